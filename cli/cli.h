@@ -22,13 +22,20 @@ extern const struct cli_verb cli_verb_run;
 extern const struct cli_verb cli_verb_cc;
 extern const struct cli_verb cli_verb_check;
 extern const struct cli_verb cli_verb_compile;
+extern const struct cli_verb cli_verb_debug;
+extern const struct cli_verb cli_verb_diff;
+extern const struct cli_verb cli_verb_group;
+extern const struct cli_verb cli_verb_import;
 extern const struct cli_verb cli_verb_isa;
 extern const struct cli_verb cli_verb_net;
 extern const struct cli_verb cli_verb_replay;
+extern const struct cli_verb cli_verb_report;
+extern const struct cli_verb cli_verb_sensitivity;
 extern const struct cli_verb cli_verb_soc;
 extern const struct cli_verb cli_verb_stream;
 extern const struct cli_verb cli_verb_sweep;
 extern const struct cli_verb cli_verb_gate;
+extern const struct cli_verb cli_verb_tune;
 extern const struct cli_verb cli_verb_lua;
 
 /*

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/support/advice.h"
 #include "cli/support/operator.h"
 #include "core/base/diag.h"
 
@@ -14,6 +15,7 @@ struct compile_settings {
   const char *output;
   struct text_list sets;
   const char *missing;
+  const char *repository;
   bool list;
   bool markdown;
   bool explain;
@@ -29,6 +31,7 @@ static const struct option_row compile_options[] = {
                     "the folder that holds soc/ with the hardware descriptions"),
     OPTION_TEXT_ROW("output", 'o', struct compile_settings, output, "FILE",
                     "write the trace to FILE; '-' (default) is standard output"),
+    ADVICE_OPTION_ROW(struct compile_settings, repository),
     OPTION_FLAG_ROW("explain", 0, struct compile_settings, explain,
                     "print the tiling and its estimated cost; no trace unless -o is given"),
     OPTION_FLAG_ROW("tilings", 0, struct compile_settings, tilings,
@@ -160,8 +163,12 @@ static int compile_words(const struct compile_settings *settings, const struct t
     return operator_print(words->items[0], stdout, &diag) ? 0 : cli_fail(&diag);
   enum vinci_status status =
       cli_load_soc(settings->soc, settings->data, &settings->sets, &soc, &diag);
+  struct advised advised = {0};
   if (status == VINCI_OK)
-    status = compile(settings, soc, words, &diag);
+    status = advise_operator(settings->repository, soc, words, NULL, &advised, &diag);
+  if (status == VINCI_OK)
+    status = compile(settings, soc, &advised.words, &diag);
+  text_list_free(&advised.words);
   vinci_soc_free(soc);
   return status == VINCI_OK ? 0 : cli_fail(&diag);
 }

@@ -15,7 +15,8 @@ struct gate_settings {
   const char *baseline;
   const char *reason;
   const char *output;
-  const char *junit, *tap, *markdown;
+  const char *junit, *tap, *markdown, *gitlab;
+  bool github;
   uint64_t jobs;
   uint64_t repeat;
   bool quiet;
@@ -50,7 +51,14 @@ struct gate_settings {
       OPTION_TEXT_ROW("tap", 0, struct gate_settings, tap, "FILE",                                 \
                       "also write TAP; '-' is standard output, in place of the report"),           \
       OPTION_TEXT_ROW("markdown", 0, struct gate_settings, markdown, "FILE",                       \
-                      "also write a summary in Markdown; '-' as for --tap")
+                      "also write a summary in Markdown; '-' as for --tap"),                       \
+      OPTION_TEXT_ROW("gitlab", 0, struct gate_settings, gitlab, "FILE",                           \
+                      "also write a code quality report for GitLab; '-' as for --tap"),            \
+      OPTION_FLAG_ROW("github", 0, struct gate_settings, github,                                   \
+                      "also print workflow commands that annotate the change on GitHub")
+#define VERBOSE_ROW                                                                                \
+  OPTION_FLAG_ROW("verbose", 0, struct gate_settings, options.verbose,                             \
+                  "name each metric that is neither better nor worse, also when there are many")
 
 static const struct option_row check_options[] = {
     BASELINE_ROW,
@@ -60,10 +68,12 @@ static const struct option_row check_options[] = {
                     "what is better, or neither better nor worse, fails as well"),
     RUN_ROWS,
     REPORT_ROWS,
+    VERBOSE_ROW,
     SUITE_ROWS,
     QUIET_ROW,
 };
-static const struct option_row explain_options[] = {BASELINE_ROW, RUN_ROWS, SUITE_ROWS};
+static const struct option_row explain_options[] = {BASELINE_ROW, RUN_ROWS, VERBOSE_ROW,
+                                                    SUITE_ROWS};
 static const struct option_row list_options[] = {SUITE_ROWS};
 static const struct option_row bless_options[] = {
     BASELINE_ROW,
@@ -137,7 +147,8 @@ static enum vinci_status write_reports(const struct gate_settings *settings, con
     enum vinci_gate_format format;
   } files[] = {{settings->junit, VINCI_GATE_JUNIT},
                {settings->tap, VINCI_GATE_TAP},
-               {settings->markdown, VINCI_GATE_MARKDOWN}};
+               {settings->markdown, VINCI_GATE_MARKDOWN},
+               {settings->gitlab, VINCI_GATE_GITLAB}};
   enum vinci_status status = VINCI_OK;
   for (size_t i = 0; status == VINCI_OK && i < sizeof files / sizeof *files; i++) {
     struct report_file file = {.gate = gate, .format = files[i].format};
@@ -147,9 +158,13 @@ static enum vinci_status write_reports(const struct gate_settings *settings, con
       status = file_replace(files[i].path, write_report, &file, diag);
   }
   struct report_file text = {.gate = gate, .format = VINCI_GATE_TEXT};
-  bool taken =
-      is_stdout(settings->junit) || is_stdout(settings->tap) || is_stdout(settings->markdown);
+  bool taken = false;
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+    taken |= is_stdout(files[i].path);
   if (!taken && !settings->quiet)
+    write_report(&text, stdout);
+  text.format = VINCI_GATE_GITHUB;
+  if (settings->github)
     write_report(&text, stdout);
   return status;
 }
@@ -305,11 +320,13 @@ static const struct cli_verb gate_check = {
         "Verdicts: PASS; IMPROVED; DRIFTED (moved, neither better nor worse); REGRESSED; "
         "UNEXPLAINED\n"
         "(moved although chip, program and model revision are the same); STALE (another input);\n"
-        "NEW, MISSING (only in the suite, only in the baseline); CRASHED.\n"
+        "NEW, MISSING (only in the suite, only in the baseline); UNSAFE (the checks of the point "
+        "found\n"
+        "an error); WRONG (values are not the expected ones); CRASHED.\n"
         "Exit codes: 0 pass; 1 REGRESSED, UNEXPLAINED, or forbidden by the policy; 2 usage or\n"
-        "policy; 3 no baseline, or STALE, NEW, MISSING; a point that CRASHED: that of its run, 2 "
-        "to\n"
-        "8; 9 repetitions differ.\n",
+        "policy; 3 no baseline, or STALE, NEW, MISSING; 4 WRONG; 5 UNSAFE; a point that CRASHED: "
+        "that\n"
+        "of its run, 2 to 8; 9 repetitions differ.\n",
     .options = {check_options, sizeof check_options / sizeof *check_options},
     .run = check,
 };

@@ -2,7 +2,9 @@
 /* vinci net: whole networks, kernel after kernel on one chip. */
 #include "cli/net/net.h"
 
-static const struct cli_verb *const commands[] = {&cli_net_run, &cli_net_plan};
+static const struct cli_verb *const commands[] = {&cli_net_run,     &cli_net_import,
+                                                  &cli_net_compile, &cli_net_explain,
+                                                  &cli_net_plan,    &cli_net_serve};
 
 static int net(const struct cli_verb *verb, int argc, char **argv) {
   return cli_run_command(verb, commands, sizeof commands / sizeof *commands, argc, argv);
@@ -11,9 +13,13 @@ static int net(const struct cli_verb *verb, int argc, char **argv) {
 const struct cli_verb cli_verb_net = {
     .name = "net",
     .arguments = "COMMAND",
-    .summary = "Run whole networks: graphs of kernels with memory, streams and host",
+    .summary = "Run whole networks: ONNX models, graphs of kernels with memory, streams and host",
     .details = "  run                simulate a graph and say where its time goes\n"
-               "  plan               compare memory plans of a graph; nothing is simulated\n\n"
+               "  import             write an ONNX model as a graph of layers\n"
+               "  compile            turn layers into kernels and say what each pass changed\n"
+               "  explain            say which layer became which kernels, and why\n"
+               "  plan               compare memory plans of a graph; nothing is simulated\n"
+               "  serve              a stream of requests, batches of several sizes\n\n"
                "'vinci net COMMAND --help' explains the options of a command.\n",
     .run = net,
 };

@@ -8,7 +8,9 @@
 
 #include "cli/cli.h"
 #include "cli/run/list.h"
+#include "cli/run/output.h"
 #include "cli/run/values.h"
+#include "cli/support/advice.h"
 #include "cli/support/checks.h"
 #include "cli/support/kernel.h"
 #include "cli/support/monitor.h"
@@ -17,7 +19,7 @@
 #include "core/study/workload.h"
 #include "traces/export/export.h"
 
-/* The default timeline holds a million instructions, about 250 MB of trace.json. */
+/* The default timeline holds a million instructions, about 35 MB of trace.pftrace. */
 enum { CHOICES_BYTES = 128 };
 enum { TIMELINE_EVENTS = 1000000, TIMELINE_EVENTS_MAX = 100000000, TIMEOUT_MINUTES_MAX = 2880 };
 
@@ -31,6 +33,7 @@ struct run_settings {
   uint64_t max_cycles;
   uint64_t timeout_minutes;
   uint64_t timeline_events;
+  struct output_settings output_of;
   uint64_t shuffle_seed;
   const char *memory;
   const char *network;
@@ -40,6 +43,7 @@ struct run_settings {
   uint64_t jobs;
   bool sequence;
   const char *results;
+  const char *repository;
   bool exact;
   enum vinci_memory memory_model; /* what the two above say */
   enum vinci_network network_level;
@@ -72,7 +76,7 @@ static const struct option_row run_options[] = {
         "l2.kept_share; "
         "--ops chooses by operator, see the manual"),
     OPTION_TEXT_ROW("output", 'o', struct run_settings, output, "DIR",
-                    "write a result folder: summary.json, CSV tables, trace.json"),
+                    "write a result folder: summary.json, CSV tables, the timeline"),
     OPTION_FLAG_ROW("json", 0, struct run_settings, json,
                     "print summary.json instead of the report; for several traces an array, whose "
                     "entries begin with the key trace"),
@@ -86,12 +90,15 @@ static const struct option_row run_options[] = {
                       TIMEOUT_MINUTES_MAX,
                       "end each trace after this time, checks and values included, with "
                       "partial results (exit code 7)"),
-    OPTION_NUMBER_ROW("timeline-events", 0, struct run_settings, timeline_events, "N", 0,
-                      TIMELINE_EVENTS_MAX,
-                      "instructions kept for trace.json of --output (default 1000000, 0 for none)"),
+    OPTION_NUMBER_ROW(
+        "timeline-events", 0, struct run_settings, timeline_events, "N", 0, TIMELINE_EVENTS_MAX,
+        "instructions kept for the timelines of --output, and for hot spots and causes "
+        "in the report (default 1000000, 0 for none)"),
+    OUTPUT_OPTION_ROWS(struct run_settings, output_of),
     OPTION_TEXT_ROW("ops", 0, struct run_settings, ops, "LIST",
                     "simulate the operators of a CSV list (a profiler's table, GEMMs, "
-                    "convolutions, or op,args) and write DIR/op_summary.csv; with flat memory "
+                    "convolutions, or op,args) and print their times, or with --output write "
+                    "DIR/op_summary.csv; with flat memory "
                     "unless --memory says otherwise"),
     OPTION_TEXT_ROW("blocks", 0, struct run_settings, blocks, "CHOICE",
                     "own (default): --ops chooses the number of blocks, as for any operator; "
@@ -103,6 +110,7 @@ static const struct option_row run_options[] = {
     OPTION_FLAG_ROW("sequence", 0, struct run_settings, sequence,
                     "with --ops: run a profile in its order on one chip, with its gaps; each row "
                     "finds in L2 what those before have left, and the table says what"),
+    ADVICE_OPTION_ROW(struct run_settings, repository),
     OPTION_TEXT_ROW("results", 0, struct run_settings, results, "DIR",
                     "with --ops: take results of the same program, chip, models and state of L2 "
                     "from this folder, and keep new ones there"),
@@ -155,13 +163,18 @@ static int print_counters(void) {
 
 /* ---- one trace ------------------------------------------------------------------- */
 
+/* The report needs instructions, for the critical path. */
+static bool reports(const struct run_settings *settings) {
+  return !settings->json && !settings->quiet;
+}
+
 static enum vinci_status simulate(const struct run_settings *settings, const vinci_soc *soc,
                                   const vinci_trace *trace, struct monitor *monitor,
                                   vinci_result **result, struct vinci_diag *diag) {
   struct vinci_run_options options = {
       .struct_size = sizeof options,
       .max_cycles = settings->max_cycles,
-      .max_events = settings->output ? settings->timeline_events : 0,
+      .max_events = settings->output || reports(settings) ? settings->timeline_events : 0,
       .part_order_seed = settings->shuffle_seed,
       .progress = monitor_progress,
       .progress_context = monitor,
@@ -225,23 +238,26 @@ static void print_failure(struct batch *batch, const struct vinci_diag *diag, co
   json_end(&json);
 }
 
+static struct output_operator lowered_of(const struct batch *batch, const char *path) {
+  return (struct output_operator){batch->soc, batch->args ? path : NULL, batch->args};
+}
+
 /* Stores and prints what there is, also of a run that was cut short or hangs. */
 static void keep_result(struct batch *batch, const vinci_result *result, const char *path) {
   const struct run_settings *settings = batch->settings;
+  struct output_operator lowered = lowered_of(batch, path);
   struct vinci_diag folder_diag = {0}, print_diag = {0};
   char folder[PATH_MAX];
   if (settings->output &&
       cli_result_folder(settings->output, path, batch->traces->count > 1, folder, sizeof folder,
                         &folder_diag) == VINCI_OK &&
-      vinci_result_write_folder(result, folder, &folder_diag) != VINCI_OK)
+      output_write(&settings->output_of, result, &lowered, folder, &folder_diag) != VINCI_OK)
     fail(batch, &folder_diag);
   if (print_result(batch, result, path, &print_diag) != VINCI_OK)
     fail(batch, &print_diag);
   else if (settings->output && folder_diag.status == VINCI_OK && !settings->json &&
            !settings->quiet)
-    printf("Results   in %s: summary.json, CSV tables, trace.json for ui.perfetto.dev or "
-           "MindStudio Insight\n",
-           folder);
+    output_print(&settings->output_of, &lowered, folder);
 }
 
 /* What closes standard output when the program ends while it reads. */
@@ -356,6 +372,22 @@ static bool misspells_operator(const struct text_list *words) {
   return words->count > 1 && strchr(words->items[1], '=') && !strpbrk(words->items[1], "./");
 }
 
+/* The arguments of an operator with its schedule from the repository. */
+static enum vinci_status take_schedule(const struct run_settings *settings, const vinci_soc *soc,
+                                       const struct text_list *words, struct advised *advised,
+                                       struct text_list *args, struct vinci_diag *diag) {
+  const struct vinci_evaluate_options models = {.struct_size = sizeof models,
+                                                .memory = settings->memory_model,
+                                                .network = settings->network_level,
+                                                .l2_start = settings->l2_start};
+  enum vinci_status status =
+      advise_operator(settings->repository, soc, words, &models, advised, diag);
+  if (status == VINCI_OK)
+    *args =
+        (struct text_list){.items = advised->words.items + 1, .count = advised->words.count - 1};
+  return status;
+}
+
 static int run_all(struct run_settings *settings, const struct text_list *words) {
   bool lowered = names_operator(words);
   struct text_list op = {.items = words->items, .count = lowered};
@@ -371,15 +403,27 @@ static int run_all(struct run_settings *settings, const struct text_list *words)
     (void)diag_error(&diag, VINCI_E_USAGE, "--sequence needs --ops=LIST");
     return cli_fail(&diag);
   }
+  if (settings->repository && !lowered) {
+    (void)diag_error(&diag, VINCI_E_USAGE, "--repository needs an operator to run");
+    return cli_fail(&diag);
+  }
   if (misspells_operator(words)) {
     (void)operator_unknown(words->items[0], &diag);
     return cli_fail(&diag);
   }
-  if (values_check(&settings->values, traces->count, &diag) != VINCI_OK ||
+  if (output_check(&settings->output_of, &diag) != VINCI_OK ||
+      values_check(&settings->values, traces->count, &diag) != VINCI_OK ||
       kernel_check(&settings->kernel, traces, &diag) != VINCI_OK ||
       cli_check_folders(settings->output, traces, &diag) != VINCI_OK ||
       cli_load_soc(settings->soc, settings->data, &settings->sets, &soc, &diag) != VINCI_OK ||
       cli_make_folders(settings->output, traces, &diag) != VINCI_OK) {
+    vinci_soc_free(soc);
+    return cli_fail(&diag);
+  }
+  struct advised advised = {0};
+  if (lowered && settings->repository &&
+      take_schedule(settings, soc, words, &advised, &args, &diag) != VINCI_OK) {
+    text_list_free(&advised.words);
     vinci_soc_free(soc);
     return cli_fail(&diag);
   }
@@ -393,6 +437,7 @@ static int run_all(struct run_settings *settings, const struct text_list *words)
     run_trace(&batch, traces->items[i]);
   if (array)
     fputs("]\n", stdout);
+  text_list_free(&advised.words);
   vinci_soc_free(soc);
   return batch.exit_code;
 }
@@ -489,7 +534,9 @@ static int run_operators(const struct run_settings *settings, const struct text_
 }
 
 static int run(const struct cli_verb *verb, int argc, char **argv) {
-  struct run_settings settings = {.timeline_events = TIMELINE_EVENTS};
+  struct run_settings settings = {.timeline_events = TIMELINE_EVENTS,
+                                  .output_of.timeline.struct_size =
+                                      sizeof settings.output_of.timeline};
   struct text_list traces = {0};
   int exit_code;
   if (cli_begin(verb, argc, argv, &settings, &traces, &exit_code))

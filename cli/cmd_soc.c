@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/soc/new.h"
 #include "cli/soc/rows.h"
 #include "core/base/diag.h"
 #include "scripts/host/soc_host.h"
@@ -13,6 +14,7 @@ enum { FOLDER_MAX = 4096 };
 struct soc_settings {
   const char *data;
   struct text_list sets;
+  const char *base, *output;
   bool json;
   bool all;
 };
@@ -22,6 +24,14 @@ struct soc_settings {
                   "the folder that holds soc/ with the hardware descriptions")
 
 static const struct option_row data_options[] = {DATA_ROW};
+
+static const struct option_row new_options[] = {
+    OPTION_TEXT_ROW("base", 'b', struct soc_settings, base, "NAME",
+                    "the chip whose numbers hold where the new one says nothing"),
+    OPTION_TEXT_ROW("output", 'o', struct soc_settings, output, "FILE",
+                    "write there; '-' is standard output (default: NAME.lua)"),
+    DATA_ROW,
+};
 
 static const struct option_row show_options[] = {
     OPTION_LIST_ROW(
@@ -250,6 +260,18 @@ static int validate_all(const struct soc_settings *settings, const struct text_l
   return exit_code;
 }
 
+/* ---- new -------------------------------------------------------------------------- */
+
+static int new_one(const struct soc_settings *settings, const struct text_list *arguments) {
+  struct vinci_diag diag = {0};
+  if (arguments->count != 1)
+    (void)diag_error(&diag, VINCI_E_USAGE, "new takes the name of the new chip");
+  else if (soc_new(arguments->items[0], settings->base, settings->data, settings->output, &diag) ==
+           VINCI_OK)
+    return 0;
+  return cli_fail(&diag);
+}
+
 /* ---- commands --------------------------------------------------------------------- */
 
 static int list_plain(const struct soc_settings *settings, const struct text_list *arguments) {
@@ -283,6 +305,9 @@ static int show(const struct cli_verb *verb, int argc, char **argv) {
 static int diff(const struct cli_verb *verb, int argc, char **argv) {
   return with_options(verb, argc, argv, diff_two);
 }
+static int make_new(const struct cli_verb *verb, int argc, char **argv) {
+  return with_options(verb, argc, argv, new_one);
+}
 static int validate(const struct cli_verb *verb, int argc, char **argv) {
   return with_options(verb, argc, argv, validate_all);
 }
@@ -312,6 +337,16 @@ static const struct cli_verb commands[] = {
      .details = "The exit code is 0 when all are good and 2 when one is not.\n",
      .options = DATA_TABLE,
      .run = validate},
+    {.name = "soc new",
+     .arguments = "NAME",
+     .summary = "Write a description of your own, which starts from another chip",
+     .details =
+         "Without changes the new chip is like its base. '--soc-version=NAME.lua' simulates it; "
+         "in\n"
+         "soc/ of a folder that VINCI_PATH names, or of $XDG_DATA_HOME/vinci, its name is "
+         "enough.\n",
+     .options = {new_options, sizeof new_options / sizeof *new_options},
+     .run = make_new},
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands, VERB_PREFIX = sizeof "soc " - 1 };
 
@@ -328,7 +363,7 @@ static int unknown_command(const char *word) {
   if (nearest)
     diag_hint(&diag, "did you mean 'vinci soc %s'?", nearest);
   else
-    diag_hint(&diag, "commands: list, show, diff, validate");
+    diag_hint(&diag, "commands: list, show, diff, validate, new");
   return cli_fail(&diag);
 }
 
@@ -349,12 +384,13 @@ static int soc(const struct cli_verb *verb, int argc, char **argv) {
 
 const struct cli_verb cli_verb_soc = {
     .name = "soc",
-    .arguments = "list|show|diff|validate",
+    .arguments = "list|show|diff|validate|new",
     .summary = "Look at the hardware descriptions",
     .details = "  list               the SoCs and how well their numbers are known\n"
                "  show NAME          every number with unit, confidence, source and note\n"
                "  diff NAME NAME     the numbers in which two SoCs differ\n"
-               "  validate [NAME]... check descriptions, all when none is named\n\n"
+               "  validate [NAME]... check descriptions, all when none is named\n"
+               "  new NAME           write a description of your own\n\n"
                "'vinci soc COMMAND --help' explains the options of a command.\n",
     .options = DATA_TABLE,
     .run = soc,

@@ -6,9 +6,10 @@
 
 #include "cli/cli.h"
 #include "cli/sweep/submit.h"
+#include "core/base/decimal.h"
 #include "core/base/diag.h"
 #include "core/base/file.h"
-#include "scripts/sweep/sweep.h"
+#include "scripts/sweep/list.h"
 
 struct sweep_settings {
   struct vinci_sweep_options options;
@@ -16,6 +17,7 @@ struct sweep_settings {
   struct text_list params;
   const char *output;
   const char *shard;
+  const char *ops;
   uint64_t jobs;
   uint64_t limit;
   bool quiet;
@@ -32,8 +34,8 @@ struct sweep_settings {
                   "the chip, such as Ascend910B4; 'vinci soc list' shows them all"),               \
       OPTION_LIST_ROW(                                                                             \
           "param", 'p', struct sweep_settings, params, "KEY=V1,V2,...",                            \
-          "a number of the chip, op.KEY of the operator, soc, memory, network or l2, and "         \
-          "be repeated: all combinations run"),                                                    \
+          "a number of the chip, op.KEY of the operator, net.KEY of a network, soc, memory, "      \
+          "network or l2; may be repeated: all combinations run"),                                 \
       OPTION_LIST_ROW("set", 0, struct sweep_settings, sets, "KEY=VALUE",                          \
                       "change a number of the chip in all points; may be repeated"),               \
       OPTION_TEXT_ROW("output", 'o', struct sweep_settings, output, "DIR",                         \
@@ -54,6 +56,9 @@ struct sweep_settings {
 
 static const struct option_row run_options[] = {
     STUDY_ROWS,
+    OPTION_TEXT_ROW("ops", 0, struct sweep_settings, ops, "LIST",
+                    "run all operators of a list, as of 'vinci run --ops', at each point; its "
+                    "column weight says how often each counts"),
     OPTION_TEXT_ROW("shard", 0, struct sweep_settings, shard, "I/N",
                     "run only every N-th point, from the I-th (0 to N-1), and make no table"),
     OPTION_NUMBER_ROW("limit", 0, struct sweep_settings, limit, "N", 1, SWEEP_POINTS_MAX,
@@ -152,6 +157,44 @@ static int report(const struct sweep_settings *settings, const struct vinci_swee
   return cli_fail(diag);
 }
 
+/* The table of a list at all points. */
+static enum vinci_status report_list(const struct sweep_settings *settings,
+                                     const struct sweep_list_result *result,
+                                     struct vinci_diag *diag) {
+  if (!settings->quiet) {
+    printf("%zu points of %zu operators, %zu failed; %s/results.csv, operators.csv\n",
+           result->points, result->operators, result->failed, settings->output);
+    if (result->best_ps > 0 && result->points > 1)
+      printf("shortest: point %zu, %s us\n", result->best + 1,
+             decimal_ratio(result->best_ps, 1000000, 3).text);
+  }
+  if (result->failed < result->points)
+    return VINCI_OK;
+  return diag_error(diag, VINCI_E_INPUT,
+                    "every point failed; %s/results.csv and operators.csv say why",
+                    settings->output);
+}
+
+static int run_list(const struct sweep_settings *settings, const struct text_list *arguments) {
+  struct vinci_diag diag = {0};
+  struct sweep_list list = {settings->ops, settings->output, (unsigned)settings->jobs};
+  struct sweep_list_result result;
+  enum vinci_status status = VINCI_OK;
+  if (!settings->output)
+    status = diag_error(&diag, VINCI_E_USAGE, "where to? --output=DIR is missing");
+  else if (arguments->count > 0)
+    status = diag_error(&diag, VINCI_E_USAGE, "--ops takes no study, trace or operator, not '%s'",
+                        arguments->items[0]);
+  else if (settings->shard || settings->limit > 0)
+    status = diag_error(&diag, VINCI_E_USAGE, "--ops runs all its points: no %s",
+                        settings->shard ? "--shard" : "--limit");
+  if (status == VINCI_OK)
+    status = sweep_list_run(&list, &settings->options, &result, &diag);
+  if (status == VINCI_OK)
+    status = report_list(settings, &result, &diag);
+  return status == VINCI_OK ? 0 : cli_fail(&diag);
+}
+
 static int run_study(struct sweep_settings *settings, const struct text_list *arguments) {
   struct vinci_diag diag = {0};
   vinci_sweep *sweep = NULL;
@@ -203,7 +246,7 @@ static int run(const struct cli_verb *verb, int argc, char **argv) {
   struct text_list arguments = {0};
   int exit_code;
   if (begin(verb, argc, argv, &settings, &arguments, &exit_code))
-    exit_code = run_study(&settings, &arguments);
+    exit_code = settings.ops ? run_list(&settings, &arguments) : run_study(&settings, &arguments);
   free_settings(&settings, &arguments);
   return exit_code;
 }
@@ -309,14 +352,14 @@ static const struct option_row look_options[] = {
 
 static const struct cli_verb sweep_run = {
     .name = "sweep run",
-    .arguments = "STUDY.lua | TRACE | OP KEY=VALUE...",
+    .arguments = "STUDY.lua | TRACE | GRAPH | OP KEY=VALUE...",
     .summary = "Run all points of a study that have no result yet, then write results.csv",
     .details =
-        "A study is a Lua file, or the command line: an operator with its arguments or a trace,\n"
-        "and --param for what varies. Points that DIR holds already are not run again, however\n"
-        "the last run ended; a point that fails is a row with its error. The table has the same\n"
-        "bytes for every number of jobs. Exit code 0 when all points have their row, 3 when all\n"
-        "of them failed, 7 when interrupted.\n",
+        "A study is a Lua file, or the command line: an operator with its arguments, a trace or\n"
+        "a graph, and --param for what varies. Points that DIR holds already are not run again,\n"
+        "however the last run ended; a point that fails is a row with its error. The table has\n"
+        "the same bytes for every number of jobs. Exit code 0 when all points have their row, 3\n"
+        "when all of them failed, 7 when interrupted.\n",
     .options = {run_options, sizeof run_options / sizeof *run_options},
     .run = run,
 };

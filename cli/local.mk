@@ -7,34 +7,77 @@ vinci_SOURCES = \
 	cli/cmd_cc.c \
 	cli/cmd_check.c \
 	cli/cmd_compile.c \
+	cli/cmd_debug.c \
+	cli/cmd_diff.c \
 	cli/cmd_gate.c \
+	cli/cmd_group.c \
+	cli/cmd_import.c \
 	cli/cmd_isa.c \
 	cli/cmd_lua.c \
 	cli/cmd_net.c \
 	cli/cmd_run.c \
+	cli/cmd_report.c \
+	cli/cmd_sensitivity.c \
 	cli/cmd_soc.c \
 	cli/cmd_stream.c \
 	cli/cmd_sweep.c \
+	cli/cmd_tune.c \
 	cli/main.c \
 	cli/cc/build.c \
 	cli/cc/build.h \
 	cli/cc/parts.c \
 	cli/cc/tiling.c \
+	cli/debug/commands.c \
+	cli/debug/go.c \
+	cli/debug/input.c \
+	cli/debug/input.h \
+	cli/debug/memory.c \
+	cli/debug/session.h \
+	cli/debug/show.c \
+	cli/debug/stops.c \
+	cli/debug/words.c \
+	cli/diff/export.c \
+	cli/diff/print.c \
+	cli/diff/print.h \
+	cli/group/collective.c \
+	cli/group/convert.c \
+	cli/group/group.h \
+	cli/group/plan.c \
+	cli/group/run.c \
+	cli/group/show.c \
+	cli/group/train.c \
+	cli/net/ablate.c \
+	cli/net/compile.c \
+	cli/net/explain.c \
+	cli/net/import.c \
 	cli/net/load.c \
 	cli/net/net.h \
 	cli/net/plan.c \
 	cli/net/replay.c \
 	cli/net/run.c \
+	cli/net/serve.c \
+	cli/report/folder.c \
+	cli/report/json.c \
+	cli/report/page.c \
+	cli/report/report.h \
 	cli/run/list.c \
 	cli/run/list.h \
+	cli/run/output.c \
+	cli/run/output.h \
+	cli/run/table.c \
+	cli/run/table.h \
 	cli/run/values.c \
 	cli/run/values.h \
+	cli/soc/new.c \
+	cli/soc/new.h \
 	cli/soc/rows.c \
 	cli/soc/rows.h \
 	cli/soc/show.c \
 	cli/stream/memory.c \
 	cli/stream/network.c \
 	cli/stream/stream.h \
+	cli/support/advice.c \
+	cli/support/advice.h \
 	cli/support/checks.c \
 	cli/support/checks.h \
 	cli/support/folder.c \
@@ -49,7 +92,58 @@ vinci_SOURCES = \
 	cli/support/options.c \
 	cli/support/options.h \
 	cli/sweep/submit.c \
-	cli/sweep/submit.h
-vinci_CPPFLAGS = $(AM_CPPFLAGS) $(LUA_CFLAGS) -DVINCI_LIBDIR='"$(libdir)"'
-vinci_LDADD = libvinci_lua.la libvinci_internal.la
+	cli/sweep/submit.h \
+	cli/tune/explain.c \
+	cli/tune/problems.c \
+	cli/tune/json.c \
+	cli/tune/json.h \
+	cli/tune/report.c \
+	cli/tune/serve.c \
+	cli/tune/tune.h \
+	cli/tune/values.c \
+	cli/tune/values.h
+vinci_CPPFLAGS = $(AM_CPPFLAGS) $(LUA_CFLAGS) $(LIBEDIT_CFLAGS) -DVINCI_LIBDIR='"$(libdir)"'
+vinci_LDADD = libvinci_lua.la libvinci_internal.la $(LIBEDIT_LIBS)
 dist_man1_MANS += cli/vinci.1
+
+# ---- the page of vinci report ------------------------------------------------
+# Its pieces and uPlot, a plotting library that npm fetches by a pinned checksum, become one array of
+# bytes. A release contains cli/report/uplot.html, so that npm is only needed in a working copy.
+report_pieces = \
+	cli/report/template.html \
+	cli/report/style.css \
+	cli/report/base.js \
+	cli/report/table.js \
+	cli/report/plot.js \
+	cli/report/flow.js \
+	cli/report/lanes.js \
+	cli/report/timeline.js \
+	cli/report/run.js \
+	cli/report/memory.js \
+	cli/report/compare.js \
+	cli/report/sweep.js \
+	cli/report/tables.js \
+	cli/report/main.js
+EXTRA_DIST += $(report_pieces) cli/report/assemble.awk cli/report/build-uplot \
+	cli/report/package.json cli/report/package-lock.json \
+	cli/REPORT.md
+dist_doc_DATA += cli/report/first.webp cli/report/timeline.webp
+if HAVE_REPORT
+vinci_CPPFLAGS += -DVINCI_REPORT_PAGE
+cli/report/vinci-page.$(OBJEXT): cli/report/page.inc
+endif
+cli/report/uplot.html: cli/report/package.json cli/report/package-lock.json
+	$(AM_V_GEN)$(MKDIR_P) cli/report && \
+	  $(SHELL) $(srcdir)/cli/report/build-uplot "$(NPM)" $(srcdir)/cli/report $@ $(MUST_REPORT)
+cli/report/page.inc: $(report_pieces) cli/report/uplot.html cli/report/assemble.awk
+	$(AM_V_GEN)$(MKDIR_P) cli/report && files='$^' && : >$@ && \
+	  for file in $$files; do case $$file in *uplot.html) uplot=$$file ;; *.awk) awk=$$file ;; esac; done && \
+	  if test -s "$$uplot"; then $(AWK) -f "$$awk" $$files >cli/report/page.html && \
+	    od -An -v -tu1 cli/report/page.html | $(SED) 's/  */,/g; s/^,//; s/$$/,/' >$@; fi
+CLEANFILES += cli/report/page.html cli/report/page.inc
+DISTCLEANFILES += cli/report/uplot.html
+dist-hook:
+	$(MAKE) MUST_REPORT=yes cli/report/uplot.html
+	for file in cli/report/uplot.html $(srcdir)/cli/report/uplot.html; do \
+	  if test -s $$file; then cp $$file $(distdir)/cli/report/uplot.html; exit 0; fi; \
+	done; echo "error: a release contains uPlot: make dist needs npm" >&2; exit 1

@@ -8,22 +8,32 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/debug/input.h"
+#include "cli/report/report.h"
 #include "core/base/diag.h"
 #include "core/study/workload.h"
+#include "traces/graph/onnx/onnx.h"
 
 /* clang-format off */
 static const struct cli_verb *const verbs[] = {
     &cli_verb_run,
     &cli_verb_compile,
     &cli_verb_check,
+    &cli_verb_debug,
     &cli_verb_cc,
     &cli_verb_net,
     &cli_verb_replay,
+    &cli_verb_import,
     &cli_verb_soc,
     &cli_verb_isa,
+    &cli_verb_group,
     &cli_verb_stream,
     &cli_verb_sweep,
+    &cli_verb_diff,
+    &cli_verb_sensitivity,
+    &cli_verb_report,
     &cli_verb_gate,
+    &cli_verb_tune,
     &cli_verb_lua,
 };
 /* clang-format on */
@@ -249,6 +259,13 @@ int main(int argc, char **argv) {
   }
   if (is_word(word, "--version", "-V")) {
     printf("vinci %s (model revision %s)\n", vinci_version(), vinci_model_revision());
+    printf("ONNX models: %s\n", onnx_available() ? "read"
+                                                 : "not read, built without libonnx-dev "
+                                                   "and protobuf-c");
+    printf("lines of the debugger: %s\n",
+           input_edits() ? "edited with libedit" : "read, built without libedit-dev");
+    printf("HTML reports: %s\n",
+           report_page_available() ? "written" : "not written, built without uPlot of npm");
     return cli_end(0);
   }
   if (strcmp(word, "help") == 0)

@@ -23,9 +23,13 @@ libvinci_core_la_SOURCES += \
 	core/base/digest.h \
 	core/base/file.c \
 	core/base/file.h \
+	core/base/json.c \
+	core/base/json.h \
 	core/base/number.c \
 	core/base/number.h \
 	core/base/status.c \
+	core/base/store.c \
+	core/base/store.h \
 	core/base/utf8.c \
 	core/base/utf8.h
 
@@ -92,15 +96,27 @@ libvinci_core_la_SOURCES += \
 
 # result/: what a run leaves behind, and what is read from that. Includes control.
 libvinci_core_la_SOURCES += \
+	core/result/cause.c \
+	core/result/cause.h \
+	core/result/causes.def \
 	core/result/counters.def \
+	core/result/network_metrics.def \
 	core/result/critical.c \
 	core/result/critical.h \
+	core/result/divergence.c \
+	core/result/divergence.h \
+	core/result/explain.c \
+	core/result/explain.h \
+	core/result/hotspots.c \
+	core/result/hotspots.h \
 	core/result/metrics.c \
 	core/result/metrics.h \
 	core/result/result.c \
 	core/result/result.h \
 	core/result/result_counters.c \
-	core/result/result_counters.h
+	core/result/result_counters.h \
+	core/result/traffic.c \
+	core/result/traffic.h
 
 # sim/: cores and the chip in time. Includes result and control.
 libvinci_core_la_SOURCES += \
@@ -116,6 +132,7 @@ libvinci_core_la_SOURCES += \
 	core/sim/engine.h \
 	core/sim/memsys.h \
 	core/sim/pipe.c \
+	core/sim/pipe_causes.c \
 	core/sim/pipe_l1.c \
 	core/sim/pipe_units.c \
 	core/sim/kept.c \
@@ -153,16 +170,45 @@ libvinci_core_la_SOURCES += \
 	core/check/check_sync.c \
 	core/check/check_text.c
 
+# debug/: runs that stop between events, with the values of the moment. Includes sim and machine.
+libvinci_core_la_SOURCES += \
+	core/debug/debug.c \
+	core/debug/debug.h
+
 # graph/: networks: tensors, nodes, lifetimes, memory plans. Includes chip.
 libvinci_core_la_SOURCES += \
 	core/graph/check.c \
 	core/graph/graph.c \
 	core/graph/graph.h \
+	core/graph/number.c \
 	core/graph/plan.c \
 	core/graph/queue.c \
 	core/graph/queue.h
 
+# group/: several devices: links, collectives as steps (the algorithms are in noc/collective), and their
+# run. Includes base.
+libvinci_core_la_SOURCES += \
+	core/group/collective.h \
+	core/group/flow.c \
+	core/group/flow.h \
+	core/group/posts.c \
+	core/group/posts.h \
+	core/group/run.c \
+	core/group/run.h \
+	core/group/run_faults.c \
+	core/group/run_hang.c \
+	core/group/run_planes.c \
+	core/group/run_state.h \
+	core/group/system.c \
+	core/group/system.h \
+	core/group/text.h \
+	core/group/training.c \
+	core/group/training.h \
+	core/group/training_runs.c
+
 # study/: what one point of a study or suite runs. Includes chip.
 libvinci_core_la_SOURCES += \
+	core/study/network.c \
+	core/study/network.h \
 	core/study/workload.c \
 	core/study/workload.h

@@ -102,7 +102,7 @@ VINCI_API const char *vinci_model_revision(void);
 /* ---- hardware descriptions ---------------------------------------------- */
 
 /*
- * Loads the hardware description of a SoC ("Ascend910B4"). data_dir is the
+ * Loads the hardware description of a SoC ("Ascend910B4"), or of a file "mine.lua". data_dir is the
  * folder holding soc/; NULL looks at $VINCI_DATA, then at the installed folder (a library in its
  * build folder: at the sources). The caller frees the result.
  */
@@ -388,7 +388,8 @@ vinci_result_write_json(const vinci_result *result, FILE *out, struct vinci_diag
 /* The table for people. */
 VINCI_API VINCI_MUST_CHECK enum vinci_status
 vinci_result_write_text(const vinci_result *result, FILE *out, struct vinci_diag *diag);
-/* A result folder: summary.json, the vendor-compatible CSV files, trace.json. */
+/* A result folder: summary.json, the vendor-compatible CSV files, trace.pftrace;
+ * vinci_timeline.h has choices. */
 VINCI_API VINCI_MUST_CHECK enum vinci_status
 vinci_result_write_folder(const vinci_result *result, const char *folder, struct vinci_diag *diag);
 

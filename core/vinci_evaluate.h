@@ -29,6 +29,7 @@ struct vinci_evaluation {
   char text[240];
   uint64_t total_cycles; /* 0 unless status is VINCI_OK */
   uint64_t duration_ps;
+  uint64_t program_digest; /* of the text of the trace that was simulated */
 };
 
 struct vinci_evaluate_options {

@@ -30,6 +30,7 @@ void cube_mad_cost(const struct vinci_soc *soc, const struct inst *inst, struct 
       .issue_cycles = issue / MILLI,
       .issue_rest_mcycles = issue % MILLI,
       .latency_cycles = ceil_div(latency, MILLI),
+      .startup_cycles = (latency - steady) / MILLI,
       .path = PATH_NONE,
       .operations = m * k * n,
   };

@@ -24,6 +24,7 @@ libvinci_memhier_la_SOURCES = \
 	memhier/l2/cycle_answer.c \
 	memhier/l2/cycle_create.c \
 	memhier/l2/cycle_l2.c \
+	memhier/l2/cycle_parts.c \
 	memhier/l2/cycle_batch.c \
 	memhier/l2/flat.c \
 	memhier/l2/l2_tags.c \
@@ -35,5 +36,6 @@ libvinci_memhier_la_SOURCES = \
 	memhier/transfer/transfer_dn2nz.c \
 	memhier/transfer/transfer_fix.c \
 	memhier/transfer/transfer_l0c.c \
+	memhier/transfer/transfer_img2col.c \
 	memhier/transfer/transfer_load.c \
 	memhier/transfer/transfer_values.c

@@ -82,6 +82,8 @@ struct l2_tags {
   uint64_t owed_line;     /* the next of them */
   uint32_t owed_ppm;      /* lines that go back by line that comes in */
   int64_t due_ppm;        /* of a line, by now */
+  uint64_t *held;         /* a bit for each line that has been here */
+  uint64_t held_lines;    /* lines with such a bit */
   struct l2_counters counters;
 };
 
@@ -133,6 +135,7 @@ struct l2_outcome {
   uint32_t misses;       /* that were not */
   uint32_t written_back; /* dirty granules of the line that had to leave */
   uint64_t victim;       /* number of that line */
+  bool again;            /* the line comes in, and has been here before */
 };
 
 /* A cache of capacity 0 never hits. gm_bytes bounds the addresses. */
@@ -166,6 +169,8 @@ struct l2_outcome l2_pass(struct l2_tags *l2, const struct l2_place *place, uint
 /* Adds the bytes of these granules that are in L2, and of these the dirty ones. */
 void l2_find(const struct l2_tags *l2, const struct l2_place *place, uint32_t granules,
              uint64_t *valid, uint64_t *dirty);
+/* Lets a cache of the same geometry hold what another does. */
+void l2_copy(struct l2_tags *l2, const struct l2_tags *from);
 /* Writes all dirty lines back; they stay. */
 void l2_clean(struct l2_tags *l2);
 /* Bits of the granules that [offset, offset + bytes) of a line touches. */
@@ -183,6 +188,7 @@ static inline void l2_count_outcome(struct l2_counters *counters, const struct l
   *(write ? &counters->write_hits : &counters->read_hits) += l2_count(outcome->hits);
   if (!(outcome->misses | outcome->written_back))
     return;
+  counters->refetches += outcome->again && !write ? l2_count(outcome->misses) : 0;
   *(write ? &counters->write_misses : &counters->read_misses) += l2_count(outcome->misses);
   counters->writebacks += l2_count(outcome->written_back);
 }
@@ -201,6 +207,7 @@ struct hbm_flat {
   uint64_t writes; /* the last 64 accesses, 1 = write */
   uint64_t read_bytes;
   uint64_t write_bytes;
+  struct device_traffic traffic;
 };
 
 void hbm_flat_create(struct hbm_flat *hbm, const struct vinci_soc *soc);

@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-# noc/: the network on chip.
+# noc/: the network on chip; collectives between devices as lists of steps.
 
 noinst_LTLIBRARIES += libvinci_noc.la
 libvinci_noc_la_SOURCES = \
+	noc/collective/collective.c \
+	noc/collective/levels.c \
+	noc/collective/log.c \
+	noc/collective/mesh.c \
+	noc/collective/ring.c \
+	noc/collective/steps.h \
 	noc/fabric.c \
 	noc/flit.c \
 	noc/flit.h \

@@ -192,6 +192,20 @@ static uint64_t idle_ps(const struct network *network, uint64_t bytes, bool to_c
   return clock_edge_ps(&clock, sum / network->clusters);
 }
 
+static uint64_t idle_trip_ps(const struct network *network, uint32_t cluster, uint64_t there_bytes,
+                             uint64_t back_bytes) {
+  const struct noc_map *there = noc_map_of(network->to_slices);
+  const struct noc_map *back = noc_map_of(network->to_cores);
+  uint64_t sum = 0;
+  for (uint32_t s = 0; s < network->slices; s++) {
+    uint32_t slice = network->clusters + s;
+    sum += noc_idle_cycles(there, cluster, slice, noc_flits(&network->config, there_bytes));
+    sum += noc_idle_cycles(back, slice, cluster, noc_flits(&network->config, back_bytes));
+  }
+  return (uint64_t)((uint128)sum * PS_PER_SECOND /
+                    ((uint128)network->config.clock_hz * network->slices));
+}
+
 static void report(const struct network *network, uint64_t total_ps, struct vinci_result *result) {
   const struct noc_graph *graph = &network->config.graph;
   for (uint32_t i = 0; i < result->link_count; i++) {
@@ -219,6 +233,7 @@ const struct network_ops noc_packet_ops = {
     .send = send_packet,
     .arrivals = arrivals_of_packets,
     .idle_ps = idle_ps,
+    .idle_trip_ps = idle_trip_ps,
     .report = report,
 };
 
@@ -228,5 +243,6 @@ const struct network_ops noc_flit_ops = {
     .prepare = prepare_flit,
     .send = send_flits,
     .idle_ps = idle_ps,
+    .idle_trip_ps = idle_trip_ps,
     .report = report,
 };

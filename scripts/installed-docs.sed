@@ -10,6 +10,11 @@
 /^## Building by hand$/,/^## Licence$/ {
   /^## Licence$/!d
 }
+# REPORT.md: its pictures lie beside the page; how the page is built belongs to the sources.
+/^## Building$/,$d
+s,](report/\([a-z]*\.webp\)),](\1),
+s,cli/\(REPORT\.md\),\1,g
+
 s,build/vinci,vinci,g
 
 # LUA.md: where the module lies before it is installed.
@@ -18,8 +23,8 @@ s,build/vinci,vinci,g
 s,traces/examples/,@pkgdatadir@/examples/,g
 s,scripts/experiments/,@pkgdatadir@/experiments/,g
 s,](experiments),](@pkgdatadir@/experiments),g
-s,traces/\([A-Z]*\.md\),\1,g
-s,scripts/\([A-Z]*\.md\),\1,g
+s,\(\.\./\)*traces/\([A-Z]*\.md\),\2,g
+s,\(\.\./\)*scripts/\([A-Z]*\.md\),\2,g
 
 # Files that are in the sources only.
 s,`\(tests/[^` ]*\)`,`\1` (in the sources),g

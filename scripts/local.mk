@@ -3,23 +3,38 @@
 
 noinst_LTLIBRARIES += libvinci_scripts.la
 libvinci_scripts_la_SOURCES = \
+	scripts/diff/diff.c \
+	scripts/diff/diff.h \
+	scripts/diff/kept.c \
+	scripts/diff/list.c \
+	scripts/diff/parting.c \
+	scripts/diff/side.c \
+	scripts/gate/annotate.c \
 	scripts/gate/bless.c \
 	scripts/gate/compare.c \
 	scripts/gate/explain.c \
 	scripts/gate/gate.c \
 	scripts/gate/gate.h \
 	scripts/gate/measure.c \
+	scripts/gate/measure_job.c \
 	scripts/gate/policy.c \
+	scripts/gate/prove.c \
 	scripts/gate/replay.c \
 	scripts/gate/report.c \
 	scripts/gate/rows.c \
 	scripts/gate/rows.h \
 	scripts/gate/run.c \
 	scripts/gate/suite.c \
+	scripts/gate/suite.h \
+	scripts/gate/suite_folder.c \
+	scripts/gate/suite_proof.c \
+	scripts/gate/suite_reader.h \
 	scripts/host/lua_bounds.c \
 	scripts/host/lua_bounds.h \
 	scripts/host/mem_host.c \
 	scripts/host/mem_host.h \
+	scripts/host/group_host.c \
+	scripts/host/group_host.h \
 	scripts/host/noc_host.c \
 	scripts/host/soc_dir.c \
 	scripts/host/soc_files.h \
@@ -28,6 +43,7 @@ libvinci_scripts_la_SOURCES = \
 	scripts/host/soc_lua.c \
 	scripts/host/soc_lua.h \
 	scripts/host/soc_named.c \
+	scripts/host/soc_own.c \
 	scripts/host/soc_unknown.c \
 	scripts/study/cells.c \
 	scripts/study/cells.h \
@@ -38,8 +54,11 @@ libvinci_scripts_la_SOURCES = \
 	scripts/study/words.c \
 	scripts/study/words.h \
 	scripts/sweep/journal.c \
+	scripts/sweep/list.c \
+	scripts/sweep/list.h \
 	scripts/sweep/pool.c \
 	scripts/sweep/record.c \
+	scripts/sweep/sensitivity.c \
 	scripts/sweep/study.c \
 	scripts/sweep/study_lua.c \
 	scripts/sweep/sweep.c \
@@ -53,13 +72,18 @@ libvinci_scripts_la_CPPFLAGS = $(AM_CPPFLAGS) $(LUA_CFLAGS) \
 noinst_LTLIBRARIES += libvinci_lua.la
 libvinci_lua_la_SOURCES = \
 	scripts/module/lua_args.c \
+	scripts/module/lua_diff.c \
+	scripts/module/lua_fields.c \
 	scripts/module/lua_gate.c \
+	scripts/module/lua_group.c \
 	scripts/module/lua_options.c \
 	scripts/module/lua_options.h \
 	scripts/module/lua_result.c \
 	scripts/module/lua_soc.c \
 	scripts/module/lua_net.c \
+	scripts/module/lua_serve.c \
 	scripts/module/lua_ops.c \
+	scripts/module/lua_tune.c \
 	scripts/module/lua_sweep.c \
 	scripts/module/lua_trace.c \
 	scripts/module/lua_values.c \
@@ -78,12 +102,17 @@ scripts_vinci_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
 lualibdir = $(pkgdatadir)/lib
 dist_lualib_DATA = \
 	scripts/lib/kernel.lua \
+	scripts/lib/planner.lua \
 	scripts/lib/plot.lua \
-	scripts/lib/svg.lua
+	scripts/lib/svg.lua \
+	scripts/lib/transformer.lua \
+	scripts/lib/transformer_job.lua \
+	scripts/lib/transformer_operators.lua
 
 # For code generators in Python.
 pythonmoduledir = $(pkgdatadir)/python
 dist_pythonmodule_DATA = scripts/python/vinci_trace.py
+dist_noinst_DATA += scripts/python/tuner.py
 
 # Scripts that answer questions; they double as examples of the module.
 # The language ASC for CMake.
@@ -102,10 +131,46 @@ dist_experiments_DATA = \
 	scripts/experiments/core_scaling.lua \
 	scripts/experiments/cube_shape.lua \
 	scripts/experiments/double_buffering.lua \
+	scripts/experiments/effects.lua \
 	scripts/experiments/hbm_bandwidth.lua \
 	scripts/experiments/l2_size.lua \
 	scripts/experiments/memory_plans.lua \
-	scripts/experiments/roofline.lua
+	scripts/experiments/roofline.lua \
+	scripts/experiments/step_baselines.lua \
+	scripts/experiments/training_step.lua \
+	scripts/experiments/winograd.lua
+networksdir = $(experimentsdir)/networks
+dist_networks_DATA = \
+	scripts/experiments/networks/all.lua \
+	scripts/experiments/networks/build.lua \
+	scripts/experiments/networks/classic.lua \
+	scripts/experiments/networks/mobile.lua \
+	scripts/experiments/networks/residual.lua
+effectsdir = $(experimentsdir)/effects
+dist_effects_DATA = \
+	scripts/experiments/effects/ablation.lua \
+	scripts/experiments/effects/asynchronous_gradients.lua \
+	scripts/experiments/effects/bottlenecks.lua \
+	scripts/experiments/effects/checkpoints.lua \
+	scripts/experiments/effects/chip_files.lua \
+	scripts/experiments/effects/data_loader.lua \
+	scripts/experiments/effects/dynamic_shapes.lua \
+	scripts/experiments/effects/fused_convolution.lua \
+	scripts/experiments/effects/gears.lua \
+	scripts/experiments/effects/gradient_buckets.lua \
+	scripts/experiments/effects/gradient_compression.lua \
+	scripts/experiments/effects/in_place.lua \
+	scripts/experiments/effects/lost_fusion.lua \
+	scripts/experiments/effects/output_type.lua \
+	scripts/experiments/effects/overlapped_copies.lua \
+	scripts/experiments/effects/parallel_split.lua \
+	scripts/experiments/effects/precision.lua \
+	scripts/experiments/effects/ring_all_reduce.lua \
+	scripts/experiments/effects/selection.lua \
+	scripts/experiments/effects/split_chain.lua \
+	scripts/experiments/effects/swap_or_recompute.lua \
+	scripts/experiments/effects/tuning.lua \
+	scripts/experiments/effects/weak_scaling.lua
 
 # Hardware descriptions. vinci looks for them in --data, $VINCI_DATA, and here; a program of a build
 # folder looks in the sources (scripts/host/soc_dir.c).
@@ -115,6 +180,7 @@ dist_soc_DATA = \
 	scripts/soc/Ascend910A.lua \
 	scripts/soc/Ascend910B1.lua \
 	scripts/soc/Ascend910B2.lua \
+	scripts/soc/Ascend910B2C.lua \
 	scripts/soc/Ascend910B3.lua \
 	scripts/soc/Ascend910B4.lua \
 	scripts/soc/Ascend910_9392.lua \
@@ -136,6 +202,14 @@ dist_mem_DATA = \
 	scripts/mem/hbm2_910.lua \
 	scripts/mem/lpddr4x_4266.lua \
 	scripts/mem/sources.lua
+
+groupdir = $(pkgdatadir)/group
+dist_group_DATA = \
+	scripts/group/atlas_a2.lua \
+	scripts/group/atlas_a2_910b2.lua \
+	scripts/group/atlas_a2_910b4.lua \
+	scripts/group/atlas_a3.lua \
+	scripts/group/sources.lua
 
 nocdir = $(pkgdatadir)/noc
 dist_noc_DATA = \

@@ -4,8 +4,10 @@
 # Sourced with the top of the source tree as working directory.
 
 build_packages=(build-essential autoconf automake libtool pkg-config
-  libsystemc-dev liblua5.4-dev libcsv-dev libdw-dev)
-test_packages=(libcmocka-dev python3-numpy clang)
+  libsystemc-dev liblua5.4-dev libcsv-dev libdw-dev
+  libonnx-dev protobuf-c-compiler libprotobuf-c-dev)
+test_packages=(libcmocka-dev python3-numpy clang libonnx-testdata python3-onnx
+  chromium)
 
 say() {
   printf '\n==> %s\n' "$*" >&2
@@ -44,6 +46,12 @@ need_packages() {
     as_root apt-get update -q >&2
     as_root "${install[@]}" >&2
   fi
+}
+
+# npm fetches the plotting library of vinci report. Where Node.js is not Debian's, npm is part of its
+# package, and Debian's package would replace that.
+need_npm() {
+  command -v npm >/dev/null || need_packages npm
 }
 
 # configured DIR [CONFIGURE ARGUMENT...]: makes DIR a configured build folder. Configures anew when

@@ -3,20 +3,48 @@
 
 noinst_LTLIBRARIES += libvinci_traces.la
 libvinci_traces_la_SOURCES = \
+	traces/export/advice.def \
+	traces/export/arrows.c \
+	traces/export/chrome.c \
 	traces/export/csv.c \
 	traces/export/csv.h \
 	traces/export/csv_cells.c \
+	traces/export/critical.c \
 	traces/export/csv_columns.c \
+	traces/export/exe.c \
 	traces/export/expected.c \
 	traces/export/expected.def \
 	traces/export/expected.h \
 	traces/export/export.h \
 	traces/export/findings.c \
 	traces/export/folder.c \
+	traces/export/hotspots.c \
 	traces/export/json.c \
+	traces/export/lanes.c \
+	traces/export/lanes.h \
+	traces/export/opprof.c \
+	traces/export/opprof.h \
+	traces/export/perfetto.c \
+	traces/export/perfetto.h \
+	traces/export/perfetto_fields.h \
+	traces/export/perfetto_packets.c \
+	traces/export/report.c \
+	traces/export/report.h \
+	traces/export/report_hotspots.c \
+	traces/export/report_memory.c \
+	traces/export/series.c \
+	traces/export/series.h \
+	traces/export/slices.c \
 	traces/export/summary.c \
 	traces/export/text.c \
+	traces/export/text.h \
+	traces/export/text_causes.c \
 	traces/export/timeline.c \
+	traces/export/timeline.h \
+	traces/export/vcd.c \
+	traces/export/visualize.c \
+	traces/export/wire.c \
+	traces/export/wire.h \
 	traces/format/check.c \
 	traces/format/expr.c \
 	traces/format/fields.c \
@@ -31,17 +59,116 @@ libvinci_traces_la_SOURCES = \
 	traces/format/reader.h \
 	traces/format/rows.c \
 	traces/format/writer.c \
+	traces/group/chakra.h \
+	traces/group/chakra_decode.c \
+	traces/group/chakra_groups.c \
+	traces/group/chakra_read.c \
+	traces/group/chakra_read.h \
+	traces/group/chakra_rows.c \
+	traces/group/chakra_write.c \
+	traces/group/job.c \
+	traces/group/job.h \
+	traces/group/json_read.c \
+	traces/group/json_read.h \
+	traces/group/profiler.c \
+	traces/group/profiler.h \
+	traces/group/profiler_files.c \
+	traces/group/rank_table.c \
+	traces/group/rank_table.h \
+	traces/group/result.c \
+	traces/group/result.h \
+	traces/group/text.c \
 	traces/graph/api.c \
+	traces/graph/bind.c \
+	traces/graph/bind.h \
+	traces/graph/layers/build.c \
+	traces/graph/layers/build.h \
+	traces/graph/layers/conv.c \
+	traces/graph/layers/conv.h \
+	traces/graph/layers/cube.c \
+	traces/graph/layers/elementwise.c \
+	traces/graph/layers/further.c \
+	traces/graph/layers/layers.c \
+	traces/graph/layers/layers.def \
+	traces/graph/layers/layers.h \
+	traces/graph/layers/layout.h \
+	traces/graph/layers/move.c \
+	traces/graph/layers/offline.c \
+	traces/graph/layers/offline.h \
+	traces/graph/layers/recurrent.c \
+	traces/graph/layers/rows.c \
+	traces/graph/gears.c \
+	traces/graph/gears.h \
+	traces/graph/load.c \
+	traces/graph/load.h \
 	traces/graph/net.c \
 	traces/graph/net.h \
+	traces/graph/net_results.c \
+	traces/graph/net_results.h \
+	traces/graph/net_summary.c \
+	traces/graph/net_summary.h \
 	traces/graph/net_tables.c \
+	traces/graph/net_values.c \
+	traces/graph/net_values.h \
+	traces/graph/passes/algorithm.c \
+	traces/graph/passes/attention.c \
+	traces/graph/passes/attention.h \
+	traces/graph/passes/chain.c \
+	traces/graph/passes/compile.c \
+	traces/graph/passes/dtype.c \
+	traces/graph/passes/epilogue.c \
+	traces/graph/passes/estimate.c \
+	traces/graph/passes/estimate.h \
+	traces/graph/passes/explain.c \
+	traces/graph/passes/explain.h \
+	traces/graph/passes/explain_json.c \
+	traces/graph/passes/fold.c \
+	traces/graph/passes/history.c \
+	traces/graph/passes/history.h \
+	traces/graph/passes/horizontal.c \
+	traces/graph/passes/in_place.c \
+	traces/graph/passes/layouts.c \
+	traces/graph/passes/memory.c \
+	traces/graph/passes/memory.h \
+	traces/graph/passes/memory_change.c \
+	traces/graph/passes/pass.h \
+	traces/graph/passes/passes.def \
+	traces/graph/passes/passes.h \
+	traces/graph/passes/patterns.c \
+	traces/graph/passes/residual.c \
+	traces/graph/passes/rewrite.c \
+	traces/graph/passes/rewrite.h \
+	traces/graph/passes/rows.c \
+	traces/graph/passes/rows.h \
+	traces/graph/passes/scores.c \
+	traces/graph/passes/split.c \
 	traces/graph/profile.c \
 	traces/graph/profile.h \
+	traces/graph/requests.c \
+	traces/graph/serve.c \
 	traces/graph/text.c \
 	traces/graph/text.h \
+	traces/graph/text_fields.c \
+	traces/graph/text_fields.h \
+	traces/graph/text_tensor.c \
 	traces/graph/text_write.c \
+	traces/import/busy.c \
+	traces/import/dump.c \
+	traces/import/import.c \
+	traces/import/import.h \
+	traces/import/json.c \
+	traces/import/json.h \
+	traces/import/profile.c \
+	traces/import/rows.def \
+	traces/import/table.c \
+	traces/import/table.h \
+	traces/import/timeline.c \
+	traces/import/write.c \
 	traces/lower/args.c \
+	traces/lower/choice.h \
 	traces/lower/compile.c \
+	traces/lower/composite.c \
+	traces/lower/composite.h \
 	traces/lower/emit.c \
 	traces/lower/emit.h \
 	traces/lower/estimate.c \
@@ -53,11 +180,17 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/ops.def \
 	traces/lower/plan.c \
 	traces/lower/plan.h \
+	traces/lower/select.c \
+	traces/lower/select.h \
+	traces/lower/space.c \
+	traces/lower/space.h \
 	traces/lower/attention/attention.c \
 	traces/lower/attention/attention.h \
 	traces/lower/attention/cost.c \
 	traces/lower/attention/cube.c \
 	traces/lower/attention/ends.c \
+	traces/lower/attention/hide.c \
+	traces/lower/attention/paged.c \
 	traces/lower/attention/tiling.c \
 	traces/lower/attention/vector.c \
 	traces/lower/attention/writer.c \
@@ -86,40 +219,68 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/cube/conv2d_input.c \
 	traces/lower/cube/conv_load.c \
 	traces/lower/cube/conv_tiling.c \
+	traces/lower/cube/grouped.c \
 	traces/lower/cube/matmul.c \
 	traces/lower/cube/matmul.h \
 	traces/lower/cube/matmul_cost.c \
+	traces/lower/cube/matmul_cost.h \
 	traces/lower/cube/matmul_coupled.c \
 	traces/lower/cube/matmul_emit.c \
 	traces/lower/cube/matmul_load.c \
+	traces/lower/cube/matmul_residual.c \
 	traces/lower/cube/matmul_split.c \
 	traces/lower/cube/matmul_step.c \
 	traces/lower/cube/matmul_tiling.c \
+	traces/lower/cube/matmul_parts.h \
 	traces/lower/cube/matmul_writer.h \
+	traces/lower/cube/quant.h \
+	traces/lower/cube/quant_matmul.c \
+	traces/lower/cube/weight_quant.c \
+	traces/lower/vector/activations.c \
+	traces/lower/vector/adaptive.c \
 	traces/lower/vector/argmax.c \
+	traces/lower/vector/batch_norm.c \
 	traces/lower/vector/binary.c \
 	traces/lower/vector/broadcast.c \
+	traces/lower/vector/chain.c \
+	traces/lower/vector/chain.h \
+	traces/lower/vector/chain_registers.c \
+	traces/lower/vector/chain_text.c \
 	traces/lower/vector/channels.c \
+	traces/lower/vector/combine.c \
+	traces/lower/vector/compact.c \
 	traces/lower/vector/copy.c \
+	traces/lower/vector/cumsum.c \
+	traces/lower/vector/elements.c \
 	traces/lower/vector/elementwise.c \
 	traces/lower/vector/elementwise.h \
 	traces/lower/vector/elementwise_rows.c \
+	traces/lower/vector/fold.c \
+	traces/lower/vector/fold.h \
 	traces/lower/vector/functions.c \
+	traces/lower/vector/engines.c \
+	traces/lower/vector/fused.c \
 	traces/lower/vector/gather.c \
+	traces/lower/vector/global_pool.c \
 	traces/lower/vector/halves.c \
+	traces/lower/vector/indices.c \
 	traces/lower/vector/kernel.c \
 	traces/lower/vector/kernel.h \
 	traces/lower/vector/layout.c \
 	traces/lower/vector/logic.c \
+	traces/lower/vector/masked.c \
 	traces/lower/vector/norm.c \
 	traces/lower/vector/norm.h \
 	traces/lower/vector/norm_grad.c \
 	traces/lower/vector/norm_long.c \
+	traces/lower/vector/norm_masked.c \
+	traces/lower/vector/onehot.c \
 	traces/lower/vector/ops.def \
 	traces/lower/vector/pad.c \
 	traces/lower/vector/pairs.c \
 	traces/lower/vector/permute.c \
 	traces/lower/vector/permute.h \
+	traces/lower/vector/permute_gather.c \
 	traces/lower/vector/permute_lines.c \
 	traces/lower/vector/permute_rows.c \
 	traces/lower/vector/pool.c \
@@ -127,12 +288,17 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/vector/pool_argmax.c \
 	traces/lower/vector/pool_rows.c \
 	traces/lower/vector/quant.c \
+	traces/lower/vector/recurrent.c \
+	traces/lower/vector/quant_rows.c \
 	traces/lower/vector/reduce.c \
 	traces/lower/vector/reduce.h \
 	traces/lower/vector/reduce_region.c \
+	traces/lower/vector/resize.c \
 	traces/lower/vector/rope.c \
 	traces/lower/vector/rope.h \
+	traces/lower/vector/routing.c \
 	traces/lower/vector/rowwise.c \
+	traces/lower/vector/rowwise_cost.c \
 	traces/lower/vector/rowwise.h \
 	traces/lower/vector/scatter.c \
 	traces/lower/vector/series.c \
@@ -141,9 +307,13 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/vector/sort_rows.c \
 	traces/lower/vector/tiles.c \
 	traces/lower/vector/tiles.h \
+	traces/lower/vector/training.c \
+	traces/lower/vector/triangle.c \
 	traces/lower/vector/unary.c \
 	traces/lower/vector/unit.c \
 	traces/lower/vector/unit.h \
+	traces/lower/vector/winograd.c \
+	traces/lower/vector/words.c \
 	traces/ops/equal.c \
 	traces/ops/evaluate.c \
 	traces/ops/journal.c \
@@ -153,6 +323,12 @@ libvinci_traces_la_SOURCES = \
 	traces/ops/run.c \
 	traces/ops/sequence.c \
 	traces/ops/table.c \
+	traces/tune/journal.c \
+	traces/tune/repository.c \
+	traces/tune/robust.c \
+	traces/tune/search.c \
+	traces/tune/strategies.c \
+	traces/tune/tune.h \
 	traces/source/count.c \
 	traces/source/device.c \
 	traces/source/dump.c \
@@ -179,12 +355,20 @@ libvinci_traces_la_SOURCES = \
 dist_noinst_DATA += \
 	traces/FORMAT.md \
 	traces/GRAPH.md \
+	traces/DEBUG.md \
+	traces/GROUP.md \
 	traces/KERNELS.md \
 	traces/OPERATORS.md \
+	traces/TUNING.md \
 	traces/VALUES.md
 examplesdir = $(pkgdatadir)/examples
 dist_examples_DATA = \
 	traces/examples/add1_tile2048.csv \
+	traces/examples/data_parallel.job.csv \
+	traces/examples/reread.csv \
+	traces/examples/shared_row.csv \
+	traces/examples/gears.graph.csv \
+	traces/examples/small_cnn.graph.csv \
 	traces/examples/two_layers.graph.csv \
 	traces/examples/add1_tile20480.csv \
 	traces/examples/add8_tile10240_double.csv \
@@ -199,3 +383,57 @@ dist_kernels_DATA = \
 	traces/examples/source/softmax.cpp \
 	traces/examples/source/streams.asc \
 	traces/examples/source/vector_add.cpp
+
+# ---- reading ONNX: C from the schema that Debian's libonnx-dev installs ----------------------
+
+onnx_sources = \
+	traces/graph/onnx/attributes.c \
+	traces/graph/onnx/branch.c \
+	traces/graph/onnx/elementwise.c \
+	traces/graph/onnx/emit.c \
+	traces/graph/onnx/fold_math.c \
+	traces/graph/onnx/fold_move.c \
+	traces/graph/onnx/further.c \
+	traces/graph/onnx/gather.c \
+	traces/graph/onnx/import.c \
+	traces/graph/onnx/import.h \
+	traces/graph/onnx/inputs.c \
+	traces/graph/onnx/made.c \
+	traces/graph/onnx/matrix.c \
+	traces/graph/onnx/names.c \
+	traces/graph/onnx/norm.c \
+	traces/graph/onnx/ops.c \
+	traces/graph/onnx/ops.def \
+	traces/graph/onnx/pieces.c \
+	traces/graph/onnx/rules.h \
+	traces/graph/onnx/shapes.c \
+	traces/graph/onnx/tensor.c \
+	traces/graph/onnx/window.c \
+	traces/graph/onnx/wire.c \
+	traces/graph/onnx/wire.h
+libvinci_traces_la_SOURCES += traces/graph/onnx/onnx.h
+EXTRA_DIST += $(onnx_sources) traces/graph/onnx/absent.c
+ONNX_LIBS =
+if HAVE_ONNX
+noinst_LTLIBRARIES += libvinci_onnx.la libvinci_onnx_schema.la
+libvinci_onnx_la_SOURCES = $(onnx_sources)
+libvinci_onnx_la_CPPFLAGS = $(AM_CPPFLAGS) -isystem $(abs_builddir) $(PROTOBUF_C_CFLAGS)
+libvinci_onnx_la_LIBADD = libvinci_onnx_schema.la
+# Generated code is not held to the warnings of this tree.
+nodist_libvinci_onnx_schema_la_SOURCES = traces/graph/onnx/onnx.pb-c.c
+libvinci_onnx_schema_la_CPPFLAGS = $(PROTOBUF_C_CFLAGS)
+libvinci_onnx_schema_la_CFLAGS = -fvisibility=hidden $(VINCI_INSTRUMENT) -w
+libvinci_onnx_schema_la_LIBADD = $(PROTOBUF_C_LIBS)
+ONNX_LIBS += libvinci_onnx.la
+onnx_generated = traces/graph/onnx/onnx.pb-c.c traces/graph/onnx/onnx.pb-c.h
+BUILT_SOURCES += $(onnx_generated)
+CLEANFILES += $(onnx_generated)
+traces/graph/onnx/onnx.pb-c.c: $(ONNX_PROTO)
+	$(AM_V_GEN)$(MKDIR_P) traces/graph/onnx && $(PROTOC_C) -I $(ONNX_PROTO_DIR) \
+	  --c_out=traces/graph/onnx $(ONNX_PROTO)
+traces/graph/onnx/onnx.pb-c.h: traces/graph/onnx/onnx.pb-c.c
+# BUILT_SOURCES are made for `make all` only, not for `make vinci`, which `make pgo` calls.
+$(libvinci_onnx_la_OBJECTS): traces/graph/onnx/onnx.pb-c.h
+else
+libvinci_traces_la_SOURCES += traces/graph/onnx/absent.c
+endif

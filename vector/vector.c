@@ -93,8 +93,10 @@ void vector_cost(const struct vinci_soc *soc, const struct inst *inst, struct ve
       .issue_cycles = issue / MILLI,
       .issue_rest_mcycles = issue % MILLI,
       .latency_cycles = ceil_div(latency, MILLI),
+      .startup_cycles = (latency - steady) / MILLI,
       .path = PATH_NONE,
       .operations = work.operations,
+      .vector_class = index,
       .conflict_bankgroup_cycles = loss.group_mcycles / MILLI,
       .conflict_bank_cycles = loss.bank_mcycles / MILLI,
   };

@@ -5,21 +5,56 @@
 
 #include "cli/net/net.h"
 #include "core/base/file.h"
+#include "traces/graph/gears.h"
+#include "traces/graph/load.h"
 #include "traces/graph/text.h"
 
 enum { GRAPH_BYTES_MAX = 1 << 30 };
 
-enum vinci_status net_load(const char *path, struct graph *out, struct vinci_diag *diag) {
-  bool input = strcmp(path, "-") == 0;
+static struct onnx_words words_of(const struct text_list *list) {
+  return (struct onnx_words){list->items, list->count};
+}
+
+enum vinci_status net_load(const char *path, const struct net_model_settings *model,
+                           struct graph *out, struct vinci_diag *diag) {
+  struct onnx_options options = {.shapes = words_of(&model->shapes),
+                                 .dims = words_of(&model->dims),
+                                 .inputs = words_of(&model->inputs)};
+  return graph_load_file(path, &options, out, diag);
+}
+
+/* A model is open in its dimension "batch". */
+static enum vinci_status load_model_gear(const char *path, uint64_t batch, struct graph *out,
+                                         struct vinci_diag *diag) {
+  char dim[48];
+  snprintf(dim, sizeof dim, "batch=%llu", (unsigned long long)batch);
+  const char *const dims[] = {dim};
+  struct onnx_options options = {.dims = {dims, 1}};
+  return graph_load_file(path, &options, out, diag);
+}
+
+enum vinci_status net_load_gear(const char *path, uint64_t batch, struct graph *out,
+                                struct vinci_diag *diag) {
   size_t length;
   *out = (struct graph){0};
-  char *text = file_read(input ? "/dev/stdin" : path, GRAPH_BYTES_MAX, &length, diag);
+  char *family = file_read(path, GRAPH_BYTES_MAX, &length, diag);
+  if (family && onnx_is(family, length)) {
+    free(family);
+    return load_model_gear(path, batch, out, diag);
+  }
+  char *text = family ? gear_text(path, family, batch, diag) : NULL;
+  free(family);
   if (!text)
     return diag->status;
-  enum vinci_status status =
-      graph_text_read(input ? "standard input" : path, text, length, out, diag);
+  enum vinci_status status = graph_text_read(path, text, strlen(text), out, diag);
   free(text);
   return status;
+}
+
+void net_model_free(struct net_model_settings *settings) {
+  text_list_free(&settings->shapes);
+  text_list_free(&settings->dims);
+  text_list_free(&settings->inputs);
 }
 
 enum vinci_status net_choose(const char *what, const char *word,

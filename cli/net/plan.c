@@ -5,6 +5,12 @@
 
 #define MIB (UINT64_C(1) << 20)
 
+struct plan_settings {
+  struct net_model_settings model;
+};
+
+static const struct option_row plan_options[] = {NET_MODEL_ROWS(struct plan_settings, model)};
+
 static enum vinci_status print_plans(struct graph *graph, struct vinci_diag *diag) {
   struct graph_plan plan;
   enum vinci_status status = VINCI_OK;
@@ -32,16 +38,18 @@ static int run(const struct cli_verb *verb, int argc, char **argv) {
   struct text_list words = {0};
   struct vinci_diag diag = {0};
   struct graph graph = {0};
-  int exit_code = 0, none = 0;
-  if (cli_begin(verb, argc, argv, &none, &words, &exit_code)) {
+  struct plan_settings settings = {0};
+  int exit_code = 0;
+  if (cli_begin(verb, argc, argv, &settings, &words, &exit_code)) {
     enum vinci_status status =
-        words.count == 1 ? net_load(words.items[0], &graph, &diag)
+        words.count == 1 ? net_load(words.items[0], &settings.model, &graph, &diag)
                          : diag_error(&diag, VINCI_E_USAGE, "give one graph, not %zu", words.count);
     if (status == VINCI_OK)
       status = print_plans(&graph, &diag);
     exit_code = status == VINCI_OK ? 0 : cli_fail(&diag);
   }
   graph_free(&graph);
+  net_model_free(&settings.model);
   text_list_free(&words);
   return exit_code;
 }
@@ -50,8 +58,11 @@ const struct cli_verb cli_net_plan = {
     .name = "net plan",
     .arguments = "GRAPH",
     .summary = "Compare the memory that each plan needs",
-    .details = "GRAPH is a file as traces/GRAPH.md describes, '-' is standard input. Offsets that\n"
-               "the graph gives are kept and checked: tensors that are alive together may not\n"
-               "overlap (exit code 3).\n",
+    .details =
+        "GRAPH is a file as traces/GRAPH.md describes, or an ONNX model; '-' is standard input.\n"
+        "Offsets that the graph gives are kept and checked: tensors that are alive together may "
+        "not\n"
+        "overlap (exit code 3).\n",
+    .options = {plan_options, sizeof plan_options / sizeof *plan_options},
     .run = run,
 };

@@ -10,12 +10,13 @@
 #include "traces/graph/text.h"
 
 enum { HOST_WAIT_US = 1000, HOST_WAIT_US_MAX = 1000000000, TYPES_MAX = 1024 };
+enum { WITHIN = 12, WITHIN_MAX = 1000 }; /* per cent */
 #define PS_PER_US UINT64_C(1000000)
 
 struct replay_settings {
   struct net_run_settings run;
   const char *host_costs, *graph;
-  uint64_t host_wait_us;
+  uint64_t host_wait_us, within; /* within: per cent */
 };
 
 /* Rows of NET_OPTION_ROWS are of what run points to: the first member. */
@@ -28,6 +29,8 @@ static const struct option_row replay_options[] = {
         "host-wait", 0, struct replay_settings, host_wait_us, "US", 0, HOST_WAIT_US_MAX,
         "a gap of the profile of at least as much is a wait of the host, and is taken "
         "as measured (default 1000; 0: none is)"),
+    OPTION_NUMBER_ROW("within", 0, struct replay_settings, within, "PERCENT", 1, WITHIN_MAX,
+                      "count the types and rows whose error is at most this (default 12)"),
     OPTION_TEXT_ROW("graph", 0, struct replay_settings, graph, "FILE",
                     "write the profile as a graph too, for 'vinci net run'"),
 };
@@ -38,6 +41,7 @@ struct type_sum {
   const char *type;
   size_t rows;
   uint64_t measured_ps, simulated_ps;
+  uint64_t within_ps; /* of measured_ps, of rows whose own error is within the limit */
 };
 
 static int by_measured(const void *a, const void *b) {
@@ -51,8 +55,13 @@ static bool is_simulated(const struct net_node *row) {
   return row->from == NET_SIMULATED || row->from == NET_REMEMBERED;
 }
 
+static bool is_within(uint64_t simulated, uint64_t measured, uint64_t percent) {
+  uint64_t apart = simulated < measured ? measured - simulated : simulated - measured;
+  return (uint128)apart * 100 <= (uint128)measured * percent;
+}
+
 static size_t sum_types(const struct graph *graph, const struct net_result *result,
-                        struct type_sum *sums) {
+                        uint64_t percent, struct type_sum *sums) {
   size_t count = 0;
   for (uint32_t i = 0; i < graph->node_count; i++) {
     const struct graph_node *node = &graph->nodes[i];
@@ -68,6 +77,8 @@ static size_t sum_types(const struct graph *graph, const struct net_result *resu
     sums[at].rows++;
     sums[at].measured_ps += node->duration_ps;
     sums[at].simulated_ps += result->nodes[i].task.duration_ps;
+    if (is_within(result->nodes[i].task.duration_ps, node->duration_ps, percent))
+      sums[at].within_ps += node->duration_ps;
   }
   qsort(sums, count, sizeof *sums, by_measured);
   return count;
@@ -89,11 +100,31 @@ static void print_pair(const char *what, uint64_t simulated, uint64_t measured) 
   fputc('\n', stdout);
 }
 
+/* How many types of those that are printed, and rows of them, are near enough. */
+static void print_within(const struct type_sum *sums, size_t count, uint64_t percent) {
+  size_t types = 0;
+  uint64_t all_ps = 0, types_ps = 0, rows_ps = 0;
+  for (size_t i = 0; i < count; i++) {
+    bool within = is_within(sums[i].simulated_ps, sums[i].measured_ps, percent);
+    types += within;
+    types_ps += within ? sums[i].measured_ps : 0;
+    rows_ps += sums[i].within_ps;
+    all_ps += sums[i].measured_ps;
+  }
+  if (count == 0)
+    return;
+  printf("within %llu %%: %zu of %zu types of at least 1 %% of the time,",
+         (unsigned long long)percent, types, count);
+  printf(" which are %s %% of that time;", decimal_ratio((uint128)types_ps * 100, all_ps, 1).text);
+  printf(" single rows: %s %% of that time\n",
+         decimal_ratio((uint128)rows_ps * 100, all_ps, 1).text);
+}
+
 /* Types of at least 1 % of the measured time. */
 static void print_types(const struct graph *graph, const struct net_result *result,
-                        const struct profile_counts *counts) {
+                        const struct profile_counts *counts, uint64_t percent) {
   struct type_sum *sums = calloc(TYPES_MAX, sizeof *sums);
-  size_t count = sums ? sum_types(graph, result, sums) : 0;
+  size_t count = sums ? sum_types(graph, result, percent, sums) : 0, printed = 0;
   printf("\n%-28s %7s %14s %14s  %s\n", "simulated kernels", "rows", "measured ms", "simulated ms",
          "error");
   for (size_t i = 0; i < count; i++) {
@@ -103,7 +134,9 @@ static void print_types(const struct graph *graph, const struct net_result *resu
            ms(sums[i].simulated_ps).text);
     print_error(sums[i].simulated_ps, sums[i].measured_ps);
     fputc('\n', stdout);
+    printed = i + 1;
   }
+  print_within(sums, printed, percent);
   free(sums);
 }
 
@@ -121,7 +154,7 @@ static uint64_t span_of(const struct graph *graph, const struct net_result *resu
 }
 
 static void compare(const struct graph *graph, const struct net_result *result,
-                    const struct profile_counts *counts) {
+                    const struct profile_counts *counts, uint64_t percent) {
   uint64_t span = span_of(graph, result), core = result->queue.core_ps;
   printf("\n%zu rows are simulated, %zu have the measured duration, %zu waits of the host are as "
          "measured\n",
@@ -134,7 +167,7 @@ static void compare(const struct graph *graph, const struct net_result *result,
     print_pair("idle", span - core, counts->measured_span_ps - counts->measured_core_ps);
     print_pair("span", span, counts->measured_span_ps);
   }
-  print_types(graph, result, counts);
+  print_types(graph, result, counts, percent);
 }
 
 /* ---- the run --------------------------------------------------------------------------------- */
@@ -158,7 +191,7 @@ static enum vinci_status replay(const struct replay_settings *settings, const ch
   if (status == VINCI_OK)
     status = net_simulate(&settings->run, path, &graph, soc, &result, diag);
   if (status == VINCI_OK && !settings->run.quiet)
-    compare(&graph, &result, &counts);
+    compare(&graph, &result, &counts, settings->within);
   arena_free(&result.arena);
   graph_free(&graph);
   vinci_soc_free(soc);
@@ -166,8 +199,8 @@ static enum vinci_status replay(const struct replay_settings *settings, const ch
 }
 
 static int run(const struct cli_verb *verb, int argc, char **argv) {
-  struct replay_settings settings = {.run = {.repeat = 1, .host = "eager"},
-                                     .host_wait_us = HOST_WAIT_US};
+  struct replay_settings settings = {
+      .run = {.repeat = 1, .host = "eager"}, .host_wait_us = HOST_WAIT_US, .within = WITHIN};
   struct text_list words = {0};
   struct vinci_diag diag = {0};
   int exit_code = 0;

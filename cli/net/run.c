@@ -4,17 +4,34 @@
 #include <string.h>
 
 #include "cli/net/net.h"
+#include "cli/support/advice.h"
 #include "cli/support/monitor.h"
 #include "core/base/decimal.h"
+#include "core/base/diag.h"
 #include "core/base/file.h"
 #include "core/study/workload.h"
 #include "traces/graph/net.h"
+#include "traces/graph/net_summary.h"
+#include "traces/graph/net_values.h"
 
-enum { TOP_NODES = 10 };
+enum { TOP_NODES = 10, UNKNOWN_US_MAX = 1000000000 };
 #define MIB (UINT64_C(1) << 20)
 #define PS_PER_US UINT64_C(1000000)
 
-static const struct option_row run_options[] = {NET_OPTION_ROWS(struct net_run_settings)};
+static const struct option_row run_options[] = {
+    NET_OPTION_ROWS(struct net_run_settings),
+    NET_COMPILE_OPTION_ROWS(struct net_run_settings),
+    OPTION_NUMBER_ROW("unknown-us", 0, struct net_run_settings, unknown_us, "US", 0, UNKNOWN_US_MAX,
+                      "what a layer without kernels takes, on the AI CPU (default 0: such layers "
+                      "are refused, exit code 3)"),
+    ADVICE_OPTION_ROW(struct net_run_settings, repository),
+    OPTION_FLAG_ROW("ablate", 0, struct net_run_settings, ablate,
+                    "run the network with more and more passes, then without each, and say what "
+                    "each pass saves"),
+    NET_MODEL_ROWS(struct net_run_settings, model),
+    VALUES_OPTION_ROWS(struct net_run_settings, values),
+    OPTION_FLAG_ROW("json", 0, struct net_run_settings, json, "print summary.json instead"),
+};
 
 /* ---- report -------------------------------------------------------------------------------- */
 
@@ -57,7 +74,7 @@ static void print_top(const struct graph *graph, const struct net_result *result
   free(ranked);
 }
 
-static void print_counts(const struct net_result *result) {
+static void print_counts(const struct net_run_settings *settings, const struct net_result *result) {
   const char *separator = "";
   printf("Nodes     ");
   for (unsigned i = 0; i < NET_FROM_COUNT; i++)
@@ -66,6 +83,9 @@ static void print_counts(const struct net_result *result) {
       separator = ", ";
     }
   fputc('\n', stdout);
+  if (settings->results)
+    printf("Results   %zu kernels from %s, %zu simulated\n", result->stored_all, settings->results,
+           result->simulated_all);
 }
 
 static void print_refused(const struct graph *graph, const struct net_result *result) {
@@ -75,15 +95,47 @@ static void print_refused(const struct graph *graph, const struct net_result *re
              result->nodes[i].reason);
 }
 
+static void print_moved(const struct net_summary *summary) {
+  printf("Bytes     %s MiB of device memory for", decimal_ratio(summary->hbm_bytes, MIB, 3).text);
+  printf(" %s MiB that kernels read and write",
+         decimal_ratio(summary->input_bytes + summary->output_bytes, MIB, 3).text);
+  if (summary->h2d_bytes + summary->d2h_bytes + summary->d2d_bytes > 0) {
+    printf("; copies %s MiB to the device,", decimal_ratio(summary->h2d_bytes, MIB, 3).text);
+    printf(" %s to the host,", decimal_ratio(summary->d2h_bytes, MIB, 3).text);
+    printf(" %s within", decimal_ratio(summary->d2d_bytes, MIB, 3).text);
+  }
+  fputc('\n', stdout);
+}
+
+static int by_share(const void *a, const void *b, void *context) {
+  const uint64_t *ps = context;
+  enum net_part one = *(const enum net_part *)a, other = *(const enum net_part *)b;
+  if (ps[one] != ps[other])
+    return ps[one] > ps[other] ? -1 : 1;
+  return one < other ? -1 : 1;
+}
+
+/* What the time is made of, the largest part first. */
+static void print_parts(const struct net_summary *summary, uint64_t end_ps) {
+  enum net_part parts[NET_PART_COUNT];
+  uint64_t ps[NET_PART_COUNT];
+  for (unsigned i = 0; i < NET_PART_COUNT; i++) {
+    parts[i] = (enum net_part)i;
+    ps[i] = summary->part_ps[i];
+  }
+  qsort_r(parts, NET_PART_COUNT, sizeof *parts, by_share, ps);
+  printf("Launches  %zu, %zu of them kernels\n", summary->launches, summary->kernels);
+  printf("\n%-10s %12s %7s  %s\n", "bound by", "us", "share", "");
+  for (unsigned i = 0; i < NET_PART_COUNT && ps[parts[i]] > 0; i++)
+    printf("%-10s %12s %5s %%  %s\n", net_part_name(parts[i]), us(ps[parts[i]]).text,
+           percent(ps[parts[i]], end_ps).text, net_part_text(parts[i]));
+}
+
 static void report(const struct graph *graph, const struct vinci_soc *soc,
                    const struct net_run_settings *settings, const struct net_result *result) {
   const struct queue_result *queue = &result->queue;
-  uint64_t read = 0, found = 0;
-  for (uint32_t i = 0; i < graph->node_count; i++)
-    if (result->nodes[i].from == NET_SIMULATED || result->nodes[i].from == NET_REMEMBERED) {
-      read += result->nodes[i].read_bytes;
-      found += result->nodes[i].found_bytes;
-    }
+  struct net_summary summary;
+  net_sum_up(graph, result, &summary);
   printf("%s on %s, run %u of %u\n", *graph->name ? graph->name : "network", vinci_soc_name(soc),
          (unsigned)settings->repeat, (unsigned)settings->repeat);
   printf("Time      %s us", us(queue->end_ps).text);
@@ -94,13 +146,19 @@ static void report(const struct graph *graph, const struct vinci_soc *soc,
   printf(", %s us for the host", us(queue->host_bound_ps).text);
   printf(", %s us between kernels", us(queue->gap_ps).text);
   printf(", %s us for copies, tasks and other streams\n", us(queue->wait_ps).text);
-  print_counts(result);
+  if (queue->slowed_ps > 0)
+    printf("Copies    take bandwidth from kernels, which are %s us longer (assumed)\n",
+           us(queue->slowed_ps).text);
+  print_counts(settings, result);
   printf("L2        of %s MiB that kernels read, %s %% were there when they began\n",
-         decimal_ratio(read, MIB, 3).text, percent(found, read).text);
+         decimal_ratio(summary.input_bytes, MIB, 3).text,
+         percent(summary.found_bytes, summary.input_bytes).text);
+  print_moved(&summary);
   printf("Memory    %s MiB", decimal_ratio(result->plan.bytes, MIB, 3).text);
   printf(", of these %s MiB weights, inputs, outputs",
          decimal_ratio(result->plan.fixed_bytes, MIB, 3).text);
   printf("; alive at once at most %s MiB\n", decimal_ratio(result->plan.live_bytes, MIB, 3).text);
+  print_parts(&summary, queue->end_ps);
   print_top(graph, result);
   print_refused(graph, result);
 }
@@ -109,6 +167,7 @@ static void report(const struct graph *graph, const struct vinci_soc *soc,
 
 struct writing {
   const struct graph *graph;
+  const struct vinci_soc *soc;
   const struct net_result *result;
 };
 
@@ -132,6 +191,11 @@ static void write_memory(void *context, FILE *out) {
   net_put_memory_record(writing->graph, writing->result, out);
 }
 
+static void write_summary(void *context, FILE *out) {
+  const struct writing *writing = context;
+  net_put_summary(writing->graph, writing->soc, writing->result, out);
+}
+
 static void write_timeline(void *context, FILE *out) {
   const struct writing *writing = context;
   net_put_timeline(writing->graph, writing->result, out);
@@ -142,11 +206,9 @@ static enum vinci_status write_folder(const char *folder, struct writing *writin
   static const struct {
     const char *name;
     void (*write)(void *context, FILE *out);
-  } files[] = {{"nodes.csv", write_nodes},
-               {"kernel_details.csv", write_kernels},
-               {"step_trace_time.csv", write_step},
-               {"memory_record.csv", write_memory},
-               {"trace.json", write_timeline}};
+  } files[] = {{"nodes.csv", write_nodes},          {"kernel_details.csv", write_kernels},
+               {"step_trace_time.csv", write_step}, {"memory_record.csv", write_memory},
+               {"summary.json", write_summary},     {"trace.json", write_timeline}};
   char path[4096];
   enum vinci_status status = VINCI_OK;
   for (size_t i = 0; i < sizeof files / sizeof *files && status == VINCI_OK; i++) {
@@ -167,8 +229,8 @@ static bool watch(void *context, size_t done, size_t all) {
   return monitor_items(context, &(struct monitor_count){.done_permille = 1000 * done, .all = all});
 }
 
-static enum vinci_status choose(const struct net_run_settings *settings, struct net_options *out,
-                                struct vinci_diag *diag) {
+enum vinci_status net_run_choose(const struct net_run_settings *settings, struct net_options *out,
+                                 struct vinci_diag *diag) {
   struct vinci_run_options models = {.struct_size = sizeof models};
   struct workload_models names = {.memory = settings->memory, .network = settings->network};
   unsigned plan = GRAPH_PLAN_PACK, host = QUEUE_SINK;
@@ -183,7 +245,31 @@ static enum vinci_status choose(const struct net_run_settings *settings, struct 
       .plan = (enum graph_plan_policy)plan,
       .queue = {.host = (enum queue_host)host, .depth = (uint32_t)settings->depth},
       .repeat = (unsigned)settings->repeat,
-      .exact = settings->exact};
+      .unknown_ps = settings->unknown_us * PS_PER_US,
+      .exact = settings->exact,
+      .results = settings->results,
+      .estimates = settings->estimates};
+  return status;
+}
+
+/* The values of a network, beside its time: its results into tensors/ of the folder, compared. */
+static enum vinci_status run_values(const struct net_run_settings *settings,
+                                    const struct graph *graph, const struct vinci_soc *soc,
+                                    const struct graph_plan *plan, const char *path,
+                                    struct vinci_diag *diag) {
+  struct net_values values;
+  struct monitor monitor;
+  enum vinci_status status = net_values_create(graph, soc, plan, &values, diag);
+  if (status == VINCI_OK)
+    status = values_give(&settings->values, values.values, diag);
+  monitor_start(&monitor, path, settings->timeout_minutes, settings->quiet);
+  if (status == VINCI_OK)
+    status = net_values_run(&values, monitor_values_progress, &monitor, diag);
+  monitor_clear(&monitor);
+  if (status == VINCI_OK)
+    status = values_finish(&settings->values, values.values, settings->output,
+                           settings->quiet ? NULL : stdout, &monitor, "", diag);
+  net_values_free(&values);
   return status;
 }
 
@@ -193,7 +279,7 @@ enum vinci_status net_simulate(const struct net_run_settings *settings, const ch
   struct net_options options;
   struct monitor monitor;
   *result = (struct net_result){0};
-  enum vinci_status status = choose(settings, &options, diag);
+  enum vinci_status status = net_run_choose(settings, &options, diag);
   if (status == VINCI_OK && settings->output)
     status = folder_make(settings->output, diag);
   if (status != VINCI_OK)
@@ -205,28 +291,67 @@ enum vinci_status net_simulate(const struct net_run_settings *settings, const ch
   status = net_run(graph, soc, &options, result, diag);
   monitor_clear(&monitor);
   if (status == VINCI_OK && settings->output)
-    status = write_folder(settings->output, &(struct writing){graph, result}, diag);
-  if (status == VINCI_OK && !settings->quiet)
+    status = write_folder(settings->output, &(struct writing){graph, soc, result}, diag);
+  if (status == VINCI_OK && settings->json)
+    net_put_summary(graph, soc, result, stdout);
+  else if (status == VINCI_OK && !settings->quiet)
     report(graph, soc, settings, result);
+  if (status == VINCI_OK && settings->values.keep)
+    status = run_values(settings, graph, soc, &result->plan, path, diag);
   if (status == VINCI_OK && result->count[NET_REFUSED] > 0)
     status = diag_error(diag, VINCI_E_INPUT, "%zu of %u nodes could not be lowered",
                         result->count[NET_REFUSED], graph->node_count);
   return status;
 }
 
-static enum vinci_status run_words(const struct net_run_settings *settings,
-                                   const struct text_list *words, struct vinci_diag *diag) {
+/* Kernels that were tuned get their schedules, by the models of the run. */
+static enum vinci_status take_schedules(const struct net_run_settings *settings,
+                                        const struct vinci_soc *soc, struct graph *graph,
+                                        struct vinci_diag *diag) {
+  struct net_options options;
+  enum vinci_status status = net_run_choose(settings, &options, diag);
+  const struct vinci_evaluate_options models = {.struct_size = sizeof models,
+                                                .memory = options.memory,
+                                                .network = options.network,
+                                                .l2_start = VINCI_L2_WARM};
+  if (status == VINCI_OK && settings->ablate)
+    status = diag_error(diag, VINCI_E_USAGE, "--repository does not go with --ablate");
+  return status != VINCI_OK ? status
+                            : advise_graph(settings->repository, soc, graph, &models,
+                                           settings->quiet || settings->json, diag);
+}
+
+static enum vinci_status run_words(struct net_run_settings *settings, const struct text_list *words,
+                                   struct vinci_diag *diag) {
   struct graph graph = {0};
+  struct compiled compiled = {0};
   struct net_result result = {0};
+  struct estimates estimates = {0};
   vinci_soc *soc = NULL;
   if (words->count != 1)
     return diag_error(diag, VINCI_E_USAGE, "give one graph, not %zu", words->count);
-  enum vinci_status status =
-      cli_load_soc(settings->soc, settings->data, &settings->sets, &soc, diag);
+  enum vinci_status status = values_check(&settings->values, words->count, diag);
   if (status == VINCI_OK)
-    status = net_load(words->items[0], &graph, diag);
+    status = cli_load_soc(settings->soc, settings->data, &settings->sets, &soc, diag);
   if (status == VINCI_OK)
-    status = net_simulate(settings, words->items[0], &graph, soc, &result, diag);
+    status = net_load(words->items[0], &settings->model, &graph, diag);
+  estimates_start(&estimates, soc);
+  settings->estimates = &estimates;
+  bool layers = status == VINCI_OK && graph_has_layers(&graph) && !settings->ablate;
+  if (status == VINCI_OK && settings->memory_limit && !graph_has_layers(&graph))
+    status = diag_error(diag, VINCI_E_USAGE, "--memory-limit is for networks of layers");
+  else if (layers)
+    status = net_compile_layers(settings, soc, &graph, &compiled, diag);
+  if (status == VINCI_OK && settings->repository)
+    status = take_schedules(settings, soc, layers ? &compiled.graph : &graph, diag);
+  if (status == VINCI_OK && settings->ablate)
+    status = net_ablate(settings, soc, &graph, diag);
+  else if (status == VINCI_OK)
+    status = net_simulate(settings, words->items[0], layers ? &compiled.graph : &graph, soc,
+                          &result, diag);
+  settings->estimates = NULL;
+  estimates_free(&estimates);
+  compiled_free(&compiled);
   arena_free(&result.arena);
   graph_free(&graph);
   vinci_soc_free(soc);
@@ -242,7 +367,9 @@ static int run(const struct cli_verb *verb, int argc, char **argv) {
     enum vinci_status status = run_words(&settings, &words, &diag);
     exit_code = status == VINCI_OK ? 0 : cli_fail(&diag);
   }
+  net_model_free(&settings.model);
   text_list_free(&settings.sets);
+  values_settings_free(&settings.values);
   text_list_free(&words);
   return exit_code;
 }
@@ -252,8 +379,9 @@ const struct cli_verb cli_net_run = {
     .arguments = "GRAPH",
     .summary = "Simulate a network and say where its time goes",
     .details =
-        "GRAPH is a file as traces/GRAPH.md describes, '-' is standard input. The kernels run in\n"
-        "their order on one chip: each finds in L2 what those before have left. A kernel that\n"
+        "GRAPH is a file as traces/GRAPH.md describes, or an ONNX model; '-' is standard input.\n"
+        "The kernels run in their order on one chip: each finds in L2 what those before have left. "
+        "A kernel that\n"
         "met the same context before is not simulated again, unless --exact asks for all.\n"
         "Example:\n"
         "  vinci net run traces/examples/two_layers.graph.csv -s Ascend910B4 --host=eager\n",

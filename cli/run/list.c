@@ -2,12 +2,15 @@
 /* vinci run --ops: progress, report and exit code of a list of operators. */
 #include "cli/run/list.h"
 
+#include <limits.h>
 #include <stdio.h>
 
 #include "cli/cli.h"
+#include "cli/run/table.h"
 #include "cli/support/monitor.h"
 #include "core/base/decimal.h"
 #include "core/base/diag.h"
+#include "core/base/file.h"
 
 #define PS_PER_MS UINT64_C(1000000000)
 
@@ -52,9 +55,10 @@ static void report(const struct run_list *list, const struct vinci_ops_result *r
   const char *l2 = list->options.overrides.l2;
   if (result->known > 0)
     printf("%zu operators were done by an earlier run of this command\n", result->known);
-  printf("%zu of %zu operators simulated, %zu unsupported, %zu failed: %s/op_summary.csv\n",
-         result->ok, result->operators, result->unsupported,
-         result->failed + result->limited + result->crashed, list->output);
+  printf("%zu of %zu operators simulated, %zu unsupported, %zu failed%s%s%s\n", result->ok,
+         result->operators, result->unsupported, result->failed + result->limited + result->crashed,
+         list->keeps ? ": " : "", list->keeps ? list->output : "",
+         list->keeps ? "/op_summary.csv" : "");
   if (result->equal > 0)
     printf("%zu of them ask for the same as one before, whose result they have\n", result->equal);
   if (list->options.results)
@@ -67,18 +71,20 @@ static void report(const struct run_list *list, const struct vinci_ops_result *r
   else
     printf(
         "L2 at the start: assumed, by kind of operator and by what the rows before wrote (columns "
-        "l2_start, l2_owed_bytes); --l2=STATE chooses another\n");
+        "l2_start, l2_owed_bytes%s); --l2=STATE chooses another\n",
+        list->keeps ? "" : " of --output");
 }
 
 static enum vinci_status simulate(struct run_list *list, struct watching *watching,
                                   struct vinci_ops_result *result, struct vinci_diag *diag) {
   struct vinci_diag ended = {0};
-  if (!list->output)
-    return diag_error(diag, VINCI_E_USAGE, "--ops needs --output=DIR");
   list->options.progress = watch;
   list->options.progress_context = watching;
   enum vinci_status status =
       vinci_ops_run(list->list, list->output, &list->options, result, &ended);
+  if (status == VINCI_E_LIMIT && result->operators > 0 && !list->keeps)
+    return diag_error(diag, VINCI_E_LIMIT, "%s; %zu of %zu operators are done", monitor_reason(),
+                      result->done, result->operators);
   if (status == VINCI_E_LIMIT && result->operators > 0)
     return diag_error(diag, VINCI_E_LIMIT,
                       "%s; %s/op_summary.csv has %zu of %zu operators, and the same command %s",
@@ -88,13 +94,36 @@ static enum vinci_status simulate(struct run_list *list, struct watching *watchi
   return status;
 }
 
+/* The table goes with the folder, which nobody has asked for. */
+static enum vinci_status print_and_remove(const struct run_list *list,
+                                          const struct vinci_ops_result *result,
+                                          enum vinci_status status, struct vinci_diag *diag) {
+  if (result->operators > 0 && !list->quiet) {
+    enum vinci_status printed = list_print_table(list->output, status == VINCI_OK ? diag : NULL);
+    status = status == VINCI_OK ? printed : status;
+    putchar('\n');
+  }
+  folder_remove(list->output);
+  return status;
+}
+
 int run_list(struct run_list *list) {
   struct vinci_diag diag = {0};
   struct watching watching = {.list = list};
   struct vinci_ops_result result = {0};
-  enum vinci_status status = simulate(list, &watching, &result, &diag);
+  char folder[PATH_MAX];
+  list->keeps = list->output != NULL;
+  enum vinci_status status =
+      list->keeps ? VINCI_OK : folder_make_temporary("vinci-ops", folder, sizeof folder, &diag);
+  if (status != VINCI_OK)
+    return cli_fail(&diag);
+  if (!list->keeps)
+    list->output = folder;
+  status = simulate(list, &watching, &result, &diag);
   if (watching.begun)
     monitor_clear(&watching.monitor);
+  if (!list->keeps)
+    status = print_and_remove(list, &result, status, &diag);
   if (result.operators > 0 && !list->quiet)
     report(list, &result);
   if (status != VINCI_OK)

@@ -7,7 +7,8 @@
 
 struct run_list {
   const char *list;   /* CSV file, '-' for standard input */
-  const char *output; /* folder for op_summary.csv */
+  const char *output; /* folder for op_summary.csv; NULL: the table is printed */
+  bool keeps;         /* set by run_list(): the folder stays */
   struct vinci_ops_options options;
   uint64_t timeout_minutes; /* of the whole list */
   bool quiet;

@@ -120,23 +120,29 @@ static enum vinci_status fill_inputs(const struct values_settings *settings, vin
   return VINCI_OK;
 }
 
+enum vinci_status values_give(const struct values_settings *settings, vinci_values *values,
+                              struct vinci_diag *diag) {
+  char name[TENSOR_NAME_MAX];
+  const char *file;
+  enum vinci_status status = VINCI_OK;
+  for (size_t i = 0; i < settings->inputs.count && status == VINCI_OK; i++) {
+    status = split("input", settings->inputs.items[i], name, &file, diag);
+    if (status == VINCI_OK)
+      status = vinci_values_load(values, name, file, diag);
+  }
+  if (status == VINCI_OK)
+    status = vinci_values_load_files(values, diag);
+  return status == VINCI_OK ? fill_inputs(settings, values, diag) : status;
+}
+
 enum vinci_status values_prepare(const struct values_settings *settings, const vinci_soc *soc,
                                  const vinci_trace *trace, vinci_values **out,
                                  struct vinci_diag *diag) {
-  char name[TENSOR_NAME_MAX];
-  const char *file;
   *out = NULL;
   if (!settings->keep)
     return VINCI_OK;
   enum vinci_status status = vinci_values_create(soc, trace, out, diag);
-  for (size_t i = 0; i < settings->inputs.count && status == VINCI_OK; i++) {
-    status = split("input", settings->inputs.items[i], name, &file, diag);
-    if (status == VINCI_OK)
-      status = vinci_values_load(*out, name, file, diag);
-  }
-  if (status == VINCI_OK)
-    status = vinci_values_load_files(*out, diag);
-  return status == VINCI_OK ? fill_inputs(settings, *out, diag) : status;
+  return status == VINCI_OK ? values_give(settings, *out, diag) : status;
 }
 
 /* ---- the run and after it --------------------------------------------------------------- */
@@ -186,6 +192,18 @@ static enum vinci_status compare_outputs(const struct values_settings *settings,
   return first;
 }
 
+enum vinci_status values_finish(const struct values_settings *settings, const vinci_values *values,
+                                const char *folder, FILE *report, struct monitor *monitor,
+                                const char *closing, struct vinci_diag *diag) {
+  enum vinci_status status = folder ? save_outputs(values, folder, diag) : VINCI_OK;
+  if (status != VINCI_OK || settings->expected.count == 0)
+    return status;
+  monitor_begin_reading(monitor, "the values", "were compared", closing);
+  status = compare_outputs(settings, values, report, diag);
+  monitor_end_reading();
+  return status;
+}
+
 enum vinci_status values_execute(const struct values_settings *settings, vinci_values *values,
                                  const char *folder, FILE *report, struct monitor *monitor,
                                  const char *closing, struct vinci_diag *diag) {
@@ -195,12 +213,7 @@ enum vinci_status values_execute(const struct values_settings *settings, vinci_v
     *diag = (struct vinci_diag){0};
     return diag_error(diag, status, "%s before all values were computed", monitor_reason());
   }
-  if (status == VINCI_OK && folder)
-    status = save_outputs(values, folder, diag);
-  if (status != VINCI_OK || settings->expected.count == 0)
-    return status;
-  monitor_begin_reading(monitor, "the values", "were compared", closing);
-  status = compare_outputs(settings, values, report, diag);
-  monitor_end_reading();
-  return status;
+  return status == VINCI_OK
+             ? values_finish(settings, values, folder, report, monitor, closing, diag)
+             : status;
 }

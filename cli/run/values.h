@@ -42,19 +42,29 @@ struct values_settings {
  * a single trace. */
 VINCI_MUST_CHECK enum vinci_status values_check(struct values_settings *settings,
                                                 size_t trace_count, struct vinci_diag *diag);
+/* The values of inputs that the settings give; an input without values is an error. */
+VINCI_MUST_CHECK enum vinci_status values_give(const struct values_settings *settings,
+                                               vinci_values *values, struct vinci_diag *diag);
 /* Memory of a trace with its inputs; *out is NULL when no values are asked for. */
 VINCI_MUST_CHECK enum vinci_status values_prepare(const struct values_settings *settings,
                                                   const vinci_soc *soc, const vinci_trace *trace,
                                                   vinci_values **out, struct vinci_diag *diag);
 /*
- * Executes while the monitor lets it, stores the outputs in tensors/ of the result folder (NULL:
- * nowhere), compares. report (may be NULL) gets a line per comparison. A comparison that fails does
- * not keep the others from being made. closing: see monitor_begin_reading().
+ * Executes while the monitor lets it, then finishes. closing: see monitor_begin_reading().
  */
 VINCI_MUST_CHECK enum vinci_status values_execute(const struct values_settings *settings,
                                                   vinci_values *values, const char *folder,
                                                   FILE *report, struct monitor *monitor,
                                                   const char *closing, struct vinci_diag *diag);
+/*
+ * Stores the outputs in tensors/ of the result folder (NULL: nowhere), and compares. report (may be
+ * NULL) gets a line per comparison. A comparison that fails does not keep the others from being
+ * made.
+ */
+VINCI_MUST_CHECK enum vinci_status values_finish(const struct values_settings *settings,
+                                                 const vinci_values *values, const char *folder,
+                                                 FILE *report, struct monitor *monitor,
+                                                 const char *closing, struct vinci_diag *diag);
 void values_settings_free(struct values_settings *settings);
 
 #endif

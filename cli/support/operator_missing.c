@@ -17,9 +17,20 @@ struct shares {
 
 static struct decimal microseconds(uint64_t ps) { return decimal_ratio(ps, 1000000, 3); }
 
-/* The start of a cell that may be a long list. */
+/* The start of a cell that may be a long list, without the quotes that profilers write around
+ * lists. Scalars have no extents, so that a list of them is separators alone. */
 static void print_cell(const char *text, FILE *out) {
-  fprintf(out, "%.*s%s", CELL_WIDTH, text, strlen(text) > CELL_WIDTH ? "..." : "");
+  size_t length = strlen(text);
+  if (length > 1 && text[0] == '"' && text[length - 1] == '"') {
+    text++;
+    length -= 2;
+  }
+  if (length > 0 && strspn(text, ";") >= length) {
+    fputs("scalars", out);
+    return;
+  }
+  fprintf(out, "%.*s%s", (int)(length < CELL_WIDTH ? length : CELL_WIDTH), text,
+          length > CELL_WIDTH ? "..." : "");
 }
 
 static void print_reason(const struct vinci_ops_kind *kind, FILE *out) {

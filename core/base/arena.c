@@ -49,9 +49,32 @@ static void free_chunk(struct arena_chunk *chunk) {
     free(chunk);
 }
 
+static void start_chunk(struct arena *arena, struct arena_chunk *chunk) {
+  chunk->next = arena->chunks;
+  arena->chunks = chunk;
+  arena->next = chunk->bytes;
+  arena->end = (char *)chunk + chunk->size;
+}
+
+/* The next of the chunks from before that is large enough. */
+static bool take_spare(struct arena *arena, size_t need) {
+  for (struct arena_chunk **at = &arena->spare; *at; at = &(*at)->next) {
+    struct arena_chunk *chunk = *at;
+    if (chunk->size - sizeof *chunk < need)
+      continue;
+    *at = chunk->next;
+    start_chunk(arena, chunk);
+    return true;
+  }
+  return false;
+}
+
 static bool arena_grow(struct arena *arena, size_t need) {
   if (arena->sealed)
     vinci_bug("allocation of %zu bytes from a sealed arena", need);
+  arena->used_before = take_spare(arena, need);
+  if (arena->used_before)
+    return true;
   size_t size = arena->total_bytes;
   if (size < CHUNK_BYTES_MIN)
     size = CHUNK_BYTES_MIN;
@@ -65,15 +88,12 @@ static bool arena_grow(struct arena *arena, size_t need) {
   if (!chunk)
     return false;
   chunk->size = sizeof *chunk + size;
-  chunk->next = arena->chunks;
-  arena->chunks = chunk;
-  arena->next = chunk->bytes;
-  arena->end = chunk->bytes + size;
+  start_chunk(arena, chunk);
   arena->total_bytes += size;
   return true;
 }
 
-void *arena_alloc(struct arena *arena, size_t count, size_t element_bytes) {
+void *arena_alloc_room(struct arena *arena, size_t count, size_t element_bytes) {
   const size_t align = alignof(max_align_t);
   size_t bytes;
   if (__builtin_mul_overflow(count, element_bytes, &bytes) || bytes > SIZE_MAX - align)
@@ -88,6 +108,13 @@ void *arena_alloc(struct arena *arena, size_t count, size_t element_bytes) {
   return result;
 }
 
+void *arena_alloc(struct arena *arena, size_t count, size_t element_bytes) {
+  void *result = arena_alloc_room(arena, count, element_bytes);
+  if (result && arena->used_before)
+    memset(result, 0, count * element_bytes);
+  return result;
+}
+
 char *arena_strndup(struct arena *arena, const char *text, size_t length) {
   char *copy = arena_alloc(arena, length + 1, 1);
   if (copy)
@@ -99,12 +126,29 @@ char *arena_strdup(struct arena *arena, const char *text) {
   return arena_strndup(arena, text, strlen(text));
 }
 
-void arena_free(struct arena *arena) {
-  struct arena_chunk *chunk = arena->chunks;
+static void free_chunks(struct arena_chunk *chunk) {
   while (chunk) {
     struct arena_chunk *next = chunk->next;
     free_chunk(chunk);
     chunk = next;
   }
+}
+
+void arena_free(struct arena *arena) {
+  free_chunks(arena->chunks);
+  free_chunks(arena->spare);
   *arena = (struct arena){0};
+}
+
+/* The first chunk that was taken is the next to be taken: the same requests find the same chunks.
+ */
+void arena_rewind(struct arena *arena) {
+  while (arena->chunks) {
+    struct arena_chunk *chunk = arena->chunks;
+    arena->chunks = chunk->next;
+    chunk->next = arena->spare;
+    arena->spare = chunk;
+  }
+  arena->next = arena->end = NULL;
+  arena->sealed = false;
 }

@@ -2,6 +2,8 @@
 /* Exact decimals: no floating point, no locale. */
 #include "core/base/decimal.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/clock.h"
@@ -43,6 +45,16 @@ struct decimal decimal_ratio(uint128 numerator, uint128 denominator, unsigned de
     rest >>= 1;
   }
   return digits(whole * scale + (2 * rest * scale + denominator) / (2 * denominator), decimals);
+}
+
+struct decimal decimal_percent(int64_t change, uint64_t whole) {
+  struct decimal text = {""};
+  if (whole == 0 && change != 0)
+    return text;
+  uint64_t size = change < 0 ? -(uint64_t)change : (uint64_t)change;
+  struct decimal amount = decimal_ratio((uint128)size * 100, whole, 1);
+  snprintf(text.text, sizeof text.text, "%s%.40s", change < 0 ? "-" : "+", amount.text);
+  return text;
 }
 
 struct decimal decimal_exact(uint64_t value, unsigned decimals) {
@@ -128,4 +140,13 @@ bool decimal_parse(const char *text, double *out) {
   if (negative)
     *out = -*out;
   return true;
+}
+
+uint64_t decimal_read(const char *text, unsigned decimals) {
+  char *end;
+  uint64_t value = strtoull(text, &end, 10);
+  const char *digit = *end == '.' ? end + 1 : end;
+  for (unsigned i = 0; i < decimals; i++)
+    value = value * 10 + (uint64_t)(*digit >= '0' && *digit <= '9' ? *digit++ - '0' : 0);
+  return value;
 }

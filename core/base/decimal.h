@@ -21,8 +21,14 @@ struct decimal {
 struct decimal decimal_ratio(uint128 numerator, uint128 denominator, unsigned decimals);
 /* value / 10^decimals exactly; of trailing zeros, the first stays. */
 struct decimal decimal_exact(uint64_t value, unsigned decimals);
+/* Back: "1.5" of 3 decimals is 1500. Further decimals are left out. */
+uint64_t decimal_read(const char *text, unsigned decimals);
 /* Bytes in a time as a rate in units of `unit` bytes per second. */
 struct decimal decimal_rate(uint64_t bytes, uint64_t time_ps, uint64_t unit, unsigned decimals);
+
+/* change / whole in per cent with a sign and one decimal, "+12.3"; "" when the whole is 0 and the
+ * change is not. */
+struct decimal decimal_percent(int64_t change, uint64_t whole);
 
 /* A whole text "[-]digits[.digits][e[-]digits]" as a number; false for any other text. */
 bool decimal_parse(const char *text, double *out);

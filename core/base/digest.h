@@ -19,5 +19,10 @@ uint64_t digest_bytes(uint64_t seed, const void *bytes, size_t length);
 static inline uint64_t digest_string(uint64_t seed, const char *text) {
   return digest_bytes(seed, text, strlen(text) + 1);
 }
+/* The same of one number, faster: a multiplication and a fold, as splitmix64 ends. */
+static inline uint64_t digest_word(uint64_t seed, uint64_t word) {
+  uint64_t mixed = (seed ^ word) * UINT64_C(0xbf58476d1ce4e5b9);
+  return (mixed ^ mixed >> 31) + UINT64_C(0x9e3779b97f4a7c15);
+}
 
 #endif

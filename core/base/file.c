@@ -4,11 +4,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -59,6 +61,32 @@ char *file_read(const char *path, size_t maximum, size_t *length, struct vinci_d
   else if (error)
     (void)diag_error_at(diag, VINCI_E_IO, position, "cannot read: %s", strerror(error));
   return text;
+}
+
+enum vinci_status file_view_open(const char *path, size_t maximum, struct file_view *out,
+                                 struct vinci_diag *diag) {
+  struct stat info;
+  *out = (struct file_view){0};
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0)
+    return file_error(diag, path, "read");
+  if (fstat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0) {
+    void *bytes = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+    if (bytes != MAP_FAILED)
+      *out = (struct file_view){bytes, (size_t)info.st_size, true};
+  }
+  close(file);
+  if (!out->bytes)
+    out->bytes = file_read(path, maximum, &out->length, diag);
+  return out->bytes ? VINCI_OK : diag ? diag->status : VINCI_E_IO;
+}
+
+void file_view_close(struct file_view *view) {
+  if (view->mapped)
+    munmap(view->bytes, view->length);
+  else
+    free(view->bytes);
+  *view = (struct file_view){0};
 }
 
 enum vinci_status file_replace(const char *path, void (*writer)(void *context, FILE *out),
@@ -124,4 +152,26 @@ enum vinci_status folder_lock(const char *folder, const char *who, int *lock,
                       "%s is working in this folder", who);
   diag_hint(diag, "wait for its end, or name another folder");
   return VINCI_E_USAGE;
+}
+
+enum vinci_status folder_make_temporary(const char *name, char *folder, size_t size,
+                                        struct vinci_diag *diag) {
+  const char *parent = getenv("TMPDIR");
+  parent = parent && *parent ? parent : "/tmp";
+  int length = snprintf(folder, size, "%s/%s-XXXXXX", parent, name);
+  if (length > 0 && (size_t)length < size && mkdtemp(folder))
+    return VINCI_OK;
+  return diag_error(diag, VINCI_E_IO, "no folder for results can be made in %s", parent);
+}
+
+static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *walk) {
+  (void)status;
+  (void)kind;
+  (void)walk;
+  return remove(path);
+}
+
+void folder_remove(const char *folder) {
+  enum { OPEN_FOLDERS_MAX = 16 };
+  (void)nftw(folder, remove_entry, OPEN_FOLDERS_MAX, FTW_DEPTH | FTW_PHYS);
 }

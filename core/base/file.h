@@ -10,6 +10,17 @@ enum vinci_status file_error(struct vinci_diag *diag, const char *path, const ch
 /* The bytes of a file of at most `maximum`, with a zero after them, for free(). NULL with a
  * diagnostic. */
 char *file_read(const char *path, size_t maximum, size_t *length, struct vinci_diag *diag);
+/* The bytes of a file, which are read when they are looked at: those of a file that can be mapped
+ * take no memory of their own. Of anything else, a pipe say, at most `maximum` are read. */
+struct file_view {
+  void *bytes;
+  size_t length;
+  bool mapped;
+};
+/* NULL is never in out->bytes after VINCI_OK. The caller closes the view. */
+VINCI_MUST_CHECK enum vinci_status file_view_open(const char *path, size_t maximum,
+                                                  struct file_view *out, struct vinci_diag *diag);
+void file_view_close(struct file_view *view);
 /* Writes path by a temporary name; writer gets context and the open file. */
 VINCI_MUST_CHECK enum vinci_status file_replace(const char *path,
                                                 void (*writer)(void *context, FILE *out),
@@ -17,6 +28,12 @@ VINCI_MUST_CHECK enum vinci_status file_replace(const char *path,
 /* Makes a folder with its parents, one that exists is fine, and sees that files can be written
  * there. */
 VINCI_MUST_CHECK enum vinci_status folder_make(const char *folder, struct vinci_diag *diag);
+/* Makes a folder of its own with this name and an ending below $TMPDIR, or /tmp; folder gets its
+ * path. */
+VINCI_MUST_CHECK enum vinci_status folder_make_temporary(const char *name, char *folder,
+                                                         size_t size, struct vinci_diag *diag);
+/* Removes a folder with all that is in there, as far as that can be. */
+void folder_remove(const char *folder);
 /*
  * Takes an existing folder for this process until *lock, a file descriptor, is closed; -1 where
  * there is nothing to lock. VINCI_E_USAGE when another process has the folder, who being "another

@@ -14,5 +14,7 @@ enum { UTF8_BYTES_MAX = 4 };
  * UTF8_BYTES_MAX for what is left.
  */
 size_t utf8_length(const char *at, size_t left);
+/* Writes the bytes of a code point below 0x110000; their number. */
+size_t utf8_write(unsigned code, char out[UTF8_BYTES_MAX]);
 
 #endif

@@ -26,11 +26,12 @@
 struct target {
   const struct inst_access *access;
   struct shadow *shadow;
-  uint64_t base;   /* address of the shadow's first byte */
-  bool tracks;     /* some access to this memory writes, so that order matters */
-  bool exact;      /* every pair of rows is wanted */
-  bool *raced;     /* set when the memory is found raced on; NULL: nobody wants to know */
-  uint16_t atomic; /* order_tag.atomic of the access */
+  uint64_t base;     /* address of the shadow's first byte */
+  uint64_t elements; /* bytes in front of a tensor's tail, whose values nobody reads */
+  bool tracks;       /* some access to this memory writes, so that order matters */
+  bool exact;        /* every pair of rows is wanted */
+  bool *raced;       /* set when the memory is found raced on; NULL: nobody wants to know */
+  uint16_t atomic;   /* order_tag.atomic of the access */
   bool starts_written;
   bool records; /* of reads: the reader is kept at once, not after the writes */
 };

@@ -20,7 +20,8 @@ uint32_t check_find_tensor(const struct check_run *run, const struct program_ker
                            int64_t address) {
   for (uint32_t i = 0; i < kernel->tensor_count && address >= 0; i++) {
     const struct program_tensor *tensor = &run->trace->tensors[kernel->first_tensor + i];
-    if ((uint64_t)address >= tensor->address && (uint64_t)address - tensor->address < tensor->bytes)
+    if ((uint64_t)address >= tensor->address &&
+        (uint64_t)address - tensor->address < tensor->bytes + tensor->tail)
       return kernel->first_tensor + i;
   }
   return run->trace->tensor_count;
@@ -134,7 +135,8 @@ static bool check_gm(struct check_run *run, const struct machine_step *step,
     return false;
   }
   const struct program_tensor *tensor = &run->trace->tensors[index];
-  if (!check_inside(run, step, access, tensor->address, tensor->bytes, "tensor", tensor->name))
+  if (!check_inside(run, step, access, tensor->address, tensor->bytes + tensor->tail, "tensor",
+                    tensor->name))
     return false;
   if (check_wants(run, VINCI_CHECK_MEMCHECK))
     check_purpose(run, step, access, index);

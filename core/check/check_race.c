@@ -15,13 +15,14 @@
  *   there, so it comes after every other kind of access, and something must be there.
  *
  * Reading a byte that nothing has written since the block began (on-chip buffers) or at all
- * (GM tensors that are no inputs) is an error. Loads of L0A and L0B move whole fractals, and rows
- * of them that the operands do not fill have no part in a result that counts, so there
- * only fractals of which no byte is written are reported. Of the windows of load3d even fewer
+ * (GM tensors that are no inputs, but for their tails) is an error. Loads of L0A and L0B move whole
+ * fractals, and rows of them that the operands do not fill have no part in a result that counts, so
+ * there only fractals of which no byte is written are reported. Of the windows of load3d even fewer
  * are known to be used, so there only loads from what is not written at all.
  */
 #include <inttypes.h>
 
+#include "core/base/arith.h"
 #include "core/check/check_history.h"
 #include "core/chip/layout.h"
 #include "core/control/unit_flag.h"
@@ -55,8 +56,8 @@ static void look_for_writes(struct visit *visit, const struct shadow_cell *cell,
 
 static void visit_read(void *context, struct shadow_cell *cell, uint64_t start, uint64_t end) {
   struct visit *visit = context;
-  if (!visit->target->starts_written)
-    look_for_writes(visit, cell, start, end);
+  if (!visit->target->starts_written && start < visit->target->elements)
+    look_for_writes(visit, cell, start, min_u64(end, visit->target->elements));
   if (!visit->target->tracks)
     return;
   if (visit->target->shadow->holds_writers)
@@ -189,7 +190,8 @@ static uint8_t tag_flags(const struct check_run *run, const struct inst *inst, e
 /* Finds the shadow of an access; false when the access needs no check. */
 static bool find_shadow(struct check_run *run, const struct machine_step *step,
                         const struct inst_access *access, struct target *target) {
-  *target = (struct target){.access = access, .atomic = history_atomic(step->inst, access)};
+  *target = (struct target){
+      .access = access, .atomic = history_atomic(step->inst, access), .elements = UINT64_MAX};
   if (access->space != SPACE_GM) {
     target->tracks = check_wants(run, VINCI_CHECK_RACECHECK);
     const struct program_kernel *kernel = step->kernel;
@@ -213,6 +215,7 @@ static bool find_shadow(struct check_run *run, const struct machine_step *step,
     return false;
   target->shadow = &tensor->shadow;
   target->base = run->trace->tensors[index].address;
+  target->elements = run->trace->tensors[index].bytes;
   target->tracks =
       tensor->written_here && (run->checks & (VINCI_CHECK_RACECHECK | VINCI_CHECK_MEMCHECK)) != 0;
   target->starts_written = tensor->starts_written;
@@ -315,8 +318,9 @@ bool check_create_shadows(struct check_run *run) {
     }
   for (uint32_t i = 0; i < run->trace->tensor_count; i++) {
     struct check_tensor *tensor = &run->tensors[i];
+    const struct program_tensor *named = &run->trace->tensors[i];
     if (tensor->has_shadow && !shadow_create(&tensor->shadow, &run->pool, &run->arena,
-                                             run->trace->tensors[i].bytes, GM_PAGE_SHIFT))
+                                             named->bytes + named->tail, GM_PAGE_SHIFT))
       return false;
   }
   return true;

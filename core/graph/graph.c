@@ -50,7 +50,26 @@ static bool index_names(struct graph *graph) {
 
 /* ---- growing ------------------------------------------------------------------------------- */
 
+struct graph_kept {
+  void *memory;
+  size_t bytes;
+  void (*release)(void *memory, size_t bytes);
+  struct graph_kept *next;
+};
+
+bool graph_keep(struct graph *graph, void *memory, size_t bytes,
+                void (*release)(void *memory, size_t bytes)) {
+  struct graph_kept *kept = ARENA_NEW(&graph->arena, struct graph_kept);
+  if (!kept)
+    return false;
+  *kept = (struct graph_kept){memory, bytes, release, graph->kept};
+  graph->kept = kept;
+  return true;
+}
+
 void graph_free(struct graph *graph) {
+  for (const struct graph_kept *kept = graph->kept; kept; kept = kept->next)
+    kept->release(kept->memory, kept->bytes);
   arena_free(&graph->arena);
   *graph = (struct graph){0};
 }
@@ -94,6 +113,16 @@ uint32_t graph_find_tensor(const struct graph *graph, const char *name) {
   return graph->names ? *slot_of(graph, name) - 1 : GRAPH_NONE;
 }
 
+/* The slot of the old name stays, and says the new one: a search for the old name goes on. */
+bool graph_rename_tensor(struct graph *graph, uint32_t tensor, const char *name) {
+  const char *copy = arena_strdup(&graph->arena, name);
+  if (!copy)
+    return false;
+  *slot_of(graph, copy) = tensor + 1;
+  graph->tensors[tensor].name = copy;
+  return true;
+}
+
 const char *graph_new_name(struct graph *graph, const char *base) {
   size_t size = strlen(base) + NAME_MORE_BYTES;
   char *name = arena_alloc(&graph->arena, size, 1);
@@ -124,7 +153,8 @@ static bool copy_texts(struct graph *graph, struct graph_node *node) {
   node->name = arena_strdup(&graph->arena, node->name ? node->name : "");
   node->op = arena_strdup(&graph->arena, node->op ? node->op : "");
   node->origin = arena_strdup(&graph->arena, node->origin ? node->origin : "");
-  if (!args || !node->name || !node->op || !node->origin)
+  node->reason = arena_strdup(&graph->arena, node->reason ? node->reason : "");
+  if (!args || !node->name || !node->op || !node->origin || !node->reason)
     return false;
   for (uint32_t i = 0; i < node->arg_count; i++)
     if (!(args[i] = arena_strdup(&graph->arena, node->args[i])))
@@ -151,6 +181,25 @@ uint32_t graph_add_node(struct graph *graph, const struct graph_node *node) {
     return GRAPH_NONE;
   graph->nodes[graph->node_count] = copy;
   return graph->node_count++;
+}
+
+bool graph_copy(const struct graph *from, struct graph *out) {
+  *out = (struct graph){0};
+  out->name = arena_strdup(&out->arena, from->name ? from->name : "");
+  if (!out->name)
+    return false;
+  for (uint32_t i = 0; i < from->tensor_count; i++) {
+    uint32_t index = graph_add_tensor(out, from->tensors[i].name);
+    if (index == GRAPH_NONE)
+      return false;
+    const char *name = out->tensors[index].name;
+    out->tensors[index] = from->tensors[i];
+    out->tensors[index].name = name;
+  }
+  for (uint32_t i = 0; i < from->node_count; i++)
+    if (graph_add_node(out, &from->nodes[i]) == GRAPH_NONE)
+      return false;
+  return true;
 }
 
 /* The nodes that are left in `after`, by their new numbers. */
@@ -209,10 +258,25 @@ uint64_t graph_bytes(const struct graph_tensor *tensor) {
   return ceil_div(graph_elements(tensor) * dtype_bits(tensor->dtype), BITS_PER_BYTE);
 }
 
+uint64_t graph_skip(const struct graph *graph, uint32_t tensor) {
+  uint64_t skip = 0;
+  for (; graph->tensors[tensor].memory != GRAPH_NONE; tensor = graph->tensors[tensor].memory)
+    skip += graph->tensors[tensor].skip;
+  return skip;
+}
+
 uint32_t graph_memory(const struct graph *graph, uint32_t tensor) {
   while (graph->tensors[tensor].memory != GRAPH_NONE)
     tensor = graph->tensors[tensor].memory;
   return tensor;
+}
+
+uint32_t graph_split_args(char *text, const char **args) {
+  uint32_t count = 0;
+  char *rest = text;
+  for (char *word; count < GRAPH_ARGS_MAX && (word = strtok_r(rest, " ", &rest)) != NULL;)
+    args[count++] = word;
+  return count;
 }
 
 const char *graph_arg(const struct graph_node *node, const char *key) {

@@ -6,7 +6,7 @@
  *   layer   what a framework asks for ("Conv", "Softmax"), not yet an operator of the chip
  *   kernel  an operator of `vinci compile` with its arguments
  *   view    gives a tensor another shape; moves nothing
- *   copy    between host and device
+ *   copy    between host and device, or within the device
  *   task    anything with a duration that is given: AI CPU, unknown kernels
  *
  * Indices stay valid while the graph grows; pointers to tensors and nodes do not. All texts belong
@@ -20,6 +20,8 @@
 #include "core/chip/arch.h"
 
 enum { GRAPH_RANK_MAX = 8, GRAPH_ARGS_MAX = 24, GRAPH_FORMAT_BYTES = 24 };
+/* Tensors lie at multiples of this, at which transfers of all chips are fastest. */
+enum { GRAPH_ALIGNMENT_BYTES = 512 };
 enum { GRAPH_NODES_MAX = 1 << 20, GRAPH_TENSORS_MAX = 1 << 22, GRAPH_LIST_MAX = 4096 };
 #define GRAPH_NONE UINT32_MAX
 
@@ -28,7 +30,8 @@ enum { GRAPH_NODES_MAX = 1 << 20, GRAPH_TENSORS_MAX = 1 << 22, GRAPH_LIST_MAX = 
   X(LOCAL, "local")   /* written and read by nodes */                                              \
   X(IN, "in")         /* there before the first node */                                            \
   X(OUT, "out")       /* wanted after the last node */                                             \
-  X(WEIGHT, "weight") /* there before the first node, the same at each run */
+  X(WEIGHT, "weight") /* there before the first node, the same at each run */                      \
+  X(HOST, "host")     /* in memory of the host: copies alone read and write this */
 enum graph_io {
 #define X(id, name) GRAPH_##id,
   GRAPH_IO_LIST(X)
@@ -59,7 +62,8 @@ struct graph_tensor {
   char format[GRAPH_FORMAT_BYTES]; /* "ND", "NC1HWC0", "FRACTAL_Z", "NZ" */
   /* The tensor whose memory this one uses, as a view or in place; GRAPH_NONE: its own. */
   uint32_t memory;
-  bool placed; /* a planner outside gave the offset */
+  uint64_t skip; /* bytes of that memory before this tensor's; a multiple of 512 */
+  bool placed;   /* a planner outside gave the offset */
   uint64_t offset;
   /* The values, graph_bytes() long, in order of the shape, of tensors that are constant; NULL:
    * not known. Types of less than a byte have one byte for each element. */
@@ -69,7 +73,7 @@ struct graph_tensor {
 struct graph_node {
   const char *name; /* unique */
   enum graph_kind kind;
-  const char *op;    /* of layers and kernels; of copies "h2d" or "d2h"; of tasks the unit */
+  const char *op;    /* of layers and kernels; of copies "h2d", "d2h" or "d2d"; of tasks the unit */
   const char **args; /* "m=4"; of layers its attributes: "strides=2x2", "axis=-1", "mode=linear" */
   uint32_t arg_count;
   const uint32_t *inputs, *outputs; /* tensors; an input may be GRAPH_NONE: left out */
@@ -80,6 +84,9 @@ struct graph_node {
   const char *origin;   /* the node of the network that it comes from; "" */
   uint64_t duration_ps; /* of tasks; of kernels what was measured, 0: nothing */
   uint64_t host_ps;     /* that the host takes before its launch; 0: as the run's host has */
+  uint64_t tiling_ps;   /* and beside that, as the shapes are known only then; of any host */
+  bool offline;         /* computed once, when the network is loaded: reads weights alone */
+  const char *reason;   /* of a layer that could not become kernels; "" */
 };
 
 struct graph {
@@ -89,21 +96,31 @@ struct graph {
   struct graph_node *nodes;
   uint32_t tensor_count, tensor_room, node_count, node_room;
   struct graph_names *names; /* of tensors (graph.c) */
+  struct graph_kept *kept;   /* memory outside the arena in which data of tensors lie */
 };
 
 /* ---- making one (graph.c) ---- */
 
 /* An all-zero graph is empty. */
 void graph_free(struct graph *graph);
+/* Gives memory in which data of tensors lie to the graph: graph_free() calls release(). False when
+ * memory is short; then it is still the caller's. */
+bool graph_keep(struct graph *graph, void *memory, size_t bytes,
+                void (*release)(void *memory, size_t bytes));
 /* Adds a tensor of io LOCAL, ND, fp16, without a shape; GRAPH_NONE when memory is short. */
 uint32_t graph_add_tensor(struct graph *graph, const char *name);
 /* The tensor of a name, or GRAPH_NONE. */
 uint32_t graph_find_tensor(const struct graph *graph, const char *name);
 /* A new name that no tensor has: "base", "base_1" ...; NULL when memory is short. */
 const char *graph_new_name(struct graph *graph, const char *base);
+/* Gives a tensor a name that no tensor has; false when memory is short. */
+bool graph_rename_tensor(struct graph *graph, uint32_t tensor, const char *name);
 void graph_set_shape(struct graph_tensor *tensor, const uint64_t *shape, unsigned rank);
 /* Adds a copy of a node with all its lists and texts; GRAPH_NONE when memory is short. */
 uint32_t graph_add_node(struct graph *graph, const struct graph_node *node);
+/* A graph with the same tensors and nodes, in an arena of its own; it refers to the same values of
+ * tensors. False when memory is short. */
+bool graph_copy(const struct graph *from, struct graph *out);
 /* Takes the nodes away for which `gone` is true; `after` follows. */
 void graph_remove_nodes(struct graph *graph, const bool *gone);
 
@@ -113,8 +130,16 @@ const char *graph_io_name(enum graph_io io);
 const char *graph_kind_name(enum graph_kind kind);
 uint64_t graph_elements(const struct graph_tensor *tensor);
 uint64_t graph_bytes(const struct graph_tensor *tensor);
+/* An element of a tensor whose values are known; false of one whose values are not, and of types of
+ * less than a byte. The other way: writes an element into memory; false of such types. */
+bool graph_number(const struct graph_tensor *tensor, uint64_t index, double *out);
+bool graph_put_number(enum dtype dtype, void *data, uint64_t index, double number);
+/* How far behind the start of the memory that it uses a tensor lies. */
+uint64_t graph_skip(const struct graph *graph, uint32_t tensor);
 /* The tensor whose memory a tensor uses in the end. */
 uint32_t graph_memory(const struct graph *graph, uint32_t tensor);
+/* Cuts "a=1 b=2" at its blanks, in place, into at most GRAPH_ARGS_MAX arguments; how many. */
+uint32_t graph_split_args(char *text, const char **args);
 /* The value of an argument "key=value", or NULL. */
 const char *graph_arg(const struct graph_node *node, const char *key);
 /* An argument as whole numbers "3x-1"; how many there are, 0 when it is absent. Those behind `most`
@@ -126,7 +151,8 @@ double graph_arg_number(const struct graph_node *node, const char *key, double f
 
 /*
  * Whether the graph can run: no input is read before a node has written the tensor, no tensor is
- * written twice unless in place, all tensors of kernels have a shape, `after` names earlier nodes.
+ * written twice unless in place, none is read once another has been written over it, all tensors of
+ * kernels have a shape, `after` names earlier nodes.
  * VINCI_E_INPUT names the node and what to mend.
  */
 VINCI_MUST_CHECK enum vinci_status graph_check(const struct graph *graph, struct vinci_diag *diag);

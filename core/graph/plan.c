@@ -11,8 +11,7 @@
 #include "core/base/arith.h"
 #include "core/graph/graph.h"
 
-/* Device memory is given out in multiples of this, at which transfers of all chips are fastest. */
-enum { ALIGNMENT = 512, PACK_ROUNDS = 16 };
+enum { PACK_ROUNDS = 16 };
 
 const char *graph_plan_name(enum graph_plan_policy policy) {
   static const char *const names[] = {
@@ -44,7 +43,7 @@ static void extend(struct graph_life *life, uint32_t from, uint32_t to) {
 static void use_all(const struct graph *graph, uint32_t node, const uint32_t *list, uint32_t count,
                     struct graph_life *lives) {
   for (uint32_t i = 0; i < count; i++)
-    if (list[i] != GRAPH_NONE)
+    if (list[i] != GRAPH_NONE && graph->tensors[list[i]].io != GRAPH_HOST)
       extend(&lives[graph_memory(graph, list[i])], node, node);
 }
 
@@ -53,6 +52,8 @@ void graph_lives(const struct graph *graph, struct graph_life *lives) {
   memset(lives, 0, graph->tensor_count * sizeof *lives);
   for (uint32_t i = 0; i < graph->node_count; i++) {
     const struct graph_node *node = &graph->nodes[i];
+    if (node->offline) /* has memory of its own while the network is loaded */
+      continue;
     use_all(graph, i, node->inputs, node->input_count, lives);
     use_all(graph, i, node->outputs, node->output_count, lives);
   }
@@ -210,7 +211,8 @@ static void sum_up(const struct graph *graph, struct memory *memories) {
   for (uint32_t i = 0; i < graph->tensor_count; i++) {
     const struct graph_tensor *tensor = &graph->tensors[i];
     struct memory *memory = &memories[graph_memory(graph, i)];
-    memory->bytes = max_u64(memory->bytes, round_up(graph_bytes(tensor), ALIGNMENT));
+    memory->bytes = max_u64(
+        memory->bytes, round_up(graph_skip(graph, i) + graph_bytes(tensor), GRAPH_ALIGNMENT_BYTES));
     memory->fixed = memory->fixed || tensor->io != GRAPH_LOCAL;
     if (tensor->placed && tensor->memory == GRAPH_NONE) {
       memory->placed = true;
@@ -280,7 +282,8 @@ static enum vinci_status plan_blocks(struct graph *graph, enum graph_plan_policy
     plan->bytes = max_u64(plan->bytes, blocks[i].offset + blocks[i].bytes);
   }
   for (uint32_t i = 0; i < graph->tensor_count; i++)
-    plan->offsets[i] = plan->offsets[graph_memory(graph, i)];
+    if (graph->tensors[i].memory != GRAPH_NONE)
+      plan->offsets[i] = plan->offsets[graph_memory(graph, i)] + graph_skip(graph, i);
   return VINCI_OK;
 }
 

@@ -110,6 +110,7 @@ struct inst_cost {
   /* Thousandths of a cycle beyond issue_cycles: a stream takes a cycle more now and then. */
   uint64_t issue_rest_mcycles;
   uint64_t latency_cycles; /* until results are there, >= issue_cycles */
+  uint64_t startup_cycles; /* the part of latency_cycles before the work begins */
   enum path path;          /* PATH_NONE: moves nothing between spaces */
   uint64_t bytes;          /* moved over the path */
   uint64_t operations;     /* arithmetic work: multiply-accumulates (M) or lane operations (V) */
@@ -122,7 +123,9 @@ struct inst_cost {
   bool uses_gm;
   bool overlaps; /* the next such transfer may start up while this one streams */
   bool gm_write;
-  bool passes_l2; /* the tensor's mode, not the instruction's */
+  bool passes_l2;       /* the tensor's mode, not the instruction's */
+  uint8_t vector_class; /* enum vector_class; 0: none */
+  bool sustained;       /* minimum_cycles is that of the path's sustained rate */
   uint64_t gm_address;
   uint64_t gm_bursts;
   uint64_t gm_burst_bytes;

@@ -93,6 +93,20 @@
   O(F, L1_W, "l1_w:1..32767") O(F, L1_H, "l1_h:1..32767") \
   O(F, CHANNELS, "channels:1..65535") O(F, TRANSPOSE, "transpose:0..1=0")
 
+/* load3d of the first version: where the first window begins in the map, borders being negative;
+ * the point of the window, and the block of channels. */
+#define OPERANDS_IMG2COL(O, F, dst) OPERANDS_TRANSFER(O, F, dst, "L1:r") \
+  O(F, REPEAT, "repeat:0..255") O(F, MODE, "mode:{points|windows}=points") \
+  O(F, JUMP, "jump:0..127=1") \
+  O(F, FIRST_X, "first_x:-255..32767=0") O(F, FIRST_Y, "first_y:-255..32767=0") \
+  O(F, C1, "c1:0..4095=0") O(F, POINT_X, "point_x:0..255=0") O(F, POINT_Y, "point_y:0..255=0") \
+  O(F, STRIDE_W, "stride_w:1..63=1") O(F, STRIDE_H, "stride_h:1..63=1") \
+  O(F, FILTER_W, "filter_w:1..255") O(F, FILTER_H, "filter_h:1..255") \
+  O(F, DILATION_W, "dilation_w:1..255=1") O(F, DILATION_H, "dilation_h:1..255=1") \
+  O(F, PAD_LEFT, "pad_left:0..255=0") O(F, PAD_RIGHT, "pad_right:0..255=0") \
+  O(F, PAD_TOP, "pad_top:0..255=0") O(F, PAD_BOTTOM, "pad_bottom:0..255=0") \
+  O(F, L1_W, "l1_w:1..32767") O(F, L1_H, "l1_h:1..32767")
+
 #define OPERANDS_FILL(O, F, dst) \
   O(F, DST, "dst:" dst) O(F, BLOCKS, "blocks:0..32767") O(F, REPEAT, "repeat:0..32767=1") \
   O(F, DST_GAP, "dst_gap:0..32767=0") O(F, VALUE, "value:0..4294967295=0")

@@ -92,7 +92,7 @@ enum { EXPR_STACK_MAX = 32 };
 enum { PROGRAM_GM_BASE = 0x1000, PROGRAM_TENSOR_ALIGNMENT = 512 };
 
 enum tensor_io { TENSOR_IN, TENSOR_OUT, TENSOR_INOUT, TENSOR_WORKSPACE };
-enum { TENSOR_RANK_MAX = 8 };
+enum { TENSOR_RANK_MAX = 8, TENSOR_TAIL_MAX = 512 };
 
 struct program_tensor {
   const char *name;
@@ -104,6 +104,7 @@ struct program_tensor {
   uint64_t shape[TENSOR_RANK_MAX];
   uint64_t address; /* in GM, 512-byte aligned */
   uint64_t bytes;
+  uint64_t tail; /* bytes behind those that belong to its memory too */
   uint32_t line;
   bool passes_l2; /* cache=disable: takes no room in L2 */
 };

@@ -223,8 +223,9 @@ enum stream_step stream_next(struct stream *stream, struct inst *inst, struct vi
 }
 
 static bool is_inside(const struct program_tensor *tensor, uint64_t address, uint64_t bytes) {
-  return address >= tensor->address && address - tensor->address <= tensor->bytes &&
-         bytes <= tensor->bytes - (address - tensor->address);
+  uint64_t all = tensor->bytes + tensor->tail;
+  return address >= tensor->address && address - tensor->address <= all &&
+         bytes <= all - (address - tensor->address);
 }
 
 /* Whether a range lies inside one tensor of the kernel, looked for where the last one was. */
@@ -277,7 +278,7 @@ static enum vinci_status check_gm_range(struct stream *stream, const struct inst
       "operand \"%s\" of %s: %llu bytes at GM address %#llx leave tensor \"%s\", which has %llu "
       "bytes from %#llx",
       isa->arg[access->arg].name, isa->name, (unsigned long long)access->bytes,
-      (unsigned long long)address, tensor->name, (unsigned long long)tensor->bytes,
+      (unsigned long long)address, tensor->name, (unsigned long long)(tensor->bytes + tensor->tail),
       (unsigned long long)tensor->address);
 }
 

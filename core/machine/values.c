@@ -60,11 +60,19 @@ static bool join_vectors(struct vinci_values *values, const struct machine_step 
   return true;
 }
 
+bool values_begin_block(struct vinci_values *values, const struct machine_step *step) {
+  bool joins = step->kind == CORE_AIC && step->kernel->mixed;
+  return make_buffers(values, &values->cores[step->core], step->kind) &&
+         (!joins || join_vectors(values, step));
+}
+
+void values_apply(struct vinci_values *values, uint32_t core, const struct inst *inst) {
+  registry_values((enum isa_op)inst->op)(values->soc, inst, &values->cores[core]);
+}
+
 static bool begin_block(void *context, const struct machine_step *step) {
   struct execution *execution = context;
-  bool joins = step->kind == CORE_AIC && step->kernel->mixed;
-  if (make_buffers(execution->values, &execution->values->cores[step->core], step->kind) &&
-      (!joins || join_vectors(execution->values, step)))
+  if (values_begin_block(execution->values, step))
     return true;
   execution->status =
       diag_error(execution->diag, VINCI_E_NOMEM, "out of memory for the buffers of a core");
@@ -98,8 +106,7 @@ static bool execute(void *context, const struct machine_step *step) {
                                      "the system refuses to close memory that is not computed");
     return !failed;
   }
-  registry_values((enum isa_op)inst->op)(execution->values->soc, inst,
-                                         &execution->values->cores[step->core]);
+  values_apply(execution->values, step->core, inst);
   return true;
 }
 

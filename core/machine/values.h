@@ -47,6 +47,13 @@ values_run_leniently(struct vinci_values *values,
                      bool (*progress)(void *context, uint64_t instructions, unsigned done_permille),
                      void *context, struct vinci_diag *diag);
 
+/* One instruction at a time, for a caller that knows their order. A block begins on a core: its
+ * buffers are there then; step->inst does not count. False when memory is short. */
+struct machine_step;
+bool values_begin_block(struct vinci_values *values, const struct machine_step *step);
+/* An instruction of a core that has begun a block, whose ranges have been checked. */
+void values_apply(struct vinci_values *values, uint32_t core, const struct inst *inst);
+
 /* vinci_values_create() on memory of the caller, which outlives the values. With `unknown`, the
  * pages of that memory, instructions are left out as values_unknown.h says; NULL: all are computed.
  */

@@ -24,6 +24,8 @@ struct walk {
   const struct core_result *core;
   struct lane lanes[PIPE_COUNT];
   const struct result_event **storage;
+  void (*visit)(void *context, const struct result_event *event, uint64_t cycles);
+  void *context;
 };
 
 /* A cycle of the core's clock in cycles of the top level's clock. */
@@ -57,8 +59,7 @@ static int compare_events(const void *left, const void *right) {
   return a->line < b->line ? -1 : a->line > b->line;
 }
 
-/* Flags and barriers last as long as what they wait for: the chain goes on to that. */
-static bool only_waits(const struct result_event *event) {
+bool critical_only_waits(const struct result_event *event) {
   return event->op == OP_SET_FLAG || event->op == OP_WAIT_FLAG || event->op == OP_PIPE_BARRIER ||
          event->op == OP_WAIT_FLAG_DEV || event->op == OP_FFTS_CROSS_CORE_SYNC;
 }
@@ -78,7 +79,7 @@ static bool fill_lanes(struct walk *walk, uint32_t core) {
     lane->events = walk->storage + filled;
     for (uint64_t i = 0; i < result->event_count; i++) {
       const struct result_event *event = &result->events[i];
-      if (event->core == core && event->pipe == pipe && !only_waits(event) &&
+      if (event->core == core && event->pipe == pipe && !critical_only_waits(event) &&
           event->end_cycle > event->start_cycle)
         lane->events[lane->count++] = event;
     }
@@ -118,6 +119,30 @@ static const struct result_event *previous(struct walk *walk, uint64_t now) {
   return best;
 }
 
+/* Divides cycles of an event by its causes: each ends at the share of those before and its own. */
+static void add_causes(struct critical_path *out, const struct result_event *event,
+                       uint64_t cycles) {
+  uint64_t sum = 0, reached = 0, spent = 0;
+  for (unsigned i = 0; i < EVENT_CAUSES; i++)
+    sum += event->cause_cycles[i];
+  if (event->pipe == PIPE_S) {
+    *(event->op == OP_CODE_FETCH ? &out->code_cycles : &out->scalar_cycles) += cycles;
+    return;
+  }
+  if (sum == 0) {
+    out->hidden_cycles += cycles;
+    out->pipe_hidden[event->pipe] += cycles;
+    return;
+  }
+  for (unsigned i = 0; i < EVENT_CAUSES; i++) {
+    reached += event->cause_cycles[i];
+    uint64_t until = (uint64_t)((uint128)cycles * reached / sum);
+    out->cause[event->cause[i]][event->member] += until - spent;
+    out->pipe_cause[event->pipe][event->cause[i]] += until - spent;
+    spent = until;
+  }
+}
+
 static void walk_back(struct walk *walk, struct critical_path *out) {
   uint64_t now = walk->core->total_cycles;
   uint64_t now_top = walk->result->total_cycles;
@@ -128,10 +153,8 @@ static void walk_back(struct walk *walk, struct critical_path *out) {
     uint64_t start_top = top_cycles(walk, event->start_cycle);
     end_top = end_top < now_top ? end_top : now_top;
     start_top = start_top < end_top ? start_top : end_top;
-    struct critical_part *part = &out->part[event->pipe][event->op];
     out->rest[rest] += now_top - end_top;
-    part->cycles += end_top - start_top;
-    part->count++;
+    walk->visit(walk->context, event, end_top - start_top);
     now = event->start_cycle;
     now_top = start_top;
     rest = CRITICAL_IDLE;
@@ -139,18 +162,139 @@ static void walk_back(struct walk *walk, struct critical_path *out) {
   out->rest[CRITICAL_LAUNCH] += now_top;
 }
 
-enum vinci_status critical_find(const struct vinci_result *result, struct critical_path *out,
-                                struct vinci_diag *diag) {
+/* Fills in all of the path but its parts, which are for the visitor. */
+static enum vinci_status find_path(const struct vinci_result *result, struct walk *walk,
+                                   struct critical_path *out, struct vinci_diag *diag) {
   memset(out, 0, sizeof *out);
   out->core = last_core(result);
   if (out->core == result->core_count) {
     out->rest[CRITICAL_LAUNCH] = result->total_cycles;
     return VINCI_OK;
   }
-  struct walk walk = {.result = result, .core = &result->cores[out->core]};
-  if (!fill_lanes(&walk, out->core))
+  walk->result = result;
+  walk->core = &result->cores[out->core];
+  if (!fill_lanes(walk, out->core))
     return diag_error(diag, VINCI_E_NOMEM, "out of memory");
-  walk_back(&walk, out);
-  free(walk.storage);
+  walk_back(walk, out);
+  free(walk->storage);
   return VINCI_OK;
+}
+
+static void add_to_part(void *context, const struct result_event *event, uint64_t cycles) {
+  struct critical_path *path = context;
+  struct critical_part *part = &path->part[event->pipe][event->op];
+  part->cycles += cycles;
+  part->count++;
+  add_causes(path, event, cycles);
+}
+
+enum vinci_status critical_find(const struct vinci_result *result, struct critical_path *out,
+                                struct vinci_diag *diag) {
+  return find_path(result, &(struct walk){.visit = add_to_part, .context = out}, out, diag);
+}
+
+enum vinci_status critical_each(const struct vinci_result *result,
+                                void (*visit)(void *context, const struct result_event *event,
+                                              uint64_t cycles),
+                                void *context, uint32_t *core, struct vinci_diag *diag) {
+  struct critical_path *path = calloc(1, sizeof *path);
+  if (!path)
+    return diag_error(diag, VINCI_E_NOMEM, "out of memory");
+  enum vinci_status status =
+      find_path(result, &(struct walk){.visit = visit, .context = context}, path, diag);
+  *core = path->core;
+  free(path);
+  return status;
+}
+
+/* ---- what turning a number saves ------------------------------------------------------------ */
+
+/* Of the core on the path: what its busiest pipe takes, or the busiest besides one, launch
+ * included. */
+static uint64_t floor_cycles(const struct vinci_result *result, const struct critical_path *path,
+                             enum cause but) {
+  const struct core_result *core = &result->cores[path->core];
+  uint64_t most = 0;
+  for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++) {
+    uint64_t busy = core->pipe[pipe].busy_cycles;
+    if (but != CAUSE_COUNT)
+      busy -= core->pipe[pipe].cause_cycles[but];
+    most = busy > most ? busy : most;
+  }
+  uint64_t top_hz = (uint64_t)result->soc->core_hz;
+  return path->rest[CRITICAL_LAUNCH] + (uint64_t)((uint128)most * top_hz / core->hz);
+}
+
+const char *critical_turn_word(const struct critical_turn *turn) {
+  return cause_row(turn->cause)->turn == CAUSE_HALVE ? "halved" : "doubled";
+}
+
+static bool comes_before(const struct critical_turn *a, const struct critical_turn *b) {
+  return a->cycles > b->cycles;
+}
+
+/* Keeps the longest, in order. */
+static size_t insert(struct critical_turn *turns, size_t count, struct critical_turn turn) {
+  size_t at = count < CRITICAL_TURNS_MAX ? count : CRITICAL_TURNS_MAX - 1;
+  if (count == CRITICAL_TURNS_MAX && !comes_before(&turn, &turns[at]))
+    return count;
+  for (; at > 0 && comes_before(&turn, &turns[at - 1]); at--)
+    turns[at] = turns[at - 1];
+  turns[at] = turn;
+  return count < CRITICAL_TURNS_MAX ? count + 1 : count;
+}
+
+size_t critical_turns(const struct vinci_result *result, const struct critical_path *path,
+                      struct critical_turn turns[CRITICAL_TURNS_MAX]) {
+  size_t count = 0;
+  if (path->core == result->core_count)
+    return 0;
+  for (unsigned cause = 0; cause < CAUSE_COUNT; cause++)
+    for (unsigned member = 0; member < CAUSE_MEMBERS; member++)
+      if (path->cause[cause][member] > 0)
+        count = insert(
+            turns, count,
+            (struct critical_turn){.cause = (enum cause)cause,
+                                   .member = member,
+                                   .param = cause_param(result->soc, (enum cause)cause, member),
+                                   .cycles = path->cause[cause][member]});
+  for (size_t i = 0; i < count; i++) {
+    uint64_t all = 0, least = floor_cycles(result, path, turns[i].cause);
+    for (size_t k = 0; k < count; k++)
+      all += turns[k].param == turns[i].param ? turns[k].cycles : 0;
+    if (cause_row(turns[i].cause)->turn != CAUSE_DOUBLE_ENDS)
+      all /= 2;
+    uint64_t room = result->total_cycles > least ? result->total_cycles - least : 0;
+    if (turns[i].param < soc_param_count())
+      turns[i].saved_cycles = all < room ? all : room;
+  }
+  return count;
+}
+
+const struct critical_turn *critical_best(const struct critical_turn *turns, size_t count) {
+  const struct critical_turn *best = count > 0 ? turns : NULL;
+  for (size_t i = 1; i < count; i++)
+    if (turns[i].saved_cycles > best->saved_cycles)
+      best = &turns[i];
+  return best;
+}
+
+bool critical_takes_turns(const struct vinci_result *result, const struct critical_path *path,
+                          uint64_t *saved_cycles) {
+  enum { OVERLAP_PERCENT = 125, SAVED_PERCENT = 10, OTHER_PERCENT = 20 };
+  *saved_cycles = 0;
+  if (path->core == result->core_count)
+    return false;
+  const struct core_result *core = &result->cores[path->core];
+  uint64_t sum = 0, other = path->code_cycles + path->scalar_cycles;
+  for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++)
+    sum += pipe == PIPE_S ? 0 : core->pipe[pipe].busy_cycles;
+  for (unsigned rest = 0; rest < CRITICAL_RESTS; rest++)
+    other += path->rest[rest];
+  uint64_t pipes = result->total_cycles - other;
+  uint64_t busiest = floor_cycles(result, path, CAUSE_COUNT) - path->rest[CRITICAL_LAUNCH];
+  *saved_cycles = pipes > busiest ? pipes - busiest : 0;
+  return sum * 100 <= core->active_cycles * OVERLAP_PERCENT &&
+         other * 100 <= result->total_cycles * OTHER_PERCENT &&
+         *saved_cycles * 100 >= result->total_cycles * SAVED_PERCENT;
 }

@@ -22,8 +22,27 @@ struct critical_path {
   uint32_t core; /* in result->cores; core_count when nothing was recorded */
   struct critical_part part[PIPE_COUNT][OP_COUNT];
   uint64_t rest[CRITICAL_RESTS];
+  uint64_t cause[CAUSE_COUNT][CAUSE_MEMBERS];   /* of part[]: their cycles by cause and member */
+  uint64_t pipe_cause[PIPE_COUNT][CAUSE_COUNT]; /* the same by pipe, */
+  uint64_t pipe_hidden[PIPE_COUNT];             /* with hidden_cycles by pipe */
+  uint64_t code_cycles;                         /* of part[]: waits for code */
+  uint64_t scalar_cycles;                       /* of part[]: what else the scalar unit did */
+  uint64_t hidden_cycles; /* of part[]: behind what was in flight before, so without a cause */
 };
 
+/* A cause on the critical path, and what turning its number is expected to save. */
+struct critical_turn {
+  enum cause cause;
+  unsigned member;
+  size_t param;          /* soc_param_count(): no number of the chip */
+  uint64_t cycles;       /* on the critical path, of the core clock */
+  uint64_t saved_cycles; /* when the number is halved or doubled, as the cause's row says */
+};
+enum { CRITICAL_TURNS_MAX = 16 };
+const char *critical_turn_word(const struct critical_turn *turn); /* "halved" or "doubled" */
+
+/* Flags and barriers last as long as what they wait for: the chain goes on to that. */
+bool critical_only_waits(const struct result_event *event);
 const char *critical_rest_name(enum critical_rest rest);
 
 /*
@@ -34,5 +53,28 @@ const char *critical_rest_name(enum critical_rest rest);
 VINCI_MUST_CHECK enum vinci_status critical_find(const struct vinci_result *result,
                                                  struct critical_path *out,
                                                  struct vinci_diag *diag);
+
+/* The same chain, from its end to its start: `visit` gets each instruction on the chain with its
+ * cycles there. *core is that of the chain, core_count when nothing was recorded. */
+VINCI_MUST_CHECK enum vinci_status
+critical_each(const struct vinci_result *result,
+              void (*visit)(void *context, const struct result_event *event, uint64_t cycles),
+              void *context, uint32_t *core, struct vinci_diag *diag);
+/*
+ * The causes on the critical path, the longest first; returns their number. Turning a number takes
+ * half of the cycles away of all causes that have this number, as long as no other pipe of the core
+ * is busy longer: what is left is at least the launch and the busiest other pipe.
+ */
+size_t critical_turns(const struct vinci_result *result, const struct critical_path *path,
+                      struct critical_turn turns[CRITICAL_TURNS_MAX]);
+/* Of turns, the one that is expected to save most; NULL of none. */
+const struct critical_turn *critical_best(const struct critical_turn *turns, size_t count);
+/*
+ * Whether the pipes of the core on the critical path take turns, so that most of the time only one
+ * is busy: then *saved_cycles are what the run would take less if they worked side by side, as with
+ * two buffers for each tile.
+ */
+bool critical_takes_turns(const struct vinci_result *result, const struct critical_path *path,
+                          uint64_t *saved_cycles);
 
 #endif

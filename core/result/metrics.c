@@ -6,14 +6,48 @@
 
 #include "core/base/diag.h"
 
+/* What is known of a network's metric. */
+struct network_row {
+  const char *name, *unit;
+  enum metric_better better;
+};
+
+static const struct network_row *find_network_row(const char *name) {
+  static const struct network_row rows[] = {
+#define NETWORK_METRIC(name, unit, better, member) {name, unit, METRIC_##better},
+#include "core/result/network_metrics.def"
+#undef NETWORK_METRIC
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (strcmp(rows[i].name, name) == 0)
+      return &rows[i];
+  return NULL;
+}
+
+size_t network_metrics(const struct vinci_net_result *result, struct network_metric *out) {
+  const struct vinci_net_result none = {0};
+  const struct vinci_net_result *from = result ? result : &none;
+  const struct network_metric rows[] = {
+#define NETWORK_METRIC(name, unit, better, member) {name, unit, from->member},
+#include "core/result/network_metrics.def"
+#undef NETWORK_METRIC
+  };
+  _Static_assert(sizeof rows / sizeof *rows <= NETWORK_METRICS_MAX, "more metrics");
+  memcpy(out, rows, sizeof rows);
+  return sizeof rows / sizeof *rows;
+}
+
 enum metric_better metric_better(const char *name) {
   const struct counter *row = counter_find(name);
-  return row ? row->better : METRIC_NEUTRAL;
+  const struct network_row *network = row ? NULL : find_network_row(name);
+  bool of_job = strncmp(name, "job.", strlen("job.")) == 0; /* times and bytes of several devices */
+  return row ? row->better : network ? network->better : of_job ? METRIC_LOWER : METRIC_NEUTRAL;
 }
 
 const char *metric_unit(const char *name) {
   const struct counter *row = counter_find(name);
-  return counter_unit_name(row ? row->unit : UNIT_COUNT);
+  const struct network_row *network = row ? NULL : find_network_row(name);
+  return network ? network->unit : counter_unit_name(row ? row->unit : UNIT_COUNT);
 }
 
 static const char *const path_words[] = {
@@ -82,6 +116,8 @@ static void add_row(struct metric_list *list, const struct counter *row, const s
   bool pipes = row->group == GROUP_PIPE;
   unsigned members = pipes ? PIPE_COUNT : row->group == GROUP_PATH ? PATH_COUNT : 1;
   for (unsigned member = 0; member < members; member++) {
+    if (pipes && !counter_is_of(row, (enum pipe)member))
+      continue;
     const char *name = pipes         ? pipe_name((enum pipe)member)
                        : members > 1 ? path_words[member]
                                      : NULL;

@@ -8,8 +8,9 @@
 #define VINCI_CORE_RESULT_METRICS_H
 
 #include "core/result/result_counters.h"
+#include "core/vinci_net.h"
 
-enum { METRIC_NAME_MAX = 64, METRICS_MAX = 200 };
+enum { METRIC_NAME_MAX = 64, METRICS_MAX = 320 };
 
 struct metric {
   char name[METRIC_NAME_MAX];    /* "noc.max_link_ppm" */
@@ -27,6 +28,15 @@ struct metric_list {
 
 /* All counters of a result, always the same names in the same order; NULL: the names alone. */
 void metrics_collect(const struct vinci_result *result, struct metric_list *list);
+/* What sweeps and gates tell of a network's run (network_metrics.def). */
+struct network_metric {
+  const char *name, *unit;
+  uint64_t value;
+};
+enum { NETWORK_METRICS_MAX = 32 };
+/* Of a result, always the same names in the same order; NULL: the names alone. */
+size_t network_metrics(const struct vinci_net_result *result, struct network_metric *out);
+
 /* What is known of a name alone, for a value that a result does not have. */
 enum metric_better metric_better(const char *name);
 const char *metric_unit(const char *name);

@@ -72,6 +72,13 @@ uint64_t result_pipe_stalls(const struct pipe_counters *counters) {
   return sum;
 }
 
+uint64_t result_pipe_causes(const struct pipe_counters *counters) {
+  uint64_t sum = 0;
+  for (unsigned i = 0; i < CAUSE_COUNT; i++)
+    sum += counters->cause_cycles[i];
+  return sum;
+}
+
 uint64_t result_profiled_cycles(const struct pipe_counters *counters, enum pipe pipe) {
   return counters->busy_cycles + (pipe == PIPE_FIX ? counters->stall_cycles[STALL_UNIT_FLAG] : 0);
 }
@@ -300,6 +307,11 @@ static enum vinci_status check_pipe(const struct core_result *core, enum pipe pi
                       " = %" PRIu64 " cycles, but the run has %" PRIu64,
                       name, pipe_name(pipe), counters->busy_cycles, stalls, counters->idle_cycles,
                       counters->busy_cycles + stalls + counters->idle_cycles, core->total_cycles);
+  if (result_pipe_causes(counters) != counters->busy_cycles)
+    return diag_error(diag, VINCI_E_INTERNAL,
+                      "%s pipe %s: the causes sum to %" PRIu64
+                      " cycles, but the pipe was busy %" PRIu64,
+                      name, pipe_name(pipe), result_pipe_causes(counters), counters->busy_cycles);
   return VINCI_OK;
 }
 

@@ -11,6 +11,8 @@
 #include "core/chip/arch.h"
 #include "core/control/wait.h"
 #include "core/isa/program.h"
+#include "core/result/cause.h"
+#include "core/result/traffic.h"
 #include "core/vinci.h"
 
 /* The counters are the rows of core/result/counters.def, with their meaning. */
@@ -18,6 +20,7 @@ struct pipe_counters {
 #define PIPE_COUNTER(field, ...) uint64_t field;
 #include "core/result/counters.def"
   uint64_t stall_cycles[STALL_COUNT];
+  uint64_t cause_cycles[CAUSE_COUNT]; /* of busy_cycles, which they sum to */
 };
 
 /* Arithmetic by type, for ArithmeticUtilization; issue cycles spent per operand type. */
@@ -82,7 +85,13 @@ struct link_load {
   uint64_t utilization_ppm; /* share of its cycles with a flit, millionths */
 };
 
-/* One executed instruction in the event store. Cycles of the core's clock. */
+enum { EVENT_CAUSES = 4 };
+
+/*
+ * One executed instruction in the event store. Cycles of the core's clock. Its causes are of the
+ * cycles in which the pipe was busy with this instruction and none before; when there are more
+ * than EVENT_CAUSES, the small ones count as the largest.
+ */
 struct result_event {
   uint64_t start_cycle;
   uint64_t end_cycle;
@@ -90,10 +99,18 @@ struct result_event {
   uint32_t line;
   uint16_t op;
   uint8_t pipe;
-  uint8_t id;    /* flag id of set_flag and wait_flag */
-  uint8_t other; /* the other pipe of a flag */
-  uint8_t pad[3];
-  uint64_t bytes; /* moved, 0 for others */
+  uint8_t id;                          /* flag id of set_flag and wait_flag */
+  uint8_t other;                       /* the other pipe of a flag */
+  uint8_t path;                        /* enum path of the bytes, PATH_NONE for others */
+  uint8_t member;                      /* of its causes; CAUSE_NO_MEMBER: none */
+  uint8_t cause[EVENT_CAUSES];         /* enum cause */
+  uint32_t cause_cycles[EVENT_CAUSES]; /* 0: none */
+  uint64_t bytes;                      /* moved, 0 for others */
+  uint32_t queued_cycles; /* before start_cycle, in the queue of the pipe; those after are waits */
+  uint32_t held_cycles;   /* of these, at the head of the queue: unit flags, a transfer before */
+  uint32_t bank_cycles;   /* that conflicts of the banks of UB add */
+  uint32_t delivery;      /* of signals between cores: the same number for the last sender and for
+                             each wait that took the signal; 0: none */
 };
 
 enum bound { BOUND_COMPUTE, BOUND_MEMORY, BOUND_LATENCY, BOUND_SCALAR, BOUND_NONE };
@@ -127,6 +144,7 @@ struct vinci_result {
   struct link_load *links; /* of each way those of the topology; none without a topology */
   uint32_t link_count;
   uint64_t hbm_peak_bytes_per_second;
+  struct device_traffic hbm_traffic;
   bool noc_past_model;         /* busier than the network's level of detail is good for */
   struct result_event *events; /* from malloc: large, and touched only as far as it fills */
   uint64_t event_count;
@@ -156,6 +174,7 @@ void result_sum_kind(const struct vinci_result *result, enum core_kind kind, enu
                      struct pipe_counters *sum, uint64_t *total_cycles);
 unsigned result_active_cores(const struct vinci_result *result, enum core_kind kind);
 uint64_t result_pipe_stalls(const struct pipe_counters *counters);
+uint64_t result_pipe_causes(const struct pipe_counters *counters);
 /*
  * Cycles that the vendor's profiler gives as the time of a pipe: those in which the pipe is busy,
  * and for the fixpipe also those in which an instruction has been issued and waits for its unit
@@ -182,9 +201,9 @@ uint64_t result_hbm_ppm(const struct vinci_result *result); /* of the peak of de
 
 /*
  * Checks the identities every run must satisfy: busy + stalls + idle = total for
- * each pipe, total >= busy, bytes through the memory system equal bytes asked for, the
- * channels of device memory add up to the whole, the busiest link is one of the links.
- * A violation is a bug of the model and is reported as VINCI_E_INTERNAL.
+ * each pipe, the causes of a pipe sum to busy, total >= busy, bytes through the memory system equal
+ * bytes asked for, the channels of device memory add up to the whole, the busiest link is one of
+ * the links. A violation is a bug of the model and is reported as VINCI_E_INTERNAL.
  */
 enum vinci_status result_check(const struct vinci_result *result, struct vinci_diag *diag);
 

@@ -70,6 +70,10 @@ static const struct counter rows[] = {
 #define L2_COUNTER(field, ...) NAMED(L2, l2_counters, field, "l2." #field, __VA_ARGS__)
 #define HBM_COUNTER(field, ...) NAMED(HBM, hbm_totals, field, "hbm." #field, __VA_ARGS__)
 #define RUN_FIGURE(function, ...) ROW(RUN, 0, function, __VA_ARGS__)
+#define PIPE_CAUSE(id, key, text)                                                                  \
+  FIELD(PIPE, pipe_counters, cause_cycles[CAUSE_##id], "pipe.*.cause." key "_cycles",              \
+        "pipe.*.cause_cycles." key, CYCLE, NEUTRAL, SUM, IN_SUMMARY | IN_METRICS | IN_CORES, "",   \
+        "of busy, cycles that " text)
 #define PIPE_FIGURE(function, name, ...) ROW(PIPE, 0, function, name, name, __VA_ARGS__)
 #define L2_FIGURE(function, name, ...) ROW(L2, 0, function, name, name, __VA_ARGS__)
 #define HBM_FIGURE(function, name, ...) ROW(HBM, 0, function, name, name, __VA_ARGS__)
@@ -87,6 +91,13 @@ const struct counter *counter_next(const struct counter *row, enum counter_group
     if (row->group == group && !row->figure)
       return row;
   return NULL;
+}
+
+bool counter_is_of(const struct counter *row, enum pipe pipe) {
+  size_t first = offsetof(struct pipe_counters, cause_cycles);
+  if (row->group != GROUP_PIPE || row->figure || row->offset < first)
+    return true;
+  return cause_is_of((enum cause)((row->offset - first) / sizeof(uint64_t)), pipe);
 }
 
 /* '*' of the row's name is one part of the text, up to a dot. */

@@ -61,6 +61,8 @@ struct counter {
 const struct counter *counter_rows(size_t *count);
 /* The next row of a group that has a field; the first row after NULL; NULL after the last row. */
 const struct counter *counter_next(const struct counter *row, enum counter_group group);
+/* Whether a pipe can have the counter of a pipe: causes are those of its unit. */
+bool counter_is_of(const struct counter *row, enum pipe pipe);
 /* The row of a metric's name, "pipe.M.busy_cycles"; NULL: there is none. */
 const struct counter *counter_find(const char *name);
 

@@ -19,13 +19,20 @@ void aicore_misused(struct aicore *core, uint32_t line, const struct misuse *mis
               placement_report(&device->placement, core->index, line, misuse, device->diag));
 }
 
-void aicore_record(struct aicore *core, enum pipe pipe, const struct pipe_entry *entry,
-                   uint64_t start_cycle, uint64_t end_cycle) {
+static uint32_t cycles_since(uint64_t cycle, uint64_t now) {
+  return cycle < now ? (uint32_t)min_u64(now - cycle, UINT32_MAX) : 0;
+}
+
+struct result_event *aicore_keep_event(struct aicore *core, enum pipe pipe,
+                                       const struct pipe_entry *entry, uint64_t start_cycle,
+                                       uint64_t end_cycle) {
   if (core->event_count == core->event_capacity) {
-    core->events_dropped += core->device->options.max_events > 0;
-    return;
+    core->events_dropped++;
+    return NULL;
   }
-  core->events[core->event_count++] = (struct result_event){
+  struct result_event *event = &core->events[core->event_count++];
+  uint64_t bank_cycles = entry->cost.conflict_bankgroup_cycles + entry->cost.conflict_bank_cycles;
+  *event = (struct result_event){
       .start_cycle = start_cycle,
       .end_cycle = end_cycle,
       .core = core->index,
@@ -34,8 +41,14 @@ void aicore_record(struct aicore *core, enum pipe pipe, const struct pipe_entry 
       .pipe = (uint8_t)pipe,
       .id = entry->id,
       .other = entry->other,
+      .path = (uint8_t)(pipe == PIPE_S ? PATH_NONE : entry->cost.path),
+      .member = CAUSE_NO_MEMBER,
       .bytes = entry->cost.bytes,
+      .queued_cycles = pipe == PIPE_S ? 0 : cycles_since(entry->issue_cycle, start_cycle),
+      .held_cycles = pipe == PIPE_S ? 0 : cycles_since(entry->ready_cycle, start_cycle),
+      .bank_cycles = (uint32_t)min_u64(bank_cycles, UINT32_MAX),
   };
+  return event;
 }
 
 uint64_t aicore_flag_seen(const struct aicore *core, size_t flag) {
@@ -108,7 +121,8 @@ static bool create_flags(struct aicore *core, struct arena *arena) {
     return false;
   for (int64_t i = 0; i < soc->cross_core_ids; i++) {
     core->arrivals[i].ps = ARENA_ARRAY(arena, uint64_t, (size_t)soc->cross_core_sets_max);
-    if (!core->arrivals[i].ps)
+    core->arrivals[i].delivery = ARENA_ARRAY(arena, uint32_t, (size_t)soc->cross_core_sets_max);
+    if (!core->arrivals[i].ps || !core->arrivals[i].delivery)
       return false;
   }
   return true;
@@ -117,6 +131,8 @@ static bool create_flags(struct aicore *core, struct arena *arena) {
 bool aicore_create(struct aicore *core, struct device *device, struct arena *arena, uint32_t index,
                    uint32_t part, uint32_t var_count) {
   core->device = device;
+  core->records = device->options.max_events > 0;
+  core->observer = device->observer;
   core->index = index;
   core->result = &device->result->cores[index];
   core->kind = core->result->kind;
@@ -154,6 +170,8 @@ void aicore_start(struct aicore *core, const struct program_kernel *kernel, uint
   unit_flags_start_block(&core->units);
   core->l1_wait_mcycles = 0;
   scalar_start(core, cycle);
+  if (core->observer)
+    core->observer->begin_block(core->observer->context, core, kernel, blk, sub);
 }
 
 static uint64_t take(uint64_t *from, uint64_t wanted) {
@@ -189,4 +207,6 @@ void aicore_account(struct aicore *core, uint64_t end_ps) {
     if (i != PIPE_S && core_has_pipe(core->kind, (enum pipe)i))
       pipe_account(&core->pipe[i], end_cycle);
   account_scalar(&core->scalar, end_cycle);
+  for (unsigned i = 0; i < PIPE_COUNT && !core->device->finished; i++)
+    pipe_causes_cut(&core->result->pipe[i]);
 }

@@ -25,11 +25,33 @@
 
 struct device;
 struct aicore;
+struct pipe_entry;
+
+/* The end of an instruction that is not known at its start. */
+#define OBSERVER_LATER UINT64_MAX
+
+/*
+ * Who wants to see instructions while a run is under way, as a debugger does (core/debug). It
+ * changes nothing. The instructions of a pipe start in the order in which they were issued, and
+ * those with OBSERVER_LATER retire in the order of their starts. Cycles may lie ahead of now.
+ */
+struct aicore_observer {
+  void *context;
+  void (*begin_block)(void *context, const struct aicore *core, const struct program_kernel *kernel,
+                      uint32_t blk, uint32_t sub);
+  /* The scalar unit has put an instruction into the queue of its pipe, or, with PIPE_S and
+   * PIPE_ALL, has executed the instruction itself, up to scalar.cycle. */
+  void (*issued)(void *context, const struct aicore *core, enum pipe pipe, const struct inst *inst);
+  void (*started)(void *context, const struct aicore *core, enum pipe pipe, uint64_t start_cycle,
+                  uint64_t end_cycle);
+  void (*retired)(void *context, const struct aicore *core, enum pipe pipe, uint64_t end_cycle);
+};
 
 /* An instruction in an issue queue. */
 struct pipe_entry {
   struct inst_cost cost;
   uint64_t issue_cycle; /* when the scalar unit put it there; may lie ahead of now */
+  uint64_t ready_cycle; /* when it was first tried as the head of the queue */
   uint32_t line;
   uint16_t op;
   uint8_t dtype;
@@ -46,7 +68,9 @@ struct retire_entry {
   bool done;      /* RETIRE_TRANSFER: all bytes have arrived */
   uint64_t cycle; /* earliest cycle; RETIRE_TRANSFER: when its end is known to the pipe */
   uint64_t start_cycle;
-  uint64_t reader_cycles; /* a copy to L1: cycles that MTE1 had been busy at its start */
+  uint64_t reader_cycles;     /* a copy to L1: cycles that MTE1 had been busy at its start */
+  uint64_t first_read_cycles; /* that the start was delayed by */
+  uint64_t arrived_cycle;     /* RETIRE_TRANSFER: when the memory system was through */
   struct pipe_entry entry;
   struct gm_transfer transfer;
 };
@@ -72,13 +96,15 @@ struct pipe_unit {
   uint64_t wait_cycle;     /* since when the head of the queue has been ready to go */
   bool head_tried;         /* wait_cycle belongs to the present head */
   uint64_t accounted_cycle;
-  unsigned stall; /* enum stall while the head is held back, else NOT_STALLED */
+  uint64_t caused_cycle; /* end of the busy cycles that have a cause */
+  unsigned stall;        /* enum stall while the head is held back, else NOT_STALLED */
   struct pipe_counters *counters;
 };
 
 /* Signals of one id that have arrived at a core and have not been taken: a ring. */
 struct arrivals {
-  uint64_t *ps; /* when, soc->cross_core_sets_max of them */
+  uint64_t *ps;       /* when, soc->cross_core_sets_max of them */
+  uint32_t *delivery; /* as many: which delivery of the run */
   unsigned head;
 };
 
@@ -88,9 +114,10 @@ struct scalar_unit {
   unsigned stall;      /* enum stall while the unit waits, else NOT_STALLED */
   enum pipe full_pipe; /* STALL_QUEUE_FULL: whose queue is full */
   uint64_t issue_cycles;
-  bool ended;       /* the stream; pipes may still work */
-  bool loaded;      /* inst holds an instruction not issued yet */
-  struct inst inst; /* its mask and registers are those of the core */
+  uint32_t delivery; /* the last signal that it took from another core */
+  bool ended;        /* the stream; pipes may still work */
+  bool loaded;       /* inst holds an instruction not issued yet */
+  struct inst inst;  /* its mask and registers are those of the core */
   struct pipe_counters *counters;
 };
 
@@ -115,7 +142,9 @@ struct aicore {
   bool has_read;    /* from GM, in its kernel */
   const char *code; /* name of the kernel whose code the core fetched last */
   uint64_t start_cycle;
-  struct result_event *events; /* this core's share of the event store */
+  const struct aicore_observer *observer; /* NULL: nobody looks */
+  bool records;                           /* there is an event store */
+  struct result_event *events;            /* this core's share of the event store */
   uint64_t event_count, event_capacity, events_dropped;
 };
 
@@ -129,9 +158,15 @@ void aicore_start(struct aicore *core, const struct program_kernel *kernel, uint
 void aicore_account(struct aicore *core, uint64_t end_ps);
 /* Ends the run with an error at a trace line. */
 void aicore_misused(struct aicore *core, uint32_t line, const struct misuse *misuse);
-/* Puts an executed instruction into the event store, if one is kept. */
-void aicore_record(struct aicore *core, enum pipe pipe, const struct pipe_entry *entry,
-                   uint64_t start_cycle, uint64_t end_cycle);
+/* Puts an executed instruction into the event store, if one is kept; NULL: not kept. */
+struct result_event *aicore_keep_event(struct aicore *core, enum pipe pipe,
+                                       const struct pipe_entry *entry, uint64_t start_cycle,
+                                       uint64_t end_cycle);
+static inline struct result_event *aicore_record(struct aicore *core, enum pipe pipe,
+                                                 const struct pipe_entry *entry,
+                                                 uint64_t start_cycle, uint64_t end_cycle) {
+  return core->records ? aicore_keep_event(core, pipe, entry, start_cycle, end_cycle) : NULL;
+}
 /* From which cycle on the waiting pipe sees a flag that is set. */
 uint64_t aicore_flag_seen(const struct aicore *core, size_t flag);
 /* Sets a flag at a cycle and wakes who waits for the flag. */
@@ -164,6 +199,16 @@ void pipe_wake(struct pipe_unit *pipe, uint64_t cycle);
 void pipe_account(struct pipe_unit *pipe, uint64_t cycle);
 /* Starts the head of M at a cycle that has passed while it waited for units of L0C. */
 void pipe_start_late(struct pipe_unit *pipe, uint64_t cycle);
+
+/* ---- causes of busy cycles (core/sim/pipe_causes.c) ---- */
+/* An instruction that moves nothing from or to GM is in flight from one cycle to another;
+ * wait_cycles of them it waits for the port of L1. */
+void pipe_causes_unit(struct pipe_unit *pipe, const struct pipe_entry *entry, uint64_t start_cycle,
+                      uint64_t wait_cycles, uint64_t end_cycle);
+/* The same for a transfer that has ended. */
+void pipe_causes_transfer(struct pipe_unit *pipe, const struct retire_entry *slot);
+/* A run was cut short: what was in flight then has causes too, or has too many. */
+void pipe_causes_cut(struct pipe_counters *counters);
 
 /* ---- the port of L1: MTE1 waits while MTE2 writes (core/sim/pipe_l1.c) ---- */
 /* A copy has started, or ended at a cycle. */

@@ -168,17 +168,22 @@ static void deliver_signal(struct device *device, struct aicore *core, uint32_t 
     aicore_misused(core, line, &misuse);
     return;
   }
-  arrivals->ps[(arrivals->head + before) % (unsigned)soc->cross_core_sets_max] = now_ps;
+  unsigned place = (arrivals->head + before) % (unsigned)soc->cross_core_sets_max;
+  arrivals->ps[place] = now_ps;
+  arrivals->delivery[place] = device->deliveries;
   if (core->scalar.stall == STALL_CROSS_CORE && core->scalar.inst.arg[CROSS_WAIT_ID] == id)
     scalar_wake(core, clock_edge_at(&core->clock, now_ps) + (uint64_t)soc->cross_core_cycles);
 }
 
 void device_signal(struct device *device, struct aicore *core, enum cross_mode mode, uint32_t id,
-                   uint32_t line) {
+                   uint32_t line, struct result_event *event) {
   struct signal_delivery delivery;
   struct misuse misuse;
   if (!signals_give(&device->signals, core->index, mode, id, &delivery, &misuse))
     aicore_misused(core, line, &misuse);
+  device->deliveries += delivery.receiver_count > 0;
+  if (event && delivery.receiver_count > 0)
+    event->delivery = device->deliveries;
   for (uint32_t i = 0; i < delivery.receiver_count; i++)
     deliver_signal(device, &device->cores[delivery.receivers[i]], id, line);
 }

@@ -15,18 +15,21 @@
 struct device_kept {
   struct memsys *tags;       /* of memsys_ops.create_tags() */
   const uint64_t *addresses; /* of the tensors, in the order of the trace */
+  struct arena *arena;       /* that runs one after another have for their models */
 };
 
 struct device {
   const struct vinci_soc *soc;
   const struct vinci_trace *trace;
   struct vinci_run_options options;
-  const struct device_kept *kept; /* NULL: fresh memory */
+  const struct device_kept *kept;         /* NULL: fresh memory */
+  const struct aicore_observer *observer; /* NULL: nobody looks */
   struct vinci_diag *diag;
   struct arena arena; /* all of one run's model */
   struct engine *engine;
   struct vinci_result *result;
   enum vinci_status status;
+  double start_seconds; /* CPU time of the process when the run began */
 
   struct placement placement;
   struct signals signals;
@@ -39,6 +42,7 @@ struct device {
   struct memsys *memory;
 
   uint32_t kernel;       /* running */
+  uint32_t deliveries;   /* of signals between cores, so far */
   uint32_t next_unit;    /* where the search for a free one starts */
   uint64_t instructions; /* of all kernels, for progress */
   uint64_t last_dispatch_ps;
@@ -54,6 +58,16 @@ VINCI_MUST_CHECK enum vinci_status device_run(const struct vinci_soc *soc,
                                               const struct vinci_run_options *options,
                                               const struct device_kept *kept,
                                               struct vinci_result **out, struct vinci_diag *diag);
+/*
+ * The parts of device_run(), for a caller who fires the events of the engine himself. soc, trace,
+ * diag, kept and observer of the device are set, all else is zero; it stays where it is until
+ * device_close(), which is due after VINCI_OK and takes all memory back.
+ */
+VINCI_MUST_CHECK enum vinci_status device_open(struct device *device,
+                                               const struct vinci_run_options *options);
+/* Ends a run of which `status` is known so far; as vinci_run(). */
+VINCI_MUST_CHECK enum vinci_status device_close(struct device *device, enum vinci_status status,
+                                                struct vinci_result **out);
 /* Builds the chip for a trace. */
 enum vinci_status device_create(struct device *device);
 /* Brings L2 into the state that the options ask for; once the memory system is there. */
@@ -71,7 +85,7 @@ uint64_t device_running_cores(const struct device *device, enum core_kind kind);
 void device_start_transfer(struct device *device, struct gm_transfer *transfer, uint64_t start_ps);
 /* A core signals cross-core flag `id` in a mode at the present time. */
 void device_signal(struct device *device, struct aicore *core, enum cross_mode mode, uint32_t id,
-                   uint32_t line);
+                   uint32_t line, struct result_event *event);
 
 /* Describes a run that ended with parts still waiting (core/sim/device_hang.c). */
 enum vinci_status device_report_hang(const struct device *device, struct vinci_diag *diag);

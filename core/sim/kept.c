@@ -3,15 +3,23 @@
 #include "core/sim/kept.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "core/base/digest.h"
 #include "core/sim/device.h"
 
 struct kept_memory {
   struct arena arena;
+  struct arena runs; /* for the models of runs, one after another */
   const struct vinci_soc *soc;
   enum vinci_memory model;
   const struct memsys_ops *ops;
   struct memsys *tags;
+  uint64_t digest; /* of all that has changed the tags since they were empty */
+  /* What has passed and is not yet in the tags: ranges, and how many of these pass side by side. */
+  struct kept_range *due;
+  size_t *groups;
+  size_t due_count, group_count, room;
 };
 
 enum vinci_status kept_create(const struct vinci_soc *soc, enum vinci_memory memory,
@@ -21,6 +29,7 @@ enum vinci_status kept_create(const struct vinci_soc *soc, enum vinci_memory mem
   if (kept) {
     kept->soc = soc;
     kept->model = memory;
+    kept->digest = digest_word(soc_digest(soc), memory);
     kept->ops = registry_memory(memory, VINCI_NETWORK_PACKET).memory;
     kept->tags = kept->ops->create_tags(&kept->arena, soc, (uint64_t)soc->hbm_bytes);
   }
@@ -32,34 +41,95 @@ enum vinci_status kept_create(const struct vinci_soc *soc, enum vinci_memory mem
 }
 
 void kept_free(struct kept_memory *kept) {
-  if (kept)
+  if (kept) {
     arena_free(&kept->arena);
+    arena_free(&kept->runs);
+    free(kept->due);
+    free(kept->groups);
+  }
   free(kept);
 }
 
-struct kept_bytes kept_find(const struct kept_memory *kept, uint64_t address, uint64_t bytes) {
-  struct kept_bytes found = {0};
-  kept->ops->find(kept->tags, address, bytes, &found.valid, &found.dirty);
-  return found;
-}
-
-void kept_pass(struct kept_memory *kept, uint64_t address, uint64_t bytes, bool write) {
-  kept->ops->pass(kept->tags, address, bytes, write);
-}
+/* ---- what passes: into the tags once somebody needs to know what these hold ---- */
 
 enum { PASS_STEPS = 64 };
 
-void kept_pass_ranges(struct kept_memory *kept, const struct kept_range *ranges, size_t count) {
+static void pass_now(struct kept_memory *kept, const struct kept_range *ranges, size_t count) {
   for (uint64_t step = 0; step < PASS_STEPS; step++)
     for (size_t i = 0; i < count; i++) {
       uint64_t from = ranges[i].bytes * step / PASS_STEPS;
       uint64_t to = ranges[i].bytes * (step + 1) / PASS_STEPS;
       if (to > from)
-        kept_pass(kept, ranges[i].address + from, to - from, ranges[i].write);
+        kept->ops->pass(kept->tags, ranges[i].address + from, to - from, ranges[i].write);
     }
 }
 
-void kept_clean(struct kept_memory *kept) { kept->ops->clean(kept->tags); }
+/* Brings the tags up to date. */
+static void settle(struct kept_memory *kept) {
+  const struct kept_range *ranges = kept->due;
+  for (size_t i = 0; i < kept->group_count; ranges += kept->groups[i++])
+    pass_now(kept, ranges, kept->groups[i]);
+  kept->due_count = kept->group_count = 0;
+}
+
+static bool grow(struct kept_memory *kept, size_t count) {
+  size_t room = 2 * (kept->room + count);
+  if (kept->due_count + count <= kept->room)
+    return true;
+  struct kept_range *due = realloc(kept->due, room * sizeof *due);
+  kept->due = due ? due : kept->due;
+  size_t *groups = realloc(kept->groups, room * sizeof *groups);
+  kept->groups = groups ? groups : kept->groups;
+  if (!due || !groups)
+    return false;
+  kept->room = room;
+  return true;
+}
+
+void kept_pass_ranges(struct kept_memory *kept, const struct kept_range *ranges, size_t count) {
+  if (count == 0)
+    return;
+  uint64_t digest = digest_word(kept->digest, count);
+  for (size_t i = 0; i < count; i++) {
+    digest = digest_word(digest, ranges[i].address);
+    digest = digest_word(digest, ranges[i].bytes * 2 + ranges[i].write);
+  }
+  kept->digest = digest;
+  if (!grow(kept, count)) { /* slower, and no less right */
+    settle(kept);
+    pass_now(kept, ranges, count);
+    return;
+  }
+  memcpy(kept->due + kept->due_count, ranges, count * sizeof *ranges);
+  kept->due_count += count;
+  kept->groups[kept->group_count++] = count;
+}
+
+void kept_pass(struct kept_memory *kept, uint64_t address, uint64_t bytes, bool write) {
+  kept_pass_ranges(kept, &(struct kept_range){address, bytes, write}, 1);
+}
+
+struct kept_bytes kept_find(struct kept_memory *kept, uint64_t address, uint64_t bytes) {
+  struct kept_bytes found = {0};
+  settle(kept);
+  kept->ops->find(kept->tags, address, bytes, &found.valid, &found.dirty);
+  return found;
+}
+
+void kept_copy(struct kept_memory *kept, struct kept_memory *from) {
+  settle(from);
+  kept->ops->copy(kept->tags, from->tags);
+  kept->digest = from->digest;
+  kept->due_count = kept->group_count = 0;
+}
+
+uint64_t kept_digest(const struct kept_memory *kept) { return kept->digest; }
+
+void kept_clean(struct kept_memory *kept) {
+  settle(kept);
+  kept->ops->clean(kept->tags);
+  kept->digest = digest_word(kept->digest, 0); /* no range: groups have at least 1 */
+}
 
 enum vinci_status kept_run(struct kept_memory *kept, const struct vinci_trace *trace,
                            const uint64_t *addresses, const struct vinci_run_options *options,
@@ -67,6 +137,11 @@ enum vinci_status kept_run(struct kept_memory *kept, const struct vinci_trace *t
   struct vinci_run_options own = *options;
   own.memory = kept->model;
   own.l2_start = VINCI_L2_EMPTY;
-  struct device_kept memory = {.tags = kept->tags, .addresses = addresses};
+  struct device_kept memory = {.tags = kept->tags, .addresses = addresses, .arena = &kept->runs};
+  settle(kept);
+  kept->digest = digest_word(digest_word(kept->digest, UINT64_MAX), own.network);
+  kept->digest = digest_word(kept->digest, trace->digest);
+  if (addresses)
+    kept->digest = digest_bytes(kept->digest, addresses, trace->tensor_count * sizeof *addresses);
   return device_run(kept->soc, trace, &own, &memory, out, diag);
 }

@@ -3,6 +3,8 @@
  * Device memory that outlives a run: what L2 holds, clean or dirty, stays there for the next run.
  * The tensors of each trace lie where the caller says, so that a kernel finds what one before it
  * has left. L2 writes back only what it throws out: time between two runs changes nothing.
+ * What passes comes into L2 when a question or a run needs to know what is there, so that a caller
+ * who has all results pays nothing.
  */
 #ifndef VINCI_CORE_SIM_KEPT_H
 #define VINCI_CORE_SIM_KEPT_H
@@ -22,7 +24,7 @@ struct kept_bytes {
   uint64_t valid;
   uint64_t dirty; /* of these */
 };
-struct kept_bytes kept_find(const struct kept_memory *kept, uint64_t address, uint64_t bytes);
+struct kept_bytes kept_find(struct kept_memory *kept, uint64_t address, uint64_t bytes);
 /* Reads or writes a range, as a kernel does whose instructions are not known; takes no time. */
 void kept_pass(struct kept_memory *kept, uint64_t address, uint64_t bytes, bool write);
 
@@ -32,6 +34,12 @@ struct kept_range {
   bool write;
 };
 void kept_pass_ranges(struct kept_memory *kept, const struct kept_range *ranges, size_t count);
+
+/* Lets memory of the same chip and model hold what another does. */
+void kept_copy(struct kept_memory *kept, struct kept_memory *from);
+/* Of all that a run on this memory depends on: the chip, the model, and what has passed, run and
+ * been cleaned here, in this order. */
+uint64_t kept_digest(const struct kept_memory *kept);
 
 /* Writes back what is dirty, which stays in L2; takes no time. */
 void kept_clean(struct kept_memory *kept);

@@ -13,6 +13,27 @@
 #include "core/sim/engine.h"
 
 /*
+ * How the time of a transfer behind its start-up divides: what the engine itself needs, and what
+ * the transfer waits for. The first GM_OWN parts are the engine's.
+ */
+enum gm_part {
+  GM_RATE,    /* bytes at the rate of the path */
+  GM_REORDER, /* lines of L2 instead, where the engine needs longer for them than for their bytes */
+  GM_OWN,
+  GM_WINDOW = GM_OWN, /* no more bytes may be in flight */
+  GM_NETWORK,         /* others on the way to L2 and back */
+  GM_SLICE,           /* a slice of L2: its service, and others there */
+  GM_SAME_LINE,       /* the same, behind a request for the same line */
+  GM_REFETCH,         /* device memory, for a line that L2 has held before */
+  GM_ACCESS,          /* device memory: an access to an open row */
+  GM_ROW,             /* its row has to be opened */
+  GM_TURN,            /* changes of direction */
+  GM_REFRESH,
+  GM_QUEUE, /* others, and the memory's bandwidth */
+  GM_PARTS
+};
+
+/*
  * One transfer between a core and GM. Owned by the core's pipe; the fields below
  * the line belong to the memory system until done() is called.
  */
@@ -27,7 +48,8 @@ struct gm_transfer {
   uint64_t stride_bytes;
   uint64_t line_mcycles; /* of the engine for each line of L2, at least; thousandths */
   uint64_t core_hz;
-  /* Called in PHASE_DELIVER at the time the last byte has arrived. */
+  /* Called in PHASE_DELIVER at the time the last byte has arrived. part_ps[] says then how the time
+   * divides: shares of a whole that the core knows. */
   void (*done)(struct gm_transfer *transfer, uint64_t now_ps);
   void *owner;
   /* ---- */
@@ -39,6 +61,10 @@ struct gm_transfer {
   uint64_t offset;   /* and the bytes of this run that have been requested */
   uint64_t requests; /* issued and not answered */
   uint64_t end_ps;   /* arrival of the latest answer so far */
+  uint64_t first_ps; /* when the first request left */
+  uint64_t lines;    /* requests so far */
+  uint64_t moved_ps; /* sum of part_ps[] */
+  uint64_t part_ps[GM_PARTS];
 };
 
 struct network;
@@ -91,6 +117,9 @@ struct network_ops {
                    struct network_leg *legs, unsigned count);
   /* Time of a message to the farthest slice in an idle network, mean of all clusters. */
   uint64_t (*idle_ps)(const struct network *network, uint64_t bytes, bool to_core);
+  /* The same to a slice and back for one cluster, mean of all slices. */
+  uint64_t (*idle_trip_ps)(const struct network *network, uint32_t cluster, uint64_t there_bytes,
+                           uint64_t back_bytes);
   void (*report)(const struct network *network, uint64_t total_ps, struct vinci_result *result);
 };
 
@@ -118,6 +147,8 @@ struct memsys_ops {
                uint64_t *dirty);
   /* Reads or writes a range; takes no time and counts nothing. */
   void (*pass)(struct memsys *tags, uint64_t address, uint64_t bytes, bool write);
+  /* Gives tags what others of the same chip hold. */
+  void (*copy)(struct memsys *tags, const struct memsys *from);
   /* Writes back what is dirty; takes no time and counts nothing. */
   void (*clean)(struct memsys *tags);
   /* Brings bytes into L2 before the run, clean; takes no time and counts nothing. */

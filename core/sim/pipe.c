@@ -64,12 +64,17 @@ void pipe_pushed(struct pipe_unit *pipe) {
     pipe_wake(pipe, max_u64(entry->issue_cycle, pipe->next_start_cycle));
 }
 
+/* The head of a ring once one has left and `count` are there. An empty ring starts anew, so that
+ * few of its places are in use and these stay in the caches of the host. */
+static unsigned next_head(unsigned head, unsigned depth, unsigned count) {
+  return count == 0 || head + 1 == depth ? 0 : head + 1;
+}
+
 static void pop_head(struct pipe_unit *pipe, uint64_t cycle) {
   pipe->stall = NOT_STALLED;
   pipe->head_tried = false;
-  if (++pipe->head == pipe->depth)
-    pipe->head = 0;
   pipe->count--;
+  pipe->head = next_head(pipe->head, pipe->depth, pipe->count);
   struct scalar_unit *scalar = &pipe->core->scalar;
   if (scalar->stall == STALL_QUEUE_FULL && scalar->full_pipe == pipe->id)
     scalar_wake(pipe->core, cycle);
@@ -116,7 +121,7 @@ static bool start_wait_flag(struct pipe_unit *pipe, const struct pipe_entry *ent
     return hold(pipe, STALL_WAIT_FLAG);
   }
   flag_take(&core->flags, flag);
-  aicore_record(core, pipe->id, entry, pipe->wait_cycle, now);
+  (void)aicore_record(core, pipe->id, entry, pipe->wait_cycle, now);
   return true;
 }
 
@@ -129,7 +134,7 @@ static bool start_barrier(struct pipe_unit *pipe, const struct pipe_entry *entry
     pipe_wake(pipe, drained);
     return hold(pipe, STALL_BARRIER);
   }
-  aicore_record(pipe->core, pipe->id, entry, pipe->wait_cycle, now);
+  (void)aicore_record(pipe->core, pipe->id, entry, pipe->wait_cycle, now);
   return true;
 }
 
@@ -143,6 +148,7 @@ static void transfer_done(struct gm_transfer *transfer, uint64_t now_ps) {
   slot->done = true;
   uint64_t moved_cycle = max_u64(clock_edge_at(&pipe->core->clock, now_ps),
                                  slot->start_cycle + slot->entry.cost.minimum_cycles);
+  slot->arrived_cycle = clock_edge_at(&pipe->core->clock, now_ps);
   slot->cycle = moved_cycle + slot->entry.cost.acknowledge_cycles;
   pipe->moving--;
   pipe->moved_cycle = max_u64(pipe->moved_cycle, moved_cycle);
@@ -183,6 +189,7 @@ static bool start_transfer(struct pipe_unit *pipe, const struct pipe_entry *entr
   slot->start_cycle = now;
   slot->entry = *entry;
   slot->entry.cost.minimum_cycles += wait;
+  slot->first_read_cycles = wait;
   slot->transfer = (struct gm_transfer){
       .port = core->index * PIPE_COUNT + pipe->id,
       .path = cost->path,
@@ -224,7 +231,7 @@ static void start_unit(struct pipe_unit *pipe, const struct pipe_entry *entry, u
   uint64_t end = now + cost->latency_cycles + wait;
   pipe->next_start_cycle = now + distance + wait;
   pipe->complete_cycle = max_u64(pipe->complete_cycle, end);
-  aicore_record(pipe->core, pipe->id, entry, now, end);
+  pipe_causes_unit(pipe, entry, now, wait, end);
 }
 
 static void count_started(struct pipe_unit *pipe, const struct pipe_entry *entry, uint64_t now) {
@@ -242,6 +249,18 @@ static void count_started(struct pipe_unit *pipe, const struct pipe_entry *entry
     work->busy_cycles[entry->dtype] += pipe->next_start_cycle - now;
     work->instructions[entry->dtype]++;
   }
+}
+
+/* The ends of what waits in the ring are not known yet. */
+static void tell_started(const struct pipe_unit *pipe, const struct pipe_entry *entry,
+                         uint64_t start_cycle) {
+  const struct aicore_observer *observer = pipe->core->observer;
+  uint64_t end_cycle = pipe->complete_cycle;
+  if (entry->op == OP_SET_FLAG || entry->op == OP_FFTS_CROSS_CORE_SYNC || entry->cost.uses_gm)
+    end_cycle = OBSERVER_LATER;
+  else if (entry->op == OP_WAIT_FLAG || entry->op == OP_PIPE_BARRIER)
+    end_cycle = start_cycle;
+  observer->started(observer->context, pipe->core, pipe->id, start_cycle, end_cycle);
 }
 
 /* Starts the head of the queue at `now`; false when it is held back. */
@@ -281,6 +300,8 @@ void pipe_start_late(struct pipe_unit *pipe, uint64_t cycle) {
   if (entry->unit_flag == UNIT_FLAG_TURN)
     pipe_units_started(pipe, entry, cycle);
   count_started(pipe, entry, cycle);
+  if (pipe->core->observer)
+    tell_started(pipe, entry, cycle);
   pipe->counters->instructions++;
   pop_head(pipe, now);
   pipe_wake(pipe, now);
@@ -300,9 +321,12 @@ static void fire_issue(struct engine_event *event, uint64_t now_ps) {
     if (!pipe->head_tried) {
       pipe->head_tried = true;
       pipe->wait_cycle = now;
+      pipe->queue[pipe->head].ready_cycle = now;
     }
     if (!start_head(pipe, entry, now))
       return;
+    if (pipe->core->observer)
+      tell_started(pipe, entry, now);
     pipe->counters->instructions++;
     pop_head(pipe, now);
   }
@@ -315,7 +339,7 @@ static void retire_transfer(struct pipe_unit *pipe, const struct retire_entry *s
   pipe->retired_cycle = max_u64(pipe->retired_cycle, slot->cycle);
   pipe->complete_cycle = max_u64(pipe->complete_cycle, slot->cycle);
   pipe_l1_copy_ended(pipe->core, slot);
-  aicore_record(pipe->core, pipe->id, &slot->entry, slot->start_cycle, slot->cycle);
+  pipe_causes_transfer(pipe, slot);
   if (slot->entry.unit_flag == UNIT_FLAG_TURN)
     pipe_units_moved(pipe->core, slot->start_cycle + slot->entry.cost.latency_cycles,
                      slot->cycle - slot->entry.cost.acknowledge_cycles);
@@ -323,11 +347,11 @@ static void retire_transfer(struct pipe_unit *pipe, const struct retire_entry *s
 
 static void retire_signal(struct pipe_unit *pipe, const struct retire_entry *slot, uint64_t now) {
   const struct pipe_entry *entry = &slot->entry;
-  aicore_record(pipe->core, pipe->id, entry, slot->start_cycle, now);
+  struct result_event *event = aicore_record(pipe->core, pipe->id, entry, slot->start_cycle, now);
   if (slot->kind == RETIRE_SET_FLAG)
     aicore_set_flag(pipe->core, pipe->id, (enum pipe)entry->other, entry->id, entry->line, now);
   else
-    device_signal(pipe->core->device, pipe->core, entry->other, entry->id, entry->line);
+    device_signal(pipe->core->device, pipe->core, entry->other, entry->id, entry->line, event);
 }
 
 static void fire_retire(struct engine_event *event, uint64_t now_ps) {
@@ -347,8 +371,10 @@ static void fire_retire(struct engine_event *event, uint64_t now_ps) {
       retire_transfer(pipe, slot);
     else
       retire_signal(pipe, slot, now);
-    pipe->ring_head = (pipe->ring_head + 1) % pipe->ring_depth;
+    if (pipe->core->observer)
+      pipe->core->observer->retired(pipe->core->observer->context, pipe->core, pipe->id, now);
     pipe->ring_count--;
+    pipe->ring_head = next_head(pipe->ring_head, pipe->ring_depth, pipe->ring_count);
   }
   if (pipe->count > 0)
     pipe_wake(pipe, max_u64(now, pipe->next_start_cycle));
@@ -370,8 +396,8 @@ bool pipe_create(struct aicore *core, struct arena *arena, enum pipe id, uint32_
     return true;
   pipe->depth = soc_queue_depth(core->device->soc, id);
   pipe->ring_depth = RING_PER_QUEUE_ENTRY * pipe->depth;
-  pipe->queue = ARENA_ARRAY(arena, struct pipe_entry, pipe->depth);
-  pipe->ring = ARENA_ARRAY(arena, struct retire_entry, pipe->ring_depth);
+  pipe->queue = ARENA_ROOM(arena, struct pipe_entry, pipe->depth);
+  pipe->ring = ARENA_ROOM(arena, struct retire_entry, pipe->ring_depth);
   if (core->units.unit && (id == PIPE_M || id == PIPE_FIX)) {
     pipe->unit_uses = ARENA_ARRAY(arena, struct unit_use, pipe->depth);
     if (!pipe->unit_uses)
@@ -387,6 +413,7 @@ void pipe_start(struct pipe_unit *pipe, uint64_t cycle) {
   pipe->next_start_cycle = cycle;
   pipe->owed_mcycles = 0;
   pipe->complete_cycle = cycle;
+  pipe->caused_cycle = cycle;
   pipe->retired_cycle = cycle;
   pipe->moving = 0;
   pipe->moved_cycle = cycle;

@@ -98,22 +98,15 @@ static bool own_names(struct vinci_result *result) {
   return true;
 }
 
-static enum vinci_status simulate(struct device *device) {
-  enum vinci_status status = device_create(device);
-  if (status != VINCI_OK)
-    return status;
-  arena_seal(&device->arena);
-  device_launch(device);
-  status = engine_run_in_systemc(device->engine, device->diag);
-  if (status != VINCI_OK)
-    return status;
+/* The end of a run whose events have fired. */
+static enum vinci_status finish(struct device *device) {
   device_end_of_time(device);
   if (device->status != VINCI_OK && device->status != VINCI_E_LIMIT)
     return device->status;
   collect(device);
   if (!own_names(device->result))
     return diag_error(device->diag, VINCI_E_NOMEM, "out of memory for the result");
-  status = result_check(device->result, device->diag);
+  enum vinci_status status = result_check(device->result, device->diag);
   if (status != VINCI_OK)
     return status;
   if (device->status == VINCI_E_LIMIT) {
@@ -130,39 +123,78 @@ static enum vinci_status simulate(struct device *device) {
   return device_report_hang(device, device->diag);
 }
 
+static enum vinci_status take_options(struct device *device,
+                                      const struct vinci_run_options *options) {
+  if (!options)
+    return VINCI_OK;
+  size_t size = options->struct_size;
+  if (size == 0 || size > sizeof device->options)
+    return diag_error(device->diag, VINCI_E_USAGE, "struct_size of the run options is %zu, not %zu",
+                      size, sizeof device->options);
+  memcpy(&device->options, options, size);
+  if ((unsigned)device->options.l2_start > VINCI_L2_DIRTY)
+    return diag_error(device->diag, VINCI_E_USAGE, "l2_start of the run options is %u, not 0 to 4",
+                      (unsigned)device->options.l2_start);
+  return VINCI_OK;
+}
+
+static void free_model(struct device *device) {
+  if (device->kept) {
+    arena_rewind(&device->arena);
+    *device->kept->arena = device->arena;
+  } else {
+    arena_free(&device->arena);
+  }
+}
+
+enum vinci_status device_open(struct device *device, const struct vinci_run_options *options) {
+  device->start_seconds = cpu_seconds();
+  enum vinci_status status = take_options(device, options);
+  if (status == VINCI_OK)
+    status = soc_validate(device->soc, device->diag);
+  if (status != VINCI_OK)
+    return status;
+  device->result = new_result(device->soc, device->trace);
+  if (!device->result)
+    return diag_error(device->diag, VINCI_E_NOMEM, "out of memory for the result");
+  if (device->kept)
+    device->arena = *device->kept->arena;
+  status = device_create(device);
+  if (status != VINCI_OK) {
+    free_model(device);
+    vinci_result_free(device->result);
+    return status;
+  }
+  arena_seal(&device->arena);
+  device_launch(device);
+  return VINCI_OK;
+}
+
+enum vinci_status device_close(struct device *device, enum vinci_status status,
+                               struct vinci_result **out) {
+  if (status == VINCI_OK)
+    status = finish(device);
+  free_model(device);
+  if (status != VINCI_OK && status != VINCI_E_LIMIT && status != VINCI_E_DEADLOCK) {
+    vinci_result_free(device->result);
+    return status;
+  }
+  device->result->cpu_seconds = cpu_seconds() - device->start_seconds;
+  device->result->peak_rss_bytes = peak_rss_bytes();
+  *out = device->result;
+  return status;
+}
+
 enum vinci_status device_run(const struct vinci_soc *soc, const struct vinci_trace *trace,
                              const struct vinci_run_options *options,
                              const struct device_kept *kept, struct vinci_result **out,
                              struct vinci_diag *diag) {
-  double start_seconds = cpu_seconds();
-  *out = NULL;
   struct device device = {.soc = soc, .trace = trace, .kept = kept, .diag = diag};
-  if (options) {
-    size_t size = options->struct_size;
-    if (size == 0 || size > sizeof device.options)
-      return diag_error(diag, VINCI_E_USAGE, "struct_size of the run options is %zu, not %zu", size,
-                        sizeof device.options);
-    memcpy(&device.options, options, size);
-    if ((unsigned)device.options.l2_start > VINCI_L2_DIRTY)
-      return diag_error(diag, VINCI_E_USAGE, "l2_start of the run options is %u, not 0 to 4",
-                        (unsigned)device.options.l2_start);
-  }
-  enum vinci_status status = soc_validate(soc, diag);
+  *out = NULL;
+  enum vinci_status status = device_open(&device, options);
   if (status != VINCI_OK)
     return status;
-  device.result = new_result(soc, trace);
-  if (!device.result)
-    return diag_error(diag, VINCI_E_NOMEM, "out of memory for the result");
-  status = simulate(&device);
-  arena_free(&device.arena);
-  if (status != VINCI_OK && status != VINCI_E_LIMIT && status != VINCI_E_DEADLOCK) {
-    vinci_result_free(device.result);
-    return status;
-  }
-  device.result->cpu_seconds = cpu_seconds() - start_seconds;
-  device.result->peak_rss_bytes = peak_rss_bytes();
-  *out = device.result;
-  return status;
+  return device_close(&device, engine_run_in_systemc(device.engine, diag), out);
 }
 
 enum vinci_status vinci_run(const struct vinci_soc *soc, const struct vinci_trace *trace,

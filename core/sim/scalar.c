@@ -29,11 +29,16 @@ void scalar_wake(struct aicore *core, uint64_t cycle) {
 
 /* Spends scalar time on an instruction, from the unit's present time on. The unit runs ahead, so
  * its cycle may leave the range of simulated time; what lies beyond is not counted. */
-static void spend(struct scalar_unit *scalar, uint64_t cycles) {
+static void spend_on(struct scalar_unit *scalar, enum cause cause, uint64_t cycles) {
   uint64_t end_cycle = add_up_to(scalar->cycle, cycles, UINT64_MAX);
+  scalar->counters->cause_cycles[cause] += end_cycle - scalar->cycle;
   scalar->counters->busy_cycles += end_cycle - scalar->cycle;
   scalar->cycle = end_cycle;
   scalar->counters->instructions++;
+}
+
+static void spend(struct scalar_unit *scalar, uint64_t cycles) {
+  spend_on(scalar, CAUSE_SCALAR_ISSUE, cycles);
 }
 
 /* The wait that began at scalar->cycle ends at `cycle`. */
@@ -66,11 +71,14 @@ static void fill_control(const struct inst *inst, struct pipe_entry *entry) {
   }
 }
 
-static void record_scalar(struct aicore *core, uint64_t start_cycle) {
+static struct result_event *record_scalar(struct aicore *core, uint64_t start_cycle) {
   const struct inst *inst = &core->scalar.inst;
   struct pipe_entry entry = {.line = inst->line, .op = inst->op};
   fill_control(inst, &entry);
-  aicore_record(core, PIPE_S, &entry, start_cycle, core->scalar.cycle);
+  struct result_event *event = aicore_record(core, PIPE_S, &entry, start_cycle, core->scalar.cycle);
+  if (event && inst->op == OP_WAIT_FLAG_DEV)
+    event->delivery = core->scalar.delivery;
+  return event;
 }
 
 /* What an instruction did on the scalar unit: went on, or waits. */
@@ -119,6 +127,7 @@ static enum progress take_cross_flag(struct aicore *core, uint64_t now) {
     return wait_for(scalar, STALL_CROSS_CORE);
   }
   counts->arrived--;
+  scalar->delivery = arrivals->delivery[arrivals->head];
   arrivals->head = (arrivals->head + 1) % (unsigned)soc->cross_core_sets_max;
   return finish_wait(core, STALL_CROSS_CORE, now, scalar->issue_cycles);
 }
@@ -177,13 +186,13 @@ static void signal_from_scalar(struct aicore *core, uint64_t now) {
   const struct inst *inst = &scalar->inst;
   uint64_t start = scalar->cycle;
   spend(scalar, scalar->issue_cycles);
-  record_scalar(core, start);
+  struct result_event *event = record_scalar(core, start);
   if (inst->op == OP_SET_FLAG)
     aicore_set_flag(core, PIPE_S, (enum pipe)inst->arg[SET_FLAG_DST],
                     (uint32_t)inst->arg[SET_FLAG_ID], inst->line, now);
   else
     device_signal(core->device, core, (unsigned)inst->arg[CROSS_SET_MODE],
-                  (uint32_t)inst->arg[CROSS_SET_ID], inst->line);
+                  (uint32_t)inst->arg[CROSS_SET_ID], inst->line, event);
 }
 
 /* A core keeps the code of a kernel for its later blocks. */
@@ -212,7 +221,7 @@ static enum progress execute_on_scalar(struct aicore *core, uint64_t now) {
     signal_from_scalar(core, now);
     return DONE;
   case OP_SCALAR:
-    spend(scalar, (uint64_t)inst->arg[SCALAR_WORK_CYCLES]);
+    spend_on(scalar, CAUSE_SCALAR_WORK, (uint64_t)inst->arg[SCALAR_WORK_CYCLES]);
     core->result->scalar_work_cycles += (uint64_t)inst->arg[SCALAR_WORK_CYCLES];
     record_scalar(core, start);
     return DONE;
@@ -272,6 +281,9 @@ static void fire_step(struct engine_event *event, uint64_t now_ps) {
     if (execute(core, now) == WAITS)
       return;
     scalar->loaded = false;
+    if (core->observer)
+      core->observer->issued(core->observer->context, core, inst_pipe(&scalar->inst),
+                             &scalar->inst);
   }
   scalar_wake(core, scalar->cycle > now ? scalar->cycle : now);
 }

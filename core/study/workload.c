@@ -15,8 +15,10 @@
 /* ---- chips --------------------------------------------------------------------------- */
 
 void chip_cache_free(struct chip_cache *cache) {
-  for (size_t i = 0; i < cache->count; i++)
+  for (size_t i = 0; i < cache->count; i++) {
     vinci_soc_free(cache->soc[i]);
+    free(cache->name[i]);
+  }
   cache->count = 0;
 }
 
@@ -24,16 +26,23 @@ enum vinci_status chip_cache_get(struct chip_cache *cache, const char *name, con
                                  struct vinci_diag *diag) {
   *out = NULL;
   for (size_t i = 0; i < cache->count; i++)
-    if (strcmp(vinci_soc_name(cache->soc[i]), name) == 0)
+    if (strcmp(cache->name[i], name) == 0)
       *out = cache->soc[i];
   if (*out)
     return VINCI_OK;
   if (cache->count == CHIPS_MAX)
     return diag_error(diag, VINCI_E_LIMIT, "more than %d chips in one study", CHIPS_MAX);
+  char *kept = strdup(name);
+  if (!kept)
+    return diag_error(diag, VINCI_E_NOMEM, "out of memory");
   enum vinci_status status = vinci_soc_load(name, cache->data, &cache->soc[cache->count], diag);
-  if (status == VINCI_OK)
-    *out = cache->soc[cache->count++];
-  return status;
+  if (status != VINCI_OK) {
+    free(kept);
+    return status;
+  }
+  cache->name[cache->count] = kept;
+  *out = cache->soc[cache->count++];
+  return VINCI_OK;
 }
 
 enum vinci_status chip_cache_copy(struct chip_cache *cache, const char *name,
@@ -186,15 +195,16 @@ static int compare_texts(const void *left, const void *right) {
   return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
-static enum vinci_status digest_operator(const struct workload *workload, uint64_t *out,
-                                         struct vinci_diag *diag) {
+/* The word of the operator with its arguments. */
+static enum vinci_status digest_arguments(const struct workload *workload, uint64_t seed,
+                                          uint64_t *out, struct vinci_diag *diag) {
   const char **sorted = calloc(workload->arg_count + 1, sizeof *sorted);
   if (!sorted)
     return diag_error(diag, VINCI_E_NOMEM, "out of memory");
   if (workload->arg_count > 0)
     memcpy(sorted, workload->args, workload->arg_count * sizeof *sorted);
   qsort(sorted, workload->arg_count, sizeof *sorted, compare_texts);
-  *out = digest_string(DIGEST_SEED, workload->op);
+  *out = digest_string(seed, workload->op ? workload->op : "net");
   for (size_t i = 0; i < workload->arg_count; i++)
     *out = digest_string(*out, sorted[i]);
   free(sorted);
@@ -218,12 +228,21 @@ static enum vinci_status digest_file(const char *path, uint64_t *out, struct vin
 
 enum vinci_status workload_digest(const struct workload *workload, uint64_t *out,
                                   struct vinci_diag *diag) {
-  return workload->op ? digest_operator(workload, out, diag)
-                      : digest_file(workload->trace, out, diag);
+  if (workload->op)
+    return digest_arguments(workload, DIGEST_SEED, out, diag);
+  enum vinci_status status = digest_file(workload->net   ? workload->net
+                                         : workload->job ? workload->job
+                                                         : workload->trace,
+                                         out, diag);
+  return status == VINCI_OK && !workload->trace ? digest_arguments(workload, *out, out, diag)
+                                                : status;
 }
 
 char *workload_text(const struct workload *workload, struct arena *arena) {
-  const char *name = workload->op ? workload->op : workload->trace;
+  const char *name = workload->op    ? workload->op
+                     : workload->net ? workload->net
+                     : workload->job ? workload->job
+                                     : workload->trace;
   size_t length = strlen(name) + 1;
   for (size_t i = 0; i < workload->arg_count; i++)
     length += strlen(workload->args[i]) + 1;

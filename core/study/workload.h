@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What studies, suites and lists of operators run: an operator with its arguments or a trace, on a
- * chip with overrides, by some models of memory and network.
+ * What studies, suites and lists of operators run: an operator with its arguments, a trace or a
+ * network, on a chip with overrides, by some models of memory and network.
  */
 #ifndef VINCI_CORE_STUDY_WORKLOAD_H
 #define VINCI_CORE_STUDY_WORKLOAD_H
@@ -9,11 +9,13 @@
 #include "core/base/arena.h"
 #include "core/vinci_study.h"
 
-/* One of op and trace is set. */
+/* One of op, trace, net and job is set. */
 struct workload {
   const char *op;
   const char *trace;
-  const char **args; /* "m=512", of op */
+  const char *net;   /* a graph (network.h) */
+  const char *job;   /* a job of several devices (traces/GROUP.md), of gates alone */
+  const char **args; /* "m=512", of op, net and job */
   size_t arg_count;
 };
 
@@ -47,7 +49,8 @@ VINCI_MUST_CHECK enum vinci_status spec_load_soc(const struct run_spec *spec, co
 /* Chips loaded once by name, from which points make copies of their own. */
 enum { CHIPS_MAX = 32 };
 struct chip_cache {
-  const char *data; /* the folder that holds soc/, may be NULL */
+  const char *data;      /* the folder that holds soc/, may be NULL */
+  char *name[CHIPS_MAX]; /* as asked for: also the path of a file */
   vinci_soc *soc[CHIPS_MAX];
   size_t count;
 };
@@ -72,13 +75,13 @@ VINCI_MUST_CHECK enum vinci_status workload_check_key(const vinci_soc *soc, cons
 VINCI_MUST_CHECK enum vinci_status
 workload_check_operator(const struct workload *workload, const char *key, struct vinci_diag *diag);
 
-/* Loads the trace or compiles the operator for a chip. */
+/* Loads the trace or compiles the operator for a chip; not of networks. */
 VINCI_MUST_CHECK enum vinci_status workload_open(const struct workload *workload,
                                                  const vinci_soc *soc, vinci_trace **out,
                                                  struct vinci_diag *diag);
 /*
  * Digest of what is asked for: the operator with its arguments in any order, or the text of
- * the trace file.
+ * the trace file, or that of a network with its arguments.
  */
 VINCI_MUST_CHECK enum vinci_status workload_digest(const struct workload *workload, uint64_t *out,
                                                    struct vinci_diag *diag);

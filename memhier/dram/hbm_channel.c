@@ -6,6 +6,7 @@
  * choice issues what a scan in every cycle would. A change of one bank is compared with
  * the kept choice; only when the chosen one itself changes are all banks looked at again.
  */
+#include "core/base/arith.h"
 #include "core/base/diag.h"
 #include "memhier/dram/hbm_choose.h"
 #include "memhier/dram/hbm_queue.h"
@@ -16,7 +17,11 @@ static inline void take_turn(struct hbm_channel *ch) {
   if (!ch->turn_due || ch->refresh_left)
     return;
   ch->turn_due = false;
+  unsigned before = ch->draining;
   ch->draining ^= 1u;
+  ch->turn_cycles += ch->distance.column_s[before][ch->draining] -
+                     min_u64(ch->distance.column_s[before][ch->draining],
+                             ch->distance.column_s[ch->draining][ch->draining]);
   choose_column(ch);
   choose_row(ch);
 }
@@ -59,6 +64,13 @@ static uint64_t first_active(const struct hbm_channel *ch) {
   return first;
 }
 
+/* Tells the end of an operation, and what happened in its time. */
+static inline void end_op(struct hbm_channel *ch, struct hbm_op *op, uint64_t cycle) {
+  op->delay.refresh_cycles = ch->refresh_cycles - op->delay.refresh_cycles;
+  op->delay.turn_cycles = ch->turn_cycles - op->delay.turn_cycles;
+  ch->hooks.op_done(ch->hooks.context, op, cycle);
+}
+
 /* The last data of a request come in a cycle. */
 static inline void end_burst(struct hbm_channel *ch, const struct hbm_entry *entry,
                              uint64_t cycle) {
@@ -66,7 +78,7 @@ static inline void end_burst(struct hbm_channel *ch, const struct hbm_entry *ent
   if (op) {
     op->end_cycle = later(op->end_cycle, cycle);
     if (--op->waiting == 0 && op->granules == 0)
-      ch->hooks.op_done(ch->hooks.context, op, op->end_cycle);
+      end_op(ch, op, op->end_cycle);
   } else if (ch->hooks.done) {
     ch->hooks.done(ch->hooks.context, entry->tag, cycle);
   }
@@ -125,10 +137,20 @@ static void time_act(struct hbm_channel *ch, unsigned bank) {
   ch->row_free = now + distance->act_bus;
 }
 
+/* A row is opened for a read, which may have waited until another row of the bank was closed. */
+static void note_row(const struct hbm_channel *ch, unsigned bank, const struct hbm_entry *entry) {
+  if (!entry->op)
+    return;
+  entry->op->delay.row_cycles = ch->distance.act_column[HBM_R];
+  if (ch->bank[bank].act > entry->offered)
+    entry->op->delay.row_cycles += ch->distance.pre_act;
+}
+
 static void issue_act(struct hbm_channel *ch) {
   unsigned bank = chosen_bank(&ch->row), direction = ch->draining;
   unsigned e = ch->bank[bank].list[direction].head;
   struct hbm_entry *entry = &ch->entry[e];
+  note_row(ch, bank, entry);
   time_act(ch, bank);
   if (ch->hooks.command)
     tell(ch, HBM_ACT, bank, entry->row, 0);
@@ -195,6 +217,7 @@ static void issue_refresh(struct hbm_channel *ch) {
   if (ch->hooks.command)
     tell(ch, HBM_REFRESH, first, 0, 0);
   ch->counters.refreshes++;
+  ch->refresh_cycles += ch->distance.refresh_act / ch->pseudos;
   for (unsigned b = first; b < first + (1u << ch->pseudo_shift); b++)
     raise_to(&ch->bank[b].act, ch->cycle + ch->distance.refresh_act);
   raise_to(&ch->pseudo[pseudo].pre_all, ch->cycle + ch->distance.refresh_pre);
@@ -320,9 +343,9 @@ static void take_ops(struct hbm_channel *ch, uint64_t cycle) {
   while ((op = ch->first_op) && take_bursts(ch, op, cycle)) {
     ch->first_op = op->next;
     if (op->write)
-      ch->hooks.op_done(ch->hooks.context, op, cycle);
+      end_op(ch, op, cycle);
     else if (op->waiting == 0)
-      ch->hooks.op_done(ch->hooks.context, op, op->end_cycle);
+      end_op(ch, op, op->end_cycle);
   }
 }
 
@@ -454,6 +477,8 @@ void hbm_channel_submit(struct hbm_channel *ch, struct hbm_op *op, uint64_t cycl
   op->next = NULL;
   op->burst = op->waiting = 0;
   op->end_cycle = 0;
+  op->delay =
+      (struct hbm_delay){.refresh_cycles = ch->refresh_cycles, .turn_cycles = ch->turn_cycles};
   if (alone)
     ch->first_op = op;
   else

@@ -41,6 +41,15 @@ static inline struct hbm_spot hbm_spot_at(const struct hbm_layout *layout, uint6
   };
 }
 
+/* Why an operation took its time, in cycles of the channel. What the fields leave is the
+ * wait behind others. The channel's own sums stand there until the end.
+ */
+struct hbm_delay {
+  uint64_t refresh_cycles; /* refreshes in this time */
+  uint64_t turn_cycles;    /* changes of direction in this time */
+  uint32_t row_cycles;     /* to open the last row that was opened for its reads */
+};
+
 /* Bursts of one line to be read or written. Owned by the caller until done() is called. */
 struct hbm_op {
   uint64_t address;  /* of the line, within the channel; a multiple of the bytes there */
@@ -56,6 +65,7 @@ struct hbm_op {
   uint32_t burst;       /* next burst of the lowest granule */
   uint32_t waiting;     /* reads that the controller has taken and not done */
   uint64_t end_cycle;   /* of the reads done */
+  struct hbm_delay delay;
 };
 
 /*

@@ -126,7 +126,9 @@ struct hbm_channel {
   uint64_t column_free;
   uint64_t row_free;
   uint64_t refresh_due;
-  uint32_t refresh_left; /* pseudo-channels that wait for their refresh, the last ones */
+  uint64_t refresh_cycles; /* of all refreshes so far, a pseudo-channel's share of the channel */
+  uint64_t turn_cycles;    /* lost to changes of direction so far */
+  uint32_t refresh_left;   /* pseudo-channels that wait for their refresh, the last ones */
   uint32_t pseudos;
   uint32_t draining;     /* HBM_W while writes are drained, else HBM_R: the queue in turn */
   uint32_t bank_shift;   /* bank index >> bank_shift = group index */

@@ -62,9 +62,13 @@ static void begin_first(struct engine_port *port) {
 static void issue_run(struct engine_port *port, struct line_batch *batch, uint64_t at_ps) {
   const struct line_run *run = cycle_next_run(batch);
   struct gm_transfer *transfer = port->first;
-  port->next_issue_ps =
-      at_ps + max_u64(run->moved_bytes / L2_GRANULE_BYTES * port->granule_time / GRANULE_TIME_UNITS,
-                      port->line_ps);
+  uint64_t bytes_ps = run->moved_bytes / L2_GRANULE_BYTES * port->granule_time / GRANULE_TIME_UNITS;
+  uint64_t pace_ps = max_u64(bytes_ps, port->line_ps);
+  port->next_issue_ps = at_ps + pace_ps;
+  if (transfer->lines++ == 0)
+    transfer->first_ps = at_ps;
+  transfer->part_ps[pace_ps > bytes_ps ? GM_REORDER : GM_RATE] += pace_ps;
+  transfer->part_ps[GM_NETWORK] -= at_ps;
   port->bytes_in_flight += run->moved_bytes;
   port->in_flight++;
   if (port->memory->network_ops->arrivals)
@@ -123,6 +127,7 @@ void cycle_start(struct memsys *memory, struct gm_transfer *transfer, uint64_t s
   transfer->memory = memory;
   transfer->next = NULL;
   transfer->burst = transfer->offset = transfer->requests = transfer->end_ps = 0;
+  transfer->lines = 0;
   if (transfer->bursts == 0 || transfer->burst_bytes == 0) {
     transfer->bursts = 0;
     cycle_finish(transfer, start_ps);

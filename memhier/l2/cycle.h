@@ -49,6 +49,7 @@ struct line_run {
 struct line_op {
   struct hbm_op op;
   struct memory_request *request;
+  uint64_t bytes; /* that it moves */
 };
 
 /* A line whose answer is not known yet: it misses, or the network tells no arrivals. */
@@ -57,7 +58,10 @@ struct memory_request {
   struct memsys *memory;
   struct gm_transfer *transfer;
   struct memory_request *next; /* among the free ones of the port */
+  uint64_t looked_up_ps;       /* when the slice had looked up the tags */
   uint64_t ready_ps;           /* when the last operation so far has ended */
+  const struct hbm_op *last;   /* the operation that has ended last; NULL: none yet */
+  bool again;                  /* the line has been in L2 before */
   uint32_t port;
   uint32_t operations;                /* of device memory that have not ended */
   uint64_t lines[LINE_OPERATIONS];    /* in the slice: to write back, to fetch, to fetch again */
@@ -82,6 +86,7 @@ struct engine_port {
   uint64_t next_issue_ps;
   uint64_t granule_time; /* of the first transfer for one granule, 1/GRANULE_TIME_UNITS ps */
   uint64_t line_ps;      /* of the first transfer for one line, at least */
+  uint64_t idle_ps[2];   /* of a line's request and answer in an idle network; [1]: of a store */
   uint64_t window_bytes; /* that may be in flight for this transfer */
   uint64_t bytes_in_flight;
   uint32_t in_flight;     /* requests */
@@ -110,18 +115,21 @@ struct memsys {
   uint32_t request_count;
   struct l2_counters *l2_of_core;
   struct l2_tags *slices;
+  uint64_t *last_lines;             /* by slice: the line asked for last, and by which engine */
   struct calendars slice_calendars; /* in granules of a slice's bandwidth */
   struct divisor slice_count;
   struct divisor line_bytes;
   struct clock_domain slice_clock; /* a granule per edge */
   uint64_t hit_ps;                 /* latency of a slice */
   struct hbm_port *channels;       /* channels_per_slice of each slice, one after the other */
+  uint64_t channel_cycle_ps;
   uint32_t channels_per_slice;
   struct hbm_layout layout;
   uint64_t burst_window_ps; /* how far ahead an engine issues */
   uint64_t round_trip_ps;   /* of a hit in an idle system */
   uint64_t read_bytes;
   uint64_t write_bytes;
+  struct device_traffic hbm_traffic;
 };
 
 /* Bytes that may be in flight on a path: what it moves in window_cycles at its full rate. */
@@ -140,7 +148,7 @@ void cycle_run_at(const struct memsys *memory, uint64_t address, uint64_t bytes,
  */
 void cycle_slices_begin(struct memsys *memory);
 uint64_t cycle_slice_access(struct memsys *memory, const struct line_run *run,
-                            const struct gm_transfer *transfer, uint64_t arrival_ps,
+                            struct gm_transfer *transfer, uint64_t arrival_ps,
                             struct l2_outcome *outcome);
 
 /* Whether operations wait for the channel of a run's first granule. */
@@ -163,6 +171,16 @@ void cycle_use_memory(struct memory_request *request, const struct l2_outcome *o
 
 /* Sets up the operations of a request, once. */
 void cycle_init_request(struct memory_request *request);
+
+/*
+ * Where the time of a transfer goes (cycle_parts.c). While its requests are under way, part_ps[]
+ * has sums over them: in GM_NETWORK the time from issue to answer, in GM_SLICE and GM_SAME_LINE
+ * that in slices beyond their latency, in the others that in device memory.
+ */
+/* A request has waited for device memory until ready_ps. */
+void cycle_count_memory(const struct memory_request *request);
+/* All requests are answered: the sums become shares. */
+void cycle_divide(struct gm_transfer *transfer);
 
 /* Answers (cycle_answer.c). Sends that of a request back to its core at start_ps, now or later. */
 void cycle_answer(struct memory_request *request, uint64_t start_ps);

@@ -21,8 +21,10 @@ void cycle_finish(struct gm_transfer *transfer, uint64_t end_ps) {
 }
 
 void cycle_finish_if_over(struct gm_transfer *transfer) {
-  if (transfer->requests == 0 && cycle_all_issued(transfer))
-    cycle_finish(transfer, transfer->end_ps);
+  if (transfer->requests > 0 || !cycle_all_issued(transfer))
+    return;
+  cycle_divide(transfer);
+  cycle_finish(transfer, transfer->end_ps);
 }
 
 /* Puts an answer into a rising list with room for it, from the end. */
@@ -55,6 +57,7 @@ static uint64_t count_answer(struct memsys *memory, struct gm_transfer *transfer
                              const struct line_run *run, uint64_t arrival_ps) {
   *(transfer->write ? &memory->write_bytes : &memory->read_bytes) += run->bytes;
   transfer->end_ps = max_u64(transfer->end_ps, arrival_ps);
+  transfer->part_ps[GM_NETWORK] += arrival_ps;
   return arrival_ps << ANSWER_GRANULE_BITS | run->moved_bytes / L2_GRANULE_BYTES;
 }
 

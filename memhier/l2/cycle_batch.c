@@ -5,8 +5,7 @@
 static struct memory_request *prepare_request(struct engine_port *port) {
   struct memsys *memory = port->memory;
   struct memory_request *request = &port->requests[--port->unprepared];
-  request->memory = memory;
-  request->port = port->index;
+  *request = (struct memory_request){.memory = memory, .port = port->index};
   request->message.id = port->first_id + port->unprepared;
   request->message.cluster = port->cluster;
   request->message.event.key =

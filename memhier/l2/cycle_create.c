@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The cycle-level memory system: how it is built, and what it reports. */
+#include <string.h>
+
 #include "core/result/result_counters.h"
 #include "memhier/l2/cycle.h"
 
@@ -19,13 +21,22 @@ static uint64_t largest_window(const struct vinci_soc *soc) {
 static bool create_requests(struct memsys *memory, struct arena *arena, struct engine_port *port) {
   uint64_t granules = largest_window(memory->soc) / L2_GRANULE_BYTES + 1;
   uint32_t count = granules < REQUESTS_MAX ? (uint32_t)granules : REQUESTS_MAX;
-  port->requests = ARENA_ARRAY(arena, struct memory_request, count);
+  port->requests = ARENA_ROOM(arena, struct memory_request, count);
   port->known_room = 2 * count; /* so that they are seldom moved to the front */
-  port->known = ARENA_ARRAY(arena, uint64_t, port->known_room);
+  port->known = ARENA_ROOM(arena, uint64_t, port->known_room);
   port->request_count = port->unprepared = count;
   port->first_id = memory->request_count;
   memory->request_count += count;
   return port->requests && port->known;
+}
+
+/* A line to its slice and back, while nobody else is on the way. */
+static void measure_idle(struct engine_port *port) {
+  const struct memsys *memory = port->memory;
+  uint64_t line = memory->line_bytes.value;
+  for (unsigned write = 0; write < 2; write++)
+    port->idle_ps[write] = memory->network_ops->idle_trip_ps(memory->network, port->cluster,
+                                                             write ? line : 0, write ? 0 : line);
 }
 
 static bool create_ports(struct memsys *memory, struct arena *arena,
@@ -40,6 +51,10 @@ static bool create_ports(struct memsys *memory, struct arena *arena,
         .memory = memory, .index = i, .cluster = shape->cluster_of_core[i / PIPE_COUNT]};
     port->issue.key = event_key(PHASE_ARBITRATE, memory->part, i);
     port->issue.fire = cycle_issue;
+    if (i > 0 && port[-1].cluster == port->cluster)
+      memcpy(port->idle_ps, port[-1].idle_ps, sizeof port->idle_ps);
+    else
+      measure_idle(port);
     enum pipe pipe = (enum pipe)(i % PIPE_COUNT);
     bool moves = pipe == PIPE_MTE2 || pipe == PIPE_MTE3 || pipe == PIPE_FIX;
     if (moves && !create_requests(memory, arena, port))
@@ -82,6 +97,7 @@ static bool create_channels(struct memsys *memory, struct arena *arena) {
                     NULL) != VINCI_OK)
     return false;
   hbm_layout_init(&memory->layout, soc->memory);
+  memory->channel_cycle_ps = PS_PER_SECOND / soc_channel_hz(soc);
   for (uint32_t i = 0; i < count; i++)
     if (!hbm_port_create(&memory->channels[i], arena, memory->engine, soc->memory, &memory->layout,
                          soc_channel_hz(soc), memory->part + 1, i))
@@ -114,7 +130,8 @@ static struct memsys *cycle_create(struct arena *arena, struct engine *engine,
       network_ops->arrivals ? clock_edge_ps(&core_clock, BURST_WINDOW_CYCLES) : 0;
   memory->round_trip_ps = network_ops->idle_ps(network, 0, false) + memory->hit_ps +
                           network_ops->idle_ps(network, (uint64_t)soc->l2_line_bytes, true);
-  if (!create_ports(memory, arena, shape) ||
+  memory->last_lines = ARENA_ARRAY(arena, uint64_t, memory->slice_count.value);
+  if (!memory->last_lines || !create_ports(memory, arena, shape) ||
       !network_ops->prepare(network, arena, memory->request_count) ||
       !calendars_create(&memory->slice_calendars, arena, (uint32_t)memory->slice_count.value) ||
       !create_channels(memory, arena))
@@ -144,6 +161,11 @@ static void cycle_pass(struct memsys *memory, uint64_t address, uint64_t bytes, 
     (void)l2_look_up(&memory->slices[run.slice], &run.place, run.granules, write);
     address += run.bytes;
   }
+}
+
+static void cycle_copy(struct memsys *memory, const struct memsys *from) {
+  for (uint64_t i = 0; i < memory->slice_count.value; i++)
+    l2_copy(&memory->slices[i], &from->slices[i]);
 }
 
 static void cycle_clean(struct memsys *memory) {
@@ -201,6 +223,7 @@ static void cycle_report(const struct memsys *memory, uint64_t total_ps,
   result->hbm_peak_bytes_per_second = soc_channel_hz(memory->soc) /
                                       (uint64_t)memory->soc->memory->burst_cycles * burst_bytes *
                                       (uint64_t)memory->soc->hbm_channels;
+  result->hbm_traffic = memory->hbm_traffic;
   result->gm_read_bytes = memory->read_bytes;
   result->gm_write_bytes = memory->write_bytes;
 }
@@ -211,6 +234,7 @@ const struct memsys_ops memhier_cycle_ops = {
     .create_tags = cycle_create_tags,
     .find = cycle_find,
     .pass = cycle_pass,
+    .copy = cycle_copy,
     .clean = cycle_clean,
     .preload = cycle_preload,
     .owe = cycle_owe,

@@ -6,6 +6,8 @@
  */
 #include "memhier/l2/cycle.h"
 
+_Static_assert((int)GM_SAME_LINE == (int)GM_SLICE + 1, "a request adds to one of two neighbours");
+
 /* Spreads lines over slices so that strides of powers of two do not gather on few. */
 static uint64_t scramble(uint64_t x) {
   x = (x ^ x >> 15) * UINT64_C(0x9E3779B97F4A7C15);
@@ -47,9 +49,11 @@ void cycle_slices_begin(struct memsys *memory) {
                  clock_edge_at(&memory->slice_clock, engine_now_ps(memory->engine)));
 }
 
-uint64_t cycle_slice_access(struct memsys *memory, const struct line_run *run,
-                            const struct gm_transfer *transfer, uint64_t arrival_ps,
-                            struct l2_outcome *outcome) {
+enum { ENGINE_BITS = 16 }; /* of an entry of last_lines[]: who asked; cores are at most 3072 */
+
+/* Looks up the tags and counts the outcome. */
+static inline void look_up(struct memsys *memory, const struct line_run *run,
+                           const struct gm_transfer *transfer, struct l2_outcome *outcome) {
   struct l2_tags *slice = &memory->slices[run->slice];
   struct l2_counters *counters = &memory->l2_of_core[transfer->port / PIPE_COUNT];
   bool write = transfer->write;
@@ -57,23 +61,42 @@ uint64_t cycle_slice_access(struct memsys *memory, const struct line_run *run,
     *outcome = (struct l2_outcome){0};
     *(write ? &counters->write_hits : &counters->read_hits) +=
         run->moved_bytes / L2_GRANULE_BYTES - run->shared;
-    return serve(memory, run, arrival_ps);
+    return;
   }
   *outcome = transfer->passes_l2 ? l2_pass(slice, &run->place, run->granules, write)
                                  : l2_look_up(slice, &run->place, run->granules, write);
   l2_count_outcome(counters, outcome, write);
-  return serve(memory, run, arrival_ps);
+}
+
+uint64_t cycle_slice_access(struct memsys *memory, const struct line_run *run,
+                            struct gm_transfer *transfer, uint64_t arrival_ps,
+                            struct l2_outcome *outcome) {
+  look_up(memory, run, transfer, outcome);
+  uint64_t ready_ps = serve(memory, run, arrival_ps);
+  uint64_t *last = &memory->last_lines[run->slice];
+  uint64_t asked = (run->place.line + 1) << ENGINE_BITS | transfer->port, before = *last;
+  *last = asked;
+  asked ^= before; /* below 1 << ENGINE_BITS: the same line, 0: by the same engine */
+  bool same_line = asked - 1 < (1 << ENGINE_BITS) - 1;
+  transfer->part_ps[GM_SLICE + same_line] += ready_ps - arrival_ps - memory->hit_ps;
+  return ready_ps;
 }
 
 /* ---- device memory ----------------------------------------------------------------- */
 
 /* An operation ends at a time, now or later. */
 static void operation_done(struct hbm_op *op, uint64_t end_ps) {
-  struct memory_request *request =
-      ((struct line_op *)((char *)op - offsetof(struct line_op, op)))->request;
-  request->ready_ps = max_u64(request->ready_ps, end_ps);
-  if (--request->operations == 0)
-    cycle_answer(request, request->ready_ps);
+  const struct line_op *line = (struct line_op *)((char *)op - offsetof(struct line_op, op));
+  struct memory_request *request = line->request;
+  traffic_add(&request->memory->hbm_traffic, end_ps, op->write, line->bytes);
+  if (end_ps >= request->ready_ps) {
+    request->ready_ps = end_ps;
+    request->last = op;
+  }
+  if (--request->operations != 0)
+    return;
+  cycle_count_memory(request);
+  cycle_answer(request, request->ready_ps);
 }
 
 static unsigned granules_of_part(const struct memsys *memory) {
@@ -115,6 +138,7 @@ static void submit(struct memory_request *request, unsigned kind) {
     line->op.address = number / memory->channels_per_slice * part_bytes;
     line->op.granules = granules;
     line->op.write = kind == LINE_WRITE_BACK;
+    line->bytes = (uint64_t)l2_count(granules) * L2_GRANULE_BYTES;
     hbm_port_submit(channel_of(memory, request->run.slice, number), &line->op);
   }
 }
@@ -148,7 +172,7 @@ void cycle_init_request(struct memory_request *request) {
 static void fire_looked_up(struct engine_event *event, uint64_t now_ps) {
   struct memory_request *request =
       (struct memory_request *)((char *)event - offsetof(struct memory_request, event));
-  request->ready_ps = now_ps;
+  request->looked_up_ps = request->ready_ps = now_ps;
   submit(request, LINE_WRITE_BACK);
   submit(request, LINE_FETCH);
   submit(request, LINE_FETCH_SHARED);
@@ -158,6 +182,8 @@ static void fire_looked_up(struct engine_event *event, uint64_t now_ps) {
 
 void cycle_use_memory(struct memory_request *request, const struct l2_outcome *outcome,
                       uint64_t ready_ps) {
+  request->last = NULL;
+  request->again = outcome->again && !request->transfer->write;
   request->granules[LINE_WRITE_BACK] = outcome->written_back;
   request->lines[LINE_WRITE_BACK] = outcome->victim;
   request->granules[LINE_FETCH] = request->transfer->write ? 0 : outcome->misses;

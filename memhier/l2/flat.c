@@ -41,6 +41,7 @@ struct piece {
   uint64_t shared_bytes; /* that two requests of the engine ask for: moved twice */
   uint64_t miss_bytes;   /* of them to be fetched from device memory */
   uint64_t device_bytes; /* what device memory delivers for them: whole granules */
+  uint64_t again_bytes;  /* of miss_bytes, those that L2 has held before */
   uint64_t written_back_bytes;
 };
 
@@ -118,6 +119,7 @@ static uint64_t take_line(struct memsys *memory, struct gm_transfer *transfer, u
   uint64_t misses = l2_count(outcome.misses);
   if (!transfer->write && misses > 0) {
     piece->miss_bytes += bytes * misses / (misses + l2_count(outcome.hits));
+    piece->again_bytes += outcome.again ? bytes * misses / (misses + l2_count(outcome.hits)) : 0;
     piece->device_bytes +=
         misses * L2_GRANULE_BYTES + shared * misses / (misses + l2_count(outcome.hits));
   }
@@ -133,35 +135,74 @@ static struct piece take_piece(struct memsys *memory, struct gm_transfer *transf
   return piece;
 }
 
-/* How long the engine itself needs for a piece. */
-static uint64_t engine_ps(const struct memsys *memory, const struct gm_transfer *transfer,
+/* Time that device memory adds to a piece; bytes that come again have a part of their own. */
+static void wait_for_memory(struct gm_transfer *transfer, const struct piece *piece,
+                            enum gm_part part, uint64_t wait_ps) {
+  uint64_t again_ps = 0;
+  if (piece->again_bytes > 0)
+    again_ps = (uint64_t)((uint128)wait_ps * piece->again_bytes / piece->miss_bytes);
+  transfer->part_ps[GM_REFETCH] += again_ps;
+  transfer->part_ps[part] += wait_ps - again_ps;
+}
+
+/* How long the engine itself needs for a piece: for its bytes, those that miss at a rate of their
+ * own, or for its lines. */
+static uint64_t engine_ps(const struct memsys *memory, struct gm_transfer *transfer,
                           const struct piece *piece) {
   const struct path_cost *path = &memory->soc->path[transfer->path];
   uint64_t hit_rate = (uint64_t)path->mbytes_per_cycle;
   uint64_t miss_rate =
       path->hbm_mbytes_per_cycle > 0 ? (uint64_t)path->hbm_mbytes_per_cycle : hit_rate;
   uint64_t hit_bytes = piece->bytes + piece->shared_bytes - piece->miss_bytes;
-  uint64_t bytes_ps = transfer_ps(transfer, hit_bytes, hit_rate) +
-                      transfer_ps(transfer, piece->miss_bytes, miss_rate);
-  return max_u64(bytes_ps, transfer_lines_ps(transfer, piece->lines));
+  uint64_t bytes_ps = transfer_ps(transfer, hit_bytes, hit_rate), miss_ps = 0;
+  if (piece->miss_bytes > 0) {
+    miss_ps = transfer_ps(transfer, piece->miss_bytes, miss_rate);
+    uint64_t as_hit_ps = min_u64(miss_ps, transfer_ps(transfer, piece->miss_bytes, hit_rate));
+    miss_ps -= as_hit_ps;
+    bytes_ps += as_hit_ps;
+  }
+  uint64_t lines_ps = piece->lines == 0 ? 0 : transfer_lines_ps(transfer, piece->lines);
+  if (lines_ps > bytes_ps + miss_ps) {
+    transfer->part_ps[GM_REORDER] += lines_ps;
+    return lines_ps;
+  }
+  transfer->part_ps[GM_RATE] += bytes_ps;
+  if (miss_ps > 0)
+    wait_for_memory(transfer, piece, GM_ACCESS, miss_ps);
+  return bytes_ps + miss_ps;
 }
 
-/* Moves one piece from now_ps on; returns when it has arrived. */
-static uint64_t move_piece(struct memsys *memory, struct gm_transfer *transfer, uint64_t now_ps) {
-  struct piece piece = take_piece(memory, transfer);
-  uint64_t end_ps = now_ps + engine_ps(memory, transfer, &piece);
-  end_ps = max_u64(end_ps, memory->network_ops->move_ps(memory->network, transfer->port,
-                                                        piece.bytes + piece.shared_bytes, now_ps));
-  if (piece.device_bytes > 0)
-    end_ps = max_u64(end_ps, hbm_flat_move_ps(&memory->hbm, piece.device_bytes, false, now_ps));
+/* When device memory is through with a piece; 0: it has nothing to do. */
+static uint64_t move_device(struct memsys *memory, const struct gm_transfer *transfer,
+                            const struct piece *piece, uint64_t now_ps) {
+  uint64_t end_ps = 0;
+  if (piece->device_bytes > 0)
+    end_ps = hbm_flat_move_ps(&memory->hbm, piece->device_bytes, false, now_ps);
   /* Incoming bytes need the room of written-back bytes: a full L2 moves at HBM's rate. */
-  if (piece.written_back_bytes > 0)
+  if (piece->written_back_bytes > 0)
     end_ps =
-        max_u64(end_ps, hbm_flat_move_ps(&memory->hbm, piece.written_back_bytes, true, now_ps));
+        max_u64(end_ps, hbm_flat_move_ps(&memory->hbm, piece->written_back_bytes, true, now_ps));
   /* A store passes no miss of a slice, and misses lie on all slices: the store ends behind those.
    */
   if (transfer->write)
     end_ps = max_u64(end_ps, memory->hbm.free_ps);
+  return end_ps;
+}
+
+/* Moves one piece from now_ps on; returns when it has arrived. What binds a piece longer than its
+ * engine is the resource that ends last. */
+static uint64_t move_piece(struct memsys *memory, struct gm_transfer *transfer, uint64_t now_ps) {
+  struct piece piece = take_piece(memory, transfer);
+  uint64_t own_end_ps = now_ps + engine_ps(memory, transfer, &piece);
+  uint64_t network_end_ps = memory->network_ops->move_ps(memory->network, transfer->port,
+                                                         piece.bytes + piece.shared_bytes, now_ps);
+  uint64_t device_end_ps = move_device(memory, transfer, &piece, now_ps);
+  uint64_t end_ps = max_u64(own_end_ps, max_u64(network_end_ps, device_end_ps));
+  transfer->moved_ps += end_ps - now_ps;
+  if (end_ps == network_end_ps)
+    transfer->part_ps[GM_SLICE] += end_ps - own_end_ps;
+  else if (end_ps > own_end_ps)
+    wait_for_memory(transfer, &piece, GM_QUEUE, end_ps - own_end_ps);
   *(transfer->write ? &memory->write_bytes : &memory->read_bytes) += piece.bytes;
   return end_ps;
 }
@@ -238,6 +279,10 @@ static void flat_pass(struct memsys *memory, uint64_t address, uint64_t bytes, b
   }
 }
 
+static void flat_copy(struct memsys *memory, const struct memsys *from) {
+  l2_copy(&memory->l2, &from->l2);
+}
+
 static void flat_clean(struct memsys *memory) { l2_clean(&memory->l2); }
 
 static void flat_preload(struct memsys *memory, uint64_t address, uint64_t bytes) {
@@ -265,6 +310,7 @@ static void flat_report(const struct memsys *memory, uint64_t total_ps,
   result->hbm.read_bytes = memory->hbm.read_bytes;
   result->hbm.write_bytes = memory->hbm.write_bytes;
   result->hbm_peak_bytes_per_second = memory->hbm.bytes_per_second;
+  result->hbm_traffic = memory->hbm.traffic;
   result->gm_read_bytes = memory->read_bytes;
   result->gm_write_bytes = memory->write_bytes;
 }
@@ -275,6 +321,7 @@ const struct memsys_ops memhier_flat_ops = {
     .create_tags = flat_create_tags,
     .find = flat_find,
     .pass = flat_pass,
+    .copy = flat_copy,
     .clean = flat_clean,
     .preload = flat_preload,
     .owe = flat_owe,

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* L2 tags: which granules of GM are in the cache, and which are dirty. */
+#include <string.h>
+
 #include "memhier/memhier.h"
 
 _Static_assert((int)SOC_L2_BYTES_MIN == (int)L2_FLAT_LINE_BYTES * L2_FLAT_WAYS,
                "a smaller cache would silently be none");
 
 enum { MARKS_PER_WORD = sizeof(uint64_t), MARK_BITS = BITS_PER_BYTE, PPM = 1000000 };
+enum { LINES_PER_WORD = MARKS_PER_WORD * BITS_PER_BYTE };
 #define EACH_BYTE UINT64_C(0x0101010101010101)
 
 bool l2_create(struct l2_tags *l2, struct arena *arena, struct l2_geometry geometry,
@@ -25,7 +28,9 @@ bool l2_create(struct l2_tags *l2, struct arena *arena, struct l2_geometry geome
   l2->marks = ARENA_ARRAY(arena, uint64_t, l2->set_count.value * l2->mark_words);
   l2->hints = ARENA_ARRAY(arena, uint8_t, l2->set_count.value * L2_HINTS);
   l2->oldest = ARENA_ARRAY(arena, uint8_t, l2->set_count.value);
-  return l2->ways && l2->marks && l2->hints && l2->oldest;
+  l2->held_lines = lines_of_gm;
+  l2->held = ARENA_ARRAY(arena, uint64_t, lines_of_gm / LINES_PER_WORD + 1);
+  return l2->ways && l2->marks && l2->hints && l2->oldest && l2->held;
 }
 
 static uint32_t tag_of(const struct l2_place *place) { return (uint32_t)place->line + 1; }
@@ -62,6 +67,16 @@ static void pay(struct l2_tags *l2, struct l2_outcome *outcome) {
   l2->due_ppm -= outcome->written_back != 0 ? PPM : 0;
 }
 
+/* Whether a line that comes in has been here before; notes that it has. */
+static bool comes_again(struct l2_tags *l2, uint64_t line) {
+  if (line >= l2->held_lines)
+    return false;
+  uint64_t *word = &l2->held[line / LINES_PER_WORD], bit = UINT64_C(1) << line % LINES_PER_WORD;
+  bool again = *word & bit;
+  *word |= bit;
+  return again;
+}
+
 /* Makes room in a set: the oldest line leaves. */
 static struct l2_way *replace(struct l2_tags *l2, const struct l2_place *place,
                               struct l2_outcome *outcome) {
@@ -73,6 +88,7 @@ static struct l2_way *replace(struct l2_tags *l2, const struct l2_place *place,
   *l2_hint(l2, place) = (uint8_t)number;
   outcome->written_back = way->dirty;
   outcome->victim = (uint64_t)way->tag - 1;
+  outcome->again = comes_again(l2, place->line);
   pay(l2, outcome);
   *way = (struct l2_way){.tag = tag_of(place)};
   *marks = (*marks & ~(UINT64_C(0xff) << shift)) | (uint64_t)place->mark << shift;
@@ -122,6 +138,17 @@ void l2_find(const struct l2_tags *l2, const struct l2_place *place, uint32_t gr
     return;
   *valid += (uint64_t)l2_count(way->valid & granules) * L2_GRANULE_BYTES;
   *dirty += (uint64_t)l2_count(way->dirty & granules) * L2_GRANULE_BYTES;
+}
+
+void l2_copy(struct l2_tags *l2, const struct l2_tags *from) {
+  size_t sets = from->set_count.value, ways = from->geometry.ways;
+  if (sets == 0)
+    return;
+  memcpy(l2->ways, from->ways, sets * ways * sizeof *l2->ways);
+  memcpy(l2->marks, from->marks, sets * l2->mark_words * sizeof *l2->marks);
+  memcpy(l2->hints, from->hints, sets * L2_HINTS);
+  memcpy(l2->oldest, from->oldest, sets);
+  memcpy(l2->held, from->held, (from->held_lines / LINES_PER_WORD + 1) * sizeof *l2->held);
 }
 
 void l2_clean(struct l2_tags *l2) {

@@ -69,14 +69,15 @@ void transfer_cost_local(const struct vinci_soc *soc, enum path path, uint64_t b
   const struct path_cost *numbers = &soc->path[path];
   uint64_t rate = (uint64_t)numbers->mbytes_per_cycle;
   /* bytes / (rate / 1000) cycles, in thousandths. */
-  uint64_t mcycles = transfer_startup_mcycles(numbers, bytes);
-  mcycles += rate ? ceil_div(bytes * MILLI * MILLI, rate) : 0;
+  uint64_t startup = transfer_startup_mcycles(numbers, bytes);
+  uint64_t mcycles = startup + (rate ? ceil_div(bytes * MILLI * MILLI, rate) : 0);
   uint64_t minimum = transfer_minimum_mcycles(numbers, bytes);
   /* To the nearest cycle: rounding up would add most of a cycle to each copy of a stream. */
   uint64_t cycles = (max_u64(mcycles, minimum) + MILLI / 2) / MILLI;
   *cost = (struct inst_cost){
       .issue_cycles = cycles,
       .latency_cycles = cycles,
+      .startup_cycles = min_u64(cycles, startup / MILLI),
       .path = path,
       .bytes = bytes,
   };
@@ -92,9 +93,11 @@ void transfer_cost_gm(const struct vinci_soc *soc, enum path path, uint64_t gm_a
   *cost = (struct inst_cost){
       .issue_cycles = startup,
       .latency_cycles = startup,
+      .startup_cycles = startup,
       .path = path,
       .bytes = bytes,
       .minimum_cycles = ceil_div(transfer_minimum_mcycles(numbers, bytes), MILLI),
+      .sustained = transfer_minimum_mcycles(numbers, bytes) > (uint64_t)numbers->minimum_mcycles,
       .acknowledge_cycles = ceil_div((uint64_t)numbers->acknowledge_mcycles, MILLI),
   };
   /* A copy of nothing pays the start-up and leaves the memory system alone. */

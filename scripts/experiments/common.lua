@@ -6,7 +6,7 @@
 -- --quick takes small sizes, for a first look and for the tests. With --output the table is also
 -- written as CSV and drawn as SVG there.
 local vinci = require "vinci"
-local M = { soc = "Ascend910B1", memory = "flat", quick = false }
+local M = { soc = "Ascend910B1", memory = "flat", quick = false, silent = false }
 
 for _, word in ipairs(arg) do
   local key, value = word:match "^%-%-(%a+)=(.+)$"
@@ -38,6 +38,21 @@ function M.run_trace(chip, trace)
   return result:summary(), result
 end
 
+-- Runs a job (traces/GROUP.md) of ranks that all do the same rows, with one group "all".
+function M.job(ranks, rows, set)
+  local text = ('job,version=1,ranks=%d\ngroup,name=all,ranks=0-%d\nprogram,ranks=0-%d\n'):format(ranks, ranks - 1, ranks - 1)
+  return vinci.group_run(text .. table.concat(rows, "\n") .. "\n", { system = "atlas_a2_910b4", set = set })
+end
+
+-- Numbers of a system whose devices have one port each and no other cost: a transfer takes alpha + bytes / rate.
+function M.plain_links(alpha_us, gigabytes)
+  local rate, none = ("%gGB/s"):format(gigabytes), "0B/s"
+  return { ["hccs.latency"] = ("%gus"):format(alpha_us), ["hccs.copy"] = rate, ["hccs.reduce"] = rate, ["hccs.device"] = rate,
+    ["hccs.device_reduce"] = rate, ["notify.latency"] = "0us", ["notify.issue"] = "0us", ["notify.wait"] = "0us",
+    ["memory.latency"] = "0us", ["memory.copy"] = none, ["memory.fresh"] = none, ["collective.slice"] = "1B",
+    ["collective.buffer"] = "0B" }
+end
+
 -- Numbers in a table have as many digits as they need, up to four.
 local function cell(value)
   if math.type(value) == "float" then return ("%.4g"):format(value) end
@@ -58,7 +73,7 @@ function M.table(name, columns, rows)
   for _, line in ipairs(lines) do
     local out = {}
     for i, text in ipairs(line) do out[i] = (" "):rep(widths[i] - #text) .. text end
-    print((table.concat(out, "  ")))
+    if not M.silent then print((table.concat(out, "  "))) end
   end
   if not M.output then return end
   local file = assert(io.open(("%s/%s.csv"):format(M.output, name), "w"))

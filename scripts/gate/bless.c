@@ -26,7 +26,7 @@ static enum vinci_status no_memory(struct vinci_diag *diag) {
 static enum vinci_status check_points(const struct gate_bless *bless, struct vinci_diag *diag) {
   for (size_t i = 0; i < bless->verdicts->count; i++) {
     const struct gate_outcome *outcome = &bless->verdicts->items[i];
-    if (outcome->verdict == GATE_CRASHED)
+    if (outcome->verdict >= GATE_UNSAFE) /* has failed */
       return diag_error(diag, VINCI_E_INTERNAL, "point '%s' has no result to bless: %s",
                         outcome->point, outcome->text);
     if (outcome->verdict == GATE_STALE && !bless->rebase_inputs) {

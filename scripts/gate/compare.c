@@ -81,12 +81,32 @@ static struct gate_change *add_change(struct comparing *comparing, struct gate_o
   return &more[outcome->change_count++];
 }
 
+static bool ends_with(const char *text, const char *end) {
+  size_t length = strlen(text), tail = strlen(end);
+  return length >= tail && strcmp(text + length - tail, end) == 0;
+}
+
+/* Each block has instructions of its own, for its start and its tiles: with fewer blocks, fewer
+ * cores execute fewer instructions, which is no work saved. */
+static bool is_of_fewer_blocks(const struct comparing *comparing, const char *point,
+                               const struct gate_change *change) {
+  uint64_t before = gate_rows_value(comparing->baseline, point, "blocks");
+  uint64_t now = gate_rows_value(&comparing->run->rows, point, "blocks");
+  return now < before && change->new_value < change->old_value &&
+         ends_with(change->metric, "instructions");
+}
+
 /* Only what the policy holds to be exact fails when it is neither better nor worse. */
-static void judge(const struct comparing *comparing, const struct gate_rule *rule,
-                  struct gate_change *change) {
+static void judge(const struct comparing *comparing, const char *point,
+                  const struct gate_rule *rule, struct gate_change *change) {
   const struct gate_policy *policy = comparing->policy;
-  int better = rule && rule->better >= 0 ? rule->better : (int)metric_better(change->metric);
+  bool said = rule && rule->better >= 0;
+  int better = said ? rule->better : (int)metric_better(change->metric);
   bool more = change->new_value > change->old_value;
+  if (!said && is_of_fewer_blocks(comparing, point, change)) {
+    better = METRIC_NEUTRAL;
+    change->note = "fewer blocks";
+  }
   bool exact = rule && rule->kind == GATE_EXACT;
   if (better == METRIC_NEUTRAL) {
     change->verdict = GATE_DRIFTED;
@@ -108,7 +128,7 @@ static bool compare_metric(struct comparing *comparing, struct gate_outcome *out
     return true;
   struct gate_change change = {
       .metric = row->metric, .unit = row->unit, .old_value = old_value, .new_value = new_value};
-  judge(comparing, rule, &change);
+  judge(comparing, outcome->point, rule, &change);
   return add_change(comparing, outcome, change) != NULL;
 }
 
@@ -256,8 +276,12 @@ static enum vinci_status judge_point(struct comparing *comparing, struct gate_ou
   const char *point = outcome->point;
   const char *failure = gate_rows_text(rows, point, "failure.text");
   if (failure) {
-    enum vinci_status status = settle(comparing, outcome, GATE_CRASHED, "%s", failure);
-    outcome->exit_code = (int)gate_rows_value(rows, point, "failure.exit_code");
+    int code = (int)gate_rows_value(rows, point, "failure.exit_code");
+    enum gate_verdict verdict = code == verdict_exit_code(GATE_WRONG)    ? GATE_WRONG
+                                : code == verdict_exit_code(GATE_UNSAFE) ? GATE_UNSAFE
+                                                                         : GATE_CRASHED;
+    enum vinci_status status = settle(comparing, outcome, verdict, "%s", failure);
+    outcome->exit_code = code;
     return status;
   }
   if (comparing->run->differs[outcome->index]) {
@@ -303,13 +327,14 @@ static enum vinci_status judge_missing(struct comparing *comparing, const char *
   return status;
 }
 
-/* Crashes first, by the code of the run; then what cannot be trusted, then worse, then stale. */
+/* Crashes first, by the code of the run; then what cannot be trusted, then values that are wrong
+ * and programs with findings, then worse, then stale. */
 static int worst_exit_code(const struct gate_verdicts *verdicts) {
   int found = 0;
   for (size_t i = 0; i < verdicts->count; i++)
     if (verdicts->items[i].verdict == GATE_CRASHED)
       return verdicts->items[i].exit_code;
-  static const int order[] = {3, 1, EXIT_NONDETERMINISTIC};
+  static const int order[] = {3, 1, 5, 4, EXIT_NONDETERMINISTIC};
   for (size_t o = 0; o < sizeof order / sizeof *order; o++)
     for (size_t i = 0; i < verdicts->count; i++)
       if (verdicts->items[i].exit_code == order[o])

@@ -1,186 +1,135 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where a change of total_cycles comes from. The rows critical.* of a point sum to its
- * total_cycles, so their differences sum to the change: first by pipe, then by instruction.
- * The change of n instructions of c cycles to n' of c' is split into
- *   count  (n' - n) c     more or fewer of them, at the old cost, rounded towards zero
- *   cost   the rest       each one slower or faster
+ * total_cycles, and core/result/explain.h makes the parts of the change of them. The rows cause.*
+ * say the same cycles by cause; a baseline of an older program has none.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/clock.h"
+#include "core/base/decimal.h"
 #include "core/base/diag.h"
-#include "core/result/critical.h"
+#include "core/result/explain.h"
 #include "scripts/gate/gate.h"
 
-enum { ITEMS_MAX = 512 };
+static const char path_word[] = "critical.", cause_word[] = "cause.";
 
-static const char prefix_word[] = "critical.";
-
-/* One instruction on one pipe, or a rest without instructions. */
-struct item {
-  char pipe[16];
-  char op[64]; /* "" for a rest */
-  uint64_t old_count, new_count, old_cycles, new_cycles;
-};
-
-struct items {
-  struct item item[ITEMS_MAX];
-  size_t count;
-};
-
-static int64_t difference(uint64_t old_value, uint64_t new_value) {
-  return (int64_t)(new_value - old_value);
-}
-
-/* "critical.MTE2.copy_gm_to_ubuf.cycles", "critical.idle.cycles" */
-static bool split_name(const char *metric, struct item *item, bool *is_count) {
-  const char *pipe = metric + strlen(prefix_word);
-  const char *last = strrchr(metric, '.');
-  const char *dot = strchr(pipe, '.');
-  if (strncmp(metric, prefix_word, strlen(prefix_word)) != 0 || !dot)
+/* "critical.MTE2.copy_gm_to_ubuf.cycles", "critical.idle.cycles", "cause.MTE2.rate.cycles" */
+static bool split_name(const char *metric, struct explain_item *item, bool *is_count) {
+  bool cause = strncmp(metric, cause_word, strlen(cause_word)) == 0;
+  bool path = strncmp(metric, path_word, strlen(path_word)) == 0;
+  const char *group = metric + (cause ? strlen(cause_word) : strlen(path_word));
+  const char *dot = cause || path ? strchr(group, '.') : NULL;
+  if (!dot)
     return false;
+  const char *last = strrchr(metric, '.');
   *is_count = strcmp(last, ".count") == 0;
-  snprintf(item->pipe, sizeof item->pipe, "%.*s", (int)(dot - pipe), pipe);
-  item->op[0] = '\0';
+  *item = (struct explain_item){.kind = cause        ? EXPLAIN_CAUSE
+                                        : last > dot ? EXPLAIN_INSTRUCTION
+                                                     : EXPLAIN_REST};
+  snprintf(item->group, sizeof item->group, "%.*s", (int)(dot - group), group);
   if (last > dot)
-    snprintf(item->op, sizeof item->op, "%.*s", (int)(last - dot - 1), dot + 1);
+    snprintf(item->name, sizeof item->name, "%.*s", (int)(last - dot - 1), dot + 1);
   return true;
 }
 
-static struct item *find_item(struct items *items, const struct item *like) {
-  for (size_t i = 0; i < items->count; i++)
-    if (strcmp(items->item[i].pipe, like->pipe) == 0 && strcmp(items->item[i].op, like->op) == 0)
-      return &items->item[i];
-  if (items->count == ITEMS_MAX)
-    return NULL;
-  struct item *item = &items->item[items->count++];
-  *item = *like;
-  return item;
-}
-
-static void gather(const struct gate_rows *rows, const char *point, bool old, struct items *items) {
+static bool gather(const struct gate_rows *rows, const char *point, enum explain_side side,
+                   struct explanation *out) {
   size_t count;
   size_t first = gate_rows_of(rows, point, &count);
+  out->total[side] = gate_rows_value(rows, point, "total_cycles");
   for (size_t i = first; i < first + count; i++) {
-    struct item like = {0};
+    struct explain_item like;
     bool is_count;
-    if (!split_name(rows->items[i].metric, &like, &is_count))
-      continue;
-    struct item *item = find_item(items, &like);
     uint64_t value = gate_number(&rows->items[i]);
-    if (!item)
-      continue;
-    if (is_count)
-      *(old ? &item->old_count : &item->new_count) = value;
-    else
-      *(old ? &item->old_cycles : &item->new_cycles) = value;
+    if (split_name(rows->items[i].metric, &like, &is_count) &&
+        !explain_add(out, side, &like, is_count ? value : 0, is_count ? 0 : value))
+      return false;
   }
-}
-
-static int64_t pipe_change(const struct items *items, const char *pipe) {
-  int64_t sum = 0;
-  for (size_t i = 0; i < items->count; i++)
-    if (strcmp(items->item[i].pipe, pipe) == 0)
-      sum += difference(items->item[i].old_cycles, items->item[i].new_cycles);
-  return sum;
-}
-
-/* The part that the number of instructions explains; never outside 64 bits, as n' c is a time. */
-static int64_t count_effect(const struct item *item) {
-  if (item->old_count == 0)
-    return difference(item->old_cycles, item->new_cycles);
-  bool more = item->new_count > item->old_count;
-  uint64_t change = more ? item->new_count - item->old_count : item->old_count - item->new_count;
-  uint64_t effect = (uint64_t)((uint128)change * item->old_cycles / item->old_count);
-  return more ? (int64_t)effect : -(int64_t)effect;
-}
-
-static void print_item(const struct item *item, const char *prefix, FILE *out) {
-  int64_t whole = difference(item->old_cycles, item->new_cycles);
-  int64_t count = count_effect(item);
-  if (whole == 0 && count == 0)
-    return;
-  fprintf(out,
-          "%s    %s: %+" PRId64 " cycles = count %" PRIu64 " -> %" PRIu64 ": %+" PRId64
-          ", cost: %+" PRId64 "\n",
-          prefix, item->op, whole, item->old_count, item->new_count, count, whole - count);
-}
-
-static void print_pipe(const struct items *items, const char *pipe, const char *prefix, FILE *out) {
-  int64_t change = pipe_change(items, pipe);
-  bool any = change != 0;
-  for (size_t i = 0; i < items->count && !any; i++)
-    any = strcmp(items->item[i].pipe, pipe) == 0 &&
-          (items->item[i].old_cycles != items->item[i].new_cycles ||
-           items->item[i].old_count != items->item[i].new_count);
-  if (!any)
-    return;
-  fprintf(out, "%s  %s: %+" PRId64 " cycles\n", prefix, pipe, change);
-  for (size_t i = 0; i < items->count; i++)
-    if (strcmp(items->item[i].pipe, pipe) == 0 && items->item[i].op[0])
-      print_item(&items->item[i], prefix, out);
+  return true;
 }
 
 static void print_change(const struct gate_change *change, const char *prefix, FILE *out) {
   bool plain = strcmp(change->unit, "1") == 0;
+  struct decimal percent =
+      decimal_percent((int64_t)(change->new_value - change->old_value), change->old_value);
   fprintf(out, "%s%-9s %s %" PRIu64 " -> %" PRIu64 "%s%s", prefix,
           gate_verdict_name(change->verdict), change->metric, change->old_value, change->new_value,
           plain ? "" : " ", plain ? "" : change->unit);
+  if (*percent.text)
+    fprintf(out, " (%s %%)", percent.text);
   if (change->note)
     fprintf(out, " (%s)", change->note);
   fputc('\n', out);
 }
 
-/* The pipes, each at its first item, those that changed most first. */
-static void print_pipes(const struct items *items, const char *prefix, FILE *out) {
-  bool printed[ITEMS_MAX] = {false};
-  for (;;) {
-    const struct item *most = NULL;
-    for (size_t i = 0; i < items->count; i++) {
-      const struct item *item = &items->item[i];
-      if (!printed[i] &&
-          (!most || llabs(pipe_change(items, item->pipe)) > llabs(pipe_change(items, most->pipe))))
-        most = item;
-    }
-    if (!most)
-      return;
-    for (size_t i = 0; i < items->count; i++)
-      printed[i] |= strcmp(items->item[i].pipe, most->pipe) == 0;
-    print_pipe(items, most->pipe, prefix, out);
-  }
+/* Whether one of two changes is larger, as a share of what was before. */
+static bool is_larger(const struct gate_change *a, const struct gate_change *b) {
+  uint64_t a_size =
+      a->new_value > a->old_value ? a->new_value - a->old_value : a->old_value - a->new_value;
+  uint64_t b_size =
+      b->new_value > b->old_value ? b->new_value - b->old_value : b->old_value - b->new_value;
+  return (uint128)a_size * b->old_value > (uint128)b_size * a->old_value;
 }
 
-void gate_explain(const struct gate_run *run, const struct gate_rows *baseline,
-                  const char *baseline_path, const struct gate_outcome *outcome, const char *prefix,
-                  FILE *out) {
-  const char *point = outcome->point;
+/* What is neither better nor worse, and fails nothing, in one line with the largest of them. */
+static void print_folded(const struct gate_outcome *outcome, size_t count, const char *prefix,
+                         FILE *out) {
+  const struct gate_change *largest = NULL;
+  for (size_t i = 0; i < outcome->change_count; i++) {
+    const struct gate_change *change = &outcome->changes[i];
+    if (change->verdict == GATE_DRIFTED && !change->fails &&
+        (!largest || is_larger(change, largest)))
+      largest = change;
+  }
+  struct decimal percent =
+      decimal_percent((int64_t)(largest->new_value - largest->old_value), largest->old_value);
+  fprintf(out, "%s%-9s %zu metrics moved, neither better nor worse; most of all %s, %s%s\n", prefix,
+          gate_verdict_name(GATE_DRIFTED), count, largest->metric,
+          *percent.text ? percent.text : "from 0", *percent.text ? " %" : "");
+}
+
+static void print_changes(const struct gate_outcome *outcome, bool verbose, const char *prefix,
+                          FILE *out) {
+  enum { DRIFTS_SHOWN = 3 };
   static const enum gate_verdict order[] = {GATE_REGRESSED, GATE_IMPROVED, GATE_DRIFTED};
+  size_t drifts = 0;
+  for (size_t i = 0; i < outcome->change_count; i++)
+    drifts += outcome->changes[i].verdict == GATE_DRIFTED && !outcome->changes[i].fails;
+  bool folds = !verbose && drifts > DRIFTS_SHOWN;
   for (size_t o = 0; o < sizeof order / sizeof *order; o++)
-    for (size_t i = 0; i < outcome->change_count; i++)
-      if (outcome->changes[i].verdict == order[o])
-        print_change(&outcome->changes[i], prefix, out);
-  const char *old_text = gate_rows_text(baseline, point, "total_cycles");
-  if (!old_text || outcome->verdict == GATE_CRASHED || outcome->index == run->suite->count)
+    for (size_t i = 0; i < outcome->change_count; i++) {
+      const struct gate_change *change = &outcome->changes[i];
+      if (change->verdict == order[o] &&
+          !(folds && change->verdict == GATE_DRIFTED && !change->fails))
+        print_change(change, prefix, out);
+    }
+  if (folds)
+    print_folded(outcome, drifts, prefix, out);
+}
+
+/* Whether both sides have numbers. */
+static bool is_comparable(const struct gate_run *run, const struct gate_rows *baseline,
+                          const struct gate_outcome *outcome) {
+  return gate_rows_text(baseline, outcome->point, "total_cycles") &&
+         outcome->verdict < GATE_UNSAFE && outcome->index < run->suite->count;
+}
+
+void gate_explain_numbers(const struct gate_run *run, const struct gate_rows *baseline,
+                          const struct gate_outcome *outcome, bool verbose, const char *prefix,
+                          FILE *out) {
+  const char *point = outcome->point;
+  struct explanation explanation = {0};
+  print_changes(outcome, verbose, prefix, out);
+  if (!is_comparable(run, baseline, outcome))
     return;
-  uint64_t old_total = gate_rows_value(baseline, point, "total_cycles");
-  uint64_t new_total = gate_rows_value(&run->rows, point, "total_cycles");
-  struct items *items = calloc(1, sizeof *items);
-  if (!items)
-    return;
-  gather(baseline, point, true, items);
-  gather(&run->rows, point, false, items);
-  int64_t rest = difference(old_total, new_total);
-  for (size_t i = 0; i < items->count; i++)
-    rest -= difference(items->item[i].old_cycles, items->item[i].new_cycles);
-  fprintf(out, "%schange of total_cycles %+" PRId64 " along the critical path:\n", prefix,
-          difference(old_total, new_total));
-  print_pipes(items, prefix, out);
-  if (rest != 0)
-    fprintf(out, "%s  unattributed: %+" PRId64 " cycles\n", prefix, rest);
-  free(items);
+  if (gather(baseline, point, EXPLAIN_A, &explanation) &&
+      gather(&run->rows, point, EXPLAIN_B, &explanation)) {
+    explain_order(&explanation);
+    explain_write(&explanation, prefix, out);
+  }
+  explain_free(&explanation);
   if (gate_rows_value(baseline, point, "events.dropped") > 0 ||
       gate_rows_value(&run->rows, point, "events.dropped") > 0)
     fprintf(out,
@@ -190,5 +139,12 @@ void gate_explain(const struct gate_run *run, const struct gate_rows *baseline,
   const char *old_revision = gate_rows_text(baseline, point, "model.revision");
   if (strcmp(old_revision, vinci_model_revision()) != 0)
     fprintf(out, "%smodel revision %s -> %s\n", prefix, old_revision, vinci_model_revision());
-  gate_replay(run, baseline, baseline_path, outcome, prefix, out);
+}
+
+void gate_explain(const struct gate_run *run, const struct gate_rows *baseline,
+                  const char *baseline_path, const struct gate_outcome *outcome, bool verbose,
+                  const char *prefix, FILE *out) {
+  gate_explain_numbers(run, baseline, outcome, verbose, prefix, out);
+  if (is_comparable(run, baseline, outcome))
+    gate_replay(run, baseline, baseline_path, outcome, prefix, out);
 }

@@ -37,6 +37,7 @@ static bool keep_options(vinci_gate *gate, const char *baseline,
                          const struct vinci_gate_options *options) {
   gate->strict = options->strict;
   gate->rebase_inputs = options->rebase_inputs;
+  gate->verbose = options->verbose;
   gate->run.suite = &gate->suite;
   gate->run.chips = &gate->chips;
   gate->run.jobs = workload_jobs(options->jobs, GATE_JOBS_MAX);
@@ -183,13 +184,12 @@ bool vinci_gate_change_info(const vinci_gate *gate, size_t index, size_t change_
 enum vinci_status vinci_gate_write(const vinci_gate *gate, enum vinci_gate_format format, FILE *out,
                                    struct vinci_diag *diag) {
   static void (*const writers[])(const struct gate_report *report, FILE *out) = {
-      [VINCI_GATE_TEXT] = gate_report_text,
-      [VINCI_GATE_JUNIT] = gate_report_junit,
-      [VINCI_GATE_TAP] = gate_report_tap,
-      [VINCI_GATE_MARKDOWN] = gate_report_markdown,
+      [VINCI_GATE_TEXT] = gate_report_text,     [VINCI_GATE_JUNIT] = gate_report_junit,
+      [VINCI_GATE_TAP] = gate_report_tap,       [VINCI_GATE_MARKDOWN] = gate_report_markdown,
+      [VINCI_GATE_GITHUB] = gate_report_github, [VINCI_GATE_GITLAB] = gate_report_gitlab,
   };
   const struct gate_report report = {&gate->run, &gate->baseline, gate->baseline_path,
-                                     &gate->verdicts};
+                                     &gate->verdicts, gate->verbose};
   if ((size_t)format >= sizeof writers / sizeof *writers)
     return diag_error(diag, VINCI_E_USAGE, "there is no report of format %d", (int)format);
   writers[format](&report, out);

@@ -7,31 +7,11 @@
 #ifndef VINCI_SCRIPTS_GATE_GATE_H
 #define VINCI_SCRIPTS_GATE_GATE_H
 
-#include "core/study/workload.h"
+#include "core/vinci_gate.h"
 #include "scripts/gate/rows.h"
+#include "scripts/gate/suite.h"
 
-/* ---- suites (suite.c) --------------------------------------------------------------- */
-
-struct gate_point {
-  const char *name;
-  struct run_spec spec;
-  struct vinci_run_options options; /* as spec says */
-};
-
-struct gate_suite {
-  struct arena arena;
-  const char *path;
-  const char *name; /* of the file, without folder and .lua */
-  struct gate_point *points;
-  size_t count;
-};
-
-VINCI_MUST_CHECK enum vinci_status gate_suite_open(struct gate_suite *suite, const char *path,
-                                                   const struct vinci_overrides *overrides,
-                                                   struct vinci_diag *diag);
-void gate_suite_free(struct gate_suite *suite);
-
-/* ---- runs (run.c, measure.c) --------------------------------------------------- */
+/* ---- runs (run.c, measure.c, prove.c) --------------------------------------------------- */
 
 enum { GATE_EVENTS_MAX = 4000000, GATE_JOBS_MAX = 256, GATE_REPEAT_MAX = 100 };
 
@@ -43,6 +23,15 @@ VINCI_MUST_CHECK enum vinci_status gate_point_open(const struct gate_point *poin
 VINCI_MUST_CHECK enum vinci_status gate_measure(const struct gate_point *point,
                                                 struct chip_cache *chips, uint64_t seed,
                                                 struct gate_rows *rows, struct vinci_diag *diag);
+/* The same of a job of several devices. */
+VINCI_MUST_CHECK enum vinci_status gate_measure_job(const struct gate_point *point,
+                                                    struct chip_cache *chips,
+                                                    struct gate_rows *rows,
+                                                    struct vinci_diag *diag);
+
+/* VINCI_E_CHECK or VINCI_E_MISMATCH when the program or the values of a point are wrong. */
+VINCI_MUST_CHECK enum vinci_status gate_prove(const struct gate_point *point, const vinci_soc *soc,
+                                              const vinci_trace *trace, struct vinci_diag *diag);
 
 struct gate_run {
   const struct gate_suite *suite;
@@ -97,6 +86,8 @@ void gate_policy_free(struct gate_policy *policy);
   X(STALE, 3)                                                                                      \
   X(REGRESSED, 1)                                                                                  \
   X(UNEXPLAINED, 1)                                                                                \
+  X(UNSAFE, 5)                                                                                     \
+  X(WRONG, 4)                                                                                      \
   X(CRASHED, 8)
 
 enum gate_verdict {
@@ -143,10 +134,15 @@ void gate_verdicts_free(struct gate_verdicts *verdicts);
 
 /* ---- explanations (explain.c, replay.c) ------------------------------------------ */
 
-/* Prints the parts of the change of total_cycles, each line after prefix. */
+/* Prints what moved and the parts of the change of total_cycles, each line after prefix. Drifts are
+ * one line when there are many, unless verbose. */
+void gate_explain_numbers(const struct gate_run *run, const struct gate_rows *baseline,
+                          const struct gate_outcome *outcome, bool verbose, const char *prefix,
+                          FILE *out);
+/* The same, then what gate_replay() prints. */
 void gate_explain(const struct gate_run *run, const struct gate_rows *baseline,
-                  const char *baseline_path, const struct gate_outcome *outcome, const char *prefix,
-                  FILE *out);
+                  const char *baseline_path, const struct gate_outcome *outcome, bool verbose,
+                  const char *prefix, FILE *out);
 /* Prints the first event that differs and the parameters that differ, from the inputs that
  * bless has kept beside the baseline. */
 void gate_replay(const struct gate_run *run, const struct gate_rows *baseline,
@@ -190,12 +186,16 @@ struct gate_report {
   const struct gate_rows *baseline;
   const char *baseline_path;
   const struct gate_verdicts *verdicts;
+  bool verbose;
 };
 
 void gate_report_text(const struct gate_report *report, FILE *out);
 void gate_report_junit(const struct gate_report *report, FILE *out);
 void gate_report_tap(const struct gate_report *report, FILE *out);
 void gate_report_markdown(const struct gate_report *report, FILE *out);
+/* Annotations (annotate.c). */
+void gate_report_github(const struct gate_report *report, FILE *out);
+void gate_report_gitlab(const struct gate_report *report, FILE *out);
 
 /* ---- gates (gate.c) ------------------------------------------------------------------------- */
 
@@ -204,7 +204,7 @@ struct vinci_gate {
   const char *baseline_path;
   const char *only;   /* glob; NULL: all points */
   const char *policy; /* path; NULL: none */
-  bool strict, rebase_inputs;
+  bool strict, rebase_inputs, verbose;
   struct gate_suite suite;
   struct chip_cache chips;
   struct gate_run run;

@@ -11,8 +11,9 @@
 #include "core/base/diag.h"
 #include "core/base/digest.h"
 #include "core/chip/soc.h"
-#include "core/result/critical.h"
+#include "core/result/explain.h"
 #include "core/result/metrics.h"
+#include "core/study/network.h"
 #include "scripts/gate/gate.h"
 
 static enum vinci_status no_memory(struct vinci_diag *diag) {
@@ -117,28 +118,73 @@ static void add_metrics(struct rows_of *to, const struct vinci_result *result) {
   }
 }
 
+/* "critical.MTE2.copy_gm_to_ubuf.cycles", "critical.idle.cycles", "cause.MTE2.rate.cycles" */
+static void add_part(struct rows_of *to, const struct explain_item *item) {
+  const char *kind = item->kind == EXPLAIN_CAUSE ? "cause" : "critical";
+  const char *dot = *item->name ? "." : "";
+  char name[96];
+  snprintf(name, sizeof name, "%s.%s%s%s.count", kind, item->group, dot, item->name);
+  add_number(to, name, item->count[EXPLAIN_A], "1", "detail");
+  snprintf(name, sizeof name, "%s.%s%s%s.cycles", kind, item->group, dot, item->name);
+  add_number(to, name, item->cycles[EXPLAIN_A], "cycle", "detail");
+}
+
 static enum vinci_status add_critical(struct rows_of *to, const struct vinci_result *result,
                                       struct vinci_diag *diag) {
   struct critical_path path;
-  char name[96];
+  struct explanation parts = {0};
   enum vinci_status status = critical_find(result, &path, diag);
-  if (status != VINCI_OK)
-    return status;
-  for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++)
-    for (unsigned op = 0; op < OP_COUNT; op++) {
-      const struct critical_part *part = &path.part[pipe][op];
-      const char *stem = isa_row((enum isa_op)op)->name;
-      snprintf(name, sizeof name, "critical.%s.%s.count", pipe_name((enum pipe)pipe), stem);
-      add_number(to, name, part->count, "1", "detail");
-      snprintf(name, sizeof name, "critical.%s.%s.cycles", pipe_name((enum pipe)pipe), stem);
-      add_number(to, name, part->cycles, "cycle", "detail");
-    }
+  if (status == VINCI_OK && !explain_path(&parts, EXPLAIN_A, &path))
+    status = no_memory(diag);
+  for (size_t i = 0; status == VINCI_OK && i < parts.count; i++)
+    add_part(to, &parts.items[i]);
+  explain_free(&parts);
   add_number(to, "events.dropped", result->events_dropped, "1", "detail");
-  for (unsigned rest = 0; rest < CRITICAL_RESTS; rest++) {
-    snprintf(name, sizeof name, "critical.%s.cycles", critical_rest_name((enum critical_rest)rest));
-    add_number(to, name, path.rest[rest], "cycle", "detail");
+  return status;
+}
+
+/* Kernels and nodes of a network have no instructions: the critical path is what the time of all is
+ * made of. */
+static void add_network(struct rows_of *to, const struct vinci_net_result *result,
+                        const vinci_soc *soc) {
+  struct network_metric list[NETWORK_METRICS_MAX];
+  struct network_part parts[NETWORK_PARTS];
+  size_t count = network_metrics(result, list);
+  uint64_t total;
+  char name[96];
+  network_parts(result, soc, parts, &total);
+  add_number(to, "total_cycles", total, "cycle", "metric");
+  for (size_t i = 0; i < count; i++)
+    add_number(to, list[i].name, list[i].value, list[i].unit, "metric");
+  for (size_t i = 0; i < NETWORK_PARTS; i++) {
+    snprintf(name, sizeof name, "critical.%s.cycles", parts[i].name);
+    add_number(to, name, parts[i].cycles, "cycle", "detail");
   }
-  return VINCI_OK;
+}
+
+static enum vinci_status measure_network(const struct gate_point *point, struct chip_cache *chips,
+                                         struct gate_rows *rows, struct vinci_diag *diag) {
+  struct rows_of to = {.rows = rows, .point = point->name};
+  struct vinci_net_result result;
+  vinci_soc *soc = NULL;
+  uint64_t events = 0, program = 0;
+  enum vinci_status status = chip_cache_copy(chips, point->spec.soc, &point->spec, &soc, diag);
+  if (status == VINCI_OK)
+    status = workload_digest(&point->spec.workload, &program, diag);
+  if (status == VINCI_OK)
+    status = network_run(&point->spec.workload, soc, &point->options, NULL, &result, &events, diag);
+  if (status == VINCI_OK) {
+    add_digest(&to, "digest.config", config_digest(point, soc));
+    add_digest(&to, "digest.input", result.problem_digest);
+    add_digest(&to, "digest.program", program);
+    add_digest(&to, "digest.events", events);
+    add(&to, "model.revision", vinci_model_revision(), "1", "digest");
+    add_network(&to, &result, soc);
+  }
+  if (status == VINCI_OK && to.failed)
+    status = no_memory(diag);
+  vinci_soc_free(soc);
+  return status;
 }
 
 enum vinci_status gate_measure(const struct gate_point *point, struct chip_cache *chips,
@@ -149,6 +195,10 @@ enum vinci_status gate_measure(const struct gate_point *point, struct chip_cache
   vinci_trace *trace = NULL;
   vinci_result *result = NULL;
   uint64_t input = 0;
+  if (point->spec.workload.job)
+    return gate_measure_job(point, chips, rows, diag);
+  if (point->spec.workload.net)
+    return measure_network(point, chips, rows, diag);
   options.max_events = GATE_EVENTS_MAX;
   options.part_order_seed = seed;
   enum vinci_status status = gate_point_open(point, chips, &soc, &trace, diag);
@@ -156,6 +206,8 @@ enum vinci_status gate_measure(const struct gate_point *point, struct chip_cache
     status = input_digest(point, trace, &input, diag);
   if (status == VINCI_OK)
     status = vinci_run(soc, trace, &options, &result, diag);
+  if (status == VINCI_OK && seed == 0) /* neither depends on the order of parts */
+    status = gate_prove(point, soc, trace, diag);
   if (status == VINCI_OK) {
     add_digest(&to, "digest.config", config_digest(point, soc));
     add_digest(&to, "digest.input", input);

@@ -15,7 +15,7 @@
 #include "core/base/diag.h"
 #include "core/base/file.h"
 #include "core/chip/soc_numbers.h"
-#include "core/result/result.h"
+#include "core/result/divergence.h"
 #include "scripts/gate/gate.h"
 
 enum { PATH_SIZE = 4096, VALUE_SIZE = 64, KEY_SIZE = 128, CONFIG_LINES_MAX = 40 };
@@ -78,6 +78,8 @@ static enum vinci_status keep_point(const struct gate_run *run, const struct gat
   char path[PATH_SIZE];
   vinci_soc *soc = NULL;
   vinci_trace *trace = NULL;
+  if (point->spec.workload.net || point->spec.workload.job) /* no events to compare */
+    return VINCI_OK;
   enum vinci_status status = gate_point_open(point, run->chips, &soc, &trace, diag);
   struct keeping keeping = {.point = point, .soc = soc};
   if (status == VINCI_OK) {
@@ -234,90 +236,22 @@ static bool restore_chip(struct replaying *replaying, const char *path) {
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-static int compare_events(const void *left, const void *right) {
-  const struct result_event *a = *(const struct result_event *const *)left;
-  const struct result_event *b = *(const struct result_event *const *)right;
-  if (a->core != b->core)
-    return a->core < b->core ? -1 : 1;
-  if (a->start_cycle != b->start_cycle)
-    return a->start_cycle < b->start_cycle ? -1 : 1;
-  if (a->pipe != b->pipe)
-    return a->pipe < b->pipe ? -1 : 1;
-  return a->line < b->line ? -1 : a->line > b->line;
-}
-
-static const struct result_event **sorted_events(const vinci_result *result) {
-  const struct result_event **events =
-      calloc(result->event_count + 1, sizeof(const struct result_event *));
-  for (uint64_t i = 0; events && i < result->event_count; i++)
-    events[i] = &result->events[i];
-  if (events && result->event_count > 0)
-    qsort(events, result->event_count, sizeof(const struct result_event *), compare_events);
-  return events;
-}
-
-static void print_event(const struct result_event *event, FILE *out) {
-  if (!event) {
-    fputs("nothing", out);
+static void print_divergence(const struct replaying *replaying) {
+  const vinci_result *result = replaying->new_result;
+  struct divergence first;
+  char name[48], now[160], before[160];
+  if (divergence_find(replaying->old_result, result, &first, NULL) != VINCI_OK)
+    return;
+  if (!first.core) {
+    fprintf(replaying->out, "%sno event differs%s\n", replaying->prefix,
+            result->events_dropped > 0 ? " as far as they are kept" : "");
     return;
   }
-  fprintf(out, "%s on %s, line %" PRIu32 ", cycles %" PRIu64 " to %" PRIu64,
-          isa_row((enum isa_op)event->op)->name, pipe_name((enum pipe)event->pipe), event->line,
-          event->start_cycle, event->end_cycle);
-}
-
-static bool same_event(const struct result_event *a, const struct result_event *b) {
-  return a->pipe == b->pipe && a->op == b->op && a->start_cycle == b->start_cycle &&
-         a->end_cycle == b->end_cycle;
-}
-
-/* Of each core the first pair that differs; of those the one that begins first. */
-static void print_divergence(const struct replaying *replaying) {
-  const vinci_result *old_result = replaying->old_result, *new_result = replaying->new_result;
-  const struct result_event **old_events = sorted_events(old_result);
-  const struct result_event **new_events = sorted_events(new_result);
-  const struct result_event *best_old = NULL, *best_new = NULL;
-  uint64_t best_start = UINT64_MAX, o = 0, n = 0;
-  uint32_t cores = old_result->core_count > new_result->core_count ? old_result->core_count
-                                                                   : new_result->core_count;
-  for (uint32_t core = 0; old_events && new_events && core < cores; core++) {
-    bool found = false;
-    for (;;) {
-      bool has_old = o < old_result->event_count && old_events[o]->core == core;
-      bool has_new = n < new_result->event_count && new_events[n]->core == core;
-      if (!has_old && !has_new)
-        break;
-      const struct result_event *a = has_old ? old_events[o] : NULL;
-      const struct result_event *b = has_new ? new_events[n] : NULL;
-      uint64_t start =
-          b && (!a || b->start_cycle < a->start_cycle) ? b->start_cycle : a->start_cycle;
-      if (!found && !(a && b && same_event(a, b))) {
-        found = true;
-        if (start < best_start) {
-          best_start = start;
-          best_old = a;
-          best_new = b;
-        }
-      }
-      o += has_old;
-      n += has_new;
-    }
-  }
-  if (best_start == UINT64_MAX) {
-    fprintf(replaying->out, "%sno event differs%s\n", replaying->prefix,
-            new_result->events_dropped > 0 ? " as far as they are kept" : "");
-  } else {
-    char name[48];
-    const struct vinci_result *result = best_new ? new_result : old_result;
-    result_core_name(&result->cores[best_new ? best_new->core : best_old->core], name, sizeof name);
-    fprintf(replaying->out, "%sfirst difference: %s: ", replaying->prefix, name);
-    print_event(best_new, replaying->out);
-    fputs("; it was ", replaying->out);
-    print_event(best_old, replaying->out);
-    fputc('\n', replaying->out);
-  }
-  free(old_events);
-  free(new_events);
+  result_core_name(first.core, name, sizeof name);
+  divergence_event_text(first.b, now, sizeof now);
+  divergence_event_text(first.a, before, sizeof before);
+  fprintf(replaying->out, "%sfirst difference: %s: %s; it was %s\n", replaying->prefix, name, now,
+          before);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */
@@ -353,6 +287,8 @@ void gate_replay(const struct gate_run *run, const struct gate_rows *baseline,
                  FILE *out) {
   const struct gate_point *point = &run->suite->points[outcome->index];
   struct replaying replaying = {.run = run, .prefix = prefix, .out = out};
+  if (point->spec.workload.net || point->spec.workload.job)
+    return;
   if (gate_point_open(point, run->chips, &replaying.new_soc, &replaying.new_trace, NULL) ==
       VINCI_OK) {
     const char *problem = repeat(&replaying, point, baseline, baseline_path);

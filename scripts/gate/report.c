@@ -4,8 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/decimal.h"
 #include "core/base/utf8.h"
 #include "scripts/gate/gate.h"
+
+static void print_totals_of_point(const char *old_text, const char *new_text, FILE *out) {
+  uint64_t before = strtoull(old_text, NULL, 10), now = strtoull(new_text, NULL, 10);
+  struct decimal percent = decimal_percent((int64_t)(now - before), before);
+  fprintf(out, ": %s -> %s cycles", old_text, new_text);
+  if (*percent.text)
+    fprintf(out, " (%s %%)", percent.text);
+}
 
 /* One line of a point: its verdict, its total, and why. */
 static void print_line(const struct gate_report *report, const struct gate_outcome *outcome,
@@ -15,7 +24,7 @@ static void print_line(const struct gate_report *report, const struct gate_outco
   const char *new_text = gate_rows_text(&report->run->rows, point, "total_cycles");
   fprintf(out, "%-11s %s", gate_verdict_name(outcome->verdict), point);
   if (new_text && old_text && strcmp(new_text, old_text) != 0)
-    fprintf(out, ": %s -> %s cycles", old_text, new_text);
+    print_totals_of_point(old_text, new_text, out);
   else if (new_text)
     fprintf(out, ": %s cycles", new_text);
   if (outcome->text)
@@ -32,7 +41,8 @@ static char *explanation(const struct gate_report *report, const struct gate_out
   if (!out)
     return NULL;
   if (outcome->change_count > 0)
-    gate_explain(report->run, report->baseline, report->baseline_path, outcome, prefix, out);
+    gate_explain(report->run, report->baseline, report->baseline_path, outcome, report->verbose,
+                 prefix, out);
   fclose(out);
   return text;
 }
@@ -184,9 +194,13 @@ static void write_markdown_row(const struct gate_report *report, const struct ga
   const char *new_text = gate_rows_text(&report->run->rows, outcome->point, "total_cycles");
   fprintf(out, "| %s | %s | %s | %s | ", outcome->point, gate_verdict_name(outcome->verdict),
           old_text ? old_text : "", new_text ? new_text : "");
-  if (old_text && new_text)
-    fprintf(out, "%+" PRId64,
-            (int64_t)(strtoull(new_text, NULL, 10) - strtoull(old_text, NULL, 10)));
+  if (old_text && new_text) {
+    uint64_t before = strtoull(old_text, NULL, 10);
+    int64_t change = (int64_t)(strtoull(new_text, NULL, 10) - before);
+    struct decimal percent = decimal_percent(change, before);
+    fprintf(out, "%+" PRId64 "%s%s%s", change, *percent.text ? " (" : "", percent.text,
+            *percent.text ? " %)" : "");
+  }
   fputs(" | ", out);
   if (outcome->text)
     write_markdown_cell(outcome->text, out);

@@ -234,7 +234,8 @@ enum vinci_status gate_run_all(struct gate_run *run, struct vinci_diag *diag) {
    * the failure of its points. */
   for (size_t i = 0; status == VINCI_OK && i < points; i++) {
     const vinci_soc *chip;
-    if (chip_cache_get(run->chips, run->suite->points[i].spec.soc, &chip, NULL) != VINCI_OK)
+    const char *soc = run->suite->points[i].spec.soc;
+    if (!soc || chip_cache_get(run->chips, soc, &chip, NULL) != VINCI_OK)
       continue;
   }
   if (status == VINCI_OK)

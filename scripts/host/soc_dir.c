@@ -181,6 +181,27 @@ enum vinci_status soc_files_list(const char *folder, const char *kind, struct so
   return VINCI_OK;
 }
 
+/* Adds the names of a folder of own chips that are not there yet. */
+static enum vinci_status add_own(struct soc_names *names, const char *folder,
+                                 struct vinci_diag *diag) {
+  struct soc_names own = {0};
+  char path[SOC_PATH_MAX];
+  struct stat info;
+  if (snprintf(path, sizeof path, "%s/soc", folder) >= (int)sizeof path || stat(path, &info) != 0)
+    return VINCI_OK;
+  enum vinci_status status = soc_files_list(folder, "soc", &own, diag);
+  size_t capacity = names->count;
+  for (size_t i = 0; status == VINCI_OK && i < own.count; i++) {
+    size_t at = 0;
+    while (at < names->count && strcmp(names->items[at], own.items[i]) != 0)
+      at++;
+    if (at == names->count)
+      status = add_name(names, &capacity, own.items[i], strlen(own.items[i]));
+  }
+  soc_names_free(&own);
+  return status;
+}
+
 enum vinci_status soc_host_list(const char *data_dir, struct soc_names *out,
                                 struct vinci_diag *diag) {
   char folder[SOC_PATH_MAX];
@@ -188,6 +209,11 @@ enum vinci_status soc_host_list(const char *data_dir, struct soc_names *out,
   enum vinci_status status = soc_host_data_dir(data_dir, folder, sizeof folder, diag);
   if (status == VINCI_OK)
     status = soc_files_list(folder, "soc", out, diag);
+  char own[SOC_PATH_MAX];
+  for (size_t i = 0; status == VINCI_OK && soc_own_folder(i, own, sizeof own); i++)
+    status = add_own(out, own, diag);
+  if (out->count > 0)
+    qsort(out->items, out->count, sizeof *out->items, compare_names);
   size_t kept = 0;
   for (size_t i = 0; status == VINCI_OK && i < out->count; i++)
     if (!soc_file_is_abstract(folder, out->items[i]))

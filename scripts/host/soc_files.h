@@ -17,6 +17,27 @@ VINCI_MUST_CHECK enum vinci_status soc_named_load(struct vinci_soc *soc, const c
                                                   struct vinci_diag *diag);
 /* VINCI_E_USAGE for a name that no chip has, with a hint at those that may be meant. */
 enum vinci_status soc_unknown(const char *folder, const char *name, struct vinci_diag *diag);
+/* ---- chips of one's own (soc_own.c) ---- */
+/* Whether a name of a chip is the path of its file. */
+bool soc_own_is_file(const char *name);
+/* The folders that hold soc/ with own chips, by index; false behind the last. */
+bool soc_own_folder(size_t index, char *folder, size_t size);
+/*
+ * The description of a name: in folder/soc, then beside a file (NULL: none), then in own folders;
+ * *own: it is none of folder. Names are plain words, never paths. False when there is none; path
+ * then is any of these.
+ */
+bool soc_file_find(const char *folder, const char *beside, const char *name, char *path,
+                   size_t size, bool *own);
+/* A chip by its file: the folder of the file, and the name that the file has to give the chip. */
+struct soc_own {
+  char folder[SOC_PATH_MAX];
+  char name[256];
+};
+/* VINCI_E_USAGE when an installed chip has the name. */
+VINCI_MUST_CHECK enum vinci_status soc_own_open(const char *folder, const char *path,
+                                                struct soc_own *out, struct vinci_diag *diag);
+
 /* Whether folder/soc/name.lua is a base for others; false also when it cannot be read. */
 bool soc_file_is_abstract(const char *folder, const char *name);
 

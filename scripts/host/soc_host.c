@@ -23,6 +23,9 @@ struct loading {
   struct vinci_soc *soc;
   const char *folder;
   const char *name;             /* asked for */
+  const char *file;             /* of that name, when the caller gives its path; NULL */
+  const char *beside;           /* the folder of that file */
+  bool own;                     /* the one asked for is none of folder */
   const char *chain[BASES_MAX]; /* descriptions being loaded: the one asked for, its base, ... */
   unsigned depth;
   bool arch_given;
@@ -61,10 +64,13 @@ static char *keep(struct loading *loading, const char *text) {
 }
 
 static const char *description_path(struct loading *loading, const char *name) {
-  size_t size = strlen(loading->folder) + strlen(name) + sizeof "/soc/.lua";
-  char *path = checked(loading, arena_alloc(&loading->scratch, size, 1));
-  snprintf(path, size, "%s/soc/%s.lua", loading->folder, name);
-  return path;
+  char path[SOC_PATH_MAX];
+  bool own, asked = strcmp(name, loading->name) == 0;
+  if (asked && loading->file)
+    return loading->file;
+  if (!soc_file_find(loading->folder, loading->beside, name, path, sizeof path, &own))
+    snprintf(path, sizeof path, "%s/soc/%s.lua", loading->folder, name);
+  return checked(loading, arena_strdup(&loading->scratch, path));
 }
 
 static void run_file(struct loading *loading, const char *path) {
@@ -83,7 +89,7 @@ static void load_sources(struct loading *loading) {
   size_t count;
   const char **keys = sorted_keys(loading, table, &count);
   struct soc_source *sources =
-      checked(loading, ARENA_ARRAY(&loading->scratch, struct soc_source, count));
+      checked(loading, ARENA_ARRAY(&loading->scratch, struct soc_source, count + 1));
   for (size_t i = 0; i < count; i++) {
     lua_getfield(lua, table, keys[i]);
     const char *text = sandbox_text(box, -1, keys[i]);
@@ -92,6 +98,9 @@ static void load_sources(struct loading *loading) {
     lua_pop(lua, 1);
   }
   lua_settop(lua, table - 1);
+  if (loading->own) /* numbers of one's own have a source that no installed number has */
+    sources[count++] = (struct soc_source){
+        "OWN", "a description of one's own; its notes say where the numbers come from"};
   box->sources = sources;
   box->source_count = count;
 }
@@ -358,17 +367,6 @@ bool soc_file_is_abstract(const char *folder, const char *name) {
   return load(&loading, NULL, abstract_body) == VINCI_OK && loading.is_abstract;
 }
 
-/* Whether folder/soc/name.lua is there, if only as a link that leads nowhere, which reading
- * will tell; names are plain words, never paths. */
-static bool description_exists(const char *folder, const char *name) {
-  char path[SOC_PATH_MAX];
-  struct stat info;
-  if (*name == '\0' || strchr(name, '/') || strcmp(name, "sources") == 0)
-    return false;
-  int length = snprintf(path, sizeof path, "%s/soc/%s.lua", folder, name);
-  return length < (int)sizeof path && lstat(path, &info) == 0;
-}
-
 enum vinci_status vinci_soc_load(const char *name, const char *data_dir, vinci_soc **out,
                                  struct vinci_diag *diag) {
   char folder[SOC_PATH_MAX];
@@ -378,12 +376,25 @@ enum vinci_status vinci_soc_load(const char *name, const char *data_dir, vinci_s
   enum vinci_status status = soc_host_data_dir(data_dir, folder, sizeof folder, diag);
   if (status != VINCI_OK)
     return status;
-  if (!description_exists(folder, name))
-    return soc_unknown(folder, name, diag);
+  struct soc_own own;
+  char path[SOC_PATH_MAX];
+  bool by_file = soc_own_is_file(name), is_own = by_file;
+  if (by_file)
+    status = soc_own_open(folder, name, &own, diag);
+  else if (strcmp(name, "sources") == 0 ||
+           !soc_file_find(folder, NULL, name, path, sizeof path, &is_own))
+    status = soc_unknown(folder, name, diag);
+  if (status != VINCI_OK)
+    return status;
   struct vinci_soc *soc = calloc(1, sizeof *soc);
   if (!soc)
     return diag_error(diag, VINCI_E_NOMEM, "out of memory");
-  struct loading loading = {.folder = folder, .name = name, .soc = soc};
+  struct loading loading = {.folder = folder,
+                            .name = by_file ? own.name : name,
+                            .file = by_file ? name : NULL,
+                            .beside = by_file ? own.folder : NULL,
+                            .own = is_own,
+                            .soc = soc};
   status = load(&loading, diag, load_body);
   if (status == VINCI_OK)
     status = soc_named_load(soc, folder, diag);

@@ -150,7 +150,7 @@ static int lua_num(lua_State *lua) {
   return 1;
 }
 
-/* soc { ... }, memory { ... }: marks a table as a description. */
+/* soc { ... }, memory { ... }, group { ... }: marks a table as a description. */
 static int lua_describe(lua_State *lua) {
   struct sandbox *box = sandbox_of(lua);
   if (lua_gettop(lua) != 1 || lua_type(lua, 1) != LUA_TTABLE)
@@ -185,7 +185,7 @@ static void define_words(struct sandbox *box, void *context) {
   luaL_newmetatable(lua, description_tag);
   lua_pop(lua, 2);
   lua_register(lua, "num", lua_num);
-  static const char *const words[] = {"soc", "memory"};
+  static const char *const words[] = {"soc", "memory", "group"};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
     lua_pushstring(lua, words[i]);
     lua_pushcclosure(lua, lua_describe, 1);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/vinci_gate.h"
 #include "scripts/module/lua_options.h"
 #include "scripts/module/lua_vinci.h"
 
@@ -11,16 +12,6 @@ const char lua_gate_type[] = "vinci.gate";
 enum { JOBS_MAX = 256, REPEATS_MAX = 100 };
 
 /* ---- functions ------------------------------------------------------------------------------ */
-
-static void set_text(lua_State *lua, const char *key, const char *text) {
-  lua_pushstring(lua, text); /* nil for NULL */
-  lua_setfield(lua, -2, key);
-}
-
-static void set_number(lua_State *lua, const char *key, uint64_t value) {
-  lua_pushinteger(lua, (lua_Integer)value);
-  lua_setfield(lua, -2, key);
-}
 
 static struct vinci_gate_options read_gate(const struct lua_options *options) {
   return (struct vinci_gate_options){
@@ -34,8 +25,8 @@ static struct vinci_gate_options read_gate(const struct lua_options *options) {
 
 /* vinci.gate { suite =, baseline =, ... } */
 static int gate(lua_State *lua) {
-  static const char *const names[] = {"suite", "baseline", "policy",           "strict", "only",
-                                      "jobs",  "repeats",  LUA_OVERRIDE_NAMES, NULL};
+  static const char *const names[] = {"suite", "baseline", "policy",  "strict",           "only",
+                                      "jobs",  "repeats",  "verbose", LUA_OVERRIDE_NAMES, NULL};
   struct vinci_diag diag = {0};
   struct lua_options options;
   lua_options_open(&options, lua, "vinci.gate", names);
@@ -44,6 +35,7 @@ static int gate(lua_State *lua) {
   struct vinci_gate_options given = read_gate(&options);
   given.policy = lua_options_text(&options, "policy");
   given.strict = lua_options_flag(&options, "strict");
+  given.verbose = lua_options_flag(&options, "verbose");
   void **object = lua_vinci_object(lua, lua_gate_type);
   vinci_gate *found = NULL;
   enum vinci_status status = vinci_gate_check(suite, baseline, &given, &found, &diag);
@@ -72,7 +64,7 @@ static int bless(lua_State *lua) {
   if (status != VINCI_OK)
     lua_vinci_raise(lua, &diag);
   lua_createtable(lua, 0, 2);
-  set_number(lua, "points", blessed.points);
+  lua_set_number(lua, "points", blessed.points);
   lua_pushboolean(lua, blessed.changed);
   lua_setfield(lua, -2, "changed");
   return 1;
@@ -103,14 +95,14 @@ static void push_changes(lua_State *lua, const vinci_gate *found, size_t point) 
   lua_newtable(lua);
   for (size_t i = 0; vinci_gate_change_info(found, point, i, &change); i++) {
     lua_createtable(lua, 0, 7);
-    set_text(lua, "metric", change.metric);
-    set_text(lua, "unit", change.unit);
-    set_number(lua, "baseline", change.baseline_value);
-    set_number(lua, "value", change.value);
-    set_text(lua, "verdict", change.verdict);
+    lua_set_text(lua, "metric", change.metric);
+    lua_set_text(lua, "unit", change.unit);
+    lua_set_number(lua, "baseline", change.baseline_value);
+    lua_set_number(lua, "value", change.value);
+    lua_set_text(lua, "verdict", change.verdict);
     lua_pushboolean(lua, change.fails);
     lua_setfield(lua, -2, "fails");
-    set_text(lua, "note", change.note);
+    lua_set_text(lua, "note", change.note);
     lua_rawseti(lua, -2, (lua_Integer)i + 1);
   }
 }
@@ -122,12 +114,12 @@ static int points(lua_State *lua) {
   lua_newtable(lua);
   for (size_t i = 0; vinci_gate_point_info(found, i, &point); i++) {
     lua_createtable(lua, 0, 7);
-    set_text(lua, "name", point.name);
-    set_text(lua, "verdict", point.verdict);
-    set_number(lua, "exit_code", (uint64_t)point.exit_code);
-    set_text(lua, "text", point.text);
-    set_number(lua, "baseline_cycles", point.baseline_cycles);
-    set_number(lua, "total_cycles", point.total_cycles);
+    lua_set_text(lua, "name", point.name);
+    lua_set_text(lua, "verdict", point.verdict);
+    lua_set_number(lua, "exit_code", (uint64_t)point.exit_code);
+    lua_set_text(lua, "text", point.text);
+    lua_set_number(lua, "baseline_cycles", point.baseline_cycles);
+    lua_set_number(lua, "total_cycles", point.total_cycles);
     push_changes(lua, found, i);
     lua_setfield(lua, -2, "changes");
     lua_rawseti(lua, -2, (lua_Integer)i + 1);
@@ -151,6 +143,14 @@ static enum vinci_status write_markdown(const void *object, FILE *out, struct vi
   return vinci_gate_write(object, VINCI_GATE_MARKDOWN, out, diag);
 }
 
+static enum vinci_status write_github(const void *object, FILE *out, struct vinci_diag *diag) {
+  return vinci_gate_write(object, VINCI_GATE_GITHUB, out, diag);
+}
+
+static enum vinci_status write_gitlab(const void *object, FILE *out, struct vinci_diag *diag) {
+  return vinci_gate_write(object, VINCI_GATE_GITLAB, out, diag);
+}
+
 static int text(lua_State *lua) {
   lua_vinci_push_text(lua, write_text, self(lua, "gate:text"));
   return 1;
@@ -171,6 +171,16 @@ static int markdown(lua_State *lua) {
   return 1;
 }
 
+static int github(lua_State *lua) {
+  lua_vinci_push_text(lua, write_github, self(lua, "gate:github"));
+  return 1;
+}
+
+static int gitlab(lua_State *lua) {
+  lua_vinci_push_text(lua, write_gitlab, self(lua, "gate:gitlab"));
+  return 1;
+}
+
 static int free_gate(lua_State *lua) {
   vinci_gate_free(lua_vinci_take(lua, lua_gate_type));
   return 0;
@@ -180,7 +190,8 @@ void lua_gate_open(lua_State *lua) {
   static const luaL_Reg methods[] = {{"passes", passes},     {"exit_code", exit_code},
                                      {"points", points},     {"text", text},
                                      {"junit", junit},       {"tap", tap},
-                                     {"markdown", markdown}, {NULL, NULL}};
+                                     {"markdown", markdown}, {"github", github},
+                                     {"gitlab", gitlab},     {NULL, NULL}};
   static const luaL_Reg functions[] = {{"gate", gate}, {"bless", bless}, {NULL, NULL}};
   lua_vinci_type(lua, lua_gate_type, methods, free_gate);
   luaL_setfuncs(lua, functions, 0);

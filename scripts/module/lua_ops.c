@@ -8,33 +8,22 @@
 #include "scripts/module/lua_vinci.h"
 
 enum { JOBS_MAX = 256 };
-#define PS_PER_US 1e6
-
-static void set_number(lua_State *lua, const char *key, uint64_t value) {
-  lua_pushinteger(lua, (lua_Integer)value);
-  lua_setfield(lua, -2, key);
-}
-
-static void set_us(lua_State *lua, const char *key, uint64_t ps) {
-  lua_pushnumber(lua, (lua_Number)ps / PS_PER_US);
-  lua_setfield(lua, -2, key);
-}
 
 static void push_result(lua_State *lua, const struct vinci_ops_result *result, const char *folder,
                         bool sequence) {
   lua_createtable(lua, 0, 10);
-  set_number(lua, "operators", result->operators);
-  set_number(lua, "known", result->known);
-  set_number(lua, "equal", result->equal);
-  set_number(lua, "stored", result->stored);
-  set_number(lua, "ok", result->ok);
-  set_number(lua, "unsupported", result->unsupported);
-  set_number(lua, "failed", result->failed + result->limited);
+  lua_set_number(lua, "operators", result->operators);
+  lua_set_number(lua, "known", result->known);
+  lua_set_number(lua, "equal", result->equal);
+  lua_set_number(lua, "stored", result->stored);
+  lua_set_number(lua, "ok", result->ok);
+  lua_set_number(lua, "unsupported", result->unsupported);
+  lua_set_number(lua, "failed", result->failed + result->limited);
   if (sequence) {
-    set_number(lua, "input_bytes", result->input_bytes);
-    set_number(lua, "found_bytes", result->found_bytes);
-    set_us(lua, "simulated_us", result->simulated_ps);
-    set_us(lua, "measured_us", result->measured_ps);
+    lua_set_number(lua, "input_bytes", result->input_bytes);
+    lua_set_number(lua, "found_bytes", result->found_bytes);
+    lua_set_us(lua, "simulated_us", result->simulated_ps);
+    lua_set_us(lua, "measured_us", result->measured_ps);
   }
   lua_pushfstring(lua, "%s/op_summary.csv", folder);
   lua_setfield(lua, -2, "file");
@@ -94,8 +83,8 @@ static void read_question(lua_State *lua, const char *function, int keeper, lua_
 static void push_answer(lua_State *lua, const struct vinci_evaluation *answer) {
   lua_createtable(lua, 0, 2);
   if (answer->status == VINCI_OK) {
-    set_number(lua, "cycles", answer->total_cycles);
-    set_us(lua, "us", answer->duration_ps);
+    lua_set_number(lua, "cycles", answer->total_cycles);
+    lua_set_us(lua, "us", answer->duration_ps);
     return;
   }
   lua_pushstring(lua, lua_vinci_status(answer->status));

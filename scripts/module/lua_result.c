@@ -3,8 +3,10 @@
 #include <string.h>
 
 #include "core/isa/isa.h"
+#include "core/result/hotspots.h"
 #include "core/result/metrics.h"
 #include "core/result/result.h"
+#include "core/vinci_timeline.h"
 #include "scripts/module/lua_vinci.h"
 
 const char lua_result_type[] = "vinci.result";
@@ -130,16 +132,6 @@ static const vinci_result *self(lua_State *lua, const char *function) {
   return lua_args_object(lua, 1, lua_result_type, function, "result");
 }
 
-static void set_number(lua_State *lua, const char *key, uint64_t value) {
-  lua_pushinteger(lua, (lua_Integer)value);
-  lua_setfield(lua, -2, key);
-}
-
-static void set_text(lua_State *lua, const char *key, const char *text) {
-  lua_pushstring(lua, text);
-  lua_setfield(lua, -2, key);
-}
-
 /* result:counters(): { name = { value =, unit =, better = } } */
 static int counters(lua_State *lua) {
   struct metric_list list;
@@ -152,9 +144,9 @@ static int counters(lua_State *lua) {
     if (!(row->places & IN_METRICS))
       continue;
     lua_createtable(lua, 0, 3);
-    set_number(lua, "value", list.item[i].value);
-    set_text(lua, "unit", counter_unit_name(row->unit));
-    set_text(lua, "better", counter_better_name(row->better));
+    lua_set_number(lua, "value", list.item[i].value);
+    lua_set_text(lua, "unit", counter_unit_name(row->unit));
+    lua_set_text(lua, "better", counter_better_name(row->better));
     lua_setfield(lua, -2, list.item[i].name);
   }
   return 1;
@@ -168,10 +160,10 @@ static int counter_table(lua_State *lua) {
   lua_createtable(lua, 0, (int)count);
   for (size_t i = 0; i < count; i++) {
     lua_createtable(lua, 0, 4);
-    set_text(lua, "unit", counter_unit_name(rows[i].unit));
-    set_text(lua, "better", counter_better_name(rows[i].better));
-    set_text(lua, "kind", counter_kind_name(rows[i].kind));
-    set_text(lua, "text", rows[i].text);
+    lua_set_text(lua, "unit", counter_unit_name(rows[i].unit));
+    lua_set_text(lua, "better", counter_better_name(rows[i].better));
+    lua_set_text(lua, "kind", counter_kind_name(rows[i].kind));
+    lua_set_text(lua, "text", rows[i].text);
     lua_setfield(lua, -2, rows[i].name);
   }
   return 1;
@@ -234,7 +226,7 @@ static int summary(lua_State *lua) {
   lua_args_end(lua, "result:summary", 1);
   metrics_collect(result, &list);
   lua_newtable(lua);
-  set_text(lua, "soc", result->soc->name);
+  lua_set_text(lua, "soc", result->soc->name);
   lua_pushboolean(lua, result->partial);
   lua_setfield(lua, -2, "partial");
   for (size_t i = 0; i < list.count; i++)
@@ -248,7 +240,7 @@ static void set_fields(lua_State *lua, enum counter_group group, const void *par
   const struct counter *row = NULL;
   while ((row = counter_next(row, group)))
     if (row->places & IN_CORES)
-      set_number(lua, strrchr(row->name, '.') + 1, counter_value(row, part));
+      lua_set_number(lua, strrchr(row->name, '.') + 1, counter_value(row, part));
 }
 
 /* result:cores(): each core with its pipes. */
@@ -261,11 +253,11 @@ static int cores(lua_State *lua) {
     char name[48];
     result_core_name(core, name, sizeof name);
     lua_newtable(lua);
-    set_text(lua, "name", name);
-    set_number(lua, "clock_hz", core->hz);
-    set_number(lua, "total_cycles", core->total_cycles);
+    lua_set_text(lua, "name", name);
+    lua_set_number(lua, "clock_hz", core->hz);
+    lua_set_number(lua, "total_cycles", core->total_cycles);
     set_fields(lua, GROUP_CORE, core);
-    set_number(lua, "blocks", core->blocks_run);
+    lua_set_number(lua, "blocks", core->blocks_run);
     lua_newtable(lua);
     for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++) {
       lua_newtable(lua);
@@ -286,13 +278,13 @@ static int events(lua_State *lua) {
   for (uint64_t i = 0; i < result->event_count; i++) {
     const struct result_event *event = &result->events[i];
     lua_createtable(lua, 0, 7);
-    set_text(lua, "op", isa_row((enum isa_op)event->op)->name);
-    set_text(lua, "pipe", pipe_name((enum pipe)event->pipe));
-    set_number(lua, "core", (uint64_t)event->core + 1);
-    set_number(lua, "line", event->line);
-    set_number(lua, "start_cycle", event->start_cycle);
-    set_number(lua, "end_cycle", event->end_cycle);
-    set_number(lua, "bytes", event->bytes);
+    lua_set_text(lua, "op", isa_row((enum isa_op)event->op)->name);
+    lua_set_text(lua, "pipe", pipe_name((enum pipe)event->pipe));
+    lua_set_number(lua, "core", (uint64_t)event->core + 1);
+    lua_set_number(lua, "line", event->line);
+    lua_set_number(lua, "start_cycle", event->start_cycle);
+    lua_set_number(lua, "end_cycle", event->end_cycle);
+    lua_set_number(lua, "bytes", event->bytes);
     lua_rawseti(lua, -2, (lua_Integer)i + 1);
   }
   return 1;
@@ -320,13 +312,65 @@ static int text(lua_State *lua) {
   return 1;
 }
 
+/* result:hotspots(): lines of the trace, those with most cycles on the critical path first. */
+static int hotspots(lua_State *lua) {
+  const vinci_result *result = self(lua, "result:hotspots");
+  struct vinci_diag diag = {0};
+  struct hotspots found;
+  lua_args_end(lua, "result:hotspots", 1);
+  if (hotspots_find(result, &found, &diag) != VINCI_OK)
+    lua_vinci_raise(lua, &diag);
+  lua_newtable(lua);
+  for (size_t i = 0; i < found.count; i++) {
+    const struct hotspot *row = &found.rows[i];
+    lua_createtable(lua, 0, 12);
+    lua_set_text(lua, "op", isa_row((enum isa_op)row->op)->name);
+    lua_set_text(lua, "pipe", pipe_name((enum pipe)row->pipe));
+    lua_set_number(lua, "line", row->line);
+    lua_set_number(lua, "count", row->count);
+    lua_set_number(lua, "critical_cycles", row->critical_cycles);
+    lua_set_number(lua, "cycles", row->cycles);
+    lua_set_number(lua, "queued_cycles", row->queued_cycles);
+    lua_set_number(lua, "held_cycles", row->held_cycles);
+    lua_set_number(lua, "bank_cycles", row->bank_cycles);
+    lua_set_number(lua, "bytes", row->bytes);
+    lua_newtable(lua);
+    for (unsigned stall = 0; stall < STALL_COUNT; stall++)
+      if (row->stall_cycles[stall] > 0)
+        lua_set_number(lua, stall_key((enum stall)stall), row->stall_cycles[stall]);
+    lua_setfield(lua, -2, "stall_cycles");
+    lua_rawseti(lua, -2, (lua_Integer)i + 1);
+  }
+  hotspots_free(&found);
+  return 1;
+}
+
+/* The texts stay on the stack, as fields of the table that was given. */
+static void read_timeline(lua_State *lua, const char *function,
+                          struct vinci_timeline_options *timeline) {
+  static const char *const names[] = {"timeline", "core_id", "window", "min_cycles", NULL};
+  const char **texts[] = {&timeline->formats, &timeline->core_id, &timeline->window};
+  lua_args_options(lua, 3, function, names);
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    if (lua_getfield(lua, 3, names[i]) != LUA_TNIL)
+      *texts[i] = lua_args_text(lua, -1, function, names[i]);
+    lua_pop(lua, 1);
+  }
+  if (lua_getfield(lua, 3, "min_cycles") != LUA_TNIL)
+    timeline->min_cycles =
+        (uint64_t)lua_args_whole(lua, -1, function, "options.min_cycles", 0, LUA_MAXINTEGER);
+  lua_pop(lua, 1);
+}
+
 static int write_folder(lua_State *lua) {
   static const char function[] = "result:write_folder";
   struct vinci_diag diag = {0};
   const vinci_result *result = self(lua, function);
   const char *folder = lua_args_text(lua, 2, function, "folder");
-  lua_args_end(lua, function, 2);
-  if (vinci_result_write_folder(result, folder, &diag) != VINCI_OK)
+  struct vinci_timeline_options timeline = {.struct_size = sizeof timeline};
+  lua_args_end(lua, function, 3);
+  read_timeline(lua, function, &timeline);
+  if (vinci_result_write_folder_with(result, folder, &timeline, &diag) != VINCI_OK)
     lua_vinci_raise(lua, &diag);
   lua_settop(lua, 1);
   return 1;
@@ -343,6 +387,7 @@ void lua_result_open(lua_State *lua) {
                                      {"summary", summary},
                                      {"cores", cores},
                                      {"events", events},
+                                     {"hotspots", hotspots},
                                      {"json", json},
                                      {"text", text},
                                      {"write_folder", write_folder},

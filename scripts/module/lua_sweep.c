@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lua: sweeps. */
+/* Lua: sweeps, and sensitivity to numbers of the chip. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/vinci_sensitivity.h"
 #include "scripts/module/lua_options.h"
 #include "scripts/module/lua_vinci.h"
 
 /* Not seen by scripts: frees a sweep that an error has left. */
-static const char sweep_type[] = "vinci.sweep";
+static const char sweep_type[] = "vinci.sweep", sensitivity_type[] = "vinci.sensitivity";
 
 enum { JOBS_MAX = 256 };
-
-static void set_number(lua_State *lua, const char *key, uint64_t value) {
-  lua_pushinteger(lua, (lua_Integer)value);
-  lua_setfield(lua, -2, key);
-}
 
 /* ---- what is run ------------------------------------------------------------------------ */
 
@@ -197,10 +193,10 @@ static int free_sweep(lua_State *lua) {
 static void push_result(lua_State *lua, const struct vinci_sweep_result *result,
                         const char *warning, const char *folder) {
   lua_createtable(lua, 0, 8);
-  set_number(lua, "points", result->points);
-  set_number(lua, "done", result->done);
-  set_number(lua, "failed", result->failed);
-  set_number(lua, "reused", result->reused);
+  lua_set_number(lua, "points", result->points);
+  lua_set_number(lua, "done", result->done);
+  lua_set_number(lua, "failed", result->failed);
+  lua_set_number(lua, "reused", result->reused);
   lua_pushnumber(lua, result->seconds);
   lua_setfield(lua, -2, "seconds");
   lua_pushstring(lua, warning); /* nil for NULL */
@@ -246,9 +242,81 @@ static int sweep(lua_State *lua) {
   return 1;
 }
 
+/* ---- sensitivity ------------------------------------------------------------------------ */
+
+static int free_sensitivity(lua_State *lua) {
+  vinci_sensitivity_free(lua_vinci_take(lua, sensitivity_type));
+  return 0;
+}
+
+/* A list of rows, with the cycles of the run as it is. */
+static void push_sensitivity(lua_State *lua, const vinci_sensitivity *result) {
+  size_t count = vinci_sensitivity_count(result);
+  lua_createtable(lua, (int)count, 1);
+  lua_set_number(lua, "cycles", vinci_sensitivity_cycles(result));
+  for (size_t i = 0; i < count; i++) {
+    const struct vinci_sensitivity_row *row = vinci_sensitivity_row(result, i);
+    lua_createtable(lua, 0, 7);
+    lua_set_text(lua, "key", row->key);
+    lua_set_text(lua, "value", row->value);
+    lua_set_text(lua, "half", row->half);
+    lua_set_text(lua, "twice", row->twice);
+    lua_set_number(lua, "half_cycles", row->half_cycles);
+    lua_set_number(lua, "twice_cycles", row->twice_cycles);
+    lua_set_number(lua, "effect_cycles", row->effect_cycles);
+    lua_rawseti(lua, -2, (lua_Integer)i + 1);
+  }
+}
+
+/* The names in the list `params`. */
+static const char **read_names(const struct lua_options *options, size_t *count) {
+  lua_State *lua = options->lua;
+  *count = 0;
+  if (lua_getfield(lua, options->at, "params") == LUA_TNIL)
+    return NULL;
+  if (lua_type(lua, -1) != LUA_TTABLE)
+    lua_args_refuse(lua, options->function, "options.params", "is not a list of names");
+  size_t length = lua_rawlen(lua, -1);
+  int list = lua_gettop(lua);
+  const char **names = lua_newuserdatauv(lua, (length + 1) * sizeof *names, 0);
+  for (; *count < length; (*count)++) {
+    if (lua_rawgeti(lua, list, (lua_Integer)*count + 1) != LUA_TSTRING)
+      lua_args_refuse(lua, options->function, "options.params", "is not a list of names");
+    names[*count] = lua_tostring(lua, -1); /* the list keeps the text */
+    lua_pop(lua, 1);
+  }
+  return names;
+}
+
+/* vinci.sensitivity { op =, args =, soc =, ... } */
+static int sensitivity(lua_State *lua) {
+  static const char *const names[] = {
+      "study", "trace", "op", "args", "params", "output", "jobs", LUA_OVERRIDE_NAMES, NULL};
+  struct vinci_diag diag = {0};
+  struct lua_options options;
+  size_t count;
+  lua_options_open(&options, lua, "vinci.sensitivity", names);
+  const char **work = read_work(&options, &count);
+  struct vinci_sensitivity_options given = {.struct_size = sizeof given,
+                                            .overrides = lua_options_overrides(&options),
+                                            .folder = lua_options_text(&options, "output")};
+  given.params = read_names(&options, &given.param_count);
+  given.jobs = (unsigned)lua_options_whole(&options, "jobs", JOBS_MAX);
+  void **object = lua_vinci_object(lua, sensitivity_type);
+  vinci_sensitivity *result = NULL;
+  enum vinci_status status = vinci_sensitivity_run(work, count, &given, &result, &diag);
+  *object = result;
+  if (status != VINCI_OK)
+    lua_vinci_raise(lua, &diag);
+  push_sensitivity(lua, result);
+  return 1;
+}
+
 void lua_sweep_open(lua_State *lua) {
   static const luaL_Reg methods[] = {{NULL, NULL}};
-  static const luaL_Reg functions[] = {{"sweep", sweep}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"sweep", sweep}, {"sensitivity", sensitivity}, {NULL, NULL}};
+  lua_vinci_type(lua, sensitivity_type, methods, free_sensitivity);
   lua_vinci_type(lua, sweep_type, methods, free_sweep);
   luaL_setfuncs(lua, functions, 0);
 }

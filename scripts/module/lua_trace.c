@@ -100,6 +100,18 @@ static int load_kernel(lua_State *lua) {
   return keep_trace(lua, object, trace, status, &diag);
 }
 
+static void push_tiling(lua_State *lua, const struct vinci_tiling *found) {
+  lua_createtable(lua, 0, 4);
+  lua_pushstring(lua, found->args);
+  lua_setfield(lua, -2, "args");
+  lua_pushinteger(lua, found->blocks);
+  lua_setfield(lua, -2, "blocks");
+  lua_pushinteger(lua, (lua_Integer)found->total_cycles);
+  lua_setfield(lua, -2, "total_cycles");
+  lua_pushinteger(lua, (lua_Integer)found->gm_bytes);
+  lua_setfield(lua, -2, "gm_bytes");
+}
+
 /* vinci.tiling(soc, op, args): the tiling that compile would take, with its estimate. */
 static int tiling(lua_State *lua) {
   static const char function[] = "vinci.tiling";
@@ -113,15 +125,30 @@ static int tiling(lua_State *lua) {
   const char **args = lua_args_assignments(lua, 3, function, "args", &count);
   if (vinci_op_tiling(soc, op, args, count, text, sizeof text, &found, &diag) != VINCI_OK)
     lua_vinci_raise(lua, &diag);
+  push_tiling(lua, &found);
+  return 1;
+}
+
+/* Appends to the list on top of the stack. */
+static bool add_tiling(void *context, const struct vinci_tiling *found) {
+  lua_State *lua = context;
+  push_tiling(lua, found);
+  lua_rawseti(lua, -2, (lua_Integer)lua_rawlen(lua, -2) + 1);
+  return true;
+}
+
+/* vinci.tilings(soc, op, args): all legal tilings with their estimates. */
+static int tilings(lua_State *lua) {
+  static const char function[] = "vinci.tilings";
+  struct vinci_diag diag = {0};
+  size_t count;
+  const vinci_soc *soc = lua_args_object(lua, 1, lua_soc_type, function, "soc");
+  const char *op = lua_args_text(lua, 2, function, "op");
+  lua_args_end(lua, function, 3);
+  const char **args = lua_args_assignments(lua, 3, function, "args", &count);
   lua_newtable(lua);
-  lua_pushstring(lua, found.args);
-  lua_setfield(lua, -2, "args");
-  lua_pushinteger(lua, found.blocks);
-  lua_setfield(lua, -2, "blocks");
-  lua_pushinteger(lua, (lua_Integer)found.total_cycles);
-  lua_setfield(lua, -2, "total_cycles");
-  lua_pushinteger(lua, (lua_Integer)found.gm_bytes);
-  lua_setfield(lua, -2, "gm_bytes");
+  if (vinci_op_tilings(soc, op, args, count, add_tiling, lua, &diag) != VINCI_OK)
+    lua_vinci_raise(lua, &diag);
   return 1;
 }
 
@@ -230,13 +257,6 @@ static int check_trace(lua_State *lua) {
 
 /* ---- tables ----------------------------------------------------------------------------- */
 
-static void set_text(lua_State *lua, const char *key, const char *text) {
-  if (!text)
-    return;
-  lua_pushstring(lua, text);
-  lua_setfield(lua, -2, key);
-}
-
 /* vinci.operators(): { name = { text =, keys = { { name =, kind =, ... } } } } */
 static int operators(lua_State *lua) {
   struct vinci_op op;
@@ -245,15 +265,15 @@ static int operators(lua_State *lua) {
   lua_newtable(lua);
   for (size_t i = 0; vinci_op_info(i, &op); i++) {
     lua_newtable(lua);
-    set_text(lua, "text", op.text);
+    lua_set_text(lua, "text", op.text);
     lua_newtable(lua);
     for (size_t k = 0; vinci_op_key(i, k, &key); k++) {
       lua_newtable(lua);
-      set_text(lua, "name", key.name);
-      set_text(lua, "kind", key.kind);
-      set_text(lua, "choices", key.choices);
-      set_text(lua, "default", key.fallback);
-      set_text(lua, "text", key.text);
+      lua_set_text(lua, "name", key.name);
+      lua_set_text(lua, "kind", key.kind);
+      lua_set_text(lua, "choices", key.choices);
+      lua_set_text(lua, "default", key.fallback);
+      lua_set_text(lua, "text", key.text);
       lua_pushboolean(lua, key.tiling);
       lua_setfield(lua, -2, "tiling");
       lua_rawseti(lua, -2, (lua_Integer)k + 1);
@@ -271,11 +291,11 @@ static int instructions(lua_State *lua) {
   for (unsigned op = 0; op < OP_COUNT; op++) {
     const struct isa_row *row = isa_row((enum isa_op)op);
     lua_newtable(lua);
-    set_text(lua, "text", row->text);
-    set_text(lua, "signature", row->signature);
-    set_text(lua, "source", row->source);
+    lua_set_text(lua, "text", row->text);
+    lua_set_text(lua, "signature", row->signature);
+    lua_set_text(lua, "source", row->source);
     if (row->pipe != PIPE_COUNT)
-      set_text(lua, "pipe", pipe_name(row->pipe));
+      lua_set_text(lua, "pipe", pipe_name(row->pipe));
     lua_newtable(lua);
     for (unsigned a = 0; a < row->arg_count; a++) {
       lua_pushlstring(lua, row->arg[a].name, row->arg[a].name_length);
@@ -296,11 +316,17 @@ static int arch_of(lua_State *lua) {
 void lua_trace_open(lua_State *lua) {
   static const luaL_Reg methods[] = {
       {"text", trace_text}, {"tensors", trace_tensors}, {NULL, NULL}};
-  static const luaL_Reg functions[] = {{"load", load_trace},           {"parse", parse_trace},
-                                       {"compile", compile_trace},     {"tiling", tiling},
-                                       {"load_kernel", load_kernel},   {"check", check_trace},
-                                       {"operators", operators},       {"arch", arch_of},
-                                       {"instructions", instructions}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"load", load_trace},
+                                       {"parse", parse_trace},
+                                       {"compile", compile_trace},
+                                       {"tiling", tiling},
+                                       {"tilings", tilings},
+                                       {"load_kernel", load_kernel},
+                                       {"check", check_trace},
+                                       {"operators", operators},
+                                       {"arch", arch_of},
+                                       {"instructions", instructions},
+                                       {NULL, NULL}};
   lua_vinci_type(lua, lua_trace_type, methods, free_trace);
   luaL_setfuncs(lua, functions, 0);
 }

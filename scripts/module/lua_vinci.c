@@ -12,11 +12,6 @@ static const char error_type[] = "vinci.error";
 
 /* ---- errors --------------------------------------------------------------------------------- */
 
-static void set_text(lua_State *lua, const char *key, const char *text) {
-  lua_pushstring(lua, text);
-  lua_setfield(lua, -2, key);
-}
-
 /* The status as a word: "usage", "input", "deadlock". */
 const char *lua_vinci_status(enum vinci_status status) {
   switch (status) {
@@ -39,11 +34,11 @@ void lua_vinci_raise(lua_State *lua, const struct vinci_diag *diag) {
   snprintf(message + length, sizeof message - (size_t)length, "%s%s%s%s", diag->text,
            diag->hint[0] ? " (" : "", diag->hint, diag->hint[0] ? ")" : "");
   lua_createtable(lua, 0, 8);
-  set_text(lua, "message", message);
-  set_text(lua, "text", diag->text);
-  set_text(lua, "hint", diag->hint);
-  set_text(lua, "path", diag->path);
-  set_text(lua, "status", lua_vinci_status(diag->status));
+  lua_set_text(lua, "message", message);
+  lua_set_text(lua, "text", diag->text);
+  lua_set_text(lua, "hint", diag->hint);
+  lua_set_text(lua, "path", diag->path);
+  lua_set_text(lua, "status", lua_vinci_status(diag->status));
   luaL_where(lua, 1);
   lua_setfield(lua, -2, "where");
   lua_pushinteger(lua, (lua_Integer)diag->line);
@@ -141,11 +136,12 @@ void lua_vinci_push_text(lua_State *lua,
 /* ---- parts written in Lua -------------------------------------------------------------------- */
 
 /*
- * vinci.kernel and vinci.plot lie in lib/ beside the hardware descriptions and are loaded at
- * first use: __index of the module.
+ * vinci.kernel, vinci.plot, vinci.transformer and its parts lie in lib/ beside the hardware
+ * descriptions and are loaded at first use: __index of the module.
  */
 static int load_part(lua_State *lua) {
-  static const char *const parts[] = {"kernel", "plot", NULL};
+  static const char *const parts[] = {
+      "kernel", "plot", "transformer", "transformer_operators", "transformer_job", "planner", NULL};
   struct vinci_diag diag = {0};
   char folder[3072], path[4096];
   const char *name = lua_type(lua, 2) == LUA_TSTRING ? lua_tostring(lua, 2) : "";
@@ -174,8 +170,8 @@ int luaopen_vinci(lua_State *lua) {
   lua_setfield(lua, -2, "__concat");
   lua_pop(lua, 1);
   lua_newtable(lua);
-  set_text(lua, "version", vinci_version());
-  set_text(lua, "model_revision", vinci_model_revision());
+  lua_set_text(lua, "version", vinci_version());
+  lua_set_text(lua, "model_revision", vinci_model_revision());
   lua_soc_open(lua);
   lua_trace_open(lua);
   lua_result_open(lua);
@@ -183,7 +179,10 @@ int luaopen_vinci(lua_State *lua) {
   lua_sweep_open(lua);
   lua_ops_open(lua);
   lua_net_open(lua);
+  lua_diff_open(lua);
   lua_gate_open(lua);
+  lua_group_open(lua);
+  lua_tune_open(lua);
   lua_createtable(lua, 0, 1);
   lua_pushcfunction(lua, load_part);
   lua_setfield(lua, -2, "__index");

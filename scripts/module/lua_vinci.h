@@ -23,6 +23,13 @@ extern const char lua_result_type[];
 extern const char lua_values_type[];
 extern const char lua_gate_type[];
 
+/* ---- fields of the table on top of the stack (lua_fields.c) ------------------------------ */
+
+void lua_set_number(lua_State *lua, const char *key, uint64_t value);
+void lua_set_us(lua_State *lua, const char *key, uint64_t ps);
+void lua_set_text(lua_State *lua, const char *key, const char *text); /* NULL: nil */
+void lua_set_flag(lua_State *lua, const char *key, bool value);
+
 /* ---- arguments (lua_args.c) ------------------------------------------------------------- */
 
 /* Leaves with "FUNCTION: argument 'NAME' TEXT". */
@@ -85,6 +92,10 @@ void lua_values_open(lua_State *lua);
 void lua_sweep_open(lua_State *lua);
 void lua_ops_open(lua_State *lua);
 void lua_net_open(lua_State *lua);
+int lua_serve(lua_State *lua); /* a function of lua_net_open() */
+void lua_diff_open(lua_State *lua);
 void lua_gate_open(lua_State *lua);
+void lua_group_open(lua_State *lua);
+void lua_tune_open(lua_State *lua);
 
 #endif

@@ -81,6 +81,7 @@ return soc {
   host = {
     write_bandwidth = num(17.4 * GB, "B/s", "HIXL", "assumed", "as the 910B"),
     read_bandwidth = num(19.7 * GB, "B/s", "HIXL", "assumed", "as the 910B"),
+    local_bandwidth = num(317 * GB, "B/s", "MSI", "assumed", "copies within device memory in a training step on a 910B4: 305 to 330 GB/s"),
     copy = num(2.3 * us, "s", "MSI", "assumed", "tasks MEMCPY_ASYNC of a training step on a 910B2: 2.2 to 2.6 us, whatever their few bytes"),
     launch_call = num(5.8 * us, "s", "MSI", "assumed", "KernelLaunchWithHandle in a training step on a 910B4, mean of 2,255 calls"),
     operator = num(110 * us, "s", "MSI", "assumed", "interval of launches by type of operator in the same step: 100 to 120 us for most"),

@@ -16,5 +16,6 @@ return {
   BOOK = "booksim/booksim2: the router of tests/reference/noc/booksim_parameters.csv, input-queued, virtual channels, credits",
   REF = "parameter set of the reference runs in tests/reference/memory",
   JHBM = "JEDEC JESD235 (HBM2, HBM2E): 16 pseudo-channels a stack; JESD209-4 (LPDDR4X): channels of 16 bits",
+  SMI = "npu-smi info, the vendor's tool of the driver, as public logs of several hosts show its table",
   CM384 = "CloudMatrix384 paper summaries: 910C package of two dies, 752 TFLOPS, 128 GB, 3.2 TB/s",
 }

@@ -41,3 +41,19 @@ size_t cells_split(char *line, char **cells, size_t most) {
       return count;
   }
 }
+
+bool cells_find(char *header, const char *const *names, size_t count, size_t *places) {
+  enum { COLUMNS_MAX = 512 };
+  char *cell[COLUMNS_MAX];
+  header[strcspn(header, "\r\n")] = '\0';
+  size_t columns = cells_split(header, cell, COLUMNS_MAX);
+  columns = columns < COLUMNS_MAX ? columns : COLUMNS_MAX;
+  for (size_t n = 0; n < count; n++) {
+    places[n] = 0;
+    while (places[n] < columns && strcmp(cell[places[n]], names[n]) != 0)
+      places[n]++;
+    if (places[n] == columns)
+      return false;
+  }
+  return true;
+}

@@ -14,5 +14,8 @@ void cell_write(FILE *out, const char *text);
  * than `most` when there are more.
  */
 size_t cells_split(char *line, char **cells, size_t most);
+/* The places of columns by their names in a header, which is split in place; false when one of them
+ * is missing. */
+bool cells_find(char *header, const char *const *names, size_t count, size_t *places);
 
 #endif

@@ -6,10 +6,12 @@
 #include <string.h>
 
 #include "core/base/diag.h"
+#include "core/study/network.h"
+#include "scripts/host/soc_files.h"
 
 static const char *const setting_words[] = {"soc", "memory",     "network", "l2",
                                             "set", "max_cycles", NULL};
-static const char *const workload_words[] = {"op", "trace", NULL};
+static const char *const workload_words[] = {"op", "trace", "net", "job", NULL};
 
 static bool is_among(const char *const *words, const char *key) {
   while (*words && strcmp(*words, key) != 0)
@@ -57,8 +59,11 @@ enum vinci_status study_read_settings(struct study_reader *reader, struct run_sp
                {"network", &spec->models.network},
                {"l2", &spec->models.l2}};
   enum vinci_status status = VINCI_OK;
+  const char *before = spec->soc;
   for (size_t i = 0; status == VINCI_OK && i < sizeof texts / sizeof *texts; i++)
     status = lua_file_field(&reader->file, texts[i].key, texts[i].out, reader->diag);
+  if (status == VINCI_OK && spec->soc != before && soc_own_is_file(spec->soc))
+    status = study_resolve(reader, &spec->soc);
   if (status == VINCI_OK)
     status = lua_file_whole(&reader->file, "max_cycles", &spec->max_cycles, reader->diag);
   return status == VINCI_OK ? read_sets(reader, spec) : status;
@@ -68,10 +73,10 @@ enum vinci_status study_read_settings(struct study_reader *reader, struct run_sp
 
 static enum vinci_status refuse_workload(struct study_reader *reader,
                                          const struct workload *workload) {
-  enum vinci_status status =
-      lua_file_error(&reader->file, reader->diag, "%s%swants one of op and trace",
-                     reader->who ? reader->who : "", reader->who ? " " : "");
-  for (size_t i = 0; !workload->op && workload_words[i]; i++)
+  enum vinci_status status = lua_file_error(
+      &reader->file, reader->diag, "%s%swants one of op, trace%s", reader->who ? reader->who : "",
+      reader->who ? " " : "", reader->who ? ", net and job" : " and net");
+  for (size_t i = 0; !workload->op && !workload->net && !workload->job && workload_words[i]; i++)
     lua_file_hint_key(&reader->file, workload_words[i], reader->diag);
   return status;
 }
@@ -83,20 +88,19 @@ static enum vinci_status refuse_field(struct study_reader *reader, const char *k
                         reader->who ? reader->who : "", reader->who ? ": " : "", key ? key : "[1]");
 }
 
-/* A path of the file, relative to the folder that the file lies in. */
-static enum vinci_status resolve_trace(struct study_reader *reader, struct workload *workload) {
+enum vinci_status study_resolve(struct study_reader *reader, const char **path) {
   const char *slash = strrchr(reader->file.path, '/');
-  if (!workload->trace || *workload->trace == '/' || !slash)
+  if (!*path || **path == '/' || !slash)
     return VINCI_OK;
   size_t folder = (size_t)(slash - reader->file.path) + 1;
   void *room = NULL;
   enum vinci_status status =
-      lua_file_room(&reader->file, folder + strlen(workload->trace) + 1, 1, &room, reader->diag);
+      lua_file_room(&reader->file, folder + strlen(*path) + 1, 1, &room, reader->diag);
   if (status != VINCI_OK)
     return status;
   memcpy(room, reader->file.path, folder);
-  strcpy((char *)room + folder, workload->trace);
-  workload->trace = room;
+  strcpy((char *)room + folder, *path);
+  *path = room;
   return VINCI_OK;
 }
 
@@ -121,7 +125,8 @@ static enum vinci_status read_arguments(struct study_reader *reader, struct work
     if (key &&
         (study_is_setting(key) || is_among(workload_words, key) || is_among(reader->others, key)))
       continue;
-    if (!key || !workload->op)
+    if (!key || workload->trace || (workload->net && !network_has_key(key)) ||
+        (workload->job && strcmp(key, "system") != 0))
       return refuse_field(reader, key);
     status =
         lua_file_argument(&reader->file, key, &workload->args[workload->arg_count], reader->diag);
@@ -138,9 +143,18 @@ enum vinci_status study_read_workload(struct study_reader *reader, struct run_sp
   enum vinci_status status = lua_file_field(&reader->file, "op", &workload->op, reader->diag);
   if (status == VINCI_OK)
     status = lua_file_field(&reader->file, "trace", &workload->trace, reader->diag);
-  if (status == VINCI_OK && !workload->op == !workload->trace)
+  if (status == VINCI_OK)
+    status = lua_file_field(&reader->file, "net", &workload->net, reader->diag);
+  if (status == VINCI_OK)
+    status = lua_file_field(&reader->file, "job", &workload->job, reader->diag);
+  if (status == VINCI_OK &&
+      !!workload->op + !!workload->trace + !!workload->net + !!workload->job != 1)
     status = refuse_workload(reader, workload);
   if (status == VINCI_OK)
-    status = resolve_trace(reader, workload);
+    status = study_resolve(reader, &workload->trace);
+  if (status == VINCI_OK)
+    status = study_resolve(reader, &workload->net);
+  if (status == VINCI_OK)
+    status = study_resolve(reader, &workload->job);
   return status == VINCI_OK ? read_arguments(reader, workload) : status;
 }

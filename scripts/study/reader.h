@@ -29,6 +29,8 @@ VINCI_MUST_CHECK enum vinci_status study_read_settings(struct study_reader *read
 /* The operator with its arguments, or the trace. */
 VINCI_MUST_CHECK enum vinci_status study_read_workload(struct study_reader *reader,
                                                        struct run_spec *spec);
+/* Makes a path of the file one from here: paths are relative to the folder of the file. */
+VINCI_MUST_CHECK enum vinci_status study_resolve(struct study_reader *reader, const char **path);
 /* Whether study_read_settings() reads a field of this name. */
 bool study_is_setting(const char *key);
 

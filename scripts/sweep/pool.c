@@ -179,7 +179,7 @@ static void bury(struct parent *parent, unsigned worker, int status) {
   int64_t index = board->running[worker];
   if (index != NO_POINT) {
     char cells[SWEEP_RECORD_MAX];
-    sweep_crash_cells(WTERMSIG(status), cells, sizeof cells);
+    sweep_crash_cells(parent->pool->study, WTERMSIG(status), cells, sizeof cells);
     if (!sweep_journal_add(&parent->crashes, pool->study->ids[pool->todo[index]], cells))
       fail_journal(parent, &parent->crashes, errno);
     board->failed++;

@@ -6,10 +6,11 @@
 #include "core/base/diag.h"
 #include "core/base/digest.h"
 #include "core/chip/soc.h"
+#include "core/study/network.h"
 #include "scripts/sweep/sweep.h"
 
-static const char op_prefix[] = "op.";
-enum { OP_PREFIX = sizeof op_prefix - 1 };
+/* Of parameters that are arguments of the operator, or of the network. */
+static const char op_prefix[] = "op.", net_prefix[] = "net.";
 
 static enum vinci_status no_memory(struct vinci_diag *diag) {
   return diag_error(diag, VINCI_E_NOMEM, "out of memory");
@@ -118,7 +119,9 @@ static enum vinci_status keep_workload(struct sweep_study *study, const char *co
   workload->args = ARENA_ARRAY(&study->arena, const char *, count);
   if (!what || !workload->args)
     return no_memory(diag);
-  if (is_trace)
+  if (is_trace && network_is_graph(what))
+    workload->net = what;
+  else if (is_trace)
     workload->trace = what;
   else
     workload->op = what;
@@ -145,7 +148,8 @@ static enum vinci_status read_arguments(struct sweep_study *study, const char *c
   const char *what = arguments[0];
   bool is_study = ends_with(what, ".lua");
   bool is_trace = ends_with(what, ".csv") || strchr(what, '/') != NULL;
-  if ((is_study || is_trace) && count > 1)
+  bool takes_none = is_study || (is_trace && !network_is_graph(what));
+  if (takes_none && count > 1)
     return diag_error(diag, VINCI_E_USAGE, "'%s' after %s: it takes no arguments", arguments[1],
                       what);
   if (is_study && options->param_count > 0) {
@@ -160,7 +164,12 @@ static enum vinci_status read_arguments(struct sweep_study *study, const char *c
   return status == VINCI_OK ? expand_params(study, options, diag) : status;
 }
 
-static bool is_operator_key(const char *key) { return strncmp(key, op_prefix, OP_PREFIX) == 0; }
+/* The argument that a parameter is; NULL: none. */
+static const char *argument_of(const char *key) {
+  if (strncmp(key, op_prefix, sizeof op_prefix - 1) == 0)
+    return key + sizeof op_prefix - 1;
+  return strncmp(key, net_prefix, sizeof net_prefix - 1) == 0 ? key + sizeof net_prefix - 1 : NULL;
+}
 
 static bool is_model_key(const char *key) {
   return workload_model(&(struct workload_models){0}, key) != NULL;
@@ -168,7 +177,7 @@ static bool is_model_key(const char *key) {
 
 /* The others are soc, models, and arguments of the operator. */
 static bool is_chip_key(const char *key) {
-  return !is_operator_key(key) && !is_model_key(key) && strcmp(key, "soc") != 0;
+  return !argument_of(key) && !is_model_key(key) && strcmp(key, "soc") != 0;
 }
 
 static const char *param_value(const struct sweep_study *study, size_t point, size_t param) {
@@ -183,10 +192,28 @@ static const char *chip_name(const struct sweep_study *study, size_t point) {
   return study->spec.soc;
 }
 
+static enum vinci_status check_argument(const struct sweep_study *study, const char *key,
+                                        struct vinci_diag *diag) {
+  const struct workload *workload = &study->spec.workload;
+  bool of_net = strncmp(key, net_prefix, sizeof net_prefix - 1) == 0;
+  if (workload->trace)
+    return diag_error(diag, VINCI_E_USAGE, "parameter '%s': a trace has no arguments", key);
+  if (of_net != (workload->net != NULL))
+    return diag_error(diag, VINCI_E_USAGE, "parameter '%s': arguments of %s begin with %s", key,
+                      of_net ? "an operator" : "a network", of_net ? op_prefix : net_prefix);
+  return of_net ? network_check_key(argument_of(key), diag)
+                : workload_check_operator(workload, argument_of(key), diag);
+}
+
 /* A misspelt key is a mistake of the study; a bad value is the failure of its points. */
 static enum vinci_status check_keys(const struct sweep_study *study, struct vinci_diag *diag) {
   struct chip_cache chips = {.data = study->data};
   const vinci_soc *soc = NULL;
+  if (study->spec.workload.job) {
+    (void)diag_error(diag, VINCI_E_USAGE, "a sweep runs no job of several devices");
+    diag_hint(diag, "vinci.group_run in Lua takes set = { [\"hccs.copy\"] = \"25GB/s\" } for each point");
+    return VINCI_E_USAGE;
+  }
   const char *name = study->point_count > 0 ? chip_name(study, 0) : study->spec.soc;
   if (!name)
     return spec_lacks_soc(diag);
@@ -195,10 +222,8 @@ static enum vinci_status check_keys(const struct sweep_study *study, struct vinc
     status = workload_check_operator(&study->spec.workload, NULL, diag);
   for (size_t p = 0; status == VINCI_OK && p < study->param_count; p++) {
     const char *key = study->keys[p];
-    if (is_operator_key(key) && !study->spec.workload.op)
-      status = diag_error(diag, VINCI_E_USAGE, "parameter '%s': a trace has no arguments", key);
-    else if (is_operator_key(key))
-      status = workload_check_operator(&study->spec.workload, key + OP_PREFIX, diag);
+    if (argument_of(key))
+      status = check_argument(study, key, diag);
     else if (is_chip_key(key))
       status = workload_check_key(soc, key, diag);
   }
@@ -231,6 +256,23 @@ enum vinci_status sweep_study_open(struct sweep_study *study, const char *const 
   return status == VINCI_OK ? check_keys(study, diag) : status;
 }
 
+enum vinci_status sweep_study_open_list(struct sweep_study *study,
+                                        const struct vinci_sweep_options *options,
+                                        struct vinci_diag *diag) {
+  *study = (struct sweep_study){.options = {.struct_size = sizeof study->options}};
+  const char *data = options->overrides.data_dir;
+  study->data = data ? arena_strdup(&study->arena, data) : NULL;
+  if ((data && !study->data) || !overrides_keep(&options->overrides, &study->arena, &study->spec))
+    return no_memory(diag);
+  enum vinci_status status = expand_params(study, options, diag);
+  if (status == VINCI_OK)
+    status = workload_choose(&study->spec.models, &study->options, diag);
+  for (size_t p = 0; status == VINCI_OK && p < study->param_count; p++)
+    if (argument_of(study->keys[p]))
+      return VINCI_OK; /* the caller refuses these */
+  return status == VINCI_OK ? check_keys(study, diag) : status;
+}
+
 /* ---- points ---------------------------------------------------------------------------- */
 
 /* Puts key=value in the place of the argument of that key, or at the end. */
@@ -260,8 +302,8 @@ bool sweep_workload(const struct sweep_study *study, size_t point, struct arena 
     memcpy(out->args, study->spec.workload.args, count * sizeof *out->args);
   for (size_t p = 0; p < study->param_count; p++) {
     const char *value = param_value(study, point, p);
-    if (value && is_operator_key(study->keys[p]) &&
-        !put_argument(out, arena, study->keys[p] + OP_PREFIX, value))
+    const char *argument = argument_of(study->keys[p]);
+    if (value && argument && !put_argument(out, arena, argument, value))
       return false;
   }
   return true;
@@ -333,7 +375,7 @@ static enum vinci_status identify(const struct sweep_study *study, struct chip_c
   uint64_t config = status == VINCI_OK ? soc_digest(soc) : unresolved_digest(study, point);
   vinci_soc_free(soc);
   status = VINCI_OK;
-  if (study->spec.workload.op)
+  if (!study->spec.workload.trace)
     status = sweep_workload(study, point, &scratch, &workload)
                  ? workload_digest(&workload, &input, diag)
                  : no_memory(diag);

@@ -34,6 +34,11 @@ VINCI_MUST_CHECK enum vinci_status sweep_study_open(struct sweep_study *study,
                                                     const char *const *arguments, size_t count,
                                                     const struct vinci_sweep_options *options,
                                                     struct vinci_diag *diag);
+/* A study of parameters alone: what runs at its points, the caller says (list.h). Free in any case.
+ */
+VINCI_MUST_CHECK enum vinci_status sweep_study_open_list(struct sweep_study *study,
+                                                         const struct vinci_sweep_options *options,
+                                                         struct vinci_diag *diag);
 void sweep_study_free(struct sweep_study *study);
 /* The Lua form of a study (study_lua.c). */
 VINCI_MUST_CHECK enum vinci_status sweep_study_read(struct sweep_study *study, const char *path,
@@ -68,8 +73,9 @@ sweep_identify(struct sweep_study *study, struct chip_cache *chips, struct vinci
 
 enum { SWEEP_RECORD_MAX = 4096 };
 
-/* The header of the part of a row that comes from the record: status to hbm. */
-void sweep_record_header(FILE *out);
+/* The header of the part of a row that comes from the record: status to hbm; of networks their own
+ * metrics. */
+void sweep_record_header(bool networks, FILE *out);
 /*
  * Runs one point and writes its cells "ok,0,,..." without line end. Returns false when
  * stop() ended the run.
@@ -77,7 +83,8 @@ void sweep_record_header(FILE *out);
 bool sweep_run_point(const struct sweep_study *study, struct chip_cache *chips, size_t point,
                      bool (*stop)(void *context), void *context, char *cells, size_t size);
 /* The cells of a point whose worker died. */
-void sweep_crash_cells(int signal_number, char *cells, size_t size);
+void sweep_crash_cells(const struct sweep_study *study, int signal_number, char *cells,
+                       size_t size);
 
 /* ---- journals (journal.c) ------------------------------------------------------- */
 

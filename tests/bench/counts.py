@@ -20,6 +20,8 @@ import subprocess
 import sys
 import tempfile
 
+import resnet50
+
 TOLERANCE = 0.03
 CHIP = "--soc-version=Ascend910B4"
 # The C library has several forms of memset and the like and takes the one that suits the processor: here
@@ -125,6 +127,16 @@ def warm(counter):
     return (many - few) / 4
 
 
+def network(counter, kept):
+    """ResNet-50: its first stage simulated; all of it with the results of a run before."""
+    path = counter.file("network.csv", resnet50.graph() if kept else resnet50.graph(stages=1))
+    command = ["net", "run", path, *resnet50.RUN]
+    if kept:
+        command.append(f"--results={os.path.join(counter.folder, 'kept')}")
+        subprocess.run([counter.vinci, *command], check=True)
+    return counter.process(*command)[0]
+
+
 def two(counter, memory, texts, units):
     return between(*(counter.trace(text, memory) for text in texts), units)
 
@@ -138,6 +150,8 @@ ROWS = [
     ("run 256^3, warm", "evaluation", warm),
     ("run 1024^3", "process", lambda c: c.process("run", "matmul", "m=1024", "k=1024", "n=1024", CHIP)[0]),
     ("run add 4 Mi", "process", lambda c: c.process("run", "add", "shape=4194304", CHIP)[0]),
+    ("ResNet-50, first stage", "process", lambda c: network(c, False)),
+    ("ResNet-50, results kept", "process", lambda c: network(c, True)),
     ("instruction, flat memory", "instruction", lambda c: two(c, "flat", (turns(200), turns(600)), executed)),
     ("instruction, cycle memory", "instruction", lambda c: two(c, "cycle", (turns(200), turns(600)), executed)),
     ("line that hits", "line", lambda c: two(c, "cycle", (stream(2, 64), stream(6, 64)), lines)),

@@ -86,6 +86,25 @@ static void test_out_of_the_tensor(void **state) {
                 "====== SUMMARY: 1 error\n");
 }
 
+/* The last block of a tensor ends in its tail, which nothing has to have written. */
+static void test_in_and_out_of_a_tail(void **state) {
+  (void)state;
+  static const char head[] = "trace,version=1\nkernel,name=k,arch=dav-c220,blocks=1\n"
+                             "tensor,name=w,dtype=fp16,shape=8,io=workspace,tail=32\n"
+                             "buffer,name=u,space=UB,address=0,size=4096\nstream,core=AIV\n";
+  char text[1024];
+  const char *const write = "vector_dup,dst=u,scalar=0,repeat=1,type=fp16\n"
+                            "set_flag,src=V,dst=MTE3,id=0\nwait_flag,src=V,dst=MTE3,id=0\n"
+                            "copy_ubuf_to_gm_align_b16,dst=w,src=u,len_burst=16\n"
+                            "set_flag,src=MTE3,dst=MTE2,id=0\nwait_flag,src=MTE3,dst=MTE2,id=0\n";
+  snprintf(text, sizeof text, "%s%scopy_gm_to_ubuf,dst=u+512,src=w,len_burst=1\n", head, write);
+  expect_clean(text);
+  snprintf(text, sizeof text, "%s%scopy_gm_to_ubuf,dst=u+512,src=w,len_burst=2\n", head, write);
+  assert_true(finds(text, 0, FINDING_ILLEGAL_READ, 12));
+  snprintf(text, sizeof text, "%scopy_gm_to_ubuf,dst=u+512,src=w,len_burst=1\n", head);
+  assert_true(finds(text, 0, FINDING_UNINITIALIZED, 6));
+}
+
 static void test_another_memory(void **state) {
   (void)state;
   expect_report(CHECK_HEAD(1) "vector_dup,dst=x,scalar=0,repeat=1,type=fp16\n",
@@ -467,6 +486,7 @@ int main(void) {
       cmocka_unit_test(test_below_the_space),
       cmocka_unit_test(test_out_of_the_named_buffer),
       cmocka_unit_test(test_out_of_the_tensor),
+      cmocka_unit_test(test_in_and_out_of_a_tail),
       cmocka_unit_test(test_another_memory),
       cmocka_unit_test(test_operand_outside),
       cmocka_unit_test(test_misaligned),

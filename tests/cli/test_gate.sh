@@ -8,8 +8,6 @@ srcdir=${TESTS_SRCDIR:-.}
 . "$srcdir/tests/support/tap.sh"
 . "$srcdir/tests/support/await.sh"
 vinci=${VINCI:?}
-# The test may run where bless refuses to.
-unset CI GITHUB_ACTIONS GITLAB_CI JENKINS_URL TF_BUILD BUILDKITE TEAMCITY_VERSION
 
 work_folder test_gate
 
@@ -64,12 +62,13 @@ verdict() {
     END { if (found != word) print point " is " found ", not " word }' "$work/out"
 }
 
-# Explanations sum: pipes to the whole, instructions to their pipe, count and cost to each.
+# Explanations sum: pipes to the whole, causes and instructions to their pipe, count and cost to each.
 sums() {
   awk '
     function close_pipe() {
       if (items && of_items != pipe) print "instructions sum to " of_items ", pipe has " pipe
-      items = of_items = 0
+      if (causes && of_causes != pipe) print "causes sum to " of_causes ", pipe has " pipe
+      items = of_items = causes = of_causes = 0
     }
     function close_all() {
       if (!open) return
@@ -79,6 +78,7 @@ sums() {
     }
     /^  change of total_cycles/ { close_all(); open = 1; seen++; whole = $4 + 0; next }
     open && /^    [A-Za-z0-9]+: [-+]/ { close_pipe(); pipe = $2 + 0; of_pipes += pipe; next }
+    open && /^      cause / { causes++; of_causes += $3; next }
     open && /^      .* = count / {
       items++; of_items += $2
       for (i = 1; i < NF; i++) if ($i ~ /:$/ && $i != $1) parts[i] = $(i + 1) + 0

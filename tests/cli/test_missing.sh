@@ -8,7 +8,7 @@ vinci=${VINCI:?}
 soc=--soc-version=Ascend910B4
 
 work_folder test_missing
-plan 9
+plan 10
 
 missing() {
   keep "$vinci" compile --list --missing="$work/list.csv" "$@"
@@ -41,7 +41,7 @@ Relu                                    4        1            4.000
   the first such row: 32 (FLOAT16) to 8
 TripleSoftmax                           1        1            3.000
   no operator stands for 'TripleSoftmax'
-  the nearest name is SoftmaxV2, of softmax
+  the nearest name is SparseSoftmaxCrossEntropyWithLogits, of sparse_softmax_cross_entropy
   needed: an operator of 4;2 (FLOAT;INT32) to 4
 FlasAttentionScore                      1        1            1.000
   no operator stands for 'FlasAttentionScore'
@@ -84,6 +84,15 @@ sixty=$(printf '%060d' 0 | tr 0 1)
 printf '%s\nQuilt,AIV,1,"%s",FLOAT,ND,"%s2",FLOAT,ND\n' "$header" "$sixty" "$sixty" >"$work/list.csv"
 missing $soc
 report "long cells are cut" "$(expect 0 '' "  needed: an operator of $sixty (FLOAT) to $sixty...
+")"
+
+printf '%s\n' "$header" 'Quilt,AIV,2,"""4,8;2""",FLOAT;FLOAT,ND;ND,;,FLOAT;FLOAT,ND;ND' \
+  'MoeDistributeDispatchV2,MIX_AIV,1,"4,8",FLOAT,ND,"4,8",FLOAT,ND' >"$work/list.csv"
+missing $soc
+report "scalars, quotes of lists, kernels of several devices" "$(expect 0 '' \
+  "  needed: an operator of 4,8;2 (FLOAT;FLOAT) to scalars
+MoeDistributeDispatchV2                 1        1            1.000
+  MoeDistributeDispatchV2 exchanges tokens with other devices; a trace is of one device
 ")"
 
 printf 'm,n,k\n4,4,4\n' >"$work/list.csv"

@@ -11,6 +11,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/clock.h"
+#include "core/base/decimal.h"
 #include "core/base/diag.h"
 #include "core/base/utf8.h"
 
@@ -94,6 +95,38 @@ static void arena_gives_zeroed_aligned_memory(void **state) {
   assert_int_equal(arena.total_bytes, 0);
 }
 
+/* The same requests find the same memory, zeroed where that was asked for; others find room too. */
+static void arena_rewinds(void **state) {
+  (void)state;
+  static const size_t sizes[] = {100, 40000, 3, 2000000, 500};
+  enum { SIZES = sizeof sizes / sizeof *sizes };
+  struct arena arena = {0};
+  unsigned char *memory[SIZES];
+  for (size_t i = 0; i < SIZES; i++)
+    memset(memory[i] = arena_alloc(&arena, sizes[i], 1), 0xa5, sizes[i]);
+  size_t bytes = arena.total_bytes;
+  for (unsigned round = 0; round < 3; round++) {
+    arena_seal(&arena);
+    arena_rewind(&arena);
+    for (size_t i = 0; i < SIZES; i++) {
+      bool room = i % 2 == round % 2;
+      unsigned char *again =
+          room ? arena_alloc_room(&arena, sizes[i], 1) : arena_alloc(&arena, sizes[i], 1);
+      assert_ptr_equal(again, memory[i]);
+      for (size_t b = 0; b < sizes[i]; b++)
+        assert_int_equal(again[b], room ? 0xa5 : 0);
+      memset(again, 0xa5, sizes[i]);
+    }
+    assert_int_equal(arena.total_bytes, bytes);
+  }
+  arena_rewind(&arena);
+  for (size_t i = SIZES; i-- > 0;)
+    assert_non_null(arena_alloc(&arena, sizes[i], 1));
+  assert_non_null(arena_alloc(&arena, 5000000, 1));
+  arena_free(&arena);
+  assert_null(arena.spare);
+}
+
 static void arena_reports_shortage(void **state) {
   (void)state;
   struct arena arena = {0};
@@ -136,6 +169,19 @@ static void clock_edges_never_drift(void **state) {
   }
 }
 
+static void decimals_are_read_as_they_are_written(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    uint64_t value;
+  } rows[] = {{"12.345", 12345}, {"12", 12000},     {"0.05", 50},
+              {"7.", 7000},      {"1.23456", 1234}, {"18446744073709551.615", UINT64_MAX}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    assert_true(decimal_read(rows[i].text, 3) == rows[i].value);
+  for (uint64_t value = 1; value < UINT64_MAX / 7; value = value * 7 + 3)
+    assert_true(decimal_read(decimal_exact(value, 6).text, 6) == value);
+}
+
 static void utf8_characters_have_their_length(void **state) {
   (void)state;
   static const struct {
@@ -170,8 +216,10 @@ int main(void) {
       cmocka_unit_test(excerpt_of_a_long_line_shows_the_column),
       cmocka_unit_test(nearest_name),
       cmocka_unit_test(arena_gives_zeroed_aligned_memory),
+      cmocka_unit_test(arena_rewinds),
       cmocka_unit_test(arena_reports_shortage),
       cmocka_unit_test(clock_edges_never_drift),
+      cmocka_unit_test(decimals_are_read_as_they_are_written),
       cmocka_unit_test(utf8_characters_have_their_length),
   };
   return cmocka_run_group_tests_name("base", tests, NULL, NULL);

@@ -89,6 +89,10 @@ static void identities_are_checked(void **state) {
   check_violation(result,
                   "core0.veccore1 pipe V: busy 16501 cycles exceed the 16500 cycles of the run");
   result->cores[1].pipe[PIPE_V] = counters(9900, 3300, 16);
+  result->cores[1].pipe[PIPE_V].cause_cycles[CAUSE_BANK]++;
+  check_violation(result, "core0.veccore1 pipe V: the causes sum to 9901 cycles, but the pipe was "
+                          "busy 9900");
+  result->cores[1].pipe[PIPE_V] = counters(9900, 3300, 16);
 
   result->cores[0].pipe[PIPE_M].busy_cycles = 3;
   check_violation(result, "core0.veccore0 has no pipe M, but counted 3 busy and 0 stall cycles "

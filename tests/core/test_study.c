@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "core/vinci_gate.h"
 #include "core/vinci_study.h"
 
 static const char study_text[] =

@@ -356,14 +356,11 @@ static void indices_go_beside_their_values(void **state) {
 static struct inst load3d(int64_t m_start, int64_t m_ext, int64_t k_start, int64_t k_ext) {
   struct inst inst = test_inst(OP_IMG2COLV2_CBUF_TO_CA, DTYPE_FP16);
   static const char *const names[] = {"filter_w",   "filter_h", "pad_left", "pad_right", "pad_top",
-                                      "pad_bottom", "l1_w",     "l1_h",     "channels"};
-  static const int64_t values[] = {3, 3, 1, 1, 1, 1, 14, 14, 64};
+                                      "pad_bottom", "l1_w",     "l1_h",     "channels",  "m_start",
+                                      "m_ext",      "k_start",  "k_ext"};
+  const int64_t values[] = {3, 3, 1, 1, 1, 1, 14, 14, 64, m_start, m_ext, k_start, k_ext};
   for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
     test_set(&inst, names[i], values[i]);
-  test_set(&inst, "m_start", m_start);
-  test_set(&inst, "m_ext", m_ext);
-  test_set(&inst, "k_start", k_start);
-  test_set(&inst, "k_ext", k_ext);
   return inst;
 }
 
@@ -422,6 +419,45 @@ static void load3d_reads_from_the_start_of_l1_behind_its_boundary(void **state) 
   assert_int_equal(access[0].address, 0);
   assert_int_equal(access[0].bytes, 2048);
   assert_int_equal(access[0].runs.bytes, 0);
+}
+
+/* The same map and windows by load3d of the first version: windows from output row y on. */
+static struct inst img2col(int64_t repeat, int64_t y, int64_t c1) {
+  struct inst inst = test_inst(OP_IMG2COL_CBUF_TO_CA, DTYPE_FP16);
+  static const char *const names[] = {"filter_w", "filter_h",   "pad_left", "pad_right",
+                                      "pad_top",  "pad_bottom", "l1_w",     "l1_h"};
+  static const int64_t values[] = {3, 3, 1, 1, 1, 1, 14, 14};
+  for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
+    test_set(&inst, names[i], values[i]);
+  test_set(&inst, "repeat", repeat);
+  test_set(&inst, "first_x", -1);
+  test_set(&inst, "first_y", y - 1);
+  test_set(&inst, "c1", c1);
+  return inst;
+}
+
+static void img2col_moves_a_fractal_per_repeat(void **state) {
+  (void)state;
+  enum { ROW = 14 * 32, GROUP = 14 * ROW, WINDOWS = 1 };
+  struct inst top = img2col(9, 0, 0); /* 16 windows: output rows 0 and 1, map rows 0 to 2 */
+  assert_int_equal(test_cost(&top).bytes, 9 * 512);
+  assert_int_equal(test_cost(&top).issue_cycles, local_cycles(9 * 512));
+  assert_int_equal(test_bytes(&top, "dst", WRITE), 9 * 512);
+  assert_int_equal(test_access(&top, "src", READ).address, 0);
+  assert_int_equal(test_bytes(&top, "src", READ), 3 * ROW);
+  struct inst apart = img2col(3, 5, 1); /* map rows 4 to 7 of group 1 */
+  test_set(&apart, "jump", 4);
+  assert_int_equal(test_bytes(&apart, "dst", WRITE), (2 * 4 + 1) * 512);
+  assert_int_equal(test_access(&apart, "src", READ).address, GROUP + 4 * ROW);
+  assert_int_equal(test_bytes(&apart, "src", READ), 4 * ROW);
+  struct inst groups = img2col(10, 5, 1); /* the tenth repeat is of group 2 */
+  assert_int_equal(test_bytes(&groups, "src", READ), GROUP + 4 * ROW);
+  struct inst windows = img2col(2, 5, 1); /* 32 windows: output rows 5 to 7 */
+  test_set(&windows, "mode", WINDOWS);
+  assert_int_equal(test_bytes(&windows, "src", READ), 5 * ROW);
+  test_set(&windows, "first_y", -1);
+  test_set(&windows, "repeat", 7); /* 112 windows, 14 in a row: output rows 0 to 7 */
+  assert_int_equal(test_bytes(&windows, "src", READ), 9 * ROW);
 }
 
 static void fills_write_and_move_nothing(void **state) {
@@ -553,6 +589,7 @@ int main(void) {
       cmocka_unit_test(load3d_moves_the_windows_it_makes),
       cmocka_unit_test(load3d_reads_the_rows_under_its_windows),
       cmocka_unit_test(load3d_reads_from_the_start_of_l1_behind_its_boundary),
+      cmocka_unit_test(img2col_moves_a_fractal_per_repeat),
       cmocka_unit_test(fills_write_and_move_nothing),
       cmocka_unit_test(fixpipe_writes_rows),
       cmocka_unit_test(fixpipe_writes_columns_of_blocks),

@@ -393,6 +393,38 @@ def attention(case):
         case.args["causal"] = "0"
 
 
+def chain(case):
+    """Steps of one operand and of two, some by way of single precision."""
+    rng = case.rng
+    general(case)
+    for name in [name for name in case.args if name[-1] in "2345"]:
+        del case.args[name]
+    steps = [rng.choice(["abs", "relu", "neg", "muls:0.5", "sigmoid", "cast:fp32", "t%d=adds:2" % i])
+             for i in range(rng.randint(1, 6))]
+    uses = rng.choice(["add:x:x1", "max:x1:x"])
+    case.args["dtype"] = rng.choice(["fp16", "bf16", "fp32"])
+    case.args.pop("dtype1", None)
+    case.args["steps"] = ",".join([uses] + steps)
+
+
+def resize(case):
+    side, channels = extent(case, 40), extent(case, 30)
+    case.args["format"] = case.rng.choice(["nchw", "nc1hwc0"])
+    extents = [case.rng.randint(1, 3), channels, side, side + 1]
+    extents += [16] if case.args["format"] == "nc1hwc0" else []
+    case.args["size"] = "%dx%d" % (extent(case, 80), extent(case, 80))
+    case.args["shape"], case.elements = text_of(extents), product(extents)
+    choose_words(case, 0.7)
+
+
+def global_avg_pool(case):
+    side = extent(case, 20)
+    case.args["dtype"] = case.rng.choice(["fp16", "bf16", "fp32"])
+    extents = [case.rng.randint(1, 9), extent(case, 30), side, side,
+               8 if case.args["dtype"] == "fp32" else 16]
+    case.args["shape"], case.elements = text_of(extents), product(extents)
+
+
 MAKERS = {
     "matmul": matmul, "batch_matmul": matmul, "conv2d": conv, "conv2d_backprop_input": conv,
     "conv2d_backprop_filter": conv, "flash_attention": attention, "flash_attention_grad": attention,
@@ -403,7 +435,8 @@ MAKERS = {
     "sort": sort, "transpose": transpose, "transdata": transdata, "slice": slice_of,
     "concat": concat, "pad": pad, "gather": gather, "scatter_update": gather, "scatter_add": gather,
     "broadcast": repetition, "range": series, "swiglu": even_rows, "swiglu_grad": even_rows,
-    "rope": even_rows, "rope_grad": even_rows,
+    "rope": even_rows, "rope_grad": even_rows, "chain": chain, "resize": resize,
+    "global_avg_pool": global_avg_pool,
 }
 
 

@@ -10,10 +10,10 @@ vinci=${VINCI:?}
 work_folder test_experiments
 output=--output=$work
 
-plan 14
+plan 19
 for script in "$srcdir"/scripts/experiments/*.lua; do
   name=$(basename "$script" .lua)
-  [ "$name" != common ] || continue
+  case $name in common | effects) continue ;; esac
   "$vinci" lua "$script" --quick "$output" >"$work/$name.out" 2>"$work/$name.err"
   code=$?
   report "$name" "$([ $code -eq 0 ] || cat "$work/$name.err"
@@ -32,3 +32,12 @@ report "shared memory needs no more than is alive" "$(grep -q 'drawn: pass: .* 0
 "$vinci" lua "$srcdir/scripts/experiments/roofline.lua" --quik >/dev/null 2>"$work/err"
 report "a misspelt option" "$([ $? -eq 2 ] || echo "exit code"; grep -q '^usage: ' "$work/err" ||
   cat "$work/err")"
+# Claims about techniques, each with what the simulator gives: all of effects/ run and hold.
+"$vinci" lua "$srcdir/scripts/experiments/effects.lua" --quick >"$work/effects.out" 2>"$work/effects.err"
+report "the effects that users rely on are there" "$([ $? -eq 0 ] || cat "$work/effects.out" "$work/effects.err"
+  for file in "$srcdir"/scripts/experiments/effects/*.lua; do
+    grep -q "^\(pass\|no\) .*, $(basename "$file" .lua): " "$work/effects.out" || echo "no $file"
+  done)"
+"$vinci" lua "$srcdir/scripts/experiments/effects.lua" --only=gear >/dev/null 2>"$work/err"
+report "an effect that is not there" "$([ $? -eq 2 ] || echo "exit code"
+  grep -q "^error: no effect 'gear'" "$work/err" || cat "$work/err")"

@@ -5,7 +5,7 @@
 
 /*
  * Words between $: what expands from STALL_LIST. The first reason has the value that is named, all
- * others are 0.
+ * others are 0. `reasons` expands from causes.def for a pipe: the last cause has the value.
  */
 /* clang-format off */
 static const char *const golden_summary[] = {
@@ -30,37 +30,37 @@ static const char *const golden_summary[] = {
     "      \"total_cycles\": 16500,",
     "      \"pipes\": {",
     "        \"S\": {\"busy_cycles\": 1000, \"stall_cycles\": {$stalls 200$}, \"idle_cycles\": 15300, "
-    "\"instructions\": 64},",
+    "\"instructions\": 64, \"cause_cycles\": {$reasons S 1000$}},",
     "        \"V\": {\"busy_cycles\": 9900, \"stall_cycles\": {$stalls 3300$}, \"idle_cycles\": 3300, "
-    "\"instructions\": 16},",
+    "\"instructions\": 16, \"cause_cycles\": {$reasons V 9900$}},",
     "        \"M\": {\"busy_cycles\": 0, \"stall_cycles\": {$stalls 0$}, \"idle_cycles\": 16500, "
-    "\"instructions\": 0},",
+    "\"instructions\": 0, \"cause_cycles\": {$reasons M 0$}},",
     "        \"MTE1\": {\"busy_cycles\": 0, \"stall_cycles\": {$stalls 0$}, \"idle_cycles\": 16500, "
-    "\"instructions\": 0},",
+    "\"instructions\": 0, \"cause_cycles\": {$reasons MTE1 0$}},",
     "        \"MTE2\": {\"busy_cycles\": 6600, \"stall_cycles\": {$stalls 1650$}, \"idle_cycles\": 8250, "
-    "\"instructions\": 32},",
+    "\"instructions\": 32, \"cause_cycles\": {$reasons MTE2 6600$}},",
     "        \"MTE3\": {\"busy_cycles\": 3300, \"stall_cycles\": {$stalls 0$}, \"idle_cycles\": 13200, "
-    "\"instructions\": 16},",
+    "\"instructions\": 16, \"cause_cycles\": {$reasons MTE3 3300$}},",
     "        \"FIX\": {\"busy_cycles\": 0, \"stall_cycles\": {$stalls 0$}, \"idle_cycles\": 16500, "
-    "\"instructions\": 0}",
+    "\"instructions\": 0, \"cause_cycles\": {$reasons FIX 0$}}",
     "      }",
     "    }",
     "  ],",
     "  \"pipes\": {",
     "    \"S\": {\"busy_cycles\": 1000, \"stall_cycles\": {$stalls 200$}, \"idle_cycles\": 15300, "
-    "\"instructions\": 64, \"total_cycles\": 16500, \"utilization\": 0.060606},",
+    "\"instructions\": 64, \"cause_cycles\": {$reasons S 1000$}, \"total_cycles\": 16500, \"utilization\": 0.060606},",
     "    \"V\": {\"busy_cycles\": 9900, \"stall_cycles\": {$stalls 3300$}, \"idle_cycles\": 3300, "
-    "\"instructions\": 16, \"total_cycles\": 16500, \"utilization\": 0.6},",
+    "\"instructions\": 16, \"cause_cycles\": {$reasons V 9900$}, \"total_cycles\": 16500, \"utilization\": 0.6},",
     "    \"M\": {\"busy_cycles\": 0, \"stall_cycles\": {$stalls 0$}, \"idle_cycles\": 16500, "
-    "\"instructions\": 0, \"total_cycles\": 16500, \"utilization\": 0.0},",
+    "\"instructions\": 0, \"cause_cycles\": {$reasons M 0$}, \"total_cycles\": 16500, \"utilization\": 0.0},",
     "    \"MTE1\": {\"busy_cycles\": 0, \"stall_cycles\": {$stalls 0$}, \"idle_cycles\": 16500, "
-    "\"instructions\": 0, \"total_cycles\": 16500, \"utilization\": 0.0},",
+    "\"instructions\": 0, \"cause_cycles\": {$reasons MTE1 0$}, \"total_cycles\": 16500, \"utilization\": 0.0},",
     "    \"MTE2\": {\"busy_cycles\": 6600, \"stall_cycles\": {$stalls 1650$}, \"idle_cycles\": 8250, "
-    "\"instructions\": 32, \"total_cycles\": 16500, \"utilization\": 0.4},",
+    "\"instructions\": 32, \"cause_cycles\": {$reasons MTE2 6600$}, \"total_cycles\": 16500, \"utilization\": 0.4},",
     "    \"MTE3\": {\"busy_cycles\": 3300, \"stall_cycles\": {$stalls 0$}, \"idle_cycles\": 13200, "
-    "\"instructions\": 16, \"total_cycles\": 16500, \"utilization\": 0.2},",
+    "\"instructions\": 16, \"cause_cycles\": {$reasons MTE3 3300$}, \"total_cycles\": 16500, \"utilization\": 0.2},",
     "    \"FIX\": {\"busy_cycles\": 0, \"stall_cycles\": {$stalls 0$}, \"idle_cycles\": 16500, "
-    "\"instructions\": 0, \"total_cycles\": 16500, \"utilization\": 0.0}",
+    "\"instructions\": 0, \"cause_cycles\": {$reasons FIX 0$}, \"total_cycles\": 16500, \"utilization\": 0.0}",
     "  },",
     "  \"bytes\": {",
     "    \"GM->L1\": 0,",
@@ -124,6 +124,12 @@ static const char *const golden_report[] = {
     "  busy          at least one instruction in flight",
     "$legend$",
     "  idle          nothing to do",
+    "",
+    "What busy cycles were spent on (vinci run --counters explains the words)",
+    "  AIV  S     unfinished 100.0 %",
+    "  AIV  V     unfinished 100.0 %",
+    "  AIV  MTE2  unfinished 100.0 %",
+    "  AIV  MTE3  unfinished 100.0 %",
     "",
     "Cores with work: share of the run with a block, and busy share of each pipe",
     "  core               blocks   active       S       V       M    MTE1    MTE2    MTE3     FIX",

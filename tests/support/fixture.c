@@ -122,7 +122,7 @@ vinci_soc *fixture_soc(void) {
   soc->bt_bytes = 1 << 10;
   soc->fb_bytes = 7 << 10;
   soc->flag_ids = 8;
-  soc->host_write_rate = soc->host_read_rate = 1000000000;
+  soc->host_write_rate = soc->host_read_rate = soc->copy_rate = 1000000000;
   soc->host_launch_call_ps = 5300000;
   soc->host_operator_ps = 97000000;
   soc->launch_gap_ps = 31000;

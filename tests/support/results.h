@@ -12,7 +12,8 @@ static inline struct pipe_counters counters(uint64_t busy, uint64_t wait, uint64
   return (struct pipe_counters){.busy_cycles = busy,
                                 .stall_cycles[STALL_WAIT_FLAG] = wait,
                                 .idle_cycles = RUN_CYCLES - busy - wait,
-                                .instructions = instructions};
+                                .instructions = instructions,
+                                .cause_cycles[CAUSE_UNFINISHED] = busy};
 }
 
 static inline struct vinci_result *new_result(uint32_t cores) {
@@ -140,6 +141,7 @@ static inline void add_event(struct vinci_result *result, uint32_t core, enum is
                                                                 .pipe = (uint8_t)pipe,
                                                                 .id = id,
                                                                 .other = (uint8_t)other,
+                                                                .path = PATH_GM_UB,
                                                                 .bytes = 64};
 }
 

@@ -54,6 +54,11 @@ static struct traffic traffic_of(const vinci_trace *trace) {
   for (uint32_t i = 0; i < trace->tensor_count; i++) {
     const struct program_tensor *tensor = &trace->tensors[i];
     uint64_t bits = dtype_bits(tensor->dtype);
+    bool again = false; /* another kernel of the trace has named the tensor before */
+    for (uint32_t earlier = 0; earlier < i; earlier++)
+      again |= strcmp(trace->tensors[earlier].name, tensor->name) == 0;
+    if (again)
+      continue;
     if (tensor->io == TENSOR_IN || tensor->io == TENSOR_INOUT)
       traffic.in += tensor->bytes;
     if (tensor->io == TENSOR_OUT || tensor->io == TENSOR_INOUT)

@@ -146,11 +146,24 @@ static void a_process_that_dies_costs_its_question(void **state) {
   vinci_soc_free(soc);
 }
 
+static void nothing_asked_is_no_error(void **state) {
+  (void)state;
+  struct vinci_diag diag = {0};
+  vinci_soc *soc = NULL;
+  assert_int_equal(vinci_soc_load("Ascend910B4", NULL, &soc, &diag), VINCI_OK);
+  for (unsigned jobs = 0; jobs <= 2; jobs++) {
+    const struct vinci_evaluate_options options = {.struct_size = sizeof options, .jobs = jobs};
+    assert_int_equal(vinci_evaluate(soc, NULL, 0, &options, &diag), VINCI_OK);
+  }
+  vinci_soc_free(soc);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(answers_do_not_depend_on_jobs),
       cmocka_unit_test(a_limit_and_wrong_options_are_told),
       cmocka_unit_test(a_process_that_dies_costs_its_question),
+      cmocka_unit_test(nothing_asked_is_no_error),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

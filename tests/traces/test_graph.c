@@ -34,10 +34,12 @@ static const char all_kinds[] =
     "tensor,name=flat,dtype=fp16,shape=512,memory=x\n"
     "tensor,name=w,dtype=fp32,shape=,io=weight\n"
     "tensor,name=y,dtype=fp16,shape=1x1x32x16x16,format=NC1HWC0,offset=1024\n"
+    "tensor,name=y2,dtype=fp16,shape=1x1x32x16x16,format=NC1HWC0\n"
     "tensor,name=z,dtype=int4,shape=3,io=out\n"
     "copy,name=up,way=h2d,in=host,out=x\n"
     "view,name=v,in=x,out=flat\n"
     "kernel,name=k,op=add,in=flat - w,out=y,args=shape=512 dtype=fp16,stream=2,origin=/a/Add\n"
+    "copy,name=c,way=d2d,in=y,out=y2,host_us=2.0,tiling_us=3.5\n"
     "task,name=t,unit=AI_CPU,duration_us=1.25,in=y,out=z,after=up k\n";
 
 static void what_is_written_is_what_was_read(void **state) {
@@ -52,8 +54,9 @@ static void what_is_written_is_what_was_read(void **state) {
   fclose(out);
   assert_string_equal(text, all_kinds);
   assert_int_equal(graph.nodes[2].inputs[1], GRAPH_NONE);
-  assert_int_equal(graph.nodes[3].duration_ps, 1250000);
-  assert_int_equal(graph_bytes(&graph.tensors[5]), 2); /* three times 4 bits */
+  assert_int_equal(graph.nodes[3].tiling_ps, 3500000);
+  assert_int_equal(graph.nodes[4].duration_ps, 1250000);
+  assert_int_equal(graph_bytes(&graph.tensors[6]), 2); /* three times 4 bits */
   assert_int_equal(graph_memory(&graph, 2), 1);
   graph_free(&graph);
 }
@@ -332,6 +335,139 @@ static void a_full_queue_holds_the_host_back(void **state) {
   graph_free(&graph);
 }
 
+static uint64_t end_of(const struct queue_task *task) {
+  return task->start_ps + task->duration_ps + task->slowed_ps;
+}
+
+/*
+ * Kernels bound by memory beside copies, on a chip whose memory moves 10^12 bytes a second: in a
+ * microsecond 10^6. A copy of 8 * 10^6 bytes in 20 us takes 0.4 of that. The first kernel does 4 us
+ * of its work while the copy has not begun, and the other 6 us of work take 10 us. The second
+ * kernel does 6 us of its work in the 10 us that are left of the copy, and is not slowed
+ * afterwards.
+ */
+static void copies_take_bandwidth_from_kernels_bound_by_memory(void **state) {
+  (void)state;
+  struct graph graph = {0};
+  struct queue_result result;
+  struct queue_options options = {.host = QUEUE_SINK};
+  struct vinci_soc soc = *fixture_shared;
+  soc.launch_gap_ps = soc.host_launch_call_ps = 0;
+  assert_int_equal(soc_hbm_bytes_per_second(&soc), 1000000 * UINT64_C(1000000));
+  uint32_t x = add_tensor(&graph, 512, GRAPH_IN), y = add_tensor(&graph, 512, GRAPH_LOCAL);
+  add_node(&graph, GRAPH_KERNEL, "relu", x, y, 0);
+  add_node(&graph, GRAPH_KERNEL, "relu", y, add_tensor(&graph, 512, GRAPH_OUT), 0);
+  uint32_t z = add_tensor(&graph, 512, GRAPH_LOCAL);
+  add_node(&graph, GRAPH_TASK, "AI_CPU", x, z, 1);
+  add_node(&graph, GRAPH_COPY, "d2h", z, add_tensor(&graph, 512, GRAPH_OUT), 1);
+  struct queue_task tasks[4] = {{.duration_ps = 10 * US, .memory_bound = true},
+                                {.duration_ps = 16 * US, .memory_bound = true},
+                                {.duration_ps = 4 * US},
+                                {.duration_ps = 20 * US, .hbm_bytes = 8000000}};
+  assert_int_equal(queue_run(&graph, &soc, &options, tasks, &result, NULL), VINCI_OK);
+  assert_int_equal(tasks[0].slowed_ps, 4 * US);
+  assert_int_equal(tasks[1].start_ps, 14 * US);
+  assert_int_equal(tasks[1].slowed_ps, 4 * US);
+  assert_int_equal(end_of(&tasks[1]), 34 * US);
+  assert_int_equal(tasks[3].start_ps, 4 * US);
+  assert_int_equal(end_of(&tasks[3]), 24 * US);
+  assert_int_equal(result.slowed_ps, 8 * US); /* 8 * 10^6 bytes at 10^12 bytes a second */
+  assert_int_equal(result.core_ps, 34 * US);
+
+  tasks[0].memory_bound = false; /* a kernel that memory does not bind keeps its time */
+  assert_int_equal(queue_run(&graph, &soc, &options, tasks, &result, NULL), VINCI_OK);
+  assert_int_equal(tasks[0].slowed_ps, 0);
+  assert_int_equal(tasks[1].start_ps, 10 * US);
+  assert_in_range(tasks[1].slowed_ps, 14 * US * 4 / 10 - 1, 14 * US * 4 / 10 + 1);
+  graph_free(&graph);
+}
+
+/* Of random graphs with copies before, behind and between kernels: a kernel's time grows by the
+ * bytes that are copied while the kernel runs, over the bandwidth. */
+static void time_grows_by_the_bytes_copied_meanwhile(void **state) {
+  (void)state;
+  enum { NODES = 24 };
+  uint64_t seed = 4711;
+  struct vinci_soc soc = *fixture_shared;
+  struct queue_options options = {.host = QUEUE_SINK};
+  for (unsigned round = 0; round < RANDOM_GRAPHS; round++) {
+    static const char *const ways[] = {"h2d", "d2h", "d2d"};
+    struct graph graph = {0};
+    struct queue_result result;
+    struct queue_task tasks[NODES] = {{0}};
+    add_tensor(&graph, 512, GRAPH_IN);
+    for (uint32_t i = 0; i < NODES; i++) {
+      bool kernel = splitmix64_next(&seed) % 2;
+      uint32_t from = (uint32_t)(splitmix64_next(&seed) % (i + 1));
+      add_tensor(&graph, 512, GRAPH_OUT);
+      add_node(&graph, kernel ? GRAPH_KERNEL : GRAPH_COPY, ways[splitmix64_next(&seed) % 3], from,
+               i + 1, (uint32_t)(splitmix64_next(&seed) % 4));
+      tasks[i] = (struct queue_task){.duration_ps = (1 + splitmix64_next(&seed) % 50) * US,
+                                     .memory_bound = kernel && i % 3,
+                                     .hbm_bytes = kernel ? 0 : splitmix64_next(&seed) % 1000000};
+    }
+    assert_int_equal(queue_run(&graph, &soc, &options, tasks, &result, NULL), VINCI_OK);
+    for (uint32_t i = 0; i < NODES; i++) {
+      double bytes = 0;
+      for (uint32_t j = 0; j < NODES; j++) {
+        uint64_t from = max_u64(tasks[i].start_ps, tasks[j].start_ps);
+        uint64_t to = min_u64(end_of(&tasks[i]), end_of(&tasks[j]));
+        if (to > from && graph.nodes[j].kind == GRAPH_COPY)
+          bytes += (double)tasks[j].hbm_bytes * (double)(to - from) / (double)tasks[j].duration_ps;
+      }
+      double expected = tasks[i].memory_bound ? bytes : 0; /* a byte in a picosecond */
+      assert_true((double)tasks[i].slowed_ps > expected - NODES - 1);
+      assert_true((double)tasks[i].slowed_ps < expected + NODES + 1);
+    }
+    graph_free(&graph);
+  }
+}
+
+/* Shapes that are known at run time: the host works out a tiling before each launch. That is hidden
+ * behind the kernel before when it takes less. */
+static void tiling_is_hidden_behind_a_longer_kernel(void **state) {
+  (void)state;
+  for (uint64_t tiling = 20; tiling <= 60; tiling += 40) {
+    struct graph graph = {0};
+    struct queue_result result;
+    struct queue_options options = {.host = QUEUE_GRAPH};
+    uint64_t call = (uint64_t)fixture_shared->host_launch_call_ps;
+    uint64_t kernel = 40 * US + (uint64_t)fixture_shared->launch_gap_ps;
+    uint32_t last = add_tensor(&graph, 512, GRAPH_IN);
+    struct queue_task tasks[4] = {{0}};
+    for (uint32_t i = 0; i < 4; i++) {
+      uint32_t next = add_tensor(&graph, 512, i == 3 ? GRAPH_OUT : GRAPH_LOCAL);
+      add_node(&graph, GRAPH_KERNEL, "relu", last, next, 0);
+      graph.nodes[i].tiling_ps = tiling * US;
+      tasks[i].duration_ps = 40 * US;
+      last = next;
+    }
+    assert_int_equal(queue_run(&graph, fixture_shared, &options, tasks, &result, NULL), VINCI_OK);
+    uint64_t host = tiling * US + call;
+    assert_int_equal(result.end_ps, host + 3 * max_u64(host, kernel) + 40 * US);
+    graph_free(&graph);
+  }
+}
+
+/* The host waits for what a copy brings, unless all nodes wait on the device. */
+static void a_host_waits_for_copies_to_the_host(void **state) {
+  (void)state;
+  struct graph graph = {0};
+  struct queue_result result;
+  uint64_t call = (uint64_t)fixture_shared->host_launch_call_ps;
+  uint32_t x = add_tensor(&graph, 512, GRAPH_IN);
+  add_node(&graph, GRAPH_COPY, "d2h", x, add_tensor(&graph, 512, GRAPH_OUT), 1);
+  add_node(&graph, GRAPH_KERNEL, "relu", x, add_tensor(&graph, 512, GRAPH_OUT), 0);
+  struct queue_task tasks[2] = {{.duration_ps = 100 * US}, {.duration_ps = 10 * US}};
+  struct queue_options options = {.host = QUEUE_GRAPH};
+  assert_int_equal(queue_run(&graph, fixture_shared, &options, tasks, &result, NULL), VINCI_OK);
+  assert_int_equal(tasks[1].start_ps, call + 100 * US + call);
+  options.host = QUEUE_SINK;
+  assert_int_equal(queue_run(&graph, fixture_shared, &options, tasks, &result, NULL), VINCI_OK);
+  assert_int_equal(tasks[1].start_ps, call);
+  graph_free(&graph);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_is_written_is_what_was_read),
@@ -342,6 +478,10 @@ int main(void) {
       cmocka_unit_test(plans_of_others_are_checked),
       cmocka_unit_test(gaps_and_hosts_are_as_computed_by_hand),
       cmocka_unit_test(streams_overlap_but_for_the_cores),
+      cmocka_unit_test(copies_take_bandwidth_from_kernels_bound_by_memory),
+      cmocka_unit_test(time_grows_by_the_bytes_copied_meanwhile),
+      cmocka_unit_test(tiling_is_hidden_behind_a_longer_kernel),
+      cmocka_unit_test(a_host_waits_for_copies_to_the_host),
       cmocka_unit_test(a_full_queue_holds_the_host_back),
   };
   cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -39,7 +39,7 @@ report "a family of one chip" "$(expect 2 "error: unknown SoC 'Ascend950'
 hint: there is Ascend950PR_9589")"
 run check "$work/tiny.csv" --soc-version=ASCEND910B
 report "a family of several chips" "$(expect 2 "error: unknown SoC 'ASCEND910B'
-hint: there are Ascend910B1, Ascend910B2, Ascend910B3 and Ascend910B4")"
+hint: there are Ascend910B1, Ascend910B2, Ascend910B2C, Ascend910B3 and Ascend910B4")"
 run check "$work/tiny.csv" --soc-version=Ascend910B5
 report "no family, but a slip" "$(expect 2 "error: unknown SoC 'Ascend910B5'
 hint: did you mean 'Ascend910B1'? \`vinci soc list\` shows all")"
@@ -78,17 +78,17 @@ which a list of operators with arguments needs
 hint: known are the profiler's tables, op,args and lists of GEMMs (m,n,k) and convolutions")"
 echo 'return { soc = "Ascend910B4", opp = "matmul", m = 4, k = 4, n = 4 }' >"$work/study.lua"
 run sweep run "$work/study.lua" --output="$work/study"
-report "a misspelt key of a study" "$(expect 2 "$work/study.lua: error: wants one of op and trace
+report "a misspelt key of a study" "$(expect 2 "$work/study.lua: error: wants one of op, trace and net
 hint: did you mean 'op' by 'opp'?")"
 echo 'return { soc = "Ascend910B4", tarce = "a.csv" }' >"$work/study.lua"
 run sweep run "$work/study.lua" --output="$work/study"
-report "another misspelt key" "$(expect 2 "$work/study.lua: error: wants one of op and trace
+report "another misspelt key" "$(expect 2 "$work/study.lua: error: wants one of op, trace and net
 hint: did you mean 'trace' by 'tarce'?")"
 echo 'return { soc = "Ascend910B4", points = { { name = "a", opp = "matmul", m = 4, k = 4, n = 4 } } }' \
   >"$work/suite.lua"
 run gate list "$work/suite.lua"
-report "a misspelt key of a suite" "$(expect 2 "$work/suite.lua: error: point 'a' wants one of op and trace
+report "a misspelt key of a suite" "$(expect 2 "$work/suite.lua: error: point 'a' wants one of op, trace, net and job
 hint: did you mean 'op' by 'opp'?")"
 echo 'return { soc = "Ascend910B4", points = { { name = "a", m = 4 } } }' >"$work/suite.lua"
 run gate list "$work/suite.lua"
-report "no key that is near" "$(expect 2 "$work/suite.lua: error: point 'a' wants one of op and trace")"
+report "no key that is near" "$(expect 2 "$work/suite.lua: error: point 'a' wants one of op, trace, net and job")"

@@ -98,6 +98,7 @@ static bool count_tiling(void *context, const struct vinci_tiling *tiling) {
   return true;
 }
 
+/* Fewer cores are chosen where they save half a per cent. */
 static void the_chosen_tiling_is_the_cheapest(void **state) {
   (void)state;
   const char *const args[] = {"shape=4096x4096"};
@@ -109,7 +110,7 @@ static void the_chosen_tiling_is_the_cheapest(void **state) {
   assert_int_equal(
       vinci_op_tiling(fixture_shared, "copy", args, 1, text, sizeof text, &chosen, NULL), VINCI_OK);
   assert_true(tilings.count > 2);
-  assert_int_equal(chosen.total_cycles, tilings.least);
+  assert_in_range(chosen.total_cycles, tilings.least, tilings.least + tilings.least / 200);
 }
 
 /* Every row of the table is complete, and all its words fit. */

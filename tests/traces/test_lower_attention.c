@@ -312,8 +312,11 @@ static void errors_say_what_is_not_possible(void **state) {
   an_error_says("seq_q=256 head_dim=256 rows=128 cols=512 panel=512",
                 "flash_attention: no legal tiling: the panels do not fit L1");
   an_error_says("seq_q=256 causal=1 splits=2",
-                "flash_attention: no legal tiling: keys are split only without causal and "
-                "statistics");
+                "flash_attention: no legal tiling: keys are split only without causal, window "
+                "and statistics");
+  an_error_says("seq_q=8 head_dim=700 v_dim=512",
+                "flash_attention: head_dim is at most 640, and v_dim at most 512");
+  an_error_says("seq_q=8 window=4", "flash_attention: window asks for causal=1, or one query");
   an_error_says("seq_q=1 seq_k=100 cols=64 splits=3",
                 "flash_attention: no legal tiling: 100 keys do not make 3 parts of whole steps, "
                 "at most 15");
@@ -324,10 +327,90 @@ static void errors_say_what_is_not_possible(void **state) {
                 "flash_attention: no legal tiling: more cores than the chip has: 99 and 20");
 }
 
+/* ---- caches in blocks ---- */
+
+/* Blocks are read once for a group of heads; a sequence's row of the table is whole blocks of 32
+ * bytes, 8 entries. */
+static void blocks_of_a_cache_are_read_once(void **state) {
+  (void)state;
+  struct vinci_result *result =
+      run_op("paged_attention", "batch=2 heads=8 kv_heads=2 seq_q=1 lengths=512x256 cols=256 "
+                                "panel=256 splits=1 block_size=64");
+  uint64_t q = 2 * 8 * 128, kv = 2 * (512 + 256) * 128, probabilities = 8 * (512 + 256);
+  uint64_t table = 2 * 2 * 8 * 4; /* for each head of the cache */
+  assert_int_equal(result_path_bytes(result, PATH_GM_L1), 2 * (q + 2 * kv + probabilities) + table);
+  vinci_result_free(result);
+}
+
+/* A window reads the steps in which it lies. */
+static void a_window_reads_its_steps(void **state) {
+  (void)state;
+  struct vinci_result *result =
+      run("heads=8 kv_heads=2 seq_q=1 seq_k=1024 head_dim=128 cols=128 panel=128 window=200");
+  uint64_t q = 8 * 128, kv = 2 * 256 * 128, probabilities = 8 * 256;
+  assert_int_equal(result_path_bytes(result, PATH_GM_L1), 2 * (q + 2 * kv + probabilities));
+  vinci_result_free(result);
+}
+
+static void paged_errors_say_what_is_not_possible(void **state) {
+  static const char *const errors[][2] = {
+      {"seq_q=1 seq_k=64 block_size=24", "block_size has to be a multiple of 16"},
+      {"seq_q=1 seq_k=64 lengths=64", "seq_k is the longest of lengths: give one of them"},
+      {"seq_q=2 lengths=64x65 causal=1", "causal and mask ask for sequences of one length"},
+      {"seq_q=1 lengths=64 latent=1 v_dim=256 head_dim=192",
+       "v_dim is at most head_dim, as V is a part of K"},
+      {"seq_q=1 seq_k=640 block_size=160 cols=128 panel=128",
+       "no legal tiling: a panel of 128 keys is neither blocks of 160 keys nor an equal part of "
+       "one"},
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
+    char expected[200];
+    snprintf(expected, sizeof expected, "paged_attention: %s", errors[i][1]);
+    an_error_on_says(fixture_shared, "paged_attention", errors[i][0], expected);
+  }
+}
+
+/* Lengths are no shapes: the row has to say them. */
+static void calls_with_a_table_are_understood(void **state) {
+  static const char *const expected[] = {"batch=4",    "heads=32",      "kv_heads=8",
+                                         "seq_q=1",    "head_dim=128",  "layout=BSND",
+                                         "dtype=fp16", "block_size=64", "blocks=500"};
+  enum { EXPECTED = sizeof expected / sizeof *expected, TABLE = 13 };
+  (void)state;
+  struct arena arena = {0};
+  struct lower_tensor q = {.dtype = DTYPE_FP16, .rank = 4, .shape = {4, 32, 1, 128}};
+  struct lower_tensor cache = {.dtype = DTYPE_FP16, .rank = 4, .shape = {500, 8, 64, 128}};
+  struct lower_call call = {.type = "IncreFlashAttention",
+                            .input_count = TABLE + 1,
+                            .output_count = 1,
+                            .input = {q, cache, cache, [TABLE] = {.rank = 2, .shape = {4, 40}}},
+                            .output = {q},
+                            .given = "",
+                            .arena = &arena};
+  assert_false(lower_find_vendor(call.type)->from_tensors(&call));
+  assert_string_equal(call.reason, "the lengths of sequences are values, which profiles lack; say "
+                                   "lengths=... in a column args");
+  call.given = "lengths=1000x500";
+  assert_true(lower_find_vendor(call.type)->from_tensors(&call));
+  assert_ptr_equal(call.op, &lower_paged_attention);
+  assert_int_equal(call.arg_count, EXPECTED);
+  for (size_t i = 0; i < call.arg_count; i++)
+    assert_string_equal(call.args[i], expected[i]);
+  call.input[0].shape[2] = 2;
+  assert_false(lower_find_vendor(call.type)->from_tensors(&call));
+  assert_string_equal(call.reason, "one query of each sequence is needed, with heads apart");
+  arena_free(&arena);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_length_passes_the_checks),
       cmocka_unit_test(both_products_are_computed_once),
+      cmocka_unit_test(blocks_of_a_cache_are_read_once),
+      cmocka_unit_test(a_window_reads_its_steps),
+      cmocka_unit_test(paged_errors_say_what_is_not_possible),
+      cmocka_unit_test(calls_with_a_table_are_understood),
       cmocka_unit_test(what_a_causal_mask_hides_is_left_out),
       cmocka_unit_test(whole_steps_are_computed_when_told),
       cmocka_unit_test(bytes_are_those_of_the_tiling),

@@ -11,12 +11,20 @@
 #include <cmocka.h>
 
 #include "core/base/clock.h"
+#include "core/result/hotspots.h"
 #include "tests/support/results.h"
 
 struct shown {
   char name[32], phase, core[32], lane[16], cat[32];
   uint64_t ts_ps, duration_ps, id;
 };
+
+static enum vinci_status chrome_of_all(const struct vinci_result *result, FILE *out,
+                                       struct vinci_diag *diag) {
+  struct timeline_choice all;
+  assert_int_equal(timeline_choose(NULL, &all, diag), VINCI_OK);
+  return export_chrome(result, &all, out, diag);
+}
 
 static uint64_t json_us(const char *line, const char *key) {
   const char *at = strstr(line, key);
@@ -61,7 +69,7 @@ static void timeline_lanes_do_not_overlap(void **state) {
   (void)state;
   struct shown shown[64];
   struct vinci_result *result = timeline_result();
-  char *text = written(result, export_timeline);
+  char *text = written(result, chrome_of_all);
   size_t count = parse_timeline(text, shown, 64), bars = 0;
   uint64_t first_ps = UINT64_MAX;
   for (size_t i = 0; i < count; i++) {
@@ -85,7 +93,7 @@ static void timeline_bars_add_up_to_busy_time(void **state) {
   (void)state;
   struct shown shown[64];
   struct vinci_result *result = timeline_result();
-  char *text = written(result, export_timeline);
+  char *text = written(result, chrome_of_all);
   size_t count = parse_timeline(text, shown, 64);
   struct clock_domain clock;
   clock_init(&clock, RUN_HZ);
@@ -132,7 +140,7 @@ static void timeline_holds_for_any_schedule(void **state) {
     bool flags = seed % 2;
     result->event_count = 0;
     random_lane(result, seed, flags);
-    char *text = written(result, export_timeline);
+    char *text = written(result, chrome_of_all);
     size_t count = parse_timeline(text, shown, 64);
     uint64_t drawn_until = 0, drawn_ps = 0, busy_ps = 0, busy_until = 0;
     for (size_t i = 0; i < count; i++) {
@@ -161,7 +169,7 @@ static void timeline_arrows_are_paired(void **state) {
   (void)state;
   struct shown shown[64];
   struct vinci_result *result = timeline_result();
-  char *text = written(result, export_timeline);
+  char *text = written(result, chrome_of_all);
   size_t count = parse_timeline(text, shown, 64), starts = 0, ends = 0;
   for (size_t i = 0; i < count; i++) {
     starts += shown[i].phase == 's';
@@ -186,7 +194,7 @@ static void timeline_says_what_it_leaves_out(void **state) {
   (void)state;
   struct vinci_result *result = timeline_result();
   result->events_dropped = 5;
-  char *text = written(result, export_timeline);
+  char *text = written(result, chrome_of_all);
   assert_non_null(strstr(text, ",\"otherData\":{\"soc\":\"AscendTest\","
                                "\"first_event_us_after_launch\":0.030303,\"partial\":false,"
                                "\"events\":10,\"events_dropped\":5,\"note\":\"only the first "
@@ -198,6 +206,52 @@ static void timeline_says_what_it_leaves_out(void **state) {
   vinci_result_free(result);
 }
 
+/* Worked out by hand from the picture of timeline_result(): the chain goes from the end of the
+ * third copy, 260, back to its start, then along the other two to cycle 100. */
+static void hotspots_add_up(void **state) {
+  (void)state;
+  struct vinci_result *result = timeline_result();
+  struct vinci_diag diag = {0};
+  struct hotspots hotspots;
+  result->events[5].bank_cycles = 7;
+  result->events[5].queued_cycles = 11;
+  result->events[9].queued_cycles = 2;
+  assert_int_equal(hotspots_find(result, &hotspots, &diag), VINCI_OK);
+  static const struct hotspot expected[] = {
+      {.op = OP_COPY_GM_TO_UBUF,
+       .pipe = PIPE_MTE2,
+       .count = 3,
+       .cycles = 280,
+       .critical_cycles = 120 + 20 + 20},
+      {.op = OP_WAIT_FLAG, .pipe = PIPE_V, .count = 2, .cycles = 235},
+      {.op = OP_SET_FLAG, .pipe = PIPE_MTE2, .count = 2, .cycles = 70},
+      {.op = OP_VADD,
+       .pipe = PIPE_V,
+       .count = 2,
+       .cycles = 35,
+       .bank_cycles = 7,
+       .queued_cycles = 13},
+      {.op = OP_SET_FLAG, .pipe = PIPE_V, .count = 1},
+  };
+  assert_int_equal(hotspots.count, sizeof expected / sizeof *expected);
+  assert_int_equal(hotspots.core, 0);
+  for (size_t i = 0; i < hotspots.count; i++) {
+    const struct hotspot *row = &hotspots.rows[i];
+    assert_int_equal(row->line, 10);
+    assert_int_equal(row->op, expected[i].op);
+    assert_int_equal(row->pipe, expected[i].pipe);
+    assert_int_equal(row->count, expected[i].count);
+    assert_int_equal(row->cycles, expected[i].cycles);
+    assert_int_equal(row->critical_cycles, expected[i].critical_cycles);
+    assert_int_equal(row->bank_cycles, expected[i].bank_cycles);
+    assert_int_equal(row->queued_cycles, expected[i].queued_cycles);
+    assert_int_equal(row->bytes, 64 * expected[i].count);
+  }
+  assert_int_equal(hotspots.rows[1].stall_cycles[STALL_WAIT_FLAG], 235);
+  hotspots_free(&hotspots);
+  vinci_result_free(result);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(timeline_lanes_do_not_overlap),
@@ -205,6 +259,7 @@ int main(void) {
       cmocka_unit_test(timeline_holds_for_any_schedule),
       cmocka_unit_test(timeline_arrows_are_paired),
       cmocka_unit_test(timeline_says_what_it_leaves_out),
+      cmocka_unit_test(hotspots_add_up),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -160,24 +160,24 @@ static void assert_round_trip(const char *text, size_t length) {
 
 static void canonical_text(void **state) {
   (void)state;
-  vinci_trace *trace =
-      parse("# a comment\r\n"
-            "  trace , version=1 \r\n"
-            "kernel,blocks=4,arch=dav-c220,\"name=add, \"\"twice\"\"\"\n"
-            "\t\n"
-            "buffer,name=u,size=64,space=UB,address=32+32\n"
-            "tensor,name=x,io=in,shape=2x16,dtype=fp16,cache=disable,format=NZ,file=a b.npy\n"
-            "stream,core=AIV\n"
-            "  loop,i,2*8\n"
-            "    let,t,(blk*4-i)*8+x\n"
-            "    vadd,type=fp16,src1=u,src0=u+i%2*64,dst=u,dst_repeat=8,repeat=1\n"
-            "    set_flag,src=MTE2,dst=V,id=1\n"
-            "  endloop");
+  vinci_trace *trace = parse(
+      "# a comment\r\n"
+      "  trace , version=1 \r\n"
+      "kernel,blocks=4,arch=dav-c220,\"name=add, \"\"twice\"\"\"\n"
+      "\t\n"
+      "buffer,name=u,size=64,space=UB,address=32+32\n"
+      "tensor,name=x,io=in,shape=2x16,dtype=fp16,tail=32,cache=disable,format=NZ,file=a b.npy\n"
+      "stream,core=AIV\n"
+      "  loop,i,2*8\n"
+      "    let,t,(blk*4-i)*8+x\n"
+      "    vadd,type=fp16,src1=u,src0=u+i%2*64,dst=u,dst_repeat=8,repeat=1\n"
+      "    set_flag,src=MTE2,dst=V,id=1\n"
+      "  endloop");
   char *text = text_of(trace);
   assert_string_equal(text, "trace,version=1\n"
                             "kernel,\"name=add, \"\"twice\"\"\",arch=dav-c220,blocks=4\n"
                             "tensor,name=x,dtype=fp16,shape=2x16,io=in,file=a b.npy,format=NZ,"
-                            "cache=disable\n"
+                            "cache=disable,tail=32\n"
                             "buffer,name=u,space=UB,address=64,size=64\n"
                             "stream,core=AIV\n"
                             "loop,i,16\n"

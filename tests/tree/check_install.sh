@@ -47,13 +47,13 @@ report "no installed file names sources or build folder" "$(while read -r file; 
     -e "$sources_resolved" -e ../../ | sort -u | sed "s,^,$file names ,"
 done <"$work/files")"
 
-pages="README.md ACCURACY.md LUA.md FORMAT.md GRAPH.md KERNELS.md OPERATORS.md VALUES.md CHANGELOG.md LICENSE"
+pages="README.md ACCURACY.md LUA.md FORMAT.md GRAPH.md KERNELS.md OPERATORS.md REPORT.md VALUES.md CHANGELOG.md LICENSE"
 report "the pages are installed" "$(for page in $pages; do [ -s "$doc/$page" ] || echo "$page"; done
   cmp "$srcdir/LICENSE" "$doc/LICENSE")"
 
 # Folders of the sources; tests/ is said to be there.
 mkdir "$work/help"
-for verb in run compile check cc isa net replay soc sweep gate stream lua; do
+for verb in run compile check cc isa net replay soc sweep report gate stream lua; do
   "$installed" "$verb" --help >"$work/help/$verb" || echo "$verb"
 done >"$work/silent"
 "$installed" help >"$work/help/all"

@@ -8,19 +8,20 @@ cd "${TESTS_SRCDIR:-.}" || exit 99
 . tests/support/tap.sh
 
 folders='core cube vector memhier noc traces scripts cli acl include'
-code=$(find $folders tests -name '*.c' -o -name '*.h' -o -name '*.cc' -o -name '*.def' |
-  LC_ALL=C sort)
+# What is generated where the tree is built in place is not of the tree.
+code=$(find $folders tests -name '*.pb-c.[ch]' -prune -o \( -name '*.c' -o -name '*.h' -o -name '*.cc' \
+  -o -name '*.def' \) -print | LC_ALL=C sort)
 core=$(printf '%s\n' $code | grep '^core/')
 product=$(printf '%s\n' $code | grep -v '^tests/')
 others=$(find $folders tests -path scripts/build-aux -prune -o \
   \( -name '*.sh' -o -name '*.lua' -o -name local.mk \) -print | LC_ALL=C sort)
 others="$others configure.ac Makefile.am scripts/m4/vinci.m4 scripts/quickstart scripts/check .ci/run"
 
-plan 11
+plan 12
 
 # The installed headers lie side by side wherever they are.
 report "folders include core/ and themselves only; cli/ and tests/ include anything" "$(awk '
-  FILENAME ~ "^core/vinci_(study|evaluate|kernel|net|device)\\.h$" && /"vinci\.h"/ { next }
+  FILENAME ~ "^core/vinci_(study|sensitivity|diff|gate|evaluate|kernel|net|device|timeline|tune)\\.h$" && /"vinci(_study|_evaluate)?\.h"/ { next }
   FILENAME ~ "^include/" { next } # installed: found by the folder that `vinci cc` gives
   /^[ \t]*#[ \t]*include[ \t]*"/ {
     split($0, part, "\"")
@@ -31,7 +32,7 @@ report "folders include core/ and themselves only; cli/ and tests/ include anyth
   }' $code)"
 
 report "headers are included by their path from the top" "$(awk '
-  FILENAME ~ "^core/vinci_(study|evaluate|kernel|net|device)\\.h$" && /"vinci\.h"/ { next }
+  FILENAME ~ "^core/vinci_(study|sensitivity|diff|gate|evaluate|kernel|net|device|timeline|tune)\\.h$" && /"vinci(_study|_evaluate)?\.h"/ { next }
   FILENAME ~ "^include/" { next } # installed: found by the folder that `vinci cc` gives
   /^[ \t]*#[ \t]*include[ \t]*"/ {
     split($0, part, "\"")
@@ -50,7 +51,9 @@ report "rooms of core/ include the rooms below them only" "$(printf '%s\n' \
   'sim base chip isa control result' \
   'machine base chip isa control' \
   'check base chip isa control machine' \
+  'debug base chip isa control result sim machine' \
   'graph base chip' \
+  'group base' \
   'study base chip' |
   awk '
     NR == FNR { for (i = 1; i <= NF; i++) allowed[$1 " " $i] = 1; next }
@@ -131,6 +134,7 @@ library() {
 }
 library libcsv 'csv\.h' 'traces/' 'traces/'
 library Lua '(lua|lauxlib|lualib)\.' '(scripts|cli)/' 'scripts/ and cli/'
+library protobuf '(protobuf-c/|[^">]*\.pb-c\.h)' 'traces/graph/onnx/' 'traces/graph/onnx/'
 library SystemC '(systemc|sysc|tlm)' 'core/sim/engine_systemc\.cc' 'core/sim/engine_systemc.cc'
 
 report "the only C++ is core/sim/engine_systemc.cc, and what kernels are compiled with" "$(find $folders \

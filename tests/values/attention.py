@@ -44,14 +44,18 @@ def stored(array, kind):
     return bits, (bits.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
 
 
-def attention(q, k, v, causal, scale):
+def attention(q, k, v, causal, scale, window=0, mask=None):
     group = q.shape[1] // k.shape[1]
     k, v = np.repeat(k, group, 1), np.repeat(v, group, 1)
     scores = np.matmul(q, k.transpose(0, 1, 3, 2)) * scale
-    if causal:
-        queries, keys = scores.shape[2:]
-        visible = np.arange(keys)[None, :] <= np.arange(queries)[:, None] + keys - queries
-        scores = np.where(visible, scores, -np.inf)
+    queries, keys = scores.shape[2:]
+    last = np.arange(queries)[:, None] + keys - queries if causal else np.full((queries, 1), keys - 1)
+    visible = np.arange(keys)[None, :] <= last
+    if window:
+        visible &= np.arange(keys)[None, :] > last - window
+    if mask is not None:
+        visible &= mask == 0
+    scores = np.where(visible, scores, -np.inf)
     largest = scores.max(-1, keepdims=True)
     weights = np.exp(scores - largest)
     total = weights.sum(-1, keepdims=True)
@@ -136,6 +140,56 @@ def forward(runner, lengths, heads, causal, extra):
                       TOLERANCE[kind])
 
 
+def hiding(runner, lengths, heads, causal, extra):
+    """A window, a mask, and rows of V that are shorter or longer than those of K."""
+    (seq_q, seq_k), (batch, n, kv, depth, layout, kind) = lengths, heads
+    words = dict(word.split("=") for word in extra)
+    window, width = int(words.get("window", 0)), int(words.get("v_dim", depth))
+    inputs, numbers, mask = {}, [], None
+    for name, count, rows, row in (("q", n, seq_q, depth), ("k", kv, seq_k, depth), ("v", kv, seq_k, width)):
+        values, exact = runner.draw((batch, count, rows, row), kind)
+        inputs[name] = laid_out(values, layout)
+        numbers.append(exact)
+    if "mask" in words:
+        mask = (runner.rng.random((seq_q, seq_k)) < 0.5).astype(np.uint8)
+        mask[np.arange(seq_q), np.arange(seq_q) + seq_k - seq_q] = 0  # no row without a key
+        inputs["mask"] = mask
+    result = attention(*numbers, causal, depth ** -0.5, window, mask)[0]
+    return runner.run("flash_attention", arguments(lengths, heads, causal, extra), inputs,
+                      {"o": laid_out(result, layout)}, TOLERANCE[kind])
+
+
+def paged(runner, lengths, heads, causal, extra):
+    """Each sequence is gathered from the cache by the table that the operator is given."""
+    (seq_q, each), (batch, n, kv, depth, layout, kind) = lengths, heads
+    words = dict(word.split("=") for word in extra)
+    size, width, latent = int(words.get("block_size", 128)), int(words.get("v_dim", depth)), "latent" in words
+    most = -(-max(each) // size)
+    blocks = int(words.get("blocks", batch * most))
+    columns = -(-most // 8) * 8
+    first, step = int(words.get("first", 0)), int(words.get("step", 7919))
+    table = ((first + np.arange(batch * columns) * step) % blocks).astype(np.int32).reshape(batch, columns)
+    q, exact_q = runner.draw((batch, n, seq_q, depth), kind)
+    k, exact_k = runner.draw((blocks, size, kv, depth), kind)
+    v, exact_v = runner.draw((blocks, size, kv, width), kind)
+    inputs = {"q": laid_out(q, layout), "k": k, "block_table": table}
+    if latent:
+        exact_v = exact_k[..., :width]
+    else:
+        inputs["v"] = v
+    window = int(words.get("window", 0))
+    rows = []
+    for s in range(batch):
+        keys = each[s % len(each)]
+        of_s = [x[table[s]].reshape(columns * size, kv, -1)[:keys].transpose(1, 0, 2)[None]
+                for x in (exact_k, exact_v)]
+        rows.append(attention(exact_q[s:s + 1], *of_s, causal, depth ** -0.5, window)[0])
+    args = [word for word in arguments((seq_q, 0), heads, causal, extra) if not word.startswith("seq_k=")]
+    args.append("lengths=" + "x".join(map(str, each)))
+    return runner.run("paged_attention", args, inputs, {"o": laid_out(np.concatenate(rows), layout)},
+                      TOLERANCE[kind])
+
+
 def backward(runner, lengths, heads, causal, extra):
     (seq_q, seq_k), (batch, n, kv, depth, layout, kind) = lengths, heads
     scale = 0.5 if "scale=0.5" in extra else depth ** -0.5
@@ -169,8 +223,28 @@ def cases():
         yield forward, (257, 511), (1, 2, 1, 80, "BNSD", "fp16"), 1, tiling
     for lengths, heads, tiling in SPLITS:
         yield forward, lengths, heads, 0, tiling
+    for lengths, heads, causal, extra in HIDING:
+        yield hiding, lengths, heads, causal, extra
+    for lengths, heads, causal, extra in PAGED:
+        yield paged, lengths, heads, causal, extra
 
 
+# Rows of V that are no rows of K, windows shorter and longer than a step and all keys, masks.
+HIDING = [((127, 300), (1, 2, 1, 80, "BNSD", "fp16"), 1, ["window=50", "cols=64", "panel=64"]),
+          ((129, 129), (2, 2, 2, 17, "SBH", "bf16"), 1, ["window=129", "mask=1"]),
+          ((1, 1000), (1, 8, 2, 128, "BSND", "fp16"), 0, ["window=333", "mask=1"]),
+          ((33, 257), (1, 3, 1, 64, "BSH", "fp16"), 0, ["mask=1", "rows=16", "cols=128"]),
+          ((70, 300), (1, 2, 2, 192, "BSND", "fp16"), 1, ["v_dim=128", "cols=128"]),
+          ((5, 77), (2, 4, 2, 40, "BNSD", "bf16"), 0, ["v_dim=72", "splits=2", "cols=64"]),
+          ((1, 130), (1, 4, 1, 64, "SBH", "fp16"), 0, ["window=1", "v_dim=16"])]
+# Queries and lengths; blocks of 16 to 512 keys, shared ones too; parts that short sequences do not have.
+PAGED = [((1, [513]), (3, 8, 2, 128, "BNSD", "fp16"), 0, ["block_size=128", "step=3"]),
+         ((1, [1000, 17, 1, 300]), (4, 4, 1, 80, "BSND", "fp16"), 0, ["block_size=16", "splits=4", "cols=64"]),
+         ((1, [2000, 129]), (3, 6, 3, 64, "BSH", "bf16"), 0, ["block_size=256", "blocks=5", "first=3", "step=2"]),
+         ((1, [300, 700]), (2, 16, 1, 576, "BSND", "fp16"), 0, ["v_dim=512", "latent=1", "block_size=128"]),
+         ((1, [260]), (1, 32, 1, 192, "BNSD", "bf16"), 0, ["v_dim=128", "latent=1", "block_size=64", "splits=2", "cols=128"]),
+         ((1, [900, 100]), (2, 4, 2, 128, "BNSD", "fp16"), 0, ["window=200", "block_size=32"]),
+         ((5, [300]), (2, 4, 2, 64, "BSND", "fp16"), 1, ["block_size=512", "window=77"])]
 # Values of rows go to device memory between steps.
 CARRIED = [["rows=32", "cols=128", "panel=64", "carry=gm"], ["rows=128", "slice=8", "carry=gm", "statistics=1"]]
 # Lengths, heads, parts of the keys.

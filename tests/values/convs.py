@@ -18,7 +18,7 @@ import tempfile
 
 import numpy as np
 
-from ops import RESULT, TYPES, Runner, blocked, convolve, fractal_z, operand
+from ops import RESULT, TYPES, Runner, blocked, convolve, fractal_z, operand, rectified, with_residual
 
 # n, c, h, w, k, kernel, stride, pad, dilation
 SHAPES = [(1, 3, 9, 11, 5, (3, 3), (1, 1), (1, 1, 1, 1), (1, 1)),
@@ -133,6 +133,8 @@ def conv2d(runner, rng, shape, kind, extra, bias=None, groups=1):
         inputs["bias"] = rng.integers(-50, 50, k).astype(np.float32)
         y += inputs["bias"].reshape(1, k, 1, 1)
         args.append("bias=1")
+    y = with_residual(rng, y, kind, extra, inputs, lambda r: blocked(r, block(kind)))
+    y = rectified(y, extra)
     result = y.astype(RESULT[kind])
     return runner.run("conv2d", args, inputs, {"y": blocked(result, block(kind))})
 
@@ -198,6 +200,7 @@ def integers(runner, rng, shape, out, extra, groups=1):
         inputs["bias"] = rng.integers(-999, 1000, k).astype(np.int32)
         y += inputs["bias"].reshape(1, k, 1, 1)
         args.append("bias=1")
+    y = rectified(y, extra)
     if out == "int32":
         return runner.run("conv2d", args, inputs, {"y": blocked(y.astype(np.int32), out_c0)})
     each = bool(rng.integers(2))
@@ -218,6 +221,19 @@ def integers(runner, rng, shape, out, extra, groups=1):
 
 
 OPERATORS = (conv2d, backprop_input, backprop_filter)
+
+
+def large_cases(program, folder, rng):
+    """Maps of more than 65535 points: no gap of a copy reaches from one block of channels to the next."""
+    shape = (1, 17, 13110, 5, 20, (3, 2), (1, 1), (1, 1, 1, 0), (1, 1))
+    strided = (1, 20, 21900, 3, 20, (3, 1), (2, 1), (1, 1, 0, 0), (1, 1))
+    for soc, ops in (("Ascend910B4", OPERATORS), ("Ascend310P3", OPERATORS),
+                     ("Ascend910A", OPERATORS[:2])):
+        runner = Checked(program, soc, folder)
+        for op in ops:
+            yield op(runner, rng, shape, "fp16", [])
+        yield backprop_input(runner, rng, strided, "fp16", [])
+    yield conv2d(Checked(program, "Ascend910B4", folder), rng, shape, "fp16", ["residual=1"])
 
 
 def cases(runner, rng, count):
@@ -270,6 +286,7 @@ def main():
     rng = np.random.default_rng(options.seed)
     with tempfile.TemporaryDirectory(dir=".") as folder:
         outcomes = list(cases(Checked(options.program, options.soc, folder), rng, options.cases))
+        outcomes += large_cases(options.program, folder, rng)
     wrong = [outcome for outcome in outcomes if outcome]
     print(f"seed {options.seed}: {len(outcomes)} convolutions, {len(wrong)} differ")
     print("\n".join(wrong[:20]))

@@ -71,6 +71,26 @@ def operand(rng, kind, shape):
     return (rng.integers(-8, 9, shape) / 4).astype(TYPES[kind])
 
 
+def with_residual(rng, sums, kind, extra, inputs, lay):
+    """Sums with a residual, which joins the inputs as `lay` has it in memory."""
+    if "residual=1" not in extra:
+        return sums
+    residual = operand(rng, kind, sums.shape)
+    inputs["residual"] = lay(residual)
+    return sums + residual.astype(sums.dtype)
+
+
+def rectified(values, extra):
+    return np.maximum(values, 0) if "relu=1" in extra else values
+
+
+def lay_out(results, kind, extra):
+    """Results of a product, a batch of matrices, as they lie in memory."""
+    if "format_c=NZ" in extra:
+        results = np.stack([fractal_nz(matrix, C0[kind]) for matrix in results])
+    return results if len(results) > 1 else results[0]
+
+
 def matmul(runner, rng, size, kind, transposed, bias, batch, nz, extra):
     m, k, n = (int(extent) for extent in size)
     wide = np.int64 if kind == "int8" else np.float64
@@ -81,14 +101,18 @@ def matmul(runner, rng, size, kind, transposed, bias, batch, nz, extra):
     c = np.matmul(a.astype(wide), b.astype(wide))
     inputs = {}
     if bias:
-        inputs["bias"] = rng.integers(-50, 50, n).astype(np.int32 if kind == "int8" else np.float32)
-        c = c + inputs["bias"]
+        rows = rng.integers(-50, 50, (batch if bias == "each" else 1, 1, n))
+        inputs["bias"] = rows.ravel().astype(np.int32 if kind == "int8" else np.float32)
+        c = c + rows
+    c = with_residual(rng, c, kind, extra, inputs, lambda r: lay_out(r, kind, extra))
+    c = rectified(c, extra)
     for name, tensor, turned in (("a", a, transposed[0]), ("b", b, transposed[1])):
         tensor = tensor.transpose(0, 2, 1) if turned else tensor
         tensor = np.stack([fractal_nz(matrix, C0[kind]) for matrix in tensor]) if nz else tensor
         inputs[name] = tensor if batch > 1 and f"shared={name}" not in extra else tensor[0]
     layout = "NZ" if nz else "ND"
-    args = [f"m={m}", f"k={k}", f"n={n}", f"dtype={kind}", f"batch={batch}", f"bias={int(bias)}",
+    args = [f"m={m}", f"k={k}", f"n={n}", f"dtype={kind}", f"batch={batch}",
+            f"bias={bias if bias == 'each' else int(bias)}",
             f"transpose_a={int(transposed[0])}", f"transpose_b={int(transposed[1])}",
             f"format_a={layout}", f"format_b={layout}", *extra]
     result = rounded(c, kind)
@@ -143,6 +167,7 @@ def dequantised(runner, rng, size, transposed, bias, batch, by_column, extra):
     if bias:
         inputs["bias"] = rng.integers(-50, 50, n).astype(np.int32)
         c = c + inputs["bias"]
+    c = rectified(c, extra)
     if by_column:
         inputs["scales"] = scales.view(np.uint32).astype(np.int64)
         args.append("scales=1")
@@ -215,6 +240,7 @@ def conv2d(runner, rng, shape, kind, bias, extra):
         inputs["bias"] = rng.integers(-50, 50, k).astype(
             np.int32 if kind == "int8" else np.float32)
         y = y + inputs["bias"].reshape(1, k, 1, 1)
+    y = rectified(y, extra)
     c0 = 32 // np.dtype(TYPES[kind]).itemsize
     result = y.astype(RESULT[kind])
     inputs |= {"x": blocked(x, c0), "w": fractal_z(weights, c0)}
@@ -222,7 +248,7 @@ def conv2d(runner, rng, shape, kind, bias, extra):
             "kernel=%dx%d" % kernel, "stride=%dx%d" % stride, "pad=%dx%dx%dx%d" % pad,
             "dilation=%dx%d" % dilation, f"bias={int('bias' in inputs)}", *extra]
     return runner.run("conv2d", args, inputs,
-                      {"y": blocked(result, 32 // np.dtype(RESULT[kind]).itemsize)})
+                      {"y": blocked(result, 16 if kind == "int8" else 32 // np.dtype(RESULT[kind]).itemsize)})
 
 
 def conv_cases(runner, rng):
@@ -234,7 +260,8 @@ def conv_cases(runner, rng):
 
 def fixed_cases(runner, rng):
     forms = [(False, 1, False, []), (True, 1, False, []), (False, 3, False, ["cores=2"]),
-             (False, 2, True, ["shared=b"]), (False, 3, False, ["shared=a"]), (False, 1, True, []), (False, 1, False, ["resident=a"]),
+             (False, 2, True, ["shared=b"]), (False, 3, False, ["shared=a"]), ("each", 3, False, ["shared=a"]),
+             ("each", 2, True, []), (False, 1, True, []), (False, 1, False, ["resident=a"]),
              (False, 1, False, ["resident=b"])]
     for kind, turned_a, turned_b in itertools.product(TYPES, (False, True), (False, True)):
         for index, size in enumerate(SIZES):

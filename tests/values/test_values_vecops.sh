@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Lowered vector operators against tests/values/vecops.py and vecmore.py; VINCI_VALUE_EVERY=1 runs all cases.
+# Lowered vector operators against tests/values/vecops.py, vecmore.py, vecfused.py and vectrain.py; VINCI_VALUE_EVERY=1 runs all cases.
 set -u
 . "${TESTS_SRCDIR:-.}/tests/support/tap.sh"
 
 python=/usr/bin/python3
 "$python" -c 'import numpy' 2>/dev/null || skip_all "no numpy"
-plan 2
+plan 4
 
 seed=${VINCI_VALUE_SEED:-1}
 echo "# seed $seed"
@@ -21,3 +21,5 @@ values() {
 }
 values vecops.py "vector operators"
 values vecmore.py "conditions, bits and further vector operators"
+values vecfused.py "activations, cells and normalisations"
+values vectrain.py "operators of training"

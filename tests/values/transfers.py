@@ -450,6 +450,45 @@ def load3d(dst):
     return generate
 
 
+def img2col(case, _):
+    """Fractals of 16 windows: a point of them and a block of channels each."""
+    bits = WIDTH[kind := case.pick(["fp16", "int8", "uint8"])]
+    arg = load3d_arguments(case, bits, 1)
+    del arg["channels"]
+    groups, padded_w = case.draw(1, 3), arg["l1_w"] + arg["pad_left"] + arg["pad_right"]
+    span = (arg["filter_w"] - 1) * arg["dilation_w"] + 1
+    if padded_w < span:
+        raise TooLarge
+    out_w = (padded_w - span) // arg["stride_w"] + 1
+    points = arg["filter_w"] * arg["filter_h"]
+    over_windows = case.draw(0, 1)
+    first = case.draw(0, 40)
+    point = case.draw(0, groups * points - 1)
+    repeat = case.draw(0, 3 if over_windows else min(6, groups * points - point))
+    jump, pad = case.draw(1, 3), case.draw(0, 2**32 - 1)
+    size = groups * arg["l1_h"] * arg["l1_w"] * BLOCK
+    start = case.place("L1", size, BLOCK)
+    to = case.place("L0A", max(repeat, 1) * jump * FRACTAL, FRACTAL)
+    feature = case.old("L1")[start:start + size].reshape(groups, arg["l1_h"], arg["l1_w"], BLOCK)
+    border = np.frombuffer((pad & ((1 << bits) - 1)).to_bytes(bits // 8, "little") * (BLOCK * 8 // bits), np.uint8)
+    case.set(dst=to, src=start, repeat=repeat, mode="windows" if over_windows else "points", jump=jump,
+             first_x=first % out_w * arg["stride_w"] - arg["pad_left"],
+             first_y=first // out_w * arg["stride_h"] - arg["pad_top"], c1=point // points,
+             point_y=point % points // arg["filter_w"], point_x=point % arg["filter_w"], type=kind, **arg)
+    case.registers.append("set_padding,value=%d" % pad)
+    case.begin()
+    for i in range(repeat):
+        window, at = (first + 16 * i, point) if over_windows else (first, point + i)
+        rows = []
+        for m in range(window, window + 16):
+            x = m % out_w * arg["stride_w"] - arg["pad_left"] + at % arg["filter_w"] * arg["dilation_w"]
+            y = (m // out_w * arg["stride_h"] - arg["pad_top"]
+                 + at // arg["filter_w"] % arg["filter_h"] * arg["dilation_h"])
+            inside = 0 <= x < arg["l1_w"] and 0 <= y < arg["l1_h"]
+            rows.append(feature[at // points, y, x] if inside else border)
+        store(case, "L0A", to + i * jump * FRACTAL, np.concatenate(rows))
+
+
 # ---- the fixpipe ----
 
 FIX = {"fp32": ["none", "f322f16", "f322bf16", "qf322b8", "vqf322b8"],
@@ -736,6 +775,7 @@ COUPLED_CUBE = [
     ("load_gm_to_cb", load2d("L0B", "GM"), on("dav-c100", "dav-m200")),
     ("img2colv2_cbuf_to_ca", load3d("L0A"), on("dav-m200")),
     ("img2colv2_cbuf_to_cb", load3d("L0B"), on("dav-m200")),
+    ("img2col_cbuf_to_ca", img2col, on("dav-c100", "dav-m200")),
     ("create_ca_matrix", fill("L0A", FRACTAL), on("dav-c100", "dav-m200")),
     ("create_cb_matrix", fill("L0B", FRACTAL), on("dav-c100", "dav-m200")),
     ("create_cbuf_matrix", fill("L1", BLOCK), on("dav-c100", "dav-m200")),

@@ -213,6 +213,13 @@ def casts(cases):
                 x = cases.draw(shape, a, 0 if "uint8" in (a, b) else -100, 100)
                 cases.add("cast shape=%s dtype=%s to=%s" % (shape, a, b), {"x": x},
                           {"y": rounded(np.trunc(x) if b not in floats else x, b)})
+    # Whole tiles, and all of int32.
+    for shape in ["1", "128", "33x129", "70001"]:
+        x = cases.rng.integers(-2**31, 2**31, extents(shape), np.int64)
+        x.flat[0] = -2**31
+        cases.add("cast shape=%s dtype=int64 to=int32" % shape, {"x": x}, {"y": x.astype(np.int32)})
+        cases.add("cast shape=%s dtype=int64 to=fp32" % shape, {"x": x}, {"y": x.astype(np.float32)})
+        cases.add("cast shape=%s dtype=int32 to=int64" % shape, {"x": x.astype(np.int32)}, {"y": x})
 
 
 def rows(cases):
@@ -330,7 +337,9 @@ def movement(cases):
     for shape, perm in [("17x127", "2x1"), ("1009x31", "2x1"), ("300x517", "2x1"), ("1x17", "2x1"),
                         ("5x7x11", "3x2x1"), ("5x37x64", "2x1x3"), ("4x19x3x33", "1x3x2x4"),
                         ("8x33x50", "1x3x2"), ("528x784", "2x1"), ("48x64", "2x1"),
-                        ("16x3x256", "2x3x1"), ("3x5x7x9x2", "5x3x1x4x2")]:
+                        ("16x3x256", "2x3x1"), ("3x5x7x9x2", "5x3x1x4x2"),
+                        ("1009x3", "2x1"), ("3x1009", "2x1"), ("5x2x77", "1x3x2"), ("31x13x3", "2x1x3"),
+                        ("17x4", "2x1"), ("2x3x2x2x9x7", "1x2x5x3x6x4"), ("3x16x1031x2", "1x4x2x3")]:
         for dtype in ["fp32", "fp16", "bf16", "int32", "int8", "uint8", "int64"]:
             x = cases.draw(shape, dtype)
             if dtype in ["int8", "uint8", "int64"] and x.size > 20000:
@@ -564,6 +573,8 @@ def argmosts(cases):
                 cases.add("%s shape=%s dtype=%s %s" % (name, shape, dtype, tiling), {"x": x}, {"y": y})
             cases.add("argmax_with_value shape=%s dtype=%s %s" % (shape, dtype, tiling), {"x": x},
                       {"y": np.atleast_1d(x.argmax(-1)).astype(np.int32), "y1": np.atleast_1d(x.max(-1))})
+            cases.add("argmin_with_value shape=%s dtype=%s %s" % (shape, dtype, tiling), {"x": x},
+                      {"y": np.atleast_1d(x.argmin(-1)).astype(np.int32), "y1": np.atleast_1d(x.min(-1))})
 
 
 def sorts(cases):

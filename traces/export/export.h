@@ -10,6 +10,7 @@
 #include "core/base/decimal.h"
 #include "core/base/diag.h"
 #include "core/result/result_counters.h"
+#include "traces/export/timeline.h"
 
 /* ---- JSON ------------------------------------------------------------------ */
 
@@ -44,8 +45,23 @@ void json_text_end(struct json_writer *json);
 /* ---- files of a result folder ---------------------------------------------- */
 
 /* Each writes one whole file; errors show in ferror() or are VINCI_E_NOMEM. */
-enum vinci_status export_timeline(const struct vinci_result *result, FILE *out,
+/* The ten hottest lines of the report, nothing when nothing was recorded; hotspots.csv. */
+enum vinci_status export_hotspots_text(const struct vinci_result *result, FILE *out,
+                                       struct vinci_diag *diag);
+enum vinci_status export_hotspots_csv(const struct vinci_result *result, FILE *out,
+                                      struct vinci_diag *diag);
+/* The parts of the critical path, one a line. */
+enum vinci_status export_critical_csv(const struct vinci_result *result, FILE *out,
+                                      struct vinci_diag *diag);
+enum vinci_status export_chrome(const struct vinci_result *result,
+                                const struct timeline_choice *choice, FILE *out,
+                                struct vinci_diag *diag);
+enum vinci_status export_perfetto(const struct vinci_result *result,
+                                  const struct timeline_choice *choice, FILE *out,
                                   struct vinci_diag *diag);
+enum vinci_status export_vcd(const struct vinci_result *result,
+                             const struct timeline_choice *choice, FILE *out,
+                             struct vinci_diag *diag);
 enum vinci_status export_pipe_csv(const struct vinci_result *result, FILE *out,
                                   struct vinci_diag *diag);
 enum vinci_status export_memory_csv(const struct vinci_result *result, FILE *out,
@@ -68,6 +84,15 @@ enum vinci_status export_basic_csv(const struct vinci_result *result, FILE *out,
 
 /* Sum over all kernels. */
 bool export_is_mixed(const struct vinci_result *result);
+
+/* File name of the trace as a JSON string, for free(); NULL when memory is short. The folder that
+ * it lay in is not part of a result. */
+char *export_trace_name(const struct vinci_result *result);
+
+/* Writes a file under a temporary name and renames the file when it is whole. */
+typedef enum vinci_status (*export_writer)(const void *context, FILE *out, struct vinci_diag *diag);
+enum vinci_status export_file(const char *folder, const char *name, export_writer writer,
+                              const void *context, struct vinci_diag *diag);
 
 /* Flushes and reports a failed write of `what` as VINCI_E_IO. */
 enum vinci_status export_flush(FILE *out, const char *what, struct vinci_diag *diag);

@@ -27,22 +27,33 @@ static void write_kernel_names(struct json_writer *json, const struct vinci_resu
   json_text_end(json);
 }
 
-/* Pipes: the fields, those of stalls in an object of their own. */
-static void write_counters(struct json_writer *json, const struct pipe_counters *counters) {
-  static const char stalls[] = "pipe.*.stall_cycles.";
+/* The object that a counter of a pipe stands in; NULL: none of its own. */
+static const char *object_of(const struct counter *row) {
+  static const char *const objects[] = {"stall_cycles", "cause_cycles"};
+  for (size_t i = 0; i < sizeof objects / sizeof *objects; i++)
+    if (strstr(row->printed, objects[i]))
+      return objects[i];
+  return NULL;
+}
+
+/* Pipes: the fields, those of stalls and causes in objects of their own. */
+static void write_counters(struct json_writer *json, enum pipe pipe,
+                           const struct pipe_counters *counters) {
   const struct counter *row = NULL;
-  bool inside = false;
+  const char *inside = NULL;
   while ((row = counter_next(row, GROUP_PIPE))) {
-    if (!(row->places & IN_SUMMARY))
+    if (!(row->places & IN_SUMMARY) || !counter_is_of(row, pipe))
       continue;
-    bool is_stall = strncmp(row->printed, stalls, strlen(stalls)) == 0;
-    if (is_stall && !inside)
-      json_object(json, "stall_cycles", true);
-    else if (!is_stall && inside)
+    const char *object = object_of(row);
+    if (inside && object != inside)
       json_end(json);
-    inside = is_stall;
+    if (object && object != inside)
+      json_object(json, object, true);
+    inside = object;
     json_counter(json, row, counter_value(row, counters));
   }
+  if (inside)
+    json_end(json);
 }
 
 /* The run's numbers below a name such as "l2."; "": those at the top. */
@@ -78,7 +89,7 @@ static void write_cores(struct json_writer *json, const struct vinci_result *res
     for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++) {
       struct pipe_counters counters = core_counters(core, (enum pipe)pipe);
       json_object(json, pipe_name((enum pipe)pipe), true);
-      write_counters(json, &counters);
+      write_counters(json, (enum pipe)pipe, &counters);
       json_end(json);
     }
     json_end(json);
@@ -102,7 +113,7 @@ static void write_pipe_sums(struct json_writer *json, const struct vinci_result 
       total += result->cores[i].total_cycles;
     }
     json_object(json, pipe_name((enum pipe)pipe), true);
-    write_counters(json, &sum);
+    write_counters(json, (enum pipe)pipe, &sum);
     json_number(json, "total_cycles", total);
     json_decimal(json, "utilization",
                  decimal_exact(result_share_ppm(active.busy_cycles, active_total), PPM_DIGITS));

@@ -10,13 +10,13 @@
 #include "core/base/clock.h"
 #include "traces/export/expected.h"
 #include "traces/export/export.h"
+#include "traces/export/text.h"
 
 enum { ROWS_SHOWN = 8 }; /* of cores and kernels; one more is shown rather than "1 more" */
 
 static const uint64_t giga = UINT64_C(1000000000); /* bandwidths here are decimal */
 
-/* "61.2 %", right-aligned. */
-static void print_percent(FILE *out, int width, uint64_t part, uint64_t whole) {
+void text_percent(FILE *out, int width, uint64_t part, uint64_t whole) {
   struct decimal percent = decimal_ratio((uint128)part * 100, whole, 1);
   fprintf(out, "%*s %%", width - 2, percent.text);
 }
@@ -90,9 +90,12 @@ static void print_dispatch(const struct vinci_result *result, FILE *out) {
   if (result->kernel_count != 1 || kernel->first_block_ps == 0)
     return;
   const char *place = kernel->mixed ? "cluster" : "core";
-  fprintf(out, "Dispatch  %" PRIu32 " block%s, ", kernel->blocks, plural(kernel->blocks));
+  fprintf(out, "Dispatch  %" PRIu32 " block%s for %" PRIu32 " %ss, ", kernel->blocks,
+          plural(kernel->blocks), kernel->places, place);
   if (kernel->blocks > kernel->places)
     fprintf(out, "each %s that is free takes the next; ", place);
+  else if (kernel->blocks < kernel->places)
+    fprintf(out, "too few for %" PRIu32 " of them; ", kernel->places - kernel->blocks);
   else
     fprintf(out, "a %s for each; ", place);
   fprintf(out, "first at %s us, last at %s us\n",
@@ -136,8 +139,7 @@ static void print_expected(const struct vinci_result *result, FILE *out) {
             error.outside);
 }
 
-/* "label: text" in lines that begin under the label. */
-static void print_wrapped(const char *label, const char *text, FILE *out) {
+void text_wrapped(const char *label, const char *text, FILE *out) {
   enum { INDENT = 10, LINE_END = 96 };
   int column = INDENT + fprintf(out, "%s:", label);
   while (*text) {
@@ -153,7 +155,8 @@ static void print_wrapped(const char *label, const char *text, FILE *out) {
   fputc('\n', out);
 }
 
-static void print_head(const struct vinci_result *result, FILE *out) {
+static void print_head(const struct vinci_result *result, const struct text_causes *causes,
+                       FILE *out) {
   char reason[512];
   enum bound bound = result_bound_explain(result, reason, sizeof reason);
   uint64_t blocks = result_blocks(result);
@@ -173,7 +176,9 @@ static void print_head(const struct vinci_result *result, FILE *out) {
   print_dispatch(result, out);
   print_start(result, out);
   fputs("Bound     ", out);
-  print_wrapped(bound_name(bound), reason, out);
+  text_wrapped(bound_name(bound), reason, out);
+  text_cause(result, causes, out);
+  text_compute(result, out);
   print_kernels(result, out);
 }
 
@@ -214,7 +219,7 @@ static void print_pipe(enum pipe pipe, const struct pipe_counters *sum, uint64_t
     uint64_t value = counter_value(row, sum);
     fputc(' ', out);
     if (row->unit == UNIT_CYCLE)
-      print_percent(out, column_width(row), value, total);
+      text_percent(out, column_width(row), value, total);
     else
       fprintf(out, "%*" PRIu64, column_width(row), value);
   }
@@ -253,11 +258,11 @@ static void print_core_row(const struct core_result *core, FILE *out) {
   char name[48];
   result_core_name(core, name, sizeof name);
   fprintf(out, "  %-18s %6" PRIu32 "  ", name, core->blocks_run);
-  print_percent(out, 7, core->active_cycles, core->total_cycles);
+  text_percent(out, 7, core->active_cycles, core->total_cycles);
   for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++) {
     fputc(' ', out);
     if (core_has_pipe(core->kind, (enum pipe)pipe))
-      print_percent(out, 7, core->pipe[pipe].busy_cycles, core->total_cycles);
+      text_percent(out, 7, core->pipe[pipe].busy_cycles, core->total_cycles);
     else
       fprintf(out, "%7s", "-");
   }
@@ -472,11 +477,17 @@ static void print_notices(const struct vinci_result *result, FILE *out) {
 
 enum vinci_status vinci_result_write_text(const vinci_result *result, FILE *out,
                                           struct vinci_diag *diag) {
-  print_head(result, out);
+  struct text_causes causes;
+  enum vinci_status status = text_find_causes(result, &causes, diag);
+  if (status != VINCI_OK)
+    return status;
+  print_head(result, &causes, out);
   print_pipes(result, out);
+  text_causes(result, &causes, out);
   print_cores(result, out);
   print_paths(result, out);
   print_memories(result, out);
   print_notices(result, out);
-  return export_flush(out, "the report", diag);
+  status = export_hotspots_text(result, out, diag);
+  return status == VINCI_OK ? export_flush(out, "the report", diag) : status;
 }

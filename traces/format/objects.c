@@ -14,11 +14,12 @@ enum {
   TENSOR_FILE,
   TENSOR_FORMAT,
   TENSOR_CACHE,
+  TENSOR_TAIL,
   TENSOR_KEYS
 };
 static const struct trace_key tensor_keys[TENSOR_KEYS] = {
-    {"name", true},  {"dtype", true},   {"shape", true}, {"io", true},
-    {"file", false}, {"format", false}, {"cache", false}};
+    {"name", true},  {"dtype", true},   {"shape", true},  {"io", true},
+    {"file", false}, {"format", false}, {"cache", false}, {"tail", false}};
 
 static const char *dtype_at(const void *context, size_t index) {
   (void)context;
@@ -91,6 +92,7 @@ static enum vinci_status tensor_values(struct trace_reader *reader,
                                        const struct trace_values *values,
                                        struct program_tensor *tensor) {
   size_t dtype = 0, io = 0, format = 0, cache = CACHE_NORMAL;
+  int64_t tail = 0;
   enum vinci_status status =
       trace_value_word(reader, values, TENSOR_DTYPE, "data type", dtype_at, DTYPE_COUNT, &dtype);
   if (status == VINCI_OK && !arch_has_dtype(reader->kernel->arch, (enum dtype)dtype))
@@ -114,6 +116,9 @@ static enum vinci_status tensor_values(struct trace_reader *reader,
     status =
         trace_value_word(reader, values, TENSOR_CACHE, "cache mode", cache_at, CACHE_MODES, &cache);
   tensor->passes_l2 = cache == CACHE_DISABLE;
+  if (status == VINCI_OK && values->field[TENSOR_TAIL] != 0)
+    status = trace_value_number(reader, values, TENSOR_TAIL, 0, TENSOR_TAIL_MAX, &tail);
+  tensor->tail = (uint64_t)tail;
   return status;
 }
 
@@ -123,10 +128,11 @@ static enum vinci_status tensor_share(struct trace_reader *reader,
                                       const struct program_tensor *earlier,
                                       struct program_tensor *tensor) {
   bool same = tensor->dtype == earlier->dtype && tensor->rank == earlier->rank &&
+              tensor->tail == earlier->tail &&
               memcmp(tensor->shape, earlier->shape, sizeof tensor->shape) == 0;
   if (!same) {
     FAIL_VALUE(reader, values, TENSOR_NAME,
-               "tensor \"%s\" has another type or shape than in line %u", tensor->name,
+               "tensor \"%s\" has another type, shape or tail than in line %u", tensor->name,
                (unsigned)earlier->line);
     diag_hint(reader->diag, "one name is one piece of memory in all kernels of a trace");
     return VINCI_E_INPUT;
@@ -146,12 +152,12 @@ static enum vinci_status tensor_place(struct trace_reader *reader,
                       (unsigned long long)tensor->bytes, reader->soc->name,
                       (unsigned long long)capacity);
   tensor->address = (reader->gm_end + mask) & ~mask; /* capacity is far below 2^64 */
-  if (tensor->address > capacity || tensor->bytes > capacity - tensor->address)
+  if (tensor->address > capacity || tensor->bytes + tensor->tail > capacity - tensor->address)
     return FAIL_VALUE(reader, values, TENSOR_SHAPE,
                       "the tensors up to \"%s\" take %llu bytes, %s has %llu of device memory",
                       tensor->name, (unsigned long long)(tensor->address + tensor->bytes),
                       reader->soc->name, (unsigned long long)capacity);
-  reader->gm_end = tensor->address + tensor->bytes;
+  reader->gm_end = tensor->address + tensor->bytes + tensor->tail;
   return VINCI_OK;
 }
 

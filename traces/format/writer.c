@@ -221,6 +221,8 @@ static void put_tensor(struct writer *writer, const struct program_tensor *tenso
     put_text(writer, "format", tensor->format);
   if (tensor->passes_l2)
     fputs(",cache=disable", writer->out);
+  if (tensor->tail > 0)
+    fprintf(writer->out, ",tail=%" PRIu64, tensor->tail);
   fputc('\n', writer->out);
 }
 

@@ -39,9 +39,10 @@ static void put_args(const struct graph_node *node, FILE *out) {
 }
 
 void net_put_nodes(const struct graph *graph, const struct net_result *result, FILE *out) {
-  fputs("node,kind,op,args,origin,stream,from,start_us,duration_us,measured_us,gap_us,host_wait_us,"
-        "other_wait_us,blocks,core_us,bound,input_bytes,l2_found_bytes,hbm_bytes,reason\n",
-        out);
+  fputs(
+      "node,kind,op,args,origin,stream,from,start_us,duration_us,measured_us,gap_us,host_wait_us,"
+      "other_wait_us,slowed_us,blocks,core_us,bound,input_bytes,l2_found_bytes,hbm_bytes,reason\n",
+      out);
   for (uint32_t i = 0; i < graph->node_count; i++) {
     const struct graph_node *node = &graph->nodes[i];
     const struct net_node *row = &result->nodes[i];
@@ -54,6 +55,7 @@ void net_put_nodes(const struct graph *graph, const struct net_result *result, F
     fprintf(out, ",%s,%s,%s", us(row->task.duration_ps).text,
             node->duration_ps > 0 ? us(node->duration_ps).text : "", us(row->task.gap_ps).text);
     fprintf(out, ",%s,%s", us(row->task.host_wait_ps).text, us(row->task.other_wait_ps).text);
+    fprintf(out, ",%s", us(row->task.slowed_ps).text);
     if (kernel)
       fprintf(out, ",%u,%s,%s,%llu,%llu,%llu", row->times.blocks, us(row->times.core_ps).text,
               bound_name(row->bound), (unsigned long long)row->read_bytes,

@@ -8,7 +8,7 @@
 
 #include "core/graph/graph.h"
 
-enum { GRAPH_TEXT_VERSION = 1 };
+enum { GRAPH_TEXT_VERSION = 1, GRAPH_TEXT_VALUES_MAX = 64 };
 
 /* Whether a text begins as a graph does. */
 bool graph_text_is(const char *text, size_t length);
@@ -17,7 +17,7 @@ bool graph_text_is(const char *text, size_t length);
 VINCI_MUST_CHECK enum vinci_status graph_text_read(const char *name, const char *text,
                                                    size_t length, struct graph *out,
                                                    struct vinci_diag *diag);
-/* Writes all of a graph but values of tensors. */
+/* Writes all of a graph but values of tensors of more than GRAPH_TEXT_VALUES_MAX elements. */
 void graph_text_write(const struct graph *graph, FILE *out);
 
 #endif

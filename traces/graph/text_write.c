@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes graphs as text. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/decimal.h"
@@ -52,6 +53,16 @@ static void put_tensors(const struct graph *graph, const char *key, const uint32
     fprintf(out, "%s%s", i ? " " : "", list[i] == GRAPH_NONE ? "-" : graph->tensors[list[i]].name);
 }
 
+/* Of small tensors alone: what the lowering looks at. */
+static void put_values(const struct graph_tensor *tensor, FILE *out) {
+  uint64_t count = tensor->data && tensor->shaped ? graph_elements(tensor) : 0;
+  double number;
+  if (count > GRAPH_TEXT_VALUES_MAX)
+    return;
+  for (uint64_t i = 0; i < count && graph_number(tensor, i, &number); i++)
+    fprintf(out, "%s%.17g", i ? " " : ",values=", number);
+}
+
 static void put_tensor(const struct graph *graph, const struct graph_tensor *tensor, FILE *out) {
   fprintf(out, "tensor,name=%s,dtype=%s", tensor->name, dtype_name(tensor->dtype));
   if (tensor->shaped)
@@ -64,9 +75,34 @@ static void put_tensor(const struct graph *graph, const struct graph_tensor *ten
     put_text("format", tensor->format, out);
   if (tensor->memory != GRAPH_NONE)
     fprintf(out, ",memory=%s", graph->tensors[tensor->memory].name);
+  if (tensor->skip > 0)
+    fprintf(out, ",skip=%llu", (unsigned long long)tensor->skip);
+  put_values(tensor, out);
   if (tensor->placed)
     fprintf(out, ",offset=%llu", (unsigned long long)tensor->offset);
   fputc('\n', out);
+}
+
+/* A tensor stands behind that whose memory it uses. */
+static void put_in_order(const struct graph *graph, uint32_t index, bool *put, FILE *out) {
+  uint32_t memory = graph->tensors[index].memory;
+  if (put[index])
+    return;
+  put[index] = true;
+  if (memory != GRAPH_NONE)
+    put_in_order(graph, memory, put, out);
+  put_tensor(graph, &graph->tensors[index], out);
+}
+
+/* In their order, where memory for that is short. */
+static void put_all_tensors(const struct graph *graph, FILE *out) {
+  bool *put = calloc((size_t)graph->tensor_count + 1, sizeof *put);
+  for (uint32_t i = 0; i < graph->tensor_count; i++)
+    if (put)
+      put_in_order(graph, i, put, out);
+    else
+      put_tensor(graph, &graph->tensors[i], out);
+  free(put);
 }
 
 static void put_node(const struct graph *graph, const struct graph_node *node, FILE *out) {
@@ -88,6 +124,10 @@ static void put_node(const struct graph *graph, const struct graph_node *node, F
     put_us("measured_us", node->duration_ps, out);
   if (node->host_ps > 0)
     put_us("host_us", node->host_ps, out);
+  if (node->offline)
+    fputs(",offline=1", out);
+  if (node->tiling_ps > 0)
+    put_us("tiling_us", node->tiling_ps, out);
   if (*node->origin)
     put_text("origin", node->origin, out);
   fputc('\n', out);
@@ -98,8 +138,7 @@ void graph_text_write(const struct graph *graph, FILE *out) {
   if (graph->name && *graph->name)
     put_text("name", graph->name, out);
   fputc('\n', out);
-  for (uint32_t i = 0; i < graph->tensor_count; i++)
-    put_tensor(graph, &graph->tensors[i], out);
+  put_all_tensors(graph, out);
   for (uint32_t i = 0; i < graph->node_count; i++)
     put_node(graph, &graph->nodes[i], out);
 }

@@ -219,6 +219,12 @@ static enum vinci_status take_number(struct lower_job *job, const struct lower_k
   return lower_fits(job, key->name, DTYPE_FP32, value->number);
 }
 
+static enum vinci_status take_text(struct lower_job *job, const char *text,
+                                   struct lower_value *value) {
+  value->text = arena_strdup(job->arena, text);
+  return value->text ? VINCI_OK : diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
+}
+
 static enum vinci_status take(struct lower_job *job, const struct lower_key *key, const char *text,
                               struct lower_value *value) {
   value->present = true;
@@ -232,6 +238,8 @@ static enum vinci_status take(struct lower_job *job, const struct lower_key *key
     return take_word(job, key, text, value);
   case LOWER_NUMBER:
     return take_number(job, key, text, value);
+  case LOWER_TEXT:
+    return take_text(job, text, value);
   default:
     vinci_bug("key %s has no kind", key->name);
   }
@@ -324,6 +332,9 @@ bool lower_format_arg(const struct lower_key *key, const struct lower_value *val
     break;
   case LOWER_NUMBER:
     snprintf(text + at, size - at, "%.9g", value->number);
+    break;
+  case LOWER_TEXT:
+    snprintf(text + at, size - at, "%s", value->text);
     break;
   default:
     (void)lower_choice(key->choices, value->word, word);

@@ -15,6 +15,14 @@ void emit_start(struct emit *emit, const struct vinci_soc *soc, struct arena *ar
   *emit = (struct emit){.soc = soc, .arena = arena, .diag = diag, .status = VINCI_OK};
 }
 
+void emit_finish(struct emit *emit) {
+  if (emit->selection)
+    emit->selection->finish(emit);
+  emit->seam = emit->cuts = false;
+  emit->tails = emit->names != NULL; /* parts share tensors, whose tails have to be the same */
+  emit->tensor_count = 0;
+}
+
 void emit_free(struct emit *emit) {
   free(emit->text);
   emit->text = NULL;
@@ -44,6 +52,15 @@ static void append(struct emit *emit, const char *text, size_t length) {
   memcpy(emit->text + emit->length, text, length);
   emit->length += length;
   emit->text[emit->length] = '\0';
+}
+
+void emit_insert(struct emit *emit, size_t at, const char *text) {
+  size_t length = strlen(text), behind = emit->length - at;
+  append(emit, text, length); /* for the room */
+  if (emit->status != VINCI_OK)
+    return;
+  memmove(emit->text + at + length, emit->text + at, behind);
+  memcpy(emit->text + at, text, length);
 }
 
 static void indent(struct emit *emit) {
@@ -96,6 +113,8 @@ static size_t put_field(char *line, size_t at, const struct field *field) {
 
 void emit_fields(struct emit *emit, const char *inst, const struct field *fields, size_t count) {
   char line[EMIT_LINE_BYTES];
+  if (emit->selection && emit->selection->rows(emit, inst, fields, count))
+    return;
   size_t at = put_word(line, 0, inst);
   for (size_t i = 0; i < count; i++)
     if (fields[i].name)
@@ -110,6 +129,7 @@ void emit_plain(struct emit *emit, const char *inst) { emit_fields(emit, inst, N
 /* ---- header rows ---- */
 
 static void begin_kernel(struct emit *emit) {
+  emit_finish(emit);
   if (!emit->started)
     EMIT(emit, "trace", F("version", 1));
   emit->started = true;
@@ -118,6 +138,9 @@ static void begin_kernel(struct emit *emit) {
 
 static void put_kernel(struct emit *emit, const char *name, uint32_t blocks, unsigned vectors) {
   begin_kernel(emit);
+  emit->blocks = blocks;
+  emit->stream_at = 0;
+  emit->kernels++;
   EMIT(emit, "kernel", W("name", name), W("arch", arch_name(emit->soc->arch)), F("blocks", blocks),
        F_IF(vectors > 0, "vectors_per_cube", vectors));
 }
@@ -130,6 +153,13 @@ void emit_mixed_kernel(struct emit *emit, const char *name, uint32_t blocks, uns
   put_kernel(emit, name, blocks, vectors);
 }
 
+const struct emit_name *emit_name_of(const struct emit *emit, const char *name) {
+  for (const struct emit_name *next = emit->names; next && next->from; next++)
+    if (strcmp(next->from, name) == 0)
+      return next;
+  return NULL;
+}
+
 void emit_tensor(struct emit *emit, const char *name, enum dtype dtype, enum tensor_io io,
                  const uint64_t *shape, unsigned rank, const char *format) {
   static const char *const words[] = {[TENSOR_IN] = "in",
@@ -138,12 +168,29 @@ void emit_tensor(struct emit *emit, const char *name, enum dtype dtype, enum ten
                                       [TENSOR_WORKSPACE] = "workspace"};
   char extents[TENSOR_RANK_MAX * 24] = "";
   size_t length = 0;
+  const struct emit_name *other = emit_name_of(emit, name);
+  bool nd = !format || strcmp(format, "ND") == 0;
+  uint64_t elements = 1;
+  for (unsigned i = 0; i < rank; i++)
+    elements *= shape[i];
+  /* Parts may see what lies between them in other shapes. */
+  if (other && nd && other->as) {
+    shape = &elements;
+    rank = 1;
+  }
   for (unsigned i = 0; i < rank; i++)
     length += (size_t)snprintf(extents + length, sizeof extents - length, "%s%" PRIu64,
                                i ? "x" : "", shape[i]);
-  bool nd = !format || strcmp(format, "ND") == 0;
+  if (other)
+    name = other->to;
+  if (other && (other->as & EMIT_HIDDEN))
+    io = TENSOR_WORKSPACE;
   EMIT(emit, "tensor", W("name", name), W("dtype", dtype_name(dtype)), W("shape", extents),
        W("io", words[io]), W_IF(!nd, "format", format));
+  if (emit->tensor_count == EMIT_TENSORS_MAX)
+    vinci_bug("a kernel of more than %d tensors", EMIT_TENSORS_MAX);
+  if (emit->status == VINCI_OK)
+    emit->tensor_ends[emit->tensor_count++] = emit->length - 1;
 }
 
 void emit_vector(struct emit *emit, const char *name, enum dtype dtype, enum tensor_io io,
@@ -192,9 +239,12 @@ void emit_kernel_start(struct emit *e, enum kernel_code code) {
     EMIT(e, "scalar", F("cycles", (uint64_t)kernel->head_cycles));
   if (kernel->issue_cycles > 0)
     EMIT(e, "issue_cost", F("cycles", (uint64_t)kernel->issue_cycles));
+  e->body_at = e->length;
 }
 
 void emit_stream(struct emit *emit, enum core_kind kind) {
+  if (emit->stream_at == 0)
+    emit->stream_at = emit->length;
   EMIT(emit, "stream", W("core", core_kind_name(kind)));
 }
 
@@ -221,7 +271,7 @@ struct expr emit_slots(struct emit *emit, bool set, const char *prefix, uint64_t
 
 struct expr emit_assigned(struct emit *emit, const char *name, struct expr value) {
   EMIT(emit, "let", W("", name), F("", value));
-  return x_name(emit, name);
+  return x_let(emit, name, value);
 }
 
 struct expr emit_named(struct emit *emit, const char *name, struct expr value) {

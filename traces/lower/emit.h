@@ -13,6 +13,28 @@
 #include "core/isa/program.h"
 #include "traces/lower/expr.h"
 
+enum { EMIT_TENSORS_MAX = 64 };
+
+struct emit;
+struct field;
+/* Of a chip without instructions that operators take for granted (select.h). */
+struct emit_selection {
+  /* Writes other rows in place of this row; false: the row may stay as it is. */
+  bool (*rows)(struct emit *emit, const char *inst, const struct field *fields, size_t count);
+  /* At the end of a kernel: what those rows ask its head for. */
+  void (*finish)(struct emit *emit);
+};
+
+/* Another name for a tensor of an operator that is a part of another. `as`: EMIT_HIDDEN, or true: a
+ * workspace there; EMIT_FLAT: a tensor as it is. Both are one row of elements where the format is ND,
+ * as parts see the tensor in several shapes.
+ */
+enum { EMIT_HIDDEN = 1, EMIT_FLAT = 2 };
+struct emit_name {
+  const char *from, *to;
+  unsigned as;
+};
+
 struct emit {
   const struct vinci_soc *soc;
   struct arena *arena; /* of expressions */
@@ -21,14 +43,29 @@ struct emit {
   size_t length;
   size_t capacity;
   unsigned depth;
-  bool started;               /* the trace row is written */
-  uint64_t used[SPACE_COUNT]; /* bytes allotted by emit_buffer in this kernel */
+  bool started;                  /* the trace row is written */
+  const struct emit_name *names; /* up to one without `from`; NULL: names are as they are given */
+  uint64_t used[SPACE_COUNT];    /* bytes allotted by emit_buffer in this kernel */
   enum vinci_status status;
+  const struct emit_selection *selection; /* NULL: all rows stay */
+  /* Of this kernel: what replaced rows ask for; its number and blocks; where its tensor rows end,
+   * its first stream and the work of that begin. */
+  bool seam, tails, cuts;
+  bool shared; /* kernels share tensors, so that all give them the same tail */
+  uint32_t kernels, blocks;
+  size_t stream_at, body_at, tensor_ends[EMIT_TENSORS_MAX];
+  unsigned tensor_count;
 };
 
 void emit_start(struct emit *emit, const struct vinci_soc *soc, struct arena *arena,
                 struct vinci_diag *diag);
 void emit_free(struct emit *emit);
+/* Behind the last row. */
+void emit_finish(struct emit *emit);
+/* Puts text before what stands at a place. */
+void emit_insert(struct emit *emit, size_t at, const char *text);
+/* What a tensor is called; NULL: as it is given. */
+const struct emit_name *emit_name_of(const struct emit *emit, const char *name);
 /* Keeps "out of memory" as the failure. */
 void emit_no_memory(struct emit *emit);
 

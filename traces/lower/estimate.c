@@ -51,6 +51,10 @@ uint64_t estimate_start(const struct vinci_soc *soc, enum kernel_code code, uint
          soc_code_cycles(soc, (uint64_t)kernel->code_cycles, blocks);
 }
 
+uint64_t estimate_first_read(const struct vinci_soc *soc, uint64_t blocks) {
+  return blocks > 0 ? (uint64_t)soc->first_read_cycles * (blocks - 1) : 0;
+}
+
 uint64_t kernel_issue_cycles(const struct vinci_soc *soc, enum kernel_code code) {
   int64_t cycles = soc->kernel[code].issue_cycles;
   return (uint64_t)(cycles ? cycles : soc->scalar_issue_cycles);
@@ -58,7 +62,13 @@ uint64_t kernel_issue_cycles(const struct vinci_soc *soc, enum kernel_code code)
 
 uint64_t start_spread_cycles(const struct vinci_soc *soc, enum kernel_code code, uint64_t blocks) {
   return launch_spread_cycles(soc, emit_cube_core(soc), blocks) +
-         estimate_start(soc, code, blocks) - estimate_start(soc, code, 1);
+         estimate_start(soc, code, blocks) - estimate_start(soc, code, 1) +
+         estimate_first_read(soc, blocks);
+}
+
+uint64_t estimate_next_mcycles(const struct path_cost *path) {
+  int64_t next = path->overlap_issue_mcycles;
+  return (uint64_t)(next > 0 && next < path->startup_mcycles ? next : path->startup_mcycles);
 }
 
 uint64_t estimate_copies(const struct path_cost *path, uint64_t bytes, uint64_t copies) {
@@ -67,8 +77,8 @@ uint64_t estimate_copies(const struct path_cost *path, uint64_t bytes, uint64_t 
   uint64_t rate = (uint64_t)path->mbytes_per_cycle;
   if (path->hbm_mbytes_per_cycle > 0)
     rate = min_u64(rate, (uint64_t)path->hbm_mbytes_per_cycle);
-  return (uint64_t)path->startup_mcycles / MILLI +
-         (copies - 1) * (uint64_t)path->overlap_issue_mcycles / MILLI + bytes * MILLI / rate;
+  return ((uint64_t)path->startup_mcycles + (copies - 1) * estimate_next_mcycles(path)) / MILLI +
+         bytes * MILLI / rate;
 }
 
 uint64_t estimate_reorder(const struct vinci_soc *soc, uint64_t rows, uint64_t row_bytes) {

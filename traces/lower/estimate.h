@@ -23,10 +23,15 @@ uint64_t launch_work_cycles(const struct vinci_soc *soc, uint64_t cores, uint64_
 /* From the start of a block to its first copy: the wait for code that all cores fetch, and scalar
  * work. */
 uint64_t estimate_start(const struct vinci_soc *soc, enum kernel_code code, uint64_t blocks);
+/* What the first read from GM of each core waits for those of the others (core/sim/pipe.c). */
+uint64_t estimate_first_read(const struct vinci_soc *soc, uint64_t blocks);
 /* What an instruction of a kernel takes the scalar unit. */
 uint64_t kernel_issue_cycles(const struct vinci_soc *soc, enum kernel_code code);
 /* What more blocks than one on cores of the cube add: to the launch, and to the wait for code. */
 uint64_t start_spread_cycles(const struct vinci_soc *soc, enum kernel_code code, uint64_t blocks);
+/* What a copy that follows another of its core takes before its bytes move: the whole start-up,
+ * unless copies of the path overlap. */
+uint64_t estimate_next_mcycles(const struct path_cost *path);
 /* Copies of one core that together move N bytes over a path; data come from device memory. */
 uint64_t estimate_copies(const struct path_cost *path, uint64_t bytes, uint64_t copies);
 /* Copies that reorder rows on the way into L1: what the engine takes for their lines of L2. */

@@ -29,11 +29,19 @@ static struct expr new_term(struct emit *emit, struct expr_term value) {
 }
 
 struct expr x_name(struct emit *emit, const char *name) {
-  const char *copy = arena_strdup(emit->arena, name);
+  const struct emit_name *other = emit_name_of(emit, name);
+  const char *copy = other ? other->to : arena_strdup(emit->arena, name);
   if (!copy)
     emit_no_memory(emit);
   return new_term(emit,
                   (struct expr_term){.emit = emit, .op = EXPR_VAR, .name = copy ? copy : "0"});
+}
+
+struct expr x_let(struct emit *emit, const char *name, struct expr value) {
+  struct expr x = x_name(emit, name);
+  struct expr_term term = *x.term;
+  term.a = value;
+  return new_term(emit, term);
 }
 
 /* One side is a number that decides the result, or leaves the other side as it is. */
@@ -65,6 +73,43 @@ struct expr x_apply(enum expr_op op, struct expr a, struct expr b) {
 
 struct expr x_ceil_div_of(struct expr a, struct expr b) {
   return x_div(x_add(a, x_sub(b, 1)), b);
+}
+
+static int64_t common_divisor(int64_t a, int64_t b) {
+  while (b != 0) {
+    int64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a < 0 ? -a : a;
+}
+
+bool x_divided_by(struct expr x, int64_t divisor) {
+  const struct expr_term *term = x.term;
+  if (!term || divisor == 1)
+    return divisor == 1 || x.number % divisor == 0;
+  switch (term->op) {
+  case EXPR_VAR:
+    return !x_is(term->a, 0) && x_divided_by(term->a, divisor);
+  case EXPR_ADD:
+  case EXPR_SUB:
+  case EXPR_MIN:
+  case EXPR_MAX:
+    return x_divided_by(term->a, divisor) && x_divided_by(term->b, divisor);
+  case EXPR_MUL:
+    if (x_is_number(term->a))
+      return x_divided_by(term->b, divisor / common_divisor(divisor, term->a.number));
+    if (x_is_number(term->b))
+      return x_divided_by(term->a, divisor / common_divisor(divisor, term->b.number));
+    return x_divided_by(term->a, divisor) || x_divided_by(term->b, divisor);
+  default:
+    return false;
+  }
+}
+
+struct expr x_add_back(struct expr a, struct expr b) {
+  bool back = b.term && b.term->op == EXPR_SUB && x_same(b.term->b, a);
+  return back ? b.term->a : x_add(a, b);
 }
 
 bool x_same(struct expr a, struct expr b) {

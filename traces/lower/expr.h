@@ -44,6 +44,8 @@ static inline struct expr x_unsigned(uint64_t number) {
 
 /* A name: loop counter, let, tensor, buffer, blk. The text is copied. */
 struct expr x_name(struct emit *emit, const char *name);
+/* The same of a let, whose value is known. */
+struct expr x_let(struct emit *emit, const char *name, struct expr value);
 
 /* Slot number `slot` of a buffer or tensor, whose slots are `bytes` apart. */
 #define x_slot(emit_, name_, slot_, bytes_) x_add(x_name(emit_, name_), x_mul(slot_, bytes_))
@@ -71,6 +73,10 @@ struct expr x_apply(enum expr_op op, struct expr a, struct expr b);
 #define x_round_up(a, b) x_mul(x_ceil_div(a, b), b)
 #define x_pad(a, b) x_mod(x_sub(b, x_mod(a, b)), b)
 struct expr x_ceil_div_of(struct expr a, struct expr b);
+/* Whether the number divides the expression, as far as its terms tell. */
+bool x_divided_by(struct expr x, int64_t divisor);
+/* a + b, which is c where b is c - a. */
+struct expr x_add_back(struct expr a, struct expr b);
 
 static inline bool x_is_number(struct expr x) { return x.term == NULL; }
 static inline bool x_is(struct expr x, int64_t number) { return !x.term && x.number == number; }

@@ -11,7 +11,8 @@
   X(SHAPE, "shape", "extents such as 8x128x512")                                                   \
   X(DTYPE, "dtype", "data type")                                                                   \
   X(WORD, "word", "one of the words")                                                              \
-  X(NUMBER, "number", "decimal number")
+  X(NUMBER, "number", "decimal number")                                                            \
+  X(TEXT, "text", "text, in a form of the operator's own")
 
 enum lower_kind {
 #define X(id, name, text) LOWER_##id,
@@ -21,7 +22,7 @@ enum lower_kind {
 };
 
 enum {
-  LOWER_KEYS_MAX = 24,
+  LOWER_KEYS_MAX = 32,
   LOWER_WORD_MAX = 64,
   LOWER_SIZE_MAX = 2147483647,
   LOWER_TENSORS_MAX = 64,
@@ -63,6 +64,7 @@ struct lower_value {
   enum dtype dtype;
   unsigned word; /* index in choices */
   double number;
+  const char *text;
 };
 
 #endif

@@ -71,7 +71,10 @@ struct lower_call {
   struct lower_tensor input[LOWER_TENSORS_MAX], output[LOWER_TENSORS_MAX];
   const struct vinci_soc *soc;
   struct arena *arena;
-  /* Result: arguments "key=value" for the operator, or why there are none. */
+  const char *given; /* arguments that the row has beside its tensors; "": none */
+  /* Result: another operator, to which the arguments belong; NULL: the one that was asked. */
+  const struct lower_op *op;
+  /* Arguments "key=value" for the operator, or why there are none. */
   const char *args[LOWER_KEYS_MAX];
   size_t arg_count;
   bool untyped; /* an argument wants the type of a tensor whose type is not known */

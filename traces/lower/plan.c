@@ -75,20 +75,20 @@ struct walk {
   lower_visit visit;
   void *context;
   size_t tiling[LOWER_KEYS_MAX], tiling_count; /* the keys that make a tiling */
-  bool cheaper_only;                           /* what cannot be the cheapest may be passed over */
+  bool cheaper_only;                           /* what is not the cheapest may be passed over */
   bool stopped;                                /* the visitor has seen enough */
-  uint64_t most_cycles;                        /* what costs more is passed over */
+  uint64_t most_cycles; /* with cheaper_only; what costs more is passed over */
   uint64_t cheapest_cycles;
-  uint64_t cheapest_blocks;
   struct tried tried;
 };
 
-/* A tiling of a candidate, and one with fewer cores, which gets no fewer ones of its own. */
-enum { AS_CANDIDATE = 1, WITH_FEWER_CORES = 2 };
+/* A tiling of a candidate, one with fewer cores, which gets no fewer ones of its own, and one that
+ * was passed on, whatever the number of cores that was asked for. */
+enum { AS_CANDIDATE = 1, WITH_FEWER_CORES = 2, AS_VISITED = 3 };
 
 static uint64_t tiling_digest(const struct lower_job *job, const struct walk *walk,
                               uint64_t start) {
-  uint64_t digest = mix(start, job->cores);
+  uint64_t digest = mix(start, start == AS_VISITED ? 0 : job->cores);
   for (size_t i = 0; i < walk->tiling_count; i++)
     digest = mix_value(digest, &job->op->keys[walk->tiling[i]], &job->value[walk->tiling[i]]);
   return digest ? digest : 1;
@@ -114,10 +114,10 @@ static void consider(struct lower_job *job, struct walk *walk) {
   job->enough_cycles = walk->cheaper_only ? walk->cheapest_cycles : UINT64_MAX;
   if (!job->op->template->cost(job) || job->cost.total_cycles > walk->most_cycles)
     return;
-  if (job->cost.total_cycles < walk->cheapest_cycles) {
-    walk->cheapest_cycles = job->cost.total_cycles;
-    walk->cheapest_blocks = job->cost.blocks;
-  }
+  /* Numbers of cores that all have too many for the work end in one tiling. */
+  if (!walk->cheaper_only && !is_new(&walk->tried, tiling_digest(job, walk, AS_VISITED)))
+    return;
+  walk->cheapest_cycles = min_u64(walk->cheapest_cycles, job->cost.total_cycles);
   walk->stopped = !walk->visit(job, walk->context);
 }
 
@@ -215,35 +215,27 @@ static uint64_t fewer_cores(uint64_t cores) {
 }
 
 /*
- * All cores first, then fewer, until two numbers in a row have not saved half a per cent: each core
- * more takes its time to be started and to fetch its code, so that little work is done sooner by
- * few. Numbers above that of clusters are not in vain: as long as cores are left free, the
- * dispatcher takes as long for all of these. The numbers tried do not depend on the chip's, so that
- * a chip with more cores finds what a smaller one takes.
+ * All cores first, then fewer: each core more takes its time to be started and to fetch its code,
+ * so that little work is done sooner by few, whose larger tiles are candidates of their own. The
+ * numbers tried do not depend on the chip's, so that a chip with more cores finds what a smaller
+ * one takes. Fewer are chosen where they save half a per cent: estimates of work that waits for
+ * device memory hardly differ. Returns the number of candidates for all cores.
  */
-enum { WORTH_IT = 200, PATIENCE = 2 };
+enum { WORTH_IT = 200 };
 
-/* Returns the number of candidates for all cores. */
 static size_t visit_core_counts(struct lower_job *job, struct walk *walk) {
   size_t key = cores_key(job->op, false);
   bool chooses = key < job->op->key_count, open = chooses && !walk->given[key].given;
   uint64_t all = job->cores;
-  unsigned in_vain = 0;
-  size_t count = 0;
   if (chooses && !open && walk->given[key].size > 0)
     job->cores = min_u64(all, walk->given[key].size);
-  for (;;) {
-    uint64_t before = walk->cheapest_cycles;
-    size_t visited = visit_candidates(job, walk, job->soc, SIZE_MAX);
-    count = count ? count : visited;
-    bool cheaper = walk->cheapest_cycles < before;
-    in_vain = cheaper ? 0 : in_vain + (job->cores <= (uint64_t)job->soc->cube_cores);
-    if (!open || walk->stopped || in_vain == PATIENCE || walk->cheapest_blocks <= 1 ||
-        job->cores == 1)
-      break;
+  size_t count = visit_candidates(job, walk, job->soc, SIZE_MAX);
+  while (open && !walk->stopped && job->cores > 1) {
     memcpy(job->value, walk->given, sizeof job->value);
-    job->cores = fewer_cores(cheaper ? walk->cheapest_blocks : job->cores);
-    walk->most_cycles = walk->cheapest_cycles - walk->cheapest_cycles / WORTH_IT;
+    job->cores = fewer_cores(job->cores);
+    if (walk->cheaper_only)
+      walk->most_cycles = walk->cheapest_cycles - walk->cheapest_cycles / WORTH_IT;
+    (void)visit_candidates(job, walk, job->soc, SIZE_MAX);
   }
   job->cores = all;
   return count;

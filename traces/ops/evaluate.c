@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "core/base/diag.h"
+#include "core/isa/program.h"
 #include "core/result/result.h"
 #include "core/study/workload.h"
 #include "core/vinci_evaluate.h"
@@ -25,6 +26,7 @@ struct answer {
   char text[sizeof((struct vinci_evaluation *)NULL)->text];
   uint64_t total_cycles;
   uint64_t duration_ps;
+  uint64_t program_digest;
 };
 
 /* Shared by all processes. */
@@ -55,6 +57,7 @@ static void answer_question(const struct batch *batch, size_t index) {
   if (answer->status == VINCI_OK) {
     answer->total_cycles = result->total_cycles;
     answer->duration_ps = result->total_ps;
+    answer->program_digest = trace->digest;
   } else {
     snprintf(answer->text, sizeof answer->text, "%.*s", (int)sizeof answer->text - 1, diag.text);
   }
@@ -114,6 +117,7 @@ static void take_answers(const struct batch *batch) {
     snprintf(out->text, sizeof out->text, "%s", answer->given ? answer->text : "its process died");
     out->total_cycles = answer->given ? answer->total_cycles : 0;
     out->duration_ps = answer->given ? answer->duration_ps : 0;
+    out->program_digest = answer->given ? answer->program_digest : 0;
   }
 }
 
@@ -128,6 +132,8 @@ enum vinci_status vinci_evaluate(const vinci_soc *soc, struct vinci_evaluation *
                       options->struct_size, sizeof *options);
   if (options->jobs > JOBS_MAX)
     return diag_error(diag, VINCI_E_USAGE, "jobs is at most %d, not %u", JOBS_MAX, options->jobs);
+  if (count == 0) /* nothing is asked, and no process is needed for that */
+    return VINCI_OK;
   struct batch batch = {
       .soc = soc,
       .list = list,

@@ -10,7 +10,7 @@
 #include "traces/export/expected.h"
 #include "traces/lower/calls/calls.h"
 
-enum { OPS_STATUS_BYTES = 240, OPS_ARGS_BYTES = 512, OPS_SOC_BYTES = 64, OPS_FROM_BYTES = 768 };
+enum { OPS_STATUS_BYTES = 240, OPS_ARGS_BYTES = 512, OPS_SOC_BYTES = 256, OPS_FROM_BYTES = 768 };
 
 /* How a row ended. */
 enum ops_end {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/base/arith.h"
 #include "core/base/clock.h"
 #include "traces/export/export.h"
 #include "traces/ops/ops.h"
@@ -69,11 +70,11 @@ void ops_put_header(FILE *out, bool sequence) {
         out);
   for (unsigned i = 0; i < TABLE_PIPES; i++)
     fprintf(out, ",%s_time(us),%s_ratio", table_names[i], table_names[i]);
-  fputs(
-      ",status,sim_duration_us,sim_mac_us,sim_vec_us,sim_mte2_us,sim_start_us,measured_duration_us,"
-      "duration_error,measured_mac_us,mac_error,soc,lowered,l2_start,l2_owed_bytes,"
-      "expected_rows,expected_median,expected_p90,not_calibrated",
-      out);
+  fputs(",memory_bound,status,sim_duration_us,sim_mac_us,sim_vec_us,sim_mte2_us,sim_start_us,"
+        "measured_duration_us,"
+        "duration_error,measured_mac_us,mac_error,soc,lowered,l2_start,l2_owed_bytes,"
+        "expected_rows,expected_median,expected_p90,not_calibrated,sim_gm_bytes,sim_bound",
+        out);
   fputs(sequence ? ",sim_began_at_us,l2_input_bytes,l2_found_bytes,l2_overwritten_bytes,l2_from\n"
                  : "\n",
         out);
@@ -118,6 +119,9 @@ void ops_put_row(FILE *out, const struct call_row *row, const struct ops_outcome
     put_us(out, outcome, times->pipe_ps[table_pipes[i]]);
     put_ratio(out, outcome, times->pipe_ps[table_pipes[i]], times->core_ps);
   }
+  /* the vendor's: above 1, loads take longer than computing */
+  put_ratio(out, outcome, times->pipe_ps[PIPE_MTE2],
+            max_u64(times->pipe_ps[PIPE_M], times->pipe_ps[PIPE_V]));
   put_text(out, outcome->status);
   put_us(out, outcome, times->duration_ps);
   put_us(out, outcome, times->pipe_ps[PIPE_M]);
@@ -137,6 +141,10 @@ void ops_put_row(FILE *out, const struct call_row *row, const struct ops_outcome
   else
     fprintf(out, "%s,%" PRIu64 ",", result_l2_name(outcome->l2_start), outcome->l2_owed_bytes);
   put_expected(out, outcome);
+  if (outcome->end == OPS_OK)
+    fprintf(out, ",%" PRIu64 ",%s", times->gm_bytes, bound_name(times->bound));
+  else
+    fputs(",N/A,N/A", out);
   if (sequence)
     put_sequence(out, outcome);
   fputc('\n', out);

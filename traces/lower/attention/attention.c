@@ -31,7 +31,7 @@ static double inverse_root(double value) {
 
 static enum vinci_status check(struct lower_job *job, const struct attention *at) {
   static const double scale_min = 1e-6, scale_max = 1e6; /* what is masked stays out of the way */
-  const uint64_t depth_max = 256;
+  const uint64_t depth_max = 256, depth_k_max = 640, depth_v_max = 512;
   if (job->soc->arch == ARCH_C100 || job->soc->arch == ARCH_M200)
     return lower_error(job, "not for %s: no signals between its cores", arch_name(job->soc->arch));
   if (soc_core_count(job->soc, CORE_AIV) < 2 * soc_core_count(job->soc, CORE_AIC))
@@ -49,13 +49,18 @@ static enum vinci_status check(struct lower_job *job, const struct attention *at
   if (at->cube_mcycles == 0)
     return lower_error(job, "the cube of %s does not compute in %s", job->soc->name,
                        dtype_name(at->type));
-  if (at->depth > depth_max)
+  if (at->depth_k == at->depth && at->depth > depth_max)
     return lower_error(job, "head_dim is at most %u", (unsigned)depth_max);
+  if (at->depth_k > depth_k_max || at->depth > depth_v_max)
+    return lower_error(job, "head_dim is at most %u, and v_dim at most %u", (unsigned)depth_k_max,
+                       (unsigned)depth_v_max);
+  if (at->window && !at->causal && at->queries > 1)
+    return lower_error(job, "window asks for causal=1, or one query");
   if (job->value[ATTENTION_CAUSAL].word && job->value[ATTENTION_SEQ_Q].size > at->keys)
     return lower_error(job, "causal needs at least as many keys as queries");
   if (!(at->scale >= scale_min && at->scale <= scale_max))
     return lower_error(job, "scale has to be between %g and %g", scale_min, scale_max);
-  if (at->q.row > UINT16_MAX || at->kv.row > UINT16_MAX)
+  if (at->q.row > UINT16_MAX || at->kv.row > UINT16_MAX || at->v.row > UINT16_MAX)
     return lower_error(job, "rows of this layout are more than %d elements apart", UINT16_MAX);
   return VINCI_OK;
 }
@@ -69,7 +74,8 @@ static enum vinci_status setup(struct lower_job *job) {
   uint64_t heads = value[ATTENTION_HEADS].size, queries = value[ATTENTION_SEQ_Q].size;
   uint64_t kv_heads = value[ATTENTION_KV_HEADS].present ? value[ATTENTION_KV_HEADS].size : heads;
   uint64_t seq_k = value[ATTENTION_SEQ_K].present ? value[ATTENTION_SEQ_K].size : queries;
-  uint64_t depth = value[ATTENTION_HEAD_DIM].size, batch = value[ATTENTION_BATCH].size;
+  uint64_t depth_k = value[ATTENTION_HEAD_DIM].size, batch = value[ATTENTION_BATCH].size;
+  uint64_t depth = value[ATTENTION_V_DIM].present ? value[ATTENTION_V_DIM].size : depth_k;
   enum attention_layout layout = (enum attention_layout)value[ATTENTION_LAYOUT].word;
   if (heads % kv_heads)
     return lower_error(job, "heads have to be a multiple of kv_heads");
@@ -80,26 +86,37 @@ static enum vinci_status setup(struct lower_job *job) {
       .rows = queries,
       .keys = seq_k,
       .depth = depth,
+      .depth_k = depth_k,
+      .queries = queries,
       .type = value[ATTENTION_DTYPE].dtype,
       .causal = value[ATTENTION_CAUSAL].word && queries > 1,
       .statistics = !gradient && value[ATTENTION_STATISTICS].word,
       .gradient = gradient,
       .carried = !gradient && value[ATTENTION_CARRY].word,
       .scale = value[ATTENTION_SCALE].present ? value[ATTENTION_SCALE].number
-                                              : inverse_root((double)depth),
-      .q = strides(layout, batch, heads, queries, depth),
-      .kv = strides(layout, batch, kv_heads, seq_k, depth),
+                                              : inverse_root((double)depth_k),
+      .q = strides(layout, batch, heads, queries, depth_k),
+      .kv = strides(layout, batch, kv_heads, seq_k, depth_k),
+      .v = strides(layout, batch, kv_heads, seq_k, depth),
+      .o = strides(layout, batch, heads, queries, depth),
+      .window = value[ATTENTION_WINDOW].present ? value[ATTENTION_WINDOW].size : 0,
+      .masked = value[ATTENTION_MASK].word,
       .cube_mcycles = (uint64_t)soc_cube_mcycles(job->soc, value[ATTENTION_DTYPE].dtype),
   };
   if (queries == 1 && !gradient) {
     at->rows = at->group;
     at->heads = kv_heads;
     at->group = 1;
-    at->q.head = heads / kv_heads * depth;
-    at->q.row = depth;
+    at->q.head = heads / kv_heads * depth_k;
+    at->q.row = depth_k;
+    at->o.head = heads / kv_heads * depth;
+    at->o.row = depth;
   }
   job->data = at;
-  return check(job, at);
+  enum vinci_status status = VINCI_OK;
+  if (job->op == &lower_paged_attention)
+    status = attention_pages(job, at);
+  return status == VINCI_OK ? check(job, at) : status;
 }
 
 /* ---- from a profile ---- */
@@ -176,8 +193,50 @@ static bool put_arguments(struct lower_call *call, const struct lower_tensor *ro
   return true;
 }
 
+/* Where the table of blocks stands among the inputs of the vendor's types for serving
+ * (ops-transformer, fused_infer_attention_score_def.cpp, incre_flash_attention_def.cpp). */
+static unsigned table_of(const struct lower_call *call) {
+  static const struct {
+    const char *type;
+    unsigned input;
+  } tables[] = {{"FusedInferAttentionScore", 14}, {"IncreFlashAttention", 13}};
+  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+    if (strcmp(call->type, tables[i].type) == 0 && tables[i].input < call->input_count &&
+        call->input[tables[i].input].rank == 2)
+      return tables[i].input;
+  return 0;
+}
+
+/* Queries and keys in two parts, of which the second is turned, and V (ATB, RINGMLA). Both parts
+ * are taken to be one row, and the tokens of all sequences a single sequence. Sums of rows are a
+ * result, as another part of the keys needs them. */
+static bool call_ring(struct lower_call *call) {
+  enum { IN_QUERY, IN_QUERY_TURNED, IN_KEY, IN_KEY_TURNED, IN_VALUE };
+  const struct lower_tensor *q = &call->input[IN_QUERY], *k = &call->input[IN_KEY];
+  const struct lower_tensor *turned = &call->input[IN_QUERY_TURNED], *v = &call->input[IN_VALUE];
+  if (call->input_count <= IN_VALUE || q->rank != 3 || turned->rank != 3 || k->rank != 3 ||
+      v->rank != 3 || v->shape[0] != k->shape[0])
+    return lower_cannot(call, "queries and keys in two parts, and values, are needed, with rows of "
+                              "tokens and heads apart");
+  lower_arg(call, "layout=BSND");
+  lower_arg(call, "heads=%" PRIu64, q->shape[1]);
+  lower_arg(call, "kv_heads=%" PRIu64, k->shape[1]);
+  lower_arg(call, "seq_q=%" PRIu64, q->shape[0]);
+  lower_arg(call, "seq_k=%" PRIu64, k->shape[0]);
+  lower_arg(call, "head_dim=%" PRIu64, q->shape[2] + turned->shape[2]);
+  lower_arg(call, "v_dim=%" PRIu64, v->shape[2]);
+  lower_arg(call, "statistics=1");
+  lower_arg_dtype(call, "dtype", q);
+  return true;
+}
+
 /* FlashAttentionScore gives the maxima of rows first, the others the result. */
 static bool from_tensors(struct lower_call *call) {
+  unsigned table = table_of(call);
+  if (strcmp(call->type, "RINGMLAPrefillBF16Kernel") == 0)
+    return call_ring(call);
+  if (table > 0)
+    return attention_page_call(call, table);
   if (!put_arguments(call, &call->output[0]))
     return false;
   if (strcmp(call->type, "FlashAttentionScore") == 0) {
@@ -197,11 +256,22 @@ static bool gradient_from_tensors(struct lower_call *call) {
 
 static const struct lower_template template = {setup, attention_candidate, attention_cost,
                                                attention_emit};
-LOWER_OPERATOR(
+LOWER_OPERATOR_OF(
     flash_attention,
-    "FlashAttentionScore|PromptFlashAttention|IncreFlashAttention|FusedInferAttentionScore",
-    "O = softmax(scale Q K^T) V, cube and vector cores in one kernel", keys, &template, NULL,
-    from_tensors)
+    "FlashAttentionScore|PromptFlashAttention|IncreFlashAttention|FusedInferAttentionScore|"
+    "RINGMLAPrefillBF16Kernel",
+    "O = softmax(scale Q K^T) V, cube and vector cores in one kernel", keys, ATTENTION_LENGTHS,
+    &template, NULL, from_tensors)
+
+/* The table stands behind Q, K and V; latent rows are K and V at once. */
+static bool page_from_tensors(struct lower_call *call) {
+  const unsigned table = 3;
+  return attention_page_call(call, table);
+}
+
+LOWER_OPERATOR(paged_attention, "PagedAttention|PagedAttentionMaskNdKernel",
+               "flash_attention with K and V in a cache of blocks, by a table of blocks", keys,
+               &template, NULL, page_from_tensors)
 LOWER_OPERATOR_OF(flash_attention_grad, "FlashAttentionScoreGrad",
                   "dQ, dK, dV of flash_attention from dY, O, and the maxima and sums of rows", keys,
                   ATTENTION_STATISTICS, &template, NULL, gradient_from_tensors)

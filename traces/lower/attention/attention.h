@@ -21,7 +21,9 @@
  *   cost.c         what it costs
  *   writer.c       the traces: tensors, tasks and steps
  *   cube.c         the streams of the cube cores
+ *   paged.c        keys and values in blocks of a cache
  *   vector.c       the streams of the vector cores
+ *   hide.c         scores that masks and windows hide
  *   ends.c         kernels before and behind: parts of split keys, ends of the gradient
  */
 #ifndef VINCI_TRACES_LOWER_ATTENTION_ATTENTION_H
@@ -29,8 +31,22 @@
 
 #include "traces/lower/lower.h"
 
+/* Keys of a cache in blocks (paged.c). */
+/* clang-format off */
+#define PAGED_KEYS(X) \
+  X(LENGTHS, "lengths", SHAPE, "", NULL, false, \
+    "keys of the sequences in turn: 100x7 has 100, 7, 100 ..; default: seq_k of each") \
+  X(BLOCK_SIZE, "block_size", SIZE, "128", NULL, false, "keys of a block of the cache") \
+  X(BLOCKS, "blocks", SIZE, "", NULL, false, \
+    "of the cache; default: as many as all sequences have") \
+  X(FIRST, "first", SIZE, "0", "0", false, "block of the first keys of the first sequence") \
+  X(STEP, "step", SIZE, "7919", "0", false, \
+    "from one block to the next in the table, modulo the blocks") \
+  X(LATENT, "latent", WORD, "0", "0|1", false, \
+    "V is the first v_dim elements of each row of K, as in multi-head latent attention")
+/* clang-format on */
 /* Keys: id, name, kind, default, choices, chosen by cost, text. The gradient has those up to
- * CORES. */
+ * CORES, flash_attention those up to MASK, paged_attention all. */
 /* clang-format off */
 #define ATTENTION_KEYS(X) \
   X(BATCH, "batch", SIZE, "1", NULL, false, "independent sequences") \
@@ -58,7 +74,13 @@
   X(SPLITS, "splits", SIZE, NULL, NULL, true, \
     "parts of the keys, for tasks of their own; a second kernel joins them") \
   X(CARRY, "carry", WORD, "ub", "ub|gm", false, \
-    "where the values of rows wait for the next step: gm is how the vendor's kernel has them")
+    "where the values of rows wait for the next step: gm is how the vendor's kernel has them") \
+  X(V_DIM, "v_dim", SIZE, "", NULL, false, "elements of a row of V and O; default: head_dim") \
+  X(WINDOW, "window", SIZE, "", NULL, false, \
+    "each query sees that many keys at most, up to the last that it would see without") \
+  X(MASK, "mask", WORD, "", "0|1", false, \
+    "a tensor of bytes, a row for each query, hides the keys where it is 1") \
+  PAGED_KEYS(X)
 #define ATTENTION_KEY(id, ...) ATTENTION_##id,
 /* clang-format on */
 enum attention_key { ATTENTION_KEYS(ATTENTION_KEY) ATTENTION_KEY_COUNT };
@@ -73,14 +95,29 @@ struct attention_strides {
   uint64_t batch, head, row;
 };
 
+/* A cache in blocks: block `j` of sequence `s` is (first + (s * per_sequence + j) * step) modulo
+ * the blocks, and so says the table. */
+struct attention_pages {
+  uint64_t size, blocks, first, step;
+  uint64_t per_sequence; /* entries that a sequence has in the table: whole blocks of 32 bytes */
+  unsigned length_count;
+  uint64_t length[TENSOR_RANK_MAX]; /* of the sequences in turn */
+};
+
 /* The problem: set once by setup(). One query per head is taken as rows of the head's group. */
 struct attention {
-  uint64_t batch, heads, group, rows, keys, depth; /* group: query heads of a head of K and V */
+  uint64_t batch, heads, group, rows, keys; /* group: query heads of a head of K and V */
+  uint64_t depth, depth_k;                  /* elements of a row of V and O; of Q and K */
+  uint64_t queries; /* of a head; its rows, unless heads are taken as rows */
   enum dtype type;
   bool causal, statistics, gradient;
   bool carried; /* values of rows go to device memory between steps */
   double scale;
-  struct attention_strides q, kv;
+  struct attention_strides q, kv, v, o;
+  uint64_t window; /* keys that a query sees at most; 0: all */
+  bool masked;     /* by a tensor */
+  bool paged, latent;
+  struct attention_pages pages;
   uint64_t cube_mcycles; /* per tile of the cube */
 };
 
@@ -103,8 +140,8 @@ struct attention_tiling {
   uint64_t cores;
   uint64_t splits, part; /* parts that the keys are split into; keys of a part */
   uint64_t row_blocks, tasks;
-  uint64_t depth; /* of heads, in whole fractals */
-  uint64_t half;  /* rows of a vector core */
+  uint64_t depth, depth_k; /* in whole fractals */
+  uint64_t half;           /* rows of a vector core */
   enum attention_diagonal diagonal;
   uint64_t l1_slots; /* panels of each operand in L1 */
   uint64_t c_bytes;  /* of a slot in L0C */
@@ -115,6 +152,7 @@ struct attention_tiling {
   uint64_t buffers, result;
   uint64_t statistics; /* of the gradient: maximum, sum and delta of rows, eight times each */
   uint64_t maximum, sum, factor, fresh, column, accumulator, folded, blocks;
+  uint64_t mask, mask_half, mask_words; /* bytes, two buffers; as numbers */
 };
 
 /* Reads the tiling keys; false, with a reason, when they are not legal. */
@@ -123,6 +161,9 @@ bool attention_candidate(struct lower_job *job, size_t index);
 /* Behind the last key that a block of rows sees under a causal mask. */
 uint64_t attention_limit(const struct attention *at, const struct attention_tiling *tiling,
                          uint64_t block);
+/* Keys that such a block computes with, from the step on in which the window begins. */
+uint64_t attention_seen(const struct attention *at, const struct attention_tiling *tiling,
+                        uint64_t block);
 /*
  * Where a causal mask makes tasks differ, each core of flash_attention has a range of them, as in
  * the vendor's kernel (its gradient deals them out in turn).
@@ -138,6 +179,18 @@ static inline bool attention_ranges(const struct attention *at) {
  */
 uint64_t attention_range(const struct attention *at, const struct attention_tiling *tiling,
                          uint64_t first, uint64_t cores, uint64_t *keys);
+/* Keys of a sequence, of those that lengths names. */
+static inline uint64_t attention_length(const struct attention *at, uint64_t sequence) {
+  const struct attention_pages *pages = &at->pages;
+  return pages->length_count ? pages->length[sequence % pages->length_count] : at->keys;
+}
+/* paged.c. Completes the problem by the keys of a cache; bytes of L1 for the row of a sequence in
+ * the table, 0 without; whether a panel is whole blocks, or an equal part of a block. */
+enum vinci_status attention_pages(struct lower_job *job, struct attention *at);
+/* A call with a table of blocks, which is input number `table`: arguments of paged_attention. */
+bool attention_page_call(struct lower_call *call, unsigned table);
+uint64_t attention_table_bytes(const struct attention *at);
+bool attention_pages_fit(struct lower_job *job, const struct attention_tiling *tiling);
 bool attention_cost(struct lower_job *job);
 void attention_emit(const struct lower_job *job, struct emit *emit);
 

@@ -52,6 +52,12 @@ static uint64_t load_cycles(const struct vinci_soc *soc, uint64_t rows, uint64_t
                  start_mcycles / MILLI + estimate_reorder(soc, rows, columns * HALF_BYTES));
 }
 
+/* What the scalar unit takes for the instructions of slices of rows, some of which are there for
+ * each 64 columns. */
+static uint64_t issue_cycles(const struct vinci_soc *soc, uint64_t slices, uint64_t instructions) {
+  return slices * instructions * kernel_issue_cycles(soc, KERNEL_ATTENTION);
+}
+
 static uint64_t vector_start(const struct vinci_soc *soc) {
   return (uint64_t)soc->vector_class[VECTOR_CLASS_TWO].startup_mcycles / MILLI;
 }
@@ -64,17 +70,18 @@ static void cube_step(struct estimate *x) {
   const struct attention_tiling *t = &x->t;
   bool gradient = x->at->gradient;
   uint64_t products = gradient ? 5 : 2, panels = t->cols / t->panel;
-  uint64_t fractals = t->rows / FRACTAL_ROWS * (t->cols / FRACTAL_ROWS) * (t->depth / FRACTAL_ROWS);
-  uint64_t tiles = ceil_div(t->cols, ATTENTION_SIDE) * ceil_div(t->depth, ATTENTION_SIDE);
+  uint64_t depth = (t->depth + t->depth_k) / 2; /* of both products, half of all each */
+  uint64_t fractals = t->rows / FRACTAL_ROWS * (t->cols / FRACTAL_ROWS) * (depth / FRACTAL_ROWS);
+  uint64_t tiles = ceil_div(t->cols, ATTENTION_SIDE) * ceil_div(depth, ATTENTION_SIDE);
   x->cube = products *
             (fractals * x->at->cube_mcycles + tiles * (uint64_t)soc->cube_issue_mcycles) / MILLI;
   x->mte1 = products * (path_cycles(soc, PATH_L1_L0A, 0, t->rows * t->cols * HALF_BYTES) +
-                        path_cycles(soc, PATH_L1_L0B, 0, t->depth * t->cols * HALF_BYTES));
+                        path_cycles(soc, PATH_L1_L0B, 0, depth * t->cols * HALF_BYTES));
   if (gradient)
     x->mte2 = panels * gradient_loads * load_cycles(soc, t->panel, max_u64(t->depth, t->rows));
   else
     x->mte2 =
-        panels * (2 * load_cycles(soc, t->panel, t->depth) + load_cycles(soc, t->rows, t->panel));
+        panels * (2 * load_cycles(soc, t->panel, depth) + load_cycles(soc, t->rows, t->panel));
   uint64_t results = gradient ? 2 * t->cols * (t->rows + t->depth) + panels * t->rows * t->depth
                               : t->rows * (t->cols + t->depth);
   x->fix = path_cycles(soc, PATH_L0C_GM, 0, results * WORD_BYTES);
@@ -85,20 +92,29 @@ static void cube_step(struct estimate *x) {
 static void vector_step(struct estimate *x) {
   const uint64_t passes = 4, ordered = 14, update_ordered = 4;
   const uint64_t gradient_passes = 10, gradient_ordered = 12;
+  /* Flags, masks, barriers, copies and steps as vector.c writes them. */
+  const uint64_t instructions = 54, part_instructions = 3;
+  const uint64_t gradient_instructions = 28, gradient_part_instructions = 2;
   const struct attention_tiling *t = &x->t;
   const struct vector_class_cost *exp = &x->soc->vector_class[VECTOR_CLASS_EXP32];
   uint64_t start = vector_start(x->soc);
   uint64_t rows = t->rows / ATTENTION_VECTORS, slices = ceil_div(rows, t->slice);
+  uint64_t parts = ceil_div(t->cols, ROWWISE_LANES);
   x->out = slices * copy_cycles(x->soc, PATH_UB_GM, t->slice * t->cols * HALF_BYTES);
   if (x->at->gradient) {
     x->softmax =
         rows * t->cols / ROWWISE_LANES * gradient_passes + slices * start * gradient_ordered;
+    x->softmax = max_u64(
+        x->softmax,
+        issue_cycles(x->soc, slices, gradient_instructions + parts * gradient_part_instructions));
     x->out *= 2;
     return;
   }
   x->softmax = rows * t->cols / ROWWISE_LANES *
                    (passes + SHARED + (uint64_t)exp->per_repeat_mcycles / MILLI) +
                slices * (start * ordered + 2 * t->slice);
+  x->softmax =
+      max_u64(x->softmax, issue_cycles(x->soc, slices, instructions + parts * part_instructions));
   x->update =
       rows * ceil_div(t->depth, ROWWISE_LANES) * 2 * SHARED + slices * start * update_ordered;
   x->in = slices * (copy_cycles(x->soc, PATH_GM_UB, t->slice * t->cols * WORD_BYTES) +
@@ -110,13 +126,13 @@ static void count_work(struct estimate *x) {
   const struct attention_tiling *t = &x->t;
   x->seen = t->row_blocks * at->keys;
   x->steps = t->row_blocks * ceil_div(at->keys, t->cols);
-  if (!at->causal)
+  if (!at->causal && !at->window)
     return;
   x->seen = x->steps = 0;
   for (uint64_t r = 0; r < t->row_blocks; r++) {
-    uint64_t limit = attention_limit(at, t, r);
-    x->seen += limit;
-    x->steps += ceil_div(limit, t->cols);
+    uint64_t seen = attention_seen(at, t, r);
+    x->seen += seen;
+    x->steps += ceil_div(seen, t->cols);
   }
 }
 
@@ -216,8 +232,8 @@ static bool take(struct lower_job *job, struct estimate *x) {
   vector_step(x);
   count_work(x);
   /* Whole tasks, where all are alike. */
-  x->share = at->causal ? ceil_div(at->batch * at->heads * x->steps, t->cores)
-                        : ceil_div(t->tasks, t->cores) * ceil_div(t->part, t->cols);
+  x->share = at->causal || at->window ? ceil_div(at->batch * at->heads * x->steps, t->cores)
+                                      : ceil_div(t->tasks, t->cores) * ceil_div(t->part, t->cols);
   x->whole = x->share * x->seen * MILLI / (x->steps * t->cols);
   if (attention_ranges(at))
     x->whole = longest_range(at, t) * MILLI / t->cols;
@@ -235,7 +251,8 @@ static uint64_t cube_cycles(const struct estimate *x) {
 /* Bytes of device memory for a key of a task. Both load K and V and hand scores and probabilities
  * over; the gradient loads K twice, hands products and dS over too, and adds to two sums. */
 static uint64_t key_bytes(const struct estimate *x) {
-  uint64_t depth = x->at->depth, handed = x->t.rows * 2 * (WORD_BYTES + HALF_BYTES);
+  uint64_t depth = (x->at->depth + x->at->depth_k) / 2;
+  uint64_t handed = x->t.rows * 2 * (WORD_BYTES + HALF_BYTES);
   if (x->at->gradient)
     return depth * (3 * HALF_BYTES + 2 * WORD_BYTES) + 2 * handed;
   return 2 * depth * HALF_BYTES + handed;
@@ -245,6 +262,14 @@ static uint64_t key_bytes(const struct estimate *x) {
 static uint64_t l2_cycles(const struct vinci_soc *soc, uint64_t bytes) {
   uint64_t rate = (uint64_t)soc->l2_bytes_per_second * MILLI / (uint64_t)soc->core_hz;
   return rate ? bytes * MILLI / rate : 0;
+}
+
+/* What device memory takes for the operands, each once. */
+static uint64_t device_cycles(const struct estimate *x) {
+  const struct attention *at = x->at;
+  uint64_t depth = x->t.depth + x->t.depth_k, heads = at->batch * at->heads;
+  uint64_t bytes = (heads / at->group * at->keys + heads * at->rows) * depth * HALF_BYTES;
+  return estimate_memory(x->soc, bytes, 0);
 }
 
 static uint64_t forward_cycles(const struct estimate *x, uint64_t shared, uint64_t begin) {
@@ -277,9 +302,9 @@ bool attention_cost(struct lower_job *job) {
   const struct attention_tiling *t = &x.t;
   uint64_t words = (at->gradient ? at->depth : 2 * t->depth) * WORD_BYTES;
   uint64_t bytes = at->batch * at->heads * (x.seen * key_bytes(&x) + x.steps * t->rows * words);
-  uint64_t shared = l2_cycles(x.soc, bytes);
+  uint64_t shared = max_u64(l2_cycles(x.soc, bytes), device_cycles(&x));
   /* Rows of Q come in before the first scores of a task. */
-  uint64_t begin = ceil_div(t->tasks, t->cores) * load_cycles(x.soc, t->rows, t->depth);
+  uint64_t begin = ceil_div(t->tasks, t->cores) * load_cycles(x.soc, t->rows, t->depth_k);
   job->cost = (struct lower_cost){
       .total_cycles =
           at->gradient ? gradient_cycles(&x, shared, begin) : forward_cycles(&x, shared, begin),

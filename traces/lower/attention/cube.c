@@ -39,10 +39,11 @@ static struct expr tile_extent(struct writer *w, const char *name, struct expr e
 
 /* ---- buffers ---- */
 
-static uint64_t rows_bytes(struct writer *w) { return w->t.rows * w->t.depth * HALF_BYTES; }
+static uint64_t rows_bytes(struct writer *w) { return w->t.rows * w->t.depth_k * HALF_BYTES; }
 
 static uint64_t panel_bytes(struct writer *w, enum panel panel) {
-  return w->t.panel * (panel < PANEL_P ? w->t.depth : w->t.rows) * HALF_BYTES;
+  uint64_t depth = panel == PANEL_V ? w->t.depth : w->t.depth_k;
+  return w->t.panel * (panel < PANEL_P ? depth : w->t.rows) * HALF_BYTES;
 }
 
 static void put_buffers(struct writer *w) {
@@ -53,6 +54,8 @@ static void put_buffers(struct writer *w) {
   for (unsigned i = 0; i < PANEL_COUNT; i++)
     if (panels[i].flag[w->at->gradient])
       emit_buffer(e, panels[i].buffer, SPACE_L1, w->t.l1_slots * panel_bytes(w, (enum panel)i));
+  if (w->at->paged)
+    emit_buffer(e, "table1", SPACE_L1, attention_table_bytes(w->at));
   emit_buffer(e, "a0", SPACE_L0A, ATTENTION_PAIR * TILE_BYTES);
   emit_buffer(e, "b0", SPACE_L0B, ATTENTION_PAIR * TILE_BYTES);
   emit_buffer(e, "c0", SPACE_L0C, w->t.c_slots * w->t.c_bytes);
@@ -97,7 +100,30 @@ static void nd2nz(struct writer *w, struct expr dst, struct expr src, struct exp
 static void load_rows(struct writer *w, struct place *p, const char *tensor, const char *buffer) {
   const struct attention *at = w->at;
   nd2nz(w, task_rows(w, p, buffer), fa_row(w, tensor, &at->q, at->heads, 1, p->z, p->row), p->rows,
-        EXPR(at->depth), at->q.row, p->rows);
+        EXPR(at->depth_k), at->q.row, p->rows);
+}
+
+/* Keys of K or V; of a cache block by block, of which a panel has several; or a panel is a part of
+ * a block. */
+static void load_keys(struct writer *w, struct place *p, enum panel panel, struct expr dst,
+                      struct expr dst_rows) {
+  const struct attention *at = w->at;
+  const char *tensor = at->latent ? "k" : panels[panel].tensor;
+  const struct attention_strides *strides = panel == PANEL_V ? &at->v : &at->kv;
+  uint64_t depth = panel == PANEL_V ? at->depth : at->depth_k, size = at->pages.size;
+  struct expr key = x_add(p->key, w->at_key), count = w->keys;
+  if (at->paged && size < w->t.panel) {
+    struct expr block = emit_for(w->e, "block", x_ceil_div(w->keys, size));
+    struct expr begin = emit_assigned(w->e, "begin", x_mul(block, size));
+    key = x_add(key, begin);
+    count = x_min(size, x_sub(w->keys, begin));
+    dst = x_add(dst, x_mul(begin, BLOCK_BYTES));
+  }
+  struct expr src = at->paged ? fa_page_row(w, tensor, strides, p->z, key)
+                              : fa_row(w, tensor, strides, at->heads, at->group, p->z, key);
+  nd2nz(w, dst, src, count, EXPR(depth), strides->row, dst_rows);
+  if (at->paged && size < w->t.panel)
+    emit_end(w->e);
 }
 
 static void load_panel(struct writer *w, struct place *p, enum panel panel) {
@@ -107,9 +133,7 @@ static void load_panel(struct writer *w, struct place *p, enum panel panel) {
   bool columns = panel == PANEL_K || (panel == PANEL_V && at->gradient);
   emit_wait(w->e, PIPE_MTE1, PIPE_MTE2, flag);
   if (panel < PANEL_P) {
-    struct expr key = x_add(p->key, w->at_key);
-    nd2nz(w, dst, fa_row(w, tensor, &at->kv, at->heads, at->group, p->z, key), w->keys,
-          EXPR(at->depth), at->kv.row, columns ? rounded(w->keys) : w->keys);
+    load_keys(w, p, panel, dst, columns ? rounded(w->keys) : w->keys);
   } else {
     struct expr slot = x_mul(p->slot, w->t.rows * w->t.cols * HALF_BYTES);
     struct expr src = x_add(x_add(x_name(w->e, tensor), slot), x_mul(w->at_key, HALF_BYTES));
@@ -145,7 +169,7 @@ struct matrix {
 };
 
 static struct matrix task_matrix(struct writer *w, struct place *p, const char *buffer) {
-  return (struct matrix){task_rows(w, p, buffer), p->rows, EXPR(w->t.depth)};
+  return (struct matrix){task_rows(w, p, buffer), p->rows, EXPR(w->t.depth_k)};
 }
 
 static struct matrix panel_matrix(struct writer *w, struct place *p, enum panel panel) {
@@ -186,10 +210,10 @@ static void load_columns(struct writer *w, struct expr src, struct expr kd, stru
 /* Opens the loop over parts of the depth; `number`: of the product in its block. Gives the extent
  * of the part. */
 static struct expr open_parts(struct writer *w, const char *loop, const char *extent,
-                              struct expr number) {
-  uint64_t depths = ceil_div(w->at->depth, ATTENTION_SIDE);
+                              uint64_t depth, struct expr number) {
+  uint64_t depths = ceil_div(depth, ATTENTION_SIDE);
   w->part = emit_for(w->e, loop, depths);
-  struct expr count = tile_extent(w, extent, EXPR(w->at->depth), w->part);
+  struct expr count = tile_extent(w, extent, EXPR(depth), w->part);
   w->l0 = emit_assigned(w->e, "l0", x_mod(x_add(x_mul(number, depths), w->part), ATTENTION_PAIR));
   emit_wait(w->e, PIPE_M, PIPE_MTE1, w->l0);
   return count;
@@ -251,7 +275,7 @@ static void put_scores(struct writer *w, const char *rows, enum panel panel, con
   struct expr nt = emit_for(w->e, "nt", tiles(w->keys));
   struct expr cn = tile_extent(w, "cn", w->keys, nt), tile = tile_number(w, nt);
   take_block(w, tile);
-  struct expr kk = open_parts(w, "kd", "kk", tile), kd = w->part;
+  struct expr kk = open_parts(w, "kd", "kk", w->at->depth_k, tile), kd = w->part;
   load_l0(w, true, task_matrix(w, p, rows), kk, x_mul(kd, ATTENTION_SIDE), p->rows, EXPR(0), false);
   load_columns(w, panel_at(w, panel), kd, kk, nt, cn);
   put_mad(w, block_at(w), p->rows, kk, cn, x_eq(kd, 0));
@@ -279,6 +303,8 @@ static void put_ahead(struct writer *w) {
   unsigned count = w->at->gradient ? 2 : 1;
   emit_if(e, "begin", x_eq(p->step, 0));
   emit_wait(e, PIPE_MTE1, PIPE_MTE2, p->odd);
+  if (w->at->paged)
+    fa_load_table(w, p);
   load_rows(w, p, "q", "q1");
   if (w->at->gradient)
     load_rows(w, p, "dy", "dy1");
@@ -314,7 +340,7 @@ static void put_rows(struct writer *w, enum panel scores, enum panel rows) {
   struct place *p = &w->here;
   struct expr kt = emit_for(w->e, "kt", tiles(w->keys)), key = x_mul(kt, ATTENTION_SIDE);
   struct expr kk = tile_extent(w, "kk", w->keys, kt), number = tile_number(w, kt);
-  struct expr cn = open_parts(w, "nd", "cn", number);
+  struct expr cn = open_parts(w, "nd", "cn", w->at->depth, number);
   load_l0(w, true, panel_matrix(w, p, scores), kk, key, p->rows, EXPR(0), false);
   close_parts(w, panel_matrix(w, p, rows), kk, key, cn, p->rows, x_eq(number, 0));
   emit_end(w->e);
@@ -327,7 +353,7 @@ static void add_keys(struct writer *w, enum panel scores, const char *rows, cons
   struct expr kt = emit_for(w->e, "kt", tiles(w->keys)), key = x_mul(kt, ATTENTION_SIDE);
   struct expr mk = tile_extent(w, "mk", w->keys, kt), kk = emit_assigned(w->e, "kk", p->rows);
   take_block(w, kt);
-  struct expr cn = open_parts(w, "nd", "cn", kt);
+  struct expr cn = open_parts(w, "nd", "cn", w->at->depth, kt);
   load_l0(w, true, panel_matrix(w, p, scores), mk, key, p->rows, EXPR(0), true);
   close_parts(w, task_matrix(w, p, rows), kk, EXPR(0), cn, mk, EXPR(1));
   struct expr head = x_mul(x_div(p->z, at->group), at->keys);

@@ -183,7 +183,7 @@ void fa_join(struct writer *w) {
   put_factors(w, &unit);
   put_joined(w, &unit);
   emit_handshake(e, PIPE_V, PIPE_MTE3, 0);
-  fa_copy_rows(w, true, "o", &at->q, at->heads, w->r0, unit.reg[R_RESULT]);
+  fa_copy_rows(w, true, "o", &at->o, at->heads, w->r0, unit.reg[R_RESULT]);
   emit_set(e, PIPE_MTE3, PIPE_MTE2, 0);
   emit_end(e);
   emit_wait(e, PIPE_MTE3, PIPE_MTE2, 0);

@@ -31,6 +31,10 @@ static void lay_out(const struct attention *at, struct attention_tiling *t) {
     t->factor = vtile_reserve(&used, ATTENTION_SLOTS * t->half * WORD_BYTES);
     t->fresh = vtile_reserve(&used, slice * WORD_BYTES);
     t->column = vtile_reserve(&used, slice * WORD_BYTES);
+    uint64_t scores = at->masked ? slice * t->cols : 0;
+    t->mask = vtile_reserve(&used, ATTENTION_PAIR * scores);
+    t->mask_half = vtile_reserve(&used, scores * HALF_BYTES);
+    t->mask_words = vtile_reserve(&used, scores * WORD_BYTES);
   }
   t->ub_bytes = used;
 }
@@ -50,6 +54,7 @@ static bool fits_cube(struct lower_job *job, const struct attention_tiling *t) {
 static void derive(const struct lower_job *job, struct attention_tiling *t) {
   const struct attention *at = job->data;
   t->depth = round_up(at->depth, FRACTAL_ROWS);
+  t->depth_k = round_up(at->depth_k, FRACTAL_ROWS);
   t->row_blocks = ceil_div(at->rows, t->rows);
   t->part = round_up(ceil_div(at->keys, t->splits), t->cols);
   t->tasks = at->batch * at->heads * t->row_blocks * t->splits;
@@ -57,9 +62,10 @@ static void derive(const struct lower_job *job, struct attention_tiling *t) {
   t->half = round_up(ceil_div(t->rows, ATTENTION_VECTORS), BLOCK_WORDS);
   uint64_t whole = at->gradient ? 2 : 1; /* Q alone, or with the result's gradient */
   uint64_t l1 = (uint64_t)job->soc->l1_bytes;
-  uint64_t q = whole * ATTENTION_PAIR * t->rows * t->depth * HALF_BYTES;
-  uint64_t panels =
-      t->panel * HALF_BYTES * (at->gradient ? 3 * t->depth + 2 * t->rows : 2 * t->depth + t->rows);
+  uint64_t q = whole * ATTENTION_PAIR * t->rows * t->depth_k * HALF_BYTES;
+  q += attention_table_bytes(at);
+  uint64_t panels = t->panel * HALF_BYTES *
+                    (at->gradient ? 3 * t->depth + 2 * t->rows : t->depth_k + t->depth + t->rows);
   uint64_t side = at->gradient ? ATTENTION_SIDE : t->rows; /* keys are rows of results, too */
   t->l1_slots = l1 > q ? min_u64((l1 - q) / panels, at->gradient ? 1 : ATTENTION_PAIR) : 0;
   t->c_bytes = side * max_u64(t->depth, ATTENTION_SIDE) * ACCUMULATOR_BYTES;
@@ -72,11 +78,19 @@ uint64_t attention_limit(const struct attention *at, const struct attention_tili
   return t->diagonal == DIAGONAL_WHOLE ? min_u64(round_up(limit, t->cols), at->keys) : limit;
 }
 
+uint64_t attention_seen(const struct attention *at, const struct attention_tiling *t,
+                        uint64_t block) {
+  uint64_t limit = at->causal ? attention_limit(at, t, block) : at->keys;
+  uint64_t end = at->causal ? block * t->rows + at->keys - at->rows + 1 : at->keys;
+  uint64_t low = at->window && end > at->window ? end - at->window : 0;
+  return limit - low / t->cols * t->cols;
+}
+
 /* Keys that all tasks see. */
 static uint64_t all_keys(const struct attention *at, const struct attention_tiling *t) {
   uint64_t keys = 0;
   for (uint64_t block = 0; block < t->row_blocks; block++)
-    keys += attention_limit(at, t, block);
+    keys += attention_seen(at, t, block);
   return at->batch * at->heads * keys;
 }
 
@@ -85,7 +99,7 @@ uint64_t attention_range(const struct attention *at, const struct attention_tili
   uint64_t share = ceil_div(all_keys(at, t), t->cores), task = first;
   *keys = 0;
   while (task < t->tasks && (cores == 1 || (*keys < share && t->tasks - task >= cores)))
-    *keys += attention_limit(at, t, task++ % t->row_blocks);
+    *keys += attention_seen(at, t, task++ % t->row_blocks);
   return task - first;
 }
 
@@ -100,8 +114,8 @@ static bool splits_are_legal(struct lower_job *job, const struct attention_tilin
   const struct attention *at = job->data;
   if (t->splits == 1)
     return true;
-  if (at->causal || at->statistics)
-    return lower_refuse(job, "keys are split only without causal and statistics");
+  if (at->causal || at->statistics || at->window)
+    return lower_refuse(job, "keys are split only without causal, window and statistics");
   if (makes_parts(at, t->splits, t->cols))
     return true;
   return lower_refuse(
@@ -136,6 +150,8 @@ bool attention_tiling(struct lower_job *job, struct attention_tiling *t) {
     return false;
   derive(job, t);
   if (!splits_are_legal(job, t))
+    return false;
+  if (at->paged && !attention_pages_fit(job, t))
     return false;
   if (t->slice % BLOCK_WORDS || t->slice > t->half)
     return lower_refuse(job, "a slice is a multiple of %d rows, at most half of the task's",
@@ -179,7 +195,7 @@ static uint64_t slice_of(const struct lower_job *job, struct attention_tiling *t
 bool attention_candidate(struct lower_job *job, size_t index) {
   const struct attention *at = job->data;
   size_t split = index / (SIDE_COUNT * WIDTH_COUNT * WIDTH_COUNT);
-  if (split >= (at->gradient || at->causal ? 1 : PART_COUNT))
+  if (split >= (at->gradient || at->causal || at->window ? 1 : PART_COUNT))
     return false;
   struct attention_tiling t = {
       .rows = sides[index / WIDTH_COUNT / WIDTH_COUNT % SIDE_COUNT],

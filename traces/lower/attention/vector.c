@@ -26,8 +26,8 @@ enum { ROW_MAXIMUM, ROW_SUM, ROW_DELTA };
 enum { R_BUFFER = X0, R_VALUES = X1, R_FOLDED = X2, R_PRODUCTS = X3, R_NUMBERS = X4 };
 enum { R_MAXIMUM = Y0, R_SUM = Y1, R_FACTOR = Y2, R_FRESH = T0, R_COLUMN = T1 };
 
-/* Far below every score, and still far from the end of the range when it is scaled; below that. */
-static const double masked = -1e30, lowest = -1e38;
+/* Below what is hidden. */
+static const double lowest = -1e38;
 
 /* ---- slices ---- */
 
@@ -95,63 +95,16 @@ static void copy_scores(struct writer *w, struct place *p, bool out, const char 
        F("src_gap", out ? ub_gap : gm_gap), F("dst_gap", out ? gm_gap : ub_gap));
 }
 
-/* Hides the lanes of the mask: `repeat` times 64 from `dst` on, `stride` blocks apart. */
-static void put_masked(struct emit *e, struct expr dst, struct expr repeat, struct expr stride) {
-  EMIT(e, "vector_dup", F("dst", dst), F("scalar", vscalar(DTYPE_FP32, masked)),
-       F("repeat", repeat), F("dst_repeat", stride), W("type", "fp32"));
-}
-
-/* The lanes from number `lane` on, 0 to 63, as a mask: minus 2 to the power of the number. */
-static void put_mask(struct emit *e, struct expr lane) {
-  struct expr bits = EXPR(-1);
-  for (unsigned bit = 0; bit < 5; bit++)
-    bits = x_mul(bits, x_add(1, x_mul((1 << (1 << bit)) - 1, x_mod(x_div(lane, 1 << bit), 2))));
-  EMIT(e, "set_vector_mask", F("high", 0),
-       F("low", x_mul(bits, x_add(1, x_mul(UINT32_MAX, x_div(lane, 32))))));
-}
-
-/* The last lanes of each row, which no copy has written. */
-static void pad(struct writer *w, struct place *p) {
-  struct emit *e = w->e;
-  emit_if(e, "pad", x_lt(p->keys, w->wide));
-  struct expr lane = emit_assigned(e, "lane", x_mod(p->keys, LANES));
-  emit_plain(e, "set_mask_norm");
-  put_mask(e, lane);
-  put_masked(e, x_add(w->tile, x_mul(x_div(p->keys, LANES), LANES_BYTES)), w->rr,
-             x_div(w->wide, BLOCK_WORDS));
-  emit_plain(e, "set_mask_count");
-  emit_end(e);
-}
-
-/* Row by row where keys are hidden from it: `seen` of them are not. */
-static void hide(struct writer *w, struct place *p, struct vunit *unit) {
-  struct emit *e = w->e;
-  struct expr row = x_add(x_add(p->row, p->from), w->r0), next = EXPR(LANES / BLOCK_WORDS);
-  vunit_order(unit, 0, V(R_BUFFER));
-  struct expr first =
-      emit_assigned(e, "first", x_sub(x_add(row, w->at->keys - w->at->rows + 1), p->key));
-  emit_if(e, "hides", x_lt(first, p->keys));
-  emit_plain(e, "set_mask_norm");
-  struct expr r = emit_for(e, "r", x_min(w->rr, x_sub(p->keys, first)));
-  struct expr seen = emit_assigned(e, "seen", x_max(0, x_add(first, r)));
-  put_mask(e, emit_assigned(e, "lane", x_mod(seen, LANES)));
-  struct expr at = x_add(w->tile, x_mul(x_mul(r, w->wide), WORD_BYTES)), part = x_div(seen, LANES);
-  put_masked(e, x_add(at, x_mul(part, LANES_BYTES)), EXPR(1), next);
-  EMIT(e, "set_vector_mask", F("high", 0), F("low", -1));
-  put_masked(e, x_add(at, x_mul(x_add(part, 1), LANES_BYTES)),
-             x_sub(x_sub(x_div(w->wide, LANES), part), 1), next);
-  emit_end(e);
-  emit_plain(e, "set_mask_count");
-  emit_end(e);
-  vunit_forget(unit);
-}
-
 /* Scores times the scale; the mask hides some. */
 static void put_scale(struct writer *w, struct place *p, struct vunit *unit) {
   vunit_count(unit, x_mul(w->rr, w->wide));
   vunit_step(unit, &(struct vstep)S("vmuls", R_BUFFER, R_BUFFER, w->at->scale));
+  if (w->at->masked)
+    fa_hide_masked(w, unit);
+  if (w->at->window)
+    fa_hide_below(w, p, unit);
   if (w->at->causal)
-    hide(w, p, unit);
+    fa_hide_later(w, p, unit);
 }
 
 /* Rows of scores less a number each, which is there eight times. */
@@ -209,7 +162,7 @@ static void put_softmax(struct writer *w, struct place *p, struct rowwise *rows)
   static const struct vstep sum[] = {COLUMN(B_("vmul", R_SUM, R_SUM, R_FACTOR)),
                                      COLUMN(B_("vadd", R_SUM, R_SUM, R_COLUMN)), END};
   struct vunit *unit = &rows->unit;
-  pad(w, p);
+  fa_pad(w, p);
   put_scale(w, p, unit);
   reduce(w, unit, V_MAX);
   rowwise_steps(rows, maximum);
@@ -296,6 +249,8 @@ static void put_answer(struct writer *w, struct place *p) {
   copy_scores(w, p, false, "scores", w->tile);
   if (gradient)
     copy_scores(w, p, false, "products", *other);
+  if (w->at->masked)
+    fa_load_mask(w, p);
   emit_handshake(e, PIPE_MTE2, PIPE_V, w->half);
   if (gradient)
     put_gradients(w, p, &rows.unit);
@@ -397,7 +352,7 @@ static void store_result(struct writer *w) {
   uint64_t row = at->depth * WORD_BYTES;
   emit_if(w->e, "out", is_last(&w->here));
   if (w->t.splits == 1)
-    fa_copy_rows(w, true, "o", &at->q, at->heads, head_row(w), w->tile);
+    fa_copy_rows(w, true, "o", &at->o, at->heads, head_row(w), w->tile);
   else
     EMIT(w->e, "copy_ubuf_to_gm_align_b32", F("dst", part_at(w, "part_values", row)),
          F("src", w->tile), F("n_burst", w->rr), F("len_burst", row),
@@ -477,6 +432,8 @@ static void clear(struct writer *w) {
   }
   if (!w->at->gradient)
     fa_zero(w->e, t->maximum, t->ub_bytes - t->maximum);
+  if (w->at->masked)
+    emit_barrier(w->e, PIPE_ALL);
 }
 
 void fa_vector_stream(struct writer *w) {

@@ -6,6 +6,7 @@
 #include "traces/lower/attention/writer.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
@@ -21,7 +22,9 @@ struct expr fa_let(struct writer *w, struct place *p, const char *name, struct e
 void fa_tensor(struct writer *w, const char *name, bool as_keys, enum tensor_io io) {
   const struct lower_value *value = w->job->value;
   bool grouped = as_keys && value[ATTENTION_KV_HEADS].present;
-  uint64_t batch = value[ATTENTION_BATCH].size, depth = value[ATTENTION_HEAD_DIM].size;
+  uint64_t batch = value[ATTENTION_BATCH].size;
+  bool wide = strcmp(name, "q") == 0 || strcmp(name, "k") == 0;
+  uint64_t depth = wide ? w->at->depth_k : w->at->depth;
   uint64_t heads = value[grouped ? ATTENTION_KV_HEADS : ATTENTION_HEADS].size;
   uint64_t rows = as_keys ? w->at->keys : value[ATTENTION_SEQ_Q].size;
   const uint64_t shapes[][4] = {[LAYOUT_BNSD] = {batch, heads, rows, depth},
@@ -88,9 +91,21 @@ static struct expr limit_of(struct writer *w, struct place *p) {
     return x_min(at->keys, x_mul(x_div(x_add(rows, more + cols - 1), cols), cols));
   if (at->causal)
     return x_add(rows, more);
-  if (w->t.splits > 1)
-    return x_min(at->keys, x_mul(x_add(p->piece, 1), w->t.part));
-  return EXPR(at->keys);
+  if (w->t.splits == 1)
+    return p->length;
+  struct expr end = x_min(p->length, x_mul(x_add(p->piece, 1), w->t.part));
+  return x_is_number(p->live) ? end : x_max(1, x_mul(end, p->live));
+}
+
+/* The first key of a task: of its part, or of the step in which the window of its first row begins.
+ */
+static struct expr base_of(struct writer *w, struct place *p) {
+  const struct attention *at = w->at;
+  if (at->window == 0)
+    return x_mul(x_mul(p->piece, w->t.part), p->live);
+  struct expr end = at->causal ? x_add(p->row, at->keys - at->rows + 1) : p->length;
+  struct expr low = x_max(0, x_sub(end, at->window));
+  return fa_let(w, p, "base", x_mul(x_div(low, w->t.cols), w->t.cols));
 }
 
 /* The number of task `i` of this block among all tasks. */
@@ -119,13 +134,18 @@ void fa_task(struct writer *w, struct place *p, struct expr i) {
   p->z = fa_let(w, p, "z", longest_first ? x_mod(u, heads) : x_div(u, blocks));
   p->row = fa_let(w, p, "row", x_mul(block, t->rows));
   p->rows = fa_let(w, p, "cm", x_min(t->rows, x_sub(w->at->rows, p->row)));
+  p->length = fa_length(w, p);
+  p->live = EXPR(1);
+  if (splits && !x_is_number(p->length))
+    p->live = fa_let(w, p, "live", x_lt(x_mul(p->piece, t->part), p->length));
   p->limit = fa_let(w, p, "limit", limit_of(w, p));
-  p->steps = fa_let(w, p, "steps", x_ceil_div(x_sub(p->limit, x_mul(p->piece, t->part)), t->cols));
+  p->base = base_of(w, p);
+  p->steps = fa_let(w, p, "steps", x_ceil_div(x_sub(p->limit, p->base), t->cols));
 }
 
 void fa_step(struct writer *w, struct place *p, struct expr step) {
   p->step = step;
-  p->key = fa_let(w, p, "key", x_add(x_mul(p->piece, w->t.part), x_mul(step, w->t.cols)));
+  p->key = fa_let(w, p, "key", x_add(p->base, x_mul(step, w->t.cols)));
   p->keys = fa_let(w, p, "cc", x_min(w->t.cols, x_sub(p->limit, p->key)));
   struct expr slot = x_add(x_mul(w->blk, ATTENTION_SLOTS), x_mul(p->odd, 2));
   p->slot = fa_let(w, p, "slot", x_add(slot, x_mod(step, 2)));
@@ -222,8 +242,15 @@ static void put_tensors(struct writer *w) {
   const uint64_t numbers[4] = {value[ATTENTION_BATCH].size, value[ATTENTION_HEADS].size,
                                value[ATTENTION_SEQ_Q].size, BLOCK_WORDS};
   fa_tensor(w, "q", false, TENSOR_IN);
-  fa_tensor(w, "k", true, TENSOR_IN);
-  fa_tensor(w, "v", true, TENSOR_IN);
+  if (at->paged) {
+    fa_page_tensors(w);
+  } else {
+    fa_tensor(w, "k", true, TENSOR_IN);
+    fa_tensor(w, "v", true, TENSOR_IN);
+  }
+  if (at->masked)
+    emit_tensor(w->e, "mask", DTYPE_UINT8, TENSOR_IN, (const uint64_t[]){at->queries, at->keys}, 2,
+                NULL);
   if (w->t.splits > 1)
     fa_parts_workspace(w);
   else

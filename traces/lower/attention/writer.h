@@ -16,6 +16,9 @@ struct place {
   struct expr piece;     /* which part of the keys */
   struct expr z;         /* head, of all sequences */
   struct expr row, rows; /* the first and how many */
+  struct expr length;    /* keys of the sequence */
+  struct expr live;      /* 0: a part of the keys that the sequence does not have */
+  struct expr base;      /* first key of the first step */
   struct expr limit;     /* behind the last key of the task */
   struct expr steps, step;
   struct expr key, keys;  /* of the step */
@@ -53,6 +56,15 @@ struct expr fa_row(struct writer *w, const char *tensor, const struct attention_
 struct expr fa_number(struct writer *w, const char *tensor, uint64_t rows, struct expr z,
                       struct expr row, uint64_t bytes);
 
+/* Of a cache in blocks (paged.c): the row of a key; tensors; the table's row of a task's sequence
+ * into L1, for the scalar unit. */
+struct expr fa_page_row(struct writer *w, const char *tensor,
+                        const struct attention_strides *strides, struct expr z, struct expr key);
+void fa_page_tensors(struct writer *w);
+void fa_load_table(struct writer *w, struct place *p);
+/* Keys of the sequence of a task. */
+struct expr fa_length(struct writer *w, struct place *p);
+
 /* ---- tasks and steps ---- */
 
 void fa_count_tasks(struct writer *w);
@@ -82,6 +94,16 @@ void fa_rows_op(struct writer *w, const char *inst, struct expr dst, struct expr
 void fa_convert(struct writer *w, struct vunit *unit, unsigned dst, unsigned src);
 /* Zeros, in counter mode. */
 void fa_zero(struct emit *e, uint64_t address, uint64_t bytes);
+
+/* Scores that are not seen (hide.c). Behind the last key of a step, and all of a part that is not
+ * there; row by row behind the last key that is seen, before the window, and where a tensor says
+ * so, whose rows are loaded before. The registers of `unit`: X0 scores; X1 and X2 are the
+ * function's. */
+void fa_pad(struct writer *w, struct place *p);
+void fa_hide_later(struct writer *w, struct place *p, struct vunit *unit);
+void fa_hide_below(struct writer *w, struct place *p, struct vunit *unit);
+void fa_load_mask(struct writer *w, struct place *p);
+void fa_hide_masked(struct writer *w, struct vunit *unit);
 
 /* ---- kernels ---- */
 

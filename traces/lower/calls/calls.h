@@ -4,7 +4,8 @@
  * The header of the CSV file tells which of these it is:
  *
  *   profile     op type, shapes, data types and formats of inputs and outputs: kernel_details.csv
- *               and op_summary.csv of the vendor's profilers, with ';' between tensors
+ *               and op_summary.csv of the vendor's profilers, with ';' between tensors;
+ *               a column args adds what shapes do not tell
  *   operators   columns op and args: "matmul", "m=4 k=4 n=4"
  *   GEMM        columns m, n, k and, if there are any, a_t, b_t, dtype, batch
  *   convolution the columns of SCALE-Sim's topologies, or w, h, c, n, k, filter_w, filter_h, ...
@@ -167,6 +168,8 @@ struct call_times {
   uint64_t pipe_ps[PIPE_COUNT];
   enum core_kind kind; /* whose MTE2 it is: AIC where there was work and the row is not of AIV */
   unsigned blocks;
+  uint64_t gm_bytes; /* read from GM and written to GM */
+  enum bound bound;  /* what limits the run */
 };
 void calls_times(const struct vinci_result *result, const struct call_row *row,
                  struct call_times *out);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which type of the vendor's library a name of a profile or of a framework stands for. */
 #include <string.h>
+#include <strings.h>
 
 #include "traces/lower/calls/calls.h"
 
@@ -64,6 +65,20 @@ static bool spell(struct lower_call *call, const char *name) {
   return false;
 }
 
+/* "AddAiCore" is the kernel of Add on AI Cores; what precedes the ending becomes the type. */
+static bool is_variant(struct lower_call *call) {
+  static const char ending[] = "aicore";
+  size_t length = strlen(call->type), tail = sizeof ending - 1;
+  if (length <= tail || strcasecmp(call->type + length - tail, ending) != 0)
+    return false;
+  char *end = call->type + length - tail, kept = *end;
+  *end = '\0';
+  if (lower_find_vendor(call->type))
+    return true;
+  *end = kept;
+  return false;
+}
+
 bool calls_take_name(const char *name, struct lower_call *call, const char **order) {
   *order = "";
   name = without_call(name);
@@ -72,6 +87,8 @@ bool calls_take_name(const char *name, struct lower_call *call, const char **ord
     return true;
   char given[sizeof call->type];
   memcpy(given, call->type, sizeof given);
+  if (is_variant(call))
+    return true;
   for (size_t i = 0; i < sizeof framework_names / sizeof *framework_names; i++) {
     const struct framework_name *known = &framework_names[i];
     if (!same_letters(known->name, given))

@@ -198,36 +198,6 @@ static bool has_unknown_type(const struct lower_call *call) {
   return false;
 }
 
-static bool from_profile(const struct call_row *row, const struct vinci_soc *soc,
-                         struct arena *arena, struct call_request *out) {
-  struct lower_call *call = ARENA_NEW(arena, struct lower_call);
-  if (!call)
-    return refuse(out, "out of memory");
-  call->soc = soc;
-  call->arena = arena;
-  if (!calls_parse(row, call))
-    return refuse(out, "%s: %s", call->type, call->reason);
-  if (!calls_on_cores(row))
-    return refuse(out, "%s does not run on AI Cores but on %s", call->type, row->cell[CALL_CORE]);
-  out->op = lower_find_vendor(call->type);
-  if (!out->op)
-    return refuse(out, "no operator stands for '%s'", call->type);
-  if (has_unknown_type(call))
-    return refuse(out, "the data types '%s' are not known", row->cell[CALL_IN_TYPES]);
-  if (has_empty_tensor(call))
-    return refuse(out, "%s: a tensor has no elements", call->type);
-  if (!out->op->from_tensors || !out->op->from_tensors(call))
-    return refuse(out, "%s: %s", call->type, *call->reason ? call->reason : "shapes are not known");
-  if (call->untyped)
-    return refuse(out, "the data types '%s' are not known", row->cell[CALL_IN_TYPES]);
-  add_blocks(call, out->op);
-  out->arg_count = call->arg_count;
-  memcpy(out->args, call->args, sizeof call->args);
-  return true;
-}
-
-/* ---- rows of the other kinds ---- */
-
 static bool add(struct call_request *out, struct arena *arena, const char *key, const char *value) {
   char text[256];
   if (*value == '\0')
@@ -242,11 +212,9 @@ static bool add(struct call_request *out, struct arena *arena, const char *key, 
   return true;
 }
 
-static bool from_args(const struct call_row *row, struct arena *arena, struct call_request *out) {
-  out->op = lower_find(row->cell[CALL_TYPE]);
-  if (!out->op)
-    return refuse(out, "no operator is called %s", row->cell[CALL_TYPE]);
-  for (const char *next = row->cell[CALL_ARGS]; *next;) {
+/* The words of a cell. */
+static bool add_words(struct call_request *out, struct arena *arena, const char *cell) {
+  for (const char *next = cell; *next;) {
     char word[200];
     size_t length = strcspn(next, " ");
     snprintf(word, sizeof word, "%.*s", (int)length, next);
@@ -256,6 +224,57 @@ static bool from_args(const struct call_row *row, struct arena *arena, struct ca
     next += strspn(next, " ");
   }
   return true;
+}
+
+/* Kernels that exchange tokens with other devices while they compute. */
+static bool exchanges(const char *type) {
+  static const char *const starts[] = {"MoeDistribute", "DispatchFFN"};
+  for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+    if (strncmp(type, starts[i], strlen(starts[i])) == 0)
+      return true;
+  return false;
+}
+
+static bool from_profile(const struct call_row *row, const struct vinci_soc *soc,
+                         struct arena *arena, struct call_request *out) {
+  struct lower_call *call = ARENA_NEW(arena, struct lower_call);
+  if (!call)
+    return refuse(out, "out of memory");
+  call->soc = soc;
+  call->arena = arena;
+  call->given = row->cell[CALL_ARGS];
+  if (!calls_parse(row, call))
+    return refuse(out, "%s: %s", call->type, call->reason);
+  if (!calls_on_cores(row))
+    return refuse(out, "%s does not run on AI Cores but on %s", call->type, row->cell[CALL_CORE]);
+  out->op = lower_find_vendor(call->type);
+  if (!out->op && exchanges(call->type))
+    return refuse(out, "%s exchanges tokens with other devices; a trace is of one device",
+                  call->type);
+  if (!out->op)
+    return refuse(out, "no operator stands for '%s'", call->type);
+  if (has_unknown_type(call))
+    return refuse(out, "the data types '%s' are not known", row->cell[CALL_IN_TYPES]);
+  if (has_empty_tensor(call))
+    return refuse(out, "%s: a tensor has no elements", call->type);
+  if (!out->op->from_tensors || !out->op->from_tensors(call))
+    return refuse(out, "%s: %s", call->type, *call->reason ? call->reason : "shapes are not known");
+  if (call->untyped)
+    return refuse(out, "the data types '%s' are not known", row->cell[CALL_IN_TYPES]);
+  out->op = call->op ? call->op : out->op;
+  add_blocks(call, out->op);
+  out->arg_count = call->arg_count;
+  memcpy(out->args, call->args, sizeof call->args);
+  return add_words(out, arena, call->given);
+}
+
+/* ---- rows of the other kinds ---- */
+
+static bool from_args(const struct call_row *row, struct arena *arena, struct call_request *out) {
+  out->op = lower_find(row->cell[CALL_TYPE]);
+  if (!out->op)
+    return refuse(out, "no operator is called %s", row->cell[CALL_TYPE]);
+  return add_words(out, arena, row->cell[CALL_ARGS]);
 }
 
 /* "0", "1", "N", "T", "true" ... */
@@ -334,7 +353,10 @@ static bool is_vector_part(const struct call_row *row) {
 
 void calls_times(const struct vinci_result *result, const struct call_row *row,
                  struct call_times *out) {
-  *out = (struct call_times){.duration_ps = result->total_ps};
+  uint64_t read, written;
+  result_gm_bytes(result, &read, &written);
+  *out = (struct call_times){
+      .duration_ps = result->total_ps, .gm_bytes = read + written, .bound = result_bound(result)};
   uint64_t cores[CORE_KIND_COUNT] = {0};
   uint64_t pipe_ps[CORE_KIND_COUNT][PIPE_COUNT] = {{0}}, active_ps[CORE_KIND_COUNT] = {0};
   uint64_t start_ps[CORE_KIND_COUNT] = {0};

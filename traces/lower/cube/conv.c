@@ -7,7 +7,7 @@
 #include "traces/lower/cube/conv.h"
 
 /* Limits of load3d's operands. */
-enum { FILTER_MAX = 511, STRIDE_MAX = 63, DILATION_MAX = 255, PAD_MAX = 255 };
+enum { FILTER_MAX = 511, STRIDE_MAX = 63, DILATION_MAX = 255, PAD_MAX = 255, ROW_MAX = 32767 };
 
 /* ---- arguments ---- */
 
@@ -56,8 +56,8 @@ static enum vinci_status conv_geometry(struct lower_job *job, uint64_t c0, struc
   conv->wo = (wide - window_w) / conv->sw + 1;
   if (conv->top >= window_h || conv->bottom >= window_h)
     return lower_error(job, "more padding than window");
-  if (conv->h * conv->w > UINT16_MAX)
-    return lower_error(job, "maps of more than %d points are not supported", UINT16_MAX);
+  if (conv->w > ROW_MAX)
+    return lower_error(job, "rows of the map have more than %d points", ROW_MAX);
   conv->block = c0;
   conv->point_bytes = BLOCK_BYTES;
   conv->window = conv->kh * conv->kw * c0;
@@ -83,36 +83,39 @@ static bool same_blocks(uint64_t channels, uint64_t count, uint64_t part, uint64
   return ceil_div(channels, c0) * c0 == count * part;
 }
 
+uint64_t conv_join(uint64_t groups, uint64_t c0, uint64_t out_c0, uint64_t *c, uint64_t *k) {
+  uint64_t cg = *c / groups, kg = *k / groups;
+  uint64_t unit = least_multiple(least_multiple(cg, c0) / cg,
+                                 least_multiple(kg, max_u64(FRACTAL_ROWS, out_c0)) / kg);
+  /* Where the last one would be smaller than the others, more are joined. */
+  for (uint64_t joined = unit; joined < groups; joined += unit) {
+    uint64_t count = ceil_div(groups, joined), cj = joined * cg, kj = joined * kg;
+    if (!same_blocks(*c, count, cj, c0) || !same_blocks(*c, count, cj, out_c0) ||
+        !same_blocks(*k, count, kj, c0) || !same_blocks(*k, count, kj, out_c0))
+      continue;
+    *c = cj;
+    *k = kj;
+    return count;
+  }
+  return 1;
+}
+
 static enum vinci_status conv_groups(struct lower_job *job, const struct matmul *mm,
                                      struct conv *conv, uint64_t *c, uint64_t *k) {
   uint64_t groups = job->value[CONV_GROUPS].size;
   *c = job->value[CONV_C].size;
   *k = job->value[CONV_K].size;
-  conv->groups = 1;
   if (*c % groups || *k % groups)
     return lower_error(job, "c and k have to be multiples of the groups");
-  uint64_t cg = *c / groups, kg = *k / groups, out_c0 = matmul_out_c0(mm);
-  uint64_t unit = least_multiple(least_multiple(cg, mm->c0) / cg,
-                                 least_multiple(kg, max_u64(FRACTAL_ROWS, out_c0)) / kg);
-  /* Where the last one would be smaller than the others, more are joined. */
-  for (uint64_t joined = unit; joined < groups; joined += unit) {
-    uint64_t count = ceil_div(groups, joined), cj = joined * cg, kj = joined * kg;
-    if (!same_blocks(*c, count, cj, mm->c0) || !same_blocks(*c, count, cj, out_c0) ||
-        !same_blocks(*k, count, kj, mm->c0) || !same_blocks(*k, count, kj, out_c0))
-      continue;
-    conv->groups = count;
-    conv->c1 = cj / mm->c0;
-    *c = cj;
-    *k = kj;
-    break;
-  }
+  conv->groups = conv_join(groups, mm->c0, matmul_out_c0(mm), c, k);
+  if (conv->groups > 1)
+    conv->c1 = *c / mm->c0;
   return VINCI_OK;
 }
 
 enum vinci_status conv_types(struct lower_job *job, struct matmul *mm) {
   matmul_types(job, mm, &job->value[CONV_DTYPE], &job->value[CONV_OUT_DTYPE]);
-  if (matmul_is_coupled(job->soc))
-    return lower_error(job, "not for %s", arch_name(job->soc->arch));
+  mm->coupled = matmul_is_coupled(job->soc);
   return matmul_check_cube(job, mm);
 }
 
@@ -167,6 +170,8 @@ void conv_finish(struct lower_job *job) {
                              groups * ceil_div(mm->n, c0) * conv->kh * conv->kw, conv->c1 * c0, c0)
               : conv_weights(mm->b.name, mm->type, groups * ceil_div(mm->k, c0), mm->n, c0);
   mm->c = conv_map(mm->c.name, mm->out_type, images, out_c1, conv->ho, conv->wo, out_c0);
+  mm->r =
+      conv_map("residual", mm->type, images, groups * ceil_div(mm->n, c0), conv->ho, conv->wo, c0);
   mm->biases = conv->channels;
   mm->scales = out_c1 * out_c0;
 }

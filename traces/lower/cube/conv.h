@@ -62,6 +62,11 @@ enum conv_key {
                    "of channels, which see only channels of their own; c: depthwise"}
 /* clang-format on */
 
+/* Whether one copy cannot have several blocks of channels: the gap between them has 16 bits.
+ * `blocks` of 32 bytes is what a map takes for one block of channels. */
+static inline bool conv_is_large(uint64_t blocks) { return blocks > UINT16_MAX; }
+/* Blocks of 32 bytes of a block of channels of the map that is given. */
+uint64_t conv_map_blocks(const struct conv *conv);
 /* Rows of the map under some rows of the result; most of them under the windows of bm places. */
 uint64_t conv_map_rows(const struct conv *conv, uint64_t out_rows);
 uint64_t conv_rows(const struct conv *conv, uint64_t bm);
@@ -73,6 +78,10 @@ struct matmul_tensor conv_map(const char *name, enum dtype type, uint64_t images
                               uint64_t h, uint64_t w, uint64_t c0);
 struct matmul_tensor conv_weights(const char *name, enum dtype type, uint64_t rows,
                                   uint64_t columns, uint64_t c0);
+/* How the vendor's library joins groups of channels: the number of joined groups, 1: all are
+ * joined. *c, *k: channels of x and y, on return those of a joined group; c0, out_c0: of a block of
+ * each. */
+uint64_t conv_join(uint64_t groups, uint64_t c0, uint64_t out_c0, uint64_t *c, uint64_t *k);
 /*
  * Fills the geometry of the forward convolution, with c1 and window as they follow from c0, and its
  * groups of channels. The vendor's library joins as many groups as make whole blocks of c and of k,

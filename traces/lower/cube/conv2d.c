@@ -6,12 +6,15 @@
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
 #include "traces/lower/cube/conv.h"
+#include "traces/lower/select.h"
 
 enum {
   CONV_BIAS = CONV_KEYS,
   CONV_C04,
   CONV_SCALE,
   CONV_SCALES,
+  CONV_RELU,
+  CONV_RESIDUAL,
   CONV_TILING, /* the keys of matmul_key from MATMUL_TILE on */
   CONV_KEY_COUNT = CONV_TILING + MATMUL_TILING_KEYS,
 };
@@ -28,6 +31,8 @@ static const struct lower_key keys[CONV_KEY_COUNT] = {
     [CONV_SCALES] = {"scales", LOWER_WORD, "0", "0|1",
                      "one scale for each channel of y instead, padding too: words as set_quant_pre "
                      "takes"},
+    [CONV_RELU] = {"relu", LOWER_WORD, "0", "0|1", MATMUL_RELU_TEXT},
+    [CONV_RESIDUAL] = {"residual", LOWER_WORD, "0", "0|1", MATMUL_RESIDUAL_TEXT},
     MATMUL_TILING_ROWS(CONV_TILING, "places x (channels x window) x channels of y of a block in L0",
                        "depth of the map's and of the weights' panels in L1",
                        "a: the map, b: the weights stay in L1 from block to block"),
@@ -63,6 +68,9 @@ static enum vinci_status set_c04(struct lower_job *job, struct conv *conv) {
   const struct matmul *mm = job->data;
   if (!job->value[CONV_C04].word)
     return VINCI_OK;
+  if (!select_has(job->soc, OP_IMG2COLV2_CBUF_TO_CA))
+    return lower_error(job, "c04 is not for %s: its load3d takes whole blocks of channels",
+                       arch_name(job->soc->arch));
   if (job->value[CONV_C].size > FEW || conv->groups > 1)
     return lower_error(job, "c04 is for up to %d channels", FEW);
   conv->block = FEW;
@@ -89,10 +97,14 @@ static enum vinci_status setup(struct lower_job *job) {
   if (status != VINCI_OK)
     return status;
   mm->bias = job->value[CONV_BIAS].word;
+  mm->relu = job->value[CONV_RELU].word;
+  if (mm->coupled && (status = matmul_coupled_check(job, mm)) != VINCI_OK)
+    return status;
   if (mm->out_type == DTYPE_INT8) /* weights reach to the end of a block of y */
     mm->n = round_up(mm->n, matmul_out_c0(mm));
+  mm->residual = job->value[CONV_RESIDUAL].word;
   conv_finish(job);
-  return VINCI_OK;
+  return matmul_residual_check(job, mm);
 }
 
 /* ---- from a profile ---- */

@@ -14,8 +14,10 @@
 #include <inttypes.h>
 
 #include "core/base/arith.h"
+#include "traces/lower/cube/matmul_cost.h"
 #include "traces/lower/cube/matmul_writer.h"
 #include "traces/lower/estimate.h"
+#include "traces/lower/select.h"
 
 enum filter_key {
   FILTER_ACCUMULATE = CONV_KEYS,
@@ -68,6 +70,8 @@ static enum vinci_status setup(struct lower_job *job) {
   enum vinci_status status = conv_types(job, mm);
   mm->out_bytes = mm->element_bytes; /* dw lies as the weights do */
   uint64_t c, k = 0;
+  if (status == VINCI_OK && !select_has(job->soc, OP_IMG2COLV2_CBUF_TO_CB))
+    return lower_error(job, "%s has no load3d of windows into L0B", job->soc->name);
   if (status == VINCI_OK)
     status = conv_shape(job, mm, conv, &c, &k);
   if (status != VINCI_OK)
@@ -85,8 +89,6 @@ static enum vinci_status setup(struct lower_job *job) {
   mm->a = conv_map("dy", mm->type, images, groups * op->k1, conv->ho, conv->wo, mm->c0);
   mm->b = conv_map("x", mm->type, images, groups * conv->c1, conv->h, conv->w, mm->c0);
   mm->c = conv_weights("dw", DTYPE_FP32, groups * mm->n / mm->c0, mm->m, mm->c0);
-  if (conv->ho * conv->wo > UINT16_MAX)
-    return lower_error(job, "results of more than %d points are not supported", UINT16_MAX);
   if (images * conv->ho > TURNS_MAX)
     return lower_error(job, "too many images");
   return VINCI_OK;
@@ -131,6 +133,8 @@ static bool filter_tiling(struct lower_job *job, struct filter_tiling *f) {
     return lower_refuse(job, "more rows than dy has: %" PRIu64 " and %" PRIu64, rows, conv->ho);
   if (t->bm % FRACTAL_ROWS || t->bk % FRACTAL_ROWS || t->bn % FRACTAL_ROWS)
     return lower_refuse(job, "tiles are whole fractals");
+  if (op->mm.coupled && t->bm * t->bn * sizeof(float) > (uint64_t)job->soc->ub_bytes)
+    return lower_refuse(job, "the block does not fit UB");
   if (!matmul_fits_l0(job, &op->mm, t))
     return false;
   if (!lower_has_cores(job, t->cores, emit_cube_core(job->soc)))
@@ -318,6 +322,8 @@ static void header(const struct filter_writer *f) {
   matmul_put_tensor(e, &mm->a, TENSOR_IN);
   matmul_put_tensor(e, &mm->c, is_atomic(f) ? TENSOR_INOUT : TENSOR_OUT);
   matmul_buffers(&f->w);
+  if (mm->coupled)
+    emit_buffer(e, "out", SPACE_UB, f->t->t.bm * f->t->t.bn * sizeof(float));
   emit_stream(e, emit_cube_core(e->soc));
   emit_kernel_start(e, KERNEL_CONV);
   if (is_atomic(f)) {
@@ -335,8 +341,10 @@ static void free_flags(const struct writer *w, bool set) {
   emit_flag_of(w->e, set, PIPE_M, PIPE_MTE1, half);
   emit_end(w->e);
   struct expr block = matmul_free_slots(w, set, "block", w->t.c_slots);
-  emit_flag_of(w->e, set, PIPE_FIX, PIPE_M, block);
+  emit_flag_of(w->e, set, matmul_out_pipe(w), PIPE_M, block);
   emit_end(w->e);
+  if (w->mm->coupled)
+    emit_flag_of(w->e, set, PIPE_MTE3, PIPE_V, EXPR(0));
 }
 
 /* Its rows of dy and of x. */
@@ -394,14 +402,15 @@ static void load(const struct filter_writer *f, struct expr slot) {
   struct expr a1 = matmul_panel_slot(&f->w, true, slot), block = x_div(g->m, c0);
   struct expr count = x_div(g->cm, c0);
   emit_wait(e, PIPE_MTE1, PIPE_MTE2, slot);
-  conv_copy_lines(e, a1, source(f, "dy", f->op->k1, block, points, x_mul(g->oy, conv->wo)), count,
+  conv_copy_lines(g, "channel", a1,
+                  source(f, "dy", f->op->k1, block, points, x_mul(g->oy, conv->wo)), count,
                   f->points, 1, points);
   if (f->op->mm.m % FRACTAL_ROWS) { /* half a fractal of channels */
     emit_if(e, "odd", x_div(x_mod(g->cm, FRACTAL_ROWS), c0));
     matmul_zeros(e, x_add(a1, x_mul(x_mul(count, f->points), BLOCK_BYTES)), f->points);
     emit_end(e);
   }
-  conv_copy_lines(e, matmul_panel_slot(&f->w, false, slot),
+  conv_copy_lines(g, "channel", matmul_panel_slot(&f->w, false, slot),
                   source(f, "x", conv->c1, f->first, map, x_mul(g->up, conv->w)), f->groups,
                   g->height, conv->w, map);
   emit_set(e, PIPE_MTE2, PIPE_MTE1, slot);
@@ -418,15 +427,37 @@ static void to_l0(const struct filter_writer *f) {
        LOAD3D_WINDOWS(conv, &w->now, x_mul(f->groups, w->mm->c0)), LOAD3D_TYPE(w->mm));
 }
 
+/* Through UB, where fractals lie as in dw: columns of them, as far as the block has them. */
+static void store_coupled(const struct filter_writer *f, struct expr dst) {
+  struct emit *e = f->w.e;
+  struct expr slot = matmul_c_slot(&f->w, f->w.now.i), columns = x_div(f->cn16, FRACTAL_ROWS);
+  uint64_t row_blocks = FRACTAL_ROWS * sizeof(float) / BLOCK_BYTES;
+  emit_handshake(e, PIPE_M, PIPE_V, slot);
+  emit_wait(e, PIPE_MTE3, PIPE_V, 0);
+  EMIT(e, "copy_matrix_cc_to_ubuf", F("dst", x_name(e, "out")),
+       F("src", matmul_slot(e, "c0", slot, matmul_c_bytes(&f->w.t))),
+       F("len_burst", x_mul(x_div(f->cm16, FRACTAL_ROWS), columns)), W("type", "fp32"));
+  emit_set(e, PIPE_V, PIPE_M, slot);
+  emit_handshake(e, PIPE_V, PIPE_MTE3, 0);
+  EMIT(e, "copy_ubuf_to_gm", F("dst", dst), F("src", x_name(e, "out")), F("n_burst", columns),
+       F("len_burst", x_mul(f->cm16, row_blocks)),
+       F("dst_gap", x_mul(x_sub(f->op->dw_rows, f->cm16), row_blocks)));
+  emit_set(e, PIPE_MTE3, PIPE_V, 0);
+}
+
 /* Columns of blocks as wide as those of x. */
 static void store(const struct filter_writer *f) {
   const struct group *g = &f->w.now;
   uint64_t c0 = f->op->mm.c0, row_bytes = c0 * sizeof(float), high = f->op->dw_rows;
   struct expr column = x_add(x_mul(f->group, f->op->mm.n / c0), x_div(g->n, c0));
   struct expr row = x_add(x_mul(column, high), g->m);
+  struct expr dst = x_add(x_name(f->w.e, "dw"), x_mul(row, row_bytes));
   emit_if(f->w.e, "finish", x_eq(x_add(f->w.u, 1), f->count));
-  matmul_fixpipe(&f->w, x_add(x_name(f->w.e, "dw"), x_mul(row, row_bytes)), g->cn, f->cm16, f->cm16,
-                 high * row_bytes / BLOCK_BYTES, c0 < FRACTAL_ROWS ? "channel_split" : NULL);
+  if (f->w.mm->coupled)
+    store_coupled(f, dst);
+  else
+    matmul_fixpipe(&f->w, dst, g->cn, f->cm16, f->cm16, high * row_bytes / BLOCK_BYTES,
+                   c0 < FRACTAL_ROWS ? "channel_split" : NULL);
   emit_end(f->w.e);
 }
 
@@ -439,7 +470,7 @@ static void work(struct filter_writer *f, struct expr turn) {
   w->a_src = matmul_panel_slot(w, true, slot);
   w->b_src = matmul_panel_slot(w, false, slot);
   emit_if(e, "start", x_eq(w->u, 0));
-  emit_wait(e, PIPE_FIX, PIPE_M, matmul_c_slot(w, w->now.i));
+  emit_wait(e, matmul_out_pipe(w), PIPE_M, matmul_c_slot(w, w->now.i));
   emit_end(e);
   emit_wait(e, PIPE_MTE2, PIPE_MTE1, slot);
   matmul_begin_step(w, f->points, turn, f->t->steps);

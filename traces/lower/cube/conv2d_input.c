@@ -10,7 +10,7 @@
 
 enum { INPUT_TILING = CONV_KEYS, INPUT_KEY_COUNT = INPUT_TILING + MATMUL_TILING_KEYS };
 
-enum { PAD_MAX = 255, L1_ROW_MAX = 32767 };
+enum { PAD_MAX = 255, L1_ROW_MAX = 32767, BURSTS_MAX = 4095 };
 
 static const struct lower_key keys[INPUT_KEY_COUNT] = {
     CONV_KEY_ROWS("fp16|bf16|fp32|hf32", "type of dy and w", "fp16|bf16|fp32", "",
@@ -51,8 +51,10 @@ static enum vinci_status turn(struct lower_job *job, uint64_t c1, struct conv *c
   conv->bottom -= left_over;
   if (max_u64(max_u64(conv->top, conv->bottom), max_u64(conv->left, conv->right)) > PAD_MAX)
     return lower_error(job, "the gradient would need pads of more than %d", PAD_MAX);
-  if (conv->h * conv->w > UINT16_MAX)
-    return lower_error(job, "maps of more than %d points are not supported", UINT16_MAX);
+  if (conv->w > L1_ROW_MAX)
+    return lower_error(job, "the gradient would need rows of more than %d points", L1_ROW_MAX);
+  if (conv->spread_w > 1 && conv->given_w > BURSTS_MAX)
+    return lower_error(job, "rows of dy have more than %d points", BURSTS_MAX);
   return VINCI_OK;
 }
 

@@ -8,6 +8,7 @@
  */
 #include "core/base/arith.h"
 #include "traces/lower/cube/matmul_writer.h"
+#include "traces/lower/select.h"
 
 struct expr conv_weights_of(const struct conv *conv, struct expr z) {
   return x_mod(z, conv->groups);
@@ -34,17 +35,30 @@ static struct expr map_source(const struct matmul_panel *p, struct expr k, uint6
   return x_at(image, x_add(x_mul(x_div(k, mm->conv->window), points), point), BLOCK_BYTES);
 }
 
-void conv_copy_lines(struct emit *e, struct expr dst, struct expr src, struct expr channels,
-                     struct expr lines, uint64_t line, uint64_t map) {
-  EMIT(e, "copy_gm_to_cbuf", F("dst", dst), F("src", src), F("n_burst", channels),
-       F("len_burst", x_mul(lines, line)), F("src_gap", x_sub(map, x_mul(lines, line))));
+uint64_t conv_map_blocks(const struct conv *conv) {
+  uint64_t points = conv->gradient ? conv->given_h * conv->given_w : conv->h * conv->w;
+  return points * conv->point_bytes / BLOCK_BYTES;
+}
+
+void conv_copy_lines(const struct group *g, const char *name, struct expr dst, struct expr src,
+                     struct expr channels, struct expr lines, uint64_t line, uint64_t map) {
+  struct expr blocks = x_mul(lines, line);
+  if (!conv_is_large(map)) {
+    EMIT(g->e, "copy_gm_to_cbuf", F("dst", dst), F("src", src), F("n_burst", channels),
+         F("len_burst", blocks), F("src_gap", x_sub(map, blocks)));
+    return;
+  }
+  struct expr channel = group_for(g, name, channels);
+  EMIT(g->e, "copy_gm_to_cbuf", F("dst", x_at(dst, x_mul(channel, blocks), BLOCK_BYTES)),
+       F("src", x_at(src, channel, map * BLOCK_BYTES)), F("len_burst", blocks));
+  emit_end(g->e);
 }
 
 /* Rows of a feature map, of the channels that belong to k, under the windows of the block. */
 static void load_map(const struct matmul_panel *p, struct expr k, struct expr depth) {
   const struct conv *conv = p->w->mm->conv;
   uint64_t line = conv->w * conv->point_bytes / BLOCK_BYTES, map = conv->h * line;
-  conv_copy_lines(p->w->e, p->dst, map_source(p, k, map, x_mul(p->g->up, line)),
+  conv_copy_lines(p->g, "channel", p->dst, map_source(p, k, map, x_mul(p->g->up, line)),
                   x_ceil_div(depth, conv->window), p->g->height, line, map);
 }
 
@@ -86,7 +100,7 @@ static void load_spread(const struct matmul_panel *p, struct expr k, struct expr
   struct expr src = map_source(p, k, points, x_mul(first, conv->given_w));
   struct expr channels = x_ceil_div(depth, conv->window);
   if (high == 1 && conv->spread_w == 1)
-    conv_copy_lines(g->e, p->dst, src, channels, lines, conv->w, points);
+    conv_copy_lines(g, "channel", p->dst, src, channels, lines, conv->w, points);
   else
     spread_lines(p, src, channels, first, lines);
   emit_end(g->e);
@@ -120,8 +134,40 @@ void conv_load_panel(const struct matmul_panel *p, struct expr k, struct expr de
 
 /* ---- L1 to L0 ---- */
 
+/*
+ * With load3d of the first version: a row of fractals of 16 windows after the other, along k in
+ * each. Windows are counted from the first row of the result on that the block has.
+ */
+static void windows_by_row(const struct writer *w) {
+  struct emit *e = w->e;
+  const struct conv *conv = w->mm->conv;
+  const struct group *g = &w->now;
+  uint64_t c0 = w->mm->c0, points = conv->kh * conv->kw;
+  struct expr deep = emit_assigned(e, "kf", x_ceil_div(w->kk, c0));
+  struct expr block = emit_assigned(e, "kblock", x_div(w->a_at, c0));
+  struct expr mi = emit_for(e, "mi", fractals(g->cm));
+  struct expr from = x_sub(x_add(g->m, x_mul(mi, FRACTAL_ROWS)), x_mul(g->oy, conv->wo));
+  struct expr window = emit_assigned(e, "window", from);
+  struct expr above = x_max(0, x_sub(conv->top, x_mul(g->oy, conv->sh)));
+  EMIT(e, "img2col_cbuf_to_ca", F("dst", x_at(w->a_dst, x_mul(mi, deep), FRACTAL_BYTES)),
+       F("src", w->a_src), F("repeat", deep),
+       F("first_x", x_sub(x_mul(x_mod(window, conv->wo), conv->sw), conv->left)),
+       F("first_y", x_sub(x_mul(x_div(window, conv->wo), conv->sh), above)),
+       F("c1", x_div(block, points)), F("point_x", x_mod(block, conv->kw)),
+       F("point_y", x_mod(x_div(block, conv->kw), conv->kh)), F("stride_w", conv->sw),
+       F("stride_h", conv->sh), F("filter_w", conv->kw), F("filter_h", conv->kh),
+       F("dilation_w", conv->dw), F("dilation_h", conv->dh), F("pad_left", conv->left),
+       F("pad_right", conv->right), F("pad_top", above), F("l1_w", conv->w), F("l1_h", g->height),
+       LOAD3D_TYPE(w->mm));
+  emit_end(e);
+}
+
 void conv_windows_to_l0a(const struct writer *w) {
   const struct conv *conv = w->mm->conv;
+  if (!select_has(w->e->soc, OP_IMG2COLV2_CBUF_TO_CA)) {
+    windows_by_row(w);
+    return;
+  }
   const struct group *g = &w->now;
   struct expr channels = x_mul(x_ceil_div(w->da, conv->window), conv->block);
   EMIT(w->e, "img2colv2_cbuf_to_ca",

@@ -104,6 +104,7 @@ bool conv_candidate(struct lower_job *job, size_t index) {
   uint64_t bn = matmul_even(mm->n, sides->channels[side % sides->channel_count], matmul_unit(mm));
   uint64_t room =
       (uint64_t)job->soc->l1_bytes - (mm->bias ? SLOTS * (uint64_t)job->soc->bt_bytes : 0);
+  room = left_of(room, matmul_residual_l1_bytes(mm, points, bn));
   /* Of one block of channels: */
   uint64_t map = conv_rows(conv, points) * conv->w * conv->point_bytes;
   uint64_t weights = bn * conv->window * mm->element_bytes;

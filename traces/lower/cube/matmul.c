@@ -21,7 +21,8 @@ static const struct lower_key keys[MATMUL_KEY_COUNT] = {
                           "type of the result; default: that of A, fp32 for hf32, int32 for int8"},
     [MATMUL_TRANSPOSE_A] = {"transpose_a", LOWER_WORD, "0", BOOLEAN, "A is given as [k,m]"},
     [MATMUL_TRANSPOSE_B] = {"transpose_b", LOWER_WORD, "0", BOOLEAN, "B is given as [n,k]"},
-    [MATMUL_BIAS] = {"bias", LOWER_WORD, "0", BOOLEAN, "adds a row of n fp32 (int32) values"},
+    [MATMUL_BIAS] = {"bias", LOWER_WORD, "0", "0|1|each",
+                     "adds a row of n fp32 (int32) values; each: a row of its own to each product"},
     [MATMUL_BATCH] = {"batch", LOWER_SIZE, "1", NULL, "independent products"},
     [MATMUL_SHARED] = {"shared", LOWER_WORD, "none", "none|a|b",
                        "operand that all products have in common"},
@@ -35,6 +36,10 @@ static const struct lower_key keys[MATMUL_KEY_COUNT] = {
     [MATMUL_SCALES] = {"scales", LOWER_WORD, "0", BOOLEAN,
                        "one scale for each column instead: a row of n words as set_quant_pre takes",
                        false},
+    [MATMUL_RELU] = {"relu", LOWER_WORD, "0", BOOLEAN, MATMUL_RELU_TEXT},
+    [MATMUL_RESIDUAL] = {"residual", LOWER_WORD, "0", BOOLEAN, MATMUL_RESIDUAL_TEXT},
+    [MATMUL_MIXED] = {"mixed", LOWER_WORD, "0", BOOLEAN,
+                      "A is given as [m,batch,k], and the result is [m,batch,n]"},
     [MATMUL_GENERATION] = {"generation", LOWER_WORD, "3", "3|2",
                            "which tilings are tried: as MatMulV3 of the vendor's library has them, "
                            "or as MatMulV2, with panels of at most four steps"},
@@ -45,7 +50,7 @@ static const struct lower_key keys[MATMUL_KEY_COUNT] = {
                        "operand that stays in L1 from block to block"),
 };
 
-enum { SHARED_A = 1, SHARED_B };
+enum { SHARED_A = 1, SHARED_B, BIAS_EACH = 2 };
 
 void matmul_types(const struct lower_job *job, struct matmul *mm, const struct lower_value *in,
                   const struct lower_value *out) {
@@ -68,6 +73,23 @@ enum vinci_status matmul_check_cube(struct lower_job *job, const struct matmul *
   return VINCI_OK;
 }
 
+/* Rows of the products in turn are rows of one matrix with as many times the columns. */
+static enum vinci_status check_mixed(struct lower_job *job, const struct matmul *mm) {
+  if (mm->coupled)
+    return lower_error(job, "mixed=1 is not for %s", arch_name(job->soc->arch));
+  const struct lower_value *split = &job->value[MATMUL_SPLIT];
+  if (mm->trans_a || mm->nz_a || mm->nz_c || mm->residual || mm->a_batches != mm->batch ||
+      (split->given && split->size > 1))
+    return lower_error(job, "mixed=1 asks for A and the result in ND, as they are read, an A for "
+                            "each product, k in one part, and no residual");
+  if (mm->batch * mm->n > UINT16_MAX)
+    return lower_error(job,
+                       "with mixed=1 rows of the result are %" PRIu64 " elements apart; the "
+                       "fixpipe knows at most %d",
+                       mm->batch * mm->n, UINT16_MAX);
+  return VINCI_OK;
+}
+
 static enum vinci_status check(struct lower_job *job, const struct matmul *mm) {
   enum vinci_status status = matmul_check_cube(job, mm);
   if (status != VINCI_OK)
@@ -82,7 +104,12 @@ static enum vinci_status check(struct lower_job *job, const struct matmul *mm) {
     return lower_error(job, "only an fp16 result of int8 has scales");
   if (job->value[MATMUL_SCALE].given && mm->scale == SCALE_COLUMNS)
     return lower_error(job, "either one scale or one for each column");
-  return mm->coupled ? matmul_coupled_check(job, mm) : VINCI_OK;
+  if (mm->mixed && (status = check_mixed(job, mm)) != VINCI_OK)
+    return status;
+  if (mm->bias_each && mm->coupled)
+    return lower_error(job, "bias=each is not for %s", arch_name(job->soc->arch));
+  status = matmul_residual_check(job, mm);
+  return status == VINCI_OK && mm->coupled ? matmul_coupled_check(job, mm) : status;
 }
 
 uint64_t matmul_scale_word(double scale) {
@@ -97,8 +124,8 @@ static void set_scale(struct matmul *mm, const struct lower_value *value) {
   mm->scale_word = matmul_scale_word(value[MATMUL_SCALE].number);
 }
 
-static struct matmul_tensor tensor(const char *name, enum dtype type, uint64_t batches,
-                                   uint64_t rows, uint64_t columns, bool nz) {
+struct matmul_tensor matmul_operand(const char *name, enum dtype type, uint64_t batches,
+                                    uint64_t rows, uint64_t columns, bool nz) {
   uint64_t c0 = (uint64_t)BLOCK_BYTES * BITS_PER_BYTE / dtype_bits(type);
   const uint64_t nd_shape[] = {batches, rows, columns};
   const uint64_t nz_shape[] = {batches, ceil_div(columns, c0), ceil_div(rows, FRACTAL_ROWS),
@@ -111,13 +138,28 @@ static struct matmul_tensor tensor(const char *name, enum dtype type, uint64_t b
   return tensor;
 }
 
+/* [batch,m,columns] as [m,batch,columns]. */
+static void mix(struct matmul_tensor *tensor) {
+  if (tensor->rank < 3)
+    return;
+  uint64_t batches = tensor->shape[0];
+  tensor->shape[0] = tensor->shape[1];
+  tensor->shape[1] = batches;
+}
+
 static void set_tensors(struct matmul *mm) {
   uint64_t m = mm->m, k = mm->k, n = mm->n;
   bool a = mm->trans_a, b = mm->trans_b;
-  mm->a = tensor("a", mm->type, mm->a_batches, a ? k : m, a ? m : k, mm->nz_a);
-  mm->b = tensor("b", mm->type, mm->b_batches, b ? n : k, b ? k : n, mm->nz_b);
-  mm->c = tensor("c", mm->out_type, mm->batch, m, n, mm->nz_c);
-  mm->biases = mm->scales = n;
+  mm->a = matmul_operand("a", mm->type, mm->a_batches, a ? k : m, a ? m : k, mm->nz_a);
+  mm->b = matmul_operand("b", mm->type, mm->b_batches, b ? n : k, b ? k : n, mm->nz_b);
+  mm->c = matmul_operand("c", mm->out_type, mm->batch, m, n, mm->nz_c);
+  mm->r = matmul_operand("residual", mm->type, mm->batch, m, n, mm->nz_c);
+  if (mm->mixed) {
+    mix(&mm->a);
+    mix(&mm->c);
+  }
+  mm->scales = n;
+  mm->biases = mm->bias_each ? mm->batch * n : n;
 }
 
 static enum vinci_status setup(struct lower_job *job) {
@@ -137,7 +179,12 @@ static enum vinci_status setup(struct lower_job *job) {
       .nz_a = value[MATMUL_FORMAT_A].word,
       .nz_b = value[MATMUL_FORMAT_B].word,
       .nz_c = value[MATMUL_FORMAT_C].word,
-      .bias = value[MATMUL_BIAS].word,
+      .bias = value[MATMUL_BIAS].word != 0,
+      .bias_each = value[MATMUL_BIAS].word == BIAS_EACH,
+      .relu = value[MATMUL_RELU].word,
+      .residual = value[MATMUL_RESIDUAL].word,
+      .mixed = value[MATMUL_MIXED].word,
+      .alone = value[MATMUL_MIXED].word,
       .shallow = value[MATMUL_GENERATION].word,
       .coupled = matmul_is_coupled(job->soc),
   };
@@ -196,7 +243,29 @@ static bool orient(const struct call_shape *s, bool bias, uint64_t *k, bool *tra
   return false;
 }
 
+/* x1 [m,batch,k], x2 [batch,k,n], y [m,batch,n]: how the vendor's kernel is used for latent
+ * attention. */
+static bool call_mixed(struct lower_call *call) {
+  const struct lower_tensor *a = &call->input[0], *b = &call->input[1], *y = &call->output[0];
+  if (call->input_count < 2 || call->output_count < 1 || a->rank != 3 || b->rank != 3 ||
+      y->rank != 3)
+    return lower_cannot(call, "two operands and a result of three dimensions are needed");
+  if (a->shape[1] != b->shape[0] || y->shape[1] != b->shape[0] || a->shape[0] != y->shape[0] ||
+      a->shape[2] != b->shape[1] || y->shape[2] != b->shape[2])
+    return lower_cannot(call,
+                        "only the orders [m,batch,k], [batch,k,n] and [m,batch,n] are modelled");
+  lower_arg(call, "m=%" PRIu64, a->shape[0]);
+  lower_arg(call, "k=%" PRIu64, a->shape[2]);
+  lower_arg(call, "n=%" PRIu64, b->shape[2]);
+  lower_arg(call, "batch=%" PRIu64, b->shape[0]);
+  lower_arg(call, "mixed=1");
+  lower_arg_dtype(call, "dtype", a);
+  return true;
+}
+
 static bool from_tensors(struct lower_call *call) {
+  if (strcmp(call->type, "TransposeBatchMatMul") == 0)
+    return call_mixed(call);
   struct call_shape s;
   uint64_t k;
   bool trans_a, trans_b;
@@ -238,11 +307,12 @@ static bool from_tensors(struct lower_call *call) {
 }
 
 static const struct lower_template template = MATMUL_TEMPLATE(matmul_candidate);
-LOWER_OPERATOR(matmul, "MatMul|MatMulV2|MatMulV3|Gemm",
+LOWER_OPERATOR(matmul, "MatMul|MatMulV2|MatMulV3|Gemm|MatMulCommon",
                "C[m,n] = A[m,k] B[k,n], fp32 or int32 accumulation", keys, &template, NULL,
                from_tensors)
 
 /* The same, under the name that people look for. */
-LOWER_OPERATOR(batch_matmul, "BatchMatMul|BatchMatMulV2|BatchMatMulV3",
+LOWER_OPERATOR(batch_matmul,
+               "BatchMatMul|BatchMatMulV2|BatchMatMulV3|BatchMatMulNd|TransposeBatchMatMul",
                "C[batch,m,n] = A[batch,m,k] B[batch,k,n], as matmul", keys, &template, NULL,
                from_tensors)

@@ -13,6 +13,7 @@
 #define VINCI_TRACES_LOWER_CUBE_MATMUL_H
 
 #include "core/chip/layout.h"
+#include "traces/lower/cube/matmul_parts.h"
 #include "traces/lower/lower.h"
 
 enum matmul_key {
@@ -31,6 +32,9 @@ enum matmul_key {
   MATMUL_FORMAT_C,
   MATMUL_SCALE,
   MATMUL_SCALES,
+  MATMUL_RELU,
+  MATMUL_RESIDUAL,
+  MATMUL_MIXED,
   MATMUL_GENERATION,
   MATMUL_SPLIT, /* convolutions share only the keys below */
   MATMUL_TILE,
@@ -50,6 +54,9 @@ enum matmul_key {
   {"resident", LOWER_WORD, NULL, "none|a|b", resident_text, true},                                 \
   {"band", LOWER_SIZE, NULL, NULL, "rows of blocks that the cores walk through together", true},   \
   {"cores", LOWER_SIZE, NULL, NULL, "cores to use", true, false, true}
+#define MATMUL_RELU_TEXT                                                                           \
+  "negative results become 0, as the sums leave the cube, before a scale"
+#define MATMUL_RESIDUAL_TEXT "adds the tensor residual, in the shape of the result, before relu"
 /* clang-format on */
 
 /* What the fixpipe multiplies int32 sums with on their way to fp16 or int8. */
@@ -59,22 +66,17 @@ enum { MATMUL_SCALE_BYTES = 8, MATMUL_SIDES_MAX = 14 };
 enum matmul_resident { RESIDENT_NONE, RESIDENT_A, RESIDENT_B };
 
 struct conv; /* conv.h */
-
-struct matmul_tensor {
-  const char *name;
-  enum dtype type;
-  unsigned rank;
-  uint64_t shape[5];
-  const char *format;
-};
-
 /* The operator's problem: set once by setup(). */
 struct matmul {
   const char *name; /* of the kernel */
-  struct matmul_tensor a, b, c;
-  uint64_t biases, scales; /* elements of those tensors */
-  size_t first_key;        /* of the tiling keys, in the order of enum matmul_key */
-  const struct conv *conv; /* NULL: A is a matrix */
+  struct matmul_tensor a, b, c, r;
+  uint64_t biases, scales;              /* elements of those tensors */
+  size_t first_key;                     /* of the tiling keys, in the order of enum matmul_key */
+  const struct conv *conv;              /* NULL: A is a matrix */
+  const struct matmul_vectors *vectors; /* NULL: vector cores have no part */
+  const void *own;                      /* what those need to know */
+  bool alone;                           /* the operator has no parts of k */
+  const struct matmul_groups *groups;   /* NULL: all batches have m rows */
   uint64_t batch, m, k, n;
   uint64_t a_batches, b_batches; /* 1 where all batches share the operand */
   enum dtype type, out_type;
@@ -82,7 +84,10 @@ struct matmul {
   uint64_t c0; /* elements of a block of 32 bytes */
   bool trans_a, trans_b;
   bool nz_a, nz_b, nz_c;
-  bool bias;
+  bool bias, bias_each; /* a row; one of its own for each product */
+  bool residual; /* r is added (matmul_residual.c) */
+  bool mixed;    /* rows of A and C are those of all batches in turn: [m,batch,k], [m,batch,n] */
+  bool relu;     /* negative results become 0 on their way out of L0C */
   enum matmul_scale scale;
   bool shallow;          /* panels of few steps only */
   bool library_block;    /* the library has one block for the shape: see matmul_tiling.c */
@@ -144,10 +149,19 @@ bool matmul_fits_l0(struct lower_job *job, const struct matmul *mm, const struct
 bool matmul_split_fits(struct lower_job *job, const struct matmul_tiling *tiling);
 uint64_t matmul_split_cycles(const struct vinci_soc *soc, const struct matmul *mm,
                              const struct matmul_tiling *tiling);
-/* Cores that are cube and vector core in one (matmul_coupled.c), the architectures c100 and m200.
- */
+/* A residual (matmul_residual.c): whether there can be one; what it takes in L1, and L0A and L0B at
+ * the least; products of a block of n columns. All 0 without a residual. */
+enum vinci_status matmul_residual_check(struct lower_job *job, const struct matmul *mm);
+uint64_t matmul_residual_l1_bytes(const struct matmul *mm, uint64_t bm, uint64_t bn);
+uint64_t matmul_residual_l0_bytes(const struct matmul *mm);
+uint64_t matmul_residual_steps(const struct matmul *mm, uint64_t n);
+/* Cores that are cube and vector core in one (matmul_coupled.c): c100 and m200. */
 bool matmul_is_coupled(const struct vinci_soc *soc);
 enum vinci_status matmul_coupled_check(struct lower_job *job, const struct matmul *mm);
+/* What N rows of a block take to leave that begin where blocks of 32 bytes do not: each has a copy
+ * of its own, and one for its end. 0 for others. */
+uint64_t matmul_coupled_line_cycles(const struct vinci_soc *soc, const struct matmul *mm,
+                                    uint64_t rows);
 bool matmul_coupled_fits(struct lower_job *job, const struct matmul_tiling *tiling);
 bool matmul_candidate(struct lower_job *job, size_t index);
 /* The blocks among which matmul_candidate() chooses; the rest of the problem is set. */
@@ -157,30 +171,6 @@ void matmul_emit(const struct lower_job *job, struct emit *emit);
 /* The template of operators whose trace is that of a matmul. */
 #define MATMUL_TEMPLATE(candidate_)                                                                \
   { setup, candidate_, matmul_cost, matmul_emit }
-
-/* ---- parts of estimates (matmul_cost.c) ---- */
-
-/* What a core does again and again: a block, or a part of a block. */
-struct cube_round {
-  uint64_t count; /* of the busiest core */
-  uint64_t m, n, k_tiles, steps;
-  uint64_t panels;           /* of each operand */
-  uint64_t a_bytes, b_bytes; /* to L0A and L0B */
-};
-/* Cycles of the cube and of MTE1. */
-void cube_cost_rounds(struct lower_job *job, const struct matmul *mm,
-                      const struct cube_round *round);
-/* Cycles for bytes at a rate of thousandths of a byte per cycle. */
-uint64_t cube_cycles_at(uint64_t bytes, uint64_t mbytes_per_cycle);
-/* The rate of one core's path, or its share of what L2 gives to all cores. */
-uint64_t cube_rate(const struct vinci_soc *soc, enum path path, uint64_t cores);
-/* What the fixpipe takes at least for fp32 in columns of 8. */
-uint64_t cube_split_cycles(const struct vinci_soc *soc, uint64_t bytes);
-uint64_t cube_store_cycles(const struct vinci_soc *soc, enum path path, uint64_t bytes,
-                           uint64_t cores);
-/* The busiest pipe of the busiest core, its first panels and its last block, and the launch. */
-uint64_t cube_total_cycles(const struct lower_job *job, const struct matmul_tiling *t,
-                           uint64_t blocks, uint64_t panels, uint64_t block_start);
 
 /* hf32 is how the cube reads fp32. */
 static inline enum dtype matmul_stored(enum dtype type) {

@@ -8,6 +8,7 @@
  * L2, whichever is slowest; where L0C holds one block only, the cube waits while the fixpipe
  * empties L0C. All cores together are no faster than device memory.
  */
+#include "traces/lower/cube/matmul_cost.h"
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
 #include "core/result/result.h"
@@ -143,6 +144,9 @@ static uint64_t a_bytes(const struct matmul *mm, uint64_t k) {
   return conv ? conv->c1 * conv->h * conv->w * conv->point_bytes : mm->m * k * mm->element_bytes;
 }
 
+/* B comes from vector cores, of bytes, and is in L2. */
+static bool is_made(const struct matmul *mm) { return mm->vectors && mm->vectors->make_b; }
+
 static uint64_t operand_cycles(const struct lower_job *job, const struct matmul_tiling *t,
                                bool is_a) {
   const struct matmul *mm = job->data;
@@ -154,8 +158,9 @@ static uint64_t operand_cycles(const struct lower_job *job, const struct matmul_
       .copies = times * (is_a == t->a_outer ? t->groups : t->turns) * copies.count,
       .bytes =
           times * (is_a && mm->conv ? matmul_a_panel_bytes(mm, t->rows, mm->k) : count * k_bytes),
-      .unique = is_a ? mm->a_batches * a_bytes(mm, all_k)
-                     : mm->b_batches * mm->n * all_k * mm->element_bytes,
+      .unique = is_a          ? mm->a_batches * a_bytes(mm, all_k)
+                : is_made(mm) ? 0
+                              : mm->b_batches * mm->n * all_k * mm->element_bytes,
       .row = copies.row_bytes,
       .run = copies.run_bytes,
       .nz = (is_a ? mm->nz_a : mm->nz_b) || copies.way == COPY_BY_COLUMN,
@@ -164,6 +169,22 @@ static uint64_t operand_cycles(const struct lower_job *job, const struct matmul_
 }
 
 /* ---- all ---- */
+
+/* A residual is a small product for each 16 columns of a block; a load brings several of them. */
+static void residual_core_cycles(struct lower_job *job, const struct cube_round *block) {
+  const struct vinci_soc *soc = job->soc;
+  const struct matmul *mm = job->data;
+  uint64_t steps = block->count * matmul_residual_steps(mm, block->n);
+  uint64_t tiles = ceil_div(block->m, (uint64_t)soc->cube_m), es = mm->element_bytes;
+  if (!mm->residual)
+    return;
+  job->cost.cube_cycles +=
+      steps * (tiles * mm->cube_mcycles + (uint64_t)soc->cube_issue_mcycles) / MILLI;
+  job->cost.scalar_cycles += kernel_issue_cycles(soc, mm->conv ? KERNEL_CONV : KERNEL_CUBE) * steps;
+  job->cost.mte1_cycles += steps * startup(soc, PATH_L1_L0A) / MILLI +
+                           cube_cycles_at(block->count * block->m * block->n * es,
+                                          (uint64_t)soc->path[PATH_L1_L0A].mbytes_per_cycle);
+}
 
 /* What does not depend on device memory. */
 static void fill_core_pipes(struct lower_job *job, const struct matmul_tiling *t) {
@@ -182,6 +203,7 @@ static void fill_core_pipes(struct lower_job *job, const struct matmul_tiling *t
                                    .a_bytes = m * k * es,
                                    .b_bytes = n * k * es * (1 + mm->b_repeats)};
   cube_cost_rounds(job, mm, &block);
+  residual_core_cycles(job, &block);
 }
 
 static void fill_gm_pipes(struct lower_job *job, const struct matmul_tiling *t) {
@@ -195,10 +217,16 @@ static void fill_gm_pipes(struct lower_job *job, const struct matmul_tiling *t) 
   uint64_t store = cube_store_cycles(soc, out, bytes, t->cores);
   if (mm->nz_c && mm->out_type == DTYPE_FP32 && !mm->coupled)
     store = max_u64(store, cube_split_cycles(soc, bytes));
+  if (mm->coupled)
+    store += matmul_coupled_line_cycles(soc, mm, min_u64(mm->m, t->rows));
   job->cost.fix_cycles = blocks * max_u64((uint64_t)soc->path[out].minimum_mcycles / MILLI, store);
   uint64_t rows = (uint64_t)mm->bias + (mm->scale == SCALE_COLUMNS);
   job->cost.mte2_cycles = rows * blocks * panel_start(soc) + operand_cycles(job, t, true) +
                           operand_cycles(job, t, false);
+  if (mm->residual)
+    job->cost.mte2_cycles +=
+        blocks * (panel_start(soc) +
+                  cube_cycles_at(m * n * mm->element_bytes, cube_rate(soc, PATH_GM_L1, t->cores)));
 }
 
 /* Bytes between cores and device memory. */
@@ -208,7 +236,7 @@ static uint64_t gm_bytes(const struct matmul *mm, const struct matmul_tiling *t)
   uint64_t b_times = (t->resident == RESIDENT_B ? 1 : t->mt) * mm->batch;
   uint64_t parts = t->split > 1 ? 2 * t->split * results * ACCUMULATOR_BYTES : 0;
   return mm->batch * a_bytes(mm, mm->k) * a_times + mm->n * mm->k * mm->element_bytes * b_times +
-         results * mm->out_bytes + parts;
+         results * (mm->out_bytes + (mm->residual ? mm->element_bytes : 0)) + parts;
 }
 
 bool matmul_cost(struct lower_job *job) {
@@ -225,14 +253,19 @@ bool matmul_cost(struct lower_job *job) {
   fill_gm_pipes(job, &t);
   /* The first panels come in, and the last block leaves, alone. */
   uint64_t blocks = blocks_per_core(&t), panels = blocks * t.groups;
-  uint64_t unique = mm->batch * mm->m * mm->n * mm->out_bytes + mm->a_batches * a_bytes(mm, mm->k) +
-                    mm->b_batches * mm->n * mm->k * mm->element_bytes;
+  uint64_t result_bytes = mm->out_bytes + (mm->residual ? mm->element_bytes : 0);
+  uint64_t unique = mm->batch * mm->m * mm->n * result_bytes + mm->a_batches * a_bytes(mm, mm->k) +
+                    mm->b_batches * mm->n * mm->k * (is_made(mm) ? 1 : mm->element_bytes);
   uint64_t device = cube_cycles_at(unique, share(soc, soc_hbm_bytes_per_second(soc), 1));
   cost->total_cycles = max_u64(
       cube_total_cycles(job, &t, blocks, panels, (uint64_t)soc->cube_startup_mcycles / MILLI),
       device + cost->mte2_cycles / panels);
   if (t.split > 1)
     cost->total_cycles += matmul_split_cycles(soc, mm, &t);
+  if (mm->vectors)
+    cost->total_cycles =
+        max_u64(cost->total_cycles, mm->vectors->cycles(soc, mm, &t, blocks, loads_of(&t, false))) +
+        cost->mte2_cycles / panels;
   cost->blocks = (uint32_t)t.cores;
   cost->shares = t.split > 1 || matmul_is_flat(mm) ? 0 : t.blocks_total;
   cost->gm_bytes = gm_bytes(mm, &t);

@@ -6,57 +6,144 @@
  * where copies of whole blocks of 32 bytes put them in their places.
  */
 #include "core/base/arith.h"
+#include "core/base/number.h"
 #include "traces/lower/cube/matmul_writer.h"
+#include "traces/lower/select.h"
+#include "traces/lower/vector/tiles.h"
+#include "traces/lower/vector/unit.h"
+
+enum { BIAS_FLAG = 2, BIAS_ALIGNMENT = 512 };
 
 bool matmul_is_coupled(const struct vinci_soc *soc) {
   return emit_cube_core(soc) == emit_vector_core(soc);
 }
 
+/* Whether rows of C end where blocks do not: they are put together in UB before they leave. */
+static bool has_lines(const struct matmul *mm) {
+  return !mm->nz_c && mm->n * mm->out_bytes % BLOCK_BYTES != 0;
+}
+
+uint64_t matmul_coupled_line_cycles(const struct vinci_soc *soc, const struct matmul *mm,
+                                    uint64_t rows) {
+  enum { COPIES = 2 };
+  uint64_t start = (uint64_t)soc->path[PATH_UB_GM].startup_mcycles;
+  return has_lines(mm) ? rows * COPIES * start / MILLI : 0;
+}
+
 enum vinci_status matmul_coupled_check(struct lower_job *job, const struct matmul *mm) {
   const char *arch = arch_name(job->soc->arch);
-  if (mm->bias || mm->scale != SCALE_NONE)
-    return lower_error(job, "bias and scales are not for %s", arch);
   if (mm->element_bytes == 1 && (mm->trans_a || !mm->trans_b))
     return lower_error(job, "on %s int8 takes [m,k] and [n,k]: load2d transposes 16 bits only",
                        arch);
-  uint64_t row_a = (mm->trans_a ? mm->m : mm->k) * mm->element_bytes;
-  uint64_t row_b = (mm->trans_b ? mm->k : mm->n) * mm->element_bytes;
-  if ((!mm->nz_a && row_a % BLOCK_BYTES) || (!mm->nz_b && row_b % BLOCK_BYTES) ||
-      (!mm->nz_c && mm->n * mm->out_bytes % BLOCK_BYTES))
-    return lower_error(job, "on %s rows have to be whole blocks of %d bytes, or the format NZ",
-                       arch, BLOCK_BYTES);
-  if (mm->nz_c && mm->out_bytes != 2)
-    return lower_error(job, "on %s only fp16 results are NZ", arch);
+  if (mm->scale == SCALE_COLUMNS || mm->out_type == DTYPE_INT8)
+    return lower_error(job, "on %s int32 sums leave with one scale, as fp16", arch);
+  float scale = fp32_from_bits((uint32_t)mm->scale_word);
+  if (mm->scale == SCALE_TENSOR && fp16_to_fp32(fp16_from_fp32(scale)) != scale)
+    return lower_error(job, "on %s a scale is an fp16, which cannot hold %g", arch, (double)scale);
+  if (mm->nz_c && mm->out_type == DTYPE_FP32)
+    return lower_error(job, "on %s fp32 results are ND only", arch);
   return VINCI_OK;
+}
+
+/* ---- what UB holds ---- */
+
+static uint64_t block_bytes(const struct matmul *mm, const struct matmul_tiling *t) {
+  return round_up(t->bm, FRACTAL_ROWS) * round_up(t->bn, FRACTAL_ROWS) * mm->out_bytes;
+}
+
+static uint64_t bias_bytes(const struct matmul *mm) {
+  return mm->bias ? round_up(mm->biases, FRACTAL_ROWS) * ACCUMULATOR_BYTES : 0;
+}
+
+/* Beside the blocks: one as lines, the bias. */
+static uint64_t other_bytes(const struct matmul *mm, const struct matmul_tiling *t) {
+  return (has_lines(mm) ? block_bytes(mm, t) : 0) + round_up(bias_bytes(mm), BIAS_ALIGNMENT);
+}
+
+static uint64_t room_of(const struct vinci_soc *soc, const struct matmul *mm) {
+  return (uint64_t)soc->ub_bytes - (has_lines(mm) ? select_ub_bytes(soc) : 0);
 }
 
 bool matmul_coupled_fits(struct lower_job *job, const struct matmul_tiling *t) {
   enum { BURSTS_MAX = 4095 };
   const struct matmul *mm = job->data;
-  uint64_t block = round_up(t->bm, FRACTAL_ROWS) * round_up(t->bn, FRACTAL_ROWS);
-  if (block * mm->out_bytes > (uint64_t)job->soc->ub_bytes)
+  uint64_t rest = (mm->n - 1) % t->bn + 1;
+  if (block_bytes(mm, t) + other_bytes(mm, t) > room_of(job->soc, mm))
     return lower_refuse(job, "the block does not fit UB");
-  if (t->ka > BURSTS_MAX || t->kb > BURSTS_MAX)
+  if (!mm->conv && (t->ka > BURSTS_MAX || t->kb > BURSTS_MAX))
     return lower_refuse(job, "panels are deeper than %d", BURSTS_MAX);
+  if (has_lines(mm) && rest * mm->out_bytes < BLOCK_BYTES && mm->n > t->bn)
+    return lower_refuse(job, "the last block has rows of less than %d bytes", BLOCK_BYTES);
+  uint64_t row = mm->n * mm->out_bytes, last = (mm->m - 1) % t->rows + 1;
+  if (has_lines(mm) && mm->batch > 1 && row < BLOCK_BYTES && last * row < BLOCK_BYTES)
+    return lower_refuse(job, "the last block of a product has less than %d bytes", BLOCK_BYTES);
   return true;
 }
 
-static uint64_t out_bytes(const struct writer *w) {
-  return round_up(w->t.bm, FRACTAL_ROWS) * round_up(w->t.bn, FRACTAL_ROWS) * w->mm->out_bytes;
-}
-
 static uint64_t out_slots(const struct writer *w) {
-  return out_bytes(w) * 2 <= (uint64_t)w->e->soc->ub_bytes ? 2 : 1;
+  uint64_t bytes = block_bytes(w->mm, &w->t);
+  if (has_lines(w->mm))
+    return 1;
+  return bytes * 2 + other_bytes(w->mm, &w->t) <= room_of(w->e->soc, w->mm) ? 2 : 1;
 }
 
 void matmul_coupled_buffers(const struct writer *w) {
-  emit_buffer(w->e, "out", SPACE_UB, out_bytes(w) * out_slots(w));
+  uint64_t bytes = block_bytes(w->mm, &w->t);
+  emit_buffer(w->e, "out", SPACE_UB, bytes * out_slots(w));
+  if (has_lines(w->mm))
+    emit_buffer(w->e, "lines", SPACE_UB, bytes);
+  if (w->mm->bias)
+    emit_buffer(w->e, "biases", SPACE_UB, bias_bytes(w->mm));
 }
 
 void matmul_coupled_flags(const struct writer *w, bool set) {
   struct expr slot = matmul_free_slots(w, set, "out", out_slots(w));
   emit_flag_of(w->e, set, PIPE_MTE3, PIPE_V, slot);
   emit_end(w->e);
+}
+
+/* ---- bias ---- */
+
+/* The row of all biases comes to UB once. Columns behind the last have a bias of 0. */
+void matmul_coupled_bias_row(const struct writer *w) {
+  struct emit *e = w->e;
+  uint64_t all = w->mm->biases, block = BLOCK_BYTES / ACCUMULATOR_BYTES, over = all % block;
+  struct expr biases = x_name(e, "biases");
+  emit_plain(e, "set_mask_count");
+  vmask_count(e, bias_bytes(w->mm) / ACCUMULATOR_BYTES);
+  vfill(e, biases, 0, "fp32");
+  emit_handshake(e, PIPE_V, PIPE_MTE2, BIAS_FLAG);
+  EMIT(e, "copy_gm_to_ubuf", F("dst", biases), F("src", x_name(e, "bias")),
+       F("len_burst", ceil_div(all, block)));
+  emit_handshake(e, PIPE_MTE2, PIPE_V, BIAS_FLAG);
+  emit_plain(e, "set_mask_norm");
+  if (over == 0)
+    return;
+  e->tails = true;
+  EMIT(e, "set_vector_mask", F("high", 0), F("low", 0xff & ~((1 << over) - 1)));
+  vfill(e, x_add(biases, all / block * BLOCK_BYTES), 0, "fp32");
+}
+
+/*
+ * A block's part of the row goes into all rows of the block in L0C, where the mads add to the row.
+ * V is done with this block of L0C, which V has emptied.
+ */
+void matmul_coupled_bias(const struct writer *w, const struct group *g) {
+  struct emit *e = w->e;
+  const struct matmul *mm = w->mm;
+  struct expr slot = matmul_c_slot(w, g->i), first = g->n, tall = fractals(g->cm);
+  if (mm->conv)
+    first = x_add(x_mul(conv_weights_of(mm->conv, g->z), mm->n), first);
+  emit_barrier(e, PIPE_V);
+  struct expr high = group_for(g, "high", tall);
+  EMIT(e, "broadcast_ub_to_cc",
+       F("dst", x_at(matmul_slot(e, "c0", slot, matmul_c_bytes(&w->t)), high,
+                     FRACTAL_ROWS * FRACTAL_ROWS * ACCUMULATOR_BYTES)),
+       F("src", x_at(x_name(e, "biases"), first, ACCUMULATOR_BYTES)), F("n_burst", fractals(g->cn)),
+       F("len_burst", 1), F("dst_gap", x_sub(tall, 1)),
+       W("type", dtype_name(matmul_accumulator(mm))));
+  emit_end(e);
+  emit_set(e, PIPE_V, PIPE_M, slot);
 }
 
 /* ---- L1 to L0 ---- */
@@ -94,12 +181,24 @@ void matmul_coupled_to_l0b(const struct writer *w) {
 
 /* ---- out ---- */
 
-/* Whole columns of blocks. */
+/* Whole columns of blocks; those of a convolution have as many rows as there are points. */
 static void nz_to_gm(const struct writer *w, struct expr src) {
-  struct expr cm = padded(w->now.cm);
-  EMIT(w->e, "copy_ubuf_to_gm", F("dst", matmul_c_at(w, w->now.n)), F("src", src),
-       F("n_burst", fractals(w->now.cn)), F("len_burst", cm),
-       F("dst_gap", x_sub(round_up(w->mm->m, FRACTAL_ROWS), cm)));
+  const struct matmul *mm = w->mm;
+  uint64_t point = matmul_out_c0(mm) * mm->out_bytes / BLOCK_BYTES;
+  struct expr high = padded(w->now.cm), cm = mm->conv ? w->now.cm : high;
+  uint64_t rows = mm->conv ? mm->m : round_up(mm->m, FRACTAL_ROWS);
+  struct expr dst = matmul_c_at(w, w->now.n), columns = fractals(w->now.cn);
+  if (rows * point <= UINT16_MAX) {
+    EMIT(w->e, "copy_ubuf_to_gm", F("dst", dst), F("src", src), F("n_burst", columns),
+         F("len_burst", x_mul(cm, point)), F_IF(mm->conv, "src_gap", x_mul(x_sub(high, cm), point)),
+         F("dst_gap", x_mul(x_sub(rows, cm), point)));
+    return;
+  }
+  struct expr column = emit_for(w->e, "column", columns); /* the gap of a copy has 16 bits */
+  EMIT(w->e, "copy_ubuf_to_gm", F("dst", x_at(dst, column, rows * point * BLOCK_BYTES)),
+       F("src", x_at(src, x_mul(column, high), point * BLOCK_BYTES)),
+       F("len_burst", x_mul(cm, point)));
+  emit_end(w->e);
 }
 
 /* A block of 32 bytes of each row of a column at a time. */
@@ -119,20 +218,63 @@ static void nd_to_gm(const struct writer *w, struct expr src) {
   emit_end(e);
 }
 
+/* Columns of blocks become lines of UB. */
+static void to_lines(const struct writer *w, struct expr src) {
+  struct emit *e = w->e;
+  uint64_t column_bytes = FRACTAL_ROWS * w->mm->out_bytes, blocks = column_bytes / BLOCK_BYTES;
+  struct expr wide = fractals(w->now.cn);
+  emit_barrier(e, PIPE_V);
+  struct expr column = emit_for(e, "column", wide);
+  EMIT(e, "copy_ubuf_to_ubuf", F("dst", x_at(x_name(e, "lines"), column, column_bytes)),
+       F("src", x_at(src, x_mul(column, padded(w->now.cm)), column_bytes)), F("n_burst", w->now.cm),
+       F("len_burst", blocks), F("dst_gap", x_mul(x_sub(wide, 1), blocks)));
+  emit_end(e);
+}
+
+static void lines_to_gm(const struct writer *w) {
+  struct emit *e = w->e;
+  const struct matmul *mm = w->mm;
+  uint64_t ob = mm->out_bytes;
+  bool whole = w->t.nt == 1;
+  struct expr bytes = whole ? EXPR(mm->n * ob) : x_mul(w->now.cn, ob);
+  struct expr pitch = x_mul(whole ? EXPR(ceil_div(mm->n, FRACTAL_ROWS)) : fractals(w->now.cn),
+                            FRACTAL_ROWS * ob / BLOCK_BYTES);
+  EMIT(e, vtile_copy_name(true, mm->out_type), F("dst", matmul_c_at(w, w->now.n)),
+       F("src", x_name(e, "lines")), F("n_burst", w->now.cm), F("len_burst", bytes),
+       F("src_gap", x_sub(pitch, x_ceil_div(bytes, BLOCK_BYTES))),
+       F("dst_gap", x_sub(mm->n * ob, bytes)));
+}
+
+void matmul_coupled_scale(const struct writer *w) {
+  if (w->mm->scale == SCALE_TENSOR)
+    EMIT(w->e, "set_deqscale",
+         F("value", (uint64_t)fp16_from_fp32(fp32_from_bits((uint32_t)w->mm->scale_word))));
+}
+
 void matmul_coupled_store(const struct writer *w) {
   struct emit *e = w->e;
   const struct matmul *mm = w->mm;
+  const char *convert = mm->out_type != DTYPE_FP16 ? NULL
+                        : mm->type == DTYPE_INT8   ? "deqf16"
+                                                   : "f322f16";
+  bool lines = has_lines(mm);
   struct expr slot = matmul_c_slot(w, w->now.i), out_slot = x_mod(w->now.i, out_slots(w));
-  struct expr out = matmul_slot(e, "out", out_slot, out_bytes(w));
+  struct expr out = matmul_slot(e, "out", out_slot, block_bytes(mm, &w->t));
   struct expr tiles = x_mul(fractals(w->now.cm), fractals(w->now.cn));
   emit_handshake(e, PIPE_M, PIPE_V, slot);
-  emit_wait(e, PIPE_MTE3, PIPE_V, out_slot);
+  emit_wait(e, PIPE_MTE3, PIPE_V, lines ? EXPR(0) : out_slot);
   EMIT(e, "copy_matrix_cc_to_ubuf", F("dst", out),
        F("src", matmul_slot(e, "c0", slot, matmul_c_bytes(&w->t))), F("len_burst", tiles),
-       W_IF(mm->out_type == DTYPE_FP16, "convert", "f322f16"),
+       W_IF(convert, "convert", convert), F_IF(mm->relu, "relu", 1),
        W("type", dtype_name(matmul_accumulator(mm))));
-  emit_set(e, PIPE_V, PIPE_M, slot);
-  emit_handshake(e, PIPE_V, PIPE_MTE3, out_slot);
-  (mm->nz_c ? nz_to_gm : nd_to_gm)(w, out);
-  emit_set(e, PIPE_MTE3, PIPE_V, out_slot);
+  if (!mm->bias)
+    emit_set(e, PIPE_V, PIPE_M, slot);
+  if (lines)
+    to_lines(w, out);
+  emit_handshake(e, PIPE_V, PIPE_MTE3, lines ? EXPR(0) : out_slot);
+  if (lines)
+    lines_to_gm(w);
+  else
+    (mm->nz_c ? nz_to_gm : nd_to_gm)(w, out);
+  emit_set(e, PIPE_MTE3, PIPE_V, lines ? EXPR(0) : out_slot);
 }

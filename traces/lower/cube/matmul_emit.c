@@ -5,9 +5,9 @@
  * names that end in x belong to the next group.
  *
  * Flags: MTE1 to MTE2 and back, 0 and 1: panels of the outer operand, 2 and 3: of the inner one,
- * 4 and 5: rows of bias. M to MTE1 and back, 0 and 1: halves of L0; 2: the bias table. M to FIX
- * and back: blocks in L0C, unless unit flags hand these over. FIX to MTE2 and back, 0 and 1: rows
- * of scales. "Back" says filled, the other direction free.
+ * 4 and 5: rows of bias, 6 and 7: residuals. M to MTE1 and back, 0 and 1: halves of L0; 2: the bias
+ * table. M to FIX and back: blocks in L0C, unless unit flags hand these over. FIX to MTE2 and back,
+ * 0 and 1: rows of scales. "Back" says filled, the other direction free.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,6 +29,8 @@ struct row {
 /* Those that a matmul has. */
 static unsigned rows_of(const struct matmul *mm, struct row rows[ROWS_MAX]) {
   unsigned count = 0;
+  if (mm->coupled) /* matmul_coupled.c */
+    return 0;
   if (mm->bias)
     rows[count++] =
         (struct row){"bias", "bias1", "bias0", ACCUMULATOR_BYTES, SPACE_BT, PIPE_MTE1, FLAG_BIAS};
@@ -55,8 +57,11 @@ void matmul_buffers(const struct writer *w) {
     emit_buffer(e, rows[i].in_l1, SPACE_L1, t->bn * rows[i].bytes * L1_SLOTS);
     emit_buffer(e, rows[i].in_use, rows[i].space, t->bn * rows[i].bytes);
   }
-  emit_buffer(e, "a0", SPACE_L0A, matmul_a_step_bytes(w->mm, t) * L0_SLOTS);
-  emit_buffer(e, "b0", SPACE_L0B, matmul_b_step_bytes(w->mm, t) * L0_SLOTS);
+  uint64_t least = matmul_residual_l0_bytes(w->mm);
+  if (w->mm->residual)
+    matmul_residual_buffers(w);
+  emit_buffer(e, "a0", SPACE_L0A, max_u64(matmul_a_step_bytes(w->mm, t) * L0_SLOTS, least));
+  emit_buffer(e, "b0", SPACE_L0B, max_u64(matmul_b_step_bytes(w->mm, t) * L0_SLOTS, least));
   emit_buffer(e, "c0", SPACE_L0C, matmul_c_bytes(t) * t->c_slots);
 }
 
@@ -75,9 +80,9 @@ static void fill_l1(const struct writer *w) {
   uint64_t a_bytes = t->a_panel_bytes * (t->a_outer ? t->outer_slots : L1_SLOTS);
   if (squares)
     matmul_zeros(e, x_name(e, "a1"), EXPR(a_bytes / BLOCK_BYTES));
-  if (mm->bias)
+  if (mm->bias && !mm->coupled)
     matmul_zeros(e, x_name(e, "bias1"), EXPR(t->bn * ACCUMULATOR_BYTES * L1_SLOTS / BLOCK_BYTES));
-  if (squares || mm->bias)
+  if (squares || (mm->bias && !mm->coupled))
     emit_barrier(e, PIPE_MTE2);
 }
 
@@ -85,27 +90,38 @@ static void header(const struct writer *w) {
   struct emit *e = w->e;
   const struct matmul *mm = w->mm;
   const struct matmul_tiling *t = &w->t;
-  if (t->split > 1)
+  if (mm->vectors)
+    emit_mixed_kernel(e, mm->name, (uint32_t)t->cores, MATMUL_VECTORS);
+  else if (t->split > 1)
     emit_mixed_kernel(e, mm->name, (uint32_t)t->cores, matmul_split_vectors(w));
   else
     emit_kernel(e, mm->name, (uint32_t)t->cores);
   matmul_put_tensor(e, &mm->a, TENSOR_IN);
-  matmul_put_tensor(e, &mm->b, TENSOR_IN);
+  if (!matmul_is_made(mm))
+    matmul_put_tensor(e, &mm->b, TENSOR_IN);
+  if (mm->vectors)
+    mm->vectors->tensors(w);
   if (mm->bias)
     emit_vector(e, "bias", matmul_accumulator(mm), TENSOR_IN, mm->biases);
   if (mm->scale == SCALE_COLUMNS)
     emit_vector(e, "scales", DTYPE_INT64, TENSOR_IN, mm->scales);
+  if (mm->residual)
+    matmul_put_tensor(e, &mm->r, TENSOR_IN);
   matmul_put_tensor(e, &mm->c, TENSOR_OUT);
   if (t->split > 1)
     matmul_split_tensor(w);
   matmul_buffers(w);
   if (t->split > 1)
     matmul_split_buffers(w);
+  if (mm->vectors)
+    mm->vectors->buffers(w);
   if (mm->coupled)
     matmul_coupled_buffers(w);
   emit_stream(e, emit_cube_core(e->soc));
   emit_kernel_start(e, mm->conv ? KERNEL_CONV : KERNEL_CUBE);
   fill_l1(w);
+  if (mm->residual)
+    matmul_residual_start(w);
 }
 
 /* ---- where a group lies ---- */
@@ -163,8 +179,7 @@ static void put_sides(const struct writer *w, struct group *g) {
   g->cn = group_let(g, "cn", x_rest(t->bn, w->mm->n, g->n));
 }
 
-/* Of group `number` of the core. Outer panels are counted from 0 on each core. */
-static struct group put_group(const struct writer *w, struct expr number, const char *suffix) {
+struct group matmul_group(const struct writer *w, struct expr number, const char *suffix) {
   const struct matmul_tiling *t = &w->t;
   bool held = t->resident != RESIDENT_NONE;
   uint64_t run = t->resident == RESIDENT_A ? t->nt : t->mt;
@@ -173,8 +188,12 @@ static struct group put_group(const struct writer *w, struct expr number, const 
   g.t = group_let(&g, "t",
                   held ? x_add(g.i, w->first) : x_add(x_mul(g.i, t->cores), x_name(w->e, "blk")));
   g.k = group_let(&g, "k", x_mul(x_mod(number, t->groups), t->outer_k));
-  put_part(w, &g);
-  put_sides(w, &g);
+  if (w->mm->groups) {
+    grouped_place(w, &g);
+  } else {
+    put_part(w, &g);
+    put_sides(w, &g);
+  }
   if (w->mm->conv) {
     g.oy = group_let(&g, "oy", x_div(g.m, w->mm->conv->wo));
     conv_put_map(w->mm->conv, &g, x_div(x_sub(x_add(g.m, g.cm), 1), w->mm->conv->wo));
@@ -193,10 +212,17 @@ static void load_panel(const struct writer *w, const struct group *g, bool outer
   struct expr slot = outer ? x_mod(g->outer, t->outer_slots) : x_mod(turn, L1_SLOTS);
   struct expr id = outer ? slot : x_add(FLAG_INNER, slot);
   struct expr depth = x_rest(outer ? t->outer_k : t->inner_k, g->depth, k);
+  bool made = !is_a && matmul_is_made(w->mm);
+  if (made)
+    EMIT(w->e, "wait_flag_dev", F("id", MATMUL_SIGNAL_MADE));
   emit_wait(w->e, PIPE_MTE1, PIPE_MTE2, id);
-  struct matmul_panel panel = {w, g, is_a, .dst = matmul_panel_slot(w, is_a, slot)};
+  struct matmul_panel panel = {w, g, is_a, .dst = matmul_panel_slot(w, is_a, slot),
+                               .number = outer ? g->outer : turn};
   matmul_load_panel(&panel, x_add(g->from, k), depth);
   emit_set(w->e, PIPE_MTE2, PIPE_MTE1, id);
+  if (made)
+    EMIT(w->e, "ffts_cross_core_sync", W("pipe", "MTE2"), F("mode", 2),
+         F("id", MATMUL_SIGNAL_FREE));
 }
 
 /*
@@ -226,6 +252,8 @@ static void load_row(const struct writer *w, const struct group *g, const struct
   struct expr dst = matmul_slot(e, row->in_l1, slot, w->t.bn * row->bytes);
   if (conv)
     first = x_add(x_mul(conv_weights_of(conv, g->z), w->mm->n), g->n);
+  if (is_bias && w->mm->bias_each)
+    first = x_add(x_mul(g->z, w->mm->n), g->n);
   if (conv && is_bias)
     count = x_rest(count, conv->channels, first);
   emit_wait(e, row->user, PIPE_MTE2, x_add(row->flag, slot));
@@ -245,6 +273,8 @@ static void load_rows(const struct writer *w, const struct group *g) {
   unsigned count = rows_of(w->mm, rows);
   for (unsigned i = 0; i < count; i++)
     load_row(w, g, &rows[i]);
+  if (w->mm->residual)
+    matmul_residual_load(w, g);
 }
 
 /* The outer panel of the next group, unless it is there. */
@@ -260,9 +290,12 @@ static void load_next_outer(const struct writer *w) {
 /* Its first inner panel. */
 static void load_next_inner(const struct writer *w) {
   const struct group *next = &w->next;
-  if (w->mm->bias || w->mm->scale == SCALE_COLUMNS) {
+  bool rows = w->mm->bias || w->mm->scale == SCALE_COLUMNS || w->mm->residual;
+  if (w->mm->coupled ? matmul_bias_ahead(w) : rows) {
     emit_if(w->e, "new", x_eq(next->k, 0));
     load_rows(w, next);
+    if (w->mm->coupled)
+      matmul_coupled_bias(w, next);
     emit_end(w->e);
   }
   load_panel(w, next, false, next->k,
@@ -302,10 +335,13 @@ static void free_flags(const struct writer *w, bool set) {
   emit_flag_of(e, set, PIPE_M, PIPE_MTE1, half);
   for (unsigned i = 0; i < row_count; i++)
     emit_flag_of(e, set, rows[i].user, PIPE_MTE2, x_add(rows[i].flag, half));
+  if (w->mm->residual)
+    matmul_residual_flags(w, set, half);
   emit_end(e);
-  if (w->mm->bias)
+  bool coupled_bias = w->mm->bias && w->mm->coupled; /* says itself when a block is free */
+  if (w->mm->bias && !w->mm->coupled)
     emit_flag_of(e, set, PIPE_M, PIPE_MTE1, EXPR(FLAG_BT));
-  if (!w->t.unit_flags) {
+  if (!w->t.unit_flags && !coupled_bias) {
     emit_flag_of(e, set, matmul_out_pipe(w), PIPE_M,
                  matmul_free_slots(w, set, "block", w->t.c_slots));
     emit_end(e);
@@ -341,10 +377,16 @@ static void use_panels(struct writer *w) {
   struct expr slot = x_mod(w->now.outer, w->t.outer_slots);
   struct expr inner = x_add(FLAG_INNER, x_mod(w->turn, L1_SLOTS));
   emit_if(e, "begin", x_eq(w->ku, 0));
+  if (w->mm->bias && w->mm->coupled && !matmul_bias_ahead(w))
+    matmul_coupled_bias(w, &w->now);
   if (!w->t.unit_flags)
     emit_wait(e, matmul_out_pipe(w), PIPE_M, matmul_c_slot(w, w->now.i));
-  if (w->mm->bias)
+  if (w->mm->bias && !w->mm->coupled)
     bias_to_bt(w);
+  if (w->mm->residual)
+    matmul_residual_begin(w);
+  if (w->mm->residual && w->mm->bias)
+    emit_set(e, PIPE_M, PIPE_MTE1, FLAG_BT);
   emit_end(e);
   emit_if(e, "filled", x_mul(w->fresh, x_eq(w->u, 0)));
   emit_wait(e, PIPE_MTE2, PIPE_MTE1, slot);
@@ -377,8 +419,7 @@ static void put_turn(struct writer *w) {
   matmul_store(w);
 }
 
-/* The groups of this core: of every cores-th block, or of a run of them. */
-static struct expr share_of_core(struct writer *w) {
+struct expr matmul_share(struct writer *w) {
   struct emit *e = w->e;
   const struct matmul_tiling *t = &w->t;
   struct expr blk = x_name(e, "blk");
@@ -400,9 +441,13 @@ static struct expr share_of_core(struct writer *w) {
 static void first_panels(const struct writer *w, struct expr groups) {
   emit_comment(w->e, "The first panels.");
   emit_if(w->e, "start", w->t.split > 1 ? x_gt(groups, 0) : EXPR(1));
-  struct group first = put_group(w, EXPR(0), "");
+  struct group first = matmul_group(w, EXPR(0), "");
   load_panel(w, &first, true, first.k, EXPR(0));
   load_rows(w, &first);
+  if (w->mm->bias && w->mm->coupled)
+    matmul_coupled_bias_row(w);
+  if (matmul_bias_ahead(w))
+    matmul_coupled_bias(w, &first);
   load_panel(w, &first, false, first.k, EXPR(0));
   emit_end(w->e);
 }
@@ -413,9 +458,9 @@ static void put_groups(struct writer *w, struct expr g, struct expr groups) {
   const struct matmul_tiling *t = &w->t;
   bool held = t->resident != RESIDENT_NONE;
   uint64_t run = t->resident == RESIDENT_A ? t->nt : t->mt;
-  w->now = put_group(w, g, "");
+  w->now = matmul_group(w, g, "");
   w->more = emit_assigned(e, "more", x_lt(x_add(g, 1), groups));
-  w->next = put_group(w, x_add(g, w->more), "x");
+  w->next = matmul_group(w, x_add(g, w->more), "x");
   struct expr changes = x_gt(w->next.outer, w->now.outer);
   w->fresh = emit_assigned(
       e, "fresh", held ? x_max(x_eq(w->now.t, w->first), x_eq(x_mod(w->now.t, run), 0)) : EXPR(1));
@@ -429,7 +474,7 @@ void matmul_emit(const struct lower_job *job, struct emit *e) {
     vinci_bug("matmul: %s", copy.reason);
   const struct matmul_tiling *t = &w.t;
   header(&w);
-  struct expr groups = share_of_core(&w);
+  struct expr groups = matmul_share(&w);
   free_flags(&w, true);
   matmul_scale(&w);
   first_panels(&w, groups);
@@ -443,6 +488,13 @@ void matmul_emit(const struct lower_job *job, struct emit *e) {
   emit_end(e);
   emit_comment(e, "Nothing stays set.");
   free_flags(&w, false);
+  if (w.mm->vectors && !w.mm->vectors->make_b) {
+    (void)emit_for(e, "places", x_min(x_div(groups, t->groups), MATMUL_PLACES));
+    EMIT(e, "wait_flag_dev", F("id", MATMUL_SIGNAL_TAKEN));
+    emit_end(e);
+  }
   if (t->split > 1)
     matmul_split_sum(&w);
+  if (w.mm->vectors)
+    w.mm->vectors->stream(&w);
 }

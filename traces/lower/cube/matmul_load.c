@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The trace of a matmul from GM to L1: panels of the operands, which end up in NZ order there. */
 #include "core/base/arith.h"
+#include "traces/lower/cube/conv.h"
 #include "traces/lower/cube/matmul_writer.h"
 
 enum { GAP_MAX = 65535, BURSTS_MAX = 4095 };
@@ -9,7 +10,8 @@ enum { GAP_MAX = 65535, BURSTS_MAX = 4095 };
 struct operand {
   bool nz, by_k; /* by_k: its rows are k */
   bool squares;  /* 32-bit operands that are transposed on the way to L0A lie in L1 by 16 rows */
-  uint64_t rows, columns, panel_rows, panel_columns;
+  uint64_t rows, panel_rows, panel_columns;
+  uint64_t columns; /* also from row to row */
 };
 
 static struct operand operand_of(const struct matmul *mm, const struct matmul_tiling *t,
@@ -17,12 +19,13 @@ static struct operand operand_of(const struct matmul *mm, const struct matmul_ti
   uint64_t side = is_a ? mm->m : mm->n, depth = min_u64(is_a ? t->ka : t->kb, mm->k);
   uint64_t count = min_u64(is_a ? t->bm : t->bn, side);
   bool by_k = is_a ? mm->trans_a : !mm->trans_b;
+  uint64_t apart = is_a && mm->mixed ? mm->batch * mm->k : by_k ? side : mm->k;
   return (struct operand){
       .nz = is_a ? mm->nz_a : mm->nz_b,
       .by_k = by_k,
       .squares = is_a && by_k && mm->element_bytes == 4,
       .rows = by_k ? mm->k : side,
-      .columns = by_k ? side : mm->k,
+      .columns = apart,
       .panel_rows = by_k ? depth : count,
       .panel_columns = by_k ? count : depth,
   };
@@ -52,10 +55,12 @@ static enum matmul_way way_of_rows(const struct vinci_soc *soc, const struct mat
 static enum matmul_way way_of(const struct vinci_soc *soc, const struct matmul *mm,
                               const struct operand *x, bool is_map) {
   if (is_map)
-    return COPY_AT_ONCE;
+    return conv_is_large(conv_map_blocks(mm->conv)) ? COPY_BY_COLUMN : COPY_AT_ONCE;
   if (x->nz)
     return x->squares || round_up(x->rows, FRACTAL_ROWS) > GAP_MAX ? COPY_BY_COLUMN : COPY_AT_ONCE;
-  return mm->coupled ? COPY_BY_COLUMN : way_of_rows(soc, mm, x);
+  if (mm->coupled)
+    return x->columns * mm->element_bytes % BLOCK_BYTES ? COPY_BY_ROW : COPY_BY_COLUMN;
+  return way_of_rows(soc, mm, x);
 }
 
 struct matmul_copies matmul_copies(const struct vinci_soc *soc, const struct matmul *mm,
@@ -63,7 +68,7 @@ struct matmul_copies matmul_copies(const struct vinci_soc *soc, const struct mat
   struct operand x = operand_of(mm, t, is_a);
   bool is_map = is_a && mm->conv, whole = x.nz || is_map || x.panel_columns == x.columns;
   enum matmul_way way = way_of(soc, mm, &x, is_map);
-  uint64_t columns = ceil_div(x.panel_columns, mm->c0);
+  uint64_t columns = ceil_div(x.panel_columns, is_map ? mm->conv->window : mm->c0);
   return (struct matmul_copies){way,
                                 way == COPY_AT_ONCE  ? 1
                                 : way == COPY_BY_ROW ? x.panel_rows
@@ -79,8 +84,9 @@ static bool squares_at_once(const struct operand *x) {
 
 bool matmul_many_copies(const struct writer *w, bool is_a) {
   struct operand x = operand_of(w->mm, &w->t, is_a);
-  return !w->mm->conv && (way_of(w->e->soc, w->mm, &x, false) != COPY_AT_ONCE ||
-                          (x.squares && !squares_at_once(&x)));
+  if (w->mm->conv)
+    return is_a && conv_is_large(conv_map_blocks(w->mm->conv));
+  return way_of(w->e->soc, w->mm, &x, false) != COPY_AT_ONCE || (x.squares && !squares_at_once(&x));
 }
 
 /* ---- copies ---- */
@@ -109,6 +115,13 @@ static void copy_rows(const struct matmul_panel *p, struct expr dst, struct expr
   static const char *const insts[] = {[1] = "copy_gm_to_cbuf_multi_nd2nz_b8",
                                       [2] = "copy_gm_to_cbuf_multi_nd2nz_b16",
                                       [4] = "copy_gm_to_cbuf_multi_nd2nz_b32s"};
+  if (p->w->mm->coupled) { /* one row, and what fills its last block */
+    p->w->e->tails = true;
+    EMIT(p->w->e, "copy_gm_to_cbuf", F("dst", dst), F("src", src),
+         F("n_burst", x_ceil_div(p->columns, p->w->mm->c0)), F("len_burst", 1),
+         F("dst_gap", x_sub(stride, 1)));
+    return;
+  }
   EMIT(p->w->e, insts[p->w->mm->element_bytes], F("dst", dst), F("src", src), F("n", rows),
        F("d", p->columns), F("src_d", src_d), F("dst_c0_stride", stride));
 }
@@ -233,8 +246,16 @@ void matmul_load_panel(struct matmul_panel *p, struct expr k, struct expr depth)
   p->column = x.by_k ? start : k;
   p->rows = x.by_k ? depth : count;
   p->columns = x.by_k ? count : depth;
-  struct expr src = x_at(batch_of(p, x.rows * x.columns),
-                         x_add(x_mul(p->row, x.columns), p->column), mm->element_bytes);
+  uint64_t elements = p->is_a && mm->mixed ? mm->k : x.rows * x.columns;
+  struct expr src =
+      x_at(batch_of(p, elements), x_add(x_mul(p->row, x.columns), p->column), mm->element_bytes);
+  if (!p->is_a && matmul_is_made(mm)) {
+    const struct matmul_tiling *t = &p->w->t;
+    struct expr place = matmul_place(p->w, p->number, t->kb * t->bn * mm->element_bytes);
+    copy_rows(p, p->dst, x_add(x_name(p->w->e, mm->b.name), place), p->rows, x.by_k ? t->bn : t->kb,
+              pitch_of(p, &x));
+    return;
+  }
   clear_padding(p, &x);
   if (x.nz && x.squares)
     load_nz_squares(p, &x);

@@ -12,6 +12,7 @@
 enum { FLAG_PARTS_STORED = 0, FLAG_ALL_STORED = 1, VECTORS_MAX = 2 };
 
 static const struct vstep add_part = B("vadd", X0, X0, X1);
+static const struct vstep rectify = U("vrelu", X0, X0);
 
 /* A run of elements of the result, and its share of the vector cores. */
 struct sum {
@@ -43,6 +44,7 @@ bool matmul_split_fits(struct lower_job *job, const struct matmul_tiling *t) {
   const char *reason = mm->conv                       ? "a convolution"
                        : mm->nz_c                     ? "a result in NZ"
                        : mm->scale != SCALE_NONE      ? "a result that scales convert"
+                       : mm->residual                 ? "a residual"
                        : t->resident != RESIDENT_NONE ? "a resident operand"
                                                       : NULL;
   if (reason)
@@ -117,6 +119,8 @@ static void add_parts(const struct writer *w, const struct sum *sum, struct expr
   emit_barrier(e, PIPE_V);
   emit_end(e);
   unit.written = 0;
+  if (w->mm->relu)
+    vunit_step(&unit, &rectify);
   if (w->mm->out_type != type)
     vunit_convert(&unit, V(X0), V(Y0), type, w->mm->out_type, x_name(e, "results"), sums);
 }

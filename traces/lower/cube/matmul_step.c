@@ -174,7 +174,8 @@ static struct expr mad_columns(const struct matmul *mm, struct expr cn) {
 static struct expr mad_rows(const struct writer *w, struct expr cm) {
   if (w->mm->nz_c && !w->mm->conv)
     return padded(cm);
-  return w->t.rows == 1 || w->mm->m % w->t.rows == 1 ? x_max(2, cm) : cm;
+  bool one = w->t.rows == 1 || w->mm->m % w->t.rows == 1;
+  return one || w->mm->groups ? x_max(2, cm) : cm;
 }
 
 static void mads(const struct writer *w) {
@@ -182,10 +183,12 @@ static void mads(const struct writer *w) {
   const struct matmul_tiling *t = &w->t;
   struct expr step = x_add(w->ku, w->s), cm = w->now.cm, cn = w->now.cn;
   struct expr m = mad_rows(w, cm), n = mad_columns(mm, cn);
-  if (t->k > t->bk &&
-      least_fractals(mm->m, t->rows) * least_fractals(mm->n, t->bn) < MAD_OVERLAP_TILES)
+  uint64_t least = mm->groups ? 1 : least_fractals(mm->m, t->rows);
+  if (t->k > t->bk && least * least_fractals(mm->n, t->bn) < MAD_OVERLAP_TILES)
     matmul_mad_barrier(w, step, x_mul(fractals(cm), fractals(cn)));
-  if (mm->bias)
+  if (mm->residual || (mm->bias && mm->coupled))
+    matmul_mad(w, m, n, EXPR(0), false);
+  else if (mm->bias)
     mads_with_bias(w, step, m, n);
   else
     matmul_mad(w, m, n, x_eq(step, 0), false);
@@ -239,7 +242,9 @@ struct expr matmul_stored_columns(const struct writer *w, const struct group *g)
 
 /* FB begins with the scales: set_fpc counts from there. */
 void matmul_scale(const struct writer *w) {
-  if (w->mm->scale == SCALE_TENSOR)
+  if (w->mm->coupled)
+    matmul_coupled_scale(w);
+  else if (w->mm->scale == SCALE_TENSOR)
     EMIT(w->e, "set_quant_pre", F("value", w->mm->scale_word));
   else if (w->mm->scale == SCALE_COLUMNS)
     EMIT(w->e, "set_fpc", F("value", 0));
@@ -272,8 +277,9 @@ void matmul_fixpipe(const struct writer *w, struct expr dst, struct expr n, stru
   EMIT(e, "copy_matrix_cc_to_gm", F("dst", dst),
        F("src", matmul_slot(e, "c0", slot, matmul_c_bytes(&w->t))), F("n", n), F("m", m),
        F("src_stride", height), W_IF(quant, "quant", quant),
-       F_IF(units, "unit_flag", UNIT_HAND_OVER), W("type", dtype_name(matmul_accumulator(w->mm))),
-       F("dst_stride", stride), F_IF(form, form, 1));
+       F_IF(w->mm->relu && w->t.split == 1, "relu", 1), F_IF(units, "unit_flag", UNIT_HAND_OVER),
+       W("type", dtype_name(matmul_accumulator(w->mm))), F("dst_stride", stride),
+       F_IF(form, form, 1));
   if (!units)
     emit_set(e, PIPE_FIX, PIPE_M, slot);
 }
@@ -283,24 +289,46 @@ static uint64_t nz_rows(const struct matmul *mm) {
   return mm->conv ? mm->m : round_up(mm->m, FRACTAL_ROWS);
 }
 
+/* Elements from row to row of an ND result. */
+static uint64_t matmul_c_row(const struct matmul *mm) {
+  return mm->mixed ? mm->batch * mm->n : mm->n;
+}
+
 struct expr matmul_c_at(const struct writer *w, struct expr column) {
   const struct matmul *mm = w->mm;
   uint64_t bytes = mm->out_bytes, c0 = matmul_out_c0(mm), rows = nz_rows(mm);
-  uint64_t elements = mm->nz_c ? rows * round_up(mm->n, c0) : mm->m * mm->n;
-  struct expr batch = x_add(x_name(w->e, mm->c.name), x_mul(w->now.z, elements * bytes));
+  uint64_t elements = mm->nz_c ? rows * round_up(mm->n, c0) : mm->mixed ? mm->n : mm->m * mm->n;
+  struct expr number = mm->groups ? EXPR(0) : w->now.z; /* rows of groups follow each other */
+  struct expr batch = x_add(x_name(w->e, mm->c.name), x_mul(number, elements * bytes));
   if (mm->nz_c)
     return x_add(batch, x_mul(x_add(x_mul(x_div(column, c0), rows), w->now.m), c0 * bytes));
-  return x_add(batch, x_mul(x_add(x_mul(w->now.m, mm->n), column), bytes));
+  return x_add(batch, x_mul(x_add(x_mul(w->now.m, matmul_c_row(mm)), column), bytes));
+}
+
+/* To the next place of the block's workspace, once the vector cores have taken what was there. */
+static void hand_over(const struct writer *w) {
+  const struct matmul_tiling *t = &w->t;
+  struct emit *e = w->e;
+  struct expr cm = w->now.cm, place = matmul_place(w, w->now.i, t->bm * t->bn * ACCUMULATOR_BYTES);
+  emit_if(e, "again", x_lt(MATMUL_PLACES - 1, w->now.i));
+  EMIT(e, "wait_flag_dev", F("id", MATMUL_SIGNAL_TAKEN));
+  emit_end(e);
+  matmul_fixpipe(w, x_add(x_name(e, "sums"), place), w->now.cn, cm, padded(cm), t->bn, "nz2nd");
+  EMIT(e, "ffts_cross_core_sync", W("pipe", "FIX"), F("mode", 2), F("id", MATMUL_SIGNAL_STORED));
 }
 
 /* NZ has whole blocks of columns; what is beyond n comes from the padding of the weights. */
 static void store_by_fixpipe(const struct writer *w) {
   const struct matmul *mm = w->mm;
   struct expr cm = w->now.cm, height = padded(cm);
+  if (mm->vectors && !mm->vectors->make_b) {
+    hand_over(w);
+    return;
+  }
   uint64_t nz_stride = nz_rows(mm) * matmul_out_c0(mm) * mm->out_bytes / BLOCK_BYTES;
   matmul_fixpipe(w, w->t.split > 1 ? matmul_split_place(w) : matmul_c_at(w, w->now.n),
                  matmul_stored_columns(w, &w->now), mm->nz_c && !mm->conv ? height : cm, height,
-                 mm->nz_c ? nz_stride : mm->n,
+                 mm->nz_c ? nz_stride : matmul_c_row(mm),
                  !mm->nz_c                    ? "nz2nd"
                  : mm->out_type == DTYPE_FP32 ? "channel_split"
                                               : NULL);

@@ -41,9 +41,11 @@ uint64_t matmul_a_panel_bytes(const struct matmul *mm, uint64_t bm, uint64_t ka)
          conv->point_bytes;
 }
 
-/* For panels: what rows of bias and scales leave. */
-static uint64_t l1_room(const struct vinci_soc *soc, const struct matmul *mm, uint64_t bn) {
+/* For panels: what rows of bias and scales, and residuals leave. */
+static uint64_t l1_room(const struct vinci_soc *soc, const struct matmul *mm, uint64_t bm,
+                        uint64_t bn) {
   uint64_t rows = mm->bias ? BT_SLOTS * (uint64_t)soc->bt_bytes : 0;
+  rows += matmul_residual_l1_bytes(mm, bm, bn);
   if (mm->scale == SCALE_COLUMNS)
     rows += BT_SLOTS * round_up(bn * MATMUL_SCALE_BYTES, FRACTAL_BYTES);
   return (uint64_t)soc->l1_bytes - min_u64((uint64_t)soc->l1_bytes, rows);
@@ -83,7 +85,7 @@ static bool split_panels(struct lower_job *job, const struct matmul *mm, struct 
   t->b_panel_bytes = b_panel(mm, bn, t->kb);
   uint64_t outer = a_outer ? t->a_panel_bytes : t->b_panel_bytes;
   uint64_t inner = a_outer ? t->b_panel_bytes : t->a_panel_bytes;
-  uint64_t room = l1_room(job->soc, mm, bn);
+  uint64_t room = l1_room(job->soc, mm, t->bm, bn);
   t->outer_slots = t->resident != RESIDENT_NONE && outer * 2 + inner * INNER_SLOTS > room ? 1 : 2;
   if (outer * t->outer_slots + inner * INNER_SLOTS > room)
     return lower_refuse(job, "the panels do not fit L1");
@@ -113,10 +115,11 @@ bool matmul_fits_l0(struct lower_job *job, const struct matmul *mm, const struct
     return lower_refuse(job, "two tiles of an operand do not fit L0A or L0B");
   if (bm * bn * ACCUMULATOR_BYTES > (uint64_t)soc->l0c_bytes)
     return lower_refuse(job, "the block does not fit L0C");
-  if (mm->bias && soc->flag_ids < BIAS_FLAG_IDS)
+  bool table = mm->bias && !mm->coupled;
+  if (table && soc->flag_ids < BIAS_FLAG_IDS)
     return lower_refuse(job, "a bias takes %d flag ids between two pipes, %s has %d", BIAS_FLAG_IDS,
                         soc->name, (int)soc->flag_ids);
-  if (mm->bias && bn * ACCUMULATOR_BYTES > (uint64_t)soc->bt_bytes)
+  if (table && bn * ACCUMULATOR_BYTES > (uint64_t)soc->bt_bytes)
     return lower_refuse(job, "the bias of a block does not fit the bias table");
   if (mm->scale == SCALE_COLUMNS && bn * MATMUL_SCALE_BYTES > (uint64_t)soc->fb_bytes)
     return lower_refuse(job, "the scales of a block do not fit the fixpipe's buffer");
@@ -139,7 +142,7 @@ static bool is_one_copy(const struct conv *conv, const struct matmul *mm,
 /* MatMulV3 sets enUnitFlag (mat_mul_v3_common.h of ops-nn). Mad and fixpipe use the same fractals.
  */
 static bool has_unit_flags(const struct matmul *mm, const struct matmul_tiling *t) {
-  return !mm->shallow && !mm->coupled && !mm->conv && !mm->nz_c && t->split == 1 &&
+  return !mm->shallow && !mm->coupled && !mm->conv && !mm->residual && !mm->nz_c && t->split == 1 &&
          mm->element_bytes > 1 && mm->scale == SCALE_NONE;
 }
 
@@ -158,7 +161,7 @@ bool matmul_tiling(struct lower_job *job, struct matmul_tiling *t) {
       .resident = (enum matmul_resident)matmul_key(job, MATMUL_RESIDENT)->word,
       .band = matmul_key(job, MATMUL_BAND)->size,
       .cores = matmul_key(job, MATMUL_CORES)->size,
-      .split = mm->conv ? 1 : job->value[MATMUL_SPLIT].size,
+      .split = mm->conv || mm->alone ? 1 : job->value[MATMUL_SPLIT].size,
   };
   t->rows = t->bm;
   if (mm->conv) /* blocks may be whole rows of the result */
@@ -174,12 +177,17 @@ bool matmul_tiling(struct lower_job *job, struct matmul_tiling *t) {
     return lower_refuse(job, "panels are deeper than %d", L1_ROW_MAX);
   t->mt = ceil_div(mm->m, t->rows);
   t->nt = ceil_div(mm->n, t->bn);
-  t->blocks_total = mm->batch * t->mt * t->nt * t->split;
+  t->blocks_total = mm->groups ? grouped_blocks(mm->groups, mm->groups->count, t->rows, t->nt)
+                               : mm->batch * t->mt * t->nt * t->split;
+  if (mm->groups && t->resident != RESIDENT_NONE)
+    return lower_refuse(job, "with groups no operand stays in L1");
   if (t->split == 1)
     t->cores = min_u64(t->cores, t->blocks_total);
   t->band = min_u64(t->band, t->mt);
   t->c_slots = matmul_c_slots(job->soc, t);
   t->unit_flags = has_unit_flags(mm, t);
+  if (mm->vectors && mm->vectors->fits)
+    return mm->vectors->fits(job, t);
   return true;
 }
 
@@ -286,7 +294,7 @@ static void set_streaming(struct lower_job *job, const uint64_t tile[3], uint64_
   uint64_t bk = tile[1], deeper = max_u64(a, b);
   uint64_t part = ceil_div(ceil_div(mm->k, bk), split) * bk;
   uint64_t unit = INNER_SLOTS * mm->element_bytes * (tile[0] * a + tile[2] * b);
-  uint64_t room = l1_room(job->soc, mm, tile[2]);
+  uint64_t room = l1_room(job->soc, mm, tile[0], tile[2]);
   uint64_t depth = max_u64(min_u64(room / unit / bk * bk, part), bk);
   uint64_t shallow = SHALLOW_STEPS * power_depth(job->soc, mm, tile[0], tile[2]);
   if (mm->shallow)
@@ -301,7 +309,7 @@ static void set_resident(struct lower_job *job, const uint64_t tile[3],
                          enum matmul_resident resident) {
   const struct matmul *mm = job->data;
   bool a = resident == RESIDENT_A;
-  uint64_t bk = tile[1], room = l1_room(job->soc, mm, tile[2]), all = round_up(mm->k, bk);
+  uint64_t bk = tile[1], room = l1_room(job->soc, mm, tile[0], tile[2]), all = round_up(mm->k, bk);
   uint64_t held = (a ? tile[0] : tile[2]) * all * mm->element_bytes;
   uint64_t other = INNER_SLOTS * mm->element_bytes * (a ? tile[2] : tile[0]);
   uint64_t left = held < room ? (room - held) / other / bk * bk : 0;
@@ -326,7 +334,8 @@ static void set_panels(struct lower_job *job, const uint64_t tile[3], size_t kin
     set_streaming(job, tile, ratio_a[kind], ratio_b[kind], split);
   else
     set_resident(job, tile, (enum matmul_resident)(kind - STREAMING_COUNT + RESIDENT_A));
-  job->value[MATMUL_SPLIT] = matmul_size(split);
+  if (!((const struct matmul *)job->data)->alone)
+    job->value[MATMUL_SPLIT] = matmul_size(split);
   if (split > 1)
     matmul_key(job, MATMUL_CORES)->size = matmul_cores(job->soc);
   else if (matmul_is_flat(job->data))
@@ -432,8 +441,8 @@ static bool library_candidate(struct lower_job *job) {
 }
 
 bool matmul_candidate(struct lower_job *job, size_t index) {
-  bool large = is_large(job->soc, job->data), split = job->value[MATMUL_SPLIT].given;
   const struct matmul *mm = job->data;
+  bool large = is_large(job->soc, mm), split = !mm->alone && job->value[MATMUL_SPLIT].given;
   bool asked =
       split || matmul_key(job, MATMUL_TILE)->given || matmul_key(job, MATMUL_RESIDENT)->given;
   if (mm->library_block && !asked) /* no other, of chips with smaller buffers either */
@@ -443,7 +452,8 @@ bool matmul_candidate(struct lower_job *job, size_t index) {
   size_t whole =
       split && job->value[MATMUL_SPLIT].size > 1 ? 0 : mm->tile_m_count * mm->tile_n_count * depths;
   if (index >= whole)
-    return ((!large && !matmul_is_flat(mm)) || split) && split_candidate(job, index - whole);
+    return !mm->alone && ((!large && !matmul_is_flat(mm)) || split) &&
+           split_candidate(job, index - whole);
   uint64_t tile[3] = {mm->tile_m[index / depths / mm->tile_n_count], 0,
                       mm->tile_n[index / depths % mm->tile_n_count]};
   tile[1] = step_depth(job->soc, mm, tile[0], tile[2]);

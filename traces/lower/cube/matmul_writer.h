@@ -54,6 +54,21 @@ static inline enum pipe matmul_out_pipe(const struct writer *w) {
   return w->mm->coupled ? PIPE_V : PIPE_FIX;
 }
 
+/* Between the cores of a block: a panel of B is made, its place is free; a block of the result is
+ * stored, its place is free. */
+enum { MATMUL_SIGNAL_MADE, MATMUL_SIGNAL_FREE, MATMUL_SIGNAL_STORED, MATMUL_SIGNAL_TAKEN };
+/* Vector cores of a block; places for panels of B, or for blocks of the result. */
+enum { MATMUL_VECTORS = 2, MATMUL_PLACES = 4 };
+static inline bool matmul_is_made(const struct matmul *mm) {
+  return mm->vectors && mm->vectors->make_b;
+}
+
+/* Where one of this block's places lies in a workspace of such. */
+static inline struct expr matmul_place(const struct writer *w, struct expr number, uint64_t bytes) {
+  struct expr place = x_mod(number, MATMUL_PLACES);
+  return x_mul(x_add(x_mul(x_name(w->e, "blk"), MATMUL_PLACES), place), bytes);
+}
+
 /* The address of a slot of a buffer whose slots have N bytes each. */
 static inline struct expr matmul_slot(struct emit *e, const char *buffer, struct expr slot,
                                       uint64_t bytes) {
@@ -73,6 +88,13 @@ static inline struct expr matmul_c_slot(const struct writer *w, struct expr i) {
 
 /* ---- the stream (matmul_emit.c) ---- */
 
+/* The groups of this core: of every cores-th block, or of a run of them, from w->first on. */
+struct expr matmul_share(struct writer *w);
+/* Of group `number` of the core. Outer panels are counted from 0 on each core. */
+struct group matmul_group(const struct writer *w, struct expr number, const char *suffix);
+
+/* Group, rows and columns of a block of grouped_matmul (grouped.c). */
+void grouped_place(const struct writer *w, struct group *g);
 /* Variables and loops of a group. */
 struct expr group_let(const struct group *g, const char *name, struct expr value);
 struct expr group_for(const struct group *g, const char *name, struct expr count);
@@ -90,15 +112,17 @@ struct matmul_panel {
   const struct group *g;
   bool is_a;
   struct expr dst;
+  struct expr number; /* among the panels of the operand on this core */
   /* From matmul_load_panel(): first row and column in the operand's matrix, and how many. */
   struct expr row, column, rows, columns;
 };
 /* From k on, `depth` deep. */
 void matmul_load_panel(struct matmul_panel *panel, struct expr k, struct expr depth);
 void conv_load_panel(const struct matmul_panel *panel, struct expr k, struct expr depth);
-/* Whole lines of some blocks of channels; lines and maps in blocks of 32 bytes. */
-void conv_copy_lines(struct emit *e, struct expr dst, struct expr src, struct expr channels,
-                     struct expr lines, uint64_t line, uint64_t map);
+/* Whole lines of some blocks of channels; lines and maps in blocks of 32 bytes. Of large maps each
+ * block of channels is a copy of its own, in a loop of that name. */
+void conv_copy_lines(const struct group *g, const char *name, struct expr dst, struct expr src,
+                     struct expr channels, struct expr lines, uint64_t line, uint64_t map);
 /* Rows of the map under the windows of a block whose last row of the result is known. */
 void conv_put_map(const struct conv *conv, struct group *g, struct expr last_row);
 /* The group of weights that batch z uses. */
@@ -149,6 +173,16 @@ void matmul_scale(const struct writer *w);
 /* After the last turn: the block leaves L0C. */
 void matmul_store(const struct writer *w);
 
+/* ---- a residual (matmul_residual.c) ---- */
+
+/* Buffers; the identity, once; flags that say that its panels are free; the copy of a block's part;
+ * the products that a block begins with. */
+void matmul_residual_buffers(const struct writer *w);
+void matmul_residual_start(const struct writer *w);
+void matmul_residual_flags(const struct writer *w, bool set, struct expr half);
+void matmul_residual_load(const struct writer *w, const struct group *g);
+void matmul_residual_begin(struct writer *w);
+
 /* ---- k in parts (matmul_split.c) ---- */
 
 /* AIV of a block, the workspace, buffers, and what follows the stream of the cube. */
@@ -167,5 +201,13 @@ void matmul_coupled_flags(const struct writer *w, bool set);
 void matmul_coupled_to_l0a(const struct writer *w);
 void matmul_coupled_to_l0b(const struct writer *w);
 void matmul_coupled_store(const struct writer *w);
+/* The row of bias into UB; its part into the block of L0C; the scale on the way out. */
+void matmul_coupled_bias_row(const struct writer *w);
+void matmul_coupled_bias(const struct writer *w, const struct group *g);
+/* Whether a block has its bias while the block before is computed, in another part of L0C. */
+static inline bool matmul_bias_ahead(const struct writer *w) {
+  return w->mm->bias && w->mm->coupled && w->t.c_slots > 1;
+}
+void matmul_coupled_scale(const struct writer *w);
 
 #endif

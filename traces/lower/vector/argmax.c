@@ -12,6 +12,7 @@
 #include "core/chip/layout.h"
 #include "core/isa/isa.h"
 #include "traces/lower/estimate.h"
+#include "traces/lower/select.h"
 #include "traces/lower/vector/kernel.h"
 #include "traces/lower/vector/rowwise.h"
 
@@ -122,8 +123,8 @@ static bool cost(struct lower_job *job) {
   const struct vinci_soc *soc = job->soc;
   unsigned cores = soc_core_count(soc, emit_vector_core(soc));
   take_tiling(job, arg);
-  if (!(isa_row(OP_VREDUCEV2)->archs & 1u << soc->arch))
-    return lower_refuse(job, "%s has no instruction that takes pairs apart", soc->name);
+  if (!select_has(soc, OP_SET_MOV_PAD_VAL))
+    return lower_refuse(job, "%s has no copies that fill up rows with a value", soc->name);
   if (arg->blocks > cores || arg->blocks > arg->rows)
     return lower_refuse(job, "there are %u cores and %" PRIu64 " rows", cores, arg->rows);
   if (arg->chunk > CHUNK_MAX || (arg->chunk < arg->columns && arg->chunk % CHUNK_UNIT != 0))
@@ -141,7 +142,8 @@ static bool cost(struct lower_job *job) {
   enum { ROW_CYCLES = 400, CHUNK_CYCLES = 100 }; /* of the instructions that look at winners */
   uint64_t vector = arg->winners * (step + MILLI) / MILLI + ROW_CYCLES + arg->chunks * CHUNK_CYCLES;
   uint64_t start = launch_spread_cycles(soc, emit_vector_core(soc), arg->blocks) +
-                   estimate_start(soc, KERNEL_REDUCE, arg->blocks);
+                   estimate_start(soc, KERNEL_REDUCE, arg->blocks) +
+                   estimate_first_read(soc, arg->blocks);
   job->cost = (struct lower_cost){
       .total_cycles = start + arg->per_block * max_u64(vector, copies) + min_u64(vector, copies),
       .vector_cycles = arg->per_block * vector,
@@ -337,3 +339,6 @@ ARGMOST(argmin, "ArgMin|ArgMinD|ArgMinV2", "y = where the smallest of each row o
 ARGMOST(argmax_with_value, "ArgMaxWithValue",
         "y = where the largest of each row of x is, the first; y1 = that element",
         .with_value = true)
+ARGMOST(argmin_with_value, "ArgMinWithValue",
+        "y = where the smallest of each row of x is, the first; y1 = that element",
+        .smallest = true, .with_value = true)

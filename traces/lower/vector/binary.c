@@ -25,6 +25,8 @@ static const struct vstep max_steps[] = {B("vmax", Y0, X0, X1), END};
 static const struct vstep min_steps[] = {B("vmin", Y0, X0, X1), END};
 static const struct vstep relu_grad_steps[] = {HELD(T1), Q("vcmpvs_gt", T0, X1, 0),
                                                SELECT(Y0, X0, T1, T0), END};
+static const struct vstep relu_grad_chained[] = {FILL(T1, 0), Q("vcmpvs_gt", T0, X1, 0),
+                                                 SELECT(Y0, X0, T1, T0), END};
 
 /* The zeros that steps select from are the same for all tiles. */
 static void put_zeros(struct emit *e, const struct vew *ew) {
@@ -75,7 +77,8 @@ BINARY(div, "RealDiv|Div|ForeachDivList", "y = x / x1", VTYPES_FP32)
 BINARY(max, "Maximum|ForeachMaximumList", "y = max(x, x1)", NUMBER_TYPES)
 BINARY(min, "Minimum|ForeachMinimumList", "y = min(x, x1)", NUMBER_TYPES)
 VEW_OPERATOR(relu_grad, "ReluGrad", "y = x1 > 0 ? x : 0", binary_keys, vew_call_binary, .inputs = 2,
-             .outputs = 1, .types = VTYPES_FP16, .steps = relu_grad_steps, .start = put_zeros)
+             .outputs = 1, .types = VTYPES_FP16, .steps = relu_grad_steps,
+             .chained = relu_grad_chained, .start = put_zeros)
 
 /* ---- x + alpha x1 ---------------------------------------------------------------------------- */
 

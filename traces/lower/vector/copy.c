@@ -6,6 +6,7 @@
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
 #include "traces/lower/estimate.h"
+#include "traces/lower/select.h"
 #include "traces/lower/vector/elementwise.h"
 
 enum { BUFFERS_MAX = 2, COPY_TILE_MIN = 2048 };
@@ -17,22 +18,22 @@ static const struct lower_key keys[] = {
     BLOCKS_KEY("cores to use; 0: all that have a tile"),
     TILING_KEY("buffers", "1: in and out take turns; 2: they overlap")};
 
-/* Coupled cores copy whole blocks only. */
-static bool has_bytes(const struct lower_job *job) {
-  return emit_cube_core(job->soc) != emit_vector_core(job->soc);
-}
-
 static uint64_t total_bytes(const struct lower_job *job) {
   const struct lower_value *shape = lower_get(job, "shape");
   return lower_elements(shape->shape, shape->rank) * vtile_bytes(lower_get(job, "dtype")->dtype);
+}
+
+/* UB for the tiles. Where a chip copies whole blocks alone, ends of runs take a part. */
+static uint64_t ub_of(const struct lower_job *job) {
+  return (uint64_t)job->soc->ub_bytes -
+         (total_bytes(job) % BLOCK_BYTES ? select_ub_bytes(job->soc) : 0);
 }
 
 /* Equal runs for the cores, in tiles of equal size: as large as fits, then halved. */
 static bool candidate(struct lower_job *job, size_t index) {
   const struct lower_value *given = lower_get(job, "buffers");
   uint64_t buffers = given && given->given ? given->size : BUFFERS_MAX;
-  uint64_t most =
-      ((uint64_t)job->soc->ub_bytes / max_u64(buffers, 1) >> index) / FRACTAL_BYTES * FRACTAL_BYTES;
+  uint64_t most = (ub_of(job) / max_u64(buffers, 1) >> index) / FRACTAL_BYTES * FRACTAL_BYTES;
   if (most < COPY_TILE_MIN)
     return false;
   uint64_t run = max_u64(ceil_div(total_bytes(job), job->cores), COPY_TILE_MIN);
@@ -48,13 +49,10 @@ static bool cost(struct lower_job *job) {
   const struct vinci_soc *soc = job->soc;
   uint64_t bytes = total_bytes(job), tile = lower_get(job, "tile")->size;
   uint64_t blocks = lower_get(job, "blocks")->size;
-  if (!has_bytes(job) && bytes % BLOCK_BYTES)
-    return lower_refuse(job, "%s copies whole blocks of %d bytes between device memory and UB",
-                        arch_name(soc->arch), BLOCK_BYTES);
   uint64_t buffers = lower_get(job, "buffers")->size;
   if (buffers < 1 || buffers > BUFFERS_MAX)
     return lower_refuse(job, "buffers is 1 or 2");
-  if (tile % BLOCK_BYTES != 0 || tile * buffers > (uint64_t)soc->ub_bytes)
+  if (tile % BLOCK_BYTES != 0 || tile * buffers > ub_of(job))
     return lower_refuse(job, "tile has to be a multiple of %d up to %s UB", BLOCK_BYTES,
                         buffers > 1 ? "half of" : "all of");
   if (!lower_has_cores(job, blocks, emit_vector_core(job->soc)))
@@ -70,10 +68,10 @@ static bool cost(struct lower_job *job) {
   uint64_t pipes = buffers > 1 ? longest : longest + other;
   /* Device memory is at work while further blocks are launched. */
   uint64_t spread = launch_spread_cycles(soc, emit_vector_core(soc), blocks);
-  job->cost.total_cycles = estimate_start(soc, KERNEL_ELEMENTWISE, blocks) +
-                           max_u64(spread + pipes, estimate_memory(soc, bytes, bytes)) +
-                           (buffers > 1 ? other / turns : 0) +
-                           turns * (uint64_t)soc->kernel_turn_cycles;
+  job->cost.total_cycles =
+      estimate_start(soc, KERNEL_ELEMENTWISE, blocks) + estimate_first_read(soc, blocks) +
+      max_u64(spread + pipes, estimate_memory(soc, bytes, bytes)) +
+      (buffers > 1 ? other / turns : 0) + turns * (uint64_t)soc->kernel_turn_cycles;
   return true;
 }
 
@@ -82,7 +80,7 @@ static void emit(const struct lower_job *job, struct emit *e) {
   enum dtype dtype = lower_get(job, "dtype")->dtype;
   uint64_t bytes = total_bytes(job), tile = lower_get(job, "tile")->size;
   uint64_t blocks = lower_get(job, "blocks")->size, buffers = lower_get(job, "buffers")->size;
-  bool any_length = has_bytes(job);
+  bool any_length = select_has(job->soc, OP_COPY_GM_TO_UBUF_ALIGN_B8) || bytes % BLOCK_BYTES;
   emit_kernel(e, "copy", (uint32_t)blocks);
   emit_tensor(e, "x", dtype, TENSOR_IN, shape->shape, shape->rank, NULL);
   emit_tensor(e, "y", dtype, TENSOR_OUT, shape->shape, shape->rank, NULL);

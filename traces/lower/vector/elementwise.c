@@ -12,12 +12,13 @@
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
 #include "core/isa/isa.h"
+#include "traces/lower/select.h"
 
 enum { REPEATS_MAX = 255, STRIDE_MAX = 255, WIDE_ROW_BYTES = 4096, WIDEST_ROW_BYTES = 16384 };
 
 /* ---- types -------------------------------------------------------------------------- */
 
-static bool computes_in(unsigned types, enum dtype type) {
+bool vew_computes_in(unsigned types, enum dtype type) {
   if (types & VTYPES_ANY)
     return type != DTYPE_BF16 || (types & VTYPES_BF16);
   switch (type) {
@@ -53,7 +54,7 @@ static enum vinci_status choose_type(struct lower_job *job, struct vew *ew) {
     if (type != widest)
       widest = DTYPE_FP32;
   }
-  ew->type = same && computes_in(func->types, widest) ? widest : DTYPE_FP32;
+  ew->type = same && vew_computes_in(func->types, widest) ? widest : DTYPE_FP32;
   if (bytes && (func->types & (VTYPES_BYTES | VTYPES_ANY)))
     ew->type = DTYPE_FP16;
   if (func->inputs == 0 && widest == DTYPE_INT64)
@@ -162,7 +163,7 @@ static void merge(const struct vew *ew, struct merged *merged) {
   }
 }
 
-static enum vinci_status set_space(struct lower_job *job, struct vew *ew) {
+enum vinci_status vew_set_space(struct lower_job *job, struct vew *ew) {
   struct merged merged;
   enum vinci_status status = broadcast(job, ew);
   if (status != VINCI_OK)
@@ -184,6 +185,7 @@ static enum vinci_status set_space(struct lower_job *job, struct vew *ew) {
     const uint64_t *stride = in ? merged.stride[k] : out_stride;
     struct vew_operand *operand = in ? &ew->in[k] : &ew->out[k - ew->func.inputs];
     operand->tile.dtype = operand->type;
+    operand->tile.whole = !in;
     operand->tile.col_stride = stride[0];
     operand->tile.row_stride = merged.count > 1 ? stride[1] : 0;
     for (unsigned d = 2; d < merged.count; d++)
@@ -249,11 +251,21 @@ static void element_bytes(const struct vew *ew, unsigned *narrow, unsigned *wide
   }
 }
 
+/* Registers that steps write, beside those that they go by way of. */
+static uint32_t written(const struct vew *ew) {
+  uint32_t regs = 0;
+  for (unsigned i = 0; i < ew->step_count; i++) {
+    const struct vstep *step = &ew->steps[i];
+    regs |= V(step->dst) | (ew->whole > 1 && step->b >= T0 ? V(step->b) | V(step->c) : 0);
+  }
+  return regs;
+}
+
 static void lay_out(struct vtile *tile) {
   struct vew *ew = (struct vew *)tile;
   unsigned narrow, widest, wide = vtile_bytes(ew->type);
   element_bytes(ew, &narrow, &widest);
-  ew->pitch = vtile_pitch(tile->cols, narrow);
+  ew->pitch = round_up(vtile_pitch(tile->cols, narrow), max_u64(ew->whole, 1));
   uint64_t slot = 0, whole = tile->rows * ew->pitch;
   for (unsigned k = 0; k < ew->func.inputs; k++) {
     struct vew_operand *in = &ew->in[k];
@@ -269,9 +281,7 @@ static void lay_out(struct vtile *tile) {
   uint64_t used = slot * tile->buffers;
   for (unsigned k = 0; k < ew->func.inputs; k++)
     lay_out_input(ew, &ew->in[k], &used);
-  uint32_t needed = 0;
-  for (unsigned i = 0; i < ew->step_count; i++)
-    needed |= 1u << ew->steps[i].dst;
+  uint32_t needed = written(ew);
   for (unsigned r = Y0; r < VREGS; r++) {
     bool kept = r < T0 && ew->out[r - Y0].type == ew->out[r - Y0].computed;
     if ((needed & 1u << r) && !kept)
@@ -308,6 +318,7 @@ static void split(const struct lower_job *job, struct vkernel *kernel, unsigned 
     uint64_t most = max_u64(vtile_most_cols(job, tile, 1, 0, space->cols) >> halvings, 1);
     uint64_t pieces = ceil_div(space->cols, most);
     tile->cols = min_u64(space->cols, round_up(ceil_div(space->cols, pieces), BLOCK_BYTES));
+    tile->cols = vtile_long_rest(job->soc, space->cols, tile->cols, narrow);
     uint64_t rows = space->rows;
     for (unsigned i = 0; i < space->outers; i++)
       rows *= space->outer[i];
@@ -335,12 +346,31 @@ static uint64_t tile_mcycles(const struct vinci_soc *soc, const struct vew *ew) 
   return sum;
 }
 
+/* Steps, conversions, and what spreads a number or a row: each waits for the one before, and has a
+ * barrier. Rows that are spread take an instruction for every repeat of columns. */
+static void count_instructions(const struct vinci_soc *soc, const struct vew *ew,
+                               struct vtile_work *work) {
+  enum { STEP_INSTRUCTIONS = 2, SPREAD_INSTRUCTIONS = 8 };
+  uint64_t start = (uint64_t)soc->vector_class[VECTOR_CLASS_TWO].startup_mcycles / MILLI;
+  uint64_t steps = ew->step_count, spreads = 0;
+  uint64_t lanes = ceil_div(ew->pitch * vtile_bytes(ew->type), (uint64_t)soc->vector_bytes);
+  for (unsigned k = 0; k < ew->func.inputs; k++) {
+    enum vkind kind = vew_kind(ew, &ew->in[k]);
+    steps += ew->in[k].type != ew->in[k].computed;
+    spreads += kind == VKIND_ROW || kind == VKIND_COLUMN;
+  }
+  for (unsigned k = 0; k < ew->func.outputs; k++)
+    steps += ew->out[k].type != ew->out[k].computed;
+  work->vector_cycles += (steps + 2 * spreads) * start;
+  work->instructions = STEP_INSTRUCTIONS * steps + spreads * (SPREAD_INSTRUCTIONS + lanes);
+}
+
 static bool work(struct lower_job *job, const struct vkernel *kernel, struct vtile_work *work) {
   const struct vew *ew = (const struct vew *)kernel;
   uint64_t rows = kernel->tile.rows, pitch_blocks = ew->pitch * vtile_bytes(ew->type) / BLOCK_BYTES;
   bool spreads = false;
   work->vector_cycles = tile_mcycles(job->soc, ew) / MILLI;
-  work->instructions = 2 * (uint64_t)ew->step_count;
+  count_instructions(job->soc, ew, work);
   work->in_bytes = 0;
   work->out_bytes = 0;
   for (unsigned k = 0; k < ew->func.inputs; k++) {
@@ -361,7 +391,7 @@ static bool work(struct lower_job *job, const struct vkernel *kernel, struct vti
 static const char *const names[VFUNC_INPUTS] = {"x", "x1", "x2", "x3", "x4", "x5"};
 static const char *const out_names[VFUNC_OUTPUTS] = {"y", "y1", "y2"};
 
-static enum vinci_status read_operands(struct lower_job *job, struct vew *ew) {
+enum vinci_status vew_read_operands(struct lower_job *job, struct vew *ew) {
   static const char *const shape_keys[] = {"shape",  "shape1", "shape2",
                                            "shape3", "shape4", "shape5"};
   static const char *const type_keys[] = {"dtype",  "dtype1", "dtype2",
@@ -384,36 +414,66 @@ static enum vinci_status read_operands(struct lower_job *job, struct vew *ew) {
   return VINCI_OK;
 }
 
-/* A conversion is a program of one instruction per hop. */
-static enum vinci_status set_cast(struct lower_job *job, struct vew *ew) {
-  enum dtype hops[VCONVERT_HOPS], from = ew->in[0].type, to = lower_get(job, "to")->dtype;
-  unsigned count = from == to ? 0 : vconversion_chain(job->soc, from, to, hops);
-  if (count == 0)
-    return lower_error(job, "there is no conversion from %s to %s on %s", dtype_name(from),
-                       dtype_name(to), job->soc->name);
-  for (unsigned i = 0; i < count; i++) {
-    const struct vconversion *hop = vconversion(job->soc, from, hops[i]);
-    /* A detour to an integer must not round up on the way. */
-    bool detour = i + 1 < count && from == DTYPE_FP32 && hops[i] == DTYPE_FP16;
-    uint8_t dst = (uint8_t)(i + 1 == count ? Y0 : T0 + i), a = (uint8_t)(i == 0 ? X0 : T0 + i - 1);
-    ew->steps[i] = (struct vstep)C(hop->inst, detour ? "z" : hop->round, dst, a);
-    from = hops[i];
-  }
+/* A temporary that no step of the program touches; VREGS when there is none. */
+static uint8_t unused_temporary(const struct vfunc *func) {
+  uint32_t used = func->indexed ? V(T0) | V(T3) : 0;
+  for (const struct vstep *step = func->steps; step->form != VFORM_END; step++)
+    used |= V(step->dst) | vstep_reads(step);
+  for (uint8_t r = T0; r < VREGS; r++)
+    if (!(used & V(r)))
+      return r;
+  return VREGS;
+}
+
+/*
+ * Rounding where fp32 is rounded by way of int32: what is beyond the numbers that have a fraction
+ * stays as it is. What the rounding changes is added to the number.
+ */
+enum { ROUNDING_STEPS = 6 };
+static void add_rounding(const struct vstep *step, uint8_t spare, struct vstep *out) {
+  const double whole = 1 << 23;
+  const struct vstep steps[ROUNDING_STEPS] = {
+      S("vmins", spare, step->a, whole),
+      S("vmaxs", spare, spare, -whole),
+      C("vconv_f322s32", step->round, step->dst, spare),
+      C("vconv_s322f32", NULL, step->dst, step->dst),
+      B("vsub", step->dst, step->dst, spare),
+      B("vadd", step->dst, step->dst, step->a),
+  };
+  memcpy(out, steps, sizeof steps);
+}
+
+/* The steps of the function, with roundings as the chip has them; false when memory is short. */
+static bool take_steps(struct lower_job *job, struct vew *ew) {
+  uint8_t spare = unused_temporary(&ew->func);
+  unsigned count = 0;
+  while (ew->func.steps[count].form != VFORM_END)
+    count++;
+  ew->steps = ew->func.steps;
   ew->step_count = count;
-  ew->type = vtile_bytes(to) > vtile_bytes(ew->in[0].type) ? to : ew->in[0].type;
-  ew->in[0].computed = ew->in[0].type;
-  ew->out[0].type = ew->out[0].computed = to;
-  return VINCI_OK;
+  if (select_has(job->soc, OP_VCONV_F322F32) || spare == VREGS)
+    return true;
+  struct vstep *steps = ARENA_ARRAY(job->arena, struct vstep, ROUNDING_STEPS * (count + 1));
+  if (!steps)
+    return false;
+  ew->step_count = 0;
+  for (const struct vstep *step = ew->func.steps; step->form != VFORM_END; step++) {
+    bool rounds = step->inst && strcmp(step->inst, "vconv_f322f32") == 0 && step->dst != step->a;
+    if (rounds)
+      add_rounding(step, spare, steps + ew->step_count);
+    else
+      steps[ew->step_count] = *step;
+    ew->step_count += rounds ? ROUNDING_STEPS : 1;
+  }
+  ew->steps = steps;
+  return true;
 }
 
 static enum vinci_status set_program(struct lower_job *job, struct vew *ew) {
   if (ew->func.casts)
-    return set_cast(job, ew);
-  for (const struct vstep *step = ew->func.steps; step->form != VFORM_END; step++) {
-    if (ew->step_count == VFUNC_STEPS)
-      vinci_bug("the program of %s is too long", job->op->name);
-    ew->steps[ew->step_count++] = *step;
-  }
+    return vew_set_cast(job, ew);
+  if (!take_steps(job, ew))
+    return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
   enum vinci_status status = choose_type(job, ew);
   const char *const *key = ew->func.parameters;
   enum dtype holds = is_byte(ew->out[0].type) ? ew->out[0].type : ew->type;
@@ -422,7 +482,7 @@ static enum vinci_status set_program(struct lower_job *job, struct vew *ew) {
   return status;
 }
 
-static void name_operands(struct vew *ew) {
+void vew_name_operands(struct vew *ew) {
   const struct vfunc *func = &ew->func;
   ew->kernel.tile.parts = (func->inputs ? VTILE_LOADS : 0) | VTILE_COMPUTES | VTILE_STORES;
   for (unsigned k = 0; k < func->inputs; k++) {
@@ -438,7 +498,7 @@ static void name_operands(struct vew *ew) {
   }
 }
 
-static enum vinci_status setup(struct lower_job *job) {
+struct vew *vew_new(struct lower_job *job) {
   static const struct vkernel_kind kind = {.halvings = 4,
                                            .lay_out = lay_out,
                                            .split = split,
@@ -446,7 +506,11 @@ static enum vinci_status setup(struct lower_job *job) {
                                            .tensors = vew_tensors,
                                            .rows = vew_rows,
                                            .compute = vew_compute};
-  struct vew *ew = vkernel_new(job, sizeof *ew, &kind);
+  return vkernel_new(job, sizeof(struct vew), &kind);
+}
+
+static enum vinci_status setup(struct lower_job *job) {
+  struct vew *ew = vew_new(job);
   if (!ew)
     return VINCI_E_NOMEM;
   const struct vfunc *func = job->op->spec;
@@ -454,11 +518,12 @@ static enum vinci_status setup(struct lower_job *job) {
   enum vinci_status status = func->choose ? func->choose(job, &ew->func) : VINCI_OK;
   if (status != VINCI_OK)
     return status;
-  name_operands(ew);
-  status = (func->operands ? func->operands : read_operands)(job, ew);
+  vew_name_operands(ew);
+  status = (func->operands ? func->operands : vew_read_operands)(job, ew);
   if (status == VINCI_OK)
     status = set_program(job, ew);
-  return status == VINCI_OK && !func->operands ? set_space(job, ew) : status;
+  bool spaced = ew->kernel.tile.space.cols > 0;
+  return status == VINCI_OK && !spaced ? vew_set_space(job, ew) : status;
 }
 
 const struct lower_template vew_template = VKERNEL_TEMPLATE(setup);

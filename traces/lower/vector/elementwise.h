@@ -12,8 +12,7 @@
 enum {
   VBRCB_ELEMENTS = 8,
   VFUNC_INPUTS = VKERNEL_INPUTS,
-  VFUNC_OUTPUTS = VKERNEL_OUTPUTS,
-  VFUNC_STEPS = 40
+  VFUNC_OUTPUTS = VKERNEL_OUTPUTS
 };
 
 /* Types that are computed in as they are, beside fp32; others are converted on the way. */
@@ -49,11 +48,12 @@ struct vfunc {
   bool truth;      /* the result is 0 or 1, computed in fp16, stored as uint8 */
   bool bytes;      /* the result is of 8 bits, computed in fp16, stored as int8 */
   const struct vstep *steps;     /* up to VFORM_END */
+  const struct vstep *chained;   /* the same in a chain, where steps hold registers; or NULL */
   const char *const *names;      /* of inputs, then outputs; NULL: x, x1 ..., y, y1 ... */
   const char *const *parameters; /* keys of the numbers, NULL-terminated */
   /* Checks the keys, and completes the function by them; may be NULL. */
   enum vinci_status (*choose)(struct lower_job *job, struct vfunc *func);
-  /* Fills in, out, shapes and the space of tiles. NULL: from the keys shape, shape1.. (default:
+  /* Fills in, out, shapes and the space of tiles, which may follow from the shapes. NULL: from the keys shape, shape1.. (default:
    * shape), dtype, dtype1.. (default: dtype) and out (default: the widest of the inputs). */
   enum vinci_status (*operands)(struct lower_job *job, struct vew *ew);
   /* Numbers computed from the keys instead; may be NULL. */
@@ -77,7 +77,7 @@ struct vew_operand {
 struct vew {
   struct vkernel kernel; /* first */
   struct vfunc func;
-  struct vstep steps[VFUNC_STEPS];
+  const struct vstep *steps;
   unsigned step_count;
   enum dtype type;
   uint64_t out_shape[TENSOR_RANK_MAX];
@@ -87,7 +87,8 @@ struct vew {
   struct vew_operand in[VFUNC_INPUTS], out[VFUNC_OUTPUTS];
   uint64_t temp[VREGS]; /* addresses of registers behind the buffers; 0: none */
   uint64_t pitch;
-  bool halved; /* int64 as words: tensors have no innermost dimension of 2 */
+  uint64_t whole; /* elements that registers are whole numbers of; 0: any */
+  bool halved;    /* int64 as words: tensors have no innermost dimension of 2 */
 };
 
 /* Operators whose spec is a vfunc. */
@@ -97,6 +98,17 @@ extern const struct lower_template vew_template;
   LOWER_OPERATOR(id_, vendor_, text_, keys_, &vew_template, VFUNC(__VA_ARGS__), from_tensors_)
 /* The function as a literal: VFUNC(.inputs = 1, ...). */
 #define VFUNC(...) (&(const struct vfunc){__VA_ARGS__})
+
+/* Parts of the setup: the kernel in job->data, or NULL with an error; names of tensors; shapes and
+ * types from the keys; broadcast and space. */
+struct vew *vew_new(struct lower_job *job);
+void vew_name_operands(struct vew *ew);
+/* Whether a function of VTYPES computes in a type as it is. */
+bool vew_computes_in(unsigned types, enum dtype type);
+enum vinci_status vew_read_operands(struct lower_job *job, struct vew *ew);
+/* The program of a conversion to the key `to` (words.c). */
+enum vinci_status vew_set_cast(struct lower_job *job, struct vew *ew);
+enum vinci_status vew_set_space(struct lower_job *job, struct vew *ew);
 
 /* Of the kind of kernel (elementwise_rows.c). */
 void vew_tensors(struct emit *emit, struct vkernel *kernel);

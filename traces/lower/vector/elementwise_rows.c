@@ -171,12 +171,20 @@ void vew_tensors(struct emit *e, struct vkernel *kernel) {
                   ew->out_shape, ew->out_rank - ew->halved, NULL);
 }
 
-/* Copies pad rows to 32 bytes; a pitch that narrower operands ask for may be more than that. */
+/* Copies pad rows to 32 bytes; a pitch that narrower operands ask for may be more than that, as may
+ * be the VBRCB_ELEMENTS of a column in wide elements, and squares that are transposed. */
 static bool has_gaps(const struct vew *ew) {
-  for (unsigned k = 0; k < ew->func.inputs; k++)
+  if (ew->whole > 1)
+    return true;
+  for (unsigned k = 0; k < ew->func.inputs; k++) {
+    enum vkind kind = vew_kind(ew, &ew->in[k]);
+    if ((kind == VKIND_COLUMN || kind == VKIND_SCALAR) &&
+        vtile_bytes(ew->in[k].type) * VBRCB_ELEMENTS > BLOCK_BYTES)
+      return true;
     if (ew->kernel.tile.rows > 1 &&
         vtile_pitch(ew->kernel.tile.cols, vtile_bytes(ew->in[k].type)) < ew->pitch)
       return true;
+  }
   return false;
 }
 

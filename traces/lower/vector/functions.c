@@ -28,30 +28,6 @@ static const struct vstep sign_steps[] = {FILL(T1, 1),
                                           Q("vcmpvs_lt", T0, X0, 0),
                                           SELECT(Y0, T1, T3, T0),
                                           END};
-/* T0 op= a number, then times the square in T1: a turn of a polynomial of x * x. */
-#define TURN(reg_, number_) S("vadds", reg_, reg_, number_), B("vmul", reg_, reg_, T1)
-/*
- * x P(x^2) / Q(x^2) of degrees 5 with x up to 3.92, beyond which erf is 1 in single precision; the
- * approximation that Ascend C documents for Erf. Its largest error is 4e-7.
- */
-static const struct vstep erf_steps[] = {S("vmins", T2, X0, 3.92),
-                                         S("vmaxs", T2, T2, -3.92),
-                                         B("vmul", T1, T2, T2),
-                                         S("vmuls", T0, T1, 0.053443748819),
-                                         TURN(T0, 7.5517016694),
-                                         TURN(T0, 101.62808918),
-                                         TURN(T0, 1393.8061484),
-                                         TURN(T0, 5063.7915060),
-                                         S("vadds", T0, T0, 29639.384698),
-                                         B("vmul", T2, T2, T0),
-                                         S("vadds", T0, T1, 31.212858877),
-                                         B("vmul", T0, T0, T1),
-                                         TURN(T0, 398.56963806),
-                                         TURN(T0, 3023.1248150),
-                                         TURN(T0, 13243.365831),
-                                         S("vadds", T0, T0, 26267.224157),
-                                         B("vdiv", Y0, T2, T0),
-                                         END};
 /* max(x, 0) + ln(1 + exp(-|x|)), which does not overflow. */
 static const struct vstep softplus_steps[] = {
     U("vabs", T0, X0), S("vmuls", T0, T0, -1), U("vexp", T0, T0),     S("vadds", T0, T0, 1),
@@ -80,7 +56,6 @@ FUNCTION(ceil, "Ceil|ForeachCeil", "y = x rounded up to a whole number")
 FUNCTION(round, "Round|Rint|ForeachRound", "y = x rounded to a whole number, halves to even")
 FUNCTION(trunc, "Trunc|ForeachTrunc", "y = x rounded towards 0 to a whole number")
 FUNCTION(sign, "Sign|ForeachSign", "y = 1, 0 or -1, the sign of x")
-FUNCTION(erf, "Erf|ForeachErf", "y = the error function of x")
 FUNCTION(softplus, "Softplus|SoftplusV2", "y = ln(1 + exp(x))")
 FUNCTION(hard_sigmoid, "HardSigmoid", "y = x / 6 + 0.5, at least 0 and at most 1")
 FUNCTION(hard_swish, "HardSwish", "y = x * hard_sigmoid(x)")

@@ -4,6 +4,7 @@
  * the indices are a stated series, (first + i * step) modulo the rows of the table. The list is
  * copied to UB and waited for, as kernels do that read it, but what it holds changes nothing.
  */
+#include <inttypes.h>
 #include <string.h>
 
 #include "core/base/arith.h"
@@ -123,10 +124,29 @@ static enum vinci_status setup(struct lower_job *job) {
   return VINCI_OK;
 }
 
+/* Keys and values of blocks of two caches, one after the other: caches, then tables; the results
+ * are rows. As one table of the blocks of both. */
+static bool call_blocks(struct lower_call *call) {
+  const struct lower_tensor *cache = &call->input[0], *y = &call->output[0];
+  if (call->input_count < 3 || call->output_count < 1 || cache->rank < 3 || y->rank < 2)
+    return lower_cannot(call, "two caches, a table and results are needed");
+  uint64_t block = lower_elements(cache->shape + 1, cache->rank - 1);
+  uint64_t blocks = ceil_div(lower_elements(y->shape, y->rank), block);
+  lower_arg(call, "shape=%" PRIu64 "x%" PRIu64, 2 * cache->shape[0], block);
+  lower_arg(call, "count=%" PRIu64, 2 * blocks);
+  lower_arg_dtype(call, "dtype", cache);
+  lower_arg(call, "dtype1=int32");
+  return true;
+}
+
 /* The axis is a value that profiles lack; rows of the table are told by the shape of the result. */
 static bool call_gather(struct lower_call *call) {
-  const struct lower_tensor *x = &call->input[0], *index = &call->input[1], *y = &call->output[0];
-  if (call->input_count < 2 || call->output_count == 0 || x->rank == 0 || index->rank == 0)
+  enum { IN_LIST_INDEX = 3 }; /* of Index, behind two lists of numbers */
+  if (strcmp(call->type, "PagedCacheLoadNdKernel") == 0)
+    return call_blocks(call);
+  unsigned at = strcmp(call->type, "Index") == 0 ? IN_LIST_INDEX : 1;
+  const struct lower_tensor *x = &call->input[0], *index = &call->input[at], *y = &call->output[0];
+  if (call->input_count <= at || call->output_count == 0 || x->rank == 0 || index->rank == 0)
     return lower_cannot(call, "no shapes");
   bool rows = y->rank == index->rank + x->rank - 1;
   for (unsigned i = 0; i < y->rank && rows; i++)
@@ -144,6 +164,6 @@ static bool call_gather(struct lower_call *call) {
 
 static const struct lower_template template = VKERNEL_TEMPLATE(setup);
 
-LOWER_OPERATOR(gather, "Gather|GatherV2|GatherV2D|GatherV3|Embedding",
+LOWER_OPERATOR(gather, "Gather|GatherV2|GatherV2D|GatherV3|Embedding|Index|PagedCacheLoadNdKernel",
                "y = rows of x by the indices x1, taken to be (first + i * step) % rows", keys,
                &template, NULL, call_gather)

@@ -3,6 +3,7 @@
  * halves are no whole blocks (rope.c has the others). */
 #include <string.h>
 
+#include "core/chip/layout.h"
 #include "traces/lower/vector/elementwise.h"
 #include "traces/lower/vector/rope.h"
 
@@ -12,6 +13,16 @@ static const struct lower_key gate_keys[] = {SHAPE_KEY("extents of x; the last i
                                              DTYPE_KEY("fp16", FLOATS, "type of x and y"),
                                              VTILE_KEYS_TABLE};
 static const struct lower_key rope_keys[] = {
+    SHAPE_KEY("extents of x: positions first, the even extent of a head last"),
+    DTYPE_KEY("fp16", FLOATS, "type of all"),
+    WORD_KEY("form", "half", "half|interleaved|sorted",
+             "what turns together: halves of a head; neighbours; neighbours, which become halves"),
+    LOWER_KEY("rotary", SIZE, "", NULL, "elements of a head that are turned; default: all"),
+    LOWER_KEY("sections", SHAPE, "", NULL,
+              "parts of half a head that have a position of their own: time x height x width; cos "
+              "and sin have an extent of 3 first"),
+    VTILE_KEYS_TABLE};
+static const struct lower_key rope_grad_keys[] = {
     SHAPE_KEY("extents of x: positions first, the even extent of a head last"),
     DTYPE_KEY("fp16", FLOATS, "type of all"), VTILE_KEYS_TABLE};
 
@@ -163,19 +174,101 @@ static enum vinci_status rope_operands(struct lower_job *job, struct vew *ew) {
   return VINCI_OK;
 }
 
+static bool is_type(const struct lower_call *call, const char *type) {
+  return strcmp(call->type, type) == 0;
+}
+
+/* Rows of x with the elements of a head last, where cos has a row for each position and may be
+ * narrower: what it has no elements for stays. */
+static bool call_tokens(struct lower_call *call, uint64_t elements, uint64_t tokens, uint64_t width,
+                        uint64_t rotary, const struct lower_tensor *x) {
+  if (tokens == 0 || width == 0 || elements % (tokens * width) || rotary > width)
+    return lower_cannot(call, "heads cannot be told from the shapes");
+  const uint64_t shape[] = {tokens, elements / tokens / width, width};
+  lower_arg_shape(call, "shape", shape, 3);
+  lower_arg_dtype(call, "dtype", x);
+  if (rotary < width)
+    lower_arg(call, "rotary=%llu", (unsigned long long)rotary);
+  return true;
+}
+
+/* positions, queries, keys, rows of cos and sin behind each other (torch_npu, npu_mrope): as if
+ * their rows lay in the order of the positions. Heads as wide as what is turned. */
+static bool call_cached(struct lower_call *call) {
+  enum { IN_PLACES, IN_QUERY, IN_KEY, IN_CACHE };
+  const struct lower_tensor *places = &call->input[IN_PLACES], *q = &call->input[IN_QUERY],
+                            *k = &call->input[IN_KEY], *cache = &call->input[IN_CACHE];
+  if (call->input_count <= IN_CACHE || places->rank == 0 || q->rank == 0 || k->rank == 0 ||
+      cache->rank != 2)
+    return lower_cannot(call, "positions, queries, keys and a cache of cos and sin are needed");
+  uint64_t tokens = places->shape[places->rank - 1], width = cache->shape[1];
+  bool many = places->rank == 2 && places->shape[0] == 3;
+  uint64_t both = lower_elements(q->shape, q->rank) + lower_elements(k->shape, k->rank);
+  if (!call_tokens(call, both, tokens, width, width, q))
+    return false;
+  if (many && !(call->given && strstr(call->given, "sections=")))
+    return lower_cannot(call, "how the sections are cut is an attribute, which profiles lack; say "
+                              "sections=... in a column args");
+  return true;
+}
+
+/* x; or queries and keys, whose heads are turned alike, and cos with the elements of a head last:
+ * as one tensor of the heads of both (AtbRopeKernel, ApplyRotaryPosEmb); or x and cos of as many
+ * positions. Forms that are attributes are halves unless a column args says more. */
+static bool call_rope(struct lower_call *call) {
+  enum { IN_QUERY, IN_KEY, IN_COS };
+  const struct lower_tensor *q = &call->input[IN_QUERY], *k = &call->input[IN_KEY];
+  if (is_type(call, "RopeWithSinCosCache"))
+    return call_cached(call);
+  bool two = is_type(call, "AtbRopeKernel") || is_type(call, "ApplyRotaryPosEmb");
+  bool one = is_type(call, "InterleaveRope") || is_type(call, "_triton_rope_siso");
+  if (!two && !one)
+    return call_halves(call);
+  const struct lower_tensor *cosine = &call->input[two ? IN_COS : IN_COS - 1];
+  if (call->input_count <= (two ? IN_COS : IN_COS - 1) || cosine->rank == 0 || q->rank == 0 ||
+      (two && k->rank == 0))
+    return lower_cannot(call, two ? "queries, keys, cos and sin are needed"
+                                  : "x, cos and sin are needed");
+  uint64_t turned = cosine->shape[cosine->rank - 1], width = turned;
+  uint64_t tokens = lower_elements(cosine->shape, cosine->rank - 1);
+  uint64_t elements = lower_elements(q->shape, q->rank);
+  if (two)
+    elements += lower_elements(k->shape, k->rank);
+  else
+    width = q->shape[q->rank - 1];
+  if (is_type(call, "InterleaveRope"))
+    lower_arg(call, "form=sorted");
+  return call_tokens(call, elements, tokens, width, turned, q);
+}
+
 /* The vendor's kernel where the halves are whole blocks, else the elementwise template. */
 static enum vinci_status rope_setup(struct lower_job *job) {
-  return rope_fits(job) ? rope_template.setup(job) : vew_template.setup(job);
+  const struct lower_value *shape = lower_get(job, "shape"), *form = lower_get(job, "form");
+  const struct lower_value *rotary = lower_get(job, "rotary");
+  if (rotary && rotary->size > shape->shape[shape->rank - 1])
+    return lower_error(job, "rotary is at most the last extent");
+  if (rope_fits(job))
+    return rope_template.setup(job);
+  if ((form && form->word) || rotary || lower_get(job, "sections"))
+    return lower_error(job,
+                       "this form needs halves of whole blocks of %d bytes, in what is turned "
+                       "and in the rest of a head",
+                       BLOCK_BYTES);
+  return vew_template.setup(job);
 }
 
 static const struct lower_template either_rope = VKERNEL_TEMPLATE(rope_setup);
 
-#define ROPE(id, vendor, summary)                                                                  \
-  LOWER_OPERATOR(id, vendor, summary, rope_keys, &either_rope,                                     \
+#define ROPE(id, vendor, summary, call)                                                            \
+  LOWER_OPERATOR(id, vendor, summary, id##_keys, &either_rope,                                     \
                  VFUNC(.inputs = 6, .outputs = 2, .names = rope_names, .steps = id##_steps,        \
                        .operands = rope_operands),                                                 \
-                 call_halves)
+                 call)
 
-ROPE(rope, "RotaryPositionEmbedding",
-     "y = x * cos + (-b, a) * sin, a and b being the halves of each head; cos, sin by position")
-ROPE(rope_grad, "RotaryPositionEmbeddingGrad", "gradient of rope: y = x * cos + (b, -a) * sin")
+ROPE(rope,
+     "RotaryPositionEmbedding|AtbRopeKernel|ApplyRotaryPosEmb|InterleaveRope|_triton_rope_siso|"
+     "RopeWithSinCosCache|RotaryMul",
+     "y = x * cos + (-b, a) * sin, a and b being the halves of each head; cos, sin by position",
+     call_rope)
+ROPE(rope_grad, "RotaryPositionEmbeddingGrad", "gradient of rope: y = x * cos + (b, -a) * sin",
+     call_halves)

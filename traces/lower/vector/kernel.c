@@ -66,14 +66,15 @@ bool vkernel_cost(struct lower_job *job) {
   const struct vkernel_kind *kind = kernel->kind;
   struct vtile *tile = &kernel->tile;
   vtile_take(job, tile);
-  if (!kind->whole_blocks && !vtile_copies_bytes(job))
-    return false;
   if (!vtile_count(job, tile) || (kind->whole_rows && !vtile_has_whole_rows(job, tile)))
     return false;
   tile->lay_out(tile);
   if ((kind->walks && !kind->walks(job, kernel)) ||
       !vtile_ub_holds(job, "the tile", tile->ub_bytes))
     return false;
+  for (unsigned k = 0; !kind->store && kernel->out[k]; k++)
+    if (!vtile_stores(job, tile, kernel->out[k]))
+      return false;
   struct vtile_work work = work_of(kernel);
   if (!kind->work(job, kernel, &work))
     return false;

@@ -17,7 +17,6 @@ struct vkernel;
 struct vkernel_kind {
   unsigned halvings; /* of the largest tile, with two buffers; then comes one buffer */
   bool whole_rows;   /* a tile takes whole rows */
-  bool whole_blocks; /* no copy is of single bytes */
   bool only_moves;   /* no vector instruction: the mask stays as it is */
   /* Sets all addresses, slot_bytes and ub_bytes for rows, cols and buffers. */
   void (*lay_out)(struct vtile *tile);

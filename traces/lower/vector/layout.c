@@ -5,6 +5,7 @@
 
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
+#include "traces/lower/select.h"
 #include "traces/lower/vector/elementwise.h"
 #include "traces/lower/vector/permute.h"
 
@@ -35,6 +36,7 @@ static enum vinci_status transpose_setup(struct lower_job *job) {
   if (perm->rank != shape->rank || seen != (1u << shape->rank) - 1)
     return lower_error(job, "perm has to name each of the %u dimensions once", shape->rank);
   permute->code = KERNEL_PERMUTE;
+  permute->whole = true;
   copy_shape(permute->in_shape, &permute->in_rank, shape);
   permute->out_rank = shape->rank;
   for (unsigned i = 0; i < shape->rank; i++)
@@ -161,6 +163,11 @@ static enum vinci_status add_channels(struct lower_job *job, struct permute *per
       .to = {is_z ? z_n : c1 * hw * c0, is_z ? z_c1 : hw * c0, 1, is_z ? z_hw : c0},
   };
   enum vinci_status status;
+  bool plain = hw == 1 && back && !is_z && !select_has(job->soc, OP_COPY_UBUF_TO_GM_ALIGN_B8);
+  if (plain) { /* rows of channels, without those that pad the last block */
+    map = (struct pmap){.count = 2, .extent = {n, c}, .from = {c1 * c0, 1}, .to = {c, 1}};
+    return permute_add(job, permute, &map);
+  }
   if (is_z && permute_lines_fit(job, permute, c0, hw))
     status = add_lines(job, permute, nchw, c0, back);
   else
@@ -168,6 +175,23 @@ static enum vinci_status add_channels(struct lower_job *job, struct permute *per
   if (status == VINCI_OK && is_z && !back)
     status = add_zero_rows(job, permute, n, c1 * hw, c0);
   return status;
+}
+
+/* Rows of n columns are put together out of their pieces, the last of which has more, and leave as
+ * one run: the last columns alone may be less than a block. */
+static enum vinci_status add_whole_rows(struct lower_job *job, struct permute *permute,
+                                        struct pmap *map, uint64_t n) {
+  uint64_t pieces = map->extent[1] + 1;
+  map->extent[1] = pieces;
+  swap_sides(map);
+  enum vinci_status status = permute_add(job, permute, map);
+  struct ppass *pass = &permute->pass[0];
+  if (status != VINCI_OK)
+    return status;
+  if (pass->fan != pieces)
+    return lower_error(job, "on %s rows are up to 16 KiB, or whole blocks", job->soc->name);
+  pass->kept = n;
+  return VINCI_OK;
 }
 
 /* Rows of whole fractals, and columns of whole blocks, the rest of them filled with zeros. */
@@ -180,6 +204,8 @@ static enum vinci_status add_fractals(struct lower_job *job, struct permute *per
                      .extent = {batch, whole, m, c0},
                      .from = {m * n, c0, n, 1},
                      .to = {rows * blocks * c0, rows * c0, c0, 1}};
+  if (back && rest && !select_has(job->soc, OP_COPY_UBUF_TO_GM_ALIGN_B8))
+    return add_whole_rows(job, permute, &map, n);
   enum vinci_status status = add_blocks(job, permute, &map, 3, rest, back);
   if (status == VINCI_OK && !back)
     status = add_zero_rows(job, permute, m, batch * blocks, c0);
@@ -328,6 +354,71 @@ static bool call_slice(struct lower_call *call) {
 LOWER_OPERATOR(slice, "Slice|SliceD|StridedSlice", "y = a part of x", slice_keys,
                PERMUTE(slice_setup), NULL, call_slice)
 
+/* ---- as_strided ------------------------------------------------------------------------------ */
+
+static const struct lower_key strided_keys[] = {
+    SHAPE_KEY("extents of x"),
+    LOWER_KEY("out", SHAPE, NULL, NULL, "extents of y"),
+    LOWER_KEY("strides", SHAPE, NULL, NULL,
+              "elements of x from one element of y to the next along each dimension"),
+    LOWER_KEY("offset", SIZE, "0", "0", "elements of x before the first of y"),
+    DTYPE_KEY("fp16", ANY_TYPE, "type of x and y"),
+    VTILE_KEYS_TABLE};
+
+static enum vinci_status strided_setup(struct lower_job *job) {
+  const struct lower_value *shape = lower_get(job, "shape"), *out = lower_get(job, "out");
+  const struct lower_value *strides = lower_get(job, "strides");
+  uint64_t last = lower_get(job, "offset")->size;
+  struct permute *permute = permute_new(job);
+  struct pmap map = {.count = out->rank, .from_base = last};
+  if (!permute)
+    return VINCI_E_NOMEM;
+  if (out->rank != strides->rank)
+    return lower_error(job, "out and strides need equal ranks");
+  permute_strides(out->shape, out->rank, map.to);
+  for (unsigned i = 0; i < out->rank; i++) {
+    map.from[i] = strides->shape[i];
+    map.extent[i] = out->shape[i];
+    last += (out->shape[i] - 1) * strides->shape[i];
+    if (out->shape[i] > 1 && strides->shape[out->rank - 1] == 1 && i + 1 < out->rank &&
+        strides->shape[i] < out->shape[out->rank - 1])
+      return lower_error(job,
+                         "rows of y overlap in x, which a single copy cannot tell: dimension %u "
+                         "has stride %" PRIu64 ", rows have %" PRIu64 " elements",
+                         i + 1, strides->shape[i], out->shape[out->rank - 1]);
+  }
+  if (last >= lower_elements(shape->shape, shape->rank))
+    return lower_error(job, "y reaches beyond x");
+  copy_shape(permute->in_shape, &permute->in_rank, shape);
+  copy_shape(permute->out_shape, &permute->out_rank, out);
+  return permute_add(job, permute, &map);
+}
+
+/* Sizes and strides are values: unless a column args has them, y is taken to be the first corner of
+ * x, where the ranks agree. */
+static bool call_strided(struct lower_call *call) {
+  const struct lower_tensor *x = &call->input[0], *y = &call->output[0];
+  uint64_t strides[TENSOR_RANK_MAX];
+  bool given = call->given && strstr(call->given, "strides=");
+  if (call->input_count == 0 || call->output_count == 0 || x->rank == 0 || y->rank == 0)
+    return lower_cannot(call, "no shapes");
+  lower_arg_shape(call, "shape", x->shape, x->rank);
+  lower_arg_shape(call, "out", y->shape, y->rank);
+  lower_arg_dtype(call, "dtype", x);
+  if (given)
+    return true;
+  for (unsigned i = 0; i < y->rank; i++)
+    if (y->rank != x->rank || y->shape[i] > x->shape[i])
+      return lower_cannot(call, "strides are values, which profiles lack; say strides=... in a "
+                                "column args");
+  permute_strides(x->shape, x->rank, strides);
+  lower_arg_shape(call, "strides", strides, x->rank);
+  return true;
+}
+
+LOWER_OPERATOR(as_strided, "AsStrided", "y = elements of x at a stride along each dimension",
+               strided_keys, PERMUTE(strided_setup), NULL, call_strided)
+
 /* ---- concat ---------------------------------------------------------------------------------- */
 
 #define MORE(name_) LOWER_KEY(name_, SHAPE, "", NULL, "extents of one more")
@@ -380,10 +471,33 @@ static enum vinci_status concat_setup(struct lower_job *job) {
   return status;
 }
 
+/* Tensors of one shape, behind each other along a dimension more. */
+static bool call_pack(struct lower_call *call) {
+  const struct lower_tensor *x = &call->input[0], *y = &call->output[0];
+  unsigned axis = 0;
+  if (call->output_count == 0 || y->rank != x->rank + 1)
+    return lower_cannot(call, "the result has a dimension more than the inputs");
+  while (axis < x->rank && x->shape[axis] == y->shape[axis] && y->shape[axis] != call->input_count)
+    axis++;
+  if (y->shape[axis] != call->input_count)
+    return lower_cannot(call, "no dimension of the result counts the inputs");
+  struct lower_tensor one = *x;
+  one.rank = y->rank;
+  memcpy(one.shape, y->shape, sizeof one.shape);
+  one.shape[axis] = 1;
+  for (unsigned k = 0; k < call->input_count; k++)
+    lower_arg_shape(call, concat_keys[k].name, one.shape, one.rank);
+  lower_arg(call, "axis=%u", axis);
+  lower_arg_dtype(call, "dtype", x);
+  return true;
+}
+
 static bool call_concat(struct lower_call *call) {
   const struct lower_tensor *y = &call->output[0];
   if (call->input_count > PERMUTE_PASSES || call->output_count == 0)
     return lower_cannot(call, "up to %d inputs can be joined", PERMUTE_PASSES);
+  if (strcmp(call->type, "Pack") == 0)
+    return call_pack(call);
   for (unsigned k = 0; k < call->input_count; k++)
     lower_arg_shape(call, concat_keys[k].name, call->input[k].shape, call->input[k].rank);
   for (unsigned i = 0; i < y->rank; i++)
@@ -393,5 +507,5 @@ static bool call_concat(struct lower_call *call) {
   return true;
 }
 
-LOWER_OPERATOR(concat, "Concat|ConcatD|ConcatV2", "y = x, x1 ... one after the other", concat_keys,
-               PERMUTE(concat_setup), NULL, call_concat)
+LOWER_OPERATOR(concat, "Concat|ConcatD|ConcatV2|Pack", "y = x, x1 ... one after the other",
+               concat_keys, PERMUTE(concat_setup), NULL, call_concat)

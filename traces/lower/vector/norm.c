@@ -6,6 +6,7 @@
 #include "traces/lower/vector/norm.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
@@ -28,6 +29,20 @@ static const struct vstep log_softmax_steps[] = {REDUCE(T1, X0, V_MAX),
 static const struct vstep log_softmax_grad_steps[] = {
     REDUCE(T1, X0, V_SUM), SPREAD(T1), U("vexp", T0, X1), WITH_COLUMN("vmul", T0, T0),
     B("vsub", Y0, X0, T0), END};
+/* x1: the labels; y1: what is summed to the loss. */
+static const struct vstep cross_entropy_rows_steps[] = {REDUCE(T1, X0, V_MAX),
+                                                        SPREAD(T1),
+                                                        WITH_COLUMN("vsub", T0, X0),
+                                                        U("vexp", Y0, T0),
+                                                        REDUCE(T1, Y0, V_SUM),
+                                                        COLUMN(U_("vln", T1, T1)),
+                                                        SPREAD(T1),
+                                                        WITH_COLUMN("vsub", T0, T0),
+                                                        B("vmul", Y1, T0, X1),
+                                                        S("vmuls", Y1, Y1, -1),
+                                                        U("vexp", T0, T0),
+                                                        B("vsub", Y0, T0, X1),
+                                                        END};
 /* x: the softmax, x1: its gradient: x * (x1 - sum(x * x1)). */
 static const struct vstep softmax_grad_steps[] = {
     B("vmul", T0, X0, X1),       REDUCE(T1, T0, V_SUM), SPREAD(T1),
@@ -71,6 +86,28 @@ static const struct vstep layer_norm_steps[] = {REDUCE(T1, X0, V_SUM),
                                                 WITH_ROW("vmul", T0, T0, X2),
                                                 WITH_ROW("vadd", Y0, T0, X3),
                                                 END};
+
+static const struct vstep mean_variance_norm_steps[] = {REDUCE(T1, X0, V_SUM),
+                                                        COLUMN(P_("vmuls", T1, T1, NUMBER_MEAN)),
+                                                        SPREAD(T1),
+                                                        WITH_COLUMN("vsub", T0, X0),
+                                                        B("vmul", Y0, T0, T0),
+                                                        REDUCE(T1, Y0, V_SUM),
+                                                        ROOT_OF_MEAN,
+                                                        WITH_COLUMN("vdiv", Y0, T0),
+                                                        END};
+static const struct vstep add_layer_norm_steps[] = {B("vadd", Y1, X0, X1),
+                                                    REDUCE(T1, Y1, V_SUM),
+                                                    COLUMN(P_("vmuls", T1, T1, NUMBER_MEAN)),
+                                                    SPREAD(T1),
+                                                    WITH_COLUMN("vsub", T0, Y1),
+                                                    B("vmul", Y0, T0, T0),
+                                                    REDUCE(T1, Y0, V_SUM),
+                                                    ROOT_OF_MEAN,
+                                                    WITH_COLUMN("vdiv", T0, T0),
+                                                    WITH_ROW("vmul", T0, T0, X2),
+                                                    WITH_ROW("vadd", Y0, T0, X3),
+                                                    END};
 
 /* ---- layout --------------------------------------------------------------------------------- */
 
@@ -134,35 +171,14 @@ static void split(const struct lower_job *job, struct vkernel *kernel, unsigned 
     norm_long_split(job, (struct vnorm *)kernel, halvings);
 }
 
-/* Steps on columns are few instructions, but what follows waits for each. */
-static uint64_t tile_cycles(const struct vinci_soc *soc, const struct vnorm *norm) {
-  uint64_t repeats = norm->kernel.tile.rows * ceil_div(norm->pitch, ROWWISE_LANES), sum = 0;
-  for (const struct vstep *step = norm_steps(norm); step->form != VFORM_END; step++)
-    sum += repeats * (step->column ? 2 * MILLI : vstep_cost_mcycles(soc, step, DTYPE_FP32));
-  if (norm->type != DTYPE_FP32)
-    sum += repeats * MILLI * (norm->norm->inputs + 1);
-  return sum / MILLI;
-}
-
-/* Tiles of several rows take an instruction, with a barrier where they are summed, for each 64
- * columns; other steps a mask, a barrier and the instruction. */
-static uint64_t tile_instructions(const struct vnorm *norm) {
-  enum { STEP_INSTRUCTIONS = 4 };
-  bool many = norm->kernel.tile.rows > 1;
-  uint64_t lanes = many ? ceil_div(norm->pitch, ROWWISE_LANES) : 0, sum = 0;
-  for (const struct vstep *step = norm_steps(norm); step->form != VFORM_END; step++)
-    sum += STEP_INSTRUCTIONS + (step->form == VFORM_REDUCE        ? 2 * lanes
-                                : step->form == VFORM_WITH_COLUMN ? lanes
-                                                                  : 0);
-  return sum;
-}
-
 static bool walks(struct lower_job *job, const struct vkernel *kernel) {
   const struct vnorm *norm = (const struct vnorm *)kernel;
   const struct vtile *tile = &kernel->tile;
   if (norm_is_long(norm) && (tile->rows > 1 || tile->cols % ROWWISE_LANES != 0))
     return lower_refuse(job, "a tile is whole rows, or of one row a multiple of %d columns",
                         ROWWISE_LANES);
+  if (norm_is_long(norm) && tile->space.outers > 0)
+    return lower_refuse(job, "UB does not hold a row, and the mask repeats");
   if (norm_is_long(norm) && tile->blocks > tile->space.rows)
     return lower_refuse(job, "more cores than rows: %" PRIu64 " and %" PRIu64, tile->blocks,
                         tile->space.rows);
@@ -172,9 +188,12 @@ static bool walks(struct lower_job *job, const struct vkernel *kernel) {
 static bool work(struct lower_job *job, const struct vkernel *kernel, struct vtile_work *work) {
   const struct vnorm *norm = (const struct vnorm *)kernel;
   uint64_t passes = norm_is_long(norm) ? norm_passes(norm->norm) : 1;
+  uint64_t conversions = norm->type != DTYPE_FP32 ? norm->norm->inputs + 1 : 0;
   work->in_bytes *= passes;
-  work->vector_cycles = tile_cycles(job->soc, norm) * (passes > 1 ? 2 : 1);
-  work->instructions = tile_instructions(norm) * (passes > 1 ? 2 : 1);
+  rowwise_count_plain(job->soc, &kernel->tile, norm->pitch, conversions, work);
+  rowwise_count(job->soc, &kernel->tile, norm->pitch, norm_steps(norm), work);
+  work->vector_cycles *= passes > 1 ? 2 : 1;
+  work->instructions *= passes > 1 ? 2 : 1;
   return true;
 }
 
@@ -229,6 +248,7 @@ void norm_set_registers(const struct vnorm *norm, struct rowwise *rows, uint32_t
   bool converts = norm->type != DTYPE_FP32;
   unit->parameter[NUMBER_MEAN - 1] = 1.0 / (double)tile->space.cols;
   unit->parameter[NUMBER_EPSILON - 1] = norm->epsilon;
+  unit->parameter[NUMBER_SCALE - 1] = norm->scale;
   for (unsigned r = 0; r < VREGS; r++)
     unit->reg[r] = EXPR(norm->address[r]);
   if (results && !converts)
@@ -245,6 +265,8 @@ void norm_set_registers(const struct vnorm *norm, struct rowwise *rows, uint32_t
       continue;
     }
     rowwise_all(rows);
+    if (r < X2 && operand->row_stride == 0)
+      vunit_count(unit, norm->pitch);
     vunit_convert(unit, 0, V(r), norm->type, DTYPE_FP32, unit->reg[r], raw);
   }
 }
@@ -286,8 +308,11 @@ static void compute(struct emit *e, struct vkernel *kernel) {
 static void tensors(struct emit *e, struct vkernel *kernel) {
   const struct vnorm *norm = (const struct vnorm *)kernel;
   const struct lower_value *shape = lower_get(kernel->job, "shape");
-  for (unsigned k = 0; k < norm->norm->inputs; k++)
-    emit_tensor(e, norm->in[k].name, norm->type, TENSOR_IN, shape->shape, shape->rank, NULL);
+  for (unsigned k = 0; k < norm->norm->inputs; k++) {
+    const struct lower_value *own = k ? lower_get(kernel->job, "shape1") : NULL;
+    own = own ? own : shape;
+    emit_tensor(e, norm->in[k].name, norm->type, TENSOR_IN, own->shape, own->rank, NULL);
+  }
   for (unsigned k = 0; k < norm->norm->weights; k++)
     emit_vector(e, norm->weight[k].name, norm->type, TENSOR_IN, kernel->tile.space.cols);
   emit_tensor(e, "y", norm->type, TENSOR_OUT, shape->shape, shape->rank, NULL);
@@ -332,7 +357,7 @@ static void set_operands(struct vnorm *norm) {
   kernel->out[1] = norm->norm->sum ? &norm->sum : NULL;
 }
 
-static enum vinci_status setup(struct lower_job *job) {
+enum vinci_status norm_setup(struct lower_job *job) {
   static const struct vkernel_kind kind = {.halvings = 4,
                                            .lay_out = lay_out,
                                            .split = split,
@@ -342,6 +367,7 @@ static enum vinci_status setup(struct lower_job *job) {
                                            .rows = put_rows,
                                            .compute = compute};
   const struct lower_value *shape = lower_get(job, "shape"), *epsilon = lower_get(job, "eps");
+  const struct lower_value *scale = lower_get(job, "scale");
   struct vnorm *norm = vkernel_new(job, sizeof *norm, &kind);
   if (!norm)
     return VINCI_E_NOMEM;
@@ -351,6 +377,7 @@ static enum vinci_status setup(struct lower_job *job) {
   norm->norm = job->op->spec;
   norm->type = lower_get(job, "dtype")->dtype;
   norm->epsilon = epsilon ? epsilon->number : 0;
+  norm->scale = scale ? scale->number : 1;
   kernel->tile.space.cols = shape->shape[shape->rank - 1];
   kernel->tile.space.rows = lower_elements(shape->shape, shape->rank - 1);
   norm->pitch = vtile_pitch(kernel->tile.space.cols, vtile_bytes(norm->type));
@@ -366,12 +393,17 @@ static enum vinci_status setup(struct lower_job *job) {
   return VINCI_OK;
 }
 
+/* x1, x2, gamma, beta: the last of AddRmsNormBias alone (vLLM-Ascend, csrc/add_rms_norm_bias). */
 static bool call_norm(struct lower_call *call) {
+  const unsigned beta = 3;
+  if (strcmp(call->type, "AddRmsNormBias") == 0 && call->input_count > beta &&
+      call->input[beta].rank > 0)
+    return lower_cannot(call, "a row that is added to the norm is not modelled");
   lower_arg_tensor(call, &call->input[0]);
   return true;
 }
 
-static const struct lower_template template = VKERNEL_TEMPLATE(setup);
+static const struct lower_template template = VKERNEL_TEMPLATE(norm_setup);
 #define NORM(id, vendor, summary, keys, inputs_, ...)                                              \
   LOWER_OPERATOR(                                                                                  \
       id, vendor, summary, keys, &template,                                                        \
@@ -384,9 +416,15 @@ NORM(softmax_grad, "SoftmaxGrad", "y = x * (x1 - sum(x * x1)), x being the softm
 NORM(log_softmax, "LogSoftmaxV2|LogSoftmax", "y = x - max - ln(sum(exp(x - max)))", softmax_keys, 1,
      0)
 NORM(log_softmax_grad, "LogSoftmaxGrad", "y = x - exp(x1) * sum(x)", softmax_keys, 2, 0)
+NORM(cross_entropy_rows, "", "y = softmax(x) - x1; y1 = -x1 * log_softmax(x)", softmax_keys, 2, 0,
+     .sum = true)
 NORM(rms_norm, "RmsNorm", "y = gamma * x / sqrt(mean(x * x) + eps)", norm_keys, 1, 1,
      .small = rms_norm_small_steps, .element_bytes = RMS_ELEMENT_BYTES, .row_bytes = RMS_ROW_BYTES)
-NORM(add_rms_norm, "AddRmsNorm|InplaceAddRmsNorm",
+NORM(add_rms_norm, "AddRmsNorm|InplaceAddRmsNorm|AddRmsNormBias",
      "y1 = x + x1; y = gamma * y1 / sqrt(mean(y1 * y1) + eps)", norm_keys, 2, 1, .sum = true)
-NORM(layer_norm, "LayerNorm|LayerNormV3|LayerNormV4",
+NORM(layer_norm, "LayerNorm|LayerNormV3|LayerNormV4|LayerNormV3WithImplMode",
      "y = gamma * (x - mean) / sqrt(variance + eps) + beta", norm_keys, 1, 2)
+NORM(mean_variance_norm, "", "y = (x - mean) / sqrt(variance + eps)", norm_keys, 1, 0)
+NORM(add_layer_norm, "AddLayerNorm|InplaceAddLayerNorm",
+     "y1 = x + x1; y = gamma * (y1 - mean) / sqrt(variance + eps) + beta", norm_keys, 2, 2,
+     .sum = true)

@@ -13,7 +13,7 @@
 
 enum { NORM_INPUTS = 2 };
 /* Parameters of the steps. */
-enum { NUMBER_MEAN = 1, NUMBER_EPSILON };
+enum { NUMBER_MEAN = 1, NUMBER_EPSILON, NUMBER_SCALE };
 
 /* Tiles: X0, X1 inputs, Y0 and Y1 results, T0. Columns: T1. Rows: X2, X3, the weights. */
 struct norm {
@@ -32,7 +32,7 @@ struct vnorm {
   struct vkernel kernel; /* first */
   const struct norm *norm;
   enum dtype type;
-  double epsilon;
+  double epsilon, scale;
   struct vtile_operand in[NORM_INPUTS], weight[NORM_INPUTS], out, sum;
   uint64_t pitch;
   uint64_t address[VREGS]; /* of registers behind the buffers; 0: none */
@@ -51,6 +51,8 @@ static inline const struct vstep *norm_steps(const struct vnorm *norm) {
   return norm_as_vendor(norm) ? norm->norm->small : norm->norm->steps;
 }
 
+/* Fills job->data with a struct vnorm by the keys shape, dtype, eps and scale. */
+enum vinci_status norm_setup(struct lower_job *job);
 /* Registers at their addresses; inputs (bit per register) and the result of fp32 in the buffer,
  * others after a conversion. */
 void norm_set_registers(const struct vnorm *norm, struct rowwise *rows, uint32_t inputs,

@@ -152,28 +152,17 @@ static void lay_out(struct vtile *tile) {
 
 /* ---- cost ------------------------------------------------------------------------------------ */
 
-/* The steps, a conversion for each operand, and a sum for each row, which waits for the one
- * before. */
-static uint64_t tile_cycles(const struct vinci_soc *soc, const struct vgrad *grad) {
-  const uint64_t operands = 3, sums = grad->centred ? 2 : 1, add_rows = 2 * sums;
-  uint64_t repeats = grad->kernel.tile.rows * ceil_div(grad->pitch, ROWWISE_LANES), sum = 0;
-  for (const struct vstep *step = grad->steps; step->form != VFORM_END; step++)
-    sum += vstep_cost_mcycles(soc, step, DTYPE_FP32);
-  uint64_t start = (uint64_t)soc->vector_class[VECTOR_CLASS_TWO].startup_mcycles / MILLI;
-  return repeats * (sum / MILLI + add_rows + (converts(grad) ? operands : 0)) +
-         grad->kernel.tile.rows * sums * start;
-}
-
 static bool walks(struct lower_job *job, const struct vkernel *kernel) {
   return rowwise_walks(job, &kernel->tile, ((const struct vgrad *)kernel)->pitch);
 }
 
 static bool work(struct lower_job *job, const struct vkernel *kernel, struct vtile_work *work) {
   const struct vgrad *grad = (const struct vgrad *)kernel;
-  uint64_t columns = grad->centred ? 2 : 1; /* rstd, the mean */
+  const uint64_t operands = 3, columns = grad->centred ? 2 : 1; /* rstd, the mean */
   work->in_bytes += columns * kernel->tile.rows * FLOAT_BYTES;
   work->in_copies += columns;
-  work->vector_cycles = tile_cycles(job->soc, grad);
+  rowwise_count_plain(job->soc, &kernel->tile, grad->pitch, converts(grad) ? operands : 0, work);
+  rowwise_count(job->soc, &kernel->tile, grad->pitch, grad->steps, work);
   return true;
 }
 

@@ -7,6 +7,7 @@
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
 #include "core/result/result.h"
+#include "traces/lower/select.h"
 
 enum {
   ROWS_MAX = 2048,
@@ -133,11 +134,14 @@ static unsigned add_single(struct pmap *map) {
  * or elements are of a size that no transposition knows, single elements are copied. Padding of
  * more than a block comes from a transposition, even of a single row.
  */
-static void choose_sides(struct pmap *map, unsigned bytes, unsigned *cols, unsigned *target) {
+static void choose_sides(const struct vinci_soc *soc, struct pmap *map, unsigned bytes,
+                         unsigned *cols, unsigned *target) {
+  bool pads = select_has(soc, OP_COPY_GM_TO_UBUF_ALIGN_B8);
+
   *cols = innermost(map, false);
   *target = innermost(map, true);
-  /* A row of one block is padded by its own copy. */
-  if (map->padded * bytes == BLOCK_BYTES && *cols == *target && *cols != map->count)
+  /* A row of one block is padded by its own copy, where copies pad. */
+  if (pads && map->padded * bytes == BLOCK_BYTES && *cols == *target && *cols != map->count)
     return;
   if (map->padded) {
     *target = *target == map->count ? add_single(map) : *target;
@@ -158,7 +162,10 @@ enum vinci_status permute_add(struct lower_job *job, struct permute *permute,
       return VINCI_OK;
   simplify(wanted, &map);
   unsigned cols, target;
-  choose_sides(&map, vtile_bytes(permute->type), &cols, &target);
+  enum vinci_status status = permute->whole ? permute_gathers(job, permute, &map) : VINCI_OK;
+  if (status != VINCI_OK || permute->gather)
+    return status;
+  choose_sides(job->soc, &map, vtile_bytes(permute->type), &cols, &target);
   unsigned rows = target;
   if (permute->passes == PERMUTE_PASSES || map.count > VTILE_OUTERS + 2)
     return lower_error(job, "too many dimensions to move");
@@ -294,12 +301,23 @@ static void split(const struct vinci_soc *soc, uint64_t cores, const struct perm
   vtile_counts(tile);
   if (!pass->places && pass->groups <= 1)
     spread_over_cores(cores, permute, pass);
+  uint64_t *run = pass->transposes ? &tile->rows : &tile->cols;
+  if (!pass->places && pass->groups <= 1 && pass->fan <= 1)
+    *run = vtile_long_rest(soc, pass->transposes ? tile->space.rows : tile->space.cols, *run,
+                           vtile_bytes(permute->type));
+  vtile_counts(tile);
   tile->blocks = ceil_div(tile->tiles, ceil_div(tile->tiles, min_u64(tile->tiles, cores)));
 }
 
 /* Passes share one kernel: it has the blocks of the pass that takes most. */
 bool permute_candidate(struct lower_job *job, size_t index) {
   struct permute *permute = job->data;
+  if (permute->gather) {
+    job->data = permute->gather;
+    bool more = vkernel_candidate(job, index);
+    job->data = permute;
+    return more;
+  }
   uint64_t blocks = 1;
   /* Short rows: a second buffer is one more to clear, and no published tiling asks for two. */
   const bool lines = permute->passes && permute->pass[0].places;
@@ -358,34 +376,60 @@ static uint64_t beyond(uint64_t rows, uint64_t row_bytes) {
   return row_bytes % L2_GRANULE_BYTES ? rows * L2_GRANULE_BYTES : 0;
 }
 
-/* Of the rows of a side, those that begin inside a block of 32 bytes: all or none. */
-static uint64_t cut_rows(const struct vtile_operand *side, uint64_t rows) {
-  return side->row_stride * vtile_bytes(side->dtype) % BLOCK_BYTES ? rows : 0;
+/* Whether the chip can move what the pass moves. */
+static bool can_move(struct lower_job *job, const struct permute *permute,
+                     const struct ppass *pass) {
+  bool words = vtile_bytes(permute->type) == sizeof(uint32_t);
+  struct vtile view;
+  struct vtile_operand out;
+  if ((pass->transposes || pass->places) && words &&
+      !select_has(job->soc, OP_SCATTER_VNCHWCONV_B32))
+    return lower_refuse(job, "%s has no instruction that transposes elements of 32 bits",
+                        job->soc->name);
+  permute_result(pass, &view, &out);
+  if (pass->padded)
+    view.space.cols = view.cols = pass->padded;
+  out.whole = permute->passes == 1;
+  return pass->places || vtile_stores(job, &view, &out);
 }
 
 bool permute_cost(struct lower_job *job) {
   struct permute *permute = job->data;
   struct lower_cost sum = {0};
-  if (!vtile_copies_bytes(job) || !check_given(job, permute))
+  if (permute->gather) {
+    job->data = permute->gather;
+    bool legal = permute_gather_cost(job);
+    job->data = permute;
+    return legal;
+  }
+  if (!check_given(job, permute))
     return false;
   for (unsigned i = 0; i < permute->passes; i++) {
     const struct ppass *pass = &permute->pass[i];
+    if (!can_move(job, permute, pass))
+      return false;
     uint64_t groups = max_u64(pass->groups, 1);
+    struct vtile view;
+    struct vtile_operand out;
+    permute_result(pass, &view, &out);
     uint64_t bytes = groups * pass->tile.rows * pass->tile.cols * vtile_bytes(permute->type);
     struct vtile_work work = {.in_bytes = pass->fills ? 0 : bytes,
                               .out_bytes = bytes,
                               .in_copies = !pass->fills,
                               .out_copies = 1,
+                              .out_cut = vtile_cut_bursts(&view, &out),
                               .code = permute->code,
                               .goes_on = i > 0};
+    if (!pass->fills)
+      work.in_cut = groups * vtile_cut_bursts(&pass->tile, &pass->in);
     if (pass->transposes) {
       uint64_t element = vtile_bytes(permute->type);
       work.vector_cycles = groups * ceil_div(pass->tile.rows, PERMUTE_SIDE) *
                            ceil_div(pass->tile.cols, PERMUTE_CHUNK) * 2;
-      work.in_beyond = beyond(groups * pass->tile.rows, pass->tile.cols * element);
-      work.out_beyond = beyond(groups * pass->tile.cols, pass->tile.rows * element);
-      work.in_cut = cut_rows(&pass->in, groups * pass->tile.rows);
-      work.out_cut = cut_rows(&pass->out, groups * pass->tile.cols);
+      if (pass->in.row_stride != pass->tile.cols)
+        work.in_beyond = beyond(groups * pass->tile.rows, pass->tile.cols * element);
+      if (pass->out.row_stride != pass->tile.rows)
+        work.out_beyond = beyond(groups * pass->tile.cols, pass->tile.rows * element);
     } else {
       uint64_t row_bytes = pass->tile.cols * vtile_bytes(permute->type);
       if (!pass->fills && pass->in.row_stride != pass->tile.cols)

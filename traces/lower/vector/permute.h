@@ -38,6 +38,8 @@ struct ppass {
   uint64_t groups; /* transpositions of a tile, whose rows and results follow each other */
   /* Pieces of a row of the result, which lie apart in the source, and their distance. */
   uint64_t fan, fan_stride;
+  uint64_t
+      kept; /* elements of such a row that the result has, the last piece being longer; 0: all */
   /* Not 0: short rows of this many elements (permute_lines.c), and whether they are the result. */
   uint64_t places, column_bytes;
   bool back;
@@ -63,6 +65,8 @@ struct permute {
   uint64_t in_shapes[PERMUTE_PASSES][TENSOR_RANK_MAX];
   uint64_t buffers;
   uint64_t ub_bytes;
+  bool whole;             /* one map of all of x to all of y, for permute_gathers() */
+  struct vkernel *gather; /* in place of passes; or NULL */
 };
 
 /* In job->data, of the type of the key dtype; NULL, with an error, without memory. */
@@ -86,11 +90,19 @@ void permute_lines_split(const struct vinci_soc *soc, struct ppass *pass);
 void permute_lines_load(struct emit *emit, const struct ppass *pass);
 void permute_lines_compute(struct emit *emit, const struct ppass *pass);
 void permute_lines_store(struct emit *emit, const struct ppass *pass);
+/* A map, simplified and of whole tensors, becomes a gather of elements in UB (permute_gather.c) if
+ * its rows are shorter than a block, and the chip can: permute->gather. Its cost. */
+VINCI_MUST_CHECK enum vinci_status permute_gathers(struct lower_job *job, struct permute *permute,
+                                                   const struct pmap *map);
+bool permute_gather_cost(struct lower_job *job);
 bool permute_candidate(struct lower_job *job, size_t index);
 bool permute_cost(struct lower_job *job);
 /* The tiling that was chosen or given. Passes after the first are cut by the rule for as many
  * blocks, whatever rows and columns were given for the first. */
 void permute_take_tiling(const struct lower_job *job, struct permute *permute);
+/* The result of a pass as tiles store it: rows of the result are the columns of what is transposed.
+ */
+void permute_result(const struct ppass *pass, struct vtile *view, struct vtile_operand *out);
 /* Rows (permute_rows.c). */
 void permute_emit(const struct lower_job *job, struct emit *emit);
 

@@ -9,6 +9,7 @@
  */
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
+#include "traces/lower/select.h"
 #include "traces/lower/vector/permute.h"
 
 enum {
@@ -31,7 +32,8 @@ static uint64_t region_bytes(uint64_t places) { return LINES * places * BLOCK_BY
 bool permute_lines_fit(const struct lower_job *job, const struct permute *permute, uint64_t c0,
                        uint64_t places) {
   uint64_t ub = vtile_ub_bytes(job->soc);
-  return vtile_bytes(permute->type) == sizeof(uint32_t) && c0 == CHANNELS && places > 1 &&
+  return select_has(job->soc, OP_COPY_GM_TO_UBUF_ALIGN_B32) &&
+         vtile_bytes(permute->type) == sizeof(uint32_t) && c0 == CHANNELS && places > 1 &&
          places <= PERMUTE_REPEATS_MAX &&
          COMMON_TENSORS * COMMON_ROWS * round_up(places, CHANNELS) * sizeof(uint32_t) < ub &&
          REGIONS * region_bytes(places) <= ub;

@@ -163,29 +163,36 @@ static void put_transpose(struct emit *e, const struct ppass *pass) {
   emit_end(e);
 }
 
-/* Rows of the result are the columns of the tile. */
-static void put_store(struct emit *e, const struct ppass *pass) {
+void permute_result(const struct ppass *pass, struct vtile *view, struct vtile_operand *out) {
   const struct vtile *tile = &pass->tile;
-  struct vtile view = *tile;
-  struct vtile_operand out = pass->out;
+  *view = *tile;
+  *out = pass->out;
   if (pass->transposes) {
-    view.space.rows = tile->space.cols;
-    view.space.cols = tile->space.rows;
-    view.rows = tile->cols;
-    view.cols = tile->rows;
-    view.row_tiles = tile->col_tiles;
-    view.col_tiles = tile->row_tiles;
-    view.n_rows = tile->n_cols;
-    view.n_cols = tile->n_rows;
-    take_groups(&view, pass);
-    view.row = tile->col;
-    view.col = tile->row;
-    out.pitch = pass->out_pitch;
-  } else if (pass->padded) {
-    view.space.cols = view.cols = pass->padded;
+    view->space.rows = tile->space.cols;
+    view->space.cols = tile->space.rows;
+    view->rows = tile->cols;
+    view->cols = tile->rows;
+    view->row_tiles = tile->col_tiles;
+    view->col_tiles = tile->row_tiles;
+    view->n_rows = tile->n_cols;
+    view->n_cols = tile->n_rows;
+    take_groups(view, pass);
+    view->row = tile->col;
+    view->col = tile->row;
+    out->pitch = pass->out_pitch;
   }
-  if (pass->padded)
-    view.n_cols = EXPR(pass->padded);
+  uint64_t cols = pass->padded ? pass->padded : pass->kept;
+  if (cols == 0)
+    return;
+  if (!pass->transposes)
+    view->space.cols = view->cols = cols;
+  view->n_cols = EXPR(cols);
+}
+
+static void put_store(struct emit *e, const struct ppass *pass) {
+  struct vtile view;
+  struct vtile_operand out;
+  permute_result(pass, &view, &out);
   vtile_store(e, &view, &out);
 }
 
@@ -253,6 +260,12 @@ static void put_tile(struct emit *e, struct ppass *pass) {
 
 void permute_emit(const struct lower_job *job, struct emit *e) {
   struct permute *permute = job->data;
+  if (permute->gather) {
+    struct lower_job inner = *job;
+    inner.data = permute->gather;
+    vkernel_emit(&inner, e);
+    return;
+  }
   permute_take_tiling(job, permute);
   const uint64_t blocks = permute->pass[0].tile.blocks;
   emit_kernel(e, job->op->name, (uint32_t)blocks);

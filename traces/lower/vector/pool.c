@@ -160,13 +160,15 @@ static uint64_t tile_cycles(const struct pool *pool) {
 
 static bool work(struct lower_job *job, const struct vkernel *kernel, struct vtile_work *work) {
   const struct pool *pool = (const struct pool *)kernel;
-  uint64_t pixel = pool_pixel_bytes(pool, pool->type);
-  (void)job;
+  uint64_t pixel = pool_pixel_bytes(pool, pool->type), folds = pool->kh + pool->kw;
+  uint64_t start = (uint64_t)job->soc->vector_class[VECTOR_CLASS_TWO].startup_mcycles / MILLI;
   work->in_bytes = pool->in_rows * pool->in_cols * pixel;
   work->out_bytes = kernel->tile.rows * kernel->tile.cols * pixel;
   work->in_copies = 1;
   work->out_copies = 1;
-  work->vector_cycles = tile_cycles(pool);
+  /* Folds wait for each other; those along rows take an instruction for each row. */
+  work->vector_cycles = tile_cycles(pool) + folds * start;
+  work->instructions = folds * kernel->tile.rows;
   return true;
 }
 
@@ -201,7 +203,6 @@ static void put_rows(struct emit *e, struct vkernel *kernel) {
 
 static enum vinci_status setup(struct lower_job *job) {
   static const struct vkernel_kind kind = {.halvings = 4,
-                                           .whole_blocks = true,
                                            .lay_out = lay_out,
                                            .split = pool_split,
                                            .walks = pool_walks,

@@ -9,6 +9,7 @@
  */
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
+#include "traces/lower/select.h"
 #include "traces/lower/vector/pool.h"
 
 enum { WORD_BYTES = 2, WORDS = 16, C0 = 16, BURST_GAP_MAX = 65535 };
@@ -94,17 +95,32 @@ static uint64_t tile_cycles(const struct argmax *argmax) {
   return argmax->points * repeats * 6;
 }
 
+static bool walks(struct lower_job *job, const struct vkernel *kernel) {
+  const struct argmax *argmax = (const struct argmax *)kernel;
+  const struct vtile *tile = &kernel->tile;
+  uint64_t rows = (tile->space.rows - 1) % tile->rows + 1;
+  uint64_t bytes = rows * argmax->pool.ow * WORD_BYTES;
+  if (!argmax->backward && bytes < BLOCK_BYTES &&
+      !select_has(job->soc, OP_COPY_UBUF_TO_GM_ALIGN_B16))
+    return lower_refuse(job, "%s copies whole blocks of %d bytes alone, the mask of a tile has %u",
+                        job->soc->name, BLOCK_BYTES, (unsigned)bytes);
+  return pool_walks(job, kernel);
+}
+
 static bool work(struct lower_job *job, const struct vkernel *kernel, struct vtile_work *work) {
   const struct argmax *argmax = (const struct argmax *)kernel;
   const struct pool *pool = &argmax->pool;
   const struct vtile *tile = &kernel->tile;
+  /* Of a point: masks, barriers, comparison and logic, of which each waits for the one before. */
+  enum { POINT_INSTRUCTIONS = 12, POINT_WAITS = 4 };
   uint64_t pixel = pixel_bytes(argmax), masks = argmax->points * argmax->mask_pitch;
-  (void)job;
+  uint64_t start = (uint64_t)job->soc->vector_class[VECTOR_CLASS_TWO].startup_mcycles / MILLI;
   work->in_bytes = pool->in_rows * pool->in_cols * pixel + (argmax->backward ? masks : 0);
   work->out_bytes = tile->rows * tile->cols * pixel + (argmax->backward ? 0 : masks);
   work->in_copies = 1;
   work->out_copies = 1;
-  work->vector_cycles = tile_cycles(argmax);
+  work->vector_cycles = tile_cycles(argmax) + argmax->points * POINT_WAITS * start;
+  work->instructions = argmax->points * (POINT_INSTRUCTIONS + tile->rows);
   return true;
 }
 
@@ -311,9 +327,9 @@ static void put_rows(struct emit *e, struct vkernel *kernel) {
 /* What both ways share; load, compute and store are their own. */
 #define KIND(lay_out_, load_, compute_, store_)                                                    \
   {                                                                                                \
-    .halvings = 4, .whole_rows = true, .lay_out = lay_out_, .split = pool_split,                   \
-    .walks = pool_walks, .work = work, .tensors = tensors, .rows = put_rows, .load = load_,        \
-    .compute = compute_, .store = store_                                                           \
+    .halvings = 4, .whole_rows = true, .lay_out = lay_out_, .split = pool_split, .walks = walks,   \
+    .work = work, .tensors = tensors, .rows = put_rows, .load = load_, .compute = compute_,        \
+    .store = store_                                                                                \
   }
 static const struct vkernel_kind forward = KIND(lay_out_forward, pool_load, compute, store);
 static const struct vkernel_kind backward =

@@ -62,14 +62,16 @@ static bool walks(struct lower_job *job, const struct vkernel *kernel) {
 
 static bool work(struct lower_job *job, const struct vkernel *kernel, struct vtile_work *work) {
   const struct vquant *quant = (const struct vquant *)kernel;
-  uint64_t repeats = kernel->tile.rows * ceil_div(quant->pitch, ROWWISE_LANES), sum = 0;
-  for (const struct vstep *step = steps; step->form != VFORM_END; step++)
-    sum += vstep_cost_mcycles(job->soc, step, DTYPE_FP32);
-  for (const struct vstep *step = narrowing; step->form != VFORM_END; step++)
-    sum += vstep_cost_mcycles(job->soc, step, DTYPE_FP32);
+  const struct vtile *tile = &kernel->tile;
+  const struct vtile_operand scales = {
+      .name = "scale", .dtype = DTYPE_FP32, .row_stride = 1, .whole = true};
+  if (!vtile_stores(job, tile, &scales) || !vtile_stores(job, tile, &quant->y))
+    return false;
   work->out_bytes += kernel->tile.rows * FLOAT_BYTES;
   work->out_copies++;
-  work->vector_cycles = repeats * (sum / MILLI + (quant->type != DTYPE_FP32));
+  rowwise_count_plain(job->soc, tile, quant->pitch, quant->type != DTYPE_FP32, work);
+  rowwise_count(job->soc, tile, quant->pitch, steps, work);
+  rowwise_count(job->soc, tile, quant->pitch, narrowing, work);
   return true;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reductions: the dimensions, the tiling, and the template for short rows. */
 #include "traces/lower/vector/reduce.h"
+#include "traces/lower/select.h"
 
 #include <inttypes.h>
 
@@ -16,7 +17,8 @@ static const struct lower_key keys[] = {
     LOWER_KEY("axis", SIZE, "", "0", "first dimension to reduce, from 0; the last"),
     LOWER_KEY("axes", SIZE, "1", NULL, "how many from there on"),
     LOWER_KEY("axis2", SIZE, "", "0", "one more dimension"),
-    DTYPE_KEY("fp32", "fp16|bf16|fp32", "type of x and y"),
+    DTYPE_KEY("fp32", "fp16|bf16|fp32", "type of x"),
+    LOWER_KEY("out", DTYPE, "", "fp16|bf16|fp32", "type of y; that of x"),
     VTILE_KEYS_TABLE};
 
 /* ---- dimensions ------------------------------------------------------------------------------ */
@@ -145,6 +147,7 @@ static enum vinci_status add_kernels(struct lower_job *job) {
   const struct vreduce_func *func = job->op->spec;
   static const char *const between[] = {"stage0", "stage1", "stage2", "stage3"};
   static const char *const parts[] = {"part0", "part1", "part2", "part3"};
+  const struct lower_value *out = lower_get(job, "out");
   enum dtype type = lower_get(job, "dtype")->dtype;
   struct vreduce *last = NULL;
   struct groups g;
@@ -168,7 +171,7 @@ static enum vinci_status add_kernels(struct lower_job *job) {
     reduce->target = more ? between[stage] : "y";
     reduce->partial = more ? parts[stage] : "partial";
     if (!more) {
-      reduce->result = type;
+      reduce->result = out ? out->dtype : type;
       reduce->averages = func->mean;
       reduce->roots = func->norm && !func->rootless;
       g.count = 0;
@@ -282,6 +285,38 @@ static void split(const struct lower_job *job, uint64_t cores, struct vreduce *r
     vreduce_region_split(cores, reduce);
 }
 
+/* What a core stores is at least a block of 32 bytes, where the chip copies no less. A core alone
+ * stores its results in their order: what a store writes too much is written again by the next. */
+static bool can_store(struct lower_job *job, const struct vreduce *reduce) {
+  const struct vtile *tile = &reduce->tile;
+  uint64_t bytes = vtile_bytes(reduce->result), per = tile->rows;
+  if (reduce->segments > 1 && job->soc->cross_core_ids == 0)
+    return lower_refuse(job, "the cores of %s cannot wait for each other", job->soc->name);
+  if (tile->blocks == 1)
+    return true;
+  if (reduce->form == VREDUCE_FOLD)
+    per = ceil_div(vreduce_units(reduce), tile->blocks);
+  if (reduce->form == VREDUCE_COLUMNS)
+    per = min_u64(tile->cols, (tile->space.cols - 1) % tile->cols + 1);
+  return select_has(job->soc, OP_COPY_UBUF_TO_GM_ALIGN_B8) || per * bytes >= BLOCK_BYTES ||
+         (reduce->form == VREDUCE_COLUMNS && reduce->results == tile->space.cols) ||
+         lower_refuse(job, "%s copies whole blocks of %d bytes alone, and a block has %" PRIu64,
+                      job->soc->name, BLOCK_BYTES, per * bytes);
+}
+
+/* Conversion, absolute values and squares, the reduction, and what turns sums into results. */
+static void count_rows(const struct vinci_soc *soc, const struct vreduce *reduce,
+                       const struct vtile *tile, struct vtile_work *work) {
+  const struct vstep steps[] = {
+      {.form = VFORM_REDUCE, .dst = T1, .a = X0, .reduction = reduce->func->reduction}, END};
+  const struct vstep ends[] = {COLUMN(U_("vsqrt", T1, T1)), END};
+  uint64_t before = (uint64_t)(reduce->type != DTYPE_FP32) + (reduce->squares ? 2 : 0);
+  rowwise_count_plain(soc, tile, reduce->pitch, before, work);
+  rowwise_count(soc, tile, reduce->pitch, steps, work);
+  if (reduce->roots || reduce->averages)
+    rowwise_count(soc, tile, reduce->pitch, ends, work);
+}
+
 /* Of one kernel, in job->cost. False: the rows of a tile, its columns or its blocks do not fit.
  * Regions have passed the rules of their own. */
 static bool estimate_kernel(struct lower_job *job, const struct vreduce *reduce) {
@@ -299,10 +334,11 @@ static bool estimate_kernel(struct lower_job *job, const struct vreduce *reduce)
     counted.per_block = ceil_div(units, tile->blocks) * ceil_div(counted.tiles, units);
   }
   uint64_t bytes = tile->rows * tile->cols * vtile_bytes(reduce->type);
-  struct vtile_work work = {.in_bytes = bytes,
-                            .in_copies = 1,
-                            .vector_cycles = tile->rows * ceil_div(tile->cols, ROWWISE_LANES) * 2,
-                            .code = vreduce_code(reduce)};
+  struct vtile_work work = {.in_bytes = bytes, .in_copies = 1, .code = vreduce_code(reduce)};
+  if (reduce->form == VREDUCE_ROWS)
+    count_rows(job->soc, reduce, tile, &work);
+  else
+    work.vector_cycles = tile->rows * ceil_div(tile->cols, ROWWISE_LANES) * 2;
   vtile_cost(job, &counted, &work);
   return true;
 }
@@ -317,7 +353,7 @@ static void plan_later_kernel(struct lower_job *job, struct vreduce *reduce) {
   for (uint64_t cores = job->cores; cores > 0; cores--) {
     split(job, cores, reduce);
     vreduce_lay_out(&reduce->tile);
-    if (estimate_kernel(job, reduce) && job->cost.total_cycles < cycles) {
+    if (can_store(job, reduce) && estimate_kernel(job, reduce) && job->cost.total_cycles < cycles) {
       best = cores;
       cycles = job->cost.total_cycles;
     }
@@ -351,8 +387,6 @@ static bool cost(struct lower_job *job) {
   struct vreduce *reduce = job->data;
   struct vtile *tile = &reduce->tile;
   vtile_take(job, tile);
-  if (!vtile_copies_bytes(job))
-    return false;
   if (tile->buffers > 2 || tile->rows > tile->space.rows || tile->cols > tile->space.cols)
     return lower_refuse(job, "buffers is 1 or 2, a tile at most %" PRIu64 " x %" PRIu64,
                         tile->space.rows, tile->space.cols);
@@ -363,7 +397,7 @@ static bool cost(struct lower_job *job) {
   if (reduce->form == VREDUCE_COLUMNS && tile->cols < tile->space.cols &&
       tile->cols % ROWWISE_LANES != 0)
     return lower_refuse(job, "tiles of columns are multiples of %d", ROWWISE_LANES);
-  if (!estimate_kernel(job, reduce))
+  if (!can_store(job, reduce) || !estimate_kernel(job, reduce))
     return false;
   for (reduce = reduce->next; reduce; reduce = reduce->next)
     job->cost.total_cycles += reduce->cycles;

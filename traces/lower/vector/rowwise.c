@@ -6,6 +6,8 @@
 
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
+#include "core/isa/isa.h"
+#include "traces/lower/vector/fold.h"
 
 enum { FLOATS_PER_BLOCK = BLOCK_BYTES / (int)sizeof(float) };
 enum { ROW_GROUP = 8, READ_FLAG = 0 };
@@ -33,16 +35,6 @@ struct rowwise rowwise_of(struct emit *e, const struct vtile *tile, uint64_t pit
 
 static bool is_single(const struct rowwise *rows) { return !x_is(rows->single, 0); }
 
-const char *vreduction_inst(enum vreduction reduction) {
-  static const char *const names[] = {"vadd", "vmax", "vmin"};
-  return names[reduction];
-}
-
-double vreduction_identity(enum vreduction reduction) {
-  static const double values[] = {0, -3.4028234663852886e38, 3.4028234663852886e38};
-  return values[reduction];
-}
-
 void rowwise_all(struct rowwise *rows) {
   vunit_count(&rows->unit, is_single(rows) ? rows->single : x_mul(rows->n_rows, rows->pitch));
 }
@@ -54,6 +46,11 @@ void rowwise_column(struct rowwise *rows) { vunit_count(&rows->unit, rows->n_row
 void vunit_fold(struct vunit *unit, uint32_t reads, uint32_t writes, enum vreduction reduction,
                 struct expr dst, struct expr src, struct expr repeats, uint64_t stride) {
   static const char *const names[] = {"vcadd", "vcmax", "vcmin"};
+  if (reduction != V_SUM && !(isa_dtypes(OP_VCMAX, unit->emit->soc->arch) >> DTYPE_FP32 & 1)) {
+    vunit_order(unit, reads, writes);
+    vfold_by_turns(unit, reduction, &(struct vfold){dst, src, repeats, stride});
+    return;
+  }
   VROW(unit, reads, writes, names[reduction], F("dst", dst), F("src", src), F("repeat", repeats),
        F("src_repeat", stride), W_IF(reduction != V_SUM, "order", "value"), W("type", "fp32"));
 }

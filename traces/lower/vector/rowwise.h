@@ -28,15 +28,23 @@ bool rowwise_walks(struct lower_job *job, const struct vtile *tile, uint64_t pit
 /* The registers of a tile, of one row or of several. */
 struct rowwise rowwise_of(struct emit *emit, const struct vtile *tile, uint64_t pitch);
 
-/* "vadd" and "vcadd" of a reduction; the number that changes nothing. */
-const char *vreduction_inst(enum vreduction reduction);
-double vreduction_identity(enum vreduction reduction);
 void rowwise_step(struct rowwise *rows, const struct vstep *step);
 /* Steps up to VFORM_END. */
 void rowwise_steps(struct rowwise *rows, const struct vstep *steps);
 /* Counter mode over the whole tile; over one number per row. */
 void rowwise_all(struct rowwise *rows);
 void rowwise_column(struct rowwise *rows);
+
+/*
+ * What steps on a tile take the vector unit, and how many instructions they are: added to
+ * vector_cycles and instructions. As programs have a barrier before most of their steps, each waits
+ * for the one before.
+ */
+void rowwise_count(const struct vinci_soc *soc, const struct vtile *tile, uint64_t pitch,
+                   const struct vstep *steps, struct vtile_work *work);
+/* The same for N steps of one instruction on all of the tile, such as conversions. */
+void rowwise_count_plain(const struct vinci_soc *soc, const struct vtile *tile, uint64_t pitch,
+                         uint64_t count, struct vtile_work *work);
 
 /* Parts of a reduction: the accumulator of one row at its start; op= a row; folded into a number at
  * dst. Lanes of each of `repeats` repeats, `stride` blocks apart, are folded into a number each. */

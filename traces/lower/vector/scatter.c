@@ -5,9 +5,11 @@
  * list is copied to UB and waited for. Sums are atomic stores: their order is open.
  */
 #include <inttypes.h>
+#include <string.h>
 
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
+#include "traces/lower/select.h"
 #include "traces/lower/vector/kernel.h"
 
 enum { COPY_BYTES = 65536, INDEX_FLAG = 2 };
@@ -58,11 +60,20 @@ static void split(const struct lower_job *job, struct vkernel *kernel, unsigned 
   vtile_fit(job, tile);
 }
 
-/* A copy for each row. */
+/* A copy for each row. Of a row that ends inside a block the end is stored twice, which sums do
+ * not bear. */
 static bool work(struct lower_job *job, const struct vkernel *kernel, struct vtile_work *work) {
-  (void)job;
+  const struct scatter *scatter = (const struct scatter *)kernel;
+  const struct vtile *tile = &kernel->tile;
+  uint64_t row = tile->space.cols * kernel->element_bytes;
+  uint64_t run = ((tile->space.cols - 1) % tile->cols + 1) * kernel->element_bytes;
+  if (!select_has(job->soc, OP_COPY_UBUF_TO_GM_ALIGN_B8) &&
+      (scatter->func->adds ? row % BLOCK_BYTES != 0 : run < BLOCK_BYTES))
+    return lower_refuse(job, "%s copies whole blocks of %d bytes alone, rows have %u",
+                        job->soc->name, BLOCK_BYTES, (unsigned)row);
   work->out_bytes += kernel->tile.rows * kernel->tile.cols * kernel->element_bytes;
-  work->out_copies += kernel->tile.rows;
+  work->out_copies += tile->rows;
+  work->out_cut += row % BLOCK_BYTES ? tile->rows : 0;
   return true;
 }
 
@@ -163,11 +174,42 @@ static enum vinci_status setup(struct lower_job *job) {
   return check_rows(job, scatter);
 }
 
-/* The table, indices, rows. */
+/* Keys and values of some tokens into rows of both caches: key, value, caches, slots. As one table
+ * of the rows of both caches. */
+static bool call_caches(struct lower_call *call) {
+  enum { IN_KEY, IN_VALUE, IN_KEYS, IN_VALUES, IN_SLOTS };
+  const struct lower_tensor *key = &call->input[IN_KEY], *keys = &call->input[IN_KEYS];
+  const struct lower_tensor *slots = &call->input[IN_SLOTS], *value = &call->input[IN_VALUE];
+  if (call->input_count <= IN_SLOTS || key->rank < 2 || keys->rank < 3 || slots->rank == 0)
+    return lower_cannot(call, "keys, values, two caches and slots are needed");
+  uint64_t tokens = lower_elements(slots->shape, slots->rank);
+  uint64_t width = lower_elements(key->shape + 1, key->rank - 1);
+  if (key->shape[0] != tokens || lower_elements(value->shape, value->rank) != tokens * width ||
+      lower_elements(keys->shape, keys->rank) % width)
+    return lower_cannot(call, "keys and values of one width are modelled, a slot for each");
+  lower_arg(call, "shape=%" PRIu64 "x%" PRIu64, 2 * lower_elements(keys->shape, keys->rank) / width,
+            width);
+  lower_arg(call, "count=%" PRIu64, 2 * tokens);
+  lower_arg_dtype(call, "dtype", key);
+  lower_arg(call, "dtype1=int32");
+  return true;
+}
+
+/* The table, indices, rows; of IndexPutV2 the table, rows, two lists, indices; ScatterNdUpdate has
+ * one index in each row of indices. */
 static bool from_tensors(struct lower_call *call) {
-  const struct lower_tensor *table = &call->input[0], *index = &call->input[1];
-  const struct lower_tensor *x = &call->input[2];
-  if (call->input_count < 3 || table->rank == 0 || index->rank == 0)
+  enum { IN_PUT_INDEX = 4 };
+  bool put = strcmp(call->type, "IndexPutV2") == 0, nd = strstr(call->type, "ScatterNd") != NULL;
+  if (strncmp(call->type, "ReshapeAndCache", sizeof "ReshapeAndCache" - 1) == 0)
+    return call_caches(call);
+  if (call->input_count < (put ? IN_PUT_INDEX + 1u : 3u) || call->input[0].rank == 0)
+    return lower_cannot(call, "a table, indices and rows are needed");
+  const struct lower_tensor *table = &call->input[0], *x = &call->input[put ? 1 : 2];
+  struct lower_tensor *index = &call->input[put ? IN_PUT_INDEX : 1];
+  if (nd && (index->rank < 2 || index->shape[index->rank - 1] != 1))
+    return lower_cannot(call, "only whole rows of a table can be scattered");
+  index->rank -= nd;
+  if (index->rank == 0)
     return lower_cannot(call, "a table, indices and rows are needed");
   uint64_t count = lower_elements(index->shape, index->rank);
   if (lower_elements(x->shape, x->rank) !=
@@ -186,7 +228,9 @@ static const struct lower_template template = VKERNEL_TEMPLATE(setup);
                  (&(const struct scatter_func){__VA_ARGS__}), from_tensors)
 
 SCATTER(
-    scatter_update, "ScatterUpdate|InplaceUpdate|InplaceIndexCopy",
+    scatter_update,
+    "ScatterUpdate|InplaceUpdate|InplaceIndexCopy|ScatterNdUpdate|IndexPutV2|"
+    "ReshapeAndCacheNdKernel|ReshapeAndCache",
     "rows of y by the indices x1 become those of x; indices are taken to be (first + i * step) % "
     "rows, all different",
     update_keys, .adds = false)

@@ -119,6 +119,22 @@ static uint64_t levels(uint64_t chunk) {
   return count;
 }
 
+/* A chunk comes in, is sorted and leaves before the next comes. Its instructions wait for each
+ * other: four of a level of merging, and about thirty before and behind. */
+static uint64_t turn_cycles(const struct vinci_soc *soc, const struct sort *sort) {
+  enum { LEVEL_INSTRUCTIONS = 4, OTHER_INSTRUCTIONS = 30 };
+  const struct vector_class_cost *sorts = &soc->vector_class[VECTOR_CLASS_SORT];
+  uint64_t runs = ceil_div(sort->chunk, SORT_RUN), count = levels(sort->chunk);
+  uint64_t bytes = sort->chunk * vtile_bytes(sort->type);
+  uint64_t issue = kernel_issue_cycles(soc, KERNEL_ELEMENTWISE) *
+                   (LEVEL_INSTRUCTIONS * count + OTHER_INSTRUCTIONS);
+  uint64_t vector =
+      (1 + count) *
+      (runs * (uint64_t)sorts->per_repeat_mcycles + (uint64_t)sorts->startup_mcycles) / MILLI;
+  return max_u64(vector, issue) + estimate_copies(&soc->path[PATH_GM_UB], bytes, 1) +
+         estimate_copies(&soc->path[PATH_UB_GM], bytes + sort->chunk * FLOAT_BYTES, 2);
+}
+
 static void estimate(struct lower_job *job, const struct sort *sort) {
   const struct vinci_soc *soc = job->soc;
   uint64_t step = (uint64_t)soc->vector_class[VECTOR_CLASS_SORT].per_repeat_mcycles / MILLI;
@@ -135,8 +151,11 @@ static void estimate(struct lower_job *job, const struct sort *sort) {
   uint64_t most = turns * bytes + 4 * merges * sort->chunk * SORT_ENTRY;
   uint64_t copy = estimate_copies(&soc->path[PATH_GM_UB], most, turns);
   uint64_t start = launch_spread_cycles(soc, emit_vector_core(soc), sort->blocks) +
-                   estimate_start(soc, KERNEL_ELEMENTWISE, sort->blocks);
-  job->cost = (struct lower_cost){.total_cycles = start + vector + copy +
+                   estimate_start(soc, KERNEL_ELEMENTWISE, sort->blocks) +
+                   estimate_first_read(soc, sort->blocks);
+  uint64_t merging = 2 * merges * runs * step +
+                     estimate_copies(&soc->path[PATH_GM_UB], most - turns * bytes, merges);
+  job->cost = (struct lower_cost){.total_cycles = start + turns * turn_cycles(soc, sort) + merging +
                                                   stages * (uint64_t)soc->kernel_stage_cycles,
                                   .vector_cycles = vector,
                                   .mte2_cycles = copy,

@@ -8,6 +8,7 @@
 #include "core/chip/layout.h"
 #include "core/isa/isa.h"
 #include "traces/lower/estimate.h"
+#include "traces/lower/select.h"
 
 enum {
   BANKS_BYTES = 512, /* where the banks of UB and fast GM addresses repeat */
@@ -29,7 +30,8 @@ uint64_t vtile_reserve(uint64_t *used, uint64_t bytes) {
 }
 
 uint64_t vtile_ub_bytes(const struct vinci_soc *soc) {
-  uint64_t ub = (uint64_t)soc->ub_bytes, reserved = (uint64_t)soc->ub_reserved_bytes;
+  uint64_t ub = (uint64_t)soc->ub_bytes;
+  uint64_t reserved = (uint64_t)soc->ub_reserved_bytes + select_ub_bytes(soc);
   return ub > reserved ? ub - reserved : 0;
 }
 
@@ -51,9 +53,61 @@ bool vtile_in_ub(struct lower_job *job, struct vtile *tile) {
   return vtile_ub_holds(job, "the tile", tile->ub_bytes);
 }
 
-bool vtile_copies_bytes(struct lower_job *job) {
-  return (isa_row(OP_COPY_GM_TO_UBUF_ALIGN_B8)->archs & 1u << job->soc->arch) ||
-         lower_refuse(job, "%s has no copies of single bytes", job->soc->name);
+/* Whether rows follow each other without gaps on both sides. */
+static bool is_packed(const struct vtile *tile, const struct vtile_operand *operand) {
+  return tile->col_tiles == 1 && operand->pitch == tile->space.cols &&
+         operand->row_stride == tile->space.cols;
+}
+
+/* Bytes of each run that a tile of N rows and columns stores; *one: in one run. */
+static uint64_t run_bytes(const struct vtile *tile, const struct vtile_operand *operand,
+                          uint64_t rows, uint64_t cols, bool *one) {
+  uint64_t size = vtile_bytes(operand->dtype);
+  *one = true;
+  if (operand->bits)
+    return ceil_div(cols, BITS_PER_BYTE);
+  if (operand->col_stride == 0)
+    return (operand->row_stride ? rows : 1) * size;
+  if (tile->rows == 1 || operand->row_stride == 0)
+    return cols * size;
+  bool dense = tile->col_tiles == 1 && operand->row_stride == tile->space.cols;
+  if (is_packed(tile, operand) || (dense && cols * size < BLOCK_BYTES))
+    return rows * cols * size;
+  *one = false;
+  return cols * size;
+}
+
+bool vtile_stores(struct lower_job *job, const struct vtile *tile,
+                  const struct vtile_operand *operand) {
+  bool one;
+  uint64_t rows = (tile->space.rows - 1) % tile->rows + 1;
+  uint64_t cols = (tile->space.cols - 1) % tile->cols + 1;
+  uint64_t full = run_bytes(tile, operand, tile->rows, tile->cols, &one);
+  uint64_t rest = run_bytes(tile, operand, rows, cols, &one);
+  if (select_has(job->soc, OP_COPY_UBUF_TO_GM_ALIGN_B8) || rest >= BLOCK_BYTES)
+    return true;
+  bool in_order = tile->tiles == tile->row_tiles * tile->col_tiles &&
+                  (tile->row_tiles == 1 || tile->col_tiles == 1);
+  bool end = one && operand->whole && in_order && (tile->tiles == 1 || full >= BLOCK_BYTES);
+  return end ||
+         lower_refuse(job,
+                      "%s copies whole blocks of %d bytes alone, and a tile of \"%s\" has "
+                      "runs of %" PRIu64 " bytes with others behind",
+                      job->soc->name, BLOCK_BYTES, operand->name ? operand->name : "y", rest);
+}
+
+uint64_t vtile_long_rest(const struct vinci_soc *soc, uint64_t extent, uint64_t side,
+                         unsigned element_bytes) {
+  enum { UNIT = 16 }; /* of transposed tiles too */
+  if (select_has(soc, OP_COPY_UBUF_TO_GM_ALIGN_B8))
+    return side;
+  for (uint64_t less = side; less >= UNIT; less = (less - 1) / UNIT * UNIT)
+    if (((extent - 1) % less + 1) * element_bytes >= BLOCK_BYTES)
+      return less;
+  for (uint64_t more = round_up(side, UNIT); more < extent; more += UNIT)
+    if (((extent - 1) % more + 1) * element_bytes >= BLOCK_BYTES)
+      return more;
+  return extent;
 }
 
 bool vtile_has_whole_rows(struct lower_job *job, const struct vtile *tile) {
@@ -332,12 +386,6 @@ struct bursts {
   struct expr count, bytes, gm_gap, ub_gap;
 };
 
-/* Whether rows follow each other without gaps on both sides. */
-static bool is_packed(const struct vtile *tile, const struct vtile_operand *operand) {
-  return tile->col_tiles == 1 && operand->pitch == tile->space.cols &&
-         operand->row_stride == tile->space.cols;
-}
-
 static struct bursts bursts_of(const struct vtile *tile, const struct vtile_operand *operand) {
   uint64_t size = vtile_bytes(operand->dtype), pitch = operand->pitch * size;
   struct expr row_bytes = x_mul(tile->n_cols, size);
@@ -405,8 +453,8 @@ void vtile_fit(const struct lower_job *job, struct vtile *tile) {
 }
 
 static uint64_t without_start(const struct path_cost *path, uint64_t cycles, uint64_t copies) {
-  uint64_t start = (uint64_t)path->startup_mcycles, next = (uint64_t)path->overlap_issue_mcycles;
-  return copies > 0 && start > next ? cycles - (start - next) / MILLI : cycles;
+  uint64_t hidden_mcycles = (uint64_t)path->startup_mcycles - estimate_next_mcycles(path);
+  return copies > 0 ? cycles - hidden_mcycles / MILLI : cycles;
 }
 
 /* What the scalar unit takes to issue the instructions of a tile: two flags between each two pipes
@@ -425,6 +473,9 @@ static uint64_t steady_cycles(const struct vinci_soc *soc, const struct vtile_wo
                               uint64_t in, uint64_t out, uint64_t compute) {
   uint64_t busiest = max_u64(without_start(&soc->path[PATH_GM_UB], in, work->in_copies),
                              without_start(&soc->path[PATH_UB_GM], out, work->out_copies));
+  /* Ends of rows come back through the engine that loads, behind the next tile, see select.c. */
+  if (work->out_cut > 0 && !select_has(soc, OP_COPY_UBUF_TO_GM_ALIGN_B8))
+    busiest = in + out;
   uint64_t held = compute + max_u64(in, out);
   return max_u64(max_u64(busiest, compute), ceil_div(held, 2));
 }
@@ -437,18 +488,27 @@ uint64_t vtile_cut_bursts(const struct vtile *tile, const struct vtile_operand *
   return cuts && !one_burst ? tile->rows : 0;
 }
 
-/* A copy with bursts that cut blocks. */
-static uint64_t copy_cycles(const struct path_cost *path, uint64_t bytes, uint64_t copies,
-                            uint64_t cut) {
-  return estimate_copies(path, bytes, copies) + cut * (uint64_t)path->unaligned_mcycles / MILLI;
+/* A copy with bursts that cut blocks. Chips that copy whole blocks alone have an instruction for
+ * each, and to device memory another for its end. */
+static uint64_t copy_cycles(const struct vinci_soc *soc, enum path path, uint64_t bytes,
+                            uint64_t copies, uint64_t cut) {
+  const struct path_cost *cost = &soc->path[path];
+  uint64_t each = (uint64_t)cost->unaligned_mcycles;
+  if (!select_has(soc, OP_COPY_GM_TO_UBUF_ALIGN_B8))
+    each = (uint64_t)cost->startup_mcycles * (path == PATH_UB_GM ? 2 : 1);
+  return estimate_copies(cost, bytes, copies) + cut * each / MILLI;
 }
 
+/*
+ * The core that starts last ends last, unless device memory is what cores wait for. That works
+ * while cores are launched, for half of them on the mean.
+ */
 void vtile_cost(struct lower_job *job, const struct vtile *tile, const struct vtile_work *work) {
   const struct vinci_soc *soc = job->soc;
-  uint64_t in = copy_cycles(&soc->path[PATH_GM_UB], work->in_bytes + work->in_beyond,
-                            work->in_copies, work->in_cut);
-  uint64_t out = copy_cycles(&soc->path[PATH_UB_GM], work->out_bytes + work->out_beyond,
-                             work->out_copies, work->out_cut);
+  uint64_t in =
+      copy_cycles(soc, PATH_GM_UB, work->in_bytes + work->in_beyond, work->in_copies, work->in_cut);
+  uint64_t out = copy_cycles(soc, PATH_UB_GM, work->out_bytes + work->out_beyond, work->out_copies,
+                             work->out_cut);
   /* The vector unit is at work while further instructions are issued. */
   uint64_t compute = max_u64(work->vector_cycles, issue_cycles(soc, work));
   uint64_t one = in + out + compute;
@@ -457,11 +517,14 @@ void vtile_cost(struct lower_job *job, const struct vtile *tile, const struct vt
   uint64_t memory =
       estimate_memory(soc, tile->tiles * work->in_bytes, tile->tiles * work->out_bytes);
   uint64_t turns = (tile->per_block - 1) * (tile->buffers > 1 ? longest : one);
-  uint64_t blocks = work->launched ? work->launched : tile->blocks;
-  turns += work->goes_on ? 0 : launch_spread_cycles(soc, emit_vector_core(soc), blocks);
-  uint64_t start = work->goes_on ? 0 : estimate_start(soc, work->code, blocks);
+  uint64_t blocks = work->launched ? work->launched : tile->blocks, start = 0, spread = 0;
+  if (!work->goes_on) {
+    start = estimate_start(soc, work->code, blocks) +
+            (work->in_copies > 0 ? estimate_first_read(soc, blocks) : 0);
+    spread = launch_spread_cycles(soc, emit_vector_core(soc), blocks);
+  }
   job->cost = (struct lower_cost){
-      .total_cycles = start + max_u64(turns, memory) + one +
+      .total_cycles = start + max_u64(spread + turns + one, spread / 2 + memory + compute + out) +
                       tile->per_block * (uint64_t)soc->kernel_turn_cycles,
       .vector_cycles = tile->per_block * work->vector_cycles,
       .mte2_cycles = tile->per_block * in,

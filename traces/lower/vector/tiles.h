@@ -61,14 +61,19 @@ struct vtile_operand {
   uint64_t address;                /* in the buffer */
   uint64_t pitch;                  /* elements of UB from row to row */
   bool bits;                       /* bytes hold a bit for each of 8 columns; one row only */
+  bool whole;                      /* the space is all of the tensor, in its order */
 };
 
 /* A tensor of whole rows of a space, at a pitch of UB. */
 static inline struct vtile_operand vtile_whole_rows(const char *name, enum dtype dtype,
                                                     const struct vtile_space *space,
                                                     uint64_t pitch) {
-  return (struct vtile_operand){
-      .name = name, .dtype = dtype, .row_stride = space->cols, .col_stride = 1, .pitch = pitch};
+  return (struct vtile_operand){.name = name,
+                                .dtype = dtype,
+                                .row_stride = space->cols,
+                                .col_stride = 1,
+                                .pitch = pitch,
+                                .whole = true};
 }
 
 /* Fills the counts; false, with a reason, when the tiling does not fit the space or the chip. */
@@ -94,8 +99,18 @@ bool vtile_fits(const struct lower_job *job, struct vtile *tile);
 bool vtile_in_ub(struct lower_job *job, struct vtile *tile);
 /* "WHAT takes N bytes of UB, there are M", or true. */
 bool vtile_ub_holds(struct lower_job *job, const char *what, uint64_t bytes);
-/* Whether the chip has copies of single bytes, which most templates take for granted. */
-bool vtile_copies_bytes(struct lower_job *job);
+/*
+ * Whether tiles can store the operand, or the reason. Chips that copy whole blocks alone store no
+ * runs of less than a block, unless a run is the end of its tensor.
+ */
+bool vtile_stores(struct lower_job *job, const struct vtile *tile,
+                  const struct vtile_operand *operand);
+/*
+ * The side of tiles next below the given one, or else above, of which the last tile has enough of
+ * the extent for a block of 32 bytes; the given one where the chip copies single bytes.
+ */
+uint64_t vtile_long_rest(const struct vinci_soc *soc, uint64_t extent, uint64_t side,
+                         unsigned element_bytes);
 /* "a tile takes whole rows", or true. */
 bool vtile_has_whole_rows(struct lower_job *job, const struct vtile *tile);
 /* The largest number from low to high of rows, or of units of columns, for which UB holds the tile;

@@ -80,17 +80,6 @@ static const struct vstep silu_steps[] = {S("vmuls", T0, X0, -1), U("vexp", T0, 
 static const struct vstep tanh_steps[] = {
     S("vmins", T0, X0, 9),  S("vmaxs", T0, T0, -9), S("vmuls", T0, T0, 2), U("vexp", T0, T0),
     S("vadds", T1, T0, -1), S("vadds", T0, T0, 1),  B("vdiv", Y0, T1, T0), END};
-/* x * sigmoid(1.5957691 * (x + 0.044715 x^3)), the tanh form. */
-static const struct vstep gelu_steps[] = {B("vmul", T0, X0, X0),
-                                          B("vmul", T0, T0, X0),
-                                          S("vmuls", T0, T0, 0.044715),
-                                          B("vadd", T0, T0, X0),
-                                          S("vmuls", T0, T0, -1.5957691216057308),
-                                          S("vmins", T0, T0, 80),
-                                          U("vexp", T0, T0),
-                                          S("vadds", T0, T0, 1),
-                                          B("vdiv", Y0, X0, T0),
-                                          END};
 /*
  * x = k pi + r with pi in three parts; (-1)^k times the odd Taylor polynomial of r to the 11th
  * power.
@@ -143,7 +132,6 @@ UNARY(neg, "Neg|ForeachNeg", "y = -x", number_keys, VTYPES_FP16 | VTYPES_INT32 |
 FUNCTION(square, "Square", "y = x * x", VTYPES_FP32)
 FUNCTION(sigmoid, "Sigmoid|ForeachSigmoid", "y = 1 / (1 + exp(-x))", VTYPES_FP32)
 FUNCTION(tanh, "Tanh|ForeachTanh", "y = tanh(x)", VTYPES_FP32)
-FUNCTION(gelu, "Gelu|FastGelu|GeluV2", "y = x * Phi(x), in its tanh form", VTYPES_FP32)
 FUNCTION(silu, "Swish|Silu", "y = x / (1 + exp(-x))", VTYPES_FP32)
 FUNCTION(sin, "Sin|ForeachSin", "y = sin(x)", VTYPES_FP32)
 FUNCTION(cos, "Cos|ForeachCos", "y = cos(x)", VTYPES_FP32)
@@ -207,5 +195,6 @@ VEW_OPERATOR(pows, "Pows|ForeachPowScalar",
              .parameters = alpha_parameter, .choose = choose_power)
 
 VEW_OPERATOR(cast, "Cast",
-             "y = x in another data type; towards zero into integers, to nearest even else",
+             "y = x in another data type; towards zero into integers, to nearest even else; on cores with "
+             "cube and vector unit int64 is its lower word, and right within int32",
              cast_keys, call_cast, .inputs = 1, .outputs = 1, .casts = true)

@@ -96,6 +96,10 @@ void vunit_step(struct vunit *unit, const struct vstep *step) {
   struct expr a = unit->reg[step->a], b = unit->reg[step->b];
   if (form == VFORM_HELD)
     return;
+  if (form == VFORM_LOW_WORDS || form == VFORM_TO_LONGS) {
+    vwords_put(unit, step);
+    return;
+  }
   VROW(unit, vstep_reads(step), V(step->dst), step->inst, F("dst", unit->reg[step->dst]),
        F_IF(gather, "offset", b), F_IF(one, "src", a), F_IF(two, "src0", a), F_IF(two, "src1", b),
        F_IF(form == VFORM_SELECT, "mask", unit->reg[step->c]),
@@ -122,6 +126,18 @@ void vunit_convert(struct vunit *unit, uint32_t reads, uint32_t writes, enum dty
 void vunit_take_words(struct emit *e, struct expr dst, uint64_t pairs, unsigned pattern) {
   EMIT(e, "vreducev2", F("dst", dst), F("src0", pairs), F("src1", pairs), F("repeat", 1),
        F("pattern", pattern), W("type", "uint32"));
+}
+
+/* ---- reductions ------------------------------------------------------------------------ */
+
+const char *vreduction_inst(enum vreduction reduction) {
+  static const char *const names[] = {"vadd", "vmax", "vmin"};
+  return names[reduction];
+}
+
+double vreduction_identity(enum vreduction reduction) {
+  static const double values[] = {0, -3.4028234663852886e38, 3.4028234663852886e38};
+  return values[reduction];
 }
 
 /* ---- tables and tails ------------------------------------------------------------- */

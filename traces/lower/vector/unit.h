@@ -10,8 +10,9 @@
 
 #include "traces/lower/lower.h"
 
-/* Inputs, outputs, temporaries; what reductions along rows take (rowwise.h). */
-enum vreg { X0, X1, X2, X3, X4, X5, Y0, Y1, Y2, T0, T1, T2, T3, VREGS };
+/* Inputs, outputs, temporaries, of which those behind T3 are for chains (chain.h); what reductions
+ * along rows take (rowwise.h). */
+enum vreg { X0, X1, X2, X3, X4, X5, Y0, Y1, Y2, T0, T1, T2, T3, VREGS = T0 + 12 };
 enum { V_ACCUMULATOR = T2, V_BLOCKS = T3 };
 
 enum vreduction { V_SUM, V_MAX, V_MIN };
@@ -26,6 +27,8 @@ enum vform {
   VFORM_SELECT,      /* dst = bit of c ? a : b */
   VFORM_CONVERT,     /* dst, a; the instruction names both types */
   VFORM_GATHER,      /* dst = a at the byte offsets b */
+  VFORM_LOW_WORDS,   /* int32 dst = the lower words of int64 a, by way of b and c (words.c) */
+  VFORM_TO_LONGS,    /* int64 dst = int32 a, by way of b and c */
   VFORM_HELD,        /* dst is filled once, before the tiles */
   VFORM_REDUCE,      /* column dst of tile a */
   VFORM_READ,        /* the scalar unit reads column a, and the steps that follow wait */
@@ -133,7 +136,7 @@ void vunit_lanes(struct vunit *unit, unsigned lanes);
 void vunit_forget(struct vunit *unit);
 /* At the end of a loop body: back to the mode of its start, which is counter mode. */
 void vunit_rest(struct vunit *unit);
-/* A step on whole registers: the forms up to VFORM_GATHER. */
+/* A step on whole registers: the forms up to VFORM_TO_LONGS. */
 void vunit_step(struct vunit *unit, const struct vstep *step);
 /* Such steps up to VFORM_END. */
 void vunit_steps(struct vunit *unit, const struct vstep *steps);
@@ -142,6 +145,9 @@ void vunit_convert(struct vunit *unit, uint32_t reads, uint32_t writes, enum dty
                    enum dtype to, struct expr dst, struct expr src);
 /* Of pairs of words the first of each (pattern 1), or the second (2). */
 void vunit_take_words(struct emit *emit, struct expr dst, uint64_t pairs, unsigned pattern);
+/* "vadd" or the like of a reduction; the number that changes nothing. */
+const char *vreduction_inst(enum vreduction reduction);
+double vreduction_identity(enum vreduction reduction);
 /* The value as an operand: bit pattern of floating-point types. */
 int64_t vscalar(enum dtype type, double value);
 
@@ -179,6 +185,8 @@ const struct vconversion *vconversion(const struct vinci_soc *soc, enum dtype fr
 enum { VCONVERT_HOPS = 3 };
 unsigned vconversion_chain(const struct vinci_soc *soc, enum dtype from, enum dtype to,
                            enum dtype hops[VCONVERT_HOPS]);
+/* The rows of a step between int64 and int32 on a chip that converts neither (words.c). */
+void vwords_put(struct vunit *unit, const struct vstep *step);
 /* Cycles per 256-byte repeat in steady state, with sources in one bank group. */
 uint64_t vstep_cost_mcycles(const struct vinci_soc *soc, const struct vstep *step, enum dtype type);
 

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* vinci sensitivity: what each number of the chip does to a run, halved and doubled. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "core/base/decimal.h"
+#include "core/base/diag.h"
+#include "core/vinci_sensitivity.h"
+#include "traces/export/export.h"
+
+struct sensitivity_settings {
+  struct vinci_overrides overrides;
+  struct text_list sets;
+  struct text_list params;
+  const char *output;
+  const char *format;
+  uint64_t jobs;
+};
+
+static const struct option_row sensitivity_options[] = {
+    OPTION_TEXT_ROW("soc-version", 's', struct sensitivity_settings, overrides.soc, "NAME",
+                    "the chip, such as Ascend910B4; 'vinci soc list' shows them all"),
+    OPTION_LIST_ROW("params", 'p', struct sensitivity_settings, params, "KEY",
+                    "a number of the chip, such as l2.size; may be repeated (default: those that "
+                    "the causes on the critical path name)"),
+    OPTION_LIST_ROW("set", 0, struct sensitivity_settings, sets, "KEY=VALUE",
+                    "change a number of the chip in all runs; may be repeated"),
+    OPTION_TEXT_ROW("format", 0, struct sensitivity_settings, format, "FORMAT",
+                    "text (default), csv or json"),
+    OPTION_TEXT_ROW("output", 'o', struct sensitivity_settings, output, "DIR",
+                    "keep the results there as those of a sweep; running again goes on there"),
+    OPTION_NUMBER_ROW("jobs", 'j', struct sensitivity_settings, jobs, "N", 1, 256,
+                      "runs at a time (default: the number of processors)"),
+    OPTION_TEXT_ROW("memory", 0, struct sensitivity_settings, overrides.memory, "MODEL",
+                    "cycle or flat, as for 'vinci run'"),
+    OPTION_TEXT_ROW("network", 0, struct sensitivity_settings, overrides.network, "LEVEL",
+                    "packet or flit, as for 'vinci run'"),
+    OPTION_TEXT_ROW("l2", 0, struct sensitivity_settings, overrides.l2, "STATE",
+                    "L2 at the start, as for 'vinci run'"),
+    OPTION_TEXT_ROW("data", 0, struct sensitivity_settings, overrides.data_dir, "DIR",
+                    "the folder that holds soc/ with the hardware descriptions"),
+};
+
+/* "-12.3" per cent of the run as it is; "" when the chip cannot have the number. */
+static struct decimal change(uint64_t cycles, uint64_t base) {
+  struct decimal text = {""};
+  if (cycles == 0 || base == 0)
+    return text;
+  uint64_t difference = cycles > base ? cycles - base : base - cycles;
+  struct decimal amount = decimal_ratio((uint128)difference * 100, base, 1);
+  snprintf(text.text, sizeof text.text, "%s%.40s", cycles < base ? "-" : "+", amount.text);
+  return text;
+}
+
+/* A bar for each change: those that save time to the left, those that cost time to the right. */
+static void print_bar(uint64_t half, uint64_t twice, uint64_t base, uint64_t largest) {
+  enum { SIDE = 12 };
+  uint64_t left = 0, right = 0;
+  uint64_t of[] = {half, twice};
+  for (unsigned i = 0; i < 2; i++) {
+    if (of[i] == 0)
+      continue;
+    uint64_t amount = of[i] > base ? of[i] - base : base - of[i];
+    uint64_t width = largest == 0 ? 0 : (amount * SIDE + largest - 1) / largest;
+    uint64_t *side = of[i] < base ? &left : &right;
+    *side = width > *side ? width : *side;
+  }
+  printf("  %*s", (int)(SIDE - left), "");
+  for (uint64_t i = 0; i < left; i++)
+    putchar('<');
+  putchar('|');
+  for (uint64_t i = 0; i < right; i++)
+    putchar('>');
+  putchar('\n');
+}
+
+static void print_text(const vinci_sensitivity *result) {
+  uint64_t base = vinci_sensitivity_cycles(result);
+  size_t count = vinci_sensitivity_count(result);
+  printf("%" PRIu64
+         " cycles as it is; each number alone, halved and doubled: change of the cycles\n"
+         "  %-36s %-14s %9s %9s   saves | costs\n",
+         base, "number", "value", "halved", "doubled");
+  for (size_t i = 0; i < count; i++) {
+    const struct vinci_sensitivity_row *row = vinci_sensitivity_row(result, i);
+    const char *half = change(row->half_cycles, base).text;
+    printf("  %-36s %-14s %7s %% ", row->key, row->value, *half ? half : "-");
+    const char *twice = change(row->twice_cycles, base).text;
+    printf("%7s %% ", *twice ? twice : "-");
+    print_bar(row->half_cycles, row->twice_cycles, base,
+              vinci_sensitivity_row(result, 0)->effect_cycles);
+  }
+  if (count == 0)
+    puts("  no number of the chip is behind the critical path; choose with --params=KEY");
+}
+
+static void print_csv(const vinci_sensitivity *result) {
+  puts("key,value,half,twice,cycles,half_cycles,twice_cycles,effect_cycles");
+  for (size_t i = 0; i < vinci_sensitivity_count(result); i++) {
+    const struct vinci_sensitivity_row *row = vinci_sensitivity_row(result, i);
+    printf("%s,%s,%s,%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", row->key, row->value,
+           row->half, row->twice, vinci_sensitivity_cycles(result), row->half_cycles,
+           row->twice_cycles, row->effect_cycles);
+  }
+}
+
+static void print_json(const vinci_sensitivity *result) {
+  struct json_writer json;
+  json_start(&json, stdout);
+  json_object(&json, NULL, false);
+  json_number(&json, "cycles", vinci_sensitivity_cycles(result));
+  json_array(&json, "numbers", false);
+  for (size_t i = 0; i < vinci_sensitivity_count(result); i++) {
+    const struct vinci_sensitivity_row *row = vinci_sensitivity_row(result, i);
+    json_object(&json, NULL, true);
+    json_text(&json, "key", row->key);
+    json_text(&json, "value", row->value);
+    json_text(&json, "half", row->half);
+    json_text(&json, "twice", row->twice);
+    json_number(&json, "half_cycles", row->half_cycles);
+    json_number(&json, "twice_cycles", row->twice_cycles);
+    json_number(&json, "effect_cycles", row->effect_cycles);
+    json_end(&json);
+  }
+  json_end(&json);
+  json_end(&json);
+}
+
+static enum vinci_status print(const char *format, const vinci_sensitivity *result,
+                               struct vinci_diag *diag) {
+  if (strcmp(format, "csv") == 0)
+    print_csv(result);
+  else if (strcmp(format, "json") == 0)
+    print_json(result);
+  else
+    print_text(result);
+  return export_flush(stdout, "the table", diag);
+}
+
+static enum vinci_status execute(const struct sensitivity_settings *settings,
+                                 const struct text_list *arguments, struct vinci_diag *diag) {
+  const char *format = settings->format ? settings->format : "text";
+  struct vinci_sensitivity_options options = {.struct_size = sizeof options,
+                                              .overrides = settings->overrides,
+                                              .params = settings->params.items,
+                                              .param_count = settings->params.count,
+                                              .folder = settings->output,
+                                              .jobs = (unsigned)settings->jobs};
+  vinci_sensitivity *result = NULL;
+  options.overrides.sets = settings->sets.items;
+  options.overrides.set_count = settings->sets.count;
+  if (strcmp(format, "text") != 0 && strcmp(format, "csv") != 0 && strcmp(format, "json") != 0)
+    return diag_error(diag, VINCI_E_USAGE, "--format is text, csv or json, not '%s'", format);
+  enum vinci_status status =
+      vinci_sensitivity_run(arguments->items, arguments->count, &options, &result, diag);
+  if (status == VINCI_OK)
+    status = print(format, result, diag);
+  vinci_sensitivity_free(result);
+  return status;
+}
+
+static int run(const struct cli_verb *verb, int argc, char **argv) {
+  struct sensitivity_settings settings = {0};
+  struct text_list arguments = {0};
+  struct vinci_diag diag = {0};
+  int exit_code;
+  if (cli_begin(verb, argc, argv, &settings, &arguments, &exit_code))
+    exit_code = execute(&settings, &arguments, &diag) == VINCI_OK ? 0 : cli_fail(&diag);
+  text_list_free(&settings.sets);
+  text_list_free(&settings.params);
+  text_list_free(&arguments);
+  return exit_code;
+}
+
+const struct cli_verb cli_verb_sensitivity = {
+    .name = "sensitivity",
+    .arguments = "TRACE | OP KEY=VALUE...",
+    .summary = "Halve and double numbers of the chip, one at a time: which of them matter",
+    .details =
+        "The numbers are those that the causes on the critical path of the run name, as its\n"
+        "report does, or those of --params. Rows come by effect. The table has the same\n"
+        "bytes for every number of jobs.\n",
+    .options = {sensitivity_options, sizeof sensitivity_options / sizeof *sensitivity_options},
+    .run = run,
+};

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* vinci group collective: one collective on a system of devices. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/group/group.h"
+#include "core/base/decimal.h"
+#include "core/chip/param.h"
+#include "core/group/run.h"
+
+enum { RANKS_DEFAULT = 8, US_DIGITS = 6, STEPS_NAME_MAX = 64 };
+
+struct collective_settings {
+  struct group_system_settings system;
+  uint64_t ranks, root;
+  const char *bytes, *algorithm;
+  bool json, steps;
+};
+
+static const struct option_row collective_options[] = {
+    GROUP_SYSTEM_ROWS(struct collective_settings, system),
+    OPTION_NUMBER_ROW("ranks", 'n', struct collective_settings, ranks, "N", 2, GROUP_DEVICES_MAX,
+                      "devices that take part, from the first on (8)"),
+    OPTION_TEXT_ROW("bytes", 'b', struct collective_settings, bytes, "SIZES",
+                    "bytes of the buffer, such as 64MiB; several with commas between"),
+    OPTION_TEXT_ROW("algorithm", 'a', struct collective_settings, algorithm, "NAMES",
+                    "algorithms with commas between, or all; by default the one that the library "
+                    "would choose"),
+    OPTION_NUMBER_ROW("root", 0, struct collective_settings, root, "RANK", 0, GROUP_DEVICES_MAX - 1,
+                      "where a broadcast begins, or a reduce ends (0)"),
+    OPTION_FLAG_ROW("steps", 0, struct collective_settings, steps,
+                    "print each transfer: from, to, bytes, start, duration"),
+    OPTION_FLAG_ROW("json", 0, struct collective_settings, json, "print JSON, a line for each"),
+};
+
+struct one_run {
+  const struct collective_settings *settings;
+  const struct group_system *system;
+  enum collective_op op;
+  uint32_t *ranks;
+  const struct group_program **programs;
+};
+
+static void print_step(void *context, const struct group_transfer *moved) {
+  (void)context;
+  if (moved->from == moved->to)
+    return;
+  printf("  %5u -> %-5u %12" PRIu64 " B %-6s %14s us %14s us\n", moved->from, moved->to,
+         moved->step->bytes, moved->step->adds ? "reduce" : "copy",
+         decimal_exact(moved->start_ps, US_DIGITS).text,
+         decimal_exact(moved->end_ps - moved->start_ps, US_DIGITS).text);
+}
+
+static void print_result(const struct one_run *run, const struct collective_call *call,
+                         const struct group_result *result) {
+  const struct group_system *system = run->system;
+  uint32_t busiest = 0;
+  char limit[STEPS_NAME_MAX];
+  for (uint32_t i = 1; i < group_limit_count(system); i++)
+    if (result->limit_bytes[i] > result->limit_bytes[busiest])
+      busiest = i;
+  group_limit_name(system, busiest, limit, sizeof limit);
+  uint64_t rate = result->end_ps ? result->end_ps : 1;
+  struct decimal time = decimal_exact(result->end_ps, US_DIGITS);
+  struct decimal algorithm_rate = decimal_ratio(call->bytes * 1000, rate, 3);
+  if (run->settings->json)
+    printf("{\"op\": \"%s\", \"algorithm\": \"%s\", \"system\": \"%s\", \"ranks\": %" PRIu64
+           ", \"bytes\": %" PRIu64 ", \"time_us\": %s, \"gb_per_s\": %s, \"transfers\": %" PRIu64
+           ", \"moved_bytes\": %" PRIu64 ", \"busiest\": \"%s\", \"busiest_bytes\": %" PRIu64 "}\n",
+           collective_op_name(call->op), call->algorithm->name, system->name, run->settings->ranks,
+           call->bytes, time.text, algorithm_rate.text, result->transfers, result->transfer_bytes,
+           limit, result->limit_bytes[busiest]);
+  else
+    printf("%-10s %14" PRIu64 " %16s %10s %10" PRIu64 " %16" PRIu64 "  %s %" PRIu64 "\n",
+           call->algorithm->name, call->bytes, time.text, algorithm_rate.text, result->transfers,
+           result->transfer_bytes, limit, result->limit_bytes[busiest]);
+}
+
+/* All ranks call at time 0. algorithm NULL: what the library would choose. */
+static enum vinci_status run_one(const struct one_run *run,
+                                 const struct collective_algorithm *algorithm, uint64_t bytes,
+                                 struct vinci_diag *diag) {
+  uint32_t ranks = (uint32_t)run->settings->ranks;
+  struct arena arena = {0};
+  struct group_result result;
+  struct group_op op = {.kind = GROUP_COLLECTIVE,
+                        .name = collective_op_name(run->op),
+                        .call = {.op = run->op,
+                                 .algorithm = algorithm,
+                                 .bytes = bytes,
+                                 .root = (uint32_t)run->settings->root}};
+  struct group_stream stream = {&op, 1};
+  struct group_program program = {&stream, 1, 0};
+  for (uint32_t i = 0; i < ranks; i++)
+    run->programs[i] = &program;
+  struct group_ranks all = {run->ranks, ranks};
+  struct group_family family = {"all", &all, 1};
+  struct group_job job = {.system = run->system,
+                          .programs = run->programs,
+                          .ranks = ranks,
+                          .families = &family,
+                          .family_count = 1};
+  struct group_observer observer = {.transfer_ended = print_step};
+  group_complete_call(&job, &all, &op.call);
+  enum vinci_status status =
+      group_run(&job, run->settings->steps ? &observer : NULL, &arena, &result, diag);
+  if (status == VINCI_OK)
+    print_result(run, &op.call, &result);
+  arena_free(&arena);
+  return status;
+}
+
+/* Each algorithm that the list names; all: those that can do the call. */
+static enum vinci_status run_algorithms(const struct one_run *run, uint64_t bytes,
+                                        struct vinci_diag *diag) {
+  const char *list = run->settings->algorithm;
+  enum vinci_status status = VINCI_OK;
+  size_t count;
+  const struct collective_algorithm *const *all = collective_algorithms(&count);
+  if (!list)
+    return run_one(run, NULL, bytes, diag);
+  if (strcmp(list, "all") == 0) {
+    for (size_t i = 0; i < count; i++) {
+      struct vinci_diag refused = {0};
+      if (all[i]->ops >> run->op & 1)
+        status = run_one(run, all[i], bytes, &refused);
+      if (status == VINCI_E_INPUT)
+        fprintf(stderr, "left out: %s\n", refused.text);
+      else if (status != VINCI_OK)
+        return *diag = refused, status;
+    }
+    return VINCI_OK;
+  }
+  for (const char *end; status == VINCI_OK && *list; list = end + (*end == ',')) {
+    char name[STEPS_NAME_MAX];
+    const struct collective_algorithm *algorithm;
+    end = list + strcspn(list, ",");
+    snprintf(name, sizeof name, "%.*s", (int)(end - list), list);
+    status = collective_find(run->op, name, &algorithm, diag);
+    if (status == VINCI_OK)
+      status = run_one(run, algorithm, bytes, diag);
+  }
+  return status;
+}
+
+static enum vinci_status run_sizes(const struct one_run *run, struct vinci_diag *diag) {
+  const char *list = run->settings->bytes;
+  enum vinci_status status = VINCI_OK;
+  if (!run->settings->json)
+    printf("%-10s %14s %16s %10s %10s %16s  %s\n", "algorithm", "bytes", "us", "GB/s", "transfers",
+           "bytes moved", "busiest limit, its bytes");
+  for (const char *end; status == VINCI_OK && *list; list = end + (*end == ',')) {
+    char text[STEPS_NAME_MAX];
+    int64_t bytes = 0;
+    end = list + strcspn(list, ",");
+    snprintf(text, sizeof text, "%.*s", (int)(end - list), list);
+    status = soc_parse_value(text, SOC_KIND_BYTES, &bytes, diag);
+    if (status == VINCI_OK && (bytes < 0 || bytes > (INT64_C(1) << 50)))
+      status = diag_error(diag, VINCI_E_USAGE, "%s is no size of a buffer", text);
+    if (status == VINCI_OK)
+      status = run_algorithms(run, (uint64_t)bytes, diag);
+  }
+  return status;
+}
+
+static enum vinci_status find_op(const struct text_list *words, enum collective_op *out,
+                                 struct vinci_diag *diag) {
+  if (words->count != 1)
+    return diag_error(diag, VINCI_E_USAGE, "give one collective, not %zu", words->count);
+  *out = collective_op_find(words->items[0], strlen(words->items[0]));
+  if (*out != COLLECTIVE_OPS)
+    return VINCI_OK;
+  (void)diag_error(diag, VINCI_E_USAGE, "unknown collective '%s'", words->items[0]);
+  diag_hint(diag, "'vinci group collective --help' lists the collectives");
+  return VINCI_E_USAGE;
+}
+
+static enum vinci_status collective(const struct collective_settings *settings,
+                                    const struct text_list *words, struct vinci_diag *diag) {
+  struct group_description *group = NULL;
+  struct one_run run = {.settings = settings};
+  enum vinci_status status = find_op(words, &run.op, diag);
+  if (status == VINCI_OK && !settings->bytes)
+    status = diag_error(diag, VINCI_E_USAGE, "give the bytes of the buffer with --bytes");
+  if (status == VINCI_OK)
+    status = group_load(&settings->system, (uint32_t)settings->ranks, &group, diag);
+  if (status == VINCI_OK) {
+    run.system = &group->system;
+    run.ranks = calloc(settings->ranks, sizeof *run.ranks);
+    run.programs = calloc(settings->ranks, sizeof *run.programs);
+    if (!run.ranks || !run.programs)
+      status = diag_error(diag, VINCI_E_NOMEM, "out of memory");
+  }
+  for (uint32_t i = 0; status == VINCI_OK && i < settings->ranks; i++)
+    run.ranks[i] = i;
+  if (status == VINCI_OK)
+    status = run_sizes(&run, diag);
+  free(run.ranks);
+  free(run.programs);
+  group_host_free(group);
+  return status;
+}
+
+static int run(const struct cli_verb *verb, int argc, char **argv) {
+  struct text_list words = {0};
+  struct vinci_diag diag = {0};
+  struct collective_settings settings = {.ranks = RANKS_DEFAULT};
+  int exit_code = 0;
+  if (cli_begin(verb, argc, argv, &settings, &words, &exit_code))
+    exit_code = collective(&settings, &words, &diag) == VINCI_OK ? 0 : cli_fail(&diag);
+  text_list_free(&settings.system.sets);
+  text_list_free(&words);
+  return exit_code;
+}
+
+#define X(id, name, text) "  " name "\n      " text "\n"
+const struct cli_verb cli_group_collective = {
+    .name = "group collective",
+    .arguments = "COLLECTIVE",
+    .summary = "Simulate one collective on a system of devices",
+    .details = "COLLECTIVE is one of\n" COLLECTIVE_OP_LIST(
+        X) "\n"
+           "All ranks call at time 0. GB/s is bytes by time. A limit is a link, a port, or what a\n"
+           "device can do at all.\n\n"
+           "Examples:\n"
+           "  vinci group collective all_reduce -s atlas_a2_910b2 -n 8 -b 151011328\n"
+           "  vinci group collective all_reduce -s atlas_a2_910b4 -n 64 -b 1MiB,64MiB -a all\n",
+    .options = {collective_options, sizeof collective_options / sizeof *collective_options},
+    .run = run,
+};
+#undef X

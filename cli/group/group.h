@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The commands of `vinci group`, and what they share. */
+#ifndef VINCI_CLI_GROUP_GROUP_H
+#define VINCI_CLI_GROUP_GROUP_H
+
+#include "cli/cli.h"
+#include "scripts/host/group_host.h"
+#include "traces/group/job.h"
+
+extern const struct cli_verb cli_group_run, cli_group_plan, cli_group_train, cli_group_collective,
+    cli_group_convert, cli_group_show;
+
+struct group_system_settings {
+  const char *name, *data;
+  struct text_list sets;
+};
+/* clang-format off */
+#define GROUP_SYSTEM_ROWS(type, field)                                                             \
+  OPTION_TEXT_ROW("system", 's', type, field.name, "NAME",                                         \
+                  "the system of devices, such as atlas_a2_910b4; 'vinci group show' lists all"),  \
+  OPTION_LIST_ROW("set", 0, type, field.sets, "KEY=VALUE",                                         \
+                  "change a number of the system, such as hccs.copy=25GB/s; may be repeated"),     \
+  OPTION_TEXT_ROW("data", 0, type, field.data, "DIR",                                              \
+                  "the folder that holds group/ and soc/ with the descriptions")
+/* clang-format on */
+
+/*
+ * Loads a system of `devices` devices and applies what was set; memory and L2 are those of its
+ * chip. Free with group_host_free().
+ */
+VINCI_MUST_CHECK enum vinci_status group_load(const struct group_system_settings *settings,
+                                              uint32_t devices, struct group_description **out,
+                                              struct vinci_diag *diag);
+/* Reads the job of a file, "-" of standard input. Free with job_free() after success. */
+VINCI_MUST_CHECK enum vinci_status group_read_job(const char *path, struct job *job,
+                                                  struct vinci_diag *diag);
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* vinci group plan: the search of scripts/lib/planner.lua, which scripts call too. */
+#include <lauxlib.h>
+#include <lua.h>
+#include <lualib.h>
+#include <string.h>
+
+#include "cli/group/group.h"
+#include "core/base/file.h"
+#include "scripts/module/lua_vinci.h"
+
+enum { ROWS_DEFAULT = 20, ROWS_MAX = 1000000, DEVICES_MAX = 4096, LAUNCH_US_MAX = 1000000 };
+
+struct plan_settings {
+  struct group_system_settings system;
+  const char *job;
+  uint64_t devices, rows, launch_us;
+  bool all, json;
+};
+
+static const struct option_row plan_options[] = {
+    GROUP_SYSTEM_ROWS(struct plan_settings, system),
+    OPTION_NUMBER_ROW("devices", 'n', struct plan_settings, devices, "N", 1, DEVICES_MAX,
+                      "devices that the model is split over"),
+    OPTION_NUMBER_ROW("launch", 0, struct plan_settings, launch_us, "US", 0, LAUNCH_US_MAX,
+                      "microseconds that the host takes to issue a kernel (0)"),
+    OPTION_NUMBER_ROW("rows", 0, struct plan_settings, rows, "N", 1, ROWS_MAX,
+                      "print the N best (20)"),
+    OPTION_FLAG_ROW("all", 0, struct plan_settings, all,
+                    "simulate those splits too whose kernels alone take longer than the best step"),
+    OPTION_TEXT_ROW("job", 0, struct plan_settings, job, "FILE",
+                    "write the job of the fastest split, for 'vinci group run'"),
+    OPTION_FLAG_ROW("json", 0, struct plan_settings, json, "print JSON, a line for each split"),
+};
+
+/* What the search is asked, and what it answers: texts of the Lua state. */
+struct question {
+  const struct plan_settings *settings;
+  const char *model, *chip;
+};
+
+static void set_text(lua_State *lua, const char *key, const char *value) {
+  lua_pushstring(lua, value);
+  lua_setfield(lua, -2, key);
+}
+
+static void set_integer(lua_State *lua, const char *key, uint64_t value) {
+  lua_pushinteger(lua, (lua_Integer)value);
+  lua_setfield(lua, -2, key);
+}
+
+static void set_flag(lua_State *lua, const char *key, bool value) {
+  lua_pushboolean(lua, value);
+  lua_setfield(lua, -2, key);
+}
+
+/* "key=value" of --set as entries of a table. */
+static void set_numbers(lua_State *lua, const struct text_list *sets) {
+  lua_createtable(lua, 0, (int)sets->count);
+  for (size_t i = 0; i < sets->count; i++) {
+    size_t length = strcspn(sets->items[i], "=");
+    lua_pushlstring(lua, sets->items[i], length);
+    lua_pushstring(lua, sets->items[i] + length + (sets->items[i][length] == '='));
+    lua_settable(lua, -3);
+  }
+  lua_setfield(lua, -2, "set");
+}
+
+/* Leaves what planner.report returns: the text, the job or nil. */
+static int ask(lua_State *lua) {
+  const struct question *question = lua_touserdata(lua, 1);
+  const struct plan_settings *settings = question->settings;
+  luaL_openlibs(lua);
+  luaL_requiref(lua, "vinci", luaopen_vinci, 0);
+  lua_getfield(lua, -1, "planner");
+  lua_getfield(lua, -1, "report");
+  lua_createtable(lua, 0, 12);
+  set_text(lua, "model", question->model);
+  set_text(lua, "soc", question->chip);
+  set_text(lua, "system", settings->system.name);
+  if (settings->system.data)
+    set_text(lua, "data", settings->system.data);
+  set_numbers(lua, &settings->system.sets);
+  set_integer(lua, "devices", settings->devices);
+  set_integer(lua, "rows", settings->rows);
+  lua_pushnumber(lua, (lua_Number)settings->launch_us);
+  lua_setfield(lua, -2, "launch_us");
+  set_flag(lua, "all", settings->all);
+  set_flag(lua, "json", settings->json);
+  lua_call(lua, 1, 2);
+  return 2;
+}
+
+/* The error on the stack as a diagnostic; those of the module have a status and a hint. */
+static enum vinci_status take_error(lua_State *lua, struct vinci_diag *diag) {
+  static const enum vinci_status all[] = {
+#define X(name, value, exit_code, text) VINCI_##name,
+      VINCI_STATUS_LIST(X)
+#undef X
+  };
+  lua_Integer code = vinci_status_exit_code(VINCI_E_USAGE);
+  size_t i = 0;
+  int error = lua_gettop(lua);
+  if (lua_type(lua, error) == LUA_TTABLE && lua_getfield(lua, error, "exit_code") == LUA_TNUMBER)
+    code = lua_tointeger(lua, -1);
+  while (i + 1 < sizeof all / sizeof *all && vinci_status_exit_code(all[i]) != code)
+    i++;
+  return diag_error(diag, all[i], "%s", luaL_tolstring(lua, error, NULL));
+}
+
+static void write_text(void *context, FILE *out) { fputs(context, out); }
+
+static enum vinci_status answer(lua_State *lua, const struct plan_settings *settings,
+                                struct vinci_diag *diag) {
+  fputs(lua_tostring(lua, -2), stdout);
+  if (!settings->job)
+    return VINCI_OK;
+  if (lua_type(lua, -1) != LUA_TSTRING)
+    return diag_error(diag, VINCI_E_INPUT, "no split of the model fits the devices");
+  return file_replace(settings->job, write_text, (void *)(uintptr_t)lua_tostring(lua, -1), diag);
+}
+
+static enum vinci_status plan(const struct plan_settings *settings, const struct text_list *words,
+                              struct vinci_diag *diag) {
+  struct group_description *group = NULL;
+  struct question question = {.settings = settings};
+  if (words->count != 1)
+    return diag_error(diag, VINCI_E_USAGE, "give one model, not %zu", words->count);
+  if (settings->devices == 0)
+    return diag_error(diag, VINCI_E_USAGE, "give the number of devices with --devices");
+  enum vinci_status status =
+      group_load(&settings->system, (uint32_t)settings->devices, &group, diag);
+  if (status != VINCI_OK)
+    return status;
+  question.model = words->items[0];
+  question.chip = group->chip;
+  lua_State *lua = luaL_newstate();
+  if (!lua) {
+    group_host_free(group);
+    return diag_error(diag, VINCI_E_NOMEM, "out of memory");
+  }
+  lua_pushcfunction(lua, ask);
+  lua_pushlightuserdata(lua, &question);
+  if (lua_pcall(lua, 1, 2, 0) != LUA_OK)
+    status = take_error(lua, diag);
+  else
+    status = answer(lua, settings, diag);
+  lua_close(lua);
+  group_host_free(group);
+  return status;
+}
+
+static int run(const struct cli_verb *verb, int argc, char **argv) {
+  struct text_list words = {0};
+  struct vinci_diag diag = {0};
+  struct plan_settings settings = {.rows = ROWS_DEFAULT};
+  int exit_code = 0;
+  if (cli_begin(verb, argc, argv, &settings, &words, &exit_code))
+    exit_code = plan(&settings, &words, &diag) == VINCI_OK ? 0 : cli_fail(&diag);
+  text_list_free(&settings.system.sets);
+  text_list_free(&words);
+  return exit_code;
+}
+
+const struct cli_verb cli_group_plan = {
+    .name = "group plan",
+    .arguments = "MODEL.lua",
+    .summary = "Find the fastest split of a transformer over devices, and why others lose",
+    .details =
+        "MODEL.lua returns a table as LUA.md describes models of vinci.transformer, for example\n"
+        "  return { layers = 4, hidden = 1024, ffn = 2816, heads = 16, vocab = 32000,\n"
+        "           sequence = 2048, global_batch = 16 }\n"
+        "All splits into tensor, pipeline, context, data and expert parallelism are candidates.\n"
+        "Those that do not fit the memory are tried with recompute. Splits are simulated until\n"
+        "the kernels alone of all others take longer than the best step. The best is tried again\n"
+        "with groups of gradients from dynamic programming. Bubble and exposed are as in "
+        "LUA.md.\n\n"
+        "Examples:\n"
+        "  vinci group plan model.lua -s atlas_a2_910b4 -n 8\n"
+        "  vinci group plan model.lua -s atlas_a2_910b4 -n 16 --set hccs.copy=30GB/s "
+        "--job=best.job.csv\n",
+    .options = {plan_options, sizeof plan_options / sizeof *plan_options},
+    .run = run,
+};

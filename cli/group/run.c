@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* vinci group run: a job on several devices. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/group/group.h"
+#include "core/base/decimal.h"
+#include "core/base/file.h"
+#include "traces/group/job.h"
+#include "traces/group/profiler.h"
+#include "traces/group/rank_table.h"
+#include "traces/group/result.h"
+
+enum { US_DIGITS = 6, TEXT_BYTES_MAX = 1 << 30, RANKS_SHOWN = 16, PATH_BYTES = 4096 };
+
+struct run_settings {
+  struct group_system_settings system;
+  struct text_list faults;
+  const char *output, *profiler, *rank_table;
+  bool json, quiet;
+};
+
+static const struct option_row run_options[] = {
+    GROUP_SYSTEM_ROWS(struct run_settings, system),
+    OPTION_LIST_ROW("fault", 0, struct run_settings, faults, "FAULT",
+                    "devices or a link are slow or down, as in a row fault of traces/GROUP.md: "
+                    "devices=3,from_us=100,to_us=200,speed=0.5; may be repeated"),
+    OPTION_TEXT_ROW("rank-table", 0, struct run_settings, rank_table, "FILE",
+                    "rank_table.json: which device of which server each rank is"),
+    OPTION_TEXT_ROW("output", 'o', struct run_settings, output, "DIR",
+                    "write summary.json, step_trace_time.csv, collectives.csv and trace.json"),
+    OPTION_TEXT_ROW(
+        "profiler", 0, struct run_settings, profiler, "DIR",
+        "write RANK_ascend_pt folders as the vendor's profiler does: communication.json, "
+        "communication_matrix.json, step_trace_time.csv"),
+    OPTION_FLAG_ROW("json", 0, struct run_settings, json, "print summary.json"),
+    OPTION_FLAG_ROW("quiet", 'q', struct run_settings, quiet, "print errors only"),
+};
+
+struct outcome {
+  const struct job *job;
+  struct group_result result;
+  struct job_profile profile;
+};
+
+static struct decimal ms(uint64_t ps) { return decimal_ratio(ps, UINT64_C(1000000000), 3); }
+
+static struct decimal percent(uint64_t part, uint64_t whole) {
+  return decimal_ratio(part * 100, whole ? whole : 1, 1);
+}
+
+static void print_row(const char *name, const struct group_rank_result *rank, uint64_t end_ps) {
+  printf("%-10s %11s %6s %% %11s %6s %% %11s %11s %6s %%\n", name, ms(rank->work_ps).text,
+         percent(rank->work_ps, end_ps).text, ms(rank->exposed_ps).text,
+         percent(rank->exposed_ps, end_ps).text, ms(rank->comm_ps - rank->exposed_ps).text,
+         ms(rank->idle_ps).text, percent(rank->idle_ps, end_ps).text);
+}
+
+/* Ranks in order; of many, the first ones and then the one that works least and that works most. */
+static void print_report(const struct outcome *outcome) {
+  const struct group_job *job = &outcome->job->job;
+  const struct group_result *result = &outcome->result;
+  uint32_t least = 0, most = 0;
+  char name[32];
+  printf("%s on %u devices of %s: %s ms, %" PRIu64 " transfers, %s MB moved\n\n",
+         *outcome->job->name ? outcome->job->name : "Job", job->ranks, job->system->name,
+         ms(result->end_ps).text, result->transfers,
+         decimal_ratio(result->transfer_bytes, 1000000, 1).text);
+  printf("%-10s %20s %20s %11s %20s\n", "rank", "computing ms", "exposed ms", "overlapped",
+         "idle ms");
+  for (uint32_t i = 0; i < job->ranks; i++) {
+    least = result->ranks[i].work_ps < result->ranks[least].work_ps ? i : least;
+    most = result->ranks[i].work_ps > result->ranks[most].work_ps ? i : most;
+    snprintf(name, sizeof name, "%u", i);
+    if (i < RANKS_SHOWN)
+      print_row(name, &result->ranks[i], result->end_ps);
+  }
+  if (job->ranks <= RANKS_SHOWN)
+    return;
+  printf("%u more ranks; those that work least and most:\n", job->ranks - RANKS_SHOWN);
+  snprintf(name, sizeof name, "%u least", least);
+  print_row(name, &result->ranks[least], result->end_ps);
+  snprintf(name, sizeof name, "%u most", most);
+  print_row(name, &result->ranks[most], result->end_ps);
+}
+
+static void write_summary(void *context, FILE *out) {
+  const struct outcome *outcome = context;
+  job_put_summary(outcome->job->name, &outcome->job->job, &outcome->result, out);
+}
+static void write_step_trace(void *context, FILE *out) {
+  const struct outcome *outcome = context;
+  job_put_step_trace(&outcome->job->job, &outcome->result, out);
+}
+static void write_collectives(void *context, FILE *out) {
+  const struct outcome *outcome = context;
+  job_put_collectives(&outcome->profile.moments, out);
+}
+static void write_timeline(void *context, FILE *out) {
+  const struct outcome *outcome = context;
+  job_put_timeline(&outcome->job->job, &outcome->profile.moments, out);
+}
+
+static enum vinci_status write_files(const char *folder, struct outcome *outcome,
+                                     struct vinci_diag *diag) {
+  static const struct {
+    const char *name;
+    void (*write)(void *context, FILE *out);
+  } files[] = {{"summary.json", write_summary},
+               {"step_trace_time.csv", write_step_trace},
+               {"collectives.csv", write_collectives},
+               {"trace.json", write_timeline}};
+  enum vinci_status status = VINCI_OK;
+  for (size_t i = 0; i < sizeof files / sizeof *files && status == VINCI_OK; i++) {
+    char path[PATH_BYTES];
+    if (snprintf(path, sizeof path, "%s/%s", folder, files[i].name) >= (int)sizeof path)
+      return diag_error(diag, VINCI_E_USAGE, "the name of the folder is too long");
+    status = file_replace(path, files[i].write, outcome, diag);
+  }
+  return status;
+}
+
+/* Puts the ranks of the job onto the devices that a table names. */
+static enum vinci_status place_ranks(const struct run_settings *settings,
+                                     struct group_description *group, struct job *job,
+                                     struct vinci_diag *diag) {
+  struct rank_table table;
+  size_t length;
+  uint32_t needed;
+  char *text = file_read(settings->rank_table, TEXT_BYTES_MAX, &length, diag);
+  if (!text)
+    return VINCI_E_IO;
+  enum vinci_status status = rank_table_read(settings->rank_table, text, length, &table, diag);
+  free(text);
+  if (status != VINCI_OK)
+    return status;
+  uint32_t *devices = ARENA_ARRAY(&job->arena, uint32_t, job->job.ranks);
+  status = devices
+               ? rank_table_place(&table, &group->system, job->job.ranks, devices, &needed, diag)
+               : diag_error(diag, VINCI_E_NOMEM, "out of memory");
+  if (status == VINCI_OK)
+    status = group_host_fit(group, settings->system.data, needed, diag);
+  if (status == VINCI_OK && *table.skipped)
+    fprintf(stderr, "warning: %s: not read: %s\n", settings->rank_table, table.skipped);
+  job->job.devices = devices;
+  rank_table_free(&table);
+  return status;
+}
+
+static enum vinci_status run_job(const struct run_settings *settings, struct job *job,
+                                 struct vinci_diag *diag) {
+  struct group_description *group = NULL;
+  struct group_system_settings system = settings->system;
+  struct outcome outcome = {.job = job};
+  struct group_observer observer = {.context = &outcome.profile,
+                                    .op_ended = profile_keep_moment,
+                                    .transfer_ended =
+                                        settings->profiler ? profile_keep_move : NULL};
+  bool listens = settings->output || settings->profiler;
+  system.name = system.name ? system.name : job->system;
+  enum vinci_status status = group_load(&system, job->job.ranks, &group, diag);
+  if (status == VINCI_OK && settings->rank_table)
+    status = place_ranks(settings, group, job, diag);
+  if (status == VINCI_OK && settings->output)
+    status = folder_make(settings->output, diag);
+  if (status == VINCI_OK) {
+    job->job.system = &group->system;
+    status = group_run(&job->job, listens ? &observer : NULL, &job->arena, &outcome.result, diag);
+  }
+  if (status == VINCI_OK && outcome.profile.moments.short_of_memory)
+    status = diag_error(diag, VINCI_E_NOMEM, "out of memory");
+  if (status == VINCI_OK && settings->output)
+    status = write_files(settings->output, &outcome, diag);
+  if (status == VINCI_OK && settings->profiler)
+    status = folder_make(settings->profiler, diag);
+  if (status == VINCI_OK && settings->profiler)
+    status = profile_write(&outcome.profile, settings->profiler, &job->job, &outcome.result, diag);
+  if (status == VINCI_OK && settings->json)
+    write_summary(&outcome, stdout);
+  else if (status == VINCI_OK && !settings->quiet)
+    print_report(&outcome);
+  profile_free(&outcome.profile);
+  group_host_free(group);
+  return status;
+}
+
+enum vinci_status group_read_job(const char *path, struct job *job, struct vinci_diag *diag) {
+  size_t length;
+  const char *file = strcmp(path, "-") == 0 ? "/dev/stdin" : path;
+  char *text = file_read(file, TEXT_BYTES_MAX, &length, diag);
+  if (!text)
+    return VINCI_E_IO;
+  enum vinci_status status = job_read(path, text, length, job, diag);
+  free(text);
+  return status;
+}
+
+static enum vinci_status read_and_run(const struct run_settings *settings,
+                                      const struct text_list *words, struct vinci_diag *diag) {
+  struct job job;
+  if (words->count != 1)
+    return diag_error(diag, VINCI_E_USAGE, "give one job, not %zu", words->count);
+  enum vinci_status status = group_read_job(words->items[0], &job, diag);
+  if (status != VINCI_OK)
+    return status;
+  for (size_t i = 0; status == VINCI_OK && i < settings->faults.count; i++)
+    status = job_add_fault(&job, settings->faults.items[i], diag);
+  if (status == VINCI_OK)
+    status = run_job(settings, &job, diag);
+  job_free(&job);
+  return status;
+}
+
+static int run(const struct cli_verb *verb, int argc, char **argv) {
+  struct text_list words = {0};
+  struct vinci_diag diag = {0};
+  struct run_settings settings = {0};
+  int exit_code = 0;
+  if (cli_begin(verb, argc, argv, &settings, &words, &exit_code))
+    exit_code = read_and_run(&settings, &words, &diag) == VINCI_OK ? 0 : cli_fail(&diag);
+  text_list_free(&settings.system.sets);
+  text_list_free(&settings.faults);
+  text_list_free(&words);
+  return exit_code;
+}
+
+const struct cli_verb cli_group_run = {
+    .name = "group run",
+    .arguments = "JOB",
+    .summary = "Simulate a job: work, collectives and events of many devices",
+    .details =
+        "JOB is a file as traces/GROUP.md describes; '-' is standard input. The system is that of\n"
+        "--system, or the one that the job names. Computing, exposed (in collectives and not at\n"
+        "work) and idle add up to the time of the job.\n\n"
+        "Examples:\n"
+        "  vinci group run traces/examples/data_parallel.job.csv\n"
+        "  vinci group run step.job.csv -s atlas_a2_910b4 --set hccs.copy=30GB/s --output=out\n",
+    .options = {run_options, sizeof run_options / sizeof *run_options},
+    .run = run,
+};

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables that sort by a click on a column's head or by the keyboard, and that a text filters.
+
+// columns: {title, key or value(row), text(row), number, cell(row), about, code}; rows: objects.
+// options: {filter: label, shown: rows before "show all", sort: column, id, caption}
+function dataTable(columns, rows, options = {}) {
+  const state = {column: -1, down: true, filter: "", all: false};
+  const body = el("tbody");
+  const heads = columns.map((column, index) =>
+    el(
+      "th",
+      {class: column.number ? "n" : null, scope: "col", title: column.about},
+      column.title ? el("button", {type: "button", onclick: () => sortBy(index)}, column.title) : null,
+    ),
+  );
+  const count = el("span", {class: "faint", "aria-live": "polite"});
+  const more = el("button", {
+    type: "button",
+    onclick: () => {
+      state.all = !state.all;
+      draw();
+    },
+  });
+  const valueOf = (column, row) => (column.value ? column.value(row) : row[column.key]);
+  const textOf = (column, row) => (column.text ? column.text(row) : valueOf(column, row));
+
+  function sortBy(index, down) {
+    state.down = down !== undefined ? down : state.column === index ? !state.down : !!columns[index].number;
+    state.column = index;
+    draw();
+  }
+
+  function compare(a, b) {
+    const column = columns[state.column];
+    let left = valueOf(column, a),
+      right = valueOf(column, b);
+    if (column.number) {
+      left = +left || 0;
+      right = +right || 0;
+    }
+    const order = left < right ? -1 : left > right ? 1 : 0;
+    return state.down ? -order : order;
+  }
+
+  function chosen() {
+    const words = state.filter.toLowerCase().split(/\s+/).filter(Boolean);
+    const kept = rows.filter(row => {
+      const text = columns
+        .map(c => textOf(c, row))
+        .join(" ")
+        .toLowerCase();
+      return words.every(word => text.includes(word));
+    });
+    return state.column < 0 ? kept : kept.slice().sort(compare);
+  }
+
+  function rowOf(row, index, limit) {
+    return el(
+      "tr",
+      {class: index >= limit ? "rest" : null},
+      columns.map(column =>
+        el(
+          "td",
+          {
+            class: [column.number ? "n" : "", column.code ? "code" : ""].join(" ").trim() || null,
+          },
+          column.cell ? column.cell(row) : textOf(column, row),
+        ),
+      ),
+    );
+  }
+
+  function draw() {
+    const kept = chosen(),
+      limit = state.all ? kept.length : Math.min(kept.length, options.shown || kept.length);
+    body.replaceChildren(
+      ...kept.slice(0, limit).map((row, i) => rowOf(row, i, options.shown || kept.length)),
+    );
+    heads.forEach((head, i) =>
+      i === state.column
+        ? head.setAttribute("aria-sort", state.down ? "descending" : "ascending")
+        : head.removeAttribute("aria-sort"),
+    );
+    count.textContent =
+      kept.length === rows.length ? `${rows.length} rows` : `${kept.length} of ${rows.length} rows`;
+    more.hidden = kept.length <= (options.shown || kept.length);
+    more.textContent = state.all ? "Show fewer" : `Show all ${kept.length}`;
+  }
+
+  const filter = options.filter
+    ? el("input", {
+        type: "search",
+        placeholder: options.filter,
+        "aria-label": options.filter,
+        oninput: event => {
+          state.filter = event.target.value;
+          draw();
+        },
+      })
+    : null;
+  if (options.sort !== undefined) sortBy(options.sort, true);
+  else draw();
+  return el(
+    "div",
+    {id: options.id},
+    filter ? el("div", {class: "tools"}, filter, count) : null,
+    el(
+      "div",
+      {class: "scroll"},
+      el(
+        "table",
+        {class: options.class},
+        options.caption ? el("caption", null, options.caption) : null,
+        el("thead", null, el("tr", null, heads)),
+        body,
+      ),
+    ),
+    el("div", {class: "tools"}, more),
+  );
+}
+
+// ---- CSV ----
+
+// Rows of a table as objects, by the names of the first row. Quoted fields may hold commas, quotes
+// and line ends.
+function readCsv(text) {
+  const lines = [];
+  let row = [],
+    field = "",
+    quoted = false;
+  for (let i = 0; i < text.length; i++) {
+    const c = text[i];
+    if (quoted) {
+      if (c !== '"') field += c;
+      else if (text[i + 1] === '"') {
+        field += c;
+        i++;
+      } else quoted = false;
+    } else if (c === '"') quoted = true;
+    else if (c === ",") {
+      row.push(field);
+      field = "";
+    } else if (c === "\n") {
+      row.push(field);
+      lines.push(row);
+      row = [];
+      field = "";
+    } else if (c !== "\r") field += c;
+  }
+  if (field || row.length) {
+    row.push(field);
+    lines.push(row);
+  }
+  const names = lines.shift() || [];
+  return {names, rows: lines.map(line => Object.fromEntries(names.map((name, i) => [name, line[i] ?? ""])))};
+}

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists of operators and networks: what takes the time, as tables that sort.
+
+function timeBar(value, most) {
+  return el(
+    "div",
+    {style: "width:8rem"},
+    shareBar([{amount: value, colour: "var(--blue)", text: "time"}], most),
+  );
+}
+
+// ---- lists ----
+
+function errorRange(row) {
+  return isNumber(row.expected_median) && +row.expected_rows > 0
+    ? `\u00b1\u00a0${(100 * row.expected_median).toFixed(1)}\u00a0%, 9 of 10 \u00b1\u00a0${(100 * row.expected_p90).toFixed(1)}\u00a0%`
+    : "";
+}
+
+function listSections(folder) {
+  const table = readCsv(folder.table),
+    done = table.rows.filter(row => row.status === "ok");
+  const total = done.reduce((sum, row) => sum + +row.sim_duration_us, 0),
+    most = Math.max(1e-9, ...done.map(row => +row.sim_duration_us));
+  const slowest = done
+    .slice()
+    .sort((a, b) => b.sim_duration_us - a.sim_duration_us)
+    .slice(0, 5);
+  const range = row => {
+    if (!(+row.expected_rows > 0)) return timeBar(+row.sim_duration_us, most);
+    const at = share => (100 * row.sim_duration_us * share) / most / 2;
+    return el(
+      "div",
+      {style: "position:relative;width:16rem;height:1.4rem"},
+      el("div", {style: "width:8rem"}, timeBar(+row.sim_duration_us, most)),
+      el("i", {
+        title: errorRange(row),
+        style: `position:absolute;top:1.05rem;height:3px;background:var(--text);left:${Math.max(0, at(1 - row.expected_p90))}%;width:${at(1 + +row.expected_p90) - Math.max(0, at(1 - row.expected_p90))}%`,
+      }),
+    );
+  };
+  const measured = table.rows.some(row => row.measured_duration_us);
+  return [
+    section(
+      "first",
+      "What takes the time",
+      null,
+      el(
+        "p",
+        {class: "lead", id: "list-total"},
+        `${table.rows.length} operators, ${done.length} simulated: `,
+        el("b", null, `${total.toFixed(3)} \u00b5s`),
+        " in all.",
+      ),
+      el(
+        "p",
+        null,
+        "Slowest: ",
+        slowest.map((row, i) => [
+          i ? ", " : "",
+          el("b", null, row["Op Name"]),
+          ` ${row.sim_duration_us} \u00b5s (${percent(+row.sim_duration_us, total)})`,
+        ]),
+        ".",
+      ),
+    ),
+    section(
+      "operators",
+      "Operators by time",
+      "Click the head of a column to sort. The thin line is the range in which 9 of 10 measured operators of the same class lie.",
+      dataTable(
+        [
+          {title: "Operator", key: "Op Name"},
+          {title: "Type", key: "OP Type"},
+          {title: "\u00b5s", number: true, key: "sim_duration_us"},
+          {
+            title: "Share",
+            number: true,
+            value: r => +r.sim_duration_us,
+            text: r => (r.status === "ok" ? percent(+r.sim_duration_us, total) : ""),
+          },
+          {title: "Time, range of error", value: r => +r.sim_duration_us, cell: range},
+          {title: "Expected error", value: errorRange},
+          {title: "Blocks", number: true, key: "Block Dim"},
+          {title: "Cube", number: true, key: "mac_ratio"},
+          {title: "Vector", number: true, key: "vec_ratio"},
+          {title: "MTE2", number: true, key: "mte2_ratio"},
+          measured ? {title: "Measured \u00b5s", number: true, key: "measured_duration_us"} : null,
+          {title: "Lowered as", key: "lowered", code: true},
+          {title: "Status", key: "status"},
+        ].filter(Boolean),
+        table.rows,
+        {filter: "filter operators", sort: 2, shown: 50, id: "operator-table"},
+      ),
+    ),
+  ];
+}
+
+// ---- networks ----
+
+function networkParts(summary) {
+  return [
+    "cube",
+    "vector",
+    "memory",
+    "latency",
+    "scalar",
+    "task",
+    "host",
+    "gap",
+    "wait",
+    "tail",
+    "slowed",
+  ].map((name, i) => ({amount: summary[name + "_us"] || 0, colour: hue(i), text: name}));
+}
+
+function networkSections(folder) {
+  const summary = folder.summary,
+    table = readCsv(folder.table),
+    parts = networkParts(summary);
+  const rows = table.rows.filter(row => +row.duration_us > 0),
+    most = Math.max(1e-9, ...rows.map(row => +row.duration_us));
+  return [
+    section(
+      "first",
+      "Where the time of the network goes",
+      null,
+      el(
+        "p",
+        {class: "lead", id: "network-total"},
+        el("b", null, summary.network),
+        ` on ${summary.chip}: `,
+        el("b", null, `${summary.time_us.toFixed(3)} \u00b5s`),
+        `, ${summary.bound} bound, ${grouped(summary.kernels)} kernels.`,
+      ),
+      shareBar(parts, summary.time_us),
+      keyList(
+        parts
+          .filter(p => p.amount > 0)
+          .map(p => [`${p.text} ${percent(p.amount, summary.time_us)}`, p.colour]),
+      ),
+      el(
+        "div",
+        {class: "facts"},
+        fact("net-memory", bytes(summary.memory_bytes), "device memory"),
+        fact("net-hbm", bytes(summary.hbm_bytes), "from device memory"),
+        fact("net-found", percent(summary.l2_found_bytes, summary.input_bytes), "of input bytes found in L2"),
+      ),
+    ),
+    section(
+      "nodes",
+      "Nodes by time",
+      null,
+      dataTable(
+        [
+          {title: "Node", key: "node"},
+          {title: "Operator", key: "op"},
+          {title: "\u00b5s", number: true, key: "duration_us"},
+          {
+            title: "Share",
+            number: true,
+            value: r => +r.duration_us,
+            text: r => percent(+r.duration_us, summary.time_us),
+          },
+          {title: "", value: () => "", cell: r => timeBar(+r.duration_us, most)},
+          {title: "Bound", key: "bound"},
+          {title: "Start", number: true, key: "start_us"},
+          {title: "Blocks", number: true, key: "blocks"},
+          {title: "HBM bytes", number: true, key: "hbm_bytes"},
+          {title: "Arguments", key: "args", code: true},
+        ],
+        rows,
+        {filter: "filter nodes", sort: 2, shown: 25, id: "node-table"},
+      ),
+    ),
+  ];
+}
+
+// ---- jobs of several devices ----
+
+const rankParts = [
+  ["computing", "blue"],
+  ["exposed", "orange"],
+  ["idle", "panel"],
+];
+const rankTexts = {computing: "computing", exposed: "communication that nothing hides", idle: "waiting"};
+
+function jobSections(folder) {
+  const summary = folder.summary,
+    table = readCsv(folder.table),
+    most = Math.max(1e-9, ...table.rows.map(row => +row.duration_us));
+  const parts = rank =>
+    rankParts.map(([name, paint]) => ({amount: rank[name + "_us"], colour: `var(--${paint})`, text: name}));
+  const slowest = summary.ranks.reduce((a, b) => (b.end_us > a.end_us ? b : a));
+  return [
+    section(
+      "first",
+      "Where the time of the job goes",
+      null,
+      el(
+        "p",
+        {class: "lead", id: "job-total"},
+        el("b", null, summary.job),
+        ` on ${summary.ranks.length} devices of ${summary.system}: `,
+        el("b", null, `${summary.time_us.toFixed(3)} \u00b5s`),
+        `, ${grouped(summary.transfers)} transfers, ${bytes(summary.moved_bytes)} moved.`,
+      ),
+      el(
+        "p",
+        null,
+        `Rank ${slowest.rank} ends last: ${percent(slowest.computing_us, summary.time_us)} of the time computing, ${percent(slowest.exposed_us, summary.time_us)} in communication that nothing hides, ${percent(slowest.idle_us, summary.time_us)} waiting.`,
+      ),
+      dataTable(
+        [
+          {title: "Rank", key: "rank", number: true},
+          {title: "Computing \u00b5s", key: "computing_us", number: true},
+          {title: "Communication \u00b5s", key: "exposed_us", number: true, about: "that nothing hides"},
+          {title: "Hidden \u00b5s", key: "overlapped_us", number: true},
+          {title: "Waiting \u00b5s", key: "idle_us", number: true},
+          {title: "Ends at", key: "end_us", number: true},
+          {
+            title: "",
+            value: () => "",
+            cell: rank => el("div", {style: "width:16rem"}, shareBar(parts(rank), summary.time_us)),
+          },
+        ],
+        summary.ranks,
+        {shown: 16, id: "rank-table"},
+      ),
+      keyList(rankParts.map(([name, paint]) => [rankTexts[name], `var(--${paint})`])),
+    ),
+    section(
+      "collectives",
+      "Collectives by time",
+      null,
+      dataTable(
+        [
+          {title: "Name", key: "name"},
+          {title: "Rank", key: "rank", number: true},
+          {title: "Operation", key: "op"},
+          {title: "Algorithm", key: "algorithm"},
+          {title: "Bytes", key: "bytes", number: true, text: row => bytes(+row.bytes)},
+          {title: "Start \u00b5s", key: "start_us", number: true},
+          {title: "\u00b5s", key: "duration_us", number: true},
+          {
+            title: "GB/s",
+            number: true,
+            value: row => row.bytes / row.duration_us,
+            text: row => short(row.bytes / row.duration_us / 1000),
+          },
+          {title: "", value: () => "", cell: row => timeBar(+row.duration_us, most)},
+        ],
+        table.rows,
+        {filter: "filter collectives", sort: 6, shown: 25, id: "collective-table"},
+      ),
+    ),
+  ];
+}

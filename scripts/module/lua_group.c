@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lua: jobs of several devices. */
+#include "core/group/text.h"
+#include "core/group/training.h"
+#include "scripts/host/group_host.h"
+#include "scripts/module/lua_vinci.h"
+
+#define NS_PER_S 1e9
+
+/* What a run needs and holds, in a userdata: an error of Lua frees this too. */
+struct run {
+  const char *text, *system, *data;
+  size_t length;
+  const char **sets;
+  size_t set_count;
+  struct group_description *group;
+  struct arena arena;
+  uint32_t ranks;
+  struct group_result result;
+};
+
+static enum vinci_status find_system(void *context, const char *name, uint32_t devices,
+                                     const struct group_system **out, struct vinci_diag *diag) {
+  struct run *run = context;
+  const char *wanted = run->system ? run->system : name;
+  if (!wanted) {
+    (void)diag_error(diag, VINCI_E_USAGE, "the job names no system of devices");
+    diag_hint(diag, "give the option system, or system=NAME in the row job");
+    return VINCI_E_USAGE;
+  }
+  enum vinci_status status = group_host_load(wanted, run->data, &run->group, diag);
+  for (size_t i = 0; status == VINCI_OK && i < run->set_count; i++)
+    status = group_host_set(run->group, run->sets[i], diag);
+  if (status == VINCI_OK)
+    status = group_host_fit(run->group, run->data, devices, diag);
+  if (status == VINCI_OK)
+    *out = &run->group->system;
+  return status;
+}
+
+static void release(struct run *run) {
+  group_host_free(run->group);
+  run->group = NULL;
+  arena_free(&run->arena);
+  run->arena = (struct arena){0};
+}
+
+static int collect(lua_State *lua) {
+  release(lua_touserdata(lua, 1));
+  return 0;
+}
+
+static struct run *new_run(lua_State *lua) {
+  struct run *run = lua_newuserdatauv(lua, sizeof *run, 0);
+  *run = (struct run){0};
+  if (luaL_newmetatable(lua, "vinci.group_run")) {
+    lua_pushcfunction(lua, collect);
+    lua_setfield(lua, -2, "__gc");
+  }
+  lua_setmetatable(lua, -2);
+  return run;
+}
+
+static void push_result(lua_State *lua, const struct run *run) {
+  const struct group_result *result = &run->result;
+  lua_createtable(lua, 0, 4);
+  lua_set_us(lua, "us", result->end_ps);
+  lua_set_number(lua, "transfers", result->transfers);
+  lua_set_number(lua, "moved_bytes", result->transfer_bytes);
+  lua_createtable(lua, (int)run->ranks, 0);
+  for (uint32_t i = 0; i < run->ranks; i++) {
+    const struct group_rank_result *rank = &result->ranks[i];
+    lua_createtable(lua, 0, 5);
+    lua_set_us(lua, "computing_us", rank->work_ps);
+    lua_set_us(lua, "exposed_us", rank->exposed_ps);
+    lua_set_us(lua, "overlapped_us", rank->comm_ps - rank->exposed_ps);
+    lua_set_us(lua, "idle_us", rank->idle_ps);
+    lua_set_us(lua, "slowed_us", rank->slowed_ps);
+    lua_rawseti(lua, -2, (lua_Integer)i + 1);
+  }
+  lua_setfield(lua, -2, "ranks");
+}
+
+/* vinci.group_run(text [, options]): the time of a job, and what that of each rank is made of. */
+static int group_run_job(lua_State *lua) {
+  static const char function[] = "vinci.group_run";
+  static const char *const names[] = {"system", "set", "data", NULL};
+  struct vinci_diag diag = {0};
+  lua_args_end(lua, function, 2);
+  (void)lua_args_text(lua, 1, function, "text");
+  lua_args_options(lua, 2, function, names);
+  lua_settop(lua, 2);
+  struct run *run = new_run(lua);
+  run->text = lua_tolstring(lua, 1, &run->length);
+  if (lua_getfield(lua, 2, "system") != LUA_TNIL)
+    run->system = lua_args_text(lua, -1, function, "options.system");
+  if (lua_getfield(lua, 2, "data") != LUA_TNIL)
+    run->data = lua_args_text(lua, -1, function, "options.data");
+  if (lua_getfield(lua, 2, "set") != LUA_TNIL)
+    run->sets = lua_args_assignments(lua, lua_gettop(lua), function, "set", &run->set_count);
+  if (group_run_text("job", run->text, run->length, find_system, run, &run->arena, &run->ranks,
+                     &run->result, &diag) != VINCI_OK)
+    lua_vinci_raise(lua, &diag);
+  push_result(lua, run);
+  release(run);
+  return 1;
+}
+
+/* ---- trainings ------------------------------------------------------------------------------ */
+
+static const char train_name[] = "vinci.group_train";
+
+/* Seconds of a key, as nanoseconds; what is left out is 0. */
+static uint64_t take_seconds(lua_State *lua, const char *key) {
+  lua_Number seconds = 0;
+  if (lua_getfield(lua, 1, key) != LUA_TNIL)
+    seconds = lua_args_number(lua, -1, train_name, key);
+  if (!(seconds >= 0 && seconds * NS_PER_S <= (lua_Number)TRAINING_NS_MAX))
+    lua_args_refuse(lua, train_name, key, "is %g s, not 0 s to 36 years", seconds);
+  lua_pop(lua, 1);
+  return (uint64_t)(seconds * NS_PER_S + 0.5);
+}
+
+static lua_Integer take_whole(lua_State *lua, const char *key, lua_Integer fallback,
+                              lua_Integer low, lua_Integer high) {
+  if (lua_getfield(lua, 1, key) != LUA_TNIL)
+    fallback = lua_args_whole(lua, -1, train_name, key, low, high);
+  lua_pop(lua, 1);
+  return fallback;
+}
+
+static void set_seconds(lua_State *lua, const char *key, uint64_t ns) {
+  lua_pushnumber(lua, (lua_Number)ns / NS_PER_S);
+  lua_setfield(lua, -2, key);
+}
+
+static void push_training(lua_State *lua, const struct group_training *training,
+                          const struct group_training_result *result) {
+  lua_createtable(lua, 0, 16);
+  lua_set_number(lua, "runs", result->runs);
+  set_seconds(lua, "time_s", result->mean_ns);
+  set_seconds(lua, "half_s", result->half_ns);
+  set_seconds(lua, "p5_s", result->p5_ns);
+  set_seconds(lua, "median_s", result->median_ns);
+  set_seconds(lua, "p95_s", result->p95_ns);
+  set_seconds(lua, "young_s", group_training_young_ns(training));
+  lua_pushnumber(lua, (lua_Number)result->mean.failures / (lua_Number)result->runs);
+  lua_setfield(lua, -2, "failures");
+#define X(field, name, text) set_seconds(lua, name "_s", result->mean.field);
+  GROUP_TRAINING_PART_LIST(X)
+#undef X
+}
+
+/* vinci.group_train(settings): how long a training takes when its units fail. */
+static int group_train_job(lua_State *lua) {
+#define X(field, name, minimum, text) name "_s",
+  static const char *const names[] = {
+      GROUP_TRAINING_TIME_LIST(X) "units", "spares", "shrink", "seed", "runs", "checkpoint", NULL};
+#undef X
+  struct group_training training = {0};
+  struct group_training_result result;
+  struct vinci_diag diag = {0};
+  lua_args_end(lua, train_name, 1);
+  lua_args_options(lua, 1, train_name, names);
+#define X(field, name, minimum, text) training.field = take_seconds(lua, name "_s");
+  GROUP_TRAINING_TIME_LIST(X)
+#undef X
+  training.units = (uint32_t)take_whole(lua, "units", 1, 1, TRAINING_UNITS_MAX);
+  training.spares = (uint32_t)take_whole(lua, "spares", 0, 0, TRAINING_UNITS_MAX);
+  training.seed = (uint64_t)take_whole(lua, "seed", 1, 0, LUA_MAXINTEGER);
+  uint32_t runs = (uint32_t)take_whole(lua, "runs", 1000, 1, TRAINING_RUNS_MAX);
+  lua_getfield(lua, 1, "shrink");
+  training.shrinks = lua_toboolean(lua, -1);
+  const char *checkpoint = NULL;
+  if (lua_getfield(lua, 1, "checkpoint") != LUA_TNIL)
+    checkpoint = lua_args_text(lua, -1, train_name, "checkpoint");
+  if (group_train(&training, runs, checkpoint, &result, &diag) != VINCI_OK)
+    lua_vinci_raise(lua, &diag);
+  push_training(lua, &training, &result);
+  return 1;
+}
+
+void lua_group_open(lua_State *lua) {
+  lua_pushcfunction(lua, group_train_job);
+  lua_setfield(lua, -2, "group_train");
+  lua_pushcfunction(lua, group_run_job);
+  lua_setfield(lua, -2, "group_run");
+}

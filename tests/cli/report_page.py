@@ -1,0 +1,349 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pages of `vinci report` in a headless Chromium: report_page.py CHROMIUM FOLDER CHECK [PICTURES].
+
+What the page shows is compared with summary.json and CSV tables of the run, from which the page was not
+made. A problem is a line on standard output."""
+import csv, json, os, sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from browser import Browser
+
+WAITS = ("wait_flag", "pipe_barrier", "ffts_cross_core_sync", "wait_flag_dev")
+
+
+def same(what, found, wanted):
+    if found != wanted:
+        print("%s is %r, not %r" % (what, found, wanted))
+
+
+def near(what, found, wanted, by):
+    if found is None or abs(found - wanted) > by:
+        print("%s is %r, not %r +- %r" % (what, found, wanted, by))
+
+
+def number(text):
+    """The first number of a text for people."""
+    if text is None:
+        return None
+    kept = "".join(c for c in text.replace("\u202f", "").replace("\u2212", "-") if c in "0123456789.- ")
+    return float(kept.split()[0]) if kept.split() else None
+
+
+class Page:
+    def __init__(self, browser, folder, name, pictures):
+        self.browser, self.folder, self.pictures = browser, folder, pictures
+        self.page = os.path.join(folder, name + ".html")
+        self.results = os.path.join(folder, name)
+        browser.size(1280, 900)
+        browser.open(self.page)
+
+    def json(self, name):
+        with open(os.path.join(self.results, name)) as text:
+            return json.load(text)
+
+    def table(self, name):
+        with open(os.path.join(self.results, name), newline="") as text:
+            return list(csv.DictReader(text))
+
+    def quiet(self):
+        """Nothing went wrong on the page, and nothing was asked for but the page."""
+        self.browser.frame()
+        same("errors of the console", self.browser.errors, [])
+        same("requests", [url for url in self.browser.requests if not url.startswith("data:")], ["file://" + os.path.abspath(self.page)])
+
+    def rows(self, selector):
+        return self.browser.run("[...document.querySelectorAll(%s)].map(row => [...row.cells].map(cell => cell.textContent))"
+                                % json.dumps(selector + " tbody tr"))
+
+    def picture(self, name, selector=None):
+        self.browser.frame()
+        if self.pictures:
+            self.browser.screenshot(os.path.join(self.pictures, name + ".webp"), selector)
+
+
+# ---- runs -----------------------------------------------------------------------------------
+
+def numbers(page):
+    """Durations, cycles, shares of pipes, bytes, the roofline: from summary.json, by formulas of their own."""
+    run, text = page.json("summary.json"), page.browser.text
+    near("duration", number(text("#duration")), run["duration_us"], 0.0006)
+    same("cycles", int(number(text("#cycles"))), run["total_cycles"])
+    same("bound", text("#bound").split(":")[0], run["bound"])
+    for pipe, counters in run["pipes"].items():
+        shown = text("#busy-AIC-" + pipe)
+        if counters["busy_cycles"] and shown:
+            near("busy share of " + pipe, number(shown), 100 * counters["utilization"], 0.06)
+    shown = {row[0]: number(row[1]) * {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20}[row[1].split()[1]] for row in page.rows("#path-table")}
+    moved = {path: amount for path, amount in run["bytes"].items() if amount}
+    same("paths", sorted(shown), sorted(moved))
+    for path, amount in moved.items():
+        near("bytes of " + path, shown.get(path), amount, amount * 0.01)
+    roofline(page, run)
+    page.quiet()
+
+
+def roofline(page, run):
+    hbm = run["hbm"]["read_bytes"] + run["hbm"]["write_bytes"]
+    l2 = 128 * sum(run["l2"][key] for key in ("read_hits", "read_misses", "write_hits", "write_misses"))
+    operations = 2 * 1024 ** 3  # of the product that the test runs
+    shown = {row[0]: row for row in page.rows("#roofline-table")}
+    for memory, amount in (("HBM", hbm), ("L2", l2)):
+        near("operations per byte of " + memory, number(shown[memory][2]), operations / amount, 0.005 * operations / amount)
+        near("rate under " + memory, number(shown[memory][4]), operations / run["duration_us"] / 1e6, 0.06)
+        if number(shown[memory][4]) > number(shown[memory][3]):
+            print("the run is above the roof of " + memory)
+    if hbm >= l2:
+        print("the run has no hits: the roofs cannot differ")
+    traffic_over_time(page)
+
+
+def traffic_over_time(page):
+    """Steps sum to the bytes of the run, and none holds more than device memory can move by its peak; a
+    step may end within the last accesses of all channels, a percent or two more."""
+    run, report = page.json("summary.json"), page.json("report.json")
+    over, step = report["over_time"], report["over_time"]["hbm_step_ps"]
+    same("bytes of HBM over time", [sum(over["hbm_read"]), sum(over["hbm_write"])],
+         [run["hbm"]["read_bytes"], run["hbm"]["write_bytes"]])
+    most = max(read + written for read, written in zip(over["hbm_read"], over["hbm_write"]))
+    if most > 1.1 * report["hbm"]["peak_bytes_per_second"] * step / 1e12:
+        print("a step of %d ps has %d bytes of device memory" % (step, most))
+    if len(over["hbm_read"]) * step < run["duration_us"] * 1e6:
+        print("the steps end before the run")
+
+
+def cause(page):
+    """The cause, its number and the promise are those of the report for people."""
+    with open(os.path.join(page.folder, "report.txt")) as text:
+        lines = text.read().split("\n")
+    first = next(i for i, line in enumerate(lines) if line.startswith("Cause "))
+    told = " ".join(line.strip() for line in [lines[first][6:]] + [l for l in lines[first + 1:first + 3] if l.startswith("   ")])
+    shown = page.browser.text("#cause").replace("\u00a0", " ")
+    if not told.startswith(shown.split(":")[0]):
+        print("the page says %r, the report %r" % (shown, told))
+    saved = page.browser.text("#saving").replace("\u00a0", " ")
+    if "is expected to save %s of the run" % saved not in told or page.browser.text("#turn code") not in told:
+        print("the page promises %s by %s, the report says %r" % (saved, page.browser.text("#turn code"), told))
+    if len(page.browser.text("#advice")) < 20:
+        print("no advice")
+    total, shares = page.json("summary.json")["total_cycles"], page.rows("#critical-table")
+    page.browser.run("document.querySelector('#critical-table .tools button:not([hidden])')?.click()")
+    same("sum of the critical path", sum(int(number(row[1])) for row in page.rows("#critical-table")), total)
+    if not shares:
+        print("no rows of the critical path")
+
+
+def lanes(page):
+    """Slices of each pipe of each core sum to its busy cycles, less waits."""
+    data, busy = page.json("slices.json"), {}
+    for lane in data["lanes"]:
+        numbers_of = lane["slices"]
+        busy[lane["core"], lane["pipe"]] = sum(numbers_of[i + 1] for i in range(0, len(numbers_of), 3) if not data["kinds"][numbers_of[i + 2]][5])
+        if min(numbers_of[0::3]) < 0 or min(numbers_of[1::3]) < 1:
+            print("slices of %s %s overlap" % (lane["core"], lane["pipe"]))
+    for core in page.json("summary.json")["cores"]:
+        for pipe, counters in core["pipes"].items():
+            if pipe != "S":  # the scalar unit's own work is no instruction of a pipe
+                same("busy cycles of %s %s" % (core["name"], pipe), busy.get((core["name"], pipe), 0), counters["busy_cycles"])
+    for kind in data["kinds"]:
+        same("whether %s waits" % kind[1], bool(kind[5]), kind[1] in WAITS or kind[1] == "set_flag")
+
+
+def zoom(page):
+    """Zoom, move and filter by keys and fields; the slice in the middle."""
+    browser, view = page.browser, "[vinciTimeline.view.from, vinciTimeline.view.to]"
+    total = browser.run("vinciTimeline.total")
+    same("slices", browser.run("vinciTimeline.count"), sum(len(lane["slices"]) // 3 for lane in page.json("slices.json")["lanes"]))
+    browser.run("document.getElementById('timeline-canvas').focus()")
+    browser.key("w")
+    browser.key("+")
+    start, end = browser.run(view)
+    near("a quarter of the run", end - start, total / 4, 1e-6)
+    near("its middle", (start + end) / 2, total / 2, 1e-6)
+    browser.key("d")
+    near("moved by a fifth", browser.run(view)[0], start + (end - start) / 5, 1e-6)
+    browser.key("Home")
+    same("the whole run", browser.run(view), [0, total])
+    data = page.json("slices.json")
+    wanted = sum(data["kinds"][lane["slices"][i + 2]][1] == "mad" for lane in data["lanes"] for i in range(0, len(lane["slices"]), 3))
+    browser.type_into("#timeline-filter", "mad")
+    if "; %d of " % wanted not in browser.text("#timeline-range"):
+        print("filter mad: %r, not %d" % (browser.text("#timeline-range"), wanted))
+    browser.type_into("#timeline-filter", "")
+    browser.run("(e => { e.value = 'M'; e.dispatchEvent(new Event('change')); })(document.getElementById('timeline-pipe'))")
+    same("pipes shown", browser.run("[...new Set(vinciTimeline.shown.map(lane => lane.pipe))]"), ["M"])
+    browser.run("(t => { const lane = t.shown[0]; t.show(lane.start[5], lane.end[5]); })(vinciTimeline)")
+    browser.frame()
+    # A lane is 18 px high and the first begins below the axis, 24 px: its first row is in the middle of 66 px.
+    browser.run("vinciTimeline.tell(400, 30)")
+    if "mad" not in browser.text("#timeline-told"):
+        print("a slice of M is %r" % browser.text("#timeline-told"))
+    browser.run("document.querySelector('#timeline-pipe').value = ''; vinciTimeline.only_pipe = ''; vinciTimeline.choose(); vinciTimeline.show(0, vinciTimeline.total)")
+    page.quiet()
+
+
+def hotspots(page):
+    browser, hot = page.browser, page.table("hotspots.csv")
+    shown = page.rows("#hotspot-table")
+    same("hottest line", [shown[0][0], number(shown[0][1])], [hot[0]["line"], float(hot[0]["critical_cycles"])])
+    with open(os.path.join(page.results, "matmul.csv")) as text:
+        same("text of that line", shown[0][4], text.read().split("\n")[int(hot[0]["line"]) - 1])
+    browser.type_into("#hotspot-table input", "mad")
+    same("rows with mad", len(page.rows("#hotspot-table")), sum("mad" in row["instruction"] for row in hot))
+    browser.type_into("#hotspot-table input", "")
+    browser.run("[...document.querySelectorAll('#hotspot-table th button')].find(b => b.textContent === 'Cycles').click()")
+    column = [number(row[6]) for row in page.rows("#hotspot-table")]
+    same("sorted by cycles", column, sorted(column, reverse=True))
+    same("the largest of all", column[0], max(float(row["cycles"]) for row in hot))
+
+
+def looks(page):
+    """Dark, narrow, on paper; what a user sees of each is in the pictures."""
+    browser = page.browser
+    page.picture("first", "#first")
+    page.picture("timeline", "#timeline")
+    background = browser.run("getComputedStyle(document.body).backgroundColor")
+    for _ in range(2):
+        browser.run("document.getElementById('theme').click()")
+    if browser.text("#theme") != "Theme: dark" or browser.run("getComputedStyle(document.body).backgroundColor") == background:
+        print("the dark theme is as the light one")
+    page.picture("dark", "#timeline")
+    browser.run("document.getElementById('theme').click()")
+    browser.size(390, 844)
+    browser.frame()
+    width = browser.run("document.documentElement.scrollWidth")
+    if width > 390:
+        print("a window of 390 pixels shows a page of %d" % width)
+    page.picture("narrow")
+    browser.size(1280, 900)
+    if len(browser.pdf()) < 20000:
+        print("paper shows nothing")
+    page.quiet()
+    browser.open(page.page)
+    browser.key("Tab")
+    same("the first stop of the keyboard", browser.run("document.activeElement.className"), "skip")
+    unnamed = browser.run("[...document.querySelectorAll('button, input, select')].filter(e => !e.hidden && !(e.textContent.trim() || e.getAttribute('aria-label') || e.labels?.length)).length")
+    same("controls without a name", unnamed, 0)
+    page.quiet()
+
+
+def many(page):
+    """CPU time of a frame with a million slices, drawing and showing, in views from the whole run down to a
+    thousandth. Time by the clock would tell of the load of the machine."""
+    count, frames = page.browser.run("vinciTimeline.count"), 120
+    if count < 1000000:
+        print("only %d slices" % count)
+    traffic_over_time(page)
+    before = page.browser.cpu_seconds()
+    drawn = page.browser.run("""new Promise(done => { const t = vinciTimeline, first = t.frames; let i = 0;
+      const frame = () => { if (i++ === %d) return done(t.frames - first);
+        const wide = t.total * Math.pow(.8, i %% 30), middle = t.total * (.3 + i / 400);
+        t.show(middle - wide / 2, middle + wide / 2); requestAnimationFrame(frame); };
+      requestAnimationFrame(frame); })""" % frames)
+    used = sum(page.browser.cpu_seconds()) - sum(before)
+    same("frames drawn", drawn, frames)
+    print("# %d slices: %.1f ms of CPU time a frame, %.0f frames a second" % (count, 1000 * used / frames, frames / used))
+    if used / frames > 1 / 30:
+        print("that is less than 30 frames a second")
+    page.quiet()
+
+
+def hostile(page):
+    if page.browser.run("window.broken"):
+        print("a name has become a script")
+    if "</script><script>window.broken=1</script>" not in page.browser.text("#title"):
+        print("the title is %r" % page.browser.text("#title"))
+    page.quiet()
+
+
+def compare(page):
+    browser = page.browser
+    with open(os.path.join(page.folder, "second", "summary.json")) as text:
+        second = json.load(text)
+    first = page.json("summary.json")
+    change = 100 * (second["duration_us"] / first["duration_us"] - 1)
+    near("verdict", number(browser.text("#verdict").split("takes")[1]), abs(change), 0.006)
+    if ("less" if change < 0 else "more") not in browser.text("#verdict b"):
+        print("verdict is %r" % browser.text("#verdict"))
+    browser.run("document.querySelectorAll('#difference-table .tools button, #counter-table .tools button').forEach(b => b.hidden || b.click())")
+    same("sum of the differences", sum(int(number(row[3])) for row in page.rows("#difference-table")), second["total_cycles"] - first["total_cycles"])
+    counters = {row[0]: row for row in page.rows("#counter-table")}
+    same("cycles", [int(number(cell)) for cell in counters["total_cycles"][2:4]], [first["total_cycles"], second["total_cycles"]])
+    page.quiet()
+
+
+# ---- sweeps, lists, networks ------------------------------------------------------------------
+
+def sweep(page):
+    rows = page.table("results.csv")
+    same("points", len(page.rows("#point-table")), len(rows))
+    fastest = min(int(row["total_cycles"]) for row in rows)
+    if "with %s cycles" % "{:,}".format(fastest).replace(",", "\u202f") not in page.browser.text("#best"):
+        print("the fastest is %r, not %d" % (page.browser.text("#best"), fastest))
+    front = [(number(row[0]), number(row[1])) for row in page.rows("#pareto-table")]
+    points = [(float(row["device.cube_cores"]), float(row["duration_us"])) for row in rows]
+    wanted = sorted({p for p in points if not any(q != p and q[0] <= p[0] and q[1] <= p[1] for q in points)})
+    same("Pareto front", sorted(set(front)), wanted)
+    page.picture("sweep", "#pareto")
+    page.quiet()
+
+
+def tornado(page):
+    rows = page.table("results.csv")
+    numbers_of = [name for name in rows[0] if name == "hbm.bandwidth_scale" or name == "cube.fp16_cycles"]
+    base = next(int(row["total_cycles"]) for row in rows if not any(row[name] for name in numbers_of))
+    effects = {name: [int(row["total_cycles"]) - base for row in rows if row[name]] for name in numbers_of}
+    wanted = sorted(numbers_of, key=lambda name: -max(max(effects[name]), 0) - max(-min(effects[name]), 0))
+    same("tornado", [row[0] for row in page.rows("#tornado-table")], wanted)
+    page.quiet()
+
+
+def list_of_operators(page):
+    rows = page.table("op_summary.csv")
+    shown = page.rows("#operator-table")
+    same("operators by time", [row[0] for row in shown], [row["Op Name"] for row in sorted(rows, key=lambda row: -float(row["sim_duration_us"] or 0))])
+    total = sum(float(row["sim_duration_us"] or 0) for row in rows)
+    near("time in all", number(page.browser.text("#list-total b")), total, 0.001)
+    page.quiet()
+
+
+def network(page):
+    summary = page.json("summary.json")
+    near("time of the network", number(page.browser.text("#network-total b:nth-of-type(2)")), summary["time_us"], 0.001)
+    slowest = max(page.table("nodes.csv"), key=lambda row: float(row["duration_us"]))
+    same("slowest node", page.rows("#node-table")[0][0], slowest["node"])
+    page.quiet()
+
+
+def job(page):
+    summary, rows = page.json("summary.json"), page.table("collectives.csv")
+    near("time of the job", number(page.browser.text("#job-total b:nth-of-type(2)")), summary["time_us"], 0.001)
+    same("ranks", [row[0] for row in page.rows("#rank-table")], [str(rank["rank"]) for rank in summary["ranks"]])
+    near("longest collective", number(page.rows("#collective-table")[0][6]), max(float(row["duration_us"]) for row in rows), 0.001)
+    page.quiet()
+
+
+CHECKS = {
+    "run": ("run", [numbers, cause, lanes, zoom, hotspots, looks]), "many": ("many", [many]), "hostile": ("hostile", [hostile]),
+    "compare": ("pair", [compare]), "sweep": ("sweep", [sweep]), "tornado": ("tornado", [tornado]),
+    "list": ("list", [list_of_operators]), "network": ("network", [network]), "job": ("job", [job]),
+}
+
+
+def main():
+    program, folder, pictures = sys.argv[1], sys.argv[2], sys.argv[3] if len(sys.argv) > 3 else None
+    browser = Browser(program)
+    try:
+        for name, (results, checks) in CHECKS.items():
+            page = Page(browser, folder, results, pictures)
+            for check in checks:
+                print("== %s %s" % (name, check.__name__), flush=True)
+                try:
+                    check(page)
+                except Exception as error:  # a wrong page is a result, not the end of the test
+                    print("%s: %s" % (type(error).__name__, error))
+    finally:
+        browser.close()
+    print("== end", flush=True)
+
+
+main()

@@ -1,0 +1,143 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The report names the cause of a run's time and the number of the chip to turn, and turning that
+# number saves what was promised: the five best-known causes, each of a shipped kernel. Then
+# vinci sensitivity from the outside. $VINCI is the program under test.
+set -u
+srcdir=${TESTS_SRCDIR:-.}
+. "$srcdir/tests/support/tap.sh"
+vinci=${VINCI:?}
+soc=--soc-version=Ascend910B4
+examples=$srcdir/traces/examples
+
+work_folder test_causes
+
+run() { keep "$vinci" run "$@" $soc; }
+
+# The lines of the report from "Cause" on that belong to it, as one line.
+headline() { awk '/^Cause /{on=1} on&&/^(Compute|$)/{exit} on{$1=$1; printf "%s ", $0}' "$work/out"; }
+
+# Cycles of the report in $work/out.
+cycles() { sed -n 's/^Cycles  *\([0-9]*\) .*/\1/p' "$work/out"; }
+
+# Problems unless from BEFORE to AFTER cycles the change is PROMISED per cent, give or take a tenth.
+keeps_promise() {
+  awk -v before="$1" -v after="$2" -v promised="$3" 'BEGIN {
+    if (before == "" || after == "" || promised == "") { print "a number is missing"; exit }
+    saved = 100 * (before - after) / before
+    if (saved < 0.9 * promised || saved > 1.1 * promised)
+      printf "promised are %.1f %%, saved are %.1f %%\n", promised, saved }'
+}
+
+# proof NAME CAUSE NUMBER SET ARGUMENTS...: the headline names cause and number; SET keeps its promise.
+proof() {
+  name=$1 cause=$2 number=$3 set=$4
+  shift 4
+  run "$@"
+  problems=$(expect 0 "")
+  line=$(headline) before=$(cycles)
+  case $line in
+    "Cause $cause: "*"; $number is expected to save "*) ;;
+    *) problems="$problems
+the headline names neither $cause nor $number: $line" ;;
+  esac
+  promised=$(printf '%s' "$line" | sed -n 's/.*is expected to save \([0-9.]*\) % of the run.*/\1/p')
+  keep "$vinci" run "$@" $soc --set "$set"
+  report "$name" "$problems$(expect 0 -)$(keeps_promise "$before" "$(cycles)" "$promised")"
+}
+
+plan 14
+
+proof "start-up of ND2NZ lines: half of nd2nz.line_cycles saves what was promised" \
+  "GM->L1: reorder" "nd2nz.line_cycles halved" nd2nz.line_cycles=2.385 \
+  matmul m=512 k=4096 n=512 panel=64x64 tile=128x64x128 --l2=warm
+proof "bank conflicts: twice ub.reads_per_group saves what was promised" \
+  "bank_group" "ub.reads_per_group doubled" ub.reads_per_group=2 \
+  "$examples/add8_tile20480_single.csv" --memory=flat
+proof "L2 thrash: twice l2.size saves what was promised" \
+  "GM->UB: refetch" "l2.size doubled" l2.size=192MiB "$examples/reread.csv"
+proof "L2 thrash, flat memory: the same cause" \
+  "GM->UB: refetch" "l2.size doubled" l2.size=192MiB "$examples/reread.csv" --memory=flat
+proof "same address: twice l2.bandwidth saves what was promised" \
+  "GM->UB: same_line" "l2.bandwidth doubled" l2.bandwidth=8TB/s "$examples/shared_row.csv"
+
+# The number of buffers is one of the kernel, not of the chip: the other kernel has two.
+run "$examples/add8_tile20480_single.csv" --memory=flat
+promised=$(headline | sed -n 's/.*with two buffers, they are expected to save \([0-9.]*\) %.*/\1/p')
+before=$(cycles)
+run "$examples/add8_tile10240_double.csv" --memory=flat
+problems=$(keeps_promise "$before" "$(cycles)" "$promised")
+case $(headline) in
+  *"take turns"*) problems="$problems
+two buffers take turns too" ;;
+esac
+report "single buffer: two buffers save what was promised" "$problems"
+
+# Causes of each pipe sum to its busy cycles, with both models of memory.
+for memory in cycle flat; do
+  keep "$vinci" run matmul m=256 k=256 n=256 $soc --memory=$memory --json
+  report "causes sum to busy cycles with $memory memory" "$(expect 0 "")$(python3 -c '
+import json, sys
+for core in json.load(open(sys.argv[1]))["cores"]:
+    for name, pipe in core["pipes"].items():
+        if sum(pipe["cause_cycles"].values()) != pipe["busy_cycles"]:
+            print(core["name"], name, pipe)
+' "$work/out")"
+done
+
+# ---- sensitivity ----
+
+sensitivity() { keep "$vinci" sensitivity matmul m=256 k=256 n=256 $soc "$@"; }
+
+sensitivity -j1 --format=csv
+cp "$work/out" "$work/one.csv"
+problems=$(expect 0 "" "key,value,half,twice,cycles,half_cycles,twice_cycles,effect_cycles")
+sensitivity -j4 --format=csv
+cmp -s "$work/out" "$work/one.csv" || problems="$problems
+the table differs with 4 jobs"
+report "sensitivity has the same bytes for any number of jobs" "$problems"
+
+report "rows come by effect, and a changed number gives what a run gives" "$(python3 - "$work/one.csv" "$vinci" $soc <<'END'
+import csv, json, subprocess, sys
+rows = list(csv.DictReader(open(sys.argv[1])))
+effects = [int(row["effect_cycles"]) for row in rows]
+if effects != sorted(effects, reverse=True) or not rows:
+    print("not sorted:", effects)
+row = rows[0]
+for half, text in ((True, row["half"]), (False, row["twice"])):
+    out = subprocess.run([sys.argv[2], "run", "matmul", "m=256", "k=256", "n=256", sys.argv[3], "--json",
+                          f"--set={row['key']}={text}"], capture_output=True, text=True, check=True).stdout
+    cycles = json.loads(out)["total_cycles"]
+    if cycles != int(row["half_cycles" if half else "twice_cycles"]):
+        print(row, cycles)
+END
+)"
+
+cat >"$work/rows.lua" <<'END'
+local vinci = require "vinci"
+local rows = vinci.sensitivity { op = "matmul", args = { m = 256, k = 256, n = 256 }, soc = "Ascend910B4", jobs = 2 }
+print "key,value,half,twice,cycles,half_cycles,twice_cycles,effect_cycles"
+for _, r in ipairs(rows) do
+  print(table.concat({ r.key, r.value, r.half, r.twice, rows.cycles, r.half_cycles, r.twice_cycles,
+    r.effect_cycles }, ","))
+end
+END
+keep "$vinci" lua "$work/rows.lua"
+report "Lua has the same rows" "$(expect 0 "")$(diff "$work/out" "$work/one.csv" | head -3)"
+
+sensitivity --params=hbm.channels --params=l2.ways --format=json
+report "JSON has the numbers that were chosen" "$(expect 0 "")$(python3 -c '
+import json, sys
+got = json.load(open(sys.argv[1]))
+names = sorted(row["key"] for row in got["numbers"])
+if names != ["hbm.channels", "l2.ways"] or got["cycles"] <= 0:
+    print(got)
+' "$work/out")"
+
+sensitivity --params=l2.sise
+report "a misspelt number is an error that suggests the right one" "$(expect 2 -)$(
+  case $err in *l2.size*) ;; *) echo "stderr: $err" ;; esac)"
+
+sensitivity --format=xml
+report "a format that is none is an error" \
+  "$(expect 2 "error: --format is text, csv or json, not 'xml'")"

@@ -1,0 +1,113 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# vinci group from the outside: systems as data, collectives, messages. Times are compared with sums by hand.
+set -u
+srcdir=${TESTS_SRCDIR:-.}
+. "$srcdir/tests/support/tap.sh"
+vinci=${VINCI:?}
+
+work_folder test_group
+plan 23
+
+keep "$vinci" group show
+report "systems are listed with their chips" "$(expect 0 '' 'atlas_a2_910b4   Ascend910B4 ')"
+keep "$vinci" group show atlas_a2_910b4 --set hccs.copy=25GB/s
+report "numbers have a source, or were set" "$(expect 0 '' 'Level    hccs     mesh of 8 devices'
+  case $out in *"hccs.copy                      25GB/s  set "*) ;; *) echo "$out" ;; esac
+  case $out in *"hccs.reduce                 18.69GB/s  measured   QWEN "*) ;; *) echo "$out" ;; esac)"
+
+# Two transfers of 0.5 GB at 20 GB/s side by side, one each way; all else takes no time.
+free="--set memory.latency=0 --set memory.copy=0 --set memory.fresh=0 --set notify.latency=0 --set notify.issue=0
+  --set notify.wait=0 --set hccs.latency=0 --set collective.slice=1B --set collective.buffer=0"
+# shellcheck disable=SC2086
+keep "$vinci" group collective all_gather -s atlas_a2_910b4 -n 2 -b 1000000000 $free --set hccs.copy=20GB/s --json
+report "a collective takes the time of its bytes" "$(expect 0 '' '"time_us": 25000.0, "gb_per_s": 40.000'
+  case $out in *'"moved_bytes": 1000000000, "busiest": "hccs 0->1", "busiest_bytes": 500000000'*) ;; *) echo "$out" ;; esac)"
+# shellcheck disable=SC2086
+keep "$vinci" group collective broadcast -s atlas_a2_910b4 -n 16 --root=3 -b 1000000B,2000000B -a all $free
+report "sizes and algorithms are lists" "$(expect 0 ''
+  test "$(echo "$out" | awk 'NR > 1 { print $1, $2 }' | tr '\n' ',')" = \
+    'mesh 1000000,star 1000000,ring 1000000,tree 1000000,mesh 2000000,star 2000000,ring 2000000,tree 2000000,' || echo "$out")"
+# shellcheck disable=SC2086
+keep "$vinci" group collective send_recv -s atlas_a2_910b4 -n 2 -b 3000000B $free --set hccs.send=10GB/s --steps
+report "transfers are listed" "$(expect 0 '' '0 -> 1          3000000 B copy              0.0 us          300.0 us')"
+
+keep "$vinci" group collective all_reduce -s atlas_a2 -b 1MiB
+report "a base is no system" "$(expect 2 "error: system 'atlas_a2' is only a base of others
+hint: 'vinci group show' lists the systems")"
+keep "$vinci" group collective all_reduce -s atlas_a2_910b -b 1MiB
+report "an unknown system has a hint" "$(expect 2 "error: unknown system 'atlas_a2_910b'
+hint: did you mean 'atlas_a2_910b2'?")"
+keep "$vinci" group collective all_reduce -s atlas_a2_910b4 -b 1MiB -a rings
+report "an unknown algorithm names those that can" "$(expect 2 "error: no algorithm 'rings' for all_reduce
+hint: there are mesh, ring, nhr, nb, rhd, pipeline, mesh+nhr, mesh+ring, mesh+rhd, mesh+nb")"
+keep "$vinci" group collective all_reduce -s atlas_a2_910b4 -b 1MiB --set hccs.coppy=1GB/s
+report "an unknown number has a hint" "$(expect 2 "error: unknown number 'hccs.coppy' of system 'atlas_a2_910b4'
+hint: did you mean 'hccs.copy'?")"
+keep "$vinci" group collective reduce_scatter -s atlas_a2_910b4 -n 12 -b 1MiB -a rhd
+report "a call that an algorithm cannot do" "$(expect 3 "error: reduce_scatter by rhd needs a power of two of ranks, not 12")"
+
+# ---- jobs ------------------------------------------------------------------------------------
+cat >"$work/job.csv" <<'END'
+job,version=1,name=two,system=atlas_a2_910b4,ranks=2
+group,name=all,ranks=0 1
+program,ranks=0
+work,us=100
+collective,name=grads,op=all_gather,group=all,bytes=2000000
+program,ranks=1
+collective,name=grads,op=all_gather,group=all,bytes=2000000
+work,us=50
+END
+# shellcheck disable=SC2086
+keep "$vinci" group run "$work/job.csv" $free --set hccs.copy=20GB/s --output="$work/job"
+report "ranks wait for each other" "$(expect 0 '' 'two on 2 devices of atlas_a2_910b4: 0.200 ms, 2 transfers, 2.0 MB moved'
+  test "$(tail -n 2 "$work/job/step_trace_time.csv")" = "0,0,100.0,50.0,0.0,50.0,50.0,200.0,0,50.0
+1,0,50.0,150.0,0.0,150.0,0.0,200.0,0,150.0" || cat "$work/job/step_trace_time.csv")"
+report "collectives and a timeline are written" "$(
+  test "$(tail -n 2 "$work/job/collectives.csv" | sort)" = "0,0,grads,all_gather,mesh,2000000,100.0,50.0
+1,0,grads,all_gather,mesh,2000000,0.0,150.0" || cat "$work/job/collectives.csv"
+  ${PYTHON:-python3} - "$work/job" <<'END'
+import json, sys
+events = json.load(open(sys.argv[1] + "/trace.json"))["traceEvents"]
+summary = json.load(open(sys.argv[1] + "/summary.json"))
+if sorted((e["pid"], e["name"], e["ts"], e["dur"]) for e in events if e["ph"] == "X") != [
+        (0, "grads", 100, 50), (0, "work", 0, 100), (1, "grads", 0, 150), (1, "work", 150, 50)]:
+    print(events)
+if [e["args"]["name"] for e in events if e["name"] == "process_name"] != ["rank 0", "rank 1"]:
+    print("tracks are not those of the ranks")
+for rank in summary["ranks"]:
+    if rank["computing_us"] + rank["exposed_us"] + rank["idle_us"] != summary["time_us"]:
+        print(rank)
+END
+)"
+sed '5s/2000000/4/; 7s/2000000/8/' "$work/job.csv" >"$work/bad.csv"
+keep "$vinci" group run "$work/bad.csv"
+report "ranks that differ are told with both lines" "$(expect 3 "error: collective 0 of group 'all' differs: rank 1 has all_gather of 8 bytes ('grads' in line 7), rank 0 has all_gather of 4 bytes ('grads' in line 5)")"
+
+# ---- faults ----------------------------------------------------------------------------------
+# Without faults rank 0 works 100 us, both send 1 MB at 20 GB/s (50 us), rank 1 works 50 us: 200 us.
+# fault NAME FAULT MS ROW: the time of the job, and the row of a rank with what its time is made of.
+fault() {
+  # shellcheck disable=SC2086
+  keep "$vinci" group run "$work/job.csv" $free --set hccs.copy=20GB/s --fault="$2" --output="$work/fault"
+  report "$1" "$(expect 0 '' "two on 2 devices of atlas_a2_910b4: $3 ms"
+    grep -qx "$4" "$work/fault/step_trace_time.csv" || cat "$work/fault/step_trace_time.csv")"
+}
+fault "a slow device works longer, and its peer waits" devices=0,speed=0.5 0.300 "1,0,50.0,250.0,0.0,250.0,0.0,300.0,0,250.0"
+fault "a device that is down for a time stops its work" devices=0,from_us=40,to_us=60 0.220 "0,0,120.0,50.0,.*"
+fault "and the transfers of both" devices=1,from_us=110,to_us=120 0.210 "0,0,100.0,60.0,.*"
+fault "and whatever it would begin" devices=1,to_us=170 0.270 "0,0,100.0,120.0,.*"
+fault "a slow link" "link=hccs 0->1,speed=0.25" 0.350 "1,0,50.0,300.0,.*"
+fault "a link that is slow from a time on" "link=hccs 1->0,speed=0.5,from_us=125" 0.225 "0,0,100.0,75.0,.*"
+keep "$vinci" group run "$work/job.csv" --fault=devices=1,from_us=120
+report "peers of a device that is down give up" "$(expect 6 "error: rank 0 gives up 'grads' in line 5 at 1836000100.0 us, after 1836000000.0 us: device 1 is down from 120.0 us on
+hint: ranks wait for collective.timeout; 'vinci group train' tells what failures cost a training that restarts from checkpoints")"
+{ cat "$work/job.csv"; echo "fault,devices=0,from_us=30"; } >"$work/down.csv"
+keep "$vinci" group run "$work/down.csv" --set collective.timeout=0
+report "without a timeout they wait for ever" "$(expect 6 "error: 2 streams never end: rank 0 stands still at 'work' in line 4; rank 1 waits in 'grads' in line 7 of group 'all' for rank 0; device 0 is down from 30.0 us on (line 9)")"
+keep "$vinci" group run "$work/job.csv" --fault="link=hccs 0-1"
+report "an unknown link" "$(expect 3 "error: system 'atlas_a2_910b4' has no link 'hccs 0-1', which a fault names
+hint: links have names such as 'hccs 0->1'; 'vinci group collective' prints others")"
+keep "$vinci" group run "$work/job.csv" --fault=devices=0,from_us=3,to_us=2
+report "a fault that ends before it begins" "$(expect 2 "error: --fault=devices=0,from_us=3,to_us=2: the fault ends before it begins
+hint: a fault is written as devices=3,from_us=100,to_us=200,speed=0.5")"

@@ -1,0 +1,92 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# vinci group plan: the ranking against steps that are simulated one by one; groups of gradients against all groupings; messages.
+set -u
+srcdir=${TESTS_SRCDIR:-.}
+. "$srcdir/tests/support/tap.sh"
+vinci=${VINCI:?}
+work_folder test_group_plan
+plan 10
+
+cat >"$work/model.lua" <<'END'
+return { layers = 4, hidden = 256, ffn = 640, heads = 6, kv_heads = 2, head_dim = 32, vocab = 1000, sequence = 128, global_batch = 8,
+  name = "tiny" }
+END
+keep "$vinci" group plan "$work/model.lua" -s atlas_a2_910b4 -n 2 --json --all --job="$work/best.csv"
+report "all splits are there" "$(expect 0 ''
+  # Two devices: one of tp, cp and dp is 2, or pp, with one or two parts of the layers; and groups.
+  test "$(echo "$out" | wc -l)" = 6 || echo "$out")"
+echo "$out" >"$work/all.json"
+keep "$vinci" lua - "$work/all.json" <<'END'
+local vinci = require "vinci"
+local T = vinci.transformer
+local model = dofile((arg[1]:gsub("all.json", "model.lua")))
+local clock, last, seen = T.clock(vinci.soc "Ascend910B4", { jobs = 1 }), 0, 0
+for line in io.lines(arg[1]) do
+  local name, us = line:match '"split": "([^"]*)", "us": ([%d.]+)'
+  if name then
+    local split = { sharded = name:find "sharded" ~= nil }
+    for key, value in name:gmatch "(%l+)(%d+)" do split[key] = math.tointeger(value) end
+    local alone = T.run(clock, model, split, { system = "atlas_a2_910b4" }).us
+    if not name:find "groups" and math.abs(alone - us) > 0.001 then print(name, us, alone) end
+    if tonumber(us) < last then print("order", name) end
+    if tonumber(line:match '"bound_us": ([%d.]+)') > tonumber(us) + 0.001 then print("bound", line) end
+    last, seen = tonumber(us), seen + 1
+  elseif not line:find '"why": "cannot be split' then
+    print(line)
+  end
+end
+if seen ~= 6 then print(seen) end
+END
+report "each step is that of its split, none shorter than its bound, the fastest first" "$(expect 0 ''; printf '%s' "$out")"
+keep "$vinci" group run "$work/best.csv" -s atlas_a2_910b4 --json
+report "the job is that of the fastest" "$(expect 0 '' "\"time_us\": $(sed -n '1s/.*"us": \([0-9.]*[1-9]\).*/\1/p' "$work/all.json")")"
+
+keep "$vinci" group plan "$work/model.lua" -s atlas_a2_910b4 -n 2 --json
+report "without --all the best is the same, and the rest cannot win" "$(expect 0 ''
+  test "$(echo "$out" | head -n 1)" = "$(head -n 1 "$work/all.json")" || echo "$out"
+  echo "$out" | grep -q 'kernels alone take' || echo "all simulated")"
+sed 's/layers = 4/layers = 40000/' "$work/model.lua" >"$work/large.lua"
+keep "$vinci" group plan "$work/large.lua" -s atlas_a2_910b4 -n 2 --job="$work/none.csv"
+report "what does not fit says so" "$(expect 3 'error: no split of the model fits the devices' 'memory GiB  why'; case $out in *" of 32 GiB"*) ;; *) echo "$out" ;; esac)"
+sed 's/hidden = 256/hidden = 16384/; s/ffn = 640/ffn = 16/; s/sequence = 128/sequence = 16/' "$work/model.lua" >"$work/wide.lua"
+keep "$vinci" group plan "$work/wide.lua" -s atlas_a2_910b4 -n 2 --rows=1
+report "what the chip cannot run says so" "$(expect 0 '' 'no legal tiling')"
+
+keep "$vinci" lua - <<'END'
+local P, seed = require "vinci".planner, 1
+local function random(n)
+  seed = (seed * 1103515245 + 12345) % 2147483648
+  return seed // 65536 % n + 1
+end
+local function ended(items, ends, time)
+  local ready, elements, at = 0, 0, 0
+  for i, item in ipairs(items) do
+    ready, elements = ready + item[1], elements + item[2]
+    if ends[i] then at, elements = math.max(at, ready) + time(elements), 0 end
+  end
+  return at
+end
+for _ = 1, 60 do
+  local items, start, rate, best = {}, random(40), random(5), math.huge
+  for i = 1, 9 do items[i] = { random(30), random(100) } end
+  local function time(elements) return start + elements * rate / 4 end
+  for bits = 0, 255 do
+    local ends = { [9] = true }
+    for i = 1, 8 do ends[i] = bits >> (i - 1) & 1 == 1 end
+    best = math.min(best, ended(items, ends, time))
+  end
+  local ends, at = P.groups(items, time)
+  if at ~= best or ended(items, ends, time) ~= best then print(at, best) end
+end
+END
+report "groups of gradients are the best of all" "$(expect 0 ''; printf '%s' "$out")"
+
+keep "$vinci" group plan "$work/model.lua" -s atlas_a2_910b4
+report "the number of devices is asked for" "$(expect 2 'error: give the number of devices with --devices')"
+echo 'return 7' >"$work/seven.lua"
+keep "$vinci" group plan "$work/seven.lua" -s atlas_a2_910b4 -n 2
+report "a file without a model" "$(expect 2 "error: $work/seven.lua returns a number, not the table of a model")"
+keep "$vinci" group plan "$work/model.lua" -s atlas_a2_910b4 -n 2 --set hccs.coppy=1GB/s
+report "an unknown number of the system" "$(expect 2 "error: unknown number 'hccs.coppy' of system 'atlas_a2_910b4'
+hint: did you mean 'hccs.copy'?")"

@@ -1,0 +1,244 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# vinci.transformer and vinci.group_run: order of a pipeline, bytes, times and memory of a step against what follows
+# from the extents by hand; errors. $VINCI is the program under test.
+set -u
+srcdir=${TESTS_SRCDIR:-.}
+. "$srcdir/tests/support/tap.sh"
+vinci=${VINCI:?}
+work_folder test_transformer
+
+# check NAME: the Lua text on stdin runs, and prints nothing but what is wrong.
+cat >"$work/head.lua" <<'END'
+local vinci = require "vinci"
+local T = vinci.transformer
+local system = { system = "atlas_a2_910b4" }
+local function same(what, got, wanted, share)
+  if math.abs(got - wanted) > (share or 0) * math.abs(wanted) then print(what, got, wanted) end
+end
+-- 6 heads of 32, 2 for K and V: 256 x (6 + 4) x 32 and 192 x 256, MLP 3 x 256 x 640, two norms.
+local LAYER = 256 * 320 + 192 * 256 + 3 * 256 * 640 + 2 * 256
+local function model(more)
+  local out = { layers = 4, hidden = 256, ffn = 640, heads = 6, kv_heads = 2, head_dim = 32, vocab = 1000, sequence = 128,
+    global_batch = 8 }
+  for key, value in pairs(more or {}) do out[key] = value end
+  return out
+end
+local clock = T.clock(vinci.soc "Ascend910B4", { jobs = 1 })
+local function refused(text, f, ...)
+  local good, err = pcall(f, ...)
+  if good or not tostring(err):find(text, 1, true) then print("not refused with: " .. text, tostring(err)) end
+end
+END
+check() {
+  cat "$work/head.lua" - >"$work/check.lua"
+  keep "$vinci" lua "$work/check.lua"
+  report "$1" "$(expect 0 ''; printf '%s' "$out")"
+}
+
+plan 13
+
+check "stages run one forward, one backward in turn" <<'END'
+local text = T.step(clock, model(), { pp = 2, dp = 2 }).job
+local order = {}
+for line in text:match("program,name=stage0.-\nprogram"):gmatch "[^\n]+" do
+  if line:find "send_recv" then order[#order + 1] = line:find "forward" and "F" or "B" end
+end
+if table.concat(order) ~= "FFBFBFBB" then print(table.concat(order)) end
+for _, group in ipairs { "ranks=0 1|2 3", "name=forward0,ranks=0 2|1 3", "name=backward0,ranks=2 0|3 1" } do
+  if not text:find(group, 1, true) then print("no " .. group) end
+end
+END
+
+check "gradients of all weights are summed once" <<'END'
+for _, bucket in ipairs { 1 << 20, 1 << 40 } do
+  local text, bytes, count = T.step(clock, model(), { dp = 4, bucket_bytes = bucket }).job, 0, 0
+  for one in text:gmatch "op=all_reduce,group=data,bytes=(%d+)" do bytes, count = bytes + one, count + 1 end
+  same("bytes", bytes, 4 * (4 * LAYER + 2 * 1000 * 256 + 256))
+  same("sums", count, bucket == 1 << 20 and 5 or 1) -- the head's share a bucket with the last layer's
+end
+END
+
+check "bytes that are sent, with and without sequence parallelism" <<'END'
+local part = 128 * 256 * 2 -- a sum over two ranks sends these bytes from each of both ranks, half of a sum half of it
+local plain = T.run(clock, model(), { tp = 2 }, system)
+same("sums", plain.moved_bytes, 2 * part * 8 * (4 * 4 + 2))
+local shared = T.run(clock, model(), { tp = 2, sequence_parallel = true }, system)
+-- Of halves: four in the forward pass of a layer, six in the backward pass; embedding, head, gradient of the head.
+same("halves", shared.moved_bytes, part * 8 * (10 * 4 + 3))
+END
+
+check "a device computes what the operators take" <<'END'
+local run = T.run(clock, model(), {}, system)
+local lists, us = T.operators(model(), {}), 0
+for part, list in pairs(lists) do
+  local times = ({ norm_grad = 2 * 4, embedding = 1, embedding_grad = 1, head = 1, head_grad = 1 })[part] or 4
+  for _, operator in ipairs(list) do us = us + 8 * times * vinci.evaluate(clock.soc, { { op = operator[1], args = operator[2] } },
+    { memory = "flat", jobs = 1 })[1].us end
+end
+same("us", run.ranks_us[1].computing_us, us + run.times.optimizer[0].us, 1e-5)
+same("step", run.us, run.ranks_us[1].computing_us, 1e-6)
+same("recomputed", T.run(clock, model(), { recompute = true }, system).us - run.us,
+  8 * 4 * (run.times.attention.us + run.times.mlp.us + run.times.residual.us), 1e-5)
+END
+
+check "the last stage of a pipeline waits for one forward pass" <<'END'
+local big = model { sequence = 1024 }
+local run = T.run(clock, big, { pp = 2 }, { system = "atlas_a2_910b4" })
+local t = run.times
+local first = t.embedding.us + 2 * (t.attention.us + t.mlp.us + t.residual.us)
+local layers = 2 * (t.mlp_grad.us + t.attention_grad.us + 2 * t.norm_grad.us)
+local last = first - t.embedding.us + t.head.us + t.head_grad.us + layers
+local tail = math.max(layers + t.embedding_grad.us + t.optimizer[0].us, t.optimizer[1].us)
+local transfer = vinci.group_run("job,version=1,ranks=2\ngroup,name=a,ranks=0-1\nprogram,ranks=0-1\n" ..
+  "collective,op=send_recv,group=a,bytes=" .. 1024 * 256 * 2 .. "\n", system).us
+-- The last stage receives when it has done the backward pass before, so that each transfer is seen.
+same("step", run.us, first + 8 * (last + transfer) + transfer + tail, 0.001)
+same("parts", run.computing_us + run.bubble_us + run.exposed_us, run.us, 1e-9)
+END
+
+check "memory of a device" <<'END'
+local own, weights = T.memory(model(), { pp = 2, tp = 1, dp = 2 }, 0), 2 * LAYER + 1000 * 256
+same("weights", own.weights, 2 * weights)
+same("gradients", own.gradients, 4 * weights)
+same("optimizer", own.optimizer, 12 * weights)
+local layer = 128 * (2 * (4 * 256 + 320 + 192 + 1280 + 640) + 6 * 64)
+same("activations", own.activations, 2 * 2 * layer) -- two micro batches in flight, two layers
+local sharded = T.memory(model(), { pp = 2, tp = 1, dp = 2, sharded = true, recompute = true }, 0)
+same("sharded", sharded.optimizer, 6 * weights)
+same("recompute", sharded.activations, 2 * 2 * 128 * 256 * 2 + layer)
+-- In turn, stage 0 is four passes ahead, each of one layer; in a ring each rank has half of the tokens.
+same("in turn", T.memory(model(), { pp = 2, vpp = 2 }, 0).activations, 5 * layer)
+same("ring", T.memory(model(), { pp = 2, cp = 2 }, 0).activations, 2 * 2 * layer // 2)
+END
+
+check "a host that issues slowly sets the pace" <<'END'
+local text = T.step(clock, model(), { launch_us = 1000.0 }).job
+local run = vinci.group_run(text, system)
+local counted = 0
+for part, list in pairs(T.operators(model(), {})) do
+  counted = counted + #list * 8 * (({ norm_grad = 8, embedding = 1, embedding_grad = 1, head = 1, head_grad = 1 })[part] or 4)
+end
+same("us", run.us, counted * 1000, 0.01)
+END
+
+check "stages with parts in turn have a part of the bubble" <<'END'
+-- Only layers take time: a stage has 12000 us of them, forward and backward, for each micro batch.
+for _, case in ipairs { { 2, 1, 8 }, { 4, 2, 8 }, { 4, 4, 4 }, { 2, 2, 2 } } do
+  local pp, vpp, count = table.unpack(case)
+  local us = { attention = 750, mlp = 250, ["attention gradient"] = 1500, ["mlp gradient"] = 500 }
+  local text = T.step(clock, model { layers = 16, global_batch = count }, { pp = pp, vpp = vpp }).job
+  text = text:gsub("work,name=([^,]+),us=[%d.]+,memory=[%d.]+", function(name)
+    return ("work,name=%s,us=%d"):format(name, (us[name] or 0) * pp)
+  end)
+  local ideal, run = count * 48000, vinci.group_run(text, system)
+  -- Transfers of 64 KiB, about 12 us each, are not in the closed form.
+  same(("pp %d vpp %d"):format(pp, vpp), run.us / ideal - 1, (pp - 1) / (vpp * count), 0.01)
+  for i, rank in ipairs(run.ranks) do same("work of rank " .. i, rank.computing_us, ideal) end
+end
+local order = {}
+local text = T.step(clock, model { layers = 4, global_batch = 4 }, { pp = 2, vpp = 2 }).job
+for line in text:match("program,name=stage1.*$"):gmatch "[^\n]+" do
+  local op = line:match "^collective,op=send_recv,group=(%a+%d)" or line:match "^work,name=(head)" -- receives and sends
+  order[#order + 1] = ({ forward0 = "f", forward1 = "F", backward0 = "B", backward1 = "b", head = "h" })[op]
+end
+-- Ahead: both micro batches of the first part, then one forward, one backward. Small letters: what comes in.
+if table.concat(order) ~= "fFfFfhhBfhhBfFbBfFbBfhhBfhhBbBbB" then print(table.concat(order)) end
+END
+
+check "K and V go around a ring, and their gradients" <<'END'
+for _, cp in ipairs { 2, 4 } do
+  local run = T.run(clock, model(), { cp = cp }, system)
+  local block = 2 * 128 // cp * 2 * 32 * 2 -- K and V of a part of the sequence: 2 heads of 32 in 2 bytes
+  local gradients = 2 * (cp - 1) * 4 * (4 * LAYER + 2 * 1000 * 256 + 256) -- of the weights, on all ranks
+  same("bytes cp " .. cp, run.moved_bytes, cp * 8 * 4 * (cp - 1 + cp - 1 + cp) * block + gradients)
+  local lists = T.operators(model(), { cp = cp })
+  if lists.attention or lists.attention_own[1][2].seq_q ~= 128 // cp or lists.attention_ring[1][2].seq_k ~= 64 // cp then
+    print "scores of a ring"
+  end
+end
+-- Half of all scores count in all: a causal part of its own for each rank, half of each part of the others.
+for _, cp in ipairs { 2, 4, 8 } do
+  local parts = T.operators(model(), { cp = cp })
+  local own, ring = parts.attention_grad_own[1][2], parts.attention_grad_ring[1][2]
+  same("scores", cp * (own.seq_q * own.seq_q / 2 + (cp - 1) * ring.seq_q * ring.seq_k), 128 * 128 / 2)
+  if own.causal ~= 1 or ring.causal then print "what is causal" end
+end
+END
+
+local_moe='{ experts = 8, top_k = 2, expert_ffn = 128, imbalance = 1.25 }'
+check "tokens go to experts and back" <<END
+local moe = model $local_moe
+local run = T.run(clock, moe, { dp = 4, ep = 4 }, system)
+local dense = 4 * (256 * 320 + 192 * 256 + 2 * 256 + 256 * 8) + 2 * 1000 * 256 + 256
+-- Each of four ranks sends three quarters of 128 x 2 x 1.25 rows: there and back, forward and backward, 2 micro batches.
+same("bytes", run.moved_bytes, 4 * 2 * 4 * 4 * 320 * 256 * 2 * 3 // 4 + 2 * 3 * 4 * dense)
+same("weights", T.memory(moe, { dp = 4, ep = 4 }, 0).weights, 2 * (dense + 4 * 2 * 3 * 256 * 128))
+same("optimizer", T.memory(moe, { dp = 4, ep = 2, sharded = true }, 0).optimizer, 12 * (dense // 4 + 4 * 4 * 3 * 256 * 128 // 2))
+for _, operator in ipairs(run and T.operators(moe, { dp = 4, ep = 4 }).experts) do
+  if operator[1] == "grouped_matmul" then same("rows of an expert", tonumber(operator[2].rows), 160) end
+end
+local text = T.step(clock, moe, { dp = 4, ep = 2, cp = 2, tp = 2 }).job
+for _, group in ipairs { "name=expert,ranks=0 4|1 5|2 6|3 7|8 12|", "name=expert_data,ranks=0 2 8 10|1 3 9 11|4 6 12 14|" } do
+  if not text:find(group, 1, true) then print("no " .. group, text:match "group,name=expert,[^\n]*", text:match "group,name=expert_d[^\n]*") end
+end
+END
+
+check "gradients of fewer bits" <<'END'
+local elements, bytes = 4 * LAYER + 2 * 1000 * 256 + 256, {}
+for _, kind in ipairs { "fp32", "fp16", "int8" } do
+  for _, asynchronous in ipairs { false, true } do
+    local run = T.run(clock, model(), { dp = 4, gradients = kind, asynchronous = asynchronous, bucket_bytes = 1 << 40 }, system)
+    local scales = kind == "int8" and -(-elements // 1024) * 4 or 0
+    same(kind, run.moved_bytes, 2 * 3 * (elements * ({ fp32 = 4, fp16 = 2, int8 = 1 })[kind] + scales), 1e-4)
+    same("parts", run.computing_us + run.bubble_us + run.exposed_us + run.loading_us, run.us, 1e-9)
+    bytes[kind] = bytes[kind] or run
+    -- All sums of 10 MB fit beside the work of a step.
+    if asynchronous and run.exposed_us > bytes[kind].exposed_us then print(kind, run.exposed_us, bytes[kind].exposed_us) end
+    if asynchronous then same("the same kernels", run.computing_us, bytes[kind].computing_us, 1e-9) end
+  end
+end
+if bytes.int8.computing_us <= bytes.fp16.computing_us or bytes.fp16.computing_us <= bytes.fp32.computing_us then print "no kernels" end
+local lists = vinci.transformer_operators.compression("int8", (1 << 24) + 5000)
+same("parts", #lists, 6)
+if lists[4][2].shape ~= "5x1024" then print(lists[4][2].shape) end
+END
+
+check "a loader sets the pace when it is slowest" <<'END'
+local plain = T.run(clock, model(), {}, system).us
+for _, each in ipairs { plain / 16, plain / 4 } do
+  local run = T.run(clock, model(), { loader_us = each }, system)
+  same("step", run.us, math.max(plain, 8 * each), 1e-9)
+  same("parts", run.computing_us + run.bubble_us + run.exposed_us + run.loading_us, run.us, 1e-9)
+end
+END
+
+check "errors" <<'END'
+refused("vinci.transformer: model needs", T.model, { layers = 1 })
+refused("has no field 'layer'", T.model, model { layer = 1 })
+refused("dtype of the model is int8", T.model, model { dtype = "int8" })
+refused("layers of the model is 1.5, not a whole number from 1", T.model, model { layers = 1.5 })
+refused("cannot split 4 layers over pp=3", T.step, clock, model(), { pp = 3 })
+refused("cannot split 6 heads over tp=4", T.step, clock, model(), { tp = 4 })
+refused("stage is 2, not a whole number from 0 to 1", T.memory, model(), { pp = 2 }, 2)
+refused("cannot split 4 layers over pp=2 times vpp=4", T.step, clock, model(), { pp = 2, vpp = 4 })
+refused("cannot split one stage over vpp=2", T.step, clock, model(), { vpp = 2 })
+refused("cannot split 4 micro batches in rounds of pp=8", T.step, clock, model { layers = 16, global_batch = 4 }, { pp = 8, vpp = 2 })
+refused("cannot split a sequence of 128 over two parts for each of cp=3", T.step, clock, model(), { cp = 3 })
+refused("cannot split a model without experts over ep=2", T.step, clock, model(), { ep = 2, dp = 2 })
+refused("cannot split dp=2 over ep=4", T.step, clock, model { experts = 8 }, { ep = 4, dp = 2 })
+refused("cannot split 6 experts over ep=4", T.step, clock, model { experts = 6 }, { ep = 4, dp = 4 })
+refused("top_k is 3 of 2 experts", T.model, model { experts = 2, top_k = 3 })
+refused("imbalance of the model is 0.5", T.model, model { imbalance = 0.5 })
+refused("gradients of the split are fp8", T.step, clock, model(), { gradients = "fp8" })
+refused("split has no field 'pq'", T.step, clock, model(), { pq = 3 })
+refused("names no system of devices", vinci.group_run, "job,version=1,ranks=1\nprogram,ranks=0\n")
+refused("unknown system 'atlas_a2_910b5' (did you mean 'atlas_a2_910b", vinci.group_run, "job,version=1,ranks=1\nprogram,ranks=0\n",
+  { system = "atlas_a2_910b5" })
+refused("job:2", vinci.group_run, "job,version=1,ranks=1\nprogram,rank=0\n", system)
+refused("unknown field 'sytem'", vinci.group_run, "job,version=1,ranks=1\n", { sytem = "x" })
+refused("argument 'text' is missing", vinci.group_run)
+local good, err = pcall(vinci.group_run, "job,version=1,ranks=2\ngroup,name=a,ranks=0-1\nprogram,ranks=0\n" ..
+  "collective,op=all_reduce,group=a,bytes=8\nprogram,ranks=1\nwork,us=1\n", system)
+if good or err.exit_code ~= 6 then print("no deadlock", tostring(err)) end
+END

@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What vinci net import says of models that cannot be read. Usage: WORK VINCI"""
+import os
+import resource
+import subprocess
+import sys
+import time
+
+import numpy as np
+import onnx
+from onnx import TensorProto as T, helper, numpy_helper
+
+WORK, VINCI = sys.argv[1:3]
+N = helper.make_node
+V = helper.make_tensor_value_info
+MEMORY = 512 << 20
+case_number = 0
+
+
+def report(name, problem):
+    global case_number
+    case_number += 1
+    print("%sok %d - %s" % ("not " if problem else "", case_number, name))
+    if problem:
+        print("# " + problem.replace("\n", "\n# "))
+
+
+def limit():
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+
+
+def run(content, *options):
+    path = os.path.join(WORK, "m.onnx")
+    with open(path, "wb") as file:
+        file.write(content)
+    start = time.monotonic()
+    done = subprocess.run([VINCI, "net", "import", path, *options], capture_output=True, text=True,
+                          preexec_fn=limit if not os.environ.get("VINCI_INSTRUMENT") else None)
+    return done.returncode, done.stdout, done.stderr.replace(path, "M"), time.monotonic() - start
+
+
+def refused(name, content, text, *options, code=3, hint=None):
+    """The first line says what is wrong, a second how to go on."""
+    if isinstance(content, onnx.ModelProto):
+        content = content.SerializeToString()
+    got, out, err, _ = run(content, *options)
+    wanted = "error: " + text if code == 2 and not text.startswith("M:") else text
+    problem = ""
+    if got != code or not err.startswith(wanted):
+        problem = "exit code %d, %r, expected %d, %r" % (got, err, code, wanted)
+    if hint and "hint: " + hint not in err:
+        problem += "\nno hint %r in %r" % (hint, err)
+    report(name, problem)
+
+
+def model(nodes, inputs=None, outputs=None, weights=(), opset=17):
+    inputs = [V("x", T.FLOAT, [2, 3, 8, 8])] if inputs is None else inputs
+    outputs = [V("y", T.FLOAT, None)] if outputs is None else outputs
+    weights = [w if isinstance(w, onnx.TensorProto) else numpy_helper.from_array(np.asarray(w[1]), w[0])
+               for w in weights]
+    graph = helper.make_graph(nodes, "net", inputs, outputs, weights)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
+
+
+def ints(name, *values):
+    return name, np.array(values, np.int64)
+
+
+# ---- the wire format by hand, for what no library writes ----------------------------------------
+
+def varint(value):
+    out = b""
+    while value > 127:
+        out += bytes([value & 127 | 128])
+        value >>= 7
+    return out + bytes([value])
+
+
+def field(number, payload):
+    if isinstance(payload, int):
+        return varint(number << 3) + varint(payload)
+    return varint(number << 3 | 2) + varint(len(payload)) + payload
+
+
+def raw_model(graph):
+    return field(1, 8) + field(8, field(2, 17)) + field(7, graph)
+
+
+# ---- files ----------------------------------------------------------------------------------------
+
+relu = model([N("Relu", ["x"], ["y"])])
+
+
+def files():
+    whole = relu.SerializeToString()
+    refused("a file that is cut", whole[:-3], "M: error: byte 63: the file is cut or damaged there")
+    refused("an empty file", b"", "M: error: the graph is empty")
+    refused("a pointer of Git LFS", b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n",
+            "M: error: a pointer of Git LFS, not the file itself", hint="fetch the file with 'git lfs pull'")
+    refused("a model without a graph", field(1, 8) + field(8, field(2, 17)),
+            "M: error: the model has no graph")
+    refused("a graph of another type", field(1, 8) + field(7, 5),
+            "M: error: byte 2: a field of another type than ONNX has there")
+    refused("options of models for a graph as text", b"graph,version=1\n",
+            "M: error: no ONNX model; shapes, dimensions and inputs are given to models only",
+            "--dim", "n=1", code=2)
+
+
+# ---- inputs ---------------------------------------------------------------------------------------
+
+def inputs():
+    open_x = [V("x", T.FLOAT, ["n", 3, None, "w"])]
+    named = model([N("Relu", ["x"], ["y"])], open_x)
+    refused("open dimensions are named", named, 'M: error: input "x" has no fixed shape: n x 3 x ? x w',
+            hint="give --dim n=N --dim w=N, or --shape x=Nx3xNxN")
+    refused("those that are left", named, 'M: error: input "x" has no fixed shape: n x 3 x ? x w',
+            "--dim=n=4", hint="give --dim w=N, or --shape x=Nx3xNxN")
+    refused("no shape at all", model([N("Relu", ["x"], ["y"])], [V("x", T.FLOAT, None)]),
+            'M: error: input "x" has no fixed shape: not even the number of dimensions',
+            hint="give --shape x=NxN")
+    refused("a shape of another rank", named,
+            "M: error: --shape=x=1x3 has 2 dimensions, the model's input 4", "--shape", "x=1x3", code=2)
+    refused("a shape that is none", named,
+            "--shape=x=1x3x0x8: extents are such as 1x3x224x224, up to 8", "--shape=x=1x3x0x8", code=2)
+    refused("an input that is not there", named, 'M: error: no input "pixels" for --shape',
+            "--shape=pixels=1", code=2, hint='the first input is "x"')
+    refused("a dimension that is not there", named,
+            'M: error: no input has a dimension named "m" for --dim', "--dim=m=1", code=2)
+    refused("a size that is none", named, "--dim=n=many is not NAME=SIZE, such as batch=4",
+            "--dim=n=many", code=2)
+    refused("a word without a value", named, "--fix=x is not NAME=VALUE", "--fix=x", code=2)
+    refused("a value that is none", relu, "--fix=x=one: the value is a number; of bool inputs true or "
+            "false", "--fix=x=one", code=2)
+    sequence = model([N("Relu", ["x"], ["y"])],
+                     [helper.make_tensor_sequence_value_info("x", T.FLOAT, [2])])
+    refused("an input that is no tensor", sequence,
+            'M: error: input "x" is no tensor (a sequence, a map, or nothing)')
+
+
+# ---- tensors --------------------------------------------------------------------------------------
+
+def external(location, **entries):
+    tensor = T(name="w", data_type=T.FLOAT, dims=[4], data_location=T.EXTERNAL)
+    for key, value in dict(location=location, **entries).items():
+        tensor.external_data.add(key=key, value=value)
+    return model([N("Add", ["x", "w"], ["y"])], [V("x", T.FLOAT, [4])], weights=[tensor])
+
+
+def tensors():
+    add = [N("Add", ["x", "w"], ["y"])]
+    four = [V("x", T.FLOAT, [4])]
+
+    def weight(**fields):
+        return model(add, four, weights=[T(name="w", **fields)])
+    refused("a type that ONNX does not have", weight(data_type=77, dims=[4]),
+            'M: error: tensor "w": element type 77, which is no type of ONNX that is known here')
+    refused("too few bytes", weight(data_type=1, dims=[4], raw_data=b"1234"),
+            'M: error: tensor "w": 4 bytes of raw_data; its float elements need 16')
+    refused("too many values", weight(data_type=1, dims=[1], float_data=[1, 2]),
+            'M: error: tensor "w": 2 values are listed; its shape has 1 elements')
+    refused("2^60 elements", weight(data_type=1, dims=[1 << 30, 1 << 30]),
+            'M: error: tensor "w": dimension 1 is 1073741824, which is not possible')
+    refused("nine dimensions", weight(data_type=1, dims=[1] * 9),
+            'M: error: tensor "w": 9 dimensions; this reader takes up to 8')
+    for location in ("/etc/passwd", "../w.bin", "a/../../w.bin", "", "a\\b"):
+        refused("external data in %r" % location, external(location),
+                'M: error: tensor "w": its values are in file "%s"; a location is a name below the folder '
+                "of the model, without '..'" % location)
+    with open(os.path.join(WORK, "w.bin"), "wb") as file:
+        file.write(b"0" * 20)
+    refused("external data that are too short", external("w.bin", offset="8"),
+            'M: error: tensor "w": file "w.bin" has 20 bytes, the tensor needs 16 from byte 8')
+    for name, weights in (("absent", "none.bin"), ("there", "w.bin")):
+        code, out, err, _ = run(external(weights).SerializeToString())
+        report("external data that are %s" % name, err if code or "io=weight" not in out else "")
+    refused("a type that the chip does not have", model([N("Relu", ["x"], ["y"])], [V("x", T.DOUBLE, [2])]),
+            'M: error: tensor "x" of node "x" is of type double (11), which the chip does not have',
+            hint="convert the model to types such as float, float16, int32 or int8")
+
+
+# ---- nodes ----------------------------------------------------------------------------------------
+
+def nodes():
+    def node(op, ins=("x",), text="", weights=(), opset=17, hint=None, outs=("y",), inputs=None,
+             options=(), **attributes):
+        refused("%s: %s" % (op, text), model([N(op, list(ins), list(outs), name="n", **attributes)],
+                                             inputs, weights=weights, opset=opset),
+                'M: error: node "n" (%s): %s' % (op, text), *options, hint=hint)
+
+    x = "2x3x8x8"
+    node("Relu", ["z"], 'input "z" is written by no node before')
+    node("Relu", [""], "input 0 is missing; the operator needs 1")
+    node("Loop", text="this reader does not take loops, sequences, maps, optional values and texts",
+         hint="export the model without them")
+    node("Conv", ["x", "w"], "input %s, weights 4x2x3x3 and group 1 do not fit" % x,
+         [("w", np.zeros((4, 2, 3, 3), np.float32))])
+    node("Conv", ["x", "w"], "a window of 9 over 8 elements and their pads",
+         [("w", np.zeros((4, 3, 9, 9), np.float32))])
+    node("Conv", ["x", "w"], "strides has 0", [("w", np.zeros((4, 3, 1, 1), np.float32))],
+         strides=[0, 1])
+    node("MaxPool", text="no kernel_shape")
+    node("MatMul", ["x", "w"], "%s times 3x8" % x, [("w", np.zeros((3, 8), np.float32))])
+    node("Gemm", ["x", "w"], "%s times 3x8" % x, [("w", np.zeros((3, 8), np.float32))])
+    node("Add", ["x", "w"], "shapes %s and 3 do not broadcast" % x, [("w", np.zeros(3, np.float32))])
+    node("Reshape", ["x", "s"], "384 elements (%s) into 5x7" % x, [ints("s", 5, 7)])
+    node("Reshape", ["x", "s"], "the wanted shape has extent -1 at dimension 1", [ints("s", -1, -1)])
+    node("Squeeze", ["x", "s"], "dimension 0 of %s is not 1" % x, [ints("s", 0)])
+    node("Transpose", text="perm has axis 1 twice", perm=[0, 1, 1, 3])
+    node("Softmax", text="axis 4 of a tensor with 4 dimensions", axis=4)
+    node("Slice", ["x", "s", "s", "a", "z"], "a step of 0", [ints("s", 1), ints("a", 0), ints("z", 0)])
+    node("Concat", ["x", "w"], "input 1 is 2x3, the first %s; they are joined at dimension 0" % x,
+         [("w", np.zeros((2, 3), np.float32))], axis=0)
+    node("Split", text="its parts are larger than dimension 0 of %s" % x, outs=("y", "z", "v"), axis=0,
+         opset=11, split=[2, 1, 1])
+    node("Cast", text="a cast to element type 99, which is no type of ONNX that is known here", to=99)
+    node("TopK", ["x", "k"], "the 9 largest of 8", [ints("k", 9)], outs=("y", "i"))
+    node("Einsum", text='equation "b...->b"; this reader takes letters without "..."', equation="b...->b")
+    node("Tile", ["x", "r"], "35184372088832 repeats", [ints("r", 1 << 45, 1, 1, 1)])
+    node("Expand", ["x", "s"], "its result would have more than 2^42 elements",
+         [ints("s", 1 << 40, 2, 3, 8, 8)])
+    two = [V("x", T.FLOAT, [4]), V("c", T.INT64, [1])]
+    node("Expand", ["x", "c"], 'input 1 ("c") has to be known before a run, and is computed in the run',
+         inputs=two, hint='it follows from input "c", whose value can be fixed: --fix c=VALUE')
+    branch = helper.make_graph([N("Relu", ["x"], ["t"])], "b", [], [V("t", T.FLOAT, None)])
+    chosen = model([N("Greater", ["c", "zero"], ["q"]),
+                    N("If", ["q"], ["y"], name="n", then_branch=branch, else_branch=branch)], two,
+                   weights=[ints("zero", 0)])
+    refused("If", chosen, 'M: error: node "n" (If): its condition "q" is not known before a run',
+            hint='it follows from input "c", whose value can be fixed: --fix c=VALUE')
+    code, out, err, _ = run(chosen.SerializeToString(), "--fix=c=1")
+    report("If with a fixed input is its branch", "" if "op=Relu,in=x,out=y" in out else out + err)
+    refused("a cycle", model([N("Add", ["x", "b"], ["a"], name="n"), N("Relu", ["a"], ["b"])]),
+            'M: error: node "n" (Add): input "b" is written by no node before')
+    refused("a result that no node writes", model([], outputs=[V("y", T.FLOAT, None)]),
+            'M: error: output "y" is written by no node')
+    refused("a name that stands twice", model([N("Relu", ["x"], ["y"]), N("Abs", ["x"], ["y"])]),
+            'M: error: two tensors have the name "y"')
+
+
+# ---- sizes that no model has ------------------------------------------------------------------------
+
+def ends_soon(name, content, text):
+    code, _, err, seconds = run(content)
+    problem = ""
+    if code != 3 or text not in err or seconds > 30:
+        problem = "exit code %d after %.1f s: %r" % (code, seconds, err[:300])
+    report(name, problem)
+
+
+def hostile():
+    ends_soon("two million nodes", raw_model(field(1, b"") * (2 << 20)), "more than 1048576 nodes")
+    deep = field(12, field(1, b"y"))
+    for _ in range(3000):
+        deep = field(1, field(2, b"y") + field(4, b"If") + field(5, field(1, b"then_branch") + field(6, deep)))
+    ends_soon("branches 3000 deep", raw_model(deep), "graphs are nested too deep")
+    types = b""
+    for _ in range(20000):
+        types = field(4, field(1, types))
+    ends_soon("types 20000 deep", raw_model(field(11, field(1, b"x") + field(2, types))),
+              'input "x" is no tensor')
+    branch = helper.make_graph([N("Relu", ["x"], ["t"])], "b", [], [V("t", T.FLOAT, None)])
+    for _ in range(18):
+        branch = helper.make_graph([N("If", ["c"], ["t"], then_branch=branch)], "b", [],
+                                   [V("t", T.FLOAT, None)])
+    nested = model([N("If", ["c"], ["y"], then_branch=branch)], weights=[("c", np.array(True))])
+    ends_soon("branches 18 deep", nested.SerializeToString(), "branches are nested more than 16 deep")
+    huge = model([N("ConstantOfShape", ["s"], ["w"]), N("Add", ["x", "w"], ["y"])],
+                 [V("x", T.FLOAT, [1])], weights=[ints("s", 1 << 20, 1 << 20)])
+    code, out, err, _ = run(huge.SerializeToString())
+    report("a weight of 2^40 elements has no values", err if code else "")
+
+
+print("1..65")
+files()
+inputs()
+tensors()
+nodes()
+hostile()

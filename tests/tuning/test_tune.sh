@@ -1,0 +1,231 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# vinci tune from the outside: what it finds is the best of single runs; kills and jobs leave no trace
+# in the repository; records that are stale or of other shapes are measured; a tuner of its own finds
+# the same through the door. $VINCI is the program under test.
+# Operators with their arguments are words of a variable.
+# shellcheck disable=SC2086
+set -u
+srcdir=${TESTS_SRCDIR:-.}
+. "$srcdir/tests/support/tap.sh"
+. "$srcdir/tests/support/await.sh"
+vinci=${VINCI:?}
+soc=--soc-version=Ascend910B4
+
+work_folder test_tune
+
+tune() { keep "$vinci" tune "$@" $soc; }
+
+# The cycles of a run with these arguments.
+cycles_of() {
+  "$vinci" run $1 $soc 2>"$work/note" | sed -n 's/^Cycles  *\([0-9]*\) .*/\1/p'
+}
+
+# Problems unless two texts are equal: same WHAT ONE OTHER.
+same() { [ "$2" = "$3" ] || printf '%s: %s, not %s\n' "$1" "$2" "$3"; }
+
+# The schedule and cycles of a report.
+best() { sed -n 's/^Best  *\([0-9]*\) cycles *[-+0-9.]* %  \(.*\)/\1 \2/p' "$work/out"; }
+
+# Whether a journal has N lines, or the search $pid has ended, as it may on a fast host.
+has_lines() { has_ended "$pid" || [ "$(wc -l <"$1")" -ge "$2" ]; }
+
+plan 19
+
+# ---- truth: each schedule of a space by a run of its own ----
+
+small="cumsum shape=8x16"
+tune $small --space
+problems=$(expect 0 "")
+truth=$(tail -n +2 "$work/out" | cut -d, -f1 | while read -r schedule; do
+  echo "$(cycles_of "$small $schedule") $schedule"
+done | sort -n | head -1)
+tune $small --strategy=exhaustive --robust=0
+report "the best of all schedules is the best of single runs" \
+  "$problems$(expect 0 "")$(same best "$(best)" "$truth")"
+
+# Schedules that the lowering never chooses from are among these.
+tune matmul m=20 k=24 n=40 --strategy=exhaustive --schedules=200 --memory=flat --robust=0
+report "every schedule of a space compiles and runs" \
+  "$(expect 0 "" "200 evaluations")$(grep 'without an answer' "$work/out")"
+
+tune $small --space --schedules=3 && rows=$(wc -l <"$work/out")
+report "a space holds what the lowering chooses from, however few are asked for" \
+  "$([ "$rows" -ge 4 ] || echo "$rows rows")"
+
+# ---- searches ----
+
+wide="layer_norm shape=17x768"
+tune $wide --strategy=exhaustive --memory=flat --robust=0
+truth=$(best)
+problems=
+for strategy in genetic tree halving estimate; do
+  tune $wide --strategy=$strategy --memory=flat --robust=0
+  found=$(best)
+  problems="$problems$(expect 0 "" "Regret ")$(awk -v a="${truth%% *}" -v b="${found%% *}" -v n=$strategy \
+    'BEGIN { if (!(b >= a && b <= 1.05 * a)) print n ": " b " cycles, the best takes " a }')"
+done
+report "strategies come within 5 % of the best" "$problems"
+
+tune $wide --memory=flat --seed=5 -n 30 -j1
+cp "$work/out" "$work/one"
+tune $wide --memory=flat --seed=5 -n 30 -j3
+report "the report has the same bytes for any number of jobs" \
+  "$(cmp "$work/one" "$work/out" 2>&1)$(expect 0 "" "neighbours of the chip")"
+
+product="matmul m=509 k=331 n=1031"
+tune $product --memory=flat -n 40 --robust=0 --values
+report "the parts of the difference add up" "$(awk '
+  /change of total_cycles/ { whole = $4; on = 1; next }
+  on && /^            [^ ].*: [-+][0-9]+ cycles \([-+][0-9.]+ %\)$/ { sum += $(NF - 3) }
+  END { if (whole == "") print "no explanation"; else if (sum != whole) print sum " is not " whole }' "$work/out")"
+
+# ---- kills ----
+
+words="tune $product $soc -n 56 --seed=3 --robust=2 -q"
+"$vinci" $words -r "$work/whole" -j1
+for lines in 5 20 40; do
+  "$vinci" $words -r "$work/killed" -j2 &
+  pid=$!
+  await has_lines "$work/killed.journal" $lines
+  kill -9 $pid 2>"$work/note"
+  wait $pid 2>"$work/note"
+done
+"$vinci" $words -r "$work/killed" -j2
+report "three kills and other jobs: the same bytes in the repository" \
+  "$(cmp "$work/whole" "$work/killed" 2>&1)$(ls "$work/killed.journal" 2>/dev/null)"
+
+"$vinci" $words -r "$work/stopped" -j1 2>"$work/err" &
+pid=$!
+await has_lines "$work/stopped.journal" 1
+kill -INT $pid
+wait $pid
+code=$? problems=
+[ $code -eq 7 ] || problems="exit code $code"
+[ -s "$work/stopped.journal" ] || problems="$problems no journal"
+[ ! -e "$work/stopped" ] || problems="$problems a repository"
+grep -q 'interrupted: 0 of 1 searches are done; the same command goes on' "$work/err" ||
+  problems="$problems $(cat "$work/err")"
+report "an interrupted search says so, and keeps its journal" "$problems"
+
+# ---- the repository ----
+
+record=$(tail -1 "$work/whole")
+tuned=$(printf '%s' "$record" | cut -f7) usual=$(printf '%s' "$record" | cut -f8)
+problems=$(same run "$(cycles_of "$product --repository=$work/whole")" "$tuned")
+grep -q "was tuned from $usual to $tuned cycles" "$work/note" || problems="$problems$(cat "$work/note")"
+problems="$problems$(same default "$(cycles_of "$product")" "$usual")"
+[ "$tuned" -lt "$usual" ] || problems="$problems nothing to find"
+report "a run takes the schedule, and has the cycles of the record" "$problems"
+
+"$vinci" compile $product $soc -r "$work/whole" -o "$work/tuned.csv" 2>"$work/note"
+report "so does compile" "$(same cycles "$(cycles_of "$work/tuned.csv")" "$tuned")"
+
+# A record of an older revision, and one whose program is another, with a schedule that is slow.
+slow="split=1 tile=16x16x16 panel=16x16 resident=none band=1 cores=1"
+awk -F '\t' -v OFS='\t' -v slow="$slow" 'NR > 1 { $6 = 1; $7 = 10; $10 = slow } { print }' "$work/whole" >"$work/old"
+awk -F '\t' -v OFS='\t' 'NR > 1 { $9 = "0123456789abcdef" } { print }' "$work/whole" >"$work/other"
+problems=$(same old "$(cycles_of "$product -r $work/old")" "$usual")
+grep -q "measured again: no faster than the default, $usual cycles" "$work/note" ||
+  problems="$problems$(cat "$work/note")"
+problems="$problems$(same other "$(cycles_of "$product -r $work/other")" "$tuned")"
+grep -q "measured again: $tuned cycles, the default $usual" "$work/note" ||
+  problems="$problems$(cat "$work/note")"
+report "records of an older model or program are measured, and only the faster is taken" "$problems"
+
+near="matmul m=500 k=331 n=1024"
+usual_near=$(cycles_of "$near") near_cycles=$(cycles_of "$near -r $work/whole")
+problems=$(grep -q 'no record of this problem; that of matmul m=509 k=331 n=1031 .* was measured here' \
+  "$work/note" || cat "$work/note")
+[ "$near_cycles" -le "$usual_near" ] || problems="$problems $near_cycles, the default $usual_near"
+cycles_of "matmul m=500 k=331 n=1024 dtype=fp32 -r $work/whole" >/dev/null
+problems="$problems$(grep -q 'no record of matmul on this chip' "$work/note" || cat "$work/note")"
+report "another shape takes the schedule if that is faster there; another type does not" "$problems"
+
+# Lines in any order, doubled, and an older one of the same key.
+{ cat "$work/old"; tail -1 "$work/whole"; tail -1 "$work/whole"; } >"$work/mixed"
+tune $small -r "$work/second" -q
+tune --merge="$work/mixed" --merge="$work/second" -r "$work/one_two"
+problems=$(expect 0 "")
+tune --merge="$work/second" --merge="$work/whole" -r "$work/two_one"
+problems="$problems$(expect 0 "")$(cmp "$work/one_two" "$work/two_one" 2>&1)"
+[ "$(wc -l <"$work/one_two")" -eq 3 ] || problems="$problems$(cat "$work/one_two")"
+report "repositories merge, in any order, into the same bytes" "$problems"
+
+# A record that is faster than anything, of a program that is not lowered any more.
+awk -F '\t' -v OFS='\t' 'NR > 1 { $7 = 10; $9 = "0123456789abcdef" } { print }' "$work/second" >"$work/boast"
+tune $small -r "$work/boast" -q
+report "a search replaces a record of another program, however fast that was" "$(cmp "$work/second" "$work/boast" 2>&1)"
+
+# ---- a list and a network ----
+
+printf 'op,args\nrelu,shape=64x64\nrelu,shape=64x64\ncumsum,shape=8x16\n' >"$work/list.csv"
+tune --ops="$work/list.csv" --memory=flat --robust=0
+problems=$(expect 0 "" "Total     2 operators, 3 calls: ")
+tune "$srcdir/traces/examples/two_layers.graph.csv" --memory=flat --robust=0 -n 8 -r "$work/net"
+problems="$problems$(expect 0 "" "Total     ")"
+keep "$vinci" net run "$srcdir/traces/examples/two_layers.graph.csv" $soc -r "$work/net" --memory=flat
+problems="$problems$(expect 0 - "Time ")"
+case $err in *" as recorded, 0 of an older model"*) ;; *) problems="$problems$err" ;; esac
+report "lists and networks: equal operators once, and a run of the network takes the schedules" "$problems"
+
+# ---- errors ----
+
+problems=
+wrong() {
+  expected=$1
+  shift
+  tune "$@"
+  problems="$problems$(expect 2 "$expected")"
+}
+wrong "error: unknown strategy 'best'
+hint: one of exhaustive, random, estimate, genetic, tree, halving" $small --strategy=best
+wrong "error: cumsum has no choice of schedules: its tiling keys are given, or there are none" $small blocks=3
+wrong "error: unknown operator 'mathmul'
+hint: did you mean 'matmul'?" mathmul m=4
+wrong "error: --merge needs --repository=FILE" --merge="$work/whole"
+printf 'chip\tnothing\n' >"$work/broken"
+tune $small -r "$work/broken"
+problems="$problems$(expect 3 "$work/broken:1: error: is no record of a tuning
+hint: such files are written by 'vinci tune --repository=FILE'")"
+report "errors name what is wrong" "$problems"
+
+# ---- the door ----
+
+keep /usr/bin/python3 "$srcdir/scripts/python/tuner.py" "$vinci" Ascend910B4 $small
+found=$(cut -d' ' -f2- "$work/out")
+tune $small --strategy=exhaustive --robust=0
+report "a tuner in Python finds the same as all schedules" "$(same found "$found" "$(best)")"
+
+"$vinci" compile relu shape=4x512 $soc -o "$work/own.csv"
+sed '/^ *set_flag/d' "$work/own.csv" >"$work/hangs.csv"
+sed 's/vrelu,/vabs,/' "$work/own.csv" >"$work/wrong.csv"
+keep "$vinci" tune serve $soc <<END
+{"ask": "evaluate", "op": "relu", "args": {"shape": "4x512"}, "values": true, "schedules": ["rows=1 cols=512", {"rows": 9000}, {"trace": "$work/own.csv"}, {"trace": "$work/hangs.csv"}, {"trace": "$work/wrong.csv"}]}
+{"ask": "evaluate", "op": "relu", "args": "shape=4x512", "max_cycles": 100, "schedules": [""]}
+{"id": 3, "ask": "everything"}
+[1, 2
+{"ask": "space", "op": "relu", "args": {"shape": [4]}}
+END
+words=$(printf '%s\n' "$out" | grep -o '"cycles"\|"error": "[a-z]*"\|"id": "3"' | tr '\n' ' ')
+report "what is wrong with a candidate is its answer" "$(expect 0 "")$(same answers "$words" \
+  '"cycles" "error": "illegal" "cycles" "error": "hangs" "error": "values" "error": "limit" "id": "3" "error": "illegal" "error": "illegal" "error": "illegal" ')"
+
+# ---- Lua ----
+
+cat >"$work/tune.lua" <<'END'
+local vinci = require "vinci"
+local chip = vinci.soc "Ascend910B4"
+local args = { shape = { 8, 16 } }
+local space = vinci.space(chip, "cumsum", args)
+assert(space.closed and #space.schedules == #space.knobs[1].values and space.knobs[1].name == "blocks")
+local tuned = vinci.tune(chip, "cumsum", args, { strategy = "exhaustive", jobs = 1, repository = arg[1] })
+print(tuned.cycles, tuned.schedule)
+END
+keep "$vinci" lua "$work/tune.lua" "$work/lua"
+problems=$(expect 0 "")
+found=$(tr '\t' ' ' <"$work/out")
+tune $small --strategy=exhaustive --robust=0 -r "$work/program" >/dev/null
+tune $small --strategy=exhaustive --robust=0
+report "Lua finds the same, and keeps the same record" \
+  "$problems$(same found "$found" "$(best)")$(cmp "$work/lua" "$work/program" 2>&1)"

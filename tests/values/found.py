@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators whose results are as many as the data say, losses of classes, means of windows, against numpy.
+
+    found.py VINCI [options of vecops.py]
+"""
+
+import sys
+
+import numpy as np
+
+from vecops import CHAIN, NUMPY, extents, main, rounded, wide
+
+ALL = ["fp16", "bf16", "fp32", "int8", "uint8", "int16", "int32", "int64"]
+
+
+def spread(rng, elements, count, tile):
+    """A mask that keeps i * count // elements of the first i at each border of a tile, anywhere within."""
+    mask = np.zeros(elements, np.uint8)
+    for begin in range(0, elements, tile):
+        end = min(begin + tile, elements)
+        kept = end * count // elements - begin * count // elements
+        mask[begin + rng.permutation(end - begin)[:kept]] = 1
+    return mask
+
+
+# A tiling that is given, and the tile that goes with it; without, a tile of one element fits every tiling.
+CASES = [("1", 1, 1, ""), ("4", 1, 1, ""), ("17x3", 51, 1, ""), ("127", 5, 127, "cols=127 blocks=1"),
+         ("31x33", 500, 1, ""), ("5x1009", 1003, 512, "cols=512 blocks=3"), ("100003", 1, 1, ""),
+         ("100003", 99991, 1024, "cols=1024 blocks=7 buffers=1"), ("3x5x7x401", 20000, 1536, "cols=1536 buffers=2 blocks=2")]
+
+
+def selects(cases):
+    for shape, count, tile, tiling in CASES:
+        for dtype in ALL:
+            x = cases.draw(shape, dtype)
+            if NUMPY[dtype] in (np.float16, np.float32):
+                x.flat[0] = np.nan if count > 1 else np.inf
+            mask = spread(cases.rng, x.size, count, tile).reshape(x.shape)
+            cases.add("masked_select shape=%s count=%d dtype=%s %s" % (shape, count, dtype, tiling),
+                      {"x": x, "mask": mask}, {"y": x[mask != 0]})
+
+
+def nonzeros(cases):
+    for shape, count, tile, tiling in CASES:
+        for dtype in ALL[:-1]:
+            size = int(np.prod(extents(shape)))
+            mask = spread(cases.rng, size, count, tile).reshape(extents(shape))
+            x = cases.draw(shape, dtype)
+            x[x == 0] = 3
+            if NUMPY[dtype] in (np.float16, np.float32):  # neither is 0, and the smallest is no 0
+                x[cases.rng.random(x.shape) < 0.1] = np.nan
+                x[cases.rng.random(x.shape) < 0.1] = -np.inf
+                x[cases.rng.random(x.shape) < 0.1] = 2.0 ** -24
+            x = np.where(mask != 0, x, np.zeros(1, x.dtype))
+            if NUMPY[dtype] in (np.float16, np.float32):
+                x[(mask == 0) & (cases.rng.random(x.shape) < 0.5)] = -0.0
+            cases.add("nonzero shape=%s count=%d dtype=%s %s" % (shape, count, dtype, tiling), {"x": x},
+                      {"y": np.stack(np.nonzero(mask)).astype(np.int64)})
+
+
+def losses(cases):
+    for rows, classes in [(1, 1), (32, 1000), (17, 3), (3, 10007), (509, 129), (7, 64)]:
+        for dtype, dtype1 in [("fp32", "int64"), ("fp32", "int32"), ("fp16", "int64"), ("bf16", "int32")]:
+            x = cases.draw("%dx%d" % (rows, classes), dtype, -9, 0)
+            weight = cases.draw("1x%d" % classes, dtype, 0.5, 2)
+            target = cases.rng.integers(0, classes, (rows, 1)).astype(dtype1)
+            target[rows // 2 + 1:rows // 2 + 3] = -100  # no class: no part of the loss
+            at = np.arange(classes) == target
+            weights = np.where(at, wide(weight), 0)
+            far = np.where(cases.rng.random(x.shape) < 0.1, -np.inf, x).astype(x.dtype)  # elsewhere it does not count
+            x = np.where(at, x, far)
+            terms = -weights * np.where(at, wide(x), 0)
+            inputs = {"x": x, "target": target, "weight": weight}
+            tail = " shape=%dx%d dtype=%s dtype1=%s" % (rows, classes, dtype, dtype1)
+            cases.add("nll_loss_rows" + tail, inputs, {"terms": rounded(terms, dtype), "weights": rounded(weights, dtype)},
+                      CHAIN[dtype])
+            total = weights.sum().reshape(1)
+            some = (CHAIN[dtype][0] * 4, CHAIN[dtype][1] * 4)
+            if dtype == "fp32":
+                for reduction, loss in [("mean", terms.sum().reshape(1) / total), ("sum", terms.sum().reshape(1)),
+                                        ("none", terms.sum(1))]:
+                    cases.add("nll_loss reduction=%s%s" % (reduction, tail), inputs,
+                              {"loss": rounded(loss, dtype), "total_weight": rounded(total, dtype)}, some)
+            total = cases.draw("1x1", dtype, 1, 30)
+            for reduction in ["mean", "sum", "none"]:
+                dy = cases.draw("%dx1" % (rows if reduction == "none" else 1), dtype)
+                dx = -weights * wide(dy) / (wide(total) if reduction == "mean" else 1)
+                given = {"weight": weight, "target": target, "dy": dy}
+                if reduction == "mean":
+                    given["total_weight"] = total
+                cases.add("nll_loss_grad reduction=%s%s" % (reduction, tail), given, {"dx": rounded(dx, dtype)}, CHAIN[dtype])
+
+
+def pools(cases):
+    for shape, out in [("1x1x1x1x1", "1x1x1"), ("3x1x6x6x16", "1x6x6"), ("2x1x12x10x33", "1x3x5"), ("1x1x7x9x129", "1x7x1"),
+                       ("3x4x6x8x5", "2x3x2"), ("2x9x1x4x64", "1x1x4")]:
+        for dtype in ["fp32", "fp16", "bf16"]:
+            n, d, h, w, c = extents(shape)
+            od, oh, ow = extents(out)
+            x, dy = cases.draw(shape, dtype), cases.draw("%dx%s" % (n, out) + "x%d" % c, dtype)
+            parts = wide(x).reshape(n, od, d // od, oh, h // oh, ow, w // ow, c)
+            cases.add("adaptive_avg_pool shape=%s out=%s dtype=%s" % (shape, out, dtype), {"x": x.reshape(-1)},
+                      {"y": rounded(parts.mean((2, 4, 6)).reshape(-1), dtype)}, (CHAIN[dtype][0] * 3, CHAIN[dtype][1] * 3))
+            dx = np.broadcast_to((wide(dy) * od * oh * ow / (d * h * w))[:, :, None, :, None, :, None], parts.shape)
+            cases.add("adaptive_avg_pool_grad shape=%s out=%s dtype=%s" % (shape, out, dtype), {"dy": dy.reshape(-1)},
+                      {"dx": rounded(dx.reshape(-1), dtype)}, CHAIN[dtype])
+
+
+GROUPS = [selects, nonzeros, losses, pools]
+
+if __name__ == "__main__":
+    sys.exit(main(GROUPS, __doc__))

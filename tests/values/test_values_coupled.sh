@@ -1,0 +1,26 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Operators on coupled cores against tests/values/coupled.py; VINCI_VALUE_EVERY=1 runs all cases.
+set -u
+. "${TESTS_SRCDIR:-.}/tests/support/tap.sh"
+
+python=/usr/bin/python3
+"$python" -c 'import numpy' 2>/dev/null || skip_all "no numpy"
+plan 4
+
+seed=${VINCI_VALUE_SEED:-1}
+echo "# seed $seed"
+for chip in Ascend310P3 Ascend910A; do
+  if output=$(PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/values/coupled.py" \
+    "${VINCI:?}" --soc "$chip" --every "${VINCI_VALUE_EVERY:-40}" --seed "$seed" 2>&1); then
+    echo "# $output"
+    output=
+  fi
+  report "operators compute what numpy does on $chip" "$output"
+  if output=$(PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/values/scores.py" \
+    "${VINCI:?}" --soc "$chip" --seed "$seed" 2>&1); then
+    echo "# $output"
+    output=
+  fi
+  report "attention as layers computes what numpy does on $chip" "$output"
+done

@@ -1,0 +1,26 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Fused operators compute what tests/values/fused.py and chains.py say, and pass all checks; VINCI_VALUE_CHAINS
+# says how many random chains.
+set -u
+. "${TESTS_SRCDIR:-.}/tests/support/tap.sh"
+
+python=/usr/bin/python3
+"$python" -c 'import numpy' 2>/dev/null || skip_all "no numpy"
+plan 2
+
+seed=${VINCI_VALUE_SEED:-1}
+echo "# seed $seed"
+# values WHAT SCRIPT OPTION...
+values() {
+  what=$1 script=$2
+  shift 2
+  if output=$(PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/values/$script" \
+    "${VINCI:?}" --seed "$seed" "$@" 2>&1); then
+    echo "# $output"
+    output=
+  fi
+  report "$what compute what numpy does" "$output"
+}
+values "fused operators" fused.py
+values "chains" chains.py --cases "${VINCI_VALUE_CHAINS:-40}"

@@ -1,0 +1,24 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Lowered operators of serving engines against tests/values/serving.py, engines.py and found.py; VINCI_VALUE_EVERY=1 runs all cases.
+set -u
+. "${TESTS_SRCDIR:-.}/tests/support/tap.sh"
+
+python=/usr/bin/python3
+"$python" -c 'import numpy' 2>/dev/null || skip_all "no numpy"
+plan 3
+
+seed=${VINCI_VALUE_SEED:-1}
+echo "# seed $seed"
+# values SCRIPT EVERY WHAT
+values() {
+  if output=$(PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/values/$1" "${VINCI:?}" \
+    --soc Ascend910B4 --every "${VINCI_VALUE_EVERY:-$2}" --seed "$seed" 2>&1); then
+    echo "# $output"
+    output=
+  fi
+  report "$3 compute what numpy does" "$output"
+}
+values serving.py 6 "operators of serving engines"
+values engines.py 5 "rotary forms, operators on indices and of sparse attention"
+values found.py 5 "results as long as the data say"

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Numbers of the fields of Perfetto's trace format that timelines use, and of its enums. Source:
+ * the published schema, github.com/google/perfetto, below protos/perfetto/trace: trace.proto,
+ * trace_packet.proto, trace_packet_defaults.proto, clock_snapshot.proto, the folders
+ * interned_data and track_event.
+ */
+#ifndef VINCI_TRACES_EXPORT_PERFETTO_FIELDS_H
+#define VINCI_TRACES_EXPORT_PERFETTO_FIELDS_H
+
+enum {
+  TRACE_PACKET = 1,
+
+  PACKET_CLOCK_SNAPSHOT = 6,
+  PACKET_TIMESTAMP = 8,
+  PACKET_SEQUENCE_ID = 10,
+  PACKET_TRACK_EVENT = 11,
+  PACKET_INTERNED_DATA = 12,
+  PACKET_SEQUENCE_FLAGS = 13,
+  PACKET_DEFAULTS = 59,
+  PACKET_TRACK_DESCRIPTOR = 60,
+
+  SEQUENCE_STATE_CLEARED = 1,
+  SEQUENCE_NEEDS_STATE = 2,
+
+  SNAPSHOT_CLOCKS = 1,
+  CLOCK_ID = 1,
+  CLOCK_TIMESTAMP = 2,
+  CLOCK_IS_INCREMENTAL = 3,
+  CLOCK_BOOTTIME = 6,     /* Perfetto's own clock */
+  CLOCK_OF_SEQUENCE = 64, /* the first that a sequence may define */
+
+  DEFAULTS_TRACK_EVENT = 11,
+  DEFAULTS_CLOCK_ID = 58,
+
+  TRACK_UUID = 1,
+  TRACK_NAME = 2,
+  TRACK_PARENT_UUID = 5,
+  TRACK_COUNTER = 8,
+  TRACK_CHILD_ORDERING = 11,
+  TRACK_SIBLING_ORDER_RANK = 12,
+  CHILD_ORDERING_EXPLICIT = 3,
+  COUNTER_UNIT_NAME = 6,
+
+  EVENT_DEBUG_ANNOTATIONS = 4,
+  EVENT_TYPE = 9,
+  EVENT_NAME_IID = 10,
+  EVENT_TRACK_UUID = 11,
+  EVENT_NAME = 23,
+  EVENT_SOURCE_LOCATION_IID = 34,
+  EVENT_DOUBLE_COUNTER_VALUE = 44,
+  EVENT_FLOW_IDS = 47,
+  EVENT_TERMINATING_FLOW_IDS = 48,
+  EVENT_SLICE_BEGIN = 1,
+  EVENT_SLICE_END = 2,
+  EVENT_INSTANT = 3,
+  EVENT_COUNTER = 4,
+
+  ANNOTATION_NAME_IID = 1,
+  ANNOTATION_UINT_VALUE = 3,
+
+  INTERNED_EVENT_NAMES = 2,
+  INTERNED_ANNOTATION_NAMES = 3,
+  INTERNED_SOURCE_LOCATIONS = 4,
+  INTERNED_IID = 1,
+  INTERNED_NAME = 2,
+  LOCATION_IID = 1,
+  LOCATION_FILE_NAME = 2,
+  LOCATION_LINE_NUMBER = 4,
+};
+
+#endif

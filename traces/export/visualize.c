@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * visualize_data.bin: what MindStudio Insight opens, as blocks. Each has a head of 12 bytes, little
+ * endian: length of the content with its padding (8), type, padding, version, a reserved byte; then
+ * JSON, padded to 4 bytes. Blocks here: the timeline, times by line, times by instruction. Left
+ * out: the text of the source, whose block has a path between head and content that no published
+ * reader lets one check, and the figures that need counters of a board.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+
+#include "core/isa/isa.h"
+#include "traces/export/export.h"
+#include "traces/export/opprof.h"
+
+enum { BLOCK_TRACE = 2, BLOCK_LINES = 3, BLOCK_INSTRUCTIONS = 4 };
+enum { BLOCK_VERSION = 0x5a, BLOCK_RESERVED = 0x5a, BLOCK_UNIT = 4 };
+/* How a column is shown. */
+enum { SHOWN_INTEGER = 1, SHOWN_TEXT = 3 };
+
+/* The tables of all cores that ran a block, and the union of their rows. */
+struct cores {
+  const struct vinci_result *result;
+  uint32_t *core;
+  struct exe_table *tables;
+  size_t count;
+};
+
+static void free_cores(struct cores *cores) {
+  for (size_t i = 0; i < cores->count; i++)
+    free(cores->tables[i].rows);
+  free(cores->tables);
+  free(cores->core);
+}
+
+static bool find_cores(struct cores *cores, const struct vinci_result *result,
+                       const struct timeline_choice *choice) {
+  *cores = (struct cores){.result = result,
+                          .core = calloc(result->core_count + 1, sizeof *cores->core),
+                          .tables = calloc(result->core_count + 1, sizeof *cores->tables)};
+  bool enough = cores->core && cores->tables;
+  for (uint32_t i = 0; enough && i < result->core_count; i++) {
+    if (result->cores[i].blocks_run == 0 || !timeline_has_core(choice, result->cores[i].cluster))
+      continue;
+    enough = exe_find(&cores->tables[cores->count], result, i);
+    cores->core[cores->count] = i;
+    cores->count += enough;
+  }
+  if (!enough)
+    free_cores(cores);
+  return enough;
+}
+
+static bool after(const struct exe_row *a, const struct exe_row *b) {
+  if (a->line != b->line)
+    return a->line > b->line;
+  return a->op != b->op ? a->op > b->op : a->pipe > b->pipe;
+}
+
+/* The first row of all cores at or behind `place`s; NULL behind the last. */
+static const struct exe_row *next_row(const struct cores *cores, const size_t *place) {
+  const struct exe_row *first = NULL;
+  for (size_t i = 0; i < cores->count; i++) {
+    const struct exe_row *row = &cores->tables[i].rows[place[i]];
+    if (place[i] < cores->tables[i].count && (!first || after(first, row)))
+      first = row;
+  }
+  return first;
+}
+
+/* A number of each core, in the order of "Cores". */
+static void write_numbers(FILE *out, const char *key, const struct cores *cores,
+                          const size_t *place, const struct exe_row *row,
+                          uint64_t (*number)(const struct exe_row *row)) {
+  fprintf(out, ",\"%s\":[", key);
+  for (size_t i = 0; i < cores->count; i++) {
+    const struct exe_row *own = &cores->tables[i].rows[place[i]];
+    bool has = place[i] < cores->tables[i].count && !after(own, row);
+    fprintf(out, "%s%" PRIu64, i ? "," : "", has ? number(own) : 0);
+  }
+  fputc(']', out);
+}
+
+static uint64_t cycles_of(const struct exe_row *row) { return row->cycles; }
+static uint64_t count_of(const struct exe_row *row) { return row->count; }
+static uint64_t bytes_of(const struct exe_row *row) { return row->bytes; }
+
+static void write_row(FILE *out, unsigned block, const struct cores *cores, const size_t *place,
+                      const struct exe_row *row, const char *source) {
+  if (block == BLOCK_LINES) {
+    fprintf(out, "{\"Line\":%" PRIu32 ",\"Address Range\":[[\"0x%" PRIx32 "\",\"0x%" PRIx32 "\"]]",
+            row->line, row->line, row->line);
+  } else {
+    fprintf(out, "{\"Address\":\"0x%" PRIx32 "\",\"AscendC Inner Code\":", row->line);
+    fprintf(out, "%.*s:%" PRIu32 "\"", (int)strlen(source) - 1, source, row->line);
+    fprintf(out, ",\"Source\":\"%s\",\"Pipe\":\"%s\"", isa_row((enum isa_op)row->op)->name,
+            pipe_lane((enum pipe)row->pipe));
+  }
+  write_numbers(out, "Cycles", cores, place, row, cycles_of);
+  write_numbers(out, "Instructions Executed", cores, place, row, count_of);
+  write_numbers(out, "Process Bytes", cores, place, row, bytes_of);
+  fputc('}', out);
+}
+
+static void write_core_names(FILE *out, const struct cores *cores) {
+  char name[48];
+  fputs("{\"Cores\":[", out);
+  for (size_t i = 0; i < cores->count; i++) {
+    result_core_name(&cores->result->cores[cores->core[i]], name, sizeof name);
+    fprintf(out, "%s\"%s\"", i ? "," : "", name);
+  }
+  fputc(']', out);
+}
+
+static void write_types(FILE *out, unsigned block) {
+  if (block == BLOCK_LINES)
+    fprintf(out, "]}],\"Files Dtype\":{\"Line\":%d,\"Address Range\":%d", SHOWN_INTEGER,
+            SHOWN_TEXT);
+  else
+    fprintf(out,
+            "],\"Instructions Dtype\":{\"Address\":%d,\"AscendC Inner Code\":%d,\"Source\":%d,"
+            "\"Pipe\":%d",
+            SHOWN_TEXT, SHOWN_TEXT, SHOWN_TEXT, SHOWN_TEXT);
+  fprintf(out, ",\"Cycles\":%d,\"Instructions Executed\":%d,\"Process Bytes\":%d}}", SHOWN_INTEGER,
+          SHOWN_INTEGER, SHOWN_INTEGER);
+}
+
+/* Rows of all cores are merged: each core has its own in the same order. */
+static bool write_rows(FILE *out, unsigned block, const struct cores *cores, const char *source) {
+  size_t *place = calloc(cores->count + 1, sizeof *place);
+  if (!place)
+    return false;
+  write_core_names(out, cores);
+  if (block == BLOCK_LINES)
+    fprintf(out, ",\"Files\":[{\"Source\":%s,\"Lines\":[", source);
+  else
+    fputs(",\"Instructions\":[", out);
+  const char *separator = "";
+  for (const struct exe_row *row; (row = next_row(cores, place)) != NULL; separator = ",") {
+    struct exe_row merged = *row;
+    fputs(separator, out);
+    write_row(out, block, cores, place, &merged, source);
+    for (size_t i = 0; i < cores->count; i++)
+      place[i] +=
+          place[i] < cores->tables[i].count && !after(&cores->tables[i].rows[place[i]], &merged);
+  }
+  write_types(out, block);
+  free(place);
+  return true;
+}
+
+static void write_head(FILE *out, unsigned type, uint64_t length, unsigned padding) {
+  for (unsigned i = 0; i < sizeof length; i++)
+    fputc((int)((length + padding) >> 8 * i & 0xff), out);
+  fputc((int)type, out);
+  fputc((int)padding, out);
+  fputc(type == BLOCK_INSTRUCTIONS ? 0 : BLOCK_VERSION, out);
+  fputc(BLOCK_RESERVED, out);
+}
+
+/* The length comes first and is known last: the head is written twice. */
+static enum vinci_status write_block(const struct cores *cores,
+                                     const struct timeline_choice *choice, unsigned type,
+                                     const char *source, FILE *out, struct vinci_diag *diag) {
+  enum vinci_status status = VINCI_OK;
+  off_t head = ftello(out);
+  write_head(out, type, 0, 0);
+  off_t start = ftello(out);
+  if (type == BLOCK_TRACE)
+    status = export_chrome(cores->result, choice, out, diag);
+  else if (!write_rows(out, type, cores, source))
+    status = diag_error(diag, VINCI_E_NOMEM, "out of memory");
+  off_t end = ftello(out);
+  unsigned padding = (unsigned)((BLOCK_UNIT - (end - start) % BLOCK_UNIT) % BLOCK_UNIT);
+  for (unsigned i = 0; i < padding; i++)
+    fputc(0, out);
+  if (head < 0 || start < 0 || end < 0 || fseeko(out, head, SEEK_SET) != 0)
+    return status == VINCI_OK ? diag_error(diag, VINCI_E_IO, "cannot seek in the file") : status;
+  write_head(out, type, (uint64_t)(end - start), padding);
+  if (fseeko(out, 0, SEEK_END) != 0 && status == VINCI_OK)
+    status = diag_error(diag, VINCI_E_IO, "cannot seek in the file");
+  return status;
+}
+
+enum vinci_status export_visualize(const struct vinci_result *result,
+                                   const struct timeline_choice *choice, FILE *out,
+                                   struct vinci_diag *diag) {
+  static const unsigned types[] = {BLOCK_TRACE, BLOCK_LINES, BLOCK_INSTRUCTIONS};
+  struct cores cores;
+  char *source = export_trace_name(result);
+  enum vinci_status status = VINCI_OK;
+  if (!source || !find_cores(&cores, result, choice)) {
+    free(source);
+    return diag_error(diag, VINCI_E_NOMEM, "out of memory");
+  }
+  for (size_t i = 0; status == VINCI_OK && i < sizeof types / sizeof *types; i++)
+    status = write_block(&cores, choice, types[i], source, out, diag);
+  free_cores(&cores);
+  free(source);
+  return status;
+}

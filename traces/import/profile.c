@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tables of the vendor's profilers: op_summary and kernel_details, a row for each launch; the
+ * tables of `msprof op`, a row for each core. */
+#include <limits.h>
+#include <string.h>
+
+#include "core/base/arith.h"
+#include "core/base/diag.h"
+#include "traces/import/table.h"
+
+enum { PS_DECIMALS = 6 }; /* microseconds as picoseconds */
+
+struct column_row {
+  const char *names;
+  enum import_row row;
+};
+
+static const struct column_row profile_columns[] = {
+    {"Task Duration(us)|Duration(us)", IMPORT_DURATION},
+    {"Block Num|Block Dim", IMPORT_BLOCKS},
+    {"aicore_time(us)|aic_time(us)", IMPORT_AIC_TIME},
+    {"aic_total_cycles|total_cycles", IMPORT_AIC_CYCLES},
+    {"aic_mac_time(us)|mac_time(us)", IMPORT_AIC_CUBE},
+    {"aic_scalar_time(us)|scalar_time(us)", IMPORT_AIC_SCALAR},
+    {"aic_mte1_time(us)|mte1_time(us)", IMPORT_AIC_MTE1},
+    {"aic_mte2_time(us)|mte2_time(us)", IMPORT_AIC_MTE2},
+    {"aic_mte3_time(us)|mte3_time(us)", IMPORT_AIC_MTE3},
+    {"aic_fixpipe_time(us)", IMPORT_AIC_FIXPIPE},
+    {"vec_time(us)", IMPORT_AIC_VEC},
+    {"aiv_time(us)", IMPORT_AIV_TIME},
+    {"aiv_total_cycles", IMPORT_AIV_CYCLES},
+    {"aiv_vec_time(us)", IMPORT_AIV_VEC},
+    {"aiv_scalar_time(us)", IMPORT_AIV_SCALAR},
+    {"aiv_mte2_time(us)", IMPORT_AIV_MTE2},
+    {"aiv_mte3_time(us)", IMPORT_AIV_MTE3},
+};
+
+static const struct column_row basic_columns[] = {
+    {"Task Duration(us)", IMPORT_DURATION},
+    {"Block Dim", IMPORT_BLOCKS},
+};
+
+static const struct column_row pipe_columns[] = {
+    {"aic_time(us)", IMPORT_AIC_TIME},          {"aic_total_cycles", IMPORT_AIC_CYCLES},
+    {"aic_cube_time(us)", IMPORT_AIC_CUBE},     {"aic_scalar_time(us)", IMPORT_AIC_SCALAR},
+    {"aic_mte1_time(us)", IMPORT_AIC_MTE1},     {"aic_mte2_time(us)", IMPORT_AIC_MTE2},
+    {"aic_mte3_time(us)", IMPORT_AIC_MTE3},     {"aic_fixpipe_time(us)", IMPORT_AIC_FIXPIPE},
+    {"aic_vec_time(us)", IMPORT_AIC_VEC},       {"aiv_time(us)", IMPORT_AIV_TIME},
+    {"aiv_total_cycles", IMPORT_AIV_CYCLES},    {"aiv_vec_time(us)", IMPORT_AIV_VEC},
+    {"aiv_scalar_time(us)", IMPORT_AIV_SCALAR}, {"aiv_mte2_time(us)", IMPORT_AIV_MTE2},
+    {"aiv_mte3_time(us)", IMPORT_AIV_MTE3},
+};
+
+static const struct column_row memory_columns[] = {
+    {"read_main_memory_datas(KB)", IMPORT_READ}, {"write_main_memory_datas(KB)", IMPORT_WRITTEN},
+    {"GM_to_L1_datas(KB)", IMPORT_GM_L1},        {"L0C_to_GM_datas(KB)", IMPORT_L0C_GM},
+    {"GM_to_UB_datas(KB)", IMPORT_GM_UB},        {"UB_to_GM_datas(KB)", IMPORT_UB_GM},
+};
+
+#define COUNT_OF(list) (sizeof(list) / sizeof *(list))
+
+static const struct {
+  enum import_unit unit;
+  bool sums;
+} row_forms[] = {
+#define MEAN false
+#define SUM true
+#define ROW(id, key, unit, join, text) {IMPORT_##unit, join},
+#include "traces/import/rows.def"
+#undef MEAN
+#undef SUM
+};
+
+/* Kilobytes of the vendor are of 1024 bytes, with six decimals here. */
+static uint64_t in_unit(enum import_row row, uint64_t value) {
+  enum { KIB = 1024, SIX_DECIMALS = 1000000 };
+  if (row_forms[row].unit != IMPORT_BYTES)
+    return value;
+  return (uint64_t)(((uint128)value * KIB + SIX_DECIMALS / 2) / SIX_DECIMALS);
+}
+
+/* Joins the cells of a column in some rows: NULL: in all. means: also of what cores sum. */
+static enum vinci_status join_column(const struct table *table, const struct column_row *column,
+                                     const bool *chosen, bool means, struct imported *out,
+                                     struct vinci_diag *diag) {
+  int index = table_column(table, column->names);
+  unsigned decimals = row_forms[column->row].unit == IMPORT_COUNT ? 0 : PS_DECIMALS;
+  uint64_t sum = 0, count = 0;
+  for (size_t row = 0; index >= 0 && row < table->rows; row++) {
+    struct import_cell cell;
+    if (chosen && !chosen[row])
+      continue;
+    enum vinci_status status = table_number(table, row, (size_t)index, decimals, &cell, diag);
+    if (status != VINCI_OK)
+      return status;
+    sum += in_unit(column->row, cell.value);
+    count += cell.known;
+  }
+  if (count > 0)
+    import_add(&out->cell[column->row], means || !row_forms[column->row].sums ? sum / count : sum);
+  return VINCI_OK;
+}
+
+static enum vinci_status join_columns(const struct table *table, const struct column_row *columns,
+                                      size_t count, const bool *chosen, bool means,
+                                      struct imported *out, struct vinci_diag *diag) {
+  enum vinci_status status = VINCI_OK;
+  for (size_t i = 0; status == VINCI_OK && i < count; i++)
+    status = join_column(table, &columns[i], chosen, means, out, diag);
+  return status;
+}
+
+/* ---- op_summary, kernel_details ---- */
+
+/* The names of the rows, then their types: for suggestions. */
+struct row_names {
+  const struct table *table;
+  int name, type;
+};
+
+static const char *row_name_at(const void *context, size_t index) {
+  const struct row_names *names = context;
+  int column = index < names->table->rows ? names->name : names->type;
+  return column < 0 ? NULL
+                    : table_at(names->table, index % names->table->rows, (size_t)column)->text;
+}
+
+static bool is_called(const struct row_names *names, size_t row, const char *op) {
+  const char *name = row_name_at(names, row), *type = row_name_at(names, row + names->table->rows);
+  return (name && strcmp(name, op) == 0) || (type && strcmp(type, op) == 0);
+}
+
+static enum vinci_status choose_rows(const struct table *table, const char *op, bool *chosen,
+                                     struct imported *out, struct vinci_diag *diag) {
+  struct row_names names = {table, table_column(table, "Op Name|Name"),
+                            table_column(table, "OP Type|Op Type|Type")};
+  struct diag_position at = {.path = table->path};
+  out->samples = 0;
+  if (!op && table->rows > 1) {
+    enum vinci_status status = diag_error_at(
+        diag, VINCI_E_INPUT, at, "the profile has %zu rows, of which one is wanted", table->rows);
+    diag_hint(diag, "--op=NAME chooses rows by name or type, such as %.60s",
+              names.type >= 0 ? row_name_at(&names, table->rows) : "MatMulV2");
+    return status;
+  }
+  for (size_t row = 0; row < table->rows; row++) {
+    chosen[row] = !op || is_called(&names, row, op);
+    out->samples += chosen[row];
+    if (chosen[row] && names.name >= 0)
+      snprintf(out->name, sizeof out->name, "%s", op ? op : row_name_at(&names, row));
+  }
+  if (out->samples > 0)
+    return VINCI_OK;
+  enum vinci_status status = diag_error_at(diag, VINCI_E_INPUT, at, "no row is called '%s'", op);
+  const char *nearest = diag_nearest(op, 2 * table->rows, row_name_at, &names);
+  if (nearest)
+    diag_hint(diag, "did you mean '%s'?", nearest);
+  return status;
+}
+
+enum vinci_status import_profile(const char *path, const struct import_options *options,
+                                 struct imported *out, struct vinci_diag *diag) {
+  struct table table;
+  enum vinci_status status = table_read(path, &table, diag);
+  bool *chosen = NULL;
+  out->kind = "op_summary";
+  if (status == VINCI_OK && table_column(&table, profile_columns[0].names) < 0) {
+    status = diag_error_at(diag, VINCI_E_INPUT, (struct diag_position){path, 1, 1},
+                           "the header has no column \"Task Duration(us)\" or \"Duration(us)\"");
+    diag_hint(diag, "known are op_summary*.csv and kernel_details.csv, and folders of "
+                    "'msprof op' and of vinci");
+  }
+  if (status == VINCI_OK) {
+    chosen = ARENA_ARRAY(&table.arena, bool, table.rows);
+    status = chosen ? choose_rows(&table, options->op, chosen, out, diag)
+                    : diag_error(diag, VINCI_E_NOMEM, "out of memory for %s", path);
+  }
+  if (status == VINCI_OK)
+    status =
+        join_columns(&table, profile_columns, COUNT_OF(profile_columns), chosen, true, out, diag);
+  table_free(&table);
+  return status;
+}
+
+/* ---- msprof op ---- */
+
+static enum vinci_status join_file(const char *folder, const char *name,
+                                   const struct column_row *columns, size_t count,
+                                   struct imported *out, struct vinci_diag *diag) {
+  char path[PATH_MAX];
+  struct table table;
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  enum vinci_status status = table_read(path, &table, diag);
+  if (status == VINCI_OK)
+    status = join_columns(&table, columns, count, NULL, false, out, diag);
+  int op = status == VINCI_OK ? table_column(&table, "Op Name") : -1;
+  if (op >= 0)
+    snprintf(out->name, sizeof out->name, "%s", table_at(&table, 0, (size_t)op)->text);
+  table_free(&table);
+  return status;
+}
+
+/* Some of the tables may be missing: the user chose others. */
+static enum vinci_status join_if_there(const char *folder, const char *name,
+                                       const struct column_row *columns, size_t count,
+                                       struct imported *out, struct vinci_diag *diag) {
+  char path[PATH_MAX];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  FILE *file = fopen(path, "r");
+  if (!file)
+    return VINCI_OK;
+  fclose(file);
+  return join_file(folder, name, columns, count, out, diag);
+}
+
+enum vinci_status import_tables(const char *folder, struct imported *out, struct vinci_diag *diag) {
+  out->kind = "op tables";
+  enum vinci_status status =
+      join_file(folder, "PipeUtilization.csv", pipe_columns, COUNT_OF(pipe_columns), out, diag);
+  if (status == VINCI_OK)
+    status =
+        join_if_there(folder, "OpBasicInfo.csv", basic_columns, COUNT_OF(basic_columns), out, diag);
+  if (status == VINCI_OK)
+    status =
+        join_if_there(folder, "Memory.csv", memory_columns, COUNT_OF(memory_columns), out, diag);
+  return status;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Operators that are several others, kernel behind kernel in one trace. What one part hands to the
+ * next is a workspace; tensors of the parts get the names that they have in the whole. The vendor's
+ * library has one kernel where such an operator has several, so that the launches and starts
+ * between them are too much.
+ */
+#ifndef VINCI_TRACES_LOWER_COMPOSITE_H
+#define VINCI_TRACES_LOWER_COMPOSITE_H
+
+#include "traces/lower/lower.h"
+
+/* From setup(): one part more, by its operator, its arguments "m=4 n=4", and its names. The names
+ * end with one whose `from` is NULL, and live as long as the program. */
+VINCI_MUST_CHECK enum vinci_status composite_add(struct lower_job *job, const char *op,
+                                                 const struct emit_name *names, const char *format,
+                                                 ...) __attribute__((format(printf, 4, 5)));
+bool composite_cost(struct lower_job *job);
+void composite_emit(const struct lower_job *job, struct emit *emit);
+
+#define COMPOSITE_TEMPLATE(setup_)                                                                 \
+  { setup_, NULL, composite_cost, composite_emit }
+
+#endif

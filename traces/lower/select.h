@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Instructions that a chip lacks, in those that it has. Operators write the instructions of the
+ * split cores; on chips without some of these, each such row becomes the rows that do the same:
+ *
+ * - Copies of single bytes: whole blocks of 32 bytes. A load rounds up, and reads what lies behind.
+ *   A store never writes what lies behind: the whole blocks go out, then the last 32 bytes of each
+ *   run once more, which a round through device memory brings to the start of a block (the
+ *   workspace "seamN"). Runs shorter than a block are for the end of a tensor alone, where its tail
+ *   takes what is too much; operators see to that (select_stores()).
+ * - Forms with a scalar: the scalar in all lanes, then the form with two sources.
+ */
+#ifndef VINCI_TRACES_LOWER_SELECT_H
+#define VINCI_TRACES_LOWER_SELECT_H
+
+#include "traces/lower/emit.h"
+
+/* Whether the architecture has an instruction. */
+bool select_has(const struct vinci_soc *soc, enum isa_op op);
+/* What replaces rows on a chip; NULL where none has to be. */
+const struct emit_selection *select_for(const struct vinci_soc *soc);
+/* Bytes at the end of UB that replaced rows use. */
+uint64_t select_ub_bytes(const struct vinci_soc *soc);
+/* Where the part of them begins that a chip without vbrcb has for 8 repeats and squares of 16
+ * blocks, 17 squares in all; also for other rows that stand for an instruction which such a chip
+ * lacks. */
+uint64_t select_squares(const struct vinci_soc *soc);
+
+#endif
