@@ -51,6 +51,8 @@ libvinci_traces_la_SOURCES = \
 	traces/format/growing.h \
 	traces/format/headers.c \
 	traces/format/hints.c \
+	traces/format/json_read.c \
+	traces/format/json_read.h \
 	traces/format/keys.c \
 	traces/format/keys.h \
 	traces/format/names.c \
@@ -68,8 +70,6 @@ libvinci_traces_la_SOURCES = \
 	traces/group/chakra_write.c \
 	traces/group/job.c \
 	traces/group/job.h \
-	traces/group/json_read.c \
-	traces/group/json_read.h \
 	traces/group/profiler.c \
 	traces/group/profiler.h \
 	traces/group/profiler_files.c \
@@ -156,8 +156,6 @@ libvinci_traces_la_SOURCES = \
 	traces/import/dump.c \
 	traces/import/import.c \
 	traces/import/import.h \
-	traces/import/json.c \
-	traces/import/json.h \
 	traces/import/profile.c \
 	traces/import/rows.def \
 	traces/import/table.c \

@@ -188,10 +188,16 @@ broken() {
 report "a wrong place of a timeline is named with line, column and mend" "$(
   broken '{"traceEvents":[
 {"ph":"X","pid":"core0.veccore0","tid":"VECTOR","ts":1,"dur":-1}]}' ":2:62: error: expected a time in us that is not negative
+  \"ph\":\"X\",\"pid\":\"core0.veccore0\",\"tid\":\"VECTOR\",\"ts\":1,\"dur\":-1}]}
+                                                              ^
 hint: a file that was cut short has to be made again"
-  broken '{"traceEvents":[{"ph":"X"' ":1:26: error: expected ',' or '}', and the file ends
+  broken '{"traceEvents":[{"ph":"X"' ":1:26: error: the text ends, where a comma or } is expected
+  {\"traceEvents\":[{\"ph\":\"X\"
+                           ^
 hint: a file that was cut short has to be made again"
-  broken '{"traceEvents":[{"ph":"X","pid":"core0.veccore0"}]}' ":1:50: error: expected keys ts and dur in the slice that ends here
+  broken '{"traceEvents":[{"ph":"X","pid":"core0.veccore0"}]}' ":1:17: error: expected keys ts and dur in this slice
+  {\"traceEvents\":[{\"ph\":\"X\",\"pid\":\"core0.veccore0\"}]}
+                  ^
 hint: a file that was cut short has to be made again"
   broken '{"traceEvents":[]}' ": error: the timeline has no slices of cores such as core0.veccore0
 hint: take simulator/trace.json, which has all cores by name")"

@@ -10,7 +10,7 @@
 
 #include "core/base/file.h"
 #include "traces/group/chakra_read.h"
-#include "traces/group/json_read.h"
+#include "traces/format/json_read.h"
 
 enum { PATH_BYTES = 4096, FILE_BYTES_MAX = 1 << 30 };
 

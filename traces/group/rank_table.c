@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/base/arith.h"
-#include "traces/group/json_read.h"
+#include "traces/format/json_read.h"
 
 enum { SERVERS_MAX = 1 << 16, DEVICES_OF_SERVER_MAX = 1 << 10, NO_POD = UINT32_MAX };
 

@@ -4,13 +4,14 @@
  * they do not hold stays unknown: the launch, and the scalar unit, of whose issue cycles a
  * timeline has no slices.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/diag.h"
 #include "core/base/file.h"
+#include "traces/format/json_read.h"
 #include "traces/import/import.h"
-#include "traces/import/json.h"
 
 enum { TIMELINE_BYTES_MAX = INT32_MAX, PS_DECIMALS = 6 /* microseconds as picoseconds */ };
 
@@ -45,103 +46,109 @@ static enum pipe lane_pipe(const char *lane) {
   return PIPE_COUNT;
 }
 
-static void read_time(struct json_reader *json, uint64_t *out, bool *has) {
-  const char *text;
+/* What one timeline is read into. */
+struct timeline {
+  struct busy *busy;
+  struct slice slice; /* that is read now */
+  uint64_t slices;    /* of cores */
+};
+
+static enum vinci_status read_time(struct json_reader *json, uint64_t *out, bool *has) {
+  const char *text, *start = json->at;
   size_t length;
-  json_is(json, ' '); /* to the beginning of the value, for the place of an error */
-  const char *start = json->at;
-  if (!json_take_number(json, &text, &length))
-    return;
+  if (!json_read_number(json, &text, &length))
+    return json_skip_value(json);
   *has = import_decimal(text, length, PS_DECIMALS, out);
-  if (!*has) {
-    json->at = start;
-    json_wrong(json, "a time in us that is not negative");
-  }
+  return *has ? VINCI_OK : json_read_fail(json, start, "expected a time in us that is not negative");
 }
 
 /* Texts in other places may be numbers: of counters and arrows, which do not matter. */
-static void read_text(struct json_reader *json, char *text, size_t size) {
-  if (json_is(json, '"'))
-    json_take_text(json, text, size);
-  else
-    json_skip(json);
+static enum vinci_status read_text(struct json_reader *json, char *text, size_t size) {
+  const char *value;
+  if (*json->at != '"')
+    return json_skip_value(json);
+  enum vinci_status status = json_read_text(json, &value);
+  if (status == VINCI_OK)
+    snprintf(text, size, "%s", value);
+  return status;
 }
 
-static void read_slice(struct json_reader *json, struct slice *slice) {
-  char key[16];
+static enum vinci_status read_member(struct json_reader *json, const char *key, void *context) {
+  struct slice *slice = context;
+  if (strcmp(key, "name") == 0)
+    return read_text(json, slice->name, sizeof slice->name);
+  if (strcmp(key, "ph") == 0)
+    return read_text(json, slice->phase, sizeof slice->phase);
+  if (strcmp(key, "pid") == 0)
+    return read_text(json, slice->core, sizeof slice->core);
+  if (strcmp(key, "tid") == 0)
+    return read_text(json, slice->lane, sizeof slice->lane);
+  if (strcmp(key, "ts") == 0)
+    return read_time(json, &slice->start_ps, &slice->has_start);
+  if (strcmp(key, "dur") == 0)
+    return read_time(json, &slice->length_ps, &slice->has_length);
+  return json_skip_value(json);
+}
+
+static enum vinci_status read_slice(struct json_reader *json, const char *key, void *context) {
+  struct timeline *timeline = context;
+  struct slice *slice = &timeline->slice;
+  const char *start = json->at;
+  enum core_kind kind;
+  (void)key;
+  arena_rewind(json->arena); /* texts of the slice before */
   *slice = (struct slice){.name = ""};
-  for (bool more = json_open(json, '{'); more; more = json_more(json, '}')) {
-    json_key(json, key, sizeof key);
-    if (strcmp(key, "name") == 0)
-      read_text(json, slice->name, sizeof slice->name);
-    else if (strcmp(key, "ph") == 0)
-      read_text(json, slice->phase, sizeof slice->phase);
-    else if (strcmp(key, "pid") == 0)
-      read_text(json, slice->core, sizeof slice->core);
-    else if (strcmp(key, "tid") == 0)
-      read_text(json, slice->lane, sizeof slice->lane);
-    else if (strcmp(key, "ts") == 0)
-      read_time(json, &slice->start_ps, &slice->has_start);
-    else if (strcmp(key, "dur") == 0)
-      read_time(json, &slice->length_ps, &slice->has_length);
-    else
-      json_skip(json);
-  }
+  enum vinci_status status = json_read_object(json, read_member, slice);
+  if (status != VINCI_OK || strcmp(slice->phase, "X") != 0)
+    return status;
+  if (!slice->has_start || !slice->has_length)
+    return json_read_fail(json, start, "expected keys ts and dur in this slice");
+  timeline->slices += import_core_kind(slice->core, &kind);
+  enum pipe pipe = is_work(slice->name) ? lane_pipe(slice->lane) : PIPE_COUNT;
+  if (pipe == PIPE_S)
+    pipe = PIPE_COUNT;
+  if (!busy_add(timeline->busy, slice->core, pipe, slice->start_ps,
+                slice->start_ps + slice->length_ps))
+    return diag_error(json->diag, VINCI_E_NOMEM, "out of memory for %s", json->path);
+  return VINCI_OK;
 }
 
-static void read_slices(struct json_reader *json, struct busy *busy, uint64_t *count) {
-  for (bool more = json_open(json, '['); more; more = json_more(json, ']')) {
-    struct slice slice;
-    enum core_kind kind;
-    read_slice(json, &slice);
-    if (json->status != VINCI_OK || strcmp(slice.phase, "X") != 0)
-      continue;
-    if (!slice.has_start || !slice.has_length) {
-      json_wrong(json, "keys ts and dur in the slice that ends here");
-      continue;
-    }
-    *count += import_core_kind(slice.core, &kind);
-    enum pipe pipe = is_work(slice.name) ? lane_pipe(slice.lane) : PIPE_COUNT;
-    if (pipe == PIPE_S)
-      pipe = PIPE_COUNT;
-    if (!busy_add(busy, slice.core, pipe, slice.start_ps, slice.start_ps + slice.length_ps))
-      json->status = diag_error(json->diag, VINCI_E_NOMEM, "out of memory for %s", json->path);
-  }
+static enum vinci_status read_top(struct json_reader *json, const char *key, void *context) {
+  return strcmp(key, "traceEvents") == 0 ? json_read_list(json, read_slice, context)
+                                         : json_skip_value(json);
 }
 
-static enum vinci_status read_file(struct json_reader *json, struct busy *busy) {
-  char key[16];
-  uint64_t slices = 0;
-  for (bool more = json_open(json, '{'); more; more = json_more(json, '}')) {
-    json_key(json, key, sizeof key);
-    if (strcmp(key, "traceEvents") == 0)
-      read_slices(json, busy, &slices);
-    else
-      json_skip(json);
-  }
-  if (json->status == VINCI_OK && slices == 0) {
-    json->status =
-        diag_error_at(json->diag, VINCI_E_INPUT, (struct diag_position){.path = json->path},
-                      "the timeline has no slices of cores such as core0.veccore0");
-    diag_hint(json->diag, "take simulator/trace.json, which has all cores by name");
-  }
-  return json->status;
+static enum vinci_status read_file(struct json_reader *json, struct timeline *timeline) {
+  enum vinci_status status = json_read_object(json, read_top, timeline);
+  if (status == VINCI_OK)
+    status = json_read_end(json);
+  if (status == VINCI_E_INPUT)
+    diag_hint(json->diag, "a file that was cut short has to be made again");
+  if (status != VINCI_OK || timeline->slices > 0)
+    return status;
+  status = diag_error_at(json->diag, VINCI_E_INPUT, (struct diag_position){.path = json->path},
+                         "the timeline has no slices of cores such as core0.veccore0");
+  diag_hint(json->diag, "take simulator/trace.json, which has all cores by name");
+  return status;
 }
 
 enum vinci_status import_timeline(const char *path, struct imported *out, struct vinci_diag *diag) {
   size_t length;
   out->kind = "timeline";
   char *text = file_read(path, TIMELINE_BYTES_MAX, &length, diag);
-  struct busy *busy = text ? busy_new() : NULL;
   if (!text)
     return diag->status;
+  struct arena arena = {0};
+  struct timeline timeline = {.busy = busy_new()};
   struct json_reader json = {
-      .path = path, .text = text, .at = text, .end = text + length, .diag = diag};
-  enum vinci_status status =
-      busy ? read_file(&json, busy) : diag_error(diag, VINCI_E_NOMEM, "out of memory for %s", path);
+      .path = path, .text = text, .at = text, .end = text + length, .arena = &arena, .diag = diag};
+  enum vinci_status status = timeline.busy
+                                 ? read_file(&json, &timeline)
+                                 : diag_error(diag, VINCI_E_NOMEM, "out of memory for %s", path);
   if (status == VINCI_OK)
-    busy_report(busy, 1, 1, out);
-  busy_free(busy);
+    busy_report(timeline.busy, 1, 1, out);
+  busy_free(timeline.busy);
+  arena_free(&arena);
   free(text);
   return status;
 }

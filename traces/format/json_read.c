@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* JSON texts, value by value. */
-#include "traces/group/json_read.h"
+#include "traces/format/json_read.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -191,6 +191,16 @@ enum vinci_status json_read_whole(struct json_reader *json, uint64_t most, uint6
   return VINCI_OK;
 }
 
+bool json_read_number(struct json_reader *json, const char **text, size_t *length) {
+  char first = next(json);
+  if (first != '-' && (first < '0' || first > '9'))
+    return false;
+  *text = json->at;
+  *length = json_literal(json->at, json->end);
+  json->at += *length;
+  return *length > 0;
+}
+
 static enum vinci_status skip_member(struct json_reader *json, const char *key, void *context) {
   (void)key;
   (void)context;
@@ -198,20 +208,11 @@ static enum vinci_status skip_member(struct json_reader *json, const char *key, 
 }
 
 static enum vinci_status skip_word(struct json_reader *json) {
-  static const char *const words[] = {"true", "false", "null"};
-  char number[64];
-  double value;
-  size_t length = 0, left = (size_t)(json->end - json->at);
-  while (length < left && length < sizeof number - 1 && !memchr(",]} \t\r\n", json->at[length], 7))
-    length++;
-  memcpy(number, json->at, length);
-  number[length] = '\0';
-  bool known = decimal_parse(number, &value);
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-    known = known || strcmp(words[i], number) == 0;
-  if (!known)
+  size_t length = json_literal(json->at, json->end);
+  const char *behind = json->at + length;
+  if (length == 0 || (behind < json->end && !memchr(",]} \t\r\n", *behind, 7)))
     return fail_here(json, "a value");
-  json->at += length;
+  json->at = behind;
   return VINCI_OK;
 }
 

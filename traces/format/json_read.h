@@ -3,8 +3,8 @@
  * Reads JSON texts of other programs (RFC 8259): value by value, without a tree. Each error has the
  * line and the column of what is wrong. Members that nobody asks for are skipped and named.
  */
-#ifndef VINCI_TRACES_GROUP_JSON_READ_H
-#define VINCI_TRACES_GROUP_JSON_READ_H
+#ifndef VINCI_TRACES_FORMAT_JSON_READ_H
+#define VINCI_TRACES_FORMAT_JSON_READ_H
 
 #include "core/base/arena.h"
 #include "core/base/diag.h"
@@ -41,6 +41,8 @@ VINCI_MUST_CHECK enum vinci_status json_read_text(struct json_reader *json, cons
 /* A whole number up to `most`, as a number or as a text of digits: vendors write both. */
 VINCI_MUST_CHECK enum vinci_status json_read_whole(struct json_reader *json, uint64_t most,
                                                    uint64_t *out);
+/* Whether a number comes next; *text then holds its characters, and the reader is behind. */
+bool json_read_number(struct json_reader *json, const char **text, size_t *length);
 /* Any value, which is left out without a word. */
 VINCI_MUST_CHECK enum vinci_status json_skip_value(struct json_reader *json);
 /* A member that nobody knows: is left out, and named once by json_skipped(). */
