@@ -33,6 +33,8 @@ libvinci_scripts_la_SOURCES = \
 	scripts/host/lua_bounds.h \
 	scripts/host/mem_host.c \
 	scripts/host/mem_host.h \
+	scripts/host/description.c \
+	scripts/host/description.h \
 	scripts/host/group_host.c \
 	scripts/host/group_host.h \
 	scripts/host/noc_host.c \

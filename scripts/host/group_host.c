@@ -6,34 +6,25 @@
  */
 #include "scripts/host/group_host.h"
 
-#include <lauxlib.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "core/chip/soc.h"
+#include "scripts/host/description.h"
 #include "scripts/host/soc_host.h"
-#include "scripts/host/soc_lua.h"
-
-enum { BASES_MAX = 8 };
 
 struct loading {
-  struct sandbox box;
-  struct arena scratch; /* texts of files, and keys */
+  struct description description; /* first */
   struct group_description *group;
-  const char *folder, *name;
-  unsigned depth; /* of bases */
-  bool is_abstract;
 };
 
-static void *checked(struct loading *loading, void *memory) {
-  if (!memory)
-    sandbox_no_memory(&loading->box);
-  return memory;
+static struct loading *loading_of(struct description *description) {
+  return (struct loading *)description;
 }
 
 static const char *keep(struct loading *loading, const char *text) {
-  return checked(loading, arena_strdup(&loading->group->arena, text));
+  return description_checked(&loading->description, arena_strdup(&loading->group->arena, text));
 }
 
 /* ---- numbers --------------------------------------------------------------------------------- */
@@ -43,7 +34,7 @@ static void add_number(struct loading *loading, const char *prefix, const char *
                        struct group_number number) {
   struct group_description *group = loading->group;
   if (group->number_count == GROUP_NUMBERS_MAX)
-    sandbox_refuse(&loading->box, 0, NULL, "more than %d numbers", GROUP_NUMBERS_MAX);
+    sandbox_refuse(&loading->description.box, 0, NULL, "more than %d numbers", GROUP_NUMBERS_MAX);
   snprintf(number.key, sizeof number.key, "%.31s%s%.31s", prefix ? prefix : "", prefix ? "." : "",
            key);
   group->numbers[group->number_count++] = number;
@@ -105,9 +96,10 @@ static enum vinci_status store(struct group_number *number, int64_t value,
   return diag_error(diag, VINCI_E_USAGE, "%s must be from %s to %s", number->key, low, high);
 }
 
-static void store_number(struct loading *loading, const char *key,
+static void store_number(struct description *description, const char *key,
                          const struct sandbox_number *given) {
-  struct sandbox *box = &loading->box;
+  struct loading *loading = loading_of(description);
+  struct sandbox *box = &description->box;
   struct group_number *number = find_number(loading->group, key);
   struct vinci_diag problem = {0};
   if (!number) {
@@ -123,41 +115,7 @@ static void store_number(struct loading *loading, const char *key,
                                                .given = true};
 }
 
-/* The numbers of the table on top of the stack; `skipped` of its keys are no numbers. */
-static void merge_numbers(struct loading *loading, const char *prefix, const char *const *skipped) {
-  struct sandbox *box = &loading->box;
-  int at = lua_gettop(box->lua);
-  size_t count;
-  const char **keys = sandbox_keys(box, &loading->scratch, at, &count);
-  for (size_t i = 0; i < count; i++) {
-    bool skip = false;
-    for (const char *const *word = skipped; word && *word; word++)
-      skip = skip || strcmp(*word, keys[i]) == 0;
-    if (skip)
-      continue;
-    char key[GROUP_KEY_MAX];
-    if (snprintf(key, sizeof key, "%s.%s", prefix, keys[i]) >= (int)sizeof key)
-      sandbox_refuse(box, 0, NULL, "the name '%.40s...' is too long", key);
-    lua_getfield(box->lua, at, keys[i]);
-    struct sandbox_number number;
-    if (!sandbox_get_number(box, lua_gettop(box->lua), &number))
-      sandbox_refuse(box, sandbox_locate(box, key),
-                     "write num(value, \"unit\", \"source\", \"confidence\"[, \"note\"])",
-                     "%s: must be a num(...)", key);
-    store_number(loading, key, &number);
-    lua_pop(box->lua, 1);
-  }
-}
-
 /* ---- levels ---------------------------------------------------------------------------------- */
-
-static const char *get_text(struct loading *loading, int at, const char *field) {
-  struct sandbox *box = &loading->box;
-  bool given = lua_getfield(box->lua, at, field) != LUA_TNIL;
-  const char *text = given ? sandbox_text(box, -1, field) : NULL;
-  lua_pop(box->lua, 1); /* the table keeps the string */
-  return text;
-}
 
 static struct group_level *find_level(struct group_system *system, const char *name) {
   for (uint32_t i = 0; i < system->level_count; i++)
@@ -168,9 +126,9 @@ static struct group_level *find_level(struct group_system *system, const char *n
 
 /* A level that the base has not: with its join and the devices that it joins. */
 static void new_level(struct loading *loading, int at, const char *name) {
-  struct sandbox *box = &loading->box;
+  struct sandbox *box = &loading->description.box;
   struct group_system *system = &loading->group->system;
-  const char *join = get_text(loading, at, "join");
+  const char *join = description_text(&loading->description, at, "join");
   if (!join || (strcmp(join, "mesh") != 0 && strcmp(join, "switch") != 0))
     sandbox_refuse(box, sandbox_locate(box, "join"), "join is \"mesh\" or \"switch\"",
                    "level '%s' has no join", name);
@@ -193,7 +151,7 @@ static void new_level(struct loading *loading, int at, const char *name) {
 
 static void merge_levels(struct loading *loading) {
   static const char *const words[] = {"name", "join", "devices", NULL};
-  struct sandbox *box = &loading->box;
+  struct sandbox *box = &loading->description.box;
   int list = lua_gettop(box->lua);
   lua_Integer count = (lua_Integer)lua_rawlen(box->lua, list);
   for (lua_Integer i = 1; i <= count; i++) {
@@ -201,132 +159,67 @@ static void merge_levels(struct loading *loading) {
       sandbox_refuse(box, sandbox_locate(box, "levels"), NULL, "levels: entry %d is no table",
                      (int)i);
     int at = lua_gettop(box->lua);
-    const char *name = get_text(loading, at, "name");
+    const char *name = description_text(&loading->description, at, "name");
     if (!name || strlen(name) >= GROUP_KEY_MAX / 2)
       sandbox_refuse(box, sandbox_locate(box, "levels"), NULL, "levels: entry %d has no name",
                      (int)i);
     if (!find_level(&loading->group->system, name))
       new_level(loading, at, name);
-    merge_numbers(loading, name, words);
+    description_numbers(&loading->description, name, words);
     lua_pop(box->lua, 1);
   }
 }
 
 /* ---- descriptions ---------------------------------------------------------------------------- */
 
-static void run_file(struct loading *loading, const char *name) {
-  size_t size = strlen(loading->folder) + strlen(name) + sizeof "/group/.lua";
-  char *path = checked(loading, arena_alloc(&loading->scratch, size, 1));
-  snprintf(path, size, "%s/group/%s.lua", loading->folder, name);
-  sandbox_run(&loading->box, &loading->scratch, path);
-}
-
-static void load_sources(struct loading *loading) {
-  struct sandbox *box = &loading->box;
-  run_file(loading, "sources");
-  int table = lua_gettop(box->lua);
-  size_t count;
-  const char **keys = sandbox_keys(box, &loading->scratch, table, &count);
-  struct soc_source *sources =
-      checked(loading, ARENA_ARRAY(&loading->group->arena, struct soc_source, count + 1));
-  for (size_t i = 0; i < count; i++) {
-    lua_getfield(box->lua, table, keys[i]);
-    sources[i] =
-        (struct soc_source){keep(loading, keys[i]), keep(loading, sandbox_text(box, -1, keys[i]))};
-    lua_pop(box->lua, 1);
-  }
-  lua_settop(box->lua, table - 1);
-  box->sources = sources;
-  box->source_count = count;
-  loading->group->sources = sources;
-  loading->group->source_count = count;
-}
-
-static bool is_word(const char *key) {
-  static const char *const words[] = {"name", "base", "description", "abstract", "chip"};
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-    if (strcmp(words[i], key) == 0)
-      return true;
-  return false;
-}
-
-static void merge(struct loading *loading, int at) {
-  struct sandbox *box = &loading->box;
-  const char *description = get_text(loading, at, "description");
-  const char *chip = get_text(loading, at, "chip");
-  if (description)
-    loading->group->description = keep(loading, description);
-  if (chip)
-    loading->group->chip = keep(loading, chip);
-  size_t count;
-  const char **keys = sandbox_keys(box, &loading->scratch, at, &count);
-  for (size_t i = 0; i < count; i++) {
-    if (is_word(keys[i]))
-      continue;
-    luaL_checkstack(box->lua, LUA_MINSTACK, NULL);
-    if (lua_getfield(box->lua, at, keys[i]) != LUA_TTABLE)
-      sandbox_refuse(box, sandbox_locate(box, keys[i]), NULL, "unknown field '%s'", keys[i]);
-    if (strcmp(keys[i], "levels") == 0)
-      merge_levels(loading);
-    else
-      merge_numbers(loading, keys[i], NULL);
-    lua_pop(box->lua, 1);
-  }
-}
-
-/* A description over its bases. */
-static void load_description(struct loading *loading, const char *name) {
-  struct sandbox *box = &loading->box;
-  if (++loading->depth > BASES_MAX)
-    sandbox_refuse(box, 0, NULL, "more than %d bases in a row", BASES_MAX - 1);
-  run_file(loading, name);
-  int at = lua_gettop(box->lua);
-  if (!sandbox_is_description(box))
-    sandbox_refuse(box, 0, NULL, "does not return group { ... }");
-  const char *own = get_text(loading, at, "name");
-  if (!own || strcmp(own, name) != 0)
-    sandbox_refuse(box, sandbox_locate(box, "name"), NULL,
-                   "the name must be '%s', like that of the file", name);
-  if (loading->depth == 1) {
-    lua_getfield(box->lua, at, "abstract");
-    loading->is_abstract = lua_toboolean(box->lua, -1);
-    lua_pop(box->lua, 1);
-  }
-  const char *base = get_text(loading, at, "base"), *path = box->path, *text = box->text;
-  if (base && strchr(base, '/'))
-    sandbox_refuse(box, sandbox_locate(box, "base"), NULL, "there is no base '%s'", base);
-  if (base)
-    load_description(loading, base);
-  box->path = path;
-  box->text = text;
-  merge(loading, at);
-  lua_settop(box->lua, at - 1);
-}
-
-static void check_complete(struct loading *loading) {
+static void take_text(struct description *description, const char *field, const char *text) {
+  struct loading *loading = loading_of(description);
   struct group_description *group = loading->group;
+  *(strcmp(field, "chip") == 0 ? &group->chip : &group->description) = keep(loading, text);
+}
+
+static void take_table(struct description *description, const char *field) {
+  if (strcmp(field, "levels") == 0)
+    merge_levels(loading_of(description));
+  else
+    description_numbers(description, field, NULL);
+}
+
+static void check_complete(struct description *description) {
+  struct sandbox *box = &description->box;
+  struct group_description *group = loading_of(description)->group;
   struct vinci_diag problem = {0};
   for (size_t i = 0; i < group->number_count; i++)
     if (!group->numbers[i].provenance.given)
-      sandbox_refuse(&loading->box, 0, NULL, "the number '%s' is missing", group->numbers[i].key);
+      sandbox_refuse(box, 0, NULL, "the number '%s' is missing", group->numbers[i].key);
   if (!group->chip)
-    sandbox_refuse(&loading->box, 0, NULL, "the chip of the devices is missing");
+    sandbox_refuse(box, 0, NULL, "the chip of the devices is missing");
   group->system.devices = 1;
   if (group_system_check(&group->system, &problem) != VINCI_OK)
-    sandbox_refuse(&loading->box, 0, NULL, "%s", problem.text);
+    sandbox_refuse(box, 0, NULL, "%s", problem.text);
 }
 
-static void load_body(struct sandbox *box, void *context) {
-  struct loading *loading = context;
-  (void)box;
-  loading->group->system.name = keep(loading, loading->name);
+static void begin(struct description *description) {
+  struct loading *loading = loading_of(description);
+  loading->group->system.name = keep(loading, description->name);
   loading->group->description = "";
   add_system_numbers(loading);
-  load_sources(loading);
-  load_description(loading, loading->name);
-  if (!loading->is_abstract)
-    check_complete(loading);
 }
+
+static struct arena *kept(struct description *description) {
+  return &loading_of(description)->group->arena;
+}
+
+static const char *const texts[] = {"description", "chip", NULL};
+static const struct description_kind group_kind = {.folder = "group",
+                                                   .word = "group",
+                                                   .begin = begin,
+                                                   .kept = kept,
+                                                   .texts = texts,
+                                                   .text = take_text,
+                                                   .table = take_table,
+                                                   .number = store_number,
+                                                   .complete = check_complete};
 
 void group_host_free(struct group_description *group) {
   if (!group)
@@ -337,22 +230,18 @@ void group_host_free(struct group_description *group) {
 
 static enum vinci_status load(const char *folder, const char *name, struct group_description **out,
                               bool *is_abstract, struct vinci_diag *diag) {
-  struct vinci_diag own = {0};
-  struct group_description *group = calloc(1, sizeof *group);
-  if (!group)
+  struct loading loading = {.description = {.kind = &group_kind, .folder = folder, .name = name}};
+  loading.group = calloc(1, sizeof *loading.group);
+  if (!loading.group)
     return diag_error(diag, VINCI_E_NOMEM, "out of memory");
-  struct loading loading = {.group = group, .folder = folder, .name = name};
-  loading.box.diag = diag ? diag : &own;
-  enum vinci_status status = sandbox_open(&loading.box);
+  enum vinci_status status = description_load(&loading.description, diag);
+  *is_abstract = loading.description.is_abstract;
+  loading.group->sources = loading.description.box.sources;
+  loading.group->source_count = loading.description.box.source_count;
   if (status == VINCI_OK)
-    status = sandbox_protect(&loading.box, load_body, &loading);
-  sandbox_close(&loading.box);
-  arena_free(&loading.scratch);
-  *is_abstract = loading.is_abstract;
-  if (status == VINCI_OK)
-    *out = group;
+    *out = loading.group;
   else
-    group_host_free(group);
+    group_host_free(loading.group);
   return status;
 }
 
@@ -399,16 +288,13 @@ static enum vinci_status unknown_system(const char *folder, const char *name,
 
 enum vinci_status group_host_load(const char *name, const char *data_dir,
                                   struct group_description **out, struct vinci_diag *diag) {
-  char folder[SOC_PATH_MAX], path[2 * SOC_PATH_MAX];
-  struct stat info;
+  char folder[SOC_PATH_MAX];
   bool is_abstract = false;
   *out = NULL;
   enum vinci_status status = soc_host_data_dir(data_dir, folder, sizeof folder, diag);
   if (status != VINCI_OK)
     return status;
-  int length = snprintf(path, sizeof path, "%s/group/%s.lua", folder, name);
-  if (*name == '\0' || strchr(name, '/') || strcmp(name, "sources") == 0 ||
-      length >= (int)sizeof path || lstat(path, &info) != 0)
+  if (!description_exists(&group_kind, folder, name))
     return unknown_system(folder, name, diag);
   status = load(folder, name, out, &is_abstract, diag);
   if (status == VINCI_OK && is_abstract) {

@@ -6,66 +6,26 @@
  */
 #include "scripts/host/mem_host.h"
 
-#include <lauxlib.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "scripts/host/description.h"
 #include "scripts/host/soc_files.h"
-#include "scripts/host/soc_lua.h"
 
-enum { BASES_MAX = 8, KEY_MAX = 96 };
+enum { KEY_MAX = 96 };
 
 struct loading {
-  struct sandbox box;
-  struct arena scratch; /* file texts and keys */
+  struct description description; /* first */
   struct mem_spec *mem;
-  const char *folder;
-  const char *name; /* asked for */
-  unsigned depth;   /* of bases */
-  bool is_abstract;
 };
 
-static void *checked(struct loading *loading, void *memory) {
-  if (!memory)
-    sandbox_no_memory(&loading->box);
-  return memory;
+static struct loading *loading_of(struct description *description) {
+  return (struct loading *)description;
 }
 
 static char *keep(struct loading *loading, const char *text) {
-  return checked(loading, arena_strdup(&loading->mem->arena, text));
-}
-
-/* Runs folder/mem/name.lua; its table is left on the stack. */
-static void run_file(struct loading *loading, const char *name) {
-  size_t size = strlen(loading->folder) + strlen(name) + sizeof "/mem/.lua";
-  char *path = checked(loading, arena_alloc(&loading->scratch, size, 1));
-  snprintf(path, size, "%s/mem/%s.lua", loading->folder, name);
-  sandbox_run(&loading->box, &loading->scratch, path);
-}
-
-static const char **sorted_keys(struct loading *loading, int at, size_t *count) {
-  return sandbox_keys(&loading->box, &loading->scratch, at, count);
-}
-
-static void load_sources(struct loading *loading) {
-  struct sandbox *box = &loading->box;
-  run_file(loading, "sources");
-  int table = lua_gettop(box->lua);
-  size_t count;
-  const char **keys = sorted_keys(loading, table, &count);
-  struct soc_source *sources =
-      checked(loading, ARENA_ARRAY(&loading->scratch, struct soc_source, count + 1));
-  for (size_t i = 0; i < count; i++) {
-    lua_getfield(box->lua, table, keys[i]);
-    const char *text = sandbox_text(box, -1, keys[i]);
-    sources[i] =
-        (struct soc_source){keys[i], checked(loading, arena_strdup(&loading->scratch, text))};
-    lua_pop(box->lua, 1);
-  }
-  lua_settop(box->lua, table - 1);
-  box->sources = sources;
-  box->source_count = count;
+  return description_checked(&loading->description, arena_strdup(&loading->mem->arena, text));
 }
 
 static const char *key_at(const void *context, size_t index) {
@@ -73,9 +33,10 @@ static const char *key_at(const void *context, size_t index) {
   return mem_param(index)->key;
 }
 
-static void store_number(struct loading *loading, const char *key,
+static void store_number(struct description *description, const char *key,
                          const struct sandbox_number *number) {
-  struct sandbox *box = &loading->box;
+  struct loading *loading = loading_of(description);
+  struct sandbox *box = &description->box;
   size_t index = mem_param_find(key);
   if (index == mem_param_count()) {
     char hint[KEY_MAX + 32];
@@ -94,27 +55,6 @@ static void store_number(struct loading *loading, const char *key,
     sandbox_refuse(box, number->line, NULL, "%s", range.text);
 }
 
-/* The numbers of the group on top of the stack. */
-static void merge_group(struct loading *loading, const char *group) {
-  struct sandbox *box = &loading->box;
-  int at = lua_gettop(box->lua);
-  size_t count;
-  const char **keys = sorted_keys(loading, at, &count);
-  for (size_t i = 0; i < count; i++) {
-    char key[KEY_MAX];
-    if (snprintf(key, sizeof key, "%s.%s", group, keys[i]) >= (int)sizeof key)
-      sandbox_refuse(box, 0, NULL, "the name '%.40s...' is too long", key);
-    lua_getfield(box->lua, at, keys[i]);
-    struct sandbox_number number;
-    if (!sandbox_get_number(box, lua_gettop(box->lua), &number))
-      sandbox_refuse(box, sandbox_locate(box, key),
-                     "write num(value, \"unit\", \"source\", \"confidence\"[, \"note\"])",
-                     "%s: must be a num(...)", key);
-    store_number(loading, key, &number);
-    lua_pop(box->lua, 1);
-  }
-}
-
 /* Stores a mapping in its sorted place, over one of the same name of the base. */
 static void store_map(struct loading *loading, const char *name, const char *text) {
   struct mem_spec *mem = loading->mem;
@@ -124,7 +64,7 @@ static void store_map(struct loading *loading, const char *name, const char *tex
   bool same = at < mem->map_count && strcmp(mem->maps[at].name, name) == 0;
   if (!same) {
     if (mem->map_count == MEM_MAPS_MAX)
-      sandbox_refuse(&loading->box, 0, NULL, "more than %d maps", MEM_MAPS_MAX);
+      sandbox_refuse(&loading->description.box, 0, NULL, "more than %d maps", MEM_MAPS_MAX);
     memmove(&mem->maps[at + 1], &mem->maps[at], (mem->map_count - at) * sizeof *mem->maps);
     mem->map_count++;
   }
@@ -132,10 +72,10 @@ static void store_map(struct loading *loading, const char *name, const char *tex
 }
 
 static void merge_maps(struct loading *loading) {
-  struct sandbox *box = &loading->box;
+  struct sandbox *box = &loading->description.box;
   int at = lua_gettop(box->lua);
   size_t count;
-  const char **keys = sorted_keys(loading, at, &count);
+  const char **keys = sandbox_keys(box, &loading->description.scratch, at, &count);
   for (size_t i = 0; i < count; i++) {
     char key[KEY_MAX];
     if (snprintf(key, sizeof key, "maps.%s", keys[i]) >= (int)sizeof key)
@@ -146,100 +86,54 @@ static void merge_maps(struct loading *loading) {
   }
 }
 
-/* A text field of the description at `at`, NULL when it is not there. */
-static const char *get_text(struct loading *loading, int at, const char *field) {
-  struct sandbox *box = &loading->box;
-  bool given = lua_getfield(box->lua, at, field) != LUA_TNIL;
-  const char *text = given ? sandbox_text(box, -1, field) : NULL;
-  lua_pop(box->lua, 1); /* the table keeps the string */
-  return text;
+static void take_text(struct description *description, const char *field, const char *text) {
+  struct loading *loading = loading_of(description);
+  (void)field;
+  loading->mem->description = keep(loading, text);
 }
 
-static bool is_field(const char *key) {
-  static const char *const fields[] = {"name", "base", "description", "abstract"};
-  for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-    if (strcmp(fields[i], key) == 0)
-      return true;
-  return false;
+static void take_table(struct description *description, const char *field) {
+  if (strcmp(field, "maps") == 0)
+    merge_maps(loading_of(description));
+  else
+    description_numbers(description, field, NULL);
 }
 
-static void merge_description(struct loading *loading, int at) {
-  struct sandbox *box = &loading->box;
-  const char *description = get_text(loading, at, "description");
-  if (description)
-    loading->mem->description = keep(loading, description);
-  size_t count;
-  const char **keys = sorted_keys(loading, at, &count);
-  for (size_t i = 0; i < count; i++) {
-    if (is_field(keys[i]))
-      continue;
-    luaL_checkstack(box->lua, LUA_MINSTACK, NULL);
-    if (lua_getfield(box->lua, at, keys[i]) != LUA_TTABLE)
-      sandbox_refuse(box, sandbox_locate(box, keys[i]), NULL, "unknown field '%s'", keys[i]);
-    if (strcmp(keys[i], "maps") == 0)
-      merge_maps(loading);
-    else
-      merge_group(loading, keys[i]);
-    lua_pop(box->lua, 1);
-  }
-}
-
-/* Merges a description over its bases. */
-static void load_description(struct loading *loading, const char *name) {
-  struct sandbox *box = &loading->box;
-  if (++loading->depth > BASES_MAX)
-    sandbox_refuse(box, 0, NULL, "more than %d bases in a row", BASES_MAX - 1);
-  run_file(loading, name);
-  int at = lua_gettop(box->lua);
-  if (!sandbox_is_description(box))
-    sandbox_refuse(box, 0, NULL, "does not return memory { ... }");
-  const char *own_name = get_text(loading, at, "name");
-  if (!own_name || strcmp(own_name, name) != 0)
-    sandbox_refuse(box, sandbox_locate(box, "name"), NULL,
-                   "the name must be '%s', like that of the file", name);
-  if (loading->depth == 1) {
-    lua_getfield(box->lua, at, "abstract");
-    loading->is_abstract = lua_toboolean(box->lua, -1);
-    lua_pop(box->lua, 1);
-  }
-  const char *base = get_text(loading, at, "base");
-  const char *path = box->path, *text = box->text;
-  if (base && strchr(base, '/'))
-    sandbox_refuse(box, sandbox_locate(box, "base"), NULL, "there is no base '%s'", base);
-  if (base)
-    load_description(loading, base);
-  box->path = path;
-  box->text = text;
-  merge_description(loading, at);
-  lua_settop(box->lua, at - 1);
-}
-
-static void check_complete(struct loading *loading) {
-  struct mem_spec *mem = loading->mem;
+static void check_complete(struct description *description) {
+  struct sandbox *box = &description->box;
+  struct mem_spec *mem = loading_of(description)->mem;
+  struct vinci_diag problem = {0};
   for (size_t i = 0; i < mem_param_count(); i++)
     if (!mem->provenance[i].given)
-      sandbox_refuse(&loading->box, 0, NULL, "the number '%s' is missing", mem_param(i)->key);
-  struct vinci_diag problem = {0};
+      sandbox_refuse(box, 0, NULL, "the number '%s' is missing", mem_param(i)->key);
   if (mem_validate(mem, &problem) != VINCI_OK)
-    sandbox_refuse(&loading->box, 0, NULL, "%s", problem.text);
-  mem->sources = loading->box.sources;
-  mem->source_count = loading->box.source_count;
-  if (!soc_copy_sources(&mem->arena, &mem->sources, mem->source_count))
-    sandbox_no_memory(&loading->box);
+    sandbox_refuse(box, 0, NULL, "%s", problem.text);
+  mem->sources = box->sources;
+  mem->source_count = box->source_count;
 }
 
-static void load_body(struct sandbox *box, void *context) {
-  struct loading *loading = context;
-  struct mem_spec *mem = loading->mem;
-  load_sources(loading);
-  if (strlen(loading->name) >= sizeof mem->name)
-    sandbox_refuse(box, 0, NULL, "the name is too long");
-  strcpy(mem->name, loading->name);
+static void begin(struct description *description) {
+  struct mem_spec *mem = loading_of(description)->mem;
+  if (strlen(description->name) >= sizeof mem->name)
+    sandbox_refuse(&description->box, 0, NULL, "the name is too long");
+  strcpy(mem->name, description->name);
   mem->description = "";
-  load_description(loading, loading->name);
-  if (!loading->is_abstract)
-    check_complete(loading);
 }
+
+static struct arena *kept(struct description *description) {
+  return &loading_of(description)->mem->arena;
+}
+
+static const char *const texts[] = {"description", NULL};
+static const struct description_kind memory_kind = {.folder = "mem",
+                                                    .word = "memory",
+                                                    .begin = begin,
+                                                    .kept = kept,
+                                                    .texts = texts,
+                                                    .text = take_text,
+                                                    .table = take_table,
+                                                    .number = store_number,
+                                                    .complete = check_complete};
 
 void mem_host_free(struct mem_spec *mem) {
   mem_free(mem);
@@ -249,23 +143,16 @@ void mem_host_free(struct mem_spec *mem) {
 /* Loads folder/mem/name.lua; *is_abstract tells whether it is only a base. */
 static enum vinci_status load(const char *folder, const char *name, struct mem_spec **out,
                               bool *is_abstract, struct vinci_diag *diag) {
-  struct vinci_diag own = {0};
-  struct mem_spec *mem = calloc(1, sizeof *mem);
-  if (!mem)
+  struct loading loading = {.description = {.kind = &memory_kind, .folder = folder, .name = name}};
+  loading.mem = calloc(1, sizeof *loading.mem);
+  if (!loading.mem)
     return diag_error(diag, VINCI_E_NOMEM, "out of memory");
-  struct loading loading = {.mem = mem, .folder = folder, .name = name};
-  loading.box.diag = diag ? diag : &own;
-  enum vinci_status status = sandbox_open(&loading.box);
+  enum vinci_status status = description_load(&loading.description, diag);
+  *is_abstract = loading.description.is_abstract;
   if (status == VINCI_OK)
-    status = sandbox_protect(&loading.box, load_body, &loading);
-  sandbox_close(&loading.box);
-  arena_free(&loading.scratch);
-  *is_abstract = loading.is_abstract;
-  if (status == VINCI_OK) {
-    *out = mem;
-    return VINCI_OK;
-  }
-  mem_host_free(mem);
+    *out = loading.mem;
+  else
+    mem_host_free(loading.mem);
   return status;
 }
 
@@ -314,17 +201,14 @@ static enum vinci_status unknown_memory(const char *folder, const char *name,
 
 enum vinci_status mem_host_load(const char *name, const char *data_dir, struct mem_spec **out,
                                 struct vinci_diag *diag) {
-  char folder[SOC_PATH_MAX], path[2 * SOC_PATH_MAX];
+  char folder[SOC_PATH_MAX];
+  bool is_abstract = false;
   *out = NULL;
   enum vinci_status status = soc_host_data_dir(data_dir, folder, sizeof folder, diag);
   if (status != VINCI_OK)
     return status;
-  struct stat info;
-  int length = snprintf(path, sizeof path, "%s/mem/%s.lua", folder, name);
-  if (*name == '\0' || strchr(name, '/') || strcmp(name, "sources") == 0 ||
-      length >= (int)sizeof path || lstat(path, &info) != 0)
+  if (!description_exists(&memory_kind, folder, name))
     return unknown_memory(folder, name, diag);
-  bool is_abstract = false;
   status = load(folder, name, out, &is_abstract, diag);
   if (status == VINCI_OK && is_abstract) {
     mem_host_free(*out);

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A file of the data folder as a description over its bases. */
+#include "scripts/host/description.h"
+
+#include <lauxlib.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "scripts/host/soc_files.h"
+
+enum { BASES_MAX = 8, KEY_BYTES_MAX = 96 };
+
+void *description_checked(struct description *self, void *memory) {
+  if (!memory)
+    sandbox_no_memory(&self->box);
+  return memory;
+}
+
+const char *description_text(struct description *self, int at, const char *field) {
+  struct sandbox *box = &self->box;
+  bool given = lua_getfield(box->lua, at, field) != LUA_TNIL;
+  const char *text = given ? sandbox_text(box, -1, field) : NULL;
+  lua_pop(box->lua, 1); /* the table keeps the string */
+  return text;
+}
+
+/* words: NULL, or ends with NULL. */
+static bool is_word(const char *const *words, const char *key) {
+  for (; words && *words; words++)
+    if (strcmp(*words, key) == 0)
+      return true;
+  return false;
+}
+
+void description_numbers(struct description *self, const char *prefix, const char *const *skipped) {
+  struct sandbox *box = &self->box;
+  int at = lua_gettop(box->lua);
+  size_t count;
+  const char **keys = sandbox_keys(box, &self->scratch, at, &count);
+  for (size_t i = 0; i < count; i++) {
+    if (is_word(skipped, keys[i]))
+      continue;
+    char key[KEY_BYTES_MAX];
+    if (snprintf(key, sizeof key, "%s.%s", prefix, keys[i]) >= (int)sizeof key)
+      sandbox_refuse(box, 0, NULL, "the name '%.40s...' is too long", key);
+    lua_getfield(box->lua, at, keys[i]);
+    struct sandbox_number number;
+    if (!sandbox_get_number(box, lua_gettop(box->lua), &number))
+      sandbox_refuse(box, sandbox_locate(box, key),
+                     "write num(value, \"unit\", \"source\", \"confidence\"[, \"note\"])",
+                     "%s: must be a num(...)", key);
+    self->kind->number(self, key, &number);
+    lua_pop(box->lua, 1);
+  }
+}
+
+/* Runs the file of a name; its table is left on the stack. */
+static void run_file(struct description *self, const char *name) {
+  const char *below = self->kind->folder;
+  size_t size = strlen(self->folder) + strlen(below) + strlen(name) + sizeof "//.lua";
+  char *path = description_checked(self, arena_alloc(&self->scratch, size, 1));
+  snprintf(path, size, "%s/%s/%s.lua", self->folder, below, name);
+  sandbox_run(&self->box, &self->scratch, path);
+}
+
+static void load_sources(struct description *self) {
+  struct sandbox *box = &self->box;
+  struct arena *kept = self->kind->kept(self);
+  run_file(self, "sources");
+  int table = lua_gettop(box->lua);
+  size_t count;
+  const char **keys = sandbox_keys(box, &self->scratch, table, &count);
+  struct soc_source *sources =
+      description_checked(self, ARENA_ARRAY(kept, struct soc_source, count + 1));
+  for (size_t i = 0; i < count; i++) {
+    lua_getfield(box->lua, table, keys[i]);
+    const char *text = sandbox_text(box, -1, keys[i]);
+    sources[i].id = description_checked(self, arena_strdup(kept, keys[i]));
+    sources[i].text = description_checked(self, arena_strdup(kept, text));
+    lua_pop(box->lua, 1);
+  }
+  lua_settop(box->lua, table - 1);
+  box->sources = sources;
+  box->source_count = count;
+}
+
+/* The fields of the description at `at` over what its bases have said. */
+static void merge(struct description *self, int at) {
+  struct sandbox *box = &self->box;
+  static const char *const own[] = {"name", "base", "abstract", NULL};
+  size_t count;
+  const char **keys = sandbox_keys(box, &self->scratch, at, &count);
+  for (size_t i = 0; i < count; i++) {
+    const char *key = keys[i];
+    if (is_word(own, key))
+      continue;
+    luaL_checkstack(box->lua, LUA_MINSTACK, NULL);
+    bool is_table = lua_getfield(box->lua, at, key) == LUA_TTABLE;
+    if (is_word(self->kind->texts, key))
+      self->kind->text(self, key, sandbox_text(box, -1, key));
+    else if (is_table)
+      self->kind->table(self, key);
+    else
+      sandbox_refuse(box, sandbox_locate(box, key), NULL, "unknown field '%s'", key);
+    lua_pop(box->lua, 1);
+  }
+}
+
+static void load_over_bases(struct description *self, const char *name) {
+  struct sandbox *box = &self->box;
+  if (++self->depth > BASES_MAX)
+    sandbox_refuse(box, 0, NULL, "more than %d bases in a row", BASES_MAX - 1);
+  run_file(self, name);
+  int at = lua_gettop(box->lua);
+  if (!sandbox_is_description(box))
+    sandbox_refuse(box, 0, NULL, "does not return %s { ... }", self->kind->word);
+  const char *own = description_text(self, at, "name");
+  if (!own || strcmp(own, name) != 0)
+    sandbox_refuse(box, sandbox_locate(box, "name"), NULL,
+                   "the name must be '%s', like that of the file", name);
+  if (self->depth == 1) {
+    lua_getfield(box->lua, at, "abstract");
+    self->is_abstract = lua_toboolean(box->lua, -1);
+    lua_pop(box->lua, 1);
+  }
+  const char *base = description_text(self, at, "base"), *path = box->path, *text = box->text;
+  if (base && strchr(base, '/'))
+    sandbox_refuse(box, sandbox_locate(box, "base"), NULL, "there is no base '%s'", base);
+  if (base)
+    load_over_bases(self, base);
+  box->path = path;
+  box->text = text;
+  merge(self, at);
+  lua_settop(box->lua, at - 1);
+}
+
+static void load_body(struct sandbox *box, void *context) {
+  struct description *self = context;
+  (void)box;
+  self->kind->begin(self);
+  load_sources(self);
+  load_over_bases(self, self->name);
+  if (!self->is_abstract)
+    self->kind->complete(self);
+}
+
+enum vinci_status description_load(struct description *self, struct vinci_diag *diag) {
+  struct vinci_diag own = {0};
+  self->box.diag = diag ? diag : &own;
+  enum vinci_status status = sandbox_open(&self->box);
+  if (status == VINCI_OK)
+    status = sandbox_protect(&self->box, load_body, self);
+  sandbox_close(&self->box);
+  arena_free(&self->scratch);
+  return status;
+}
+
+bool description_exists(const struct description_kind *kind, const char *folder, const char *name) {
+  char path[2 * SOC_PATH_MAX];
+  struct stat info;
+  int length = snprintf(path, sizeof path, "%s/%s/%s.lua", folder, kind->folder, name);
+  return *name != '\0' && !strchr(name, '/') && strcmp(name, "sources") != 0 &&
+         length < (int)sizeof path && lstat(path, &info) == 0;
+}

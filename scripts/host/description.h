@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the readers of memories and of systems of devices share: a file of the data folder as a
+ * description over its bases, with sources of its numbers. Internal to scripts/.
+ */
+#ifndef VINCI_SCRIPTS_HOST_DESCRIPTION_H
+#define VINCI_SCRIPTS_HOST_DESCRIPTION_H
+
+#include "scripts/host/soc_lua.h"
+
+struct description {
+  struct sandbox box;
+  struct arena scratch; /* texts of files, and keys */
+  const struct description_kind *kind;
+  const char *folder, *name; /* the data folder; what was asked for */
+  unsigned depth;            /* of bases */
+  bool is_abstract;
+};
+
+struct description_kind {
+  const char *folder; /* below the data folder: "mem" */
+  const char *word;   /* what a file returns: "memory", for memory { ... } */
+  /* The functions are called inside sandbox_protect(). */
+  void (*begin)(struct description *self);
+  /* The arena of sources, which lives as long as the result. */
+  struct arena *(*kept)(struct description *self);
+  const char *const *texts; /* fields that are texts, besides name and base; ends with NULL */
+  void (*text)(struct description *self, const char *field, const char *text);
+  /* A table of the description, on top of the stack. */
+  void (*table)(struct description *self, const char *field);
+  void (*number)(struct description *self, const char *key, const struct sandbox_number *number);
+  /* Refuses a description, not abstract, in which something is missing. */
+  void (*complete)(struct description *self);
+};
+
+/* Runs the file of the name and those of its bases. diag may be NULL. */
+enum vinci_status description_load(struct description *self, struct vinci_diag *diag);
+/* Whether the data folder has a file of this name and kind. */
+bool description_exists(const struct description_kind *kind, const char *folder, const char *name);
+
+/* memory, or leaves for lack of memory. */
+void *description_checked(struct description *self, void *memory);
+/* A text field of the table at `at`, NULL when it is not there. */
+const char *description_text(struct description *self, int at, const char *field);
+/* Calls kind->number for each number of the table on top of the stack, as "PREFIX.KEY"; keys of
+ * `skipped` (NULL: none, else ends with NULL) are no numbers. */
+void description_numbers(struct description *self, const char *prefix, const char *const *skipped);
+
+#endif
