@@ -45,6 +45,7 @@ vinci_SOURCES = \
 	cli/group/plan.c \
 	cli/group/run.c \
 	cli/group/show.c \
+	cli/group/timed.c \
 	cli/group/train.c \
 	cli/net/ablate.c \
 	cli/net/compile.c \

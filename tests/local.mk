@@ -97,6 +97,7 @@ script_tests = \
 	tests/cli/test_group.sh \
 	tests/cli/test_group_plan.sh \
 	tests/cli/test_group_train.sh \
+	tests/cli/test_group_work.sh \
 	tests/cli/test_group_files.sh \
 	tests/cli/test_missing.sh \
 	tests/cli/test_net.sh \

@@ -70,6 +70,8 @@ libvinci_traces_la_SOURCES = \
 	traces/group/chakra_write.c \
 	traces/group/job.c \
 	traces/group/job.h \
+	traces/group/kernels.c \
+	traces/group/kernels.h \
 	traces/group/profiler.c \
 	traces/group/profiler.h \
 	traces/group/profiler_files.c \

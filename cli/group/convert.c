@@ -22,12 +22,25 @@ static const struct option_row convert_options[] = {
     OPTION_NUMBER_ROW("ranks", 'n', struct convert_settings, ranks, "N", 1, GROUP_DEVICES_MAX,
                       "ranks of the job, when one trace is that of all ranks"),
     OPTION_TEXT_ROW("system", 's', struct convert_settings, system, "NAME",
-                    "the system of devices that the job names"),
+                    "the system of devices that the job names; of a job: on whose chip its operators "
+                    "are simulated"),
 };
 
 static bool ends_with(const char *text, const char *end) {
   size_t length = strlen(text), wanted = strlen(end);
   return length >= wanted && strcmp(text + length - wanted, end) == 0;
+}
+
+/* Traces hold durations: what computes is simulated on the chip of the system. */
+static enum vinci_status time_work(const struct convert_settings *settings, struct job *job,
+                                   struct vinci_diag *diag) {
+  struct group_description *group = NULL;
+  struct group_system_settings system = {.name = settings->system ? settings->system : job->system};
+  enum vinci_status status = group_load(&system, job->job.ranks, &group, diag);
+  if (status == VINCI_OK)
+    status = group_time_work(group, &(struct group_work_settings){0}, NULL, job, diag);
+  group_host_free(group);
+  return status;
 }
 
 static enum vinci_status to_traces(const struct convert_settings *settings, const char *path,
@@ -41,7 +54,10 @@ static enum vinci_status to_traces(const struct convert_settings *settings, cons
   enum vinci_status status = group_read_job(path, &job, diag);
   if (status != VINCI_OK)
     return status;
-  status = chakra_from_job(settings->output, &job.job, diag);
+  if (job.kernels)
+    status = time_work(settings, &job, diag);
+  if (status == VINCI_OK)
+    status = chakra_from_job(settings->output, &job.job, diag);
   job_free(&job);
   return status;
 }

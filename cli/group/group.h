@@ -24,6 +24,20 @@ struct group_system_settings {
                   "the folder that holds group/ and soc/ with the descriptions")
 /* clang-format on */
 
+/* How work is simulated that a job describes by operators and networks. */
+struct group_work_settings {
+  const char *memory; /* NULL: flat */
+  uint64_t detail;    /* the rank, from 1; 0: none */
+  bool quiet;
+};
+/*
+ * Simulates such work on the chip of the system (traces/group/kernels.h), with progress. Errors:
+ * also a rank that the job has not, and a rank without anything to simulate.
+ */
+VINCI_MUST_CHECK enum vinci_status group_time_work(const struct group_description *group,
+                                                   const struct group_work_settings *settings,
+                                                   const char *data, struct job *job,
+                                                   struct vinci_diag *diag);
 /*
  * Loads a system of `devices` devices and applies what was set; memory and L2 are those of its
  * chip. Free with group_host_free().

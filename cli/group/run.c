@@ -8,15 +8,18 @@
 #include "core/base/decimal.h"
 #include "core/base/file.h"
 #include "traces/group/job.h"
+#include "traces/group/kernels.h"
 #include "traces/group/profiler.h"
 #include "traces/group/rank_table.h"
 #include "traces/group/result.h"
 
+#define PS_PER_US UINT64_C(1000000)
 enum { US_DIGITS = 6, TEXT_BYTES_MAX = 1 << 30, RANKS_SHOWN = 16, PATH_BYTES = 4096 };
 
 struct run_settings {
   struct group_system_settings system;
   struct text_list faults;
+  const char *memory, *detail;
   const char *output, *profiler, *rank_table;
   bool json, quiet;
 };
@@ -26,10 +29,16 @@ static const struct option_row run_options[] = {
     OPTION_LIST_ROW("fault", 0, struct run_settings, faults, "FAULT",
                     "devices or a link are slow or down, as in a row fault of traces/GROUP.md: "
                     "devices=3,from_us=100,to_us=200,speed=0.5; may be repeated"),
+    OPTION_TEXT_ROW("memory", 0, struct run_settings, memory, "MODEL",
+                    "cycle or flat (default): how operators and networks of the job are simulated"),
+    OPTION_TEXT_ROW("detail", 0, struct run_settings, detail, "RANK",
+                    "simulate the cores of this rank, and of those of its program, with network, "
+                    "L2 slices and DRAM commands, and list its kernels"),
     OPTION_TEXT_ROW("rank-table", 0, struct run_settings, rank_table, "FILE",
                     "rank_table.json: which device of which server each rank is"),
     OPTION_TEXT_ROW("output", 'o', struct run_settings, output, "DIR",
-                    "write summary.json, step_trace_time.csv, collectives.csv and trace.json"),
+                    "write summary.json, step_trace_time.csv, collectives.csv, trace.json, and "
+                    "kernels.csv of what was simulated"),
     OPTION_TEXT_ROW(
         "profiler", 0, struct run_settings, profiler, "DIR",
         "write RANK_ascend_pt folders as the vendor's profiler does: communication.json, "
@@ -102,6 +111,11 @@ static void write_timeline(void *context, FILE *out) {
   job_put_timeline(&outcome->job->job, &outcome->profile.moments, out);
 }
 
+static void write_kernels(void *context, FILE *out) {
+  const struct outcome *outcome = context;
+  job_put_kernels(outcome->job, out);
+}
+
 static enum vinci_status write_files(const char *folder, struct outcome *outcome,
                                      struct vinci_diag *diag) {
   static const struct {
@@ -110,9 +124,11 @@ static enum vinci_status write_files(const char *folder, struct outcome *outcome
   } files[] = {{"summary.json", write_summary},
                {"step_trace_time.csv", write_step_trace},
                {"collectives.csv", write_collectives},
-               {"trace.json", write_timeline}};
+               {"trace.json", write_timeline},
+               {"kernels.csv", write_kernels}};
+  size_t count = sizeof files / sizeof *files - (outcome->job->kernels ? 0 : 1);
   enum vinci_status status = VINCI_OK;
-  for (size_t i = 0; i < sizeof files / sizeof *files && status == VINCI_OK; i++) {
+  for (size_t i = 0; i < count && status == VINCI_OK; i++) {
     char path[PATH_BYTES];
     if (snprintf(path, sizeof path, "%s/%s", folder, files[i].name) >= (int)sizeof path)
       return diag_error(diag, VINCI_E_USAGE, "the name of the folder is too long");
@@ -148,6 +164,58 @@ static enum vinci_status place_ranks(const struct run_settings *settings,
   return status;
 }
 
+static enum vinci_status take_detail(const struct run_settings *settings,
+                                     struct group_work_settings *out, struct vinci_diag *diag) {
+  char *end = NULL;
+  if (!settings->detail)
+    return VINCI_OK;
+  unsigned long rank = strtoul(settings->detail, &end, 10);
+  if (*settings->detail < '0' || *settings->detail > '9' || *end || rank >= GROUP_DEVICES_MAX)
+    return diag_error(diag, VINCI_E_USAGE, "--detail is the number of a rank, not '%s'",
+                      settings->detail);
+  out->detail = rank + 1;
+  return VINCI_OK;
+}
+
+static uint64_t all_uses_ps(const struct job_kernel *kernel) {
+  const struct job_kernel_time *time = &kernel->time[JOB_MODEL_DETAIL];
+  return time->duration_ps * time->uses;
+}
+
+static int by_time(const void *left, const void *right) {
+  const struct job_kernel *a = *(const struct job_kernel *const *)left,
+                          *b = *(const struct job_kernel *const *)right;
+  if (all_uses_ps(a) != all_uses_ps(b))
+    return all_uses_ps(a) > all_uses_ps(b) ? -1 : 1;
+  return a->line < b->line ? -1 : a->line > b->line;
+}
+
+/* What was simulated for the rank of --detail, the longest in all uses first. */
+static enum vinci_status print_kernels(struct job *job, struct vinci_diag *diag) {
+  size_t count = 0;
+  for (const struct job_kernel *kernel = job->kernels; kernel; kernel = kernel->next)
+    count += kernel->time[JOB_MODEL_DETAIL].uses > 0;
+  const struct job_kernel **kernels =
+      ARENA_ARRAY(&job->arena, const struct job_kernel *, count + 1);
+  if (!kernels)
+    return diag_error(diag, VINCI_E_NOMEM, "out of memory");
+  count = 0;
+  for (const struct job_kernel *kernel = job->kernels; kernel; kernel = kernel->next)
+    if (kernel->time[JOB_MODEL_DETAIL].uses > 0)
+      kernels[count++] = kernel;
+  qsort(kernels, count, sizeof *kernels, by_time);
+  printf("\n%-44s %5s %12s %12s %7s %s\n", "work of that rank, one program", "uses", "us each",
+         "us in all", "blocks", "bound");
+  for (size_t i = 0; i < count; i++) {
+    const struct job_kernel_time *time = &kernels[i]->time[JOB_MODEL_DETAIL];
+    printf("%-44s %5" PRIu32 " %12s %12s %7" PRIu32 " %s\n",
+           kernels[i]->net ? kernels[i]->net : kernels[i]->op, time->uses,
+           decimal_ratio(time->duration_ps, PS_PER_US, 3).text,
+           decimal_ratio(all_uses_ps(kernels[i]), PS_PER_US, 3).text, time->blocks, time->bound);
+  }
+  return VINCI_OK;
+}
+
 static enum vinci_status run_job(const struct run_settings *settings, struct job *job,
                                  struct vinci_diag *diag) {
   struct group_description *group = NULL;
@@ -158,8 +226,13 @@ static enum vinci_status run_job(const struct run_settings *settings, struct job
                                     .transfer_ended =
                                         settings->profiler ? profile_keep_move : NULL};
   bool listens = settings->output || settings->profiler;
+  struct group_work_settings work = {.memory = settings->memory, .quiet = settings->quiet};
   system.name = system.name ? system.name : job->system;
-  enum vinci_status status = group_load(&system, job->job.ranks, &group, diag);
+  enum vinci_status status = take_detail(settings, &work, diag);
+  if (status == VINCI_OK)
+    status = group_load(&system, job->job.ranks, &group, diag);
+  if (status == VINCI_OK)
+    status = group_time_work(group, &work, settings->system.data, job, diag);
   if (status == VINCI_OK && settings->rank_table)
     status = place_ranks(settings, group, job, diag);
   if (status == VINCI_OK && settings->output)
@@ -180,6 +253,8 @@ static enum vinci_status run_job(const struct run_settings *settings, struct job
     write_summary(&outcome, stdout);
   else if (status == VINCI_OK && !settings->quiet)
     print_report(&outcome);
+  if (status == VINCI_OK && !settings->json && !settings->quiet && settings->detail)
+    status = print_kernels(job, diag);
   profile_free(&outcome.profile);
   group_host_free(group);
   return status;

@@ -138,12 +138,15 @@ static enum vinci_status run_job(const struct train_settings *settings, const ch
   struct job job;
   struct group_description *group = NULL;
   struct group_system_settings system = settings->system;
+  struct group_work_settings work = {0};
   struct group_result result = {0};
   enum vinci_status status = group_read_job(path, &job, diag);
   if (status != VINCI_OK)
     return status;
   system.name = system.name ? system.name : job.system;
   status = group_load(&system, job.job.ranks, &group, diag);
+  if (status == VINCI_OK)
+    status = group_time_work(group, &work, system.data, &job, diag);
   if (status == VINCI_OK) {
     job.job.system = &group->system;
     status = group_run(&job.job, NULL, &job.arena, &result, diag);

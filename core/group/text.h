@@ -10,10 +10,11 @@
 
 /*
  * Gives the system of a job: the one that the job names, or NULL, with as many devices as the job
- * has ranks. It lives until the job has run.
+ * has ranks. soc, unless NULL: also the chip of its devices, on which operators of the job are
+ * simulated (VINCI_MEMORY_FLAT). Both live until the job has run.
  */
 typedef enum vinci_status group_find_system(void *context, const char *name, uint32_t devices,
-                                            const struct group_system **out,
+                                            const struct group_system **out, const vinci_soc **soc,
                                             struct vinci_diag *diag);
 
 /*

@@ -23,6 +23,8 @@ enum { TEXT_BYTES_MAX = 1 << 30, LINKS_OF_RANKS = 64, NAME_BYTES = 96 };
 struct measuring {
   const struct gate_point *point;
   const char *data; /* the folder of descriptions, may be NULL */
+  struct chip_cache *chips;
+  const vinci_soc *simulated; /* the chip on which operators of the job ran; NULL: none did */
   struct group_description *group;
   struct gate_rows *rows;
   bool failed;
@@ -31,7 +33,8 @@ struct measuring {
 static const char system_key[] = "system=";
 
 static enum vinci_status find_system(void *context, const char *name, uint32_t devices,
-                                     const struct group_system **out, struct vinci_diag *diag) {
+                                     const struct group_system **out, const vinci_soc **soc,
+                                     struct vinci_diag *diag) {
   struct measuring *own = context;
   const struct run_spec *spec = &own->point->spec;
   if (spec->workload.arg_count) /* the reader has let nothing else pass */
@@ -47,8 +50,12 @@ static enum vinci_status find_system(void *context, const char *name, uint32_t d
     status = group_host_set(own->group, spec->sets[i], diag);
   if (status == VINCI_OK)
     status = group_host_fit(own->group, own->data, devices, diag);
+  if (status == VINCI_OK && soc)
+    status = chip_cache_get(own->chips, own->group->chip, &own->simulated, diag);
   if (status == VINCI_OK)
     *out = &own->group->system;
+  if (soc)
+    *soc = own->simulated;
   return status;
 }
 
@@ -73,13 +80,14 @@ static void add_digest(struct measuring *own, const char *metric, uint64_t diges
   add(own, metric, text, "fnv1a-64", "digest");
 }
 
-/* Of the system: the numbers by key, and how many devices there are. */
-static uint64_t config_digest(const struct group_description *group) {
+/* Of the system: the numbers by key, how many devices there are, and the chip if that was used. */
+static uint64_t config_digest(const struct measuring *own) {
+  const struct group_description *group = own->group;
   uint64_t digest = digest_word(DIGEST_SEED, group->system.devices);
   digest = digest_word(digest_word(digest, group->system.hbm_rate), group->system.l2_bytes);
   for (size_t i = 0; i < group->number_count; i++)
     digest = digest_word(digest_string(digest, group->numbers[i].key), *group->numbers[i].value);
-  return digest;
+  return own->simulated ? digest_word(digest, soc_digest(own->simulated)) : digest;
 }
 
 static void add_links(struct measuring *own, const struct group_result *result) {
@@ -169,7 +177,8 @@ static uint64_t event_digest(const struct group_result *result, uint32_t ranks) 
 
 enum vinci_status gate_measure_job(const struct gate_point *point, struct chip_cache *chips,
                                    struct gate_rows *rows, struct vinci_diag *diag) {
-  struct measuring own = {.point = point, .data = chips->data, .rows = rows};
+  struct measuring own = {
+      .point = point, .data = chips->data, .chips = chips, .rows = rows};
   struct arena arena = {0};
   struct group_result result;
   const vinci_soc *soc = NULL;
@@ -184,7 +193,7 @@ enum vinci_status gate_measure_job(const struct gate_point *point, struct chip_c
     status = chip_cache_get(chips, own.group->chip, &soc, diag);
   if (status == VINCI_OK) {
     /* Which job it is says the name of the file: other rows of a job are what a gate is for. */
-    add_digest(&own, "digest.config", config_digest(own.group));
+    add_digest(&own, "digest.config", config_digest(&own));
     add_digest(&own, "digest.input", digest_word(DIGEST_SEED, ranks));
     add_digest(&own, "digest.program", digest_bytes(DIGEST_SEED, text, length));
     add_digest(&own, "digest.events", event_digest(&result, ranks));

@@ -14,13 +14,15 @@ struct run {
   const char **sets;
   size_t set_count;
   struct group_description *group;
+  vinci_soc *soc; /* of jobs with operators */
   struct arena arena;
   uint32_t ranks;
   struct group_result result;
 };
 
 static enum vinci_status find_system(void *context, const char *name, uint32_t devices,
-                                     const struct group_system **out, struct vinci_diag *diag) {
+                                     const struct group_system **out, const vinci_soc **soc,
+                                     struct vinci_diag *diag) {
   struct run *run = context;
   const char *wanted = run->system ? run->system : name;
   if (!wanted) {
@@ -33,14 +35,21 @@ static enum vinci_status find_system(void *context, const char *name, uint32_t d
     status = group_host_set(run->group, run->sets[i], diag);
   if (status == VINCI_OK)
     status = group_host_fit(run->group, run->data, devices, diag);
-  if (status == VINCI_OK)
+  if (status == VINCI_OK && soc)
+    status = vinci_soc_load(run->group->chip, run->data, &run->soc, diag);
+  if (status == VINCI_OK) {
     *out = &run->group->system;
+    if (soc)
+      *soc = run->soc;
+  }
   return status;
 }
 
 static void release(struct run *run) {
   group_host_free(run->group);
   run->group = NULL;
+  vinci_soc_free(run->soc);
+  run->soc = NULL;
   arena_free(&run->arena);
   run->arena = (struct arena){0};
 }

@@ -16,6 +16,8 @@ struct row {
   struct row *next;
   uint32_t stream;
   struct group_op op;
+  struct job_kernel *kernel; /* NULL: its time is given */
+  bool memory_given;
 };
 
 struct event {
@@ -183,6 +185,16 @@ static enum vinci_status group_row(struct text_reader *reader) {
 
 /* ---- programs -------------------------------------------------------------------------------- */
 
+static bool keep_use(struct job *job, const struct group_program *program, const struct row *row,
+                     struct group_op *op) {
+  struct job_use *use = ARENA_NEW(&job->arena, struct job_use);
+  if (use) {
+    *use = (struct job_use){job->uses, program, op, row->kernel, row->memory_given};
+    job->uses = use;
+  }
+  return use != NULL;
+}
+
 /* The rows of the program that ends become its streams. */
 static enum vinci_status end_program(struct text_reader *reader) {
   struct job_reader *own = job_of(reader);
@@ -205,8 +217,12 @@ static enum vinci_status end_program(struct text_reader *reader) {
   }
   if (!streams)
     return text_no_memory(reader);
-  for (const struct row *row = own->first; row; row = row->next)
-    ops[row->stream][filled[row->stream]++] = row->op;
+  for (const struct row *row = own->first; row; row = row->next) {
+    struct group_op *op = &ops[row->stream][filled[row->stream]++];
+    *op = row->op;
+    if (row->kernel && !keep_use(own->job, own->program, row, op))
+      return text_no_memory(reader);
+  }
   *own->program = (struct group_program){streams, last, own->event_count};
   return VINCI_OK;
 }
@@ -328,8 +344,51 @@ static enum vinci_status take_call(struct text_reader *reader, struct group_op *
   return status;
 }
 
+/* A file beside that of the job. */
+static const char *path_of(struct job *job, const char *file) {
+  const char *slash = *file == '/' ? NULL : strrchr(job->path, '/');
+  size_t folder = slash ? (size_t)(slash - job->path) + 1 : 0, size = folder + strlen(file) + 1;
+  char *path = arena_alloc(&job->arena, size, 1);
+  if (path)
+    snprintf(path, size, "%.*s%s", (int)folder, job->path, file);
+  return path;
+}
+
+/* The operator or network of a row of work, that of an earlier row where the words are the same. */
+static enum vinci_status take_kernel(struct text_reader *reader, struct row *row) {
+  struct job *job = job_of(reader)->job;
+  const char *op, *net;
+  enum vinci_status status = text_take(reader, "op", "", &op);
+  if (status == VINCI_OK)
+    status = text_take(reader, "net", "", &net);
+  if (status != VINCI_OK)
+    return status;
+  if (!!*op + !!*net + !!text_find_key(reader, "us") != 1)
+    return text_fail(reader, 0, "work has one of us=, op= and net=");
+  if (!*op && !*net)
+    return text_take_us(reader, "us", NULL, &row->op.duration_ps);
+  const char *text = *net ? path_of(job, net) : arena_strdup(reader->arena, op);
+  if (!text)
+    return text_no_memory(reader);
+  row->memory_given = text_find_key(reader, "memory") != 0;
+  for (row->kernel = job->kernels; row->kernel; row->kernel = row->kernel->next)
+    if (strcmp(*net ? (row->kernel->net ? row->kernel->net : "")
+                    : (row->kernel->op ? row->kernel->op : ""),
+               text) == 0)
+      return VINCI_OK;
+  row->kernel = ARENA_NEW(reader->arena, struct job_kernel);
+  if (!row->kernel)
+    return text_no_memory(reader);
+  *row->kernel = (struct job_kernel){.next = job->kernels,
+                                     .op = *net ? NULL : text,
+                                     .net = *net ? text : NULL,
+                                     .line = reader->line};
+  job->kernels = row->kernel;
+  return VINCI_OK;
+}
+
 static enum vinci_status op_row(struct text_reader *reader, enum group_op_kind kind) {
-  static const char *const work_keys[] = {"name", "stream", "at_us", "us", "memory"};
+  static const char *const work_keys[] = {"name", "stream", "at_us", "us", "op", "net", "memory"};
   static const char *const host_keys[] = {"name", "stream", "at_us", "us"};
   static const char *const event_keys[] = {"name", "stream", "at_us", "event"};
   static const char *const call_keys[] = {"name",  "stream",    "at_us", "op",
@@ -342,7 +401,8 @@ static enum vinci_status op_row(struct text_reader *reader, enum group_op_kind k
       [GROUP_HOST] = {host_keys, sizeof host_keys / sizeof *host_keys},
   };
   struct job_reader *own = job_of(reader);
-  struct group_op op = {.kind = kind, .line = reader->line};
+  struct row read = {.op = {.kind = kind, .line = reader->line}};
+  struct group_op *op = &read.op;
   uint64_t stream = 0;
   bool given;
   const char *name;
@@ -353,24 +413,27 @@ static enum vinci_status op_row(struct text_reader *reader, enum group_op_kind k
   if (status == VINCI_OK)
     status = text_take(reader, "name", reader->fields[0], &name);
   if (status == VINCI_OK)
-    status = text_take_us(reader, "at_us", "0", &op.earliest_ps);
-  if (status == VINCI_OK && (kind == GROUP_WORK || kind == GROUP_HOST))
-    status = text_take_us(reader, "us", NULL, &op.duration_ps);
+    status = text_take_us(reader, "at_us", "0", &op->earliest_ps);
+  if (status == VINCI_OK && kind == GROUP_HOST)
+    status = text_take_us(reader, "us", NULL, &op->duration_ps);
   if (status == VINCI_OK && kind == GROUP_WORK)
-    status = take_share(reader, "memory", "the time that is bound by memory", &op.memory_milli);
+    status = take_kernel(reader, &read);
+  if (status == VINCI_OK && kind == GROUP_WORK)
+    status = take_share(reader, "memory", "the time that is bound by memory", &op->memory_milli);
   if (status == VINCI_OK && kind == GROUP_COLLECTIVE)
-    status = take_call(reader, &op);
+    status = take_call(reader, op);
   if (status == VINCI_OK && (kind == GROUP_RECORD || kind == GROUP_WAIT))
-    status = take_event(reader, &op);
+    status = take_event(reader, op);
   if (status == VINCI_OK)
     status = text_end_row(reader, keys[kind]);
   if (status != VINCI_OK)
     return status;
   struct row *row = ARENA_NEW(reader->arena, struct row);
-  op.name = op.name ? op.name : arena_strdup(reader->arena, name);
-  if (!row || !op.name)
+  op->name = op->name ? op->name : arena_strdup(reader->arena, name);
+  if (!row || !op->name)
     return text_no_memory(reader);
-  *row = (struct row){.stream = (uint32_t)stream, .op = op};
+  read.stream = (uint32_t)stream;
+  *row = read;
   *own->end = row;
   own->end = &row->next;
   own->counts[stream]++;
@@ -477,7 +540,7 @@ void job_free(struct job *job) { arena_free(&job->arena); }
 
 enum vinci_status job_read(const char *path, const char *text, size_t length, struct job *out,
                            struct vinci_diag *diag) {
-  *out = (struct job){0};
+  *out = (struct job){.path = path};
   struct job_reader own = {.job = out};
   struct text_reader reader = {.object = &own, .arena = &out->arena, .diag = diag, .path = path};
   enum vinci_status status = text_read_rows(&reader, text, length, "job,version=1", read_row);

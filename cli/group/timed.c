@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The time of work that a job describes by operators and networks, with progress. */
+#include "cli/group/group.h"
+#include "cli/support/monitor.h"
+#include "core/study/workload.h"
+#include "traces/group/kernels.h"
+
+static bool watch(void *context, size_t done, size_t all) {
+  return monitor_items(context, &(struct monitor_count){.done_permille = 1000 * done, .all = all});
+}
+
+enum vinci_status group_time_work(const struct group_description *group,
+                                  const struct group_work_settings *settings, const char *data,
+                                  struct job *job, struct vinci_diag *diag) {
+  struct vinci_run_options models = {.struct_size = sizeof models};
+  struct workload_models names = {.memory = settings->memory ? settings->memory : "flat"};
+  struct monitor monitor;
+  vinci_soc *soc = NULL;
+  uint32_t detail = settings->detail ? (uint32_t)(settings->detail - 1) : JOB_NO_RANK;
+  enum vinci_status status = workload_choose(&names, &models, diag);
+  if (status == VINCI_OK && settings->detail && detail >= job->job.ranks) {
+    status = diag_error(diag, VINCI_E_USAGE, "--detail=%u: the job has %u ranks", detail,
+                        job->job.ranks);
+    diag_hint(diag, "ranks are 0 to %u", job->job.ranks - 1);
+  }
+  if (status == VINCI_OK && settings->detail && !job->kernels)
+    status = diag_error(diag, VINCI_E_USAGE,
+                        "--detail: no row of work has op= or net=, so there is nothing to simulate");
+  if (status != VINCI_OK || !job->kernels)
+    return status;
+  status = vinci_soc_load(group->chip, data, &soc, diag);
+  monitor_catch_interrupt();
+  monitor_start(&monitor, job->path, 0, settings->quiet);
+  struct job_kernel_options options = {.soc = soc,
+                                       .memory = models.memory,
+                                       .detail = detail,
+                                       .progress = watch,
+                                       .progress_context = &monitor};
+  if (status == VINCI_OK)
+    status = job_time(job, &options, diag);
+  monitor_clear(&monitor);
+  vinci_soc_free(soc);
+  return status;
+}
