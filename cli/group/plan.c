@@ -14,6 +14,7 @@ enum { ROWS_DEFAULT = 20, ROWS_MAX = 1000000, DEVICES_MAX = 4096, LAUNCH_US_MAX 
 struct plan_settings {
   struct group_system_settings system;
   const char *job;
+  struct text_list faults;
   uint64_t devices, rows, launch_us;
   bool all, json;
 };
@@ -24,6 +25,9 @@ static const struct option_row plan_options[] = {
                       "devices that the model is split over"),
     OPTION_NUMBER_ROW("launch", 0, struct plan_settings, launch_us, "US", 0, LAUNCH_US_MAX,
                       "microseconds that the host takes to issue a kernel (0)"),
+    OPTION_LIST_ROW("fault", 0, struct plan_settings, faults, "FAULT",
+                    "a device or link that is slow, as of 'vinci group run': devices=3,speed=0.8; "
+                    "stages of slow devices get fewer layers; may be repeated"),
     OPTION_NUMBER_ROW("rows", 0, struct plan_settings, rows, "N", 1, ROWS_MAX,
                       "print the N best (20)"),
     OPTION_FLAG_ROW("all", 0, struct plan_settings, all,
@@ -66,6 +70,15 @@ static void set_numbers(lua_State *lua, const struct text_list *sets) {
   lua_setfield(lua, -2, "set");
 }
 
+static void set_list(lua_State *lua, const char *key, const struct text_list *list) {
+  lua_createtable(lua, (int)list->count, 0);
+  for (size_t i = 0; i < list->count; i++) {
+    lua_pushstring(lua, list->items[i]);
+    lua_rawseti(lua, -2, (lua_Integer)i + 1);
+  }
+  lua_setfield(lua, -2, key);
+}
+
 /* Leaves what planner.report returns: the text, the job or nil. */
 static int ask(lua_State *lua) {
   const struct question *question = lua_touserdata(lua, 1);
@@ -81,6 +94,7 @@ static int ask(lua_State *lua) {
   if (settings->system.data)
     set_text(lua, "data", settings->system.data);
   set_numbers(lua, &settings->system.sets);
+  set_list(lua, "faults", &settings->faults);
   set_integer(lua, "devices", settings->devices);
   set_integer(lua, "rows", settings->rows);
   lua_pushnumber(lua, (lua_Number)settings->launch_us);
@@ -120,6 +134,22 @@ static enum vinci_status answer(lua_State *lua, const struct plan_settings *sett
   return file_replace(settings->job, write_text, (void *)(uintptr_t)lua_tostring(lua, -1), diag);
 }
 
+/* Faults that a job of these devices would not take are refused before the search. */
+static enum vinci_status check_faults(const struct plan_settings *settings,
+                                      struct vinci_diag *diag) {
+  char text[128];
+  struct job job;
+  int length = snprintf(text, sizeof text, "job,version=1,ranks=%u\nprogram,ranks=0-%u\n",
+                        (unsigned)settings->devices, (unsigned)settings->devices - 1);
+  enum vinci_status status = job_read("devices", text, (size_t)length, &job, diag);
+  if (status != VINCI_OK)
+    return status;
+  for (size_t i = 0; status == VINCI_OK && i < settings->faults.count; i++)
+    status = job_add_fault(&job, settings->faults.items[i], diag);
+  job_free(&job);
+  return status;
+}
+
 static enum vinci_status plan(const struct plan_settings *settings, const struct text_list *words,
                               struct vinci_diag *diag) {
   struct group_description *group = NULL;
@@ -128,8 +158,9 @@ static enum vinci_status plan(const struct plan_settings *settings, const struct
     return diag_error(diag, VINCI_E_USAGE, "give one model, not %zu", words->count);
   if (settings->devices == 0)
     return diag_error(diag, VINCI_E_USAGE, "give the number of devices with --devices");
-  enum vinci_status status =
-      group_load(&settings->system, (uint32_t)settings->devices, &group, diag);
+  enum vinci_status status = check_faults(settings, diag);
+  if (status == VINCI_OK)
+    status = group_load(&settings->system, (uint32_t)settings->devices, &group, diag);
   if (status != VINCI_OK)
     return status;
   question.model = words->items[0];
@@ -158,6 +189,7 @@ static int run(const struct cli_verb *verb, int argc, char **argv) {
   if (cli_begin(verb, argc, argv, &settings, &words, &exit_code))
     exit_code = plan(&settings, &words, &diag) == VINCI_OK ? 0 : cli_fail(&diag);
   text_list_free(&settings.system.sets);
+  text_list_free(&settings.faults);
   text_list_free(&words);
   return exit_code;
 }

@@ -5,7 +5,8 @@
 -- All splits of the devices into tensor, pipeline, context, data and expert parallelism are candidates, with parts in
 -- turn where layers allow that. A split that does not fit the memory of a device is tried with recompute. The kernels of
 -- a rank alone are a lower bound of its step: splits are simulated in the order of that bound, and the search ends at
--- the first whose bound is no better than the best step, so that the best is the best of all.
+-- the first whose bound is no better than the best step, so that the best is the best of all. Stages of a pipeline also
+-- get layers by what they have to do besides and by the speed of their slowest device.
 local vinci = ...
 local T, O = vinci.transformer, vinci.transformer_operators
 local M = {}
@@ -22,6 +23,7 @@ function M.name(split)
   for _, key in ipairs { "cp", "ep", "vpp" } do
     if split[key] > 1 then text = text .. (" %s%d"):format(key, split[key]) end
   end
+  if #split.stage_layers > 0 then text = text .. " layers " .. table.concat(split.stage_layers, "/") end
   return text .. (split.sharded and " sharded" or "") .. (split.recompute and " recompute" or "")
 end
 
@@ -60,6 +62,81 @@ local function bound_of(job)
   return most
 end
 
+-- ---- layers of stages ----------------------------------------------------------------------------------------------
+
+-- What is left of the speed of each device (from 0) that is slow all the time, by rows of faults.
+local function speeds(faults)
+  local speed = {}
+  for _, fault in ipairs(faults or {}) do
+    local devices = fault:match "devices=([^,]*)"
+    if devices and not fault:find "from_us=" and not fault:find "to_us=" then
+      local left = tonumber(fault:match "speed=([%d.]+)") or 0.0
+      for first, last, step in devices:gmatch "(%d+)%-?(%d*):?(%d*)" do
+        first = math.tointeger(tonumber(first))
+        for device = first, math.tointeger(tonumber(last)) or first, math.tointeger(tonumber(step)) or 1 do
+          speed[device] = math.min(speed[device] or 1.0, left)
+        end
+      end
+    end
+  end
+  return speed
+end
+
+-- Microseconds of work by stage, of one rank.
+local function work_of(job)
+  local stages = {}
+  for line in job:gmatch "[^\n]+" do
+    local us = tonumber(line:match "^work,name=[^,]*,us=([%d.]+)")
+    if line:sub(1, 8) == "program," then stages[#stages + 1] = 0 end
+    if us then stages[#stages] = stages[#stages] + us end
+  end
+  return stages
+end
+
+-- Numbers of layers of which the busiest stage has least to do, by other work and slowness of each stage; each stage has
+-- one layer or more. Each layer goes where the stage is done first with that layer, which is exact: layers are equal.
+function M.layers(count, layer_us, other_us, slowness)
+  local layers = {}
+  for stage = 1, #other_us do layers[stage] = 1 end
+  for _ = #other_us + 1, count do
+    local best, least
+    for stage, us in ipairs(other_us) do
+      local then_us = (us + (layers[stage] + 1) * layer_us) * slowness[stage]
+      if not least or then_us < least then best, least = stage, then_us end
+    end
+    layers[best] = layers[best] + 1
+  end
+  return layers
+end
+
+-- The split with layers that even the stages out; nil where they are even.
+local function balanced(clock, model, split, faults)
+  if split.pp == 1 or split.vpp > 1 or split.cp > 1 or model.layers < split.pp then return nil end
+  local out, first, speed, slowness = {}, {}, speeds(faults), {}
+  for key, value in pairs(split) do out[key] = value end
+  for stage = 1, split.pp do first[stage] = 1 end
+  first[1] = model.layers - split.pp + 1
+  out.stage_layers = first
+  if T.misfit(model, out) then return nil end
+  local good, step = pcall(T.step, clock, model, out)
+  if not good then return nil end
+  local other = work_of(step.job)
+  first[1], first[split.pp] = first[split.pp], first[1] -- the same with the many layers at the end
+  local layer = model.layers > split.pp and (other[1] - work_of(T.step(clock, model, out).job)[1]) / (model.layers - split.pp) or 0
+  local ranks = split.tp * split.dp
+  for stage = 1, split.pp do
+    other[stage] = other[stage] - (stage == 1 and model.layers - split.pp + 1 or 1) * layer
+    slowness[stage] = 1.0
+    for rank = (stage - 1) * ranks, stage * ranks - 1 do
+      slowness[stage] = math.max(slowness[stage], 1 / math.max(speed[rank] or 1.0, 1e-3))
+    end
+  end
+  out.stage_layers = M.layers(model.layers, layer, other, slowness)
+  for _, layers in ipairs(out.stage_layers) do
+    if layers * split.pp ~= model.layers then return out end
+  end
+end
+
 -- ---- groups of gradients ------------------------------------------------------------------------------------------
 
 -- Where groups end whose last sum ends first: items are { microseconds of work up to the gradient, elements }, in
@@ -89,7 +166,7 @@ local function gradients(step, stage, sum_us)
   local layer = 2 * (t.norm_grad.us + sum_us) + t.attention_grad.us + t.mlp_grad.us
   if step.split.recompute then layer = layer + t.attention.us + t.mlp.us + t.residual.us + 2 * sum_us end
   if held.head > 0 then items[1] = { t.head_grad.us + sum_us, held.head } end
-  for _ = 1, step.layers do items[#items + 1] = { layer, held.layer } end
+  for _ = 1, O.layers_of(step.model, step.split, stage) do items[#items + 1] = { layer, held.layer } end
   if held.embedding > 0 then items[#items + 1] = { t.embedding_grad.us, held.embedding } end
   return items
 end
@@ -104,7 +181,8 @@ end
 
 -- The split with groups of gradients from dynamic programming; nil where they are not in one list (rings, experts,
 -- parts in turn).
-local function tuned(clock, model, split, options)
+local function tuned(clock, model, split, where)
+  local options = { system = where.system, set = where.set, data = where.data } -- sums alone, of devices as they are
   if split.dp == 1 or split.cp > 1 or split.vpp > 1 or model.experts > 0 then return nil end
   local step, known, ends = T.step(clock, model, split), {}, {}
   local function time(elements)
@@ -172,15 +250,18 @@ end
 
 -- Ranks the splits of a model: a list of { name, split, us, computing_us, bubble_us, exposed_us, memory, bound, why, job },
 -- the fastest first, those that were not simulated without `us`. options: clock, devices or splits (a list), system, set,
--- memory (bytes of a device), launch_us, loader_us, all (simulate those that cannot win, too), buckets (false: do not
+-- faults (a list of rows, "devices=3,speed=0.8"), memory (bytes of a device), launch_us, loader_us, all (simulate those that cannot win, too), buckets (false: do not
 -- look for better groups of gradients).
 function M.plan(model, options)
   model = T.model(model)
-  local clock, rows, where = options.clock, {}, { system = options.system, set = options.set, data = options.data }
-  for i, split in ipairs(options.splits or M.splits(model, options.devices)) do
+  local clock, rows = options.clock, {}
+  local where = { system = options.system, set = options.set, data = options.data, faults = options.faults }
+  for _, split in ipairs(options.splits or M.splits(model, options.devices)) do
     for _, key in ipairs { "tp", "pp", "dp", "cp", "ep", "vpp" } do split[key] = split[key] or 1 end
-    split.launch_us, split.loader_us = options.launch_us or 0.0, options.loader_us or 0.0
-    rows[i] = candidate(clock, model, split, options.memory)
+    split.launch_us, split.loader_us, split.stage_layers = options.launch_us or 0.0, options.loader_us or 0.0, split.stage_layers or {}
+    rows[#rows + 1] = candidate(clock, model, split, options.memory)
+    local even = #split.stage_layers == 0 and balanced(clock, model, split, options.faults)
+    if even then rows[#rows + 1] = candidate(clock, model, even, options.memory) end
   end
   table.sort(rows, before)
   local best
@@ -252,7 +333,7 @@ end
 function M.report(settings)
   local chip = vinci.soc(settings.soc)
   local rows = M.plan(M.read(settings.model), { clock = T.clock(chip), devices = settings.devices, system = settings.system,
-    set = settings.set, data = settings.data,
+    set = settings.set, data = settings.data, faults = settings.faults,
     memory = chip:get "hbm.size", launch_us = settings.launch_us, all = settings.all })
   return settings.json and json_of(rows) or text_of(rows, settings.rows), rows[1] and rows[1].job
 end

@@ -38,7 +38,7 @@ local MODEL_NEEDS = { layers = "how many", hidden = "extent of a token", ffn = "
   heads = "of attention", vocab = "tokens there are", sequence = "tokens of a sample", global_batch = "samples of a step" }
 local MODEL_HAS = { micro_batch = 1, kv_heads = 0, head_dim = 0, dtype = "bf16", gated = true, name = "transformer",
   experts = 0, top_k = 2, expert_ffn = 0, imbalance = 1.0 }
-local SPLIT_HAS = { tp = 1, pp = 1, dp = 1, cp = 1, ep = 1, vpp = 1, sequence_parallel = false, recompute = false, sharded = false, bucket_bytes = 160 << 20, bucket_ends = {}, overlap = true,
+local SPLIT_HAS = { tp = 1, pp = 1, dp = 1, cp = 1, ep = 1, vpp = 1, sequence_parallel = false, recompute = false, sharded = false, bucket_bytes = 160 << 20, bucket_ends = {}, stage_layers = {}, overlap = true,
   launch_us = 0.0, loader_us = 0.0, gradients = "fp32", asynchronous = false, communication = true }
 local GRADIENTS = { fp32 = true, fp16 = true, int8 = true }
 
@@ -57,9 +57,24 @@ function M.model(given)
   return model
 end
 
+-- Of layers that stages have by a list.
+local function list_misfit(model, split)
+  local sum = 0
+  for _, layers in ipairs(split.stage_layers) do
+    if math.type(layers) ~= "integer" or layers < 1 then return ("stage_layers %s: each stage has a layer or more"):format(tostring(layers)) end
+    sum = sum + layers
+  end
+  if #split.stage_layers ~= split.pp then return ("stage_layers of %d stages over pp=%d"):format(#split.stage_layers, split.pp) end
+  if sum ~= model.layers then return ("%d layers as stage_layers of %d"):format(model.layers, sum) end
+  if split.vpp > 1 then return ("stage_layers over vpp=%d"):format(split.vpp) end
+end
+
 -- Of layers over stages and of experts over ranks.
 local function schedule_misfit(model, split, micro_batches)
-  if model.layers % (split.pp * split.vpp) ~= 0 then
+  if #split.stage_layers > 0 then
+    local why = list_misfit(model, split)
+    if why then return why end
+  elseif model.layers % (split.pp * split.vpp) ~= 0 then
     return split.vpp == 1 and ("%d layers over pp=%d"):format(model.layers, split.pp) or
       ("%d layers over pp=%d times vpp=%d"):format(model.layers, split.pp, split.vpp)
   end
@@ -176,7 +191,7 @@ local function memory_of(model, split, stage)
   local own, width = O.shard(model, split), WIDTH[model.dtype]
   local held = O.weights(model, split, own, stage)
   local in_flight = math.min(J.ahead(split, stage) + 1, split.micro_batches * split.vpp)
-  local layers, full = model.layers // (split.pp * split.vpp), layer_bytes(model, own)
+  local layers, full = O.layers_of(model, split, stage) // split.vpp, layer_bytes(model, own)
   local kept = split.recompute and own.rows * own.hidden * width or full
   local out = { weights = held.all * width, gradients = held.all * 4,
     optimizer = O.sharded(split, held) * 12,
@@ -228,7 +243,7 @@ function M.step(clock, model, split, system)
   model = M.model(model)
   split = complete(model, split)
   local own = O.shard(model, split)
-  local step = { clock = clock, model = model, split = split, own = own, layers = model.layers // (split.pp * split.vpp),
+  local step = { clock = clock, model = model, split = split, own = own,
     boundary_bytes = own.rows * own.hidden * WIDTH[model.dtype],
     times = times_of(clock, O.parts(model, own), optimizers(model, split, own)) }
   local ranks = split.tp * split.cp * split.pp * split.dp
@@ -245,15 +260,19 @@ end
 
 -- Runs the step: microseconds of it, and what that of the busiest rank is made of. Bubble is what remains when all
 -- that is sent has one byte; loading is what the step waits for a loader that works ahead; the rest of what is exposed
--- is communication.
+-- is communication. `faults` of the options are rows of the job: "devices=3,speed=0.8".
 function M.run(clock, model, split, options)
-  local step = M.step(clock, model, split)
-  local run = vinci.group_run(step.job, options)
+  local step, where, faults = M.step(clock, model, split), {}, ""
+  for key, value in pairs(options or {}) do where[key] = value end
+  for _, fault in ipairs(where.faults or {}) do faults = faults .. "fault," .. fault .. "\n" end
+  where.faults = nil
+  step.job = step.job .. faults
+  local run = vinci.group_run(step.job, where)
   step.moved_bytes = run.moved_bytes
   local quiet = {}
   for key, value in pairs(step.split) do quiet[key] = value end
   quiet.micro_batches, quiet.communication = nil, false
-  local alone = vinci.group_run(M.step(clock, model, quiet).job, options)
+  local alone = vinci.group_run(M.step(clock, model, quiet).job .. faults, where)
   local most = 0
   for _, rank in ipairs(run.ranks) do most = math.max(most, rank.computing_us - rank.slowed_us) end
   step.loading_us = math.max(0.0, step.split.micro_batches * step.split.loader_us - run.us)

@@ -229,6 +229,8 @@ local function take(w, step, group, stream)
   w:follow(stream, 0)
 end
 
+local function layers_of_part(step, stage) return O.layers_of(step.model, step.split, stage) // step.split.vpp end
+
 -- part: of the stage, from 0; part 0 of stage 0 is the first of the model.
 local function forward(w, step, stage, part)
   local pp = step.split.pp
@@ -238,7 +240,7 @@ local function forward(w, step, stage, part)
     w:work("embedding", step.times.embedding)
     tensor_sum(w, step)
   end
-  for _ = 1, step.layers do layer_forward(w, step) end
+  for _ = 1, layers_of_part(step, stage) do layer_forward(w, step) end
   if stage < pp - 1 or part < step.split.vpp - 1 then
     pass_on(w, step, "forward" .. stage, FORWARD_OUT)
   else
@@ -300,7 +302,7 @@ local function backward(w, step, stage, part, last)
     tensor_sum(w, step)
     ready(w, step, last, held.head, 0)
   end
-  for _ = 1, step.layers do
+  for _ = 1, layers_of_part(step, stage) do
     layer_backward(w, step)
     ready(w, step, last, held.layer, held.experts_layer)
   end

@@ -22,11 +22,14 @@ function M.shard(model, split)
   return own
 end
 
+-- Layers of a stage (from 0): as many as of the others, unless the split says how many.
+function M.layers_of(model, split, stage) return split.stage_layers[stage + 1] or model.layers // split.pp end
+
 -- Elements of weights of a stage (from 0) on one rank: of a layer, of its experts among these; of all layers, embedding
 -- and head; of all, and of all experts.
 function M.weights(model, split, own, stage)
   local attention = own.hidden * own.qkv + own.attention * own.hidden + 2 * own.hidden
-  local mlp, layers = own.hidden * own.up + own.ffn * own.hidden, model.layers // split.pp
+  local mlp, layers = own.hidden * own.up + own.ffn * own.hidden, M.layers_of(model, split, stage)
   local out = { experts_layer = own.experts * mlp, embedding = stage == 0 and own.vocab * own.hidden or 0,
     head = stage == split.pp - 1 and (own.vocab + 1) * own.hidden or 0 }
   out.layer = attention + (model.experts > 0 and out.experts_layer + own.hidden * model.experts or mlp)

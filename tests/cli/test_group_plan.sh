@@ -6,7 +6,7 @@ srcdir=${TESTS_SRCDIR:-.}
 . "$srcdir/tests/support/tap.sh"
 vinci=${VINCI:?}
 work_folder test_group_plan
-plan 10
+plan 14
 
 cat >"$work/model.lua" <<'END'
 return { layers = 4, hidden = 256, ffn = 640, heads = 6, kv_heads = 2, head_dim = 32, vocab = 1000, sequence = 128, global_batch = 8,
@@ -81,6 +81,61 @@ for _ = 1, 60 do
 end
 END
 report "groups of gradients are the best of all" "$(expect 0 ''; printf '%s' "$out")"
+
+keep "$vinci" lua - <<'END'
+local P, seed = require "vinci".planner, 7
+local function random(n)
+  seed = (seed * 1103515245 + 12345) % 2147483648
+  return seed // 65536 % n + 1
+end
+local function busiest(layers, layer, other, slow)
+  local most = 0
+  for s, n in ipairs(layers) do most = math.max(most, (other[s] + n * layer) * slow[s]) end
+  return most
+end
+for _ = 1, 300 do
+  local count, layer, other, slow, best = 2 + random(14), random(50), {}, {}, math.huge
+  for s = 1, 3 do other[s], slow[s] = random(200) - 1, 1 + random(8) / 4 end
+  for a = 1, count - 2 do
+    for b = 1, count - a - 1 do best = math.min(best, busiest({ a, b, count - a - b }, layer, other, slow)) end
+  end
+  local have = count >= 3 and P.layers(count, layer, other, slow)
+  if have and (busiest(have, layer, other, slow) ~= best or have[1] + have[2] + have[3] ~= count) then print(table.concat(have, "/"), best) end
+end
+END
+report "layers of stages are the best of all" "$(expect 0 ''; printf '%s' "$out")"
+# A device that is slow all the time: its stage has fewer layers, and that is faster than equal stages. The row of the
+# fault is part of the job.
+sed 's/layers = 4/layers = 8/' "$work/model.lua" >"$work/deep.lua"
+keep "$vinci" group plan "$work/deep.lua" -s atlas_a2_910b4 -n 2 --json --all --fault=devices=1,speed=0.25 --job="$work/slow.csv"
+report "a slow device gets fewer layers" "$(expect 0 ''
+  echo "$out" | python3 -c '
+import json, sys
+rows = {row["split"]: row for row in map(json.loads, sys.stdin)}
+uneven = {name: row for name, row in rows.items() if "layers" in name}
+if len(uneven) != 1:
+    print(list(rows))
+for name, row in uneven.items():
+    first, second = map(int, name.split("layers ")[1].split()[0].split("/"))
+    if first + second != 8 or second >= 3 or row["us"] > 0.75 * rows["tp1 pp2 dp1"]["us"]:
+        print(name, row["us"], rows["tp1 pp2 dp1"]["us"])
+' 2>&1
+  grep -qx 'fault,devices=1,speed=0.25' "$work/slow.csv" || tail -n 2 "$work/slow.csv")"
+keep "$vinci" group plan "$work/deep.lua" -s atlas_a2_910b4 -n 2 --fault=devices=7,speed=0.25
+report "a fault of a device that is not there" "$(expect 2 'error: --fault=devices=7,speed=0.25: rank 7: the job has 2 ranks
+hint: a fault is written as devices=3,from_us=100,to_us=200,speed=0.5')"
+keep "$vinci" lua - <<'END'
+local T = require "vinci".transformer
+local model = { layers = 8, hidden = 256, ffn = 640, heads = 4, vocab = 1000, sequence = 128, global_batch = 8 }
+for _, split in ipairs { { pp = 2, stage_layers = { 5, 2 } }, { pp = 2, stage_layers = { 8, 0 } }, { pp = 4, stage_layers = { 4, 4 } },
+  { pp = 2, vpp = 2, stage_layers = { 4, 4 } } } do
+  print(T.misfit(T.model(model), { tp = 1, pp = split.pp, dp = 1, cp = 1, ep = 1, vpp = split.vpp or 1, stage_layers = split.stage_layers }))
+end
+END
+report "lists of layers that do not fit are refused" "$(expect 0 '' '8 layers as stage_layers of 7
+stage_layers 0: each stage has a layer or more
+stage_layers of 2 stages over pp=4
+stage_layers over vpp=2')"
 
 keep "$vinci" group plan "$work/model.lua" -s atlas_a2_910b4
 report "the number of devices is asked for" "$(expect 2 'error: give the number of devices with --devices')"
