@@ -41,6 +41,9 @@ struct vinci_sensitivity_row {
   const char *value, *half, *twice;   /* as vinci_soc_set() takes them */
   uint64_t half_cycles, twice_cycles; /* of the run; 0: the chip cannot have the number */
   uint64_t effect_cycles;             /* the larger of both changes */
+  /* Of an operator, which is lowered for each chip: with the tiling of the run as it is. Of a trace
+   * the same as half_cycles and twice_cycles. */
+  uint64_t half_kept_cycles, twice_kept_cycles;
 };
 
 /* Runs a trace, or an operator with its arguments "key=value", as it is and with each number halved
@@ -74,7 +77,7 @@ struct vinci_savings_options {
 
 /*
  * Measures what the report of a result says of numbers of the chip: runs the trace again with each
- * number turned that causes with 2 % of the run or more name. Without this, and beyond max_steps,
+ * number turned that causes with half a per cent of the run or more name. Without this, and beyond max_steps,
  * reports give estimates and say so. The result must be of this chip, trace and options, with
  * max_events, and whole: a partial result stays as it is. A run that progress ends is left out.
  */

@@ -308,9 +308,8 @@ size_t critical_turns(const struct vinci_result *result, const struct critical_p
 
 bool critical_matters(const struct vinci_result *result, const struct critical_turn *turns,
                       size_t count, size_t param) {
-  enum { LEAST_PERCENT = 2 };
-  return param < soc_param_count() &&
-         cycles_of(turns, count, param) * 100 >= result->total_cycles * LEAST_PERCENT;
+  return param < soc_param_count() && cycles_of(turns, count, param) * 1000 >=
+                                          result->total_cycles * CRITICAL_LEAST_PERMILLE;
 }
 
 const struct critical_turn *critical_best(const struct critical_turn *turns, size_t count) {

@@ -6,10 +6,7 @@
 #include "core/base/clock.h"
 #include "traces/export/text.h"
 
-enum {
-  CAUSE_ROWS = 8,
-  LEAST_PERMILLE = 5
-}; /* rows of a table; share below which nothing is said */
+enum { CAUSE_ROWS = 8 }; /* of a table */
 
 static const uint64_t tera = UINT64_C(1000000000000);
 
@@ -103,7 +100,7 @@ void text_cause(const struct vinci_result *result, const struct text_causes *cau
 
 static void print_rest(const struct vinci_result *result, uint64_t cycles, const char *text,
                        FILE *out) {
-  if (cycles * 1000 < result->total_cycles * LEAST_PERMILLE)
+  if (cycles * 1000 < result->total_cycles * CRITICAL_LEAST_PERMILLE)
     return;
   fputs("  ", out);
   text_percent(out, 7, cycles, result->total_cycles);
@@ -114,14 +111,17 @@ static void print_turn(const struct vinci_result *result, const struct critical_
                        FILE *out) {
   char path[32], name[64], gain[160] = "";
   struct decimal saved;
-  if (turn->cycles * 1000 < result->total_cycles * LEAST_PERMILLE)
+  if (turn->cycles * 1000 < result->total_cycles * CRITICAL_LEAST_PERMILLE)
     return;
   snprintf(name, sizeof name, "%s%s", path_prefix(turn, path, sizeof path),
            cause_row(turn->cause)->key);
   if (turn->param < soc_param_count())
     snprintf(gain, sizeof gain, "%s %s: %s%s%s %%", soc_param(turn->param)->key,
              critical_turn_word(turn), turn->measured ? "" : "about ",
-             turn->saved_cycles < 0 ? "+" : "-", percent(result, turn->saved_cycles, &saved));
+             turn->saved_cycles < 0   ? "+"
+             : turn->saved_cycles > 0 ? "-"
+                                      : "",
+             percent(result, turn->saved_cycles, &saved));
   fputs("  ", out);
   text_percent(out, 7, turn->cycles, result->total_cycles);
   fprintf(out, " %11" PRIu64 "  %-22s %-56s %s\n", turn->cycles, name, gain,
@@ -155,7 +155,7 @@ static void print_path(const struct vinci_result *result, const struct text_caus
 static enum cause next_cause(const struct pipe_counters *sum, const bool told[CAUSE_COUNT]) {
   unsigned found = CAUSE_COUNT;
   for (unsigned i = 0; i < CAUSE_COUNT; i++)
-    if (!told[i] && sum->cause_cycles[i] * 1000 >= sum->busy_cycles * LEAST_PERMILLE &&
+    if (!told[i] && sum->cause_cycles[i] * 1000 >= sum->busy_cycles * CRITICAL_LEAST_PERMILLE &&
         sum->cause_cycles[i] > 0 &&
         (found == CAUSE_COUNT || sum->cause_cycles[i] > sum->cause_cycles[found]))
       found = i;
