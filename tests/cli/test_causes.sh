@@ -46,7 +46,7 @@ the headline names neither $cause nor $number: $line" ;;
   report "$name" "$problems$(expect 0 -)$(keeps_promise "$before" "$(cycles)" "$promised")"
 }
 
-plan 18
+plan 19
 
 proof "start-up of ND2NZ lines: half of nd2nz.line_cycles saves what was promised" \
   "GM->L1: reorder" "nd2nz.line_cycles halved" nd2nz.line_cycles=2.385 \
@@ -143,6 +143,35 @@ end
 END
 keep "$vinci" lua "$work/rows.lua"
 report "Lua has the same rows" "$(expect 0 "")$(diff "$work/out" "$work/one.csv" | head -3)"
+
+# What Lua measures of a trace is what a run with the number turned takes.
+cat >"$work/savings.lua" <<'END'
+local vinci = require "vinci"
+local function chip(set)
+  local soc = vinci.soc("Ascend910B4")
+  if set then soc:set(set[1], set[2]) end
+  return soc
+end
+local function run(set, options)
+  local soc = chip(set)
+  return vinci.run(soc, vinci.compile(soc, "add", { shape = 65536 }), options)
+end
+local result = run(nil, { max_events = 100000, savings = true })
+local base, seen = result:summary().total_cycles, {}
+for _, row in ipairs(result:savings()) do
+  if row.measured and not seen[row.number] and row.number:find "^path.*startup" then
+    seen[row.number] = true
+    assert(row.turn == "halved")
+    local half = chip():get(row.number) / 2
+    local cycles = run({ row.number, half }, {}):summary().total_cycles
+    assert(base - cycles == row.saved_cycles, row.number .. " " .. base .. " " .. cycles .. " " .. row.saved_cycles)
+  end
+end
+assert(next(seen) and result:text():find "(measured)")
+assert(not pcall(run, nil, { savings = true }))
+END
+keep "$vinci" lua "$work/savings.lua"
+report "Lua measures savings" "$(expect 0 "")"
 
 sensitivity --params=hbm.channels --params=l2.ways --format=json
 report "JSON has the numbers that were chosen" "$(expect 0 "")$(python3 -c '
