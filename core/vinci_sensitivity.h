@@ -77,9 +77,10 @@ struct vinci_savings_options {
 
 /*
  * Measures what the report of a result says of numbers of the chip: runs the trace again with each
- * number turned that causes with half a per cent of the run or more name. Without this, and beyond max_steps,
- * reports give estimates and say so. The result must be of this chip, trace and options, with
- * max_events, and whole: a partial result stays as it is. A run that progress ends is left out.
+ * number turned that causes with half a per cent of the run or more name. Without this, and beyond
+ * max_steps, reports give estimates and say so. The result must be of this chip, trace and options,
+ * with max_events, and whole: a partial result stays as it is. A run that progress ends is left
+ * out.
  */
 VINCI_API VINCI_MUST_CHECK enum vinci_status
 vinci_savings_measure(vinci_result *result, const vinci_soc *soc, const vinci_trace *trace,

@@ -308,14 +308,22 @@ size_t critical_turns(const struct vinci_result *result, const struct critical_p
 
 bool critical_matters(const struct vinci_result *result, const struct critical_turn *turns,
                       size_t count, size_t param) {
-  return param < soc_param_count() && cycles_of(turns, count, param) * 1000 >=
-                                          result->total_cycles * CRITICAL_LEAST_PERMILLE;
+  return param < soc_param_count() &&
+         cycles_of(turns, count, param) * 1000 >= result->total_cycles * CRITICAL_LEAST_PERMILLE;
+}
+
+/* A measurement counts more than an estimate, which may be several times too large. */
+static bool is_better(const struct critical_turn *turn, const struct critical_turn *best) {
+  bool known = turn->measured, best_known = best->measured && best->saved_cycles > 0;
+  if (turn->saved_cycles <= 0 || known < best_known)
+    return false;
+  return known > best_known || turn->saved_cycles > best->saved_cycles;
 }
 
 const struct critical_turn *critical_best(const struct critical_turn *turns, size_t count) {
   const struct critical_turn *best = count > 0 ? turns : NULL;
   for (size_t i = 1; i < count; i++)
-    if (turns[i].saved_cycles > 0 && turns[i].saved_cycles > best->saved_cycles)
+    if (is_better(&turns[i], best))
       best = &turns[i];
   return best;
 }

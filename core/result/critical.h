@@ -34,11 +34,11 @@ struct critical_path {
 struct critical_turn {
   enum cause cause;
   unsigned member;
-  size_t param;         /* soc_param_count(): no number of the chip */
-  uint64_t cycles;      /* on the critical path, of the core clock */
-  int64_t saved_cycles; /* when the number is halved or doubled, as the cause's row says */
-  bool measured;        /* saved_cycles are those of a run with the number turned */
-  bool lowered_anew;    /* and the operator was lowered for the changed chip: */
+  size_t param;              /* soc_param_count(): no number of the chip */
+  uint64_t cycles;           /* on the critical path, of the core clock */
+  int64_t saved_cycles;      /* when the number is halved or doubled, as the cause's row says */
+  bool measured;             /* saved_cycles are those of a run with the number turned */
+  bool lowered_anew;         /* and the operator was lowered for the changed chip: */
   int64_t anew_saved_cycles; /* then its run saves these */
 };
 enum { CRITICAL_TURNS_MAX = SAVINGS_MAX };
@@ -80,7 +80,8 @@ size_t critical_turns(const struct vinci_result *result, const struct critical_p
 enum { CRITICAL_LEAST_PERMILLE = 5 };
 bool critical_matters(const struct vinci_result *result, const struct critical_turn *turns,
                       size_t count, size_t param);
-/* Of turns, the one that is expected to save most, the longest when none saves; NULL of none. */
+/* Of turns, the one that is measured or else expected to save most, the longest when none saves;
+ * NULL of none. */
 const struct critical_turn *critical_best(const struct critical_turn *turns, size_t count);
 /*
  * Whether the pipes of the core on the critical path take turns, so that most of the time only one

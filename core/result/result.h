@@ -119,8 +119,8 @@ struct result_event {
  */
 struct result_saving {
   size_t param;
-  uint64_t cycles;      /* of the same program; 0: the chip cannot have the number */
-  uint64_t new_cycles;  /* of the operator lowered for the changed chip; 0: not measured */
+  uint64_t cycles;     /* of the same program; 0: the chip cannot have the number */
+  uint64_t new_cycles; /* of the operator lowered for the changed chip; 0: not measured */
 };
 enum { SAVINGS_MAX = 16 };
 

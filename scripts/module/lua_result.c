@@ -84,10 +84,9 @@ static void read_flag(lua_State *lua, const char *function, const char *name, bo
 
 static void read_options(lua_State *lua, const char *function, struct vinci_run_options *options,
                          struct asked *asked, struct calling *calling) {
-  static const char *const names[] = {"memory",     "network",    "l2",
-                                      "max_cycles", "max_events", "part_order_seed",
-                                      "partial",    "progress",   "savings",
-                                      NULL};
+  static const char *const names[] = {
+      "memory",          "network", "l2",       "max_cycles", "max_events",
+      "part_order_seed", "partial", "progress", "savings",    NULL};
   lua_args_options(lua, 3, function, names);
   lua_vinci_models(lua, 3, function, options);
   if (lua_getfield(lua, 3, "max_events") != LUA_TNIL)
@@ -376,8 +375,8 @@ static int savings(lua_State *lua) {
   struct critical_turn turns[CRITICAL_TURNS_MAX];
   lua_args_end(lua, "result:savings", 1);
   struct critical_path *path = calloc(1, sizeof *path);
-  enum vinci_status status = path ? critical_find(result, path, &diag)
-                                  : diag_error(&diag, VINCI_E_NOMEM, "out of memory");
+  enum vinci_status status =
+      path ? critical_find(result, path, &diag) : diag_error(&diag, VINCI_E_NOMEM, "out of memory");
   size_t count = status == VINCI_OK ? critical_turns(result, path, turns) : 0;
   free(path);
   if (status != VINCI_OK)

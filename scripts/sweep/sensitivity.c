@@ -265,8 +265,7 @@ static enum vinci_status fix_tiling(struct vinci_sensitivity *result, vinci_swee
 static enum vinci_status run_kept(struct vinci_sensitivity *result, vinci_sweep *sweep,
                                   const struct vinci_sensitivity_options *options,
                                   struct vinci_diag *diag) {
-  struct vinci_sweep_options study = {.struct_size = sizeof study,
-                                      .overrides = options->overrides};
+  struct vinci_sweep_options study = {.struct_size = sizeof study, .overrides = options->overrides};
   const struct workload *workload = &sweep->study.spec.workload;
   size_t count;
   vinci_sweep *kept = NULL;

@@ -48,6 +48,7 @@ report "why did this copy wait?" "$problems$(says "$work/copy.txt")"
 
 keep "$vinci" compile matmul m=512 k=512 n=512 $soc --explain
 problems=$(expect 0 "")
+# shellcheck disable=SC2016 # backquotes of the page
 sed -n 's/^Tiling .*\(tile=[0-9x]*\).*/here `\1`/p' "$work/out" >"$work/tile.txt"
 report "who chose this tile?" "$problems$(says "$work/tile.txt")"
 

@@ -142,9 +142,10 @@ static void a_measured_turn_saves_what_was_measured(void **state) {
   path.cause[CAUSE_STARTUP][PATH_GM_UB] = 1000;
   path.cause[CAUSE_ACKNOWLEDGE][PATH_UB_GM] = 3000;
   path.cause[CAUSE_RATE][PATH_UB_GM] = 2000;
-  result->savings[0] = (struct result_saving){.param = soc_param_find("path.UB_GM.acknowledge_cycles"),
-                                              .cycles = RUN_CYCLES + 7};
-  result->savings[1] = (struct result_saving){.param = soc_param_find("path.UB_GM.bytes_per_cycle")};
+  result->savings[0] = (struct result_saving){
+      .param = soc_param_find("path.UB_GM.acknowledge_cycles"), .cycles = RUN_CYCLES + 7};
+  result->savings[1] =
+      (struct result_saving){.param = soc_param_find("path.UB_GM.bytes_per_cycle")};
   result->savings[2] = (struct result_saving){.param = soc_param_find("path.GM_UB.startup_cycles"),
                                               .cycles = RUN_CYCLES - 40,
                                               .new_cycles = RUN_CYCLES - 50};
@@ -157,6 +158,9 @@ static void a_measured_turn_saves_what_was_measured(void **state) {
   assert_true(turns[2].measured && turns[2].lowered_anew);
   assert_int_equal(turns[2].saved_cycles, 40);
   assert_int_equal(turns[2].anew_saved_cycles, 50);
+  assert_ptr_equal(critical_best(turns, 3), &turns[2]);
+  turns[0].measured = false; /* a large estimate */
+  turns[0].saved_cycles = 1000;
   assert_ptr_equal(critical_best(turns, 3), &turns[2]);
   vinci_result_free(result);
 }

@@ -136,7 +136,8 @@ static void print_path(const struct vinci_result *result, const struct text_caus
   fprintf(out,
           "\nCritical path of %s, the core that ends last: each cycle of the run once, by cause\n"
           "  %7s %11s  %-22s %-56s %s\n",
-          name, "share", "cycles", "cause", "number to turn, change (about: estimated)", "cycles that ...");
+          name, "share", "cycles", "cause", "number to turn, change (about: estimated)",
+          "cycles that ...");
   for (size_t i = 0; i < causes->count && i < CAUSE_ROWS; i++)
     print_turn(result, &causes->turns[i], out);
   print_rest(result, path->rest[CRITICAL_LAUNCH], "launch of the kernel, dispatch of the block",

@@ -71,7 +71,8 @@ void ops_put_header(FILE *out, bool sequence) {
         out);
   for (unsigned i = 0; i < TABLE_PIPES; i++)
     fprintf(out, ",%s_time(us),%s_ratio", table_names[i], table_names[i]);
-  fputs(",memory_bound,cube_utilization(%),status,sim_duration_us,sim_mac_us,sim_vec_us,sim_mte2_us,sim_start_us,"
+  fputs(",memory_bound,cube_utilization(%),status,sim_duration_us,sim_mac_us,sim_vec_us,sim_mte2_"
+        "us,sim_start_us,"
         "measured_duration_us,"
         "duration_error,measured_mac_us,mac_error,soc,lowered,l2_start,l2_owed_bytes,"
         "expected_rows,expected_median,expected_p90,not_calibrated,sim_gm_bytes,sim_bound",

@@ -357,7 +357,8 @@ static bool is_vector_part(const struct call_row *row) {
  * digit: MatMulV3 with 20 blocks on a 910B4 for 165.835 of 170.4 us has 97.321 %, Conv2D with 16
  * blocks on 24 cores of a 910B2 for 312.164 of 313.886 us 66.301 %.
  */
-static uint64_t cube_ppm(const struct vinci_result *result, enum core_kind kind, uint64_t active_ps) {
+static uint64_t cube_ppm(const struct vinci_result *result, enum core_kind kind,
+                         uint64_t active_ps) {
   uint64_t cores = soc_core_count(result->soc, kind);
   return kind == CORE_AIV ? 0 : result_share_ppm(active_ps, cores * result->total_ps);
 }
