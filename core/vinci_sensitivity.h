@@ -71,8 +71,10 @@ struct vinci_savings_options {
   const char *const *args;
   size_t arg_count;
   /* No run begins when all of them together would take more steps (events of the simulation, about
-   * a microsecond of the host each); 0: no limit. */
+   * half a microsecond of the host each); 0: no limit. The first run may take max_first_steps
+   * alone, when those are more. */
   uint64_t max_steps;
+  uint64_t max_first_steps;
 };
 
 /*

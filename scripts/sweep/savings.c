@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/base/arith.h"
 #include "core/base/diag.h"
 #include "core/chip/soc.h"
 #include "core/result/critical.h"
@@ -59,10 +60,12 @@ static enum vinci_status run_on(struct measuring *measuring, const vinci_soc *so
   return status == VINCI_E_LIMIT ? status : VINCI_OK;
 }
 
-/* Whether another run of about this length is within the limit. */
+/* Whether another run of about this length is within the limits. */
 static bool has_steps_left(const struct measuring *measuring) {
-  uint64_t most = measuring->options->max_steps;
-  return most == 0 || measuring->steps + measuring->result->engine_events <= most;
+  const struct vinci_savings_options *options = measuring->options;
+  uint64_t most = measuring->steps == 0 ? max_u64(options->max_steps, options->max_first_steps)
+                                        : options->max_steps;
+  return options->max_steps == 0 || measuring->steps + measuring->result->engine_events <= most;
 }
 
 /* The same program: numbers of causes are all of timing, and none decides what a program may do. */
@@ -107,15 +110,19 @@ static enum vinci_status measure_turn(struct measuring *measuring,
   return status;
 }
 
+/* The most promising number first, then by the cycles of their causes. */
 static enum vinci_status measure_turns(struct measuring *measuring,
                                        const struct critical_path *path) {
   vinci_result *result = measuring->result;
   struct critical_turn turns[CRITICAL_TURNS_MAX];
   enum vinci_status status = VINCI_OK;
   size_t count = critical_turns(result, path, turns);
-  for (size_t i = 0; status == VINCI_OK && i < count && has_steps_left(measuring); i++)
-    if (critical_matters(result, turns, count, turns[i].param) && !find(result, turns[i].param))
-      status = measure_turn(measuring, &turns[i]);
+  const struct critical_turn *first = critical_best(turns, count);
+  for (size_t i = 0; first && status == VINCI_OK && i <= count && has_steps_left(measuring); i++) {
+    const struct critical_turn *turn = i == 0 ? first : &turns[i - 1];
+    if (critical_matters(result, turns, count, turn->param) && !find(result, turn->param))
+      status = measure_turn(measuring, turn);
+  }
   return status;
 }
 
