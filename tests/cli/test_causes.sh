@@ -42,7 +42,7 @@ proof() {
 the headline names neither $cause nor $number: $line" ;;
   esac
   promised=$(printf '%s' "$line" | sed -n 's/.*is expected to save \([0-9.]*\) % of the run.*/\1/p')
-  keep "$vinci" run "$@" $soc --set "$set"
+  keep "$vinci" run "$@" $soc --set "$set" --savings=none
   report "$name" "$problems$(expect 0 -)$(keeps_promise "$before" "$(cycles)" "$promised")"
 }
 
@@ -62,10 +62,10 @@ proof "same address: twice l2.bandwidth saves what was promised" \
   "GM->UB: same_line" "l2.bandwidth doubled" l2.bandwidth=8TB/s "$examples/shared_row.csv"
 
 # The number of buffers is one of the kernel, not of the chip: the other kernel has two.
-run "$examples/add8_tile20480_single.csv" --memory=flat
+run "$examples/add8_tile20480_single.csv" --memory=flat --savings=none
 promised=$(headline | sed -n 's/.*with two buffers, they are expected to save \([0-9.]*\) %.*/\1/p')
 before=$(cycles)
-run "$examples/add8_tile10240_double.csv" --memory=flat
+run "$examples/add8_tile10240_double.csv" --memory=flat --savings=none
 problems=$(keeps_promise "$before" "$(cycles)" "$promised")
 case $(headline) in
   *"take turns"*) problems="$problems
