@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "cli/run/list.h"
 #include "cli/run/output.h"
+#include "cli/run/savings.h"
 #include "cli/run/values.h"
 #include "cli/support/advice.h"
 #include "cli/support/checks.h"
@@ -38,6 +39,7 @@ struct run_settings {
   const char *memory;
   const char *network;
   const char *l2;
+  const char *savings;
   const char *ops;
   const char *blocks;
   uint64_t jobs;
@@ -48,6 +50,7 @@ struct run_settings {
   enum vinci_memory memory_model; /* what the two above say */
   enum vinci_network network_level;
   enum vinci_l2 l2_start;
+  enum savings savings_of;
   bool profile_blocks;
   bool check;
   bool counters;
@@ -94,6 +97,7 @@ static const struct option_row run_options[] = {
         "timeline-events", 0, struct run_settings, timeline_events, "N", 0, TIMELINE_EVENTS_MAX,
         "instructions kept for the timelines of --output, and for hot spots and causes "
         "in the report (default 1000000, 0 for none)"),
+    SAVINGS_OPTION_ROW(struct run_settings, savings),
     OUTPUT_OPTION_ROWS(struct run_settings, output_of),
     OPTION_TEXT_ROW("ops", 0, struct run_settings, ops, "LIST",
                     "simulate the operators of a CSV list (a profiler's table, GEMMs, "
@@ -168,11 +172,10 @@ static bool reports(const struct run_settings *settings) {
   return !settings->json && !settings->quiet;
 }
 
-static enum vinci_status simulate(const struct run_settings *settings, const vinci_soc *soc,
-                                  const vinci_trace *trace, struct monitor *monitor,
-                                  vinci_result **result, struct vinci_diag *diag) {
-  struct vinci_run_options options = {
-      .struct_size = sizeof options,
+static struct vinci_run_options run_options_of(const struct run_settings *settings,
+                                               struct monitor *monitor) {
+  return (struct vinci_run_options){
+      .struct_size = sizeof(struct vinci_run_options),
       .max_cycles = settings->max_cycles,
       .max_events = settings->output || reports(settings) ? settings->timeline_events : 0,
       .part_order_seed = settings->shuffle_seed,
@@ -182,6 +185,12 @@ static enum vinci_status simulate(const struct run_settings *settings, const vin
       .network = settings->network_level,
       .l2_start = settings->l2_start,
   };
+}
+
+static enum vinci_status simulate(const struct run_settings *settings, const vinci_soc *soc,
+                                  const vinci_trace *trace, struct monitor *monitor,
+                                  vinci_result **result, struct vinci_diag *diag) {
+  struct vinci_run_options options = run_options_of(settings, monitor);
   enum vinci_status status = vinci_run(soc, trace, &options, result, diag);
   monitor_clear(monitor);
   if (status == VINCI_E_LIMIT && !monitor_goes_on(monitor)) {
@@ -342,6 +351,12 @@ static void run_trace(struct batch *batch, const char *path) {
     status = prepare_values(batch, trace, path, &monitor, &values, &diag);
   if (status == VINCI_OK)
     status = simulate(batch->settings, batch->soc, trace, &monitor, &result, &diag);
+  if (status == VINCI_OK) {
+    struct vinci_run_options options = run_options_of(batch->settings, &monitor);
+    struct savings_run run = {batch->soc, trace, &options, batch->args ? path : NULL, batch->args};
+    status = savings_measure(batch->settings->savings_of, &run, result, &diag);
+    monitor_clear(&monitor);
+  }
   if (result)
     keep_result(batch, result, path);
   else
@@ -467,10 +482,11 @@ static bool choose_models(struct run_settings *settings) {
   static const char *const networks[] = {"packet", "flit", NULL};
   static const char *const states[] = {"empty", "warm", "streaming", "used", "dirty", NULL};
   static const char *const blocks[] = {"own", "profile", NULL};
-  unsigned memory, network, state, from;
+  unsigned memory, network, state, from, measured;
   if (!choose("memory", settings->memory, memories, &memory) ||
       !choose("network", settings->network, networks, &network) ||
       !choose("l2", settings->l2, states, &state) ||
+      !choose("savings", settings->savings, savings_words, &measured) ||
       !choose("blocks", settings->ops ? settings->blocks : NULL, blocks, &from))
     return false;
   settings->kernel.blocks = settings->blocks;
@@ -478,6 +494,7 @@ static bool choose_models(struct run_settings *settings) {
   settings->network_level = network == 0 ? VINCI_NETWORK_PACKET : VINCI_NETWORK_FLIT;
   settings->l2_start = (enum vinci_l2)state;
   settings->profile_blocks = from == 1;
+  settings->savings_of = (enum savings)measured;
   char warning[WORKLOAD_WARNING_MAX];
   const char *assumed = settings->l2                           ? settings->l2
                         : settings->ops && !settings->sequence ? "by kind of operator"

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/support/operator.h"
 #include "core/base/decimal.h"
 #include "core/base/diag.h"
 #include "core/vinci_sensitivity.h"
@@ -75,19 +76,28 @@ static void print_bar(uint64_t half, uint64_t twice, uint64_t base, uint64_t lar
   putchar('\n');
 }
 
-static void print_text(const vinci_sensitivity *result) {
+static void print_change(uint64_t cycles, uint64_t base) {
+  struct decimal text = change(cycles, base);
+  printf("%7s %% ", *text.text ? text.text : "-");
+}
+
+static void print_text(const vinci_sensitivity *result, bool lowered) {
   uint64_t base = vinci_sensitivity_cycles(result);
   size_t count = vinci_sensitivity_count(result);
   printf("%" PRIu64
-         " cycles as it is; each number alone, halved and doubled: change of the cycles\n"
-         "  %-36s %-14s %9s %9s   saves | costs\n",
-         base, "number", "value", "halved", "doubled");
+         " cycles as it is; each number alone, halved and doubled: change of the cycles%s\n"
+         "  %-36s %-14s %9s %9s %s  saves | costs\n",
+         base, lowered ? " (*: with the tiling as it is)" : "", "number", "value", "halved",
+         "doubled", lowered ? " halved*  doubled* " : "");
   for (size_t i = 0; i < count; i++) {
     const struct vinci_sensitivity_row *row = vinci_sensitivity_row(result, i);
-    const char *half = change(row->half_cycles, base).text;
-    printf("  %-36s %-14s %7s %% ", row->key, row->value, *half ? half : "-");
-    const char *twice = change(row->twice_cycles, base).text;
-    printf("%7s %% ", *twice ? twice : "-");
+    printf("  %-36s %-14s ", row->key, row->value);
+    print_change(row->half_cycles, base);
+    print_change(row->twice_cycles, base);
+    if (lowered) {
+      print_change(row->half_kept_cycles, base);
+      print_change(row->twice_kept_cycles, base);
+    }
     print_bar(row->half_cycles, row->twice_cycles, base,
               vinci_sensitivity_row(result, 0)->effect_cycles);
   }
@@ -96,12 +106,14 @@ static void print_text(const vinci_sensitivity *result) {
 }
 
 static void print_csv(const vinci_sensitivity *result) {
-  puts("key,value,half,twice,cycles,half_cycles,twice_cycles,effect_cycles");
+  puts("key,value,half,twice,cycles,half_cycles,twice_cycles,effect_cycles,"
+       "half_kept_cycles,twice_kept_cycles");
   for (size_t i = 0; i < vinci_sensitivity_count(result); i++) {
     const struct vinci_sensitivity_row *row = vinci_sensitivity_row(result, i);
-    printf("%s,%s,%s,%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", row->key, row->value,
-           row->half, row->twice, vinci_sensitivity_cycles(result), row->half_cycles,
-           row->twice_cycles, row->effect_cycles);
+    printf("%s,%s,%s,%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
+           row->key, row->value, row->half, row->twice, vinci_sensitivity_cycles(result),
+           row->half_cycles, row->twice_cycles, row->effect_cycles, row->half_kept_cycles,
+           row->twice_kept_cycles);
   }
 }
 
@@ -121,20 +133,22 @@ static void print_json(const vinci_sensitivity *result) {
     json_number(&json, "half_cycles", row->half_cycles);
     json_number(&json, "twice_cycles", row->twice_cycles);
     json_number(&json, "effect_cycles", row->effect_cycles);
+    json_number(&json, "half_kept_cycles", row->half_kept_cycles);
+    json_number(&json, "twice_kept_cycles", row->twice_kept_cycles);
     json_end(&json);
   }
   json_end(&json);
   json_end(&json);
 }
 
-static enum vinci_status print(const char *format, const vinci_sensitivity *result,
+static enum vinci_status print(const char *format, const vinci_sensitivity *result, bool lowered,
                                struct vinci_diag *diag) {
   if (strcmp(format, "csv") == 0)
     print_csv(result);
   else if (strcmp(format, "json") == 0)
     print_json(result);
   else
-    print_text(result);
+    print_text(result, lowered);
   return export_flush(stdout, "the table", diag);
 }
 
@@ -155,7 +169,7 @@ static enum vinci_status execute(const struct sensitivity_settings *settings,
   enum vinci_status status =
       vinci_sensitivity_run(arguments->items, arguments->count, &options, &result, diag);
   if (status == VINCI_OK)
-    status = print(format, result, diag);
+    status = print(format, result, operator_exists(arguments->items[0]), diag);
   vinci_sensitivity_free(result);
   return status;
 }
@@ -179,8 +193,9 @@ const struct cli_verb cli_verb_sensitivity = {
     .summary = "Halve and double numbers of the chip, one at a time: which of them matter",
     .details =
         "The numbers are those that the causes on the critical path of the run name, as its\n"
-        "report does, or those of --params. Rows come by effect. The table has the same\n"
-        "bytes for every number of jobs.\n",
+        "report does, or those of --params. Rows come by effect. An operator is lowered anew\n"
+        "for each chip; columns behind have its changes with the tiling of the run as it is.\n"
+        "The table has the same bytes for every number of jobs.\n",
     .options = {sensitivity_options, sizeof sensitivity_options / sizeof *sensitivity_options},
     .run = run,
 };

@@ -65,6 +65,8 @@ vinci_SOURCES = \
 	cli/run/list.h \
 	cli/run/output.c \
 	cli/run/output.h \
+	cli/run/savings.c \
+	cli/run/savings.h \
 	cli/run/table.c \
 	cli/run/table.h \
 	cli/run/values.c \

@@ -60,6 +60,7 @@ libvinci_scripts_la_SOURCES = \
 	scripts/sweep/list.h \
 	scripts/sweep/pool.c \
 	scripts/sweep/record.c \
+	scripts/sweep/savings.c \
 	scripts/sweep/sensitivity.c \
 	scripts/sweep/study.c \
 	scripts/sweep/study_lua.c \

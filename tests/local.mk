@@ -114,6 +114,7 @@ script_tests = \
 	tests/cli/test_sequence.sh \
 	tests/cli/test_stream.sh \
 	tests/cli/test_causes.sh \
+	tests/cli/test_walks.sh \
 	tests/cli/test_debug.sh \
 	tests/cli/test_diff.sh \
 	tests/cli/test_own.sh \
@@ -352,6 +353,13 @@ replay: vinci$(EXEEXT)
 	  --soc-version=Ascend910B4 --memory=flat --host-costs=$(srcdir)/tests/reference/host_interval_910b4.csv $(REPLAY)
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) ./vinci$(EXEEXT) lua $(srcdir)/tests/accuracy/pipeline_step.lua
 .PHONY: replay
+
+# ---- make promises: what reports say that turning numbers of the chip saves, against what that does ----
+promises: vinci$(EXEEXT)
+	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 $(srcdir)/tests/accuracy/promises.py \
+	  ./vinci$(EXEEXT) $(srcdir)/tests/accuracy/promises.cases $(PROMISES)
+.PHONY: promises
+EXTRA_DIST += tests/accuracy/promises.cases tests/accuracy/promises.py
 
 # ---- make gears: throughput of public networks by batch, against what was measured ----
 gears: vinci$(EXEEXT)

@@ -6,8 +6,16 @@ function causeName(turn) {
 }
 
 function turnText(turn, total) {
-  if (!turn.number || !turn.saved_cycles) return "no number of the chip to turn";
-  return [el("code", null, turn.number), ` ${turn.turn}: saves ${percent(turn.saved_cycles, total)}`];
+  if (!turn.number || (!turn.saved_cycles && !turn.measured)) return "no number of the chip to turn";
+  const change = `${turn.measured ? "" : "about "}${percent(Math.abs(turn.saved_cycles), total)}`;
+  return [el("code", null, turn.number), ` ${turn.turn}: ${turn.saved_cycles < 0 ? "costs" : "saves"} ${change}`];
+}
+
+function promiseOrigin(turn, total) {
+  if (!turn.measured) return "a rough estimate; --savings=all of vinci run measures";
+  if (turn.anew_saved_cycles === undefined || turn.anew_saved_cycles === turn.saved_cycles) return "measured";
+  const size = percent(Math.abs(turn.anew_saved_cycles), total);
+  return `measured; with the tiling that is then chosen the run takes ${size} ${turn.anew_saved_cycles < 0 ? "more" : "less"}`;
 }
 
 function kernelNames(report) {
@@ -40,14 +48,14 @@ function answerList(report) {
         ? ` The pipes take turns, as with a single buffer for each tile: with two buffers, side by side, they are expected to save ${percent(critical.side_by_side_saved_cycles, total)}.`
         : "",
     );
-    if (best.number && best.saved_cycles)
+    if (best.number && best.saved_cycles > 0)
       add(
         "To try in the chip",
         "turn",
         el("code", null, best.number),
         ` ${best.turn} is expected to save `,
         el("b", {id: "saving"}, percent(best.saved_cycles, total)),
-        ` of the run: ${grouped(best.saved_cycles)} cycles.`,
+        ` of the run: ${grouped(best.saved_cycles)} cycles (${promiseOrigin(best, total)}).`,
       );
   } else {
     add("The cause", "cause", "not known: no instructions were recorded (--timeline-events).");
@@ -263,7 +271,7 @@ function criticalTable(report) {
       },
       {title: "Cycles that ...", value: row => row.about},
       {
-        title: "Number to turn, expected change",
+        title: "Number to turn, change",
         value: row => row.number || "",
         cell: row => (row.number ? turnText(row, total) : ""),
       },

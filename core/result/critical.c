@@ -244,6 +244,48 @@ static size_t insert(struct critical_turn *turns, size_t count, struct critical_
   return count < CRITICAL_TURNS_MAX ? count + 1 : count;
 }
 
+static int64_t saved(const struct vinci_result *result, uint64_t cycles) {
+  return (int64_t)result->total_cycles - (int64_t)cycles;
+}
+
+/* What was measured of the number of a turn; a number that the chip cannot have is none to turn. */
+static bool take_measured(const struct vinci_result *result, struct critical_turn *turn) {
+  for (uint32_t i = 0; i < result->saving_count; i++) {
+    const struct result_saving *saving = &result->savings[i];
+    if (saving->param != turn->param)
+      continue;
+    turn->measured = saving->cycles > 0;
+    if (!turn->measured)
+      turn->param = soc_param_count();
+    else
+      turn->saved_cycles = saved(result, saving->cycles);
+    turn->lowered_anew = saving->new_cycles > 0;
+    if (turn->lowered_anew)
+      turn->anew_saved_cycles = saved(result, saving->new_cycles);
+    return true;
+  }
+  return false;
+}
+
+/* Of all causes that have the number. */
+static uint64_t cycles_of(const struct critical_turn *turns, size_t count, size_t param) {
+  uint64_t all = 0;
+  for (size_t i = 0; i < count; i++)
+    all += turns[i].param == param ? turns[i].cycles : 0;
+  return all;
+}
+
+static uint64_t estimate(const struct vinci_result *result, const struct critical_path *path,
+                         const struct critical_turn *turns, size_t count,
+                         const struct critical_turn *turn) {
+  uint64_t all = cycles_of(turns, count, turn->param);
+  uint64_t least = floor_cycles(result, path, turn->cause);
+  if (cause_row(turn->cause)->turn != CAUSE_DOUBLE_ENDS)
+    all /= 2;
+  uint64_t room = result->total_cycles > least ? result->total_cycles - least : 0;
+  return all < room ? all : room;
+}
+
 size_t critical_turns(const struct vinci_result *result, const struct critical_path *path,
                       struct critical_turn turns[CRITICAL_TURNS_MAX]) {
   size_t count = 0;
@@ -258,23 +300,30 @@ size_t critical_turns(const struct vinci_result *result, const struct critical_p
                                    .member = member,
                                    .param = cause_param(result->soc, (enum cause)cause, member),
                                    .cycles = path->cause[cause][member]});
-  for (size_t i = 0; i < count; i++) {
-    uint64_t all = 0, least = floor_cycles(result, path, turns[i].cause);
-    for (size_t k = 0; k < count; k++)
-      all += turns[k].param == turns[i].param ? turns[k].cycles : 0;
-    if (cause_row(turns[i].cause)->turn != CAUSE_DOUBLE_ENDS)
-      all /= 2;
-    uint64_t room = result->total_cycles > least ? result->total_cycles - least : 0;
-    if (turns[i].param < soc_param_count())
-      turns[i].saved_cycles = all < room ? all : room;
-  }
+  for (size_t i = 0; i < count; i++)
+    if (!take_measured(result, &turns[i]) && turns[i].param < soc_param_count())
+      turns[i].saved_cycles = (int64_t)estimate(result, path, turns, count, &turns[i]);
   return count;
+}
+
+bool critical_matters(const struct vinci_result *result, const struct critical_turn *turns,
+                      size_t count, size_t param) {
+  return param < soc_param_count() &&
+         cycles_of(turns, count, param) * 1000 >= result->total_cycles * CRITICAL_LEAST_PERMILLE;
+}
+
+/* A measurement counts more than an estimate, which may be several times too large. */
+static bool is_better(const struct critical_turn *turn, const struct critical_turn *best) {
+  bool known = turn->measured, best_known = best->measured && best->saved_cycles > 0;
+  if (turn->saved_cycles <= 0 || known < best_known)
+    return false;
+  return known > best_known || turn->saved_cycles > best->saved_cycles;
 }
 
 const struct critical_turn *critical_best(const struct critical_turn *turns, size_t count) {
   const struct critical_turn *best = count > 0 ? turns : NULL;
   for (size_t i = 1; i < count; i++)
-    if (turns[i].saved_cycles > best->saved_cycles)
+    if (is_better(&turns[i], best))
       best = &turns[i];
   return best;
 }

@@ -34,11 +34,14 @@ struct critical_path {
 struct critical_turn {
   enum cause cause;
   unsigned member;
-  size_t param;          /* soc_param_count(): no number of the chip */
-  uint64_t cycles;       /* on the critical path, of the core clock */
-  uint64_t saved_cycles; /* when the number is halved or doubled, as the cause's row says */
+  size_t param;              /* soc_param_count(): no number of the chip */
+  uint64_t cycles;           /* on the critical path, of the core clock */
+  int64_t saved_cycles;      /* when the number is halved or doubled, as the cause's row says */
+  bool measured;             /* saved_cycles are those of a run with the number turned */
+  bool lowered_anew;         /* and the operator was lowered for the changed chip: */
+  int64_t anew_saved_cycles; /* then its run saves these */
 };
-enum { CRITICAL_TURNS_MAX = 16 };
+enum { CRITICAL_TURNS_MAX = SAVINGS_MAX };
 const char *critical_turn_word(const struct critical_turn *turn); /* "halved" or "doubled" */
 
 /* Flags and barriers last as long as what they wait for: the chain goes on to that. */
@@ -61,13 +64,24 @@ critical_each(const struct vinci_result *result,
               void (*visit)(void *context, const struct result_event *event, uint64_t cycles),
               void *context, uint32_t *core, struct vinci_diag *diag);
 /*
- * The causes on the critical path, the longest first; returns their number. Turning a number takes
- * half of the cycles away of all causes that have this number, as long as no other pipe of the core
- * is busy longer: what is left is at least the launch and the busiest other pipe.
+ * The causes on the critical path, the longest first; returns their number. What turning a number
+ * saves is known where the result has a measurement (result->savings). Elsewhere an estimate stands
+ * in: half of the cycles of all causes that have this number, as long as no other pipe of the core
+ * is busy longer. The estimate knows neither the second longest path nor contention, so it is often
+ * several times too large, and sometimes too small.
  */
 size_t critical_turns(const struct vinci_result *result, const struct critical_path *path,
                       struct critical_turn turns[CRITICAL_TURNS_MAX]);
-/* Of turns, the one that is expected to save most; NULL of none. */
+/*
+ * Whether a number is worth a measurement: its causes have the share of the run below which reports
+ * say nothing. Small causes count: doubled memory bandwidth has been seen to save 12 % where waits
+ * for memory were 1 % of the critical path.
+ */
+enum { CRITICAL_LEAST_PERMILLE = 5 };
+bool critical_matters(const struct vinci_result *result, const struct critical_turn *turns,
+                      size_t count, size_t param);
+/* Of turns, the one that is measured or else expected to save most, the longest when none saves;
+ * NULL of none. */
 const struct critical_turn *critical_best(const struct critical_turn *turns, size_t count);
 /*
  * Whether the pipes of the core on the critical path take turns, so that most of the time only one

@@ -113,6 +113,17 @@ struct result_event {
                              each wait that took the signal; 0: none */
 };
 
+/*
+ * What the run takes with one number of the chip turned against its cause (scripts/sweep/savings.c
+ * measures that).
+ */
+struct result_saving {
+  size_t param;
+  uint64_t cycles;     /* of the same program; 0: the chip cannot have the number */
+  uint64_t new_cycles; /* of the operator lowered for the changed chip; 0: not measured */
+};
+enum { SAVINGS_MAX = 16 };
+
 enum bound { BOUND_COMPUTE, BOUND_MEMORY, BOUND_LATENCY, BOUND_SCALAR, BOUND_NONE };
 
 struct vinci_result {
@@ -150,6 +161,8 @@ struct vinci_result {
   uint64_t event_count;
   uint64_t event_capacity;
   uint64_t events_dropped; /* beyond the capacity: the timeline says so */
+  struct result_saving savings[SAVINGS_MAX];
+  uint32_t saving_count;
 };
 
 /* A zeroed result, or NULL. vinci_result_free frees it, its arena and its soc. */

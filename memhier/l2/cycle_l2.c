@@ -49,7 +49,12 @@ void cycle_slices_begin(struct memsys *memory) {
                  clock_edge_at(&memory->slice_clock, engine_now_ps(memory->engine)));
 }
 
-enum { ENGINE_BITS = 16 }; /* of an entry of last_lines[]: who asked; cores are at most 3072 */
+/*
+ * An entry of last_lines[], from its low bits: who asked (cores are at most 3072), whether several
+ * engines have asked since another line was, the line. An engine issues the requests of a burst
+ * window together, so requests of one line come in groups of the same engine.
+ */
+enum { ENGINE_BITS = 16, LINE_SHARED = 1 << ENGINE_BITS, LINE_SHIFT = ENGINE_BITS + 1 };
 
 /* Looks up the tags and counts the outcome. */
 static inline void look_up(struct memsys *memory, const struct line_run *run,
@@ -74,10 +79,10 @@ uint64_t cycle_slice_access(struct memsys *memory, const struct line_run *run,
   look_up(memory, run, transfer, outcome);
   uint64_t ready_ps = serve(memory, run, arrival_ps);
   uint64_t *last = &memory->last_lines[run->slice];
-  uint64_t asked = (run->place.line + 1) << ENGINE_BITS | transfer->port, before = *last;
-  *last = asked;
-  asked ^= before; /* below 1 << ENGINE_BITS: the same line, 0: by the same engine */
-  bool same_line = asked - 1 < (1 << ENGINE_BITS) - 1;
+  uint64_t asked = (run->place.line + 1) << LINE_SHIFT | transfer->port;
+  /* below 1 << LINE_SHIFT: the same line, 0: by one engine alone */
+  bool same_line = (asked ^ *last) - 1 < (1 << LINE_SHIFT) - 1;
+  *last = asked | (same_line ? LINE_SHARED : 0);
   transfer->part_ps[GM_SLICE + same_line] += ready_ps - arrival_ps - memory->hit_ps;
   return ready_ps;
 }

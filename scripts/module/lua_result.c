@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lua: runs and their results. */
+#include <stdlib.h>
 #include <string.h>
 
+#include "core/base/diag.h"
 #include "core/isa/isa.h"
+#include "core/result/critical.h"
 #include "core/result/hotspots.h"
 #include "core/result/metrics.h"
 #include "core/result/result.h"
+#include "core/vinci_sensitivity.h"
 #include "core/vinci_timeline.h"
 #include "scripts/module/lua_vinci.h"
 
@@ -62,11 +66,27 @@ void lua_vinci_models(lua_State *lua, int at, const char *function,
   lua_settop(lua, top);
 }
 
+/* What the options say besides those of the run. */
+struct asked {
+  bool partial; /* takes a partial result */
+  bool savings; /* measures what turning numbers saves */
+};
+
+static void read_flag(lua_State *lua, const char *function, const char *name, bool *flag) {
+  if (lua_getfield(lua, 3, name) != LUA_TNIL) {
+    if (lua_type(lua, -1) != LUA_TBOOLEAN)
+      lua_args_refuse(lua, function, lua_pushfstring(lua, "options.%s", name),
+                      "is not true or false");
+    *flag = lua_toboolean(lua, -1);
+  }
+  lua_pop(lua, 1);
+}
+
 static void read_options(lua_State *lua, const char *function, struct vinci_run_options *options,
-                         bool *partial, struct calling *calling) {
-  static const char *const names[] = {"memory",     "network",    "l2",
-                                      "max_cycles", "max_events", "part_order_seed",
-                                      "partial",    "progress",   NULL};
+                         struct asked *asked, struct calling *calling) {
+  static const char *const names[] = {
+      "memory",          "network", "l2",       "max_cycles", "max_events",
+      "part_order_seed", "partial", "progress", "savings",    NULL};
   lua_args_options(lua, 3, function, names);
   lua_vinci_models(lua, 3, function, options);
   if (lua_getfield(lua, 3, "max_events") != LUA_TNIL)
@@ -75,11 +95,10 @@ static void read_options(lua_State *lua, const char *function, struct vinci_run_
   if (lua_getfield(lua, 3, "part_order_seed") != LUA_TNIL)
     options->part_order_seed =
         (uint64_t)lua_args_whole(lua, -1, function, "options.part_order_seed", 0, LUA_MAXINTEGER);
-  if (lua_getfield(lua, 3, "partial") != LUA_TNIL) {
-    if (lua_type(lua, -1) != LUA_TBOOLEAN)
-      lua_args_refuse(lua, function, "options.partial", "is not true or false");
-    *partial = lua_toboolean(lua, -1);
-  }
+  read_flag(lua, function, "partial", &asked->partial);
+  read_flag(lua, function, "savings", &asked->savings);
+  if (asked->savings && options->max_events == 0)
+    lua_args_refuse(lua, function, "options.savings", "needs max_events");
   if (lua_getfield(lua, 3, "progress") == LUA_TNIL)
     return;
   if (lua_type(lua, -1) != LUA_TFUNCTION)
@@ -103,21 +122,25 @@ static int run(lua_State *lua) {
   static const char function[] = "vinci.run";
   struct vinci_diag diag = {0};
   struct vinci_run_options options = {.struct_size = sizeof options};
-  bool partial = false;
+  struct asked asked = {0};
   const vinci_soc *soc = lua_args_object(lua, 1, lua_soc_type, function, "soc");
   const vinci_trace *trace = lua_args_object(lua, 2, lua_trace_type, function, "trace");
   lua_args_end(lua, function, 3);
   struct calling calling = {0};
-  read_options(lua, function, &options, &partial, &calling);
+  read_options(lua, function, &options, &asked, &calling);
   void **object = lua_vinci_object(lua, lua_result_type);
   vinci_result *result = NULL;
   set_busy(lua, &calling, soc, trace, true);
   enum vinci_status status = vinci_run(soc, trace, &options, &result, &diag);
+  struct vinci_savings_options measured = {.struct_size = sizeof measured, .run = options};
+  measured.run.max_cycles = 0; /* a number may make the run longer */
+  if (status == VINCI_OK && asked.savings)
+    status = vinci_savings_measure(result, soc, trace, &measured, &diag);
   set_busy(lua, &calling, soc, trace, false);
   *object = result;
   if (calling.failed)
     return lua_error(lua);
-  if (status != VINCI_OK && !(partial && result)) {
+  if (status != VINCI_OK && !(asked.partial && result)) {
     diag.status = status;
     lua_vinci_raise(lua, &diag);
   }
@@ -345,6 +368,37 @@ static int hotspots(lua_State *lua) {
   return 1;
 }
 
+/* result:savings(): causes on the critical path, and what turning their numbers saves. */
+static int savings(lua_State *lua) {
+  const vinci_result *result = self(lua, "result:savings");
+  struct vinci_diag diag = {0};
+  struct critical_turn turns[CRITICAL_TURNS_MAX];
+  lua_args_end(lua, "result:savings", 1);
+  struct critical_path *path = calloc(1, sizeof *path);
+  enum vinci_status status =
+      path ? critical_find(result, path, &diag) : diag_error(&diag, VINCI_E_NOMEM, "out of memory");
+  size_t count = status == VINCI_OK ? critical_turns(result, path, turns) : 0;
+  free(path);
+  if (status != VINCI_OK)
+    lua_vinci_raise(lua, &diag);
+  lua_createtable(lua, (int)count, 0);
+  for (size_t i = 0; i < count; i++) {
+    lua_createtable(lua, 0, 6);
+    lua_set_text(lua, "cause", cause_row(turns[i].cause)->key);
+    lua_set_number(lua, "cycles", turns[i].cycles);
+    if (turns[i].param < soc_param_count()) {
+      lua_set_text(lua, "number", soc_param(turns[i].param)->key);
+      lua_set_text(lua, "turn", critical_turn_word(&turns[i]));
+      lua_pushinteger(lua, (lua_Integer)turns[i].saved_cycles);
+      lua_setfield(lua, -2, "saved_cycles");
+      lua_pushboolean(lua, turns[i].measured);
+      lua_setfield(lua, -2, "measured");
+    }
+    lua_rawseti(lua, -2, (lua_Integer)i + 1);
+  }
+  return 1;
+}
+
 /* The texts stay on the stack, as fields of the table that was given. */
 static void read_timeline(lua_State *lua, const char *function,
                           struct vinci_timeline_options *timeline) {
@@ -388,6 +442,7 @@ void lua_result_open(lua_State *lua) {
                                      {"cores", cores},
                                      {"events", events},
                                      {"hotspots", hotspots},
+                                     {"savings", savings},
                                      {"json", json},
                                      {"text", text},
                                      {"write_folder", write_folder},

@@ -256,7 +256,7 @@ static void push_sensitivity(lua_State *lua, const vinci_sensitivity *result) {
   lua_set_number(lua, "cycles", vinci_sensitivity_cycles(result));
   for (size_t i = 0; i < count; i++) {
     const struct vinci_sensitivity_row *row = vinci_sensitivity_row(result, i);
-    lua_createtable(lua, 0, 7);
+    lua_createtable(lua, 0, 9);
     lua_set_text(lua, "key", row->key);
     lua_set_text(lua, "value", row->value);
     lua_set_text(lua, "half", row->half);
@@ -264,6 +264,8 @@ static void push_sensitivity(lua_State *lua, const vinci_sensitivity *result) {
     lua_set_number(lua, "half_cycles", row->half_cycles);
     lua_set_number(lua, "twice_cycles", row->twice_cycles);
     lua_set_number(lua, "effect_cycles", row->effect_cycles);
+    lua_set_number(lua, "half_kept_cycles", row->half_kept_cycles);
+    lua_set_number(lua, "twice_kept_cycles", row->twice_kept_cycles);
     lua_rawseti(lua, -2, (lua_Integer)i + 1);
   }
 }

@@ -2,7 +2,7 @@
 /*
  * Sensitivity: a study of points that each change one number of the chip, by half or to twice. The
  * points run as those of a sweep; the numbers are those that the causes on the critical path name,
- * unless the caller says which.
+ * unless the caller says which. An operator is a second study too, with its tiling kept.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "core/vinci_sensitivity.h"
 #include "scripts/sweep/sweep.h"
 
-enum { EVENTS_MAX = 1000000, CHANGES = 2, VALUE_MAX = 64, PATH_SIZE = 512 };
+enum { EVENTS_MAX = 1000000, CHANGES = 2, VALUE_MAX = 64, PATH_SIZE = 512, TILING_SIZE = 512 };
 
 struct vinci_sensitivity {
   struct arena arena;
@@ -139,6 +139,7 @@ static enum vinci_status make_points(struct sweep_study *study,
 /* The rows of the table in the order of the points. */
 struct reading {
   struct vinci_sensitivity *result;
+  bool kept; /* the study with the tiling kept */
   size_t point;
   bool base_failed;
   char error[256];
@@ -157,6 +158,8 @@ static bool visit(void *context, const char *const *columns, const char *const *
   struct vinci_sensitivity *result = reading->result;
   uint64_t cycles = cycles_of(columns, cells, count);
   size_t point = reading->point++;
+  if (point == 0 && reading->kept)
+    return true;
   if (point == 0) {
     result->cycles = cycles;
     reading->base_failed = cycles == 0;
@@ -166,7 +169,10 @@ static bool visit(void *context, const char *const *columns, const char *const *
     return true;
   }
   struct vinci_sensitivity_row *row = &result->row[(point - 1) / CHANGES];
-  *((point - 1) % CHANGES == 0 ? &row->half_cycles : &row->twice_cycles) = cycles;
+  bool half = (point - 1) % CHANGES == 0;
+  if (!reading->kept)
+    *(half ? &row->half_cycles : &row->twice_cycles) = cycles;
+  *(half ? &row->half_kept_cycles : &row->twice_kept_cycles) = cycles;
   return point < CHANGES * result->count;
 }
 
@@ -182,11 +188,15 @@ static int compare_rows(const void *left, const void *right) {
 }
 
 static enum vinci_status read_points(struct vinci_sensitivity *result, const char *folder,
-                                     struct vinci_diag *diag) {
-  struct reading reading = {.result = result};
+                                     bool kept, struct vinci_diag *diag) {
+  struct reading reading = {.result = result, .kept = kept};
   enum vinci_status status = vinci_sweep_read(folder, visit, &reading, diag);
   if (status == VINCI_OK && reading.base_failed)
     status = diag_error(diag, VINCI_E_INPUT, "the run as it is fails: %s", reading.error);
+  return status;
+}
+
+static void order_rows(struct vinci_sensitivity *result) {
   for (size_t i = 0; i < result->count; i++) {
     struct vinci_sensitivity_row *row = &result->row[i];
     uint64_t half = change(row->half_cycles, result->cycles);
@@ -194,26 +204,81 @@ static enum vinci_status read_points(struct vinci_sensitivity *result, const cha
     row->effect_cycles = half > twice ? half : twice;
   }
   qsort(result->row, result->count, sizeof *result->row, compare_rows);
-  return status;
 }
 
 static enum vinci_status run_points(struct vinci_sensitivity *result, vinci_sweep *sweep,
-                                    const struct vinci_sensitivity_options *options,
+                                    const struct vinci_sensitivity_options *options, bool kept,
                                     struct vinci_diag *diag) {
   struct vinci_sweep_run_options run = {.struct_size = sizeof run, .jobs = options->jobs};
   struct vinci_sweep_result counts;
-  char made[PATH_SIZE];
-  const char *folder = options->folder ? options->folder : made;
-  enum vinci_status status =
-      options->folder ? VINCI_OK
-                      : folder_make_temporary("vinci-sensitivity", made, sizeof made, diag);
+  char folder[PATH_SIZE];
+  enum vinci_status status = make_points(&sweep->study, result, diag);
+  if (status == VINCI_OK && !options->folder)
+    status = folder_make_temporary("vinci-sensitivity", folder, sizeof folder, diag);
+  else if (snprintf(folder, sizeof folder, "%s%s", options->folder ? options->folder : "",
+                    kept ? "/kept" : "") >= (int)sizeof folder)
+    status = diag_error(diag, VINCI_E_USAGE, "the path of the folder is too long");
   if (status != VINCI_OK)
     return status;
   status = vinci_sweep_run(sweep, folder, &run, &counts, diag);
   if (status == VINCI_OK)
-    status = read_points(result, folder, diag);
+    status = read_points(result, folder, kept, diag);
   if (!options->folder)
-    folder_remove(made);
+    folder_remove(folder);
+  return status;
+}
+
+/* ---- with the tiling of the run as it is ----------------------------------------------------- */
+
+/* Whether the arguments give the key of "key=value". */
+static bool gives(const struct workload *workload, const char *assignment) {
+  size_t length = strcspn(assignment, "=") + 1;
+  for (size_t i = 0; i < workload->arg_count; i++)
+    if (strncmp(workload->args[i], assignment, length) == 0)
+      return true;
+  return false;
+}
+
+/* The operator, its arguments, and behind those its tiling on the chip. */
+static enum vinci_status fix_tiling(struct vinci_sensitivity *result, vinci_sweep *sweep,
+                                    const char **words, size_t *count, struct vinci_diag *diag) {
+  const struct workload *workload = &sweep->study.spec.workload;
+  struct vinci_tiling tiling;
+  char text[TILING_SIZE], *rest = NULL;
+  vinci_soc *soc = NULL;
+  enum vinci_status status = sweep_resolve(&sweep->study, &sweep->chips, 0, &soc, diag);
+  if (status == VINCI_OK)
+    status = vinci_op_tiling(soc, workload->op, workload->args, workload->arg_count, text,
+                             sizeof text, &tiling, diag);
+  vinci_soc_free(soc);
+  *count = 0;
+  words[(*count)++] = workload->op;
+  for (size_t i = 0; i < workload->arg_count; i++)
+    words[(*count)++] = workload->args[i];
+  for (char *word = status == VINCI_OK ? strtok_r(text, " ", &rest) : NULL; word;
+       word = strtok_r(NULL, " ", &rest))
+    if (!gives(workload, word) && !(words[(*count)++] = arena_strdup(&result->arena, word)))
+      return no_memory(diag);
+  return status;
+}
+
+static enum vinci_status run_kept(struct vinci_sensitivity *result, vinci_sweep *sweep,
+                                  const struct vinci_sensitivity_options *options,
+                                  struct vinci_diag *diag) {
+  struct vinci_sweep_options study = {.struct_size = sizeof study, .overrides = options->overrides};
+  const struct workload *workload = &sweep->study.spec.workload;
+  size_t count;
+  vinci_sweep *kept = NULL;
+  const char **words = calloc(1 + workload->arg_count + TILING_SIZE / 2, sizeof *words);
+  if (!words)
+    return no_memory(diag);
+  enum vinci_status status = fix_tiling(result, sweep, words, &count, diag);
+  if (status == VINCI_OK)
+    status = vinci_sweep_open(words, count, &study, &kept, diag);
+  if (status == VINCI_OK)
+    status = run_points(result, kept, options, true, diag);
+  vinci_sweep_free(kept);
+  free(words);
   return status;
 }
 
@@ -242,9 +307,10 @@ enum vinci_status vinci_sensitivity_run(const char *const *arguments, size_t arg
   if (status == VINCI_OK)
     status = choose_params(result, sweep, given, diag);
   if (status == VINCI_OK)
-    status = make_points(&sweep->study, result, diag);
-  if (status == VINCI_OK)
-    status = run_points(result, sweep, given, diag);
+    status = run_points(result, sweep, given, false, diag);
+  if (status == VINCI_OK && sweep->study.spec.workload.op)
+    status = run_kept(result, sweep, given, diag);
+  order_rows(result);
   vinci_sweep_free(sweep);
   if (status != VINCI_OK) {
     vinci_sensitivity_free(result);

@@ -131,6 +131,40 @@ static void a_turn_saves_half_and_no_more_than_others_leave(void **state) {
   vinci_result_free(result);
 }
 
+/* What was measured wins over the estimate; a number that the chip cannot have is none to turn. */
+static void a_measured_turn_saves_what_was_measured(void **state) {
+  (void)state;
+  struct vinci_result *result = new_result(1);
+  vector_core(result->cores, 0, 0, 0);
+  static struct critical_path path;
+  struct critical_turn turns[CRITICAL_TURNS_MAX];
+  memset(&path, 0, sizeof path);
+  path.cause[CAUSE_STARTUP][PATH_GM_UB] = 1000;
+  path.cause[CAUSE_ACKNOWLEDGE][PATH_UB_GM] = 3000;
+  path.cause[CAUSE_RATE][PATH_UB_GM] = 2000;
+  result->savings[0] = (struct result_saving){
+      .param = soc_param_find("path.UB_GM.acknowledge_cycles"), .cycles = RUN_CYCLES + 7};
+  result->savings[1] =
+      (struct result_saving){.param = soc_param_find("path.UB_GM.bytes_per_cycle")};
+  result->savings[2] = (struct result_saving){.param = soc_param_find("path.GM_UB.startup_cycles"),
+                                              .cycles = RUN_CYCLES - 40,
+                                              .new_cycles = RUN_CYCLES - 50};
+  result->saving_count = 3;
+  assert_int_equal(critical_turns(result, &path, turns), 3);
+  assert_true(turns[0].measured && !turns[0].lowered_anew);
+  assert_int_equal(turns[0].saved_cycles, -7);
+  assert_int_equal(turns[1].param, soc_param_count());
+  assert_int_equal(turns[1].saved_cycles, 0);
+  assert_true(turns[2].measured && turns[2].lowered_anew);
+  assert_int_equal(turns[2].saved_cycles, 40);
+  assert_int_equal(turns[2].anew_saved_cycles, 50);
+  assert_ptr_equal(critical_best(turns, 3), &turns[2]);
+  turns[0].measured = false; /* a large estimate */
+  turns[0].saved_cycles = 1000;
+  assert_ptr_equal(critical_best(turns, 3), &turns[2]);
+  vinci_result_free(result);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_stream_of_vector_instructions_starts_up_once),
@@ -140,6 +174,7 @@ int main(void) {
       cmocka_unit_test(a_run_that_is_cut_short_adds_up),
       cmocka_unit_test(the_critical_path_has_a_cause_for_each_cycle),
       cmocka_unit_test(a_turn_saves_half_and_no_more_than_others_leave),
+      cmocka_unit_test(a_measured_turn_saves_what_was_measured),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,8 @@
 /* report.json: what bounds a run, why, what to try, and where the time of each pipe went. */
 #include "traces/export/report.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/result/metrics.h"
@@ -120,6 +122,12 @@ static void write_head(struct json_writer *json, const struct vinci_result *resu
 
 /* ---- the critical path ----------------------------------------------------------- */
 
+static void write_signed(struct json_writer *json, const char *key, int64_t value) {
+  struct decimal text;
+  snprintf(text.text, sizeof text.text, "%" PRId64, value);
+  json_decimal(json, key, text);
+}
+
 static void write_turn(struct json_writer *json, const char *key,
                        const struct critical_turn *turn) {
   bool copy = cause_row(turn->cause)->unit == CAUSE_OF_COPY && turn->member < PATH_COUNT;
@@ -130,7 +138,10 @@ static void write_turn(struct json_writer *json, const char *key,
   json_number(json, "cycles", turn->cycles);
   json_text(json, "number", number ? soc_param(turn->param)->key : "");
   json_text(json, "turn", number ? critical_turn_word(turn) : "");
-  json_number(json, "saved_cycles", turn->saved_cycles);
+  write_signed(json, "saved_cycles", turn->saved_cycles);
+  json_bool(json, "measured", turn->measured);
+  if (turn->lowered_anew)
+    write_signed(json, "anew_saved_cycles", turn->anew_saved_cycles);
   json_end(json);
 }
 

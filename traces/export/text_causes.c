@@ -6,10 +6,7 @@
 #include "core/base/clock.h"
 #include "traces/export/text.h"
 
-enum {
-  CAUSE_ROWS = 8,
-  LEAST_PERMILLE = 5
-}; /* rows of a table; share below which nothing is said */
+enum { CAUSE_ROWS = 8 }; /* of a table */
 
 static const uint64_t tera = UINT64_C(1000000000000);
 
@@ -45,15 +42,50 @@ static void describe_turns(const struct vinci_result *result, const struct text_
            decimal_ratio((uint128)saved * 100, result->total_cycles, 1).text);
 }
 
+static const char *percent(const struct vinci_result *result, int64_t cycles,
+                           struct decimal *text) {
+  uint64_t size = cycles < 0 ? -(uint64_t)cycles : (uint64_t)cycles;
+  *text = decimal_ratio((uint128)size * 100, result->total_cycles, 1);
+  return text->text;
+}
+
+/* "(measured; 4.3 % with the tiling that is then chosen)": where the promise comes from. */
+static void describe_origin(const struct vinci_result *result, const struct critical_turn *turn,
+                            char *text, size_t size) {
+  struct decimal anew;
+  if (!turn->measured)
+    snprintf(text, size, "(a rough estimate; --savings=all measures)");
+  else if (!turn->lowered_anew || turn->anew_saved_cycles == turn->saved_cycles)
+    snprintf(text, size, "(measured)");
+  else
+    snprintf(text, size, "(measured; with the tiling that is then chosen the run takes %s %% %s)",
+             percent(result, turn->anew_saved_cycles, &anew),
+             turn->anew_saved_cycles < 0 ? "more" : "less");
+}
+
+static void describe_gain(const struct vinci_result *result, const struct critical_turn *turn,
+                          char *text, size_t size) {
+  char origin[192];
+  struct decimal saved;
+  *text = '\0';
+  if (turn->param == soc_param_count() || (turn->saved_cycles <= 0 && !turn->measured))
+    return;
+  describe_origin(result, turn, origin, sizeof origin);
+  if (turn->saved_cycles <= 0)
+    snprintf(text, size, "; %s %s saves nothing %s", soc_param(turn->param)->key,
+             critical_turn_word(turn), origin);
+  else
+    snprintf(text, size, "; %s %s is expected to save %s %% of the run %s",
+             soc_param(turn->param)->key, critical_turn_word(turn),
+             percent(result, turn->saved_cycles, &saved), origin);
+}
+
 void text_cause(const struct vinci_result *result, const struct text_causes *causes, FILE *out) {
   if (causes->count == 0 || result->total_cycles == 0)
     return;
   const struct critical_turn *turn = critical_best(causes->turns, causes->count);
-  char line[768], gain[192] = "", overlap[256], path[32];
-  if (turn->param < soc_param_count() && turn->saved_cycles > 0)
-    snprintf(gain, sizeof gain, "; %s %s is expected to save %s %% of the run",
-             soc_param(turn->param)->key, critical_turn_word(turn),
-             decimal_ratio((uint128)turn->saved_cycles * 100, result->total_cycles, 1).text);
+  char line[896], gain[320], overlap[256], path[32];
+  describe_gain(result, turn, gain, sizeof gain);
   describe_turns(result, causes, overlap, sizeof overlap);
   snprintf(line, sizeof line, "%s %% of the run, on the critical path, are cycles that %s%s.%s",
            decimal_ratio((uint128)turn->cycles * 100, result->total_cycles, 1).text,
@@ -68,7 +100,7 @@ void text_cause(const struct vinci_result *result, const struct text_causes *cau
 
 static void print_rest(const struct vinci_result *result, uint64_t cycles, const char *text,
                        FILE *out) {
-  if (cycles * 1000 < result->total_cycles * LEAST_PERMILLE)
+  if (cycles * 1000 < result->total_cycles * CRITICAL_LEAST_PERMILLE)
     return;
   fputs("  ", out);
   text_percent(out, 7, cycles, result->total_cycles);
@@ -78,17 +110,21 @@ static void print_rest(const struct vinci_result *result, uint64_t cycles, const
 static void print_turn(const struct vinci_result *result, const struct critical_turn *turn,
                        FILE *out) {
   char path[32], name[64], gain[160] = "";
-  if (turn->cycles * 1000 < result->total_cycles * LEAST_PERMILLE)
+  struct decimal saved;
+  if (turn->cycles * 1000 < result->total_cycles * CRITICAL_LEAST_PERMILLE)
     return;
   snprintf(name, sizeof name, "%s%s", path_prefix(turn, path, sizeof path),
            cause_row(turn->cause)->key);
   if (turn->param < soc_param_count())
-    snprintf(gain, sizeof gain, "%s %s: -%s %%", soc_param(turn->param)->key,
-             critical_turn_word(turn),
-             decimal_ratio((uint128)turn->saved_cycles * 100, result->total_cycles, 1).text);
+    snprintf(gain, sizeof gain, "%s %s: %s%s%s %%", soc_param(turn->param)->key,
+             critical_turn_word(turn), turn->measured ? "" : "about ",
+             turn->saved_cycles < 0   ? "+"
+             : turn->saved_cycles > 0 ? "-"
+                                      : "",
+             percent(result, turn->saved_cycles, &saved));
   fputs("  ", out);
   text_percent(out, 7, turn->cycles, result->total_cycles);
-  fprintf(out, " %11" PRIu64 "  %-22s %-46s %s\n", turn->cycles, name, gain,
+  fprintf(out, " %11" PRIu64 "  %-22s %-56s %s\n", turn->cycles, name, gain,
           cause_row(turn->cause)->text);
 }
 
@@ -99,8 +135,9 @@ static void print_path(const struct vinci_result *result, const struct text_caus
   result_core_name(&result->cores[path->core], name, sizeof name);
   fprintf(out,
           "\nCritical path of %s, the core that ends last: each cycle of the run once, by cause\n"
-          "  %7s %11s  %-22s %-46s %s\n",
-          name, "share", "cycles", "cause", "number to turn, expected change", "cycles that ...");
+          "  %7s %11s  %-22s %-56s %s\n",
+          name, "share", "cycles", "cause", "number to turn, change (about: estimated)",
+          "cycles that ...");
   for (size_t i = 0; i < causes->count && i < CAUSE_ROWS; i++)
     print_turn(result, &causes->turns[i], out);
   print_rest(result, path->rest[CRITICAL_LAUNCH], "launch of the kernel, dispatch of the block",
@@ -119,7 +156,7 @@ static void print_path(const struct vinci_result *result, const struct text_caus
 static enum cause next_cause(const struct pipe_counters *sum, const bool told[CAUSE_COUNT]) {
   unsigned found = CAUSE_COUNT;
   for (unsigned i = 0; i < CAUSE_COUNT; i++)
-    if (!told[i] && sum->cause_cycles[i] * 1000 >= sum->busy_cycles * LEAST_PERMILLE &&
+    if (!told[i] && sum->cause_cycles[i] * 1000 >= sum->busy_cycles * CRITICAL_LEAST_PERMILLE &&
         sum->cause_cycles[i] > 0 &&
         (found == CAUSE_COUNT || sum->cause_cycles[i] > sum->cause_cycles[found]))
       found = i;

@@ -18,12 +18,13 @@ enum {
   MIXED,
   HBM_BYTES,
   FOUND_BYTES,
+  CUBE_PPM,
   PIPES,
   NUMBER_COUNT = PIPES + PIPE_COUNT
 };
 
 static const struct store_kind kernel_kind = {
-    .head = "vinci-kernel 2", .suffix = "kernel", .count = NUMBER_COUNT};
+    .head = "vinci-kernel 3", .suffix = "kernel", .count = NUMBER_COUNT};
 _Static_assert((int)NUMBER_COUNT <= (int)STORE_NUMBERS_MAX, "a result has more numbers");
 
 struct kept {
@@ -40,7 +41,8 @@ static struct kept kept_of(const struct net_node *node) {
                                  [BOUND] = node->bound,
                                  [MIXED] = node->task.mixed,
                                  [HBM_BYTES] = node->hbm_bytes,
-                                 [FOUND_BYTES] = node->found_bytes}};
+                                 [FOUND_BYTES] = node->found_bytes,
+                                 [CUBE_PPM] = times->cube_ppm}};
   memcpy(kept.number + PIPES, times->pipe_ps, sizeof times->pipe_ps);
   return kept;
 }
@@ -65,7 +67,8 @@ bool net_result_find(const char *folder, uint64_t digest, struct net_node *out) 
                                    .core_ps = number[CORE],
                                    .start_ps = number[START],
                                    .kind = (enum core_kind)number[KIND],
-                                   .blocks = (unsigned)number[BLOCKS]};
+                                   .blocks = (unsigned)number[BLOCKS],
+                                   .cube_ppm = number[CUBE_PPM]};
   memcpy(out->times.pipe_ps, number + PIPES, sizeof out->times.pipe_ps);
   out->bound = (enum bound)number[BOUND];
   out->hbm_bytes = number[HBM_BYTES];

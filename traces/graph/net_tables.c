@@ -115,6 +115,8 @@ static const char *accelerator_name(const struct graph_node *node, const struct 
   return row->times.kind == CORE_AIV ? "AI_VECTOR_CORE" : "AI_CORE";
 }
 
+enum { PPM_OF_PERCENT = 10000 };
+
 static void put_pipes(const struct net_node *row, FILE *out) {
   static const enum pipe pipes[] = {PIPE_M,   PIPE_S, PIPE_MTE1, PIPE_MTE2,
                                     PIPE_FIX, PIPE_V, PIPE_MTE3};
@@ -133,7 +135,8 @@ void net_put_kernel_details(const struct graph *graph, const struct net_result *
   fputs("Stream ID,Name,Type,Accelerator Core,Start Time(us),Duration(us),Wait Time(us),Block Dim,"
         "Input Shapes,Input Data Types,Input Formats,Output Shapes,Output Data Types,"
         "Output Formats,aicore_time(us),aic_mac_time(us),scalar_time(us),aic_mte1_time(us),"
-        "mte2_time(us),aic_fixpipe_time(us),aiv_vec_time(us),aiv_mte3_time(us)\n",
+        "mte2_time(us),aic_fixpipe_time(us),aiv_vec_time(us),aiv_mte3_time(us),"
+        "cube_utilization(%)\n",
         out);
   for (uint32_t i = 0; i < graph->node_count; i++) {
     const struct graph_node *node = &graph->nodes[i];
@@ -150,7 +153,7 @@ void net_put_kernel_details(const struct graph *graph, const struct net_result *
     put_tensors(graph, node->inputs, node->input_count, out);
     put_tensors(graph, node->outputs, node->output_count, out);
     put_pipes(row, out);
-    fputc('\n', out);
+    fprintf(out, ",%s\n", decimal_ratio(row->times.cube_ppm, PPM_OF_PERCENT, 3).text);
     end = start + row->task.duration_ps > end ? start + row->task.duration_ps : end;
   }
 }

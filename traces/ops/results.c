@@ -23,12 +23,13 @@ enum {
   L2_OWED,
   GM_BYTES,
   BOUND,
+  CUBE_PPM,
   PIPES,
   NUMBER_COUNT = PIPES + PIPE_COUNT
 };
 
 static const struct store_kind result_kind = {
-    .head = "vinci-result 2", .suffix = "result", .count = NUMBER_COUNT};
+    .head = "vinci-result 3", .suffix = "result", .count = NUMBER_COUNT};
 _Static_assert((int)NUMBER_COUNT <= (int)STORE_NUMBERS_MAX, "a result has more numbers");
 
 /* What a row has from its run. */
@@ -46,7 +47,8 @@ static struct kept kept_of(const struct ops_outcome *outcome) {
                                  [L2_START] = outcome->l2_start,
                                  [L2_OWED] = outcome->l2_owed_bytes,
                                  [GM_BYTES] = times->gm_bytes,
-                                 [BOUND] = times->bound}};
+                                 [BOUND] = times->bound,
+                                 [CUBE_PPM] = times->cube_ppm}};
   memcpy(kept.number + PIPES, times->pipe_ps, sizeof times->pipe_ps);
   return kept;
 }
@@ -62,7 +64,8 @@ static bool take(const struct kept *kept, struct ops_outcome *outcome) {
                                        .kind = (enum core_kind)number[KIND],
                                        .blocks = (unsigned)number[BLOCKS],
                                        .gm_bytes = number[GM_BYTES],
-                                       .bound = (enum bound)number[BOUND]};
+                                       .bound = (enum bound)number[BOUND],
+                                       .cube_ppm = number[CUBE_PPM]};
   outcome->l2_start = (enum vinci_l2)number[L2_START];
   outcome->l2_owed_bytes = number[L2_OWED];
   memcpy(outcome->times.pipe_ps, number + PIPES, sizeof outcome->times.pipe_ps);

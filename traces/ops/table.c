@@ -62,6 +62,7 @@ static const enum pipe table_pipes[] = {PIPE_M,    PIPE_V,    PIPE_S,  PIPE_MTE1
                                         PIPE_MTE2, PIPE_MTE3, PIPE_FIX};
 static const char *const table_names[] = {"mac",  "vec",  "scalar", "mte1",
                                           "mte2", "mte3", "fixpipe"};
+enum { CUBE_PPM_OF_PERCENT = 10000 };
 enum { TABLE_PIPES = sizeof table_pipes / sizeof *table_pipes };
 
 void ops_put_header(FILE *out, bool sequence) {
@@ -70,7 +71,8 @@ void ops_put_header(FILE *out, bool sequence) {
         out);
   for (unsigned i = 0; i < TABLE_PIPES; i++)
     fprintf(out, ",%s_time(us),%s_ratio", table_names[i], table_names[i]);
-  fputs(",memory_bound,status,sim_duration_us,sim_mac_us,sim_vec_us,sim_mte2_us,sim_start_us,"
+  fputs(",memory_bound,cube_utilization(%),status,sim_duration_us,sim_mac_us,sim_vec_us,sim_mte2_"
+        "us,sim_start_us,"
         "measured_duration_us,"
         "duration_error,measured_mac_us,mac_error,soc,lowered,l2_start,l2_owed_bytes,"
         "expected_rows,expected_median,expected_p90,not_calibrated,sim_gm_bytes,sim_bound",
@@ -122,6 +124,7 @@ void ops_put_row(FILE *out, const struct call_row *row, const struct ops_outcome
   /* the vendor's: above 1, loads take longer than computing */
   put_ratio(out, outcome, times->pipe_ps[PIPE_MTE2],
             max_u64(times->pipe_ps[PIPE_M], times->pipe_ps[PIPE_V]));
+  put_ratio(out, outcome, times->cube_ppm, CUBE_PPM_OF_PERCENT);
   put_text(out, outcome->status);
   put_us(out, outcome, times->duration_ps);
   put_us(out, outcome, times->pipe_ps[PIPE_M]);

@@ -169,6 +169,7 @@ struct call_times {
   enum core_kind kind; /* whose MTE2 it is: AIC where there was work and the row is not of AIV */
   unsigned blocks;
   uint64_t gm_bytes; /* read from GM and written to GM */
+  uint64_t cube_ppm; /* share of the duration in which the chip's cores with a cube had a block */
   enum bound bound;  /* what limits the run */
 };
 void calls_times(const struct vinci_result *result, const struct call_row *row,

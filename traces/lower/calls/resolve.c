@@ -351,6 +351,18 @@ static bool is_vector_part(const struct call_row *row) {
   return part && strcmp(part, "@AIV") == 0;
 }
 
+/*
+ * cube_utilization of the vendor's tables: the cycles that blocks took on cores with a cube, of
+ * those that all such cores of the chip have in the duration. Rows of profiles agree to the last
+ * digit: MatMulV3 with 20 blocks on a 910B4 for 165.835 of 170.4 us has 97.321 %, Conv2D with 16
+ * blocks on 24 cores of a 910B2 for 312.164 of 313.886 us 66.301 %.
+ */
+static uint64_t cube_ppm(const struct vinci_result *result, enum core_kind kind,
+                         uint64_t active_ps) {
+  uint64_t cores = soc_core_count(result->soc, kind);
+  return kind == CORE_AIV ? 0 : result_share_ppm(active_ps, cores * result->total_ps);
+}
+
 void calls_times(const struct vinci_result *result, const struct call_row *row,
                  struct call_times *out) {
   uint64_t read, written;
@@ -372,6 +384,7 @@ void calls_times(const struct vinci_result *result, const struct call_row *row,
           cycles_ps(result_profiled_cycles(&core->pipe[pipe], (enum pipe)pipe), core->hz);
   }
   out->kind = cores[CORE_AIC] ? CORE_AIC : cores[CORE_AICORE] ? CORE_AICORE : CORE_AIV;
+  out->cube_ppm = cube_ppm(result, out->kind, active_ps[out->kind]);
   if (is_vector_part(row) && cores[CORE_AIV])
     out->kind = CORE_AIV;
   if (cores[out->kind] == 0)

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Savings: what the report of a run says of numbers of the chip is measured, by running the same
+ * program again with one number turned. An estimate from the critical path cannot know where
+ * another limit takes over: the rate of a path, the second longest chain, contention for memory.
+ * Runs take milliseconds, so the promise is kept by construction.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/base/arith.h"
+#include "core/base/diag.h"
+#include "core/chip/soc.h"
+#include "core/result/critical.h"
+#include "core/vinci_sensitivity.h"
+
+enum { VALUE_MAX = 64, ASSIGNMENT_MAX = 160 };
+
+struct measuring {
+  const vinci_soc *soc;
+  const vinci_trace *trace;
+  const struct vinci_savings_options *options;
+  vinci_result *result;
+  uint64_t steps; /* of the simulation, so far */
+  struct vinci_diag *diag;
+};
+
+/* The chip with a number turned against its cause; NULL without an error: it cannot have that. */
+static enum vinci_status turn_number(const struct measuring *measuring,
+                                     const struct critical_turn *turn, vinci_soc **out) {
+  const struct soc_param *param = soc_param(turn->param);
+  int64_t value = soc_get(measuring->soc, turn->param);
+  bool halve = cause_row(turn->cause)->turn == CAUSE_HALVE;
+  char text[VALUE_MAX], assignment[ASSIGNMENT_MAX];
+  struct vinci_diag refused = {0};
+  soc_format_value(halve ? value / 2 : value * 2, param->kind, text, sizeof text);
+  snprintf(assignment, sizeof assignment, "%s=%s", param->key, text);
+  *out = soc_copy(measuring->soc);
+  if (!*out)
+    return diag_error(measuring->diag, VINCI_E_NOMEM, "out of memory");
+  if (vinci_soc_set(*out, assignment, &refused) == VINCI_OK &&
+      soc_validate(*out, &refused) == VINCI_OK)
+    return VINCI_OK;
+  vinci_soc_free(*out);
+  *out = NULL;
+  return VINCI_OK;
+}
+
+/* Cycles of a trace on a chip. A run that fails there has none, which is no error. */
+static enum vinci_status run_on(struct measuring *measuring, const vinci_soc *soc,
+                                const vinci_trace *trace, uint64_t *cycles) {
+  struct vinci_run_options options = measuring->options->run;
+  struct vinci_diag diag = {0};
+  vinci_result *result = NULL;
+  options.max_events = 0;
+  enum vinci_status status = vinci_run(soc, trace, &options, &result, &diag);
+  *cycles = status == VINCI_OK ? result->total_cycles : 0;
+  measuring->steps += result ? result->engine_events : 0;
+  vinci_result_free(result);
+  return status == VINCI_E_LIMIT ? status : VINCI_OK;
+}
+
+/* Whether another run of about this length is within the limits. */
+static bool has_steps_left(const struct measuring *measuring) {
+  const struct vinci_savings_options *options = measuring->options;
+  uint64_t most = measuring->steps == 0 ? max_u64(options->max_steps, options->max_first_steps)
+                                        : options->max_steps;
+  return options->max_steps == 0 || measuring->steps + measuring->result->engine_events <= most;
+}
+
+/* The same program: numbers of causes are all of timing, and none decides what a program may do. */
+static enum vinci_status run_same(struct measuring *measuring, const vinci_soc *soc,
+                                  uint64_t *cycles) {
+  struct vinci_trace trace = *measuring->trace;
+  trace.soc_digest = soc_digest(soc);
+  return run_on(measuring, soc, &trace, cycles);
+}
+
+/* What the operator takes when it is lowered for the changed chip. */
+static enum vinci_status run_anew(struct measuring *measuring, const vinci_soc *soc,
+                                  uint64_t *cycles) {
+  const struct vinci_savings_options *options = measuring->options;
+  struct vinci_diag diag = {0};
+  vinci_trace *trace = NULL;
+  if (vinci_compile(soc, options->op, options->args, options->arg_count, &trace, &diag) != VINCI_OK)
+    return VINCI_OK;
+  enum vinci_status status = run_on(measuring, soc, trace, cycles);
+  vinci_trace_free(trace);
+  return status;
+}
+
+static struct result_saving *find(vinci_result *result, size_t param) {
+  for (uint32_t i = 0; i < result->saving_count; i++)
+    if (result->savings[i].param == param)
+      return &result->savings[i];
+  return NULL;
+}
+
+static enum vinci_status measure_turn(struct measuring *measuring,
+                                      const struct critical_turn *turn) {
+  vinci_result *result = measuring->result;
+  struct result_saving saving = {.param = turn->param};
+  vinci_soc *soc;
+  enum vinci_status status = turn_number(measuring, turn, &soc);
+  if (status == VINCI_OK && soc)
+    status = run_same(measuring, soc, &saving.cycles);
+  vinci_soc_free(soc);
+  if (status == VINCI_OK)
+    result->savings[result->saving_count++] = saving;
+  return status;
+}
+
+/* The most promising number first, then by the cycles of their causes. */
+static enum vinci_status measure_turns(struct measuring *measuring,
+                                       const struct critical_path *path) {
+  vinci_result *result = measuring->result;
+  struct critical_turn turns[CRITICAL_TURNS_MAX];
+  enum vinci_status status = VINCI_OK;
+  size_t count = critical_turns(result, path, turns);
+  const struct critical_turn *first = critical_best(turns, count);
+  for (size_t i = 0; first && status == VINCI_OK && i <= count && has_steps_left(measuring); i++) {
+    const struct critical_turn *turn = i == 0 ? first : &turns[i - 1];
+    if (critical_matters(result, turns, count, turn->param) && !find(result, turn->param))
+      status = measure_turn(measuring, turn);
+  }
+  return status;
+}
+
+/* Of the best number alone: lowering takes time too. */
+static enum vinci_status measure_anew(struct measuring *measuring,
+                                      const struct critical_path *path) {
+  struct critical_turn turns[CRITICAL_TURNS_MAX];
+  const struct critical_turn *best =
+      critical_best(turns, critical_turns(measuring->result, path, turns));
+  vinci_soc *soc;
+  if (!measuring->options->op || !best || !best->measured || !has_steps_left(measuring))
+    return VINCI_OK;
+  enum vinci_status status = turn_number(measuring, best, &soc);
+  if (status == VINCI_OK && soc)
+    status = run_anew(measuring, soc, &find(measuring->result, best->param)->new_cycles);
+  vinci_soc_free(soc);
+  return status;
+}
+
+enum vinci_status vinci_savings_measure(vinci_result *result, const vinci_soc *soc,
+                                        const vinci_trace *trace,
+                                        const struct vinci_savings_options *options,
+                                        struct vinci_diag *diag) {
+  struct measuring measuring = {
+      .soc = soc, .trace = trace, .options = options, .result = result, .diag = diag};
+  if (options->struct_size != sizeof *options)
+    return diag_error(diag, VINCI_E_USAGE, "struct_size of the savings options is %zu, not %zu",
+                      options->struct_size, sizeof *options);
+  if (result->partial)
+    return VINCI_OK;
+  struct critical_path *path = calloc(1, sizeof *path);
+  if (!path)
+    return diag_error(diag, VINCI_E_NOMEM, "out of memory");
+  enum vinci_status status = critical_find(result, path, diag);
+  if (status == VINCI_OK)
+    status = measure_turns(&measuring, path);
+  if (status == VINCI_OK)
+    status = measure_anew(&measuring, path);
+  free(path);
+  /* An end that was asked for leaves estimates, and a result that is whole. */
+  return status == VINCI_E_LIMIT ? VINCI_OK : status;
+}

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+# What the report of vinci run promises of numbers of the chip, against what vinci sensitivity finds: that halves and
+# doubles the same numbers in processes of its own, and keeps the tiling by its keys.
+#
+#     promises.py VINCI CASES [FIRST LAST]
+#
+# CASES has a command line of vinci run in each row. A promise that is called measured has to be kept, to the digit
+# that is printed. Exit code 1: one is not.
+import csv
+import io
+import re
+import subprocess
+import sys
+
+ROUNDING = 0.1  # both sides have one decimal
+ROW = re.compile(r"^ +[\d.]+ % +\d+  (\S.*?) {2,}(\S+) (halved|doubled): (about )?([-+]?[\d.]+) % ", re.M)
+HEAD = re.compile(r"; (\S+) (?:halved|doubled) (?:is expected|saves nothing)")
+ANEW = re.compile(r"the tiling that is then chosen the run takes ([\d.]+) % (more|less)")
+
+
+def vinci(*words):
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout
+
+
+def headline(report):
+    return " ".join(re.search(r"^Cause .*?(?=^Compute|\n\n)", report, re.M | re.S).group(0).split())
+
+
+def promises(report):
+    """{number: (direction, measured, per cent)}, and (number, per cent) of the headline when lowered anew."""
+    rows = {}
+    for _, number, direction, about, change in ROW.findall(report):
+        rows.setdefault(number, (direction, not about, float(change)))
+    head = headline(report)
+    number, anew = HEAD.search(head), ANEW.search(head)
+    if not (number and anew):
+        return rows, None
+    return rows, (number.group(1), float(anew.group(1)) * (1 if anew.group(2) == "more" else -1))
+
+
+def check(program, case):
+    words = case.split()
+    rows, best = promises(vinci(program, "run", *words))
+    if not rows:
+        raise SystemExit(f"{case}: the report promises nothing")
+    table = vinci(program, "sensitivity", *words, "--format=csv", *(f"--params={number}" for number in rows))
+    misses = 0
+    for row in csv.DictReader(io.StringIO(table)):
+        direction, measured, promised = rows[row["key"]]
+        side = "half" if direction == "halved" else "twice"
+        base = int(row["cycles"])
+
+        def change(cycles):
+            return 100 * (int(cycles) - base) / base
+
+        kept, anew = change(row[side + "_kept_cycles"]), change(row[side + "_cycles"])
+        miss = measured and abs(kept - promised) > ROUNDING
+        if best and best[0] == row["key"]:
+            miss = miss or abs(anew - best[1]) > ROUNDING
+        misses += miss
+        print(f"  {row['key'] + ' ' + direction:44} {'measured' if measured else 'about':9}{promised:+6.1f} %"
+              f"{kept:+8.1f} %{anew:+8.1f} %{'  NOT KEPT' if miss else ''}")
+    return misses
+
+
+def main():
+    program, cases = sys.argv[1], [line for line in open(sys.argv[2]) if line.strip() and line[0] != "#"]
+    first, last = (int(word) for word in sys.argv[3:5]) if len(sys.argv) > 3 else (0, len(cases))
+    misses = 0
+    print(f"  {'number':44} {'promised':18} {'kept':>6} {'lowered anew':>14}")
+    for case in cases[first:last]:
+        print(case.strip())
+        misses += check(program, case)
+    print(f"{misses} promises are not kept")
+    return 1 if misses else 0
+
+
+sys.exit(main())
