@@ -13,8 +13,6 @@
 #include "core/chip/layout.h"
 #include "traces/lower/attention/writer.h"
 
-enum { TILE_BYTES = ATTENTION_SIDE * ATTENTION_SIDE * HALF_BYTES };
-
 /* Operands in L1: keys of K and V, those of K once more as rows, and what the vector cores give. */
 enum panel { PANEL_K, PANEL_V, PANEL_K_ROWS, PANEL_P, PANEL_DS, PANEL_COUNT };
 static const struct {
@@ -30,9 +28,7 @@ static struct expr tiles(struct expr extent) { return x_ceil_div(extent, ATTENTI
 static struct expr fractals(struct expr extent) { return x_ceil_div(extent, FRACTAL_ROWS); }
 static struct expr rounded(struct expr extent) { return x_round_up(extent, FRACTAL_ROWS); }
 
-/* Extent of tile `i`, with a name. */
-static struct expr tile_extent(struct writer *w, const char *name, struct expr extent,
-                               struct expr i) {
+struct expr fa_tile_extent(struct writer *w, const char *name, struct expr extent, struct expr i) {
   struct expr rest = x_sub(extent, x_mul(i, ATTENTION_SIDE));
   return emit_assigned(w->e, name, x_min(ATTENTION_SIDE, rest));
 }
@@ -56,8 +52,8 @@ static void put_buffers(struct writer *w) {
       emit_buffer(e, panels[i].buffer, SPACE_L1, w->t.l1_slots * panel_bytes(w, (enum panel)i));
   if (w->at->paged)
     emit_buffer(e, "table1", SPACE_L1, attention_table_bytes(w->at));
-  emit_buffer(e, "a0", SPACE_L0A, ATTENTION_PAIR * TILE_BYTES);
-  emit_buffer(e, "b0", SPACE_L0B, ATTENTION_PAIR * TILE_BYTES);
+  emit_buffer(e, "a0", SPACE_L0A, ATTENTION_PAIR * FA_TILE_BYTES);
+  emit_buffer(e, "b0", SPACE_L0B, ATTENTION_PAIR * FA_TILE_BYTES);
   emit_buffer(e, "c0", SPACE_L0C, w->t.c_slots * w->t.c_bytes);
   emit_buffer(e, "ub", SPACE_UB, w->t.ub_bytes);
 }
@@ -181,7 +177,7 @@ static struct matrix panel_matrix(struct writer *w, struct place *p, enum panel 
 /* Part of an operand: `k` channels from k_start and `m` rows from m_start on. */
 static void load_l0(struct writer *w, bool a, struct matrix from, struct expr k,
                     struct expr k_start, struct expr m, struct expr m_start, bool transpose) {
-  struct expr dst = x_slot(w->e, a ? "a0" : "b0", w->l0, TILE_BYTES);
+  struct expr dst = x_slot(w->e, a ? "a0" : "b0", w->l0, FA_TILE_BYTES);
   EMIT(w->e, a ? "img2colv2_cbuf_to_ca" : "img2colv2_cbuf_to_cb", F("dst", dst), F("src", from.at),
        F("k_ext", rounded(k)), F("m_ext", rounded(m)), F("k_start", k_start),
        F_IF(!a, "m_start", m_start), F("filter_w", 1), F("filter_h", 1), F("l1_w", from.rows),
@@ -193,7 +189,7 @@ static void load_l0(struct writer *w, bool a, struct matrix from, struct expr k,
 static void load_columns(struct writer *w, struct expr src, struct expr kd, struct expr kk,
                          struct expr nt, struct expr cn) {
   const int blocks = ATTENTION_SIDE / FRACTAL_ROWS;
-  struct expr dst = x_slot(w->e, "b0", w->l0, TILE_BYTES);
+  struct expr dst = x_slot(w->e, "b0", w->l0, FA_TILE_BYTES);
   struct expr first = x_mul(kd, blocks), count = fractals(cn);
   if (w->t.panel <= ATTENTION_SIDE) {
     EMIT(w->e, "load_cbuf_to_cb", F("dst", dst), F("src", src), F("base", x_mul(first, count)),
@@ -207,22 +203,19 @@ static void load_columns(struct writer *w, struct expr src, struct expr kd, stru
   emit_end(w->e);
 }
 
-/* Opens the loop over parts of the depth; `number`: of the product in its block. Gives the extent
- * of the part. */
-static struct expr open_parts(struct writer *w, const char *loop, const char *extent,
-                              uint64_t depth, struct expr number) {
+struct expr fa_open_parts(struct writer *w, const char *loop, const char *extent, uint64_t depth,
+                          struct expr number) {
   uint64_t depths = ceil_div(depth, ATTENTION_SIDE);
   w->part = emit_for(w->e, loop, depths);
-  struct expr count = tile_extent(w, extent, EXPR(depth), w->part);
+  struct expr count = fa_tile_extent(w, extent, EXPR(depth), w->part);
   w->l0 = emit_assigned(w->e, "l0", x_mod(x_add(x_mul(number, depths), w->part), ATTENTION_PAIR));
   emit_wait(w->e, PIPE_M, PIPE_MTE1, w->l0);
   return count;
 }
 
-/* c[m, n] of tiles in L0; `first`: nothing is there yet. Small ones on the same accumulators need a
- * barrier between them (Ascend C, Mmad). */
-static void put_mad(struct writer *w, struct expr c, struct expr m, struct expr k, struct expr n,
-                    struct expr first) {
+/* Small products on the same accumulators need a barrier between them (Ascend C, Mmad). */
+void fa_mad(struct writer *w, struct expr c, struct expr m, struct expr k, struct expr n,
+            struct expr first) {
   struct emit *e = w->e;
   /* Without an earlier product the loop has no turn; its rows stay, so that programs are the same
    * as those of earlier versions. */
@@ -232,8 +225,8 @@ static void put_mad(struct writer *w, struct expr c, struct expr m, struct expr 
   emit_if(e, "small", x_mul(again, few));
   emit_barrier(e, PIPE_M);
   emit_end(e);
-  EMIT(e, "mad", F("c", c), F("a", x_slot(e, "a0", w->l0, TILE_BYTES)),
-       F("b", x_slot(e, "b0", w->l0, TILE_BYTES)), F("m", x_max(2, m)), F("k", k), F("n", n),
+  EMIT(e, "mad", F("c", c), F("a", x_slot(e, "a0", w->l0, FA_TILE_BYTES)),
+       F("b", x_slot(e, "b0", w->l0, FA_TILE_BYTES)), F("m", x_max(2, m)), F("k", k), F("n", n),
        F("init", first), W("type", dtype_name(w->at->type)));
   emit_set(e, PIPE_M, PIPE_MTE1, w->l0);
 }
@@ -273,12 +266,12 @@ static void put_scores(struct writer *w, const char *rows, enum panel panel, con
   const struct attention_tiling *t = &w->t;
   struct place *p = &w->next;
   struct expr nt = emit_for(w->e, "nt", tiles(w->keys));
-  struct expr cn = tile_extent(w, "cn", w->keys, nt), tile = tile_number(w, nt);
+  struct expr cn = fa_tile_extent(w, "cn", w->keys, nt), tile = tile_number(w, nt);
   take_block(w, tile);
-  struct expr kk = open_parts(w, "kd", "kk", w->at->depth_k, tile), kd = w->part;
+  struct expr kk = fa_open_parts(w, "kd", "kk", w->at->depth_k, tile), kd = w->part;
   load_l0(w, true, task_matrix(w, p, rows), kk, x_mul(kd, ATTENTION_SIDE), p->rows, EXPR(0), false);
   load_columns(w, panel_at(w, panel), kd, kk, nt, cn);
-  put_mad(w, block_at(w), p->rows, kk, cn, x_eq(kd, 0));
+  fa_mad(w, block_at(w), p->rows, kk, cn, x_eq(kd, 0));
   emit_end(w->e);
   struct expr slot = x_mul(p->slot, t->rows * t->cols * WORD_BYTES);
   struct expr key = x_mul(x_add(w->at_key, x_mul(nt, ATTENTION_SIDE)), WORD_BYTES);
@@ -331,7 +324,7 @@ static void close_parts(struct writer *w, struct matrix b, struct expr k, struct
                         struct expr n, struct expr m, struct expr is_first) {
   load_l0(w, false, b, n, x_mul(w->part, ATTENTION_SIDE), k, first, false);
   struct expr part = x_mul(x_mul(w->part, ATTENTION_SIDE * ACCUMULATOR_BYTES), rounded(m));
-  put_mad(w, x_add(block_at(w), part), m, k, n, is_first);
+  fa_mad(w, x_add(block_at(w), part), m, k, n, is_first);
   emit_end(w->e);
 }
 
@@ -339,8 +332,8 @@ static void close_parts(struct writer *w, struct matrix b, struct expr k, struct
 static void put_rows(struct writer *w, enum panel scores, enum panel rows) {
   struct place *p = &w->here;
   struct expr kt = emit_for(w->e, "kt", tiles(w->keys)), key = x_mul(kt, ATTENTION_SIDE);
-  struct expr kk = tile_extent(w, "kk", w->keys, kt), number = tile_number(w, kt);
-  struct expr cn = open_parts(w, "nd", "cn", w->at->depth, number);
+  struct expr kk = fa_tile_extent(w, "kk", w->keys, kt), number = tile_number(w, kt);
+  struct expr cn = fa_open_parts(w, "nd", "cn", w->at->depth, number);
   load_l0(w, true, panel_matrix(w, p, scores), kk, key, p->rows, EXPR(0), false);
   close_parts(w, panel_matrix(w, p, rows), kk, key, cn, p->rows, x_eq(number, 0));
   emit_end(w->e);
@@ -351,9 +344,9 @@ static void add_keys(struct writer *w, enum panel scores, const char *rows, cons
   const struct attention *at = w->at;
   struct place *p = &w->here;
   struct expr kt = emit_for(w->e, "kt", tiles(w->keys)), key = x_mul(kt, ATTENTION_SIDE);
-  struct expr mk = tile_extent(w, "mk", w->keys, kt), kk = emit_assigned(w->e, "kk", p->rows);
+  struct expr mk = fa_tile_extent(w, "mk", w->keys, kt), kk = emit_assigned(w->e, "kk", p->rows);
   take_block(w, kt);
-  struct expr cn = open_parts(w, "nd", "cn", w->at->depth, kt);
+  struct expr cn = fa_open_parts(w, "nd", "cn", w->at->depth, kt);
   load_l0(w, true, panel_matrix(w, p, scores), mk, key, p->rows, EXPR(0), true);
   close_parts(w, task_matrix(w, p, rows), kk, EXPR(0), cn, mk, EXPR(1));
   struct expr head = x_mul(x_div(p->z, at->group), at->keys);

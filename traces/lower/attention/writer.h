@@ -12,7 +12,8 @@ enum { SIGNAL_SCORES, SIGNAL_PROBABILITIES, SIGNAL_PARTIAL };
 /* A step of a task of this block: names and numbers of its rows. */
 struct place {
   const char *suffix;    /* of the names: "" here, "x" for the next step */
-  struct expr odd;       /* whether the number of the task is */
+  struct expr index;     /* number of the task in this block */
+  struct expr odd;       /* whether that is */
   struct expr piece;     /* which part of the keys */
   struct expr z;         /* head, of all sequences */
   struct expr row, rows; /* the first and how many */
@@ -24,6 +25,8 @@ struct place {
   struct expr key, keys;  /* of the step */
   struct expr slot;       /* in the workspace */
   struct expr from, mine; /* of the rows, those of the vector core that runs */
+  /* Coupled cores: fractals of the rows, elements of a column of 16, such columns of the step. */
+  struct expr tall, each, wide;
 };
 
 struct writer {
@@ -105,10 +108,33 @@ void fa_hide_below(struct writer *w, struct place *p, struct vunit *unit);
 void fa_load_mask(struct writer *w, struct place *p);
 void fa_hide_masked(struct writer *w, struct vunit *unit);
 
+/* ---- cube.c, for both kinds of cube core ---- */
+
+enum { FA_TILE_BYTES = ATTENTION_SIDE * ATTENTION_SIDE * HALF_BYTES }; /* of a half of L0 */
+
+/* Extent of tile `i`, with a name. */
+struct expr fa_tile_extent(struct writer *w, const char *name, struct expr extent, struct expr i);
+/* Opens the loop over parts of the depth; `number`: of the product in its block. Gives the extent
+ * of the part. */
+struct expr fa_open_parts(struct writer *w, const char *loop, const char *extent, uint64_t depth,
+                          struct expr number);
+/* c[m, n] of tiles in L0; `first`: nothing is there yet. */
+void fa_mad(struct writer *w, struct expr c, struct expr m, struct expr k, struct expr n,
+            struct expr first);
+
+/* ---- coupled cores (coupled_vector.c) ---- */
+
+/* Scores in UB to probabilities in UB; the product with V in L0C to the result in device memory. */
+void fa_coupled_softmax(struct writer *w, struct place *p);
+void fa_coupled_update(struct writer *w, struct place *p);
+/* What V does before the first step. */
+void fa_coupled_clear(struct writer *w);
+
 /* ---- kernels ---- */
 
-void fa_cube_stream(struct writer *w);   /* cube.c */
-void fa_vector_stream(struct writer *w); /* vector.c */
+void fa_cube_stream(struct writer *w);    /* cube.c */
+void fa_vector_stream(struct writer *w);  /* vector.c */
+void fa_coupled_stream(struct writer *w); /* coupled.c */
 /* ends.c; two kernels declare the workspace that one hands to the other. */
 void fa_parts_workspace(struct writer *w);
 void fa_grad_workspace(struct writer *w);
