@@ -131,16 +131,21 @@ enum {
   ATTENTION_VECTORS = 2,
   ATTENTION_ROW_NUMBERS = 3,     /* of the gradient: maximum, sum and delta */
   ATTENTION_CLEAR_BYTES = 16384, /* of sums that one copy clears */
+  ATTENTION_STAGE_BYTES = 16384, /* of copies to UB, which are not much faster when larger */
 };
 /* Units of both operators, whose tensors are of 16-bit types. */
 enum { HALF_BYTES = 2, WORD_BYTES = 4, BLOCK_WORDS = 8 };
 
-/* Addresses in UB of a coupled core, where all lies in columns of 16: scores and probabilities of a
- * step, its product with V, the values and the result of a task, its maxima; maxima of the step,
- * factors of two steps, numbers of rows in half precision, the mask. */
-struct attention_places {
+/* Keys of a product of a coupled core: of Q and K, of probabilities and V, where each has a part of
+ * the columns; tiles of 64 columns have more keys than those of 128. Then addresses in UB, where
+ * all lies in columns of 16: scores and probabilities of a step, its product with V, the values and
+ * the result of a task, its maxima; maxima of the step, factors of two steps, numbers of rows in
+ * half precision, the mask. */
+struct attention_coupled {
+  uint64_t score_keys, value_keys, value_columns;
   uint64_t scores, probabilities, product, values, result, maximum;
-  uint64_t fresh, factor, half, numbers, mask;
+  uint64_t fresh, factor, half, numbers, mask, triangle;
+  uint64_t stage, stage_bytes; /* two, in which rows of K and V are on their way to L1 */
 };
 
 /* A tiling and what follows: extents, tasks, addresses. */
@@ -164,7 +169,7 @@ struct attention_tiling {
   uint64_t statistics; /* of the gradient: maximum, sum and delta of rows, eight times each */
   uint64_t maximum, sum, factor, fresh, column, accumulator, folded, blocks;
   uint64_t mask, mask_half, mask_words; /* bytes, two buffers; as numbers */
-  struct attention_places coupled;
+  struct attention_coupled coupled;
 };
 
 /* Reads the tiling keys; false, with a reason, when they are not legal. */
@@ -206,22 +211,6 @@ uint64_t attention_table_bytes(const struct attention *at);
 bool attention_pages_fit(struct lower_job *job, const struct attention_tiling *tiling);
 bool attention_cost(struct lower_job *job);
 void attention_emit(const struct lower_job *job, struct emit *emit);
-
-/* coupled_tiling.c: the same for coupled cores. */
-enum vinci_status attention_coupled_check(struct lower_job *job, const struct attention *at);
-bool attention_coupled_tiling(struct lower_job *job, struct attention_tiling *tiling);
-bool attention_coupled_candidate(struct lower_job *job, size_t index);
-bool attention_coupled_cost(struct lower_job *job);
-/* Whether L1 holds all keys of a head. */
-static inline bool attention_is_resident(const struct attention *at,
-                                         const struct attention_tiling *tiling) {
-  return tiling->panel >= at->keys;
-}
-/* Whether every task is one step. */
-static inline bool attention_is_single(const struct attention *at,
-                                       const struct attention_tiling *tiling) {
-  return tiling->cols >= at->keys;
-}
 
 /* Flag ids between MTE1 and MTE2. */
 static inline unsigned attention_l1_flags(bool gradient) { return gradient ? 7 : 8; }

@@ -6,14 +6,21 @@
  * order of L1 when they are computed. V has a column of 16 ones behind its own, so that the product
  * with the probabilities has the sums of rows, too.
  *
- * There is no copy that brings ND to NZ: rows come to L1 a column of 16 elements at a time. All
- * keys of a head stay in L1 for all of its tasks, where they fit.
+ * There is no copy that brings ND to NZ: rows of Q come to L1 a column of 16 elements at a time,
+ * and those of K and V through UB, from where copies of blocks put them in their places. All keys
+ * of a head stay in L1 for all of its tasks, where they fit.
  *
- * Flags, where "back" says filled and the other way free. MTE1 to MTE2 and back: 0 and 1 rows of
- * tasks of even and odd number, 2 keys, 3 values. M to MTE1 and back: halves of L0. V to M and
+ * The scalar unit issues what the cube does before what the vector unit does, whose queue is full
+ * for most of the time: scores of the next step, the present product with V, then probabilities of
+ * the next step, the present result.
+ *
+ * Flags, where "back" says filled and the other way free. MTE1 to MTE2 and back: rows of tasks of
+ * even and odd number. MTE3 to MTE2 and back: two stages in UB. MTE1 to MTE3 and back: 0 and 1
+ * steps of probabilities in L1, 2 keys, 3 values. M to MTE1 and back: halves of L0. V to M and
  * back: 0 and 1 tiles of scores, 2 the product with V. MTE3 to V and back: 0 probabilities, 1 the
- * result. MTE1 to MTE3 and back: two steps of probabilities in L1. V to MTE2 and back: the mask.
+ * result. V to MTE2 and back: the mask.
  */
+#include "traces/lower/attention/coupled.h"
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
 #include "traces/lower/attention/writer.h"
@@ -53,11 +60,12 @@ static void put_flags(struct writer *w, bool set) {
     enum pipe src, dst;
     const char *loop;
     unsigned count;
-  } flags[] = {{PIPE_MTE1, PIPE_MTE2, "l1_", 4},
+  } flags[] = {{PIPE_MTE1, PIPE_MTE2, "rows_", ATTENTION_PAIR},
+               {PIPE_MTE3, PIPE_MTE2, "stage_", ATTENTION_PAIR},
+               {PIPE_MTE1, PIPE_MTE3, "l1_", 4},
                {PIPE_M, PIPE_MTE1, "l0_", ATTENTION_PAIR},
                {PIPE_V, PIPE_M, "c_", 3},
                {PIPE_MTE3, PIPE_V, "ub_", 2},
-               {PIPE_MTE1, PIPE_MTE3, "p_", ATTENTION_PAIR},
                {PIPE_V, PIPE_MTE2, "mask_", 1}};
   size_t kinds = sizeof flags / sizeof *flags - !w->at->masked;
   for (size_t i = 0; i < kinds; i++) {
@@ -87,24 +95,19 @@ static void fill_l1(struct writer *w) {
 
 /* ---- GM to L1 ---- */
 
-/* Some rows, a column of 16 elements after the other, which lie `pitch` rows apart. */
-static void load_columns(struct writer *w, struct expr dst, uint64_t pitch, struct expr src,
-                         struct expr rows, uint64_t depth, uint64_t row) {
-  struct expr column = emit_for(w->e, "column", depth / FRACTAL_ROWS);
-  EMIT(w->e, "copy_gm_to_cbuf", F("dst", x_add(dst, x_mul(column, pitch * BLOCK_BYTES))),
-       F("src", x_add(src, x_mul(column, COLUMN_BYTES))), F("n_burst", rows), F("len_burst", 1),
-       F("src_gap", row * HALF_BYTES / BLOCK_BYTES - 1));
-  emit_end(w->e);
-}
-
 static struct expr rows_at(struct writer *w, struct place *p) {
   return x_slot(w->e, "q1", p->odd, rows_bytes(w));
 }
 
+/* A column of 16 elements after the other. */
 static void load_rows(struct writer *w, struct place *p) {
   const struct attention *at = w->at;
-  load_columns(w, rows_at(w, p), w->t.rows, fa_row(w, "q", &at->q, at->heads, 1, p->z, p->row),
-               p->rows, at->depth_k, at->q.row);
+  struct expr dst = rows_at(w, p), src = fa_row(w, "q", &at->q, at->heads, 1, p->z, p->row);
+  struct expr column = emit_for(w->e, "column", at->depth_k / FRACTAL_ROWS);
+  EMIT(w->e, "copy_gm_to_cbuf", F("dst", x_add(dst, x_mul(column, w->t.rows * BLOCK_BYTES))),
+       F("src", x_add(src, x_mul(column, COLUMN_BYTES))), F("n_burst", p->rows), F("len_burst", 1),
+       F("src_gap", at->q.row * HALF_BYTES / BLOCK_BYTES - 1));
+  emit_end(w->e);
 }
 
 /* Rows of the mask for the step; one for all rows, where those are the heads of one query. */
@@ -125,28 +128,52 @@ static void load_mask(struct writer *w, struct place *p) {
     emit_end(w->e);
 }
 
+/* Some rows of K or V by way of UB, as many at once as a stage takes; `turn` moves the first. */
+static void load_through_ub(struct writer *w, bool values, struct expr dst, struct expr src,
+                            struct expr rows, struct expr turn) {
+  struct emit *e = w->e;
+  const struct attention *at = w->at;
+  uint64_t depth = values ? at->depth : at->depth_k, blocks = depth / FRACTAL_ROWS;
+  uint64_t row = (values ? &at->v : &at->kv)->row, most = attention_stage_rows(depth);
+  struct expr chunk = emit_for(e, "chunk", x_ceil_div(rows, most)), first = x_mul(chunk, most);
+  struct expr half = emit_assigned(e, "half", x_mod(x_add(turn, chunk), ATTENTION_PAIR));
+  struct expr count = emit_assigned(e, "count", x_min(most, x_sub(rows, first)));
+  struct expr stage = x_add(w->t.coupled.stage, x_mul(half, w->t.coupled.stage_bytes));
+  emit_wait(e, PIPE_MTE3, PIPE_MTE2, half);
+  EMIT(e, "copy_gm_to_ubuf", F("dst", stage), F("src", x_add(src, x_mul(first, row * HALF_BYTES))),
+       F("n_burst", count), F("len_burst", blocks), F("src_gap", row / FRACTAL_ROWS - blocks));
+  emit_handshake(e, PIPE_MTE2, PIPE_MTE3, half);
+  struct expr column = emit_for(e, "column", blocks);
+  struct expr at_row = x_add(x_mul(column, w->t.panel * BLOCK_BYTES), x_mul(first, BLOCK_BYTES));
+  EMIT(e, "copy_ubuf_to_cbuf", F("dst", x_add(dst, at_row)),
+       F("src", x_add(stage, x_mul(column, BLOCK_BYTES))), F("n_burst", count), F("len_burst", 1),
+       F("src_gap", blocks - 1));
+  emit_end(e);
+  emit_set(e, PIPE_MTE3, PIPE_MTE2, half);
+  emit_end(e);
+}
+
 /* Keys of K or V: of the step, or of the head; of a cache block by block. */
 static void load_keys(struct writer *w, struct place *p, bool values) {
   const struct attention *at = w->at;
   const char *tensor = values && !at->latent ? "v" : "k";
   const struct attention_strides *strides = values ? &at->v : &at->kv;
-  uint64_t depth = values ? at->depth : at->depth_k, size = at->pages.size;
+  uint64_t size = at->pages.size;
   bool resident = attention_is_resident(at, &w->t);
   struct expr key = resident ? EXPR(0) : p->key, count = resident ? p->length : p->keys;
-  struct expr dst = x_name(w->e, values ? "v1" : "k1"), src;
-  if (at->paged) {
-    struct expr first = emit_assigned(w->e, "offset", x_mod(key, size));
-    struct expr block = emit_for(w->e, "block", x_ceil_div(x_add(first, count), size));
-    struct expr from = emit_assigned(w->e, "from", x_max(0, x_sub(x_mul(block, size), first)));
-    struct expr to = x_min(count, x_sub(x_mul(x_add(block, 1), size), first));
-    src = fa_page_row(w, tensor, strides, p->z, x_add(key, from));
-    load_columns(w, x_add(dst, x_mul(from, BLOCK_BYTES)), w->t.panel, src, x_sub(to, from), depth,
-                 strides->row);
-    emit_end(w->e);
+  struct expr dst = x_name(w->e, values ? "v1" : "k1");
+  if (!at->paged) {
+    load_through_ub(w, values, dst, fa_row(w, tensor, strides, at->heads, at->group, p->z, key),
+                    count, EXPR(0));
     return;
   }
-  src = fa_row(w, tensor, strides, at->heads, at->group, p->z, key);
-  load_columns(w, dst, w->t.panel, src, count, depth, strides->row);
+  struct expr first = emit_assigned(w->e, "offset", x_mod(key, size));
+  struct expr block = emit_for(w->e, "block", x_ceil_div(x_add(first, count), size));
+  struct expr from = emit_assigned(w->e, "from", x_max(0, x_sub(x_mul(block, size), first)));
+  struct expr to = x_min(count, x_sub(x_mul(x_add(block, 1), size), first));
+  load_through_ub(w, values, x_add(dst, x_mul(from, BLOCK_BYTES)),
+                  fa_page_row(w, tensor, strides, p->z, x_add(key, from)), x_sub(to, from), block);
+  emit_end(w->e);
 }
 
 /* Whether a step is the first, or the last, with what is in L1: with all keys, of the tasks of a
@@ -170,15 +197,15 @@ static struct expr ends_panel(struct writer *w, struct place *p) {
 static void load_panel(struct writer *w, struct place *p, bool values) {
   int flag = values ? FLAG_VALUES : FLAG_KEYS;
   emit_if(w->e, "fresh", begins_panel(w, p));
-  emit_wait(w->e, PIPE_MTE1, PIPE_MTE2, flag);
+  emit_wait(w->e, PIPE_MTE1, PIPE_MTE3, flag);
   load_keys(w, p, values);
-  emit_handshake(w->e, PIPE_MTE2, PIPE_MTE1, flag);
+  emit_handshake(w->e, PIPE_MTE3, PIPE_MTE1, flag);
   emit_end(w->e);
 }
 
 static void free_panel(struct writer *w, struct place *p, bool values) {
   emit_if(w->e, "stale", ends_panel(w, p));
-  emit_set(w->e, PIPE_MTE1, PIPE_MTE2, values ? FLAG_VALUES : FLAG_KEYS);
+  emit_set(w->e, PIPE_MTE1, PIPE_MTE3, values ? FLAG_VALUES : FLAG_KEYS);
   emit_end(w->e);
 }
 
@@ -222,25 +249,39 @@ static void measure(struct writer *w, struct place *p) {
   p->wide = fa_let(w, p, "wide", fractals(p->keys));
 }
 
+/* Opens the loop over parts of some columns; `number`: of the tile. Gives the extent of the part.
+ */
+static struct expr open_parts(struct writer *w, uint64_t columns, uint64_t part,
+                              struct expr number) {
+  uint64_t parts = ceil_div(columns, part);
+  w->part = emit_for(w->e, "part", parts);
+  struct expr extent = x_rest(part, columns, x_mul(w->part, part));
+  w->l0 = emit_assigned(w->e, "l0", x_mod(x_add(x_mul(number, parts), w->part), ATTENTION_PAIR));
+  emit_wait(w->e, PIPE_M, PIPE_MTE1, w->l0);
+  return emit_assigned(w->e, "columns", extent);
+}
+
 /* A tile of scores in L0C, and then in UB. */
-static void put_tile(struct writer *w, struct place *p, struct expr nt, struct expr cn) {
+static void put_tile(struct writer *w, struct place *p, struct expr nt) {
   const int blocks = ATTENTION_SIDE / FRACTAL_ROWS;
   struct emit *e = w->e;
-  struct expr tall = p->tall, wide = fractals(cn);
-  uint64_t tiles = ceil_div(w->t.cols, ATTENTION_SIDE);
+  uint64_t most = w->t.coupled.score_keys, tiles = ceil_div(w->t.cols, most);
+  struct expr tall = p->tall, at_key = x_mul(nt, most);
+  struct expr cn = emit_assigned(e, "cn", x_min(most, x_sub(p->keys, at_key)));
+  struct expr wide = fractals(cn), at_column = x_mul(nt, most / FRACTAL_ROWS);
   struct expr number = emit_assigned(e, "tile", x_add(x_add(p->odd, x_mul(p->step, tiles)), nt));
   w->c = emit_assigned(e, "c", x_mod(number, w->t.c_slots));
   struct expr block = x_slot(e, "c0", w->c, w->t.c_bytes);
   emit_wait(e, PIPE_V, PIPE_M, w->c);
-  struct expr kk = fa_open_parts(w, "kd", "kk", w->at->depth_k, number), kd = w->part;
-  load_a(w, rows_at(w, p), w->t.rows, tall, x_mul(kd, blocks), kk);
-  struct expr base = x_mul(x_mul(kd, blocks), w->t.panel / FRACTAL_ROWS);
-  base = x_add(x_add(base, panel_from(w, p)), x_mul(nt, blocks));
-  load_b(w, x_name(e, "k1"), base, kk, cn, false);
-  fa_mad(w, block, x_mul(tall, FRACTAL_ROWS), kk, x_mul(wide, FRACTAL_ROWS), x_eq(kd, 0));
+  struct expr kk = open_parts(w, w->at->depth_k, ATTENTION_SIDE, number);
+  struct expr from = x_mul(w->part, blocks);
+  load_a(w, rows_at(w, p), w->t.rows, tall, from, kk);
+  struct expr base = x_add(x_mul(from, w->t.panel / FRACTAL_ROWS), panel_from(w, p));
+  load_b(w, x_name(e, "k1"), x_add(base, at_column), kk, cn, false);
+  fa_mad(w, block, x_mul(tall, FRACTAL_ROWS), kk, x_mul(wide, FRACTAL_ROWS), x_eq(w->part, 0));
   emit_end(e);
   emit_handshake(e, PIPE_M, PIPE_V, w->c);
-  struct expr at = x_mul(x_mul(nt, blocks), x_mul(p->each, WORD_BYTES));
+  struct expr at = x_mul(at_column, x_mul(p->each, WORD_BYTES));
   EMIT(e, "copy_matrix_cc_to_ubuf", F("dst", x_add(w->t.coupled.scores, at)), F("src", block),
        F("len_burst", x_mul(tall, wide)), W("type", "fp32"));
   emit_set(e, PIPE_V, PIPE_M, w->c);
@@ -263,10 +304,10 @@ static void store_probabilities(struct writer *w, struct place *p) {
   emit_set(e, PIPE_MTE3, PIPE_MTE1, slot);
 }
 
-static void put_ahead(struct writer *w) {
+/* Scores of the step to come, in UB. */
+static void put_scores(struct writer *w) {
   struct emit *e = w->e;
   struct place *p = &w->next;
-  measure(w, p);
   emit_if(e, "begin", x_eq(p->step, 0));
   emit_wait(e, PIPE_MTE1, PIPE_MTE2, p->odd);
   if (w->at->paged)
@@ -278,42 +319,69 @@ static void put_ahead(struct writer *w) {
   if (w->at->masked)
     load_mask(w, p);
   emit_barrier(e, PIPE_V); /* scores of the step before are read */
-  struct expr nt = emit_for(e, "nt", x_ceil_div(p->keys, ATTENTION_SIDE));
-  put_tile(w, p, nt, fa_tile_extent(w, "cn", p->keys, nt));
+  put_tile(w, p, emit_for(e, "nt", x_ceil_div(p->keys, w->t.coupled.score_keys)));
   emit_end(e);
   emit_if(e, "done", x_eq(x_add(p->step, 1), p->steps));
   emit_set(e, PIPE_MTE1, PIPE_MTE2, p->odd);
   emit_end(e);
   free_panel(w, p, false);
-  fa_coupled_softmax(w, p);
-  store_probabilities(w, p);
 }
 
 /* ---- the present step: probabilities times V and ones ---- */
 
-static void put_present(struct writer *w) {
-  const int blocks = ATTENTION_SIDE / FRACTAL_ROWS;
+static void put_product(struct writer *w) {
   struct emit *e = w->e;
   struct place *p = &w->here;
-  measure(w, p);
+  uint64_t most = w->t.coupled.value_keys, part = w->t.coupled.value_columns;
   struct expr tall = p->tall, slot = fa_let(w, p, "p", step_slot(p));
-  load_panel(w, p, true);
   emit_wait(e, PIPE_V, PIPE_M, FLAG_PRODUCT);
   emit_wait(e, PIPE_MTE3, PIPE_MTE1, slot);
-  struct expr kt = emit_for(e, "kt", x_ceil_div(p->keys, ATTENTION_SIDE));
-  struct expr kk = fa_tile_extent(w, "kk", p->keys, kt), from = x_mul(kt, blocks);
-  struct expr cn = fa_open_parts(w, "nd", "cn", w->t.depth + FRACTAL_ROWS, kt), nd = w->part;
+  struct expr kt = emit_for(e, "kt", x_ceil_div(p->keys, most));
+  struct expr kk = emit_assigned(e, "kk", x_min(most, x_sub(p->keys, x_mul(kt, most))));
+  struct expr cn = open_parts(w, w->t.depth + FRACTAL_ROWS, part, kt);
+  struct expr from = x_mul(kt, most / FRACTAL_ROWS), column = x_mul(w->part, part / FRACTAL_ROWS);
   load_a(w, x_slot(e, "p1", slot, step_bytes(w)), 0, tall, from, kk);
-  struct expr base = x_mul(x_mul(nd, blocks), w->t.panel / FRACTAL_ROWS);
-  load_b(w, x_name(e, "v1"), x_add(x_add(base, panel_from(w, p)), from), kk, cn, true);
-  struct expr at = x_mul(x_mul(nd, ATTENTION_SIDE * ACCUMULATOR_BYTES), x_mul(tall, FRACTAL_ROWS));
+  struct expr base = x_add(x_mul(column, w->t.panel / FRACTAL_ROWS), panel_from(w, p));
+  load_b(w, x_name(e, "v1"), x_add(base, from), kk, cn, true);
+  struct expr at =
+      x_mul(x_mul(column, FRACTAL_ROWS * ACCUMULATOR_BYTES), x_mul(tall, FRACTAL_ROWS));
   fa_mad(w, x_add(x_name(e, "o0"), at), x_mul(tall, FRACTAL_ROWS), kk, cn, x_eq(kt, 0));
   emit_end(e);
   emit_end(e);
   emit_set(e, PIPE_MTE1, PIPE_MTE3, slot);
   free_panel(w, p, true);
   emit_handshake(e, PIPE_M, PIPE_V, FLAG_PRODUCT);
-  fa_coupled_update(w, p);
+}
+
+/* ---- the stream ---- */
+
+static void put_probabilities(struct writer *w) {
+  fa_coupled_softmax(w, &w->next);
+  store_probabilities(w, &w->next);
+}
+
+/* Values of the step to come take the place of those of the present one. */
+static void put_values(struct writer *w) { load_panel(w, &w->next, true); }
+
+static void put_first(struct writer *w) {
+  measure(w, &w->next);
+  put_scores(w);
+  put_values(w);
+  put_probabilities(w);
+}
+
+static void put_step(struct writer *w, struct expr more) {
+  static fa_put *const turns[] = {put_scores, put_values, put_probabilities};
+  measure(w, &w->here);
+  measure(w, &w->next);
+  for (size_t i = 0; i < sizeof turns / sizeof *turns; i++) {
+    emit_if(w->e, "ahead", more);
+    turns[i](w);
+    emit_end(w->e);
+    if (turns[i] == put_scores)
+      put_product(w);
+  }
+  fa_coupled_update(w, &w->here);
 }
 
 void fa_coupled_stream(struct writer *w) {
@@ -323,5 +391,5 @@ void fa_coupled_stream(struct writer *w) {
   fa_count_tasks(w);
   fa_coupled_clear(w);
   fill_l1(w);
-  fa_stream(w, "The first probabilities.", put_flags, put_ahead, put_present);
+  fa_stream(w, "The first probabilities.", put_flags, put_first, put_step);
 }

@@ -4,7 +4,7 @@
 
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
-#include "traces/lower/attention/attention.h"
+#include "traces/lower/attention/coupled.h"
 #include "traces/lower/estimate.h"
 #include "traces/lower/vector/rowwise.h"
 
@@ -35,7 +35,7 @@ enum vinci_status attention_coupled_check(struct lower_job *job, const struct at
 /* ---- what is legal ---- */
 
 static void lay_out(const struct attention *at, struct attention_tiling *t) {
-  struct attention_places *p = &t->coupled;
+  struct attention_coupled *p = &t->coupled;
   uint64_t used = 0, column = t->rows * COLUMN * WORD_BYTES, step = t->rows * t->cols;
   uint64_t values = (t->depth / COLUMN + 1) * column;
   bool single = attention_is_single(at, t);
@@ -50,7 +50,29 @@ static void lay_out(const struct attention *at, struct attention_tiling *t) {
   p->half = vtile_reserve(&used, column / 2);
   p->numbers = vtile_reserve(&used, t->rows * HALF_BYTES);
   p->mask = vtile_reserve(&used, at->masked ? step : 0);
+  p->triangle = vtile_reserve(&used, at->causal ? COLUMN * COLUMN * WORD_BYTES : 0);
+  p->stage_bytes = HALF_BYTES * max_u64(attention_stage_rows(t->depth) * t->depth,
+                                        attention_stage_rows(t->depth_k) * t->depth_k);
+  p->stage = vtile_reserve(&used, ATTENTION_PAIR * p->stage_bytes);
   t->ub_bytes = used;
+}
+
+/* Whole fractals of keys, so that a tile of A and one of B have at most `elements`. */
+static uint64_t tile_keys(uint64_t elements, uint64_t beside, uint64_t cols) {
+  return min_u64(cols, max_u64(elements / beside / FRACTAL_ROWS, 1) * FRACTAL_ROWS);
+}
+
+/* Tiles of products: as many keys as halves of L0A and L0B hold, and two of scores in L0C beside
+ * the product with V. */
+static void lay_out_tiles(const struct vinci_soc *soc, struct attention_tiling *t) {
+  const uint64_t elements = (uint64_t)ATTENTION_SIDE * ATTENTION_SIDE, columns_max = 256;
+  struct attention_coupled *p = &t->coupled;
+  uint64_t columns = t->depth + COLUMN, l0c = (uint64_t)soc->l0c_bytes / ACCUMULATOR_BYTES;
+  p->value_columns = columns <= columns_max ? columns : ATTENTION_SIDE;
+  p->value_keys = tile_keys(elements, max_u64(p->value_columns, t->rows), t->cols);
+  p->score_keys = tile_keys(elements, min_u64(t->depth_k, ATTENTION_SIDE), t->cols);
+  uint64_t rest = l0c / t->rows > columns ? l0c / t->rows - columns : 0;
+  p->score_keys = tile_keys(rest / ATTENTION_PAIR, 1, p->score_keys);
 }
 
 static void derive(const struct lower_job *job, struct attention_tiling *t) {
@@ -63,7 +85,8 @@ static void derive(const struct lower_job *job, struct attention_tiling *t) {
   t->tasks = at->batch * at->heads * t->row_blocks;
   t->cores = min_u64(t->cores, t->tasks);
   t->c_slots = ATTENTION_PAIR;
-  t->c_bytes = t->rows * ATTENTION_SIDE * ACCUMULATOR_BYTES;
+  lay_out_tiles(job->soc, t);
+  t->c_bytes = t->rows * t->coupled.score_keys * ACCUMULATOR_BYTES;
   lay_out(at, t);
 }
 
@@ -153,6 +176,8 @@ struct estimate {
   uint64_t cube, mte1, scores, update, mte3; /* of a step */
   uint64_t rows, result, store;              /* of a task: Q, division, O */
   uint64_t keys, values;                     /* of a panel */
+  /* Which the scalar unit issues: of a step, a task, a panel. */
+  uint64_t instructions, task_instructions, panel_instructions;
 };
 
 static uint64_t rate_cycles(const struct path_cost *path, uint64_t bytes) {
@@ -171,26 +196,43 @@ static uint64_t pass_cycles(const struct vinci_soc *soc, enum vector_class kind,
          MILLI;
 }
 
+/* Halves of columns until there is one. */
+static uint64_t levels_of(const struct attention_tiling *t) {
+  uint64_t levels = 0;
+  for (uint64_t count = t->cols / COLUMN; count > 1; count = ceil_div(count, 2))
+    levels++;
+  return levels;
+}
+
+/* Rows of fractals of A and of B of a tile, flags and the product. */
+static uint64_t tile_instructions(uint64_t high, uint64_t deep) { return high + deep + 6; }
+
 static void cube_step(struct estimate *x) {
   const struct vinci_soc *soc = x->soc;
   const struct attention_tiling *t = &x->t;
+  const struct attention_coupled *p = &t->coupled;
   uint64_t depth = t->depth_k + t->depth + COLUMN, high = t->rows / COLUMN;
-  uint64_t tiles = ceil_div(t->cols, ATTENTION_SIDE);
-  uint64_t parts =
-      ceil_div(t->depth_k, ATTENTION_SIDE) + ceil_div(t->depth + COLUMN, ATTENTION_SIDE);
+  uint64_t score_tiles = ceil_div(t->cols, p->score_keys);
+  uint64_t score_parts = score_tiles * ceil_div(t->depth_k, ATTENTION_SIDE);
+  uint64_t parts = ceil_div(t->depth + COLUMN, p->value_columns);
+  uint64_t value_parts = ceil_div(t->cols, p->value_keys) * parts;
   uint64_t fractals = high * (t->cols / COLUMN) * (depth / COLUMN);
-  x->cube =
-      (fractals * x->at->cube_mcycles + tiles * parts * (uint64_t)soc->cube_issue_mcycles) / MILLI;
-  uint64_t a_bytes = t->rows * HALF_BYTES *
-                     (tiles * t->depth_k + ceil_div(t->depth + COLUMN, ATTENTION_SIDE) * t->cols);
-  uint64_t a_loads = tiles * parts * high;
-  uint64_t b_loads = tiles * (t->depth_k / COLUMN) + t->cols / COLUMN * parts;
+  x->cube = (fractals * x->at->cube_mcycles +
+             (score_parts + value_parts) * (uint64_t)soc->cube_issue_mcycles) /
+            MILLI;
+  uint64_t a_bytes = t->rows * HALF_BYTES * (score_tiles * t->depth_k + parts * t->cols);
+  uint64_t a_loads = (score_parts + value_parts) * high;
+  uint64_t b_loads = score_tiles * (t->depth_k / COLUMN) + t->cols / COLUMN * parts;
   x->mte1 = rate_cycles(&soc->path[PATH_L1_L0A], a_bytes) +
             rate_cycles(&soc->path[PATH_L1_L0B], t->cols * depth * HALF_BYTES) +
             a_loads * start_cycles(&soc->path[PATH_L1_L0A]) +
             b_loads * start_cycles(&soc->path[PATH_L1_L0B]);
   const struct path_cost *out = &soc->path[PATH_UB_L1];
   x->mte3 = start_cycles(out) + rate_cycles(out, t->rows * t->cols * HALF_BYTES);
+  x->instructions += score_tiles * 5;
+  x->instructions +=
+      score_parts * tile_instructions(high, min_u64(t->depth_k, ATTENTION_SIDE) / COLUMN);
+  x->instructions += value_parts * tile_instructions(high, p->value_keys / COLUMN);
 }
 
 /* Passes over scores: scale, the tree of maxima, difference, exp, type. Short ones on a column: the
@@ -201,15 +243,13 @@ static void vector_step(struct estimate *x) {
   const struct attention_tiling *t = &x->t;
   const struct path_cost *from = &soc->path[PATH_L0C_UB];
   uint64_t words = t->rows * t->cols, column = t->rows * COLUMN;
-  uint64_t values = column * (t->depth / COLUMN + 1), levels = 0;
+  uint64_t values = column * (t->depth / COLUMN + 1);
   bool single = attention_is_single(x->at, t);
-  for (uint64_t count = t->cols / COLUMN; count > 1; count = ceil_div(count, 2))
-    levels++;
   x->scores = rate_cycles(from, words * ACCUMULATOR_BYTES) +
-              ceil_div(t->cols, ATTENTION_SIDE) * start_cycles(from);
+              ceil_div(t->cols, t->coupled.score_keys) * start_cycles(from);
   x->scores += (x->at->scale != 1) * pass_cycles(soc, VECTOR_CLASS_ONE, words);
   x->scores += pass_cycles(soc, VECTOR_CLASS_TWO, words) * 2;
-  x->scores += levels * pass_cycles(soc, VECTOR_CLASS_TWO, 0);
+  x->scores += levels_of(t) * pass_cycles(soc, VECTOR_CLASS_TWO, 0);
   x->scores += pass_cycles(soc, VECTOR_CLASS_EXP32, words);
   x->scores += pass_cycles(soc, VECTOR_CLASS_ONE, words);
   x->scores +=
@@ -224,15 +264,44 @@ static void vector_step(struct estimate *x) {
       pass_cycles(soc, VECTOR_CLASS_DIVIDE32, values) + pass_cycles(soc, VECTOR_CLASS_ONE, values);
 }
 
+/* What the vector unit is told, with flags, masks, barriers and copies, as coupled.c and
+ * coupled_vector.c write them: of a step, of a task, of rows of K and V. */
+static void count_instructions(struct estimate *x) {
+  const uint64_t of_step = 42, of_level = 3, of_factor = 16, of_mask = 10, of_edge = 4;
+  const uint64_t of_task = 22, of_stage = 5;
+  const struct attention_tiling *t = &x->t;
+  uint64_t wide = t->depth / COLUMN, columns = t->cols / COLUMN, groups = t->rows / 4;
+  x->instructions += of_step + levels_of(t) * of_level + min_u64(columns, groups);
+  if (!attention_is_single(x->at, t))
+    x->instructions += of_factor + min_u64(wide + 1, groups);
+  if (x->at->masked)
+    x->instructions += of_mask + columns;
+  x->task_instructions = of_task + t->depth_k / COLUMN + min_u64(wide, groups) + wide;
+  if (x->at->causal)
+    x->task_instructions +=
+        attention_has_triangle(x->at) ? of_edge * t->rows / COLUMN : of_edge * t->rows;
+  uint64_t keys = min_u64(t->panel, x->at->keys);
+  x->panel_instructions =
+      ceil_div(keys, attention_stage_rows(t->depth)) * (of_stage + wide) +
+      ceil_div(keys, attention_stage_rows(t->depth_k)) * (of_stage + t->depth_k / COLUMN);
+}
+
+/* Rows of a panel to UB and on to L1. */
+static uint64_t stage_cycles(const struct path_cost *path, uint64_t rows, uint64_t depth) {
+  uint64_t stages = ceil_div(rows, attention_stage_rows(depth));
+  return stages * start_cycles(path) + rate_cycles(path, rows * depth * HALF_BYTES);
+}
+
 static void copies(struct estimate *x) {
   const struct vinci_soc *soc = x->soc;
   const struct attention_tiling *t = &x->t;
-  const struct path_cost *in = &soc->path[PATH_GM_L1], *out = &soc->path[PATH_UB_GM];
+  const struct path_cost *rows = &soc->path[PATH_GM_L1], *out = &soc->path[PATH_UB_GM];
+  const struct path_cost *in = &soc->path[PATH_GM_UB];
   uint64_t wide_k = t->depth_k / COLUMN, wide = t->depth / COLUMN;
-  uint64_t keys = min_u64(t->panel, x->at->keys) * HALF_BYTES;
-  x->rows = wide_k * start_cycles(in) + rate_cycles(in, t->rows * t->depth_k * HALF_BYTES);
-  x->keys = wide_k * start_cycles(in) + rate_cycles(in, keys * t->depth_k);
-  x->values = wide * start_cycles(in) + rate_cycles(in, keys * t->depth);
+  uint64_t keys = min_u64(t->panel, x->at->keys);
+  x->rows = wide_k * start_cycles(rows) + rate_cycles(rows, t->rows * t->depth_k * HALF_BYTES);
+  x->keys = stage_cycles(in, keys, t->depth_k);
+  x->values = stage_cycles(in, keys, t->depth);
   x->store = wide * start_cycles(out) + rate_cycles(out, t->rows * t->depth * HALF_BYTES);
 }
 
@@ -270,6 +339,7 @@ bool attention_coupled_cost(struct lower_job *job) {
   const struct attention *at = x.at;
   cube_step(&x);
   vector_step(&x);
+  count_instructions(&x);
   copies(&x);
   count_steps(&x);
   uint64_t operands = at->batch * (at->heads * at->rows + at->heads / at->group * at->keys) *
@@ -278,8 +348,14 @@ bool attention_coupled_cost(struct lower_job *job) {
   uint64_t cube = x.steps * max_u64(x.cube, x.mte1) / MILLI;
   uint64_t loads = x.tasks * x.rows + x.panels * (x.keys + x.values);
   uint64_t stores = x.steps * x.mte3 / MILLI + x.tasks * x.store;
-  uint64_t begin = x.rows + x.keys + max_u64(x.cube, x.mte1) / 2, end = x.store;
-  uint64_t longest = max_u64(max_u64(vector, cube), max_u64(loads, stores));
+  /* Before the first probabilities, and behind the last. */
+  uint64_t begin = estimate_start(job->soc, KERNEL_ATTENTION, t->cores) + x.rows + x.keys +
+                   max_u64(x.cube, x.mte1);
+  uint64_t end = x.mte3 + max_u64(x.cube, x.mte1) / 2 + x.store;
+  uint64_t scalar = kernel_issue_cycles(job->soc, KERNEL_ATTENTION) *
+                    (x.steps * x.instructions / MILLI + x.tasks * x.task_instructions +
+                     x.panels * x.panel_instructions);
+  uint64_t longest = max_u64(max_u64(max_u64(vector, scalar), cube), max_u64(loads, stores));
   uint64_t memory = estimate_memory(job->soc, operands, 0);
   job->cost = (struct lower_cost){
       .total_cycles =

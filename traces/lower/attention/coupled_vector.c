@@ -10,6 +10,7 @@
  */
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
+#include "traces/lower/attention/coupled.h"
 #include "traces/lower/attention/writer.h"
 
 enum { LANES = ROWWISE_LANES, FLAG_PRODUCT = 2, FLAG_PROBABILITIES = 0, FLAG_RESULT = 1 };
@@ -31,7 +32,7 @@ enum { R_MAXIMUM = Y0, R_VALUES = Y1, R_FACTOR = Y2, R_FRESH = T0, R_RESULT = T1
 static const double lowest = -65504;
 
 static struct vunit unit_of(struct writer *w, struct place *p) {
-  const struct attention_places *at = &w->t.coupled;
+  const struct attention_coupled *at = &w->t.coupled;
   struct expr slot = x_mod(x_add(p->odd, p->step), ATTENTION_PAIR);
   uint64_t factor_bytes = w->t.rows * COLUMN * WORD_BYTES;
   return (struct vunit){.emit = w->e,
@@ -55,14 +56,23 @@ static struct expr column_at(struct place *p, struct expr base, struct expr j) {
   return x_add(base, x_mul(j, x_mul(p->each, WORD_BYTES)));
 }
 
-/* dst = src0 op a column that is for all. */
-static void with_column(struct vunit *unit, struct place *p, const char *inst, unsigned reg,
-                        struct expr columns, struct expr column) {
-  vunit_count(unit, p->each);
-  struct expr j = emit_for(unit->emit, "j", columns);
-  struct expr at = column_at(p, unit->reg[reg], j);
-  EMIT(unit->emit, inst, F("dst", at), F("src0", at), F("src1", column), F("repeat", 1),
-       W("type", "fp32"));
+/* Columns op= a column that is for all: one after the other, or, where that is fewer instructions,
+ * four rows of all of them after the other. */
+static void with_column(struct writer *w, struct vunit *unit, struct place *p, const char *inst,
+                        unsigned reg, struct expr columns, uint64_t most, struct expr column) {
+  bool by_rows = w->t.rows * COLUMN / LANES < most;
+  struct expr all = unit->reg[reg], one = EXPR(1), stride = x_div(p->each, BLOCK_WORDS);
+  if (by_rows)
+    vunit_lanes(unit, LANES);
+  else
+    vunit_count(unit, p->each);
+  struct expr j = emit_for(unit->emit, "j", by_rows ? x_div(p->each, LANES) : columns);
+  struct expr four = x_mul(j, LANES * WORD_BYTES);
+  struct expr at = by_rows ? x_add(all, four) : column_at(p, all, j);
+  EMIT(unit->emit, inst, F("dst", at), F("src0", at),
+       F("src1", by_rows ? x_add(column, four) : column), F("repeat", by_rows ? columns : one),
+       F_IF(by_rows, "dst_repeat", stride), F_IF(by_rows, "src0_repeat", stride),
+       F_IF(by_rows, "src1_repeat", 0), W("type", "fp32"));
   emit_end(unit->emit);
 }
 
@@ -110,28 +120,75 @@ static void hide_behind(struct writer *w, struct place *p, struct vunit *unit) {
 }
 
 /* Row by row what a causal mask hides. */
-static void hide_later(struct writer *w, struct place *p, struct vunit *unit) {
-  const struct attention *at = w->at;
+static void hide_rows(struct writer *w, struct place *p, struct expr scores, struct expr first) {
   struct emit *e = w->e;
-  vunit_order(unit, 0, V(R_SCORES));
-  struct expr first =
-      emit_assigned(e, "first", x_sub(x_add(p->row, at->keys - at->rows + 1), p->key));
-  emit_if(e, "hides", x_lt(first, p->keys));
   emit_plain(e, "set_mask_norm");
   struct expr r = emit_for(e, "r", x_min(p->rows, x_sub(p->keys, first)));
   struct expr seen = emit_assigned(e, "seen", x_max(0, x_add(first, r)));
   struct expr column = emit_assigned(e, "column", x_div(seen, COLUMN));
-  struct expr row = x_add(unit->reg[R_SCORES], x_mul(r, COLUMN * WORD_BYTES));
+  struct expr row = x_add(scores, x_mul(r, COLUMN * WORD_BYTES));
   EMIT(e, "set_vector_mask", F("high", 0),
        F("low", lanes_from(emit_assigned(e, "lane", x_mod(seen, COLUMN)))));
   put_lowest(e, column_at(p, row, column), EXPR(1), EXPR(BLOCK_WORDS));
   EMIT(e, "set_vector_mask", F("high", 0), F("low", (1 << COLUMN) - 1));
   put_lowest(e, column_at(p, row, x_add(column, 1)), x_sub(x_sub(p->wide, column), 1),
-             x_mul(p->tall, COLUMN * COLUMN_BYTES / HALF_BYTES / BLOCK_WORDS));
+             x_div(p->each, BLOCK_WORDS));
   emit_end(e);
   emit_plain(e, "set_mask_count");
+}
+
+/* The same where the edge goes through the corners of fractals: of each column, fractals above the
+ * edge are hidden whole, and half of the one on the edge. */
+static void hide_fractals(struct writer *w, struct place *p, struct expr scores,
+                          struct expr first) {
+  const int square = COLUMN * COLUMN;
+  struct emit *e = w->e;
+  struct expr edge = emit_assigned(e, "edge", x_div(x_add(first, w->t.rows - 1), COLUMN));
+  uint64_t high = w->t.rows / COLUMN; /* so that no quotient is negative */
+  struct expr begin = emit_assigned(e, "begin", x_max(0, x_sub(edge, high)));
+  struct expr j = emit_for(e, "column", x_sub(p->wide, begin)), column = x_add(begin, j);
+  struct expr above = emit_assigned(e, "above", x_add(x_sub(column, edge), high));
+  struct expr at = column_at(p, scores, column);
+  emit_if(e, "whole", x_gt(above, 0));
+  vmask_count(e, x_mul(x_min(above, p->tall), square));
+  put_lowest(e, at, EXPR(1), EXPR(BLOCK_WORDS));
   emit_end(e);
+  emit_if(e, "half", x_lt(above, p->tall));
+  at = x_add(at, x_mul(above, square * WORD_BYTES));
+  vmask_count(e, square);
+  EMIT(e, "vmin", F("dst", at), F("src0", at), F("src1", w->t.coupled.triangle), F("repeat", 1),
+       W("type", "fp32"));
+  emit_end(e);
+  emit_end(e);
+}
+
+static void hide_later(struct writer *w, struct place *p, struct vunit *unit) {
+  const struct attention *at = w->at;
+  vunit_order(unit, 0, V(R_SCORES));
+  struct expr first =
+      emit_assigned(w->e, "first", x_sub(x_add(p->row, at->keys - at->rows + 1), p->key));
+  emit_if(w->e, "hides", x_lt(first, p->keys));
+  (attention_has_triangle(at) ? hide_fractals : hide_rows)(w, p, unit->reg[R_SCORES], first);
+  emit_end(w->e);
   vunit_forget(unit);
+}
+
+/* 16 rows of a column: what the edge does not hide is larger than all scores, so that the smaller
+ * number of both is what stays. */
+static void put_triangle(struct writer *w) {
+  const double largest = 3e38;
+  struct emit *e = w->e;
+  struct expr all = EXPR(w->t.coupled.triangle);
+  vmask_count(e, COLUMN * COLUMN);
+  vfill(e, all, vscalar(DTYPE_FP32, largest), "fp32");
+  emit_barrier(e, PIPE_V);
+  emit_plain(e, "set_mask_norm");
+  struct expr row = emit_for(e, "row", COLUMN - 1);
+  EMIT(e, "set_vector_mask", F("high", 0), F("low", lanes_from(x_add(row, 1))));
+  put_lowest(e, x_add(all, x_mul(row, COLUMN * WORD_BYTES)), EXPR(1), EXPR(BLOCK_WORDS));
+  emit_end(e);
+  emit_plain(e, "set_mask_count");
+  emit_barrier(e, PIPE_V);
 }
 
 /* What a tensor hides: its bytes become numbers in half precision, where probabilities will be, and
@@ -235,8 +292,7 @@ void fa_coupled_softmax(struct writer *w, struct place *p) {
   put_maximum(w, p, &unit);
   put_factor(w, p, &unit);
   vunit_order(&unit, V(R_SCORES) | V(R_FRESH), V(R_SCORES));
-  with_column(&unit, p, "vsub", R_SCORES, p->wide, unit.reg[R_FRESH]);
-  vunit_forget(&unit);
+  with_column(w, &unit, p, "vsub", R_SCORES, p->wide, w->t.cols / COLUMN, unit.reg[R_FRESH]);
   vunit_count(&unit, all);
   vunit_step(&unit, &(struct vstep)U("vexp", R_SCORES, R_SCORES));
   fa_convert(w, &unit, R_PROBABILITIES, R_SCORES);
@@ -253,15 +309,14 @@ static void take_product(struct writer *w, struct place *p, uint64_t dst) {
 
 static void add_product(struct writer *w, struct place *p, struct vunit *unit) {
   struct emit *e = w->e;
-  struct expr columns = EXPR(w->t.depth / COLUMN + 1), later = x_gt(p->step, 0);
+  uint64_t columns = w->t.depth / COLUMN + 1;
   emit_if(e, "begin", x_eq(p->step, 0));
   take_product(w, p, w->t.coupled.values);
   emit_end(e);
-  emit_if(e, "later", later);
+  emit_if(e, "later", x_gt(p->step, 0));
   take_product(w, p, w->t.coupled.product);
-  with_column(unit, p, "vmul", R_VALUES, columns, unit->reg[R_FACTOR]);
+  with_column(w, unit, p, "vmul", R_VALUES, EXPR(columns), columns, unit->reg[R_FACTOR]);
   emit_barrier(e, PIPE_V);
-  vunit_forget(unit);
   vunit_count(unit, x_mul(p->each, columns));
   unit->written = unit->read = 0;
   vunit_step(unit, &(struct vstep)B("vadd", R_VALUES, R_VALUES, R_PRODUCT));
@@ -283,7 +338,8 @@ static void store_result(struct writer *w, struct place *p) {
 void fa_coupled_update(struct writer *w, struct place *p) {
   struct emit *e = w->e;
   struct vunit unit = unit_of(w, p);
-  struct expr columns = EXPR(w->t.depth / COLUMN);
+  uint64_t columns = w->t.depth / COLUMN;
+  struct expr sums = column_at(p, unit.reg[R_VALUES], EXPR(columns));
   emit_barrier(e, PIPE_V);
   unit.written = 0;
   if (attention_is_single(w->at, &w->t))
@@ -293,8 +349,7 @@ void fa_coupled_update(struct writer *w, struct place *p) {
   emit_set(e, PIPE_V, PIPE_M, FLAG_PRODUCT);
   emit_if(e, "last", x_eq(x_add(p->step, 1), p->steps));
   emit_barrier(e, PIPE_V);
-  with_column(&unit, p, "vdiv", R_VALUES, columns, column_at(p, unit.reg[R_VALUES], columns));
-  vunit_forget(&unit);
+  with_column(w, &unit, p, "vdiv", R_VALUES, EXPR(columns), columns, sums);
   unit.written = V_ALL;
   emit_wait(e, PIPE_MTE3, PIPE_V, FLAG_RESULT);
   vunit_count(&unit, x_mul(p->each, columns));
@@ -302,6 +357,7 @@ void fa_coupled_update(struct writer *w, struct place *p) {
   emit_handshake(e, PIPE_V, PIPE_MTE3, FLAG_RESULT);
   store_result(w, p);
   emit_set(e, PIPE_MTE3, PIPE_V, FLAG_RESULT);
+  vunit_rest(&unit);
   emit_end(e);
 }
 
@@ -309,6 +365,8 @@ void fa_coupled_update(struct writer *w, struct place *p) {
 void fa_coupled_clear(struct writer *w) {
   struct emit *e = w->e;
   emit_plain(e, "set_mask_count");
+  if (w->at->causal && attention_has_triangle(w->at))
+    put_triangle(w);
   if (!w->at->masked)
     return;
   fa_zero(e, w->t.coupled.mask, w->t.rows * w->t.cols);

@@ -28,7 +28,9 @@ static struct expr tiles(struct expr extent) { return x_ceil_div(extent, ATTENTI
 static struct expr fractals(struct expr extent) { return x_ceil_div(extent, FRACTAL_ROWS); }
 static struct expr rounded(struct expr extent) { return x_round_up(extent, FRACTAL_ROWS); }
 
-struct expr fa_tile_extent(struct writer *w, const char *name, struct expr extent, struct expr i) {
+/* Extent of tile `i`, with a name. */
+static struct expr tile_extent(struct writer *w, const char *name, struct expr extent,
+                               struct expr i) {
   struct expr rest = x_sub(extent, x_mul(i, ATTENTION_SIDE));
   return emit_assigned(w->e, name, x_min(ATTENTION_SIDE, rest));
 }
@@ -203,11 +205,13 @@ static void load_columns(struct writer *w, struct expr src, struct expr kd, stru
   emit_end(w->e);
 }
 
-struct expr fa_open_parts(struct writer *w, const char *loop, const char *extent, uint64_t depth,
-                          struct expr number) {
+/* Opens the loop over parts of the depth; `number`: of the product in its block. Gives the extent
+ * of the part. */
+static struct expr open_parts(struct writer *w, const char *loop, const char *extent,
+                              uint64_t depth, struct expr number) {
   uint64_t depths = ceil_div(depth, ATTENTION_SIDE);
   w->part = emit_for(w->e, loop, depths);
-  struct expr count = fa_tile_extent(w, extent, EXPR(depth), w->part);
+  struct expr count = tile_extent(w, extent, EXPR(depth), w->part);
   w->l0 = emit_assigned(w->e, "l0", x_mod(x_add(x_mul(number, depths), w->part), ATTENTION_PAIR));
   emit_wait(w->e, PIPE_M, PIPE_MTE1, w->l0);
   return count;
@@ -266,9 +270,9 @@ static void put_scores(struct writer *w, const char *rows, enum panel panel, con
   const struct attention_tiling *t = &w->t;
   struct place *p = &w->next;
   struct expr nt = emit_for(w->e, "nt", tiles(w->keys));
-  struct expr cn = fa_tile_extent(w, "cn", w->keys, nt), tile = tile_number(w, nt);
+  struct expr cn = tile_extent(w, "cn", w->keys, nt), tile = tile_number(w, nt);
   take_block(w, tile);
-  struct expr kk = fa_open_parts(w, "kd", "kk", w->at->depth_k, tile), kd = w->part;
+  struct expr kk = open_parts(w, "kd", "kk", w->at->depth_k, tile), kd = w->part;
   load_l0(w, true, task_matrix(w, p, rows), kk, x_mul(kd, ATTENTION_SIDE), p->rows, EXPR(0), false);
   load_columns(w, panel_at(w, panel), kd, kk, nt, cn);
   fa_mad(w, block_at(w), p->rows, kk, cn, x_eq(kd, 0));
@@ -332,8 +336,8 @@ static void close_parts(struct writer *w, struct matrix b, struct expr k, struct
 static void put_rows(struct writer *w, enum panel scores, enum panel rows) {
   struct place *p = &w->here;
   struct expr kt = emit_for(w->e, "kt", tiles(w->keys)), key = x_mul(kt, ATTENTION_SIDE);
-  struct expr kk = fa_tile_extent(w, "kk", w->keys, kt), number = tile_number(w, kt);
-  struct expr cn = fa_open_parts(w, "nd", "cn", w->at->depth, number);
+  struct expr kk = tile_extent(w, "kk", w->keys, kt), number = tile_number(w, kt);
+  struct expr cn = open_parts(w, "nd", "cn", w->at->depth, number);
   load_l0(w, true, panel_matrix(w, p, scores), kk, key, p->rows, EXPR(0), false);
   close_parts(w, panel_matrix(w, p, rows), kk, key, cn, p->rows, x_eq(number, 0));
   emit_end(w->e);
@@ -344,9 +348,9 @@ static void add_keys(struct writer *w, enum panel scores, const char *rows, cons
   const struct attention *at = w->at;
   struct place *p = &w->here;
   struct expr kt = emit_for(w->e, "kt", tiles(w->keys)), key = x_mul(kt, ATTENTION_SIDE);
-  struct expr mk = fa_tile_extent(w, "mk", w->keys, kt), kk = emit_assigned(w->e, "kk", p->rows);
+  struct expr mk = tile_extent(w, "mk", w->keys, kt), kk = emit_assigned(w->e, "kk", p->rows);
   take_block(w, kt);
-  struct expr cn = fa_open_parts(w, "nd", "cn", w->at->depth, kt);
+  struct expr cn = open_parts(w, "nd", "cn", w->at->depth, kt);
   load_l0(w, true, panel_matrix(w, p, scores), mk, key, p->rows, EXPR(0), true);
   close_parts(w, task_matrix(w, p, rows), kk, EXPR(0), cn, mk, EXPR(1));
   struct expr head = x_mul(x_div(p->z, at->group), at->keys);
@@ -408,6 +412,13 @@ static void put_sums(struct writer *w) {
   free_rows(w->e, p);
 }
 
+static void put_step(struct writer *w, struct expr more) {
+  emit_if(w->e, "ahead", more);
+  put_ahead(w);
+  emit_end(w->e);
+  (w->at->gradient ? put_sums : put_values)(w);
+}
+
 void fa_cube_stream(struct writer *w) {
   put_buffers(w);
   emit_stream(w->e, CORE_AIC);
@@ -415,5 +426,5 @@ void fa_cube_stream(struct writer *w) {
   fa_count_tasks(w);
   if (w->at->gradient)
     emit_plain(w->e, "set_atomic_f32");
-  fa_stream(w, "The first scores.", put_flags, put_ahead, w->at->gradient ? put_sums : put_values);
+  fa_stream(w, "The first scores.", put_flags, put_ahead, put_step);
 }

@@ -170,7 +170,7 @@ static struct expr put_next(struct writer *w, struct expr i, struct expr s) {
 }
 
 void fa_stream(struct writer *w, const char *comment, void (*flags)(struct writer *w, bool set),
-               fa_put *put_ahead, fa_put *put_present) {
+               fa_put *put_first, void (*put_step)(struct writer *w, struct expr more)) {
   struct emit *e = w->e;
   flags(w, true);
   emit_comment(e, "%s", comment);
@@ -179,17 +179,13 @@ void fa_stream(struct writer *w, const char *comment, void (*flags)(struct write
   struct expr sx = emit_assigned(e, "sx", EXPR(0));
   fa_step(w, &w->next, EXPR(0));
   w->next.step = sx;
-  put_ahead(w);
+  put_first(w);
   emit_end(e);
   struct expr i = emit_for(e, "i", w->tasks);
   fa_task(w, &w->here, i);
   struct expr s = emit_for(e, "s", w->here.steps);
   fa_step(w, &w->here, s);
-  struct expr more = put_next(w, i, s);
-  emit_if(e, "ahead", more);
-  put_ahead(w);
-  emit_end(e);
-  put_present(w);
+  put_step(w, put_next(w, i, s));
   emit_end(e);
   emit_end(e);
   emit_comment(e, "Nothing stays set.");

@@ -74,10 +74,11 @@ void fa_count_tasks(struct writer *w);
 void fa_task(struct writer *w, struct place *p, struct expr i);
 void fa_step(struct writer *w, struct place *p, struct expr step);
 typedef void fa_put(struct writer *w);
-/* A stream that is one step ahead with what the other cores wait for. `flags` sets those that say
+/* A stream that is one step ahead with what the other cores wait for, from the first step of the
+ * first task on: then each step, and whether there is another one. `flags` sets those that say
  * "free", or takes them back. */
 void fa_stream(struct writer *w, const char *comment, void (*flags)(struct writer *w, bool set),
-               fa_put *put_ahead, fa_put *put_present);
+               fa_put *put_first, void (*put_step)(struct writer *w, struct expr more));
 void fa_signal(struct emit *e, enum pipe pipe, unsigned id);
 void fa_await(struct emit *e, unsigned id);
 
@@ -112,12 +113,6 @@ void fa_hide_masked(struct writer *w, struct vunit *unit);
 
 enum { FA_TILE_BYTES = ATTENTION_SIDE * ATTENTION_SIDE * HALF_BYTES }; /* of a half of L0 */
 
-/* Extent of tile `i`, with a name. */
-struct expr fa_tile_extent(struct writer *w, const char *name, struct expr extent, struct expr i);
-/* Opens the loop over parts of the depth; `number`: of the product in its block. Gives the extent
- * of the part. */
-struct expr fa_open_parts(struct writer *w, const char *loop, const char *extent, uint64_t depth,
-                          struct expr number);
 /* c[m, n] of tiles in L0; `first`: nothing is there yet. */
 void fa_mad(struct writer *w, struct expr c, struct expr m, struct expr k, struct expr n,
             struct expr first);
