@@ -11,9 +11,11 @@ all=$srcdir/scripts/experiments/networks/all.lua
 work_folder test_networks
 plan 6
 
-# Parameters and GFLOPS (of multiplications) as torchvision's pages of its models state them.
+# Parameters and GFLOPS (of multiplications) as torchvision's pages of its models state them; BERT-base: parameters of
+# bert-base-uncased, and 12 layers of 12 * 768^2 * 384 + 2 * 384^2 * 768 multiplications.
 cat >"$work/published" <<'END'
 alexnet 61100840 0.71
+bert_base 109482240 35.33
 densenet121 7978856 2.83
 densenet169 14149480 3.36
 efficientnet_b1 7794184 0.69
@@ -31,6 +33,7 @@ resnext101_32x8d 88791336 16.41
 resnext50_32x4d 25028904 4.23
 squeezenet1_1 1235496 0.35
 vgg16 138357544 15.47
+vit_b_16 86567656 17.56
 wide_resnet101_2 126886696 22.75
 wide_resnet50_2 68883240 11.4
 END

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* flash_attention and its gradient: keys, the layouts of operands, and how profiles name them. */
-#include "traces/lower/attention/coupled.h"
+#include "traces/lower/attention/attention.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -118,7 +118,7 @@ struct attention {
   struct attention_strides q, kv, v, o;
   uint64_t window; /* keys that a query sees at most; 0: all */
   bool masked;     /* by a tensor */
-  bool coupled;    /* cube and vector core are one */
+  bool coupled;    /* a core is cube and vector core */
   bool paged, latent;
   struct attention_pages pages;
   uint64_t cube_mcycles; /* per tile of the cube */
@@ -212,6 +212,11 @@ bool attention_pages_fit(struct lower_job *job, const struct attention_tiling *t
 bool attention_cost(struct lower_job *job);
 void attention_emit(const struct lower_job *job, struct emit *emit);
 
+/* The same for coupled cores (coupled_tiling.c). */
+enum vinci_status attention_coupled_check(struct lower_job *job, const struct attention *at);
+bool attention_coupled_tiling(struct lower_job *job, struct attention_tiling *tiling);
+bool attention_coupled_candidate(struct lower_job *job, size_t index);
+bool attention_coupled_cost(struct lower_job *job);
 /* Flag ids between MTE1 and MTE2. */
 static inline unsigned attention_l1_flags(bool gradient) { return gradient ? 7 : 8; }
 

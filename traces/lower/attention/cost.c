@@ -8,7 +8,7 @@
  */
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
-#include "traces/lower/attention/coupled.h"
+#include "traces/lower/attention/attention.h"
 #include "traces/lower/estimate.h"
 #include "traces/lower/vector/rowwise.h"
 

@@ -360,7 +360,7 @@ static void put_probabilities(struct writer *w) {
   store_probabilities(w, &w->next);
 }
 
-/* Values of the step to come take the place of those of the present one. */
+/* Values of the step to come, in place of those of the present step. */
 static void put_values(struct writer *w) { load_panel(w, &w->next, true); }
 
 static void put_first(struct writer *w) {

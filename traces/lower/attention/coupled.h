@@ -6,11 +6,6 @@
 #include "core/chip/layout.h"
 #include "traces/lower/attention/attention.h"
 
-/* Checks, tilings, candidates and cost (coupled_tiling.c). */
-enum vinci_status attention_coupled_check(struct lower_job *job, const struct attention *at);
-bool attention_coupled_tiling(struct lower_job *job, struct attention_tiling *tiling);
-bool attention_coupled_candidate(struct lower_job *job, size_t index);
-bool attention_coupled_cost(struct lower_job *job);
 /* Rows that a stage holds. */
 static inline uint64_t attention_stage_rows(uint64_t depth) {
   const uint64_t rows = ATTENTION_STAGE_BYTES / HALF_BYTES / depth;

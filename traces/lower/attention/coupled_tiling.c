@@ -188,7 +188,7 @@ static uint64_t start_cycles(const struct path_cost *path) {
   return (uint64_t)path->startup_mcycles / MILLI;
 }
 
-/* A pass over words; what comes next waits for it. */
+/* A pass over words, which the next pass waits for. */
 static uint64_t pass_cycles(const struct vinci_soc *soc, enum vector_class kind, uint64_t words) {
   const struct vector_class_cost *cost = &soc->vector_class[kind];
   return ((uint64_t)cost->startup_mcycles +

@@ -4,7 +4,7 @@
 
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
-#include "traces/lower/attention/coupled.h"
+#include "traces/lower/attention/attention.h"
 #include "traces/lower/vector/rowwise.h"
 
 /* Blocks from row to row of parts, when they are joined. */
