@@ -196,7 +196,7 @@ static uint64_t pass_cycles(const struct vinci_soc *soc, enum vector_class kind,
          MILLI;
 }
 
-/* Halves of columns until there is one. */
+/* Halves of columns until a single column is left. */
 static uint64_t levels_of(const struct attention_tiling *t) {
   uint64_t levels = 0;
   for (uint64_t count = t->cols / COLUMN; count > 1; count = ceil_div(count, 2))

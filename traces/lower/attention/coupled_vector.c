@@ -5,8 +5,8 @@
  * 16 times, as a column; so it is for each column what a second source is.
  *
  * The maximum of a row leaves the 16 lanes of a column in half precision, whose instruction for
- * blocks of 32 bytes every chip has, and a transposition with itself spreads it. Rounding does no
- * harm: probabilities and their sums have the same factor.
+ * blocks of 32 bytes every chip has, and a transposition with itself spreads the numbers. Rounding
+ * does no harm: probabilities and their sums have the same factor.
  */
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
@@ -217,8 +217,8 @@ static void hide_masked(struct writer *w, struct place *p, struct vunit *unit) {
 
 /* ---- probabilities ---- */
 
-/* Halves of all columns against each other, until there is one: the middle one of an odd number is
- * in both. */
+/* Halves of all columns against each other, until a single column is left: the middle column of an
+ * odd number is in both. */
 static void largest_column(struct writer *w, struct place *p, struct vunit *unit) {
   struct expr src = unit->reg[R_SCORES];
   unsigned from = R_SCORES;

@@ -75,7 +75,7 @@ void fa_task(struct writer *w, struct place *p, struct expr i);
 void fa_step(struct writer *w, struct place *p, struct expr step);
 typedef void fa_put(struct writer *w);
 /* A stream that is one step ahead with what the other cores wait for, from the first step of the
- * first task on: then each step, and whether there is another one. `flags` sets those that say
+ * first task on: then each step, and whether another step follows. `flags` sets those that say
  * "free", or takes them back. */
 void fa_stream(struct writer *w, const char *comment, void (*flags)(struct writer *w, bool set),
                fa_put *put_first, void (*put_step)(struct writer *w, struct expr more));
