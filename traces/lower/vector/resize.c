@@ -447,9 +447,9 @@ static enum vinci_status read_keys(struct lower_job *job, struct vresize *r) {
     return lower_error(job, "more than %d rows of y are not supported", HEIGHT_MAX);
   if (!has(job->soc, OP_VGATHER) && !points_are_blocks(r))
     return lower_error(job,
-                       "%s has no instruction that gathers: points have to be whole blocks, as "
-                       "in format=nc1hwc0",
-                       job->soc->name);
+                       "%s has no instruction that gathers: points have to be whole blocks of %d "
+                       "bytes",
+                       job->soc->name, BLOCK_BYTES);
   const uint64_t out[] = {r->images, r->oh, r->ow, r->c0};
   return lower_bounded(job, out, 4);
 }
