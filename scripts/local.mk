@@ -147,6 +147,7 @@ dist_networks_DATA = \
 	scripts/experiments/networks/all.lua \
 	scripts/experiments/networks/build.lua \
 	scripts/experiments/networks/classic.lua \
+	scripts/experiments/networks/encoder.lua \
 	scripts/experiments/networks/mobile.lua \
 	scripts/experiments/networks/residual.lua
 effectsdir = $(experimentsdir)/effects

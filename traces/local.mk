@@ -187,6 +187,10 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/attention/attention.c \
 	traces/lower/attention/attention.h \
 	traces/lower/attention/cost.c \
+	traces/lower/attention/coupled.c \
+	traces/lower/attention/coupled.h \
+	traces/lower/attention/coupled_tiling.c \
+	traces/lower/attention/coupled_vector.c \
 	traces/lower/attention/cube.c \
 	traces/lower/attention/ends.c \
 	traces/lower/attention/hide.c \

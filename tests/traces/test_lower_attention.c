@@ -243,14 +243,31 @@ static void chips_may_lack_what_is_needed(void **state) {
   (void)state;
   vinci_soc *soc = fixture_soc_coupled();
   assert_non_null(soc);
-  an_error_on_says(soc, "flash_attention", "seq_q=8",
-                   "flash_attention: not for dav-c100: no signals between its cores");
   an_error_on_says(soc, "flash_attention_grad", "seq_q=8",
                    "flash_attention_grad: not for dav-c100: no signals between its cores");
   an_error_on_says(soc, "rms_norm_grad", "shape=8",
                    "rms_norm_grad: not for dav-c100: no signals between its cores");
   an_error_on_says(soc, "layer_norm_grad", "shape=8",
                    "layer_norm_grad: not for dav-c100: no signals between its cores");
+  static const char *const refused[][2] = {
+      {"head_dim=24",
+       "on dav-c100 head_dim and v_dim are multiples of 16: copies are of whole blocks"},
+      {"seq_k=48 mask=1",
+       "on dav-c100 a mask has rows of a multiple of 32 keys: copies are of whole blocks"},
+      {"statistics=1", "on dav-c100 there is no window, no statistics and no carry=gm"},
+      {"dtype=bf16", "fixture100 has no data type bf16"},
+      {"rows=128", "no legal tiling: rows have to be a multiple of 16, at most 112"},
+      {"seq_k=64 cols=24", "no legal tiling: cols have to be a multiple of 16, at most 1024"},
+      {"seq_k=300 cols=64 panel=128", "no legal tiling: a panel is the keys of a step, or all, in "
+                                      "multiples of 16 and at most 4095"},
+      {"splits=2", "no legal tiling: a slice is all rows, and keys are not split"},
+  };
+  for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+    char text[128], expected[256];
+    snprintf(text, sizeof text, "seq_q=8 %s", refused[i][0]);
+    snprintf(expected, sizeof expected, "flash_attention: %s", refused[i][1]);
+    an_error_on_says(soc, "flash_attention", text, expected);
+  }
   vinci_soc_free(soc);
   soc = fixture_soc();
   assert_non_null(soc);

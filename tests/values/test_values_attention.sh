@@ -1,17 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Lowered flash attention and its gradient against tests/values/attention.py; VINCI_VALUE_EVERY=1 runs
-# all cases.
+# all cases. Coupled cores run a list of their own, whole.
 set -u
 . "${TESTS_SRCDIR:-.}/tests/support/tap.sh"
 
 python=/usr/bin/python3
 "$python" -c 'import numpy' 2>/dev/null || skip_all "no numpy"
-plan 2
+plan 4
 
 seed=${VINCI_VALUE_SEED:-1}
 echo "# seed $seed"
-for chip in Ascend910B4 Ascend950PR_9589; do
+for chip in Ascend910B4 Ascend950PR_9589 Ascend310P3 Ascend910A; do
   if output=$(PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/values/attention.py" \
     "${VINCI:?}" --soc "$chip" --every "${VINCI_VALUE_EVERY:-12}" --seed "$seed" 2>&1); then
     echo "# $output"

@@ -143,7 +143,7 @@ def along(x, axis, out, mode):
 def resizes(cases):
     sizes = [("1x1x1x1", "3x2"), ("2x3x5x7", "10x14"), ("1x2x17x13", "31x9"), ("3x2x8x9", "8x9"),
              ("2x5x33x40", "11x20"), ("1x4x16x16x16", "32x32"), ("2x3x7x9x16", "15x5"),
-             ("1x2x6x5x8", "13x20"), ("2x1x13x1x16", "1x7")]
+             ("1x2x6x5x8", "13x20"), ("2x1x13x1x16", "1x7"), ("1x2x5x7x16", "15x21")]
     for shape, size in sizes:
         for i, dtype in enumerate(FLOATS):
             for mode in ["nearest", "bilinear", "corners"]:

@@ -7,7 +7,7 @@
 --     local x = net:conv(net.input, 64, 7, { stride = 2, act = "relu" })
 --     print(net:text(net:linear(net:flatten(net:global_pool(x)), 1000)))
 --
--- With norms = true a batch norm stands behind each convolution; else it is folded into weights and bias, as
+-- Without extents the network has no input yet. With norms = true a batch norm stands behind each convolution; else it is folded into weights and bias, as
 -- exporters do.
 local Net = {}
 Net.__index = Net
@@ -16,15 +16,16 @@ local function build(name, c, h, w, options)
   local net = setmetatable({ name = name, rows = {}, tensors = 0, layers = 0, macs = 0, params = 0,
     norms = options and options.norms }, Net)
   net.rows[1] = ("graph,version=1,name=%s"):format(name)
+  if not c then return net end
   net.input = net:tensor(("{batch}x%dx%dx%d"):format(c, h, w), "x", ",io=in")
   net.input.c, net.input.h, net.input.w = c, h, w
   return net
 end
 
-function Net:tensor(shape, name, more)
+function Net:tensor(shape, name, more, dtype)
   self.tensors = self.tensors + 1
   name = name or ("t%d"):format(self.tensors)
-  self.rows[#self.rows + 1] = ("tensor,name=%s,dtype=fp32,shape=%s%s"):format(name, shape, more or "")
+  self.rows[#self.rows + 1] = ("tensor,name=%s,dtype=%s,shape=%s%s"):format(name, dtype or "fp32", shape, more or "")
   return { name = name }
 end
 

@@ -29,11 +29,10 @@ static double inverse_root(double value) {
   return 1.0 / root;
 }
 
-static enum vinci_status check(struct lower_job *job, const struct attention *at) {
-  static const double scale_min = 1e-6, scale_max = 1e6; /* what is masked stays out of the way */
-  const uint64_t depth_max = 256, depth_k_max = 640, depth_v_max = 512;
-  if (job->soc->arch == ARCH_C100 || job->soc->arch == ARCH_M200)
-    return lower_error(job, "not for %s: no signals between its cores", arch_name(job->soc->arch));
+/* What the cores of a block hand each other takes signals, or one core that is both. */
+static enum vinci_status check_cores(struct lower_job *job, const struct attention *at) {
+  if (at->coupled)
+    return attention_coupled_check(job, at);
   if (soc_core_count(job->soc, CORE_AIV) < 2 * soc_core_count(job->soc, CORE_AIC))
     return lower_error(job, "a block takes a cube core and two vector cores; %s has %u and %u",
                        job->soc->name, (unsigned)soc_core_count(job->soc, CORE_AIC),
@@ -46,6 +45,15 @@ static enum vinci_status check(struct lower_job *job, const struct attention *at
     return lower_error(job, "takes %d flags between cores, each set once; %s has %d, set %d times",
                        signals, job->soc->name, (int)job->soc->cross_core_ids,
                        (int)job->soc->cross_core_sets_max);
+  return VINCI_OK;
+}
+
+static enum vinci_status check(struct lower_job *job, const struct attention *at) {
+  static const double scale_min = 1e-6, scale_max = 1e6; /* what is masked stays out of the way */
+  const uint64_t depth_max = 256, depth_k_max = 640, depth_v_max = 512;
+  enum vinci_status status = check_cores(job, at);
+  if (status != VINCI_OK)
+    return status;
   if (at->cube_mcycles == 0)
     return lower_error(job, "the cube of %s does not compute in %s", job->soc->name,
                        dtype_name(at->type));
@@ -101,6 +109,7 @@ static enum vinci_status setup(struct lower_job *job) {
       .o = strides(layout, batch, heads, queries, depth),
       .window = value[ATTENTION_WINDOW].present ? value[ATTENTION_WINDOW].size : 0,
       .masked = value[ATTENTION_MASK].word,
+      .coupled = emit_cube_core(job->soc) == emit_vector_core(job->soc),
       .cube_mcycles = (uint64_t)soc_cube_mcycles(job->soc, value[ATTENTION_DTYPE].dtype),
   };
   if (queries == 1 && !gradient) {

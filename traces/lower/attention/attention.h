@@ -24,6 +24,8 @@
  *   paged.c        keys and values in blocks of a cache
  *   vector.c       the streams of the vector cores
  *   hide.c         scores that masks and windows hide
+ *   coupled*.c     all of that on cores that are cube and vector core in one: one stream, where
+ *                  scores and probabilities never leave the core
  *   ends.c         kernels before and behind: parts of split keys, ends of the gradient
  */
 #ifndef VINCI_TRACES_LOWER_ATTENTION_ATTENTION_H
@@ -116,6 +118,7 @@ struct attention {
   struct attention_strides q, kv, v, o;
   uint64_t window; /* keys that a query sees at most; 0: all */
   bool masked;     /* by a tensor */
+  bool coupled;    /* a core is cube and vector core */
   bool paged, latent;
   struct attention_pages pages;
   uint64_t cube_mcycles; /* per tile of the cube */
@@ -128,9 +131,22 @@ enum {
   ATTENTION_VECTORS = 2,
   ATTENTION_ROW_NUMBERS = 3,     /* of the gradient: maximum, sum and delta */
   ATTENTION_CLEAR_BYTES = 16384, /* of sums that one copy clears */
+  ATTENTION_STAGE_BYTES = 16384, /* of copies to UB, which are not much faster when larger */
 };
 /* Units of both operators, whose tensors are of 16-bit types. */
 enum { HALF_BYTES = 2, WORD_BYTES = 4, BLOCK_WORDS = 8 };
+
+/* Keys of a product of a coupled core: of Q and K, of probabilities and V, where each has a part of
+ * the columns; tiles of 64 columns have more keys than those of 128. Then addresses in UB, where
+ * all lies in columns of 16: scores and probabilities of a step, its product with V, the values and
+ * the result of a task, its maxima; maxima of the step, factors of two steps, numbers of rows in
+ * half precision, the mask. */
+struct attention_coupled {
+  uint64_t score_keys, value_keys, value_columns;
+  uint64_t scores, probabilities, product, values, result, maximum;
+  uint64_t fresh, factor, half, numbers, mask, triangle;
+  uint64_t stage, stage_bytes; /* two, in which rows of K and V are on their way to L1 */
+};
 
 /* A tiling and what follows: extents, tasks, addresses. */
 struct attention_tiling {
@@ -153,6 +169,7 @@ struct attention_tiling {
   uint64_t statistics; /* of the gradient: maximum, sum and delta of rows, eight times each */
   uint64_t maximum, sum, factor, fresh, column, accumulator, folded, blocks;
   uint64_t mask, mask_half, mask_words; /* bytes, two buffers; as numbers */
+  struct attention_coupled coupled;
 };
 
 /* Reads the tiling keys; false, with a reason, when they are not legal. */
@@ -166,10 +183,11 @@ uint64_t attention_seen(const struct attention *at, const struct attention_tilin
                         uint64_t block);
 /*
  * Where a causal mask makes tasks differ, each core of flash_attention has a range of them, as in
- * the vendor's kernel (its gradient deals them out in turn).
+ * the vendor's kernel (its gradient deals them out in turn). So does a coupled core, whose tasks of
+ * a head then find K and V in L1.
  */
 static inline bool attention_ranges(const struct attention *at) {
-  return at->causal && !at->gradient;
+  return (at->causal || at->coupled) && !at->gradient;
 }
 /*
  * Tasks of the next core, from `first` on, when `cores` are left with it; *keys is what they see.
@@ -194,6 +212,11 @@ bool attention_pages_fit(struct lower_job *job, const struct attention_tiling *t
 bool attention_cost(struct lower_job *job);
 void attention_emit(const struct lower_job *job, struct emit *emit);
 
+/* The same for coupled cores (coupled_tiling.c). */
+enum vinci_status attention_coupled_check(struct lower_job *job, const struct attention *at);
+bool attention_coupled_tiling(struct lower_job *job, struct attention_tiling *tiling);
+bool attention_coupled_candidate(struct lower_job *job, size_t index);
+bool attention_coupled_cost(struct lower_job *job);
 /* Flag ids between MTE1 and MTE2. */
 static inline unsigned attention_l1_flags(bool gradient) { return gradient ? 7 : 8; }
 

@@ -296,6 +296,8 @@ static uint64_t gradient_cycles(const struct estimate *x, uint64_t shared, uint6
 
 bool attention_cost(struct lower_job *job) {
   struct estimate x;
+  if (((const struct attention *)job->data)->coupled)
+    return attention_coupled_cost(job);
   if (!take(job, &x))
     return false;
   const struct attention *at = x.at;

@@ -13,8 +13,6 @@
 #include "core/chip/layout.h"
 #include "traces/lower/attention/writer.h"
 
-enum { TILE_BYTES = ATTENTION_SIDE * ATTENTION_SIDE * HALF_BYTES };
-
 /* Operands in L1: keys of K and V, those of K once more as rows, and what the vector cores give. */
 enum panel { PANEL_K, PANEL_V, PANEL_K_ROWS, PANEL_P, PANEL_DS, PANEL_COUNT };
 static const struct {
@@ -56,8 +54,8 @@ static void put_buffers(struct writer *w) {
       emit_buffer(e, panels[i].buffer, SPACE_L1, w->t.l1_slots * panel_bytes(w, (enum panel)i));
   if (w->at->paged)
     emit_buffer(e, "table1", SPACE_L1, attention_table_bytes(w->at));
-  emit_buffer(e, "a0", SPACE_L0A, ATTENTION_PAIR * TILE_BYTES);
-  emit_buffer(e, "b0", SPACE_L0B, ATTENTION_PAIR * TILE_BYTES);
+  emit_buffer(e, "a0", SPACE_L0A, ATTENTION_PAIR * FA_TILE_BYTES);
+  emit_buffer(e, "b0", SPACE_L0B, ATTENTION_PAIR * FA_TILE_BYTES);
   emit_buffer(e, "c0", SPACE_L0C, w->t.c_slots * w->t.c_bytes);
   emit_buffer(e, "ub", SPACE_UB, w->t.ub_bytes);
 }
@@ -181,7 +179,7 @@ static struct matrix panel_matrix(struct writer *w, struct place *p, enum panel 
 /* Part of an operand: `k` channels from k_start and `m` rows from m_start on. */
 static void load_l0(struct writer *w, bool a, struct matrix from, struct expr k,
                     struct expr k_start, struct expr m, struct expr m_start, bool transpose) {
-  struct expr dst = x_slot(w->e, a ? "a0" : "b0", w->l0, TILE_BYTES);
+  struct expr dst = x_slot(w->e, a ? "a0" : "b0", w->l0, FA_TILE_BYTES);
   EMIT(w->e, a ? "img2colv2_cbuf_to_ca" : "img2colv2_cbuf_to_cb", F("dst", dst), F("src", from.at),
        F("k_ext", rounded(k)), F("m_ext", rounded(m)), F("k_start", k_start),
        F_IF(!a, "m_start", m_start), F("filter_w", 1), F("filter_h", 1), F("l1_w", from.rows),
@@ -193,7 +191,7 @@ static void load_l0(struct writer *w, bool a, struct matrix from, struct expr k,
 static void load_columns(struct writer *w, struct expr src, struct expr kd, struct expr kk,
                          struct expr nt, struct expr cn) {
   const int blocks = ATTENTION_SIDE / FRACTAL_ROWS;
-  struct expr dst = x_slot(w->e, "b0", w->l0, TILE_BYTES);
+  struct expr dst = x_slot(w->e, "b0", w->l0, FA_TILE_BYTES);
   struct expr first = x_mul(kd, blocks), count = fractals(cn);
   if (w->t.panel <= ATTENTION_SIDE) {
     EMIT(w->e, "load_cbuf_to_cb", F("dst", dst), F("src", src), F("base", x_mul(first, count)),
@@ -219,10 +217,9 @@ static struct expr open_parts(struct writer *w, const char *loop, const char *ex
   return count;
 }
 
-/* c[m, n] of tiles in L0; `first`: nothing is there yet. Small ones on the same accumulators need a
- * barrier between them (Ascend C, Mmad). */
-static void put_mad(struct writer *w, struct expr c, struct expr m, struct expr k, struct expr n,
-                    struct expr first) {
+/* Small products on the same accumulators need a barrier between them (Ascend C, Mmad). */
+void fa_mad(struct writer *w, struct expr c, struct expr m, struct expr k, struct expr n,
+            struct expr first) {
   struct emit *e = w->e;
   /* Without an earlier product the loop has no turn; its rows stay, so that programs are the same
    * as those of earlier versions. */
@@ -232,8 +229,8 @@ static void put_mad(struct writer *w, struct expr c, struct expr m, struct expr 
   emit_if(e, "small", x_mul(again, few));
   emit_barrier(e, PIPE_M);
   emit_end(e);
-  EMIT(e, "mad", F("c", c), F("a", x_slot(e, "a0", w->l0, TILE_BYTES)),
-       F("b", x_slot(e, "b0", w->l0, TILE_BYTES)), F("m", x_max(2, m)), F("k", k), F("n", n),
+  EMIT(e, "mad", F("c", c), F("a", x_slot(e, "a0", w->l0, FA_TILE_BYTES)),
+       F("b", x_slot(e, "b0", w->l0, FA_TILE_BYTES)), F("m", x_max(2, m)), F("k", k), F("n", n),
        F("init", first), W("type", dtype_name(w->at->type)));
   emit_set(e, PIPE_M, PIPE_MTE1, w->l0);
 }
@@ -278,7 +275,7 @@ static void put_scores(struct writer *w, const char *rows, enum panel panel, con
   struct expr kk = open_parts(w, "kd", "kk", w->at->depth_k, tile), kd = w->part;
   load_l0(w, true, task_matrix(w, p, rows), kk, x_mul(kd, ATTENTION_SIDE), p->rows, EXPR(0), false);
   load_columns(w, panel_at(w, panel), kd, kk, nt, cn);
-  put_mad(w, block_at(w), p->rows, kk, cn, x_eq(kd, 0));
+  fa_mad(w, block_at(w), p->rows, kk, cn, x_eq(kd, 0));
   emit_end(w->e);
   struct expr slot = x_mul(p->slot, t->rows * t->cols * WORD_BYTES);
   struct expr key = x_mul(x_add(w->at_key, x_mul(nt, ATTENTION_SIDE)), WORD_BYTES);
@@ -331,7 +328,7 @@ static void close_parts(struct writer *w, struct matrix b, struct expr k, struct
                         struct expr n, struct expr m, struct expr is_first) {
   load_l0(w, false, b, n, x_mul(w->part, ATTENTION_SIDE), k, first, false);
   struct expr part = x_mul(x_mul(w->part, ATTENTION_SIDE * ACCUMULATOR_BYTES), rounded(m));
-  put_mad(w, x_add(block_at(w), part), m, k, n, is_first);
+  fa_mad(w, x_add(block_at(w), part), m, k, n, is_first);
   emit_end(w->e);
 }
 
@@ -415,6 +412,13 @@ static void put_sums(struct writer *w) {
   free_rows(w->e, p);
 }
 
+static void put_step(struct writer *w, struct expr more) {
+  emit_if(w->e, "ahead", more);
+  put_ahead(w);
+  emit_end(w->e);
+  (w->at->gradient ? put_sums : put_values)(w);
+}
+
 void fa_cube_stream(struct writer *w) {
   put_buffers(w);
   emit_stream(w->e, CORE_AIC);
@@ -422,5 +426,5 @@ void fa_cube_stream(struct writer *w) {
   fa_count_tasks(w);
   if (w->at->gradient)
     emit_plain(w->e, "set_atomic_f32");
-  fa_stream(w, "The first scores.", put_flags, put_ahead, w->at->gradient ? put_sums : put_values);
+  fa_stream(w, "The first scores.", put_flags, put_ahead, put_step);
 }

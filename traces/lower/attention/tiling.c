@@ -136,6 +136,8 @@ bool attention_tiling(struct lower_job *job, struct attention_tiling *t) {
       .splits = at->gradient ? 1 : value[ATTENTION_SPLITS].size,
       .cores = value[ATTENTION_CORES].size,
   };
+  if (at->coupled)
+    return attention_coupled_tiling(job, t);
   if (t->rows % FRACTAL_ROWS || t->rows > ATTENTION_SIDE)
     return lower_refuse(job, "rows have to be a multiple of %d, at most %d", FRACTAL_ROWS,
                         ATTENTION_SIDE);
@@ -194,6 +196,8 @@ static uint64_t slice_of(const struct lower_job *job, struct attention_tiling *t
 
 bool attention_candidate(struct lower_job *job, size_t index) {
   const struct attention *at = job->data;
+  if (at->coupled)
+    return attention_coupled_candidate(job, index);
   size_t split = index / (SIDE_COUNT * WIDTH_COUNT * WIDTH_COUNT);
   if (split >= (at->gradient || at->causal || at->window ? 1 : PART_COUNT))
     return false;

@@ -436,13 +436,20 @@ static void clear(struct writer *w) {
     emit_barrier(w->e, PIPE_ALL);
 }
 
+static void put_step(struct writer *w, struct expr more) {
+  emit_if(w->e, "ahead", more);
+  put_probabilities(w);
+  emit_end(w->e);
+  put_result(w);
+}
+
 void fa_vector_stream(struct writer *w) {
   emit_stream(w->e, CORE_AIV);
   emit_kernel_start(w->e, KERNEL_ATTENTION);
   fa_count_tasks(w);
   clear(w);
   if (!w->at->gradient) {
-    fa_stream(w, "The first probabilities.", put_flags, put_probabilities, put_result);
+    fa_stream(w, "The first probabilities.", put_flags, put_probabilities, put_step);
     return;
   }
   put_flags(w, true);

@@ -72,14 +72,19 @@ static struct expr tasks_before(struct writer *w, struct expr cores_before) {
 /* Rounds of all cores, in turn forwards and backwards, and the rest for the last round; or a range
  * for each core. */
 void fa_count_tasks(struct writer *w) {
-  uint64_t cores = w->t.cores, rounds = w->t.tasks / cores;
+  uint64_t cores = w->t.cores, rounds = w->t.tasks / cores, rest = w->t.tasks % cores;
+  if (w->at->coupled && !w->at->causal) {
+    w->first = emit_assigned(w->e, "task0", x_add(x_mul(w->blk, rounds), x_min(w->blk, rest)));
+    w->tasks = emit_assigned(w->e, "tasks", x_add(rounds, x_lt(w->blk, rest)));
+    return;
+  }
   if (attention_ranges(w->at)) {
     w->first = emit_assigned(w->e, "task0", tasks_before(w, w->blk));
     w->tasks = emit_assigned(w->e, "tasks", x_sub(tasks_before(w, x_add(w->blk, 1)), w->first));
     return;
   }
   struct expr turn = rounds % 2 ? x_sub(cores - 1, w->blk) : w->blk;
-  w->tasks = emit_assigned(w->e, "tasks", x_add(rounds, x_lt(turn, w->t.tasks % w->t.cores)));
+  w->tasks = emit_assigned(w->e, "tasks", x_add(rounds, x_lt(turn, rest)));
 }
 
 /* Behind the last key that a row of the task sees, in its part of the keys. */
@@ -122,6 +127,7 @@ void fa_task(struct writer *w, struct place *p, struct expr i) {
   const struct attention_tiling *t = &w->t;
   uint64_t heads = w->at->batch * w->at->heads, blocks = t->row_blocks;
   bool longest_first = w->at->causal && !attention_ranges(w->at), splits = t->splits > 1;
+  p->index = i;
   p->odd = fa_let(w, p, "odd", x_mod(i, 2));
   struct expr u = fa_let(w, p, splits ? "turn" : "u", number_of(w, p, i));
   p->piece = EXPR(0);
@@ -164,7 +170,7 @@ static struct expr put_next(struct writer *w, struct expr i, struct expr s) {
 }
 
 void fa_stream(struct writer *w, const char *comment, void (*flags)(struct writer *w, bool set),
-               fa_put *put_ahead, fa_put *put_present) {
+               fa_put *put_first, void (*put_step)(struct writer *w, struct expr more)) {
   struct emit *e = w->e;
   flags(w, true);
   emit_comment(e, "%s", comment);
@@ -173,17 +179,13 @@ void fa_stream(struct writer *w, const char *comment, void (*flags)(struct write
   struct expr sx = emit_assigned(e, "sx", EXPR(0));
   fa_step(w, &w->next, EXPR(0));
   w->next.step = sx;
-  put_ahead(w);
+  put_first(w);
   emit_end(e);
   struct expr i = emit_for(e, "i", w->tasks);
   fa_task(w, &w->here, i);
   struct expr s = emit_for(e, "s", w->here.steps);
   fa_step(w, &w->here, s);
-  struct expr more = put_next(w, i, s);
-  emit_if(e, "ahead", more);
-  put_ahead(w);
-  emit_end(e);
-  put_present(w);
+  put_step(w, put_next(w, i, s));
   emit_end(e);
   emit_end(e);
   emit_comment(e, "Nothing stays set.");
@@ -290,6 +292,12 @@ void attention_emit(const struct lower_job *job, struct emit *e) {
   bool gradient = w.at->gradient;
   if (!attention_tiling(&copy, &w.t))
     vinci_bug("%s: %s", job->op->name, copy.reason);
+  if (w.at->coupled) {
+    emit_kernel(e, job->op->name, (uint32_t)w.t.cores);
+    put_tensors(&w);
+    fa_coupled_stream(&w);
+    return;
+  }
   if (gradient)
     fa_grad_first(&w);
   emit_mixed_kernel(e, job->op->name, (uint32_t)w.t.cores, ATTENTION_VECTORS);

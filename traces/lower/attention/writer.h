@@ -12,7 +12,8 @@ enum { SIGNAL_SCORES, SIGNAL_PROBABILITIES, SIGNAL_PARTIAL };
 /* A step of a task of this block: names and numbers of its rows. */
 struct place {
   const char *suffix;    /* of the names: "" here, "x" for the next step */
-  struct expr odd;       /* whether the number of the task is */
+  struct expr index;     /* number of the task in this block */
+  struct expr odd;       /* whether that is */
   struct expr piece;     /* which part of the keys */
   struct expr z;         /* head, of all sequences */
   struct expr row, rows; /* the first and how many */
@@ -24,6 +25,8 @@ struct place {
   struct expr key, keys;  /* of the step */
   struct expr slot;       /* in the workspace */
   struct expr from, mine; /* of the rows, those of the vector core that runs */
+  /* Coupled cores: fractals of the rows, elements of a column of 16, such columns of the step. */
+  struct expr tall, each, wide;
 };
 
 struct writer {
@@ -71,10 +74,11 @@ void fa_count_tasks(struct writer *w);
 void fa_task(struct writer *w, struct place *p, struct expr i);
 void fa_step(struct writer *w, struct place *p, struct expr step);
 typedef void fa_put(struct writer *w);
-/* A stream that is one step ahead with what the other cores wait for. `flags` sets those that say
+/* A stream that is one step ahead with what the other cores wait for, from the first step of the
+ * first task on: then each step, and whether another step follows. `flags` sets those that say
  * "free", or takes them back. */
 void fa_stream(struct writer *w, const char *comment, void (*flags)(struct writer *w, bool set),
-               fa_put *put_ahead, fa_put *put_present);
+               fa_put *put_first, void (*put_step)(struct writer *w, struct expr more));
 void fa_signal(struct emit *e, enum pipe pipe, unsigned id);
 void fa_await(struct emit *e, unsigned id);
 
@@ -105,10 +109,27 @@ void fa_hide_below(struct writer *w, struct place *p, struct vunit *unit);
 void fa_load_mask(struct writer *w, struct place *p);
 void fa_hide_masked(struct writer *w, struct vunit *unit);
 
+/* ---- cube.c, for both kinds of cube core ---- */
+
+enum { FA_TILE_BYTES = ATTENTION_SIDE * ATTENTION_SIDE * HALF_BYTES }; /* of a half of L0 */
+
+/* c[m, n] of tiles in L0; `first`: nothing is there yet. */
+void fa_mad(struct writer *w, struct expr c, struct expr m, struct expr k, struct expr n,
+            struct expr first);
+
+/* ---- coupled cores (coupled_vector.c) ---- */
+
+/* Scores in UB to probabilities in UB; the product with V in L0C to the result in device memory. */
+void fa_coupled_softmax(struct writer *w, struct place *p);
+void fa_coupled_update(struct writer *w, struct place *p);
+/* What V does before the first step. */
+void fa_coupled_clear(struct writer *w);
+
 /* ---- kernels ---- */
 
-void fa_cube_stream(struct writer *w);   /* cube.c */
-void fa_vector_stream(struct writer *w); /* vector.c */
+void fa_cube_stream(struct writer *w);    /* cube.c */
+void fa_vector_stream(struct writer *w);  /* vector.c */
+void fa_coupled_stream(struct writer *w); /* coupled.c */
 /* ends.c; two kernels declare the workspace that one hands to the other. */
 void fa_parts_workspace(struct writer *w);
 void fa_grad_workspace(struct writer *w);

@@ -3,13 +3,15 @@
  * resize: maps of another size, by the nearest point or bilinear. A tile is a row of the result:
  * one or two rows of the map come in, are mixed by the place of the row, and points of that mixture
  * are gathered. Where they lie, and how much of the right neighbour a point has, are tables that
- * each core computes once.
+ * each core computes once. On a chip that does not gather, copies of blocks put points of whole
+ * blocks in their places.
  */
 #include <string.h>
 
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
 #include "core/isa/isa.h"
+#include "traces/lower/estimate.h"
 #include "traces/lower/vector/kernel.h"
 #include "traces/lower/vector/unit.h"
 
@@ -118,16 +120,11 @@ static uint64_t point_blocks(const struct vresize *r) {
   return whole ? bytes / BLOCK_BYTES : 0;
 }
 
-static void put_gather(struct vunit *unit, const struct vresize *r, unsigned dst, unsigned src,
-                       unsigned table) {
-  uint64_t blocks = r->ow * point_blocks(r);
-  if (blocks == 0) {
-    vunit_step(unit, &(struct vstep){GATHER_((uint8_t)dst, (uint8_t)src, (uint8_t)table)});
-    return;
-  }
-  VROW(unit, V(src) | V(table), V(dst), "vgatherb", F("dst", unit->reg[dst]),
-       F("offset", unit->reg[table]), F("src", unit->reg[src]),
-       F("repeat", ceil_div(blocks, REPEAT_BLOCKS)), W("type", dtype_name(gathered(r))));
+/* ---- by copies ---- */
+
+/* How often a row of y has each point of x; 0: not all equally often, or not in turn. */
+static uint64_t copies_of_point(const struct vresize *r) {
+  return r->ow % r->w == 0 && !r->corners ? r->ow / r->w : 0;
 }
 
 static uint64_t gather_mcycles(const struct vinci_soc *soc, const struct vresize *r) {
@@ -135,6 +132,127 @@ static uint64_t gather_mcycles(const struct vinci_soc *soc, const struct vresize
   unsigned index = vtile_bytes(gathered(r)) == FLOAT_BYTES ? row->class32 : row->class16;
   uint64_t fetches = point_blocks(r) ? (uint64_t)soc->offset_fetch_mcycles / REPEAT_BLOCKS : 0;
   return (uint64_t)soc->vector_class[index].per_repeat_mcycles + fetches;
+}
+
+static uint64_t copies_count(const struct vresize *r) {
+  uint64_t every = copies_of_point(r);
+  return every > 0 ? every * (1 + r->bilinear) : r->ow;
+}
+
+/* Of a row of y. */
+static uint64_t element_cycles(const struct vinci_soc *soc, const struct vresize *r) {
+  uint64_t bytes = out_elements(r) * vtile_bytes(gathered(r));
+  return ceil_div(bytes, (uint64_t)soc->vector_bytes) * gather_mcycles(soc, r) / MILLI;
+}
+
+static uint64_t copy_cycles(const struct vinci_soc *soc, const struct vresize *r) {
+  const struct path_cost *path = &soc->path[PATH_UB_UB];
+  uint64_t bytes = out_elements(r) * vtile_bytes(gathered(r));
+  uint64_t issue = copies_count(r) * kernel_issue_cycles(soc, KERNEL_ELEMENTWISE);
+  uint64_t move = (copies_count(r) * (uint64_t)path->startup_mcycles +
+                   bytes * MILLI * MILLI / (uint64_t)path->mbytes_per_cycle) /
+                  MILLI;
+  return max_u64(issue, move);
+}
+
+static bool has(const struct vinci_soc *soc, enum isa_op op) {
+  return isa_row(op)->archs & 1u << soc->arch;
+}
+
+static bool points_are_blocks(const struct vresize *r) {
+  return r->c0 * vtile_bytes(r->type) % BLOCK_BYTES == 0;
+}
+
+/* Chips that gather blocks do; others gather elements, unless copies take less. */
+static bool gathers(const struct vinci_soc *soc, const struct vresize *r) {
+  if (has(soc, OP_VGATHERB) || !points_are_blocks(r))
+    return true;
+  return has(soc, OP_VGATHER) && element_cycles(soc, r) <= copy_cycles(soc, r);
+}
+
+struct copies {
+  struct emit *e;
+  struct expr dst, src;
+  uint64_t blocks; /* of a point */
+};
+
+/* `count` points from number `from` on, to each `every`-th place from number `to` on. */
+static void copy_points(const struct copies *c, struct expr to, struct expr from, uint64_t count,
+                        uint64_t every) {
+  if (count > 0)
+    EMIT(c->e, "copy_ubuf_to_ubuf", F("dst", x_at(c->dst, to, c->blocks * BLOCK_BYTES)),
+         F("src", x_at(c->src, from, c->blocks * BLOCK_BYTES)), F_IF(count > 1, "n_burst", count),
+         F("len_burst", c->blocks), F_IF(count > 1, "dst_gap", (every - 1) * c->blocks));
+}
+
+/* The point of x whose share a point of y has, or the one to its right: the place of the middle of
+ * the point, rounded down, in x. */
+static struct expr place_of(const struct vresize *r, struct expr point, bool right) {
+  struct expr left = x_div(x_mul(point, r->w), r->ow);
+  if (r->corners)
+    left = x_div(x_mul(point, r->w - 1), max_u64(r->ow - 1, 1));
+  else if (r->bilinear)
+    left = x_div(x_max(0, x_sub(x_mul(x_add(x_mul(point, 2), 1), r->w), r->ow)), 2 * r->ow);
+  return right ? x_min(x_add(left, 1), r->w - 1) : left;
+}
+
+/*
+ * Points in turn: of each `every` points of y, all that lie at the same place between two points of
+ * x, with one instruction. Those left of the first middle have the point before; the first and the
+ * last of all stop at the edge.
+ */
+static void copy_in_turn(const struct vresize *r, const struct copies *c, uint64_t every,
+                         bool right) {
+  for (uint64_t turn = 0; turn < every; turn++) {
+    bool before = r->bilinear && 2 * turn + 1 < every;
+    if (before == right && r->w > 1) { /* the point with the same number */
+      uint64_t first = before;         /* whose own place is beyond the edge */
+      copy_points(c, EXPR(first * every + turn), EXPR(first), r->w - first, every);
+      if (before)
+        copy_points(c, EXPR(turn), EXPR(1), 1, 1);
+    } else if (r->w == 1) {
+      copy_points(c, EXPR(turn), EXPR(0), 1, 1);
+    } else if (before) {
+      copy_points(c, EXPR(every + turn), EXPR(0), r->w - 1, every);
+      copy_points(c, EXPR(turn), EXPR(0), 1, 1);
+    } else {
+      copy_points(c, EXPR(turn), EXPR(1), r->w - 1, every);
+      copy_points(c, EXPR((r->w - 1) * every + turn), EXPR(r->w - 1), 1, 1);
+    }
+  }
+}
+
+static void put_copies(struct vunit *unit, const struct vresize *r, unsigned dst, unsigned src,
+                       bool right) {
+  struct copies c = {unit->emit, unit->reg[dst], unit->reg[src],
+                     r->c0 * vtile_bytes(gathered(r)) / BLOCK_BYTES};
+  uint64_t every = copies_of_point(r);
+  vunit_order(unit, V(src), V(dst));
+  if (every > 0) {
+    copy_in_turn(r, &c, every, right);
+    return;
+  }
+  struct expr point = emit_for(unit->emit, "point", r->ow);
+  copy_points(&c, point, place_of(r, point, right), 1, 1);
+  emit_end(unit->emit);
+}
+
+/* ---- by either ---- */
+
+static void put_gather(struct vunit *unit, const struct vresize *r, unsigned dst, unsigned src,
+                       unsigned table) {
+  uint64_t blocks = r->ow * point_blocks(r);
+  if (!gathers(unit->emit->soc, r)) {
+    put_copies(unit, r, dst, src, table == Y1);
+    return;
+  }
+  if (blocks == 0) {
+    vunit_step(unit, &(struct vstep){GATHER_((uint8_t)dst, (uint8_t)src, (uint8_t)table)});
+    return;
+  }
+  VROW(unit, V(src) | V(table), V(dst), "vgatherb", F("dst", unit->reg[dst]),
+       F("offset", unit->reg[table]), F("src", unit->reg[src]),
+       F("repeat", ceil_div(blocks, REPEAT_BLOCKS)), W("type", dtype_name(gathered(r))));
 }
 
 static uint64_t sum_mcycles(const struct vinci_soc *soc, const struct vstep *steps,
@@ -155,16 +273,18 @@ static bool work(struct lower_job *job, const struct vkernel *kernel, struct vti
   enum dtype type = gathered(r);
   uint64_t in = repeats(job, in_elements(r), type), out = repeats(job, out_elements(r), type);
   unsigned rows = 1 + r->bilinear;
+  uint64_t points = gathers(soc, r) ? element_cycles(soc, r) : copy_cycles(soc, r);
   uint64_t converts = r->bilinear && r->type != DTYPE_FP32 ? MILLI : 0;
   work->in_bytes = in_elements(r) * vtile_bytes(r->type) * rows;
   work->in_copies = rows;
-  work->vector_cycles =
-      r->bilinear
-          ? (in * (sum_mcycles(soc, mix_rows, type) + 2 * converts) +
-             out * (sum_mcycles(soc, mix_points, type) + 2 * gather_mcycles(soc, r) + converts)) /
-                MILLI
-          : out * gather_mcycles(soc, r) / MILLI;
+  work->vector_cycles = r->bilinear ? (in * (sum_mcycles(soc, mix_rows, type) + 2 * converts) +
+                                       out * (sum_mcycles(soc, mix_points, type) + converts)) /
+                                              MILLI +
+                                          2 * points
+                                    : points;
   work->instructions = r->bilinear ? 20 : 4;
+  if (!gathers(soc, r))
+    work->instructions += (1 + r->bilinear) * copies_count(r);
   return true;
 }
 
@@ -225,7 +345,7 @@ static void put_rows(struct emit *e, struct vkernel *kernel) {
   emit_comment(e, "Where points lie in x, and shares of their neighbours.");
   if (r->bilinear)
     put_shares(e, r);
-  if (r->bilinear || blocks == 0)
+  if (r->bilinear || (blocks == 0 && gathers(e->soc, r)))
     put_tables(e, r, &elements, out_elements(r), r->address[Y2]);
   if (blocks > 0)
     put_tables(e, r, &whole, round_up(r->ow * blocks, REPEAT_BLOCKS), r->address[T3]);
@@ -325,8 +445,11 @@ static enum vinci_status read_keys(struct lower_job *job, struct vresize *r) {
     return lower_error(job, "corners=1 is for mode=bilinear");
   if (r->oh > HEIGHT_MAX)
     return lower_error(job, "more than %d rows of y are not supported", HEIGHT_MAX);
-  if (!(isa_row(OP_VGATHER)->archs & 1u << job->soc->arch))
-    return lower_error(job, "%s has no instruction that gathers", job->soc->name);
+  if (!has(job->soc, OP_VGATHER) && !points_are_blocks(r))
+    return lower_error(job,
+                       "%s has no instruction that gathers: points have to be whole blocks of %d "
+                       "bytes",
+                       job->soc->name, BLOCK_BYTES);
   const uint64_t out[] = {r->images, r->oh, r->ow, r->c0};
   return lower_bounded(job, out, 4);
 }
