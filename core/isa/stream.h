@@ -20,10 +20,14 @@ struct stream {
   uint32_t core; /* that executes */
   uint64_t row;  /* next */
   uint64_t end;
-  uint64_t turns;        /* loop, endloop and let rows, so far */
+  uint64_t turns;        /* rows that are no instructions, so far */
   uint32_t tensor_hint;  /* where the last GM range was found */
   bool unchecked_ranges; /* whoever executes looks at them */
   struct known *known;   /* instructions that were checked before; NULL: not kept */
+  /* With values: what read rows read, UB and the register of vreducev2; NULL: they take what they
+   * say. Set after stream_start(). */
+  const uint8_t *ub;
+  const uint64_t *lanes_taken;
   int64_t *variables;
   int64_t *loop_count; /* by loop variable */
 };

@@ -15,6 +15,8 @@
 
 #include "core/control/signals.h"
 
+struct value_core;
+
 /* One executed instruction; valid during the call. */
 struct machine_step {
   const struct inst *inst;
@@ -67,6 +69,9 @@ struct machine_options {
    * is done (0..1000); false ends the run with VINCI_E_LIMIT. May be NULL. */
   bool (*progress)(void *context, uint64_t instructions, unsigned done_permille);
   void *progress_context;
+  /* By core: what the observers compute, which read rows read once the block has begun; NULL: they
+   * take what they say. */
+  const struct value_core *values;
 };
 
 /*

@@ -135,6 +135,7 @@ run(struct execution *execution,
       .unchecked_ranges = execution->lenient,
       .progress = progress,
       .progress_context = context,
+      .values = values->cores,
   };
   struct program_source *source = values->trace->source;
   if (source && source->auto_sync)

@@ -13,38 +13,39 @@ from vecops import CHAIN, NUMPY, extents, main, rounded, wide
 ALL = ["fp16", "bf16", "fp32", "int8", "uint8", "int16", "int32", "int64"]
 
 
-def spread(rng, elements, count, tile):
-    """A mask that keeps i * count // elements of the first i at each border of a tile, anywhere within."""
+def spread(rng, elements, count, where):
+    """A mask that keeps `count` elements: anywhere, or as near to the begin or the end as they can be."""
     mask = np.zeros(elements, np.uint8)
-    for begin in range(0, elements, tile):
-        end = min(begin + tile, elements)
-        kept = end * count // elements - begin * count // elements
-        mask[begin + rng.permutation(end - begin)[:kept]] = 1
+    if where == "anywhere":
+        mask[rng.permutation(elements)[:count]] = 1
+    else:
+        mask[slice(0, count) if where == "begin" else slice(elements - count, elements)] = 1
     return mask
 
 
-# A tiling that is given, and the tile that goes with it; without, a tile of one element fits every tiling.
-CASES = [("1", 1, 1, ""), ("4", 1, 1, ""), ("17x3", 51, 1, ""), ("127", 5, 127, "cols=127 blocks=1"),
-         ("31x33", 500, 1, ""), ("5x1009", 1003, 512, "cols=512 blocks=3"), ("100003", 1, 1, ""),
-         ("100003", 99991, 1024, "cols=1024 blocks=7 buffers=1"), ("3x5x7x401", 20000, 1536, "cols=1536 buffers=2 blocks=2")]
+# Tiles and blocks that keep all or nothing are among these, with tilings that are chosen and given.
+CASES = [("1", 1, "begin", ""), ("4", 1, "anywhere", ""), ("17x3", 51, "anywhere", ""), ("127", 5, "end", "cols=127 blocks=1"),
+         ("31x33", 500, "anywhere", ""), ("5x1009", 1003, "begin", "cols=512 blocks=3"), ("100003", 1, "end", ""),
+         ("100003", 99991, "anywhere", "cols=1024 blocks=7 buffers=1"), ("3x5x7x401", 20000, "end", "cols=1536 buffers=2 blocks=2"),
+         ("43008", 5120, "end", "cols=512 blocks=8 buffers=2")]
 
 
 def selects(cases):
-    for shape, count, tile, tiling in CASES:
+    for shape, count, where, tiling in CASES:
         for dtype in ALL:
             x = cases.draw(shape, dtype)
             if NUMPY[dtype] in (np.float16, np.float32):
                 x.flat[0] = np.nan if count > 1 else np.inf
-            mask = spread(cases.rng, x.size, count, tile).reshape(x.shape)
+            mask = spread(cases.rng, x.size, count, where).reshape(x.shape)
             cases.add("masked_select shape=%s count=%d dtype=%s %s" % (shape, count, dtype, tiling),
                       {"x": x, "mask": mask}, {"y": x[mask != 0]})
 
 
 def nonzeros(cases):
-    for shape, count, tile, tiling in CASES:
+    for shape, count, where, tiling in CASES:
         for dtype in ALL[:-1]:
             size = int(np.prod(extents(shape)))
-            mask = spread(cases.rng, size, count, tile).reshape(extents(shape))
+            mask = spread(cases.rng, size, count, where).reshape(extents(shape))
             x = cases.draw(shape, dtype)
             x[x == 0] = 3
             if NUMPY[dtype] in (np.float16, np.float32):  # neither is 0, and the smallest is no 0
