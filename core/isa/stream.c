@@ -33,8 +33,7 @@ void stream_start(struct stream *stream, const struct vinci_soc *soc,
   stream->end = stream->row + stream->program->row_count;
   stream->tensor_hint = kernel->first_tensor;
   stream->unchecked_ranges = false;
-  stream->ub = NULL;
-  stream->lanes_taken = NULL;
+  stream->data = (struct stream_data){0};
   stream->variables[VAR_BLK] = blk;
   stream->variables[VAR_SUB] = sub;
   stream->variables[VAR_BLOCKS] = kernel->blocks;
@@ -166,7 +165,7 @@ static enum vinci_status read_value(const struct stream *stream, const struct pr
                                     int64_t from, int64_t *out, struct vinci_diag *diag) {
   enum { WORD_BYTES = 4 };
   if (from == READ_REGISTER) {
-    *out = (int64_t)*stream->lanes_taken;
+    *out = (int64_t)*stream->data.lanes_taken;
     return VINCI_OK;
   }
   uint64_t bytes = soc_space_bytes(stream->soc, SPACE_UB);
@@ -174,7 +173,7 @@ static enum vinci_status read_value(const struct stream *stream, const struct pr
     return stream_error(stream, row->line, diag,
                         "read at address %lld of UB, which has %llu bytes in words of 4",
                         (long long)from, (unsigned long long)bytes);
-  *out = load_i32(stream->ub + from);
+  *out = load_i32(stream->data.ub + from);
   return VINCI_OK;
 }
 
@@ -211,7 +210,7 @@ static enum vinci_status step_control(struct stream *stream, const struct progra
     stream->row++;
     return check_expected(stream, row, value, diag);
   case ROW_READ:
-    if (stream->ub && read_value(stream, row, from, &value, diag) != VINCI_OK)
+    if (stream->data.ub && read_value(stream, row, from, &value, diag) != VINCI_OK)
       return VINCI_E_INPUT;
     break;
   default:

@@ -12,6 +12,12 @@
 #include "core/isa/program.h"
 #include "core/isa/source.h"
 
+/* With values, what read rows read; NULL: they take what they say. */
+struct stream_data {
+  const uint8_t *ub;
+  const uint64_t *lanes_taken; /* by the last vreducev2 */
+};
+
 struct stream {
   const struct vinci_soc *soc;
   const struct vinci_trace *trace;
@@ -24,10 +30,7 @@ struct stream {
   uint32_t tensor_hint;  /* where the last GM range was found */
   bool unchecked_ranges; /* whoever executes looks at them */
   struct known *known;   /* instructions that were checked before; NULL: not kept */
-  /* With values: what read rows read, UB and the register of vreducev2; NULL: they take what they
-   * say. Set after stream_start(). */
-  const uint8_t *ub;
-  const uint64_t *lanes_taken;
+  struct stream_data data; /* set after stream_start() */
   int64_t *variables;
   int64_t *loop_count; /* by loop variable */
 };

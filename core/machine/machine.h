@@ -15,7 +15,7 @@
 
 #include "core/control/signals.h"
 
-struct value_core;
+struct stream_data;
 
 /* One executed instruction; valid during the call. */
 struct machine_step {
@@ -69,9 +69,9 @@ struct machine_options {
    * is done (0..1000); false ends the run with VINCI_E_LIMIT. May be NULL. */
   bool (*progress)(void *context, uint64_t instructions, unsigned done_permille);
   void *progress_context;
-  /* By core: what the observers compute, which read rows read once the block has begun; NULL: they
-   * take what they say. */
-  const struct value_core *values;
+  /* What read rows of a core read, once a block has begun there; NULL: they take what they say. */
+  struct stream_data (*data)(void *context, uint32_t core);
+  void *data_context;
 };
 
 /*

@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-#include "core/machine/values.h"
-
 /* Pipes by how far down the data's way they are. */
 static const uint8_t down_the_way[] = {PIPE_MTE3, PIPE_FIX, PIPE_V, PIPE_M, PIPE_MTE1, PIPE_MTE2};
 enum { QUEUED_PIPES = sizeof down_the_way };
@@ -484,9 +482,6 @@ void machine_core_start(struct machine_core *core, uint32_t block, uint32_t sub)
   inst_reset_registers(&core->inst);
   struct machine_step step = machine_step_of(core, NULL, PIPE_ALL);
   MACHINE_TELL(machine, begin_block, &step);
-  const struct value_core *values = machine->options.values;
-  if (values && values[core->index].registers) {
-    core->stream.ub = values[core->index].bytes[SPACE_UB];
-    core->stream.lanes_taken = &values[core->index].registers->taken;
-  }
+  if (machine->options.data)
+    core->stream.data = machine->options.data(machine->options.data_context, core->index);
 }
