@@ -238,6 +238,8 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/cube/weight_quant.c \
 	traces/lower/vector/activations.c \
 	traces/lower/vector/adaptive.c \
+	traces/lower/vector/adaptive.h \
+	traces/lower/vector/adaptive_grad.c \
 	traces/lower/vector/argmax.c \
 	traces/lower/vector/batch_norm.c \
 	traces/lower/vector/binary.c \
