@@ -290,6 +290,7 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/vector/pool_argmax.c \
 	traces/lower/vector/pool_rows.c \
 	traces/lower/vector/quant.c \
+	traces/lower/vector/random.c \
 	traces/lower/vector/recurrent.c \
 	traces/lower/vector/quant_rows.c \
 	traces/lower/vector/reduce.c \

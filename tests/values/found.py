@@ -107,7 +107,41 @@ def pools(cases):
                       {"dx": rounded(dx.reshape(x.shape), dtype)}, CHAIN[dtype])
 
 
-GROUPS = [selects, nonzeros, losses, pools]
+def philox(counters, key):
+    """Philox-4x32-10 from its definition: counters of four words a row, a key of two words."""
+    words, low = [counters[:, i].astype(np.uint64) for i in range(4)], np.uint64(0xffffffff)
+    keys = [np.uint64(k) for k in key]
+    for _ in range(10):
+        first, second = words[0] * np.uint64(0xD2511F53), words[2] * np.uint64(0xCD9E8D57)
+        words = [(second >> np.uint64(32)) ^ words[1] ^ keys[0], second & low,
+                 (first >> np.uint64(32)) ^ words[3] ^ keys[1], first & low]
+        keys = [(keys[0] + np.uint64(0x9E3779B9)) & low, (keys[1] + np.uint64(0xBB67AE85)) & low]
+    return np.stack(words, 1).astype(np.uint32)
+
+
+def mask_bits(size, keep, seed, seed1, offset):
+    """Bits in the order that the operator documents, as many as whole 128 bits have."""
+    groups = -(-size // 1024)
+    counters = np.zeros((groups * 256, 4), np.uint32)
+    counters[:, 0], counters[:, 2] = np.arange(groups * 256), offset
+    words = philox(counters, (seed, seed1)).reshape(groups, 256, 4).transpose(0, 2, 1).reshape(-1)
+    bits = (words >> 8).astype(np.float64) < round(keep * 2 ** 24)
+    return np.packbits(bits, bitorder="little")[:-(-size // 128) * 16]
+
+
+def masks(cases):
+    # The test vector that the authors publish for a counter and a key of zeros.
+    known = philox(np.zeros((1, 4), np.uint32), (0, 0))[0]
+    assert [hex(word) for word in known] == ["0x6627e8d5", "0xe169c58d", "0xbc57ac4c", "0x9b00dbd8"]
+    for shape, keep, keys in [("1", 0.5, (0, 0, 0)), ("1024", 0.9, (1, 2, 3)), ("3x1000", 0.1, (2147483647, 5, 0)),
+                              ("129", 0, (7, 0, 0)), ("4100", 1, (7, 0, 0)), ("65536", 0.5, (0, 2147483647, 2147483647)),
+                              ("17x3001 cols=3 blocks=5 buffers=1", 0.3, (42, 0, 9)), ("100003 cols=1 blocks=40", 1 / 3, (3, 1, 4))]:
+        size = int(np.prod(extents(shape.split()[0])))
+        cases.add("dropout_mask shape=%s keep=%.17g seed=%d seed1=%d offset=%d" % (shape, keep, *keys), {},
+                  {"y": mask_bits(size, keep, *keys)})
+
+
+GROUPS = [selects, nonzeros, losses, pools, masks]
 
 if __name__ == "__main__":
     sys.exit(main(GROUPS, __doc__))

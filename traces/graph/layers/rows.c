@@ -351,8 +351,12 @@ static bool is_point_before(const struct build *build, const struct image *x,
   bool asymmetric = coordinates && strcmp(coordinates, "asymmetric") == 0;
   bool half = coordinates && strstr(coordinates, "half_pixel") != NULL;
   bool whole = y->h % x->h == 0 && y->w % x->w == 0;
+  /* Places are whole numbers, or at most in the middle between two. */
+  bool taken = x->h % y->h == 0 && x->w % y->w == 0;
+  bool doubled = whole && y->h <= 2 * x->h && y->w <= 2 * x->w;
   if (asymmetric)
-    return nearest && strcmp(nearest, "floor") == 0;
+    return taken || (nearest && strcmp(nearest, "floor") == 0) ||
+           (doubled && nearest && strcmp(nearest, "round_prefer_floor") == 0);
   return half && whole && (!nearest || strncmp(nearest, "round_prefer", 12) == 0);
 }
 
@@ -389,16 +393,17 @@ bool layer_resize(struct build *build) {
   bool corners = coordinates && strcmp(coordinates, "align_corners") == 0;
   if (!bilinear && !(mode && strcmp(mode, "nearest") == 0))
     return build_refuse(build, "mode %s; nearest and linear are possible", mode ? mode : "");
-  if (bilinear && !corners && !(coordinates && strstr(coordinates, "half_pixel")))
+  bool asymmetric = coordinates && strcmp(coordinates, "asymmetric") == 0;
+  if (bilinear && !corners && !asymmetric && !(coordinates && strstr(coordinates, "half_pixel")))
     return build_refuse(build, "linear with coordinates %s", coordinates ? coordinates : "");
   if (!bilinear && !is_point_before(build, &from, &to))
     return build_refuse(build, "nearest with coordinates %s", coordinates ? coordinates : "");
   bool blocks = build->layout == LAYOUT_5HD;
   uint32_t in = build_input(build, 0, build->layout);
   build_kernel1(build, "resize", &BUILD_LIST(in), build_output(build, 0, build->layout),
-                "shape=%s size=%llux%llu mode=%s corners=%d format=%s dtype=%s",
+                "shape=%s size=%llux%llu mode=%s corners=%d asymmetric=%d format=%s dtype=%s",
                 build_shape(build, in).text, (unsigned long long)to.h, (unsigned long long)to.w,
-                bilinear ? "bilinear" : "nearest", bilinear && corners, blocks ? "nc1hwc0" : "nchw",
-                dtype_name(x->dtype));
+                bilinear ? "bilinear" : "nearest", bilinear && corners, bilinear && asymmetric,
+                blocks ? "nc1hwc0" : "nchw", dtype_name(x->dtype));
   return true;
 }
