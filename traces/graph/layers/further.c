@@ -287,3 +287,23 @@ bool layer_lrn(struct build *build) {
       -graph_arg_number(build->layer, "beta", 0.75), (unsigned long long)all, type);
   return true;
 }
+
+/* Indices of the elements that are not 0, a row for each dimension. How many there are is what the
+ * file notes as the extent of the result, or --dim says. */
+bool layer_non_zero(struct build *build) {
+  const struct graph_tensor *x = build_tensor(build, 0), *y = build_result(build, 0);
+  if (!x || !y || y->rank != 2 || x->rank == 0 || y->shape[0] != x->rank)
+    return build_refuse(build, "a row of indices for each dimension is needed");
+  struct shape_text shape = shape_text(x->shape, x->rank);
+  unsigned long long count = (unsigned long long)y->shape[1];
+  const char *type = dtype_name(x->dtype);
+  if (!build_can(build, "nonzero", "shape=%s count=%llu dtype=%s", shape.text, count, type))
+    return build_refuse(build, "%llu elements that are not 0, of %s %s, are not modelled", count,
+                        type, shape.text);
+  uint32_t in = build_input(build, 0, LAYOUT_ND);
+  uint32_t out = build_temp(build, DTYPE_INT64, y->shape, 2);
+  build_kernel1(build, "nonzero", &BUILD_LIST(in), out, "shape=%s count=%llu dtype=%s", shape.text,
+                count, type);
+  build_view_output(build, 0, LAYOUT_ND, build_cast(build, out, y->dtype));
+  return true;
+}
