@@ -242,6 +242,8 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/cube/weight_quant.c \
 	traces/lower/vector/activations.c \
 	traces/lower/vector/adaptive.c \
+	traces/lower/vector/adaptive.h \
+	traces/lower/vector/adaptive_grad.c \
 	traces/lower/vector/argmax.c \
 	traces/lower/vector/batch_norm.c \
 	traces/lower/vector/binary.c \
@@ -292,6 +294,7 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/vector/pool_argmax.c \
 	traces/lower/vector/pool_rows.c \
 	traces/lower/vector/quant.c \
+	traces/lower/vector/random.c \
 	traces/lower/vector/recurrent.c \
 	traces/lower/vector/quant_rows.c \
 	traces/lower/vector/reduce.c \

@@ -14,12 +14,26 @@
 /* Variables every stream has; loop counters and lets follow. */
 enum { VAR_BLK, VAR_SUB, VAR_BLOCKS, VAR_FIRST_FREE };
 
-enum program_row_kind { ROW_INST, ROW_LOOP, ROW_ENDLOOP, ROW_LET };
+enum program_row_kind {
+  ROW_INST,
+  ROW_LOOP,
+  ROW_ENDLOOP,
+  ROW_LET,
+  ROW_READ,   /* as ROW_LET; with values the scalar unit reads the value (operand 1: where) */
+  ROW_SET,    /* as ROW_LET, of a variable that is there already */
+  ROW_EXPECT, /* the variable has to have this value */
+  ROW_KIND_COUNT
+};
+
+/* Operands of ROW_READ: what runs without values take, and the address of an int32 in UB, or the
+ * register with the number of lanes that the last vreducev2 has taken. */
+enum { READ_TAKEN_TO_BE, READ_FROM, READ_FIELDS };
+#define READ_REGISTER INT64_C(-1)
 
 struct program_row {
   uint8_t kind;           /* enum program_row_kind */
-  uint8_t arg_count;      /* ROW_INST: as the ISA row; ROW_LOOP, ROW_LET: 1; ROW_ENDLOOP: 0 */
-  uint16_t op;            /* ROW_INST: enum isa_op; ROW_LOOP, ROW_ENDLOOP, ROW_LET: variable */
+  uint8_t arg_count;      /* ROW_INST: as the ISA row; ROW_READ: 2; ROW_ENDLOOP: 0; others: 1 */
+  uint16_t op;            /* ROW_INST: enum isa_op; others: variable */
   uint32_t line;          /* 1-based line of the trace */
   uint32_t expr_mask;     /* bit i: operand i is an expression index, not a constant */
   uint32_t partner;       /* ROW_LOOP: its ROW_ENDLOOP; ROW_ENDLOOP: its ROW_LOOP;

@@ -82,7 +82,7 @@ static uint64_t count_rows(struct counting *counting, uint64_t first, uint64_t e
     counting->rows++;
     if (row->kind == ROW_INST) {
       sum = add(sum, 1);
-    } else if (row->kind == ROW_LET) {
+    } else if (row->kind == ROW_LET || row->kind == ROW_READ || row->kind == ROW_SET) {
       counting->variables[row->op] = value_of(counting, row);
     } else if (row->kind == ROW_LOOP) {
       int64_t turns = value_of(counting, row);

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "core/base/number.h"
+
 /*
  * A loop nest may turn this often without reaching an instruction; more is taken
  * for a mistake in the trace, since such turns cost no simulated time.
@@ -31,6 +33,7 @@ void stream_start(struct stream *stream, const struct vinci_soc *soc,
   stream->end = stream->row + stream->program->row_count;
   stream->tensor_hint = kernel->first_tensor;
   stream->unchecked_ranges = false;
+  stream->data = (struct stream_data){0};
   stream->variables[VAR_BLK] = blk;
   stream->variables[VAR_SUB] = sub;
   stream->variables[VAR_BLOCKS] = kernel->blocks;
@@ -157,30 +160,65 @@ static enum stream_step load_inst(struct stream *stream, const struct program_ro
   return STREAM_INST;
 }
 
-/* Steps over a loop, endloop or let row; false on an arithmetic error. */
-static bool step_control(struct stream *stream, const struct program_row *row) {
-  int64_t value;
+/* What the scalar unit reads in a run with values. */
+static enum vinci_status read_value(const struct stream *stream, const struct program_row *row,
+                                    int64_t from, int64_t *out, struct vinci_diag *diag) {
+  enum { WORD_BYTES = 4 };
+  if (from == READ_REGISTER) {
+    *out = (int64_t)*stream->data.lanes_taken;
+    return VINCI_OK;
+  }
+  uint64_t bytes = soc_space_bytes(stream->soc, SPACE_UB);
+  if (from < 0 || from % WORD_BYTES != 0 || (uint64_t)from + WORD_BYTES > bytes)
+    return stream_error(stream, row->line, diag,
+                        "read at address %lld of UB, which has %llu bytes in words of 4",
+                        (long long)from, (unsigned long long)bytes);
+  *out = load_i32(stream->data.ub + from);
+  return VINCI_OK;
+}
+
+static enum vinci_status check_expected(const struct stream *stream, const struct program_row *row,
+                                        int64_t expected, struct vinci_diag *diag) {
+  int64_t found = stream->variables[row->op];
+  if (found == expected)
+    return VINCI_OK;
+  return stream_error(stream, row->line, diag, "%s is %lld by the data, the trace is for %lld",
+                      stream->program->var_names[row->op], (long long)found, (long long)expected);
+}
+
+/* Steps over a row that is no instruction. */
+static enum vinci_status step_control(struct stream *stream, const struct program_row *row,
+                                      struct vinci_diag *diag) {
+  int64_t value = 0, from = 0;
+  if ((row->kind != ROW_ENDLOOP && !operand_value(stream, row, 0, &value)) ||
+      (row->kind == ROW_READ && !operand_value(stream, row, READ_FROM, &from)))
+    return stream_error(stream, row->line, diag,
+                        "the expression divides by zero or leaves the 64-bit range");
   switch (row->kind) {
   case ROW_LOOP:
-    if (!operand_value(stream, row, 0, &value))
-      return false;
     stream->variables[row->op] = 0;
     stream->loop_count[row->op] = value;
     stream->row = value > 0 ? stream->row + 1 : (uint64_t)row->partner + 1;
-    return true;
+    return VINCI_OK;
   case ROW_ENDLOOP:
     if (++stream->variables[row->op] < stream->loop_count[row->op])
       stream->row = (uint64_t)row->partner + 1;
     else
       stream->row++;
-    return true;
-  default:
-    if (!operand_value(stream, row, 0, &value))
-      return false;
-    stream->variables[row->op] = value;
+    return VINCI_OK;
+  case ROW_EXPECT:
     stream->row++;
-    return true;
+    return check_expected(stream, row, value, diag);
+  case ROW_READ:
+    if (stream->data.ub && read_value(stream, row, from, &value, diag) != VINCI_OK)
+      return VINCI_E_INPUT;
+    break;
+  default:
+    break;
   }
+  stream->variables[row->op] = value;
+  stream->row++;
+  return VINCI_OK;
 }
 
 /* Operands that code has computed get the checks the reader gives to rows. */
@@ -213,11 +251,8 @@ enum stream_step stream_next(struct stream *stream, struct inst *inst, struct vi
       return STREAM_ERROR;
     }
     stream->turns++;
-    if (!step_control(stream, row)) {
-      stream_error(stream, row->line, diag,
-                   "the expression divides by zero or leaves the 64-bit range");
+    if (step_control(stream, row, diag) != VINCI_OK)
       return STREAM_ERROR;
-    }
   }
   return STREAM_END;
 }

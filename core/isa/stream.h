@@ -12,6 +12,12 @@
 #include "core/isa/program.h"
 #include "core/isa/source.h"
 
+/* With values, what read rows read; NULL: they take what they say. */
+struct stream_data {
+  const uint8_t *ub;
+  const uint64_t *lanes_taken; /* by the last vreducev2 */
+};
+
 struct stream {
   const struct vinci_soc *soc;
   const struct vinci_trace *trace;
@@ -20,10 +26,11 @@ struct stream {
   uint32_t core; /* that executes */
   uint64_t row;  /* next */
   uint64_t end;
-  uint64_t turns;        /* loop, endloop and let rows, so far */
+  uint64_t turns;        /* rows that are no instructions, so far */
   uint32_t tensor_hint;  /* where the last GM range was found */
   bool unchecked_ranges; /* whoever executes looks at them */
   struct known *known;   /* instructions that were checked before; NULL: not kept */
+  struct stream_data data; /* set after stream_start() */
   int64_t *variables;
   int64_t *loop_count; /* by loop variable */
 };

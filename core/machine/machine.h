@@ -15,6 +15,8 @@
 
 #include "core/control/signals.h"
 
+struct stream_data;
+
 /* One executed instruction; valid during the call. */
 struct machine_step {
   const struct inst *inst;
@@ -67,6 +69,9 @@ struct machine_options {
    * is done (0..1000); false ends the run with VINCI_E_LIMIT. May be NULL. */
   bool (*progress)(void *context, uint64_t instructions, unsigned done_permille);
   void *progress_context;
+  /* What read rows of a core read, once a block has begun there; NULL: they take what they say. */
+  struct stream_data (*data)(void *context, uint32_t core);
+  void *data_context;
 };
 
 /*

@@ -482,4 +482,6 @@ void machine_core_start(struct machine_core *core, uint32_t block, uint32_t sub)
   inst_reset_registers(&core->inst);
   struct machine_step step = machine_step_of(core, NULL, PIPE_ALL);
   MACHINE_TELL(machine, begin_block, &step);
+  if (machine->options.data)
+    core->stream.data = machine->options.data(machine->options.data_context, core->index);
 }

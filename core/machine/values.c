@@ -13,6 +13,7 @@
 #include "core/base/arith.h"
 #include "core/base/number.h"
 #include "core/isa/source.h"
+#include "core/isa/stream.h"
 #include "core/machine/machine.h"
 #include "core/machine/values_unknown.h"
 
@@ -110,6 +111,12 @@ static bool execute(void *context, const struct machine_step *step) {
   return true;
 }
 
+static struct stream_data data_of_core(void *context, uint32_t core) {
+  const struct vinci_values *values = context;
+  return (struct stream_data){.ub = values->cores[core].bytes[SPACE_UB],
+                              .lanes_taken = &values->registers[core].taken};
+}
+
 static bool ignore_misuse(void *context, const struct machine_step *step,
                           const struct misuse *misuse) {
   (void)context;
@@ -135,6 +142,8 @@ run(struct execution *execution,
       .unchecked_ranges = execution->lenient,
       .progress = progress,
       .progress_context = context,
+      .data = data_of_core,
+      .data_context = execution->values,
   };
   struct program_source *source = values->trace->source;
   if (source && source->auto_sync)

@@ -125,7 +125,11 @@ def inputs():
     refused("an input that is not there", named, 'M: error: no input "pixels" for --shape',
             "--shape=pixels=1", code=2, hint='the first input is "x"')
     refused("a dimension that is not there", named,
-            'M: error: no input has a dimension named "m" for --dim', "--dim=m=1", code=2)
+            'M: error: no tensor has a dimension named "m" for --dim', "--dim=m=1", code=2)
+    found = model([N("NonZero", ["x"], ["y"])], outputs=[V("y", T.INT64, [4, "found"])])
+    got, out, err, _ = run(found.SerializeToString(), "--dim=found=7")
+    report("a dimension of a result that data decide", "" if got == 0 and ",shape=4x7" in out else
+           "exit code %d, %r, %r" % (got, out, err))
     refused("a size that is none", named, "--dim=n=many is not NAME=SIZE, such as batch=4",
             "--dim=n=many", code=2)
     refused("a word without a value", named, "--fix=x is not NAME=VALUE", "--fix=x", code=2)
@@ -270,7 +274,7 @@ def hostile():
     report("a weight of 2^40 elements has no values", err if code else "")
 
 
-print("1..65")
+print("1..66")
 files()
 inputs()
 tensors()

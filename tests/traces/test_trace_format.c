@@ -311,6 +311,8 @@ static void round_trips(void **state) {
                "let,n,(i-i)*(i/j)\nlet,o,i*0x8000000000000000-j-1+0x8000000000000000\n"
                "let,p,9223372036854775807*i*2+i\nlet,q,i%2--9223372036854775808\n"
                "endloop\nendloop\nscalar\n",
+      HEAD AIV "let,n,0\nread,t,blk*3,taken\nread,w,64,\"min(t,7)*4\"\nread,v,64,32\n"
+               "loop,i,3\nset,n,n+t*w\nendloop\nexpect,n,9*64\nscalar\n",
       "trace,version=1\nkernel,\"name=a \",arch=dav-c220,blocks=1\n"
       "tensor,name=x,dtype=bf16,shape=1,io=inout,\"file=a,\"\"b\"\".npy\"\n" AIV "scalar\n",
   };

@@ -246,6 +246,79 @@ static void headers_of_files(void **state) {
   }
 }
 
+/* ---- rows that read what the vector unit has computed ---- */
+
+/* y has the lanes of x that are not 0, as often as a word in UB says, which is 2. The trace takes
+ * them to be 5. */
+#define COUNTED                                                                                    \
+  "trace,version=1\nkernel,name=k,arch=dav-c220,blocks=1\n" TENSOR("x", "fp32", "64", "in")        \
+      TENSOR("y", "fp32", "128", "out") AIV                                                        \
+      "copy_gm_to_ubuf,dst=0,src=x,len_burst=8\nset_flag,src=MTE2,dst=V,id=0\n"                    \
+      "wait_flag,src=MTE2,dst=V,id=0\nset_mask_count\nset_vector_mask,high=0,low=64\n"             \
+      "vector_dup,dst=512,scalar=2,repeat=1,type=int32\n"                                          \
+      "vcmpvs_ne,dst=1024,src=0,scalar=0,repeat=1,type=fp32\npipe_barrier,pipe=V\n"                \
+      "vreducev2,dst=2048,src0=0,src1=1024,repeat=1,pattern=0,type=uint32\n"                       \
+      "set_flag,src=V,dst=S,id=0\nwait_flag,src=V,dst=S,id=0\nset_flag,src=V,dst=MTE3,id=0\n"      \
+      "wait_flag,src=V,dst=MTE3,id=0\nread,n,5,taken\nread,times,2,512\nlet,sum,0\n"               \
+      "loop,i,times\ncopy_ubuf_to_gm_align_b32,dst=y+sum*4,src=2048,len_burst=n*4\n"               \
+      "set,sum,sum+n\nendloop\n"
+
+/* x has `set` lanes that are not 0, far from each other. */
+static struct values_run *counted(const char *text, unsigned set) {
+  struct values_run *run = start(text);
+  struct vinci_tensor x = tensor(run, "x");
+  vinci_values_fill(run->values, 1);
+  for (unsigned i = 0; i < 64; i++)
+    ((float *)x.data)[i] = i % 3 == 1 && i / 3 < set ? (float)(i + 1) : 0;
+  return run;
+}
+
+static void read_rows_follow_the_data(void **state) {
+  (void)state;
+  struct values_run *run = counted(COUNTED "expect,sum,10\n", 5);
+  assert_int_equal(execute(run), VINCI_OK); /* as the trace has said */
+  end(run);
+  run = counted(COUNTED, 7);
+  assert_int_equal(execute(run), VINCI_OK);
+  const float *y = tensor(run, "y").data;
+  for (unsigned i = 0; i < 14; i++)
+    assert_true(y[i] == (float)(i % 7 * 3 + 2));
+  assert_true(y[14] == 0);
+  end(run);
+}
+
+static void data_that_a_trace_is_not_for_are_an_error(void **state) {
+  (void)state;
+  struct values_run *run = counted(COUNTED "expect,sum,10\n", 7);
+  assert_int_equal(execute(run), VINCI_E_INPUT);
+  assert_non_null(strstr(run->diag.text, "sum is 14 by the data, the trace is for 10"));
+  end(run);
+  run = counted(COUNTED "read,far,0,196608\n", 1);
+  assert_int_equal(execute(run), VINCI_E_INPUT);
+  assert_non_null(strstr(run->diag.text, "read at address 196608 of UB, which has 196608 bytes"));
+  end(run);
+}
+
+/* All that x has is kept, or nothing: y has 17 elements. */
+static void an_operator_refuses_another_count(void **state) {
+  (void)state;
+  static const char *const args[] = {"shape=40", "count=17"};
+  for (unsigned mask = 0; mask < 2; mask++) {
+    struct values_run run = {0};
+    assert_int_equal(vinci_compile(fixture_shared, "masked_select", args, 2, &run.trace, &run.diag),
+                     VINCI_OK);
+    assert_int_equal(vinci_values_create(fixture_shared, run.trace, &run.values, &run.diag),
+                     VINCI_OK);
+    vinci_values_fill(run.values, 1);
+    memset(tensor(&run, "mask").data, (int)mask, 40);
+    assert_int_equal(execute(&run), VINCI_E_INPUT);
+    assert_non_null(
+        strstr(run.diag.text, mask ? "elements_of_y is 40 by the data, the trace is for 17"
+                                   : "elements_of_y is 0 by the data"));
+    end(&run);
+  }
+}
+
 int main(void) {
   static const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_trace_moves_bytes),
@@ -256,6 +329,9 @@ int main(void) {
       cmocka_unit_test(every_type_comes_back_from_its_file),
       cmocka_unit_test(comparison_knows_infinities_and_nan),
       cmocka_unit_test(headers_of_files),
+      cmocka_unit_test(read_rows_follow_the_data),
+      cmocka_unit_test(data_that_a_trace_is_not_for_are_an_error),
+      cmocka_unit_test(an_operator_refuses_another_count),
   };
   return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
 }

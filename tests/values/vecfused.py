@@ -129,6 +129,8 @@ def places(size, out, mode):
         return o * size // out
     if mode == "corners":
         return o * (size - 1) / max(out - 1, 1)
+    if mode == "asymmetric":
+        return o * size / out
     return np.maximum((o + 0.5) * size / out - 0.5, 0)
 
 
@@ -146,13 +148,13 @@ def resizes(cases):
              ("1x2x6x5x8", "13x20"), ("2x1x13x1x16", "1x7"), ("1x2x5x7x16", "15x21")]
     for shape, size in sizes:
         for i, dtype in enumerate(FLOATS):
-            for mode in ["nearest", "bilinear", "corners"]:
+            for mode in ["nearest", "bilinear", "corners", "asymmetric"]:
                 x = cases.draw(shape, dtype)
                 oh, ow = extents(size)
                 y = along(along(wide(x), 2, oh, mode), 3, ow, mode)
                 request = "resize shape=%s size=%s dtype=%s format=%s mode=%s" % (
                     shape, size, dtype, "nc1hwc0" if x.ndim == 5 else "nchw",
-                    mode if mode == "nearest" else "bilinear corners=%d" % (mode == "corners"))
+                    mode if mode == "nearest" else "bilinear" + (" %s=1" % mode) * (mode != "bilinear"))
                 # Places are computed in single precision: a few roundings of the extent times a slope.
                 place = max(x.shape[2:4]) * 2.0 ** -22 * 8
                 cases.add(request, {"x": x}, {"y": rounded(y, dtype)}, (0, 0) if mode == "nearest"

@@ -30,11 +30,11 @@ static const char *find_word(const struct foreign_word *words, size_t count, con
 
 void trace_hint_row(struct trace_reader *reader, const char *row) {
   static const struct foreign_word words[] = {
-      {"for", LOOP_HINT},   {"foreach", LOOP_HINT}, {"while", LOOP_HINT}, {"repeat", LOOP_HINT},
-      {"do", LOOP_HINT},    {"if", IF_HINT},        {"else", IF_HINT},    {"elif", IF_HINT},
-      {"elseif", IF_HINT},  {"when", IF_HINT},      {"end", END_HINT},    {"endfor", END_HINT},
-      {"endif", END_HINT},  {"endwhile", END_HINT}, {"next", END_HINT},   {"set", LET_HINT},
-      {"define", LET_HINT}, {"const", LET_HINT},    {"var", LET_HINT},    {"int", LET_HINT},
+      {"for", LOOP_HINT},  {"foreach", LOOP_HINT}, {"while", LOOP_HINT}, {"repeat", LOOP_HINT},
+      {"do", LOOP_HINT},   {"if", IF_HINT},        {"else", IF_HINT},    {"elif", IF_HINT},
+      {"elseif", IF_HINT}, {"when", IF_HINT},      {"end", END_HINT},    {"endfor", END_HINT},
+      {"endif", END_HINT}, {"endwhile", END_HINT}, {"next", END_HINT},   {"define", LET_HINT},
+      {"const", LET_HINT}, {"var", LET_HINT},      {"int", LET_HINT},
   };
   const char *hint = find_word(words, sizeof words / sizeof *words, row);
   if (hint)

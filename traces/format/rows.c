@@ -23,7 +23,7 @@ static enum vinci_status check_place(struct trace_reader *reader, const char *ro
   return VINCI_OK;
 }
 
-/* ---- loop, let, endloop --------------------------------------------------- */
+/* ---- rows about names ------------------------------------------------------ */
 
 /* Adds a row with a number of operands. */
 static struct program_row *add_row(struct trace_reader *reader, enum program_row_kind kind,
@@ -40,18 +40,23 @@ static struct program_row *add_row(struct trace_reader *reader, enum program_row
   return row;
 }
 
+static enum vinci_status wrong_form(struct trace_reader *reader, const char *form) {
+  const char *row = reader->fields[0].text;
+  trace_fail(reader, 0, 0, "%s %s row has a name and an expression", row[0] == 'e' ? "an" : "a",
+             row);
+  trace_hint_comma(reader, 2);
+  diag_hint(reader->diag, "write it like \"%s\"", form);
+  return VINCI_E_INPUT;
+}
+
 /* The common part of loop and let: a new name and an expression of the names before. */
 static enum vinci_status define_row(struct trace_reader *reader, enum program_row_kind kind,
                                     const char *form) {
   struct trace_name *name;
   int64_t value, *operands;
   bool constant;
-  if (reader->field_count != 3) {
-    trace_fail(reader, 0, 0, "a %s row has a name and an expression", reader->fields[0].text);
-    trace_hint_comma(reader, 2);
-    diag_hint(reader->diag, "write it like \"%s\"", form);
-    return VINCI_E_INPUT;
-  }
+  if (reader->field_count != 3)
+    return wrong_form(reader, form);
   enum vinci_status status = trace_expr(reader, 2, 0, &value, &constant);
   uint32_t about = reader->named_object;
   if (status == VINCI_OK)
@@ -98,6 +103,65 @@ static enum vinci_status endloop_row(struct trace_reader *reader) {
   row->partner = (uint32_t)loop.row;
   start->partner = (uint32_t)(reader->rows.count - 1);
   return VINCI_OK;
+}
+
+/* A row "NAME,EXPRESSION" about a variable that is in scope. */
+static enum vinci_status variable_row(struct trace_reader *reader, enum program_row_kind kind,
+                                      const char *form) {
+  int64_t value, *operands;
+  bool constant;
+  if (reader->field_count != 3)
+    return wrong_form(reader, form);
+  const char *text = reader->fields[1].text;
+  const struct trace_name *name = trace_name_find(reader, text, reader->fields[1].length);
+  if (!name || !trace_name_is_variable(reader, name)) {
+    trace_fail(reader, 1, 0, "no let or read row has made \"%s\"", text);
+    diag_hint(reader->diag, "a value gets a name with \"let,t,blk*4096\"");
+    return VINCI_E_INPUT;
+  }
+  for (uint64_t i = 0; kind == ROW_SET && i < reader->loops.count; i++) {
+    uint64_t row = GROWING_AT(&reader->loops, struct trace_loop, i)->row;
+    if (GROWING_AT(&reader->rows, struct program_row, row)->op == name->variable)
+      return trace_fail(reader, 1, 0, "\"%s\" counts the turns of a loop", text);
+  }
+  uint16_t variable = (uint16_t)name->variable;
+  enum vinci_status status = trace_expr(reader, 2, 0, &value, &constant);
+  if (status != VINCI_OK)
+    return status;
+  struct program_row *row = add_row(reader, kind, 1, &operands);
+  if (!row)
+    return trace_no_memory(reader);
+  operands[0] = value;
+  row->expr_mask = !constant;
+  row->op = variable;
+  return VINCI_OK;
+}
+
+/* "read,NAME,EXPRESSION,FROM": a let whose value a run with values reads. */
+static enum vinci_status read_row(struct trace_reader *reader) {
+  struct trace_name *name;
+  int64_t value, from = READ_REGISTER, *operands;
+  bool constant, from_constant = true;
+  if (reader->field_count != 4) {
+    trace_fail(reader, 0, 0, "a read row has a name, an expression and what is read");
+    diag_hint(reader->diag, "write it like \"read,n,64,taken\" or \"read,n,64,counts+32\"");
+    return VINCI_E_INPUT;
+  }
+  enum vinci_status status = trace_expr(reader, 2, 0, &value, &constant);
+  if (status == VINCI_OK && strcmp(reader->fields[3].text, "taken") != 0)
+    status = trace_expr(reader, 3, 0, &from, &from_constant);
+  if (status == VINCI_OK)
+    status = trace_name_declare(reader, 1, 0, &name);
+  if (status != VINCI_OK)
+    return status;
+  struct program_row *row = add_row(reader, ROW_READ, READ_FIELDS, &operands);
+  if (!row)
+    return trace_no_memory(reader);
+  operands[READ_TAKEN_TO_BE] = value;
+  operands[READ_FROM] = from;
+  row->expr_mask = (uint32_t)!constant << READ_TAKEN_TO_BE | (uint32_t)!from_constant << READ_FROM;
+  name->about = 0;
+  return trace_variable(reader, name, &row->op);
 }
 
 /* ---- instructions --------------------------------------------------------- */
@@ -338,14 +402,14 @@ enum vinci_status trace_inst_row(struct trace_reader *reader, enum isa_op op) {
 /* ---- what is no instruction ----------------------------------------------- */
 
 static const char *row_name_at(const void *context, size_t index) {
-  static const char *const others[] = {"trace",  "kernel", "tensor", "buffer",
-                                       "stream", "loop",   "let",    "endloop"};
+  static const char *const others[] = {"trace", "kernel",  "tensor", "buffer", "stream", "loop",
+                                       "let",   "endloop", "read",   "set",    "expect"};
   (void)context;
   return index < OP_COUNT ? isa_row((enum isa_op)index)->name : others[index - OP_COUNT];
 }
 
 static enum vinci_status unknown_row(struct trace_reader *reader) {
-  enum { OTHERS = 8 };
+  enum { OTHERS = 11 };
   struct trace_clip clip = trace_clip(reader->fields[0].text, reader->fields[0].length);
   struct trace_clip lower = clip; /* all names are in lower case */
   for (char *c = lower.text; *c; c++)
@@ -361,14 +425,28 @@ static enum vinci_status unknown_row(struct trace_reader *reader) {
 
 enum vinci_status trace_other_row(struct trace_reader *reader) {
   const char *row = reader->fields[0].text;
-  bool is_loop = strcmp(row, "loop") == 0;
-  bool is_let = strcmp(row, "let") == 0;
-  if (!is_loop && !is_let && strcmp(row, "endloop") != 0)
+  static const char *const names[ROW_KIND_COUNT] = {
+      "", "loop", "endloop", "let", "read", "set", "expect"}; /* by enum program_row_kind */
+  unsigned kind = ROW_LOOP;
+  while (kind < ROW_KIND_COUNT && strcmp(row, names[kind]) != 0)
+    kind++;
+  if (kind == ROW_KIND_COUNT)
     return unknown_row(reader);
   enum vinci_status status = check_place(reader, row);
   if (status != VINCI_OK)
     return status;
-  if (is_loop)
+  switch (kind) {
+  case ROW_LOOP:
     return loop_row(reader);
-  return is_let ? define_row(reader, ROW_LET, "let,t,blk*4096") : endloop_row(reader);
+  case ROW_ENDLOOP:
+    return endloop_row(reader);
+  case ROW_LET:
+    return define_row(reader, ROW_LET, "let,t,blk*4096");
+  case ROW_READ:
+    return read_row(reader);
+  case ROW_SET:
+    return variable_row(reader, ROW_SET, "set,t,t+4096");
+  default:
+    return variable_row(reader, ROW_EXPECT, "expect,n,64");
+  }
 }

@@ -194,14 +194,25 @@ static void put_inst(struct writer *writer, const struct program_row *row) {
 }
 
 static void put_row(struct writer *writer, const struct program_row *row) {
+  static const char *const names[ROW_KIND_COUNT] = {[ROW_LOOP] = "loop",
+                                                    [ROW_LET] = "let",
+                                                    [ROW_READ] = "read",
+                                                    [ROW_SET] = "set",
+                                                    [ROW_EXPECT] = "expect"};
   if (row->kind == ROW_INST) {
     put_inst(writer, row);
   } else if (row->kind == ROW_ENDLOOP) {
     fputs("endloop\n", writer->out);
   } else {
-    fprintf(writer->out, "%s,%s", row->kind == ROW_LOOP ? "loop" : "let",
-            writer->var_names[row->op]);
+    fprintf(writer->out, "%s,%s", names[row->kind], writer->var_names[row->op]);
     put_operand(writer, row, 0, "");
+    if (row->kind == ROW_READ) {
+      bool number = (row->expr_mask >> READ_FROM & 1) == 0;
+      if (number && writer->trace->operands[row->first_operand + READ_FROM] == READ_REGISTER)
+        fputs(",taken", writer->out);
+      else
+        put_operand(writer, row, READ_FROM, "");
+    }
     fputc('\n', writer->out);
   }
 }

@@ -274,6 +274,21 @@ struct expr emit_assigned(struct emit *emit, const char *name, struct expr value
   return x_let(emit, name, value);
 }
 
+struct expr emit_read_taken(struct emit *emit, const char *name, struct expr value) {
+  EMIT(emit, "read", W("", name), F("", value), W("", "taken"));
+  return x_name(emit, name);
+}
+
+struct expr emit_read_word(struct emit *emit, const char *name, struct expr value,
+                           struct expr address) {
+  EMIT(emit, "read", W("", name), F("", value), F("", address));
+  return x_name(emit, name);
+}
+
+void emit_change(struct emit *emit, const char *name, struct expr value) {
+  EMIT(emit, "set", W("", name), F("", value));
+}
+
 struct expr emit_named(struct emit *emit, const char *name, struct expr value) {
   return x_is_number(value) ? value : emit_assigned(emit, name, value);
 }

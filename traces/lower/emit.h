@@ -26,8 +26,8 @@ struct emit_selection {
 };
 
 /* Another name for a tensor of an operator that is a part of another. `as`: EMIT_HIDDEN, or true: a
- * workspace there; EMIT_FLAT: a tensor as it is. Both are one row of elements where the format is ND,
- * as parts see the tensor in several shapes.
+ * workspace there; EMIT_FLAT: a tensor as it is. Both are one row of elements where the format is
+ * ND, as parts see the tensor in several shapes.
  */
 enum { EMIT_HIDDEN = 1, EMIT_FLAT = 2 };
 struct emit_name {
@@ -107,6 +107,14 @@ struct expr emit_slots(struct emit *emit, bool set, const char *prefix, uint64_t
 struct expr emit_named(struct emit *emit, const char *name, struct expr value);
 /* The same, but a number gets its row and name too. */
 struct expr emit_assigned(struct emit *emit, const char *name, struct expr value);
+/* The number of lanes that the last vreducev2 has taken, or a word of UB, which the scalar unit
+ * reads where values are computed, and which is `value` where they are not. */
+struct expr emit_read_taken(struct emit *emit, const char *name, struct expr value);
+struct expr emit_read_word(struct emit *emit, const char *name, struct expr value,
+                           struct expr address);
+/* Gives a name another value; ends the run where a name has not a value. */
+void emit_change(struct emit *emit, const char *name, struct expr value);
+#define emit_expect(emit_, name_, value_) EMIT(emit_, "expect", W("", name_), F("", value_))
 #define emit_set(emit_, src_, dst_, id_) emit_flag_of(emit_, true, src_, dst_, EXPR(id_))
 #define emit_wait(emit_, src_, dst_, id_) emit_flag_of(emit_, false, src_, dst_, EXPR(id_))
 void emit_flag_of(struct emit *emit, bool set, enum pipe src, enum pipe dst, struct expr id);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/base/arith.h"
 #include "traces/graph/layers/build.h"
 
 /* ---- triangles, sums ----------------------------------------------------------------------- */
@@ -231,19 +232,37 @@ bool layer_mean_variance(struct build *build) {
   return true;
 }
 
+/* Maps whose points are whole blocks, or the points of such maps alone. */
+static uint32_t lrn_points(struct build *build, uint32_t in, uint64_t from, uint64_t to) {
+  const struct graph_tensor own = *build_at(build, in);
+  const uint64_t rows = graph_elements(&own) / from;
+  const char *type = dtype_name(own.dtype);
+  if (from == to)
+    return in;
+  uint32_t out = build_temp(build, own.dtype, (uint64_t[]){rows, to}, 2);
+  if (from < to)
+    build_kernel1(build, "pad", &BUILD_LIST(in), out,
+                  "shape=%llux%llu before=0x0 after=0x%llu dtype=%s", (unsigned long long)rows,
+                  (unsigned long long)from, (unsigned long long)(to - from), type);
+  else
+    build_kernel1(build, "slice", &BUILD_LIST(in), out, "shape=%llux%llu out=%llux%llu dtype=%s",
+                  (unsigned long long)rows, (unsigned long long)from, (unsigned long long)rows,
+                  (unsigned long long)to, type);
+  return out;
+}
+
 /* x / (bias + alpha / size * the squares of `size` channels around)^beta. The sums are those of a
- * pooling over a map of channels and points, whose innermost points are its blocks. */
+ * pooling over a map of channels and points, whose innermost points are its blocks; maps of other
+ * points grow. */
 bool layer_lrn(struct build *build) {
   const struct graph_tensor *x = build_tensor(build, 0);
   if (!x || x->rank < 3 || !build_result(build, 0))
     return build_refuse(build, "channels of 1 dimension or more are needed");
   unsigned long long size = (unsigned long long)graph_arg_int(build->layer, "size", 1);
-  uint64_t c0 = build_c0(x->dtype), points = build_extent(x, 2, x->rank);
+  uint64_t c0 = build_c0(x->dtype), points = build_extent(x, 2, x->rank), all = graph_elements(x);
+  uint64_t whole = round_up(points, c0);
   const char *type = dtype_name(x->dtype);
-  if (points % c0 != 0)
-    return build_refuse(build, "maps of %llu points, which are no whole blocks of %llu",
-                        (unsigned long long)points, (unsigned long long)c0);
-  uint64_t map[5] = {x->shape[0], 1, x->shape[1], points / c0, c0}, all = graph_elements(x);
+  uint64_t map[5] = {x->shape[0], 1, x->shape[1], whole / c0, c0};
   struct shape_text shape = shape_text(map, 5);
   char window[96];
   snprintf(window, sizeof window, "kernel=%llux1 stride=1x1 pad=%llux%llux0x0", size,
@@ -251,17 +270,40 @@ bool layer_lrn(struct build *build) {
   if (!build_can(build, "avg_pool", "shape=%s %s dtype=%s", shape.text, window, type))
     return build_refuse(build, "sums of %llu channels of %s are not modelled", size, type);
   uint32_t in = build_input(build, 0, LAYOUT_ND);
-  uint32_t squares = build_temp(build, x->dtype, map, 5),
-           means = build_temp(build, x->dtype, map, 5);
+  const struct graph_tensor own = *build_at(build, in);
+  uint32_t squares = build_temp(build, own.dtype, own.shape, own.rank),
+           means = build_temp(build, own.dtype, map, 5);
   build_kernel1(build, "square", &BUILD_LIST(in), squares, "shape=%llu dtype=%s",
                 (unsigned long long)all, type);
+  squares = lrn_points(build, squares, points, whole);
   build_kernel1(build, "avg_pool", &BUILD_LIST(squares), means, "shape=%s %s dtype=%s", shape.text,
                 window, type);
+  means = lrn_points(build, means, whole, points);
   build_kernel1(
       build, "chain", &BUILD_LIST(means, in), build_output(build, 0, LAYOUT_ND),
       "steps=a=muls:x:%.9g,b=adds:a:%.9g,c=ln:b,d=muls:c:%.9g,e=exp:d,mul:e:x1 shape=%llu "
       "dtype=%s",
       graph_arg_number(build->layer, "alpha", 1e-4), graph_arg_number(build->layer, "bias", 1),
       -graph_arg_number(build->layer, "beta", 0.75), (unsigned long long)all, type);
+  return true;
+}
+
+/* Indices of the elements that are not 0, a row for each dimension. How many there are is what the
+ * file notes as the extent of the result, or --dim says. */
+bool layer_non_zero(struct build *build) {
+  const struct graph_tensor *x = build_tensor(build, 0), *y = build_result(build, 0);
+  if (!x || !y || y->rank != 2 || x->rank == 0 || y->shape[0] != x->rank)
+    return build_refuse(build, "a row of indices for each dimension is needed");
+  struct shape_text shape = shape_text(x->shape, x->rank);
+  unsigned long long count = (unsigned long long)y->shape[1];
+  const char *type = dtype_name(x->dtype);
+  if (!build_can(build, "nonzero", "shape=%s count=%llu dtype=%s", shape.text, count, type))
+    return build_refuse(build, "%llu elements that are not 0, of %s %s, are not modelled", count,
+                        type, shape.text);
+  uint32_t in = build_input(build, 0, LAYOUT_ND);
+  uint32_t out = build_temp(build, DTYPE_INT64, y->shape, 2);
+  build_kernel1(build, "nonzero", &BUILD_LIST(in), out, "shape=%s count=%llu dtype=%s", shape.text,
+                count, type);
+  build_view_output(build, 0, LAYOUT_ND, build_cast(build, out, y->dtype));
   return true;
 }

@@ -216,7 +216,9 @@ static bool shapes_known(struct build *build) {
       return build_refuse(build, "the shape of \"%s\" is not known", build_tensor(build, i)->name);
   for (uint32_t i = 0; i < build->layer->output_count; i++)
     if (build_result(build, i) && !build_result(build, i)->shaped)
-      return build_refuse(build, "the shape of \"%s\" is not known", build_result(build, i)->name);
+      return build_refuse(build,
+                          "the shape of \"%s\" is not known; --dim gives extents that have names",
+                          build_result(build, i)->name);
   return true;
 }
 

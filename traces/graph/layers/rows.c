@@ -105,7 +105,42 @@ bool layer_rms_norm(struct build *build) {
   return true;
 }
 
-/* ---- statistics that are given ------------------------------------------------------------- */
+/* ---- statistics of channels ---------------------------------------------------------------- */
+
+/* A running mean or variance, if the model has that result: momentum * what is given + the rest of
+ * what the maps have. */
+static void keep_running(struct build *build, unsigned input, unsigned output, uint32_t now) {
+  const double momentum = graph_arg_number(build->layer, "momentum", 0.9);
+  const struct graph_tensor *result = build_result(build, output);
+  if (!result)
+    return;
+  uint32_t before = build_cast(build, build_input(build, input, LAYOUT_ND), DTYPE_FP32);
+  struct graph_tensor row = *build_at(build, now);
+  uint32_t kept = build_temp(build, DTYPE_FP32, row.shape, row.rank);
+  build_kernel1(build, "chain", &BUILD_LIST(now, before), kept,
+                "steps=a=muls:x:%.9g,b=muls:x1:%.9g,add:a:b shape=%llu dtype=fp32", 1 - momentum,
+                momentum, (unsigned long long)graph_elements(&row));
+  build_view_output(build, output, LAYOUT_ND, build_cast(build, kept, result->dtype));
+}
+
+/* training_mode=1: the statistics are those of the maps. */
+static bool train_batch_norm(struct build *build) {
+  enum { SCALE = 1, SHIFT, MEAN, VARIANCE };
+  const struct graph_tensor *x = build_tensor(build, 0);
+  const uint64_t channels = x->shape[1];
+  uint32_t in = build_input(build, 0, LAYOUT_ND);
+  uint32_t scale = build_cast(build, build_input(build, SCALE, LAYOUT_ND), DTYPE_FP32);
+  uint32_t shift = build_cast(build, build_input(build, SHIFT, LAYOUT_ND), DTYPE_FP32);
+  uint32_t mean = build_temp(build, DTYPE_FP32, &channels, 1);
+  uint32_t variance = build_temp(build, DTYPE_FP32, &channels, 1);
+  build_kernel(build, "batch_norm_train", &BUILD_LIST(in, scale, shift),
+               &BUILD_LIST(mean, variance, build_output(build, 0, LAYOUT_ND)),
+               "shape=%s dtype=%s epsilon=%.9g", build_shape(build, in).text, dtype_name(x->dtype),
+               graph_arg_number(build->layer, "epsilon", 1e-5));
+  keep_running(build, MEAN, 1, mean);
+  keep_running(build, VARIANCE, 2, variance);
+  return true;
+}
 
 bool layer_batch_norm(struct build *build) {
   static const unsigned order[] = {3, 4, 1, 2}; /* the kernel has mean, variance, scale, shift */
@@ -114,7 +149,7 @@ bool layer_batch_norm(struct build *build) {
   if (!x || !build_tensor(build, 4) || !build_result(build, 0))
     return build_refuse(build, "an input and four rows of numbers are needed");
   if (graph_arg_int(build->layer, "training_mode", 0) != 0)
-    return build_refuse(build, "training_mode=1: the statistics are those of the input");
+    return train_batch_norm(build);
   bool blocks = build->layout == LAYOUT_5HD && build_image(x, x->rank, &image);
   uint32_t in = build_input(build, 0, build->layout);
   struct build_list inputs = BUILD_LIST(in);
@@ -351,8 +386,12 @@ static bool is_point_before(const struct build *build, const struct image *x,
   bool asymmetric = coordinates && strcmp(coordinates, "asymmetric") == 0;
   bool half = coordinates && strstr(coordinates, "half_pixel") != NULL;
   bool whole = y->h % x->h == 0 && y->w % x->w == 0;
+  /* Places are whole numbers, or at most in the middle between two. */
+  bool taken = x->h % y->h == 0 && x->w % y->w == 0;
+  bool doubled = whole && y->h <= 2 * x->h && y->w <= 2 * x->w;
   if (asymmetric)
-    return nearest && strcmp(nearest, "floor") == 0;
+    return taken || (nearest && strcmp(nearest, "floor") == 0) ||
+           (doubled && nearest && strcmp(nearest, "round_prefer_floor") == 0);
   return half && whole && (!nearest || strncmp(nearest, "round_prefer", 12) == 0);
 }
 
@@ -389,16 +428,17 @@ bool layer_resize(struct build *build) {
   bool corners = coordinates && strcmp(coordinates, "align_corners") == 0;
   if (!bilinear && !(mode && strcmp(mode, "nearest") == 0))
     return build_refuse(build, "mode %s; nearest and linear are possible", mode ? mode : "");
-  if (bilinear && !corners && !(coordinates && strstr(coordinates, "half_pixel")))
+  bool asymmetric = coordinates && strcmp(coordinates, "asymmetric") == 0;
+  if (bilinear && !corners && !asymmetric && !(coordinates && strstr(coordinates, "half_pixel")))
     return build_refuse(build, "linear with coordinates %s", coordinates ? coordinates : "");
   if (!bilinear && !is_point_before(build, &from, &to))
     return build_refuse(build, "nearest with coordinates %s", coordinates ? coordinates : "");
   bool blocks = build->layout == LAYOUT_5HD;
   uint32_t in = build_input(build, 0, build->layout);
   build_kernel1(build, "resize", &BUILD_LIST(in), build_output(build, 0, build->layout),
-                "shape=%s size=%llux%llu mode=%s corners=%d format=%s dtype=%s",
+                "shape=%s size=%llux%llu mode=%s corners=%d asymmetric=%d format=%s dtype=%s",
                 build_shape(build, in).text, (unsigned long long)to.h, (unsigned long long)to.w,
-                bilinear ? "bilinear" : "nearest", bilinear && corners, blocks ? "nc1hwc0" : "nchw",
-                dtype_name(x->dtype));
+                bilinear ? "bilinear" : "nearest", bilinear && corners, bilinear && asymmetric,
+                blocks ? "nc1hwc0" : "nchw", dtype_name(x->dtype));
   return true;
 }

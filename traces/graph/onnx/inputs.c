@@ -76,15 +76,22 @@ static bool parse_size(const char *text, const char **end, uint64_t *out) {
   return at > text && value > 0 && value <= ONNX_ELEMENTS_MAX;
 }
 
-static bool has_dim(const Onnx__GraphProto *graph, const char *name) {
-  for (size_t i = 0; i < graph->n_input; i++) {
-    const Onnx__TensorShapeProto *shape = shape_of(graph->input[i]);
+static bool any_has_dim(Onnx__ValueInfoProto *const *list, size_t count, const char *name) {
+  for (size_t i = 0; i < count; i++) {
+    const Onnx__TensorShapeProto *shape = shape_of(list[i]);
     for (size_t j = 0; shape && j < shape->n_dim; j++)
       if (shape->dim[j]->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM &&
           strcmp(shape->dim[j]->dim_param, name) == 0)
         return true;
   }
   return false;
+}
+
+/* Of results too: how many elements NonZero finds is the user's to say. */
+static bool has_dim(const Onnx__GraphProto *graph, const char *name) {
+  return any_has_dim(graph->input, graph->n_input, name) ||
+         any_has_dim(graph->output, graph->n_output, name) ||
+         any_has_dim(graph->value_info, graph->n_value_info, name);
 }
 
 static enum vinci_status check_dims(const struct inputs *inputs) {
@@ -99,7 +106,7 @@ static enum vinci_status check_dims(const struct inputs *inputs) {
     snprintf(name, sizeof name, "%.*s", (int)(equals - word), word);
     if (!has_dim(inputs->graph, name))
       return diag_error_at(diag, VINCI_E_USAGE, place(inputs),
-                           "no input has a dimension named \"%s\" for --dim", name);
+                           "no tensor has a dimension named \"%s\" for --dim", name);
   }
   return VINCI_OK;
 }

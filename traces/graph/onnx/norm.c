@@ -13,8 +13,10 @@ enum vinci_status onnx_rule_batch_norm(struct onnx_call *call) {
     return onnx_fail(call, "input %s, scale %s", onnx_shape_text(x).text,
                      onnx_shape_text(call->inputs[1]).text);
   onnx_arg_real(call, "epsilon", onnx_real(call, "epsilon", 1e-5));
-  if (onnx_int(call, "training_mode", 0) != 0)
+  if (onnx_int(call, "training_mode", 0) != 0) {
     onnx_arg_int(call, "training_mode", 1);
+    onnx_arg_real(call, "momentum", onnx_real(call, "momentum", 0.9));
+  }
   enum vinci_status status = onnx_output_like(call, 0, x);
   for (uint32_t i = 1; i < call->output_count && status == VINCI_OK; i++)
     status = onnx_output_like(call, i, call->inputs[1]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * adaptive_avg_pool and its gradient: maps of up to three dimensions in a given size, channels last
+ * adaptive_avg_pool: maps of up to three dimensions in a given size, channels last
  * as the vendor's kernels have them. Windows of one size, which is where the result divides the
  * map, are means of a dimension after the other, and maps of the same size a copy.
  */
@@ -9,23 +9,19 @@
 
 #include "core/base/arith.h"
 #include "traces/lower/composite.h"
+#include "traces/lower/vector/adaptive.h"
 
-enum { RANK = 5, MAPS = 3, FIRST = 1, CHANNELS = 4 }; /* images, three extents, channels */
+static const struct lower_key keys[] = {ADAPTIVE_KEYS};
 
-static const struct lower_key keys[] = {
-    SHAPE_KEY("extents of the map: images, depth, height, width, channels"),
-    LOWER_KEY("out", SHAPE, NULL, NULL, "depth, height, width of the result, which divide the map"),
-    DTYPE_KEY("fp32", "fp16|bf16|fp32", "type of x and y")};
-
-static enum vinci_status check(struct lower_job *job) {
+enum vinci_status adaptive_check(struct lower_job *job) {
   const struct lower_value *shape = lower_get(job, "shape"), *out = lower_get(job, "out");
-  if (shape->rank != RANK || out->rank != MAPS)
+  if (shape->rank != ADAPTIVE_RANK || out->rank != ADAPTIVE_MAPS)
     return lower_error(job, "shape has 5 extents and out 3");
-  for (unsigned i = 0; i < MAPS; i++)
-    if (shape->shape[FIRST + i] % out->shape[i] != 0)
+  for (unsigned i = 0; i < ADAPTIVE_MAPS; i++)
+    if (shape->shape[ADAPTIVE_FIRST + i] % out->shape[i] != 0)
       return lower_error(job,
                          "windows of one size are modelled: %" PRIu64 " does not divide %" PRIu64,
-                         out->shape[i], shape->shape[FIRST + i]);
+                         out->shape[i], shape->shape[ADAPTIVE_FIRST + i]);
   return VINCI_OK;
 }
 
@@ -33,8 +29,8 @@ static enum vinci_status check(struct lower_job *job) {
 static unsigned pooled(const struct lower_job *job, unsigned *last) {
   const struct lower_value *shape = lower_get(job, "shape"), *out = lower_get(job, "out");
   unsigned count = 0;
-  for (unsigned i = 0; i < MAPS; i++)
-    if (shape->shape[FIRST + i] != out->shape[i]) {
+  for (unsigned i = 0; i < ADAPTIVE_MAPS; i++)
+    if (shape->shape[ADAPTIVE_FIRST + i] != out->shape[i]) {
       count++;
       *last = i;
     }
@@ -75,7 +71,7 @@ static enum vinci_status no_memory(struct lower_job *job) {
   return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
 }
 
-static const char *const workspaces[MAPS] = {"stage1", "stage2", "stage3"};
+static const char *const workspaces[ADAPTIVE_MAPS] = {"stage1", "stage2", "stage3"};
 
 /* Means along one dimension after the other, those between in single precision. What is behind a
  * dimension is as large as in the map. */
@@ -83,17 +79,18 @@ static enum vinci_status pool_setup(struct lower_job *job) {
   static const struct emit_name copied[] = {{"x", "x", EMIT_FLAT}, {"y", "y", EMIT_FLAT}, {0}};
   const struct lower_value *shape = lower_get(job, "shape"), *out = lower_get(job, "out");
   unsigned last = 0, done = 0;
-  enum vinci_status status = check(job);
+  enum vinci_status status = adaptive_check(job);
   if (status != VINCI_OK)
     return status;
   if (pooled(job, &last) == 0)
     return add_copy(job, copied);
-  for (unsigned i = 0; i < MAPS && status == VINCI_OK; i++) {
-    uint64_t window = shape->shape[FIRST + i] / out->shape[i];
+  for (unsigned i = 0; i < ADAPTIVE_MAPS && status == VINCI_OK; i++) {
+    uint64_t window = shape->shape[ADAPTIVE_FIRST + i] / out->shape[i];
     if (window == 1)
       continue;
     uint64_t before = shape->shape[0] * lower_elements(out->shape, i + 1);
-    uint64_t behind = lower_elements(shape->shape + FIRST + i + 1, CHANNELS - FIRST - i);
+    uint64_t behind = lower_elements(shape->shape + ADAPTIVE_FIRST + i + 1,
+                                     ADAPTIVE_CHANNELS - ADAPTIVE_FIRST - i);
     const struct emit_name *names = stage(job, done ? workspaces[done - 1] : "x", done == 0,
                                           i == last ? "y" : workspaces[done], i == last);
     if (!names)
@@ -107,73 +104,18 @@ static enum vinci_status pool_setup(struct lower_job *job) {
   return status;
 }
 
-/* The shares of the elements of a window, repeated along one dimension after the other, from the
- * last on, so that what is repeated grows from stage to stage. */
-static enum vinci_status grad_setup(struct lower_job *job) {
-  const struct lower_value *shape = lower_get(job, "shape"), *out = lower_get(job, "out");
-  const uint64_t *in = shape->shape, small = in[0] * lower_elements(out->shape, MAPS);
-  const uint64_t large = in[0] * lower_elements(in + FIRST, MAPS);
-  unsigned last = 0, done = 0;
-  enum vinci_status status = check(job);
-  if (status != VINCI_OK)
-    return status;
-  const unsigned count = pooled(job, &last);
-  const struct emit_name *names =
-      count == 0 ? stage(job, "dy", true, "dx", true) : stage(job, "dy", true, "shares", false);
-  if (!names)
-    return no_memory(job);
-  if (count == 0)
-    return add_copy(job, names);
-  status = composite_add(job, "muls", names, "shape=%" PRIu64 "x%" PRIu64 " alpha=%.9g dtype=%s",
-                         small, in[CHANNELS], (double)small / (double)large, type_of(job));
-  for (unsigned i = MAPS; i-- > 0 && status == VINCI_OK;) {
-    const uint64_t window = in[FIRST + i] / out->shape[i];
-    if (window == 1)
-      continue;
-    uint64_t before = in[0] * lower_elements(out->shape, i + 1);
-    uint64_t behind = lower_elements(in + FIRST + i + 1, CHANNELS - FIRST - i);
-    bool ends = done + 1 == count;
-    names = stage(job, done ? workspaces[done - 1] : "shares", false,
-                  ends ? "dx" : workspaces[done], ends);
-    if (!names)
-      return no_memory(job);
-    status = composite_add(job, "broadcast", names,
-                           "shape=%" PRIu64 "x1x%" PRIu64 " to=%" PRIu64 "x%" PRIu64 "x%" PRIu64
-                           " dtype=%s",
-                           before, behind, before, window, behind, type_of(job));
-    done++;
-  }
-  return status;
-}
-
 /* Images, depth, height, width, channels on both sides. */
 static bool call_pool(struct lower_call *call) {
   const struct lower_tensor *x = &call->input[0], *y = &call->output[0];
-  if (call->input_count == 0 || call->output_count == 0 || x->rank != RANK || y->rank != RANK)
+  if (call->input_count == 0 || call->output_count == 0 || x->rank != ADAPTIVE_RANK ||
+      y->rank != ADAPTIVE_RANK)
     return lower_cannot(call, "a map and a result of 5 dimensions are needed");
   lower_arg_tensor(call, x);
-  lower_arg_shape(call, "out", y->shape + FIRST, MAPS);
-  return true;
-}
-
-/* The gradient has no dimension of images, which are with the channels. */
-static bool call_grad(struct lower_call *call) {
-  const struct lower_tensor *dy = &call->input[0], *dx = &call->output[0];
-  if (call->input_count == 0 || call->output_count == 0 || dy->rank != MAPS + 1 ||
-      dx->rank != MAPS + 1)
-    return lower_cannot(call, "gradients of 4 dimensions are needed");
-  lower_arg(call, "shape=1x%" PRIu64 "x%" PRIu64 "x%" PRIu64 "x%" PRIu64, dx->shape[0],
-            dx->shape[1], dx->shape[2], dx->shape[3]);
-  lower_arg_shape(call, "out", dy->shape, MAPS);
-  lower_arg_dtype(call, "dtype", dy);
+  lower_arg_shape(call, "out", y->shape + ADAPTIVE_FIRST, ADAPTIVE_MAPS);
   return true;
 }
 
 static const struct lower_template pool_template = COMPOSITE_TEMPLATE(pool_setup);
-static const struct lower_template grad_template = COMPOSITE_TEMPLATE(grad_setup);
 LOWER_OPERATOR(adaptive_avg_pool, "AdaptiveAvgPool3d",
                "y = mean of each of the equal windows that the map has for the size of y", keys,
                &pool_template, NULL, call_pool)
-LOWER_OPERATOR(adaptive_avg_pool_grad, "AdaptiveAvgPool3dGrad",
-               "dx = dy of the window, by the elements of a window; shape is that of dx", keys,
-               &grad_template, NULL, call_grad)

@@ -6,9 +6,13 @@
  * own, and moves its part to where it belongs. nonzero packs numbers of elements in the same way,
  * and then makes indices of them.
  *
- * Traces have no addresses that depend on data. The number of kept elements is an argument, and
- * they are taken to be spread evenly: of the first i elements i * count / all are kept, rounded
- * down, at each border of a tile. Which ones within a tile is what the data say.
+ * How many elements are kept is an argument. Where they are is up to the data: with values the
+ * scalar unit reads the counts, and addresses follow. Without values they are taken to be spread
+ * evenly: of the first i elements i * count / all are kept, rounded down, at each border of a tile.
+ * Data that keep another number in all end the run with an error.
+ *
+ * The next tile comes in while the scalar unit waits for the count of a tile. What the scalar unit
+ * takes to read a count is not published, and left out.
  */
 #include <inttypes.h>
 
@@ -23,6 +27,7 @@ enum {
   HALF_BYTES = 2,
   MOVE_FLAG = 2,
   SYNC_FLAG = 0,
+  COUNT_FLAG = 3,     /* to the scalar unit */
   COUNT_PITCH = 64,   /* bytes from the count of a block to the next one's, as the vendor has */
   COLS_MAX = 16384,   /* whose bits, of 64-bit elements, are twice as many */
   UNIT = 512,         /* elements, so that the parts of cores begin at whole lines */
@@ -33,13 +38,13 @@ enum {
 static const struct lower_key select_keys[] = {
     SHAPE_KEY("extents of x and mask"),
     LOWER_KEY("count", SIZE, NULL, "0",
-              "how many elements the mask keeps, taken to be spread evenly over the tiles"),
+              "how many elements the mask keeps, which data have to agree with"),
     DTYPE_KEY("fp16", "fp16|bf16|fp32|int8|uint8|int16|int32|int64", "type of x and y"),
     VTILE_KEYS_TABLE};
 static const struct lower_key nonzero_keys[] = {
     SHAPE_KEY("extents of x"),
     LOWER_KEY("count", SIZE, NULL, "0",
-              "how many elements are not 0, taken to be spread evenly over the tiles"),
+              "how many elements are not 0, which data have to agree with"),
     DTYPE_KEY("fp16", "fp16|bf16|fp32|int8|uint8|int16|int32", "type of x"), VTILE_KEYS_TABLE};
 
 struct compact_func {
@@ -57,7 +62,7 @@ struct compact {
   uint64_t wide, bits, table, numbers, thin, counts;
   /* Behind the meeting, in place of all but the counts. */
   uint64_t index, at, quotient, rest;
-  struct expr base, before_base, behind; /* of the block */
+  struct expr base; /* of the block: where its part of the workspace begins */
 };
 
 /* Instructions work on words of this many bytes; 64-bit elements are two. */
@@ -192,9 +197,8 @@ static void pack(struct emit *e, const struct compact *c, enum dtype type, struc
        F("pattern", 0), W("type", dtype_name(type)));
 }
 
-static void compute(struct emit *e, struct vkernel *kernel) {
-  const struct compact *c = (struct compact *)kernel;
-  const struct vtile *tile = &kernel->tile;
+static void compute(struct emit *e, const struct compact *c) {
+  const struct vtile *tile = &c->kernel.tile;
   struct expr x = x_add(tile->slot, c->x.address), out = x_add(tile->slot, c->out);
   emit_barrier(e, PIPE_V); /* the tile before reads what follows writes */
   vmask_count(e, tile->n_cols);
@@ -219,18 +223,83 @@ static struct expr kept_before(const struct compact *c, struct expr element) {
   return x_div(x_mul(element, c->count), c->kernel.tile.space.cols);
 }
 
-/* What a tile keeps, behind what those before it in the block have kept. */
-static void store(struct emit *e, struct vkernel *kernel) {
-  const struct compact *c = (struct compact *)kernel;
-  const struct vtile *tile = &kernel->tile;
-  struct expr before = emit_assigned(e, "before", kept_before(c, tile->col));
-  struct expr kept =
-      emit_assigned(e, "kept", x_sub(kept_before(c, x_add(tile->col, tile->n_cols)), before));
-  struct expr place = x_add(c->base, x_sub(before, c->before_base));
+/* How many of the elements between two are taken to be kept. */
+static struct expr kept_between(const struct compact *c, struct expr begin, struct expr end) {
+  return x_sub(kept_before(c, end), kept_before(c, begin));
+}
+
+/* Where tile i of the block is, and in which buffer. */
+static void put_position(struct emit *e, struct compact *c, struct expr i) {
+  struct vtile *tile = &c->kernel.tile;
+  struct expr slot = x_mod(i, tile->buffers), all = EXPR(tile->space.cols);
+  tile->col = emit_assigned(e, "col", x_add(c->base, x_mul(i, tile->cols)));
+  tile->n_cols = emit_assigned(e, "n_cols", x_rest(tile->cols, all, tile->col));
+  tile->slot = emit_named(e, "slot", x_mul(slot, tile->slot_bytes));
+  tile->flag_id = emit_named(e, "flag", slot);
+  tile->row = EXPR(0);
+  tile->n_rows = EXPR(1);
+}
+
+static void put_load(struct emit *e, const struct compact *c) {
+  const struct vtile *tile = &c->kernel.tile;
+  emit_wait(e, PIPE_V, PIPE_MTE2, tile->flag_id);
+  vkernel_load(e, &c->kernel);
+  emit_set(e, PIPE_MTE2, PIPE_V, tile->flag_id);
+}
+
+static void put_compute(struct emit *e, const struct compact *c) {
+  const struct vtile *tile = &c->kernel.tile;
+  emit_wait(e, PIPE_MTE2, PIPE_V, tile->flag_id);
+  emit_wait(e, PIPE_MTE3, PIPE_V, tile->flag_id);
+  compute(e, c);
+  emit_set(e, PIPE_V, PIPE_MTE2, tile->flag_id);
+  emit_set(e, PIPE_V, PIPE_MTE3, tile->flag_id);
+  emit_set(e, PIPE_V, PIPE_S, COUNT_FLAG);
+}
+
+/* What the tile before keeps, behind what those before that have kept. */
+static void put_store(struct emit *e, const struct compact *c, struct expr kept, struct expr i) {
+  const struct vtile *tile = &c->kernel.tile;
+  struct expr done = x_name(e, "done"), slot = x_mod(x_sub(i, 1), tile->buffers);
+  emit_wait(e, PIPE_V, PIPE_MTE3, slot);
   emit_if(e, "some", x_gt(kept, 0));
-  vtile_store_run(e, c->packed, x_at(x_name(e, "work"), place, vtile_bytes(c->packed)),
-                  x_add(tile->slot, c->out), kept);
+  vtile_store_run(e, c->packed,
+                  x_at(x_name(e, "work"), x_add(c->base, done), vtile_bytes(c->packed)),
+                  x_add(x_mul(slot, tile->slot_bytes), c->out), kept);
   emit_end(e);
+  emit_set(e, PIPE_MTE3, PIPE_V, slot);
+  emit_change(e, "done", x_add(done, kept));
+}
+
+/* All tiles of the block. In a turn a tile comes in, the count of the tile before is read, the
+ * vector unit goes on, and the tile before leaves. */
+static void put_tiles(struct emit *e, struct compact *c) {
+  struct vtile *tile = &c->kernel.tile;
+  const uint64_t per = tile->per_block, cols = tile->cols;
+  struct expr mine = x_max(0, x_min(per, x_sub(tile->tiles, x_mul(x_name(e, "blk"), per))));
+  mine = emit_assigned(e, "mine", mine);
+  emit_assigned(e, "done", EXPR(0));
+  vtile_ends(e, tile, true);
+  struct expr i = emit_for(e, "i", x_add(mine, 1));
+  put_position(e, c, i);
+  emit_if(e, "comes", x_lt(i, mine));
+  put_load(e, c);
+  emit_end(e);
+  emit_assigned(e, "kept", EXPR(0));
+  emit_if(e, "counted", x_gt(i, 0));
+  emit_wait(e, PIPE_V, PIPE_S, COUNT_FLAG);
+  struct expr kept = kept_between(c, x_sub(tile->col, cols), x_min(tile->space.cols, tile->col));
+  struct expr taken = emit_read_taken(e, "taken", x_mul(kept, words_of(c)));
+  emit_change(e, "kept", x_div(taken, words_of(c)));
+  emit_end(e);
+  emit_if(e, "computes", x_lt(i, mine));
+  put_compute(e, c);
+  emit_end(e);
+  emit_if(e, "leaves", x_gt(i, 0));
+  put_store(e, c, x_name(e, "kept"), i);
+  emit_end(e);
+  emit_end(e);
+  vtile_ends(e, tile, false);
 }
 
 /* ---- the second pass ------------------------------------------------------------------------- */
@@ -241,7 +310,7 @@ static void put_counts(struct emit *e, const struct compact *c) {
   emit_comment(e, "Blocks leave their counts, meet, and read the counts of all.");
   emit_barrier(e, PIPE_ALL);
   vmask_count(e, BLOCK_BYTES / WORD_BYTES);
-  vfill(e, mine, x_sub(c->behind, c->before_base), "int32");
+  vfill(e, mine, x_name(e, "done"), "int32");
   emit_handshake(e, PIPE_V, PIPE_MTE3, MOVE_FLAG);
   vtile_store_run(e, DTYPE_INT32, x_at(x_name(e, "counts"), x_name(e, "blk"), COUNT_PITCH),
                   EXPR(mine), EXPR(BLOCK_BYTES / WORD_BYTES));
@@ -250,6 +319,23 @@ static void put_counts(struct emit *e, const struct compact *c) {
        F("n_burst", blocks), F("len_burst", BLOCK_BYTES), F("src_gap", COUNT_PITCH - BLOCK_BYTES),
        F("dst_gap", COUNT_PITCH / BLOCK_BYTES - 1));
   emit_handshake(e, PIPE_MTE2, PIPE_S, MOVE_FLAG);
+}
+
+/* How many elements the blocks before this one have kept, and that all together have kept as many
+ * as y has. */
+static void put_sums(struct emit *e, const struct compact *c) {
+  const struct vtile *tile = &c->kernel.tile;
+  const uint64_t run = tile->per_block * tile->cols, all = tile->space.cols;
+  emit_assigned(e, "before", EXPR(0));
+  emit_assigned(e, "elements_of_y", EXPR(0));
+  struct expr b = emit_for(e, "b", tile->blocks);
+  struct expr count = emit_read_word(
+      e, "count", kept_between(c, x_min(all, x_mul(b, run)), x_min(all, x_mul(x_add(b, 1), run))),
+      x_at(c->counts, b, COUNT_PITCH));
+  emit_change(e, "before", x_add(x_name(e, "before"), x_mul(count, x_lt(b, x_name(e, "blk")))));
+  emit_change(e, "elements_of_y", x_add(x_name(e, "elements_of_y"), count));
+  emit_end(e);
+  emit_expect(e, "elements_of_y", c->count);
 }
 
 /* 64-bit indices along a dimension leave. */
@@ -300,11 +386,11 @@ static void put_indices(struct emit *e, const struct compact *c, struct expr pla
 
 static void put_moves(struct emit *e, const struct compact *c) {
   const uint64_t cols = c->kernel.tile.cols, bytes = vtile_bytes(c->packed);
-  struct expr mine = emit_assigned(e, "mine", x_sub(c->behind, c->before_base));
-  struct expr done = x_mul(emit_for(e, "m", x_ceil_div(mine, cols)), cols);
-  struct expr part = emit_assigned(e, "part", x_rest(cols, mine, done));
-  struct expr place = emit_assigned(e, "place", x_add(c->before_base, done));
-  vtile_load_run(e, c->packed, EXPR(c->at), x_at(x_name(e, "work"), x_add(c->base, done), bytes),
+  struct expr mine = x_name(e, "done"), before = x_name(e, "before");
+  struct expr moved = x_mul(emit_for(e, "m", x_ceil_div(mine, cols)), cols);
+  struct expr part = emit_assigned(e, "part", x_rest(cols, mine, moved));
+  struct expr place = emit_assigned(e, "place", x_add(before, moved));
+  vtile_load_run(e, c->packed, EXPR(c->at), x_at(x_name(e, "work"), x_add(c->base, moved), bytes),
                  part);
   if (c->selects) {
     emit_handshake(e, PIPE_MTE2, PIPE_MTE3, MOVE_FLAG);
@@ -322,17 +408,15 @@ static void put_rows(struct emit *e, struct vkernel *kernel) {
   struct compact *c = (struct compact *)kernel;
   const struct vtile *tile = &kernel->tile;
   const uint64_t run = tile->per_block * tile->cols, all = tile->space.cols;
-  struct expr blk = x_name(e, "blk");
-  c->base = emit_assigned(e, "base", x_min(all, x_mul(blk, run)));
-  c->before_base = emit_assigned(e, "before_base", kept_before(c, c->base));
-  c->behind = emit_assigned(e, "behind", kept_before(c, x_min(all, x_mul(x_add(blk, 1), run))));
+  c->base = emit_assigned(e, "base", x_min(all, x_mul(x_name(e, "blk"), run)));
   if (!c->selects) {
     const struct vtable table = vtable_series(c->table, 1);
     vtables_fill(e, &table, 1, tile->cols);
     emit_barrier(e, PIPE_V);
   }
-  vkernel_tiles(e, kernel);
+  put_tiles(e, c);
   put_counts(e, c);
+  put_sums(e, c);
   put_moves(e, c);
 }
 
@@ -371,9 +455,7 @@ static enum vinci_status setup(struct lower_job *job) {
                                            .split = split,
                                            .work = work,
                                            .tensors = tensors,
-                                           .rows = put_rows,
-                                           .compute = compute,
-                                           .store = store};
+                                           .rows = put_rows};
   const struct lower_value *shape = lower_get(job, "shape");
   struct compact *c = vkernel_new(job, sizeof *c, &kind);
   if (!c)
@@ -426,10 +508,11 @@ static const struct lower_template template = {setup, vkernel_candidate, cost, v
                  (&(const struct compact_func){__VA_ARGS__}), from_tensors)
 
 COMPACT(masked_select, "MaskedSelect|MaskedSelectV2|MaskedSelectV3",
-        "y = elements of x whose mask, a byte, is not 0; of the first i of all elements "
+        "y = elements of x whose mask, a byte, is not 0; for times, of the first i of all elements "
         "i * count / all are taken to be kept",
         select_keys, call_select, .selects = true)
-COMPACT(nonzero, "NonZero",
-        "y = indices of the elements of x that are not 0, a row for each dimension; of the first i "
-        "of all elements i * count / all are taken to be such",
-        nonzero_keys, call_nonzero, .selects = false)
+COMPACT(
+    nonzero, "NonZero",
+    "y = indices of the elements of x that are not 0, a row for each dimension; for times, of the "
+    "first i of all elements i * count / all are taken to be such",
+    nonzero_keys, call_nonzero, .selects = false)

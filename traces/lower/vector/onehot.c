@@ -5,10 +5,11 @@
 #include <string.h>
 
 #include "core/base/arith.h"
+#include "core/chip/layout.h"
 #include "traces/lower/composite.h"
 #include "traces/lower/vector/elementwise.h"
 
-enum { WORD_BYTES = 4 };
+enum { WORD_BYTES = 4, LANES = 64 };
 enum { MEAN, SUM, NONE }; /* of the key reduction */
 
 static const struct lower_key keys[] = {
@@ -49,7 +50,8 @@ static enum vinci_status choose(struct lower_job *job, struct vfunc *func) {
   return VINCI_OK;
 }
 
-/* 0, 1, 2 ... in each row of a tile. */
+/* 0, 1, 2 ... in each row of a tile, of which there are no more than repeats of an instruction, as
+ * classes are spread over them. */
 static void put_columns(struct emit *e, const struct vew *ew) {
   struct vtable table = vtable_series(ew->temp[COLUMNS], 1);
   emit_comment(e, "0, 1, 2 ... in each row");
@@ -57,11 +59,16 @@ static void put_columns(struct emit *e, const struct vew *ew) {
   emit_barrier(e, PIPE_V);
   if (ew->kernel.tile.rows == 1)
     return;
-  vmask_count(e, ew->pitch);
-  struct expr row = x_add(emit_for(e, "row", ew->kernel.tile.rows - 1), 1);
-  EMIT(e, "vadds", F("dst", x_add(ew->temp[COLUMNS], x_mul(row, ew->pitch * WORD_BYTES))),
-       F("src", ew->temp[COLUMNS]), F("scalar", 0), F("repeat", 1), W("type", "int32"));
-  emit_end(e);
+  struct vunit unit = {.emit = e};
+  for (uint64_t column = 0; column < ew->pitch; column += LANES) {
+    struct expr first = EXPR(ew->temp[COLUMNS] + column * WORD_BYTES);
+    vunit_lanes(&unit, (unsigned)min_u64(LANES, ew->pitch - column));
+    EMIT(e, "vadds", F("dst", x_add(first, ew->pitch * WORD_BYTES)), F("src", first),
+         F("scalar", 0), F("repeat", ew->kernel.tile.rows - 1),
+         F("dst_repeat", ew->pitch * WORD_BYTES / BLOCK_BYTES), F("src_repeat", 0),
+         W("type", "int32"));
+  }
+  vunit_rest(&unit);
   emit_barrier(e, PIPE_V);
 }
 

@@ -32,6 +32,9 @@ static const struct lower_key keys[] = {
     WORD_KEY("mode", "nearest", "nearest|bilinear", "which points of x a point of y is made of"),
     WORD_KEY("corners", "0", "0|1",
              "bilinear: 0: points are the middles of squares; 1: the corners of both maps meet"),
+    WORD_KEY(
+        "asymmetric", "0", "0|1",
+        "bilinear: 1: the first corners of both maps meet, and sides are divided as the extents"),
     WORD_KEY("format", "nchw", "nchw|nc1hwc0", "where the rows of a map lie"),
     DTYPE_KEY("fp16", "fp16|bf16|fp32", "type of x and y"),
     VTILE_KEYS_TABLE};
@@ -40,7 +43,7 @@ static const struct lower_key keys[] = {
 struct vresize {
   struct vkernel kernel; /* first */
   enum dtype type;
-  bool bilinear, corners;
+  bool bilinear, corners, asymmetric;
   uint64_t images, h, w, oh, ow, c0;
   struct vtile_operand x, y;
   uint64_t row[2];         /* of the map, in the buffer */
@@ -299,7 +302,7 @@ static void set_numbers(const struct vresize *r, double numbers[VPARAM_MAX],
                         const struct points *points) {
   double from = (double)points->from, to = (double)points->to;
   double distance = r->corners ? to > 1 ? to - 1 : 1 : to;
-  bool middles = r->bilinear && !r->corners;
+  bool middles = r->bilinear && !r->corners && !r->asymmetric;
   numbers[N_BLOCK - 1] = (double)points->per_point;
   numbers[N_PER_BLOCK - 1] = 1 / (double)points->per_point;
   numbers[N_SHIFT - 1] = middles ? 0.5 : 0;
@@ -361,7 +364,7 @@ static void load(struct emit *e, struct vkernel *kernel) {
   struct expr oy = tile->row, first;
   if (r->corners)
     first = x_div(x_mul(oy, h - 1), max_u64(oh - 1, 1));
-  else if (r->bilinear)
+  else if (r->bilinear && !r->asymmetric)
     first = x_div(x_max(0, x_sub(x_mul(x_add(x_mul(oy, 2), 1), h), oh)), 2 * oh);
   else
     first = x_div(x_mul(oy, h), oh);
@@ -435,14 +438,17 @@ static enum vinci_status read_keys(struct lower_job *job, struct vresize *r) {
   r->type = lower_get(job, "dtype")->dtype;
   r->bilinear = lower_get(job, "mode")->word == MODE_BILINEAR;
   r->corners = lower_get(job, "corners")->word;
+  r->asymmetric = lower_get(job, "asymmetric")->word;
   r->images = shape->shape[0] * shape->shape[1];
   r->h = shape->shape[2];
   r->w = shape->shape[3];
   r->c0 = blocked ? shape->shape[4] : 1;
   r->oh = size->shape[0];
   r->ow = size->shape[1];
-  if (r->corners && !r->bilinear)
-    return lower_error(job, "corners=1 is for mode=bilinear");
+  if ((r->corners || r->asymmetric) && !r->bilinear)
+    return lower_error(job, "%s=1 is for mode=bilinear", r->corners ? "corners" : "asymmetric");
+  if (r->corners && r->asymmetric)
+    return lower_error(job, "corners and asymmetric exclude each other");
   if (r->oh > HEIGHT_MAX)
     return lower_error(job, "more than %d rows of y are not supported", HEIGHT_MAX);
   if (!has(job->soc, OP_VGATHER) && !points_are_blocks(r))
