@@ -13,9 +13,13 @@ static uint64_t cycles_of(const struct vinci_soc *soc, uint128 ps) {
   return (uint64_t)(ps * (uint64_t)soc->core_hz / PS_PER_SECOND);
 }
 
+uint64_t launch_block_cycles(const struct vinci_soc *soc, enum core_kind kind, uint64_t blocks,
+                             uint64_t index) {
+  return cycles_of(soc, soc_dispatch_ps(soc, soc_core_count(soc, kind), blocks, index));
+}
+
 uint64_t launch_spread_cycles(const struct vinci_soc *soc, enum core_kind kind, uint64_t blocks) {
-  uint64_t places = soc_core_count(soc, kind);
-  return blocks > 0 ? cycles_of(soc, soc_dispatch_ps(soc, places, blocks, blocks - 1)) : 0;
+  return blocks > 0 ? launch_block_cycles(soc, kind, blocks, blocks - 1) : 0;
 }
 
 uint64_t launch_cycles(const struct vinci_soc *soc, enum core_kind kind, uint64_t blocks) {

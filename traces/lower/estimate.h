@@ -10,6 +10,9 @@
 uint64_t launch_cycles(const struct vinci_soc *soc, enum core_kind kind, uint64_t blocks);
 /* The part of that which each block adds. */
 uint64_t launch_spread_cycles(const struct vinci_soc *soc, enum core_kind kind, uint64_t blocks);
+/* The same of block `index`, from the start of the first. */
+uint64_t launch_block_cycles(const struct vinci_soc *soc, enum core_kind kind, uint64_t blocks,
+                             uint64_t index);
 /*
  * How many vector cores, at most `cores`, have equal pieces of work done first, each piece taking a
  * core N cycles: every core more shares the work and takes its time to start.

@@ -226,6 +226,9 @@ static bool cost(struct lower_job *job) {
                                  .groups = turns,
                                  .turns = turns,
                                  .steps = turns * f.steps,
+                                 .depth = t->turns,
+                                 .outer_k = 1,
+                                 .inner_k = 1,
                                  .first_cycles = cost->mte2_cycles / turns};
   cost->total_cycles = cube_total_cycles(job, t, &line);
   cost->shares = t->blocks_total;

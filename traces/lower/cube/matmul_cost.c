@@ -74,6 +74,36 @@ uint64_t cube_split_cycles(const struct vinci_soc *soc, uint64_t bytes) {
   return cube_cycles_at(bytes, (uint64_t)soc->split_mbytes_per_cycle);
 }
 
+/*
+ * Loads and products of a block in panels `deep` of k, two of which L1 holds: while one is
+ * multiplied the next comes in, and the last of a block may be shorter. From the first panel on.
+ */
+static uint64_t panels_cycles(const struct cube_line *line, uint64_t deep, uint64_t loads,
+                              uint64_t compute) {
+  uint64_t count = ceil_div(line->depth, deep), rest = line->depth - (count - 1) * deep;
+  uint64_t load = loads / line->blocks, mul = compute / line->blocks;
+  if (count == 1)
+    return (line->blocks - 1) * max_u64(load, mul) + mul;
+  uint64_t long_load = load * deep / line->depth, short_load = load * rest / line->depth;
+  uint64_t long_mul = mul * deep / line->depth, short_mul = mul * rest / line->depth;
+  uint64_t wrap = max_u64(long_load, short_mul);
+  return line->blocks *
+             ((count - 2) * max_u64(long_load, long_mul) + max_u64(short_load, long_mul) + wrap) -
+         wrap + short_mul;
+}
+
+/* Cores that are launched first have a block more where cores walk through blocks together: so much
+ * earlier than the last they start, if that makes up for the block. */
+static uint64_t early_cycles(const struct lower_job *job, const struct matmul_tiling *t,
+                             uint64_t block_cycles) {
+  enum core_kind kind = emit_cube_core(job->soc);
+  uint64_t more = t->blocks_total % t->cores;
+  if (t->resident != RESIDENT_NONE || more == 0)
+    return 0;
+  return min_u64(block_cycles, launch_spread_cycles(job->soc, kind, t->cores) -
+                                   launch_block_cycles(job->soc, kind, t->cores, more - 1));
+}
+
 uint64_t cube_total_cycles(const struct lower_job *job, const struct matmul_tiling *t,
                            const struct cube_line *line) {
   const struct lower_cost *cost = &job->cost;
@@ -83,16 +113,25 @@ uint64_t cube_total_cycles(const struct lower_job *job, const struct matmul_tili
   uint64_t step = min_u64(cube, cost->mte1_cycles) / line->steps;
   if (t->c_slots == 1)
     cube += fix + line->blocks * line->block_start;
-  uint64_t compute = max_u64(max_u64(cube, cost->mte1_cycles), cost->scalar_cycles);
+  uint64_t products = max_u64(cube, cost->mte1_cycles);
+  uint64_t compute = max_u64(products, cost->scalar_cycles);
   uint64_t last = fix / line->blocks;
-  uint64_t by_loads = cost->mte2_cycles + compute / line->turns + last;
-  uint64_t by_cube = line->first_cycles + compute + last;
+  /* Behind the last outer panel: its inner ones, and the last products; or all of its products.
+   * Their instructions wait in the queues by then. */
+  uint64_t inner = line->group_cycles;
+  uint64_t tail = max_u64(inner + products / line->turns, products / line->groups);
+  uint64_t by_loads = cost->mte2_cycles - inner + tail + last;
+  uint64_t by_panels =
+      max_u64(panels_cycles(line, line->outer_k, cost->mte2_cycles, compute),
+              panels_cycles(line, line->inner_k, line->groups * line->group_cycles, compute));
+  uint64_t by_cube = line->first_cycles + max_u64(compute, by_panels) + last;
   uint64_t by_stores = line->first_cycles + compute / line->blocks + fix;
   /* Device memory is at work while cores are launched, for half of them on the mean. */
   uint64_t spread = launch_spread_cycles(job->soc, emit_cube_core(job->soc), t->cores);
-  uint64_t by_device = line->device_cycles + max_u64(line->group_cycles, compute / line->groups);
-  by_device += last - min_u64(by_device + last, spread / 2);
-  return max_u64(max_u64(by_loads, by_cube), max_u64(by_stores, by_device)) + step + launch;
+  uint64_t by_device = line->device_cycles + tail + last;
+  by_device -= min_u64(by_device, spread / 2);
+  uint64_t work = max_u64(max_u64(by_loads, by_cube), by_stores);
+  return max_u64(work - early_cycles(job, t, work / line->blocks), by_device) + step + launch;
 }
 
 /* ---- MTE2 ---- */
@@ -180,7 +219,10 @@ static uint64_t operand_cycles(const struct lower_job *job, const struct matmul_
       .nz = (is_a ? mm->nz_a : mm->nz_b) || copies.way == COPY_BY_COLUMN,
   };
   uint64_t cycles = load_cycles(job->soc, &load, t->cores);
-  line->first_cycles += cycles / panels;
+  /* Nothing of the first panel is in L2. */
+  load.copies = copies.count;
+  load.bytes /= panels;
+  line->first_cycles += load_cycles(job->soc, &load, t->cores);
   if (is_a != t->a_outer)
     line->group_cycles = cycles / (times * t->groups);
   return cycles;
@@ -267,6 +309,19 @@ static uint64_t device_cycles(const struct vinci_soc *soc, const struct matmul *
   return estimate_memory(soc, read_bytes, results * mm->out_bytes);
 }
 
+/* Where cube and vector cores wait for each other, panel by panel: the first panels of both, the
+ * busiest pipe, and the last block. */
+static uint64_t together_cycles(const struct lower_job *job, const struct matmul_tiling *t,
+                                const struct cube_line *line) {
+  const struct lower_cost *cost = &job->cost;
+  uint64_t emptied = t->c_slots == 1 ? cost->fix_cycles + line->blocks * line->block_start : 0;
+  uint64_t busiest = max_u64(max_u64(cost->cube_cycles + emptied, cost->mte1_cycles),
+                             max_u64(cost->mte2_cycles, cost->fix_cycles));
+  busiest = max_u64(busiest, cost->scalar_cycles) + cost->fix_cycles / line->blocks +
+            start_spread_cycles(job->soc, KERNEL_CUBE, t->cores);
+  return max_u64(busiest, line->device_cycles) + cost->mte2_cycles / line->groups;
+}
+
 bool matmul_cost(struct lower_job *job) {
   const struct matmul *mm = job->data;
   const struct vinci_soc *soc = job->soc;
@@ -283,6 +338,9 @@ bool matmul_cost(struct lower_job *job) {
                            .groups = blocks * t.groups,
                            .turns = blocks * t.turns,
                            .steps = blocks * ceil_div(t.k, t.bk),
+                           .depth = t.k,
+                           .outer_k = min_u64(t.k, t.outer_k),
+                           .inner_k = min_u64(t.k, t.inner_k),
                            .device_cycles = device_cycles(soc, mm),
                            .block_start = (uint64_t)soc->cube_startup_mcycles / MILLI};
   fill_gm_pipes(job, &t, &line);
@@ -290,9 +348,9 @@ bool matmul_cost(struct lower_job *job) {
   if (t.split > 1)
     cost->total_cycles += matmul_split_cycles(soc, mm, &t);
   if (mm->vectors)
-    cost->total_cycles =
-        max_u64(cost->total_cycles, mm->vectors->cycles(soc, mm, &t, blocks, loads_of(&t, false))) +
-        cost->mte2_cycles / line.groups;
+    cost->total_cycles = max_u64(together_cycles(job, &t, &line),
+                                 mm->vectors->cycles(soc, mm, &t, blocks, loads_of(&t, false))) +
+                         cost->mte2_cycles / line.groups;
   cost->blocks = (uint32_t)t.cores;
   cost->shares = t.split > 1 || matmul_is_flat(mm) ? 0 : t.blocks_total;
   cost->gm_bytes = gm_bytes(mm, &t);

@@ -26,6 +26,7 @@ uint64_t cube_store_cycles(const struct vinci_soc *soc, enum path path, uint64_t
 /* How the busiest core's work is cut: all its blocks, groups, turns, and steps in L0. */
 struct cube_line {
   uint64_t blocks, groups, turns, steps;
+  uint64_t depth, outer_k, inner_k; /* of a block, and of its panels */
   uint64_t first_cycles;  /* of the panels that the first turn waits for */
   uint64_t group_cycles;  /* of the inner panels of a group */
   uint64_t device_cycles; /* of device memory for the bytes of all cores */
