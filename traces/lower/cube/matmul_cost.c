@@ -146,7 +146,7 @@ struct load {
   uint64_t bytes;  /* of one core */
   uint64_t unique; /* of the operand */
   uint64_t row;    /* bytes of a row in a panel */
-  uint64_t stride; /* bytes from row to row */
+  uint64_t stride; /* bytes from row to row; 0: not known */
   uint64_t run;    /* bytes that follow each other in device memory; 0: many */
   bool nz;
 };
@@ -214,7 +214,7 @@ static uint64_t operand_cycles(const struct lower_job *job, const struct matmul_
                 : is_made(mm) ? 0
                               : mm->b_batches * mm->n * all_k * mm->element_bytes,
       .row = copies.row_bytes,
-      .stride = copies.stride_bytes,
+      .stride = mm->vectors ? 0 : copies.stride_bytes,
       .run = copies.run_bytes,
       .nz = (is_a ? mm->nz_a : mm->nz_b) || copies.way == COPY_BY_COLUMN,
   };
