@@ -140,9 +140,11 @@ bool conv_candidate(struct lower_job *job, size_t index) {
   bool first = is_first_layer(conv);
   const struct sides *sides = conv->gradient ? &gradient : &forward;
   size_t kinds = first ? 1 : KIND_COUNT, side = index / kinds;
-  size_t whole = (first ? 1 : sides->point_count) * sides->channel_count;
+  bool parts = matmul_key(job, MATMUL_SPLIT)->given && matmul_key(job, MATMUL_SPLIT)->size > 1;
+  size_t whole = parts ? 0 : (first ? 1 : sides->point_count) * sides->channel_count;
   if (side >= whole)
-    return !first && part_candidate(job, index - whole * kinds);
+    return (parts || !(first || matmul_key(job, MATMUL_RESIDENT)->given)) &&
+           part_candidate(job, index - whole * kinds);
   uint64_t points = points_of(mm, sides->points[side / sides->channel_count]);
   uint64_t bn = matmul_even(mm->n, sides->channels[side % sides->channel_count], matmul_unit(mm));
   uint64_t room = room_of(job, points, bn);

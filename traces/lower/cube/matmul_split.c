@@ -28,13 +28,18 @@ uint64_t matmul_part_unit(const struct matmul *mm, const struct matmul_tiling *t
   return mm->conv ? mm->conv->window * (mm->conv->gradient ? blocks : 1) : t->bk;
 }
 
+/* UB, less the place of the first read. */
+static uint64_t parts_room(const struct vinci_soc *soc) {
+  return vtile_ub_bytes(soc) - BLOCK_BYTES;
+}
+
 static struct sum sum_of(const struct vinci_soc *soc, const struct matmul *mm,
                          const struct matmul_tiling *t) {
   uint64_t cubes = soc_core_count(soc, emit_cube_core(soc));
   uint64_t vectors = min_u64(soc_core_count(soc, emit_vector_core(soc)) / cubes, VECTORS_MAX);
   struct sum sum = {.elements = mm->batch * matmul_out_elements(mm), .vectors = (unsigned)vectors};
   uint64_t unit = REPEAT_BYTES / ACCUMULATOR_BYTES;
-  uint64_t room = vtile_ub_bytes(soc) / (t->split * ACCUMULATOR_BYTES + mm->out_bytes);
+  uint64_t room = parts_room(soc) / (t->split * ACCUMULATOR_BYTES + mm->out_bytes);
   sum.workers = cubes * vectors;
   uint64_t share = round_up(ceil_div(sum.elements, sum.workers), unit);
   sum.tile = max_u64(unit, min_u64(share, room / unit * unit));
@@ -65,7 +70,7 @@ bool matmul_split_fits(struct lower_job *job, const struct matmul_tiling *t) {
                         "%s, not %u in all",
                         (unsigned)cubes, soc->name, (unsigned)vectors);
   uint64_t unit = REPEAT_BYTES / ACCUMULATOR_BYTES;
-  if (unit * (t->split * ACCUMULATOR_BYTES + mm->out_bytes) > vtile_ub_bytes(soc))
+  if (unit * (t->split * ACCUMULATOR_BYTES + mm->out_bytes) > parts_room(soc))
     return lower_refuse(job, "too many parts of k for UB");
   return true;
 }
@@ -96,6 +101,7 @@ void matmul_split_tensor(const struct writer *w) {
 
 void matmul_split_buffers(const struct writer *w) {
   struct sum sum = sum_of(w->e->soc, w->mm, &w->t);
+  emit_buffer(w->e, "first", SPACE_UB, BLOCK_BYTES);
   emit_buffer(w->e, "sums", SPACE_UB, sum.tile * w->t.split * ACCUMULATOR_BYTES);
   if (w->mm->out_type != matmul_accumulator(w->mm))
     emit_buffer(w->e, "results", SPACE_UB, sum.tile * w->mm->out_bytes);
@@ -155,7 +161,7 @@ void matmul_split_sum(const struct writer *w) {
   emit_kernel_start(e, KERNEL_ELEMENTWISE);
   /* The first read of a core waits for those of all others, which need not be after the meeting. */
   emit_comment(e, "A read ahead of all others: the first of a core takes long.");
-  EMIT(e, vtile_copy_name(false, w->mm->a.type), F("dst", x_name(e, "sums")),
+  EMIT(e, vtile_copy_name(false, w->mm->a.type), F("dst", x_name(e, "first")),
        F("src", x_name(e, w->mm->a.name)), F("len_burst", w->mm->element_bytes));
   emit_comment(e, "All parts of k are stored once every core says so; then they are added up.");
   EMIT(e, "wait_flag_dev", F("id", FLAG_PARTS_STORED));

@@ -202,7 +202,8 @@ bool matmul_tiling(struct lower_job *job, struct matmul_tiling *t) {
 static const uint16_t sides[] = {256, 128, 512, 384, 224, 192, 160, 112, 96, 80, 64, 48, 32, 16};
 enum { SIDE_COUNT = sizeof sides / sizeof *sides, LARGE_SIDES = 2 };
 _Static_assert((int)SIDE_COUNT <= (int)MATMUL_SIDES_MAX, "MATMUL_SIDES_MAX is too small");
-enum { STREAMING_COUNT = 3, DEPTH_COUNT = 5 };
+/* MatMulV2 has panels of equal depth. */
+enum { EVEN_COUNT = 1, STREAMING_COUNT = 3, DEPTH_COUNT = 5 };
 enum { LARGE_M = 128, LARGE_N = 256, LARGE_BLOCKS_PER_CORE = 2 };
 enum { STEP_MAX = 2048, SHALLOW_STEPS = 4 };
 /* With k in parts. */
@@ -421,7 +422,7 @@ static bool split_candidate(struct lower_job *job, size_t index) {
   uint64_t unit = matmul_unit(mm);
   while (tile[1] > unit && ceil_div(mm->k, tile[1]) < split * PART_STEPS)
     tile[1] /= 2;
-  set_panels(job, tile, index % STREAMING_COUNT, split);
+  set_panels(job, tile, mm->shallow ? 0 : index % STREAMING_COUNT, split);
   return true;
 }
 
@@ -449,7 +450,9 @@ bool matmul_candidate(struct lower_job *job, size_t index) {
   if (mm->library_block && !asked) /* no other, of chips with smaller buffers either */
     return index == 0 && library_candidate(job);
   bool all = mm->shallow ? is_short(mm, matmul_unit(mm)) : !large;
-  size_t depths = all || matmul_key(job, MATMUL_RESIDENT)->given ? DEPTH_COUNT : STREAMING_COUNT;
+  size_t depths = all || matmul_key(job, MATMUL_RESIDENT)->given ? DEPTH_COUNT
+                  : mm->shallow                                  ? EVEN_COUNT
+                                                                 : STREAMING_COUNT;
   size_t whole = split && matmul_key(job, MATMUL_SPLIT)->size > 1
                      ? 0
                      : mm->tile_m_count * mm->tile_n_count * depths;
