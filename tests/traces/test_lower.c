@@ -173,7 +173,7 @@ static void names_of_frameworks_are_sound(void **state) {
 static void estimates_know_the_bandwidth(void **state) {
   (void)state;
   static const char *const ops[] = {"matmul", "relu"};
-  static const char *const sizes[][3] = {{"m=64", "k=64", "n=262144"}, {"shape=4194304"}};
+  static const char *const sizes[][3] = {{"m=64", "k=256", "n=262144"}, {"shape=4194304"}};
   const size_t counts[] = {3, 1};
   for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
     uint64_t cycles[3];

@@ -313,9 +313,14 @@ static void parts_of_k_are_added_up(void **state) {
   struct vinci_result *result = run("matmul", "m=48 k=5000 n=80 batch=2 split=5 bias=1");
   uint64_t parts = UINT64_C(2) * 5 * 48 * 80 * 4, sums = 2 * 48 * 80 * 2;
   assert_int_equal(result_path_bytes(result, PATH_L0C_GM), parts);
-  assert_int_equal(result_path_bytes(result, PATH_GM_UB), parts);
+  /* Each of 40 vector cores reads an element of A before. */
+  assert_int_equal(result_path_bytes(result, PATH_GM_UB), parts + 40 * 2);
   assert_int_equal(result_path_bytes(result, PATH_UB_GM), sums);
   assert_int_equal(operations(result), 2 * 48 * 5000 * 80);
+  vinci_result_free(result);
+  /* In NZ with what fills up 40 rows and 72 columns to fractals. */
+  result = run("matmul", "m=40 k=512 n=72 split=2 format_c=NZ");
+  assert_int_equal(result_path_bytes(result, PATH_L0C_GM), 2 * 48 * 80 * 4);
   vinci_result_free(result);
 }
 
@@ -424,8 +429,8 @@ static void errors_say_what_is_not_possible(void **state) {
       "matmul", "m=512 k=512 n=512 split=2 cores=9",
       "matmul: no legal tiling: parts of k need all cores, which meet before they are added "
       "up");
-  an_error_says("matmul", "m=64 k=512 n=64 split=2 format_c=NZ",
-                "matmul: no legal tiling: k cannot be split for a result in NZ");
+  an_error_says("conv2d", "c=16 h=8 w=8 k=16 kernel=3x3 split=2",
+                "conv2d: no legal tiling: parts of k have to have the same number of panels");
   an_error_says("matmul", "m=64 k=512 n=64 split=2 dtype=int8 out_dtype=fp16",
                 "matmul: no legal tiling: k cannot be split for a result that scales convert");
   an_error_says("matmul", "m=64 k=512 n=64 split=2 resident=a",

@@ -236,6 +236,18 @@ def large_cases(program, folder, rng):
     yield conv2d(Checked(program, "Ascend910B4", folder), rng, shape, "fp16", ["residual=1"])
 
 
+def parts(runner, rng):
+    """Parts of the channels, which vector cores add up: equal ones and others, with a tail of channels."""
+    for c, k, groups, split, kind in ((100, 33, 1, 3, "fp16"), (64, 40, 1, 4, "fp32"), (130, 17, 1, 2, "fp32"),
+                                      (128, 96, 2, 2, "fp16")):
+        shape = (2, c, 9, 7, k, (3, 2), (2, 1), (1, 1, 1, 0), (1, 1))
+        yield conv2d(runner, rng, shape, kind, [f"split={split}", "relu=1"], groups=groups)
+        yield conv2d(runner, rng, shape, kind, [f"split={split}"], True, groups=groups)
+        yield backprop_input(runner, rng, (2, k, 9, 7, c, (3, 2), (2, 1), (1, 1, 1, 0), (1, 1)), kind,
+                             [f"split={split}"], groups=groups)
+    yield integers(runner, rng, (1, 130, 7, 7, 40, (3, 3), (1, 1), (1, 1, 1, 1), (1, 1)), "int32", ["split=2"])
+
+
 def cases(runner, rng, count):
     for k in (70, 65, 72, 79):  # blocks whose channels end inside 16 follow full ones
         yield conv2d(runner, rng, (2, 16, 8, 8, k, (3, 3), (1, 1), (1, 1, 1, 1), (1, 1)), "fp16",
@@ -243,6 +255,7 @@ def cases(runner, rng, count):
     yield backprop_input(  # a block with rows that no window has reached
         runner, rng, (2, 20, 12, 14, 24, (1, 1), (2, 2), (0, 0, 0, 0), (1, 1)), "fp16",
         ["tile=14x32x32", "panel=32x32"])
+    yield from parts(runner, rng)
     for index, shape in enumerate(SHAPES):
         for out in ("int32", "fp16", "int8"):
             yield integers(runner, rng, shape, out, TILINGS[index % len(TILINGS)])

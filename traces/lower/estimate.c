@@ -13,9 +13,13 @@ static uint64_t cycles_of(const struct vinci_soc *soc, uint128 ps) {
   return (uint64_t)(ps * (uint64_t)soc->core_hz / PS_PER_SECOND);
 }
 
+uint64_t launch_block_cycles(const struct vinci_soc *soc, enum core_kind kind, uint64_t blocks,
+                             uint64_t index) {
+  return cycles_of(soc, soc_dispatch_ps(soc, soc_core_count(soc, kind), blocks, index));
+}
+
 uint64_t launch_spread_cycles(const struct vinci_soc *soc, enum core_kind kind, uint64_t blocks) {
-  uint64_t places = soc_core_count(soc, kind);
-  return blocks > 0 ? cycles_of(soc, soc_dispatch_ps(soc, places, blocks, blocks - 1)) : 0;
+  return blocks > 0 ? launch_block_cycles(soc, kind, blocks, blocks - 1) : 0;
 }
 
 uint64_t launch_cycles(const struct vinci_soc *soc, enum core_kind kind, uint64_t blocks) {
@@ -81,13 +85,18 @@ uint64_t estimate_copies(const struct path_cost *path, uint64_t bytes, uint64_t 
          bytes * MILLI / rate;
 }
 
-uint64_t estimate_reorder(const struct vinci_soc *soc, uint64_t rows, uint64_t row_bytes) {
+uint64_t estimate_reorder(const struct vinci_soc *soc, uint64_t rows, uint64_t row_bytes,
+                          uint64_t stride_bytes) {
   uint64_t line_bytes = (uint64_t)soc->l2_line_bytes;
-  /* Rows begin at multiples of their length: the largest power of two in that tells where in a
-   * line. On the mean a row touches this much more than its own bytes. */
-  uint64_t step_bytes = min_u64(row_bytes & (~row_bytes + 1), line_bytes);
-  uint64_t touched_bytes = rows * (row_bytes + line_bytes - step_bytes);
-  return touched_bytes * (uint64_t)soc->nd2nz_line_mcycles / (line_bytes * MILLI);
+  /* Rows begin at multiples of their distance and length: the largest power of two in both tells
+   * where in a line. On the mean a row touches this much more than its own bytes. The engine counts
+   * rows without gaps as if each began a line. */
+  uint64_t starts = row_bytes | stride_bytes;
+  uint64_t step_bytes = min_u64(starts & (~starts + 1), line_bytes);
+  uint64_t touched_bytes = stride_bytes == row_bytes
+                               ? round_up(row_bytes, line_bytes)
+                               : round_up(row_bytes, step_bytes) + line_bytes - step_bytes;
+  return rows * touched_bytes * (uint64_t)soc->nd2nz_line_mcycles / (line_bytes * MILLI);
 }
 
 uint64_t estimate_memory(const struct vinci_soc *soc, uint64_t in_bytes, uint64_t out_bytes) {

@@ -10,6 +10,9 @@
 uint64_t launch_cycles(const struct vinci_soc *soc, enum core_kind kind, uint64_t blocks);
 /* The part of that which each block adds. */
 uint64_t launch_spread_cycles(const struct vinci_soc *soc, enum core_kind kind, uint64_t blocks);
+/* The same of block `index`, from the start of the first. */
+uint64_t launch_block_cycles(const struct vinci_soc *soc, enum core_kind kind, uint64_t blocks,
+                             uint64_t index);
 /*
  * How many vector cores, at most `cores`, have equal pieces of work done first, each piece taking a
  * core N cycles: every core more shares the work and takes its time to start.
@@ -34,8 +37,10 @@ uint64_t start_spread_cycles(const struct vinci_soc *soc, enum kernel_code code,
 uint64_t estimate_next_mcycles(const struct path_cost *path);
 /* Copies of one core that together move N bytes over a path; data come from device memory. */
 uint64_t estimate_copies(const struct path_cost *path, uint64_t bytes, uint64_t copies);
-/* Copies that reorder rows on the way into L1: what the engine takes for their lines of L2. */
-uint64_t estimate_reorder(const struct vinci_soc *soc, uint64_t rows, uint64_t row_bytes);
+/* Copies that reorder rows on the way into L1: what the engine takes for their lines of L2. Rows
+ * are `stride_bytes` apart, 0: that is not known. */
+uint64_t estimate_reorder(const struct vinci_soc *soc, uint64_t rows, uint64_t row_bytes,
+                          uint64_t stride_bytes);
 /* Of all cores, what device memory takes: what is written stays in L2 as far as L2 can hold that.
  */
 uint64_t estimate_memory(const struct vinci_soc *soc, uint64_t in_bytes, uint64_t out_bytes);

@@ -92,19 +92,62 @@ static void share_images(struct lower_job *job) {
     cores->size--;
 }
 
+/* L1, without what bias and a residual take. */
+static uint64_t room_of(const struct lower_job *job, uint64_t points, uint64_t bn) {
+  const struct matmul *mm = job->data;
+  uint64_t room =
+      (uint64_t)job->soc->l1_bytes - (mm->bias ? SLOTS * (uint64_t)job->soc->bt_bytes : 0);
+  return left_of(room, matmul_residual_l1_bytes(mm, points, bn));
+}
+
+/* ---- parts of k ---- */
+
+static const uint16_t part_points[] = {256, 128, 64, 32}, part_channels[] = {256, 128, 64, 32};
+enum { PART_KINDS = 2, PARTS_MAX = 64 };
+enum { PART_SHAPES = COUNT(part_points) * COUNT(part_channels) };
+
+/* Where blocks leave cores idle: as many parts of the channels as fill them, or half as many. Each
+ * has panels of the same depth, as few as L1 allows. */
+static bool part_candidate(struct lower_job *job, size_t index) {
+  const struct matmul *mm = job->data;
+  const struct conv *conv = mm->conv;
+  const struct lower_value *given = matmul_key(job, MATMUL_SPLIT);
+  if (index >= (size_t)PART_SHAPES * PART_KINDS)
+    return false;
+  size_t shape = index / PART_KINDS;
+  uint64_t points = points_of(mm, part_points[shape / COUNT(part_channels)]);
+  uint64_t bn = matmul_even(mm->n, part_channels[shape % COUNT(part_channels)], matmul_unit(mm));
+  uint64_t blocks = mm->batch * ceil_div(mm->m, points) * ceil_div(mm->n, bn);
+  uint64_t split = given->size, most = min_u64(conv->c1, PARTS_MAX);
+  if (!given->given)
+    split = matmul_cores(job->soc) / blocks / (1 + index % PART_KINDS);
+  split = max_u64(1, min_u64(split, most));
+  uint64_t map = conv_rows(conv, points) * conv->w * conv->point_bytes;
+  uint64_t weights = bn * conv->window * mm->element_bytes;
+  uint64_t part = ceil_div(conv->c1, split);
+  uint64_t panel = weight_groups_in(mm, (map + weights) * SLOTS, room_of(job, points, bn));
+  panel = ceil_div(part, ceil_div(part, panel)) * conv->window;
+  const uint64_t tile[3] = {points, step_of(job->soc, mm, points, bn, panel), bn};
+  matmul_set_tiling(job, tile, panel, panel, RESIDENT_NONE);
+  *matmul_key(job, MATMUL_SPLIT) = matmul_size(split);
+  matmul_key(job, MATMUL_CORES)->size = matmul_cores(job->soc);
+  return true;
+}
+
 bool conv_candidate(struct lower_job *job, size_t index) {
   const struct matmul *mm = job->data;
   const struct conv *conv = mm->conv;
   bool first = is_first_layer(conv);
   const struct sides *sides = conv->gradient ? &gradient : &forward;
   size_t kinds = first ? 1 : KIND_COUNT, side = index / kinds;
-  if (side >= (first ? 1 : sides->point_count) * sides->channel_count)
-    return false;
+  bool parts = matmul_key(job, MATMUL_SPLIT)->given && matmul_key(job, MATMUL_SPLIT)->size > 1;
+  size_t whole = parts ? 0 : (first ? 1 : sides->point_count) * sides->channel_count;
+  if (side >= whole)
+    return (parts || !(first || matmul_key(job, MATMUL_RESIDENT)->given)) &&
+           part_candidate(job, index - whole * kinds);
   uint64_t points = points_of(mm, sides->points[side / sides->channel_count]);
   uint64_t bn = matmul_even(mm->n, sides->channels[side % sides->channel_count], matmul_unit(mm));
-  uint64_t room =
-      (uint64_t)job->soc->l1_bytes - (mm->bias ? SLOTS * (uint64_t)job->soc->bt_bytes : 0);
-  room = left_of(room, matmul_residual_l1_bytes(mm, points, bn));
+  uint64_t room = room_of(job, points, bn);
   /* Of one block of channels: */
   uint64_t map = conv_rows(conv, points) * conv->w * conv->point_bytes;
   uint64_t weights = bn * conv->window * mm->element_bytes;
@@ -124,6 +167,7 @@ bool conv_candidate(struct lower_job *job, size_t index) {
   uint64_t panel = first ? kb : min_u64(ka, kb);
   const uint64_t tile[3] = {points, step_of(job->soc, mm, points, bn, panel), bn};
   matmul_set_tiling(job, tile, ka, kb, resident);
+  *matmul_key(job, MATMUL_SPLIT) = matmul_size(1);
   share_images(job);
   return true;
 }

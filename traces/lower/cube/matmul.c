@@ -43,8 +43,7 @@ static const struct lower_key keys[MATMUL_KEY_COUNT] = {
     [MATMUL_GENERATION] = {"generation", LOWER_WORD, "3", "3|2",
                            "which tilings are tried: as MatMulV3 of the vendor's library has them, "
                            "or as MatMulV2, with panels of at most four steps"},
-    [MATMUL_SPLIT] = {"split", LOWER_SIZE, NULL, NULL,
-                      "parts of k that cores compute side by side and add up at the end", true},
+    [MATMUL_SPLIT] = MATMUL_SPLIT_ROW,
     MATMUL_TILING_ROWS(MATMUL_TILE, "m x k x n of a block in L0",
                        "k of A's and of B's panels in L1; one is a multiple of the other",
                        "operand that stays in L1 from block to block"),

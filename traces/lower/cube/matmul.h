@@ -36,7 +36,7 @@ enum matmul_key {
   MATMUL_RESIDUAL,
   MATMUL_MIXED,
   MATMUL_GENERATION,
-  MATMUL_SPLIT, /* convolutions share only the keys below */
+  MATMUL_SPLIT, /* convolutions share the keys from here on, other operators only those below */
   MATMUL_TILE,
   MATMUL_PANEL,
   MATMUL_RESIDENT,
@@ -54,6 +54,9 @@ enum matmul_key {
   {"resident", LOWER_WORD, NULL, "none|a|b", resident_text, true},                                 \
   {"band", LOWER_SIZE, NULL, NULL, "rows of blocks that the cores walk through together", true},   \
   {"cores", LOWER_SIZE, NULL, NULL, "cores to use", true, false, true}
+#define MATMUL_SPLIT_ROW                                                                           \
+  {"split", LOWER_SIZE, NULL, NULL,                                                                \
+   "parts of k that cores compute side by side and add up at the end", true}
 #define MATMUL_RELU_TEXT                                                                           \
   "negative results become 0, as the sums leave the cube, before a scale"
 #define MATMUL_RESIDUAL_TEXT "adds the tensor residual, in the shape of the result, before relu"
@@ -85,9 +88,9 @@ struct matmul {
   bool trans_a, trans_b;
   bool nz_a, nz_b, nz_c;
   bool bias, bias_each; /* a row; one of its own for each product */
-  bool residual; /* r is added (matmul_residual.c) */
-  bool mixed;    /* rows of A and C are those of all batches in turn: [m,batch,k], [m,batch,n] */
-  bool relu;     /* negative results become 0 on their way out of L0C */
+  bool residual;        /* r is added (matmul_residual.c) */
+  bool mixed; /* rows of A and C are those of all batches in turn: [m,batch,k], [m,batch,n] */
+  bool relu;  /* negative results become 0 on their way out of L0C */
   enum matmul_scale scale;
   bool shallow;          /* panels of few steps only */
   bool library_block;    /* the library has one block for the shape: see matmul_tiling.c */
@@ -135,9 +138,10 @@ bool matmul_tiling(struct lower_job *job, struct matmul_tiling *tiling);
 enum matmul_way { COPY_AT_ONCE, COPY_BY_ROW, COPY_BY_COLUMN };
 struct matmul_copies {
   enum matmul_way way;
-  uint64_t count;     /* for a full panel */
-  uint64_t row_bytes; /* of a row of the operand, as far as a panel takes the row */
-  uint64_t run_bytes; /* that a panel takes of a row of the operand; 0: all of the row */
+  uint64_t count;        /* for a full panel */
+  uint64_t row_bytes;    /* of a row of the operand, as far as a panel takes the row */
+  uint64_t stride_bytes; /* from row to row */
+  uint64_t run_bytes;    /* that a panel takes of a row of the operand; 0: all of the row */
 };
 struct matmul_copies matmul_copies(const struct vinci_soc *soc, const struct matmul *mm,
                                    const struct matmul_tiling *t, bool is_a);
@@ -147,6 +151,8 @@ uint64_t matmul_a_panel_bytes(const struct matmul *mm, uint64_t bm, uint64_t ka)
 bool matmul_fits_l0(struct lower_job *job, const struct matmul *mm, const struct matmul_tiling *t);
 /* k in parts (matmul_split.c): whether it can be; how long adding them up takes. */
 bool matmul_split_fits(struct lower_job *job, const struct matmul_tiling *tiling);
+/* Parts are whole numbers of these: steps, or the blocks of channels of a panel. */
+uint64_t matmul_part_unit(const struct matmul *mm, const struct matmul_tiling *tiling);
 uint64_t matmul_split_cycles(const struct vinci_soc *soc, const struct matmul *mm,
                              const struct matmul_tiling *tiling);
 /* A residual (matmul_residual.c): whether there can be one; what it takes in L1, and L0A and L0B at
@@ -205,10 +211,10 @@ static inline uint64_t matmul_b_step_bytes(const struct matmul *mm, const struct
   return t->bn * (t->bk + mm->b_spill) * mm->element_bytes;
 }
 
-/* A tiling key, MATMUL_TILE to MATMUL_CORES. */
+/* A tiling key, MATMUL_TILE to MATMUL_CORES; MATMUL_SPLIT unless the product is alone. */
 static inline struct lower_value *matmul_key(struct lower_job *job, enum matmul_key key) {
   const struct matmul *mm = (const struct matmul *)job->data;
-  return &job->value[mm->first_key + (size_t)(key - MATMUL_TILE)];
+  return &job->value[mm->first_key + (size_t)key - MATMUL_TILE];
 }
 void matmul_set_tiling(struct lower_job *job, const uint64_t tile[3], uint64_t ka, uint64_t kb,
                        enum matmul_resident resident);

@@ -6,7 +6,8 @@
  * A block takes as long as its busiest pipe. MTE2 pays a start-up for each panel and moves bytes at
  * the rate of a hit in L2, of a miss for what no other core has fetched, or at the core's share of
  * L2, whichever is slowest; where L0C holds one block only, the cube waits while the fixpipe
- * empties L0C. All cores together are no faster than device memory.
+ * empties L0C. The first panels come in, and the last turn is multiplied and its block leaves,
+ * while other pipes idle. All cores together are no faster than device memory.
  */
 #include "traces/lower/cube/matmul_cost.h"
 #include "core/base/arith.h"
@@ -73,16 +74,64 @@ uint64_t cube_split_cycles(const struct vinci_soc *soc, uint64_t bytes) {
   return cube_cycles_at(bytes, (uint64_t)soc->split_mbytes_per_cycle);
 }
 
+/*
+ * Loads and products of a block in panels `deep` of k, two of which L1 holds: while one is
+ * multiplied the next comes in, and the last of a block may be shorter. From the first panel on.
+ */
+static uint64_t panels_cycles(const struct cube_line *line, uint64_t deep, uint64_t loads,
+                              uint64_t compute) {
+  uint64_t count = ceil_div(line->depth, deep), rest = line->depth - (count - 1) * deep;
+  uint64_t load = loads / line->blocks, mul = compute / line->blocks;
+  if (count == 1)
+    return (line->blocks - 1) * max_u64(load, mul) + mul;
+  uint64_t long_load = load * deep / line->depth, short_load = load * rest / line->depth;
+  uint64_t long_mul = mul * deep / line->depth, short_mul = mul * rest / line->depth;
+  uint64_t wrap = max_u64(long_load, short_mul);
+  return line->blocks *
+             ((count - 2) * max_u64(long_load, long_mul) + max_u64(short_load, long_mul) + wrap) -
+         wrap + short_mul;
+}
+
+/* Cores that are launched first have a block more where cores walk through blocks together: so much
+ * earlier than the last they start, if that makes up for the block. */
+static uint64_t early_cycles(const struct lower_job *job, const struct matmul_tiling *t,
+                             uint64_t block_cycles) {
+  enum core_kind kind = emit_cube_core(job->soc);
+  uint64_t more = t->blocks_total % t->cores;
+  if (t->resident != RESIDENT_NONE || more == 0)
+    return 0;
+  return min_u64(block_cycles, launch_spread_cycles(job->soc, kind, t->cores) -
+                                   launch_block_cycles(job->soc, kind, t->cores, more - 1));
+}
+
 uint64_t cube_total_cycles(const struct lower_job *job, const struct matmul_tiling *t,
-                           uint64_t blocks, uint64_t panels, uint64_t block_start) {
+                           const struct cube_line *line) {
   const struct lower_cost *cost = &job->cost;
-  uint64_t cube = cost->cube_cycles, launch = start_spread_cycles(job->soc, KERNEL_CUBE, t->cores);
+  uint64_t cube = cost->cube_cycles, fix = cost->fix_cycles;
+  uint64_t launch = start_spread_cycles(job->soc, KERNEL_CUBE, t->cores);
+  /* One step is on its way to L0 before the first mad, or multiplied behind the last load. */
+  uint64_t step = min_u64(cube, cost->mte1_cycles) / line->steps;
   if (t->c_slots == 1)
-    cube += cost->fix_cycles + blocks * block_start;
-  uint64_t steady =
-      max_u64(max_u64(cube, cost->mte1_cycles), max_u64(cost->mte2_cycles, cost->fix_cycles));
-  steady = max_u64(steady, cost->scalar_cycles);
-  return steady + cost->mte2_cycles / panels + cost->fix_cycles / blocks + launch;
+    cube += fix + line->blocks * line->block_start;
+  uint64_t products = max_u64(cube, cost->mte1_cycles);
+  uint64_t compute = max_u64(products, cost->scalar_cycles);
+  uint64_t last = fix / line->blocks;
+  /* Behind the last outer panel: its inner ones, and the last products; or all of its products.
+   * Their instructions wait in the queues by then. */
+  uint64_t inner = line->group_cycles;
+  uint64_t tail = max_u64(inner + products / line->turns, products / line->groups);
+  uint64_t by_loads = cost->mte2_cycles - inner + tail + last;
+  uint64_t by_panels =
+      max_u64(panels_cycles(line, line->outer_k, cost->mte2_cycles, compute),
+              panels_cycles(line, line->inner_k, line->groups * line->group_cycles, compute));
+  uint64_t by_cube = line->first_cycles + max_u64(compute, by_panels) + last;
+  uint64_t by_stores = line->first_cycles + compute / line->blocks + fix;
+  /* Device memory is at work while cores are launched, for half of them on the mean. */
+  uint64_t spread = launch_spread_cycles(job->soc, emit_cube_core(job->soc), t->cores);
+  uint64_t by_device = line->device_cycles + tail + last;
+  by_device -= min_u64(by_device, spread / 2);
+  uint64_t work = max_u64(max_u64(by_loads, by_cube), by_stores);
+  return max_u64(work - early_cycles(job, t, work / line->blocks), by_device) + step + launch;
 }
 
 /* ---- MTE2 ---- */
@@ -97,6 +146,7 @@ struct load {
   uint64_t bytes;  /* of one core */
   uint64_t unique; /* of the operand */
   uint64_t row;    /* bytes of a row in a panel */
+  uint64_t stride; /* bytes from row to row; 0: not known */
   uint64_t run;    /* bytes that follow each other in device memory; 0: many */
   bool nz;
 };
@@ -109,7 +159,7 @@ static uint64_t reorder_cycles(const struct vinci_soc *soc, const struct load *l
                                uint64_t byte_cycles) {
   uint64_t row_bytes = max_u64(load->row, 1);
   uint64_t rows = ceil_div(load->bytes, row_bytes);
-  uint64_t moving = max_u64(estimate_reorder(soc, rows, row_bytes), byte_cycles);
+  uint64_t moving = max_u64(estimate_reorder(soc, rows, row_bytes, load->stride), byte_cycles);
   uint64_t starts = load->copies * panel_start(soc);
   return soc->path[PATH_GM_L1].overlap_issue_mcycles > 0 ? max_u64(moving, (moving + starts) / 2)
                                                          : moving + starts;
@@ -147,25 +197,35 @@ static uint64_t a_bytes(const struct matmul *mm, uint64_t k) {
 /* B comes from vector cores, of bytes, and is in L2. */
 static bool is_made(const struct matmul *mm) { return mm->vectors && mm->vectors->make_b; }
 
+/* Of all panels; what the first of them takes, and the inner ones of a group, go to line. */
 static uint64_t operand_cycles(const struct lower_job *job, const struct matmul_tiling *t,
-                               bool is_a) {
+                               bool is_a, struct cube_line *line) {
   const struct matmul *mm = job->data;
   struct matmul_copies copies = matmul_copies(job->soc, mm, t, is_a);
   uint64_t all_k = round_up(mm->k, mm->c0), times = loads_of(t, is_a);
   uint64_t k_bytes = round_up(t->k, mm->c0) * mm->element_bytes;
   uint64_t count = is_a ? min_u64(t->bm, mm->m) : min_u64(t->bn, mm->n);
+  uint64_t panels = times * (is_a == t->a_outer ? t->groups : t->turns);
   struct load load = {
-      .copies = times * (is_a == t->a_outer ? t->groups : t->turns) * copies.count,
+      .copies = panels * copies.count,
       .bytes =
-          times * (is_a && mm->conv ? matmul_a_panel_bytes(mm, t->rows, mm->k) : count * k_bytes),
+          times * (is_a && mm->conv ? matmul_a_panel_bytes(mm, t->rows, t->k) : count * k_bytes),
       .unique = is_a          ? mm->a_batches * a_bytes(mm, all_k)
                 : is_made(mm) ? 0
                               : mm->b_batches * mm->n * all_k * mm->element_bytes,
       .row = copies.row_bytes,
+      .stride = mm->vectors ? 0 : copies.stride_bytes,
       .run = copies.run_bytes,
       .nz = (is_a ? mm->nz_a : mm->nz_b) || copies.way == COPY_BY_COLUMN,
   };
-  return load_cycles(job->soc, &load, t->cores);
+  uint64_t cycles = load_cycles(job->soc, &load, t->cores);
+  /* Nothing of the first panel is in L2. */
+  load.copies = copies.count;
+  load.bytes /= panels;
+  line->first_cycles += load_cycles(job->soc, &load, t->cores);
+  if (is_a != t->a_outer)
+    line->group_cycles = cycles / (times * t->groups);
+  return cycles;
 }
 
 /* ---- all ---- */
@@ -206,7 +266,8 @@ static void fill_core_pipes(struct lower_job *job, const struct matmul_tiling *t
   residual_core_cycles(job, &block);
 }
 
-static void fill_gm_pipes(struct lower_job *job, const struct matmul_tiling *t) {
+static void fill_gm_pipes(struct lower_job *job, const struct matmul_tiling *t,
+                          struct cube_line *line) {
   const struct matmul *mm = job->data;
   const struct vinci_soc *soc = job->soc;
   uint64_t blocks = blocks_per_core(t);
@@ -221,8 +282,9 @@ static void fill_gm_pipes(struct lower_job *job, const struct matmul_tiling *t) 
     store += matmul_coupled_line_cycles(soc, mm, min_u64(mm->m, t->rows));
   job->cost.fix_cycles = blocks * max_u64((uint64_t)soc->path[out].minimum_mcycles / MILLI, store);
   uint64_t rows = (uint64_t)mm->bias + (mm->scale == SCALE_COLUMNS);
-  job->cost.mte2_cycles = rows * blocks * panel_start(soc) + operand_cycles(job, t, true) +
-                          operand_cycles(job, t, false);
+  line->first_cycles = rows * panel_start(soc);
+  job->cost.mte2_cycles = blocks * line->first_cycles + operand_cycles(job, t, true, line) +
+                          operand_cycles(job, t, false, line);
   if (mm->residual)
     job->cost.mte2_cycles +=
         blocks * (panel_start(soc) +
@@ -239,6 +301,27 @@ static uint64_t gm_bytes(const struct matmul *mm, const struct matmul_tiling *t)
          results * (mm->out_bytes + (mm->residual ? mm->element_bytes : 0)) + parts;
 }
 
+/* Of device memory, for each operand once. */
+static uint64_t device_cycles(const struct vinci_soc *soc, const struct matmul *mm) {
+  uint64_t results = mm->batch * mm->m * mm->n, es = mm->element_bytes;
+  uint64_t read_bytes = results * (mm->residual ? es : 0) + mm->a_batches * a_bytes(mm, mm->k) +
+                        mm->b_batches * mm->n * mm->k * (is_made(mm) ? 1 : es);
+  return estimate_memory(soc, read_bytes, results * mm->out_bytes);
+}
+
+/* Where cube and vector cores wait for each other, panel by panel: the first panels of both, the
+ * busiest pipe, and the last block. */
+static uint64_t together_cycles(const struct lower_job *job, const struct matmul_tiling *t,
+                                const struct cube_line *line) {
+  const struct lower_cost *cost = &job->cost;
+  uint64_t emptied = t->c_slots == 1 ? cost->fix_cycles + line->blocks * line->block_start : 0;
+  uint64_t busiest = max_u64(max_u64(cost->cube_cycles + emptied, cost->mte1_cycles),
+                             max_u64(cost->mte2_cycles, cost->fix_cycles));
+  busiest = max_u64(busiest, cost->scalar_cycles) + cost->fix_cycles / line->blocks +
+            start_spread_cycles(job->soc, KERNEL_CUBE, t->cores);
+  return max_u64(busiest, line->device_cycles) + cost->mte2_cycles / line->groups;
+}
+
 bool matmul_cost(struct lower_job *job) {
   const struct matmul *mm = job->data;
   const struct vinci_soc *soc = job->soc;
@@ -250,22 +333,24 @@ bool matmul_cost(struct lower_job *job) {
   cost->total_cycles = blocks_per_core(&t) * cost->share_cycles;
   if (cost->total_cycles >= job->enough_cycles)
     return true;
-  fill_gm_pipes(job, &t);
-  /* The first panels come in, and the last block leaves, alone. */
-  uint64_t blocks = blocks_per_core(&t), panels = blocks * t.groups;
-  uint64_t result_bytes = mm->out_bytes + (mm->residual ? mm->element_bytes : 0);
-  uint64_t unique = mm->batch * mm->m * mm->n * result_bytes + mm->a_batches * a_bytes(mm, mm->k) +
-                    mm->b_batches * mm->n * mm->k * (is_made(mm) ? 1 : mm->element_bytes);
-  uint64_t device = cube_cycles_at(unique, share(soc, soc_hbm_bytes_per_second(soc), 1));
-  cost->total_cycles = max_u64(
-      cube_total_cycles(job, &t, blocks, panels, (uint64_t)soc->cube_startup_mcycles / MILLI),
-      device + cost->mte2_cycles / panels);
+  uint64_t blocks = blocks_per_core(&t);
+  struct cube_line line = {.blocks = blocks,
+                           .groups = blocks * t.groups,
+                           .turns = blocks * t.turns,
+                           .steps = blocks * ceil_div(t.k, t.bk),
+                           .depth = t.k,
+                           .outer_k = min_u64(t.k, t.outer_k),
+                           .inner_k = min_u64(t.k, t.inner_k),
+                           .device_cycles = device_cycles(soc, mm),
+                           .block_start = (uint64_t)soc->cube_startup_mcycles / MILLI};
+  fill_gm_pipes(job, &t, &line);
+  cost->total_cycles = cube_total_cycles(job, &t, &line);
   if (t.split > 1)
     cost->total_cycles += matmul_split_cycles(soc, mm, &t);
   if (mm->vectors)
-    cost->total_cycles =
-        max_u64(cost->total_cycles, mm->vectors->cycles(soc, mm, &t, blocks, loads_of(&t, false))) +
-        cost->mte2_cycles / panels;
+    cost->total_cycles = max_u64(together_cycles(job, &t, &line),
+                                 mm->vectors->cycles(soc, mm, &t, blocks, loads_of(&t, false))) +
+                         cost->mte2_cycles / line.groups;
   cost->blocks = (uint32_t)t.cores;
   cost->shares = t.split > 1 || matmul_is_flat(mm) ? 0 : t.blocks_total;
   cost->gm_bytes = gm_bytes(mm, &t);

@@ -144,15 +144,16 @@ struct expr group_for(const struct group *g, const char *name, struct expr count
 /* Batch and part of a block, and its range of k. */
 static void put_part(const struct writer *w, struct group *g) {
   const struct matmul_tiling *t = &w->t;
-  uint64_t per_batch = t->mt * t->nt, steps = ceil_div(w->mm->k, t->bk);
+  uint64_t per_batch = t->mt * t->nt, unit = matmul_part_unit(w->mm, t);
+  uint64_t units = ceil_div(w->mm->k, unit);
   g->z = group_let(g, "z", x_div(g->t, per_batch * t->split));
   g->part = g->from = EXPR(0);
   g->depth = EXPR(w->mm->k);
   if (t->split == 1)
     return;
   g->part = group_let(g, "part", x_mod(x_div(g->t, per_batch), t->split));
-  g->from = group_let(g, "from", x_mul(x_div(x_mul(g->part, steps), t->split), t->bk));
-  struct expr end = x_mul(x_div(x_mul(x_add(g->part, 1), steps), t->split), t->bk);
+  g->from = group_let(g, "from", x_mul(x_div(x_mul(g->part, units), t->split), unit));
+  struct expr end = x_mul(x_div(x_mul(x_add(g->part, 1), units), t->split), unit);
   g->depth = group_let(g, "depth", x_sub(x_min(w->mm->k, end), g->from));
 }
 

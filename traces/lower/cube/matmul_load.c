@@ -63,6 +63,15 @@ static enum matmul_way way_of(const struct vinci_soc *soc, const struct matmul *
   return way_of_rows(soc, mm, x);
 }
 
+/* Lines of a map that is spread come one by one where their points are apart too. */
+static uint64_t map_copies(const struct conv *conv, const struct matmul_tiling *t,
+                           uint64_t channels) {
+  bool spread = conv->spread_h > 1 || conv->spread_w > 1;
+  if (!conv->gradient || !spread)
+    return conv_is_large(conv_map_blocks(conv)) ? channels : 1;
+  return channels * (conv->spread_w > 1 ? ceil_div(conv_rows(conv, t->rows), conv->spread_h) : 1);
+}
+
 struct matmul_copies matmul_copies(const struct vinci_soc *soc, const struct matmul *mm,
                                    const struct matmul_tiling *t, bool is_a) {
   struct operand x = operand_of(mm, t, is_a);
@@ -70,10 +79,11 @@ struct matmul_copies matmul_copies(const struct vinci_soc *soc, const struct mat
   enum matmul_way way = way_of(soc, mm, &x, is_map);
   uint64_t columns = ceil_div(x.panel_columns, is_map ? mm->conv->window : mm->c0);
   return (struct matmul_copies){way,
-                                way == COPY_AT_ONCE  ? 1
-                                : way == COPY_BY_ROW ? x.panel_rows
-                                                     : columns,
-                                x.panel_columns * mm->element_bytes,
+                                is_map                ? map_copies(mm->conv, t, columns)
+                                : way == COPY_AT_ONCE ? 1
+                                : way == COPY_BY_ROW  ? x.panel_rows
+                                                      : columns,
+                                x.panel_columns * mm->element_bytes, x.columns * mm->element_bytes,
                                 whole ? 0 : x.panel_columns * mm->element_bytes};
 }
 

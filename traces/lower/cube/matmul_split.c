@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * matmul with k in parts that cores compute side by side: each part leaves its sums in fp32 (int32)
- * in a workspace, all cores meet, and the vector cores add the parts up and convert them. Rows of
- * the result are one run of elements for that.
+ * Products with k in parts that cores compute side by side: each part leaves its sums in fp32
+ * (int32) in a workspace, laid out as the result, all cores meet, and the vector cores add the
+ * parts up and convert them. The result is one run of elements for that.
  */
 #include "core/base/arith.h"
 #include "traces/lower/cube/matmul_writer.h"
@@ -23,13 +23,23 @@ struct sum {
   uint64_t turns;
 };
 
+uint64_t matmul_part_unit(const struct matmul *mm, const struct matmul_tiling *t) {
+  uint64_t blocks = mm->c0 < FRACTAL_ROWS ? FRACTAL_ROWS / mm->c0 : 1;
+  return mm->conv ? mm->conv->window * (mm->conv->gradient ? blocks : 1) : t->bk;
+}
+
+/* UB, less the place of the first read. */
+static uint64_t parts_room(const struct vinci_soc *soc) {
+  return vtile_ub_bytes(soc) - BLOCK_BYTES;
+}
+
 static struct sum sum_of(const struct vinci_soc *soc, const struct matmul *mm,
                          const struct matmul_tiling *t) {
   uint64_t cubes = soc_core_count(soc, emit_cube_core(soc));
   uint64_t vectors = min_u64(soc_core_count(soc, emit_vector_core(soc)) / cubes, VECTORS_MAX);
-  struct sum sum = {.elements = mm->batch * mm->m * mm->n, .vectors = (unsigned)vectors};
+  struct sum sum = {.elements = mm->batch * matmul_out_elements(mm), .vectors = (unsigned)vectors};
   uint64_t unit = REPEAT_BYTES / ACCUMULATOR_BYTES;
-  uint64_t room = vtile_ub_bytes(soc) / (t->split * ACCUMULATOR_BYTES + mm->out_bytes);
+  uint64_t room = parts_room(soc) / (t->split * ACCUMULATOR_BYTES + mm->out_bytes);
   sum.workers = cubes * vectors;
   uint64_t share = round_up(ceil_div(sum.elements, sum.workers), unit);
   sum.tile = max_u64(unit, min_u64(share, room / unit * unit));
@@ -41,9 +51,7 @@ bool matmul_split_fits(struct lower_job *job, const struct matmul_tiling *t) {
   const struct matmul *mm = job->data;
   const struct vinci_soc *soc = job->soc;
   uint64_t cubes = soc_core_count(soc, emit_cube_core(soc));
-  const char *reason = mm->conv                       ? "a convolution"
-                       : mm->nz_c                     ? "a result in NZ"
-                       : mm->scale != SCALE_NONE      ? "a result that scales convert"
+  const char *reason = mm->scale != SCALE_NONE        ? "a result that scales convert"
                        : mm->residual                 ? "a residual"
                        : t->resident != RESIDENT_NONE ? "a resident operand"
                                                       : NULL;
@@ -62,7 +70,7 @@ bool matmul_split_fits(struct lower_job *job, const struct matmul_tiling *t) {
                         "%s, not %u in all",
                         (unsigned)cubes, soc->name, (unsigned)vectors);
   uint64_t unit = REPEAT_BYTES / ACCUMULATOR_BYTES;
-  if (unit * (t->split * ACCUMULATOR_BYTES + mm->out_bytes) > vtile_ub_bytes(soc))
+  if (unit * (t->split * ACCUMULATOR_BYTES + mm->out_bytes) > parts_room(soc))
     return lower_refuse(job, "too many parts of k for UB");
   return true;
 }
@@ -87,23 +95,22 @@ unsigned matmul_split_vectors(const struct writer *w) {
 }
 
 void matmul_split_tensor(const struct writer *w) {
-  const uint64_t shape[] = {w->t.split, w->mm->batch, w->mm->m, w->mm->n};
-  emit_tensor(w->e, "parts", matmul_accumulator(w->mm), TENSOR_WORKSPACE, shape, 4, NULL);
+  const uint64_t shape[] = {w->t.split, w->mm->batch, matmul_out_elements(w->mm)};
+  emit_tensor(w->e, "parts", matmul_accumulator(w->mm), TENSOR_WORKSPACE, shape, 3, NULL);
 }
 
 void matmul_split_buffers(const struct writer *w) {
   struct sum sum = sum_of(w->e->soc, w->mm, &w->t);
+  emit_buffer(w->e, "first", SPACE_UB, BLOCK_BYTES);
   emit_buffer(w->e, "sums", SPACE_UB, sum.tile * w->t.split * ACCUMULATOR_BYTES);
   if (w->mm->out_type != matmul_accumulator(w->mm))
     emit_buffer(w->e, "results", SPACE_UB, sum.tile * w->mm->out_bytes);
 }
 
 struct expr matmul_split_place(const struct writer *w) {
-  const struct matmul *mm = w->mm;
-  const struct group *g = &w->now;
-  struct expr batch = x_mul(x_add(x_mul(g->part, mm->batch), g->z), mm->m * mm->n);
-  struct expr element = x_add(x_add(batch, x_mul(g->m, mm->n)), g->n);
-  return x_add(x_name(w->e, "parts"), x_mul(element, ACCUMULATOR_BYTES));
+  uint64_t bytes = w->mm->batch * matmul_out_elements(w->mm) * ACCUMULATOR_BYTES;
+  struct expr part = x_add(x_name(w->e, "parts"), x_mul(w->now.part, bytes));
+  return matmul_place_in(w, part, w->now.n, ACCUMULATOR_BYTES);
 }
 
 /* Adds the parts of a tile up in the place of the first part, and converts the sum. */
@@ -152,6 +159,10 @@ void matmul_split_sum(const struct writer *w) {
   EMIT(e, "ffts_cross_core_sync", W("pipe", "FIX"), F("mode", 2), F("id", FLAG_PARTS_STORED));
   emit_stream(e, emit_vector_core(e->soc));
   emit_kernel_start(e, KERNEL_ELEMENTWISE);
+  /* The first read of a core waits for those of all others, which need not be after the meeting. */
+  emit_comment(e, "A read ahead of all others: the first of a core takes long.");
+  EMIT(e, vtile_copy_name(false, w->mm->a.type), F("dst", x_name(e, "first")),
+       F("src", x_name(e, w->mm->a.name)), F("len_burst", w->mm->element_bytes));
   emit_comment(e, "All parts of k are stored once every core says so; then they are added up.");
   EMIT(e, "wait_flag_dev", F("id", FLAG_PARTS_STORED));
   emit_meet(e, FLAG_ALL_STORED);

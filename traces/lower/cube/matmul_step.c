@@ -284,25 +284,25 @@ void matmul_fixpipe(const struct writer *w, struct expr dst, struct expr n, stru
     emit_set(e, PIPE_FIX, PIPE_M, slot);
 }
 
-/* Rows of a column of blocks of an NZ result. */
-static uint64_t nz_rows(const struct matmul *mm) {
-  return mm->conv ? mm->m : round_up(mm->m, FRACTAL_ROWS);
-}
-
 /* Elements from row to row of an ND result. */
 static uint64_t matmul_c_row(const struct matmul *mm) {
   return mm->mixed ? mm->batch * mm->n : mm->n;
 }
 
-struct expr matmul_c_at(const struct writer *w, struct expr column) {
+struct expr matmul_place_in(const struct writer *w, struct expr base, struct expr column,
+                            uint64_t bytes) {
   const struct matmul *mm = w->mm;
-  uint64_t bytes = mm->out_bytes, c0 = matmul_out_c0(mm), rows = nz_rows(mm);
-  uint64_t elements = mm->nz_c ? rows * round_up(mm->n, c0) : mm->mixed ? mm->n : mm->m * mm->n;
+  uint64_t c0 = matmul_out_c0(mm), rows = matmul_out_rows(mm);
+  uint64_t elements = mm->mixed ? mm->n : matmul_out_elements(mm);
   struct expr number = mm->groups ? EXPR(0) : w->now.z; /* rows of groups follow each other */
-  struct expr batch = x_add(x_name(w->e, mm->c.name), x_mul(number, elements * bytes));
+  struct expr batch = x_add(base, x_mul(number, elements * bytes));
   if (mm->nz_c)
     return x_add(batch, x_mul(x_add(x_mul(x_div(column, c0), rows), w->now.m), c0 * bytes));
   return x_add(batch, x_mul(x_add(x_mul(w->now.m, matmul_c_row(mm)), column), bytes));
+}
+
+struct expr matmul_c_at(const struct writer *w, struct expr column) {
+  return matmul_place_in(w, x_name(w->e, w->mm->c.name), column, w->mm->out_bytes);
 }
 
 /* To the next place of the block's workspace, once the vector cores have taken what was there. */
@@ -325,7 +325,8 @@ static void store_by_fixpipe(const struct writer *w) {
     hand_over(w);
     return;
   }
-  uint64_t nz_stride = nz_rows(mm) * matmul_out_c0(mm) * mm->out_bytes / BLOCK_BYTES;
+  uint64_t bytes = w->t.split > 1 ? ACCUMULATOR_BYTES : mm->out_bytes;
+  uint64_t nz_stride = matmul_out_rows(mm) * matmul_out_c0(mm) * bytes / BLOCK_BYTES;
   matmul_fixpipe(w, w->t.split > 1 ? matmul_split_place(w) : matmul_c_at(w, w->now.n),
                  matmul_stored_columns(w, &w->now), mm->nz_c && !mm->conv ? height : cm, height,
                  mm->nz_c ? nz_stride : matmul_c_row(mm),

@@ -89,9 +89,10 @@ static bool split_panels(struct lower_job *job, const struct matmul *mm, struct 
   t->outer_slots = t->resident != RESIDENT_NONE && outer * 2 + inner * INNER_SLOTS > room ? 1 : 2;
   if (outer * t->outer_slots + inner * INNER_SLOTS > room)
     return lower_refuse(job, "the panels do not fit L1");
-  /* Parts are whole steps; the last part may end within a step. */
-  uint64_t steps = ceil_div(mm->k, t->bk), most = ceil_div(steps, t->split) * t->bk;
-  uint64_t least = min_u64(steps / t->split * t->bk, most - (steps * t->bk - mm->k));
+  /* Parts are whole units; the last part may end within a unit. */
+  uint64_t unit = matmul_part_unit(mm, t), units = ceil_div(mm->k, unit);
+  uint64_t most = ceil_div(units, t->split) * unit;
+  uint64_t least = min_u64(units / t->split * unit, most - (units * unit - mm->k));
   t->k = t->split > 1 ? most : mm->k;
   t->groups = ceil_div(t->k, t->outer_k);
   t->turns = ceil_div(t->k, t->inner_k);
@@ -161,7 +162,7 @@ bool matmul_tiling(struct lower_job *job, struct matmul_tiling *t) {
       .resident = (enum matmul_resident)matmul_key(job, MATMUL_RESIDENT)->word,
       .band = matmul_key(job, MATMUL_BAND)->size,
       .cores = matmul_key(job, MATMUL_CORES)->size,
-      .split = mm->conv || mm->alone ? 1 : job->value[MATMUL_SPLIT].size,
+      .split = mm->alone ? 1 : matmul_key(job, MATMUL_SPLIT)->size,
   };
   t->rows = t->bm;
   if (mm->conv) /* blocks may be whole rows of the result */
@@ -201,7 +202,8 @@ bool matmul_tiling(struct lower_job *job, struct matmul_tiling *t) {
 static const uint16_t sides[] = {256, 128, 512, 384, 224, 192, 160, 112, 96, 80, 64, 48, 32, 16};
 enum { SIDE_COUNT = sizeof sides / sizeof *sides, LARGE_SIDES = 2 };
 _Static_assert((int)SIDE_COUNT <= (int)MATMUL_SIDES_MAX, "MATMUL_SIDES_MAX is too small");
-enum { STREAMING_COUNT = 3, DEPTH_COUNT = 5 };
+/* MatMulV2 has panels of equal depth. */
+enum { EVEN_COUNT = 1, STREAMING_COUNT = 3, DEPTH_COUNT = 5 };
 enum { LARGE_M = 128, LARGE_N = 256, LARGE_BLOCKS_PER_CORE = 2 };
 enum { STEP_MAX = 2048, SHALLOW_STEPS = 4 };
 /* With k in parts. */
@@ -335,7 +337,7 @@ static void set_panels(struct lower_job *job, const uint64_t tile[3], size_t kin
   else
     set_resident(job, tile, (enum matmul_resident)(kind - STREAMING_COUNT + RESIDENT_A));
   if (!((const struct matmul *)job->data)->alone)
-    job->value[MATMUL_SPLIT] = matmul_size(split);
+    *matmul_key(job, MATMUL_SPLIT) = matmul_size(split);
   if (split > 1)
     matmul_key(job, MATMUL_CORES)->size = matmul_cores(job->soc);
   else if (matmul_is_flat(job->data))
@@ -406,7 +408,7 @@ void matmul_set_sides(const struct vinci_soc *soc, struct matmul *mm) {
 /* Where blocks leave cores idle: as many parts of k as fill them, or half as many. */
 static bool split_candidate(struct lower_job *job, size_t index) {
   const struct matmul *mm = job->data;
-  const struct lower_value *given = &job->value[MATMUL_SPLIT];
+  const struct lower_value *given = matmul_key(job, MATMUL_SPLIT);
   bool chosen = given->given;
   uint64_t split = given->size, cores = matmul_cores(job->soc), tile[3];
   if (index >= (size_t)SPLIT_SIDES * SPLIT_SIDES * STREAMING_COUNT * SPLIT_KINDS)
@@ -420,7 +422,7 @@ static bool split_candidate(struct lower_job *job, size_t index) {
   uint64_t unit = matmul_unit(mm);
   while (tile[1] > unit && ceil_div(mm->k, tile[1]) < split * PART_STEPS)
     tile[1] /= 2;
-  set_panels(job, tile, index % STREAMING_COUNT, split);
+  set_panels(job, tile, mm->shallow ? 0 : index % STREAMING_COUNT, split);
   return true;
 }
 
@@ -442,15 +444,18 @@ static bool library_candidate(struct lower_job *job) {
 
 bool matmul_candidate(struct lower_job *job, size_t index) {
   const struct matmul *mm = job->data;
-  bool large = is_large(job->soc, mm), split = !mm->alone && job->value[MATMUL_SPLIT].given;
+  bool large = is_large(job->soc, mm), split = !mm->alone && matmul_key(job, MATMUL_SPLIT)->given;
   bool asked =
       split || matmul_key(job, MATMUL_TILE)->given || matmul_key(job, MATMUL_RESIDENT)->given;
   if (mm->library_block && !asked) /* no other, of chips with smaller buffers either */
     return index == 0 && library_candidate(job);
   bool all = mm->shallow ? is_short(mm, matmul_unit(mm)) : !large;
-  size_t depths = all || matmul_key(job, MATMUL_RESIDENT)->given ? DEPTH_COUNT : STREAMING_COUNT;
-  size_t whole =
-      split && job->value[MATMUL_SPLIT].size > 1 ? 0 : mm->tile_m_count * mm->tile_n_count * depths;
+  size_t depths = all || matmul_key(job, MATMUL_RESIDENT)->given ? DEPTH_COUNT
+                  : mm->shallow                                  ? EVEN_COUNT
+                                                                 : STREAMING_COUNT;
+  size_t whole = split && matmul_key(job, MATMUL_SPLIT)->size > 1
+                     ? 0
+                     : mm->tile_m_count * mm->tile_n_count * depths;
   if (index >= whole)
     return !mm->alone && ((!large && !matmul_is_flat(mm)) || split) &&
            split_candidate(job, index - whole);

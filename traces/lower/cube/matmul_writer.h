@@ -6,6 +6,7 @@
 #ifndef VINCI_TRACES_LOWER_CUBE_MATMUL_WRITER_H
 #define VINCI_TRACES_LOWER_CUBE_MATMUL_WRITER_H
 
+#include "core/base/arith.h"
 #include "core/chip/layout.h"
 #include "traces/lower/cube/conv.h"
 
@@ -48,6 +49,15 @@ static inline enum dtype matmul_accumulator(const struct matmul *mm) {
 /* Fractals along N rows or columns, and the rows or columns of those. */
 static inline struct expr fractals(struct expr count) { return x_ceil_div(count, FRACTAL_ROWS); }
 static inline struct expr padded(struct expr count) { return x_round_up(count, FRACTAL_ROWS); }
+
+/* Rows of a batch of the result, and elements, with what fills up blocks in NZ. */
+static inline uint64_t matmul_out_rows(const struct matmul *mm) {
+  return mm->nz_c && !mm->conv ? round_up(mm->m, FRACTAL_ROWS) : mm->m;
+}
+
+static inline uint64_t matmul_out_elements(const struct matmul *mm) {
+  return matmul_out_rows(mm) * (mm->nz_c ? round_up(mm->n, matmul_out_c0(mm)) : mm->n);
+}
 
 /* The pipe that empties L0C. */
 static inline enum pipe matmul_out_pipe(const struct writer *w) {
@@ -160,7 +170,10 @@ void matmul_mad(const struct writer *w, struct expr m, struct expr n, struct exp
 void conv_windows_to_l0a(const struct writer *w);
 void conv_turned_to_l0b(const struct writer *w);
 
-/* Where the block begins in C, from a column of C on. */
+/* Where the block begins, from a column on, in what lies as C does with elements of N bytes. */
+struct expr matmul_place_in(const struct writer *w, struct expr base, struct expr column,
+                            uint64_t bytes);
+/* The same in C. */
 struct expr matmul_c_at(const struct writer *w, struct expr column);
 /* Out of L0C by the fixpipe: n x m values, of blocks of `height` rows, to rows that are `stride`
  * apart; the form is the field that turns them into it, or NULL. */

@@ -376,6 +376,13 @@ static uint64_t beyond(uint64_t rows, uint64_t row_bytes) {
   return row_bytes % L2_GRANULE_BYTES ? rows * L2_GRANULE_BYTES : 0;
 }
 
+/* The result of a pass with what pads its rows. */
+static void stored_rows(const struct ppass *pass, struct vtile *view, struct vtile_operand *out) {
+  permute_result(pass, view, out);
+  if (pass->padded)
+    view->space.cols = view->cols = pass->padded;
+}
+
 /* Whether the chip can move what the pass moves. */
 static bool can_move(struct lower_job *job, const struct permute *permute,
                      const struct ppass *pass) {
@@ -386,9 +393,7 @@ static bool can_move(struct lower_job *job, const struct permute *permute,
       !select_has(job->soc, OP_SCATTER_VNCHWCONV_B32))
     return lower_refuse(job, "%s has no instruction that transposes elements of 32 bits",
                         job->soc->name);
-  permute_result(pass, &view, &out);
-  if (pass->padded)
-    view.space.cols = view.cols = pass->padded;
+  stored_rows(pass, &view, &out);
   out.whole = permute->passes == 1;
   return pass->places || vtile_stores(job, &view, &out);
 }
@@ -411,10 +416,13 @@ bool permute_cost(struct lower_job *job) {
     uint64_t groups = max_u64(pass->groups, 1);
     struct vtile view;
     struct vtile_operand out;
-    permute_result(pass, &view, &out);
+    stored_rows(pass, &view, &out);
+    bool turns = pass->transposes && !pass->places;
+    uint64_t width = turns ? pass->tile.rows : pass->tile.cols;
+    uint64_t out_width = pass->padded ? pass->padded : width;
     uint64_t bytes = groups * pass->tile.rows * pass->tile.cols * vtile_bytes(permute->type);
     struct vtile_work work = {.in_bytes = pass->fills ? 0 : bytes,
-                              .out_bytes = bytes,
+                              .out_bytes = bytes / width * out_width,
                               .in_copies = !pass->fills,
                               .out_copies = 1,
                               .out_cut = vtile_cut_bursts(&view, &out),
@@ -428,14 +436,15 @@ bool permute_cost(struct lower_job *job) {
                            ceil_div(pass->tile.cols, PERMUTE_CHUNK) * 2;
       if (pass->in.row_stride != pass->tile.cols)
         work.in_beyond = beyond(groups * pass->tile.rows, pass->tile.cols * element);
-      if (pass->out.row_stride != pass->tile.rows)
-        work.out_beyond = beyond(groups * pass->tile.cols, pass->tile.rows * element);
+      uint64_t out_rows = turns ? out_width : pass->tile.rows;
+      if (pass->out.row_stride != out_rows)
+        work.out_beyond = beyond(groups * pass->tile.cols, out_rows * element);
     } else {
       uint64_t row_bytes = pass->tile.cols * vtile_bytes(permute->type);
       if (!pass->fills && pass->in.row_stride != pass->tile.cols)
         work.in_beyond = beyond(pass->tile.rows, row_bytes);
-      if (pass->out.row_stride != pass->tile.cols)
-        work.out_beyond = beyond(pass->tile.rows, row_bytes);
+      if (pass->out.row_stride != out_width)
+        work.out_beyond = beyond(pass->tile.rows, out_width * vtile_bytes(permute->type));
     }
     vtile_cost(job, &pass->tile, &work);
     sum.total_cycles += job->cost.total_cycles;

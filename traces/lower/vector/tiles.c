@@ -523,9 +523,11 @@ void vtile_cost(struct lower_job *job, const struct vtile *tile, const struct vt
             (work->in_copies > 0 ? estimate_first_read(soc, blocks) : 0);
     spread = launch_spread_cycles(soc, emit_vector_core(soc), blocks);
   }
+  /* With two buffers the scalar unit is a tile ahead. */
+  uint64_t scalar = tile->buffers > 1 ? 0 : tile->per_block * (uint64_t)soc->kernel_turn_cycles;
   job->cost = (struct lower_cost){
-      .total_cycles = start + max_u64(spread + turns + one, spread / 2 + memory + compute + out) +
-                      tile->per_block * (uint64_t)soc->kernel_turn_cycles,
+      .total_cycles =
+          start + max_u64(spread + turns + one, spread / 2 + memory + compute + out) + scalar,
       .vector_cycles = tile->per_block * work->vector_cycles,
       .mte2_cycles = tile->per_block * in,
       .mte3_cycles = tile->per_block * out,
