@@ -144,7 +144,7 @@ struct vinci_result {
   struct link_load *links; /* of each way those of the topology; none without a topology */
   uint32_t link_count;
   uint64_t hbm_peak_bytes_per_second;
-  struct device_traffic hbm_traffic;
+  struct memory_traffic traffic;
   bool noc_past_model;         /* busier than the network's level of detail is good for */
   struct result_event *events; /* from malloc: large, and touched only as far as it fills */
   uint64_t event_count;

@@ -67,6 +67,7 @@ static void collect(struct device *device) {
   }
   gather_events(device);
   device->memory_ops->report(device->memory, result->total_ps, result);
+  traffic_reach(&result->traffic, result->total_ps);
   device->network_ops->report(device->network, result->total_ps, result);
 }
 
