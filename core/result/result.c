@@ -340,6 +340,11 @@ const char *result_l2_name(enum vinci_l2 state) {
   return names[state];
 }
 
+const char *result_source_file(const struct vinci_result *result) {
+  const char *path = result->trace_path ? result->trace_path : "", *slash = strrchr(path, '/');
+  return result->compiled ? slash ? slash + 1 : path : NULL;
+}
+
 void result_gm_bytes(const struct vinci_result *result, uint64_t *read, uint64_t *write) {
   *read = *write = 0;
   for (unsigned path = 0; path < PATH_COUNT; path++) {

@@ -117,10 +117,11 @@ enum bound { BOUND_COMPUTE, BOUND_MEMORY, BOUND_LATENCY, BOUND_SCALAR, BOUND_NON
 
 struct vinci_result {
   struct arena arena;
-  struct vinci_soc *soc; /* copy of the one that ran, owned */
-  const char *trace_path;
-  const char *op;      /* that the trace was lowered from; NULL: not known */
-  enum dtype op_dtype; /* of its first tensor */
+  struct vinci_soc *soc;  /* copy of the one that ran, owned */
+  const char *trace_path; /* of a compiled kernel: of its source */
+  bool compiled;          /* lines are those of a kernel's source, 0 where none is known */
+  const char *op;         /* that the trace was lowered from; NULL: not known */
+  enum dtype op_dtype;    /* of its first tensor */
   uint64_t config_digest;
   uint64_t input_digest;
   bool partial;
@@ -162,6 +163,8 @@ const char *bound_name(enum bound bound);
 
 /* "core0.cubecore0", as the vendor's tools name cores. */
 void result_core_name(const struct core_result *core, char *buffer, size_t size);
+/* Name of the source whose lines the result has; NULL: they are lines of a trace. */
+const char *result_source_file(const struct vinci_result *result);
 /* What limits the run; the rule is documented with the function. The second form
  * also says why, in half a sentence. */
 enum bound result_bound(const struct vinci_result *result);

@@ -528,7 +528,7 @@ def check_averages(summary, folder, trace, waiting):
 
 # ---- the vendor's folder ----------------------------------------------------------------------
 
-def check_msprof(folder):
+def check_msprof(folder, source=None):
     summary = strict(folder + "/summary.json")
     roots = glob.glob(folder + "/OPPROF_*_*")
     if len(roots) != 1 or not re.fullmatch(r"OPPROF_\d{14}_[A-Z]{16}", os.path.basename(roots[0])):
@@ -542,7 +542,8 @@ def check_msprof(folder):
     if found != ran:
         say("cores %s, not %s", found, ran)
     tables = {core: exe_table(simulator, core, summary) for core in found}
-    check_blocks(simulator, tables)
+    name = os.path.basename(source or folder)  # an operator's trace has its name
+    check_blocks(simulator, source or "%s/%s.csv" % (folder, name), name, tables)
 
 
 def exe_table(simulator, core, summary):
@@ -563,57 +564,82 @@ def exe_table(simulator, core, summary):
             start = int(event["args"]["start_cycle"])
             bars[event["args"]["code"], event["name"]].append(
                 (start, start + int(event["args"]["cycles"])))
-    rows = {}
-    for line, row in zip(code[1:-1], instructions[1:-1]):
-        name, count, cycles, us = line.split(",")
-        op, address, pipe, *same, detail = row.split(",")
-        own = sorted(bars.pop((name, op)))
-        covered, until = 0, 0
-        for start, end in own:
-            covered += max(0, end - max(start, until))
-            until = max(until, end)
-        expected = [str(len(own)), str(sum(end - start for start, end in own))]
-        if [count, cycles] != expected or same != [count, cycles, us]:
-            say("%s %s: %s, not %s", core, name, [count, cycles, us], expected)
-        if abs(float(us) - covered / clocks(summary)) > 0.00501:
-            say("%s %s: %s us, not %s", core, name, us, covered / clocks(summary))
-        if address != "0x%x" % int(name.split(":")[1]) or not detail.startswith(name):
+    rows, lines = {}, collections.defaultdict(list)
+    for (name, op), spans in bars.items():
+        lines[name] += spans
+    for row in instructions[1:-1]:
+        op, address, pipe, count, cycles, us, detail = row.split(",")
+        name = detail.split(" ")[0]
+        check_row(summary, core, name, bars.pop((name, op)), [count, cycles, us])
+        if address != "0x%x" % int(name.split(":")[1]):
             say("%s %s: address %s, detail %s", core, name, address, detail)
         rows[int(address, 16), op] = (int(cycles), int(count))
-    if bars:
-        say("%s: no row of %s", core, sorted(bars)[0])
+    for row in code[1:-1]:
+        name, *numbers = row.split(",")
+        check_row(summary, core, name, lines.pop(name), numbers)
+    for left in (bars, lines):
+        if left:
+            say("%s: no row of %s", core, sorted(left)[0])
     return rows
 
 
-def check_blocks(simulator, tables):
+def check_row(summary, core, name, spans, numbers):
+    """Calls and cycles of all bars, and the time in which at least one of them ran."""
+    covered, until = 0, 0
+    for start, end in sorted(spans):
+        covered += max(0, end - max(start, until))
+        until = max(until, end)
+    expected = [str(len(spans)), str(sum(end - start for start, end in spans))]
+    if numbers[:2] != expected:
+        say("%s %s: %s, not %s", core, name, numbers, expected)
+    if abs(float(numbers[2]) - covered / clocks(summary)) > 0.00501:
+        say("%s %s: %s us, not %s", core, name, numbers[2], covered / clocks(summary))
+
+
+def check_blocks(simulator, source, name, tables):
     """Heads of 12 bytes: length with padding, type, padding, version, reserved."""
     with open(simulator + "/visualize_data.bin", "rb") as file:
         data = file.read()
-    at, blocks = 0, {}
+    at, blocks, paths = 0, {}, []
     while at < len(data):
         length, kind, padding, version, reserved = struct.unpack_from("<QBBBB", data, at)
+        path = 4096 if kind == 1 else 0
+        if kind == 1:
+            paths.append(data[at + 12:at + 12 + path].rstrip(b"\0").decode())
+        at += path
         content = data[at + 12:at + 12 + length]
         if len(content) != length or length % 4 or padding > 3 or reserved != 0x5a or \
                 version != (0 if kind == 4 else 0x5a) or content[length - padding:].strip(b"\0"):
             say("block %d has a wrong head", kind)
         blocks[kind] = content[:length - padding]
         at += 12 + length
-    if sorted(blocks) != [2, 3, 4]:
+    if sorted(blocks) != [1, 2, 3, 4]:
         say("blocks %s", sorted(blocks))
         return
+    with open(source, "rb") as file:
+        if file.read() != blocks[1] or paths != [name]:
+            say("the source of the blocks is another: %s", paths)
     with open(simulator + "/trace.json", "rb") as file:
         if file.read() != blocks[2]:
             say("the timeline of the blocks is another")
     lines, instructions = json.loads(blocks[3]), json.loads(blocks[4])
-    for column, name in enumerate(instructions["Cores"]):
+    columns = ["Cycles", "Instructions Executed", "Process Bytes"]
+    if list(lines["Files Dtype"]["Lines"]) != ["Line", "Address Range"] + columns or \
+            list(instructions["Instructions Dtype"]["Instructions"]) != \
+            ["Address", "AscendC Inner Code", "Source", "Pipe"] + columns:
+        say("columns %s", lines["Files Dtype"])
+    numbers = [line["Line"] for line in lines["Files"][0]["Lines"]]
+    if lines["Files"][0]["Source"] != paths[0] or numbers != sorted(set(numbers)):
+        say("lines %s of %s", numbers, lines["Files"][0]["Source"])
+    for column, core in enumerate(instructions["Cores"]):
         rows = {(int(row["Address"], 16), row["Source"]):
                 (row["Cycles"][column], row["Instructions Executed"][column])
                 for row in instructions["Instructions"] if row["Instructions Executed"][column]}
-        if rows != tables[name]:
-            say("instructions of %s are other ones", name)
+        if rows != tables[core]:
+            say("instructions of %s are other ones", core)
         of_lines = sum(line["Cycles"][column] for line in lines["Files"][0]["Lines"])
         if of_lines != sum(cycles for cycles, _ in rows.values()):
-            say("lines of %s have %s cycles", name, of_lines)
+            say("lines of %s have %s cycles", core, of_lines)
 
 
 # ---- what options leave out, tables -------------------------------------------------------------

@@ -62,7 +62,7 @@ static enum vinci_status write_tables(const struct part *part, const char *folde
     status = export_file(folder, name, write_instructions, &own, diag);
   if (status == VINCI_OK)
     status = export_file(folder, "trace.json", write_trace, &own, diag);
-  free(table.rows);
+  exe_free(&table);
   return status;
 }
 
