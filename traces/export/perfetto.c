@@ -336,8 +336,8 @@ static void write_rate(struct perfetto *trace, const struct lane *lane, uint64_t
     if (uses_gm(event))
       series_spread(path_from((enum path)event->path) == SPACE_GM ? &trace->read : &trace->written,
                     start_ps, end_ps, event->bytes);
-    rates_add(&trace->rates, result, event);
   }
+  series_add(&trace->rates.series[result->cores[lane->core].kind][lane->pipe], &series);
   struct track track = track_bytes(pipe_name(lane->pipe), &series);
   if (total > 0)
     write_track(trace, &track, parent);
@@ -424,6 +424,7 @@ static bool write_all(struct perfetto *trace) {
       write_depth(trace, &lane, track);
   }
   write_chip(trace);
+  wire_flush(&trace->wire, trace->out);
   return !trace->wire.failed;
 }
 

@@ -98,25 +98,24 @@ static void write_device_memory(struct json_writer *json, const struct vinci_res
 
 /* Bytes of each step: of the recorded transfers on a path, and of device memory. */
 static void write_over_time(struct json_writer *json, const struct vinci_result *result) {
-  struct series series;
-  series_start_fine(&series, result);
-  json_object(json, "over_time", false);
-  json_number(json, "step_ps", series.step_ps);
-  json_object(json, "paths", false);
-  for (unsigned path = 0; path < PATH_COUNT; path++) {
-    uint64_t total = 0;
-    series_start_fine(&series, result);
-    for (uint64_t i = 0; i < result->event_count; i++) {
-      const struct result_event *event = &result->events[i];
-      if (event->path != path || event->bytes == 0)
-        continue;
-      total += event->bytes;
-      series_spread(&series, lanes_edge_ps(result, event->core, event->start_cycle),
-                    lanes_edge_ps(result, event->core, event->end_cycle), event->bytes);
-    }
-    if (total > 0)
-      write_amounts(json, path_name((enum path)path), &series);
+  struct series series[PATH_COUNT];
+  uint64_t total[PATH_COUNT] = {0};
+  for (unsigned path = 0; path < PATH_COUNT; path++)
+    series_start_fine(&series[path], result);
+  for (uint64_t i = 0; i < result->event_count; i++) {
+    const struct result_event *event = &result->events[i];
+    if (event->path >= PATH_COUNT || event->bytes == 0)
+      continue;
+    total[event->path] += event->bytes;
+    series_spread(&series[event->path], lanes_edge_ps(result, event->core, event->start_cycle),
+                  lanes_edge_ps(result, event->core, event->end_cycle), event->bytes);
   }
+  json_object(json, "over_time", false);
+  json_number(json, "step_ps", series[0].step_ps);
+  json_object(json, "paths", false);
+  for (unsigned path = 0; path < PATH_COUNT; path++)
+    if (total[path] > 0)
+      write_amounts(json, path_name((enum path)path), &series[path]);
   json_end(json);
   write_device_memory(json, result);
   json_end(json);
