@@ -127,7 +127,7 @@ def zeros(shape, dtype=np.float32):
     return np.zeros(shape, dtype)
 
 
-print("1..38")
+print("1..41")
 x, y = (random.standard_normal(65536).astype(np.float16) for _ in range(2))
 add = {"x": (x, "in"), "y": (y, "in"), "z": (zeros(65536, np.float16), "out")}
 run_example("vector_add", "aiv", 8, add, [4], "z", (x + y).astype(np.float64), 0)
@@ -261,6 +261,26 @@ report("hot spots name the source line, for people and in Lua", "" if same else 
 by_hand = json.loads(command("run", built + ":vector_add", "--blocks=8", chip, "--json", *arguments(add, [4])).stdout)
 same = from_lua.stdout.startswith("%d\n" % by_hand["total_cycles"])
 report("Lua loads kernels", "" if same else from_lua.stdout + from_lua.stderr)
+
+def debugged(commands):
+    return command("debug", built + ":vector_add", "--blocks=8", chip, *arguments(add, [4]), "-e", commands)
+
+
+number = line_of(source, "vadd(out")
+session = debugged(f"break vector_add.cpp:{number}; continue; list; x/2h UB; delete; continue")
+wanted = [
+    f"V starts vector_add.cpp:{number} vadd: vadd(out, in0, in1, repeats, 1, 1, 1, 8, 8, 8);",
+    f"the run has ended after {by_hand['total_cycles']} cycles",
+    "    wait_flag(PIPE_MTE3, PIPE_V, buffer);",
+]
+missing = [text for text in wanted if text not in session.stdout]
+report("the debugger stops at a source line, shows the source, and changes no cycle", f"{missing}: {session.stdout}{session.stderr}" if missing else "")
+values = [float(word) for word in session.stdout.split("UB+0x0: ")[-1].split()[:2]]
+same = np.allclose(values, add["x"][0].ravel()[:2].astype(np.float64), rtol=1e-3)
+report("and shows what the kernel has loaded", "" if same else f"{values} {session.stdout}")
+other = debugged("break other.cpp:3")
+same = other.returncode == 2 and "hint: lines are those of vector_add.cpp" in other.stderr
+report("a breakpoint in another file", "" if same else other.stderr)
 refuse("a kernel that is not there", ["run", built + ":nothing", chip, *one], 'has no kernel "nothing"', 3)
 refuse(
     "another architecture", ["run", built + ":vector_add", "--soc-version=Ascend310P3", *one],
