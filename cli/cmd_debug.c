@@ -19,9 +19,12 @@ struct debug_settings {
   struct text_list sets;
   struct workload_models models;
   struct values_settings values;
+  struct kernel_settings kernel;
   struct text_list files;
   struct text_list evals;
 };
+
+enum { SOURCE_BYTES_MAX = 64 << 20 };
 
 static const struct option_row debug_options[] = {
     OPTION_TEXT_ROW("soc-version", 's', struct debug_settings, soc, "NAME",
@@ -46,11 +49,30 @@ static const struct option_row debug_options[] = {
                     "packet (default) or flit, as for 'vinci run'"),
     OPTION_TEXT_ROW("l2", 0, struct debug_settings, models.l2, "STATE",
                     "L2 at the start, as for 'vinci run'"),
+    OPTION_TEXT_ROW("blocks", 0, struct debug_settings, kernel.blocks, "N",
+                    "with LIBRARY:KERNEL: the number of blocks (default 1)"),
+    KERNEL_ARG_ROW(struct debug_settings, kernel),
 };
 
-/* What the words name: a trace, or an operator with its arguments; with its text. */
-static enum vinci_status load(const struct text_list *words, const vinci_soc *soc, char **text,
-                              vinci_trace **trace, struct vinci_diag *diag) {
+/* A compiled kernel, with the text of its source where the file is still there. */
+static enum vinci_status load_kernel(const struct debug_settings *settings, const char *name,
+                                     const vinci_soc *soc, char **text, vinci_trace **trace,
+                                     struct vinci_diag *diag) {
+  struct monitor monitor = {0};
+  struct vinci_diag none = {0};
+  size_t length;
+  monitor_start(&monitor, name, 0, true);
+  enum vinci_status status =
+      kernel_load(name, &settings->kernel, &settings->values, soc, &monitor, trace, diag);
+  if (status == VINCI_OK && strcmp((*trace)->path, name) != 0)
+    *text = file_read((*trace)->path, SOURCE_BYTES_MAX, &length, &none);
+  return status;
+}
+
+/* What the words name: a trace, an operator with its arguments, or a kernel; with its text. */
+static enum vinci_status load(const struct debug_settings *settings, const struct text_list *words,
+                              const vinci_soc *soc, char **text, vinci_trace **trace,
+                              struct vinci_diag *diag) {
   enum { TRACE_BYTES_MAX = INT32_MAX };
   size_t length = 0;
   const char *name = words->items[0];
@@ -64,14 +86,8 @@ static enum vinci_status load(const struct text_list *words, const vinci_soc *so
     if (words->count > 1)
       return diag_error(diag, VINCI_E_USAGE, "'vinci debug' takes one trace, not also '%s'",
                         words->items[1]);
-    if (kernel_is_named(name)) {
-      enum vinci_status status =
-          diag_error(diag, VINCI_E_USAGE, "'vinci debug' takes traces, and '%s' is a kernel", name);
-      diag_hint(diag,
-                "'vinci run %.80s ... --record=FILE' writes what the kernel issues as a trace",
-                name);
-      return status;
-    }
+    if (kernel_is_named(name))
+      return load_kernel(settings, name, soc, text, trace, diag);
     *text = file_read(name, TRACE_BYTES_MAX, &length, diag);
     if (!*text)
       return diag->status;
@@ -153,9 +169,11 @@ static enum vinci_status debug_words(struct debug_settings *settings, const stru
   if (status == VINCI_OK)
     status = values_check(&settings->values, 1, diag);
   if (status == VINCI_OK)
+    status = kernel_check(&settings->kernel, words, diag);
+  if (status == VINCI_OK)
     status = cli_load_soc(settings->soc, settings->data, &settings->sets, &soc, diag);
   if (status == VINCI_OK)
-    status = load(words, soc, &text, &trace, diag);
+    status = load(settings, words, soc, &text, &trace, diag);
   monitor_catch_interrupt();
   if (status == VINCI_OK)
     status = hold_session(settings, soc, trace, text, exit_code, diag);
@@ -176,6 +194,7 @@ static int debug(const struct cli_verb *verb, int argc, char **argv) {
       exit_code = cli_fail(&diag);
   }
   values_settings_free(&settings.values);
+  text_list_free(&settings.kernel.args);
   text_list_free(&settings.sets);
   text_list_free(&settings.files);
   text_list_free(&settings.evals);
@@ -185,20 +204,22 @@ static int debug(const struct cli_verb *verb, int argc, char **argv) {
 
 const struct cli_verb cli_verb_debug = {
     .name = "debug",
-    .arguments = "TRACE | OP KEY=VALUE...",
+    .arguments = "TRACE | OP KEY=VALUE... | LIBRARY:KERNEL",
     .summary = "Execute a trace step by step: breakpoints, pipes, queues, flags, values",
     .details =
         "Commands come from -x and --eval, then from the terminal; without these from standard\n"
         "input. A script ends at its first wrong command, with exit code 2. A run has the\n"
         "same cycles as with 'vinci run'. 'help' lists the commands:\n"
-        "  break 24; break vadd; break flag MTE2>V:0; watch UB+0x200 64\n"
+        "  break 24; break add.cpp:31; break vadd; break flag MTE2>V:0; watch UB+0x200 64\n"
         "  step; step MTE2; continue; stall; until 1000\n"
         "  where; pipes; queues; flags; x/16f UB+0x200; core 1; list; info; help break\n\n"
         "Examples:\n"
         "  vinci debug add.csv -s Ascend910B4 --fill=random:1\n"
         "  vinci debug add.csv -s Ascend910B4 -e 'break vadd; continue; pipes; queues'\n"
         "  vinci debug matmul m=256 k=256 n=256 -s Ascend910B4 -e 'stall M; where'\n"
-        "  vinci debug add.csv -s Ascend910B4 --values < commands.txt\n",
+        "  vinci debug add.csv -s Ascend910B4 --values < commands.txt\n"
+        "  vinci debug add.so:add --blocks=8 -s Ascend910B4 --arg "
+        "name=x,dtype=fp16,shape=4096,io=in\n",
     .options = {debug_options, sizeof debug_options / sizeof *debug_options},
     .run = debug,
 };

@@ -231,18 +231,21 @@ const struct cli_verb cli_verb_diff = {
     .summary = "Compare two runs, chips, traces or lists, and say where the difference comes from",
     .details =
         "A and B are each a trace, an operator with its arguments KEY=VALUE, a result folder or\n"
-        "summary.json of 'vinci run', a list of operators, or the results of such a list. Without\n"
+        "summary.json of 'vinci run', a list of operators, the results of such a list, a network\n"
+        "with arguments such as host=eager, or a result folder of 'vinci net run'. Without\n"
         "B, A is compared with itself on another chip, or with what --set-b changes.\n"
         "Prints the change of the time; parts of the change that sum to it, by pipe, cause and\n"
         "instruction along the critical path; counters side by side; and the first row and the\n"
-        "first instruction at which both part. Per cent are of A.\n\n"
+        "first instruction at which both part. Of networks: the parts by class (what bounds\n"
+        "kernels, host, launch gaps) and by node. Per cent are of A.\n\n"
         "Examples:\n"
         "  vinci diff matmul m=512 k=512 n=512 -s Ascend910B4,Ascend910B2\n"
         "  vinci diff matmul m=512 k=512 n=512 matmul m=512 k=512 n=1024 -s Ascend910B4\n"
         "  vinci diff old.csv new.csv -s Ascend910B4 --fail-over=2%\n"
         "  vinci diff old.csv -s Ascend910B4 --set-b=l2.size=48MiB\n"
         "  vinci diff before/ after/                   (two folders of 'vinci run --output')\n"
-        "  vinci diff kernel_details.csv -s Ascend910B4,Ascend910B2\n",
+        "  vinci diff kernel_details.csv -s Ascend910B4,Ascend910B2\n"
+        "  vinci diff net.csv net.csv host=eager -s Ascend910B4\n",
     .options = {diff_options, sizeof diff_options / sizeof *diff_options},
     .run = run,
 };

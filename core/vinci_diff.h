@@ -23,7 +23,8 @@ typedef struct vinci_diff vinci_diff;
 
 /*
  * What is compared. Words: a trace; an operator with its arguments "key=value"; a result folder, or
- * the summary.json of one; a list of operators, or the folder or table of its results. The
+ * the summary.json of one; a list of operators, or the folder or table of its results; a network
+ * with arguments of studies (host=eager ...), or the result folder of its run. The
  * overrides are for what is simulated: a kept result with overrides is VINCI_E_USAGE, unless the
  * other side is simulated with the same.
  */
@@ -39,8 +40,8 @@ struct vinci_diff_options {
   unsigned jobs; /* of lists: operators that run at a time, at most 256; 0: one per processor */
 };
 
-/* Runs both sides, A first, and compares them. VINCI_E_USAGE when one is a list and the other is
- * none. The caller frees the result. */
+/* Runs both sides, A first, and compares them. VINCI_E_USAGE when one is a list or a
+ * network and the other is none. The caller frees the result. */
 VINCI_API VINCI_MUST_CHECK enum vinci_status
 vinci_diff_run(const struct vinci_diff_side *a, const struct vinci_diff_side *b,
                const struct vinci_diff_options *options, vinci_diff **out, struct vinci_diag *diag);
@@ -55,6 +56,7 @@ struct vinci_diff_end {
 };
 /* side: 0 is A, 1 is B. */
 VINCI_API struct vinci_diff_end vinci_diff_end(const vinci_diff *diff, unsigned side);
+/* Of lists, and of networks: lists of their nodes. */
 VINCI_API bool vinci_diff_is_list(const vinci_diff *diff);
 
 /* Rows come by the size of their change, those of one group together; counters come in their order.
@@ -66,7 +68,10 @@ enum vinci_diff_table {
   VINCI_DIFF_CAUSES,       /* of each pipe, by cause: the changes sum to that of the pipe */
   VINCI_DIFF_INSTRUCTIONS, /* of each pipe, by instruction: the same sum */
   VINCI_DIFF_COUNTERS,     /* that both sides have; group is "pipe", "bytes", "l2" ... */
-  VINCI_DIFF_OPERATORS, /* of lists, which have no other table: the changes sum to that of both */
+  /* Of lists, which have no other table: the changes sum to that of both. Of networks by node: each
+   * instant belongs to the node that began first of those that run, or to "(no node runs)". */
+  VINCI_DIFF_OPERATORS,
+  VINCI_DIFF_CLASSES, /* of networks, by class of kernel, launch, host ...: the same sum */
 };
 struct vinci_diff_row {
   const char *group; /* the pipe; of an operator what it was lowered from, in A if it is there */

@@ -193,6 +193,13 @@ static inline void l2_count_outcome(struct l2_counters *counters, const struct l
   counters->writebacks += l2_count(outcome->written_back);
 }
 
+/* The same in bytes for the step of a traffic that holds the access. */
+static inline void l2_count_traffic(uint64_t step[TRAFFIC_COUNT],
+                                    const struct l2_outcome *outcome) {
+  step[TRAFFIC_L2_HIT] += (uint64_t)l2_count(outcome->hits) * L2_GRANULE_BYTES;
+  step[TRAFFIC_L2_MISS] += (uint64_t)l2_count(outcome->misses) * L2_GRANULE_BYTES;
+}
+
 /*
  * Device memory as one resource of a given bandwidth less refresh, first come first served. When
  * reads and writes mix, bus turnarounds and row conflicts cost a share of that:
@@ -207,7 +214,7 @@ struct hbm_flat {
   uint64_t writes; /* the last 64 accesses, 1 = write */
   uint64_t read_bytes;
   uint64_t write_bytes;
-  struct device_traffic traffic;
+  struct memory_traffic traffic;
 };
 
 void hbm_flat_create(struct hbm_flat *hbm, const struct vinci_soc *soc);

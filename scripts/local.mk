@@ -7,6 +7,7 @@ libvinci_scripts_la_SOURCES = \
 	scripts/diff/diff.h \
 	scripts/diff/kept.c \
 	scripts/diff/list.c \
+	scripts/diff/net.c \
 	scripts/diff/parting.c \
 	scripts/diff/side.c \
 	scripts/gate/annotate.c \

@@ -41,6 +41,8 @@ libvinci_traces_la_SOURCES = \
 	traces/export/text_causes.c \
 	traces/export/timeline.c \
 	traces/export/timeline.h \
+	traces/export/tracks.c \
+	traces/export/tracks.h \
 	traces/export/vcd.c \
 	traces/export/visualize.c \
 	traces/export/wire.c \

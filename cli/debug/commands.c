@@ -27,9 +27,10 @@ struct command {
 };
 
 static const struct command commands[] = {
-    {"break", "b", "LINE | INSTRUCTION | cycle N | flag SRC>DST[:ID] [CORE]", 1, 3,
+    {"break", "b", "[FILE:]LINE | INSTRUCTION | cycle N | flag SRC>DST[:ID] [CORE]", 1, 3,
      "stop where an instruction starts, at a cycle, or when a flag is set or taken",
      "  break 24                 an instruction of line 24 starts\n"
+     "  break add.cpp:31         the same, of the source of a compiled kernel\n"
      "  break vadd               any vadd starts\n"
      "  break cycle 1000         cycle 1000 of the core that is looked at\n"
      "  break flag MTE2>V:0      the flag is set, or a wait for the flag ends\n"

@@ -18,6 +18,7 @@ struct stop {
   uint32_t core;   /* or ALL_CORES */
   uint64_t hits;
   uint32_t line;
+  bool past_scalar; /* scalar work of a source line does not count: other instructions follow */
   enum isa_op op;
   uint64_t cycle;
   enum pipe from, to; /* of a flag */
@@ -34,7 +35,7 @@ struct session {
   const vinci_trace *trace;
   struct vinci_values *values; /* NULL: without values */
   struct debug *debug;
-  const char *text;                  /* of the trace */
+  const char *text;                  /* of the trace, or of a kernel's source; NULL: not known */
   char (*core_names)[CORE_NAME_MAX]; /* by core */
   uint32_t core;                     /* that the commands look at */
   struct stop stops[STOPS_MAX];
@@ -66,6 +67,11 @@ VINCI_MUST_CHECK enum vinci_status word_number(const char *word, const char *wha
 /* "core0.veccore0" or its number; all: "all" is ALL_CORES. */
 VINCI_MUST_CHECK enum vinci_status word_core(const struct session *session, const char *word,
                                              uint32_t *out, struct vinci_diag *diag);
+/* "24" or "add.cpp:24", where the file is that of the session. */
+VINCI_MUST_CHECK enum vinci_status word_line(const struct session *session, const char *word,
+                                             uint64_t most, uint64_t *out, struct vinci_diag *diag);
+/* Name of the file whose lines the session has. */
+const char *session_file(const struct session *session);
 /* A pipe of the core that is looked at. */
 VINCI_MUST_CHECK enum vinci_status word_pipe(const struct session *session, const char *word,
                                              enum pipe *out, struct vinci_diag *diag);
@@ -129,7 +135,8 @@ VINCI_MUST_CHECK enum vinci_status command_x(struct session *session, const stru
 static inline const char *session_core_name(const struct session *session, uint32_t core) {
   return session->core_names[core];
 }
-/* "line 25: copy_gm_to_ubuf,dst=a", in the words of the trace. */
+/* "line 25: copy_gm_to_ubuf,dst=a", in the words of the trace; of a kernel's source
+ * "add.cpp:25 copy_gm_to_ubuf: copy(a, x);". */
 void session_print_row(const struct session *session, const struct inst *inst);
 /* The flag or signal that a waiting instruction waits for, or nothing. */
 void session_print_cause(const struct inst *inst, unsigned stall);

@@ -23,11 +23,13 @@ static const char *line_text(const struct session *session, uint32_t line, size_
 void session_print_row(const struct session *session, const struct inst *inst) {
   size_t length = 0;
   const char *text = line_text(session, inst->line, &length);
-  printf("line %" PRIu32 ": ", inst->line);
-  if (!text) {
-    fputs(isa_row((enum isa_op)inst->op)->name, stdout);
+  const char *name = isa_row((enum isa_op)inst->op)->name;
+  if (session->trace->source && inst->line > 0)
+    printf("%s:%" PRIu32 " %s%s", session_file(session), inst->line, name, text ? ": " : "");
+  else
+    printf("line %" PRIu32 ": %s", inst->line, text ? "" : name);
+  if (!text)
     return;
-  }
   size_t blanks = strspn(text, " \t");
   printf("%.*s", (int)(length - blanks), text + blanks);
 }
@@ -271,14 +273,16 @@ enum vinci_status command_list(struct session *session, const struct words *word
   enum { AROUND = 5 };
   uint64_t line = present_line(session);
   if (words->count > 1) {
-    enum vinci_status status =
-        word_number(words->item[1], "a line", 1, UINT32_MAX - AROUND, &line, diag);
+    enum vinci_status status = word_line(session, words->item[1], UINT32_MAX - AROUND, &line, diag);
     if (status != VINCI_OK)
       return status;
   }
   size_t length;
   if (!line_text(session, (uint32_t)line, &length))
-    return diag_error(diag, VINCI_E_USAGE, "the trace has no line %" PRIu64, line);
+    return diag_error(diag, VINCI_E_USAGE,
+                      session->text ? "%s has no line %" PRIu64
+                                    : "the text of %s is not there, nor its line %" PRIu64,
+                      session->trace->source ? session_file(session) : "the trace", line);
   for (uint64_t i = line > AROUND ? line - AROUND : 1; i <= line + AROUND; i++) {
     const char *text = line_text(session, (uint32_t)i, &length);
     if (text)

@@ -10,6 +10,14 @@ static const char *instruction_at(const void *context, size_t index) {
   return isa_row((enum isa_op)index)->name;
 }
 
+/* Whether a line of a kernel's source has more than the scalar work before its instructions. */
+static bool line_has_more(const vinci_trace *trace, uint32_t line) {
+  bool more = false;
+  for (uint64_t i = 0; trace->source && i < trace->row_count; i++)
+    more |= trace->rows[i].line == line && trace->rows[i].op != OP_SCALAR;
+  return more;
+}
+
 /* Whether an instruction of the trace stands in a line; *next: the first such line from there on.
  */
 static bool line_has_instruction(const vinci_trace *trace, uint32_t line, uint32_t *next) {
@@ -26,18 +34,19 @@ static enum vinci_status read_line(const struct session *session, const char *wo
                                    struct stop *stop, struct vinci_diag *diag) {
   uint64_t line;
   uint32_t next;
-  enum vinci_status status = word_number(word, "a line", 1, UINT32_MAX - 1, &line, diag);
+  enum vinci_status status = word_line(session, word, UINT32_MAX - 1, &line, diag);
   if (status != VINCI_OK)
     return status;
   stop->kind = STOP_LINE;
   stop->line = (uint32_t)line;
+  stop->past_scalar = line_has_more(session->trace, stop->line);
   if (session->trace->row_count == 0 || line_has_instruction(session->trace, stop->line, &next))
     return VINCI_OK;
   status = diag_error(diag, VINCI_E_USAGE, "line %" PRIu64 " has no instruction", line);
   if (next != UINT32_MAX)
     diag_hint(diag, "the next line that has is %" PRIu32, next);
   else
-    diag_hint(diag, "'list' shows the trace");
+    diag_hint(diag, "'list' shows the lines");
   return status;
 }
 
@@ -100,8 +109,9 @@ enum vinci_status command_break(struct session *session, const struct words *wor
     if (core)
       return diag_error(diag, VINCI_E_USAGE, "'%s' after a core: only that core counts", core);
     core = second;
-    status = *word >= '0' && *word <= '9' ? read_line(session, word, &stop, diag)
-                                          : read_instruction(word, &stop, diag);
+    status = (*word >= '0' && *word <= '9') || strchr(word, ':')
+                 ? read_line(session, word, &stop, diag)
+                 : read_instruction(word, &stop, diag);
   }
   return status == VINCI_OK ? add(session, &stop, core, diag) : status;
 }
@@ -149,7 +159,10 @@ void stop_print(const struct session *session, const struct stop *stop) {
   printf("breakpoint %u: ", stop->number);
   switch (stop->kind) {
   case STOP_LINE:
-    printf("line %" PRIu32, stop->line);
+    if (session->trace->source)
+      printf("%s:%" PRIu32, session_file(session), stop->line);
+    else
+      printf("line %" PRIu32, stop->line);
     break;
   case STOP_INSTRUCTION:
     fputs(isa_row(stop->op)->name, stdout);
@@ -192,7 +205,8 @@ static bool is_met(const struct session *session, const struct stop *stop,
     return false;
   switch (stop->kind) {
   case STOP_LINE:
-    return event->kind == DEBUG_START && event->inst.line == stop->line;
+    return event->kind == DEBUG_START && event->inst.line == stop->line &&
+           !(stop->past_scalar && event->inst.op == OP_SCALAR);
   case STOP_INSTRUCTION:
     return event->kind == DEBUG_START && event->inst.op == stop->op;
   case STOP_FLAG:

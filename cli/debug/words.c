@@ -64,6 +64,24 @@ enum vinci_status word_core(const struct session *session, const char *word, uin
   return status;
 }
 
+const char *session_file(const struct session *session) {
+  const char *path = session->trace->path, *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+enum vinci_status word_line(const struct session *session, const char *word, uint64_t most,
+                            uint64_t *out, struct vinci_diag *diag) {
+  const char *colon = strrchr(word, ':'), *file = session_file(session);
+  if (colon && (strlen(file) != (size_t)(colon - word) ||
+                strncmp(word, file, (size_t)(colon - word)) != 0)) {
+    enum vinci_status status = diag_error(diag, VINCI_E_USAGE, "'%.*s' is not the file at hand",
+                                          (int)(colon - word), word);
+    diag_hint(diag, "lines are those of %s", file);
+    return status;
+  }
+  return word_number(colon ? colon + 1 : word, "a line", 1, most, out, diag);
+}
+
 enum vinci_status word_pipe(const struct session *session, const char *word, enum pipe *out,
                             struct vinci_diag *diag) {
   enum core_kind kind = debug_device(session->debug)->cores[session->core].kind;

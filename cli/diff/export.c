@@ -17,6 +17,7 @@ static const struct {
     {VINCI_DIFF_INSTRUCTIONS, "instruction", "instructions"},
     {VINCI_DIFF_COUNTERS, "counter", "counters"},
     {VINCI_DIFF_OPERATORS, "operator", "operators"},
+    {VINCI_DIFF_CLASSES, "class", "classes"},
 };
 enum { TABLES = sizeof tables / sizeof *tables };
 
@@ -182,7 +183,9 @@ void diff_print_json(const vinci_diff *diff) {
     write_row(&json, VINCI_DIFF_GROUPS, &total[i]);
   json_end(&json);
   for (unsigned t = 0; t < TABLES; t++) {
-    if ((tables[t].table == VINCI_DIFF_OPERATORS) != list)
+    bool classes = tables[t].table == VINCI_DIFF_CLASSES;
+    if (classes ? vinci_diff_row_count(diff, tables[t].table) == 0
+                : (tables[t].table == VINCI_DIFF_OPERATORS) != list)
       continue;
     json_array(&json, tables[t].plural, false);
     for (size_t i = 0; vinci_diff_row(diff, tables[t].table, i, &row); i++)

@@ -157,6 +157,22 @@ static void print_operator(const struct vinci_diff_row *row) {
          row->text);
 }
 
+/* Of networks; those that neither has are left out. */
+static void print_classes(const vinci_diff *diff) {
+  struct vinci_diff_row row;
+  char percent[80];
+  for (size_t i = 0; vinci_diff_row(diff, VINCI_DIFF_CLASSES, i, &row); i++) {
+    if (i == 0)
+      printf("\n%12s %12s %-12s %10s  %s\n", "A us", "B us", "change us", "change", "made of");
+    if (row.a == 0 && row.b == 0)
+      continue;
+    struct decimal size = us_of(row.change < 0 ? -(uint64_t)row.change : (uint64_t)row.change);
+    printf("%12s %12s %s%-11s %10s  %-8s %s\n", us_of(row.a).text, us_of(row.b).text,
+           row.change < 0 ? "-" : "+", size.text,
+           percent_text(row.change, row.a, percent, sizeof percent), row.name, row.text);
+  }
+}
+
 static void print_operators(const vinci_diff *diff, bool all, uint64_t rows) {
   struct vinci_diff_row row;
   uint64_t printed = 0, equal = 0, folded = 0;
@@ -188,6 +204,7 @@ void diff_print_text(const vinci_diff *diff, bool all, uint64_t rows) {
   print_verdict(diff);
   print_notes(diff);
   if (vinci_diff_is_list(diff)) {
+    print_classes(diff);
     print_operators(diff, all, rows);
     return;
   }

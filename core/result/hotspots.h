@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which lines of a trace take the time: the recorded instructions of all cores, added up by line
- * and instruction.
+ * Which lines of a trace, or of a kernel's source, take the time: the recorded instructions of all
+ * cores, added up by line and instruction.
  */
 #ifndef VINCI_CORE_RESULT_HOTSPOTS_H
 #define VINCI_CORE_RESULT_HOTSPOTS_H
@@ -10,7 +10,7 @@
 
 /* Cycles of each core's clock, but for the critical ones: those are of the chip's core clock. */
 struct hotspot {
-  uint32_t line; /* of the trace */
+  uint32_t line; /* of the trace, or of the source of a compiled kernel */
   uint16_t op;   /* enum isa_op */
   uint8_t pipe;  /* enum pipe */
   uint64_t count;

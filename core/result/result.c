@@ -340,6 +340,11 @@ const char *result_l2_name(enum vinci_l2 state) {
   return names[state];
 }
 
+const char *result_source_file(const struct vinci_result *result) {
+  const char *path = result->trace_path ? result->trace_path : "", *slash = strrchr(path, '/');
+  return result->compiled ? slash ? slash + 1 : path : NULL;
+}
+
 void result_gm_bytes(const struct vinci_result *result, uint64_t *read, uint64_t *write) {
   *read = *write = 0;
   for (unsigned path = 0; path < PATH_COUNT; path++) {
@@ -389,6 +394,27 @@ static enum vinci_status check_links(const struct vinci_result *result, struct v
                     most, result->noc_max_link_ppm);
 }
 
+/* What was counted over time adds up to the counters. */
+static enum vinci_status check_traffic(const struct vinci_result *result, struct vinci_diag *diag) {
+  struct hits hits = l2_hits(&result->l2, L2_ALL);
+  uint64_t counted[TRAFFIC_COUNT] = {
+      [TRAFFIC_HBM_READ] = result->hbm.read_bytes,
+      [TRAFFIC_HBM_WRITE] = result->hbm.write_bytes,
+      [TRAFFIC_L2_HIT] = hits.hits * L2_GRANULE_BYTES,
+      [TRAFFIC_L2_MISS] = hits.misses * L2_GRANULE_BYTES,
+      [TRAFFIC_NETWORK_READ] = result->gm_read_bytes,
+      [TRAFFIC_NETWORK_WRITE] = result->gm_write_bytes,
+  };
+  for (unsigned kind = 0; kind < TRAFFIC_COUNT; kind++) {
+    uint64_t sum = traffic_sum(&result->traffic, (enum traffic_kind)kind);
+    if (sum != counted[kind])
+      return diag_error(diag, VINCI_E_INTERNAL,
+                        "%s: the steps of time have %" PRIu64 " bytes, but the run has %" PRIu64,
+                        traffic_name((enum traffic_kind)kind), sum, counted[kind]);
+  }
+  return VINCI_OK;
+}
+
 enum vinci_status result_check(const struct vinci_result *result, struct vinci_diag *diag) {
   for (uint32_t i = 0; i < result->core_count; i++) {
     enum vinci_status status = check_core(&result->cores[i], diag);
@@ -404,5 +430,7 @@ enum vinci_status result_check(const struct vinci_result *result, struct vinci_d
     status = check_bytes("wrote", write, result->gm_write_bytes, diag);
   if (status == VINCI_OK)
     status = check_channels(result, diag);
+  if (status == VINCI_OK)
+    status = check_traffic(result, diag);
   return status == VINCI_OK ? check_links(result, diag) : status;
 }

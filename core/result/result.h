@@ -128,10 +128,11 @@ enum bound { BOUND_COMPUTE, BOUND_MEMORY, BOUND_LATENCY, BOUND_SCALAR, BOUND_NON
 
 struct vinci_result {
   struct arena arena;
-  struct vinci_soc *soc; /* copy of the one that ran, owned */
-  const char *trace_path;
-  const char *op;      /* that the trace was lowered from; NULL: not known */
-  enum dtype op_dtype; /* of its first tensor */
+  struct vinci_soc *soc;  /* copy of the one that ran, owned */
+  const char *trace_path; /* of a compiled kernel: of its source */
+  bool compiled;          /* lines are those of a kernel's source, 0 where none is known */
+  const char *op;         /* that the trace was lowered from; NULL: not known */
+  enum dtype op_dtype;    /* of its first tensor */
   uint64_t config_digest;
   uint64_t input_digest;
   bool partial;
@@ -155,7 +156,7 @@ struct vinci_result {
   struct link_load *links; /* of each way those of the topology; none without a topology */
   uint32_t link_count;
   uint64_t hbm_peak_bytes_per_second;
-  struct device_traffic hbm_traffic;
+  struct memory_traffic traffic;
   bool noc_past_model;         /* busier than the network's level of detail is good for */
   struct result_event *events; /* from malloc: large, and touched only as far as it fills */
   uint64_t event_count;
@@ -175,6 +176,8 @@ const char *bound_name(enum bound bound);
 
 /* "core0.cubecore0", as the vendor's tools name cores. */
 void result_core_name(const struct core_result *core, char *buffer, size_t size);
+/* Name of the source whose lines the result has; NULL: they are lines of a trace. */
+const char *result_source_file(const struct vinci_result *result);
 /* What limits the run; the rule is documented with the function. The second form
  * also says why, in half a sentence. */
 enum bound result_bound(const struct vinci_result *result);

@@ -67,6 +67,7 @@ static void collect(struct device *device) {
   }
   gather_events(device);
   device->memory_ops->report(device->memory, result->total_ps, result);
+  traffic_reach(&result->traffic, result->total_ps);
   device->network_ops->report(device->network, result->total_ps, result);
 }
 
@@ -76,6 +77,7 @@ static struct vinci_result *new_result(const struct vinci_soc *soc,
   if (!result)
     return NULL;
   result->soc = soc_copy(soc);
+  result->compiled = trace->source != NULL;
   result->trace_path = arena_strdup(&result->arena, trace->path);
   if (!result->soc || !result->trace_path) {
     vinci_result_free(result);

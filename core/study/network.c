@@ -99,6 +99,7 @@ static enum vinci_status take_argument(const char *argument, struct vinci_net_op
 /* ---- the run -------------------------------------------------------------------------------- */
 
 struct visit {
+  const struct network_watch *watch;
   uint64_t digest;
   char refused[REASON_BYTES];
 };
@@ -109,7 +110,7 @@ static bool visit_node(void *context, const struct vinci_net_node *node) {
   if (*node->reason && !*visit->refused)
     snprintf(visit->refused, sizeof visit->refused, "node %.60s (%.40s): %.120s", node->name,
              node->op, node->reason);
-  return true;
+  return !visit->watch || !visit->watch->visit || visit->watch->visit(visit->watch->context, node);
 }
 
 enum vinci_status network_run(const struct workload *workload, const vinci_soc *soc,
@@ -121,7 +122,7 @@ enum vinci_status network_run(const struct workload *workload, const vinci_soc *
                                       .network = models->network,
                                       .progress = watch ? watch->progress : NULL,
                                       .progress_context = watch ? watch->context : NULL};
-  struct visit visit = {.digest = DIGEST_SEED};
+  struct visit visit = {.watch = watch, .digest = DIGEST_SEED};
   size_t length;
   enum vinci_status status = VINCI_OK;
   *out = (struct vinci_net_result){0};

@@ -19,6 +19,8 @@ VINCI_MUST_CHECK enum vinci_status network_check_key(const char *key, struct vin
 struct network_watch {
   bool (*progress)(void *context, size_t done, size_t all); /* may be NULL */
   void *context;
+  bool (*visit)(void *context,
+                const struct vinci_net_node *node); /* of the last run; may be NULL */
 };
 /*
  * Runs the network of a workload. A kernel that cannot be lowered fails the run. *events is a

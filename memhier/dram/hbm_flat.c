@@ -26,7 +26,7 @@ uint64_t hbm_flat_move_ps(struct hbm_flat *hbm, uint64_t bytes, bool write, uint
   uint64_t duration_ps = (uint64_t)((uint128)bytes * PS_PER_SECOND * PPM /
                                     ((uint128)hbm->stream_bytes_per_second * efficiency_ppm(hbm)));
   uint64_t start_ps = hbm->free_ps > now_ps ? hbm->free_ps : now_ps;
-  traffic_add(&hbm->traffic, start_ps, write, bytes);
+  traffic_at(&hbm->traffic, start_ps)[write ? TRAFFIC_HBM_WRITE : TRAFFIC_HBM_READ] += bytes;
   hbm->free_ps = add_up_to(start_ps, duration_ps, TIME_END_PS);
   return hbm->free_ps;
 }

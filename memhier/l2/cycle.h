@@ -129,7 +129,7 @@ struct memsys {
   uint64_t round_trip_ps;   /* of a hit in an idle system */
   uint64_t read_bytes;
   uint64_t write_bytes;
-  struct device_traffic hbm_traffic;
+  struct memory_traffic traffic;
 };
 
 /* Bytes that may be in flight on a path: what it moves in window_cycles at its full rate. */

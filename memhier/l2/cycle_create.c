@@ -223,7 +223,7 @@ static void cycle_report(const struct memsys *memory, uint64_t total_ps,
   result->hbm_peak_bytes_per_second = soc_channel_hz(memory->soc) /
                                       (uint64_t)memory->soc->memory->burst_cycles * burst_bytes *
                                       (uint64_t)memory->soc->hbm_channels;
-  result->hbm_traffic = memory->hbm_traffic;
+  result->traffic = memory->traffic;
   result->gm_read_bytes = memory->read_bytes;
   result->gm_write_bytes = memory->write_bytes;
 }

@@ -56,27 +56,32 @@ void cycle_slices_begin(struct memsys *memory) {
  */
 enum { ENGINE_BITS = 16, LINE_SHARED = 1 << ENGINE_BITS, LINE_SHIFT = ENGINE_BITS + 1 };
 
-/* Looks up the tags and counts the outcome. */
+/* Looks up the tags and counts the outcome, over time too. */
 static inline void look_up(struct memsys *memory, const struct line_run *run,
-                           const struct gm_transfer *transfer, struct l2_outcome *outcome) {
+                           const struct gm_transfer *transfer, uint64_t at_ps,
+                           struct l2_outcome *outcome) {
   struct l2_tags *slice = &memory->slices[run->slice];
   struct l2_counters *counters = &memory->l2_of_core[transfer->port / PIPE_COUNT];
   bool write = transfer->write;
+  uint64_t *traffic = traffic_at(&memory->traffic, at_ps);
+  traffic[write ? TRAFFIC_NETWORK_WRITE : TRAFFIC_NETWORK_READ] += run->bytes;
   if (l2_hit(slice, &run->place, run->granules, write)) {
     *outcome = (struct l2_outcome){0};
-    *(write ? &counters->write_hits : &counters->read_hits) +=
-        run->moved_bytes / L2_GRANULE_BYTES - run->shared;
+    uint64_t hits = run->moved_bytes / L2_GRANULE_BYTES - run->shared;
+    *(write ? &counters->write_hits : &counters->read_hits) += hits;
+    traffic[TRAFFIC_L2_HIT] += hits * L2_GRANULE_BYTES;
     return;
   }
   *outcome = transfer->passes_l2 ? l2_pass(slice, &run->place, run->granules, write)
                                  : l2_look_up(slice, &run->place, run->granules, write);
   l2_count_outcome(counters, outcome, write);
+  l2_count_traffic(traffic, outcome);
 }
 
 uint64_t cycle_slice_access(struct memsys *memory, const struct line_run *run,
                             struct gm_transfer *transfer, uint64_t arrival_ps,
                             struct l2_outcome *outcome) {
-  look_up(memory, run, transfer, outcome);
+  look_up(memory, run, transfer, arrival_ps, outcome);
   uint64_t ready_ps = serve(memory, run, arrival_ps);
   uint64_t *last = &memory->last_lines[run->slice];
   uint64_t asked = (run->place.line + 1) << LINE_SHIFT | transfer->port;
@@ -93,7 +98,8 @@ uint64_t cycle_slice_access(struct memsys *memory, const struct line_run *run,
 static void operation_done(struct hbm_op *op, uint64_t end_ps) {
   const struct line_op *line = (struct line_op *)((char *)op - offsetof(struct line_op, op));
   struct memory_request *request = line->request;
-  traffic_add(&request->memory->hbm_traffic, end_ps, op->write, line->bytes);
+  traffic_at(&request->memory->traffic, end_ps)[op->write ? TRAFFIC_HBM_WRITE : TRAFFIC_HBM_READ] +=
+      line->bytes;
   if (end_ps >= request->ready_ps) {
     request->ready_ps = end_ps;
     request->last = op;

@@ -100,7 +100,7 @@ static uint64_t new_lines(const struct memsys *memory, const struct gm_transfer 
 
 /* Looks up the bytes of one run that lie in one L2 line, and moves the position past them. */
 static uint64_t take_line(struct memsys *memory, struct gm_transfer *transfer, uint64_t room,
-                          struct piece *piece) {
+                          uint64_t *traffic, struct piece *piece) {
   uint64_t address = transfer_position(transfer);
   uint64_t bytes = transfer->burst_bytes - transfer->offset;
   uint64_t in_line = L2_FLAT_LINE_BYTES - address % L2_FLAT_LINE_BYTES;
@@ -110,6 +110,8 @@ static uint64_t take_line(struct memsys *memory, struct gm_transfer *transfer, u
     bytes = room;
   struct l2_outcome outcome =
       l2_access(&memory->l2, address, bytes, transfer->write, transfer->passes_l2);
+  l2_count_traffic(traffic, &outcome);
+  traffic[transfer->write ? TRAFFIC_NETWORK_WRITE : TRAFFIC_NETWORK_READ] += bytes;
   piece->bytes += bytes;
   piece->lines += new_lines(memory, transfer, bytes);
   uint64_t line_bytes = (uint64_t)memory->soc->l2_line_bytes;
@@ -127,11 +129,12 @@ static uint64_t take_line(struct memsys *memory, struct gm_transfer *transfer, u
   return bytes;
 }
 
-static struct piece take_piece(struct memsys *memory, struct gm_transfer *transfer) {
+static struct piece take_piece(struct memsys *memory, struct gm_transfer *transfer,
+                               uint64_t now_ps) {
   struct piece piece = {0};
-  uint64_t room = PIECE_BYTES;
+  uint64_t room = PIECE_BYTES, *traffic = traffic_at(&memory->hbm.traffic, now_ps);
   while (room > 0 && transfer->burst < transfer->bursts)
-    room -= take_line(memory, transfer, room, &piece);
+    room -= take_line(memory, transfer, room, traffic, &piece);
   return piece;
 }
 
@@ -192,7 +195,7 @@ static uint64_t move_device(struct memsys *memory, const struct gm_transfer *tra
 /* Moves one piece from now_ps on; returns when it has arrived. What binds a piece longer than its
  * engine is the resource that ends last. */
 static uint64_t move_piece(struct memsys *memory, struct gm_transfer *transfer, uint64_t now_ps) {
-  struct piece piece = take_piece(memory, transfer);
+  struct piece piece = take_piece(memory, transfer, now_ps);
   uint64_t own_end_ps = now_ps + engine_ps(memory, transfer, &piece);
   uint64_t network_end_ps = memory->network_ops->move_ps(memory->network, transfer->port,
                                                          piece.bytes + piece.shared_bytes, now_ps);
@@ -310,7 +313,7 @@ static void flat_report(const struct memsys *memory, uint64_t total_ps,
   result->hbm.read_bytes = memory->hbm.read_bytes;
   result->hbm.write_bytes = memory->hbm.write_bytes;
   result->hbm_peak_bytes_per_second = memory->hbm.bytes_per_second;
-  result->hbm_traffic = memory->hbm.traffic;
+  result->traffic = memory->hbm.traffic;
   result->gm_read_bytes = memory->read_bytes;
   result->gm_write_bytes = memory->write_bytes;
 }

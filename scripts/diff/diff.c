@@ -25,8 +25,18 @@ bool diff_note(struct vinci_diff *diff, const char *text) {
 /* ---- what both sides give together ------------------------------------------------------------
  */
 
-static bool is_list(const struct diff_side *side) {
-  return side->kind == DIFF_LIST || side->kind == DIFF_KEPT_LIST;
+bool diff_side_is_net(const struct diff_side *side) {
+  return side->kind == DIFF_NET || side->kind == DIFF_KEPT_NET;
+}
+
+bool diff_side_lists(const struct diff_side *side) {
+  return side->kind == DIFF_LIST || side->kind == DIFF_KEPT_LIST || diff_side_is_net(side);
+}
+
+static const char *kind_text(const struct diff_side *side) {
+  return diff_side_is_net(side)  ? "a network"
+         : diff_side_lists(side) ? "a list of operators"
+                                 : "one run";
 }
 
 static bool choose_counters(struct vinci_diff *diff) {
@@ -85,9 +95,10 @@ static enum vinci_status compare_runs(struct vinci_diff *diff, struct vinci_diag
 
 static enum vinci_status compare(struct vinci_diff *diff, struct vinci_diag *diag) {
   const struct diff_side *a = &diff->side[EXPLAIN_A], *b = &diff->side[EXPLAIN_B];
-  enum vinci_status status = is_list(a) ? diff_list_match(diff, diag) : compare_runs(diff, diag);
+  enum vinci_status status =
+      diff_side_lists(a) ? diff_list_match(diff, diag) : compare_runs(diff, diag);
   for (unsigned i = 0; i < EXPLAIN_SIDES; i++)
-    diff->side[i].has_path |= is_list(b);
+    diff->side[i].has_path |= diff_side_lists(b);
   return status == VINCI_OK && !add_notes(diff) ? diff_no_memory(diag) : status;
 }
 
@@ -100,12 +111,12 @@ static enum vinci_status open_sides(struct vinci_diff *diff, const struct vinci_
     status = diff_side_open(diff, EXPLAIN_B, b, options, diag);
   for (unsigned i = 0; status == VINCI_OK && i < EXPLAIN_SIDES; i++)
     status = diff_check_kept(&diff->side[i], &diff->side[EXPLAIN_SIDES - 1 - i], diag);
-  bool one = status == VINCI_OK && is_list(&diff->side[EXPLAIN_A]);
-  bool other = status == VINCI_OK && is_list(&diff->side[EXPLAIN_B]);
-  if (one != other)
-    status = diag_error(diag, VINCI_E_USAGE, "%s is a list of operators, %s is not",
-                        diff->side[one ? EXPLAIN_A : EXPLAIN_B].name,
-                        diff->side[one ? EXPLAIN_B : EXPLAIN_A].name);
+  const struct diff_side *a_side = &diff->side[EXPLAIN_A], *b_side = &diff->side[EXPLAIN_B];
+  bool alike = diff_side_lists(a_side) == diff_side_lists(b_side) &&
+               diff_side_is_net(a_side) == diff_side_is_net(b_side);
+  if (status == VINCI_OK && !alike)
+    status = diag_error(diag, VINCI_E_USAGE, "%s is %s, %s is %s", a_side->name, kind_text(a_side),
+                        b_side->name, kind_text(b_side));
   return status;
 }
 
@@ -143,7 +154,7 @@ struct vinci_diff_end vinci_diff_end(const vinci_diff *diff, unsigned which) {
                                  side->left_out};
 }
 
-bool vinci_diff_is_list(const vinci_diff *diff) { return is_list(&diff->side[EXPLAIN_A]); }
+bool vinci_diff_is_list(const vinci_diff *diff) { return diff_side_lists(&diff->side[EXPLAIN_A]); }
 
 static bool is_new_group(const struct explanation *explanation, size_t index) {
   const struct explain_item *item = &explanation->items[index];
@@ -164,6 +175,8 @@ size_t vinci_diff_row_count(const vinci_diff *diff, enum vinci_diff_table table)
     return diff->counter_count;
   if (table == VINCI_DIFF_OPERATORS)
     return diff->pair_count;
+  if (table == VINCI_DIFF_CLASSES)
+    return diff_side_is_net(&diff->side[EXPLAIN_A]) ? DIFF_CLASSES : 0;
   for (size_t i = 0; i < diff->explanation.count; i++)
     count += is_of(&diff->explanation, table, i);
   return count;
@@ -236,6 +249,20 @@ static void fill_pair(const struct diff_pair *pair, struct vinci_diff_row *out) 
   };
 }
 
+static void fill_class(const vinci_diff *diff, size_t index, struct vinci_diff_row *out) {
+  *out = (struct vinci_diff_row){
+      .group = "",
+      .name = diff_class_name(index),
+      .unit = "ps",
+      .text = diff_class_text(index),
+      .better = "lower",
+      .in_a = true,
+      .in_b = true,
+      .a = diff->side[EXPLAIN_A].class_ps[index],
+      .b = diff->side[EXPLAIN_B].class_ps[index],
+  };
+}
+
 bool vinci_diff_row(const vinci_diff *diff, enum vinci_diff_table table, size_t index,
                     struct vinci_diff_row *out) {
   bool found = index < vinci_diff_row_count(diff, table);
@@ -243,6 +270,8 @@ bool vinci_diff_row(const vinci_diff *diff, enum vinci_diff_table table, size_t 
     fill_counter(diff, diff->counters[index], out);
   } else if (found && table == VINCI_DIFF_OPERATORS) {
     fill_pair(&diff->pairs[index], out);
+  } else if (found && table == VINCI_DIFF_CLASSES) {
+    fill_class(diff, index, out);
   } else if (found) {
     size_t at = 0;
     for (size_t left = index + 1; left > 0; at++)

@@ -6,19 +6,27 @@
 #include "core/result/divergence.h"
 #include "core/result/explain.h"
 #include "core/result/metrics.h"
+#include "core/study/network.h"
 #include "core/study/workload.h"
 #include "core/vinci_diff.h"
 
-enum { DIFF_EVENTS_MAX = 4000000, DIFF_NOTES_MAX = 8, DIFF_JOBS_MAX = 256 };
+enum {
+  DIFF_EVENTS_MAX = 4000000,
+  DIFF_NOTES_MAX = 8,
+  DIFF_JOBS_MAX = 256,
+  DIFF_CLASSES = NETWORK_PARTS
+};
 
 enum diff_kind {
   DIFF_RUN,       /* a trace or an operator, simulated here */
   DIFF_KEPT,      /* a result folder or summary.json */
   DIFF_LIST,      /* a list of operators, simulated here */
   DIFF_KEPT_LIST, /* op_summary.csv of vinci run --ops */
+  DIFF_NET,       /* a network, simulated here: a list of its nodes, with classes */
+  DIFF_KEPT_NET,  /* a result folder of vinci net run */
 };
 
-/* An operator of a list. */
+/* An operator of a list, a node of a network. */
 struct diff_operator {
   const char *name;
   const char *lowered; /* "matmul m=4 k=4 n=4" */
@@ -43,6 +51,7 @@ struct diff_side {
   vinci_result *result;
   struct diff_operator *operators;
   size_t operator_count, left_out;
+  uint64_t class_ps[DIFF_CLASSES]; /* of a network, what its time is made of */
 };
 
 /* A pair of operators; NULL: only in the other list. */
@@ -65,6 +74,9 @@ struct vinci_diff {
   size_t note_count;
 };
 
+/* Whether all that is known of a side is a list; whether the list is that of a network. */
+bool diff_side_lists(const struct diff_side *side);
+bool diff_side_is_net(const struct diff_side *side);
 enum vinci_status diff_no_memory(struct vinci_diag *diag);
 bool diff_note(struct vinci_diff *diff, const char *text);
 
@@ -96,6 +108,22 @@ VINCI_MUST_CHECK enum vinci_status diff_list_read(struct vinci_diff *diff, enum 
                                                   const char *path, struct vinci_diag *diag);
 VINCI_MUST_CHECK enum vinci_status diff_list_match(struct vinci_diff *diff,
                                                    struct vinci_diag *diag);
+
+/* Adds an operator to a side, and its time to that of the side; NULL: it has none. *capacity is 0
+ * before the first. */
+VINCI_MUST_CHECK bool diff_list_add(struct vinci_diff *diff, struct diff_side *side,
+                                    size_t *capacity, const char *name, const char *lowered,
+                                    const uint64_t *duration_ps);
+/* "12.345" us in ps; false for "N/A". */
+bool diff_list_us(const char *text, uint64_t *ps);
+
+/* ---- networks (net.c) ---- */
+VINCI_MUST_CHECK enum vinci_status diff_net_run(struct vinci_diff *diff, enum explain_side side,
+                                                struct vinci_diag *diag);
+VINCI_MUST_CHECK enum vinci_status diff_net_read(struct vinci_diff *diff, enum explain_side side,
+                                                 struct vinci_diag *diag);
+const char *diff_class_name(size_t index);
+const char *diff_class_text(size_t index);
 
 /* ---- where two runs part (parting.c) ---- */
 VINCI_MUST_CHECK enum vinci_status diff_find_partings(struct vinci_diff *diff,

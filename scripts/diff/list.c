@@ -29,8 +29,7 @@ bool diff_list_is_kept(const char *path) {
   return kept;
 }
 
-/* "12.345" us in ps; false for "N/A". */
-static bool read_us(const char *text, uint64_t *ps) {
+bool diff_list_us(const char *text, uint64_t *ps) {
   char *end;
   *ps = strtoull(text, &end, 10);
   if (end == text || (*end && *end != '.'))
@@ -41,8 +40,8 @@ static bool read_us(const char *text, uint64_t *ps) {
   return *digit == '\0';
 }
 
-static bool add_operator(struct vinci_diff *diff, struct diff_side *side, size_t *capacity,
-                         char *const *cell, const size_t index[COLUMNS]) {
+bool diff_list_add(struct vinci_diff *diff, struct diff_side *side, size_t *capacity,
+                   const char *name, const char *lowered, const uint64_t *duration_ps) {
   if (side->operator_count == *capacity) {
     size_t more = *capacity ? 2 * *capacity : 64;
     struct diff_operator *grown = ARENA_ARRAY(&diff->arena, struct diff_operator, more);
@@ -54,15 +53,23 @@ static bool add_operator(struct vinci_diff *diff, struct diff_side *side, size_t
     *capacity = more;
   }
   struct diff_operator *operator= & side->operators[side->operator_count++];
-  operator->name = arena_strdup(&diff->arena, cell[index[COLUMN_NAME]]);
-  operator->lowered = arena_strdup(&diff->arena, cell[index[COLUMN_LOWERED]]);
-  operator->has_time = strcmp(cell[index[COLUMN_STATUS]], "ok") == 0 &&
-      read_us(cell[index[COLUMN_DURATION]], &operator->duration_ps);
-  if (operator->has_time)
-    side->duration_ps += operator->duration_ps;
+  operator->name = arena_strdup(&diff->arena, name);
+  operator->lowered = arena_strdup(&diff->arena, lowered);
+  operator->has_time = duration_ps != NULL;
+  if (duration_ps)
+    side->duration_ps += operator->duration_ps = * duration_ps;
   else
     side->left_out++;
   return operator->name && operator->lowered;
+}
+
+static bool add_row(struct vinci_diff *diff, struct diff_side *side, size_t *capacity,
+                    char *const *cell, const size_t index[COLUMNS]) {
+  uint64_t duration_ps;
+  bool has_time = strcmp(cell[index[COLUMN_STATUS]], "ok") == 0 &&
+                  diff_list_us(cell[index[COLUMN_DURATION]], &duration_ps);
+  return diff_list_add(diff, side, capacity, cell[index[COLUMN_NAME]], cell[index[COLUMN_LOWERED]],
+                       has_time ? &duration_ps : NULL);
 }
 
 enum vinci_status diff_list_read(struct vinci_diff *diff, enum explain_side which, const char *path,
@@ -86,7 +93,7 @@ enum vinci_status diff_list_read(struct vinci_diff *diff, enum explain_side whic
     size_t count = cells_split(line, cell, CELLS_MAX);
     if (count <= last || count > CELLS_MAX)
       status = diag_error_at(diag, VINCI_E_INPUT, position, "has fewer cells than the header");
-    else if (!add_operator(diff, side, &capacity, cell, index))
+    else if (!add_row(diff, side, &capacity, cell, index))
       status = diff_no_memory(diag);
   }
   free(line);

@@ -8,7 +8,6 @@
 #include "core/base/diag.h"
 #include "core/base/file.h"
 #include "core/chip/soc.h"
-#include "core/study/network.h"
 #include "scripts/diff/diff.h"
 
 enum { PATH_SIZE = 4096 };
@@ -70,21 +69,19 @@ static enum vinci_status name_kind(struct diff_side *side, const char *what,
       diag_hint(diag, "'vinci run ... --output=DIR' writes a result folder");
       return VINCI_E_INPUT;
     }
-    side->kind = one ? DIFF_KEPT : DIFF_KEPT_LIST;
+    side->kind = one && has_file(what, "nodes.csv") ? DIFF_KEPT_NET
+                 : one                              ? DIFF_KEPT
+                                                    : DIFF_KEPT_LIST;
     return VINCI_OK;
   }
   if (ends_with(what, ".json")) {
     side->kind = DIFF_KEPT;
     return VINCI_OK;
   }
-  if (file && network_is_graph(what)) {
-    (void)diag_error_at(diag, VINCI_E_USAGE, position, "is a network, not a trace or a list");
-    diag_hint(diag, "'vinci net explain' says where the time of a network goes");
-    return VINCI_E_USAGE;
-  }
-  side->kind = !file || begins_as_trace(what) ? DIFF_RUN
-               : diff_list_is_kept(what)      ? DIFF_KEPT_LIST
-                                              : DIFF_LIST;
+  side->kind = (file && network_is_graph(what)) || ends_with(what, ".onnx") ? DIFF_NET
+               : !file || begins_as_trace(what)                             ? DIFF_RUN
+               : diff_list_is_kept(what)                                    ? DIFF_KEPT_LIST
+                                                                            : DIFF_LIST;
   return VINCI_OK;
 }
 
@@ -96,11 +93,12 @@ static enum vinci_status keep_words(struct vinci_diff *diff, struct diff_side *s
   workload->args = ARENA_ARRAY(&diff->arena, const char *, given->word_count);
   if (!what || !workload->args)
     return diff_no_memory(diag);
-  bool file = side->kind != DIFF_RUN || ends_with(what, ".csv") || strchr(what, '/');
+  bool net = side->kind == DIFF_NET;
+  bool file = !net && (side->kind != DIFF_RUN || ends_with(what, ".csv") || strchr(what, '/'));
   if (file && given->word_count > 1)
     return diag_error(diag, VINCI_E_USAGE, "'%s' after %s: it takes no arguments", given->words[1],
                       what);
-  *(file ? &workload->trace : &workload->op) = what;
+  *(net ? &workload->net : file ? &workload->trace : &workload->op) = what;
   for (size_t i = 1; i < given->word_count; i++) {
     if (!strchr(given->words[i], '='))
       return diag_error(diag, VINCI_E_USAGE, "argument '%s' of %s is not key=value",
@@ -129,12 +127,15 @@ static bool same_overrides(const struct run_spec *a, const struct run_spec *b) {
   return same;
 }
 
+static bool is_kept(const struct diff_side *side) {
+  return side->kind == DIFF_KEPT || side->kind == DIFF_KEPT_LIST || side->kind == DIFF_KEPT_NET;
+}
+
 /* What was simulated before is as it is. What is said of both sides is for the one that runs. */
 enum vinci_status diff_check_kept(const struct diff_side *side, const struct diff_side *other,
                                   struct vinci_diag *diag) {
   const struct run_spec *spec = &side->spec;
-  bool kept = side->kind == DIFF_KEPT || side->kind == DIFF_KEPT_LIST;
-  bool other_runs = other->kind == DIFF_RUN || other->kind == DIFF_LIST;
+  bool kept = is_kept(side), other_runs = !is_kept(other);
   const char *word = spec->soc              ? "a chip"
                      : spec->set_count > 0  ? "a number of the chip"
                      : spec->models.memory  ? "a model of memory"
@@ -155,7 +156,8 @@ enum vinci_status diff_side_open(struct vinci_diff *diff, enum explain_side whic
   const char *data = given->overrides.data_dir;
   if (given->word_count == 0 || !*given->words[0]) {
     (void)diag_error(diag, VINCI_E_USAGE, "nothing to compare: %c is missing", side_letters[which]);
-    diag_hint(diag, "a side is a trace, an operator, a result folder, or a list of operators");
+    diag_hint(diag,
+              "a side is a trace, an operator, a network, a list of operators, or a result folder");
     return VINCI_E_USAGE;
   }
   if (!overrides_keep(&given->overrides, &diff->arena, &side->spec) ||
@@ -238,6 +240,10 @@ enum vinci_status diff_side_run(struct vinci_diff *diff, enum explain_side which
     return diff_kept_read(diff, which, diag);
   case DIFF_LIST:
     return diff_list_run(diff, which, options, diag);
+  case DIFF_NET:
+    return diff_net_run(diff, which, diag);
+  case DIFF_KEPT_NET:
+    return diff_net_read(diff, which, diag);
   case DIFF_KEPT_LIST:
     break;
   }

@@ -109,7 +109,8 @@ static void push_tables(lua_State *lua, const vinci_diff *diff) {
                 {VINCI_DIFF_CAUSES, "causes"},
                 {VINCI_DIFF_INSTRUCTIONS, "instructions"},
                 {VINCI_DIFF_COUNTERS, "counters"},
-                {VINCI_DIFF_OPERATORS, "operators"}};
+                {VINCI_DIFF_OPERATORS, "operators"},
+                {VINCI_DIFF_CLASSES, "classes"}};
   struct vinci_diff_row row;
   for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) {
     lua_newtable(lua);

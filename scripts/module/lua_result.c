@@ -346,7 +346,9 @@ static int hotspots(lua_State *lua) {
   lua_newtable(lua);
   for (size_t i = 0; i < found.count; i++) {
     const struct hotspot *row = &found.rows[i];
-    lua_createtable(lua, 0, 12);
+    lua_createtable(lua, 0, 13);
+    if (result_source_file(result))
+      lua_set_text(lua, "file", result_source_file(result));
     lua_set_text(lua, "op", isa_row((enum isa_op)row->op)->name);
     lua_set_text(lua, "pipe", pipe_name((enum pipe)row->pipe));
     lua_set_number(lua, "line", row->line);

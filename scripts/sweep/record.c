@@ -127,7 +127,7 @@ static bool node_go_on(void *context, size_t done, size_t all) {
 static enum vinci_status simulate(const struct sweep_study *study, struct chip_cache *chips,
                                   size_t point, struct asking *asking, struct outcome *out,
                                   struct vinci_diag *diag) {
-  struct network_watch watch = {node_go_on, asking};
+  struct network_watch watch = {.progress = node_go_on, .context = asking};
   struct vinci_run_options options;
   struct arena scratch = {0};
   struct workload workload;

@@ -97,9 +97,9 @@ class Counter:
             sys.exit(f"error: {' '.join(command)} ends with {run.returncode}:\n{run.stderr}")
         return int(found.group(1)), run.stdout
 
-    def trace(self, text, memory):
+    def trace(self, text, memory, *more):
         """(instructions, summary) of the run of a trace."""
-        count, out = self.process("run", self.file("trace.csv", text), CHIP, f"--memory={memory}", "--json")
+        count, out = self.process("run", self.file("trace.csv", text), CHIP, f"--memory={memory}", "--json", *more)
         return count, json.loads(out)
 
 
@@ -137,8 +137,14 @@ def network(counter, kept):
     return counter.process(*command)[0]
 
 
-def two(counter, memory, texts, units):
-    return between(*(counter.trace(text, memory) for text in texts), units)
+def two(counter, memory, texts, units, *more):
+    return between(*(counter.trace(text, memory, *more) for text in texts), units)
+
+
+def with_output(counter):
+    """An instruction that is simulated and then written into all files of a result folder."""
+    folder = os.path.join(counter.folder, "output")
+    return two(counter, "flat", (turns(200), turns(600)), executed, f"--output={folder}")
 
 
 # name, unit, how it is counted
@@ -153,6 +159,7 @@ ROWS = [
     ("ResNet-50, first stage", "process", lambda c: network(c, False)),
     ("ResNet-50, results kept", "process", lambda c: network(c, True)),
     ("instruction, flat memory", "instruction", lambda c: two(c, "flat", (turns(200), turns(600)), executed)),
+    ("instruction and its output", "instruction", with_output),
     ("instruction, cycle memory", "instruction", lambda c: two(c, "cycle", (turns(200), turns(600)), executed)),
     ("line that hits", "line", lambda c: two(c, "cycle", (stream(2, 64), stream(6, 64)), lines)),
     (

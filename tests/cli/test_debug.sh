@@ -173,8 +173,8 @@ hint: start 'vinci debug' with --values, --fill=random:1 or --input=NAME=FILE")"
 report "what is no trace is refused with the way to one" "$(
   printf '\177ELF' >"$work/lib.so"
   debug "$work/lib.so:add"
-  expect 2 "error: 'vinci debug' takes traces, and '$work/lib.so:add' is a kernel
-hint: 'vinci run $work/lib.so:add ... --record=FILE' writes what the kernel issues as a trace"
+  expect 3 "error: $work/lib.so is no kernel library
+hint: \`vinci cc\` makes such libraries"
   debug "$work/none.csv"
   expect 2 "$work/none.csv: error: cannot read: No such file or directory"
   debug

@@ -9,6 +9,7 @@ vinci=${VINCI:?}
 soc=--soc-version=Ascend910B4
 
 work_folder test_diff
+cp "$srcdir/traces/examples/two_layers.graph.csv" "$work/net.csv"
 cd "$work" || exit 99
 case $vinci in /*) ;; *) vinci=$OLDPWD/$vinci ;; esac
 work=$(pwd)
@@ -49,6 +50,18 @@ sums() {
     }' out
 }
 
+# net_sums: classes and nodes of a network each sum to the whole, on both sides.
+net_sums() {
+  awk -F, '
+    $1 == "total" { a = $5; b = $6; whole = $7 }
+    $1 == "class" || $1 == "operator" { sum[$1] += $7; sum_a[$1] += $5; sum_b[$1] += $6; n[$1]++ }
+    END {
+      if (n["class"] != 10 || n["operator"] != 4 || whole == 0) print "rows: " n["class"], n["operator"], whole
+      for (t in n)
+        if (sum[t] != whole || sum_a[t] != a || sum_b[t] != b) print t ": " sum_a[t], sum_b[t], sum[t]
+    }' out
+}
+
 # negative FILE OTHER: each row of one is that of the other with a and b exchanged.
 negative() {
   awk -F, -v OFS=, '
@@ -63,7 +76,7 @@ negative() {
     END { if (seen < 5) print "only " seen + 0 " rows" }' "$1" "$2"
 }
 
-plan 48
+plan 54
 
 # ---- two traces -------------------------------------------------------------------------------
 diff one.csv two.csv $soc
@@ -231,6 +244,22 @@ report "--fail-over: no number" "$(expect 2 "error: --fail-over is a number of p
 diff one.csv two.csv $soc --max-cycles=1000
 report "--max-cycles" "$(expect 7 - '')"
 
+# ---- networks ------------------------------------------------------------------------------------
+# The host of an eager step is slower than the cores: all of the change is the host's.
+diff net.csv net.csv host=eager $soc --csv
+report "classes and nodes of a network sum to the change" "$(expect 0 ''; net_sums)"
+host=$(awk -F, '$1 == "total" { whole = $7 } $1 == "class" && $3 == "host" { print $7 == whole }' out)
+report "a slower host is the host's" "$([ "$host" = 1 ] || cat out)"
+grep -E '^(total|class)' out >live
+for host in sink eager; do
+  "$vinci" net run net.csv $soc --host=$host --output=net.$host --quiet >/dev/null
+done
+diff net.sink net.eager --csv
+report "folders of networks give the same, node by node to a nanosecond" "$(expect 0 ''; net_sums
+  grep -E '^(total|class)' out | command diff - live)"
+diff net.sink net.csv host=eager $soc
+report "a folder and a run, in words" "$(expect 0 '' 'the AI Cores wait for the host')"
+
 # ---- messages ---------------------------------------------------------------------------------
 hint="hint: give a second one, or two chips: --soc-version=Ascend910B4,Ascend910B2, or what changes: --set-b=l2.size=96MiB"
 diff
@@ -246,8 +275,13 @@ report "an argument of nothing" "$(expect 2 "error: argument 'm=4' comes before 
 diff matmull m=4 one.csv $soc
 report "a misspelt operator" "$(expect 2 "error: unknown operator 'matmull'
 hint: did you mean 'matmul'?")"
+diff net.csv one.csv $soc
+report "a network and a run" "$(expect 2 "error: net.csv is a network, one.csv is one run")"
+diff net.csv net.csv hist=eager $soc
+report "an argument that networks do not have" "$(expect 2 "error: a network has no argument 'hist'
+hint: did you mean 'host'?")"
 diff one.csv l1.csv $soc
-report "a run and a list" "$(expect 2 "error: l1.csv is a list of operators, one.csv is not")"
+report "a run and a list" "$(expect 2 "error: one.csv is one run, l1.csv is a list of operators")"
 diff a b $soc
 report "kept results take no chip" "$(expect 2 "error: a holds results of an earlier run: a chip is not for these")"
 mkdir empty

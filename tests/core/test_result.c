@@ -126,7 +126,35 @@ static void identities_are_checked(void **state) {
   result->links[1].utilization_ppm--;
   check_violation(result, "the busiest link is used 123399 ppm of the time, but the network says "
                           "123400");
+  result->links[1].utilization_ppm++;
+
+  result->traffic.bytes[9][TRAFFIC_L2_MISS]++;
+  check_violation(result, "L2 misses: the steps of time have 1572865 bytes, but the run has "
+                          "1572864");
+  result->traffic.bytes[9][TRAFFIC_L2_MISS]--;
+  result->traffic.bytes[3][TRAFFIC_HBM_WRITE] = 0;
+  check_violation(result, "HBM written: the steps of time have 0 bytes, but the run has 12800");
   vinci_result_free(result);
+}
+
+/* Steps of 2^16 ps reach 2^25 ps; a time behind takes as many doublings as it needs. Each byte
+ * stays in the step that holds its time. */
+static void traffic_keeps_all_bytes(void **state) {
+  (void)state;
+  static const uint64_t at_ps[] = {0, 65535, 65536, (1 << 25) - 1, 1 << 25, UINT64_C(1) << 40};
+  static const unsigned doublings[] = {0, 0, 0, 0, 1, 16};
+  struct memory_traffic *traffic = calloc(1, sizeof *traffic);
+  assert_non_null(traffic);
+  for (unsigned i = 0; i < sizeof at_ps / sizeof *at_ps; i++) {
+    traffic_at(traffic, at_ps[i])[TRAFFIC_L2_HIT] += UINT64_C(1) << i;
+    assert_int_equal(traffic->doublings, doublings[i]);
+    assert_int_equal(traffic_sum(traffic, TRAFFIC_L2_HIT), (UINT64_C(2) << i) - 1);
+    assert_true(traffic_at(traffic, at_ps[i])[TRAFFIC_L2_HIT] >> i & 1);
+  }
+  assert_int_equal(traffic->bytes[0][TRAFFIC_L2_HIT], 31);
+  assert_int_equal(traffic->bytes[256][TRAFFIC_L2_HIT], 32);
+  assert_int_equal(traffic_sum(traffic, TRAFFIC_L2_MISS), 0);
+  free(traffic);
 }
 
 int main(void) {
@@ -135,6 +163,7 @@ int main(void) {
       cmocka_unit_test(profiles_count_the_fixpipe_from_its_issue),
       cmocka_unit_test(l2_is_charged_for_bytes_moved),
       cmocka_unit_test(identities_are_checked),
+      cmocka_unit_test(traffic_keeps_all_bytes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -127,7 +127,7 @@ def zeros(shape, dtype=np.float32):
     return np.zeros(shape, dtype)
 
 
-print("1..36")
+print("1..41")
 x, y = (random.standard_normal(65536).astype(np.float16) for _ in range(2))
 add = {"x": (x, "in"), "y": (y, "in"), "z": (zeros(65536, np.float16), "out")}
 run_example("vector_add", "aiv", 8, add, [4], "z", (x + y).astype(np.float64), 0)
@@ -239,15 +239,48 @@ local trace = vinci.load_kernel(soc, { library = arg[1], name = "vector_add", bl
   "name=x,dtype=fp16,shape=65536,io=in", "name=y,dtype=fp16,shape=65536,io=in",
   "name=z,dtype=fp16,shape=65536,io=out", "value=4" } })
 assert(vinci.check(soc, trace) == 0)
-print((vinci.run(soc, trace):get "total_cycles"))
+local result = vinci.run(soc, trace, { max_events = 100000 })
+print((result:get "total_cycles"))
+local hottest = result:hotspots()[1]
+print(hottest.file .. " " .. hottest.line .. " " .. hottest.op)
 local ok, problem = pcall(vinci.load_kernel, soc, { library = arg[1], name = "none", args = {} })
 assert(not ok and problem.status == "E_INPUT" and problem.text:find "none")
 """
     )
 from_lua = command("lua", script, built)
+profile = os.path.join(folder, "profile")
+printed = command("run", built + ":vector_add", "--blocks=8", chip, "--timeline=msprof", f"--output={profile}", *arguments(add, [4]))
+source = os.path.join(folder, "vector_add.cpp")
+reader = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(__file__))), "traces", "timelines.py")
+read = subprocess.run([sys.executable, reader, "msprof", profile, source], capture_output=True, text=True, check=False)
+report("tables by source line, and the source itself, in the vendor's folder", printed.stderr + read.stdout + read.stderr)
+hottest = printed.stdout.split("Hot spots: source lines")[-1].splitlines()[2].split()[:2]
+copy = f"vector_add.cpp:{line_of(source, 'copy_gm_to_ubuf(in0')}"
+same = hottest == [copy, "copy_gm_to_ubuf"] and f"vector_add.cpp {copy[15:]} copy_gm_to_ubuf\n" in from_lua.stdout
+report("hot spots name the source line, for people and in Lua", "" if same else f"{hottest} {copy} {from_lua.stdout}")
 by_hand = json.loads(command("run", built + ":vector_add", "--blocks=8", chip, "--json", *arguments(add, [4])).stdout)
-same = from_lua.stdout.strip() == str(by_hand["total_cycles"])
+same = from_lua.stdout.startswith("%d\n" % by_hand["total_cycles"])
 report("Lua loads kernels", "" if same else from_lua.stdout + from_lua.stderr)
+
+def debugged(commands):
+    return command("debug", built + ":vector_add", "--blocks=8", chip, *arguments(add, [4]), "-e", commands)
+
+
+number = line_of(source, "vadd(out")
+session = debugged(f"break vector_add.cpp:{number}; continue; list; x/2h UB; delete; continue")
+wanted = [
+    f"V starts vector_add.cpp:{number} vadd: vadd(out, in0, in1, repeats, 1, 1, 1, 8, 8, 8);",
+    f"the run has ended after {by_hand['total_cycles']} cycles",
+    "    wait_flag(PIPE_MTE3, PIPE_V, buffer);",
+]
+missing = [text for text in wanted if text not in session.stdout]
+report("the debugger stops at a source line, shows the source, and changes no cycle", f"{missing}: {session.stdout}{session.stderr}" if missing else "")
+values = [float(word) for word in session.stdout.split("UB+0x0: ")[-1].split()[:2]]
+same = np.allclose(values, add["x"][0].ravel()[:2].astype(np.float64), rtol=1e-3)
+report("and shows what the kernel has loaded", "" if same else f"{values} {session.stdout}")
+other = debugged("break other.cpp:3")
+same = other.returncode == 2 and "hint: lines are those of vector_add.cpp" in other.stderr
+report("a breakpoint in another file", "" if same else other.stderr)
 refuse("a kernel that is not there", ["run", built + ":nothing", chip, *one], 'has no kernel "nothing"', 3)
 refuse(
     "another architecture", ["run", built + ":vector_add", "--soc-version=Ascend310P3", *one],

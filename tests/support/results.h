@@ -92,6 +92,13 @@ static inline struct vinci_result *vector_result(void) {
   result->l2 = (struct l2_counters){
       .read_hits = 4096, .read_misses = 12288, .write_hits = 8192, .writebacks = 100};
   result->hbm = (struct hbm_totals){.read_bytes = 12288 * 128, .write_bytes = 12800};
+  uint64_t *traffic = result->traffic.bytes[3];
+  traffic[TRAFFIC_HBM_READ] = result->hbm.read_bytes;
+  traffic[TRAFFIC_HBM_WRITE] = result->hbm.write_bytes;
+  traffic[TRAFFIC_L2_HIT] = (4096 + 8192) * 128;
+  traffic[TRAFFIC_L2_MISS] = 12288 * 128;
+  traffic[TRAFFIC_NETWORK_READ] = result->gm_read_bytes;
+  traffic[TRAFFIC_NETWORK_WRITE] = result->gm_write_bytes;
   result->noc_max_link_ppm = 123400;
   result->channel_count = result->link_count = 2;
   result->channels = ARENA_ARRAY(&result->arena, struct hbm_totals, 2);

@@ -14,6 +14,9 @@
 #include "core/result/hotspots.h"
 #include "tests/support/results.h"
 
+/* Events of a timeline: bars, arrows, orders of lanes, and counters with a line a step. */
+enum { SHOWN_MAX = 256 };
+
 struct shown {
   char name[32], phase, core[32], lane[16], cat[32];
   uint64_t ts_ps, duration_ps, id;
@@ -67,10 +70,10 @@ static bool same_lane(const struct shown *a, const struct shown *b) {
 
 static void timeline_lanes_do_not_overlap(void **state) {
   (void)state;
-  struct shown shown[64];
+  struct shown shown[SHOWN_MAX];
   struct vinci_result *result = timeline_result();
   char *text = written(result, chrome_of_all);
-  size_t count = parse_timeline(text, shown, 64), bars = 0;
+  size_t count = parse_timeline(text, shown, SHOWN_MAX), bars = 0;
   uint64_t first_ps = UINT64_MAX;
   for (size_t i = 0; i < count; i++) {
     if (shown[i].phase != 'X')
@@ -91,10 +94,10 @@ static void timeline_lanes_do_not_overlap(void **state) {
 /* Bars of instructions add up to the time with at least one in flight, to the picosecond. */
 static void timeline_bars_add_up_to_busy_time(void **state) {
   (void)state;
-  struct shown shown[64];
+  struct shown shown[SHOWN_MAX];
   struct vinci_result *result = timeline_result();
   char *text = written(result, chrome_of_all);
-  size_t count = parse_timeline(text, shown, 64);
+  size_t count = parse_timeline(text, shown, SHOWN_MAX);
   struct clock_domain clock;
   clock_init(&clock, RUN_HZ);
   uint64_t mte2_ps = 0, vector_ps = 0, wait_ps = 0;
@@ -132,7 +135,7 @@ static void random_lane(struct vinci_result *result, uint64_t seed, bool flags) 
 
 static void timeline_holds_for_any_schedule(void **state) {
   (void)state;
-  struct shown shown[64];
+  struct shown shown[SHOWN_MAX];
   struct clock_domain clock;
   clock_init(&clock, RUN_HZ);
   for (uint64_t seed = 0; seed < 200; seed++) {
@@ -141,7 +144,7 @@ static void timeline_holds_for_any_schedule(void **state) {
     result->event_count = 0;
     random_lane(result, seed, flags);
     char *text = written(result, chrome_of_all);
-    size_t count = parse_timeline(text, shown, 64);
+    size_t count = parse_timeline(text, shown, SHOWN_MAX);
     uint64_t drawn_until = 0, drawn_ps = 0, busy_ps = 0, busy_until = 0;
     for (size_t i = 0; i < count; i++) {
       if (shown[i].phase != 'X' || shown[i].duration_ps == 0)
@@ -167,10 +170,10 @@ static void timeline_holds_for_any_schedule(void **state) {
 
 static void timeline_arrows_are_paired(void **state) {
   (void)state;
-  struct shown shown[64];
+  struct shown shown[SHOWN_MAX];
   struct vinci_result *result = timeline_result();
   char *text = written(result, chrome_of_all);
-  size_t count = parse_timeline(text, shown, 64), starts = 0, ends = 0;
+  size_t count = parse_timeline(text, shown, SHOWN_MAX), starts = 0, ends = 0;
   for (size_t i = 0; i < count; i++) {
     starts += shown[i].phase == 's';
     ends += shown[i].phase == 't';

@@ -13,7 +13,8 @@ work_folder test_timelines
 run() { keep "$vinci" run "$@" $soc --quiet; }
 read_back() { PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 "$srcdir/tests/traces/timelines.py" "$@" 2>&1; }
 
-plan 24
+"$vinci" soc show Ascend910B4 >"$work/limits"
+plan 27
 
 # ---- formats: a product, a mixed kernel with signals between cores, a kernel of the vector unit ----
 for op in 'matmul m=1024 k=512 n=768' 'flash_attention heads=2 seq_q=256 head_dim=64' \
@@ -24,6 +25,8 @@ for op in 'matmul m=1024 k=512 n=768' 'flash_attention heads=2 seq_q=256 head_di
   for format in perfetto chrome vcd msprof; do
     report "$format of $name reads back and adds up" "$(expect 0 ''; read_back $format "$work/$name")"
   done
+  report "queues of $name are as deep in all files, and fit" \
+    "$(read_back queues "$work/$name" "$work/limits")"
 done
 
 if command -v protoc-c >/dev/null; then

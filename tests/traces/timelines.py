@@ -179,11 +179,11 @@ def check_perfetto(folder):
     if sum(moved.values()) != asked:
         say("slices move %s bytes, not %s", sum(moved.values()), asked)
     for uuid, values in trace.counters.items():
-        name, parent, unit = trace.tracks[uuid]
-        if unit == "GB/s":
-            check_rate(trace, name, parent, values, moved, summary["bytes"])
-        elif unit != "instructions" or not name.endswith(" queue depth"):
-            say("counter %s has the unit %s", name, unit)
+        check_counter(summary, trace, uuid, values, moved)
+    names = {trace.tracks[uuid][0] for uuid in trace.counters}
+    for name in memory_bytes(summary):
+        if not names & {name + " GB/s", name + " B/cycle"}:
+            say("there is no counter %s", name)
 
 
 def check_flows(trace):
@@ -210,26 +210,87 @@ def check_in_flight(trace):
                 say("%s has a transfer that its pipe has not", name)
 
 
-def check_rate(trace, name, parent, values, moved, paths):
-    """The last step may be shorter, so the rates are those of whole steps: the first tells how
-    long one is."""
+def check_counter(summary, trace, uuid, values, moved):
+    """A value is one integer amount for a step; the steps add up to what the slices or summary.json
+    have, to the last byte."""
+    name, parent, unit = trace.tracks[uuid]
     lane = core_and_pipe(trace.tracks, parent)
-    expected = moved[lane]
-    if trace.tracks[parent][1] is None:  # of GM, on the track of the chip
-        to_gm = name.startswith("GM written")
-        expected = sum(count for path, count in paths.items()
+    memory = memory_bytes(summary)
+    if name.endswith(" queue depth") and unit == "instructions":
+        return
+    if not name.endswith(" " + unit) or unit not in ("GB/s", "B/cycle"):
+        say("counter %s has the unit %s", name, unit)
+        return
+    what = name[:-len(unit) - 1]
+    if lane:
+        expected = moved[lane]
+    elif what in memory:
+        expected = memory[what]
+    elif what.startswith("all "):
+        expected = of_kind(moved, *what.split()[1:])
+    else:
+        to_gm = what == "GM written"
+        expected = sum(count for path, count in summary["bytes"].items()
                        if path.endswith("->GM" if to_gm else "") and
                        path.startswith("" if to_gm else "GM->"))
-    starts = sorted({start for series in trace.counters.values() for start, _ in series})
-    step = min(b - a for a, b in zip(starts, starts[1:])) if len(starts) > 1 else 1000
-    step = max(step, 1000)
-    total, last_time, rate = 0.0, None, 0.0
-    for time, value in values + [(max(starts) + step, 0.0)]:
-        if last_time is not None:
-            total += rate * (time - last_time)
-        last_time, rate = time, value
-    if abs(total - expected) > 1 + expected * 1e-9:
-        say("the rate %s of %s adds up to %s bytes, not %s", name, lane, total, expected)
+    found = sum(amounts(summary, values, what in memory,
+                        1e12 / megahertz(summary) / 1e6 if unit == "B/cycle" else 1000))
+    if found != expected:
+        say("the counter %s of %s adds up to %s bytes, not %s", name, lane, found, expected)
+
+
+def of_kind(moved, kind, pipe):
+    part = {"AIC": "cubecore", "AIV": "veccore"}[kind]
+    return sum(count for (core, of), count in moved.items() if of == pipe and part in core)
+
+
+def memory_bytes(summary):
+    """What each track of the chip adds up to."""
+    l2, paths = summary["l2"], summary["bytes"]
+    found = {
+        "HBM read": summary["hbm"]["read_bytes"], "HBM written": summary["hbm"]["write_bytes"],
+        "L2 hits": 128 * (l2["read_hits"] + l2["write_hits"]),
+        "L2 misses": 128 * (l2["read_misses"] + l2["write_misses"]),
+        "network to cores": sum(n for path, n in paths.items() if path.startswith("GM->")),
+        "network from cores": sum(n for path, n in paths.items() if path.endswith("->GM"))}
+    return {name: count for name, count in found.items() if count}
+
+
+def megahertz(summary):
+    """Of the cores: total_cycles is rounded up."""
+    return round(clocks(summary))
+
+
+def total_ps(summary):
+    return round(summary["duration_us"] * 1e6)
+
+
+def steps_of(summary, memory):
+    """Length and number of the steps: of what the memory system counts at most 512 of the least
+    2^n ps, n >= 16; others at most 256 of the least whole number of microseconds."""
+    total, step = total_ps(summary), 1 << 16
+    if memory:
+        while total // step >= 512:
+            step *= 2
+    else:
+        step = 1000000 * -(-(total // 1000000 + 1) // 256)
+    return step, total // step + 1
+
+
+def amounts(summary, values, memory, one):
+    """Amounts of all steps from a track's changes, in ns; `one` is 1 in a ps, in the track's unit."""
+    step, count = steps_of(summary, memory)
+    found, at = [], 0
+    for number in range(count):
+        while at + 1 < len(values) and values[at + 1][0] <= number * step // 1000:
+            at += 1
+        amount = values[at][1] * step / one
+        if abs(amount - round(amount)) > 1e-3:
+            say("a step has %s", amount)
+        found.append(round(amount))
+    if at + 1 != len(values):
+        say("a track changes after %d of %d steps", at, len(values))
+    return found
 
 
 # ---- Chrome -----------------------------------------------------------------------------------
@@ -242,11 +303,21 @@ def check_chrome(folder, path=None):
             ("ns", "op", 2):
         say("the head is not the vendor's")
     lanes, starts, ends = collections.defaultdict(list), {}, {}
+    counters, moved = collections.defaultdict(list), collections.Counter()
+    names = {lane: pipe for pipe, lane in PIPES.items()}
+    origin = origin_of(summary, trace)
     for event in trace["traceEvents"]:
         if event["ph"] not in "XMstC":
             say("phase %s", event["ph"])
         if event["ph"] == "X":
             lanes[event["pid"], event["tid"]].append(event)
+            if not event["name"].startswith(ORDERS):
+                moved[event["pid"], names.get(event["tid"], event["tid"])] += \
+                    int(event["args"].get("process_bytes", 0))
+        if event["ph"] == "C" and ("bytes" in event or "waiting_ps" in event):
+            counters[event["pid"], event["name"]].append(
+                (round(event["ts"] * 1e6) + origin, event.get("bytes", event.get("waiting_ps")),
+                 event["args"]))
         if event["ph"] in "st":
             side = starts if event["ph"] == "s" else ends
             if event["id"] in side:
@@ -257,6 +328,8 @@ def check_chrome(folder, path=None):
     for arrow in set(starts) & set(ends):
         if starts[arrow]["ts"] > ends[arrow]["ts"]:
             say("arrow %s leads back", arrow)
+    if not path:  # the vendor's own has none
+        check_chip(summary, counters, moved)
     clock = clocks(summary)
     for (core, pipe), cycles in sorted(busy(summary).items()):
         bars = sorted(lanes[core, PIPES.get(pipe, pipe)], key=lambda e: e["ts"])
@@ -268,9 +341,40 @@ def check_chrome(folder, path=None):
             say("%s %s is drawn for %s cycles, not %s", core, pipe, drawn * clock, cycles)
 
 
+def origin_of(summary, trace):
+    """Picoseconds from the launch to ts 0: the earliest bar is drawn at one cycle."""
+    return round(trace["otherData"]["first_event_us_after_launch"] * 1e6) - \
+        1000000 // megahertz(summary)
+
+
 def clocks(summary):
     """Cycles in a microsecond: cores and chip have one clock on the chips of this test."""
     return summary["total_cycles"] / summary["duration_us"]
+
+
+def check_chip(summary, counters, amount):
+    """Counters of the process Memory: each value is that of its amount, and the amounts add up."""
+    memory = memory_bytes(summary)
+    sums = {}
+    for (process, name), events in counters.items():
+        if process != "Memory":
+            continue
+        step, count = steps_of(summary, name in memory)
+        starts = [start // step for start, *_ in events] + [count]
+        sums[name] = sum(event[1] * (after - before)
+                         for event, before, after in zip(events, starts, starts[1:]))
+        for _, bytes_in_step, arguments in events:
+            (unit, value), = arguments.items()
+            rate = bytes_in_step / step * (1000 if unit == "GB/s" else 1e6 / megahertz(summary))
+            if unit not in ("GB/s", "B/cycle") or abs(value - rate) > 1e-6 + 1e-12 * rate:
+                say("%s has %s in a step of %d bytes", name, arguments, bytes_in_step)
+    for name, expected in memory.items():
+        if sums.get(name) != expected:
+            say("the counter %s adds up to %s bytes, not %s", name, sums.get(name), expected)
+    for name in set(sums) - set(memory):
+        expected = of_kind(amount, *name.split()[1:])
+        if sums[name] != expected:
+            say("the counter %s adds up to %s bytes, not %s", name, sums[name], expected)
 
 
 # ---- VCD --------------------------------------------------------------------------------------
@@ -288,7 +392,7 @@ class Vcd:
                 elif words[0] == "$var":
                     if words[3] in self.names:
                         say("code %s is declared twice", words[3])
-                    self.names[words[3]] = tuple(scope) + (words[4], int(words[2]))
+                    self.names[words[3]] = (scope[0], scope[-1], words[4], int(words[2]))
                 elif words[0] == "$timescale" and words[1:3] != ["1", "ps"]:
                     say("the time scale is %s", words[1:3])
                 elif words[0] == "$enddefinitions":
@@ -327,11 +431,104 @@ def check_vcd(folder):
         if changes[0] != (0, 0) or changes[-1][1] != 0:
             say("%s %s %s starts with %s and ends with %s", core, pipe, name, changes[0],
                 changes[-1])
+    check_amounts(summary, vcd)
+
+
+def check_amounts(summary, vcd):
+    """Signals of the chip are bytes in steps whose length the scope's name has."""
+    memory = memory_bytes(summary)
+    names = {"HBM read": "hbm_read", "HBM written": "hbm_write", "L2 hits": "l2_hit",
+             "L2 misses": "l2_miss", "network to cores": "network_read",
+             "network from cores": "network_write"}
+    step, count = steps_of(summary, True)
+    for what, expected in memory.items():
+        changes = vcd.changes["memory_bytes_per_%d_ps" % step, "memory_bytes_per_%d_ps" % step,
+                              names[what]]
+        ends = [time // step for time, _ in changes[1:]] + [count]
+        if changes[-1][0] == vcd.end and changes[-1][1] == 0:
+            ends[-2] = count
+            changes = changes[:-1]
+        found = sum(value * (end - time // step) for (time, value), end in zip(changes, ends))
+        if found != expected:
+            say("%s adds up to %s, not %s", what, found, expected)
+
+
+# ---- queues -----------------------------------------------------------------------------------
+
+def check_queues(folder, limits):
+    """Depth of each queue, recounted from the bars of trace.json, is that of the other files and
+    never more than the chip's queue has room for."""
+    summary, vcd = strict(folder + "/summary.json"), Vcd(folder + "/trace.vcd")
+    with open(limits, encoding="utf-8") as file:
+        rows = (line.lstrip("? ").split() for line in file)
+        room = {row[0][6:]: int(row[1]) for row in rows if row and row[0].startswith("queue.")}
+    trace = strict(folder + "/trace.json")
+    waiting, most = collections.defaultdict(list), 0
+    edge = lambda cycle: int(cycle) * 1000000 // megahertz(summary)
+    pipes = {lane: pipe for pipe, lane in PIPES.items()}
+    for event in trace["traceEvents"]:
+        pipe = pipes.get(event["tid"], event["tid"])
+        if event["ph"] == "X" and pipe != "S":
+            args = event["args"]
+            start = int(args["start_cycle"])
+            holds = event["name"] in ("wait_flag", "pipe_barrier", "wait_flag_dev")
+            left = start + int(args["cycles"]) if holds else start
+            waiting[event["pid"], pipe].append((edge(start - int(args.get("queued_cycles", 0))),
+                                                edge(left)))
+    for (core, pipe), spans in sorted(waiting.items()):
+        changes = collections.Counter()
+        for entered, left in spans:
+            changes[entered] += 1
+            changes[left] -= 1
+        depth, recounted = 0, []
+        for time, change in sorted(changes.items()):
+            if change:
+                depth += change
+                recounted.append((time, depth))
+        deepest = max(depth for _, depth in recounted) if recounted else 0
+        most = max(most, deepest)
+        if deepest > room[pipe]:
+            say("the queue of %s %s holds %d instructions", core, pipe, deepest)
+        if recounted != vcd.changes[core.replace(".", "_"), pipe, "queue"][1:]:
+            say("the queue of %s %s is another in trace.vcd", core, pipe)
+    if most < 2:
+        say("no queue is ever deeper than %d", most)
+    check_averages(summary, folder, trace, waiting)
+
+
+def check_averages(summary, folder, trace, waiting):
+    """Time spent in the queue in each step."""
+    step, count = steps_of(summary, False)
+    perfetto = Perfetto(folder + "/trace.pftrace")
+    drawn = {}
+    for uuid, values in perfetto.counters.items():
+        name, parent, _ = perfetto.tracks[uuid]
+        if name.endswith(" queue depth"):
+            drawn[core_and_pipe(perfetto.tracks, parent)] = \
+                sum(amounts(summary, values, False, 1))
+    for lane in sorted(set(waiting) | set(drawn)):
+        expected = sum(left - entered for entered, left in waiting[lane])
+        if drawn.get(lane) != expected:
+            say("instructions of %s %s wait for %s ps, not %s", *lane, drawn.get(lane), expected)
+    chrome, origin = collections.defaultdict(list), origin_of(summary, trace)
+    for event in trace["traceEvents"]:
+        if "waiting_ps" in event:
+            chrome[event["pid"], event["name"].split()[0]].append(
+                ((round(event["ts"] * 1e6) + origin) // step, event["waiting_ps"],
+                 event["args"]["instructions"]))
+    for lane in sorted(set(waiting) | set(chrome)):
+        ends = [number for number, *_ in chrome[lane][1:]] + [count]
+        total = sum(ps * (end - number) for (number, ps, _), end in zip(chrome[lane], ends))
+        if total != sum(left - entered for entered, left in waiting[lane]):
+            say("the counter of %s %s adds up to %s ps", *lane, total)
+        for _, ps, value in chrome[lane]:
+            if abs(value - ps / step) > 1e-6:
+                say("%s ps in the queue of %s %s are drawn as %s", ps, *lane, value)
 
 
 # ---- the vendor's folder ----------------------------------------------------------------------
 
-def check_msprof(folder):
+def check_msprof(folder, source=None):
     summary = strict(folder + "/summary.json")
     roots = glob.glob(folder + "/OPPROF_*_*")
     if len(roots) != 1 or not re.fullmatch(r"OPPROF_\d{14}_[A-Z]{16}", os.path.basename(roots[0])):
@@ -345,7 +542,8 @@ def check_msprof(folder):
     if found != ran:
         say("cores %s, not %s", found, ran)
     tables = {core: exe_table(simulator, core, summary) for core in found}
-    check_blocks(simulator, tables)
+    name = os.path.basename(source or folder)  # an operator's trace has its name
+    check_blocks(simulator, source or "%s/%s.csv" % (folder, name), name, tables)
 
 
 def exe_table(simulator, core, summary):
@@ -366,57 +564,82 @@ def exe_table(simulator, core, summary):
             start = int(event["args"]["start_cycle"])
             bars[event["args"]["code"], event["name"]].append(
                 (start, start + int(event["args"]["cycles"])))
-    rows = {}
-    for line, row in zip(code[1:-1], instructions[1:-1]):
-        name, count, cycles, us = line.split(",")
-        op, address, pipe, *same, detail = row.split(",")
-        own = sorted(bars.pop((name, op)))
-        covered, until = 0, 0
-        for start, end in own:
-            covered += max(0, end - max(start, until))
-            until = max(until, end)
-        expected = [str(len(own)), str(sum(end - start for start, end in own))]
-        if [count, cycles] != expected or same != [count, cycles, us]:
-            say("%s %s: %s, not %s", core, name, [count, cycles, us], expected)
-        if abs(float(us) - covered / clocks(summary)) > 0.00501:
-            say("%s %s: %s us, not %s", core, name, us, covered / clocks(summary))
-        if address != "0x%x" % int(name.split(":")[1]) or not detail.startswith(name):
+    rows, lines = {}, collections.defaultdict(list)
+    for (name, op), spans in bars.items():
+        lines[name] += spans
+    for row in instructions[1:-1]:
+        op, address, pipe, count, cycles, us, detail = row.split(",")
+        name = detail.split(" ")[0]
+        check_row(summary, core, name, bars.pop((name, op)), [count, cycles, us])
+        if address != "0x%x" % int(name.split(":")[1]):
             say("%s %s: address %s, detail %s", core, name, address, detail)
         rows[int(address, 16), op] = (int(cycles), int(count))
-    if bars:
-        say("%s: no row of %s", core, sorted(bars)[0])
+    for row in code[1:-1]:
+        name, *numbers = row.split(",")
+        check_row(summary, core, name, lines.pop(name), numbers)
+    for left in (bars, lines):
+        if left:
+            say("%s: no row of %s", core, sorted(left)[0])
     return rows
 
 
-def check_blocks(simulator, tables):
+def check_row(summary, core, name, spans, numbers):
+    """Calls and cycles of all bars, and the time in which at least one of them ran."""
+    covered, until = 0, 0
+    for start, end in sorted(spans):
+        covered += max(0, end - max(start, until))
+        until = max(until, end)
+    expected = [str(len(spans)), str(sum(end - start for start, end in spans))]
+    if numbers[:2] != expected:
+        say("%s %s: %s, not %s", core, name, numbers, expected)
+    if abs(float(numbers[2]) - covered / clocks(summary)) > 0.00501:
+        say("%s %s: %s us, not %s", core, name, numbers[2], covered / clocks(summary))
+
+
+def check_blocks(simulator, source, name, tables):
     """Heads of 12 bytes: length with padding, type, padding, version, reserved."""
     with open(simulator + "/visualize_data.bin", "rb") as file:
         data = file.read()
-    at, blocks = 0, {}
+    at, blocks, paths = 0, {}, []
     while at < len(data):
         length, kind, padding, version, reserved = struct.unpack_from("<QBBBB", data, at)
+        path = 4096 if kind == 1 else 0
+        if kind == 1:
+            paths.append(data[at + 12:at + 12 + path].rstrip(b"\0").decode())
+        at += path
         content = data[at + 12:at + 12 + length]
         if len(content) != length or length % 4 or padding > 3 or reserved != 0x5a or \
                 version != (0 if kind == 4 else 0x5a) or content[length - padding:].strip(b"\0"):
             say("block %d has a wrong head", kind)
         blocks[kind] = content[:length - padding]
         at += 12 + length
-    if sorted(blocks) != [2, 3, 4]:
+    if sorted(blocks) != [1, 2, 3, 4]:
         say("blocks %s", sorted(blocks))
         return
+    with open(source, "rb") as file:
+        if file.read() != blocks[1] or paths != [name]:
+            say("the source of the blocks is another: %s", paths)
     with open(simulator + "/trace.json", "rb") as file:
         if file.read() != blocks[2]:
             say("the timeline of the blocks is another")
     lines, instructions = json.loads(blocks[3]), json.loads(blocks[4])
-    for column, name in enumerate(instructions["Cores"]):
+    columns = ["Cycles", "Instructions Executed", "Process Bytes"]
+    if list(lines["Files Dtype"]["Lines"]) != ["Line", "Address Range"] + columns or \
+            list(instructions["Instructions Dtype"]["Instructions"]) != \
+            ["Address", "AscendC Inner Code", "Source", "Pipe"] + columns:
+        say("columns %s", lines["Files Dtype"])
+    numbers = [line["Line"] for line in lines["Files"][0]["Lines"]]
+    if lines["Files"][0]["Source"] != paths[0] or numbers != sorted(set(numbers)):
+        say("lines %s of %s", numbers, lines["Files"][0]["Source"])
+    for column, core in enumerate(instructions["Cores"]):
         rows = {(int(row["Address"], 16), row["Source"]):
                 (row["Cycles"][column], row["Instructions Executed"][column])
                 for row in instructions["Instructions"] if row["Instructions Executed"][column]}
-        if rows != tables[name]:
-            say("instructions of %s are other ones", name)
+        if rows != tables[core]:
+            say("instructions of %s are other ones", core)
         of_lines = sum(line["Cycles"][column] for line in lines["Files"][0]["Lines"])
         if of_lines != sum(cycles for cycles, _ in rows.values()):
-            say("lines of %s have %s cycles", name, of_lines)
+            say("lines of %s have %s cycles", core, of_lines)
 
 
 # ---- what options leave out, tables -------------------------------------------------------------
@@ -440,7 +663,7 @@ def check_cores(folder):
     names = sorted(name for name, parent, unit in trace.tracks.values()
                    if parent and trace.tracks[parent][1] is None and not unit)
     drawn = {event["pid"] for event in strict(folder + "/trace.json")["traceEvents"]
-             if event["pid"] != "MTE Throughput"}
+             if event["pid"] not in ("MTE Throughput", "Memory")}
     if names != ["core0.cubecore0", "core3.cubecore0"] or sorted(drawn) != names:
         say("cores %s and %s", names, sorted(drawn))
 
@@ -479,7 +702,8 @@ def check_hotspots(folder):
 
 CHECKS = {"perfetto": check_perfetto, "chrome": check_chrome, "vcd": check_vcd,
           "msprof": check_msprof, "across": check_across, "cores": check_cores,
-          "window": check_window, "hotspots": check_hotspots}
+          "window": check_window, "hotspots": check_hotspots,
+          "queues": check_queues}
 
 if __name__ == "__main__":
-    CHECKS[sys.argv[1]](sys.argv[2])
+    CHECKS[sys.argv[1]](*sys.argv[2:])

@@ -39,15 +39,10 @@ static bool flag_end(const struct result_event *event, struct arrow_end *end) {
   return event->delivery != 0;
 }
 
-static int compare_arrows(const void *left, const void *right) {
-  const struct arrow *a = left, *b = right;
-  int order = compare_u64(a->from, b->from);
-  return order ? order : compare_u64(a->to, b->to);
-}
-
 /* A flag goes to one wait, a signal from its last sender to all that took the signal. */
-static void join(struct arrows *arrows, const struct lanes *lanes, const struct arrow_end *ends,
-                 size_t count) {
+static size_t join(struct arrow *items, const struct lanes *lanes, const struct arrow_end *ends,
+                   size_t count) {
+  size_t joined = 0;
   for (size_t set = 0, end; set < count; set = end) {
     size_t wait = set;
     while (wait < count && ends[wait].key == ends[set].key && !ends[wait].wait)
@@ -57,77 +52,77 @@ static void join(struct arrows *arrows, const struct lanes *lanes, const struct 
     bool shared = ends[set].key & SIGNALS;
     for (size_t i = set, j = wait; i < wait && j < end; j++, i += !shared)
       if (lanes_show(lanes, ends[i].index) && lanes_show(lanes, ends[j].index))
-        arrows->items[arrows->count++] = (struct arrow){ends[i].index, ends[j].index};
+        items[joined++] = (struct arrow){ends[i].index, ends[j].index};
   }
+  return joined;
 }
 
-static int compare_by_to(const void *left, const void *right, void *context) {
-  const struct arrow *items = context;
-  const uint32_t *a = left, *b = right;
-  return compare_u64(items[*a - 1].to, items[*b - 1].to);
+/* Puts arrows in the order of their sources, by counting; the few of a source in that of their
+ * ends. first[] has a place for each event, for the end, and one more while arrows are placed. */
+static void sort(struct arrows *arrows, const struct arrow *from, size_t count, size_t events) {
+  for (size_t i = 0; i < count; i++)
+    arrows->first[from[i].from + 2]++;
+  for (size_t event = 0; event < events; event++)
+    arrows->first[event + 2] += arrows->first[event + 1];
+  for (size_t i = 0; i < count; i++) {
+    size_t at = arrows->first[from[i].from + 1]++;
+    for (; at > arrows->first[from[i].from] && arrows->items[at - 1].from == from[i].from &&
+           arrows->items[at - 1].to > from[i].to;
+         at--)
+      arrows->items[at] = arrows->items[at - 1];
+    arrows->items[at] = from[i];
+  }
+  for (size_t i = 0; i < count; i++)
+    arrows->taken[arrows->items[i].to] = (uint32_t)i + 1;
+  arrows->count = count;
+}
+
+/* The ends of all flags and signals, by what belongs together. */
+static struct arrow_end *find_ends(const struct lanes *lanes, size_t *count) {
+  const struct result_event *events = lanes->result->events;
+  struct arrow_end end, *ends;
+  *count = 0;
+  for (size_t i = 0; i < lanes->count; i++)
+    *count += flag_end(&events[lanes->order[i]], &end);
+  ends = calloc(*count + 1, sizeof *ends);
+  *count = 0;
+  for (size_t i = 0; ends && i < lanes->count; i++) {
+    end = (struct arrow_end){.index = lanes->order[i], .cycle = events[lanes->order[i]].end_cycle};
+    if (flag_end(&events[end.index], &end))
+      ends[(*count)++] = end;
+  }
+  if (ends)
+    qsort(ends, *count, sizeof *ends, compare_ends);
+  return ends;
 }
 
 bool arrows_find(struct arrows *arrows, const struct lanes *lanes) {
-  const struct result_event *events = lanes->result->events;
-  *arrows = (struct arrows){0};
-  struct arrow_end end;
-  size_t count = 0;
-  for (size_t i = 0; i < lanes->count; i++)
-    count += flag_end(&events[lanes->order[i]], &end);
-  struct arrow_end *ends = calloc(count + 1, sizeof *ends);
-  arrows->items = calloc(count + 1, sizeof *arrows->items);
-  arrows->by_to = calloc(count + 1, sizeof *arrows->by_to);
-  if (!ends || !arrows->items || !arrows->by_to) {
-    free(ends);
+  size_t events = (size_t)lanes->result->event_count, count;
+  struct arrow_end *ends = find_ends(lanes, &count);
+  struct arrow *joined = calloc(count + 1, sizeof *joined);
+  *arrows = (struct arrows){.items = calloc(count + 1, sizeof *arrows->items),
+                            .first = calloc(events + 2, sizeof *arrows->first),
+                            .taken = calloc(events + 1, sizeof *arrows->taken)};
+  bool enough = ends && joined && arrows->items && arrows->first && arrows->taken;
+  if (enough)
+    sort(arrows, joined, join(joined, lanes, ends, count), events);
+  else
     arrows_free(arrows);
-    return false;
-  }
-  count = 0;
-  for (size_t i = 0; i < lanes->count; i++) {
-    end = (struct arrow_end){.index = lanes->order[i], .cycle = events[lanes->order[i]].end_cycle};
-    if (flag_end(&events[end.index], &end))
-      ends[count++] = end;
-  }
-  qsort(ends, count, sizeof *ends, compare_ends);
-  join(arrows, lanes, ends, count);
   free(ends);
-  qsort(arrows->items, arrows->count, sizeof *arrows->items, compare_arrows);
-  for (size_t i = 0; i < arrows->count; i++)
-    arrows->by_to[i] = (uint32_t)i + 1;
-  qsort_r(arrows->by_to, arrows->count, sizeof *arrows->by_to, compare_by_to, arrows->items);
-  return true;
+  free(joined);
+  return enough;
 }
 
 size_t arrows_from(const struct arrows *arrows, uint32_t event, size_t *first) {
-  size_t low = 0, high = arrows->count;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (arrows->items[middle].from < event)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  *first = low + 1;
-  while (high < arrows->count && arrows->items[high].from == event)
-    high++;
-  return high - low;
+  *first = arrows->first[event] + 1;
+  return arrows->first[event + 1] - arrows->first[event];
 }
 
-size_t arrows_to(const struct arrows *arrows, uint32_t event) {
-  size_t low = 0, high = arrows->count;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (arrows->items[arrows->by_to[middle] - 1].to < event)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  bool found = low < arrows->count && arrows->items[arrows->by_to[low] - 1].to == event;
-  return found ? arrows->by_to[low] : 0;
-}
+size_t arrows_to(const struct arrows *arrows, uint32_t event) { return arrows->taken[event]; }
 
 void arrows_free(struct arrows *arrows) {
   free(arrows->items);
-  free(arrows->by_to);
+  free(arrows->first);
+  free(arrows->taken);
   *arrows = (struct arrows){0};
 }

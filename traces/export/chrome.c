@@ -4,6 +4,7 @@
  * Insight, chrome://tracing and ui.perfetto.dev. One process per core, one lane per
  * pipe, one bar (ph X) per instruction (traces/export/lanes.h), an arrow (ph s, t) from each
  * set_flag to the wait_flag that took the flag, and from signals between cores to their waits.
+ * Counters (ph C) are the vendor's, and those of traces/export/tracks.h.
  *
  * A set_flag is one cycle long where the lane is free and has no length inside another bar. The
  * exact cycles stand in args.
@@ -20,7 +21,7 @@
 #include "core/isa/isa.h"
 #include "traces/export/export.h"
 #include "traces/export/lanes.h"
-#include "traces/export/series.h"
+#include "traces/export/tracks.h"
 
 /* Where the timeline is written, and from which time on. */
 struct timeline {
@@ -32,7 +33,10 @@ struct timeline {
   bool empty;
   const char *trace; /* file name of the trace, as a JSON string */
   const char *separator;
+  bool vendor; /* no other counters than the vendor's */
 };
+
+enum { VALUE_DECIMALS = 6 };
 
 /* The vendor's colours and order of lanes. */
 static const char *lane_colour(const struct result_event *event) {
@@ -87,6 +91,8 @@ static void write_bar(struct timeline *timeline, const struct bar *bar, uint64_t
   }
   if (event->bytes > 0 && !lanes_orders(event->op))
     fprintf(out, ",\"process_bytes\":\"%" PRIu64 "\"", event->bytes);
+  if (event->queued_cycles > 0 && !timeline->vendor)
+    fprintf(out, ",\"queued_cycles\":\"%" PRIu32 "\"", event->queued_cycles);
   fprintf(out, ",\"start_cycle\":\"%" PRIu64 "\",\"cycles\":\"%" PRIu64 "\"}}", event->start_cycle,
           event->end_cycle - event->start_cycle);
 }
@@ -195,6 +201,58 @@ static void write_throughput(struct timeline *timeline) {
   }
 }
 
+/* Where the value changes. The exact amount of a step stands beside the arguments, of which viewers
+ * would draw each. */
+static void write_track(struct timeline *timeline, const struct track *track, const char *process,
+                        const char *amount_name) {
+  uint64_t first_ps = timeline->origin_ps + timeline->cycle_ps, before = UINT64_MAX;
+  for (size_t step = 0; step < track->steps; step++) {
+    uint64_t amount = track_amount(track, step);
+    if ((step + 1) * track->step_ps <= first_ps || amount == before)
+      continue;
+    before = amount;
+    fprintf(timeline->out, "%s{\"name\":\"%s\",\"ph\":\"C\",\"pid\":\"%s\",\"tid\":\"0\"",
+            timeline->separator, track->name, process);
+    timeline->separator = ",\n";
+    write_us(timeline->out, "ts", max_u64(step * track->step_ps, first_ps) - timeline->origin_ps);
+    struct decimal value =
+        decimal_ratio(amount * track->numerator, track->denominator, VALUE_DECIMALS);
+    fprintf(timeline->out, ",\"%s\":%" PRIu64 ",\"args\":{\"%s\":%s}}", amount_name, amount,
+            track->unit, value.text);
+  }
+}
+
+/* Tracks of the whole chip, in a process of their own. */
+static void write_chip(struct timeline *timeline) {
+  const struct vinci_result *result = timeline->result;
+  struct track track;
+  for (unsigned kind = 0; kind < TRAFFIC_COUNT; kind++)
+    if (track_traffic(&track, result, (enum traffic_kind)kind))
+      write_track(timeline, &track, "Memory", "bytes");
+  struct rates rates;
+  rates_start(&rates, result);
+  for (uint32_t i = 0; i < result->event_count; i++)
+    if (lanes_show(timeline->lanes, i))
+      rates_add(&rates, result, &result->events[i]);
+  for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++)
+    for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++)
+      if (rates_track(&track, &rates, (enum core_kind)kind, (enum pipe)pipe))
+        write_track(timeline, &track, "Memory", "bytes");
+}
+
+static void write_depth(struct timeline *timeline, const struct lane *lane) {
+  const struct vinci_result *result = timeline->result;
+  struct series series;
+  char name[32], process[48];
+  series_start(&series, result);
+  for (size_t i = 0; i < lane->count; i++)
+    track_add_queued(&series, result, &result->events[lane->bars[i].index]);
+  snprintf(name, sizeof name, "%s queue depth", pipe_name(lane->pipe));
+  struct track track = track_depth(name, &series);
+  result_core_name(&result->cores[lane->core], process, sizeof process);
+  write_track(timeline, &track, process, "waiting_ps");
+}
+
 /* ---- file ------------------------------------------------------------------------ */
 
 /* File name of the trace as a JSON string: the folder it lay in is not part of a result. */
@@ -250,10 +308,15 @@ static bool write_all(struct timeline *timeline) {
   for (uint32_t core = 0; core < result->core_count; core++)
     if (result->cores[core].blocks_run > 0 && lanes_show_core(timeline->lanes, core))
       write_order(timeline, core);
-  while (lanes_next(timeline->lanes, &lane))
+  while (lanes_next(timeline->lanes, &lane)) {
     write_lane(timeline, &lane);
+    if (lane.pipe != PIPE_S && !timeline->vendor)
+      write_depth(timeline, &lane);
+  }
   bool done = write_arrows(timeline);
   write_throughput(timeline);
+  if (!timeline->vendor)
+    write_chip(timeline);
   fputs("\n]", timeline->out);
   write_note(timeline);
   return done;
@@ -264,8 +327,12 @@ enum vinci_status export_chrome(const struct vinci_result *result,
                                 struct vinci_diag *diag) {
   struct lanes lanes;
   char *trace = export_trace_name(result);
-  struct timeline timeline = {
-      .result = result, .out = out, .lanes = &lanes, .trace = trace, .separator = ""};
+  struct timeline timeline = {.result = result,
+                              .out = out,
+                              .lanes = &lanes,
+                              .trace = trace,
+                              .separator = "",
+                              .vendor = choice->vendor};
   bool done = trace && lanes_open(&lanes, result, choice);
   if (done) {
     done = write_all(&timeline);

@@ -7,12 +7,22 @@
 #include "core/result/hotspots.h"
 #include "traces/export/export.h"
 
-enum { TOP_ROWS = 10 };
+enum { TOP_ROWS = 10, LINE_DIGITS = 6 };
+
+/* The place of a line: a number, or "FILE:N" of a kernel's source. */
+static void print_line(const struct vinci_result *result, uint32_t line, FILE *out) {
+  const char *file = result_source_file(result);
+  if (file)
+    fprintf(out, "  %s:%-*" PRIu32, file, LINE_DIGITS, line);
+  else
+    fprintf(out, "  %*" PRIu32, LINE_DIGITS, line);
+}
 
 static void print_row(const struct vinci_result *result, const struct hotspot *row, FILE *out) {
-  fprintf(out, "  %6" PRIu32 "  %-32s %-5s %10" PRIu64 " %14" PRIu64 " %7s %% %14" PRIu64,
-          row->line, isa_row((enum isa_op)row->op)->name, pipe_name((enum pipe)row->pipe),
-          row->count, row->critical_cycles,
+  print_line(result, row->line, out);
+  fprintf(out, "  %-32s %-5s %10" PRIu64 " %14" PRIu64 " %7s %% %14" PRIu64,
+          isa_row((enum isa_op)row->op)->name, pipe_name((enum pipe)row->pipe), row->count,
+          row->critical_cycles,
           decimal_ratio((uint128)row->critical_cycles * 100, result->total_cycles, 1).text,
           row->cycles);
   fprintf(out, " %14" PRIu64 " %10" PRIu64 " %14" PRIu64 "\n", row->queued_cycles, row->bank_cycles,
@@ -30,12 +40,17 @@ enum vinci_status export_hotspots_text(const struct vinci_result *result, FILE *
     return status;
   char core[48];
   result_core_name(&result->cores[hotspots.core], core, sizeof core);
-  fprintf(out, "\nHot spots: trace lines with the most cycles on the critical path, that of %s%s\n",
-          core,
+  const char *file = result_source_file(result);
+  fprintf(out, "\nHot spots: %s lines with the most cycles on the critical path, that of %s%s\n",
+          file ? "source" : "trace", core,
           result->events_dropped > 0 ? "; only the first instructions of each core were recorded"
                                      : "");
-  fprintf(out, "  %6s  %-32s %-5s %10s %14s %9s %14s %14s %10s %14s\n", "line", "instruction",
-          "pipe", "times", "critical", "of run", "cycles", "in queue", "bank loss", "bytes");
+  if (file)
+    fprintf(out, "  %-*s", (int)strlen(file) + 1 + LINE_DIGITS, "line");
+  else
+    fprintf(out, "  %*s", LINE_DIGITS, "line");
+  fprintf(out, "  %-32s %-5s %10s %14s %9s %14s %14s %10s %14s\n", "instruction", "pipe", "times",
+          "critical", "of run", "cycles", "in queue", "bank loss", "bytes");
   size_t printed = 0;
   for (size_t i = 0; i < hotspots.count && printed < TOP_ROWS; i++) {
     if (hotspots.rows[i].critical_cycles == 0)

@@ -17,8 +17,17 @@ static void write_indent(const struct json_writer *json) {
     fputs("  ", json->out);
 }
 
+static bool is_plain(unsigned char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; }
+
 static void write_escaped(FILE *out, const char *text) {
   while (*text) {
+    size_t plain = 0;
+    while (is_plain((unsigned char)text[plain]))
+      plain++;
+    fwrite(text, 1, plain, out);
+    text += plain;
+    if (*text == '\0')
+      break;
     unsigned char c = (unsigned char)*text;
     size_t length = utf8_length(text, UTF8_BYTES_MAX);
     if (length == 0) {

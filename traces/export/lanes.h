@@ -71,7 +71,8 @@ struct arrow {
 
 struct arrows {
   struct arrow *items; /* by `from`, then `to`; number i + 1 is the name of item i */
-  uint32_t *by_to;     /* numbers, by `to` */
+  uint32_t *first;     /* of each event: the first item that leaves there; and of the end */
+  uint32_t *taken;     /* of each event: the number of the arrow that ends there, 0 for none */
   size_t count;
 };
 

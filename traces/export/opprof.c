@@ -62,7 +62,7 @@ static enum vinci_status write_tables(const struct part *part, const char *folde
     status = export_file(folder, name, write_instructions, &own, diag);
   if (status == VINCI_OK)
     status = export_file(folder, "trace.json", write_trace, &own, diag);
-  free(table.rows);
+  exe_free(&table);
   return status;
 }
 
@@ -97,7 +97,9 @@ enum vinci_status opprof_write(const struct vinci_result *result,
     errno = ENAMETOOLONG;
     return file_error(diag, folder, "write into the folder");
   }
-  struct part part = {.result = result, .choice = choice};
+  struct timeline_choice vendor = *choice;
+  vendor.vendor = true;
+  struct part part = {.result = result, .choice = &vendor};
   enum vinci_status status = folder_make(simulator, diag);
   for (part.core = 0; status == VINCI_OK && part.core < result->core_count; part.core++)
     if (result->cores[part.core].blocks_run > 0 &&

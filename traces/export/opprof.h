@@ -6,7 +6,8 @@
  * TIME is zeros, and NAME stands for the digests of chip and input.
  *
  * Source of names, columns and blocks: msopprof, docs/en/user_guide and csrc (common/visualize.h,
- * core_timeline_visualizer.cpp, api_data.cpp).
+ * core_timeline_visualizer.cpp, api_data.cpp); how they are read: msinsight,
+ * server/src/modules/source (SourceFileParser.cpp, SourceInstructionParser.cpp).
  */
 #ifndef VINCI_TRACES_EXPORT_OPPROF_H
 #define VINCI_TRACES_EXPORT_OPPROF_H
@@ -24,13 +25,19 @@ struct exe_row {
   uint64_t bytes;
 };
 
-struct exe_table {
-  struct exe_row *rows; /* by line, then instruction */
+struct exe_rows {
+  struct exe_row *items;
   size_t count;
 };
 
-/* Of the events of one core. False when memory is short; else free(rows). */
+struct exe_table {
+  struct exe_rows instructions; /* by line, then instruction */
+  struct exe_rows lines;        /* a row for each line, whatever its instructions are */
+};
+
+/* Of the events of one core. False when memory is short; else for exe_free(). */
 bool exe_find(struct exe_table *table, const struct vinci_result *result, uint32_t core);
+void exe_free(struct exe_table *table);
 
 /* The two tables of a core, and the tables of all cores in the vendor's binary form. */
 void exe_write_code(const struct exe_table *table, const struct vinci_result *result, uint32_t core,

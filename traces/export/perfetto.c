@@ -4,8 +4,10 @@
  * its kernels, below the cores, below their pipes with an instruction for each slice, below
  * "in flight" where transfers of GM overlap. Flows join the slices that flags and signals join: a
  * flag that is set, or that a wait finds set, takes no time and has no slice of its own; its arrow
- * leaves the slice before, or leads to the slice after. Counters: GB/s (10^9
- * bytes) of each transfer pipe and of GM as all cores see it, average depth of each queue.
+ * leaves the slice before, or leads to the slice after. Counters
+ * (traces/export/tracks.h): GB/s (10^9 bytes) of each transfer pipe and of GM as all cores see it,
+ * average depth of each queue; of device memory, hits and misses of L2; bytes per cycle of the
+ * network.
  *
  * Times are nanoseconds after the launch, rounded down; exact cycles stand in the arguments:
  * `cycles` is how long the instruction took, `drawn` how long its slice is where another cuts or
@@ -297,17 +299,22 @@ static bool write_in_flight(struct perfetto *trace, const struct lane *lane, uin
 
 /* ---- counters ------------------------------------------------------------------ */
 
-/* Where the value changes, in a unit of amounts in a step. */
-static void write_counter(struct perfetto *trace, const struct perfetto_track *track,
-                          const struct series *series, double amount_of_one) {
-  perfetto_start_sequence(trace, perfetto_describe_track(trace, track));
-  for (size_t step = 0; step < series->steps; step++) {
-    if (step > 0 && series->amount[step] == series->amount[step - 1])
+/* Where the value changes. */
+static void write_track(struct perfetto *trace, const struct track *track, uint64_t parent) {
+  char name[64];
+  bool has_unit = strcmp(track->unit, "instructions") != 0;
+  snprintf(name, sizeof name, "%s%s%s", track->name, has_unit ? " " : "",
+           has_unit ? track->unit : "");
+  perfetto_start_sequence(trace, perfetto_describe_track(trace, &(struct perfetto_track){
+                                                                    name, parent, 0, track->unit}));
+  for (size_t step = 0; step < track->steps; step++) {
+    uint64_t amount = track_amount(track, step);
+    if (step > 0 && amount == track_amount(track, step - 1))
       continue;
     struct perfetto_event event;
-    perfetto_open_event(trace, &event, EVENT_COUNTER, perfetto_ns(step * series->step_ps));
+    perfetto_open_event(trace, &event, EVENT_COUNTER, perfetto_ns(step * track->step_ps));
     wire_double(&trace->wire, EVENT_DOUBLE_COUNTER_VALUE,
-                (double)series->amount[step] / amount_of_one);
+                (double)amount * (double)track->numerator / (double)track->denominator);
     perfetto_close_event(trace, &event);
   }
 }
@@ -317,7 +324,6 @@ static void write_rate(struct perfetto *trace, const struct lane *lane, uint64_t
   const struct vinci_result *result = trace->lanes->result;
   struct series series;
   uint64_t total = 0;
-  char name[32];
   series_start(&series, result);
   for (size_t i = 0; i < lane->count; i++) {
     const struct result_event *event = &result->events[lane->bars[i].index];
@@ -331,37 +337,38 @@ static void write_rate(struct perfetto *trace, const struct lane *lane, uint64_t
       series_spread(path_from((enum path)event->path) == SPACE_GM ? &trace->read : &trace->written,
                     start_ps, end_ps, event->bytes);
   }
-  snprintf(name, sizeof name, "%s GB/s", pipe_name(lane->pipe));
-  if (total > 0) /* bytes per step, in 10^9 bytes a second: thousandths of bytes per ps */
-    write_counter(trace, &(struct perfetto_track){name, parent, 0, "GB/s"}, &series,
-                  (double)series.step_ps / 1000);
+  series_add(&trace->rates.series[result->cores[lane->core].kind][lane->pipe], &series);
+  struct track track = track_bytes(pipe_name(lane->pipe), &series);
+  if (total > 0)
+    write_track(trace, &track, parent);
 }
 
-/* What all shown cores together move between GM and their buffers: through the network and L2. */
-static void write_gm(struct perfetto *trace) {
-  double amount_of_one = (double)trace->read.step_ps / 1000;
-  write_counter(trace, &(struct perfetto_track){"GM read GB/s", trace->chip, 0, "GB/s"},
-                &trace->read, amount_of_one);
-  write_counter(trace, &(struct perfetto_track){"GM written GB/s", trace->chip, 0, "GB/s"},
-                &trace->written, amount_of_one);
-}
-
-/* Cycles that instructions wait in the queue: waits and barriers hold their place to the end. */
 static void write_depth(struct perfetto *trace, const struct lane *lane, uint64_t parent) {
   const struct vinci_result *result = trace->lanes->result;
   struct series series;
   char name[32];
   series_start(&series, result);
-  for (size_t i = 0; i < lane->count; i++) {
-    const struct result_event *event = &result->events[lane->bars[i].index];
-    uint64_t entered_ps =
-        lanes_edge_ps(result, event->core, event->start_cycle - event->queued_cycles);
-    uint64_t left_ps = lanes_edge_ps(result, event->core, lanes_leave_cycle(event));
-    series_spread(&series, entered_ps, left_ps, left_ps - entered_ps);
-  }
+  for (size_t i = 0; i < lane->count; i++)
+    track_add_queued(&series, result, &result->events[lane->bars[i].index]);
   snprintf(name, sizeof name, "%s queue depth", pipe_name(lane->pipe));
-  write_counter(trace, &(struct perfetto_track){name, parent, 0, "instructions"}, &series,
-                (double)series.step_ps);
+  struct track track = track_depth(name, &series);
+  write_track(trace, &track, parent);
+}
+
+/* What all shown cores together move between GM and their buffers, through the network and L2; by
+ * kind of core and pipe; and what memories and network moved for all cores, shown or not. */
+static void write_chip(struct perfetto *trace) {
+  struct track track = track_bytes("GM read", &trace->read);
+  write_track(trace, &track, trace->chip);
+  track = track_bytes("GM written", &trace->written);
+  write_track(trace, &track, trace->chip);
+  for (unsigned kind = 0; kind < TRAFFIC_COUNT; kind++)
+    if (track_traffic(&track, trace->lanes->result, (enum traffic_kind)kind))
+      write_track(trace, &track, trace->chip);
+  for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++)
+    for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++)
+      if (rates_track(&track, &trace->rates, (enum core_kind)kind, (enum pipe)pipe))
+        write_track(trace, &track, trace->chip);
 }
 
 /* ---- the file -------------------------------------------------------------------- */
@@ -399,6 +406,7 @@ static bool write_all(struct perfetto *trace) {
   trace->sequence = (uint32_t)++trace->sequences;
   series_start(&trace->read, trace->lanes->result);
   series_start(&trace->written, trace->lanes->result);
+  rates_start(&trace->rates, trace->lanes->result);
   write_kernels(trace);
   while (lanes_next(trace->lanes, &lane)) {
     if (lane.core != core)
@@ -415,7 +423,8 @@ static bool write_all(struct perfetto *trace) {
     if (lane.pipe != PIPE_S)
       write_depth(trace, &lane, track);
   }
-  write_gm(trace);
+  write_chip(trace);
+  wire_flush(&trace->wire, trace->out);
   return !trace->wire.failed;
 }
 

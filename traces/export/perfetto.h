@@ -5,7 +5,7 @@
 
 #include "traces/export/lanes.h"
 #include "traces/export/perfetto_fields.h"
-#include "traces/export/series.h"
+#include "traces/export/tracks.h"
 #include "traces/export/wire.h"
 
 /* Interned names of arguments. */
@@ -25,7 +25,8 @@ struct perfetto {
   struct arrows *arrows;
   struct join *joins; /* of the lane */
   const char *trace_name;
-  struct series read, written;     /* bytes of GM, of all cores */
+  struct series read, written; /* bytes of GM, of all cores */
+  struct rates rates;
   uint64_t chip;                   /* its track */
   uint64_t tracks, sequences;      /* that there are */
   uint32_t sequence;               /* being written */

@@ -2,7 +2,7 @@
 /* Packets of Perfetto's format: tracks, sequences, heads and ends of events. */
 #include "traces/export/perfetto.h"
 
-enum { PS_PER_NS = 1000 };
+enum { PS_PER_NS = 1000, KEPT_BYTES = 1 << 15 /* before they are written */ };
 
 uint64_t perfetto_ns(uint64_t ps) { return ps / PS_PER_NS; }
 
@@ -14,7 +14,8 @@ size_t perfetto_open_packet(struct perfetto *trace) {
 
 void perfetto_close_packet(struct perfetto *trace, size_t packet) {
   wire_end(&trace->wire, packet);
-  wire_flush(&trace->wire, trace->out);
+  if (trace->wire.count >= KEPT_BYTES)
+    wire_flush(&trace->wire, trace->out);
 }
 
 uint64_t perfetto_describe_track(struct perfetto *trace, const struct perfetto_track *track) {

@@ -76,45 +76,46 @@ static void write_memories(struct json_writer *json, const struct vinci_result *
 
 /* ---- over time ------------------------------------------------------------------- */
 
-static void write_amounts(struct json_writer *json, const char *key, const uint64_t *amount,
-                          uint64_t steps) {
+static void write_amounts(struct json_writer *json, const char *key, const struct series *series) {
   json_array(json, key, true);
-  for (uint64_t i = 0; i < steps; i++)
-    json_number(json, NULL, amount[i]);
+  for (size_t i = 0; i < series->steps; i++)
+    json_number(json, NULL, series->amount[i]);
   json_end(json);
 }
 
 static void write_device_memory(struct json_writer *json, const struct vinci_result *result) {
-  const struct device_traffic *traffic = &result->hbm_traffic;
-  uint64_t steps = min_u64(result->total_ps / traffic_step_ps(traffic) + 1, TRAFFIC_STEPS);
+  const struct memory_traffic *traffic = &result->traffic;
   if (hbm_bytes(&result->hbm) == 0)
     return;
   json_number(json, "hbm_step_ps", traffic_step_ps(traffic));
-  write_amounts(json, "hbm_read", traffic->read_bytes, steps);
-  write_amounts(json, "hbm_write", traffic->write_bytes, steps);
+  for (unsigned kind = TRAFFIC_HBM_READ; kind <= TRAFFIC_HBM_WRITE; kind++) {
+    json_array(json, traffic_key((enum traffic_kind)kind), true);
+    for (size_t i = 0; i < traffic_steps(traffic, result->total_ps); i++)
+      json_number(json, NULL, traffic->bytes[i][kind]);
+    json_end(json);
+  }
 }
 
 /* Bytes of each step: of the recorded transfers on a path, and of device memory. */
 static void write_over_time(struct json_writer *json, const struct vinci_result *result) {
-  struct series series;
-  series_start_fine(&series, result);
-  json_object(json, "over_time", false);
-  json_number(json, "step_ps", series.step_ps);
-  json_object(json, "paths", false);
-  for (unsigned path = 0; path < PATH_COUNT; path++) {
-    uint64_t total = 0;
-    series_start_fine(&series, result);
-    for (uint64_t i = 0; i < result->event_count; i++) {
-      const struct result_event *event = &result->events[i];
-      if (event->path != path || event->bytes == 0)
-        continue;
-      total += event->bytes;
-      series_spread(&series, lanes_edge_ps(result, event->core, event->start_cycle),
-                    lanes_edge_ps(result, event->core, event->end_cycle), event->bytes);
-    }
-    if (total > 0)
-      write_amounts(json, path_name((enum path)path), series.amount, series.steps);
+  struct series series[PATH_COUNT];
+  uint64_t total[PATH_COUNT] = {0};
+  for (unsigned path = 0; path < PATH_COUNT; path++)
+    series_start_fine(&series[path], result);
+  for (uint64_t i = 0; i < result->event_count; i++) {
+    const struct result_event *event = &result->events[i];
+    if (event->path >= PATH_COUNT || event->bytes == 0)
+      continue;
+    total[event->path] += event->bytes;
+    series_spread(&series[event->path], lanes_edge_ps(result, event->core, event->start_cycle),
+                  lanes_edge_ps(result, event->core, event->end_cycle), event->bytes);
   }
+  json_object(json, "over_time", false);
+  json_number(json, "step_ps", series[0].step_ps);
+  json_object(json, "paths", false);
+  for (unsigned path = 0; path < PATH_COUNT; path++)
+    if (total[path] > 0)
+      write_amounts(json, path_name((enum path)path), &series[path]);
   json_end(json);
   write_device_memory(json, result);
   json_end(json);

@@ -20,6 +20,11 @@ void series_start_fine(struct series *series, const struct vinci_result *result)
   memset(series->amount, 0, sizeof series->amount);
 }
 
+void series_add(struct series *series, const struct series *other) {
+  for (size_t step = 0; step < series->steps; step++)
+    series->amount[step] += other->amount[step];
+}
+
 /* Differences of what has been spread by the end of each step, so that no rest is lost. */
 void series_spread(struct series *series, uint64_t start_ps, uint64_t end_ps, uint64_t amount) {
   size_t last = series->steps - 1;

@@ -24,4 +24,7 @@ void series_start_fine(struct series *series, const struct vinci_result *result)
  * up to all that was spread. */
 void series_spread(struct series *series, uint64_t start_ps, uint64_t end_ps, uint64_t amount);
 
+/* Adds the amounts of another series of the same steps. */
+void series_add(struct series *series, const struct series *other);
+
 #endif

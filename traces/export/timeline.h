@@ -32,6 +32,7 @@ struct timeline_choice {
   uint64_t first_cycle, last_cycle; /* of the chip's core clock; bars that reach in are shown */
   const char *source;               /* text of the trace, for report.json; NULL: not known */
   uint64_t min_cycles;              /* what is shorter is left out, with its arrows */
+  bool vendor;                      /* no counters that the vendor's timelines do not have */
 };
 
 /* options may be NULL: a Perfetto timeline of all. VINCI_E_USAGE names what cannot be read. */

@@ -2,9 +2,11 @@
 /*
  * visualize_data.bin: what MindStudio Insight opens, as blocks. Each has a head of 12 bytes, little
  * endian: length of the content with its padding (8), type, padding, version, a reserved byte; then
- * JSON, padded to 4 bytes. Blocks here: the timeline, times by line, times by instruction. Left
- * out: the text of the source, whose block has a path between head and content that no published
- * reader lets one check, and the figures that need counters of a board.
+ * JSON, padded to 4 bytes. Blocks here: the text of the trace or of a kernel's source where it is
+ * known, the timeline, times by line, times by instruction. Left out: the figures that need
+ * counters of a board. The block of a text has the path of its file between head and content, in
+ * bytes that the length leaves out; tables name the file by this path, which here is the name
+ * alone.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,8 +17,8 @@
 #include "traces/export/export.h"
 #include "traces/export/opprof.h"
 
-enum { BLOCK_TRACE = 2, BLOCK_LINES = 3, BLOCK_INSTRUCTIONS = 4 };
-enum { BLOCK_VERSION = 0x5a, BLOCK_RESERVED = 0x5a, BLOCK_UNIT = 4 };
+enum { BLOCK_SOURCE = 1, BLOCK_TRACE = 2, BLOCK_LINES = 3, BLOCK_INSTRUCTIONS = 4 };
+enum { BLOCK_VERSION = 0x5a, BLOCK_RESERVED = 0x5a, BLOCK_UNIT = 4, PATH_BYTES = 4096 };
 /* How a column is shown. */
 enum { SHOWN_INTEGER = 1, SHOWN_TEXT = 3 };
 
@@ -30,7 +32,7 @@ struct cores {
 
 static void free_cores(struct cores *cores) {
   for (size_t i = 0; i < cores->count; i++)
-    free(cores->tables[i].rows);
+    exe_free(&cores->tables[i]);
   free(cores->tables);
   free(cores->core);
 }
@@ -53,31 +55,39 @@ static bool find_cores(struct cores *cores, const struct vinci_result *result,
   return enough;
 }
 
-static bool after(const struct exe_row *a, const struct exe_row *b) {
-  if (a->line != b->line)
+static const struct exe_rows *rows_of(const struct cores *cores, unsigned block, size_t core) {
+  const struct exe_table *table = &cores->tables[core];
+  return block == BLOCK_LINES ? &table->lines : &table->instructions;
+}
+
+static bool after(unsigned block, const struct exe_row *a, const struct exe_row *b) {
+  if (a->line != b->line || block == BLOCK_LINES)
     return a->line > b->line;
   return a->op != b->op ? a->op > b->op : a->pipe > b->pipe;
 }
 
 /* The first row of all cores at or behind `place`s; NULL behind the last. */
-static const struct exe_row *next_row(const struct cores *cores, const size_t *place) {
+static const struct exe_row *next_row(const struct cores *cores, unsigned block,
+                                      const size_t *place) {
   const struct exe_row *first = NULL;
   for (size_t i = 0; i < cores->count; i++) {
-    const struct exe_row *row = &cores->tables[i].rows[place[i]];
-    if (place[i] < cores->tables[i].count && (!first || after(first, row)))
+    const struct exe_rows *rows = rows_of(cores, block, i);
+    const struct exe_row *row = &rows->items[place[i]];
+    if (place[i] < rows->count && (!first || after(block, first, row)))
       first = row;
   }
   return first;
 }
 
 /* A number of each core, in the order of "Cores". */
-static void write_numbers(FILE *out, const char *key, const struct cores *cores,
+static void write_numbers(FILE *out, unsigned block, const char *key, const struct cores *cores,
                           const size_t *place, const struct exe_row *row,
                           uint64_t (*number)(const struct exe_row *row)) {
   fprintf(out, ",\"%s\":[", key);
   for (size_t i = 0; i < cores->count; i++) {
-    const struct exe_row *own = &cores->tables[i].rows[place[i]];
-    bool has = place[i] < cores->tables[i].count && !after(own, row);
+    const struct exe_rows *rows = rows_of(cores, block, i);
+    const struct exe_row *own = &rows->items[place[i]];
+    bool has = place[i] < rows->count && !after(block, own, row);
     fprintf(out, "%s%" PRIu64, i ? "," : "", has ? number(own) : 0);
   }
   fputc(']', out);
@@ -98,9 +108,9 @@ static void write_row(FILE *out, unsigned block, const struct cores *cores, cons
     fprintf(out, ",\"Source\":\"%s\",\"Pipe\":\"%s\"", isa_row((enum isa_op)row->op)->name,
             pipe_lane((enum pipe)row->pipe));
   }
-  write_numbers(out, "Cycles", cores, place, row, cycles_of);
-  write_numbers(out, "Instructions Executed", cores, place, row, count_of);
-  write_numbers(out, "Process Bytes", cores, place, row, bytes_of);
+  write_numbers(out, block, "Cycles", cores, place, row, cycles_of);
+  write_numbers(out, block, "Instructions Executed", cores, place, row, count_of);
+  write_numbers(out, block, "Process Bytes", cores, place, row, bytes_of);
   fputc('}', out);
 }
 
@@ -116,14 +126,15 @@ static void write_core_names(FILE *out, const struct cores *cores) {
 
 static void write_types(FILE *out, unsigned block) {
   if (block == BLOCK_LINES)
-    fprintf(out, "]}],\"Files Dtype\":{\"Line\":%d,\"Address Range\":%d", SHOWN_INTEGER,
+    fprintf(out, "]}],\"Files Dtype\":{\"Lines\":{\"Line\":%d,\"Address Range\":%d", SHOWN_INTEGER,
             SHOWN_TEXT);
   else
     fprintf(out,
-            "],\"Instructions Dtype\":{\"Address\":%d,\"AscendC Inner Code\":%d,\"Source\":%d,"
+            "],\"Instructions Dtype\":{\"Instructions\":{\"Address\":%d,\"AscendC Inner "
+            "Code\":%d,\"Source\":%d,"
             "\"Pipe\":%d",
             SHOWN_TEXT, SHOWN_TEXT, SHOWN_TEXT, SHOWN_TEXT);
-  fprintf(out, ",\"Cycles\":%d,\"Instructions Executed\":%d,\"Process Bytes\":%d}}", SHOWN_INTEGER,
+  fprintf(out, ",\"Cycles\":%d,\"Instructions Executed\":%d,\"Process Bytes\":%d}}}", SHOWN_INTEGER,
           SHOWN_INTEGER, SHOWN_INTEGER);
 }
 
@@ -138,17 +149,26 @@ static bool write_rows(FILE *out, unsigned block, const struct cores *cores, con
   else
     fputs(",\"Instructions\":[", out);
   const char *separator = "";
-  for (const struct exe_row *row; (row = next_row(cores, place)) != NULL; separator = ",") {
+  for (const struct exe_row *row; (row = next_row(cores, block, place)) != NULL; separator = ",") {
     struct exe_row merged = *row;
     fputs(separator, out);
     write_row(out, block, cores, place, &merged, source);
-    for (size_t i = 0; i < cores->count; i++)
-      place[i] +=
-          place[i] < cores->tables[i].count && !after(&cores->tables[i].rows[place[i]], &merged);
+    for (size_t i = 0; i < cores->count; i++) {
+      const struct exe_rows *rows = rows_of(cores, block, i);
+      place[i] += place[i] < rows->count && !after(block, &rows->items[place[i]], &merged);
+    }
   }
   write_types(out, block);
   free(place);
   return true;
+}
+
+/* The path of the text, in zeros. */
+static void write_path(FILE *out, const struct vinci_result *result) {
+  char path[PATH_BYTES] = {0};
+  const char *name = result->trace_path ? result->trace_path : "", *slash = strrchr(name, '/');
+  snprintf(path, sizeof path, "%s", slash ? slash + 1 : name);
+  fwrite(path, 1, sizeof path, out);
 }
 
 static void write_head(FILE *out, unsigned type, uint64_t length, unsigned padding) {
@@ -167,8 +187,12 @@ static enum vinci_status write_block(const struct cores *cores,
   enum vinci_status status = VINCI_OK;
   off_t head = ftello(out);
   write_head(out, type, 0, 0);
+  if (type == BLOCK_SOURCE)
+    write_path(out, cores->result);
   off_t start = ftello(out);
-  if (type == BLOCK_TRACE)
+  if (type == BLOCK_SOURCE)
+    fputs(choice->source, out);
+  else if (type == BLOCK_TRACE)
     status = export_chrome(cores->result, choice, out, diag);
   else if (!write_rows(out, type, cores, source))
     status = diag_error(diag, VINCI_E_NOMEM, "out of memory");
@@ -187,7 +211,7 @@ static enum vinci_status write_block(const struct cores *cores,
 enum vinci_status export_visualize(const struct vinci_result *result,
                                    const struct timeline_choice *choice, FILE *out,
                                    struct vinci_diag *diag) {
-  static const unsigned types[] = {BLOCK_TRACE, BLOCK_LINES, BLOCK_INSTRUCTIONS};
+  static const unsigned types[] = {BLOCK_SOURCE, BLOCK_TRACE, BLOCK_LINES, BLOCK_INSTRUCTIONS};
   struct cores cores;
   char *source = export_trace_name(result);
   enum vinci_status status = VINCI_OK;
@@ -196,7 +220,8 @@ enum vinci_status export_visualize(const struct vinci_result *result,
     return diag_error(diag, VINCI_E_NOMEM, "out of memory");
   }
   for (size_t i = 0; status == VINCI_OK && i < sizeof types / sizeof *types; i++)
-    status = write_block(&cores, choice, types[i], source, out, diag);
+    if (types[i] != BLOCK_SOURCE || (choice->source && *choice->source))
+      status = write_block(&cores, choice, types[i], source, out, diag);
   free_cores(&cores);
   free(source);
   return status;
