@@ -30,7 +30,7 @@ best() { sed -n 's/^Best  *\([0-9]*\) cycles *[-+0-9.]* %  \(.*\)/\1 \2/p' "$wor
 # Whether a journal has N lines, or the search $pid has ended, as it may on a fast host.
 has_lines() { has_ended "$pid" || [ "$(wc -l <"$1")" -ge "$2" ]; }
 
-plan 19
+plan 20
 
 # ---- truth: each schedule of a space by a run of its own ----
 
@@ -210,6 +210,11 @@ END
 words=$(printf '%s\n' "$out" | grep -o '"cycles"\|"error": "[a-z]*"\|"id": "3"' | tr '\n' ' ')
 report "what is wrong with a candidate is its answer" "$(expect 0 "")$(same answers "$words" \
   '"cycles" "error": "illegal" "cycles" "error": "hangs" "error": "values" "error": "limit" "id": "3" "error": "illegal" "error": "illegal" "error": "illegal" ')"
+
+keep "$vinci" tune serve $soc <<END
+{"ask": "space", "op": "cumsum", "args": {"shape": "8x16"}, "schedules": 9223372036854775808}
+END
+report "any number of schedules may be asked for: the space ends where no knob leads on" "$(expect 0 "" '"closed": true')"
 
 # ---- Lua ----
 
