@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/base/diag.h"
 #include "core/base/file.h"
@@ -82,6 +83,8 @@ static enum vinci_status name_kind(struct diff_side *side, const char *what,
     diag_hint(diag, "'vinci net explain' says where the time of a network goes");
     return VINCI_E_USAGE;
   }
+  if (file && access(what, R_OK) != 0)
+    return file_error(diag, what, "read");
   side->kind = !file || begins_as_trace(what) ? DIFF_RUN
                : diff_list_is_kept(what)      ? DIFF_KEPT_LIST
                                               : DIFF_LIST;
