@@ -251,8 +251,10 @@ static enum vinci_status execute(const struct tune_settings *settings,
     diag_hint(diag, "'vinci compile --list' shows the operators");
     return VINCI_E_USAGE;
   }
+  bool simulates = words->count > 0 || settings->ops; /* records of any chip merge without */
   enum vinci_status status =
-      cli_load_soc(settings->soc, settings->data, &settings->sets, &soc, diag);
+      simulates ? cli_load_soc(settings->soc, settings->data, &settings->sets, &soc, diag)
+                : VINCI_OK;
   tuner.soc = soc;
   if (status == VINCI_OK)
     status = settings->space && words->count > 0 ? print_space(soc, settings, words, diag)

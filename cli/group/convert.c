@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* vinci group convert: jobs from and to Chakra execution traces. */
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +45,17 @@ static enum vinci_status time_work(const struct convert_settings *settings, stru
   return status;
 }
 
+/* The folder that holds the traces: that of their name. */
+static enum vinci_status make_folder(const char *name, struct vinci_diag *diag) {
+  const char *slash = strrchr(name, '/');
+  char folder[PATH_MAX];
+  if (!slash || slash == name)
+    return VINCI_OK;
+  if (snprintf(folder, sizeof folder, "%.*s", (int)(slash - name), name) >= (int)sizeof folder)
+    return diag_error(diag, VINCI_E_USAGE, "the name of the traces is too long");
+  return folder_make(folder, diag);
+}
+
 static enum vinci_status to_traces(const struct convert_settings *settings, const char *path,
                                    struct vinci_diag *diag) {
   struct job job;
@@ -54,7 +67,8 @@ static enum vinci_status to_traces(const struct convert_settings *settings, cons
   enum vinci_status status = group_read_job(path, &job, diag);
   if (status != VINCI_OK)
     return status;
-  if (job.kernels)
+  status = make_folder(settings->output, diag);
+  if (status == VINCI_OK && job.kernels)
     status = time_work(settings, &job, diag);
   if (status == VINCI_OK)
     status = chakra_from_job(settings->output, &job.job, diag);

@@ -127,10 +127,10 @@ static void write_text(void *context, FILE *out) { fputs(context, out); }
 static enum vinci_status answer(lua_State *lua, const struct plan_settings *settings,
                                 struct vinci_diag *diag) {
   fputs(lua_tostring(lua, -2), stdout);
-  if (!settings->job)
-    return VINCI_OK;
   if (lua_type(lua, -1) != LUA_TSTRING)
     return diag_error(diag, VINCI_E_INPUT, "no split of the model fits the devices");
+  if (!settings->job)
+    return VINCI_OK;
   return file_replace(settings->job, write_text, (void *)(uintptr_t)lua_tostring(lua, -1), diag);
 }
 

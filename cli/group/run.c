@@ -144,7 +144,7 @@ static enum vinci_status place_ranks(const struct run_settings *settings,
   struct rank_table table;
   size_t length;
   uint32_t needed;
-  char *text = file_read(settings->rank_table, TEXT_BYTES_MAX, &length, diag);
+  char *text = file_read_text(settings->rank_table, TEXT_BYTES_MAX, &length, diag);
   if (!text)
     return VINCI_E_IO;
   enum vinci_status status = rank_table_read(settings->rank_table, text, length, &table, diag);
@@ -263,7 +263,7 @@ static enum vinci_status run_job(const struct run_settings *settings, struct job
 enum vinci_status group_read_job(const char *path, struct job *job, struct vinci_diag *diag) {
   size_t length;
   const char *file = strcmp(path, "-") == 0 ? "/dev/stdin" : path;
-  char *text = file_read(file, TEXT_BYTES_MAX, &length, diag);
+  char *text = file_read_text(file, TEXT_BYTES_MAX, &length, diag);
   if (!text)
     return VINCI_E_IO;
   enum vinci_status status = job_read(path, text, length, job, diag);

@@ -32,7 +32,7 @@ static const struct option_row train_options[] = {
     OPTION_TEXT_ROW("interval", 'i', struct train_settings, intervals, "TIMES",
                     "work between two checkpoints; several with commas between"),
     OPTION_TEXT_ROW("mtbf", 'm', struct train_settings, mtbf, "TIME",
-                    "mean time between failures of a unit, such as 5000h"),
+                    "mean time between failures of a unit, such as 5000h; 0s: none fails"),
     OPTION_NUMBER_ROW("units", 'n', struct train_settings, units, "N", 1, TRAINING_UNITS_MAX,
                       "units that fail alone: devices, or servers (the devices of the job, or 1)"),
     OPTION_NUMBER_ROW("spares", 0, struct train_settings, spares, "N", 0, TRAINING_UNITS_MAX,

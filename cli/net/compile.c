@@ -48,6 +48,32 @@ enum vinci_status net_compile_choose(const struct net_run_settings *settings,
   return status;
 }
 
+enum vinci_status net_check_layer_options(const struct net_run_settings *settings,
+                                          const struct graph *graph, struct vinci_diag *diag) {
+  const struct {
+    const char *name;
+    bool given;
+  } options[] = {{"passes", settings->passes != NULL},
+                 {"dtype", settings->dtype != NULL},
+                 {"half-ends", settings->keep_ends},
+                 {"winograd", settings->winograd},
+                 {"memory-limit", settings->memory_limit != NULL},
+                 {"unknown-us", settings->unknown_us != 0}};
+  if (graph_has_layers(graph))
+    return VINCI_OK;
+  for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+    if (!options[i].given)
+      continue;
+    (void)diag_error(diag, VINCI_E_USAGE,
+                     "--%s is for networks of layers; this graph has kernels alone",
+                     options[i].name);
+    diag_hint(diag, "leave the option out, or give the network that 'vinci net compile' made the "
+                    "kernels of");
+    return VINCI_E_USAGE;
+  }
+  return VINCI_OK;
+}
+
 enum vinci_status net_compile_layers(const struct net_run_settings *settings,
                                      const struct vinci_soc *soc, const struct graph *graph,
                                      struct compiled *out, struct vinci_diag *diag) {

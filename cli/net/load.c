@@ -37,7 +37,7 @@ enum vinci_status net_load_gear(const char *path, uint64_t batch, struct graph *
                                 struct vinci_diag *diag) {
   size_t length;
   *out = (struct graph){0};
-  char *family = file_read(path, GRAPH_BYTES_MAX, &length, diag);
+  char *family = file_read_text(path, GRAPH_BYTES_MAX, &length, diag);
   if (family && onnx_is(family, length)) {
     free(family);
     return load_model_gear(path, batch, out, diag);

@@ -338,9 +338,9 @@ static enum vinci_status run_words(struct net_run_settings *settings, const stru
   estimates_start(&estimates, soc);
   settings->estimates = &estimates;
   bool layers = status == VINCI_OK && graph_has_layers(&graph) && !settings->ablate;
-  if (status == VINCI_OK && settings->memory_limit && !graph_has_layers(&graph))
-    status = diag_error(diag, VINCI_E_USAGE, "--memory-limit is for networks of layers");
-  else if (layers)
+  if (status == VINCI_OK)
+    status = net_check_layer_options(settings, &graph, diag);
+  if (status == VINCI_OK && layers)
     status = net_compile_layers(settings, soc, &graph, &compiled, diag);
   if (status == VINCI_OK && settings->repository)
     status = take_schedules(settings, soc, layers ? &compiled.graph : &graph, diag);

@@ -91,7 +91,9 @@ static enum vinci_status simulate_gear(struct serve *serve, const char *path, si
   }
   enum vinci_status status = net_load_gear(path, serve->gears[index].batch, &graph, diag);
   bool layers = status == VINCI_OK && graph_has_layers(&graph);
-  if (layers)
+  if (status == VINCI_OK)
+    status = net_check_layer_options(&settings, &graph, diag);
+  if (status == VINCI_OK && layers)
     status = net_compile_layers(&settings, soc, &graph, &compiled, diag);
   if (status == VINCI_OK)
     status = net_simulate(&settings, path, layers ? &compiled.graph : &graph, soc, &result, diag);

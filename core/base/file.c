@@ -63,6 +63,22 @@ char *file_read(const char *path, size_t maximum, size_t *length, struct vinci_d
   return text;
 }
 
+size_t file_text_mark(const char *text, size_t length) {
+  static const char mark[] = "\xef\xbb\xbf";
+  enum { MARK_BYTES = sizeof mark - 1 };
+  return length >= MARK_BYTES && memcmp(text, mark, MARK_BYTES) == 0 ? MARK_BYTES : 0;
+}
+
+char *file_read_text(const char *path, size_t maximum, size_t *length, struct vinci_diag *diag) {
+  char *text = file_read(path, maximum, length, diag);
+  size_t mark = text ? file_text_mark(text, *length) : 0;
+  if (mark) {
+    *length -= mark;
+    memmove(text, text + mark, *length + 1);
+  }
+  return text;
+}
+
 enum vinci_status file_view_open(const char *path, size_t maximum, struct file_view *out,
                                  struct vinci_diag *diag) {
   struct stat info;
@@ -89,20 +105,52 @@ void file_view_close(struct file_view *view) {
   *view = (struct file_view){0};
 }
 
+/* Closes what was written; true when all of the text is out. A pipe has nothing to bring to a disk. */
+static bool close_written(FILE *out, bool to_disk) {
+  int error = errno; /* of the writer, when its writes have failed */
+  bool failed = ferror(out);
+  if (!failed) {
+    errno = 0;
+    failed = fflush(out) != 0 || (to_disk && fsync(fileno(out)) != 0);
+    error = errno;
+  }
+  if (fclose(out) != 0 && !failed)
+    return false;
+  errno = error;
+  return !failed;
+}
+
+/* A device, a pipe or a socket has no earlier content to protect, and a file that took its name would
+ * destroy what other programs use under that name. */
+static enum vinci_status write_special(const char *path, void (*writer)(void *context, FILE *out),
+                                       void *context, struct vinci_diag *diag) {
+  FILE *out = fopen(path, "w");
+  if (!out)
+    return file_error(diag, path, "write");
+  errno = 0;
+  writer(context, out);
+  return close_written(out, false) ? VINCI_OK : file_error(diag, path, "write");
+}
+
 enum vinci_status file_replace(const char *path, void (*writer)(void *context, FILE *out),
                                void *context, struct vinci_diag *diag) {
-  char temporary[4096];
-  struct diag_position position = {.path = path};
-  if (snprintf(temporary, sizeof temporary, "%s.part", path) >= (int)sizeof temporary)
-    return diag_error_at(diag, VINCI_E_IO, position, "the name is too long");
+  char target[PATH_MAX], temporary[PATH_MAX + sizeof ".part"];
+  struct stat info;
+  if (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))
+    return write_special(path, writer, context, diag);
+  /* Of a symbolic link the file behind the link is replaced. What does not exist yet has the name given. */
+  if (!realpath(path, target) &&
+      snprintf(target, sizeof target, "%s", path) >= (int)sizeof target) {
+    errno = ENAMETOOLONG;
+    return file_error(diag, path, "write");
+  }
+  snprintf(temporary, sizeof temporary, "%s.part", target);
   FILE *out = fopen(temporary, "w");
   if (!out)
     return file_error(diag, path, "write");
-  writer(context, out);
   errno = 0;
-  bool failed = fflush(out) != 0 || ferror(out) || fsync(fileno(out)) != 0;
-  failed |= fclose(out) != 0;
-  if (!failed && rename(temporary, path) == 0)
+  writer(context, out);
+  if (close_written(out, true) && rename(temporary, target) == 0)
     return VINCI_OK;
   enum vinci_status status = file_error(diag, path, "write");
   remove(temporary);

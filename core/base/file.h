@@ -10,6 +10,10 @@ enum vinci_status file_error(struct vinci_diag *diag, const char *path, const ch
 /* The bytes of a file of at most `maximum`, with a zero after them, for free(). NULL with a
  * diagnostic. */
 char *file_read(const char *path, size_t maximum, size_t *length, struct vinci_diag *diag);
+/* The bytes of the byte order mark that some editors put before UTF-8 text; 0 where none is. */
+size_t file_text_mark(const char *text, size_t length);
+/* file_read() of text: a byte order mark is left out. */
+char *file_read_text(const char *path, size_t maximum, size_t *length, struct vinci_diag *diag);
 /* The bytes of a file, which are read when they are looked at: those of a file that can be mapped
  * take no memory of their own. Of anything else, a pipe say, at most `maximum` are read. */
 struct file_view {
@@ -21,7 +25,9 @@ struct file_view {
 VINCI_MUST_CHECK enum vinci_status file_view_open(const char *path, size_t maximum,
                                                   struct file_view *out, struct vinci_diag *diag);
 void file_view_close(struct file_view *view);
-/* Writes path by a temporary name; writer gets context and the open file. */
+/* Writes path by a temporary name, so that a failure leaves what was there; writer gets context and
+ * the open file. Of a symbolic link the file behind the link is replaced. Devices and pipes are
+ * written into. */
 VINCI_MUST_CHECK enum vinci_status file_replace(const char *path,
                                                 void (*writer)(void *context, FILE *out),
                                                 void *context, struct vinci_diag *diag);

@@ -66,6 +66,7 @@ static struct rank *account(struct group_sim *sim, uint32_t number) {
   rank->result.work_ps += rank->working ? passed : 0;
   rank->result.comm_ps += rank->communicating ? passed : 0;
   rank->result.exposed_ps += rank->communicating && !rank->working ? passed : 0;
+  rank->result.bubble_ps += rank->receiving && !rank->working ? passed : 0;
   rank->result.idle_ps += !rank->communicating && !rank->working ? passed : 0;
   return rank;
 }
@@ -231,6 +232,11 @@ static void refuse_rank(struct group_sim *sim, const struct group_op *op, uint32
                    sim->job->families[op->family].name, place);
 }
 
+/* The second member of a group receives. */
+static bool is_receive(const struct group_op *op, uint32_t member) {
+  return op->call.op == COLLECTIVE_SEND_RECV && member == 1;
+}
+
 void sim_collective_begin(struct group_sim *sim, uint32_t number) {
   struct stream *stream = &sim->streams[number];
   const struct group_op *op = sim_op_of(stream);
@@ -248,6 +254,7 @@ void sim_collective_begin(struct group_sim *sim, uint32_t number) {
   check_match(sim, instance, op, stream->rank);
   instance->come++;
   instance->members[place->member].stream = number;
+  sim->ranks[stream->rank].receiving += is_receive(op, place->member);
   if (sim->status == VINCI_OK)
     sim_planes_begin(sim, instance, place->member);
 }
@@ -256,7 +263,9 @@ static void end_op(struct group_sim *sim, uint32_t number, const struct instance
 
 void sim_collective_ended(struct group_sim *sim, struct instance *instance, uint32_t member) {
   uint32_t stream = instance->members[member].stream;
-  account(sim, sim->streams[stream].rank)->communicating--;
+  struct rank *rank = account(sim, sim->streams[stream].rank);
+  rank->communicating--;
+  rank->receiving -= is_receive(sim_op_of(&sim->streams[stream]), member);
   end_op(sim, stream, instance);
   if (++instance->ended < instance->group->count)
     return;

@@ -119,6 +119,7 @@ struct group_rank_result {
   uint64_t work_ps;    /* at work */
   uint64_t comm_ps;    /* in collectives, at work or not */
   uint64_t exposed_ps; /* in collectives and not at work */
+  uint64_t bubble_ps;  /* in receives and not at work: a part of exposed_ps */
   uint64_t idle_ps;    /* neither */
   uint64_t slowed_ps;  /* that work took longer because of transfers and faults */
   uint64_t end_ps;

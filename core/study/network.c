@@ -130,7 +130,7 @@ enum vinci_status network_run(const struct workload *workload, const vinci_soc *
     status = take_argument(workload->args[i], &options, diag);
   if (status != VINCI_OK)
     return status;
-  char *text = file_read(workload->net, TEXT_BYTES_MAX, &length, diag);
+  char *text = file_read_text(workload->net, TEXT_BYTES_MAX, &length, diag);
   if (!text)
     return diag->status;
   status = vinci_net_run(soc, workload->net, text, length, &options, visit_node, &visit, out, diag);

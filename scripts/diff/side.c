@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/base/diag.h"
 #include "core/base/file.h"
@@ -78,6 +79,8 @@ static enum vinci_status name_kind(struct diff_side *side, const char *what,
     side->kind = DIFF_KEPT;
     return VINCI_OK;
   }
+  if (file && access(what, R_OK) != 0)
+    return file_error(diag, what, "read");
   side->kind = (file && network_is_graph(what)) || ends_with(what, ".onnx") ? DIFF_NET
                : !file || begins_as_trace(what)                             ? DIFF_RUN
                : diff_list_is_kept(what)                                    ? DIFF_KEPT_LIST

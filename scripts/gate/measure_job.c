@@ -184,7 +184,7 @@ enum vinci_status gate_measure_job(const struct gate_point *point, struct chip_c
   const vinci_soc *soc = NULL;
   uint32_t ranks;
   size_t length;
-  char *text = file_read(point->spec.workload.job, TEXT_BYTES_MAX, &length, diag);
+  char *text = file_read_text(point->spec.workload.job, TEXT_BYTES_MAX, &length, diag);
   if (!text)
     return diag->status;
   enum vinci_status status = group_run_text(point->spec.workload.job, text, length, find_system,

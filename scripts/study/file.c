@@ -51,7 +51,7 @@ enum vinci_status lua_file_open(struct lua_file *file, const char *path, struct 
                                            LUA_FILE_CPU_MS_MAX};
   size_t length;
   *file = (struct lua_file){.path = path, .arena = arena};
-  char *text = file_read(path, LUA_FILE_BYTES_MAX, &length, diag);
+  char *text = file_read_text(path, LUA_FILE_BYTES_MAX, &length, diag);
   if (!text)
     return diag ? diag->status : VINCI_E_IO;
   if (!lua_bounds_open(&file->bounds, &limits)) {

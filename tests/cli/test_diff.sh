@@ -76,7 +76,7 @@ negative() {
     END { if (seen < 5) print "only " seen + 0 " rows" }' "$1" "$2"
 }
 
-plan 54
+plan 55
 
 # ---- two traces -------------------------------------------------------------------------------
 diff one.csv two.csv $soc
@@ -298,3 +298,5 @@ diff one.csv two.csv $soc --json --csv
 report "JSON and CSV" "$(expect 2 "error: --json and --csv: one of them")"
 diff one.csv two.csv -s Ascend910B4,Ascend910B2,Ascend910B1
 report "three chips" "$(expect 2 "error: --soc-version takes one value, or one of A and one of B: 'Ascend910B4,Ascend910B2,Ascend910B1'")"
+diff nofile.csv one.csv $soc
+report "a file that is not there" "$(expect 2 "nofile.csv: error: cannot read: No such file or directory")"

@@ -9,7 +9,7 @@ vinci=${VINCI:?}
 python=${PYTHON:-python3}
 
 work_folder test_group_files
-plan 17
+plan 18
 
 # Two pairs of ranks exchange 0.5 GB at the same time; all but links takes no time.
 free="--set memory.latency=0 --set memory.copy=0 --set memory.fresh=0 --set notify.latency=0 --set notify.issue=0
@@ -184,6 +184,28 @@ keep "$vinci" group run "$work/servers.csv" --profiler="$work/many" --json
 report "links of servers are told apart, and collectives side by side" "$(expect 0 ''
   $python "$work/profiler.py" "$work/many" "$work/out" 54)"
 
+# Rank 1 receives while rank 0 works for 100 us, then both work: the receive is a bubble, the host's 30 us are none.
+cat >"$work/stages.csv" <<'END'
+job,version=1,name=stages,system=atlas_a2_910b4,ranks=2
+group,name=next,ranks=0 1
+program,ranks=0
+work,us=100
+collective,op=send_recv,group=next,bytes=2000000
+program,ranks=1
+collective,op=send_recv,group=next,bytes=2000000
+host,us=30
+work,us=50
+END
+# shellcheck disable=SC2086
+keep "$vinci" group run "$work/stages.csv" $free --output="$work/stages" --profiler="$work/stages" -q
+cells() { sed -n "$1p" "$2/step_trace_time.csv" | cut -d, -f"$3"; }
+report "both tables of a step have the same bubble" "$(expect 0 ''
+  for rank in 0 1; do
+    [ "$(cells $((rank + 2)) "$work/stages" 3-10)" = \
+      "$(cells 2 "$work/stages/${rank}_ascend_pt/ASCEND_PROFILER_OUTPUT" 2-9)" ] || echo "rank $rank differs"
+  done
+  [ "$(cells 3 "$work/stages" 8-10)" = 80.0,200.0,0.0 ] || cat "$work/stages/step_trace_time.csv")"
+
 # ---- Chakra traces ---------------------------------------------------------------------------
 # An encoder and a decoder of their own, with the numbers of mlcommons/chakra, schema/protobuf/et_def.proto.
 cat >"$work/chakra.py" <<'END'
@@ -236,7 +258,8 @@ END
 export PYTHONPATH="$work" PYTHONDONTWRITEBYTECODE=1
 
 "$vinci" group run "$srcdir/traces/examples/data_parallel.job.csv" --json | sed 's/data_parallel/step/' >"$work/direct.json"
-keep "$vinci" group convert "$srcdir/traces/examples/data_parallel.job.csv" --output="$work/step"
+keep "$vinci" group convert "$srcdir/traces/examples/data_parallel.job.csv" --output="$work/new/folder/step"
+mv "$work"/new/folder/step* "$work" # the folder was made
 report "a job that is written as Chakra and read back gives the same result" "$(expect 0 ''
   "$vinci" group convert "$work/step" -s atlas_a2_910b4 | "$vinci" group run - --json | cmp - "$work/direct.json" 2>&1)"
 report "other readers find version, durations, dependencies and groups" "$($python - "$work/step" <<'END'

@@ -6,7 +6,7 @@ srcdir=${TESTS_SRCDIR:-.}
 . "$srcdir/tests/support/tap.sh"
 vinci=${VINCI:?}
 work_folder test_group_plan
-plan 14
+plan 15
 
 cat >"$work/model.lua" <<'END'
 return { layers = 4, hidden = 256, ffn = 640, heads = 6, kv_heads = 2, head_dim = 32, vocab = 1000, sequence = 128, global_batch = 8,
@@ -51,7 +51,7 @@ keep "$vinci" group plan "$work/large.lua" -s atlas_a2_910b4 -n 2 --job="$work/n
 report "what does not fit says so" "$(expect 3 'error: no split of the model fits the devices' 'memory GiB  why'; case $out in *" of 32 GiB"*) ;; *) echo "$out" ;; esac)"
 sed 's/hidden = 256/hidden = 16384/; s/ffn = 640/ffn = 16/; s/sequence = 128/sequence = 16/' "$work/model.lua" >"$work/wide.lua"
 keep "$vinci" group plan "$work/wide.lua" -s atlas_a2_910b4 -n 2 --rows=1
-report "what the chip cannot run says so" "$(expect 0 '' 'no legal tiling')"
+report "what the chip cannot run says so" "$(expect 3 'error: no split of the model fits the devices' 'no legal tiling')"
 
 keep "$vinci" lua - <<'END'
 local P, seed = require "vinci".planner, 1
@@ -145,3 +145,6 @@ report "a file without a model" "$(expect 2 "error: $work/seven.lua returns a nu
 keep "$vinci" group plan "$work/model.lua" -s atlas_a2_910b4 -n 2 --set hccs.coppy=1GB/s
 report "an unknown number of the system" "$(expect 2 "error: unknown number 'hccs.coppy' of system 'atlas_a2_910b4'
 hint: did you mean 'hccs.copy'?")"
+keep "$vinci" group plan "$work/model.lua" -s atlas_a2_910b4 -n 7
+report "a model that cannot be split is an error, and says why" \
+  "$(expect 3 'error: no split of the model fits the devices' 'cannot be split')"

@@ -9,7 +9,7 @@ soc=--soc-version=Ascend910B4
 example=$srcdir/traces/examples/two_layers.graph.csv
 
 work_folder test_net
-plan 29
+plan 32
 
 # column NAME: that column of nodes.csv, one line for each node.
 column() {
@@ -101,6 +101,19 @@ done
 keep "$vinci" net run "$cnn" $soc --ablate --memory=flat --repeat=1
 report "an ablation has a row for each pass" "$(expect 0 '' 'all - dtype')"
 
+
+for option in passes=none dtype=fp8 half-ends winograd memory-limit=1 unknown-us=5; do
+  keep "$vinci" net run "$example" $soc --$option
+  expect 2 "error: --${option%=*} is for networks of layers; this graph has kernels alone
+hint: leave the option out, or give the network that 'vinci net compile' made the kernels of"
+done >"$work/problems"
+report "options that say how layers become kernels are refused for kernels" "$(cat "$work/problems")"
+keep "$vinci" net run "$work/kernels.csv" $soc --memory=flat --repeat=1
+report "what is computed offline is not launched" "$(expect 0 - 'Launches  12, 12 of them kernels')"
+sed /name=fc1/d "$example" >"$work/gap.csv"
+keep "$vinci" net plan "$work/gap.csv"
+report "a graph that cannot run is named" "$(expect 3 "$work/gap.csv: error: node \"act\" (gelu) reads, before any node has written, tensor \"h\"
+hint: put the node that writes the tensor first, or declare io=in or io=weight")"
 
 keep "$vinci" net plan "$example"
 report "plans are compared" "$(expect 0 '' 'pack         16.375')"

@@ -12,7 +12,7 @@ family=$srcdir/traces/examples/gears.graph.csv
 unset LC_ALL
 
 work_folder test_net_serve
-plan 14
+plan 17
 
 serve() { # FAMILY GEARS REQUESTS OPTIONS...
   file=$1 gears=$2 requests=$3
@@ -126,3 +126,13 @@ hint: such as shape={batch}x1024 or args=m={batch*32}")"
 keep "$vinci" net serve "$family" $soc --gears=1
 report "gears and requests are needed" "$(expect 2 'error: give --gears and --requests
 hint: such as --gears=1,4,8,16 --requests=poisson:rate=2000,count=1000')"
+keep "$vinci" net serve "$family" $soc --gears=1 --requests=poisson:rate=1000,count=1 --passes=none
+report "kernels have no passes" "$(expect 2 "error: --passes is for networks of layers; this graph has kernels alone
+hint: leave the option out, or give the network that 'vinci net compile' made the kernels of")"
+keep "$vinci" net plan "$family"
+report "a family that is read as one graph has a hint" "$(expect 3 - | grep 'exit code'
+  case $err in *"hint: 'vinci net serve --gears=1,4' runs a family of graphs"*) ;; *) echo "$err" ;; esac)"
+printf 'arrival_us,size\n0,1000000000\n' >"$work/large.csv"
+keep "$vinci" net serve "$family" $soc --gears=1 --requests="$work/large.csv"
+report "a request of more samples than can be kept" "$(expect 3 - | grep 'exit code'
+  case $err in "$work/large.csv:2:1: error: not a time in microseconds and a number of samples"*) ;; *) echo "$err" ;; esac)"

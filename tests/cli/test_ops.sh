@@ -234,7 +234,7 @@ run kept $soc --results="$work/results" --sequence
 report "a sequence keeps no results" "$(expect 2 \
   'error: a sequence keeps no results: those of a row depend on all rows before')"
 run kept $soc --exact
-found=$(expect 2 'error: exact needs a folder of results')
+found=$(expect 2 'error: --exact compares with results that are kept: give --results=DIR')
 keep "$vinci" run matmul m=4 k=4 n=4 $soc --results="$work/results"
 report "options of results that go with no list, or with no folder" "$found$(expect 2 \
   'error: --results needs --ops=LIST')"

@@ -30,7 +30,7 @@ best() { sed -n 's/^Best  *\([0-9]*\) cycles *[-+0-9.]* %  \(.*\)/\1 \2/p' "$wor
 # Whether a journal has N lines, or the search $pid has ended, as it may on a fast host.
 has_lines() { has_ended "$pid" || [ "$(wc -l <"$1")" -ge "$2" ]; }
 
-plan 19
+plan 20
 
 # ---- truth: each schedule of a space by a run of its own ----
 
@@ -145,7 +145,7 @@ report "another shape takes the schedule if that is faster there; another type d
 # Lines in any order, doubled, and an older one of the same key.
 { cat "$work/old"; tail -1 "$work/whole"; tail -1 "$work/whole"; } >"$work/mixed"
 tune $small -r "$work/second" -q
-tune --merge="$work/mixed" --merge="$work/second" -r "$work/one_two"
+keep "$vinci" tune --merge="$work/mixed" --merge="$work/second" -r "$work/one_two" # of any chip: none is named
 problems=$(expect 0 "")
 tune --merge="$work/second" --merge="$work/whole" -r "$work/two_one"
 problems="$problems$(expect 0 "")$(cmp "$work/one_two" "$work/two_one" 2>&1)"
@@ -210,6 +210,11 @@ END
 words=$(printf '%s\n' "$out" | grep -o '"cycles"\|"error": "[a-z]*"\|"id": "3"' | tr '\n' ' ')
 report "what is wrong with a candidate is its answer" "$(expect 0 "")$(same answers "$words" \
   '"cycles" "error": "illegal" "cycles" "error": "hangs" "error": "values" "error": "limit" "id": "3" "error": "illegal" "error": "illegal" "error": "illegal" ')"
+
+keep "$vinci" tune serve $soc <<END
+{"ask": "space", "op": "cumsum", "args": {"shape": "8x16"}, "schedules": 9223372036854775808}
+END
+report "any number of schedules may be asked for: the space ends where no knob leads on" "$(expect 0 "" '"closed": true')"
 
 # ---- Lua ----
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/base/digest.h"
+#include "core/base/file.h"
 #include "core/base/utf8.h"
 #include "core/isa/source.h"
 
@@ -150,13 +151,6 @@ static enum vinci_status read_lines(struct trace_reader *reader, const char *tex
   return VINCI_OK;
 }
 
-/* Some editors put a byte order mark before UTF-8 text; the mark is skipped. */
-static size_t mark_length(const char *text, size_t length) {
-  static const char mark[] = "\xef\xbb\xbf";
-  size_t n = sizeof mark - 1;
-  return length >= n && memcmp(text, mark, n) == 0 ? n : 0;
-}
-
 /* ---- the whole ------------------------------------------------------------ */
 
 static bool keep(struct arena *arena, struct growing *from, size_t element_bytes, void *to) {
@@ -256,7 +250,7 @@ enum vinci_status vinci_trace_parse(const char *name, const char *text, size_t l
   if (!reader)
     return diag_error(diag, VINCI_E_NOMEM, "out of memory reading the trace");
   enum vinci_status status = reader_open(reader, name, soc, diag);
-  size_t mark = mark_length(text, length);
+  size_t mark = file_text_mark(text, length);
   size_t used;
   if (status == VINCI_OK)
     status = read_lines(reader, text + mark, length - mark, true, &used);
@@ -289,7 +283,7 @@ static enum vinci_status read_blocks(struct trace_reader *reader, FILE *file, ch
     *digest = digest_bytes(*digest, buffer + held, got);
     held += got;
     last = got < READ_BYTES;
-    size_t skip = first ? mark_length(buffer, held) : 0;
+    size_t skip = first ? file_text_mark(buffer, held) : 0;
     size_t used;
     first = false;
     enum vinci_status status = read_lines(reader, buffer + skip, held - skip, last, &used);

@@ -251,8 +251,10 @@ enum vinci_status vinci_net_run(const vinci_soc *soc, const char *name, const ch
   if (status == VINCI_OK)
     status = read_graph(name, text, length, options, &graph, diag);
   bool layers = status == VINCI_OK && graph_has_layers(&graph);
-  if (status == VINCI_OK && !layers && options && options->memory_limit)
-    status = diag_error(diag, VINCI_E_USAGE, "memory_limit is for networks of layers");
+  if (status == VINCI_OK && !layers && options && (options->memory_limit || options->passes))
+    status = diag_error(diag, VINCI_E_USAGE,
+                        "%s is for networks of layers; this graph has kernels alone",
+                        options->memory_limit ? "memory_limit" : "passes");
   if (layers)
     status = compile(soc, options, &graph, &estimates, &compiled, diag);
   struct graph *kernels = layers ? &compiled.graph : &graph;

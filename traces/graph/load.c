@@ -25,7 +25,8 @@ static enum vinci_status load_text(const char *name, const void *bytes, size_t l
                          "no ONNX model; shapes, dimensions and inputs are given to models only");
   if (length > TEXT_BYTES_MAX)
     return diag_error_at(diag, VINCI_E_USAGE, place, "is longer than %d MiB", TEXT_BYTES_MAX >> 20);
-  return graph_text_read(name, bytes, length, out, diag);
+  size_t mark = file_text_mark(bytes, length);
+  return graph_text_read(name, (const char *)bytes + mark, length - mark, out, diag);
 }
 
 enum vinci_status graph_load_bytes(const char *name, const void *bytes, size_t length,

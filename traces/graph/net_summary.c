@@ -60,7 +60,8 @@ static void add_copy(const struct graph_node *node, const struct net_node *row,
 
 static void add_node(const struct graph *graph, const struct graph_node *node,
                      const struct net_node *row, struct net_summary *out) {
-  out->launches += node->kind != GRAPH_VIEW && !queue_is_host(node);
+  /* What depends on weights alone was computed when the network was loaded. */
+  out->launches += node->kind != GRAPH_VIEW && !queue_is_host(node) && row->from != NET_OFFLINE;
   if (row->from == NET_SIMULATED || row->from == NET_REMEMBERED) {
     out->kernels++;
     out->part_ps[part_of(row)] += row->task.duration_ps;

@@ -67,7 +67,7 @@ static enum vinci_status read_costs(struct importing *importing) {
   size_t length;
   if (!path)
     return VINCI_OK;
-  char *text = file_read(path, COSTS_BYTES_MAX, &length, importing->diag), *line = text, *next;
+  char *text = file_read_text(path, COSTS_BYTES_MAX, &length, importing->diag), *line = text, *next;
   enum vinci_status status = text ? VINCI_OK : importing->diag->status;
   for (unsigned long number = 1; status == VINCI_OK && line && *line; number++, line = next) {
     next = strchr(line, '\n');

@@ -13,7 +13,7 @@
 enum { FILE_BYTES_MAX = 1 << 28, COUNT_MAX = 100000000 };
 #define PS_PER_US 1e6
 #define US_MAX 1e12
-#define SIZE_MAX_SAMPLES 1e9
+#define SIZE_MAX_SAMPLES 1e6 /* each batch of a request is kept */
 
 /* ---- drawn ---------------------------------------------------------------------------------- */
 
@@ -134,7 +134,7 @@ static enum vinci_status parse_rows(const char *path, char *text, struct vinci_n
 static enum vinci_status read_rows(const char *path, struct vinci_net_request **out, size_t *count,
                                    struct vinci_diag *diag) {
   size_t length, lines = 1;
-  char *text = file_read(path, FILE_BYTES_MAX, &length, diag);
+  char *text = file_read_text(path, FILE_BYTES_MAX, &length, diag);
   if (!text)
     return diag->status;
   for (size_t i = 0; i < length; i++)

@@ -2,6 +2,7 @@
 /* Reads graphs: rows of a word and key=value fields. */
 #include "traces/graph/text.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -251,6 +252,8 @@ enum vinci_status graph_text_read(const char *name, const char *text, size_t len
   enum vinci_status status = text_read_rows(&reader, text, length, "graph,version=1", read_row);
   if (status == VINCI_OK)
     status = graph_check(out, diag);
+  if (status != VINCI_OK && diag && !*diag->path)
+    snprintf(diag->path, sizeof diag->path, "%s", name);
   if (status != VINCI_OK)
     graph_free(out);
   return status;

@@ -17,9 +17,15 @@ static enum vinci_status take_shape(struct text_reader *reader, struct graph_ten
   for (const char *at = text_value_of(reader, field); *at;) {
     if (rank == GRAPH_RANK_MAX)
       return text_fail(reader, field, "a shape of more than %d dimensions", GRAPH_RANK_MAX);
-    if (!text_parse_size(at, &at, &shape[rank]) || (*at && *at != 'x') || (*at == 'x' && !at[1]))
-      return text_fail(reader, field, "shape is extents such as 8x128, not \"%s\"",
-                       text_value_of(reader, field));
+    if (!text_parse_size(at, &at, &shape[rank]) || (*at && *at != 'x') || (*at == 'x' && !at[1])) {
+      enum vinci_status status =
+          text_fail(reader, field, "shape is extents such as 8x128, not \"%s\"",
+                    text_value_of(reader, field));
+      if (*at == '{')
+        diag_hint(reader->diag, "'vinci net serve --gears=1,4' runs a family of graphs, one for "
+                                "each batch");
+      return status;
+    }
     at += *at == 'x';
     if (shape[rank] == 0 || shape[rank] > TEXT_BYTES_MAX / 8 / elements)
       return text_fail(reader, field, "shape %s has %s", text_value_of(reader, field),

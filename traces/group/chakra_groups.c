@@ -120,7 +120,7 @@ enum vinci_status chakra_read_groups(struct chakra_reading *reading, const char 
       return VINCI_OK;
     given = path;
   }
-  char *text = file_read(given, FILE_BYTES_MAX, &length, reading->diag);
+  char *text = file_read_text(given, FILE_BYTES_MAX, &length, reading->diag);
   if (!text)
     return VINCI_E_IO;
   struct groups_reader own = {.reading = reading};

@@ -168,8 +168,7 @@ static void write_matrix(void *context, FILE *out) {
   profile_put_matrix(&files->rank, out, &files->short_of_memory);
 }
 static void write_steps(void *context, FILE *out) {
-  struct rank_files *files = context;
-  profile_put_steps(&files->rank, out, &files->short_of_memory);
+  profile_put_steps(&((struct rank_files *)context)->rank, out);
 }
 
 /* The groups that the rank is in, as the profiler has them for its analysers. */

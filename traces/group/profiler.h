@@ -79,6 +79,6 @@ enum profile_link profile_link_of(const struct group_job *job, const struct prof
 void profile_put_communication(const struct profile_rank *rank, FILE *out);
 /* Sets *short_of_memory when the table could not be made. */
 void profile_put_matrix(const struct profile_rank *rank, FILE *out, bool *short_of_memory);
-void profile_put_steps(const struct profile_rank *rank, FILE *out, bool *short_of_memory);
+void profile_put_steps(const struct profile_rank *rank, FILE *out);
 
 #endif

@@ -336,39 +336,9 @@ void profile_put_matrix(const struct profile_rank *rank, FILE *out, bool *short_
 
 /* ---- step_trace_time.csv --------------------------------------------------------------------- */
 
-/* How long work lasts, with receives or without; moments are sorted by start. */
-static uint64_t union_ps(const struct group_moment *const *list, size_t count, bool all) {
-  uint64_t sum = 0, until = 0;
-  for (size_t i = 0; i < count; i++) {
-    if (!all && list[i]->op->kind != GROUP_WORK)
-      continue;
-    uint64_t start = max_u64(list[i]->start_ps, until);
-    sum += list[i]->end_ps > start ? list[i]->end_ps - start : 0;
-    until = max_u64(until, list[i]->end_ps);
-  }
-  return sum;
-}
-
-void profile_put_steps(const struct profile_rank *rank, FILE *out, bool *short_of_memory) {
+void profile_put_steps(const struct profile_rank *rank, FILE *out) {
   const struct group_rank_result *result = &rank->result->ranks[rank->rank];
-  const struct group_moment **list = calloc(rank->moment_count + 1, sizeof(void *));
-  size_t count = 0, calls = 0;
-  *short_of_memory = list == NULL;
-  if (!list)
-    return;
-  for (size_t i = 0; i < rank->moment_count; i++) {
-    const struct group_moment *moment = &rank->moments[i];
-    bool call = moment->op->kind == GROUP_COLLECTIVE;
-    if (!call || (rank->calls[calls].p2p && rank->calls[calls].member == 1))
-      list[count++] = moment;
-    calls += call;
-  }
-  uint64_t bubble_ps = union_ps(list, count, true) - union_ps(list, count, false);
-  free(list);
-  fputs("Step,Computing,Communication(Not Overlapped),Overlapped,Communication,Free,Stage,Bubble,"
-        "Communication(Not Overlapped and Exclude Receive),Preparing\n",
-        out);
-  fprintf(out, "0,%s,%s,%s,%s,%s,%s,%s,%s,0.0\n", US(result->work_ps), US(result->exposed_ps),
-          US(result->comm_ps - result->exposed_ps), US(result->comm_ps), US(result->idle_ps),
-          US(rank->result->end_ps - bubble_ps), US(bubble_ps), US(result->exposed_ps - bubble_ps));
+  fputs("Step," JOB_STEP_COLUMNS ",Preparing\n0,", out);
+  job_put_step(result, rank->result->end_ps, out);
+  fputs(",0.0\n", out);
 }

@@ -30,16 +30,19 @@ void job_keep_moment(void *context, const struct group_moment *moment) {
 
 #define US(ps) decimal_exact(ps, US_DIGITS).text
 
+void job_put_step(const struct group_rank_result *rank, uint64_t end_ps, FILE *out) {
+  fprintf(out, "%s,%s,%s,%s,%s,%s,%s,%s", US(rank->work_ps), US(rank->exposed_ps),
+          US(rank->comm_ps - rank->exposed_ps), US(rank->comm_ps), US(rank->idle_ps),
+          US(end_ps - rank->bubble_ps), US(rank->bubble_ps),
+          US(rank->exposed_ps - rank->bubble_ps));
+}
+
 void job_put_step_trace(const struct group_job *job, const struct group_result *result, FILE *out) {
-  fputs(
-      "Device_id,Step,Computing,Communication(Not Overlapped),Overlapped,Communication,Free,Stage,"
-      "Bubble,Communication(Not Overlapped and Exclude Receive)\n",
-      out);
+  fputs("Device_id,Step," JOB_STEP_COLUMNS "\n", out);
   for (uint32_t i = 0; i < job->ranks; i++) {
-    const struct group_rank_result *rank = &result->ranks[i];
-    fprintf(out, "%" PRIu32 ",0,%s,%s,%s,%s,%s,%s,%s,%s\n", i, US(rank->work_ps),
-            US(rank->exposed_ps), US(rank->comm_ps - rank->exposed_ps), US(rank->comm_ps),
-            US(rank->idle_ps), US(result->end_ps), "0", US(rank->exposed_ps));
+    fprintf(out, "%" PRIu32 ",0,", i);
+    job_put_step(&result->ranks[i], result->end_ps, out);
+    fputc('\n', out);
   }
 }
 

@@ -19,6 +19,12 @@ struct job_moments {
 /* An observer's op_ended with a struct job_moments as its context. */
 void job_keep_moment(void *context, const struct group_moment *moment);
 
+/* Columns that tables of steps share, and the cells of a rank below them: microseconds. The bubble
+ * is exposed time in receives; the stage is the rest of the step, whose time is end_ps. */
+#define JOB_STEP_COLUMNS                                                                           \
+  "Computing,Communication(Not Overlapped),Overlapped,Communication,Free,Stage,Bubble,"            \
+  "Communication(Not Overlapped and Exclude Receive)"
+void job_put_step(const struct group_rank_result *rank, uint64_t end_ps, FILE *out);
 /* step_trace_time.csv: a row for each rank. */
 void job_put_step_trace(const struct group_job *job, const struct group_result *result, FILE *out);
 /* Chrome JSON: a process "rank N" for each rank, a thread for each of its streams. */

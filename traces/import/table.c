@@ -113,15 +113,14 @@ enum vinci_status table_read(const char *path, struct table *out, struct vinci_d
   struct csv_parser parser;
   *out = (struct table){.path = path};
   struct reader reader = {.table = out, .diag = diag};
-  char *text = file_read(path, TABLE_BYTES_MAX, &length, diag);
+  char *text = file_read_text(path, TABLE_BYTES_MAX, &length, diag);
   if (!text)
     return diag->status;
   if (csv_init(&parser, CSV_APPEND_NULL | CSV_STRICT | CSV_STRICT_FINI) != 0) {
     free(text);
     return diag_error(diag, VINCI_E_NOMEM, "out of memory for %s", path);
   }
-  size_t mark = length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-  feed(&reader, &parser, text + mark, length - mark);
+  feed(&reader, &parser, text, length);
   if (reader.status == VINCI_OK && csv_fini(&parser, on_field, on_row, &reader) != 0) {
     reader.status = diag_error_at(diag, VINCI_E_INPUT,
                                   (struct diag_position){.path = path, .line = reader.line},

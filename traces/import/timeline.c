@@ -135,7 +135,7 @@ static enum vinci_status read_file(struct json_reader *json, struct timeline *ti
 enum vinci_status import_timeline(const char *path, struct imported *out, struct vinci_diag *diag) {
   size_t length;
   out->kind = "timeline";
-  char *text = file_read(path, TIMELINE_BYTES_MAX, &length, diag);
+  char *text = file_read_text(path, TIMELINE_BYTES_MAX, &length, diag);
   if (!text)
     return diag->status;
   struct arena arena = {0};

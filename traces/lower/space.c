@@ -265,7 +265,7 @@ static bool is_symmetric(struct vinci_space *space, struct lower_job *job, uint3
 /* Points that wait to be walked from, as a heap: the cheapest first, of equal ones the oldest. */
 struct frontier {
   uint32_t *point;
-  size_t count;
+  size_t count, room;
 };
 
 static bool comes_before(const struct vinci_space *space, uint32_t one, uint32_t other) {
@@ -273,7 +273,18 @@ static bool comes_before(const struct vinci_space *space, uint32_t one, uint32_t
   return a != b ? a < b : one < other;
 }
 
-static void push(const struct vinci_space *space, struct frontier *frontier, uint32_t point) {
+/* The heap grows with the space: the most that a caller asks for may be any number. */
+static void push(struct vinci_space *space, struct frontier *frontier, uint32_t point) {
+  if (frontier->count == frontier->room) {
+    size_t room = frontier->room ? 2 * frontier->room : 64;
+    uint32_t *grown = realloc(frontier->point, room * sizeof *grown);
+    if (!grown) {
+      space->no_memory = true;
+      return;
+    }
+    frontier->point = grown;
+    frontier->room = room;
+  }
   size_t at = frontier->count++;
   for (; at > 0 && comes_before(space, point, frontier->point[(at - 1) / 2]); at = (at - 1) / 2)
     frontier->point[at] = frontier->point[(at - 1) / 2];
@@ -323,10 +334,8 @@ static void add_neighbours(struct vinci_space *space, struct lower_job *job, uin
 
 static void close_space(struct vinci_space *space, size_t most) {
   struct lower_job job = space->job;
-  size_t room = most > space->count ? most : space->count;
-  struct frontier frontier = {.point = malloc(room * sizeof *frontier.point)};
-  space->no_memory |= !frontier.point;
-  for (size_t i = 0; frontier.point && i < space->count; i++)
+  struct frontier frontier = {0};
+  for (size_t i = 0; i < space->count; i++)
     push(space, &frontier, (uint32_t)i);
   while (!space->no_memory && frontier.count > 0 && space->count < most)
     add_neighbours(space, &job, pop(space, &frontier), most, &frontier);

@@ -130,6 +130,7 @@ static enum vinci_status read_lines(struct vinci_tunings *tunings, const char *p
   for (char *rest = text, *line; (line = strsep(&rest, "\n"));) {
     struct record record;
     struct diag_position at = {.path = path, .line = ++number};
+    line[strcspn(line, "\r")] = '\0'; /* a version control system may change line ends */
     if (!*line || strcmp(line, header) == 0)
       continue;
     if (!split_line(line, &record)) {
@@ -147,7 +148,7 @@ static enum vinci_status read_lines(struct vinci_tunings *tunings, const char *p
 enum vinci_status vinci_tunings_merge(vinci_tunings *tunings, const char *path,
                                       struct vinci_diag *diag) {
   size_t length;
-  char *text = file_read(path, BYTES_MAX, &length, diag);
+  char *text = file_read_text(path, BYTES_MAX, &length, diag);
   if (!text)
     return diag->status;
   enum vinci_status status = read_lines(tunings, path, text, diag);

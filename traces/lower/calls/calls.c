@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/base/clock.h"
+#include "core/base/file.h"
 #include "traces/format/growing.h"
 
 enum { CALL_FIELDS_MAX = 512, CALL_NAME_MAX = 48 };
@@ -257,12 +258,9 @@ static void malformed(struct list_reader *reader, struct csv_parser *parser) {
 
 /* A byte order mark may stand before the first field. */
 static size_t skip_mark(char *buffer, size_t got) {
-  static const char mark[] = "\xef\xbb\xbf";
-  size_t length = sizeof mark - 1;
-  if (got < length || memcmp(buffer, mark, length) != 0)
-    return got;
-  memmove(buffer, buffer + length, got - length);
-  return got - length;
+  size_t mark = file_text_mark(buffer, got);
+  memmove(buffer, buffer + mark, got - mark);
+  return got - mark;
 }
 
 /* Piece by piece, so that each field is told when all of the file that has been taken is its end.
