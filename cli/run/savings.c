@@ -7,7 +7,7 @@
 /* A step of the simulation takes 0.2 to 0.8 us: two seconds or so for all runs together; one run
  * for the most promising number even when that takes five. Steps are counted, and not seconds, so
  * that a report is the same on every host. */
-enum { AUTO_STEPS = 3000000, AUTO_FIRST_STEPS = 12000000 };
+enum { AUTO_STEPS = 1000000, AUTO_FIRST_STEPS = 4000000 };
 
 const char *const savings_words[] = {"auto", "all", "none", NULL};
 
