@@ -9,7 +9,7 @@
 #include "core/base/decimal.h"
 #include "core/base/diag.h"
 #include "core/base/file.h"
-#include "scripts/sweep/list.h"
+#include "scripts/sweep/sweep.h"
 
 struct sweep_settings {
   struct vinci_sweep_options options;
@@ -159,7 +159,7 @@ static int report(const struct sweep_settings *settings, const struct vinci_swee
 
 /* The table of a list at all points. */
 static enum vinci_status report_list(const struct sweep_settings *settings,
-                                     const struct sweep_list_result *result,
+                                     const struct vinci_sweep_list_result *result,
                                      struct vinci_diag *diag) {
   if (!settings->quiet) {
     printf("%zu points of %zu operators, %zu failed; %s/results.csv, operators.csv\n",
@@ -177,8 +177,11 @@ static enum vinci_status report_list(const struct sweep_settings *settings,
 
 static int run_list(const struct sweep_settings *settings, const struct text_list *arguments) {
   struct vinci_diag diag = {0};
-  struct sweep_list list = {settings->ops, settings->output, (unsigned)settings->jobs};
-  struct sweep_list_result result;
+  struct vinci_sweep_list list = {.struct_size = sizeof list,
+                                  .list = settings->ops,
+                                  .folder = settings->output,
+                                  .jobs = (unsigned)settings->jobs};
+  struct vinci_sweep_list_result result;
   enum vinci_status status = VINCI_OK;
   if (!settings->output)
     status = diag_error(&diag, VINCI_E_USAGE, "where to? --output=DIR is missing");
@@ -189,7 +192,7 @@ static int run_list(const struct sweep_settings *settings, const struct text_lis
     status = diag_error(&diag, VINCI_E_USAGE, "--ops runs all its points: no %s",
                         settings->shard ? "--shard" : "--limit");
   if (status == VINCI_OK)
-    status = sweep_list_run(&list, &settings->options, &result, &diag);
+    status = vinci_sweep_list_run(&list, &settings->options, &result, &diag);
   if (status == VINCI_OK)
     status = report_list(settings, &result, &diag);
   return status == VINCI_OK ? 0 : cli_fail(&diag);

@@ -57,10 +57,6 @@ vinci_SOURCES = \
 	cli/net/replay.c \
 	cli/net/run.c \
 	cli/net/serve.c \
-	cli/report/folder.c \
-	cli/report/json.c \
-	cli/report/page.c \
-	cli/report/report.h \
 	cli/run/list.c \
 	cli/run/list.h \
 	cli/run/output.c \
@@ -132,18 +128,17 @@ EXTRA_DIST += $(report_pieces) cli/report/assemble.awk cli/report/build-uplot \
 	cli/REPORT.md
 dist_doc_DATA += cli/report/first.webp cli/report/timeline.webp
 if HAVE_REPORT
-vinci_CPPFLAGS += -DVINCI_REPORT_PAGE
-cli/report/vinci-page.$(OBJEXT): cli/report/page.inc
+traces/report/page.lo: traces/report/page.inc
 endif
 cli/report/uplot.html: cli/report/package.json cli/report/package-lock.json
 	$(AM_V_GEN)$(MKDIR_P) cli/report && \
 	  $(SHELL) $(srcdir)/cli/report/build-uplot "$(NPM)" $(srcdir)/cli/report $@ $(MUST_REPORT)
-cli/report/page.inc: $(report_pieces) cli/report/uplot.html cli/report/assemble.awk
-	$(AM_V_GEN)$(MKDIR_P) cli/report && files='$^' && : >$@ && \
+traces/report/page.inc: $(report_pieces) cli/report/uplot.html cli/report/assemble.awk
+	$(AM_V_GEN)$(MKDIR_P) cli/report traces/report && files='$^' && : >$@ && \
 	  for file in $$files; do case $$file in *uplot.html) uplot=$$file ;; *.awk) awk=$$file ;; esac; done && \
 	  if test -s "$$uplot"; then $(AWK) -f "$$awk" $$files >cli/report/page.html && \
 	    od -An -v -tu1 cli/report/page.html | $(SED) 's/  */,/g; s/^,//; s/$$/,/' >$@; fi
-CLEANFILES += cli/report/page.html cli/report/page.inc
+CLEANFILES += cli/report/page.html traces/report/page.inc
 DISTCLEANFILES += cli/report/uplot.html
 dist-hook:
 	$(MAKE) MUST_REPORT=yes cli/report/uplot.html

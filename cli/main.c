@@ -9,10 +9,10 @@
 
 #include "cli/cli.h"
 #include "cli/debug/input.h"
-#include "cli/report/report.h"
 #include "core/base/diag.h"
 #include "core/study/workload.h"
 #include "traces/graph/onnx/onnx.h"
+#include "traces/report/report.h"
 
 /* clang-format off */
 static const struct cli_verb *const verbs[] = {

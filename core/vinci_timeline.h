@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Timelines of a run: which formats a result folder gets, and what of the run they show. */
+/* Timelines of a run: which formats a result folder gets, and what of the run they show. The page
+ * of a result folder. */
 #ifndef VINCI_TIMELINE_H
 #define VINCI_TIMELINE_H
 
@@ -28,6 +29,18 @@ vinci_result_write_folder_with(const vinci_result *result, const char *folder,
                                struct vinci_diag *diag);
 VINCI_API VINCI_MUST_CHECK enum vinci_status
 vinci_timeline_check(const struct vinci_timeline_options *options, struct vinci_diag *diag);
+
+/*
+ * Writes the page of a result folder, one HTML file that loads nothing else, as `vinci report`: of
+ * folders of runs, sweeps, sensitivity studies, lists, networks and jobs. other: NULL, or the
+ * folder of a run that is compared with `folder`. output: the file; NULL: report.html in `folder`.
+ * VINCI_E_USAGE for folders without results, for two that cannot be compared, and where this
+ * library was built without the page; VINCI_E_INPUT when a file is damaged or of another version.
+ */
+VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_report_write(const char *folder,
+                                                                const char *other,
+                                                                const char *output,
+                                                                struct vinci_diag *diag);
 
 #ifdef __cplusplus
 }

@@ -58,7 +58,6 @@ libvinci_scripts_la_SOURCES = \
 	scripts/study/words.h \
 	scripts/sweep/journal.c \
 	scripts/sweep/list.c \
-	scripts/sweep/list.h \
 	scripts/sweep/pool.c \
 	scripts/sweep/record.c \
 	scripts/sweep/savings.c \

@@ -47,6 +47,11 @@ libvinci_traces_la_SOURCES = \
 	traces/export/visualize.c \
 	traces/export/wire.c \
 	traces/export/wire.h \
+	traces/report/folder.c \
+	traces/report/json.c \
+	traces/report/page.c \
+	traces/report/report.h \
+	traces/report/write.c \
 	traces/format/check.c \
 	traces/format/expr.c \
 	traces/format/fields.c \

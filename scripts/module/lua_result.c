@@ -11,6 +11,7 @@
 #include "core/result/result.h"
 #include "core/vinci_sensitivity.h"
 #include "core/vinci_timeline.h"
+#include "scripts/module/lua_options.h"
 #include "scripts/module/lua_vinci.h"
 
 const char lua_result_type[] = "vinci.result";
@@ -401,6 +402,24 @@ static int savings(lua_State *lua) {
   return 1;
 }
 
+/* vinci.report { folder =, other =, output = }: the page of a result folder. */
+static int report(lua_State *lua) {
+  static const char *const names[] = {"folder", "other", "output", NULL};
+  struct vinci_diag diag = {0};
+  struct lua_options options;
+  lua_options_open(&options, lua, "vinci.report", names);
+  const char *folder = lua_options_needed(&options, "folder");
+  const char *other = lua_options_text(&options, "other");
+  const char *output = lua_options_text(&options, "output");
+  if (vinci_report_write(folder, other, output, &diag) != VINCI_OK)
+    lua_vinci_raise(lua, &diag);
+  if (output)
+    lua_pushstring(lua, output);
+  else
+    lua_pushfstring(lua, "%s/report.html", folder);
+  return 1;
+}
+
 /* The texts stay on the stack, as fields of the table that was given. */
 static void read_timeline(lua_State *lua, const char *function,
                           struct vinci_timeline_options *timeline) {
@@ -449,7 +468,8 @@ void lua_result_open(lua_State *lua) {
                                      {"text", text},
                                      {"write_folder", write_folder},
                                      {NULL, NULL}};
-  static const luaL_Reg functions[] = {{"run", run}, {"counters", counter_table}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"run", run}, {"counters", counter_table}, {"report", report}, {NULL, NULL}};
   lua_vinci_type(lua, lua_result_type, methods, free_result);
   luaL_setfuncs(lua, functions, 0);
 }

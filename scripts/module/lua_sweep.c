@@ -207,18 +207,52 @@ static void push_result(lua_State *lua, const struct vinci_sweep_result *result,
   lua_setfield(lua, -2, "rows");
 }
 
+/* A list of operators at each point. */
+static int sweep_list(lua_State *lua, const struct lua_options *options) {
+  static const char *const others[] = {"study", "trace", "op", "args", "progress"};
+  struct vinci_diag diag = {0};
+  struct vinci_sweep_list_result result;
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    if (lua_getfield(lua, options->at, others[i]) != LUA_TNIL)
+      lua_args_refuse(lua, options->function, "options.ops", "does not go with %s", others[i]);
+  struct vinci_sweep_list list = {.struct_size = sizeof list};
+  list.list = lua_options_needed(options, "ops");
+  list.folder = lua_options_needed(options, "output");
+  list.jobs = (unsigned)lua_options_whole(options, "jobs", JOBS_MAX);
+  struct vinci_sweep_options study = {.struct_size = sizeof study,
+                                      .overrides = lua_options_overrides(options)};
+  study.params = read_params(options, &study.param_count);
+  study.max_cycles = lua_options_whole(options, "max_cycles", LUA_MAXINTEGER);
+  if (vinci_sweep_list_run(&list, &study, &result, &diag) != VINCI_OK)
+    lua_vinci_raise(lua, &diag);
+  lua_createtable(lua, 0, 7);
+  lua_set_number(lua, "points", result.points);
+  lua_set_number(lua, "operators", result.operators);
+  lua_set_number(lua, "failed", result.failed);
+  if (result.best_ps > 0) {
+    lua_set_number(lua, "best", result.best + 1);
+    lua_set_us(lua, "best_us", result.best_ps);
+  }
+  lua_pushfstring(lua, "%s/results.csv", list.folder);
+  lua_setfield(lua, -2, "file");
+  push_rows(lua, list.folder);
+  lua_setfield(lua, -2, "rows");
+  return 1;
+}
+
 /* vinci.sweep { study =, output =, ... } */
 static int sweep(lua_State *lua) {
   static const char *const names[] = {
-      "study",  "trace",      "op",   "args",     "params",
-      "output", "max_cycles", "jobs", "progress", LUA_OVERRIDE_NAMES,
-      NULL};
+      "study",      "trace", "op",       "args", "params",           "output",
+      "max_cycles", "jobs",  "progress", "ops",  LUA_OVERRIDE_NAMES, NULL};
   struct vinci_diag diag = {0};
   struct calling calling = {0};
   struct lua_options options;
   struct vinci_sweep_result result;
   size_t count;
   lua_options_open(&options, lua, "vinci.sweep", names);
+  if (lua_getfield(lua, options.at, "ops") != LUA_TNIL)
+    return sweep_list(lua, &options);
   const char **work = read_work(&options, &count);
   const char *folder = lua_options_needed(&options, "output");
   struct vinci_sweep_options study = {.struct_size = sizeof study,

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A list of operators at each point of a study. */
-#include "scripts/sweep/list.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/base/decimal.h"
 #include "core/base/diag.h"
 #include "core/base/file.h"
 #include "scripts/study/cells.h"
+#include "scripts/sweep/sweep.h"
 
 enum { PATH_SIZE = 4096, CELLS_MAX = 512, US_DIGITS = 6, OPERATORS_MAX = 1000000 };
 
@@ -17,13 +18,13 @@ enum column { NAME, LOWERED, STATUS, DURATION, COLUMNS };
 static const char *const column_names[] = {"Op Name", "lowered", "status", "sim_duration_us"};
 
 struct running {
-  const struct sweep_list *list;
+  const struct vinci_sweep_list *list;
   const struct vinci_sweep_options *options;
   struct sweep_study study;
   uint64_t *weights; /* by row of the list */
   size_t weight_count;
   FILE *results, *operators;
-  struct sweep_list_result *out;
+  struct vinci_sweep_list_result *out;
 };
 
 /* ---- weights --------------------------------------------------------------------------------- */
@@ -163,7 +164,7 @@ static enum vinci_status take_table(struct running *running, size_t point, const
 /* A sum that lacks an operator is none. */
 static void write_result(struct running *running, size_t point, const struct point_sum *sum,
                          const char *error) {
-  struct sweep_list_result *out = running->out;
+  struct vinci_sweep_list_result *out = running->out;
   bool ok = !*error;
   write_params(running, point, running->results);
   fprintf(running->results, "%s,%zu,%zu,", ok ? "ok" : "failed", out->operators, sum->failed);
@@ -246,7 +247,7 @@ static void write_text(void *context, FILE *out) {
   fwrite(text->bytes, 1, text->length, out);
 }
 
-static enum vinci_status keep(const struct sweep_list *list, const char *name,
+static enum vinci_status keep(const struct vinci_sweep_list *list, const char *name,
                               const struct text *text, struct vinci_diag *diag) {
   char path[PATH_SIZE + 32];
   struct text whole = *text;
@@ -254,13 +255,17 @@ static enum vinci_status keep(const struct sweep_list *list, const char *name,
   return file_replace(path, write_text, &whole, diag);
 }
 
-enum vinci_status sweep_list_run(const struct sweep_list *list,
-                                 const struct vinci_sweep_options *options,
-                                 struct sweep_list_result *out, struct vinci_diag *diag) {
+enum vinci_status vinci_sweep_list_run(const struct vinci_sweep_list *list,
+                                       const struct vinci_sweep_options *options,
+                                       struct vinci_sweep_list_result *out,
+                                       struct vinci_diag *diag) {
   struct text results = {0}, operators = {0};
   struct running running = {.list = list, .options = options, .out = out};
   int lock = -1;
-  *out = (struct sweep_list_result){0};
+  *out = (struct vinci_sweep_list_result){0};
+  if (list->struct_size != sizeof *list)
+    return diag_error(diag, VINCI_E_USAGE, "struct_size of the list is %zu, not %zu",
+                      list->struct_size, sizeof *list);
   enum vinci_status status = sweep_study_open_list(&running.study, options, diag);
   if (status == VINCI_OK)
     status = check_params(&running.study, diag);
@@ -289,5 +294,7 @@ enum vinci_status sweep_list_run(const struct sweep_list *list,
   free(operators.bytes);
   free(running.weights);
   sweep_study_free(&running.study);
+  if (lock >= 0)
+    close(lock);
   return status;
 }

@@ -139,7 +139,7 @@ report "each wrong command says what was expected" "$(
   wrong brake "unknown command 'brake'
 hint: did you mean 'break'?"
   wrong "break" "'break' with 0 words
-hint: the command is 'break LINE | INSTRUCTION | cycle N | flag SRC>DST[:ID] [CORE]'"
+hint: the command is 'break [FILE:]LINE | INSTRUCTION | cycle N | flag SRC>DST[:ID] [CORE]'"
   wrong "break 8" "line 8 has no instruction
 hint: the next line that has is 9"
   wrong "break vad" "unknown instruction 'vad'

@@ -19,7 +19,7 @@ if ! "$vinci" --version | grep -q 'HTML reports: written$'; then
 hint: install npm and build again, or build from a release, which contains uPlot')"
   exit 0
 fi
-plan 18
+plan 20
 copy() { # FOLDER: a copy of the results, to damage
   rm -rf "${work:?}/$1"
   cp -r "$work/run" "$work/$1"
@@ -33,6 +33,16 @@ report "a page elsewhere, quietly" "$(expect 0 ''; [ -z "$out" ] || echo "$out";
 mkdir "$work/other"
 cp -r "$work/again" "$work/other/run"
 "$vinci" report "$work/other/run" -o "$work/two.html" --quiet
+cat >"$work/page.lua" <<'END'
+local vinci = require "vinci"
+print(vinci.report { folder = arg[1], output = arg[2] })
+local good, problem = pcall(vinci.report, { folder = arg[1] .. "/none" })
+assert(not good)
+print(problem)
+END
+keep "$vinci" lua "$work/page.lua" "$work/run" "$work/lua.html"
+report "Lua writes the same page" "$(expect 0 '' "$work/lua.html"; cmp "$work/one.html" "$work/lua.html" 2>&1)"
+report "Lua says what is wrong with a folder" "$(expect 0 '' 'cannot read the result folder')"
 report "the same run gives the same bytes" "$(cmp "$work/one.html" "$work/two.html" 2>&1)"
 report "nothing of the host is in a page" "$(grep -n 'cpu_seconds\|peak_rss' "$work/one.html"; grep -nF "$work" "$work/one.html")"
 report "nothing is loaded from elsewhere" "$(grep -noE '(src|href)="?(https?:)?//[^"]*|@import|url\([^d]' "$work/one.html")"

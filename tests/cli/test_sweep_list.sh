@@ -17,7 +17,7 @@ sweep() { keep "$vinci" sweep run --ops="$@"; }
 
 printf 'op,args,weight\nmatmul,m=256 k=256 n=256,3\nadd,shape=1024x1024,1\n\nrelu,shape=512,0\nadd,shape=512x512,\n' >list.csv
 
-plan 12
+plan 14
 
 sweep list.csv $soc -p l2.size=48MiB,96MiB -p hbm.bandwidth=400GB/s,800GB/s -o out4
 report "four points of four operators" "$(expect 0 '' '4 points of 4 operators, 0 failed; out4/results.csv, operators.csv'
@@ -47,6 +47,28 @@ cp out4/results.csv first.csv
 rm out4/results.csv
 sweep list.csv $soc -p l2.size=48MiB,96MiB -p hbm.bandwidth=400GB/s,800GB/s -o out4 -q
 report "again: the same bytes" "$(expect 0 ''; cmp first.csv out4/results.csv)"
+cat >list.lua <<'END'
+local vinci = require "vinci"
+local given = { ops = "list.csv", soc = "Ascend910B4", output = "out4",
+  params = { { "l2.size", "48MiB", "96MiB" }, { "hbm.bandwidth", "400GB/s", "800GB/s" } } }
+for _ = 1, 2 do -- a second call finds the folder free again
+  local result = vinci.sweep(given)
+  assert(result.points == 4 and result.operators == 4 and result.failed == 0 and #result.rows == 4)
+  local least = result.rows[result.best]
+  assert(math.abs(least.total_us - result.best_us) < 0.0005)
+  for i, row in ipairs(result.rows) do
+    assert(row.status == "ok" and row.operators == 4 and row.total_us >= least.total_us)
+  end
+  assert(result.rows[3]["l2.size"] == "96MiB" and result.file == "out4/results.csv")
+end
+given.op = "matmul"
+local good, problem = pcall(vinci.sweep, given)
+assert(not good)
+print(problem)
+END
+keep "$vinci" lua list.lua
+report "the same from Lua" "$(expect 0 ''; cmp first.csv out4/results.csv)"
+report "a list and an operator in Lua" "$(expect 0 '' "argument 'options.ops' does not go with op")"
 sweep list.csv -p soc=Ascend910B4,Ascend910B2,Ascend910B0 -o chips
 report "a chip that is unknown fails its point" "$(expect 0 - '3 points of 4 operators, 1 failed'
   tail -n 1 chips/results.csv | grep -q "^Ascend910B0,failed,4,3,,.*unknown SoC 'Ascend910B0'" || cat chips/results.csv)"

@@ -2,8 +2,8 @@
 /* Whether a text is JSON, before a page is made of it: a browser would show an empty page. */
 #include <string.h>
 
-#include "cli/report/report.h"
 #include "core/base/json.h"
+#include "traces/report/report.h"
 
 enum { DEPTH_MAX = 64 };
 

@@ -7,12 +7,12 @@
  */
 #include <string.h>
 
-#include "cli/report/report.h"
 #include "core/base/diag.h"
+#include "traces/report/report.h"
 
 static const unsigned char page[] = {
-#ifdef VINCI_REPORT_PAGE
-#include "cli/report/page.inc"
+#if __has_include("traces/report/page.inc") /* made where npm or a release gives uPlot */
+#include "traces/report/page.inc"
 #endif
     0};
 static const char mark[] = "@DATA@";

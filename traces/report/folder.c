@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/report/report.h"
 #include "core/base/diag.h"
 #include "traces/export/report.h"
+#include "traces/report/report.h"
 
 /* A page of more would not open in a browser. */
 #define FILE_BYTES_MAX ((size_t)1 << 30)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What `vinci report` puts into its page, and the page. */
-#ifndef VINCI_CLI_REPORT_REPORT_H
-#define VINCI_CLI_REPORT_REPORT_H
+#ifndef VINCI_TRACES_REPORT_REPORT_H
+#define VINCI_TRACES_REPORT_REPORT_H
 
 #include "core/base/file.h"
 #include "core/vinci.h"
