@@ -157,8 +157,11 @@ def histograms(cases):
                 at = np.floor((number - first) * np.float32(bins / (high - low)))
                 inside = (number >= first) & (number <= last)
             at = np.minimum(at[inside], bins - 1).astype(int)
-            cases.add("histogram shape=%s bins=%d min=%.17g max=%.17g dtype=%s" % (shape, bins, low, high, dtype), {"x": x.reshape(-1)},
+            cases.add("histogram shape=%s bins=%d min=%.17g max=%.17g dtype=%s" % (shape, bins, low, high, dtype), {"x": x},
                       {"y": np.bincount(at, minlength=bins).astype(np.int32)})
+            if x.size <= 4096:
+                cases.add("histogram_rows shape=%s bins=%d min=%.17g max=%.17g dtype=%s blocks=1" % (shape, bins, low, high, dtype),
+                          {"x": x}, {"counts": np.bincount(at, minlength=bins).astype(np.float32).reshape(1, -1)})
 
 
 GROUPS = [selects, nonzeros, losses, pools, masks, histograms]

@@ -7,6 +7,7 @@
  * vector unit has no instruction that adds at addresses, so the time grows with the bins.
  */
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
@@ -251,11 +252,15 @@ static enum vinci_status setup(struct lower_job *job) {
     return status;
   uint64_t cols, blocks, cores = soc_core_count(job->soc, emit_vector_core(job->soc));
   share(all, cores, 0, &cols, &blocks);
-  status = composite_add(job, "histogram_rows", rows,
-                         "shape=%" PRIu64 " bins=%" PRIu64
-                         " min=%.17g max=%.17g dtype=%s cols=%" PRIu64 " blocks=%" PRIu64,
-                         all, bins, lower_get(job, "min")->number, lower_get(job, "max")->number,
-                         dtype_name(lower_get(job, "dtype")->dtype), min_u64(cols, all), blocks);
+  char extents[TENSOR_RANK_MAX * 24];
+  for (unsigned i = 0, used = 0; i < shape->rank; i++)
+    used += (unsigned)snprintf(extents + used, sizeof extents - used, i ? "x%" PRIu64 : "%" PRIu64,
+                               shape->shape[i]);
+  status = composite_add(
+      job, "histogram_rows", rows,
+      "shape=%s bins=%" PRIu64 " min=%.17g max=%.17g dtype=%s cols=%" PRIu64 " blocks=%" PRIu64,
+      extents, bins, lower_get(job, "min")->number, lower_get(job, "max")->number,
+      dtype_name(lower_get(job, "dtype")->dtype), min_u64(cols, all), blocks);
   if (status == VINCI_OK)
     status = composite_add(job, "reduce_sum", sum,
                            "shape=%" PRIu64 "x%" PRIu64 " axis=0 dtype=fp32", blocks, bins);
