@@ -276,6 +276,7 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/vector/gather.c \
 	traces/lower/vector/global_pool.c \
 	traces/lower/vector/halves.c \
+	traces/lower/vector/histogram.c \
 	traces/lower/vector/indices.c \
 	traces/lower/vector/kernel.c \
 	traces/lower/vector/kernel.h \

@@ -26,10 +26,10 @@ struct stream {
   uint32_t core; /* that executes */
   uint64_t row;  /* next */
   uint64_t end;
-  uint64_t turns;        /* rows that are no instructions, so far */
-  uint32_t tensor_hint;  /* where the last GM range was found */
-  bool unchecked_ranges; /* whoever executes looks at them */
-  struct known *known;   /* instructions that were checked before; NULL: not kept */
+  uint64_t turns;          /* rows that are no instructions, so far */
+  uint32_t tensor_hint;    /* where the last GM range was found */
+  bool unchecked_ranges;   /* whoever executes looks at them */
+  struct known *known;     /* instructions that were checked before; NULL: not kept */
   struct stream_data data; /* set after stream_start() */
   int64_t *variables;
   int64_t *loop_count; /* by loop variable */

@@ -141,7 +141,30 @@ def masks(cases):
                   {"y": mask_bits(size, keep, *keys)})
 
 
-GROUPS = [selects, nonzeros, losses, pools, masks]
+def histograms(cases):
+    """The bin in single precision, as documented; elements outside and NaN are in none, the end is in the last bin."""
+    for shape, bins, low, high in [("1", 1, 0, 1), ("7x9", 5, -1, 1), ("100003", 100, -0.7, 0.3), ("4096", 256, -2, 2),
+                                   ("65x63", 384, -1, 1), ("3x12289", 10, 0, 7)]:
+        for dtype in ["fp32", "fp16", "bf16", "int32"]:
+            x = cases.draw(shape, dtype, -1.5, 1.5) if dtype != "int32" else cases.draw(shape, dtype, -9, 9)
+            if dtype != "int32":
+                x.flat[::5] = rounded(np.array(high), dtype)
+                x.flat[1::7] = rounded(np.array(low), dtype)
+                x.flat[2::11], x.flat[3::13], x.flat[4::17] = np.nan, np.inf, -np.inf
+            number = wide(x).astype(np.float32)
+            first, last = np.float32(low), np.float32(high)
+            with np.errstate(invalid="ignore"):
+                at = np.floor((number - first) * np.float32(bins / (high - low)))
+                inside = (number >= first) & (number <= last)
+            at = np.minimum(at[inside], bins - 1).astype(int)
+            cases.add("histogram shape=%s bins=%d min=%.17g max=%.17g dtype=%s" % (shape, bins, low, high, dtype), {"x": x},
+                      {"y": np.bincount(at, minlength=bins).astype(np.int32)})
+            if x.size <= 4096:
+                cases.add("histogram_rows shape=%s bins=%d min=%.17g max=%.17g dtype=%s blocks=1" % (shape, bins, low, high, dtype),
+                          {"x": x}, {"counts": np.bincount(at, minlength=bins).astype(np.float32).reshape(1, -1)})
+
+
+GROUPS = [selects, nonzeros, losses, pools, masks, histograms]
 
 if __name__ == "__main__":
     sys.exit(main(GROUPS, __doc__))

@@ -172,10 +172,8 @@ static enum vinci_status run_kernel(struct net_values *values, const struct grap
   return status;
 }
 
-/*
- * Rows by their indices. The kernel moves as many rows, but which of them is a stated series, as
- * traces have no addresses that depend on data (traces/lower/vector/gather.c).
- */
+/* Rows by their indices. Those below 0 count from the end, which the kernel does not know
+ * (traces/lower/vector/gather.c). */
 static bool gather_rows(struct net_values *values, const struct graph_node *node) {
   int64_t shape[2];
   if (strcmp(node->op, "gather") != 0 || node->input_count != 2 ||

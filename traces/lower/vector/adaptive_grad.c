@@ -2,7 +2,7 @@
 /*
  * adaptive_avg_pool_grad: each element of dy, multiplied by its share, goes to all elements of its
  * window. dy is read and multiplied once. A tile is some positions of the last dimension that is
- * pooled, with all that is behind them, and a copy for each element of a window stores it.
+ * pooled, with all that is behind them, and is stored once for each element of a window.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static void lay_out(struct vtile *tile) {
   tile->ub_bytes = used;
 }
 
-/* Whole rows; where none fits, a part of one. */
+/* Whole rows, or a part of a row where none fits. */
 static void split(const struct lower_job *job, struct vkernel *kernel, unsigned halvings) {
   struct vtile *tile = &kernel->tile;
   const uint64_t unit = LINE_BYTES / vtile_bytes(((const struct spread *)kernel)->type);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gather: rows of a table by a list of indices. Traces have no addresses that depend on data, so
- * the indices are a stated series, (first + i * step) modulo the rows of the table. The list is
- * copied to UB and waited for, as kernels do that read it, but what it holds changes nothing.
+ * gather: rows of a table by a list of indices, which is copied to UB, waited for, and read by the
+ * scalar unit. Times, which do not depend on values, take the indices to be a stated series, (first
+ * + i * step) modulo the rows of the table.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -68,8 +68,9 @@ static void load(struct emit *e, struct vkernel *kernel) {
   emit_handshake(e, PIPE_MTE2, PIPE_S, INDEX_FLAG);
   struct expr r = emit_for(e, "r", tile->n_rows);
   struct expr place = x_mul(x_add(tile->row, r), lower_get(kernel->job, "step")->size % rows);
-  struct expr index =
-      emit_assigned(e, "index", x_mod(x_add(lower_get(kernel->job, "first")->size, place), rows));
+  struct expr index = emit_read_word(
+      e, "index", x_mod(x_add(lower_get(kernel->job, "first")->size, place), rows),
+      x_at(x_add(tile->slot, gather->index.address), r, vtile_bytes(gather->index.dtype)));
   vtile_load_run(
       e, gather->out.dtype, x_add(tile->slot, x_mul(r, gather->out.pitch * bytes)),
       x_add(x_add(x_name(e, "x"), x_mul(index, tile->space.cols * bytes)), x_mul(tile->col, bytes)),
@@ -165,5 +166,5 @@ static bool call_gather(struct lower_call *call) {
 static const struct lower_template template = VKERNEL_TEMPLATE(setup);
 
 LOWER_OPERATOR(gather, "Gather|GatherV2|GatherV2D|GatherV3|Embedding|Index|PagedCacheLoadNdKernel",
-               "y = rows of x by the indices x1, taken to be (first + i * step) % rows", keys,
-               &template, NULL, call_gather)
+               "y = rows of x by the indices x1, for times taken to be (first + i * step) % rows",
+               keys, &template, NULL, call_gather)

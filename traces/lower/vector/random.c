@@ -30,7 +30,19 @@ enum {
   HALF = 16
 };
 /* Registers: the counters; of each of two products: upper half, lower half, and two more. */
-enum { C0, C1, C2, C3, HIGH, LOW, PRODUCT, CARRY, SECOND = WORDS, REGISTERS = 12, TABLE = REGISTERS };
+enum {
+  C0,
+  C1,
+  C2,
+  C3,
+  HIGH,
+  LOW,
+  PRODUCT,
+  CARRY,
+  SECOND = WORDS,
+  REGISTERS = 12,
+  TABLE = REGISTERS
+};
 
 static const uint32_t factors[] = {0xD2511F53, 0xCD9E8D57}, key_steps[] = {0x9E3779B9, 0xBB67AE85};
 

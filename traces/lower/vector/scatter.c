@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * scatter: rows to where a list of indices says, in place of what is there or added to that. As for
- * gather, the indices are a stated series, (first + i * step) modulo the rows of the table, and the
- * list is copied to UB and waited for. Sums are atomic stores: their order is open.
+ * gather, the scalar unit reads the list in UB, and for times the indices are a stated series,
+ * (first + i * step) modulo the rows of the table. Sums are atomic stores: their order is open.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -88,8 +88,9 @@ static void store(struct emit *e, struct vkernel *kernel) {
   uint64_t bytes = kernel->element_bytes, rows = scatter->table_rows;
   struct expr r = emit_for(e, "r", tile->n_rows);
   struct expr place = x_mul(x_add(tile->row, r), lower_get(kernel->job, "step")->size % rows);
-  struct expr index =
-      emit_assigned(e, "index", x_mod(x_add(lower_get(kernel->job, "first")->size, place), rows));
+  struct expr index = emit_read_word(
+      e, "index", x_mod(x_add(lower_get(kernel->job, "first")->size, place), rows),
+      x_at(x_add(tile->slot, scatter->index.address), r, vtile_bytes(scatter->index.dtype)));
   vtile_store_run(
       e, scatter->x.dtype,
       x_add(x_add(x_name(e, "y"), x_mul(index, tile->space.cols * bytes)), x_mul(tile->col, bytes)),
@@ -231,9 +232,11 @@ SCATTER(
     scatter_update,
     "ScatterUpdate|InplaceUpdate|InplaceIndexCopy|ScatterNdUpdate|IndexPutV2|"
     "ReshapeAndCacheNdKernel|ReshapeAndCache",
-    "rows of y by the indices x1 become those of x; indices are taken to be (first + i * step) % "
-    "rows, all different",
+    "rows of y by the indices x1, all different, become those of x; for times indices are taken to "
+    "be (first + i * step) % rows",
     update_keys, .adds = false)
-SCATTER(scatter_add, "ScatterAdd|InplaceIndexAdd",
-        "rows of x are added to rows of y by the indices x1, taken to be (first + i * step) % rows",
-        add_keys, .adds = true)
+SCATTER(
+    scatter_add, "ScatterAdd|InplaceIndexAdd",
+    "rows of x are added to rows of y by the indices x1, for times taken to be (first + i * step) "
+    "% rows",
+    add_keys, .adds = true)

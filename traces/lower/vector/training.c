@@ -173,7 +173,7 @@ static const struct lower_template embedding_template = COMPOSITE_TEMPLATE(embed
  * us with a table of 622 MB, which no kernel fills in that time. */
 LOWER_OPERATOR(embedding_grad, "",
                "y = sums of the rows of x with one index, 0 where there are none; the indices x1 "
-               "are taken to be (first + i * step) % rows",
+               "are for times taken to be (first + i * step) % rows",
                embedding_keys, &embedding_template, NULL, NULL)
 
 static const struct lower_key slice_keys[] = {
