@@ -239,6 +239,14 @@ static uint64_t gm_bytes(const struct matmul *mm, const struct matmul_tiling *t)
          results * (mm->out_bytes + (mm->residual ? mm->element_bytes : 0)) + parts;
 }
 
+/* Blocks go from the cube core to the vector cores: these wait for the first block, and begin with
+ * the last when the cube has ended. */
+static uint64_t cycles_with_vectors(const struct vinci_soc *soc, const struct matmul_tiling *t,
+                                    uint64_t total, uint64_t vectors, uint64_t blocks) {
+  uint64_t launch = start_spread_cycles(soc, KERNEL_CUBE, t->cores), cube = total - launch;
+  return launch + max_u64(cube + vectors / blocks, vectors + cube / blocks);
+}
+
 bool matmul_cost(struct lower_job *job) {
   const struct matmul *mm = job->data;
   const struct vinci_soc *soc = job->soc;
@@ -262,10 +270,12 @@ bool matmul_cost(struct lower_job *job) {
       device + cost->mte2_cycles / panels);
   if (t.split > 1)
     cost->total_cycles += matmul_split_cycles(soc, mm, &t);
-  if (mm->vectors)
-    cost->total_cycles =
-        max_u64(cost->total_cycles, mm->vectors->cycles(soc, mm, &t, blocks, loads_of(&t, false))) +
-        cost->mte2_cycles / panels;
+  if (mm->vectors) {
+    uint64_t vectors = mm->vectors->cycles(soc, mm, &t, blocks, loads_of(&t, false));
+    cost->total_cycles = mm->vectors->make_b
+                             ? max_u64(cost->total_cycles, vectors) + cost->mte2_cycles / panels
+                             : cycles_with_vectors(soc, &t, cost->total_cycles, vectors, blocks);
+  }
   cost->blocks = (uint32_t)t.cores;
   cost->shares = t.split > 1 || matmul_is_flat(mm) ? 0 : t.blocks_total;
   cost->gm_bytes = gm_bytes(mm, &t);
