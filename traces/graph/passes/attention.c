@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * softmax(scale * Q K^T) V as one kernel (flash attention), where a core pair of cube and vector
- * cores can run that and the estimate is below that of its parts. Heads are found as exporters
- * write them: Q, K, V of [B, N, S, D], often transposed from [B, S, N, D], which the kernel can
- * read too, so that the transpositions go.
+ * softmax(scale * Q K^T) V as one kernel (flash attention), where a core, or a pair of cube and
+ * vector cores, can run that and the estimate is below that of its parts. Heads are found as
+ * exporters write them: Q, K, V of [B, N, S, D], often transposed from [B, S, N, D], which the
+ * kernel can read too, so that the transpositions go.
  */
 #include <math.h>
 #include <stdio.h>

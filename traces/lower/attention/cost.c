@@ -108,6 +108,7 @@ static void vector_step(struct estimate *x) {
         x->softmax,
         issue_cycles(x->soc, slices, gradient_instructions + parts * gradient_part_instructions));
     x->out *= 2;
+    x->in = 2 * slices * copy_cycles(x->soc, PATH_GM_UB, t->slice * t->cols * WORD_BYTES);
     return;
   }
   x->softmax = rows * t->cols / ROWWISE_LANES *
@@ -285,10 +286,26 @@ static uint64_t forward_cycles(const struct estimate *x, uint64_t shared, uint64
   return t->splits > 1 ? total + attention_join_end(x->soc, x->at, t, t->rows).cycles : total;
 }
 
+/* What the scalar unit of a cube core takes for a step, as cube.c writes the five products of each
+ * panel: with loads, flags and what goes out, and for each tile of 128 keys and 128 columns. */
+static uint64_t gradient_issue_cycles(const struct estimate *x) {
+  const uint64_t of_panel = 35, of_tile = 24, of_part = 35;
+  const struct attention_tiling *t = &x->t;
+  uint64_t tiles = ceil_div(t->panel, ATTENTION_SIDE), parts = ceil_div(t->depth, ATTENTION_SIDE);
+  return issue_cycles(x->soc, t->cols / t->panel, of_panel + tiles * (of_tile + parts * of_part));
+}
+
+/* As above: the cube core waits for both products of a step, then the vector cores for theirs. */
 static uint64_t gradient_cycles(const struct estimate *x, uint64_t shared, uint64_t begin) {
-  uint64_t cube = max_u64(max_u64(x->cube, x->mte1), max_u64(x->mte2, x->fix));
-  uint64_t steps = x->whole * max_u64(cube, x->softmax) / MILLI;
-  return max_u64(steps, shared) + cube + x->softmax + 2 * begin +
+  uint64_t signal = (uint64_t)x->soc->cross_core_cycles;
+  uint64_t cube = max_u64(cube_cycles(x), gradient_issue_cycles(x));
+  uint64_t start = estimate_start(x->soc, KERNEL_ATTENTION, x->t.cores) +
+                   estimate_first_read(x->soc, x->t.cores);
+  uint64_t vector = max_u64(x->softmax, max_u64(x->in, x->out));
+  uint64_t ends = (x->in + x->out) / ceil_div(x->t.rows / ATTENTION_VECTORS, x->t.slice);
+  uint64_t chain = (cube + ends + x->softmax + 2 * signal) / 2;
+  uint64_t steps = x->whole * max_u64(max_u64(cube, vector), chain) / MILLI + x->share * signal;
+  return start + max_u64(steps, shared) + cube + vector + 2 * begin +
          launch_cycles(x->soc, CORE_AIC, x->t.cores) +
          attention_grad_end(x->soc, x->at, x->t.depth, true).cycles +
          attention_grad_end(x->soc, x->at, x->t.depth, false).cycles;

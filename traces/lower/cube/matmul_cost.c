@@ -322,6 +322,14 @@ static uint64_t together_cycles(const struct lower_job *job, const struct matmul
   return max_u64(busiest, line->device_cycles) + cost->mte2_cycles / line->groups;
 }
 
+/* Blocks go from the cube core to the vector cores: these wait for the first block, and begin with
+ * the last when the cube has ended. */
+static uint64_t cycles_with_vectors(const struct vinci_soc *soc, const struct matmul_tiling *t,
+                                    uint64_t total, uint64_t vectors, uint64_t blocks) {
+  uint64_t launch = start_spread_cycles(soc, KERNEL_CUBE, t->cores), cube = total - launch;
+  return launch + max_u64(cube + vectors / blocks, vectors + cube / blocks);
+}
+
 bool matmul_cost(struct lower_job *job) {
   const struct matmul *mm = job->data;
   const struct vinci_soc *soc = job->soc;
@@ -347,10 +355,13 @@ bool matmul_cost(struct lower_job *job) {
   cost->total_cycles = cube_total_cycles(job, &t, &line);
   if (t.split > 1)
     cost->total_cycles += matmul_split_cycles(soc, mm, &t);
-  if (mm->vectors)
-    cost->total_cycles = max_u64(together_cycles(job, &t, &line),
-                                 mm->vectors->cycles(soc, mm, &t, blocks, loads_of(&t, false))) +
-                         cost->mte2_cycles / line.groups;
+  if (mm->vectors) {
+    uint64_t together = together_cycles(job, &t, &line);
+    uint64_t vectors = mm->vectors->cycles(soc, mm, &t, blocks, loads_of(&t, false));
+    cost->total_cycles = mm->vectors->make_b
+                             ? max_u64(together, vectors) + cost->mte2_cycles / line.groups
+                             : cycles_with_vectors(soc, &t, together, vectors, blocks);
+  }
   cost->blocks = (uint32_t)t.cores;
   cost->shares = t.split > 1 || matmul_is_flat(mm) ? 0 : t.blocks_total;
   cost->gm_bytes = gm_bytes(mm, &t);

@@ -208,24 +208,38 @@ static bool fits(struct lower_job *job, const struct matmul_tiling *t) {
   return vtile_ub_holds(job, "a slice of a block", lay_out(job->data, t).end);
 }
 
-/* Six passes over half of each block. The scales of its columns come in before, behind the last use
- * of those of the block before; its first rows come in and its last leave alone. */
+/* What the rows of a slice take to leave; each that is cut takes the engine some cycles more. */
+static uint64_t store_cycles(const struct vinci_soc *soc, const struct matmul *mm,
+                             const struct matmul_tiling *t, uint64_t rows) {
+  uint64_t bytes = vtile_bytes(((const struct quant *)mm->own)->out);
+  const struct path_cost *out = &soc->path[PATH_UB_GM];
+  uint64_t cut = (mm->n | t->bn) * bytes % BLOCK_BYTES ? rows : 0;
+  return estimate_copies(out, rows * t->bn * bytes, 1) +
+         cut * (uint64_t)out->unaligned_mcycles / MILLI;
+}
+
+/*
+ * Six passes over half of each block, slice after slice, whose copies overlap. The first slice of a
+ * block waits for the scales of its columns, behind the last use of those of the block before, and
+ * its buffer until what lies there has left.
+ */
 static uint64_t cycles(const struct vinci_soc *soc, const struct matmul *mm,
                        const struct matmul_tiling *t, uint64_t blocks, uint64_t loads) {
   const uint64_t passes = 6, ordered = 6, instructions = 30; /* of a slice */
   const struct layout x = lay_out(mm, t);
   uint64_t half = ceil_div(min_u64(t->bm, mm->m), MATMUL_VECTORS);
-  uint64_t bytes = half * t->bn * ACCUMULATOR_BYTES, slices = ceil_div(half, x.rows);
+  uint64_t slices = ceil_div(half, x.rows), rows = ceil_div(half, slices);
+  uint64_t bytes = rows * t->bn * ACCUMULATOR_BYTES;
   uint64_t start = (uint64_t)soc->vector_class[VECTOR_CLASS_TWO].startup_mcycles / MILLI;
   const struct path_cost *in = &soc->path[PATH_GM_UB];
-  uint64_t load = cube_cycles_at(bytes, (uint64_t)in->mbytes_per_cycle) +
-                  slices * (uint64_t)in->startup_mcycles / MILLI;
-  uint64_t issue = slices * instructions * kernel_issue_cycles(soc, KERNEL_ELEMENTWISE);
-  uint64_t vector = passes * bytes / REPEAT_BYTES + slices * ordered * start;
+  uint64_t load_start = (uint64_t)in->startup_mcycles / MILLI;
+  uint64_t load = cube_cycles_at(bytes, (uint64_t)in->mbytes_per_cycle) + load_start;
+  uint64_t compute = max_u64(passes * bytes / REPEAT_BYTES + ordered * start,
+                             instructions * kernel_issue_cycles(soc, KERNEL_ELEMENTWISE));
+  uint64_t store = store_cycles(soc, mm, t, rows);
   (void)loads;
-  uint64_t ends = 2 * (uint64_t)in->startup_mcycles / MILLI + (uint64_t)soc->cross_core_cycles +
-                  estimate_copies(&soc->path[PATH_UB_GM], bytes / slices / 2, 1);
-  return blocks * (max_u64(max_u64(vector, issue), load) + ends);
+  uint64_t first = load_start + (uint64_t)soc->cross_core_cycles + load + compute + store;
+  return blocks * (first + (slices - 1) * max_u64(compute, max_u64(load, store)));
 }
 
 const struct matmul_vectors quant_vectors = {
