@@ -12,6 +12,9 @@ local WIDTH = O.WIDTH
 
 local function refuse(format, ...) error(("vinci.transformer: " .. format):format(...), 0) end
 
+local MOST = 1000000000 -- so that products of two stay whole numbers
+local MICRO_BATCHES_MOST = 65536 -- each is rows of the job
+
 -- A copy of a table of whole numbers, words and flags; the defaults say which fields there are.
 local function fields(given, defaults, needed, what)
   local out = {}
@@ -21,8 +24,8 @@ local function fields(given, defaults, needed, what)
   end
   for key in pairs(needed) do
     if out[key] == nil then refuse("%s needs %s: %s", what, key, needed[key]) end
-    if math.type(out[key]) ~= "integer" or out[key] < 1 then
-      refuse("%s of the %s is %s, not a whole number from 1", key, what, tostring(out[key]))
+    if math.type(out[key]) ~= "integer" or out[key] < 1 or out[key] > MOST then
+      refuse("%s of the %s is %s, not a whole number from 1 to %d", key, what, tostring(out[key]), MOST)
     end
   end
   for key, value in pairs(defaults) do
@@ -59,6 +62,9 @@ end
 
 -- Of layers over stages and of experts over ranks.
 local function schedule_misfit(model, split, micro_batches)
+  if micro_batches > MICRO_BATCHES_MOST then
+    return ("%d micro batches: at most %d are simulated"):format(micro_batches, MICRO_BATCHES_MOST)
+  end
   if model.layers % (split.pp * split.vpp) ~= 0 then
     return split.vpp == 1 and ("%d layers over pp=%d"):format(model.layers, split.pp) or
       ("%d layers over pp=%d times vpp=%d"):format(model.layers, split.pp, split.vpp)
