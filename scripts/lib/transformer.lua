@@ -12,7 +12,8 @@ local WIDTH = O.WIDTH
 
 local function refuse(format, ...) error(("vinci.transformer: " .. format):format(...), 0) end
 
-local MOST = 1000000000 -- so that products of two stay whole numbers
+local MOST = 1 << 24
+local WEIGHTS_MOST = 1e15 -- bytes of weights, and products of extents, stay whole numbers
 local MICRO_BATCHES_MOST = 65536 -- each is rows of the job
 
 -- A copy of a table of whole numbers, words and flags; the defaults say which fields there are.
@@ -55,6 +56,9 @@ function M.model(given)
   if model.imbalance < 1 then refuse("imbalance of the model is %g: the fullest rank has at least the mean, 1.0", model.imbalance) end
   if model.experts > 0 and (model.top_k < 1 or model.top_k > model.experts) then
     refuse("top_k is %d of %d experts", model.top_k, model.experts)
+  end
+  if 1.0 * model.layers * model.hidden * math.max(model.ffn, model.hidden) * math.max(model.experts, 1) > WEIGHTS_MOST then
+    refuse("the model has more than %g weights", WEIGHTS_MOST)
   end
   if model.heads % model.kv_heads ~= 0 then refuse("%d heads are no multiple of %d kv_heads", model.heads, model.kv_heads) end
   return model
