@@ -140,6 +140,18 @@ static void write_report(void *context, FILE *out) {
 
 static bool is_stdout(const char *path) { return path && strcmp(path, "-") == 0; }
 
+/* Readers of a report find nothing else on standard output. */
+static enum vinci_status check_outputs(const struct gate_settings *settings,
+                                       struct vinci_diag *diag) {
+  int taken = is_stdout(settings->junit) + is_stdout(settings->tap) +
+              is_stdout(settings->markdown) + is_stdout(settings->gitlab);
+  if (taken + (taken && settings->github) <= 1)
+    return VINCI_OK;
+  (void)diag_error(diag, VINCI_E_USAGE, "several reports go to standard output");
+  diag_hint(diag, "give files to all but one, such as --junit=gate.xml");
+  return VINCI_E_USAGE;
+}
+
 static enum vinci_status write_reports(const struct gate_settings *settings, const vinci_gate *gate,
                                        struct vinci_diag *diag) {
   const struct {
@@ -184,7 +196,7 @@ static bool compare(struct gate *gate, vinci_gate **out, struct vinci_diag *diag
 static int check_suite(struct gate *gate) {
   struct vinci_diag diag = {0}, unwritten = {0};
   vinci_gate *found;
-  if (!compare(gate, &found, &diag))
+  if (check_outputs(&gate->settings, &diag) != VINCI_OK || !compare(gate, &found, &diag))
     return cli_fail(&diag);
   bool written = write_reports(&gate->settings, found, &unwritten) == VINCI_OK;
   int exit_code = written ? vinci_gate_exit_code(found) : cli_fail(&unwritten);

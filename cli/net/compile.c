@@ -67,8 +67,7 @@ enum vinci_status net_check_layer_options(const struct net_run_settings *setting
     (void)diag_error(diag, VINCI_E_USAGE,
                      "--%s is for networks of layers; this graph has kernels alone",
                      options[i].name);
-    diag_hint(diag, "leave the option out, or give the network that 'vinci net compile' made the "
-                    "kernels of");
+    diag_hint(diag, "leave the option out, or run what 'vinci net compile' with the option writes");
     return VINCI_E_USAGE;
   }
   return VINCI_OK;

@@ -113,9 +113,9 @@ VINCI_MUST_CHECK enum vinci_status net_compile_choose(const struct net_run_setti
                                                       struct compile_options *out,
                                                       struct vinci_diag *diag);
 /* Refuses options that only say how layers become kernels when the graph has no layers. */
-VINCI_MUST_CHECK enum vinci_status
-net_check_layer_options(const struct net_run_settings *settings, const struct graph *graph,
-                        struct vinci_diag *diag);
+VINCI_MUST_CHECK enum vinci_status net_check_layer_options(const struct net_run_settings *settings,
+                                                           const struct graph *graph,
+                                                           struct vinci_diag *diag);
 /* Turns a graph of layers into kernels. The caller frees the result, also after an error. */
 VINCI_MUST_CHECK enum vinci_status
 net_compile_layers(const struct net_run_settings *settings, const struct vinci_soc *soc,

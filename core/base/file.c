@@ -105,7 +105,8 @@ void file_view_close(struct file_view *view) {
   *view = (struct file_view){0};
 }
 
-/* Closes what was written; true when all of the text is out. A pipe has nothing to bring to a disk. */
+/* Closes what was written; true when all of the text is out. A pipe has nothing to bring to a disk.
+ */
 static bool close_written(FILE *out, bool to_disk) {
   int error = errno; /* of the writer, when its writes have failed */
   bool failed = ferror(out);
@@ -120,8 +121,8 @@ static bool close_written(FILE *out, bool to_disk) {
   return !failed;
 }
 
-/* A device, a pipe or a socket has no earlier content to protect, and a file that took its name would
- * destroy what other programs use under that name. */
+/* A device, a pipe or a socket has no earlier content to protect, and a file that took its name
+ * would destroy what other programs use under that name. */
 static enum vinci_status write_special(const char *path, void (*writer)(void *context, FILE *out),
                                        void *context, struct vinci_diag *diag) {
   FILE *out = fopen(path, "w");
@@ -138,7 +139,8 @@ enum vinci_status file_replace(const char *path, void (*writer)(void *context, F
   struct stat info;
   if (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))
     return write_special(path, writer, context, diag);
-  /* Of a symbolic link the file behind the link is replaced. What does not exist yet has the name given. */
+  /* Of a symbolic link the file behind the link is replaced. What does not exist yet has the name
+   * given. */
   if (!realpath(path, target) &&
       snprintf(target, sizeof target, "%s", path) >= (int)sizeof target) {
     errno = ENAMETOOLONG;

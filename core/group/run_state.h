@@ -45,11 +45,11 @@ struct rank {
   uint32_t first_stream, stream_count;
   bool *events;
   uint32_t working, communicating, receiving; /* streams; receiving: those in a receive */
-  uint64_t since_ps;               /* the counters below are right up to there */
-  uint64_t issue_free_ps;          /* when the device can issue the next notify */
-  uint64_t taken_rate;             /* of the memory, by transfers and copies */
-  uint32_t speed_milli;            /* 0: down */
-  uint64_t up_ps;                  /* of a device that is down: when it is back */
+  uint64_t since_ps;                          /* the counters below are right up to there */
+  uint64_t issue_free_ps;                     /* when the device can issue the next notify */
+  uint64_t taken_rate;                        /* of the memory, by transfers and copies */
+  uint32_t speed_milli;                       /* 0: down */
+  uint64_t up_ps;                             /* of a device that is down: when it is back */
   struct group_rank_result result;
 };
 

@@ -114,29 +114,32 @@ static void head_line(const struct group_training *training, char out[LINE_BYTES
   snprintf(out, LINE_BYTES_MAX, "vinci-training 1 %016" PRIx64 "\n", digest_of(training));
 }
 
-/* Takes the runs of a text; *used is the length of what is right. */
-static enum vinci_status take_runs(const struct group_training *training, const char *path,
-                                   const char *text, uint32_t count,
-                                   struct group_training_run *runs, uint32_t *known, size_t *used,
-                                   struct vinci_diag *diag) {
+/* A file that begins otherwise belongs to others, and is not written over. A kill can have cut the
+ * head. */
+static enum vinci_status check_head(const struct group_training *training, const char *path,
+                                    const char *text, size_t length, struct vinci_diag *diag) {
   char head[LINE_BYTES_MAX];
   head_line(training, head);
-  size_t length = strlen(head);
+  if (memcmp(text, head, min_u64(length, strlen(head))) == 0)
+    return VINCI_OK;
+  (void)diag_error(diag, VINCI_E_INPUT, "%s is no checkpoint of this training", path);
+  diag_hint(diag, "it begins with other settings; give another file, or remove it");
+  return VINCI_E_INPUT;
+}
+
+/* Takes the runs of a text with the right head; returns the length of what is right. */
+static size_t take_runs(const char *text, uint32_t count, struct group_training_run *runs,
+                        uint32_t *known) {
   const char *end = strchr(text, '\n');
-  if (end && strncmp(text, head, length) != 0) {
-    (void)diag_error(diag, VINCI_E_INPUT, "%s is no checkpoint of this training", path);
-    diag_hint(diag, "it begins with other settings; give another file, or remove it");
-    return VINCI_E_INPUT;
-  }
-  *used = end ? length : 0;
+  size_t used = end ? (size_t)(end + 1 - text) : 0;
   for (*known = 0; end && *known < count; (*known)++) {
-    const char *line = text + *used;
+    const char *line = text + used;
     end = strchr(line, '\n');
     if (!end || !read_run(*known, line, (size_t)(end + 1 - line), &runs[*known]))
       break;
-    *used += (size_t)(end + 1 - line);
+    used += (size_t)(end + 1 - line);
   }
-  return VINCI_OK;
+  return used;
 }
 
 /* Opens the file behind its last whole line, unless it holds all runs; *known runs are read. */
@@ -150,7 +153,9 @@ static enum vinci_status open_file(const struct group_training *training, uint32
     char *text = file_read(kept->path, FILE_BYTES_MAX, &length, diag);
     if (!text)
       return VINCI_E_IO;
-    status = take_runs(training, kept->path, text, count, runs, known, &used, diag);
+    status = check_head(training, kept->path, text, length, diag);
+    if (status == VINCI_OK)
+      used = take_runs(text, count, runs, known);
     free(text);
   }
   if (status != VINCI_OK || *known == count)

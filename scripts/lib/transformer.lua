@@ -12,6 +12,10 @@ local WIDTH = O.WIDTH
 
 local function refuse(format, ...) error(("vinci.transformer: " .. format):format(...), 0) end
 
+local MOST = 1 << 24
+local WEIGHTS_MOST = 1e15 -- bytes of weights, and products of extents, stay whole numbers
+local MICRO_BATCHES_MOST = 65536 -- each is rows of the job
+
 -- A copy of a table of whole numbers, words and flags; the defaults say which fields there are.
 local function fields(given, defaults, needed, what)
   local out = {}
@@ -21,8 +25,8 @@ local function fields(given, defaults, needed, what)
   end
   for key in pairs(needed) do
     if out[key] == nil then refuse("%s needs %s: %s", what, key, needed[key]) end
-    if math.type(out[key]) ~= "integer" or out[key] < 1 then
-      refuse("%s of the %s is %s, not a whole number from 1", key, what, tostring(out[key]))
+    if math.type(out[key]) ~= "integer" or out[key] < 1 or out[key] > MOST then
+      refuse("%s of the %s is %s, not a whole number from 1 to %d", key, what, tostring(out[key]), MOST)
     end
   end
   for key, value in pairs(defaults) do
@@ -53,6 +57,9 @@ function M.model(given)
   if model.experts > 0 and (model.top_k < 1 or model.top_k > model.experts) then
     refuse("top_k is %d of %d experts", model.top_k, model.experts)
   end
+  if 1.0 * model.layers * model.hidden * math.max(model.ffn, model.hidden) * math.max(model.experts, 1) > WEIGHTS_MOST then
+    refuse("the model has more than %g weights", WEIGHTS_MOST)
+  end
   if model.heads % model.kv_heads ~= 0 then refuse("%d heads are no multiple of %d kv_heads", model.heads, model.kv_heads) end
   return model
 end
@@ -71,6 +78,9 @@ end
 
 -- Of layers over stages and of experts over ranks.
 local function schedule_misfit(model, split, micro_batches)
+  if micro_batches > MICRO_BATCHES_MOST then
+    return ("%d micro batches: at most %d are simulated"):format(micro_batches, MICRO_BATCHES_MOST)
+  end
   if #split.stage_layers > 0 then
     local why = list_misfit(model, split)
     if why then return why end

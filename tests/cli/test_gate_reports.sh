@@ -68,7 +68,7 @@ END
 sed -i 's/four,50%/four:50%/' suite.lua
 bless
 
-plan 31
+plan 32
 
 # ---- folders ----------------------------------------------------------------------------------
 gate list suite.lua
@@ -236,3 +236,10 @@ touch 'bare/a b.csv'
 point 'folder = "bare"'
 proof
 report "a trace whose name is no name of a point" "$(says "point 'p/a b': a name has no blanks and none of , \" * ? [ ] \\ #")"
+for both in '--tap=- --gitlab=-' '--gitlab=- --github'; do
+  # shellcheck disable=SC2086 # two options
+  check $both
+  expect 2 "error: several reports go to standard output
+hint: give files to all but one, such as --junit=gate.xml"
+done >problems
+report "one report alone goes to standard output" "$(cat problems)"

@@ -6,7 +6,7 @@ srcdir=${TESTS_SRCDIR:-.}
 . "$srcdir/tests/support/tap.sh"
 vinci=${VINCI:?}
 work_folder test_group_train
-plan 14
+plan 16
 
 # compare NAME WORK INTERVAL BLOCKING WRITING MTBF DETECT RESTART REPAIR UNITS SPARES SHRINK SEED: every part to 2 ms.
 compare() {
@@ -51,6 +51,13 @@ keep "$vinci" group train "$@" -i 1001s -r 300 --checkpoint="$work/torn"
 report "a file of other settings is refused" "$(expect 3 "error: $work/torn is no checkpoint of this training
 hint: it begins with other settings; give another file, or remove it"
   cmp "$work/whole" "$work/torn")"
+printf 'notes of mine, no line end' >"$work/notes"
+keep "$vinci" group train "$@" -i 1000s -r 300 --checkpoint="$work/notes"
+report "a file of somebody else is not written over" "$(expect 3 -
+  [ "$(cat "$work/notes")" = 'notes of mine, no line end' ] || head -2 "$work/notes")"
+head -c 9 "$work/whole" >"$work/begun"
+keep "$vinci" group train "$@" -i 1000s -r 300 --checkpoint="$work/begun"
+report "a head that a kill has cut is begun anew" "$(expect 0 ''; cmp "$work/begun" "$work/whole" 2>&1)"
 keep "$vinci" group train "$@" -i 10min,20min --checkpoint="$work/torn"
 report "a file is of one interval" "$(expect 2 'error: --checkpoint keeps the runs of one interval')"
 

@@ -105,7 +105,7 @@ report "an ablation has a row for each pass" "$(expect 0 '' 'all - dtype')"
 for option in passes=none dtype=fp8 half-ends winograd memory-limit=1 unknown-us=5; do
   keep "$vinci" net run "$example" $soc --$option
   expect 2 "error: --${option%=*} is for networks of layers; this graph has kernels alone
-hint: leave the option out, or give the network that 'vinci net compile' made the kernels of"
+hint: leave the option out, or run what 'vinci net compile' with the option writes"
 done >"$work/problems"
 report "options that say how layers become kernels are refused for kernels" "$(cat "$work/problems")"
 keep "$vinci" net run "$work/kernels.csv" $soc --memory=flat --repeat=1

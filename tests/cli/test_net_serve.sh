@@ -128,7 +128,7 @@ report "gears and requests are needed" "$(expect 2 'error: give --gears and --re
 hint: such as --gears=1,4,8,16 --requests=poisson:rate=2000,count=1000')"
 keep "$vinci" net serve "$family" $soc --gears=1 --requests=poisson:rate=1000,count=1 --passes=none
 report "kernels have no passes" "$(expect 2 "error: --passes is for networks of layers; this graph has kernels alone
-hint: leave the option out, or give the network that 'vinci net compile' made the kernels of")"
+hint: leave the option out, or run what 'vinci net compile' with the option writes")"
 keep "$vinci" net plan "$family"
 report "a family that is read as one graph has a hint" "$(expect 3 - | grep 'exit code'
   case $err in *"hint: 'vinci net serve --gears=1,4' runs a family of graphs"*) ;; *) echo "$err" ;; esac)"

@@ -80,7 +80,7 @@ network "$work/link"
 report "of a link the file behind is replaced" "$([ -L "$work/link" ] || echo "the link is gone"
   cmp "$work/plain" "$work/behind" 2>&1)"
 
-report "nothing is left beside the results" "$(ls "$work" | grep '\.part$')"
+report "nothing is left beside the results" "$(find "$work" -name '*.part')"
 
 if mknod "$work/full" c 1 7 2>/dev/null && [ -c "$work/full" ]; then
   keep network "$work/full"

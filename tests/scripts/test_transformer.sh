@@ -217,7 +217,10 @@ check "errors" <<'END'
 refused("vinci.transformer: model needs", T.model, { layers = 1 })
 refused("has no field 'layer'", T.model, model { layer = 1 })
 refused("dtype of the model is int8", T.model, model { dtype = "int8" })
-refused("layers of the model is 1.5, not a whole number from 1", T.model, model { layers = 1.5 })
+refused("layers of the model is 1.5, not a whole number from 1 to 16777216", T.model, model { layers = 1.5 })
+refused("global_batch of the model is 9223372036854775807, not a whole number from 1 to 16777216", T.model,
+  model { global_batch = math.maxinteger })
+refused("the model has more than 1e+15 weights", T.model, model { hidden = 1 << 24 })
 refused("cannot split 4 layers over pp=3", T.step, clock, model(), { pp = 3 })
 refused("cannot split 6 heads over tp=4", T.step, clock, model(), { tp = 4 })
 refused("stage is 2, not a whole number from 0 to 1", T.memory, model(), { pp = 2 }, 2)

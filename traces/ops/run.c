@@ -359,7 +359,8 @@ static enum vinci_status take_options(struct session *session) {
     return diag_error(session->diag, VINCI_E_USAGE,
                       "a sequence keeps no results: those of a row depend on all rows before");
   if (options->exact && !options->results)
-    return diag_error(session->diag, VINCI_E_USAGE, "--exact compares with results that are kept: give --results=DIR");
+    return diag_error(session->diag, VINCI_E_USAGE,
+                      "--exact compares with results that are kept: give --results=DIR");
   if (options->results && folder_make(options->results, session->diag) != VINCI_OK)
     return VINCI_E_IO;
   request->results = options->results;
