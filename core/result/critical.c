@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/arith.h"
 #include "core/base/clock.h"
 #include "core/base/diag.h"
 
@@ -343,6 +344,9 @@ bool critical_takes_turns(const struct vinci_result *result, const struct critic
   uint64_t pipes = result->total_cycles - other;
   uint64_t busiest = floor_cycles(result, path, CAUSE_COUNT) - path->rest[CRITICAL_LAUNCH];
   *saved_cycles = pipes > busiest ? pipes - busiest : 0;
+  if (result->second_buffer_cycles > 0)
+    *saved_cycles =
+        result->total_cycles - min_u64(result->second_buffer_cycles, result->total_cycles);
   return sum * 100 <= core->active_cycles * OVERLAP_PERCENT &&
          other * 100 <= result->total_cycles * OTHER_PERCENT &&
          *saved_cycles * 100 >= result->total_cycles * SAVED_PERCENT;
