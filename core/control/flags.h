@@ -33,6 +33,7 @@ static inline bool flags_create(struct flags *flags, struct arena *arena,
   flags->ids = (uint32_t)soc->flag_ids;
   flags->line = ARENA_ARRAY(arena, uint32_t, flags_count(soc));
   flags->again = counted ? ARENA_ARRAY(arena, uint8_t, flags_count(soc)) : NULL;
+  flags->spare = NULL;
   return flags->line && (flags->again || !counted);
 }
 
