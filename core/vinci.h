@@ -246,9 +246,7 @@ struct vinci_run_options {
   /* If given: earlier kernels have written N bytes, and no more can be owed. */
   bool l2_written_given;
   uint64_t l2_written_bytes;
-  /* What-if: as though each buffer that a pipe gives back by a flag were there twice, so that pipes
-   * that take turns with one buffer work side by side. The program stays as it is. */
-  bool second_buffers;
+  bool second_buffers; /* what-if: as though each buffer that a flag gives back were there twice */
 };
 
 /*
