@@ -236,8 +236,7 @@ struct vinci_run_options {
    * Results must not depend on the order; tests prove that with this seed. */
   uint64_t part_order_seed;
   /* Called now and then with the simulated time and the share of the instructions
-   * that were issued (0..1000, nearly); returning false ends the run with VINCI_E_LIMIT. May be
-   * NULL. */
+   * that were issued (0..1000, nearly); false ends the run with VINCI_E_LIMIT. May be NULL. */
   bool (*progress)(void *context, uint64_t cycles, unsigned done_permille);
   void *progress_context;
   enum vinci_memory memory;
@@ -246,6 +245,7 @@ struct vinci_run_options {
   /* If given: earlier kernels have written N bytes, and no more can be owed. */
   bool l2_written_given;
   uint64_t l2_written_bytes;
+  bool second_buffers; /* what-if: as though each buffer that a flag gives back were there twice */
 };
 
 /*

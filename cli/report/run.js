@@ -45,7 +45,7 @@ function answerList(report) {
       "advice",
       words.advice,
       critical.side_by_side_saved_cycles
-        ? ` The pipes take turns, as with a single buffer for each tile: with two buffers, side by side, they are expected to save ${percent(critical.side_by_side_saved_cycles, total)}.`
+        ? ` The pipes take turns, as with a single buffer for each tile: with two buffers, side by side, they are expected to save ${percent(critical.side_by_side_saved_cycles, total)}${critical.side_by_side_measured ? "" : " (a rough estimate)"}.`
         : "",
     );
     if (best.number && best.saved_cycles > 0)

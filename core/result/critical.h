@@ -86,7 +86,8 @@ const struct critical_turn *critical_best(const struct critical_turn *turns, siz
 /*
  * Whether the pipes of the core on the critical path take turns, so that most of the time only one
  * is busy: then *saved_cycles are what the run would take less if they worked side by side, as with
- * two buffers for each tile.
+ * two buffers of half the size for each tile: from a run with second buffers of the same size
+ * (result->second_buffer_cycles), or else from what the busiest pipe leaves.
  */
 bool critical_takes_turns(const struct vinci_result *result, const struct critical_path *path,
                           uint64_t *saved_cycles);

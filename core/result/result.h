@@ -164,6 +164,7 @@ struct vinci_result {
   uint64_t events_dropped; /* beyond the capacity: the timeline says so */
   struct result_saving savings[SAVINGS_MAX];
   uint32_t saving_count;
+  uint64_t second_buffer_cycles; /* of a run with second_buffers; 0: not measured */
 };
 
 /* A zeroed result, or NULL. vinci_result_free frees it, its arena and its soc. */

@@ -117,7 +117,9 @@ static bool create_flags(struct aicore *core, struct arena *arena) {
   core->flag_cycle = ARENA_ARRAY(arena, uint64_t, flags_count(soc));
   core->arrivals = ARENA_ARRAY(arena, struct arrivals, (size_t)soc->cross_core_ids);
   if (!core->flag_cycle || !core->arrivals ||
-      !flags_create(&core->flags, arena, soc, core->device->trace->source != NULL))
+      !flags_create(&core->flags, arena, soc,
+                    core->device->trace->source != NULL || core->device->options.second_buffers) ||
+      (core->device->options.second_buffers && !flags_add_spares(&core->flags, arena, soc)))
     return false;
   for (int64_t i = 0; i < soc->cross_core_ids; i++) {
     core->arrivals[i].ps = ARENA_ARRAY(arena, uint64_t, (size_t)soc->cross_core_sets_max);

@@ -48,8 +48,9 @@ static enum vinci_status turn_number(const struct measuring *measuring,
 
 /* Cycles of a trace on a chip. A run that fails there has none, which is no error. */
 static enum vinci_status run_on(struct measuring *measuring, const vinci_soc *soc,
-                                const vinci_trace *trace, uint64_t *cycles) {
+                                const vinci_trace *trace, bool second_buffers, uint64_t *cycles) {
   struct vinci_run_options options = measuring->options->run;
+  options.second_buffers |= second_buffers;
   struct vinci_diag diag = {0};
   vinci_result *result = NULL;
   options.max_events = 0;
@@ -73,7 +74,7 @@ static enum vinci_status run_same(struct measuring *measuring, const vinci_soc *
                                   uint64_t *cycles) {
   struct vinci_trace trace = *measuring->trace;
   trace.soc_digest = soc_digest(soc);
-  return run_on(measuring, soc, &trace, cycles);
+  return run_on(measuring, soc, &trace, false, cycles);
 }
 
 /* What the operator takes when it is lowered for the changed chip. */
@@ -84,7 +85,7 @@ static enum vinci_status run_anew(struct measuring *measuring, const vinci_soc *
   vinci_trace *trace = NULL;
   if (vinci_compile(soc, options->op, options->args, options->arg_count, &trace, &diag) != VINCI_OK)
     return VINCI_OK;
-  enum vinci_status status = run_on(measuring, soc, trace, cycles);
+  enum vinci_status status = run_on(measuring, soc, trace, false, cycles);
   vinci_trace_free(trace);
   return status;
 }
@@ -126,6 +127,23 @@ static enum vinci_status measure_turns(struct measuring *measuring,
   return status;
 }
 
+/* Where pipes take turns: as though each buffer were there twice. */
+static enum vinci_status measure_second_buffers(struct measuring *measuring,
+                                                const struct critical_path *path) {
+  const struct vinci_savings_options *options = measuring->options;
+  vinci_result *result = measuring->result;
+  uint64_t estimated;
+  if (!critical_takes_turns(result, path, &estimated) ||
+      (options->max_steps > 0 &&
+       result->engine_events > max_u64(options->max_steps, options->max_first_steps)))
+    return VINCI_OK;
+  uint64_t before = measuring->steps;
+  enum vinci_status status =
+      run_on(measuring, measuring->soc, measuring->trace, true, &result->second_buffer_cycles);
+  measuring->steps = before;
+  return status;
+}
+
 /* Of the best number alone: lowering takes time too. */
 static enum vinci_status measure_anew(struct measuring *measuring,
                                       const struct critical_path *path) {
@@ -157,6 +175,8 @@ enum vinci_status vinci_savings_measure(vinci_result *result, const vinci_soc *s
   if (!path)
     return diag_error(diag, VINCI_E_NOMEM, "out of memory");
   enum vinci_status status = critical_find(result, path, diag);
+  if (status == VINCI_OK)
+    status = measure_second_buffers(&measuring, path);
   if (status == VINCI_OK)
     status = measure_turns(&measuring, path);
   if (status == VINCI_OK)

@@ -62,11 +62,12 @@ proof "same address: twice l2.bandwidth saves what was promised" \
   "GM->UB: same_line" "l2.bandwidth doubled" l2.bandwidth=8TB/s "$examples/shared_row.csv"
 
 # The number of buffers is one of the kernel, not of the chip: the other kernel has two.
-run "$examples/add8_tile20480_single.csv" --memory=flat --savings=none
+run "$examples/add8_tile20480_single.csv" --memory=flat
+measured=$(headline | grep -q 'measured with second buffers' || echo "no run with second buffers")
 promised=$(headline | sed -n 's/.*with two buffers, they are expected to save \([0-9.]*\) %.*/\1/p')
 before=$(cycles)
 run "$examples/add8_tile10240_double.csv" --memory=flat --savings=none
-problems=$(keeps_promise "$before" "$(cycles)" "$promised")
+problems=$measured$(keeps_promise "$before" "$(cycles)" "$promised")
 case $(headline) in
   *"take turns"*) problems="$problems
 two buffers take turns too" ;;

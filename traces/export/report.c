@@ -183,6 +183,7 @@ static enum vinci_status write_critical(struct json_writer *json, const struct v
   if (!critical_takes_turns(result, &causes.path, &saved))
     saved = 0;
   json_number(json, "side_by_side_saved_cycles", saved);
+  json_bool(json, "side_by_side_measured", result->second_buffer_cycles > 0);
   json_array(json, "turns", false);
   for (size_t i = 0; i < causes.count; i++)
     write_turn(json, NULL, &causes.turns[i]);

@@ -38,8 +38,11 @@ static void describe_turns(const struct vinci_result *result, const struct text_
   }
   snprintf(text, size,
            " Its pipes take turns, as with a single buffer for each tile; side by side, with two "
-           "buffers, they are expected to save %s %%.",
-           decimal_ratio((uint128)saved * 100, result->total_cycles, 1).text);
+           "buffers, they are expected to save %s %% (%s).",
+           decimal_ratio((uint128)saved * 100, result->total_cycles, 1).text,
+           result->second_buffer_cycles > 0
+               ? "measured with second buffers, less what half their size costs"
+               : "a rough estimate");
 }
 
 static const char *percent(const struct vinci_result *result, int64_t cycles,
