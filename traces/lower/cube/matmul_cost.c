@@ -92,12 +92,14 @@ static uint64_t panels_cycles(const struct cube_line *line, uint64_t deep, uint6
          wrap + short_mul;
 }
 
-/* Cores that are launched first have a block more where cores walk through blocks together: so much
- * earlier than the last they start, if that makes up for the block. */
+/* Cores that are launched first have a block more where cores walk through blocks together, or a
+ * larger one: so much earlier than the last they start, if that makes up for the block. */
 static uint64_t early_cycles(const struct lower_job *job, const struct matmul_tiling *t,
-                             uint64_t block_cycles) {
+                             const struct cube_line *line, uint64_t block_cycles) {
   enum core_kind kind = emit_cube_core(job->soc);
   uint64_t more = t->blocks_total % t->cores;
+  if (more == 0 && line->is_cut)
+    more = t->cores - 1;
   if (t->resident != RESIDENT_NONE || more == 0)
     return 0;
   return min_u64(block_cycles, launch_spread_cycles(job->soc, kind, t->cores) -
@@ -131,7 +133,7 @@ uint64_t cube_total_cycles(const struct lower_job *job, const struct matmul_tili
   uint64_t by_device = line->device_cycles + tail + last;
   by_device -= min_u64(by_device, spread / 2);
   uint64_t work = max_u64(max_u64(by_loads, by_cube), by_stores);
-  return max_u64(work - early_cycles(job, t, work / line->blocks), by_device) + step + launch;
+  return max_u64(work - early_cycles(job, t, line, work / line->blocks), by_device) + step + launch;
 }
 
 /* ---- MTE2 ---- */
@@ -342,6 +344,7 @@ bool matmul_cost(struct lower_job *job) {
                            .outer_k = min_u64(t.k, t.outer_k),
                            .inner_k = min_u64(t.k, t.inner_k),
                            .device_cycles = device_cycles(soc, mm),
+                           .is_cut = mm->m % t.rows || mm->n % t.bn,
                            .block_start = (uint64_t)soc->cube_startup_mcycles / MILLI};
   fill_gm_pipes(job, &t, &line);
   cost->total_cycles = cube_total_cycles(job, &t, &line);
