@@ -106,8 +106,8 @@ static uint64_t early_cycles(const struct lower_job *job, const struct matmul_ti
                                    launch_block_cycles(job->soc, kind, t->cores, more - 1));
 }
 
-uint64_t cube_total_cycles(const struct lower_job *job, const struct matmul_tiling *t,
-                           const struct cube_line *line) {
+static uint64_t product_cycles(const struct lower_job *job, const struct matmul_tiling *t,
+                               const struct cube_line *line) {
   const struct lower_cost *cost = &job->cost;
   uint64_t cube = cost->cube_cycles, fix = cost->fix_cycles;
   uint64_t launch = start_spread_cycles(job->soc, KERNEL_CUBE, t->cores);
@@ -134,6 +134,17 @@ uint64_t cube_total_cycles(const struct lower_job *job, const struct matmul_tili
   by_device -= min_u64(by_device, spread / 2);
   uint64_t work = max_u64(max_u64(by_loads, by_cube), by_stores);
   return max_u64(work - early_cycles(job, t, line, work / line->blocks), by_device) + step + launch;
+}
+
+uint64_t cube_total_cycles(const struct lower_job *job, const struct matmul_tiling *t,
+                           const struct cube_line *line) {
+  const struct lower_cost *cost = &job->cost;
+  uint64_t emptied = t->c_slots == 1 ? cost->fix_cycles + line->blocks * line->block_start : 0;
+  uint64_t busiest = max_u64(max_u64(cost->cube_cycles + emptied, cost->mte1_cycles),
+                             max_u64(cost->mte2_cycles, cost->fix_cycles));
+  busiest = max_u64(busiest, cost->scalar_cycles) + cost->fix_cycles / line->blocks +
+            start_spread_cycles(job->soc, KERNEL_CUBE, t->cores);
+  return max_u64(busiest, line->device_cycles) + cost->mte2_cycles / line->groups;
 }
 
 /* ---- MTE2 ---- */
@@ -303,25 +314,17 @@ static uint64_t gm_bytes(const struct matmul *mm, const struct matmul_tiling *t)
          results * (mm->out_bytes + (mm->residual ? mm->element_bytes : 0)) + parts;
 }
 
-/* Of device memory, for each operand once. */
+/* Matrices that the cube alone multiplies. */
+static bool is_plain(const struct matmul *mm) { return !mm->vectors && !mm->conv; }
+
+/* Of device memory, for each operand once; results of plain products stay in L2. */
 static uint64_t device_cycles(const struct vinci_soc *soc, const struct matmul *mm) {
   uint64_t results = mm->batch * mm->m * mm->n, es = mm->element_bytes;
   uint64_t read_bytes = results * (mm->residual ? es : 0) + mm->a_batches * a_bytes(mm, mm->k) +
                         mm->b_batches * mm->n * mm->k * (is_made(mm) ? 1 : es);
-  return estimate_memory(soc, read_bytes, results * mm->out_bytes);
-}
-
-/* Where cube and vector cores wait for each other, panel by panel: the first panels of both, the
- * busiest pipe, and the last block. */
-static uint64_t together_cycles(const struct lower_job *job, const struct matmul_tiling *t,
-                                const struct cube_line *line) {
-  const struct lower_cost *cost = &job->cost;
-  uint64_t emptied = t->c_slots == 1 ? cost->fix_cycles + line->blocks * line->block_start : 0;
-  uint64_t busiest = max_u64(max_u64(cost->cube_cycles + emptied, cost->mte1_cycles),
-                             max_u64(cost->mte2_cycles, cost->fix_cycles));
-  busiest = max_u64(busiest, cost->scalar_cycles) + cost->fix_cycles / line->blocks +
-            start_spread_cycles(job->soc, KERNEL_CUBE, t->cores);
-  return max_u64(busiest, line->device_cycles) + cost->mte2_cycles / line->groups;
+  uint64_t out_bytes = results * mm->out_bytes;
+  return is_plain(mm) ? estimate_memory(soc, read_bytes, out_bytes)
+                      : estimate_memory(soc, read_bytes + out_bytes, 0);
 }
 
 bool matmul_cost(struct lower_job *job) {
@@ -347,13 +350,14 @@ bool matmul_cost(struct lower_job *job) {
                            .is_cut = mm->m % t.rows || mm->n % t.bn,
                            .block_start = (uint64_t)soc->cube_startup_mcycles / MILLI};
   fill_gm_pipes(job, &t, &line);
-  cost->total_cycles = cube_total_cycles(job, &t, &line);
+  cost->total_cycles =
+      is_plain(mm) ? product_cycles(job, &t, &line) : cube_total_cycles(job, &t, &line);
   if (t.split > 1)
     cost->total_cycles += matmul_split_cycles(soc, mm, &t);
   if (mm->vectors)
-    cost->total_cycles = max_u64(together_cycles(job, &t, &line),
-                                 mm->vectors->cycles(soc, mm, &t, blocks, loads_of(&t, false))) +
-                         cost->mte2_cycles / line.groups;
+    cost->total_cycles =
+        max_u64(cost->total_cycles, mm->vectors->cycles(soc, mm, &t, blocks, loads_of(&t, false))) +
+        cost->mte2_cycles / line.groups;
   cost->blocks = (uint32_t)t.cores;
   cost->shares = t.split > 1 || matmul_is_flat(mm) ? 0 : t.blocks_total;
   cost->gm_bytes = gm_bytes(mm, &t);

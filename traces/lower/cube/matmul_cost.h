@@ -33,7 +33,7 @@ struct cube_line {
   bool is_cut;                      /* the last block is smaller than others */
   uint64_t block_start; /* cycles of the cube for each block that begins with an empty L0C */
 };
-/* The busiest pipe of the busiest core, what comes before and behind, and the launch. */
+/* The busiest pipe of the busiest core, its first panels and its last block, and the launch. */
 uint64_t cube_total_cycles(const struct lower_job *job, const struct matmul_tiling *t,
                            const struct cube_line *line);
 
