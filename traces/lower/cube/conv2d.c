@@ -118,7 +118,6 @@ static bool from_tensors(struct lower_call *call) {
     return false;
   if (call->input[0].shape[4] == 4)
     lower_arg(call, "c04=1");
-  lower_arg(call, "split=1"); /* the vendor's library has no parts of k here */
   lower_arg(call, "bias=%d", call->input_count > 2 && call->input[2].rank > 0);
   return true;
 }

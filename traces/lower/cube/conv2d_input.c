@@ -103,7 +103,6 @@ static bool from_tensors(struct lower_call *call) {
     return lower_cannot(call, "NC1HWC0 maps and FRACTAL_Z weights are needed");
   struct lower_tensor dx = call->output[0];
   dx.dtype = dy->dtype;
-  lower_arg(call, "split=1"); /* the vendor's library has no parts of k here */
   return conv_from_shapes(call, &dx, weights, dy);
 }
 
