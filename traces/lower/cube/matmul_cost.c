@@ -93,7 +93,7 @@ static uint64_t panels_cycles(const struct cube_line *line, uint64_t deep, uint6
 }
 
 /* Cores that are launched first have a block more where cores walk through blocks together, or a
- * larger one: so much earlier than the last they start, if that makes up for the block. */
+ * larger block. How much earlier than the last they start counts, up to the time of a block. */
 static uint64_t early_cycles(const struct lower_job *job, const struct matmul_tiling *t,
                              const struct cube_line *line, uint64_t block_cycles) {
   enum core_kind kind = emit_cube_core(job->soc);
