@@ -11,6 +11,7 @@
  */
 #include "traces/lower/cube/matmul_cost.h"
 #include "core/base/arith.h"
+#include "core/base/clock.h"
 #include "core/chip/layout.h"
 #include "core/result/result.h"
 #include "traces/lower/cube/conv.h"
@@ -327,6 +328,13 @@ static uint64_t device_cycles(const struct vinci_soc *soc, const struct matmul *
                       : estimate_memory(soc, read_bytes + out_bytes, 0);
 }
 
+/* A convolution has others before and behind in a network, which wait longer for a kernel with
+ * vector cores. */
+static uint64_t gap_cycles(const struct vinci_soc *soc) {
+  return (uint64_t)((uint128)(uint64_t)soc->launch_mixed_gap_ps * (uint64_t)soc->core_hz /
+                    PS_PER_SECOND);
+}
+
 bool matmul_cost(struct lower_job *job) {
   const struct matmul *mm = job->data;
   const struct vinci_soc *soc = job->soc;
@@ -353,7 +361,7 @@ bool matmul_cost(struct lower_job *job) {
   cost->total_cycles =
       is_plain(mm) ? product_cycles(job, &t, &line) : cube_total_cycles(job, &t, &line);
   if (t.split > 1)
-    cost->total_cycles += matmul_split_cycles(soc, mm, &t);
+    cost->total_cycles += matmul_split_cycles(soc, mm, &t) + (mm->conv ? gap_cycles(soc) : 0);
   if (mm->vectors)
     cost->total_cycles =
         max_u64(cost->total_cycles, mm->vectors->cycles(soc, mm, &t, blocks, loads_of(&t, false))) +
