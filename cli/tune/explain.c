@@ -94,46 +94,130 @@ enum vinci_status tune_check_values(const vinci_soc *soc, const struct tune_prob
 
 /* ---- what no schedule saves ----------------------------------------------------------------- */
 
-/* Busy cycles of a unit, as if all cores that have the unit shared them evenly. */
-static uint64_t even_cycles(const struct vinci_result *result, enum pipe pipe,
-                            enum core_kind kind) {
+/* Work of all cores together, on units of which each block has `units`. */
+struct work {
+  const char *text;
+  uint64_t cycles;
+  uint64_t units;
+};
+
+/* What a block takes before its first copy and behind its last one, beside its work. */
+struct ends {
+  enum core_kind kind;
+  uint64_t code_cycles, head_cycles; /* of the kernel's rows */
+  uint64_t copy_cycles;              /* the first copy's start, the last one's and its answer */
+};
+
+static uint64_t busy_cycles(const struct vinci_result *result, enum pipe pipe) {
   uint64_t sum = 0;
-  unsigned cores = soc_core_count(result->soc, kind);
   for (uint32_t i = 0; i < result->core_count; i++)
     sum += result->cores[i].pipe[pipe].busy_cycles;
-  return cores > 0 ? sum / cores : 0;
+  return sum;
 }
 
-/* Bytes of inputs that have to come from device memory; no more than the run read. */
-static uint64_t input_bytes(const struct vinci_trace *trace, const struct vinci_result *result) {
+/* Bytes of tensors of a direction. */
+static uint64_t tensor_bytes(const struct vinci_trace *trace, enum tensor_io io) {
   uint64_t sum = 0;
   for (uint32_t i = 0; i < trace->tensor_count; i++)
-    if (trace->tensors[i].io == TENSOR_IN || trace->tensors[i].io == TENSOR_INOUT)
+    if (trace->tensors[i].io == io || trace->tensors[i].io == TENSOR_INOUT)
       sum += trace->tensors[i].bytes;
-  return min_u64(sum, result->hbm.read_bytes);
+  return sum;
 }
 
+static struct ends ends_of(const struct vinci_soc *soc, const struct vinci_trace *trace) {
+  const struct program_kernel *kernel = &trace->kernels[0];
+  struct ends ends = {.kind = kernel->mixed ? emit_cube_core(soc) : emit_vector_core(soc)};
+  if (kernel->stream[emit_cube_core(soc)].present)
+    ends.kind = emit_cube_core(soc);
+  const struct program_stream *stream = &kernel->stream[ends.kind];
+  for (uint64_t i = 0; i < stream->row_count; i++) {
+    const struct program_row *row = &trace->rows[stream->first_row + i];
+    if (row->kind == ROW_LOOP)
+      break;
+    if (row->kind != ROW_INST || row->expr_mask != 0)
+      continue;
+    if (row->op == OP_CODE_FETCH)
+      ends.code_cycles += (uint64_t)trace->operands[row->first_operand];
+    else if (row->op == OP_SCALAR)
+      ends.head_cycles += (uint64_t)trace->operands[row->first_operand];
+  }
+  bool cube = ends.kind == emit_cube_core(soc) && ends.kind != emit_vector_core(soc);
+  const struct path_cost *in = &soc->path[cube ? PATH_GM_L1 : PATH_GM_UB];
+  const struct path_cost *out = &soc->path[cube && !kernel->mixed ? PATH_L0C_GM : PATH_UB_GM];
+  ends.copy_cycles =
+      (uint64_t)(in->startup_mcycles + out->startup_mcycles + out->acknowledge_mcycles) / MILLI;
+  return ends;
+}
+
+static uint64_t cycles_of(const struct vinci_soc *soc, uint64_t ps) {
+  return (uint64_t)((uint128)ps * (uint64_t)soc->core_hz / PS_PER_SECOND);
+}
+
+/*
+ * The end of work that is shared out as evenly as the starts of blocks allow: a block that starts
+ * earlier does more. `blocks` are launched; those that would start behind the end get nothing.
+ */
+static uint64_t shared_cycles(const struct vinci_soc *soc, const struct ends *ends, uint64_t blocks,
+                              const struct work *work) {
+  uint64_t places = soc_core_count(soc, ends->kind), starts = 0, end = UINT64_MAX;
+  for (uint64_t i = 0; i < blocks; i++) {
+    uint64_t start = cycles_of(soc, soc_dispatch_ps(soc, places, blocks, i));
+    if (start >= end)
+      break;
+    starts += start;
+    end = (work->cycles / work->units + starts) / (i + 1);
+  }
+  return cycles_of(soc, (uint64_t)soc->launch_base_ps) + ends->head_cycles + ends->copy_cycles +
+         soc_code_cycles(soc, ends->code_cycles, blocks) + end;
+}
+
+static uint64_t rate_cycles(const struct vinci_soc *soc, enum path path, uint64_t bytes) {
+  uint64_t rate = (uint64_t)soc->path[path].mbytes_per_cycle;
+  return rate > 0 ? bytes * MILLI / rate : 0;
+}
+
+/*
+ * For each number of blocks the longest of what these share; of all numbers the least. Device
+ * memory is shared by all. Work that a kernel does more than once, as it reads operands of a
+ * product, counts once.
+ */
 static void find_bound(const struct vinci_trace *trace, const struct vinci_result *result,
                        uint64_t *cycles, const char **what) {
   const struct vinci_soc *soc = result->soc;
-  uint64_t hbm = (uint64_t)((uint128)input_bytes(trace, result) * (uint64_t)soc->core_hz /
-                            soc_hbm_stream_bytes_per_second(soc));
-  uint64_t launch =
-      (uint64_t)((uint128)(uint64_t)soc->launch_base_ps * (uint64_t)soc->core_hz / PS_PER_SECOND);
-  const struct {
-    uint64_t cycles;
-    const char *text;
-  } parts[] = {
-      {hbm, "reading the inputs once from device memory"},
-      {even_cycles(result, PIPE_M, emit_cube_core(soc)), "the work of the cube on all cores"},
-      {even_cycles(result, PIPE_V, emit_vector_core(soc)),
-       "the work of the vector unit on all cores"}};
-  size_t most = 0;
-  for (size_t i = 1; i < sizeof parts / sizeof *parts; i++)
-    if (parts[i].cycles > parts[most].cycles)
-      most = i;
-  *cycles = launch + parts[most].cycles;
-  *what = parts[most].text;
+  const struct ends ends = ends_of(soc, trace);
+  bool cube = ends.kind == emit_cube_core(soc) && ends.kind != emit_vector_core(soc);
+  uint64_t places = soc_core_count(soc, ends.kind), in_bytes = tensor_bytes(trace, TENSOR_IN);
+  uint64_t vectors = max_u64(soc_core_count(soc, emit_vector_core(soc)) / places, 1);
+  const struct work works[] = {
+      {"the work of the cube", busy_cycles(result, PIPE_M), 1},
+      {"the work of the vector unit", busy_cycles(result, PIPE_V), vectors},
+      {"reading the inputs once", rate_cycles(soc, cube ? PATH_GM_L1 : PATH_GM_UB, in_bytes),
+       cube ? 1 : vectors},
+      {"writing the results",
+       rate_cycles(soc, cube && !trace->kernels[0].mixed ? PATH_L0C_GM : PATH_UB_GM,
+                   tensor_bytes(trace, TENSOR_OUT)),
+       trace->kernels[0].mixed ? vectors : 1}};
+  *cycles = UINT64_MAX;
+  for (uint64_t blocks = 1; blocks <= places; blocks++) {
+    uint64_t longest = 0, most = 0;
+    for (size_t i = 0; i < sizeof works / sizeof *works; i++) {
+      uint64_t end = shared_cycles(soc, &ends, blocks, &works[i]);
+      most = end > longest ? i : most;
+      longest = max_u64(longest, end);
+    }
+    if (longest >= *cycles)
+      continue;
+    *cycles = longest;
+    *what = works[most].text;
+  }
+  uint64_t hbm = (uint64_t)((uint128)min_u64(in_bytes, result->hbm.read_bytes) *
+                            (uint64_t)soc->core_hz / soc_hbm_stream_bytes_per_second(soc));
+  const struct work alone = {"reading the inputs from device memory", hbm, 1};
+  uint64_t end = shared_cycles(soc, &ends, 1, &alone);
+  if (end > *cycles) {
+    *cycles = end;
+    *what = alone.text;
+  }
 }
 
 enum vinci_status tune_bound(const vinci_soc *soc, const struct vinci_tune_options *options,

@@ -98,8 +98,8 @@ static enum vinci_status report_one(const vinci_soc *soc, const struct tune_sett
   enum vinci_status status = tune_bound(soc, options, problem, &bound, &what, diag);
   if (status != VINCI_OK)
     return status;
-  printf("Bound     %10" PRIu64 " cycles: launch and %s; the best takes %s times as long\n", bound,
-         what, decimal_ratio(tuned->cycles, bound, 2).text);
+  printf("Bound     %10" PRIu64 " cycles: launch, start and %s; the best takes %s times as long\n",
+         bound, what, decimal_ratio(tuned->cycles, bound, 2).text);
   if (tuned->cycles != tuned->default_cycles) {
     puts("Why       ");
     tune_explain(settings, problem);

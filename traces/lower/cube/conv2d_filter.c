@@ -222,14 +222,8 @@ static bool cost(struct lower_job *job) {
   if (op->mm.c0 < FRACTAL_ROWS)
     store = max_u64(store, cube_split_cycles(soc, block_bytes));
   cost->fix_cycles = blocks * store;
-  const struct cube_line line = {.blocks = blocks,
-                                 .groups = turns,
-                                 .turns = turns,
-                                 .steps = turns * f.steps,
-                                 .depth = t->turns,
-                                 .outer_k = 1,
-                                 .inner_k = 1,
-                                 .first_cycles = cost->mte2_cycles / turns};
+  const struct cube_line line = {
+      .blocks = blocks, .groups = turns, .turns = turns, .steps = turns * f.steps};
   cost->total_cycles = cube_total_cycles(job, t, &line);
   cost->shares = t->blocks_total;
   cost->blocks = (uint32_t)t->cores;

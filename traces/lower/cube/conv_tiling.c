@@ -103,25 +103,22 @@ static uint64_t room_of(const struct lower_job *job, uint64_t points, uint64_t b
 /* ---- parts of k ---- */
 
 static const uint16_t part_points[] = {256, 128, 64, 32}, part_channels[] = {256, 128, 64, 32};
-enum { PART_KINDS = 2, PARTS_MAX = 64 };
 enum { PART_SHAPES = COUNT(part_points) * COUNT(part_channels) };
 
-/* Where blocks leave cores idle: as many parts of the channels as fill them, or half as many. Each
- * has panels of the same depth, as few as L1 allows. */
+/* Parts of the channels, as many as are asked for or fill the cores. Each has panels of the same
+ * depth, as few as L1 allows. */
 static bool part_candidate(struct lower_job *job, size_t index) {
   const struct matmul *mm = job->data;
   const struct conv *conv = mm->conv;
-  const struct lower_value *given = matmul_key(job, MATMUL_SPLIT);
-  if (index >= (size_t)PART_SHAPES * PART_KINDS)
+  if (index >= (size_t)PART_SHAPES)
     return false;
-  size_t shape = index / PART_KINDS;
-  uint64_t points = points_of(mm, part_points[shape / COUNT(part_channels)]);
-  uint64_t bn = matmul_even(mm->n, part_channels[shape % COUNT(part_channels)], matmul_unit(mm));
+  uint64_t points = points_of(mm, part_points[index / COUNT(part_channels)]);
+  uint64_t bn = matmul_even(mm->n, part_channels[index % COUNT(part_channels)], matmul_unit(mm));
+  const struct lower_value *given = matmul_key(job, MATMUL_SPLIT);
   uint64_t blocks = mm->batch * ceil_div(mm->m, points) * ceil_div(mm->n, bn);
-  uint64_t split = given->size, most = min_u64(conv->c1, PARTS_MAX);
+  uint64_t split = given->given ? given->size : matmul_cores(job->soc) / blocks;
   if (!given->given)
-    split = matmul_cores(job->soc) / blocks / (1 + index % PART_KINDS);
-  split = max_u64(1, min_u64(split, most));
+    split = max_u64(2, min_u64(split, conv->c1));
   uint64_t map = conv_rows(conv, points) * conv->w * conv->point_bytes;
   uint64_t weights = bn * conv->window * mm->element_bytes;
   uint64_t part = ceil_div(conv->c1, split);

@@ -11,6 +11,7 @@
  */
 #include "traces/lower/cube/matmul_cost.h"
 #include "core/base/arith.h"
+#include "core/base/clock.h"
 #include "core/chip/layout.h"
 #include "core/result/result.h"
 #include "traces/lower/cube/conv.h"
@@ -92,20 +93,22 @@ static uint64_t panels_cycles(const struct cube_line *line, uint64_t deep, uint6
          wrap + short_mul;
 }
 
-/* Cores that are launched first have a block more where cores walk through blocks together: so much
- * earlier than the last they start, if that makes up for the block. */
+/* Cores that are launched first have a block more where cores walk through blocks together, or a
+ * larger block. How much earlier than the last they start counts, up to the time of a block. */
 static uint64_t early_cycles(const struct lower_job *job, const struct matmul_tiling *t,
-                             uint64_t block_cycles) {
+                             const struct cube_line *line, uint64_t block_cycles) {
   enum core_kind kind = emit_cube_core(job->soc);
   uint64_t more = t->blocks_total % t->cores;
+  if (more == 0 && line->is_cut)
+    more = t->cores - 1;
   if (t->resident != RESIDENT_NONE || more == 0)
     return 0;
   return min_u64(block_cycles, launch_spread_cycles(job->soc, kind, t->cores) -
                                    launch_block_cycles(job->soc, kind, t->cores, more - 1));
 }
 
-uint64_t cube_total_cycles(const struct lower_job *job, const struct matmul_tiling *t,
-                           const struct cube_line *line) {
+static uint64_t product_cycles(const struct lower_job *job, const struct matmul_tiling *t,
+                               const struct cube_line *line) {
   const struct lower_cost *cost = &job->cost;
   uint64_t cube = cost->cube_cycles, fix = cost->fix_cycles;
   uint64_t launch = start_spread_cycles(job->soc, KERNEL_CUBE, t->cores);
@@ -131,7 +134,18 @@ uint64_t cube_total_cycles(const struct lower_job *job, const struct matmul_tili
   uint64_t by_device = line->device_cycles + tail + last;
   by_device -= min_u64(by_device, spread / 2);
   uint64_t work = max_u64(max_u64(by_loads, by_cube), by_stores);
-  return max_u64(work - early_cycles(job, t, work / line->blocks), by_device) + step + launch;
+  return max_u64(work - early_cycles(job, t, line, work / line->blocks), by_device) + step + launch;
+}
+
+uint64_t cube_total_cycles(const struct lower_job *job, const struct matmul_tiling *t,
+                           const struct cube_line *line) {
+  const struct lower_cost *cost = &job->cost;
+  uint64_t emptied = t->c_slots == 1 ? cost->fix_cycles + line->blocks * line->block_start : 0;
+  uint64_t busiest = max_u64(max_u64(cost->cube_cycles + emptied, cost->mte1_cycles),
+                             max_u64(cost->mte2_cycles, cost->fix_cycles));
+  busiest = max_u64(busiest, cost->scalar_cycles) + cost->fix_cycles / line->blocks +
+            start_spread_cycles(job->soc, KERNEL_CUBE, t->cores);
+  return max_u64(busiest, line->device_cycles) + cost->mte2_cycles / line->groups;
 }
 
 /* ---- MTE2 ---- */
@@ -301,25 +315,24 @@ static uint64_t gm_bytes(const struct matmul *mm, const struct matmul_tiling *t)
          results * (mm->out_bytes + (mm->residual ? mm->element_bytes : 0)) + parts;
 }
 
-/* Of device memory, for each operand once. */
+/* Matrices that the cube alone multiplies. */
+static bool is_plain(const struct matmul *mm) { return !mm->vectors && !mm->conv; }
+
+/* Of device memory, for each operand once; results of plain products stay in L2. */
 static uint64_t device_cycles(const struct vinci_soc *soc, const struct matmul *mm) {
   uint64_t results = mm->batch * mm->m * mm->n, es = mm->element_bytes;
   uint64_t read_bytes = results * (mm->residual ? es : 0) + mm->a_batches * a_bytes(mm, mm->k) +
                         mm->b_batches * mm->n * mm->k * (is_made(mm) ? 1 : es);
-  return estimate_memory(soc, read_bytes, results * mm->out_bytes);
+  uint64_t out_bytes = results * mm->out_bytes;
+  return is_plain(mm) ? estimate_memory(soc, read_bytes, out_bytes)
+                      : estimate_memory(soc, read_bytes + out_bytes, 0);
 }
 
-/* Where cube and vector cores wait for each other, panel by panel: the first panels of both, the
- * busiest pipe, and the last block. */
-static uint64_t together_cycles(const struct lower_job *job, const struct matmul_tiling *t,
-                                const struct cube_line *line) {
-  const struct lower_cost *cost = &job->cost;
-  uint64_t emptied = t->c_slots == 1 ? cost->fix_cycles + line->blocks * line->block_start : 0;
-  uint64_t busiest = max_u64(max_u64(cost->cube_cycles + emptied, cost->mte1_cycles),
-                             max_u64(cost->mte2_cycles, cost->fix_cycles));
-  busiest = max_u64(busiest, cost->scalar_cycles) + cost->fix_cycles / line->blocks +
-            start_spread_cycles(job->soc, KERNEL_CUBE, t->cores);
-  return max_u64(busiest, line->device_cycles) + cost->mte2_cycles / line->groups;
+/* A convolution has others before and behind in a network, which wait longer for a kernel with
+ * vector cores. */
+static uint64_t gap_cycles(const struct vinci_soc *soc) {
+  return (uint64_t)((uint128)(uint64_t)soc->launch_mixed_gap_ps * (uint64_t)soc->core_hz /
+                    PS_PER_SECOND);
 }
 
 /* Blocks go from the cube core to the vector cores: these wait for the first block, and begin with
@@ -350,17 +363,18 @@ bool matmul_cost(struct lower_job *job) {
                            .outer_k = min_u64(t.k, t.outer_k),
                            .inner_k = min_u64(t.k, t.inner_k),
                            .device_cycles = device_cycles(soc, mm),
+                           .is_cut = mm->m % t.rows || mm->n % t.bn,
                            .block_start = (uint64_t)soc->cube_startup_mcycles / MILLI};
   fill_gm_pipes(job, &t, &line);
-  cost->total_cycles = cube_total_cycles(job, &t, &line);
+  cost->total_cycles =
+      is_plain(mm) ? product_cycles(job, &t, &line) : cube_total_cycles(job, &t, &line);
   if (t.split > 1)
-    cost->total_cycles += matmul_split_cycles(soc, mm, &t);
+    cost->total_cycles += matmul_split_cycles(soc, mm, &t) + (mm->conv ? gap_cycles(soc) : 0);
   if (mm->vectors) {
-    uint64_t together = together_cycles(job, &t, &line);
     uint64_t vectors = mm->vectors->cycles(soc, mm, &t, blocks, loads_of(&t, false));
     cost->total_cycles = mm->vectors->make_b
-                             ? max_u64(together, vectors) + cost->mte2_cycles / line.groups
-                             : cycles_with_vectors(soc, &t, together, vectors, blocks);
+                             ? max_u64(cost->total_cycles, vectors) + cost->mte2_cycles / line.groups
+                             : cycles_with_vectors(soc, &t, cost->total_cycles, vectors, blocks);
   }
   cost->blocks = (uint32_t)t.cores;
   cost->shares = t.split > 1 || matmul_is_flat(mm) ? 0 : t.blocks_total;

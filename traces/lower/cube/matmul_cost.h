@@ -27,12 +27,13 @@ uint64_t cube_store_cycles(const struct vinci_soc *soc, enum path path, uint64_t
 struct cube_line {
   uint64_t blocks, groups, turns, steps;
   uint64_t depth, outer_k, inner_k; /* of a block, and of its panels */
-  uint64_t first_cycles;  /* of the panels that the first turn waits for */
-  uint64_t group_cycles;  /* of the inner panels of a group */
-  uint64_t device_cycles; /* of device memory for the bytes of all cores */
-  uint64_t block_start;   /* cycles of the cube for each block that begins with an empty L0C */
+  uint64_t first_cycles;            /* of the panels that the first turn waits for */
+  uint64_t group_cycles;            /* of the inner panels of a group */
+  uint64_t device_cycles;           /* of device memory for the bytes of all cores */
+  bool is_cut;                      /* the last block is smaller than others */
+  uint64_t block_start; /* cycles of the cube for each block that begins with an empty L0C */
 };
-/* The busiest pipe of the busiest core, what comes before and behind, and the launch. */
+/* The busiest pipe of the busiest core, its first panels and its last block, and the launch. */
 uint64_t cube_total_cycles(const struct lower_job *job, const struct matmul_tiling *t,
                            const struct cube_line *line);
 

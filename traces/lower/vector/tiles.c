@@ -523,8 +523,12 @@ void vtile_cost(struct lower_job *job, const struct vtile *tile, const struct vt
             (work->in_copies > 0 ? estimate_first_read(soc, blocks) : 0);
     spread = launch_spread_cycles(soc, emit_vector_core(soc), blocks);
   }
-  /* With two buffers the scalar unit is a tile ahead. */
-  uint64_t scalar = tile->buffers > 1 ? 0 : tile->per_block * (uint64_t)soc->kernel_turn_cycles;
+  /* Behind the first tile: with two buffers the scalar unit is ahead but for the flags of a tile.
+   */
+  enum { TURN_FLAGS = 2 };
+  uint64_t flags = TURN_FLAGS * kernel_issue_cycles(soc, work->code);
+  uint64_t scalar =
+      (tile->per_block - 1) * (tile->buffers > 1 ? flags : (uint64_t)soc->kernel_turn_cycles);
   job->cost = (struct lower_cost){
       .total_cycles =
           start + max_u64(spread + turns + one, spread / 2 + memory + compute + out) + scalar,
