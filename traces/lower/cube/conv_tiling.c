@@ -78,10 +78,6 @@ static uint64_t weights_depth(const struct matmul *mm, uint64_t bn, uint64_t roo
 
 static uint64_t left_of(uint64_t room, uint64_t held) { return held < room ? room - held : 0; }
 
-static bool has_whole_images(const struct matmul *mm, uint64_t cores) {
-  return !mm->conv->gradient && mm->batch >= cores;
-}
-
 /*
  * The cores that the vendor's library gives a forward convolution: those that take whole images,
  * the same number each, where there are as many images as cores. All five profiled layers of 32
@@ -90,7 +86,7 @@ static bool has_whole_images(const struct matmul *mm, uint64_t cores) {
 static void share_images(struct lower_job *job) {
   const struct matmul *mm = job->data;
   struct lower_value *cores = matmul_key(job, MATMUL_CORES);
-  if (!has_whole_images(mm, cores->size))
+  if (mm->conv->gradient || mm->batch < cores->size)
     return;
   while (mm->batch % cores->size)
     cores->size--;
@@ -135,13 +131,6 @@ static bool part_candidate(struct lower_job *job, size_t index) {
   return true;
 }
 
-/* Whether parts of k are a choice where nobody has asked for them. */
-static bool takes_parts(struct lower_job *job) {
-  const struct matmul *mm = job->data;
-  return !is_first_layer(mm->conv) && !matmul_key(job, MATMUL_RESIDENT)->given &&
-         !has_whole_images(mm, matmul_cores(job->soc));
-}
-
 bool conv_candidate(struct lower_job *job, size_t index) {
   const struct matmul *mm = job->data;
   const struct conv *conv = mm->conv;
@@ -151,7 +140,8 @@ bool conv_candidate(struct lower_job *job, size_t index) {
   bool parts = matmul_key(job, MATMUL_SPLIT)->given && matmul_key(job, MATMUL_SPLIT)->size > 1;
   size_t whole = parts ? 0 : (first ? 1 : sides->point_count) * sides->channel_count;
   if (side >= whole)
-    return (parts || takes_parts(job)) && part_candidate(job, index - whole * kinds);
+    return (parts || !(first || matmul_key(job, MATMUL_RESIDENT)->given)) &&
+           part_candidate(job, index - whole * kinds);
   uint64_t points = points_of(mm, sides->points[side / sides->channel_count]);
   uint64_t bn = matmul_even(mm->n, sides->channels[side % sides->channel_count], matmul_unit(mm));
   uint64_t room = room_of(job, points, bn);
