@@ -182,6 +182,8 @@ static const struct known {
     {"cores", "max_pool_grad", RETILED, 50, "its estimate does not know what its issue takes"},
     {"cores", "max_pool_with_argmax", RETILED, 60,
      "its estimate does not know what its issue takes"},
+    {"cores", "muls", RETILED, 40,
+     "one tile a core: its estimate takes x from device memory, and it is in L2"},
     {"cores", "rms_norm", RETILED, 30,
      "one tile a core, of one buffer as the vendor's, overlaps less"},
     {"cores", "rms_norm_grad", RETILED, 150, "all cores start, as its sums wait for all of them"},

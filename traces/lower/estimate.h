@@ -44,5 +44,10 @@ uint64_t estimate_reorder(const struct vinci_soc *soc, uint64_t rows, uint64_t r
 /* Of all cores, what device memory takes: what is written stays in L2 as far as L2 can hold that.
  */
 uint64_t estimate_memory(const struct vinci_soc *soc, uint64_t in_bytes, uint64_t out_bytes);
+/*
+ * How long device memory, which takes `memory` for the work of all cores, is not fully at work as
+ * these start one after the other over `spread`. A core that has the memory to itself takes `alone`.
+ */
+uint64_t estimate_memory_idle(uint64_t memory, uint64_t spread, uint64_t alone);
 
 #endif

@@ -210,7 +210,7 @@ static bool cost(struct lower_job *job) {
                                   .n = n,
                                   .k_tiles = ceil_div(points * es, (uint64_t)soc->cube_k_bytes),
                                   .steps = f.steps,
-                                  .panels = 1,
+                                  .panels = 2,
                                   .a_bytes = deep * m * es,
                                   .b_bytes = deep * n * es};
   cube_cost_rounds(job, &op->mm, &turn);

@@ -36,9 +36,9 @@ static uint64_t startup(const struct vinci_soc *soc, enum path path) {
 
 /*
  * The scalar unit issues every instruction. Of a step in L0: two loads, a mad, and the flags
- * between MTE1 and M. Of a panel of each operand: the copy, and two flags, each set and waited for.
+ * between MTE1 and M. Of a panel: the copy, and two flags, each set and waited for.
  */
-enum { STEP_INSTRUCTIONS = 7, PANEL_INSTRUCTIONS = 2 * 5 };
+enum { STEP_INSTRUCTIONS = 7, PANEL_INSTRUCTIONS = 5 };
 
 static uint64_t scalar_cycles(const struct vinci_soc *soc, enum kernel_code code,
                               const struct cube_round *round) {
@@ -128,11 +128,12 @@ static uint64_t product_cycles(const struct lower_job *job, const struct matmul_
               panels_cycles(line, line->inner_k, line->groups * line->group_cycles, compute));
   uint64_t by_cube = line->first_cycles + max_u64(compute, by_panels) + last;
   uint64_t by_stores = line->first_cycles + compute / line->blocks + fix;
-  /* Device memory is at work while cores are launched, for half of them on the mean. */
-  uint64_t spread = launch_spread_cycles(job->soc, emit_cube_core(job->soc), t->cores);
-  uint64_t by_device = line->device_cycles + tail + last;
-  by_device -= min_u64(by_device, spread / 2);
   uint64_t work = max_u64(max_u64(by_loads, by_cube), by_stores);
+  /* Device memory is at work while cores are launched. */
+  uint64_t spread = launch_spread_cycles(job->soc, emit_cube_core(job->soc), t->cores);
+  uint64_t idle = estimate_memory_idle(line->device_cycles, spread, work);
+  uint64_t by_device = line->device_cycles + tail + last + idle;
+  by_device -= min_u64(by_device, spread);
   return max_u64(work - early_cycles(job, t, line, work / line->blocks), by_device) + step + launch;
 }
 
@@ -272,7 +273,7 @@ static void fill_core_pipes(struct lower_job *job, const struct matmul_tiling *t
                                    .n = n,
                                    .k_tiles = k * es / (uint64_t)soc->cube_k_bytes,
                                    .steps = ceil_div(t->k, t->bk),
-                                   .panels = t->groups,
+                                   .panels = t->groups + t->turns,
                                    .a_bytes = m * k * es,
                                    .b_bytes = n * k * es * (1 + mm->b_repeats)};
   cube_cost_rounds(job, mm, &block);

@@ -9,7 +9,7 @@
 struct cube_round {
   uint64_t count; /* of the busiest core */
   uint64_t m, n, k_tiles, steps;
-  uint64_t panels;           /* of each operand */
+  uint64_t panels;           /* of both operands */
   uint64_t a_bytes, b_bytes; /* to L0A and L0B */
 };
 /* Cycles of the cube and of MTE1. */

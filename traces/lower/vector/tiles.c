@@ -500,8 +500,8 @@ static uint64_t copy_cycles(const struct vinci_soc *soc, enum path path, uint64_
 }
 
 /*
- * The core that starts last ends last, unless device memory is what cores wait for. That works
- * while cores are launched, for half of them on the mean.
+ * The core that starts last ends last, unless device memory is what cores wait for. The less of
+ * the cores suffice for that, the sooner it is at work.
  */
 void vtile_cost(struct lower_job *job, const struct vtile *tile, const struct vtile_work *work) {
   const struct vinci_soc *soc = job->soc;
@@ -529,9 +529,9 @@ void vtile_cost(struct lower_job *job, const struct vtile *tile, const struct vt
   uint64_t flags = TURN_FLAGS * kernel_issue_cycles(soc, work->code);
   uint64_t scalar =
       (tile->per_block - 1) * (tile->buffers > 1 ? flags : (uint64_t)soc->kernel_turn_cycles);
+  uint64_t idle = estimate_memory_idle(memory, spread, turns + one);
   job->cost = (struct lower_cost){
-      .total_cycles =
-          start + max_u64(spread + turns + one, spread / 2 + memory + compute + out) + scalar,
+      .total_cycles = start + max_u64(spread + turns + one, idle + memory + compute + out) + scalar,
       .vector_cycles = tile->per_block * work->vector_cycles,
       .mte2_cycles = tile->per_block * in,
       .mte3_cycles = tile->per_block * out,
