@@ -173,7 +173,7 @@ static enum vinci_status run_kernel(struct net_values *values, const struct grap
 }
 
 /* Rows by their indices. Those below 0 count from the end, which the kernel does not know
- * (traces/lower/vector/gather.c). */
+ * (traces/lower/vector/index/gather.c). */
 static bool gather_rows(struct net_values *values, const struct graph_node *node) {
   int64_t shape[2];
   if (strcmp(node->op, "gather") != 0 || node->input_count != 2 ||

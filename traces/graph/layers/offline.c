@@ -44,7 +44,7 @@ enum { WINDOW = 3, POINTS = 16, SIDE = 4 };
 
 /*
  * [16, C, K], the point of row i and column j being number 4 j + i: G w G^T of each window w, with
- * the G that belongs to winograd_input and winograd_output (traces/lower/vector/winograd.c).
+ * the G that belongs to winograd_input and winograd_output (traces/lower/vector/maps/winograd.c).
  */
 static bool winograd_weights(const struct graph_tensor *from, const unsigned char *from_bytes,
                              const struct graph_tensor *to, unsigned char *to_bytes) {

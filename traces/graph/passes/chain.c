@@ -11,7 +11,7 @@
 
 #include "traces/graph/passes/pass.h"
 #include "traces/lower/lower.h"
-#include "traces/lower/vector/chain.h"
+#include "traces/lower/vector/elementwise/chain.h"
 
 enum { PARTS_MAX = 24, INPUTS_MAX = VFUNC_INPUTS, STEPS_BYTES = 768 };
 

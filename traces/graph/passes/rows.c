@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/base/arith.h"
-#include "traces/lower/vector/chain.h"
+#include "traces/lower/vector/elementwise/chain.h"
 
 /* Operators whose result has the rows of the key `shape`, beside the elementwise ones: from which
  * rank on the first extent is not what they compute along. */

@@ -10,7 +10,7 @@
 #include "core/chip/layout.h"
 #include "traces/lower/attention/attention.h"
 #include "traces/lower/estimate.h"
-#include "traces/lower/vector/rowwise.h"
+#include "traces/lower/vector/rows/rowwise.h"
 
 /* Cycles of a repeat whose operands share banks. */
 enum { SHARED = 2 };
@@ -49,7 +49,8 @@ static uint64_t stream_cycles(const struct path_cost *path, uint64_t bytes) {
 static uint64_t load_cycles(const struct vinci_soc *soc, uint64_t rows, uint64_t columns) {
   uint64_t start_mcycles = (uint64_t)soc->path[PATH_GM_L1].startup_mcycles;
   return max_u64(path_cycles(soc, PATH_GM_L1, start_mcycles, rows * columns * HALF_BYTES),
-                 start_mcycles / MILLI + estimate_reorder(soc, rows, columns * HALF_BYTES, columns * HALF_BYTES));
+                 start_mcycles / MILLI +
+                     estimate_reorder(soc, rows, columns * HALF_BYTES, columns * HALF_BYTES));
 }
 
 /* What the scalar unit takes for the instructions of slices of rows, some of which are there for

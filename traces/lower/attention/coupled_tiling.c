@@ -6,7 +6,7 @@
 #include "core/chip/layout.h"
 #include "traces/lower/attention/coupled.h"
 #include "traces/lower/estimate.h"
-#include "traces/lower/vector/rowwise.h"
+#include "traces/lower/vector/rows/rowwise.h"
 
 enum { ROWS_MAX = 112 };    /* a column of 16 words for each is at most 255 blocks from the next */
 enum { COLS_MAX = 1024 };   /* rows of a mask, as blocks of 16 */

@@ -5,7 +5,7 @@
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
 #include "traces/lower/attention/attention.h"
-#include "traces/lower/vector/rowwise.h"
+#include "traces/lower/vector/rows/rowwise.h"
 
 /* Blocks from row to row of parts, when they are joined. */
 enum { ROW_STRIDE_MAX = 255 };

@@ -4,7 +4,7 @@
 #define VINCI_TRACES_LOWER_ATTENTION_WRITER_H
 
 #include "traces/lower/attention/attention.h"
-#include "traces/lower/vector/rowwise.h"
+#include "traces/lower/vector/rows/rowwise.h"
 
 /* Signals between the cores of a block. */
 enum { SIGNAL_SCORES, SIGNAL_PROBABILITIES, SIGNAL_PARTIAL };

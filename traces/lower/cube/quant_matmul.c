@@ -15,7 +15,7 @@
 #include "traces/lower/cube/matmul_writer.h"
 #include "traces/lower/cube/quant.h"
 #include "traces/lower/estimate.h"
-#include "traces/lower/vector/rowwise.h"
+#include "traces/lower/vector/rows/rowwise.h"
 
 /* Elements of a slice of a block's rows in UB; rows come in whole blocks of their scales. */
 enum { SLICE_ELEMENTS = 4096, ROW_UNIT = 8, PAIR = 2, PITCH_MAX = ROWWISE_PITCH_MAX };
