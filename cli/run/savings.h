@@ -11,10 +11,11 @@ enum savings { SAVINGS_AUTO, SAVINGS_ALL, SAVINGS_NONE };
 extern const char *const savings_words[]; /* NULL behind the last */
 
 #define SAVINGS_OPTION_ROW(type, member)                                                           \
-  OPTION_TEXT_ROW("savings", 0, type, member, "WHICH",                                             \
-                  "what the report says that turning a number of the chip saves: auto (default): " \
-                  "measured by more runs, for two seconds or so, beyond that estimated; all: "     \
-                  "measured; none: estimated")
+  OPTION_TEXT_ROW(                                                                                 \
+      "savings", 0, type, member, "WHICH",                                                         \
+      "what the report says that turning a number of the chip saves: auto (default): "             \
+      "measured by more runs, for a tenth of a second or so, beyond that estimated; all: "         \
+      "measured; none: estimated")
 
 /* What a result came from; op and args NULL unless it is an operator's. */
 struct savings_run {

@@ -144,8 +144,8 @@ kernel,name=three,op=add,in=a b,out=y,args=shape=64
 END
 keep "$vinci" net run "$work/stale.csv" --soc-version=Ascend910B4
 report "a read of what has been overwritten is named" "$(expect 3 \
-  'error: node "three" (add) reads tensor "a", over which node "two" has written
-hint: give the result of that node memory of its own, or read the result')"
+  "$work/stale.csv: error: node \"three\" (add) reads tensor \"a\", over which node \"two\" has written
+hint: give the result of that node memory of its own, or read the result")"
 
 # ---- a limit of memory: activations of a forward pass wait for the backward pass ----
 {
@@ -191,7 +191,8 @@ report "a limit that cannot be met says what is reached" "$(expect 3 - | sed '/^
 run limited steps.csv --soc-version=Ascend910B4 --memory-limit=much
 report "a limit that is no size is refused" "$(expect 2 - | sed '/^$/d')"
 keep "$vinci" net run "$srcdir/traces/examples/two_layers.graph.csv" --soc-version=Ascend910B4 --memory-limit=1MiB
-report "a limit for kernels that are given is refused" "$(expect 2 'error: --memory-limit is for networks of layers')"
+report "a limit for kernels that are given is refused" "$(expect 2 "error: --memory-limit is for networks of layers; this graph has kernels alone
+hint: leave the option out, or run what 'vinci net compile' with the option writes")"
 keep "$vinci" net compile "$work/steps.csv" --soc-version=Ascend910B4 --passes=-recompute --memory-limit=130KiB -o "$work/swapped.csv"
 run text swapped.csv --soc-version=Ascend910B4
 report "tensors on the host can be written and read" "$(expect 0 ''
@@ -200,5 +201,5 @@ report "tensors on the host can be written and read" "$(expect 0 ''
 
 sed 's/^tensor,name=a,.*/&,io=host/; s/,memory=a//' "$work/stale.csv" >"$work/host.csv"
 keep "$vinci" net run "$work/host.csv" --soc-version=Ascend910B4
-report "kernels do not write memory of the host" "$(expect 3 "error: node \"one\" (relu) writes, in the host's memory, tensor \"a\"
+report "kernels do not write memory of the host" "$(expect 3 "$work/host.csv: error: node \"one\" (relu) writes, in the host's memory, tensor \"a\"
 hint: copy with way=h2d or way=d2h what has io=host")"

@@ -30,7 +30,7 @@ best() { sed -n 's/^Best  *\([0-9]*\) cycles *[-+0-9.]* %  \(.*\)/\1 \2/p' "$wor
 # Whether a journal has N lines, or the search $pid has ended, as it may on a fast host.
 has_lines() { has_ended "$pid" || [ "$(wc -l <"$1")" -ge "$2" ]; }
 
-plan 20
+plan 21
 
 # ---- truth: each schedule of a space by a run of its own ----
 

@@ -105,8 +105,8 @@ static uint64_t room_of(const struct lower_job *job, uint64_t points, uint64_t b
 static const uint16_t part_points[] = {256, 128, 64, 32}, part_channels[] = {256, 128, 64, 32};
 enum { PART_SHAPES = COUNT(part_points) * COUNT(part_channels) };
 
-/* Parts of the channels, as many as are asked for or fill the cores. Each has panels of the same
- * depth, as few as L1 allows. */
+/* Parts of the channels, as many as are asked for. Each has panels of the same depth, as few as L1
+ * allows. */
 static bool part_candidate(struct lower_job *job, size_t index) {
   const struct matmul *mm = job->data;
   const struct conv *conv = mm->conv;
@@ -114,11 +114,7 @@ static bool part_candidate(struct lower_job *job, size_t index) {
     return false;
   uint64_t points = points_of(mm, part_points[index / COUNT(part_channels)]);
   uint64_t bn = matmul_even(mm->n, part_channels[index % COUNT(part_channels)], matmul_unit(mm));
-  const struct lower_value *given = matmul_key(job, MATMUL_SPLIT);
-  uint64_t blocks = mm->batch * ceil_div(mm->m, points) * ceil_div(mm->n, bn);
-  uint64_t split = given->given ? given->size : matmul_cores(job->soc) / blocks;
-  if (!given->given)
-    split = max_u64(2, min_u64(split, conv->c1));
+  uint64_t split = matmul_key(job, MATMUL_SPLIT)->size;
   uint64_t map = conv_rows(conv, points) * conv->w * conv->point_bytes;
   uint64_t weights = bn * conv->window * mm->element_bytes;
   uint64_t part = ceil_div(conv->c1, split);
@@ -140,8 +136,7 @@ bool conv_candidate(struct lower_job *job, size_t index) {
   bool parts = matmul_key(job, MATMUL_SPLIT)->given && matmul_key(job, MATMUL_SPLIT)->size > 1;
   size_t whole = parts ? 0 : (first ? 1 : sides->point_count) * sides->channel_count;
   if (side >= whole)
-    return (parts || !(first || matmul_key(job, MATMUL_RESIDENT)->given)) &&
-           part_candidate(job, index - whole * kinds);
+    return parts && part_candidate(job, index);
   uint64_t points = points_of(mm, sides->points[side / sides->channel_count]);
   uint64_t bn = matmul_even(mm->n, sides->channels[side % sides->channel_count], matmul_unit(mm));
   uint64_t room = room_of(job, points, bn);

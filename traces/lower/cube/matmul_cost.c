@@ -11,7 +11,6 @@
  */
 #include "traces/lower/cube/matmul_cost.h"
 #include "core/base/arith.h"
-#include "core/base/clock.h"
 #include "core/chip/layout.h"
 #include "core/result/result.h"
 #include "traces/lower/cube/conv.h"
@@ -329,13 +328,6 @@ static uint64_t device_cycles(const struct vinci_soc *soc, const struct matmul *
                       : estimate_memory(soc, read_bytes + out_bytes, 0);
 }
 
-/* A convolution has others before and behind in a network, which wait longer for a kernel with
- * vector cores. */
-static uint64_t gap_cycles(const struct vinci_soc *soc) {
-  return (uint64_t)((uint128)(uint64_t)soc->launch_mixed_gap_ps * (uint64_t)soc->core_hz /
-                    PS_PER_SECOND);
-}
-
 /* Blocks go from the cube core to the vector cores: these wait for the first block, and begin with
  * the last when the cube has ended. */
 static uint64_t cycles_with_vectors(const struct vinci_soc *soc, const struct matmul_tiling *t,
@@ -370,7 +362,7 @@ bool matmul_cost(struct lower_job *job) {
   cost->total_cycles =
       is_plain(mm) ? product_cycles(job, &t, &line) : cube_total_cycles(job, &t, &line);
   if (t.split > 1)
-    cost->total_cycles += matmul_split_cycles(soc, mm, &t) + (mm->conv ? gap_cycles(soc) : 0);
+    cost->total_cycles += matmul_split_cycles(soc, mm, &t);
   if (mm->vectors) {
     uint64_t vectors = mm->vectors->cycles(soc, mm, &t, blocks, loads_of(&t, false));
     cost->total_cycles = mm->vectors->make_b

@@ -123,6 +123,11 @@ static uint64_t point_blocks(const struct vresize *r) {
   return whole ? bytes / BLOCK_BYTES : 0;
 }
 
+/* Whether places are those of the middles of points, and not of their edges or of the corners. */
+static bool by_middles(const struct vresize *r) {
+  return r->bilinear && !r->corners && !r->asymmetric;
+}
+
 /* ---- by copies ---- */
 
 /* How often a row of y has each point of x; 0: not all equally often, or not in turn. */
@@ -194,7 +199,7 @@ static struct expr place_of(const struct vresize *r, struct expr point, bool rig
   struct expr left = x_div(x_mul(point, r->w), r->ow);
   if (r->corners)
     left = x_div(x_mul(point, r->w - 1), max_u64(r->ow - 1, 1));
-  else if (r->bilinear)
+  else if (by_middles(r))
     left = x_div(x_max(0, x_sub(x_mul(x_add(x_mul(point, 2), 1), r->w), r->ow)), 2 * r->ow);
   return right ? x_min(x_add(left, 1), r->w - 1) : left;
 }
@@ -207,7 +212,7 @@ static struct expr place_of(const struct vresize *r, struct expr point, bool rig
 static void copy_in_turn(const struct vresize *r, const struct copies *c, uint64_t every,
                          bool right) {
   for (uint64_t turn = 0; turn < every; turn++) {
-    bool before = r->bilinear && 2 * turn + 1 < every;
+    bool before = by_middles(r) && 2 * turn + 1 < every;
     if (before == right && r->w > 1) { /* the point with the same number */
       uint64_t first = before;         /* whose own place is beyond the edge */
       copy_points(c, EXPR(first * every + turn), EXPR(first), r->w - first, every);
@@ -302,7 +307,7 @@ static void set_numbers(const struct vresize *r, double numbers[VPARAM_MAX],
                         const struct points *points) {
   double from = (double)points->from, to = (double)points->to;
   double distance = r->corners ? to > 1 ? to - 1 : 1 : to;
-  bool middles = r->bilinear && !r->corners && !r->asymmetric;
+  bool middles = by_middles(r);
   numbers[N_BLOCK - 1] = (double)points->per_point;
   numbers[N_PER_BLOCK - 1] = 1 / (double)points->per_point;
   numbers[N_SHIFT - 1] = middles ? 0.5 : 0;
@@ -364,7 +369,7 @@ static void load(struct emit *e, struct vkernel *kernel) {
   struct expr oy = tile->row, first;
   if (r->corners)
     first = x_div(x_mul(oy, h - 1), max_u64(oh - 1, 1));
-  else if (r->bilinear && !r->asymmetric)
+  else if (by_middles(r))
     first = x_div(x_max(0, x_sub(x_mul(x_add(x_mul(oy, 2), 1), h), oh)), 2 * oh);
   else
     first = x_div(x_mul(oy, h), oh);
