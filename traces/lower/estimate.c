@@ -105,11 +105,8 @@ uint64_t estimate_memory(const struct vinci_soc *soc, uint64_t in_bytes, uint64_
   return (uint64_t)((uint128)bytes * (uint64_t)soc->core_hz / soc_hbm_bytes_per_second(soc));
 }
 
-/*
- * The first alone / memory of the cores have memory at work, and as many are left at the end: on
- * the mean half of them are at work then, twice. Where all cores together ask for no more than
- * memory gives, the last ends as much later than the first as it starts later.
- */
+/* The first alone / memory of the cores have memory at work; until they all run, half of them do on
+ * the mean. */
 uint64_t estimate_memory_idle(uint64_t memory, uint64_t spread, uint64_t alone) {
-  return alone < memory ? (uint64_t)((uint128)spread * alone / memory) : spread;
+  return alone < memory ? (uint64_t)((uint128)spread * alone / memory / 2) : spread / 2;
 }

@@ -46,7 +46,7 @@ uint64_t estimate_reorder(const struct vinci_soc *soc, uint64_t rows, uint64_t r
 uint64_t estimate_memory(const struct vinci_soc *soc, uint64_t in_bytes, uint64_t out_bytes);
 /*
  * How long device memory, which takes `memory` for the work of all cores, is not fully at work as
- * these start one after the other over `spread`. A core that has the memory to itself takes `alone`.
+ * these start one after the other over `spread`. A core with the memory to itself takes `alone`.
  */
 uint64_t estimate_memory_idle(uint64_t memory, uint64_t spread, uint64_t alone);
 
