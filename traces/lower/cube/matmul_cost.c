@@ -365,9 +365,9 @@ bool matmul_cost(struct lower_job *job) {
     cost->total_cycles += matmul_split_cycles(soc, mm, &t);
   if (mm->vectors) {
     uint64_t vectors = mm->vectors->cycles(soc, mm, &t, blocks, loads_of(&t, false));
-    cost->total_cycles = mm->vectors->make_b
-                             ? max_u64(cost->total_cycles, vectors) + cost->mte2_cycles / line.groups
-                             : cycles_with_vectors(soc, &t, cost->total_cycles, vectors, blocks);
+    cost->total_cycles =
+        mm->vectors->make_b ? max_u64(cost->total_cycles, vectors) + cost->mte2_cycles / line.groups
+                            : cycles_with_vectors(soc, &t, cost->total_cycles, vectors, blocks);
   }
   cost->blocks = (uint32_t)t.cores;
   cost->shares = t.split > 1 || matmul_is_flat(mm) ? 0 : t.blocks_total;
