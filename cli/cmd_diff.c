@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* vinci diff: two runs, chips, traces or lists side by side, and where the difference comes from.
+/* vinci diff: two runs, chips, traces, lists or networks side by side, and where the difference comes from.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -228,7 +228,7 @@ static int run(const struct cli_verb *verb, int argc, char **argv) {
 const struct cli_verb cli_verb_diff = {
     .name = "diff",
     .arguments = "A [B]",
-    .summary = "Compare two runs, chips, traces or lists, and say where the difference comes from",
+    .summary = "Compare two runs, chips, traces, lists or networks, and say where the difference comes from",
     .details =
         "A and B are each a trace, an operator with its arguments KEY=VALUE, a result folder or\n"
         "summary.json of 'vinci run', a list of operators, the results of such a list, a network\n"

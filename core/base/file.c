@@ -122,7 +122,7 @@ static bool close_written(FILE *out, bool to_disk) {
 }
 
 /* A device, a pipe or a socket has no earlier content to protect, and a file that took its name
- * would destroy what other programs use under that name. */
+ * would destroy what other programs use under that name. Nor has a link to what is not there. */
 static enum vinci_status write_special(const char *path, void (*writer)(void *context, FILE *out),
                                        void *context, struct vinci_diag *diag) {
   FILE *out = fopen(path, "w");
@@ -139,10 +139,12 @@ enum vinci_status file_replace(const char *path, void (*writer)(void *context, F
   struct stat info;
   if (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))
     return write_special(path, writer, context, diag);
-  /* Of a symbolic link the file behind the link is replaced. What does not exist yet has the name
-   * given. */
-  if (!realpath(path, target) &&
-      snprintf(target, sizeof target, "%s", path) >= (int)sizeof target) {
+  /* Of a symbolic link the file behind the link is replaced, or made where there is none yet. */
+  bool is_link = lstat(path, &info) == 0 && S_ISLNK(info.st_mode);
+  char *found = realpath(path, target);
+  if (!found && is_link)
+    return write_special(path, writer, context, diag);
+  if (!found && snprintf(target, sizeof target, "%s", path) >= (int)sizeof target) {
     errno = ENAMETOOLONG;
     return file_error(diag, path, "write");
   }

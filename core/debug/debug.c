@@ -382,6 +382,13 @@ static void free_debug(struct debug *debug) {
   free(debug);
 }
 
+static bool reads_values(const struct vinci_trace *trace) {
+  for (uint64_t i = 0; i < trace->row_count; i++)
+    if (trace->rows[i].kind == ROW_READ)
+      return true;
+  return false;
+}
+
 enum vinci_status debug_open(const struct vinci_soc *soc, const struct vinci_trace *trace,
                              struct vinci_values *values, const struct vinci_run_options *options,
                              struct debug **out, struct vinci_diag *diag) {
@@ -394,6 +401,14 @@ enum vinci_status debug_open(const struct vinci_soc *soc, const struct vinci_tra
   if (!debug || !debug->cores) {
     free(debug);
     return diag_error(diag, VINCI_E_NOMEM, "out of memory for the debugger");
+  }
+  if (values && reads_values(trace)) {
+    free_debug(debug);
+    (void)diag_error(diag, VINCI_E_INPUT,
+                     "the trace has rows that read what has been computed, which the debugger does "
+                     "not follow");
+    diag_hint(diag, "leave the values out, or take 'vinci run --values'");
+    return VINCI_E_INPUT;
   }
   debug->values = values;
   debug->observer = (struct aicore_observer){.context = debug,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lists of operators: their times, and which operators of two lists are the same. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,12 +32,16 @@ bool diff_list_is_kept(const char *path) {
 
 bool diff_list_us(const char *text, uint64_t *ps) {
   char *end;
+  errno = 0;
   *ps = strtoull(text, &end, 10);
-  if (end == text || (*end && *end != '.'))
+  if (end == text || errno != 0 || *text == '-' || (*end && *end != '.'))
     return false;
   const char *digit = *end == '.' ? end + 1 : end;
-  for (unsigned i = 0; i < US_DIGITS; i++)
-    *ps = *ps * 10 + (uint64_t)(*digit >= '0' && *digit <= '9' ? *digit++ - '0' : 0);
+  for (unsigned i = 0; i < US_DIGITS; i++) {
+    uint64_t next = (uint64_t)(*digit >= '0' && *digit <= '9' ? *digit++ - '0' : 0);
+    if (__builtin_mul_overflow(*ps, 10, ps) || __builtin_add_overflow(*ps, next, ps))
+      return false;
+  }
   return *digit == '\0';
 }
 

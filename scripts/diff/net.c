@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/arith.h"
 #include "core/base/diag.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
@@ -180,7 +181,7 @@ static enum vinci_status read_nodes(struct nodes *nodes, struct vinci_diag *diag
   enum { NODE, OP, START, DURATION, COLUMNS };
   static const char *const names[] = {"node", "op", "start_us", "duration_us"};
   char path[PATH_SIZE], *line = NULL, *cell[CELLS_MAX];
-  size_t index[COLUMNS], room = 0;
+  size_t index[COLUMNS], room = 0, last = 0;
   struct diag_position position = {.path = path};
   snprintf(path, sizeof path, "%s/nodes.csv", nodes->side->name);
   FILE *in = fopen(path, "r");
@@ -190,17 +191,21 @@ static enum vinci_status read_nodes(struct nodes *nodes, struct vinci_diag *diag
   if (getline(&line, &room, in) <= 0 || !cells_find(line, names, COLUMNS, index))
     status = diag_error_at(diag, VINCI_E_INPUT, position,
                            "lacks one of the columns node, op, start_us, duration_us");
+  for (size_t i = 0; status == VINCI_OK && i < COLUMNS; i++)
+    last = max_u64(last, index[i]);
   for (position.line = 2; status == VINCI_OK && getline(&line, &room, in) > 0; position.line++) {
     uint64_t start_ps, duration_ps;
     line[strcspn(line, "\r\n")] = '\0';
     size_t count = cells_split(line, cell, CELLS_MAX);
-    if (count > CELLS_MAX || count <= index[DURATION] || count <= index[START] ||
-        !diff_list_us(cell[index[START]], &start_ps) ||
+    if (count > CELLS_MAX || count <= last || !diff_list_us(cell[index[START]], &start_ps) ||
         !diff_list_us(cell[index[DURATION]], &duration_ps))
-      status = diag_error_at(diag, VINCI_E_INPUT, position, "has no start and duration");
+      status =
+          diag_error_at(diag, VINCI_E_INPUT, position, "lacks cells, or has no start and duration");
     else if (!add_node(nodes, cell[index[NODE]], cell[index[OP]], start_ps, duration_ps))
       status = diff_no_memory(diag);
   }
+  if (status == VINCI_OK && ferror(in))
+    status = file_error(diag, path, "read");
   free(line);
   fclose(in);
   return status;

@@ -64,16 +64,18 @@ end
 
 -- ---- layers of stages ----------------------------------------------------------------------------------------------
 
--- What is left of the speed of each device (from 0) that is slow all the time, by rows of faults.
-local function speeds(faults)
+-- What is left of the speed of devices (from 0, `count` of them) that are slow all the time, by rows of faults.
+local function speeds(faults, count)
   local speed = {}
   for _, fault in ipairs(faults or {}) do
     local devices = fault:match "devices=([^,]*)"
-    if devices and not fault:find "from_us=" and not fault:find "to_us=" then
-      local left = tonumber(fault:match "speed=([%d.]+)") or 0.0
+    local from = tonumber(fault:match "from_us=([^,]*)") or 0
+    if devices and from == 0 and not fault:find "to_us=" then
+      local left = tonumber(fault:match "speed=([^,]*)") or 0.0
       for first, last, step in devices:gmatch "(%d+)%-?(%d*):?(%d*)" do
         first = math.tointeger(tonumber(first))
-        for device = first, math.tointeger(tonumber(last)) or first, math.tointeger(tonumber(step)) or 1 do
+        local to = math.min(math.tointeger(tonumber(last)) or first, count - 1)
+        for device = first, to, math.max(math.tointeger(tonumber(step)) or 1, 1) do
           speed[device] = math.min(speed[device] or 1.0, left)
         end
       end
@@ -112,7 +114,7 @@ end
 -- The split with layers that even the stages out; nil where they are even.
 local function balanced(clock, model, split, faults)
   if split.pp == 1 or split.vpp > 1 or split.cp > 1 or model.layers < split.pp then return nil end
-  local out, first, speed, slowness = {}, {}, speeds(faults), {}
+  local out, first, speed, slowness = {}, {}, speeds(faults, split.tp * split.pp * split.dp), {}
   for key, value in pairs(split) do out[key] = value end
   for stage = 1, split.pp do first[stage] = 1 end
   first[1] = model.layers - split.pp + 1
@@ -122,7 +124,9 @@ local function balanced(clock, model, split, faults)
   if not good then return nil end
   local other = work_of(step.job)
   first[1], first[split.pp] = first[split.pp], first[1] -- the same with the many layers at the end
-  local layer = model.layers > split.pp and (other[1] - work_of(T.step(clock, model, out).job)[1]) / (model.layers - split.pp) or 0
+  local turned, last = pcall(T.step, clock, model, out)
+  if not turned then return nil end
+  local layer = model.layers > split.pp and (other[1] - work_of(last.job)[1]) / (model.layers - split.pp) or 0
   local ranks = split.tp * split.dp
   for stage = 1, split.pp do
     other[stage] = other[stage] - (stage == 1 and model.layers - split.pp + 1 or 1) * layer

@@ -58,7 +58,9 @@ static enum vinci_status run_on(struct measuring *measuring, const vinci_soc *so
   *cycles = status == VINCI_OK ? result->total_cycles : 0;
   measuring->steps += result ? result->engine_events : 0;
   vinci_result_free(result);
-  return status == VINCI_E_LIMIT ? status : VINCI_OK;
+  if (status == VINCI_E_LIMIT || status == VINCI_E_NOMEM || status == VINCI_E_INTERNAL)
+    return diag_error(measuring->diag, status, "%s", diag.text);
+  return VINCI_OK;
 }
 
 /* Whether another run of about this length is within the limits. */
@@ -137,11 +139,7 @@ static enum vinci_status measure_second_buffers(struct measuring *measuring,
       (options->max_steps > 0 &&
        result->engine_events > max_u64(options->max_steps, options->max_first_steps)))
     return VINCI_OK;
-  uint64_t before = measuring->steps;
-  enum vinci_status status =
-      run_on(measuring, measuring->soc, measuring->trace, true, &result->second_buffer_cycles);
-  measuring->steps = before;
-  return status;
+  return run_on(measuring, measuring->soc, measuring->trace, true, &result->second_buffer_cycles);
 }
 
 /* Of the best number alone: lowering takes time too. */

@@ -10,7 +10,7 @@ soc=--soc-version=Ascend910B4
 add=$srcdir/traces/examples/add1_tile2048.csv
 
 work_folder test_debug
-plan 13
+plan 14
 
 # Three copies through one buffer: each waits for the one before.
 cat >"$work/copies.csv" <<'END'
@@ -208,6 +208,14 @@ report "commands come from standard input, a file or --eval, and an error has fi
 hint: did you mean 'step'?"
   debug "$add" -x "$work/none"
   expect 2 "$work/none: error: cannot read the commands: No such file or directory")"
+
+report "values that a trace reads are refused, times are not" "$(
+  "$vinci" compile masked_select shape=512 count=64 $soc -o "$work/reads.csv" || echo compile
+  debug "$work/reads.csv" --values --fill=random:1 --eval=continue
+  expect 3 "error: the trace has rows that read what has been computed, which the debugger does not follow
+hint: leave the values out, or take 'vinci run --values'"
+  debug "$work/reads.csv" --eval=continue
+  expect 0 "")"
 
 # The trace and the session of the documentation.
 page=$srcdir/traces/DEBUG.md

@@ -76,7 +76,7 @@ negative() {
     END { if (seen < 5) print "only " seen + 0 " rows" }' "$1" "$2"
 }
 
-plan 55
+plan 56
 
 # ---- two traces -------------------------------------------------------------------------------
 diff one.csv two.csv $soc
@@ -259,6 +259,12 @@ report "folders of networks give the same, node by node to a nanosecond" "$(expe
   grep -E '^(total|class)' out | command diff - live)"
 diff net.sink net.csv host=eager $soc
 report "a folder and a run, in words" "$(expect 0 '' 'the AI Cores wait for the host')"
+
+cp -r net.sink net.short
+printf 'start_us,duration_us,node,op\n1,2\n' >net.short/nodes.csv
+diff net.short net.sink
+report "a row of nodes.csv that is too short" "$(expect 3 \
+  "net.short/nodes.csv:2: error: lacks cells, or has no start and duration")"
 
 # ---- messages ---------------------------------------------------------------------------------
 hint="hint: give a second one, or two chips: --soc-version=Ascend910B4,Ascend910B2, or what changes: --set-b=l2.size=96MiB"

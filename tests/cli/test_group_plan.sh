@@ -6,7 +6,7 @@ srcdir=${TESTS_SRCDIR:-.}
 . "$srcdir/tests/support/tap.sh"
 vinci=${VINCI:?}
 work_folder test_group_plan
-plan 15
+plan 16
 
 cat >"$work/model.lua" <<'END'
 return { layers = 4, hidden = 256, ffn = 640, heads = 6, kv_heads = 2, head_dim = 32, vocab = 1000, sequence = 128, global_batch = 8,
@@ -121,6 +121,11 @@ for name, row in uneven.items():
         print(name, row["us"], rows["tp1 pp2 dp1"]["us"])
 ' 2>&1
   grep -qx 'fault,devices=1,speed=0.25' "$work/slow.csv" || tail -n 2 "$work/slow.csv")"
+for fault in devices=1,speed=2.5e-1 devices=0-1:1,from_us=0,speed=0.25 devices=1,speed=0.25,to_us=1; do
+  "$vinci" group plan "$work/deep.lua" -s atlas_a2_910b4 -n 2 --all --fault=$fault | grep -c layers
+done >"$work/layers"
+report "speeds and times of faults are read as jobs read them" "$(
+  [ "$(tr '\n' ' ' <"$work/layers")" = "1 0 0 " ] || cat "$work/layers")"
 keep "$vinci" group plan "$work/deep.lua" -s atlas_a2_910b4 -n 2 --fault=devices=7,speed=0.25
 report "a fault of a device that is not there" "$(expect 2 'error: --fault=devices=7,speed=0.25: rank 7: the job has 2 ranks
 hint: a fault is written as devices=3,from_us=100,to_us=200,speed=0.5')"

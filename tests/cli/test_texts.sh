@@ -11,7 +11,7 @@ soc=--soc-version=Ascend910B4
 unset CI GITHUB_ACTIONS GITLAB_CI JENKINS_URL TF_BUILD BUILDKITE TEAMCITY_VERSION
 
 work_folder test_texts
-plan 10
+plan 11
 
 # ---- byte order marks and line ends ----
 examples=$srcdir/traces/examples
@@ -79,6 +79,11 @@ ln -s behind "$work/link"
 network "$work/link"
 report "of a link the file behind is replaced" "$([ -L "$work/link" ] || echo "the link is gone"
   cmp "$work/plain" "$work/behind" 2>&1)"
+
+ln -s later "$work/early"
+network "$work/early"
+report "of a link to nothing the file is made" "$([ -L "$work/early" ] || echo "the link is gone"
+  cmp "$work/plain" "$work/later" 2>&1)"
 
 report "nothing is left beside the results" "$(find "$work" -name '*.part')"
 

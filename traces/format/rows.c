@@ -124,6 +124,9 @@ static enum vinci_status variable_row(struct trace_reader *reader, enum program_
     if (GROWING_AT(&reader->rows, struct program_row, row)->op == name->variable)
       return trace_fail(reader, 1, 0, "\"%s\" counts the turns of a loop", text);
   }
+  if (kind == ROW_SET && name->about != 0)
+    return trace_fail(reader, 1, 0, "\"%s\" is about a buffer or tensor: only numbers change",
+                      text);
   uint16_t variable = (uint16_t)name->variable;
   enum vinci_status status = trace_expr(reader, 2, 0, &value, &constant);
   if (status != VINCI_OK)
@@ -147,9 +150,14 @@ static enum vinci_status read_row(struct trace_reader *reader) {
     diag_hint(reader->diag, "write it like \"read,n,64,taken\" or \"read,n,64,counts+32\"");
     return VINCI_E_INPUT;
   }
+  if (reader->core == CORE_AIC)
+    return trace_fail(reader, 0, 0, "an AIC has neither UB nor lanes to read from");
   enum vinci_status status = trace_expr(reader, 2, 0, &value, &constant);
-  if (status == VINCI_OK && strcmp(reader->fields[3].text, "taken") != 0)
+  bool taken = strcmp(reader->fields[3].text, "taken") == 0;
+  if (status == VINCI_OK && !taken)
     status = trace_expr(reader, 3, 0, &from, &from_constant);
+  if (status == VINCI_OK && !taken && from_constant && from < 0)
+    status = trace_fail(reader, 3, 0, "an address in UB is not negative");
   if (status == VINCI_OK)
     status = trace_name_declare(reader, 1, 0, &name);
   if (status != VINCI_OK)

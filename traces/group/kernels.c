@@ -2,6 +2,7 @@
 /* Work of a job whose time is simulated. */
 #include "traces/group/kernels.h"
 
+#include <csv.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,17 +35,18 @@ static bool go_on(void *context, size_t done, size_t all) {
          options->progress(options->progress_context, timing->done, timing->all);
 }
 
-/* The operator and its arguments as words of the arena; false when there are too many. */
-static bool split(struct job *job, const char *text, const char *words[WORDS_MAX], size_t *count) {
-  for (*count = 0;; ++*count) {
-    text += strspn(text, " ");
+/* The operator and its arguments as words of the arena. */
+static enum vinci_status split(struct job *job, const char *text, const char *words[WORDS_MAX],
+                               size_t *count, struct vinci_diag *diag) {
+  for (*count = 0; *(text += strspn(text, " ")); ++*count) {
     size_t length = strcspn(text, " ");
-    if (length == 0)
-      return true;
-    if (*count == WORDS_MAX || !(words[*count] = arena_strndup(&job->arena, text, length)))
-      return false;
+    if (*count == WORDS_MAX)
+      return diag_error(diag, VINCI_E_INPUT, "an operator has at most %d words", WORDS_MAX);
+    if (!(words[*count] = arena_strndup(&job->arena, text, length)))
+      return diag_error(diag, VINCI_E_NOMEM, "out of memory");
     text += length;
   }
+  return *count > 0 ? VINCI_OK : diag_error(diag, VINCI_E_INPUT, "op= has no operator");
 }
 
 static enum vinci_status time_operator(struct timing *timing, const struct job_kernel *kernel,
@@ -55,11 +57,9 @@ static enum vinci_status time_operator(struct timing *timing, const struct job_k
   vinci_trace *trace = NULL;
   vinci_result *result = NULL;
   size_t count;
-  if (!split(timing->job, kernel->op, words, &count) || count == 0)
-    return diag_error(diag, VINCI_E_INPUT, "op=\"NAME KEY=VALUE ...\" has 1 to %d words",
-                      WORDS_MAX);
-  enum vinci_status status =
-      vinci_compile(timing->options->soc, words[0], words + 1, count - 1, &trace, diag);
+  enum vinci_status status = split(timing->job, kernel->op, words, &count, diag);
+  if (status == VINCI_OK)
+    status = vinci_compile(timing->options->soc, words[0], words + 1, count - 1, &trace, diag);
   if (status == VINCI_OK)
     status = vinci_run(timing->options->soc, trace, &options, &result, diag);
   if (status == VINCI_OK) {
@@ -159,10 +159,12 @@ void job_put_kernels(const struct job *job, FILE *out) {
   for (const struct job_kernel *kernel = job->kernels; kernel; kernel = kernel->next)
     for (unsigned model = 0; model < JOB_MODELS; model++) {
       const struct job_kernel_time *time = &kernel->time[model];
-      if (time->uses > 0)
-        fprintf(out, "\"%s\",%s,%" PRIu32 ",%s,%" PRIu32 ",%" PRIu32 ",%s,%" PRIu64 "\n",
-                kernel->net ? kernel->net : kernel->op, model_names[model], time->uses,
-                decimal_exact(time->duration_ps, US_DIGITS).text, time->launches, time->blocks,
-                time->bound, time->hbm_bytes);
+      if (time->uses == 0)
+        continue;
+      const char *text = kernel->net ? kernel->net : kernel->op;
+      csv_fwrite(out, text, strlen(text));
+      fprintf(out, ",%s,%" PRIu32 ",%s,%" PRIu32 ",%" PRIu32 ",%s,%" PRIu64 "\n",
+              model_names[model], time->uses, decimal_exact(time->duration_ps, US_DIGITS).text,
+              time->launches, time->blocks, time->bound, time->hbm_bytes);
     }
 }
