@@ -199,8 +199,8 @@ bool program_eval(const struct vinci_trace *trace, uint64_t expr, const int64_t 
 
 /*
  * How many instructions all blocks execute together, for progress: near, and exact when no loop
- * inside another has a computed count. Takes no longer than reading the trace. variables: room for
- * those of the largest stream.
+ * inside another has a computed count, and no row of a loop sets what a count is computed from.
+ * Takes no longer than reading the trace. variables: room for those of the largest stream.
  */
 uint64_t program_instructions(const struct vinci_trace *trace, int64_t *variables);
 /* Share of a whole that may be too small, 0 to 1000. */
