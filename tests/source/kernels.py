@@ -253,7 +253,8 @@ printed = command("run", built + ":vector_add", "--blocks=8", chip, "--timeline=
 source = os.path.join(folder, "vector_add.cpp")
 reader = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(__file__))), "traces", "timelines.py")
 read = subprocess.run([sys.executable, reader, "msprof", profile, source], capture_output=True, text=True, check=False)
-report("tables by source line, and the source itself, in the vendor's folder", printed.stderr + read.stdout + read.stderr)
+report("tables by source line, and the source itself, in the vendor's folder",
+       ("" if printed.returncode == 0 else printed.stderr) + read.stdout + read.stderr)
 hottest = printed.stdout.split("Hot spots: source lines")[-1].splitlines()[2].split()[:2]
 copy = f"vector_add.cpp:{line_of(source, 'copy_gm_to_ubuf(in0')}"
 same = hottest == [copy, "copy_gm_to_ubuf"] and f"vector_add.cpp {copy[15:]} copy_gm_to_ubuf\n" in from_lua.stdout
