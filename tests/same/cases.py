@@ -445,7 +445,7 @@ MAKERS = {
 def spoil(case):
     """Something that both programs have to refuse, or take, alike."""
     rng, names = case.rng, list(case.args)
-    tilings = [key.name for key in case.keys if key.tiling and key.kind == "size"]
+    tilings = [key.name for key in case.keys if key.tiling and key.kind == "size"] or ["cores"]
     ways = [
         lambda: case.extra.append("colour=1"),
         lambda: case.extra.append("%s=%s" % (names[0], case.args[names[0]])),
@@ -474,7 +474,7 @@ def force(case, tilings):
     if not tilings:
         return
     pairs = [word.split("=", 1) for word in rng.choice(tilings).split()]
-    if rng.randrange(2):
+    if pairs and rng.randrange(2):
         pairs = rng.sample(pairs, rng.randint(1, len(pairs)))
     for name, value in pairs:
         if value.isdigit() and rng.randrange(6) == 0:
