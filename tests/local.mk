@@ -264,6 +264,7 @@ dist_noinst_DATA += \
 	tests/fuzz/corpus-onnx/branches.onnx \
 	tests/fuzz/corpus-onnx/constants.onnx \
 	tests/fuzz/corpus-onnx/convolutions.onnx \
+	tests/fuzz/corpus-onnx/large_numbers.onnx \
 	tests/fuzz/corpus-onnx/pieces.onnx \
 	tests/fuzz/corpus-onnx/recurrent.onnx \
 	tests/fuzz/corpus-onnx/shapes.onnx \

@@ -113,7 +113,7 @@ static const char *read_digits(const char *next, uint64_t *digits, int *places, 
 
 static const char *read_exponent(const char *next, int *exponent, bool *any) {
   bool small = *next == '-';
-  next += small;
+  next += small || *next == '+';
   *any = is_digit(*next);
   for (; is_digit(*next); next++)
     *exponent = *exponent > EXPONENT_MAX ? *exponent : *exponent * BASE + (*next - '0');

@@ -30,7 +30,7 @@ struct decimal decimal_rate(uint64_t bytes, uint64_t time_ps, uint64_t unit, uns
  * change is not. */
 struct decimal decimal_percent(int64_t change, uint64_t whole);
 
-/* A whole text "[-]digits[.digits][e[-]digits]" as a number; false for any other text. */
+/* A whole text "[-]digits[.digits][e[+-]digits]" as a number; false for any other text. */
 bool decimal_parse(const char *text, double *out);
 
 /* Bytes of any 64-bit integer in text, its zero included. */

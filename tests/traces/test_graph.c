@@ -81,6 +81,30 @@ static void text_of_other_tools_is_read(void **state) {
 #define A "tensor,name=a,dtype=fp16,shape=8,io=in\n"
 #define B "tensor,name=b,dtype=fp16,shape=8\n"
 
+/* Large numbers are written with a plus in the exponent, and read again. */
+static void values_are_read_as_they_are_written(void **state) {
+  static const char text[] =
+      HEAD "tensor,name=w,dtype=fp32,shape=4,io=weight,values=1e+20 -2.5e-3 3 1.5e2\n";
+  static const double wanted[] = {1e20, -2.5e-3, 3, 150};
+  struct graph graph, again;
+  char *written = NULL;
+  size_t length;
+  (void)state;
+  assert_int_equal(graph_text_read("g", text, strlen(text), &graph, NULL), VINCI_OK);
+  FILE *out = open_memstream(&written, &length);
+  graph_text_write(&graph, out);
+  fclose(out);
+  assert_int_equal(graph_text_read("again", written, length, &again, NULL), VINCI_OK);
+  for (uint64_t i = 0; i < 4; i++) {
+    double number;
+    assert_true(graph_number(&again.tensors[0], i, &number));
+    assert_true(number == (double)(float)wanted[i]);
+  }
+  free(written);
+  graph_free(&graph);
+  graph_free(&again);
+}
+
 static const struct {
   const char *text;
   unsigned long line, column;
@@ -480,6 +504,7 @@ int main(void) {
       cmocka_unit_test(streams_overlap_but_for_the_cores),
       cmocka_unit_test(copies_take_bandwidth_from_kernels_bound_by_memory),
       cmocka_unit_test(time_grows_by_the_bytes_copied_meanwhile),
+      cmocka_unit_test(values_are_read_as_they_are_written),
       cmocka_unit_test(tiling_is_hidden_behind_a_longer_kernel),
       cmocka_unit_test(a_host_waits_for_copies_to_the_host),
       cmocka_unit_test(a_full_queue_holds_the_host_back),
