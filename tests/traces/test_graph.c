@@ -3,6 +3,7 @@
  * Graphs: their text, the errors of that text, memory plans with known answers and on random lives,
  * and the queue against times computed by hand.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -84,8 +85,8 @@ static void text_of_other_tools_is_read(void **state) {
 /* Large numbers are written with a plus in the exponent, and read again. */
 static void values_are_read_as_they_are_written(void **state) {
   static const char text[] =
-      HEAD "tensor,name=w,dtype=fp32,shape=4,io=weight,values=1e+20 -2.5e-3 3 1.5e2\n";
-  static const double wanted[] = {1e20, -2.5e-3, 3, 150};
+      HEAD "tensor,name=w,dtype=fp32,shape=6,io=weight,values=1e+20 -2.5e-3 3 1.5e2 -inf nan\n";
+  static const double wanted[] = {1e20, -2.5e-3, 3, 150, -INFINITY};
   struct graph graph, again;
   char *written = NULL;
   size_t length;
@@ -95,8 +96,9 @@ static void values_are_read_as_they_are_written(void **state) {
   graph_text_write(&graph, out);
   fclose(out);
   assert_int_equal(graph_text_read("again", written, length, &again, NULL), VINCI_OK);
-  for (uint64_t i = 0; i < 4; i++) {
-    double number;
+  double number;
+  assert_true(graph_number(&again.tensors[0], 5, &number) && isnan(number));
+  for (uint64_t i = 0; i < 5; i++) {
     assert_true(graph_number(&again.tensors[0], i, &number));
     assert_true(number == (double)(float)wanted[i]);
   }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tensor rows of a graph's text. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -85,6 +86,16 @@ static enum vinci_status take_offset(struct text_reader *reader, struct graph_te
   return status;
 }
 
+/* A number; of floating point also nan, inf and -inf. */
+static bool parse_value(const char *word, enum dtype dtype, double *out) {
+  bool floating = dtype == DTYPE_FP32 || dtype == DTYPE_FP16 || dtype == DTYPE_BF16;
+  if (decimal_parse(word, out))
+    return true;
+  *out = *word == '-' ? -INFINITY : strcmp(word, "nan") == 0 ? NAN : INFINITY;
+  return floating &&
+         (strcmp(word, "nan") == 0 || strcmp(word, "inf") == 0 || strcmp(word, "-inf") == 0);
+}
+
 /* "0.5 1 2": the elements of a small tensor. */
 static enum vinci_status take_values(struct text_reader *reader, struct graph_tensor *tensor) {
   size_t field = text_find_key(reader, "values");
@@ -101,7 +112,7 @@ static enum vinci_status take_values(struct text_reader *reader, struct graph_te
   for (uint64_t i = 0; i < count; i++) {
     double number;
     word = text_next_word(reader, &at);
-    if (!word || !decimal_parse(word, &number))
+    if (!word || !parse_value(word, tensor->dtype, &number))
       return text_fail(reader, field, "values are %llu numbers with blanks between",
                        (unsigned long long)count);
     if (!graph_put_number(tensor->dtype, data, i, number))

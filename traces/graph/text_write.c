@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes graphs as text. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,7 +61,10 @@ static void put_values(const struct graph_tensor *tensor, FILE *out) {
   if (count > GRAPH_TEXT_VALUES_MAX)
     return;
   for (uint64_t i = 0; i < count && graph_number(tensor, i, &number); i++)
-    fprintf(out, "%s%.17g", i ? " " : ",values=", number);
+    if (isnan(number)) /* without a sign, which printf would show */
+      fprintf(out, "%snan", i ? " " : ",values=");
+    else
+      fprintf(out, "%s%.17g", i ? " " : ",values=", number);
 }
 
 static void put_tensor(const struct graph *graph, const struct graph_tensor *tensor, FILE *out) {
