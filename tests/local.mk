@@ -264,8 +264,10 @@ dist_noinst_DATA += \
 	tests/fuzz/corpus-onnx/branches.onnx \
 	tests/fuzz/corpus-onnx/constants.onnx \
 	tests/fuzz/corpus-onnx/convolutions.onnx \
+	tests/fuzz/corpus-onnx/filler.onnx \
 	tests/fuzz/corpus-onnx/large_numbers.onnx \
 	tests/fuzz/corpus-onnx/pieces.onnx \
+	tests/fuzz/corpus-onnx/unread_type.onnx \
 	tests/fuzz/corpus-onnx/recurrent.onnx \
 	tests/fuzz/corpus-onnx/shapes.onnx \
 	tests/fuzz/corpus-ops/calibration.csv \

@@ -52,8 +52,10 @@ enum vinci_status onnx_rule_constant_of_shape(struct onnx_call *call) {
   struct onnx_ints wanted;
   uint64_t shape[GRAPH_RANK_MAX];
   enum vinci_status status = onnx_ints_input(call, 0, &wanted);
-  if (status == VINCI_OK && given && given->t)
+  if (status == VINCI_OK && given && given->t) {
+    filler.data = NULL; /* which a tensor without numbers leaves so */
     status = onnx_take_tensor(import, given->t, &filler);
+  }
   if (status != VINCI_OK)
     return status;
   for (unsigned i = 0; i < wanted.count && i < GRAPH_RANK_MAX; i++) {

@@ -107,8 +107,17 @@ double onnx_load_real(const struct onnx_value *value, uint64_t index) {
     return (double)number_decode(&number_fp8_e4m3, *at);
   case ONNX_FLOAT8E5M2:
     return (double)number_decode(&number_fp8_e5m2, *at);
-  default:
+  case ONNX_INT8:
+  case ONNX_UINT8:
+  case ONNX_BOOL:
+  case ONNX_INT16:
+  case ONNX_UINT16:
+  case ONNX_INT32:
+  case ONNX_UINT32:
+  case ONNX_INT64:
     return (double)onnx_load_int(value, index);
+  default: /* texts, parts of bytes, other forms of 8 bits: of these no number is known */
+    return 0;
   }
 }
 
