@@ -272,6 +272,8 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/vector/index/compact.c \
 	traces/lower/vector/index/elements.c \
 	traces/lower/vector/index/gather.c \
+	traces/lower/vector/index/indexed.c \
+	traces/lower/vector/index/indexed.h \
 	traces/lower/vector/index/indices.c \
 	traces/lower/vector/index/onehot.c \
 	traces/lower/vector/index/routing.c \

@@ -18,11 +18,8 @@ enum vinci_status group_load(const struct group_system_settings *settings, uint3
     diag_hint(diag, "'vinci group show' lists the systems");
     return VINCI_E_USAGE;
   }
-  enum vinci_status status = group_host_load(settings->name, settings->data, out, diag);
-  for (size_t i = 0; status == VINCI_OK && i < settings->sets.count; i++)
-    status = group_host_set(*out, settings->sets.items[i], diag);
-  if (status == VINCI_OK)
-    status = group_host_fit(*out, settings->data, devices, diag);
+  enum vinci_status status = group_host_open(settings->name, settings->data, settings->sets.items,
+                                             settings->sets.count, devices, out, diag);
   if (status != VINCI_OK) {
     group_host_free(*out);
     *out = NULL;

@@ -45,11 +45,8 @@ static enum vinci_status find_system(void *context, const char *name, uint32_t d
     diag_hint(diag, "give system = \"NAME\"; 'vinci group show' lists the systems");
     return VINCI_E_USAGE;
   }
-  enum vinci_status status = group_host_load(name, own->data, &own->group, diag);
-  for (size_t i = 0; status == VINCI_OK && i < spec->set_count; i++)
-    status = group_host_set(own->group, spec->sets[i], diag);
-  if (status == VINCI_OK)
-    status = group_host_fit(own->group, own->data, devices, diag);
+  enum vinci_status status =
+      group_host_open(name, own->data, spec->sets, spec->set_count, devices, &own->group, diag);
   if (status == VINCI_OK && soc)
     status = chip_cache_get(own->chips, own->group->chip, &own->simulated, diag);
   if (status == VINCI_OK)
@@ -177,8 +174,7 @@ static uint64_t event_digest(const struct group_result *result, uint32_t ranks) 
 
 enum vinci_status gate_measure_job(const struct gate_point *point, struct chip_cache *chips,
                                    struct gate_rows *rows, struct vinci_diag *diag) {
-  struct measuring own = {
-      .point = point, .data = chips->data, .chips = chips, .rows = rows};
+  struct measuring own = {.point = point, .data = chips->data, .chips = chips, .rows = rows};
   struct arena arena = {0};
   struct group_result result;
   const vinci_soc *soc = NULL;

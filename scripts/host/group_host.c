@@ -338,3 +338,12 @@ enum vinci_status group_host_set(struct group_description *group, const char *as
   number->provenance.overridden = true;
   return status;
 }
+
+enum vinci_status group_host_open(const char *name, const char *data_dir, const char *const *sets,
+                                  size_t set_count, uint32_t devices,
+                                  struct group_description **out, struct vinci_diag *diag) {
+  enum vinci_status status = group_host_load(name, data_dir, out, diag);
+  for (size_t i = 0; status == VINCI_OK && i < set_count; i++)
+    status = group_host_set(*out, sets[i], diag);
+  return status == VINCI_OK ? group_host_fit(*out, data_dir, devices, diag) : status;
+}

@@ -41,6 +41,14 @@ VINCI_MUST_CHECK enum vinci_status group_host_load(const char *name, const char 
 VINCI_MUST_CHECK enum vinci_status group_host_fit(struct group_description *group,
                                                   const char *data_dir, uint32_t devices,
                                                   struct vinci_diag *diag);
+/*
+ * Loads a system, changes the numbers of "KEY=VALUE" assignments, and fits it to its devices. The
+ * caller frees *out, after errors too; NULL: nothing was loaded.
+ */
+VINCI_MUST_CHECK enum vinci_status group_host_open(const char *name, const char *data_dir,
+                                                   const char *const *sets, size_t set_count,
+                                                   uint32_t devices, struct group_description **out,
+                                                   struct vinci_diag *diag);
 void group_host_free(struct group_description *group);
 /* Names of the systems that can be loaded, sorted. */
 VINCI_MUST_CHECK enum vinci_status group_host_list(const char *data_dir, struct soc_names *out,

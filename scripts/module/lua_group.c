@@ -30,11 +30,8 @@ static enum vinci_status find_system(void *context, const char *name, uint32_t d
     diag_hint(diag, "give the option system, or system=NAME in the row job");
     return VINCI_E_USAGE;
   }
-  enum vinci_status status = group_host_load(wanted, run->data, &run->group, diag);
-  for (size_t i = 0; status == VINCI_OK && i < run->set_count; i++)
-    status = group_host_set(run->group, run->sets[i], diag);
-  if (status == VINCI_OK)
-    status = group_host_fit(run->group, run->data, devices, diag);
+  enum vinci_status status =
+      group_host_open(wanted, run->data, run->sets, run->set_count, devices, &run->group, diag);
   if (status == VINCI_OK && soc)
     status = vinci_soc_load(run->group->chip, run->data, &run->soc, diag);
   if (status == VINCI_OK) {

@@ -9,9 +9,7 @@
 
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
-#include "traces/lower/vector/kernel.h"
-
-enum { COPY_BYTES = 65536, INDEX_FLAG = 2 };
+#include "traces/lower/vector/index/indexed.h"
 
 static const struct lower_key keys[] = {
     SHAPE_KEY("extents of the table: its rows first"),
@@ -24,32 +22,10 @@ static const struct lower_key keys[] = {
     VTILE_KEYS_TABLE};
 
 struct gather {
-  struct vkernel kernel; /* first */
-  struct vtile_operand index, out;
-  uint64_t table_rows;
+  struct indexed_rows indexed; /* first */
   uint64_t out_shape[TENSOR_RANK_MAX];
   unsigned out_rank;
 };
-
-static void lay_out(struct vtile *tile) {
-  struct gather *gather = (struct gather *)tile;
-  unsigned bytes = vtile_bytes(gather->out.dtype);
-  gather->out.pitch = vtile_pitch(tile->cols, bytes);
-  gather->index.address = vtile_align(tile->rows * gather->out.pitch * bytes);
-  tile->slot_bytes =
-      gather->index.address + vtile_align(tile->rows * vtile_bytes(gather->index.dtype));
-  tile->ub_bytes = tile->slot_bytes * tile->buffers;
-}
-
-static void split(const struct lower_job *job, struct vkernel *kernel, unsigned halvings) {
-  struct vtile *tile = &kernel->tile;
-  unsigned bytes = (unsigned)kernel->element_bytes;
-  uint64_t most = (uint64_t)(COPY_BYTES >> halvings) / bytes;
-  tile->cols = min_u64(tile->space.cols, most);
-  vtile_split_rows(job->soc, job->cores, tile, bytes,
-                   max_u64(1, most / vtile_pitch(tile->cols, bytes)));
-  vtile_fit(job, tile);
-}
 
 /* A copy for each row. */
 static bool work(struct lower_job *job, const struct vkernel *kernel, struct vtile_work *work) {
@@ -61,20 +37,15 @@ static bool work(struct lower_job *job, const struct vkernel *kernel, struct vti
 
 /* The indices, then a copy for each row: where it lies is known when the index is. */
 static void load(struct emit *e, struct vkernel *kernel) {
-  const struct gather *gather = (struct gather *)kernel;
+  const struct indexed_rows *indexed = (struct indexed_rows *)kernel;
   const struct vtile *tile = &kernel->tile;
-  uint64_t bytes = kernel->element_bytes, rows = gather->table_rows;
   vkernel_load(e, kernel);
-  emit_handshake(e, PIPE_MTE2, PIPE_S, INDEX_FLAG);
+  emit_handshake(e, PIPE_MTE2, PIPE_S, INDEXED_FLAG);
   struct expr r = emit_for(e, "r", tile->n_rows);
-  struct expr place = x_mul(x_add(tile->row, r), lower_get(kernel->job, "step")->size % rows);
-  struct expr index = emit_read_word(
-      e, "index", x_mod(x_add(lower_get(kernel->job, "first")->size, place), rows),
-      x_at(x_add(tile->slot, gather->index.address), r, vtile_bytes(gather->index.dtype)));
-  vtile_load_run(
-      e, gather->out.dtype, x_add(tile->slot, x_mul(r, gather->out.pitch * bytes)),
-      x_add(x_add(x_name(e, "x"), x_mul(index, tile->space.cols * bytes)), x_mul(tile->col, bytes)),
-      tile->n_cols);
+  struct expr place = indexed_place(e, indexed, "x", r);
+  vtile_load_run(e, indexed->rows.dtype,
+                 x_add(tile->slot, x_mul(r, indexed->rows.pitch * kernel->element_bytes)), place,
+                 tile->n_cols);
   emit_end(e);
 }
 
@@ -82,16 +53,17 @@ static void tensors(struct emit *e, struct vkernel *kernel) {
   const struct gather *gather = (struct gather *)kernel;
   const struct lower_value *shape = lower_get(kernel->job, "shape");
   const struct lower_value *count = lower_get(kernel->job, "count");
-  emit_tensor(e, "x", gather->out.dtype, TENSOR_IN, shape->shape, shape->rank, NULL);
-  emit_tensor(e, "x1", gather->index.dtype, TENSOR_IN, count->shape, count->rank, NULL);
-  emit_tensor(e, "y", gather->out.dtype, TENSOR_OUT, gather->out_shape, gather->out_rank, NULL);
+  emit_tensor(e, "x", gather->indexed.rows.dtype, TENSOR_IN, shape->shape, shape->rank, NULL);
+  emit_tensor(e, "x1", gather->indexed.index.dtype, TENSOR_IN, count->shape, count->rank, NULL);
+  emit_tensor(e, "y", gather->indexed.rows.dtype, TENSOR_OUT, gather->out_shape, gather->out_rank,
+              NULL);
 }
 
 static enum vinci_status setup(struct lower_job *job) {
   static const struct vkernel_kind kind = {.halvings = 3,
                                            .only_moves = true,
-                                           .lay_out = lay_out,
-                                           .split = split,
+                                           .lay_out = indexed_lay_out,
+                                           .split = indexed_split,
                                            .work = work,
                                            .tensors = tensors,
                                            .load = load};
@@ -99,7 +71,6 @@ static enum vinci_status setup(struct lower_job *job) {
   struct gather *gather = vkernel_new(job, sizeof *gather, &kind);
   if (!gather)
     return VINCI_E_NOMEM;
-  struct vkernel *kernel = &gather->kernel;
   gather->out_rank = count->rank + shape->rank - 1;
   if (gather->out_rank > TENSOR_RANK_MAX)
     return lower_error(job, "y has at most %d dimensions", TENSOR_RANK_MAX);
@@ -109,19 +80,8 @@ static enum vinci_status setup(struct lower_job *job) {
   enum vinci_status status = lower_bounded(job, gather->out_shape, gather->out_rank);
   if (status != VINCI_OK)
     return status;
-  uint64_t cols = lower_elements(shape->shape + 1, shape->rank - 1);
-  gather->table_rows = shape->shape[0];
-  gather->index = (struct vtile_operand){
-      .name = "x1", .dtype = lower_get(job, "dtype1")->dtype, .row_stride = 1};
-  gather->out = (struct vtile_operand){
-      .name = "y", .dtype = lower_get(job, "dtype")->dtype, .row_stride = cols, .col_stride = 1};
-  kernel->tile.space.rows = lower_elements(count->shape, count->rank);
-  kernel->tile.space.cols = cols;
-  kernel->tile.parts = VTILE_LOADS | VTILE_STORES;
-  kernel->code = KERNEL_SLICE;
-  kernel->element_bytes = vtile_bytes(gather->out.dtype);
-  kernel->in[0] = &gather->index;
-  kernel->out[0] = &gather->out;
+  indexed_fill(job, &gather->indexed, "y", lower_elements(shape->shape + 1, shape->rank - 1));
+  gather->indexed.kernel.out[0] = &gather->indexed.rows;
   return VINCI_OK;
 }
 

@@ -10,9 +10,7 @@
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
 #include "traces/lower/select.h"
-#include "traces/lower/vector/kernel.h"
-
-enum { COPY_BYTES = 65536, INDEX_FLAG = 2 };
+#include "traces/lower/vector/index/indexed.h"
 
 #define KEYS(step_, types_)                                                                        \
   {                                                                                                \
@@ -34,31 +32,9 @@ struct scatter_func {
 };
 
 struct scatter {
-  struct vkernel kernel; /* first */
+  struct indexed_rows indexed; /* first */
   const struct scatter_func *func;
-  struct vtile_operand index, x;
-  uint64_t table_rows;
 };
-
-static void lay_out(struct vtile *tile) {
-  struct scatter *scatter = (struct scatter *)tile;
-  unsigned bytes = vtile_bytes(scatter->x.dtype);
-  scatter->x.pitch = vtile_pitch(tile->cols, bytes);
-  scatter->index.address = vtile_align(tile->rows * scatter->x.pitch * bytes);
-  tile->slot_bytes =
-      scatter->index.address + vtile_align(tile->rows * vtile_bytes(scatter->index.dtype));
-  tile->ub_bytes = tile->slot_bytes * tile->buffers;
-}
-
-static void split(const struct lower_job *job, struct vkernel *kernel, unsigned halvings) {
-  struct vtile *tile = &kernel->tile;
-  unsigned bytes = (unsigned)kernel->element_bytes;
-  uint64_t most = (uint64_t)(COPY_BYTES >> halvings) / bytes;
-  tile->cols = min_u64(tile->space.cols, most);
-  vtile_split_rows(job->soc, job->cores, tile, bytes,
-                   max_u64(1, most / vtile_pitch(tile->cols, bytes)));
-  vtile_fit(job, tile);
-}
 
 /* A copy for each row. Of a row that ends inside a block the end is stored twice, which sums do
  * not bear. */
@@ -79,22 +55,17 @@ static bool work(struct lower_job *job, const struct vkernel *kernel, struct vti
 
 static void load(struct emit *e, struct vkernel *kernel) {
   vkernel_load(e, kernel);
-  emit_handshake(e, PIPE_MTE2, PIPE_S, INDEX_FLAG);
+  emit_handshake(e, PIPE_MTE2, PIPE_S, INDEXED_FLAG);
 }
 
 static void store(struct emit *e, struct vkernel *kernel) {
-  const struct scatter *scatter = (struct scatter *)kernel;
+  const struct indexed_rows *indexed = (struct indexed_rows *)kernel;
   const struct vtile *tile = &kernel->tile;
-  uint64_t bytes = kernel->element_bytes, rows = scatter->table_rows;
   struct expr r = emit_for(e, "r", tile->n_rows);
-  struct expr place = x_mul(x_add(tile->row, r), lower_get(kernel->job, "step")->size % rows);
-  struct expr index = emit_read_word(
-      e, "index", x_mod(x_add(lower_get(kernel->job, "first")->size, place), rows),
-      x_at(x_add(tile->slot, scatter->index.address), r, vtile_bytes(scatter->index.dtype)));
-  vtile_store_run(
-      e, scatter->x.dtype,
-      x_add(x_add(x_name(e, "y"), x_mul(index, tile->space.cols * bytes)), x_mul(tile->col, bytes)),
-      x_add(tile->slot, x_mul(r, scatter->x.pitch * bytes)), tile->n_cols);
+  struct expr place = indexed_place(e, indexed, "y", r);
+  vtile_store_run(e, indexed->rows.dtype, place,
+                  x_add(tile->slot, x_mul(r, indexed->rows.pitch * kernel->element_bytes)),
+                  tile->n_cols);
   emit_end(e);
 }
 
@@ -109,7 +80,7 @@ static void put_rows(struct emit *e, struct vkernel *kernel) {
   const struct scatter *scatter = (struct scatter *)kernel;
   if (scatter->func->adds) {
     emit_plain(e, "set_atomic_add");
-    emit_plain(e, atomic_type(scatter->x.dtype));
+    emit_plain(e, atomic_type(scatter->indexed.rows.dtype));
   }
   vkernel_tiles(e, kernel);
   if (scatter->func->adds)
@@ -121,16 +92,16 @@ static void tensors(struct emit *e, struct vkernel *kernel) {
   const struct lower_value *shape = lower_get(kernel->job, "shape");
   const struct lower_value *count = lower_get(kernel->job, "count");
   const uint64_t rows[] = {kernel->tile.space.rows, kernel->tile.space.cols};
-  emit_tensor(e, "x", scatter->x.dtype, TENSOR_IN, rows, 2, NULL);
-  emit_tensor(e, "x1", scatter->index.dtype, TENSOR_IN, count->shape, count->rank, NULL);
-  emit_tensor(e, "y", scatter->x.dtype, TENSOR_INOUT, shape->shape, shape->rank, NULL);
+  emit_tensor(e, "x", scatter->indexed.rows.dtype, TENSOR_IN, rows, 2, NULL);
+  emit_tensor(e, "x1", scatter->indexed.index.dtype, TENSOR_IN, count->shape, count->rank, NULL);
+  emit_tensor(e, "y", scatter->indexed.rows.dtype, TENSOR_INOUT, shape->shape, shape->rank, NULL);
 }
 
 static uint64_t common_divisor(uint64_t a, uint64_t b) { return b ? common_divisor(b, a % b) : a; }
 
 /* Rows that two cores write, and do not add to, would hold the one or the other. */
 static enum vinci_status check_rows(struct lower_job *job, const struct scatter *scatter) {
-  uint64_t rows = scatter->table_rows, count = scatter->kernel.tile.space.rows;
+  uint64_t rows = scatter->indexed.table_rows, count = scatter->indexed.kernel.tile.space.rows;
   uint64_t different = rows / common_divisor(rows, lower_get(job, "step")->size % rows);
   if (!scatter->func->adds && count > different)
     return lower_error(job,
@@ -142,8 +113,8 @@ static enum vinci_status check_rows(struct lower_job *job, const struct scatter 
 static enum vinci_status setup(struct lower_job *job) {
   static const struct vkernel_kind kind = {.halvings = 3,
                                            .only_moves = true,
-                                           .lay_out = lay_out,
-                                           .split = split,
+                                           .lay_out = indexed_lay_out,
+                                           .split = indexed_split,
                                            .work = work,
                                            .tensors = tensors,
                                            .rows = put_rows,
@@ -153,25 +124,14 @@ static enum vinci_status setup(struct lower_job *job) {
   struct scatter *scatter = vkernel_new(job, sizeof *scatter, &kind);
   if (!scatter)
     return VINCI_E_NOMEM;
-  struct vkernel *kernel = &scatter->kernel;
   uint64_t cols = lower_elements(shape->shape + 1, shape->rank - 1);
   const uint64_t moved[] = {lower_elements(count->shape, count->rank), cols};
   enum vinci_status status = lower_bounded(job, moved, 2);
   if (status != VINCI_OK)
     return status;
   scatter->func = job->op->spec;
-  scatter->table_rows = shape->shape[0];
-  scatter->index = (struct vtile_operand){
-      .name = "x1", .dtype = lower_get(job, "dtype1")->dtype, .row_stride = 1};
-  scatter->x = (struct vtile_operand){
-      .name = "x", .dtype = lower_get(job, "dtype")->dtype, .row_stride = cols, .col_stride = 1};
-  kernel->tile.space.rows = moved[0];
-  kernel->tile.space.cols = cols;
-  kernel->tile.parts = VTILE_LOADS | VTILE_STORES;
-  kernel->code = KERNEL_SLICE;
-  kernel->element_bytes = vtile_bytes(scatter->x.dtype);
-  kernel->in[0] = &scatter->index;
-  kernel->in[1] = &scatter->x;
+  indexed_fill(job, &scatter->indexed, "x", cols);
+  scatter->indexed.kernel.in[1] = &scatter->indexed.rows;
   return check_rows(job, scatter);
 }
 
