@@ -220,6 +220,7 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/calls/sequence.c \
 	traces/lower/calls/sequence.h \
 	traces/lower/calls/sequence_pool.c \
+	traces/lower/calls/run_times.c \
 	traces/lower/calls/suite.c \
 	traces/lower/calls/suite.h \
 	traces/lower/calls/time.c \
