@@ -476,7 +476,7 @@ accuracy: $(accuracy_programs)
 	done; exit $$status
 .PHONY: accuracy
 # The table of expected errors that reports tell: its head stays, its rows are written anew.
-expected_table = $(srcdir)/traces/export/expected.def
+expected_table = $(srcdir)/traces/export/report/expected.def
 expected-errors: tests/accuracy/accuracy_ops
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) \
 	sed -n '1,/clang-format off/p' $(expected_table) >expected.def.new && \

@@ -8,8 +8,8 @@
  *   in_flight  instructions that have started and not ended
  *   queue      instructions that the scalar unit has issued and that have not started
  *
- * and one for the counters of the chip (traces/export/tracks.h): bytes in each step, whose length
- * the scope's name has.
+ * and one for the counters of the chip (traces/export/timeline/tracks.h): bytes in each step, whose
+ * length the scope's name has.
  *
  * Times are picoseconds after the launch. All changes are collected and sorted: 24 bytes each, six
  * at most for an instruction.
@@ -19,8 +19,8 @@
 
 #include "core/isa/isa.h"
 #include "traces/export/export.h"
-#include "traces/export/lanes.h"
-#include "traces/export/tracks.h"
+#include "traces/export/timeline/lanes.h"
+#include "traces/export/timeline/tracks.h"
 
 enum { SIGNAL_STATE, SIGNAL_LINE, SIGNAL_IN_FLIGHT, SIGNAL_QUEUE, SIGNALS };
 /* Signals of the chip: by kind of traffic, then by kind of core and pipe. */

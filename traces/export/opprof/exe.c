@@ -12,7 +12,7 @@
 #include "core/base/arith.h"
 #include "core/base/decimal.h"
 #include "core/isa/isa.h"
-#include "traces/export/opprof.h"
+#include "traces/export/opprof/opprof.h"
 
 static int compare_u64(uint64_t a, uint64_t b) { return a < b ? -1 : a > b; }
 

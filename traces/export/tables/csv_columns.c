@@ -5,7 +5,7 @@
  * for the split cores of A2 and A3, one for the 950 family, one for coupled cores.
  * A column without a cell function holds what the model does not know.
  */
-#include "traces/export/csv.h"
+#include "traces/export/tables/csv.h"
 
 #define BIT(id) (1u << PATH_##id)
 #define TYPE(id) (1u << DTYPE_##id)

@@ -9,7 +9,7 @@
 #define VINCI_TRACES_EXPORT_TRACKS_H
 
 #include "core/base/arith.h"
-#include "traces/export/series.h"
+#include "traces/export/timeline/series.h"
 
 struct track {
   char name[48];

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "core/isa/isa.h"
-#include "traces/export/lanes.h"
-#include "traces/export/report.h"
+#include "traces/export/report/report.h"
+#include "traces/export/timeline/lanes.h"
 
 enum { NO_CAUSE = CAUSE_COUNT, PUT_BYTES = 3 * (DECIMAL_TEXT_BYTES + 1) };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Packets of Perfetto's format: tracks, sequences, heads and ends of events. */
-#include "traces/export/perfetto.h"
+#include "traces/export/timeline/perfetto.h"
 
 enum { PS_PER_NS = 1000, KEPT_BYTES = 1 << 15 /* before they are written */ };
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Counters of timelines. */
-#include "traces/export/tracks.h"
+#include "traces/export/timeline/tracks.h"
 
 #include <stdio.h>
 
 #include "core/base/clock.h"
-#include "traces/export/lanes.h"
+#include "traces/export/timeline/lanes.h"
 
 bool track_traffic(struct track *track, const struct vinci_result *result, enum traffic_kind kind) {
   const struct memory_traffic *traffic = &result->traffic;

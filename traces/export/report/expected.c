@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Expected errors of durations, from the table that `make expected-errors` writes. */
-#include "traces/export/expected.h"
+#include "traces/export/report/expected.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ static const char *const class_ops[] = {
 
 static const struct expected_range ranges[EXPECTED_CLASS_COUNT] = {
 #define EXPECTED(id, ...) [EXPECTED_##id] = {__VA_ARGS__},
-#include "traces/export/expected.def"
+#include "traces/export/report/expected.def"
 #undef EXPECTED
 };
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "core/isa/isa.h"
-#include "traces/export/lanes.h"
+#include "traces/export/timeline/lanes.h"
 
 /* One end of an arrow; ends with the same key belong together. */
 struct arrow_end {

@@ -3,10 +3,10 @@
 #ifndef VINCI_TRACES_EXPORT_PERFETTO_H
 #define VINCI_TRACES_EXPORT_PERFETTO_H
 
-#include "traces/export/lanes.h"
-#include "traces/export/perfetto_fields.h"
-#include "traces/export/tracks.h"
-#include "traces/export/wire.h"
+#include "traces/export/timeline/lanes.h"
+#include "traces/export/timeline/perfetto_fields.h"
+#include "traces/export/timeline/tracks.h"
+#include "traces/export/timeline/wire.h"
 
 /* Interned names of arguments. */
 enum { ARGUMENT_CYCLES = 1, ARGUMENT_DRAWN, ARGUMENT_BYTES, ARGUMENT_END };

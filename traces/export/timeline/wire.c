@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Protocol buffers in the wire format, built in memory. */
-#include "traces/export/wire.h"
+#include "traces/export/timeline/wire.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Recorded instructions, lane by lane, laid out as bars that do not overlap. */
-#include "traces/export/lanes.h"
+#include "traces/export/timeline/lanes.h"
 
 #include <stdlib.h>
 #include <string.h>

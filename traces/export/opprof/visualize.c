@@ -15,7 +15,7 @@
 
 #include "core/isa/isa.h"
 #include "traces/export/export.h"
-#include "traces/export/opprof.h"
+#include "traces/export/opprof/opprof.h"
 
 enum { BLOCK_SOURCE = 1, BLOCK_TRACE = 2, BLOCK_LINES = 3, BLOCK_INSTRUCTIONS = 4 };
 enum { BLOCK_VERSION = 0x5a, BLOCK_RESERVED = 0x5a, BLOCK_UNIT = 4, PATH_BYTES = 4096 };

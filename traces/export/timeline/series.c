@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Amounts over time in equal steps. */
-#include "traces/export/series.h"
+#include "traces/export/timeline/series.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 
 #include "core/base/clock.h"
-#include "traces/export/csv.h"
+#include "traces/export/tables/csv.h"
 
 enum { CSV_DECIMALS = 6 };
 static const uint64_t vendor_kb = UINT64_C(1) << 10;

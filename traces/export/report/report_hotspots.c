@@ -5,7 +5,7 @@
 
 #include "core/isa/isa.h"
 #include "core/result/hotspots.h"
-#include "traces/export/report.h"
+#include "traces/export/report/report.h"
 
 enum {
   ROWS_MAX = 200,

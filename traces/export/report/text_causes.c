@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/base/clock.h"
-#include "traces/export/text.h"
+#include "traces/export/report/text.h"
 
 enum { CAUSE_ROWS = 8 }; /* of a table */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the options of timelines. */
-#include "traces/export/timeline.h"
+#include "traces/export/timeline/timeline.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -11,8 +11,8 @@
 
 #include "core/base/clock.h"
 #include "core/result/metrics.h"
-#include "traces/export/expected.h"
 #include "traces/export/export.h"
+#include "traces/export/report/expected.h"
 
 enum { SUMMARY_SCHEMA = 1, PS_PER_US_DIGITS = 6, PPM_DIGITS = 6, PERMILLE_DIGITS = 3 };
 

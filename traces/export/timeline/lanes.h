@@ -13,7 +13,7 @@
 #define VINCI_TRACES_EXPORT_LANES_H
 
 #include "core/result/result.h"
-#include "traces/export/timeline.h"
+#include "traces/export/timeline/timeline.h"
 
 struct bar {
   uint64_t start; /* as drawn, cycles of the core */

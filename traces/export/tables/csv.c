@@ -6,7 +6,7 @@
  * OpBasicInfo (one line per kernel, counted in blocks). Chips with coupled cores have one line for
  * all of them, times being the average, as the vendor does.
  */
-#include "traces/export/csv.h"
+#include "traces/export/tables/csv.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "core/base/clock.h"
-#include "traces/export/expected.h"
 #include "traces/export/export.h"
-#include "traces/export/text.h"
+#include "traces/export/report/expected.h"
+#include "traces/export/report/text.h"
 
 enum { ROWS_SHOWN = 8 }; /* of cores and kernels; one more is shown rather than "1 more" */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The folder OPPROF_* with its files. */
-#include "traces/export/opprof.h"
+#include "traces/export/opprof/opprof.h"
 
 #include <errno.h>
 #include <inttypes.h>

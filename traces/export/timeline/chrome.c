@@ -2,9 +2,9 @@
 /*
  * trace.json: the timeline in the form of the vendor's simulator, for MindStudio
  * Insight, chrome://tracing and ui.perfetto.dev. One process per core, one lane per
- * pipe, one bar (ph X) per instruction (traces/export/lanes.h), an arrow (ph s, t) from each
- * set_flag to the wait_flag that took the flag, and from signals between cores to their waits.
- * Counters (ph C) are the vendor's, and those of traces/export/tracks.h.
+ * pipe, one bar (ph X) per instruction (traces/export/timeline/lanes.h), an arrow (ph s, t) from
+ * each set_flag to the wait_flag that took the flag, and from signals between cores to their waits.
+ * Counters (ph C) are the vendor's, and those of traces/export/timeline/tracks.h.
  *
  * A set_flag is one cycle long where the lane is free and has no length inside another bar. The
  * exact cycles stand in args.
@@ -20,8 +20,8 @@
 #include "core/base/clock.h"
 #include "core/isa/isa.h"
 #include "traces/export/export.h"
-#include "traces/export/lanes.h"
-#include "traces/export/tracks.h"
+#include "traces/export/timeline/lanes.h"
+#include "traces/export/timeline/tracks.h"
 
 /* Where the timeline is written, and from which time on. */
 struct timeline {

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report.json: what bounds a run, why, what to try, and where the time of each pipe went. */
-#include "traces/export/report.h"
+#include "traces/export/report/report.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/result/metrics.h"
-#include "traces/export/expected.h"
-#include "traces/export/text.h"
+#include "traces/export/report/expected.h"
+#include "traces/export/report/text.h"
 
 static const char *const advice[] = {
 #define ADVICE(id, text) [CAUSE_##id] = text,
-#include "traces/export/advice.def"
+#include "traces/export/report/advice.def"
 };
 enum {
 #define ADVICE(id, text) ADVICE_##id,
-#include "traces/export/advice.def"
+#include "traces/export/report/advice.def"
   ADVICE_COUNT
 };
 _Static_assert((int)ADVICE_COUNT == (int)CAUSE_COUNT, "each cause has advice");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report.json: arithmetic against its peak, bytes by path, memories, and their use over time. */
-#include "traces/export/lanes.h"
-#include "traces/export/report.h"
-#include "traces/export/series.h"
-#include "traces/export/text.h"
+#include "traces/export/report/report.h"
+#include "traces/export/report/text.h"
+#include "traces/export/timeline/lanes.h"
+#include "traces/export/timeline/series.h"
 
 /* ---- arithmetic ------------------------------------------------------------------ */
 

@@ -5,9 +5,9 @@
  * "in flight" where transfers of GM overlap. Flows join the slices that flags and signals join: a
  * flag that is set, or that a wait finds set, takes no time and has no slice of its own; its arrow
  * leaves the slice before, or leads to the slice after. Counters
- * (traces/export/tracks.h): GB/s (10^9 bytes) of each transfer pipe and of GM as all cores see it,
- * average depth of each queue; of device memory, hits and misses of L2; bytes per cycle of the
- * network.
+ * (traces/export/timeline/tracks.h): GB/s (10^9 bytes) of each transfer pipe and of GM as all cores
+ * see it, average depth of each queue; of device memory, hits and misses of L2; bytes per cycle of
+ * the network.
  *
  * Times are nanoseconds after the launch, rounded down; exact cycles stand in the arguments:
  * `cycles` is how long the instruction took, `drawn` how long its slice is where another cuts or
@@ -21,8 +21,8 @@
 
 #include "core/isa/isa.h"
 #include "traces/export/export.h"
-#include "traces/export/perfetto.h"
-#include "traces/export/series.h"
+#include "traces/export/timeline/perfetto.h"
+#include "traces/export/timeline/series.h"
 
 /* ---- instructions ------------------------------------------------------------ */
 

@@ -12,7 +12,7 @@
 #ifndef VINCI_TRACES_EXPORT_OPPROF_H
 #define VINCI_TRACES_EXPORT_OPPROF_H
 
-#include "traces/export/lanes.h"
+#include "traces/export/timeline/lanes.h"
 
 /* What one core spent on the lines of a trace, as the vendor's tables have these numbers. */
 struct exe_row {
