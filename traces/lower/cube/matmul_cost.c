@@ -318,14 +318,14 @@ static uint64_t gm_bytes(const struct matmul *mm, const struct matmul_tiling *t)
 /* Matrices that the cube alone multiplies. */
 static bool is_plain(const struct matmul *mm) { return !mm->vectors && !mm->conv; }
 
-/* Of device memory, for each operand once; results of plain products stay in L2. */
+/* Of device memory, for each operand once; results stay in L2 but of kernels with vector cores. */
 static uint64_t device_cycles(const struct vinci_soc *soc, const struct matmul *mm) {
   uint64_t results = mm->batch * mm->m * mm->n, es = mm->element_bytes;
   uint64_t read_bytes = results * (mm->residual ? es : 0) + mm->a_batches * a_bytes(mm, mm->k) +
                         mm->b_batches * mm->n * mm->k * (is_made(mm) ? 1 : es);
   uint64_t out_bytes = results * mm->out_bytes;
-  return is_plain(mm) ? estimate_memory(soc, read_bytes, out_bytes)
-                      : estimate_memory(soc, read_bytes + out_bytes, 0);
+  return mm->vectors ? estimate_memory(soc, read_bytes + out_bytes, 0)
+                     : estimate_memory(soc, read_bytes, out_bytes);
 }
 
 /* Blocks go from the cube core to the vector cores: these wait for the first block, and begin with
