@@ -315,9 +315,6 @@ static uint64_t gm_bytes(const struct matmul *mm, const struct matmul_tiling *t)
          results * (mm->out_bytes + (mm->residual ? mm->element_bytes : 0)) + parts;
 }
 
-/* Matrices that the cube alone multiplies. */
-static bool is_plain(const struct matmul *mm) { return !mm->vectors && !mm->conv; }
-
 /* Of device memory, for each operand once; results stay in L2 but of kernels with vector cores. */
 static uint64_t device_cycles(const struct vinci_soc *soc, const struct matmul *mm) {
   uint64_t results = mm->batch * mm->m * mm->n, es = mm->element_bytes;
@@ -360,7 +357,7 @@ bool matmul_cost(struct lower_job *job) {
                            .block_start = (uint64_t)soc->cube_startup_mcycles / MILLI};
   fill_gm_pipes(job, &t, &line);
   cost->total_cycles =
-      is_plain(mm) ? product_cycles(job, &t, &line) : cube_total_cycles(job, &t, &line);
+      !mm->vectors ? product_cycles(job, &t, &line) : cube_total_cycles(job, &t, &line);
   if (t.split > 1)
     cost->total_cycles += matmul_split_cycles(soc, mm, &t);
   if (mm->vectors) {
