@@ -179,12 +179,18 @@ static uint64_t reorder_cycles(const struct vinci_soc *soc, const struct load *l
                                                          : moving + starts;
 }
 
+/* Of one core, for what no core has read before. */
+static uint64_t miss_rate(const struct vinci_soc *soc, uint64_t cores) {
+  uint64_t miss = (uint64_t)soc->path[PATH_GM_L1].hbm_mbytes_per_cycle;
+  uint64_t rate = cube_rate(soc, PATH_GM_L1, cores);
+  return miss ? min_u64(miss, rate) : rate;
+}
+
 static uint64_t load_cycles(const struct vinci_soc *soc, const struct load *load, uint64_t cores) {
-  uint64_t miss_rate = (uint64_t)soc->path[PATH_GM_L1].hbm_mbytes_per_cycle;
   uint64_t rate = cube_rate(soc, PATH_GM_L1, cores);
   uint64_t missed = min_u64(load->bytes, load->unique / cores);
-  uint64_t cycles = cube_cycles_at(load->bytes - missed, rate) +
-                    cube_cycles_at(missed, miss_rate ? min_u64(miss_rate, rate) : rate);
+  uint64_t cycles =
+      cube_cycles_at(load->bytes - missed, rate) + cube_cycles_at(missed, miss_rate(soc, cores));
   /* L2 hands out whole granules: a panel narrower than one takes as long as the granules. */
   if (load->run > 0)
     cycles = cycles * round_up(load->run, L2_GRANULE_BYTES) / load->run;
@@ -300,9 +306,8 @@ static void fill_gm_pipes(struct lower_job *job, const struct matmul_tiling *t,
   job->cost.mte2_cycles = blocks * line->first_cycles + operand_cycles(job, t, true, line) +
                           operand_cycles(job, t, false, line);
   if (mm->residual)
-    job->cost.mte2_cycles +=
-        blocks * (panel_start(soc) +
-                  cube_cycles_at(m * n * mm->element_bytes, cube_rate(soc, PATH_GM_L1, t->cores)));
+    job->cost.mte2_cycles += blocks * (panel_start(soc) + cube_cycles_at(m * n * mm->element_bytes,
+                                                                         miss_rate(soc, t->cores)));
 }
 
 /* Bytes between cores and device memory. */
