@@ -164,6 +164,7 @@ libvinci_core_la_SOURCES += \
 	core/check/check_order.c \
 	core/check/check_order.h \
 	core/check/check_race.c \
+	core/check/check_read.c \
 	core/check/check_run.h \
 	core/check/check_shadow.c \
 	core/check/check_shadow.h \

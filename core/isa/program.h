@@ -209,6 +209,11 @@ unsigned program_share_permille(uint64_t done, uint64_t total);
 /* Variables of the stream that has most. */
 uint32_t program_largest_var_count(const struct vinci_trace *trace);
 
+/* The instruction of a row, or OP_READ_ROW. */
+static inline enum isa_op program_row_op(const struct program_row *row) {
+  return row->kind == ROW_READ ? OP_READ_ROW : (enum isa_op)row->op;
+}
+
 /* Position of a row, for messages. */
 static inline struct diag_position program_position(const struct vinci_trace *trace,
                                                     uint32_t line) {

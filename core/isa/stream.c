@@ -210,6 +210,8 @@ static enum vinci_status step_control(struct stream *stream, const struct progra
     stream->row++;
     return check_expected(stream, row, value, diag);
   case ROW_READ:
+    if (stream->listener.heard)
+      stream->listener.heard(stream->listener.context, row, from);
     if (stream->data.ub && read_value(stream, row, from, &value, diag) != VINCI_OK)
       return VINCI_E_INPUT;
     break;

@@ -18,6 +18,12 @@ struct stream_data {
   const uint64_t *lanes_taken; /* by the last vreducev2 */
 };
 
+/* Who wants to hear of read rows: from is an address in UB, or READ_REGISTER. */
+struct stream_listener {
+  void (*heard)(void *context, const struct program_row *row, int64_t from); /* NULL: nobody */
+  void *context;
+};
+
 struct stream {
   const struct vinci_soc *soc;
   const struct vinci_trace *trace;
@@ -31,6 +37,7 @@ struct stream {
   bool unchecked_ranges;   /* whoever executes looks at them */
   struct known *known;     /* instructions that were checked before; NULL: not kept */
   struct stream_data data; /* set after stream_start() */
+  struct stream_listener listener;
   int64_t *variables;
   int64_t *loop_count; /* by loop variable */
 };

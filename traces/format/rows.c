@@ -140,6 +140,23 @@ static enum vinci_status variable_row(struct trace_reader *reader, enum program_
   return VINCI_OK;
 }
 
+/* Keeps what the value of an address names. */
+static enum vinci_status keep_name(struct trace_reader *reader, unsigned index) {
+  uint32_t object = reader->named_object;
+  if (object == 0 || object == TRACE_OBJECT_SEVERAL)
+    return VINCI_OK;
+  struct program_named *named = GROWING_PUSH(&reader->named, struct program_named);
+  if (!named)
+    return trace_no_memory(reader);
+  *named = (struct program_named){
+      .row = (uint32_t)(reader->rows.count - 1),
+      .object = (object & ~(uint32_t)TRACE_OBJECT_BUFFER) - 1,
+      .arg = (uint8_t)index,
+      .is_buffer = (object & TRACE_OBJECT_BUFFER) != 0,
+  };
+  return VINCI_OK;
+}
+
 /* "read,NAME,EXPRESSION,FROM": a let whose value a run with values reads. */
 static enum vinci_status read_row(struct trace_reader *reader) {
   struct trace_name *name;
@@ -154,6 +171,7 @@ static enum vinci_status read_row(struct trace_reader *reader) {
     return trace_fail(reader, 0, 0, "an AIC has neither UB nor lanes to read from");
   enum vinci_status status = trace_expr(reader, 2, 0, &value, &constant);
   bool taken = strcmp(reader->fields[3].text, "taken") == 0;
+  reader->named_object = 0;
   if (status == VINCI_OK && !taken)
     status = trace_expr(reader, 3, 0, &from, &from_constant);
   if (status == VINCI_OK && !taken && from_constant && from < 0)
@@ -169,7 +187,8 @@ static enum vinci_status read_row(struct trace_reader *reader) {
   operands[READ_FROM] = from;
   row->expr_mask = (uint32_t)!constant << READ_TAKEN_TO_BE | (uint32_t)!from_constant << READ_FROM;
   name->about = 0;
-  return trace_variable(reader, name, &row->op);
+  status = keep_name(reader, READ_FROM);
+  return status == VINCI_OK ? trace_variable(reader, name, &row->op) : status;
 }
 
 /* ---- instructions --------------------------------------------------------- */
@@ -307,23 +326,6 @@ static enum vinci_status fill_defaults(struct trace_reader *reader, const struct
       return trace_fail(reader, 0, 0, "%s needs operand \"%s\"", isa->name, arg->name);
     operands[index] = arg->default_value;
   }
-  return VINCI_OK;
-}
-
-/* Keeps what the value of an address names. */
-static enum vinci_status keep_name(struct trace_reader *reader, unsigned index) {
-  uint32_t object = reader->named_object;
-  if (object == 0 || object == TRACE_OBJECT_SEVERAL)
-    return VINCI_OK;
-  struct program_named *named = GROWING_PUSH(&reader->named, struct program_named);
-  if (!named)
-    return trace_no_memory(reader);
-  *named = (struct program_named){
-      .row = (uint32_t)(reader->rows.count - 1),
-      .object = (object & ~(uint32_t)TRACE_OBJECT_BUFFER) - 1,
-      .arg = (uint8_t)index,
-      .is_buffer = (object & TRACE_OBJECT_BUFFER) != 0,
-  };
   return VINCI_OK;
 }
 
