@@ -113,7 +113,7 @@ static bool execute(void *context, const struct machine_step *step) {
 static bool read_row(void *context, const struct machine_step *step) {
   struct check_run *run = context;
   run->serial++;
-  if (step->inst->arg[READ_FROM] == READ_REGISTER)
+  if (step->inst->arg[READ_WIDTH] == READ_REGISTER)
     check_taken_read(run, step);
   else
     check_word_read(run, step);

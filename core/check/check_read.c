@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Read rows: the scalar unit reads a word of UB, or the register with the number of lanes that the
+ * Read rows: the scalar unit reads a word of UB or GM, or the register with the number of lanes that the
  * last vreducev2 has taken. Words are accesses like all others; the register has no address, so its
  * last write is kept here. A read ends before the scalar unit issues anything else, because the
  * value is in a register then: what is issued later needs no flag. So nothing of the core can
@@ -9,14 +9,14 @@
  */
 #include "core/check/check_run.h"
 
-enum { WORD_BYTES = 4 };
-
 void check_word_read(struct check_run *run, const struct machine_step *step) {
-  struct inst_access access = {.space = SPACE_UB,
-                               .address = step->inst->arg[READ_FROM],
-                               .bytes = WORD_BYTES,
+  const int64_t *arg = step->inst->arg;
+  bool in_gm = run->trace->rows[step->inst->row].partner > 0;
+  struct inst_access access = {.space = in_gm ? SPACE_GM : SPACE_UB,
+                               .address = arg[READ_FROM],
+                               .bytes = (uint64_t)arg[READ_WIDTH],
                                .arg = READ_FROM,
-                               .alignment = WORD_BYTES};
+                               .alignment = (uint16_t)arg[READ_WIDTH]};
   if (check_memory(run, step, &access) && run->uses_shadow)
     check_accesses(run, step, &access, 1);
 }

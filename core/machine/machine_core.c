@@ -62,8 +62,9 @@ static void observe_read(void *context, const struct program_row *row, int64_t f
   struct machine_core *core = context;
   struct inst read = {.op = OP_READ_ROW,
                       .row = (uint32_t)(row - core->machine->trace->rows),
-                      .line = row->line,
-                      .arg = {[READ_FROM] = from}};
+                      .line = row->line};
+  read.arg[READ_FROM] = from;
+  read.arg[READ_WIDTH] = core->machine->trace->operands[row->first_operand + READ_WIDTH];
   struct machine_step step = machine_step_of(core, &read, PIPE_S);
   step.oldest_waits = oldest_waits(core);
   MACHINE_TELL(core->machine, read, &step);

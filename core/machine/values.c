@@ -113,7 +113,8 @@ static bool execute(void *context, const struct machine_step *step) {
 
 struct stream_data values_stream_data(void *context, uint32_t core) {
   const struct vinci_values *values = context;
-  return (struct stream_data){.ub = values->cores[core].bytes[SPACE_UB],
+  return (struct stream_data){.gm = values->gm,
+                              .ub = values->cores[core].bytes[SPACE_UB],
                               .lanes_taken = &values->registers[core].taken};
 }
 

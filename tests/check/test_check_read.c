@@ -64,7 +64,25 @@ static void test_read_outside(void **state) {
   assert_true(finds(CHECK_HEAD(1) BARRIER(V) "read,n,0,ubx+4096+blk\n", MEM, FINDING_ILLEGAL_READ, 9));
   assert_true(finds(CHECK_HEAD(1) BARRIER(V) "read,n,0,1048576\n", MEM, FINDING_ILLEGAL_READ, 9));
   assert_true(finds(CHECK_HEAD(1) BARRIER(V) "read,n,0,ubx+6\n", MEM, FINDING_MISALIGNED, 9));
-  assert_true(finds(CHECK_HEAD(1) BARRIER(V) "read,n,0,x+8\n", MEM, FINDING_WRONG_SPACE, 9));
+}
+
+/* Of a tensor that the row names. */
+static void test_read_of_device_memory(void **state) {
+  (void)state;
+  expect_clean(CHECK_HEAD(1) "read,n,0,x+4088,int64\n" BARRIER(V));
+  assert_true(finds(CHECK_HEAD(1) "read,n,0,x+4092+4*blk+4\n" BARRIER(V), MEM,
+                    FINDING_ILLEGAL_READ, 8));
+  assert_true(finds(CHECK_HEAD(1) "read,n,0,x+4,int64\n" BARRIER(V), MEM, FINDING_MISALIGNED, 8));
+  assert_true(finds(CHECK_HEAD(1) "read,n,0,y+8\n" BARRIER(V), INIT, FINDING_UNINITIALIZED, 8));
+  assert_true(finds(CHECK_HEAD(1) DUP("uby") SET(V, MTE3) WAIT(V, MTE3) COPY_OUT "read,n,0,y+8\n",
+                    RACE, FINDING_RAW, 12));
+  expect_clean(CHECK_HEAD(1) DUP("uby") SET(V, MTE3) WAIT(V, MTE3) COPY_OUT SET(MTE3, S)
+                   WAIT(MTE3, S) "read,n,0,y+8\n");
+  /* Of what another block writes. */
+  assert_true(finds(CHECK_HEAD(2) DUP("uby") SET(V, MTE3) WAIT(V, MTE3)
+                        "copy_ubuf_to_gm,dst=y+256*blk,src=uby,len_burst=8\n" SET(MTE3, S)
+                            WAIT(MTE3, S) "read,n,0,y+256-256*blk\n",
+                    RACE, FINDING_RAW, 14));
 }
 
 static void test_lanes_taken(void **state) {
@@ -167,6 +185,7 @@ int main(void) {
       cmocka_unit_test(test_write_after_a_read),
       cmocka_unit_test(test_read_of_what_nobody_wrote),
       cmocka_unit_test(test_read_outside),
+      cmocka_unit_test(test_read_of_device_memory),
       cmocka_unit_test(test_lanes_taken),
       cmocka_unit_test(test_operators_without_a_flag),
   };
