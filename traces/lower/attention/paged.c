@@ -44,6 +44,7 @@ enum vinci_status attention_pages(struct lower_job *job, struct attention *at) {
   pages->per_sequence = round_up(each, BLOCK_WORDS);
   pages->first = value[ATTENTION_FIRST].size % pages->blocks;
   pages->step = value[ATTENTION_STEP].size % pages->blocks;
+  pages->is_series = value[ATTENTION_TABLE].word;
   const uint64_t cache[] = {pages->blocks, pages->size, at->kv.row};
   return lower_bounded(job, cache, 3);
 }
@@ -85,8 +86,10 @@ struct expr fa_page_row(struct writer *w, const char *tensor,
   entry = emit_assigned(w->e, "entry", entry);
   struct expr stated = x_mod(x_add(pages->first, x_mul(entry, pages->step)), pages->blocks);
   struct expr block =
-      emit_read_index(w->e, "page", stated, x_slot(w->e, "block_table", entry, WORD_BYTES),
-                      DTYPE_INT32, pages->blocks);
+      pages->is_series
+          ? stated
+          : emit_read_index(w->e, "page", stated, x_slot(w->e, "block_table", entry, WORD_BYTES),
+                            DTYPE_INT32, pages->blocks);
   struct expr row = x_add(x_mul(block, pages->size), x_mod(key, pages->size));
   struct expr head = x_mul(x_div(x_mod(z, at->heads), at->group), strides->head);
   return x_slot(w->e, tensor, x_add(x_mul(row, strides->row), head), HALF_BYTES);
