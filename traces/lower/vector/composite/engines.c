@@ -25,19 +25,6 @@ static const char *type_of(const struct lower_job *job) {
   return dtype_name(lower_get(job, "dtype")->dtype);
 }
 
-/* Adds a part unless an earlier one has failed. */
-#define PART(status_, ...)                                                                         \
-  do {                                                                                             \
-    if ((status_) == VINCI_OK)                                                                     \
-      (status_) = composite_add(__VA_ARGS__);                                                      \
-  } while (0)
-/* Names of a part's tensors: MINE is the operator's, BETWEEN a workspace. */
-#define NAMES(id_, ...) static const struct emit_name id_[] = {__VA_ARGS__, {0}}
-#define MINE(from_, to_)                                                                           \
-  { from_, to_, false }
-#define BETWEEN(from_, to_)                                                                        \
-  { from_, to_, true }
-
 /* ---- lightning_indexer ----------------------------------------------------------------------- */
 
 static const struct lower_key indexer_keys[] = {
