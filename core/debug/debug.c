@@ -32,6 +32,7 @@ struct item {
 };
 
 struct core_view {
+  struct debug *debug;
   struct slots slots[PIPE_COUNT];
   uint64_t scalar_cycle;            /* up to which the scalar unit has been followed */
   uint64_t told[PIPE_COUNT];        /* number of the instruction whose stall was told last + 1 */
@@ -137,6 +138,47 @@ static struct item pop(struct debug *debug) {
   }
 }
 
+/* ---- values ---- */
+
+static void apply(struct debug *debug, uint32_t core, struct debug_slot *slot) {
+  if (debug->values && !slot->applied)
+    values_apply(debug->values, core, &slot->inst);
+  slot->applied = true;
+}
+
+/* The instruction whose values are due first, up to a cycle; NULL: none. */
+static struct debug_slot *first_due(const struct core_view *view, uint64_t cycle) {
+  struct debug_slot *first = NULL;
+  for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++)
+    for (size_t i = 0; i < view->slots[pipe].count; i++) {
+      struct debug_slot *slot = slot_at(&view->slots[pipe], i);
+      if (!slot->applied && slot->end_cycle <= cycle &&
+          (!first || slot->end_cycle < first->end_cycle))
+        first = slot;
+    }
+  return first;
+}
+
+/* A read row: the scalar unit may be ahead of the events that have been told, but not of what has
+ * ended before the row. */
+static void on_read(void *context, const struct program_row *row, int64_t from) {
+  struct core_view *view = context;
+  struct debug *debug = view->debug;
+  uint32_t core = (uint32_t)(view - debug->cores);
+  (void)row;
+  (void)from;
+  for (struct debug_slot *slot;
+       (slot = first_due(view, debug->device.cores[core].scalar.cycle)) != NULL;)
+    apply(debug, core, slot);
+}
+
+static void follow_data(struct debug *debug, uint32_t core) {
+  struct stream *stream = &debug->device.cores[core].stream;
+  debug->cores[core].debug = debug;
+  stream->data = values_stream_data(debug->values, core);
+  stream->listener = (struct stream_listener){on_read, &debug->cores[core]};
+}
+
 /* ---- what the cores tell ---- */
 
 static void on_begin_block(void *context, const struct aicore *core,
@@ -146,6 +188,8 @@ static void on_begin_block(void *context, const struct aicore *core,
       .kernel = kernel, .core = core->index, .kind = core->kind, .block = blk, .sub = sub};
   if (debug->values && !values_begin_block(debug->values, &step))
     debug->out_of_memory = true;
+  else if (debug->values)
+    follow_data(debug, core->index);
   debug->cores[core->index].scalar_cycle = core->scalar.cycle;
   push(debug, (struct item){.kind = DEBUG_BLOCK, .core = core->index, .cycle = core->scalar.cycle});
 }
@@ -338,8 +382,7 @@ static bool deliver(struct debug *debug, const struct item *item, struct debug_e
     slot->started = true;
     return true;
   }
-  if (debug->values)
-    values_apply(debug->values, item->core, &slot->inst);
+  apply(debug, item->core, slot);
   slot->ended = true;
   drop_ended(slots);
   return true;
@@ -382,13 +425,6 @@ static void free_debug(struct debug *debug) {
   free(debug);
 }
 
-static bool reads_values(const struct vinci_trace *trace) {
-  for (uint64_t i = 0; i < trace->row_count; i++)
-    if (trace->rows[i].kind == ROW_READ)
-      return true;
-  return false;
-}
-
 enum vinci_status debug_open(const struct vinci_soc *soc, const struct vinci_trace *trace,
                              struct vinci_values *values, const struct vinci_run_options *options,
                              struct debug **out, struct vinci_diag *diag) {
@@ -401,14 +437,6 @@ enum vinci_status debug_open(const struct vinci_soc *soc, const struct vinci_tra
   if (!debug || !debug->cores) {
     free(debug);
     return diag_error(diag, VINCI_E_NOMEM, "out of memory for the debugger");
-  }
-  if (values && reads_values(trace)) {
-    free_debug(debug);
-    (void)diag_error(diag, VINCI_E_INPUT,
-                     "the trace has rows that read what has been computed, which the debugger does "
-                     "not follow");
-    diag_hint(diag, "leave the values out, or take 'vinci run --values'");
-    return VINCI_E_INPUT;
   }
   debug->values = values;
   debug->observer = (struct aicore_observer){.context = debug,
@@ -427,6 +455,14 @@ enum vinci_status debug_open(const struct vinci_soc *soc, const struct vinci_tra
   }
   *out = debug;
   return VINCI_OK;
+}
+
+bool debug_follows_data(const struct debug *debug) {
+  const struct vinci_trace *trace = debug->device.trace;
+  for (uint64_t i = 0; debug->values && i < trace->row_count; i++)
+    if (trace->rows[i].kind == ROW_READ)
+      return true;
+  return false;
 }
 
 enum vinci_status debug_close(struct debug *debug, struct vinci_result **result) {
