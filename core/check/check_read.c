@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Read rows: the scalar unit reads a word of UB or GM, or the register with the number of lanes that the
- * last vreducev2 has taken. Words are accesses like all others; the register has no address, so its
- * last write is kept here. A read ends before the scalar unit issues anything else, because the
- * value is in a register then: what is issued later needs no flag. So nothing of the core can
- * change what is read too early: what was issued before the read runs before the read, or waits for
- * something that was issued behind the read.
+ * Read rows: the scalar unit reads a word of UB or GM, or the register with the number of lanes
+ * that the last vreducev2 has taken. Words are accesses like all others; the register has no
+ * address, so its last write is kept here. A read ends before the scalar unit issues anything else,
+ * because the value is in a register then: what is issued later needs no flag. So nothing of the
+ * core can change what is read too early: what was issued before the read runs before the read, or
+ * waits for something that was issued behind the read.
  */
 #include "core/check/check_run.h"
 

@@ -14,8 +14,8 @@
 
 /* With values, what read rows read. */
 struct stream_data {
-  const uint8_t *gm; /* NULL: no values, rows take what they say */
-  const uint8_t *ub; /* NULL: the core has none */
+  const uint8_t *gm;           /* NULL: no values, rows take what they say */
+  const uint8_t *ub;           /* NULL: the core has none */
   const uint64_t *lanes_taken; /* by the last vreducev2 */
 };
 

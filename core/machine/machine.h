@@ -27,9 +27,9 @@ struct machine_step {
   uint32_t sub;
   enum pipe pipe; /* that executes it: of flags the side that sets or waits; PIPE_ALL: all */
   /* Waits of the scalar unit in this block (wait_flag to S, wait_flag_dev, pipe_barrier ALL; read
-   * rows, whose value is there before anything else is issued) that had ended when the instruction was issued, and how many had ended when the oldest
-   * instruction still in a queue of the core was issued: earlier waits matter to no instruction
-   * that is still to come. */
+   * rows, whose value is there before anything else is issued) that had ended when the instruction
+   * was issued, and how many had ended when the oldest instruction still in a queue of the core was
+   * issued: earlier waits matter to no instruction that is still to come. */
   uint64_t waits;
   uint64_t oldest_waits;
 };

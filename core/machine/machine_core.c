@@ -60,9 +60,8 @@ static void observe_wait(struct machine_core *core, enum pipe pipe) {
 /* A read row: what is issued from now on comes after the read. */
 static void observe_read(void *context, const struct program_row *row, int64_t from) {
   struct machine_core *core = context;
-  struct inst read = {.op = OP_READ_ROW,
-                      .row = (uint32_t)(row - core->machine->trace->rows),
-                      .line = row->line};
+  struct inst read = {
+      .op = OP_READ_ROW, .row = (uint32_t)(row - core->machine->trace->rows), .line = row->line};
   read.arg[READ_FROM] = from;
   read.arg[READ_WIDTH] = core->machine->trace->operands[row->first_operand + READ_WIDTH];
   struct machine_step step = machine_step_of(core, &read, PIPE_S);

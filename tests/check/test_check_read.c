@@ -27,10 +27,9 @@ static void test_read_of_what_is_on_its_way(void **state) {
   expect_clean(CHECK_HEAD(1) COPY_IN SET(MTE2, S) WAIT(MTE2, S) "read,n,0,ubx+8\n");
   expect_clean(CHECK_HEAD(1) COPY_IN BARRIER(ALL) "read,n,0,ubx+8\n");
   /* A barrier of the pipe does not hold the scalar unit, nor does a flag of another pipe. */
+  assert_true(finds(CHECK_HEAD(1) COPY_IN BARRIER(MTE2) "read,n,0,ubx+8\n", RACE, FINDING_RAW, 10));
   assert_true(
-      finds(CHECK_HEAD(1) COPY_IN BARRIER(MTE2) "read,n,0,ubx+8\n", RACE, FINDING_RAW, 10));
-  assert_true(finds(CHECK_HEAD(1) SET(V, S) WAIT(V, S) COPY_IN "read,n,0,ubx+8\n", RACE,
-                    FINDING_RAW, 11));
+      finds(CHECK_HEAD(1) SET(V, S) WAIT(V, S) COPY_IN "read,n,0,ubx+8\n", RACE, FINDING_RAW, 11));
   /* Other bytes are no hazard. */
   assert_false(finds(CHECK_HEAD(1) COPY_IN "read,n,0,ubx+256\n", RACE, FINDING_RAW, 9));
 }
@@ -40,8 +39,8 @@ static void test_read_of_what_is_on_its_way(void **state) {
 static void test_write_after_a_read(void **state) {
   (void)state;
   expect_clean(CHECK_HEAD(1) COPY_IN SET(MTE2, S) WAIT(MTE2, S) "read,n,0,ubx+8\n" COPY_IN);
-  expect_clean(CHECK_HEAD(1) COPY_IN SET(MTE2, S) WAIT(MTE2, S) WAIT(S, V) DUP("ubx")
-                   "read,n,0,ubx+8\n" SET(S, V));
+  expect_clean(CHECK_HEAD(1) COPY_IN SET(MTE2, S) WAIT(MTE2, S) WAIT(S, V)
+                   DUP("ubx") "read,n,0,ubx+8\n" SET(S, V));
 }
 
 static void test_read_of_what_nobody_wrote(void **state) {
@@ -61,7 +60,8 @@ static void test_read_of_what_nobody_wrote(void **state) {
 
 static void test_read_outside(void **state) {
   (void)state;
-  assert_true(finds(CHECK_HEAD(1) BARRIER(V) "read,n,0,ubx+4096+blk\n", MEM, FINDING_ILLEGAL_READ, 9));
+  assert_true(
+      finds(CHECK_HEAD(1) BARRIER(V) "read,n,0,ubx+4096+blk\n", MEM, FINDING_ILLEGAL_READ, 9));
   assert_true(finds(CHECK_HEAD(1) BARRIER(V) "read,n,0,1048576\n", MEM, FINDING_ILLEGAL_READ, 9));
   assert_true(finds(CHECK_HEAD(1) BARRIER(V) "read,n,0,ubx+6\n", MEM, FINDING_MISALIGNED, 9));
 }
@@ -70,8 +70,8 @@ static void test_read_outside(void **state) {
 static void test_read_of_device_memory(void **state) {
   (void)state;
   expect_clean(CHECK_HEAD(1) "read,n,0,x+4088,int64\n" BARRIER(V));
-  assert_true(finds(CHECK_HEAD(1) "read,n,0,x+4092+4*blk+4\n" BARRIER(V), MEM,
-                    FINDING_ILLEGAL_READ, 8));
+  assert_true(
+      finds(CHECK_HEAD(1) "read,n,0,x+4092+4*blk+4\n" BARRIER(V), MEM, FINDING_ILLEGAL_READ, 8));
   assert_true(finds(CHECK_HEAD(1) "read,n,0,x+4,int64\n" BARRIER(V), MEM, FINDING_MISALIGNED, 8));
   assert_true(finds(CHECK_HEAD(1) "read,n,0,y+8\n" BARRIER(V), INIT, FINDING_UNINITIALIZED, 8));
   assert_true(finds(CHECK_HEAD(1) DUP("uby") SET(V, MTE3) WAIT(V, MTE3) COPY_OUT "read,n,0,y+8\n",
@@ -79,9 +79,9 @@ static void test_read_of_device_memory(void **state) {
   expect_clean(CHECK_HEAD(1) DUP("uby") SET(V, MTE3) WAIT(V, MTE3) COPY_OUT SET(MTE3, S)
                    WAIT(MTE3, S) "read,n,0,y+8\n");
   /* Of what another block writes. */
-  assert_true(finds(CHECK_HEAD(2) DUP("uby") SET(V, MTE3) WAIT(V, MTE3)
-                        "copy_ubuf_to_gm,dst=y+256*blk,src=uby,len_burst=8\n" SET(MTE3, S)
-                            WAIT(MTE3, S) "read,n,0,y+256-256*blk\n",
+  assert_true(finds(CHECK_HEAD(2) DUP("uby") SET(V, MTE3) WAIT(
+                        V, MTE3) "copy_ubuf_to_gm,dst=y+256*blk,src=uby,len_burst=8\n" SET(MTE3, S)
+                        WAIT(MTE3, S) "read,n,0,y+256-256*blk\n",
                     RACE, FINDING_RAW, 14));
 }
 
@@ -171,9 +171,9 @@ static void expect_found_without_flags(const char *request) {
 static void test_operators_without_a_flag(void **state) {
   (void)state;
   static const char *const requests[] = {
-      "gather shape=101x64 count=300",          "gather shape=101x64 count=300 dtype1=int64",
-      "scatter_update shape=101x64 count=90",   "scatter_add shape=101x64 count=90 dtype=fp32",
-      "masked_select shape=64x100 count=3000",  "nonzero shape=64x100 count=3000",
+      "gather shape=101x64 count=300",         "gather shape=101x64 count=300 dtype1=int64",
+      "scatter_update shape=101x64 count=90",  "scatter_add shape=101x64 count=90 dtype=fp32",
+      "masked_select shape=64x100 count=3000", "nonzero shape=64x100 count=3000",
   };
   for (size_t i = 0; i < sizeof requests / sizeof *requests; i++)
     expect_found_without_flags(requests[i]);
@@ -181,12 +181,9 @@ static void test_operators_without_a_flag(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_read_of_what_is_on_its_way),
-      cmocka_unit_test(test_write_after_a_read),
-      cmocka_unit_test(test_read_of_what_nobody_wrote),
-      cmocka_unit_test(test_read_outside),
-      cmocka_unit_test(test_read_of_device_memory),
-      cmocka_unit_test(test_lanes_taken),
+      cmocka_unit_test(test_read_of_what_is_on_its_way), cmocka_unit_test(test_write_after_a_read),
+      cmocka_unit_test(test_read_of_what_nobody_wrote),  cmocka_unit_test(test_read_outside),
+      cmocka_unit_test(test_read_of_device_memory),      cmocka_unit_test(test_lanes_taken),
       cmocka_unit_test(test_operators_without_a_flag),
   };
   return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);

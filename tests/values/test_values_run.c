@@ -22,12 +22,23 @@ struct values_run {
   struct vinci_diag diag;
 };
 
-static struct values_run *start(const char *text) {
+static struct values_run *start_trace(vinci_trace *trace) {
   static struct values_run run;
-  run = (struct values_run){.trace = runs_parse(text, fixture_shared)};
+  run = (struct values_run){.trace = trace};
   assert_int_equal(vinci_values_create(fixture_shared, run.trace, &run.values, &run.diag),
                    VINCI_OK);
   return &run;
+}
+
+static struct values_run *start(const char *text) {
+  return start_trace(runs_parse(text, fixture_shared));
+}
+
+static struct values_run *start_op(const char *op, const char *const *args, size_t count) {
+  struct vinci_diag diag = {0};
+  vinci_trace *trace;
+  assert_int_equal(vinci_compile(fixture_shared, op, args, count, &trace, &diag), VINCI_OK);
+  return start_trace(trace);
 }
 
 static void end(struct values_run *run) {
@@ -295,7 +306,8 @@ static void data_that_a_trace_is_not_for_are_an_error(void **state) {
   end(run);
   run = counted(COUNTED "read,far,0,196608\n", 1);
   assert_int_equal(execute(run), VINCI_E_INPUT);
-  assert_non_null(strstr(run->diag.text, "read at address 196608 of UB, which has 196608 bytes in words of 4"));
+  assert_non_null(
+      strstr(run->diag.text, "read at address 196608 of UB, which has 196608 bytes in words of 4"));
   end(run);
 }
 
@@ -332,20 +344,17 @@ static const char *index_error(const char *op, const char *type, int64_t index) 
   char dtype[32];
   const char *args[] = {"shape=9x64", "count=4", "step=1", dtype};
   snprintf(dtype, sizeof dtype, "dtype1=%s", type);
-  struct values_run run = {0};
-  assert_int_equal(vinci_compile(fixture_shared, op, args, 4, &run.trace, &run.diag), VINCI_OK);
-  assert_int_equal(vinci_values_create(fixture_shared, run.trace, &run.values, &run.diag),
-                   VINCI_OK);
-  vinci_values_zero(run.values);
+  struct values_run *run = start_op(op, args, 4);
+  vinci_values_zero(run->values);
   if (strcmp(type, "int64") == 0)
-    ((int64_t *)tensor(&run, "x1").data)[0] = index;
+    ((int64_t *)tensor(run, "x1").data)[0] = index;
   else
-    ((int32_t *)tensor(&run, "x1").data)[0] = (int32_t)index;
-  enum vinci_status status = execute(&run);
-  diag = run.diag;
+    ((int32_t *)tensor(run, "x1").data)[0] = (int32_t)index;
+  enum vinci_status status = execute(run);
+  diag = run->diag;
   assert_int_equal(status, diag.text[0] ? VINCI_E_INPUT : VINCI_OK);
   assert_true(status == VINCI_OK || diag.line > 0);
-  end(&run);
+  end(run);
   return diag.text;
 }
 
@@ -374,23 +383,48 @@ static void indices_outside_of_the_table_are_an_error(void **state) {
       assert_string_equal(index_error(ops[op], cases[i].type, cases[i].index), cases[i].error);
 }
 
+/* One query of zeros sees the 16 keys of one block alike: the result is what block number b has in
+ * V, which is b. The trace takes the block to be number 0. */
+static struct values_run *attention_of_block(int32_t number) {
+  static const char *const args[] = {"heads=1",     "seq_q=1",       "seq_k=16",
+                                     "head_dim=16", "block_size=16", "blocks=4"};
+  struct values_run *run = start_op("paged_attention", args, 6);
+  vinci_values_zero(run->values);
+  uint16_t *v = tensor(run, "v").data;
+  for (unsigned i = 0; i < 4 * 16 * 16; i++)
+    v[i] = fp16_from_fp32((float)(i / (16 * 16)));
+  *(int32_t *)tensor(run, "block_table").data = number;
+  return run;
+}
+
+static void attention_follows_its_table(void **state) {
+  (void)state;
+  for (int32_t number = 0; number < 6; number++) {
+    struct values_run *run = attention_of_block(number < 5 ? number : -1);
+    assert_int_equal(execute(run), number < 4 ? VINCI_OK : VINCI_E_INPUT);
+    if (number < 4)
+      assert_int_equal(*(uint16_t *)tensor(run, "o").data, fp16_from_fp32((float)number));
+    else
+      assert_non_null(strstr(run->diag.text, number == 4
+                                                 ? "page is 4 by the data, the trace is for 3"
+                                                 : "page is -1 by the data"));
+    end(run);
+  }
+}
+
 /* All that x has is kept, or nothing: y has 17 elements. */
 static void an_operator_refuses_another_count(void **state) {
   (void)state;
   static const char *const args[] = {"shape=40", "count=17"};
   for (unsigned mask = 0; mask < 2; mask++) {
-    struct values_run run = {0};
-    assert_int_equal(vinci_compile(fixture_shared, "masked_select", args, 2, &run.trace, &run.diag),
-                     VINCI_OK);
-    assert_int_equal(vinci_values_create(fixture_shared, run.trace, &run.values, &run.diag),
-                     VINCI_OK);
-    vinci_values_fill(run.values, 1);
-    memset(tensor(&run, "mask").data, (int)mask, 40);
-    assert_int_equal(execute(&run), VINCI_E_INPUT);
+    struct values_run *run = start_op("masked_select", args, 2);
+    vinci_values_fill(run->values, 1);
+    memset(tensor(run, "mask").data, (int)mask, 40);
+    assert_int_equal(execute(run), VINCI_E_INPUT);
     assert_non_null(
-        strstr(run.diag.text, mask ? "elements_of_y is 40 by the data, the trace is for 17"
-                                   : "elements_of_y is 0 by the data"));
-    end(&run);
+        strstr(run->diag.text, mask ? "elements_of_y is 40 by the data, the trace is for 17"
+                                    : "elements_of_y is 0 by the data"));
+    end(run);
   }
 }
 
@@ -403,6 +437,7 @@ int main(void) {
       cmocka_unit_test(a_hang_is_told),
       cmocka_unit_test(read_rows_take_words_of_both_memories),
       cmocka_unit_test(indices_outside_of_the_table_are_an_error),
+      cmocka_unit_test(attention_follows_its_table),
       cmocka_unit_test(every_type_comes_back_from_its_file),
       cmocka_unit_test(comparison_knows_infinities_and_nan),
       cmocka_unit_test(headers_of_files),

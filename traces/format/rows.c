@@ -182,9 +182,8 @@ static enum vinci_status read_source(struct trace_reader *reader, int64_t *from,
 static enum vinci_status check_source(struct trace_reader *reader, int64_t from, bool constant,
                                       int64_t bytes) {
   uint32_t object = reader->named_object, tensor = reader->named_tensor;
-  bool about_tensor =
-      tensor != 0 ||
-      (object != 0 && object != TRACE_OBJECT_SEVERAL && !(object & TRACE_OBJECT_BUFFER));
+  bool about_tensor = tensor != 0 || (object != 0 && object != TRACE_OBJECT_SEVERAL &&
+                                      !(object & TRACE_OBJECT_BUFFER));
   bool one = tensor != 0 && tensor != UINT32_MAX;
   if (about_tensor && !one) {
     trace_fail(reader, 3, 0, "the row has to name the tensor that is read, in a sum");

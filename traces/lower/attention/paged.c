@@ -2,9 +2,9 @@
 /*
  * paged_attention: keys and values in a cache of blocks, as engines for serving keep them
  * ([blocks, block_size, kv_heads, head_dim], the layout of vLLM-Ascend). A table has the blocks of
- * each sequence, which the scalar unit reads; for times the table is a stated series. The cube cores
- * copy the row of a sequence to L1 and wait for that before they use its blocks, as if the scalar
- * unit read from there. The lengths of sequences are known on the host, as they are for
+ * each sequence, which the scalar unit reads; for times the table is a stated series. The cube
+ * cores copy the row of a sequence to L1 and wait for that before they use its blocks, as if the
+ * scalar unit read from there. The lengths of sequences are known on the host, as they are for
  * FusedInferAttentionScore (actualSeqLengthsKv, an array of the host; CANN, aclnn reference).
  */
 #include <inttypes.h>

@@ -23,7 +23,8 @@ static const struct lower_key keys[] = {
     LOWER_KEY("q_rank", SIZE, "1536", NULL, "columns that queries are made from"),
     LOWER_KEY("latent", SIZE, "512", NULL, "columns of a latent row of the cache"),
     LOWER_KEY("nope", SIZE, "128", NULL, "elements of a head of queries that are not turned"),
-    LOWER_KEY("rope", SIZE, "64", NULL, "elements of a head of queries, and of keys, that are turned"),
+    LOWER_KEY("rope", SIZE, "64", NULL,
+              "elements of a head of queries, and of keys, that are turned"),
     LOWER_KEY("form", WORD, "half", "half|interleaved|sorted", "what turns together, as of rope"),
     LOWER_KEY("norm", WORD, "1", "0|1", "x is normalised first"),
     LOWER_KEY("step", SIZE, "1", "0", "from one row of the caches to the next, modulo the rows"),
@@ -119,8 +120,9 @@ static enum vinci_status add_queries(const struct latent *l) {
        l->q_rank, l->type, l->eps);
   PART(status, l->job, "matmul", up, "m=%" N " k=%" N " n=%" N " transpose_b=1 dtype=%s", l->tokens,
        l->q_rank, l->heads * depth, l->type);
-  PART(status, l->job, "slice", first, "shape=%" N "x%" N "x%" N " out=%" N "x%" N "x%" N " dtype=%s",
-       l->tokens, l->heads, depth, l->tokens, l->heads, l->nope, l->type);
+  PART(status, l->job, "slice", first,
+       "shape=%" N "x%" N "x%" N " out=%" N "x%" N "x%" N " dtype=%s", l->tokens, l->heads, depth,
+       l->tokens, l->heads, l->nope, l->type);
   if (status == VINCI_OK)
     status = add_product(l);
   PART(status, l->job, "slice", rest,
@@ -142,7 +144,8 @@ static enum vinci_status add_rows(const struct latent *l, const struct emit_name
 /* Latent rows and turned rows, into the caches. */
 static enum vinci_status add_caches(const struct latent *l) {
   NAMES(latents, BETWEEN("x", "down"), BETWEEN("y", "latent_rows"));
-  NAMES(norm, BETWEEN("x", "latent_rows"), MINE("gamma", "gamma_latent"), BETWEEN("y", "normal_latent"));
+  NAMES(norm, BETWEEN("x", "latent_rows"), MINE("gamma", "gamma_latent"),
+        BETWEEN("y", "normal_latent"));
   NAMES(put, BETWEEN("x", "normal_latent"), MINE("x1", "slot"), MINE("y", "latent_cache"));
   NAMES(key, BETWEEN("x", "down"), BETWEEN("y", "key_part"));
   NAMES(turn, BETWEEN("x", "key_part"), BETWEEN("y", "turned_key"));
@@ -188,7 +191,8 @@ struct places {
 };
 
 /* input, gamma0, beta0, two numbers, wdqkv, scale, bias, gamma1, beta1, two numbers, wuq, scale,
- * bias, gamma2, cos, sin, wuk, kvCache, kvCacheRope, slotmapping (ops-transformer, MlaPreprocess). */
+ * bias, gamma2, cos, sin, wuk, kvCache, kvCacheRope, slotmapping (ops-transformer, MlaPreprocess).
+ */
 static const struct places preprocess = {5, 8, 15, 16, 18, 19, 20};
 /* tokenX, weightDq, weightUqQr, weightUk, weightDkvKr, two gammas, sin, cos, cacheIndex, kvCache,
  * krCache (ops-transformer, MlaProlog). */
@@ -233,8 +237,8 @@ static bool from_tensors(struct lower_call *call) {
 }
 
 static const struct lower_template template = COMPOSITE_TEMPLATE(setup);
-LOWER_OPERATOR(mla_preprocess,
-               "mla_preprocess_0_mix_aic|MlaPreprocess|MlaPreprocessV2|MlaProlog|MlaPrologV2",
-               "q_latent and q_rope = heads of queries before latent attention; latent rows and turned "
-               "keys go to the rows of two caches that slot names, for times taken to be i * step",
-               keys, &template, NULL, from_tensors)
+LOWER_OPERATOR(
+    mla_preprocess, "mla_preprocess_0_mix_aic|MlaPreprocess|MlaPreprocessV2|MlaProlog|MlaPrologV2",
+    "q_latent and q_rope = heads of queries before latent attention; latent rows and turned "
+    "keys go to the rows of two caches that slot names, for times taken to be i * step",
+    keys, &template, NULL, from_tensors)

@@ -90,9 +90,8 @@ static void load(struct emit *e, struct vkernel *kernel) {
   struct expr r = emit_for(e, "r", count);
   struct expr place = x_mul(x_add(first, r), lower_get(kernel->job, "step")->size % rows);
   struct expr stated = x_mod(x_add(lower_get(kernel->job, "first")->size, place), rows);
-  struct expr source =
-      emit_read_index(e, "source", stated, x_at(x_add(tile->slot, c->index), r, FLOAT_BYTES),
-                      DTYPE_INT32, rows);
+  struct expr source = emit_read_index(
+      e, "source", stated, x_at(x_add(tile->slot, c->index), r, FLOAT_BYTES), DTYPE_INT32, rows);
   struct expr at = x_add(x_mul(source, tile->space.cols), tile->col);
   vtile_load_run(e, c->type, x_add(x_add(tile->slot, c->x), x_mul(r, c->pitch * bytes)),
                  x_slot(e, "x", at, bytes), tile->n_cols);
@@ -223,7 +222,8 @@ static bool from_tensors(struct lower_call *call) {
 }
 
 static const struct lower_template template = VKERNEL_TEMPLATE(setup);
-LOWER_OPERATOR(moe_finalize_routing, "MoeFinalizeRouting|MoeFinalizeRoutingV2|MoeTokenUnpermute",
-               "y = sum of weight * rows of x, k for each token, by the indices, for times taken to be "
-               "(first + i * step) % rows",
-               keys, &template, NULL, from_tensors)
+LOWER_OPERATOR(
+    moe_finalize_routing, "MoeFinalizeRouting|MoeFinalizeRoutingV2|MoeTokenUnpermute",
+    "y = sum of weight * rows of x, k for each token, by the indices, for times taken to be "
+    "(first + i * step) % rows",
+    keys, &template, NULL, from_tensors)
