@@ -174,6 +174,8 @@ libvinci_core_la_SOURCES += \
 # debug/: runs that stop between events, with the values of the moment. Includes sim and machine.
 libvinci_core_la_SOURCES += \
 	core/debug/debug.c \
+	core/debug/slots.c \
+	core/debug/slots.h \
 	core/debug/debug.h
 
 # graph/: networks: tensors, nodes, lifetimes, memory plans. Includes chip.

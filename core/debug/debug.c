@@ -9,15 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/debug/slots.h"
 #include "core/machine/machine.h"
 #include "core/machine/values.h"
-
-/* Instructions of a pipe that have not ended: a ring that grows. */
-struct slots {
-  struct debug_slot *items;
-  size_t capacity, head, count;
-  uint64_t first; /* number of the one at the head, of all of the pipe */
-};
 
 /* Not told to the caller: a pipe may stall once its last instruction is through. */
 enum { DEBUG_LOOK = DEBUG_STALL + 1 };
@@ -52,44 +46,16 @@ struct debug {
   bool over;
 };
 
-/* ---- instructions of a pipe ---- */
-
-static struct debug_slot *slot_at(const struct slots *slots, size_t index) {
-  return &slots->items[(slots->head + index) % slots->capacity];
-}
-
-static bool grow_slots(struct slots *slots) {
-  size_t capacity = slots->capacity ? 2 * slots->capacity : 16;
-  struct debug_slot *items = malloc(capacity * sizeof *items);
-  if (!items)
-    return false;
-  for (size_t i = 0; i < slots->count; i++)
-    items[i] = *slot_at(slots, i);
-  free(slots->items);
-  slots->items = items;
-  slots->capacity = capacity;
-  slots->head = 0;
-  return true;
-}
-
 static struct debug_slot *add_slot(struct debug *debug, struct slots *slots,
                                    const struct inst *inst, uint64_t issue_cycle) {
-  if (slots->count == slots->capacity && !grow_slots(slots)) {
+  struct debug_slot *slot = slots_add(slots);
+  if (!slot) {
     debug->out_of_memory = true;
     return NULL;
   }
-  struct debug_slot *slot = slot_at(slots, slots->count++);
   *slot =
       (struct debug_slot){.inst = *inst, .issue_cycle = issue_cycle, .end_cycle = OBSERVER_LATER};
   return slot;
-}
-
-static void drop_ended(struct slots *slots) {
-  while (slots->count > 0 && slot_at(slots, 0)->ended) {
-    slots->head = (slots->head + 1) % slots->capacity;
-    slots->count--;
-    slots->first++;
-  }
 }
 
 /* ---- events to come ---- */
@@ -151,7 +117,7 @@ static struct debug_slot *first_due(const struct core_view *view, uint64_t cycle
   struct debug_slot *first = NULL;
   for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++)
     for (size_t i = 0; i < view->slots[pipe].count; i++) {
-      struct debug_slot *slot = slot_at(&view->slots[pipe], i);
+      struct debug_slot *slot = slots_at(&view->slots[pipe], i);
       if (!slot->applied && slot->end_cycle <= cycle &&
           (!first || slot->end_cycle < first->end_cycle))
         first = slot;
@@ -236,11 +202,11 @@ static void on_started(void *context, const struct aicore *core, enum pipe pipe,
   struct debug *debug = context;
   struct slots *slots = &debug->cores[core->index].slots[pipe];
   size_t i = 0;
-  while (i < slots->count && slot_at(slots, i)->started)
+  while (i < slots->count && slots_at(slots, i)->started)
     i++;
   if (i == slots->count)
     return; /* memory was short when it was issued */
-  struct debug_slot *slot = slot_at(slots, i);
+  struct debug_slot *slot = slots_at(slots, i);
   slot->started = true;
   slot->start_cycle = start_cycle;
   slot->end_cycle = end_cycle;
@@ -260,7 +226,7 @@ static void on_retired(void *context, const struct aicore *core, enum pipe pipe,
   struct debug *debug = context;
   struct slots *slots = &debug->cores[core->index].slots[pipe];
   for (size_t i = 0; i < slots->count; i++) {
-    struct debug_slot *slot = slot_at(slots, i);
+    struct debug_slot *slot = slots_at(slots, i);
     if (!slot->started || slot->end_cycle != OBSERVER_LATER)
       continue;
     slot->end_cycle = end_cycle;
@@ -279,7 +245,7 @@ static void on_retired(void *context, const struct aicore *core, enum pipe pipe,
 static uint64_t waiting_number(const struct debug *debug, uint32_t core, enum pipe pipe) {
   const struct slots *slots = &debug->cores[core].slots[pipe];
   size_t i = 0;
-  while (i < slots->count && (pipe == PIPE_S || slot_at(slots, i)->started))
+  while (i < slots->count && (pipe == PIPE_S || slots_at(slots, i)->started))
     i++;
   return slots->first + i;
 }
@@ -349,7 +315,7 @@ struct debug_wait debug_wait(const struct debug *debug, uint32_t index, enum pip
     return wait;
   wait.stall = core->pipe[pipe].stall;
   wait.since_cycle = max_u64(core->pipe[pipe].wait_cycle, core->pipe[pipe].complete_cycle);
-  wait.inst = slot_at(slots, (size_t)(number - slots->first))->inst;
+  wait.inst = slots_at(slots, (size_t)(number - slots->first))->inst;
   return wait;
 }
 
@@ -376,7 +342,7 @@ static bool deliver(struct debug *debug, const struct item *item, struct debug_e
     event->inst = wait.inst;
     return wait.stall != NOT_STALLED;
   }
-  struct debug_slot *slot = slot_at(slots, (size_t)(item->number - slots->first));
+  struct debug_slot *slot = slots_at(slots, (size_t)(item->number - slots->first));
   event->inst = slot->inst;
   if (item->kind == DEBUG_START) {
     slot->started = true;
@@ -384,7 +350,7 @@ static bool deliver(struct debug *debug, const struct item *item, struct debug_e
   }
   apply(debug, item->core, slot);
   slot->ended = true;
-  drop_ended(slots);
+  slots_drop_ended(slots);
   return true;
 }
 
@@ -492,7 +458,7 @@ uint64_t debug_cycle(const struct debug *debug, uint32_t core) {
 const struct debug_slot *debug_slot(const struct debug *debug, uint32_t core, enum pipe pipe,
                                     size_t index) {
   const struct slots *slots = &debug->cores[core].slots[pipe];
-  return index < slots->count ? slot_at(slots, index) : NULL;
+  return index < slots->count ? slots_at(slots, index) : NULL;
 }
 
 const uint8_t *debug_bytes(const struct debug *debug, uint32_t core, enum space space) {
