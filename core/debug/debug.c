@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/debug/slots.h"
 #include "core/machine/machine.h"
 #include "core/machine/values.h"
 

@@ -13,6 +13,7 @@
 #ifndef VINCI_CORE_DEBUG_DEBUG_H
 #define VINCI_CORE_DEBUG_DEBUG_H
 
+#include "core/debug/slots.h"
 #include "core/sim/device.h"
 
 enum debug_kind {
@@ -29,16 +30,6 @@ struct debug_event {
   uint64_t cycle;   /* of the core's clock */
   enum stall stall; /* DEBUG_STALL: why */
   struct inst inst; /* of DEBUG_STALL: the one that waits; of DEBUG_BLOCK: nothing, line is 0 */
-};
-
-/* An instruction between its issue and its end. */
-struct debug_slot {
-  struct inst inst;
-  bool started, ended;
-  bool applied; /* its values are there */
-  uint64_t issue_cycle;
-  uint64_t start_cycle;
-  uint64_t end_cycle; /* OBSERVER_LATER: not known yet */
 };
 
 enum debug_stop {

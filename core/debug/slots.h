@@ -3,7 +3,17 @@
 #ifndef VINCI_CORE_DEBUG_SLOTS_H
 #define VINCI_CORE_DEBUG_SLOTS_H
 
-#include "core/debug/debug.h"
+#include "core/isa/inst.h"
+
+/* An instruction between its issue and its end. */
+struct debug_slot {
+  struct inst inst;
+  bool started, ended;
+  bool applied; /* its values are there */
+  uint64_t issue_cycle;
+  uint64_t start_cycle;
+  uint64_t end_cycle; /* OBSERVER_LATER: not known yet */
+};
 
 /* Zeros are an empty ring; the owner frees `items`. */
 struct slots {
