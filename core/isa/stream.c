@@ -168,14 +168,16 @@ static enum vinci_status read_place(const struct stream *stream, const struct pr
       row->partner > 0 ? &stream->trace->tensors[row->partner - 1] : NULL;
   int64_t begin = tensor ? (int64_t)tensor->address : 0;
   uint64_t size = tensor ? tensor->bytes : soc_space_bytes(stream->soc, SPACE_UB);
-  *place = (tensor ? stream->data.gm : stream->data.ub) + from;
-  if (from >= begin && from % bytes == 0 && (uint64_t)(from - begin) + (uint64_t)bytes <= size)
+  uint64_t at = (uint64_t)from - (uint64_t)begin;
+  if (from >= begin && from % bytes == 0 && at <= size - (uint64_t)bytes &&
+      size >= (uint64_t)bytes) {
+    *place = (tensor ? stream->data.gm : stream->data.ub) + from;
     return VINCI_OK;
+  }
   return stream_error(stream, row->line, diag,
                       "read at address %lld of %s%s%s, which has %llu bytes in words of %lld",
-                      (long long)(from - begin), tensor ? "tensor \"" : "UB",
-                      tensor ? tensor->name : "", tensor ? "\"" : "", (unsigned long long)size,
-                      (long long)bytes);
+                      (long long)at, tensor ? "tensor \"" : "UB", tensor ? tensor->name : "",
+                      tensor ? "\"" : "", (unsigned long long)size, (long long)bytes);
 }
 
 /* What the scalar unit reads there. */
