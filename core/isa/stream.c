@@ -169,8 +169,8 @@ static enum vinci_status read_place(const struct stream *stream, const struct pr
   int64_t begin = tensor ? (int64_t)tensor->address : 0;
   uint64_t size = tensor ? tensor->bytes : soc_space_bytes(stream->soc, SPACE_UB);
   uint64_t at = (uint64_t)from - (uint64_t)begin;
-  if (from >= begin && from % bytes == 0 && at <= size - (uint64_t)bytes &&
-      size >= (uint64_t)bytes) {
+  if (from >= begin && from % bytes == 0 && size >= (uint64_t)bytes &&
+      at <= size - (uint64_t)bytes) {
     *place = (tensor ? stream->data.gm : stream->data.ub) + from;
     return VINCI_OK;
   }
@@ -184,7 +184,7 @@ static enum vinci_status read_place(const struct stream *stream, const struct pr
 static enum vinci_status read_value(const struct stream *stream, const struct program_row *row,
                                     int64_t from, int64_t *out, struct vinci_diag *diag) {
   const int64_t bytes = stream->trace->operands[row->first_operand + READ_WIDTH];
-  const uint8_t *place;
+  const uint8_t *place = NULL;
   if (bytes == READ_REGISTER) {
     *out = (int64_t)*stream->data.lanes_taken;
     return VINCI_OK;
