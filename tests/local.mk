@@ -10,6 +10,7 @@ unit_tests = \
 	tests/check/test_check_memory \
 	tests/check/test_check_race \
 	tests/check/test_check_random \
+	tests/check/test_check_read \
 	tests/check/test_mutate \
 	tests/cli/test_ops_journal \
 	tests/core/test_arch \
@@ -295,6 +296,7 @@ dist_noinst_DATA += \
 	tests/mutate/add_single.csv \
 	tests/mutate/atomic.csv \
 	tests/mutate/chain.csv \
+	tests/mutate/follow.csv \
 	tests/mutate/matmul.csv \
 	tests/mutate/mixed.csv \
 	tests/mutate/mixed_atomic.csv \

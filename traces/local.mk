@@ -249,6 +249,7 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/cube/quant_matmul.c \
 	traces/lower/cube/weight_quant.c \
 	traces/lower/vector/composite/engines.c \
+	traces/lower/vector/composite/latent.c \
 	traces/lower/vector/composite/fused.c \
 	traces/lower/vector/composite/training.c \
 	traces/lower/vector/elementwise/activations.c \
