@@ -275,6 +275,9 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/vector/index/indexed.c \
 	traces/lower/vector/index/indexed.h \
 	traces/lower/vector/index/indices.c \
+	traces/lower/vector/index/nms.c \
+	traces/lower/vector/index/nms.h \
+	traces/lower/vector/index/nms_rows.c \
 	traces/lower/vector/index/onehot.c \
 	traces/lower/vector/index/routing.c \
 	traces/lower/vector/index/scatter.c \
