@@ -307,6 +307,9 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/vector/maps/pool_argmax.c \
 	traces/lower/vector/maps/pool_rows.c \
 	traces/lower/vector/maps/resize.c \
+	traces/lower/vector/maps/roi_align.c \
+	traces/lower/vector/maps/roi_align.h \
+	traces/lower/vector/maps/roi_align_rows.c \
 	traces/lower/vector/maps/winograd.c \
 	traces/lower/vector/ops.def \
 	traces/lower/vector/reduce/argmax.c \

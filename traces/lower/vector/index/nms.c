@@ -11,7 +11,7 @@
 #include "traces/lower/vector/kernel.h"
 #include "traces/lower/vector/unit.h"
 
-enum { CHUNK_MAX = 2048, CHUNK_UNIT = 128, HALVINGS = 4, WINNERS_MAX = 255 };
+enum { CHUNK_MAX = 2048, CHUNK_UNIT = 128, WINNERS_MAX = 255 };
 
 static const struct lower_key keys[] = {
     LOWER_KEY("boxes", SIZE, NULL, NULL, "boxes of an image"),
@@ -90,7 +90,8 @@ static void reserve(struct nms *nms, bool areas) {
   nms->scores = vtile_reserve(&used, words);
   nms->areas = areas;
   nms->area = areas ? vtile_reserve(&used, words) : 0;
-  nms->raw = vtile_reserve(&used, NMS_PLANES * chunk);
+  /* Boxes come in before scores, whose room they take where it is enough. */
+  nms->raw = NMS_PLANES * chunk <= words ? nms->scores : vtile_reserve(&used, NMS_PLANES * chunk);
   for (unsigned i = 0; i < NMS_PLANES; i++)
     nms->temp[i] = vtile_reserve(&used, chunk);
   nms->bits = vtile_reserve(&used, nms->chunk / BITS_PER_BYTE + BLOCK_BYTES);
@@ -116,12 +117,12 @@ static void lay_out(const struct lower_job *job, struct nms *nms) {
 }
 
 static bool candidate(struct lower_job *job, size_t index) {
+  static const uint64_t chunks[] = {CHUNK_MAX, 1024, 768, 512, 384, 256, CHUNK_UNIT};
   const struct nms *nms = job->data;
-  if (index > HALVINGS)
+  if (index >= sizeof chunks / sizeof *chunks)
     return false;
   uint64_t units = nms_units(nms), turns = ceil_div(units, job->cores);
-  lower_choose(job, "chunk",
-               min_u64(round_up(nms->boxes, CHUNK_UNIT), (uint64_t)CHUNK_MAX >> index));
+  lower_choose(job, "chunk", min_u64(round_up(nms->boxes, CHUNK_UNIT), chunks[index]));
   lower_choose(job, "blocks", ceil_div(units, turns));
   return true;
 }
@@ -145,19 +146,29 @@ static uint64_t compare_cycles(const struct vinci_soc *soc, const struct nms *nm
   return repeats * mcycles / MILLI;
 }
 
-/* A turn: chains of reductions, the scalar unit between, and chains of the comparison. */
+/* A turn: reductions one after the other; then the scalar unit reads and issues, and the vector
+ * unit compares, in steps that wait for each other. */
 static uint64_t turn_cycles(const struct vinci_soc *soc, const struct nms *nms) {
-  enum { CHAIN = 7, AREA_CHAIN = 4, OTHER_ROWS = 30, CHUNK_ROWS = 22 };
+  enum { STEPS = 7, AREA_STEPS = 3, FIND_ROWS = 9, READ_ROWS = 14, CHUNK_ROWS = 22, AREA_ROWS = 8 };
   const struct vector_class_cost *largest = &soc->vector_class[VECTOR_CLASS_SEVEN];
   const struct vector_class_cost *two = &soc->vector_class[VECTOR_CLASS_TWO];
-  uint64_t chunks = ceil_div(nms->boxes, nms->chunk), chain = CHAIN + (nms->areas ? 0 : AREA_CHAIN);
-  uint64_t issue = kernel_issue_cycles(soc, KERNEL_ELEMENTWISE);
-  uint64_t found = nms->winners[0] * (uint64_t)largest->per_repeat_mcycles +
-                   nms->levels * (uint64_t)largest->startup_mcycles;
-  uint64_t compared =
-      max_u64(compare_cycles(soc, nms) + chunks * chain * (uint64_t)two->startup_mcycles / MILLI,
-              chunks * CHUNK_ROWS * issue);
-  return found / MILLI + OTHER_ROWS * issue + compared;
+  uint64_t issue = kernel_issue_cycles(soc, KERNEL_ELEMENTWISE),
+           barrier = (uint64_t)soc->barrier_cycles;
+  uint64_t chunks = ceil_div(nms->boxes, nms->chunk), steps = STEPS, rows = CHUNK_ROWS;
+  uint64_t found = 0;
+  for (unsigned i = 0; i < nms->levels; i++)
+    found += (nms->winners[i] * (uint64_t)largest->per_repeat_mcycles +
+              (uint64_t)largest->startup_mcycles) /
+                 MILLI +
+             barrier;
+  if (!nms->areas) {
+    steps += AREA_STEPS;
+    rows += AREA_ROWS;
+  }
+  uint64_t step = (uint64_t)two->startup_mcycles / MILLI + barrier;
+  return max_u64(found, FIND_ROWS * issue) +
+         max_u64(compare_cycles(soc, nms) + chunks * steps * step,
+                 (READ_ROWS + chunks * rows) * issue);
 }
 
 static bool cost(struct lower_job *job) {

@@ -106,21 +106,25 @@ static void put_boxes(struct emit *e, const struct nms *nms, struct expr batch) 
   emit_end(e);
 }
 
-/* Scores of a class; those that do not exceed the least one become minus infinity. */
+/* Scores of a class; those that do not exceed the least one, and what lies behind, become minus
+ * infinity. */
 static void put_scores(struct emit *e, const struct nms *nms, struct expr unit) {
   uint64_t bytes = vtile_bytes(nms->type);
-  struct expr n, first = open_chunks(e, nms, &n);
-  struct expr to = x_add(nms->scores, x_mul(first, NMS_WORD));
-  put_load(e, nms, EXPR(nms->temp[0]), nms->raw,
-           x_at(x_name(e, "scores"), x_add(x_mul(unit, nms->boxes), first), bytes), n);
+  struct expr n;
+  emit_barrier(e, PIPE_V);
+  vmask_count(e, round_up(nms->boxes, NMS_LANES));
+  vfill(e, nms->scores, bits_of(-(double)INFINITY), "fp32");
   vmask_count(e, BLOCK_BYTES / NMS_WORD);
   vfill(e, nms->number, bits_of(nms->scored ? (double)nms->score : -(double)INFINITY), "fp32");
   emit_barrier(e, PIPE_V);
+  struct expr first = open_chunks(e, nms, &n);
+  put_load(e, nms, EXPR(nms->temp[0]), nms->temp[1],
+           x_at(x_name(e, "scores"), x_add(x_mul(unit, nms->boxes), first), bytes), n);
   vmask_count(e, n);
   EMIT(e, "vcmpv_gt", F("dst", nms->bits), F("src0", nms->temp[0]), F("src1", nms->number),
        F("repeat", 1), IN_A_BLOCK, W("type", "fp32"));
   emit_barrier(e, PIPE_V);
-  put_select(e, nms, to, EXPR(nms->temp[0]));
+  put_select(e, nms, x_add(nms->scores, x_mul(first, NMS_WORD)), EXPR(nms->temp[0]));
   emit_barrier(e, PIPE_V);
   emit_end(e);
 }
@@ -177,7 +181,7 @@ static struct expr put_own_area(struct emit *e, const struct nms *nms, struct ex
   const uint64_t lanes = BLOCK_BYTES / NMS_WORD;
   if (nms->areas)
     return emit_read_word(e, "own", EXPR(0), x_add(nms->area, x_mul(box, NMS_WORD)));
-  struct expr at = emit_assigned(e, "at", x_mul(x_div(box, lanes), BLOCK_BYTES));
+  struct expr at = emit_named(e, "block_at", x_mul(x_div(box, lanes), BLOCK_BYTES));
   vmask_count(e, lanes);
   put_areas(e, nms, EXPR(nms->temp[0]), nms->temp[1], at);
   emit_handshake(e, PIPE_V, PIPE_S, FOUND_FLAG);
@@ -279,11 +283,9 @@ static void put_class(struct emit *e, const struct nms *nms, struct expr unit) {
   put_results(e, nms, unit);
 }
 
-/* What stays as it is: minus infinity behind the scores, behind pairs, and in a block. */
+/* What stays as it is: minus infinity behind pairs, and in a block. */
 static void put_start(struct emit *e, const struct nms *nms) {
   const int64_t nothing = bits_of(-(double)INFINITY);
-  vmask_count(e, round_up(nms->boxes, NMS_LANES));
-  vfill(e, nms->scores, nothing, "fp32");
   for (unsigned i = 0; i < nms->levels; i++) {
     vmask_count(e, round_up(2 * nms->winners[i], NMS_LANES));
     vfill(e, nms->pairs[i], nothing, "fp32");
