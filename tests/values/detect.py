@@ -87,7 +87,48 @@ def kept_boxes(cases):
             cases.add(request + " planes=1", {"boxes": where.swapaxes(1, 2), "scores": scores}, {"y": y, "y1": y1})
 
 
-GROUPS = [kept_boxes]
+def aligned(x, rois, index, size, points, scale, half):
+    """Bins of regions from the definition, in double precision; x has channels last."""
+    _, rows, columns, channels = x.shape
+    y = np.zeros((len(rois), *size, channels))
+    for r, (roi, image) in enumerate(zip(rois.astype(np.float64) * scale - (0.5 if half else 0), index)):
+        sides = roi[2:] - roi[:2] if half else np.maximum(roi[2:] - roi[:2], 1)
+        for ph, pw, iy, ix in np.ndindex(*size, points, points):
+            at = [roi[1] + (ph + (iy + 0.5) / points) * sides[1] / size[0],
+                  roi[0] + (pw + (ix + 0.5) / points) * sides[0] / size[1]]
+            if at[0] < -1 or at[0] > rows or at[1] < -1 or at[1] > columns:
+                continue
+            place = [min(max(p, 0), n - 1) for p, n in zip(at, (rows, columns))]
+            low = [int(p) for p in place]
+            for dy, dx in np.ndindex(2, 2):
+                weight = np.prod([1 - p % 1 if d == 0 else p % 1 for p, d in zip(place, (dy, dx))])
+                if weight > 0:
+                    y[r, ph, pw] += weight * x[image, low[0] + dy, low[1] + dx]
+    return y / points ** 2
+
+
+# Shape of the map, regions, bins, points, scale, arguments.
+ROIS = [("1x1x1x16", 1, (1, 1), 1, 1.0, ""), ("2x9x13x16", 7, (3, 5), 2, 0.5, "bins=2 blocks=3"),
+        ("1x17x1x32", 3, (2, 2), 3, 1.0, ""), ("1x1x11x16", 5, (1, 4), 2, 0.25, ""), ("3x25x19x80", 41, (7, 7), 2, 0.0625, ""),
+        ("1x38x50x272", 2, (14, 14), 2, 0.0625, "")]
+
+
+def regions(cases):
+    for shape, count, size, points, scale, tail in ROIS:
+        for dtype, half in [("fp32", 0), ("fp32", 1), ("fp16", 1)]:
+            x = cases.draw(shape, dtype)
+            extent = np.array([x.shape[2], x.shape[1]]) / scale
+            # Some lie in part or altogether outside, some have their corners the wrong way, some are thin.
+            middle, side = cases.rng.uniform(-0.2, 1.2, (count, 2)) * extent, cases.rng.uniform(-0.1, 0.7, (count, 2)) * extent
+            rois = np.concatenate([middle - side / 2, middle + side / 2], 1).astype(np.float32)
+            index = cases.rng.integers(0, x.shape[0], count).astype(np.int32)
+            y = aligned(x.astype(np.float64), rois, index, size, points, scale, half)
+            cases.add("roi_align shape=%s regions=%d size=%dx%d points=%d scale=%g half_pixel=%d dtype=%s %s" % (
+                shape, count, *size, points, scale, half, dtype, tail), {"x": x, "rois": rois, "index": index},
+                {"y": rounded(y, dtype)}, (2e-3, 2e-3) if dtype == "fp16" else (2e-4, 1e-5))
+
+
+GROUPS = [kept_boxes, regions]
 
 if __name__ == "__main__":
     sys.exit(main(GROUPS, __doc__))

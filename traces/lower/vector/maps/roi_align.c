@@ -10,7 +10,7 @@
 #include "traces/lower/vector/kernel.h"
 #include "traces/lower/vector/unit.h"
 
-enum { X_RANK = 4, CONSTANT_BYTES = 256, VECTOR_LANES = 64 };
+enum { X_RANK = 4, CONSTANT_BYTES = 256, VECTOR_LANES = 64, BITS_PER_WORD = 32 };
 
 static const struct lower_key keys[] = {
     LOWER_KEY("shape", SHAPE, NULL, NULL, "extents of x: images, rows, columns, channels"),
@@ -88,9 +88,9 @@ static void lay_out(const struct lower_job *job, struct roi_align *roi) {
 static bool candidate(struct lower_job *job, size_t index) {
   const struct roi_align *roi = job->data;
   uint64_t columns = roi->axis[1].bins;
-  if (index >= columns || ceil_div(columns, index + 1) == (index ? ceil_div(columns, index) : 0))
+  if (index > 0 && (index >= BITS_PER_WORD || columns <= UINT64_C(1) << (index - 1)))
     return false;
-  lower_choose(job, "bins", ceil_div(columns, index + 1));
+  lower_choose(job, "bins", ceil_div(columns, UINT64_C(1) << index));
   lower_choose(job, "blocks", ceil_div(roi->regions, ceil_div(roi->regions, job->cores)));
   return true;
 }

@@ -34,6 +34,14 @@ static void put_constants(struct emit *e, const struct roi_align *roi) {
     vfill(e, constant(roi, i), bits_of(value[i]), "fp32");
 }
 
+/* Of a map with one row or column no copy brings the neighbours behind, which count as zeros. */
+static void put_zeros(struct emit *e, const struct roi_align *roi) {
+  if (roi->axis[0].extent > 1 && roi->axis[1].extent > 1)
+    return;
+  vmask_count(e, ROI_SLOTS * roi->slot_bytes / ROI_WORD);
+  vfill(e, roi->patches, 0, "fp32");
+}
+
 /* (i + 1/2) / points of the axis. */
 static void put_shares(struct emit *e, const struct roi_align *roi, unsigned a) {
   const struct roi_axis *axis = &roi->axis[a];
@@ -283,6 +291,7 @@ void roi_align_emit_rows(struct emit *e, const struct roi_align *roi) {
   struct expr begin = emit_named(e, "begin", x_mul(x_name(e, "blk"), roi->per_block));
   struct expr mine = emit_named(e, "mine", x_max(0, x_rest(roi->per_block, roi->regions, begin)));
   put_constants(e, roi);
+  put_zeros(e, roi);
   for (unsigned a = 0; a < ROI_AXES; a++)
     put_shares(e, roi, a);
   put_regions(e, roi, begin, mine);
