@@ -95,6 +95,7 @@ libvinci_traces_la_SOURCES = \
 	traces/graph/layers/conv.c \
 	traces/graph/layers/conv.h \
 	traces/graph/layers/cube.c \
+	traces/graph/layers/detect.c \
 	traces/graph/layers/elementwise.c \
 	traces/graph/layers/further.c \
 	traces/graph/layers/layers.c \
@@ -277,6 +278,7 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/vector/index/indices.c \
 	traces/lower/vector/index/nms.c \
 	traces/lower/vector/index/nms.h \
+	traces/lower/vector/index/nms_list.c \
 	traces/lower/vector/index/nms_rows.c \
 	traces/lower/vector/index/onehot.c \
 	traces/lower/vector/index/routing.c \
