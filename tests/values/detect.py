@@ -87,6 +87,22 @@ def kept_boxes(cases):
             cases.add(request + " planes=1", {"boxes": where.swapaxes(1, 2), "scores": scores}, {"y": y, "y1": y1})
 
 
+def lists(cases):
+    for images, classes, most, kinds, tail in [(1, 1, 1, "full", ""), (1, 1, 9, "some", ""), (2, 3, 17, "some", "blocks=2"),
+                                               (1, 80, 100, "few", ""), (3, 1, 1000, "full", ""), (1, 97, 5, "one", "blocks=7")]:
+        units = images * classes
+        counts = {"full": np.full(units, most), "some": cases.rng.integers(1, most + 1, units),
+                  "few": cases.rng.integers(0, 2, units) * most // 3, "one": np.arange(units) == units // 2}[kinds].astype(int)
+        counts[0] = max(counts[0], 0 if kinds == "one" else 1)
+        x = np.full((units, most), -1, np.int32)
+        for i, count in enumerate(counts):
+            x[i, :count] = cases.rng.permutation(5000)[:count]
+        y = [(i // classes, i % classes, box) for i, count in enumerate(counts) for box in x[i, :count]]
+        for out in ["int64", "int32"]:
+            cases.add("nms_list batches=%d classes=%d most=%d count=%d out=%s %s" % (images, classes, most, len(y), out, tail),
+                      {"x": x, "x1": np.repeat(counts[:, None], 8, 1).astype(np.int32)}, {"y": np.array(y).astype(out)})
+
+
 def aligned(x, rois, index, size, points, scale, half):
     """Bins of regions from the definition, in double precision; x has channels last."""
     _, rows, columns, channels = x.shape
@@ -128,7 +144,7 @@ def regions(cases):
                 {"y": rounded(y, dtype)}, (2e-3, 2e-3) if dtype == "fp16" else (2e-4, 1e-5))
 
 
-GROUPS = [kept_boxes, regions]
+GROUPS = [kept_boxes, lists, regions]
 
 if __name__ == "__main__":
     sys.exit(main(GROUPS, __doc__))

@@ -75,7 +75,7 @@ bool layer_nms(struct build *build) {
 
 /* ---- bins of regions ------------------------------------------------------------------------- */
 
-/* Maps have their channels behind in the kernel, and so have bins. */
+/* Maps have their channels behind in the kernel, in whole blocks, and so have bins. */
 bool layer_roi_align(struct build *build) {
   static const unsigned behind[] = {0, 2, 3, 1}, back[] = {0, 3, 1, 2};
   const struct graph_tensor *x = build_tensor(build, 0), *y = build_result(build, 0);
@@ -89,8 +89,10 @@ bool layer_roi_align(struct build *build) {
   if (points < 1)
     return build_refuse(build,
                         "sampling_ratio=0: how many points there are depends on each region");
-  const uint64_t map[4] = {x->shape[0], x->shape[2], x->shape[3], x->shape[1]};
-  const uint64_t bins[4] = {y->shape[0], y->shape[2], y->shape[3], y->shape[1]};
+  const uint64_t channels = x->shape[1], whole = round_up(channels, build_c0(x->dtype));
+  const uint64_t map[4] = {x->shape[0], x->shape[2], x->shape[3], whole};
+  const uint64_t bins[4] = {y->shape[0], y->shape[2], y->shape[3], whole},
+                 cut[4] = {bins[0], bins[1], bins[2], channels};
   char text[400];
   snprintf(text, sizeof text,
            "shape=%s regions=%llu size=%llux%llu points=%lld scale=%.9g half_pixel=%d dtype=%s",
@@ -102,11 +104,13 @@ bool layer_roi_align(struct build *build) {
     return build_refuse(build, "%llu channels of %s are not modelled", (unsigned long long)map[3],
                         dtype_name(x->dtype));
   uint32_t in = build_transpose(build, build_input(build, 0, LAYOUT_ND), behind);
+  in = build_row_length(build, in, channels, whole);
   uint32_t out = build_temp(build, x->dtype, bins, 4);
   build_kernel1(build, "roi_align",
                 &BUILD_LIST(in, build_cast(build, build_input(build, 1, LAYOUT_ND), DTYPE_FP32),
                             build_cast(build, build_input(build, 2, LAYOUT_ND), DTYPE_INT32)),
                 out, "%s", text);
+  out = build_view(build, build_row_length(build, out, whole, channels), cut, 4);
   build_view_output(build, 0, LAYOUT_ND, build_transpose(build, out, back));
   return true;
 }
