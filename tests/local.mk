@@ -499,6 +499,7 @@ dist_noinst_DATA += \
 	tests/values/coverage.py \
 	tests/values/cube.py \
 	tests/values/detect.py \
+	tests/values/detect_net.py \
 	tests/values/engines.py \
 	tests/values/found.py \
 	tests/values/fused.py \
