@@ -228,7 +228,8 @@ static void emit(const struct lower_job *job, struct emit *e) {
   nms_emit_rows(e, nms);
 }
 
-/* Boxes [n, 4] and scores [n], or with images and classes before; the result has the indices. */
+/* Boxes [n, 4] and scores [n], or with images and classes before; the result has the indices. The
+ * vendor's V4 pads its result, so that all of it counts as kept. */
 static bool from_tensors(struct lower_call *call) {
   const struct lower_tensor *boxes = &call->input[0], *scores = &call->input[1],
                             *y = &call->output[0];

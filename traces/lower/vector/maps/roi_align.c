@@ -157,7 +157,8 @@ static void emit(const struct lower_job *job, struct emit *e) {
 }
 
 /* Maps and results as the vendor's lists have them: images, channels, rows, columns, or blocks of
- * channels behind. */
+ * channels behind. Lists lack the attributes: a bin is taken to have 2 x 2 points, as detectors
+ * usually have. */
 static bool from_tensors(struct lower_call *call) {
   const struct lower_tensor *x = &call->input[0], *rois = &call->input[1], *y = &call->output[0];
   bool blocks = x->rank == X_RANK + 1;
