@@ -499,6 +499,8 @@ dist_noinst_DATA += \
 	tests/source/programs.py \
 	tests/values/coverage.py \
 	tests/values/cube.py \
+	tests/values/detect.py \
+	tests/values/detect_net.py \
 	tests/values/engines.py \
 	tests/values/found.py \
 	tests/values/fused.py \

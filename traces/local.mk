@@ -95,6 +95,7 @@ libvinci_traces_la_SOURCES = \
 	traces/graph/layers/conv.c \
 	traces/graph/layers/conv.h \
 	traces/graph/layers/cube.c \
+	traces/graph/layers/detect.c \
 	traces/graph/layers/elementwise.c \
 	traces/graph/layers/further.c \
 	traces/graph/layers/layers.c \
@@ -277,6 +278,10 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/vector/index/indexed.c \
 	traces/lower/vector/index/indexed.h \
 	traces/lower/vector/index/indices.c \
+	traces/lower/vector/index/nms.c \
+	traces/lower/vector/index/nms.h \
+	traces/lower/vector/index/nms_list.c \
+	traces/lower/vector/index/nms_rows.c \
 	traces/lower/vector/index/onehot.c \
 	traces/lower/vector/index/routing.c \
 	traces/lower/vector/index/scatter.c \
@@ -306,6 +311,9 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/vector/maps/pool_argmax.c \
 	traces/lower/vector/maps/pool_rows.c \
 	traces/lower/vector/maps/resize.c \
+	traces/lower/vector/maps/roi_align.c \
+	traces/lower/vector/maps/roi_align.h \
+	traces/lower/vector/maps/roi_align_rows.c \
 	traces/lower/vector/maps/winograd.c \
 	traces/lower/vector/ops.def \
 	traces/lower/vector/reduce/argmax.c \
