@@ -153,7 +153,7 @@ static void put_sums(struct emit *e, const struct list *list, struct expr begin)
   struct expr kept = emit_read_word(
       e, "counted",
       x_sub(x_div(x_mul(x_add(b, 1), list->count), units), x_div(x_mul(b, list->count), units)),
-      x_at(list->counts, b, NMS_SHARED * NMS_WORD));
+      x_at(list->counts, b, NMS_SHARED * NMS_WORD), DTYPE_INT32);
   emit_change(e, "place", x_add(x_name(e, "place"), x_mul(kept, x_lt(b, begin))));
   emit_change(e, "boxes_of_y", x_add(x_name(e, "boxes_of_y"), kept));
   emit_end(e);
@@ -198,7 +198,7 @@ static void put_rows(struct emit *e, const struct list *list) {
   struct expr kept = emit_read_word(e, "kept",
                                     x_sub(x_div(x_mul(x_add(unit, 1), list->count), units),
                                           x_div(x_mul(unit, list->count), units)),
-                                    x_at(list->counts, unit, NMS_SHARED * NMS_WORD));
+                                    x_at(list->counts, unit, NMS_SHARED * NMS_WORD), DTYPE_INT32);
   emit_if(e, "some", x_gt(kept, 0));
   put_class(e, list, unit, kept);
   emit_change(e, "place", x_add(x_name(e, "place"), kept));

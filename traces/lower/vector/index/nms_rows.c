@@ -154,8 +154,9 @@ static struct expr put_index(struct emit *e, const struct nms *nms, struct expr 
     for (unsigned k = 1; k < i; k++)
       below *= NMS_PAIRS;
     struct expr part = x_mod(x_div(guess, below), i == 0 ? NMS_LANES : NMS_PAIRS);
-    struct expr lane = emit_read_word(e, names[i], x_mul(part, i == 0 ? 1 : 2),
-                                      x_add(nms->pairs[i] + NMS_WORD, x_mul(index, 2 * NMS_WORD)));
+    struct expr lane =
+        emit_read_word(e, names[i], x_mul(part, i == 0 ? 1 : 2),
+                       x_add(nms->pairs[i] + NMS_WORD, x_mul(index, 2 * NMS_WORD)), DTYPE_INT32);
     index = i == 0 ? x_add(x_mul(index, NMS_LANES), lane)
                    : x_add(x_mul(index, NMS_PAIRS), x_div(lane, 2));
     index = emit_assigned(e, i == 0 ? "box" : i == 1 ? "pair1" : "pair2", index);
@@ -180,12 +181,13 @@ static void put_word(struct emit *e, uint64_t words, struct expr index, struct e
 static struct expr put_own_area(struct emit *e, const struct nms *nms, struct expr box) {
   const uint64_t lanes = BLOCK_BYTES / NMS_WORD;
   if (nms->areas)
-    return emit_read_word(e, "own", EXPR(0), x_add(nms->area, x_mul(box, NMS_WORD)));
+    return emit_read_word(e, "own", EXPR(0), x_add(nms->area, x_mul(box, NMS_WORD)), DTYPE_INT32);
   struct expr at = emit_named(e, "block_at", x_mul(x_div(box, lanes), BLOCK_BYTES));
   vmask_count(e, lanes);
   put_areas(e, nms, EXPR(nms->temp[0]), nms->temp[1], at);
   emit_handshake(e, PIPE_V, PIPE_S, FOUND_FLAG);
-  return emit_read_word(e, "own", EXPR(0), x_add(nms->temp[0], x_mul(x_mod(box, lanes), NMS_WORD)));
+  return emit_read_word(e, "own", EXPR(0), x_add(nms->temp[0], x_mul(x_mod(box, lanes), NMS_WORD)),
+                        DTYPE_INT32);
 }
 
 /* The kept box against a chunk. The width is not negative, so that the product is negative where
@@ -222,7 +224,8 @@ static void put_suppression(struct emit *e, const struct nms *nms, struct expr b
   static const char *const names[] = {"low0", "low1", "high0", "high1"};
   struct expr side[NMS_PLANES], n;
   for (unsigned i = 0; i < NMS_PLANES; i++)
-    side[i] = emit_read_word(e, names[i], EXPR(0), x_add(nms->plane[i], x_mul(box, NMS_WORD)));
+    side[i] = emit_read_word(e, names[i], EXPR(0), x_add(nms->plane[i], x_mul(box, NMS_WORD)),
+                             DTYPE_INT32);
   struct expr own = put_own_area(e, nms, box);
   struct expr first = open_chunks(e, nms, &n);
   vmask_count(e, n);
@@ -235,7 +238,7 @@ static void put_turn(struct emit *e, const struct nms *nms, struct expr k, struc
   const int64_t none = (int32_t)(uint32_t)bits_of(-(double)INFINITY);
   put_reductions(e, nms);
   struct expr best = emit_read_word(e, "best", x_mul(none, x_sub(1, x_lt(k, expected))),
-                                    EXPR(nms->pairs[nms->levels - 1]));
+                                    EXPR(nms->pairs[nms->levels - 1]), DTYPE_INT32);
   emit_change(e, "left", x_sub(1, x_eq(best, none)));
   emit_if(e, "found", x_name(e, "left"));
   struct expr box = put_index(e, nms, x_mod(x_mul(k, ESTIMATE_STEP), nms->boxes));

@@ -143,8 +143,8 @@ static void put_weights(struct emit *e, const struct roi_align *roi) {
   const uint64_t pitch = roi_weight_row(roi);
   struct expr j = emit_for(e, "j", roi_points(roi, 0));
   struct expr word = x_mul(j, ROI_WORD);
-  struct expr low = emit_read_word(e, "low", EXPR(0), x_add(rows->low, word));
-  struct expr high = emit_read_word(e, "high", EXPR(0), x_add(rows->high, word));
+  struct expr low = emit_read_word(e, "low", EXPR(0), x_add(rows->low, word), DTYPE_INT32);
+  struct expr high = emit_read_word(e, "high", EXPR(0), x_add(rows->high, word), DTYPE_INT32);
   struct expr to = x_at(roi->weights, j, ROI_NEIGHBOURS * pitch);
   for (unsigned n = 0; n < ROI_NEIGHBOURS; n++)
     SCALAR(e, "vmuls", x_add(to, n * pitch), n % 2 ? columns->high : columns->low,
@@ -156,8 +156,9 @@ static void put_tables(struct emit *e, const struct roi_align *roi, struct expr 
   static const char *const names[] = {"x0", "y0", "x1", "y1"};
   struct expr number[ROI_NUMBERS];
   for (unsigned i = 0; i < ROI_NUMBERS; i++)
-    number[i] = emit_read_word(
-        e, names[i], EXPR(0), x_add(roi->numbers + i * ROI_WORD, x_mul(r, ROI_NUMBERS * ROI_WORD)));
+    number[i] = emit_read_word(e, names[i], EXPR(0),
+                               x_add(roi->numbers + i * ROI_WORD, x_mul(r, ROI_NUMBERS * ROI_WORD)),
+                               DTYPE_INT32);
   for (unsigned a = 0; a < ROI_AXES; a++) {
     vmask_count(e, roi_points(roi, a));
     put_points(e, roi, a, number[1 - a], number[3 - a]);
@@ -183,14 +184,14 @@ static void put_patches(struct emit *e, const struct roi_align *roi, const struc
   const uint64_t bytes = vtile_bytes(roi->type), pixel = roi->channels * bytes;
   const uint64_t high = min_u64(rows->extent, 2), wide = min_u64(columns->extent, 2);
   struct expr y = emit_read_word(e, "y_at", x_mod(p->j, rows->extent - high + 1),
-                                 x_add(rows->place, x_mul(p->j, ROI_WORD)));
+                                 x_add(rows->place, x_mul(p->j, ROI_WORD)), DTYPE_INT32);
   struct expr line = emit_assigned(
       e, "line",
       x_at(x_name(e, "x"), x_add(x_mul(p->image, rows->extent), y), columns->extent * pixel));
   struct expr s = emit_for(e, "s", x_mul(p->bins, roi->points));
   struct expr i = x_add(x_mul(p->first, roi->points), s);
   struct expr x = emit_read_word(e, "x_at", x_mod(i, columns->extent - wide + 1),
-                                 x_add(columns->place, x_mul(i, ROI_WORD)));
+                                 x_add(columns->place, x_mul(i, ROI_WORD)), DTYPE_INT32);
   EMIT(e, vtile_copy_name(false, roi->type),
        F("dst", x_add(p->slot, x_mul(s, point_bytes(roi) * bytes))),
        F("src", x_add(line, x_mul(x, pixel))), F("n_burst", high), F("len_burst", wide * pixel),
@@ -209,7 +210,8 @@ static void put_neighbour(struct emit *e, const struct roi_align *roi, const str
       emit_read_word(e, "weight", EXPR(0),
                      x_add(x_add(roi->weights + n * roi_weight_row(roi),
                                  x_mul(p->j, ROI_NEIGHBOURS * roi_weight_row(roi))),
-                           x_mul(i, ROI_WORD)));
+                           x_mul(i, ROI_WORD)),
+                     DTYPE_INT32);
   struct expr patch = x_mul(x_add(x_mul(b, roi->points), point), point_bytes(roi) * ROI_WORD);
   SCALAR(e, "vaxpy", x_add(roi->sum, x_mul(b, channels)), x_add(x_add(from, n * channels), patch),
          weight);
@@ -277,7 +279,7 @@ static void put_region(struct emit *e, const struct roi_align *roi, struct expr 
   struct part part = {0};
   put_tables(e, roi, r);
   part.image = emit_read_word(e, "image", x_mod(region, roi->images),
-                              x_add(roi->indices, x_mul(r, ROI_WORD)));
+                              x_add(roi->indices, x_mul(r, ROI_WORD)), DTYPE_INT32);
   part.row = emit_for(e, "row", roi->axis[0].bins);
   struct expr c = emit_for(e, "part", parts);
   part.first = emit_assigned(e, "first", x_mul(c, roi->bins));
