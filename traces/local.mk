@@ -307,6 +307,8 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/vector/maps/winograd.c \
 	traces/lower/vector/ops.def \
 	traces/lower/vector/reduce/argmax.c \
+	traces/lower/vector/reduce/argmax.h \
+	traces/lower/vector/reduce/argmax_rows.c \
 	traces/lower/vector/reduce/cumsum.c \
 	traces/lower/vector/reduce/fold.c \
 	traces/lower/vector/reduce/fold.h \
