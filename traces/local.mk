@@ -280,6 +280,7 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/vector/index/scatter.c \
 	traces/lower/vector/index/sort.c \
 	traces/lower/vector/index/sort.h \
+	traces/lower/vector/index/sort_proposals.c \
 	traces/lower/vector/index/sort_rows.c \
 	traces/lower/vector/kernel.c \
 	traces/lower/vector/kernel.h \
