@@ -44,8 +44,20 @@ function Net:layer(op, inputs, args, c, h, w)
   return out
 end
 
+-- The result of a layer, {batch} x shape; inputs are tensors or their names.
+function Net:put(op, inputs, args, shape)
+  local names = {}
+  for i, x in ipairs(inputs) do names[i] = x.name or x end
+  local out = self:tensor("{batch}x" .. shape)
+  self.layers = self.layers + 1
+  self.rows[#self.rows + 1] = ("layer,name=%s_%d,op=%s,in=%s,out=%s%s"):format(op:lower(), self.layers, op,
+    table.concat(names, " "), out.name, args and ",args=" .. args or "")
+  return out
+end
+
 local acts = { relu = { "Relu" }, relu6 = { "Clip", "min=0 max=6" }, sigmoid = { "Sigmoid" },
-  hard_sigmoid = { "HardSigmoid", "alpha=0.16666666666666666 beta=0.5" } }
+  hard_sigmoid = { "HardSigmoid", "alpha=0.16666666666666666 beta=0.5" },
+  hard_sigmoid_5 = { "HardSigmoid", "alpha=0.2 beta=0.5" } }
 
 function Net:act(x, act)
   if not act then return x end
@@ -63,20 +75,36 @@ end
 
 local function extent(x, kernel, stride, pad) return (x + 2 * pad - kernel) // stride + 1 end
 
--- Convolution to k channels; o: stride (1), pad (kernel // 2), group (1), act, bias = true: a bias, no batch norm.
+-- Convolution to k channels; o: stride (1; along lines stride_w), dilation (1), pad (kernel // 2 * dilation), group
+-- (1), act, bias = true: a bias, no batch norm; plain = true: neither.
 function Net:conv(x, k, kernel, o)
   o = o or {}
-  local stride, pad, group = o.stride or 1, o.pad or kernel // 2, o.group or 1
-  local h, w = extent(x.h, kernel, stride, pad), extent(x.w, kernel, stride, pad)
+  local stride, group, dilation = o.stride or 1, o.group or 1, o.dilation or 1
+  local pad, stride_w, span = o.pad or kernel // 2 * dilation, o.stride_w or stride, (kernel - 1) * dilation + 1
+  local h, w = extent(x.h, span, stride, pad), extent(x.w, span, stride_w, pad)
   local size = k * (x.c // group) * kernel * kernel
   local inputs = { x.name, self:weight(("%dx%dx%dx%d"):format(k, x.c // group, kernel, kernel), size) }
-  local norms = self.norms and not o.bias
-  if not norms then inputs[3] = self:weight(k, 0) end
-  self.params = self.params + (o.bias and k or 2 * k)
+  local norms = self.norms and not o.bias and not o.plain
+  if not norms and not o.plain then inputs[3] = self:weight(k, 0) end
+  self.params = self.params + (o.plain and 0 or o.bias and k or 2 * k)
   self.macs = self.macs + size * h * w
-  local y = self:layer("Conv", inputs, ("kernel=%dx%d strides=%dx%d pads=%dx%dx%dx%d dilations=1x1 group=%d")
-    :format(kernel, kernel, stride, stride, pad, pad, pad, pad, group), k, h, w)
+  local y = self:layer("Conv", inputs, ("kernel=%dx%d strides=%dx%d pads=%dx%dx%dx%d dilations=%dx%d group=%d")
+    :format(kernel, kernel, stride, stride_w, pad, pad, pad, pad, dilation, dilation, group), k, h, w)
   return self:act(norms and self:norm(y) or y, o.act)
+end
+
+-- Twice as high and wide: a transposed convolution whose windows of 2 x 2 do not overlap; its bias or batch norm.
+function Net:double(x, k, o)
+  local inputs = { x.name, self:weight(("%dx%dx2x2"):format(x.c, k), 4 * x.c * k), self:weight(k, o.bias and k or 2 * k) }
+  self.macs = self.macs + 4 * x.c * k * x.h * x.w
+  return self:act(self:layer("ConvTranspose", inputs, "kernel=2x2 strides=2x2 pads=0x0x0x0 dilations=1x1 group=1", k,
+    2 * x.h, 2 * x.w), o.act)
+end
+
+-- Another size: between points, or (nearest) of whole times the extents.
+function Net:resize(x, h, w, nearest)
+  return self:layer("Resize", { x.name }, ("mode=%s coordinates=%s nearest=floor scales=1x1x%.17gx%.17g"):format(
+    nearest and "nearest" or "linear", nearest and "asymmetric" or "pytorch_half_pixel", h / x.h, w / x.w), x.c, h, w)
 end
 
 -- Largest of each window; ceil: a window that lies partly outside counts too.

@@ -12,6 +12,7 @@
 enum {
   ROWS_MAX = 2048,
   ROWS_STRIDED = 64,
+  ROW_MIN = 64, /* elements of a row that is worth a transposition */
   COLS_MAX = 512,
   PIECE_BYTES_MAX = 64,
   COPY_BYTES = 65536, /* of one buffer of plain rows */
@@ -149,6 +150,12 @@ static void choose_sides(const struct vinci_soc *soc, struct pmap *map, unsigned
       *cols = add_single(map);
     return;
   }
+  /* Elements that lie apart become a row: each is the first of a block that is transposed. */
+  if (*cols == map->count && *target != map->count && map->extent[*target] >= ROW_MIN &&
+      (bytes == sizeof(uint16_t) || (bytes == sizeof(uint32_t) && pads))) {
+    *cols = add_single(map);
+    return;
+  }
   bool narrow_or_wide = bytes != sizeof(uint16_t) && bytes != sizeof(uint32_t);
   if (*cols == map->count || *target == map->count || (*cols != *target && narrow_or_wide))
     *cols = *target = add_single(map);
@@ -238,13 +245,21 @@ static void lay_out(struct permute *permute) {
   }
 }
 
+/* Whether rows are whole blocks that follow each other, as chips that copy no bytes read them. */
+static bool reads_blocks(const struct vinci_soc *soc, const struct ppass *pass) {
+  uint64_t bytes = vtile_bytes(pass->in.dtype);
+  return !select_has(soc, OP_COPY_GM_TO_UBUF_ALIGN_B8) &&
+         pass->in.row_stride * bytes == BLOCK_BYTES &&
+         pass->tile.space.cols * bytes <= BLOCK_BYTES;
+}
+
 /* Whole rows of the source where they follow each other, else as many as are worth a copy each. */
 static void split_transposed(const struct vinci_soc *soc, const struct permute *permute,
                              struct ppass *pass) {
   struct vtile *tile = &pass->tile;
   uint64_t bytes = vtile_bytes(permute->type);
   uint64_t budget = vtile_ub_bytes(soc) / permute->buffers / 2 / bytes;
-  bool packed = pass->in.row_stride == tile->space.cols;
+  bool packed = pass->in.row_stride == tile->space.cols || reads_blocks(soc, pass);
   tile->cols = min_u64(tile->space.cols, COLS_MAX);
   if (pass->groups > 1) {
     tile->rows = tile->space.rows;
@@ -429,12 +444,14 @@ bool permute_cost(struct lower_job *job) {
                               .code = permute->code,
                               .goes_on = i > 0};
     if (!pass->fills)
-      work.in_cut = groups * vtile_cut_bursts(&pass->tile, &pass->in);
+      work.in_cut = groups * vtile_cut_loads(job->soc, &pass->tile, &pass->in);
     if (pass->transposes) {
       uint64_t element = vtile_bytes(permute->type);
       work.vector_cycles = groups * ceil_div(pass->tile.rows, PERMUTE_SIDE) *
                            ceil_div(pass->tile.cols, PERMUTE_CHUNK) * 2;
-      if (pass->in.row_stride != pass->tile.cols)
+      if (reads_blocks(job->soc, pass))
+        work.in_bytes = groups * pass->tile.rows * BLOCK_BYTES;
+      else if (pass->in.row_stride != pass->tile.cols)
         work.in_beyond = beyond(groups * pass->tile.rows, pass->tile.cols * element);
       uint64_t out_rows = turns ? out_width : pass->tile.rows;
       if (pass->out.row_stride != out_rows)
