@@ -189,6 +189,7 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/plan.h \
 	traces/lower/select.c \
 	traces/lower/select.h \
+	traces/lower/select_transpose.c \
 	traces/lower/space.c \
 	traces/lower/space.h \
 	traces/lower/attention/attention.c \

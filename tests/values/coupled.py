@@ -31,7 +31,6 @@ REFUSED = [
     (r"there is no conversion from", 10), (r"is not supported on", 20),
     (r"the cube of \S+ does not compute in", 5), (r"no signals between its cores", 8),
     (r"has no instruction that sorts", 10), (r"last part of a row is less than a block", 4),
-    (r"has no instruction that transposes elements of 32 bits", 12),
     (r"does not take data type", 10), (r"has no instruction \"", 12),
     (r"the cores of \S+ cannot wait for each other", 5), (r"has no instruction that gathers", 5),
 ]

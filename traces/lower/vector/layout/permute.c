@@ -249,8 +249,7 @@ static void lay_out(struct permute *permute) {
 static bool reads_blocks(const struct vinci_soc *soc, const struct ppass *pass) {
   uint64_t bytes = vtile_bytes(pass->in.dtype);
   return !select_has(soc, OP_COPY_GM_TO_UBUF_ALIGN_B8) &&
-         pass->in.row_stride * bytes == BLOCK_BYTES &&
-         pass->tile.space.cols * bytes <= BLOCK_BYTES;
+         pass->in.row_stride * bytes == BLOCK_BYTES && pass->tile.space.cols * bytes <= BLOCK_BYTES;
 }
 
 /* Whole rows of the source where they follow each other, else as many as are worth a copy each. */
@@ -401,13 +400,8 @@ static void stored_rows(const struct ppass *pass, struct vtile *view, struct vti
 /* Whether the chip can move what the pass moves. */
 static bool can_move(struct lower_job *job, const struct permute *permute,
                      const struct ppass *pass) {
-  bool words = vtile_bytes(permute->type) == sizeof(uint32_t);
   struct vtile view;
   struct vtile_operand out;
-  if ((pass->transposes || pass->places) && words &&
-      !select_has(job->soc, OP_SCATTER_VNCHWCONV_B32))
-    return lower_refuse(job, "%s has no instruction that transposes elements of 32 bits",
-                        job->soc->name);
   stored_rows(pass, &view, &out);
   out.whole = permute->passes == 1;
   return pass->places || vtile_stores(job, &view, &out);
@@ -447,8 +441,11 @@ bool permute_cost(struct lower_job *job) {
       work.in_cut = groups * vtile_cut_loads(job->soc, &pass->tile, &pass->in);
     if (pass->transposes) {
       uint64_t element = vtile_bytes(permute->type);
-      work.vector_cycles = groups * ceil_div(pass->tile.rows, PERMUTE_SIDE) *
-                           ceil_div(pass->tile.cols, PERMUTE_CHUNK) * 2;
+      uint64_t squares = groups * ceil_div(pass->tile.rows, PERMUTE_SIDE) *
+                         ceil_div(pass->tile.cols, PERMUTE_CHUNK);
+      work.vector_cycles =
+          squares *
+          (element == sizeof(uint32_t) ? select_square_cycles(job->soc, permute->code) : 2);
       if (reads_blocks(job->soc, pass))
         work.in_bytes = groups * pass->tile.rows * BLOCK_BYTES;
       else if (pass->in.row_stride != pass->tile.cols)
