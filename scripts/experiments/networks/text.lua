@@ -72,7 +72,7 @@ local function norm(net, x, rows, width, epsilon)
     "axis=2 epsilon=" .. epsilon, shape_of(rows, width))
 end
 
--- A layer of attention and one of rows alone, with norms before.
+-- A layer of attention, then two products of each row, with norms before.
 local function block(net, x, rows, width, heads)
   local depth = width // heads
   local function part(i)

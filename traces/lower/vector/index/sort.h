@@ -58,7 +58,7 @@ bool sort_proposals_stores(const struct sort *sort);
 uint64_t sort_proposals_rows_min(const struct sort *sort);
 void sort_proposals_emit(struct emit *emit, const struct sort *sort);
 
-/* Sorted runs of a chunk in buffer a or b become one list; returns the buffer that has it. */
+/* Sorted runs of a chunk in buffer a or b become one list; returns its buffer. */
 uint64_t sort_put_levels(struct emit *emit, const struct sort *sort, uint64_t from, uint64_t run);
 /* One instruction that merges up to four lists which follow each other; a single one is copied. */
 void sort_put_merge(struct emit *emit, const struct sort *sort, uint64_t dst, uint64_t src,

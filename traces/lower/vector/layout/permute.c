@@ -302,6 +302,16 @@ static void spread_over_cores(uint64_t cores, const struct permute *permute, str
   }
 }
 
+/* A tile that became longer gets narrower, until UB holds the tile. */
+static void narrow(const struct vinci_soc *soc, const struct permute *permute, struct ppass *pass) {
+  uint64_t *side = pass->transposes ? &pass->tile.cols : &pass->tile.rows;
+  lay_out_pass(permute, pass);
+  while (pass->tile.slot_bytes * permute->buffers > vtile_ub_bytes(soc) && *side > PERMUTE_SIDE) {
+    *side = round_up(*side / 2, PERMUTE_SIDE);
+    lay_out_pass(permute, pass);
+  }
+}
+
 static void split(const struct vinci_soc *soc, uint64_t cores, const struct permute *permute,
                   struct ppass *pass) {
   struct vtile *tile = &pass->tile;
@@ -316,9 +326,13 @@ static void split(const struct vinci_soc *soc, uint64_t cores, const struct perm
   if (!pass->places && pass->groups <= 1)
     spread_over_cores(cores, permute, pass);
   uint64_t *run = pass->transposes ? &tile->rows : &tile->cols;
-  if (!pass->places && pass->groups <= 1 && pass->fan <= 1)
+  if (!pass->places && pass->groups <= 1 && pass->fan <= 1) {
+    uint64_t before = *run;
     *run = vtile_long_rest(soc, pass->transposes ? tile->space.rows : tile->space.cols, *run,
                            vtile_bytes(permute->type));
+    if (*run > before)
+      narrow(soc, permute, pass);
+  }
   vtile_counts(tile);
   tile->blocks = ceil_div(tile->tiles, ceil_div(tile->tiles, min_u64(tile->tiles, cores)));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * argmax and argmin on chips whose copies bring whole blocks and do not fill up rows. A tile has
- * whole rows, or a chunk of one. The largest number of each row is compared with all of the row;
+ * whole rows, or a chunk of a row. The largest number of each row is compared with all of the row;
  * the places of those that are equal stay, all others become infinite, and the smallest is the
  * result. Chunks of a row leave their largest number and its place in a block each, of which the
  * first lane counts; these blocks are then a row of the same kind.
@@ -129,7 +129,7 @@ bool argmost_rows_cost(struct lower_job *job) {
   uint64_t tiles =
       arg->tile_rows > 1 ? ceil_div(arg->per_block, arg->tile_rows) : arg->per_block * arg->chunks;
   uint64_t bytes = arg->tile_rows * arg->pitch * vtile_bytes(arg->type);
-  /* Rows that are no whole blocks come one by one. */
+  /* Rows that are no whole blocks come with a copy each. */
   bool apart = arg->columns * vtile_bytes(arg->type) % BLOCK_BYTES != 0;
   uint64_t copies =
       tiles * estimate_copies(&soc->path[PATH_GM_UB], bytes, apart ? arg->tile_rows : 1);
