@@ -318,6 +318,8 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/vector/reduce/reduce.c \
 	traces/lower/vector/reduce/reduce.h \
 	traces/lower/vector/reduce/reduce_region.c \
+	traces/lower/vector/rows/column.c \
+	traces/lower/vector/rows/column.h \
 	traces/lower/vector/rows/norm.c \
 	traces/lower/vector/rows/norm.h \
 	traces/lower/vector/rows/norm_grad.c \
