@@ -299,6 +299,10 @@ static void put_start(struct emit *e, const struct argmost *arg) {
   const struct vtable places = vtable_series(arg->lanes, 1);
   const struct vtable starts = {.address = arg->starts, .step = arg->chunk / BLOCK_WORDS};
   struct vunit unit = {.emit = e};
+  /* Comparisons read whole repeats and columns are spread by 8: what lies behind is zero. */
+  vmask_count(e, arg->ub_bytes / FLOAT_BYTES);
+  vfill(e, 0, 0, "fp32");
+  emit_barrier(e, PIPE_V);
   emit_comment(e, "The place of each column.");
   vtables_fill(e, &places, 1, arg->pitch);
   emit_barrier(e, PIPE_V);
