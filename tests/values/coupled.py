@@ -116,6 +116,18 @@ def long_sorts(cases):
                           {"y": np.take_along_axis(x, order[:, :keep], -1), "y1": order[:, :keep].astype(np.int32)})
 
 
+def numbers_of_rows(cases):
+    """A number of each row, of rows that no copy cuts, or that are longer than several of a tile."""
+    for shape, dtype in [("40x300", "fp32"), ("64x5000", "fp16")]:
+        x = cases.draw(shape, dtype)
+        cases.add("argmax shape=%s dtype=%s" % (shape, dtype), {"x": x}, {"y": x.argmax(-1).astype(np.int32)})
+    for shape in ["64x2304", "97x4096"]:
+        x = cases.draw(shape, "fp16")
+        scale = np.abs(x.astype(np.float64)).max(-1) / 127
+        cases.add("dynamic_quant shape=%s dtype=fp16" % shape, {"x": x}, {"scale": scale.astype(np.float32)},
+                  vecops.CHAIN["fp32"])
+
+
 def in_one_chunk(case):
     """Of longer rows the order of equal elements is not promised."""
     return not re.match("(sort|topk) .*shape=3x8192 dtype=fp16", case[0])
@@ -202,6 +214,7 @@ def main():
     cases = vecops.Cases(np.random.default_rng(args.seed))
     long_cases(cases)
     long_sorts(cases)
+    numbers_of_rows(cases)
     vecfused.resizes(cases)
     chosen += [case for case in cases.list if "bf16" not in case[0] and "nchw" not in case[0]]
     chosen = list(filter(in_one_chunk, chosen))
