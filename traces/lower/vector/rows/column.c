@@ -81,7 +81,7 @@ void vcolumn_end(struct emit *e, const struct vtile *tile, const char *name, uin
   EMIT(e, "copy_gm_to_ubuf", F("dst", address), F("src", workspace_at(e, tile)),
        F("len_burst", x_ceil_div(count, BLOCK_NUMBERS)));
   emit_handshake(e, PIPE_MTE2, PIPE_MTE3, END_FLAG);
-  vtile_store_run(e, DTYPE_FP32, x_add(x_name(e, name), x_mul(first, NUMBER_BYTES)),
-                  EXPR(address), count);
+  vtile_store_run(e, DTYPE_FP32, x_add(x_name(e, name), x_mul(first, NUMBER_BYTES)), EXPR(address),
+                  count);
   emit_end(e);
 }

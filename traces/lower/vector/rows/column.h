@@ -13,7 +13,7 @@
 void vcolumn_split(const struct lower_job *job, struct vkernel *kernel, unsigned halvings);
 /* Whether the chip can store the numbers, or the reason; ub_bytes: for vcolumn_end(). */
 bool vcolumn_stores(struct lower_job *job, const struct vtile *tile, uint64_t ub_bytes);
-/* The workspace, where there has to be one. */
+/* The workspace, on chips that need such. */
 void vcolumn_tensor(struct emit *emit, const struct vtile *tile);
 /* The numbers of a tile, at an address of its buffer, into fp32 numbers of a tensor. */
 void vcolumn_store(struct emit *emit, const struct vtile *tile, const char *name, uint64_t address);

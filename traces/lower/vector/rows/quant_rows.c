@@ -10,8 +10,8 @@
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
 #include "traces/lower/vector/kernel.h"
-#include "traces/lower/vector/rows/norm.h"
 #include "traces/lower/vector/rows/column.h"
+#include "traces/lower/vector/rows/norm.h"
 #include "traces/lower/vector/rows/rowwise.h"
 
 enum { FLOAT_BYTES = 4, SPREAD_ROWS = 8, LARGEST = 127, INPUTS = 2, WEIGHTS = 3, ROW_FLAG = 2 };
