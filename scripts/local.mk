@@ -151,7 +151,8 @@ dist_networks_DATA = \
 	scripts/experiments/networks/erfnet.lua \
 	scripts/experiments/networks/llama.lua \
 	scripts/experiments/networks/mobile.lua \
-	scripts/experiments/networks/residual.lua
+	scripts/experiments/networks/residual.lua \
+	scripts/experiments/networks/text.lua
 effectsdir = $(experimentsdir)/effects
 dist_effects_DATA = \
 	scripts/experiments/effects/ablation.lua \

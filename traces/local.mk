@@ -190,6 +190,7 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/plan.h \
 	traces/lower/select.c \
 	traces/lower/select.h \
+	traces/lower/select_transpose.c \
 	traces/lower/space.c \
 	traces/lower/space.h \
 	traces/lower/attention/attention.c \
@@ -287,6 +288,7 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/vector/index/scatter.c \
 	traces/lower/vector/index/sort.c \
 	traces/lower/vector/index/sort.h \
+	traces/lower/vector/index/sort_proposals.c \
 	traces/lower/vector/index/sort_rows.c \
 	traces/lower/vector/kernel.c \
 	traces/lower/vector/kernel.h \
@@ -317,6 +319,8 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/vector/maps/winograd.c \
 	traces/lower/vector/ops.def \
 	traces/lower/vector/reduce/argmax.c \
+	traces/lower/vector/reduce/argmax.h \
+	traces/lower/vector/reduce/argmax_rows.c \
 	traces/lower/vector/reduce/cumsum.c \
 	traces/lower/vector/reduce/fold.c \
 	traces/lower/vector/reduce/fold.h \
@@ -324,6 +328,8 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/vector/reduce/reduce.c \
 	traces/lower/vector/reduce/reduce.h \
 	traces/lower/vector/reduce/reduce_region.c \
+	traces/lower/vector/rows/column.c \
+	traces/lower/vector/rows/column.h \
 	traces/lower/vector/rows/norm.c \
 	traces/lower/vector/rows/norm.h \
 	traces/lower/vector/rows/norm_grad.c \

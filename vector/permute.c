@@ -220,6 +220,11 @@ uint64_t vec_merge_entries(const struct inst *inst) {
   return entries;
 }
 
+unsigned vec_entry_bytes(const struct vinci_soc *soc, const struct inst *inst) {
+  bool coupled = soc->arch == ARCH_C100 || soc->arch == ARCH_M200;
+  return coupled ? PROPOSAL_ELEMENTS * bits_of(inst) / BITS_PER_BYTE : SORT_ENTRY_BYTES;
+}
+
 /*
  * The measured 16 cycles per step are read as steps of 32 merged entries: then
  * both public tables of vmrgsort4 agree to a tenth (4 lists of 32 entries: 78
@@ -236,14 +241,74 @@ void vec_merge_sort_cost(const struct vinci_soc *soc, const struct inst *inst,
 
 unsigned vec_merge_sort_access(const struct vinci_soc *soc, const struct inst *inst,
                                struct inst_access *access) {
-  (void)soc;
-  unsigned count = 0;
+  unsigned count = 0, entry_bytes = vec_entry_bytes(soc, inst);
   uint64_t repeats = (uint64_t)inst->arg[MERGE_REPEAT];
-  uint64_t all_bytes = vec_merge_entries(inst) * SORT_ENTRY_BYTES;
+  uint64_t all_bytes = vec_merge_entries(inst) * entry_bytes;
   for (unsigned list = 0; list < (unsigned)inst->arg[MERGE_LISTS]; list++) {
-    uint64_t bytes = (uint64_t)inst->arg[MERGE_LENGTH0 + list] * SORT_ENTRY_BYTES;
+    uint64_t bytes = (uint64_t)inst->arg[MERGE_LENGTH0 + list] * entry_bytes;
     struct inst_runs runs = {.bytes = bytes, .level = {{repeats, all_bytes}}};
     count = vector_touch_runs(inst, access, count, MERGE_SRC0 + list, runs);
   }
   return inst_touch(inst, access, count, MERGE_DST, 0, repeats * all_bytes);
+}
+
+/* ---- region proposals ---- */
+
+static void proposals_cost(const struct vinci_soc *soc, const struct inst *inst,
+                           struct inst_cost *cost) {
+  uint64_t repeats = (uint64_t)inst->arg[PROPOSAL_REPEAT];
+  vector_cost(soc, inst,
+              (struct vector_work){
+                  .bits = bits_of(inst), .repeats = repeats, .operations = repeats * PROPOSALS},
+              cost);
+}
+
+/* The proposals that an operand has; the element `field` of each. */
+static struct inst_runs fields_of(const struct inst *inst) {
+  uint64_t element = vector_size(1, bits_of(inst));
+  uint64_t count = (uint64_t)inst->arg[PROPOSAL_REPEAT] * PROPOSALS;
+  return (struct inst_runs){.offset = (uint64_t)inst->arg[PROPOSAL_FIELD] * element,
+                            .bytes = element,
+                            .level = {{count, PROPOSAL_ELEMENTS * element}}};
+}
+
+static uint64_t elements_bytes(const struct inst *inst, unsigned per_proposal) {
+  return vector_size((uint64_t)inst->arg[PROPOSAL_REPEAT] * PROPOSALS * per_proposal,
+                     bits_of(inst));
+}
+
+void vec_proposal_sort_cost(const struct vinci_soc *soc, const struct inst *inst,
+                            struct inst_cost *cost) {
+  proposals_cost(soc, inst, cost);
+}
+
+unsigned vec_proposal_sort_access(const struct vinci_soc *soc, const struct inst *inst,
+                                  struct inst_access *access) {
+  (void)soc;
+  uint64_t bytes = elements_bytes(inst, PROPOSAL_ELEMENTS);
+  unsigned count = inst_touch(inst, access, 0, PROPOSAL_SRC, 0, bytes);
+  return inst_touch(inst, access, count, PROPOSAL_DST, 0, bytes);
+}
+
+void vec_concat_cost(const struct vinci_soc *soc, const struct inst *inst, struct inst_cost *cost) {
+  proposals_cost(soc, inst, cost);
+}
+
+unsigned vec_concat_access(const struct vinci_soc *soc, const struct inst *inst,
+                           struct inst_access *access) {
+  (void)soc;
+  unsigned count = inst_touch(inst, access, 0, PROPOSAL_SRC, 0, elements_bytes(inst, 1));
+  return vector_touch_runs(inst, access, count, PROPOSAL_DST, fields_of(inst));
+}
+
+void vec_extract_cost(const struct vinci_soc *soc, const struct inst *inst,
+                      struct inst_cost *cost) {
+  proposals_cost(soc, inst, cost);
+}
+
+unsigned vec_extract_access(const struct vinci_soc *soc, const struct inst *inst,
+                            struct inst_access *access) {
+  (void)soc;
+  unsigned count = vector_touch_runs(inst, access, 0, PROPOSAL_SRC, fields_of(inst));
+  return inst_touch(inst, access, count, PROPOSAL_DST, 0, elements_bytes(inst, 1));
 }

@@ -15,14 +15,12 @@ static float score_at(enum dtype type, const uint8_t *bytes) {
   return type == DTYPE_FP16 ? fp16_to_fp32(load_u16(bytes)) : load_fp32(bytes);
 }
 
-/* Stable, by insertion: repeats have 32 elements. */
-static void sort_repeat(enum dtype type, const uint8_t *scores, const uint8_t *indices,
-                        uint8_t *entries) {
-  size_t element = dtype_bits(type) / BITS_PER_BYTE;
+/* Stable, by insertion: the order of up to 32 scores that lie `step` bytes apart. */
+static void find_order(enum dtype type, const uint8_t *scores, size_t step, unsigned count,
+                       unsigned order[SORT_ELEMENTS]) {
   float keys[SORT_ELEMENTS];
-  unsigned order[SORT_ELEMENTS];
-  for (unsigned i = 0; i < SORT_ELEMENTS; i++) {
-    float key = score_at(type, scores + i * element);
+  for (unsigned i = 0; i < count; i++) {
+    float key = score_at(type, scores + i * step);
     unsigned at = i;
     for (; at > 0 && goes_before(key, keys[at - 1]); at--) {
       keys[at] = keys[at - 1];
@@ -31,6 +29,13 @@ static void sort_repeat(enum dtype type, const uint8_t *scores, const uint8_t *i
     keys[at] = key;
     order[at] = i;
   }
+}
+
+static void sort_repeat(enum dtype type, const uint8_t *scores, const uint8_t *indices,
+                        uint8_t *entries) {
+  size_t element = dtype_bits(type) / BITS_PER_BYTE;
+  unsigned order[SORT_ELEMENTS];
+  find_order(type, scores, element, SORT_ELEMENTS, order);
   memset(entries, 0, SORT_ELEMENTS * SORT_ENTRY_BYTES);
   for (unsigned i = 0; i < SORT_ELEMENTS; i++) {
     uint8_t *entry = entries + (size_t)i * SORT_ENTRY_BYTES;
@@ -57,6 +62,7 @@ void vec_bitsort_values(const struct vinci_soc *soc, const struct inst *inst,
 
 struct merge {
   enum dtype type;
+  size_t score_at; /* bytes into an entry */
   unsigned lists;
   bool stop; /* once a list is used up */
   const uint8_t *next[4];
@@ -72,8 +78,9 @@ static unsigned merge_choose(const struct merge *merge) {
         return merge->lists;
       continue;
     }
-    if (best == merge->lists || goes_before(score_at(merge->type, merge->next[list]),
-                                            score_at(merge->type, merge->next[best])))
+    if (best == merge->lists ||
+        goes_before(score_at(merge->type, merge->next[list] + merge->score_at),
+                    score_at(merge->type, merge->next[best] + merge->score_at)))
       best = list;
   }
   return best;
@@ -93,26 +100,82 @@ static uint64_t entries_taken(const struct inst *inst, const struct merge *merge
 
 void vec_merge_sort_values(const struct vinci_soc *soc, const struct inst *inst,
                            struct value_core *core) {
-  (void)soc;
   uint8_t *ub = core->bytes[SPACE_UB];
   uint8_t *dst = ub + (uint64_t)inst->arg[MERGE_DST];
   unsigned lists = (unsigned)inst->arg[MERGE_LISTS];
   uint64_t entries = vec_merge_entries(inst);
+  size_t entry_bytes = vec_entry_bytes(soc, inst);
+  bool proposals = entry_bytes != SORT_ENTRY_BYTES;
   for (uint64_t repeat = 0; repeat < (uint64_t)inst->arg[MERGE_REPEAT]; repeat++) {
-    struct merge merge = {
-        .type = inst_dtype(inst), .lists = lists, .stop = inst->arg[MERGE_STOP] != 0};
-    uint64_t offset = repeat * entries * SORT_ENTRY_BYTES;
+    struct merge merge = {.type = inst_dtype(inst),
+                          .score_at =
+                              proposals ? entry_bytes / PROPOSAL_ELEMENTS * PROPOSAL_SCORE : 0,
+                          .lists = lists,
+                          .stop = inst->arg[MERGE_STOP] != 0};
+    uint64_t offset = repeat * entries * entry_bytes;
     for (unsigned list = 0; list < lists; list++) {
       merge.next[list] = ub + (uint64_t)inst->arg[MERGE_SRC0 + list] + offset;
       merge.left[list] = (uint64_t)inst->arg[MERGE_LENGTH0 + list];
     }
     uint8_t *to = dst + offset;
-    for (unsigned list; (list = merge_choose(&merge)) < lists; to += SORT_ENTRY_BYTES) {
-      memmove(to, merge.next[list], SORT_ENTRY_BYTES);
-      merge.next[list] += SORT_ENTRY_BYTES;
+    for (unsigned list; (list = merge_choose(&merge)) < lists; to += entry_bytes) {
+      memmove(to, merge.next[list], entry_bytes);
+      merge.next[list] += entry_bytes;
       merge.left[list]--;
     }
     if (core->registers)
       core->registers->merged = entries_taken(inst, &merge);
   }
+}
+
+/* ---- region proposals ------------------------------------------------------------------------ */
+
+void vec_proposal_sort_values(const struct vinci_soc *soc, const struct inst *inst,
+                              struct value_core *core) {
+  uint8_t *ub = core->bytes[SPACE_UB], sorted[PROPOSALS * PROPOSAL_ELEMENTS * sizeof(uint32_t)];
+  enum dtype type = inst_dtype(inst);
+  size_t bytes = vec_entry_bytes(soc, inst), score = bytes / PROPOSAL_ELEMENTS * PROPOSAL_SCORE;
+  for (uint64_t repeat = 0; repeat < (uint64_t)inst->arg[PROPOSAL_REPEAT]; repeat++) {
+    uint64_t at = repeat * PROPOSALS * bytes;
+    const uint8_t *src = ub + (uint64_t)inst->arg[PROPOSAL_SRC] + at;
+    unsigned order[SORT_ELEMENTS];
+    find_order(type, src + score, bytes, PROPOSALS, order);
+    for (unsigned i = 0; i < PROPOSALS; i++)
+      memcpy(sorted + i * bytes, src + order[i] * bytes, bytes);
+    memcpy(ub + (uint64_t)inst->arg[PROPOSAL_DST] + at, sorted, PROPOSALS * bytes);
+  }
+}
+
+/* The elements of proposals on one side, and packed elements on the other. */
+struct elements {
+  uint8_t *field, *packed;
+  size_t bytes;
+  uint64_t count;
+};
+
+static struct elements elements_of(const struct inst *inst, struct value_core *core,
+                                   unsigned proposals, unsigned packed) {
+  size_t bytes = dtype_bits(inst_dtype(inst)) / BITS_PER_BYTE;
+  uint8_t *ub = core->bytes[SPACE_UB];
+  return (struct elements){.field = ub + (uint64_t)inst->arg[proposals] +
+                                    (uint64_t)inst->arg[PROPOSAL_FIELD] * bytes,
+                           .packed = ub + (uint64_t)inst->arg[packed],
+                           .bytes = bytes,
+                           .count = (uint64_t)inst->arg[PROPOSAL_REPEAT] * PROPOSALS};
+}
+
+void vec_concat_values(const struct vinci_soc *soc, const struct inst *inst,
+                       struct value_core *core) {
+  (void)soc;
+  struct elements e = elements_of(inst, core, PROPOSAL_DST, PROPOSAL_SRC);
+  for (uint64_t i = 0; i < e.count; i++)
+    memcpy(e.field + i * PROPOSAL_ELEMENTS * e.bytes, e.packed + i * e.bytes, e.bytes);
+}
+
+void vec_extract_values(const struct vinci_soc *soc, const struct inst *inst,
+                        struct value_core *core) {
+  (void)soc;
+  struct elements e = elements_of(inst, core, PROPOSAL_SRC, PROPOSAL_DST);
+  for (uint64_t i = 0; i < e.count; i++)
+    memcpy(e.packed + i * e.bytes, e.field + i * PROPOSAL_ELEMENTS * e.bytes, e.bytes);
 }

@@ -33,6 +33,7 @@ enum { OPERANDS_BROADCAST(OPERAND_NUMBER, BROADCAST) };
 enum { OPERANDS_GATHER(OPERAND_NUMBER, GATHER) };
 enum { OPERANDS_GATHERB(OPERAND_NUMBER, GATHERB) };
 enum { OPERANDS_BITSORT(OPERAND_NUMBER, BITSORT) };
+enum { OPERANDS_PROPOSAL_FIELD(OPERAND_NUMBER, PROPOSAL) };
 enum { OPERANDS_MERGE(OPERAND_NUMBER, MERGE) };
 enum { OPERANDS_VF_BINARY(OPERAND_NUMBER, VF_BINARY) };
 enum { OPERANDS_VF_SCALAR(OPERAND_NUMBER, VF_SCALAR) };
@@ -97,6 +98,8 @@ unsigned vec_nchwconv_bits(const struct inst *inst);
 uint64_t vec_nchwconv_offset(const struct inst *inst, unsigned stride, uint64_t repeat);
 /* Entries of all lists that take part in one repeat of a merge. */
 uint64_t vec_merge_entries(const struct inst *inst);
+/* Bytes of such an entry: a score and its index, or on coupled cores a region proposal. */
+unsigned vec_entry_bytes(const struct vinci_soc *soc, const struct inst *inst);
 /* Bytes that vcmax and vcmin leave per repeat. */
 uint64_t vec_index_result_bytes(const struct inst *inst);
 

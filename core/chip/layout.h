@@ -18,6 +18,9 @@ enum {
   MASK_LANES = 128,     /* bits of the vector mask registers */
   SORT_ELEMENTS = 32,   /* elements that vbitsort sorts per repeat */
   SORT_ENTRY_BYTES = 8, /* score and index of one sorted element */
+  PROPOSALS = 16,         /* that vbitsort16, vconcat and vextract take per repeat */
+  PROPOSAL_ELEMENTS = 8,
+  PROPOSAL_SCORE = 4, /* the element that a proposal is sorted by */
 };
 
 /* Structured sparsity: of four values along k two are kept, with two bits of an index for each.

@@ -114,6 +114,12 @@
   O(F, DST, "dst:UB:w") O(F, SRC0, "src0:UB:r") O(F, SRC1, "src1:UB:r") \
   O(F, REPEAT, "repeat:0..255")
 
+/* Region proposals of 8 elements, of which the fifth is the score. */
+#define OPERANDS_PROPOSAL(O, F) \
+  O(F, DST, "dst:UB:w") O(F, SRC, "src:UB:r") O(F, REPEAT, "repeat:0..255")
+#define OPERANDS_PROPOSAL_FIELD(O, F) OPERANDS_PROPOSAL(O, F) \
+  O(F, FIELD, "field:0..5")
+
 #define OPERANDS_MERGE(O, F) \
   O(F, DST, "dst:UB:w") O(F, SRC0, "src0:UB:r") O(F, SRC1, "src1:UB:r") \
   O(F, SRC2, "src2:UB:r") O(F, SRC3, "src3:UB:r") O(F, REPEAT, "repeat:0..255=1") \

@@ -81,6 +81,8 @@ static void numbers_of_operands_are_those_of_the_signatures(void **state) {
       {OP_VGATHERB, "dst_repeat", GATHERB_DST_REPEAT, 5},
       {OP_VBITSORT, "repeat", BITSORT_REPEAT, 3},
       {OP_VMRGSORT4, "stop", MERGE_STOP, 11},
+      {OP_VBITSORT16, "repeat", PROPOSAL_REPEAT, 2},
+      {OP_VEXTRACT, "field", PROPOSAL_FIELD, 3},
       {OP_VF_ADD, "count", VF_BINARY_COUNT, 3},
       {OP_VF_ADDS, "count", VF_SCALAR_COUNT, 3},
       {OP_VF_ABS, "count", VF_UNARY_COUNT, 2},

@@ -9,12 +9,13 @@ vinci=${VINCI:?}
 all=$srcdir/scripts/experiments/networks/all.lua
 
 work_folder test_networks
-plan 7
+plan 8
 
 # Parameters and GFLOPS (of multiplications) as torchvision's pages of its models state them; BERT-base: parameters of
 # bert-base-uncased, and 12 layers of 12 * 768^2 * 384 + 2 * 384^2 * 768 multiplications. ERFNet: 2.1 M as its authors say,
 # 2.06 M and 26.9 G (of all layers) in comparisons of networks for segmentation. A layer of Llama-7B: 4 * 4096^2 +
-# 3 * 4096 * 11008 + 2 * 4096 parameters, and 2 * 512^2 * 4096 multiplications besides those of 512 tokens by weights.
+# 3 * 4096 * 11008 + 2 * 4096 parameters, and 2 * 512^2 * 4096 multiplications besides those of 512 tokens by weights. No page
+# states those of PP-OCR.
 cat >"$work/published" <<'END'
 alexnet 61100840 0.71
 bert_base 109482240 35.33
@@ -24,6 +25,7 @@ efficientnet_b1 7794184 0.69
 erfnet 2064256 26.61
 googlenet 6624904 1.5
 llama_7b_layer 202383360 105.76
+lraspp_mobilenet_v3_large 3221538 2.086
 mnasnet1_0 4383312 0.31
 mobilenet_v2 3504872 0.3
 mobilenet_v3_large 5483032 0.22
@@ -44,6 +46,7 @@ END
 keep "$vinci" lua "$all"
 report "parameters and multiplications are as published" "$(expect 0 ''
   awk 'NR == FNR { params[$1] = $2; macs[$1] = $3; left++; next }
+    $1 ~ /^pp_ocr/ { next }
     $5 != params[$1] || $2 - macs[$1] > 0.0051 || macs[$1] - $2 > 0.0051 { print "not", params[$1], macs[$1] ":", $0 }
     { left-- }
     END { if (left) print left " networks missing" }' "$work/published" "$work/out")"
@@ -113,6 +116,20 @@ for network in $(awk '{ print $1 }' "$work/published"); do
   done
 done
 report "every network is complete on coupled cores" "$incomplete"
+
+# Of layers that ask for more than matrices and points: every kernel can be lowered, and a result of the detector of text
+# has one channel, which no copy of single elements stores: that alone took 7.5 ms on the 310P3.
+unfinished=
+for network in lraspp_mobilenet_v3_large pp_ocrv3_det pp_ocrv3_rec; do
+  "$vinci" lua "$all" "$network" | sed 's/{batch}/1/g' >"$work/one.csv"
+  for chip in Ascend310P3 Ascend910A; do
+    keep "$vinci" net run "$work/one.csv" --soc-version="$chip" --memory=flat --repeat=1
+    [ "$code" -eq 0 ] || unfinished="$unfinished $network on $chip: $err"
+    printf '%s\n' "$out" | awk '$1 == "Time" && $2 < 4000 { fast = 1 } END { exit !fast }' ||
+      unfinished="$unfinished $network on $chip takes more than 4 ms"
+  done
+done
+report "networks of segmentation and text run on coupled cores" "$unfinished"
 
 "$vinci" lua "$all" squeezenet1_1 >"$work/squeezenet.csv"
 keep "$vinci" net serve "$work/squeezenet.csv" --soc-version=Ascend910B4 --memory=flat --gears=1,2 \

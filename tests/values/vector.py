@@ -946,13 +946,48 @@ def gen_bitsort(case, machine, pools):
         case.after[at:at + 256] = entries.reshape(-1).view(np.uint8)
 
 
+def gen_proposal_sort(case, machine, pools):
+    element = ref.BITS[case.kind] // 8
+    repeats = int(case.rng.integers(0, 5))
+    src, dst = case.place(128 * element * 4), case.place(128 * element * 4)
+    case.set(dst=dst, src=src, repeat=repeats, type=case.kind)
+    case.start()
+    for repeat in range(repeats):
+        first = repeat * 128 * element
+        codes = case.after[src + first:src + first + 128 * element].view(ref.CODES[case.kind])
+        codes = codes.reshape(16, 8).copy()
+        scores = ref.decode(case.kind, codes[:, 4].copy())
+        order = sorted(range(16), key=lambda i: sort_key(scores[i]))
+        case.after[dst + first:dst + first + 128 * element] = codes[order].reshape(-1).view(np.uint8)
+
+
+def gen_proposal_field(case, machine, pools):
+    element, code = ref.BITS[case.kind] // 8, ref.CODES[case.kind]
+    count, field = int(case.rng.integers(0, 5)) * 16, int(case.rng.integers(0, 6))
+    proposals, packed = case.place(128 * element * 4), case.place(16 * element * 4)
+    if proposals < packed + 64 * element and packed < proposals + 512 * element:
+        raise TooLarge  # operands lie apart
+    joins = case.op == "vconcat"
+    case.set(dst=proposals if joins else packed, src=packed if joins else proposals,
+             repeat=count // 16, field=field, type=case.kind)
+    case.start()
+    fields = case.after[proposals:proposals + 8 * count * element].view(code).reshape(count, 8)
+    elements = case.after[packed:packed + count * element].view(code)
+    if joins:
+        fields[:, field] = elements
+    else:
+        elements[:] = fields[:, field]
+
+
 def gen_merge(case, machine, pools):
     rng = case.rng
+    element = ref.BITS[case.kind] // 8
+    entry, score = (8, 0) if machine.split else (8 * element, 4 * element)
     lists = int(rng.integers(2, 5))
     lengths = [int(rng.integers(0, 30)) for _ in range(lists)]
     repeats, stop = int(rng.integers(0, 3)), int(rng.integers(0, 2))
     total = sum(lengths)
-    span = max(repeats, 1) * total * 8 + BLOCK
+    span = max(repeats, 1) * total * entry + BLOCK
     dst = 0
     if 2 * span > IMAGE:
         raise TooLarge
@@ -962,25 +997,24 @@ def gen_merge(case, machine, pools):
     case.set(**{"src%d" % i: at for i, at in enumerate(sources)})
     case.set(**{"src%d" % i: 0 for i in range(lists, 4)})
     case.set(**{"length%d" % i: length for i, length in enumerate(lengths)})
-    element = ref.BITS[case.kind] // 8
     words = case.before.view(ref.CODES[case.kind])
     for at, length in zip(sources, lengths):
         if rng.random() < 0.7 and length:  # sorted, as it should be
-            index = at // element + np.arange(length) * (8 // element)
+            index = (at + score) // element + np.arange(length) * (entry // element)
             scores = ref.decode(case.kind, words[index])
             words[index] = words[index][sorted(range(length), key=lambda i: sort_key(scores[i]))]
     case.start()
     for repeat in range(repeats):
-        out = dst + repeat * total * 8
+        out = dst + repeat * total * entry
         left = list(lengths)
-        at = [source + repeat * total * 8 for source in sources]
+        at = [source + repeat * total * entry for source in sources]
         while any(left) and not (stop and min(left) == 0):
-            keys = [sort_key(float(ref.decode(case.kind, case.after[a:a + element].view(
+            keys = [sort_key(float(ref.decode(case.kind, case.after[a + score:a + score + element].view(
                 ref.CODES[case.kind]))[0])) if n else (2, 0.0) for a, n in zip(at, left)]
             best = keys.index(min(keys))
-            case.after[out:out + 8] = case.after[at[best]:at[best] + 8]
-            out += 8
-            at[best] += 8
+            case.after[out:out + entry] = case.after[at[best]:at[best] + entry]
+            out += entry
+            at[best] += entry
             left[best] -= 1
 
 
@@ -1043,13 +1077,16 @@ add(gen_function, "vf_div vf_exp vf_ln vf_sqrt vf_abs", FLOAT, "c310")
 add(gen_function, "vf_and vf_or", ["int16", "uint16"], "c310")
 add(gen_function, "vf_relu", ["fp16", "fp32", "int32"], "c310")
 add(gen_function, "vf_dup", ANY, "c310")
-add(gen_merge, "vmrgsort4", FLOAT, SPLIT)
+add(gen_merge, "vmrgsort4", FLOAT)
+add(gen_proposal_sort, "vbitsort16", FLOAT, "coupled")
+add(gen_proposal_field, "vconcat vextract", FLOAT, "coupled")
 
 
 WHERE = {
     EVERYWHERE: ("dav-c100", "dav-m200", "dav-c220", "dav-c310"),
     SPLIT: ("dav-c220", "dav-c310"),
     "newer": ("dav-m200", "dav-c220", "dav-c310"),
+    "coupled": ("dav-c100", "dav-m200"),
     "m200": ("dav-m200",),
     "c220": ("dav-c220",),
     "c310": ("dav-c310",),
@@ -1061,7 +1098,8 @@ LACKS = {
     "dav-c100": {
         "int16": "vadd vsub vmul vmax vmin vadds vmuls",
         "int32": "vadds vmuls vrelu",
-        "fp32": "vrelu vcmax vcmin vcgadd vcgmax vcgmin vcpadd",
+        "fp32": "vrelu vcmax vcmin vcgadd vcgmax vcgmin vcpadd "
+                "vmrgsort4 vbitsort16 vconcat vextract",
         "": "vmaxs vmins vlrelu vshl vshr vaddrelu vsubrelu scatter_vnchwconv_b32 vcmpvs_eq vcmpvs_ne "
             "vcmpvs_lt vcmpvs_le vcmpvs_gt vcmpvs_ge",
     },

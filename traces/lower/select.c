@@ -387,6 +387,18 @@ static void put_take(const struct row *row) {
   emit_fields(row->e, "vreduce", fields, row->count);
 }
 
+static void put_squares(const struct row *row) {
+  const struct expr zero = EXPR(0), one = EXPR(1);
+  const struct select_squares squares = {.dst = value_of(row, "dst", zero),
+                                         .src = value_of(row, "src", zero),
+                                         .repeat = value_of(row, "repeat", one),
+                                         .dst_step = value_of(row, "dst_step", one),
+                                         .src_step = value_of(row, "src_step", one),
+                                         .dst_repeat = value_of(row, "dst_repeat", zero),
+                                         .src_repeat = value_of(row, "src_repeat", zero)};
+  select_put_squares(row->e, &squares);
+}
+
 struct replacement {
   enum isa_op op;
   const char *with;
@@ -443,6 +455,9 @@ static bool select_rows(struct emit *e, const char *inst, const struct field *fi
     return true;
   case OP_VBRCB:
     put_blocks_of(&row);
+    return true;
+  case OP_SCATTER_VNCHWCONV_B32:
+    put_squares(&row);
     return true;
   case OP_VREDUCEV2:
     if (!select_has(e->soc, OP_VREDUCE))

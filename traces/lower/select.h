@@ -8,6 +8,7 @@
  *   run once more, which a round through device memory brings to the start of a block (the
  *   workspace "seamN"). Runs shorter than a block are for the end of a tensor alone, where its tail
  *   takes what is too much; operators see to that (select_stores()).
+ * - Transpositions of 32-bit elements: of their halves.
  * - Forms with a scalar: the scalar in all lanes, then the form with two sources.
  */
 #ifndef VINCI_TRACES_LOWER_SELECT_H
@@ -25,5 +26,14 @@ uint64_t select_ub_bytes(const struct vinci_soc *soc);
  * blocks, 17 squares in all; also for other rows that stand for an instruction which such a chip
  * lacks. */
 uint64_t select_squares(const struct vinci_soc *soc);
+
+/* Operands of scatter_vnchwconv_b32, strides and steps in blocks, and the rows that do the same on
+ * a chip that lacks the instruction, in the place of select_squares(). */
+struct select_squares {
+  struct expr dst, src, repeat, dst_step, src_step, dst_repeat, src_repeat;
+};
+void select_put_squares(struct emit *emit, const struct select_squares *squares);
+/* Cycles of such a square of 16 rows with 8 words, in a kernel of that code. */
+uint64_t select_square_cycles(const struct vinci_soc *soc, enum kernel_code code);
 
 #endif

@@ -44,8 +44,20 @@ function Net:layer(op, inputs, args, c, h, w)
   return out
 end
 
+-- The result of a layer, {batch} x shape; inputs are tensors or their names.
+function Net:put(op, inputs, args, shape)
+  local names = {}
+  for i, x in ipairs(inputs) do names[i] = x.name or x end
+  local out = self:tensor("{batch}x" .. shape)
+  self.layers = self.layers + 1
+  self.rows[#self.rows + 1] = ("layer,name=%s_%d,op=%s,in=%s,out=%s%s"):format(op:lower(), self.layers, op,
+    table.concat(names, " "), out.name, args and ",args=" .. args or "")
+  return out
+end
+
 local acts = { relu = { "Relu" }, relu6 = { "Clip", "min=0 max=6" }, sigmoid = { "Sigmoid" },
-  hard_sigmoid = { "HardSigmoid", "alpha=0.16666666666666666 beta=0.5" } }
+  hard_sigmoid = { "HardSigmoid", "alpha=0.16666666666666666 beta=0.5" },
+  hard_sigmoid_5 = { "HardSigmoid", "alpha=0.2 beta=0.5" } }
 
 function Net:act(x, act)
   if not act then return x end
@@ -65,13 +77,14 @@ local function extent(x, kernel, stride, pad, dilation)
   return (x + 2 * pad - dilation * (kernel - 1) - 1) // stride + 1
 end
 
--- Parameters of a bias, of a batch norm, or of both.
+-- Parameters of a bias, of a batch norm, of both or neither.
 function Net:count_ends(k, o)
-  self.params = self.params + (o.bias == "both" and 3 or o.bias and 1 or 2) * k
+  self.params = self.params + (o.plain and 0 or o.bias == "both" and 3 or o.bias and 1 or 2) * k
 end
 
--- Convolution to k channels with kernel x kernel, or { height, width }; o: stride (1), dilation (1), pad (a result of
--- the input's size at stride 1), group (1), act, bias = true: a bias, no batch norm; bias = "both".
+-- Convolution to k channels with kernel x kernel, or { height, width }; o: stride (1; along lines stride_w), dilation
+-- (1), pad (a result of the input's size at stride 1), group (1), act; a batch norm stands behind, or bias = true: a
+-- bias, bias = "both": both, plain = true: neither.
 function Net:conv(x, k, kernel, o)
   o = o or {}
   local kh, kw = kernel, kernel
@@ -79,15 +92,16 @@ function Net:conv(x, k, kernel, o)
   local stride, group, dilation = o.stride or 1, o.group or 1, o.dilation or 1
   local dh, dw = kh > 1 and dilation or 1, kw > 1 and dilation or 1
   local ph, pw = o.pad or kh // 2 * dh, o.pad or kw // 2 * dw
-  local h, w = extent(x.h, kh, stride, ph, dh), extent(x.w, kw, stride, pw, dw)
+  local stride_w = o.stride_w or stride
+  local h, w = extent(x.h, kh, stride, ph, dh), extent(x.w, kw, stride_w, pw, dw)
   local size = k * (x.c // group) * kh * kw
   local inputs = { x.name, self:weight(("%dx%dx%dx%d"):format(k, x.c // group, kh, kw), size) }
-  local norms = self.norms and o.bias ~= true
-  if not norms or o.bias then inputs[3] = self:weight(k, 0) end
+  local norms = self.norms and o.bias ~= true and not o.plain
+  if not o.plain and (not norms or o.bias) then inputs[3] = self:weight(k, 0) end
   self:count_ends(k, o)
   self.macs = self.macs + size * h * w
   local y = self:layer("Conv", inputs, ("kernel=%dx%d strides=%dx%d pads=%dx%dx%dx%d dilations=%dx%d group=%d")
-    :format(kh, kw, stride, stride, ph, pw, ph, pw, dh, dw, group), k, h, w)
+    :format(kh, kw, stride, stride_w, ph, pw, ph, pw, dh, dw, group), k, h, w)
   return self:act(norms and self:norm(y) or y, o.act)
 end
 
@@ -103,6 +117,12 @@ function Net:up(x, k, kernel, pad, more, o)
   local y = self:layer("ConvTranspose", inputs, ("kernel=%dx%d strides=2x2 pads=%dx%dx%dx%d dilations=1x1 group=1 " ..
     "output_padding=%dx%d"):format(kernel, kernel, pad, pad, pad, pad, more, more), k, h, w)
   return self:act(y, o.act)
+end
+
+-- Another size: between points, or (nearest) of whole times the extents.
+function Net:resize(x, h, w, nearest)
+  return self:layer("Resize", { x.name }, ("mode=%s coordinates=%s nearest=floor scales=1x1x%.17gx%.17g"):format(
+    nearest and "nearest" or "linear", nearest and "asymmetric" or "pytorch_half_pixel", h / x.h, w / x.w), x.c, h, w)
 end
 
 -- Largest of each window; ceil: a window that lies partly outside counts too.

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Networks of inverted residuals: MobileNetV2 (Sandler et al. 2018, table 2), MobileNetV3-large (Howard et al. 2019,
--- table 1), MnasNet-B1 (Tan et al. 2018), EfficientNet-B1 (Tan and Le 2019: B0 of table 1, 1.1 times as deep).
+-- table 1), the segmentation head LR-ASPP on the latter (section 6.4), MnasNet-B1 (Tan et al. 2018), EfficientNet-B1 (Tan and Le 2019: B0 of table 1, 1.1 times as deep).
 local build = ...
 local M = {}
 
@@ -8,7 +8,7 @@ local M = {}
 local function inverted(net, x, k, o)
   local y = x
   if o.inner ~= x.c then y = net:conv(y, o.inner, 1, { act = o.act }) end
-  y = net:conv(y, o.inner, o.kernel, { stride = o.stride, group = o.inner, act = o.act })
+  y = net:conv(y, o.inner, o.kernel, { stride = o.stride, group = o.inner, act = o.act, dilation = o.dilation })
   if o.squeezed then y = net:squeeze(y, o.squeezed, o.squeeze_act, o.gate) end
   y = net:conv(y, k, 1)
   return o.stride == 1 and x.c == k and net:add(x, y) or y
@@ -33,19 +33,38 @@ local function eights(n)
   return near < 0.9 * n and near + 8 or near
 end
 
-function M.mobilenet_v3_large(options)
-  local net = build("mobilenet_v3_large", 3, 224, 224, options)
-  local x = net:conv(net.input, 16, 3, { stride = 2, act = "hard_swish" })
+-- The features of MobileNetV3-large, and those of an eighth of the input's height; dilation: of the last blocks, which
+-- then keep the height.
+local function v3_large(net, dilation)
+  local x, eighth = net:conv(net.input, 16, 3, { stride = 2, act = "hard_swish" }), nil
   for _, row in ipairs { { 3, 16, 16, false, "relu", 1 }, { 3, 64, 24, false, "relu", 2 }, { 3, 72, 24, false, "relu", 1 },
     { 5, 72, 40, true, "relu", 2 }, { 5, 120, 40, true, "relu", 1 }, { 5, 120, 40, true, "relu", 1 },
     { 3, 240, 80, false, "hard_swish", 2 }, { 3, 200, 80, false, "hard_swish", 1 }, { 3, 184, 80, false, "hard_swish", 1 },
     { 3, 184, 80, false, "hard_swish", 1 }, { 3, 480, 112, true, "hard_swish", 1 }, { 3, 672, 112, true, "hard_swish", 1 },
     { 5, 672, 160, true, "hard_swish", 2 }, { 5, 960, 160, true, "hard_swish", 1 }, { 5, 960, 160, true, "hard_swish", 1 } } do
-    x = inverted(net, x, row[3], { inner = row[2], kernel = row[1], stride = row[6], act = row[5],
+    local dilated = dilation and row[3] == 160
+    if row[3] == 80 and not eighth then eighth = x end
+    x = inverted(net, x, row[3], { inner = row[2], kernel = row[1], stride = dilated and 1 or row[6], act = row[5],
+      dilation = dilated and dilation or 1,
       squeezed = row[4] and eights(row[2] / 4), squeeze_act = "relu", gate = "hard_sigmoid" })
   end
-  x = net:flatten(net:global_pool(net:conv(x, 960, 1, { act = "hard_swish" })))
+  return net:conv(x, 960, 1, { act = "hard_swish" }), eighth
+end
+
+function M.mobilenet_v3_large(options)
+  local net = build("mobilenet_v3_large", 3, 224, 224, options)
+  local x = net:flatten(net:global_pool((v3_large(net))))
   return net, net:linear(net:linear(x, 1280, "hard_swish"), 1000)
+end
+
+-- 21 classes for each point of an image.
+function M.lraspp_mobilenet_v3_large(options)
+  local net = build("lraspp_mobilenet_v3_large", 3, 520, 520, options)
+  local high, low = v3_large(net, 2)
+  local gate = net:conv(net:global_pool(high), 128, 1, { plain = true, act = "sigmoid" })
+  local x = net:mul(net:conv(high, 128, 1, { act = "relu" }), gate)
+  x = net:conv(net:resize(x, low.h, low.w), 21, 1, { bias = true })
+  return net, net:resize(net:add(net:conv(low, 21, 1, { bias = true }), x), 520, 520)
 end
 
 function M.mnasnet1_0(options)

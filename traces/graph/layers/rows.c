@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/isa/isa.h"
 #include "traces/graph/layers/build.h"
 
 #define SCALE_ERROR 1e-6
@@ -433,9 +434,12 @@ bool layer_resize(struct build *build) {
     return build_refuse(build, "linear with coordinates %s", coordinates ? coordinates : "");
   if (!bilinear && !is_point_before(build, &from, &to))
     return build_refuse(build, "nearest with coordinates %s", coordinates ? coordinates : "");
-  bool blocks = build->layout == LAYOUT_5HD;
-  uint32_t in = build_input(build, 0, build->layout);
-  build_kernel1(build, "resize", &BUILD_LIST(in), build_output(build, 0, build->layout),
+  /* Single elements want an instruction that gathers. */
+  bool gathers = isa_row(OP_VGATHER)->archs & 1u << build->soc->arch;
+  enum layout layout = gathers ? build->layout : LAYOUT_5HD;
+  bool blocks = layout == LAYOUT_5HD;
+  uint32_t in = build_input(build, 0, layout);
+  build_kernel1(build, "resize", &BUILD_LIST(in), build_output(build, 0, layout),
                 "shape=%s size=%llux%llu mode=%s corners=%d asymmetric=%d format=%s dtype=%s",
                 build_shape(build, in).text, (unsigned long long)to.h, (unsigned long long)to.w,
                 bilinear ? "bilinear" : "nearest", bilinear && corners, bilinear && asymmetric,

@@ -172,6 +172,31 @@ static uint64_t padding_ps(struct choosing *choosing, const struct graph_tensor 
   return stored > own ? conversion_ps(choosing, tensor) * (stored - own) / stored / 2 : 0;
 }
 
+/* What a layer of another size takes: single elements are gathered, blocks copied. */
+static uint64_t resize_ps(struct choosing *choosing, const struct graph_node *node, bool blocks) {
+  const struct graph_tensor *x = &choosing->graph->tensors[node->inputs[0]];
+  const struct graph_tensor *y = &choosing->graph->tensors[node->outputs[0]];
+  const char *mode = graph_arg(node, "mode");
+  struct image from, to;
+  if (!build_image(x, x->rank, &from) || !build_image(y, y->rank, &to))
+    return 0;
+  uint64_t extents[5] = {from.n, from.c, from.h, from.w};
+  if (blocks)
+    build_block_shape(&from, x->dtype, extents);
+  char shape[224], size[64], way[32], dtype[32];
+  snprintf(shape, sizeof shape, "shape=%s", shape_text(extents, blocks ? 5 : 4).text);
+  snprintf(size, sizeof size, "size=%llux%llu", (unsigned long long)to.h, (unsigned long long)to.w);
+  snprintf(way, sizeof way, "mode=%s",
+           mode && strcmp(mode, "linear") == 0 ? "bilinear" : "nearest");
+  snprintf(dtype, sizeof dtype, "dtype=%s", dtype_name(x->dtype));
+  const char *args[] = {shape, size, way, dtype, blocks ? "format=nc1hwc0" : "format=nchw"};
+  struct kernel_estimate kernel = {0};
+  if (choosing->status == VINCI_OK)
+    choosing->status = estimate_kernel(choosing->estimates, "resize", args,
+                                       sizeof args / sizeof *args, &kernel, choosing->diag);
+  return kernel.possible ? kernel.ps : ENDLESS;
+}
+
 static void put_node(struct choosing *choosing, uint32_t index) {
   const struct graph_node *node = &choosing->graph->nodes[index];
   struct cut *cut = &choosing->cut;
@@ -181,7 +206,10 @@ static void put_node(struct choosing *choosing, uint32_t index) {
     connect(cut, SOURCE, vertex, ENDLESS);
   else if (!(layouts & 1 << LAYOUT_ND))
     connect(cut, vertex, SINK, ENDLESS);
-  else if (node->output_count > 0)
+  else if (strcmp(node->op, "Resize") == 0) {
+    connect(cut, SOURCE, vertex, resize_ps(choosing, node, true));
+    connect(cut, vertex, SINK, resize_ps(choosing, node, false));
+  } else if (node->output_count > 0)
     connect(cut, SOURCE, vertex, padding_ps(choosing, &choosing->graph->tensors[node->outputs[0]]));
   for (uint32_t i = 0; i < node->input_count; i++)
     use(choosing, vertex, node->inputs[i]);

@@ -488,6 +488,13 @@ uint64_t vtile_cut_bursts(const struct vtile *tile, const struct vtile_operand *
   return cuts && !one_burst ? tile->rows : 0;
 }
 
+uint64_t vtile_cut_loads(const struct vinci_soc *soc, const struct vtile *tile,
+                         const struct vtile_operand *operand) {
+  bool whole_blocks = !select_has(soc, OP_COPY_GM_TO_UBUF_ALIGN_B8);
+  bool begins = operand->row_stride * vtile_bytes(operand->dtype) % BLOCK_BYTES == 0;
+  return whole_blocks && begins ? 0 : vtile_cut_bursts(tile, operand);
+}
+
 /* A copy with bursts that cut blocks. Chips that copy whole blocks alone have an instruction for
  * each, and to device memory another for its end. */
 static uint64_t copy_cycles(const struct vinci_soc *soc, enum path path, uint64_t bytes,

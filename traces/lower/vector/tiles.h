@@ -176,6 +176,10 @@ struct vtile_work {
 };
 /* Bursts of an operand's copy of a tile that cut blocks of 32 bytes. */
 uint64_t vtile_cut_bursts(const struct vtile *tile, const struct vtile_operand *operand);
+/* The same of loads: chips that copy whole blocks round a run up, if the run begins with a block.
+ */
+uint64_t vtile_cut_loads(const struct vinci_soc *soc, const struct vtile *tile,
+                         const struct vtile_operand *operand);
 void vtile_cost(struct lower_job *job, const struct vtile *tile, const struct vtile_work *work);
 
 /* The tiling keys of operators that walk tiles. */

@@ -9,11 +9,10 @@
 #include "core/chip/layout.h"
 #include "core/isa/isa.h"
 #include "traces/lower/estimate.h"
+#include "traces/lower/select.h"
 #include "traces/lower/vector/kernel.h"
 
 enum { FLOAT_BYTES = 4, CHUNK_WHOLE = 8192, CHUNK_PAIRED = 4096, KEEP_MAX = 2048, HALVINGS = 3 };
-enum { BEST_UNIT = BLOCK_BYTES / FLOAT_BYTES };
-
 #define SORT_TILING                                                                                \
   TILING_KEY("chunk", "elements that UB sorts at once"),                                           \
       BLOCKS_KEY("cores to use; 0: all that have something to sort")
@@ -38,8 +37,17 @@ static enum vinci_status setup(struct lower_job *job) {
   sort->columns = shape->shape[shape->rank - 1];
   sort->rows = lower_elements(shape->shape, shape->rank - 1);
   sort->keep = k ? k->size : sort->columns;
-  if (!(isa_row(OP_VBITSORT)->archs & 1u << job->soc->arch))
-    return lower_error(job, "%s has no instruction that sorts", job->soc->name);
+  sort->work = DTYPE_FP32;
+  sort->entry = SORT_ENTRY;
+  sort->proposals = !select_has(job->soc, OP_VBITSORT);
+  if (sort->proposals) {
+    sort->work =
+        isa_dtypes(OP_VBITSORT16, job->soc->arch) >> DTYPE_FP32 & 1 ? DTYPE_FP32 : DTYPE_FP16;
+    sort->entry = PROPOSAL_ELEMENTS * vtile_bytes(sort->work);
+    const char *reason = sort_proposals_cannot(sort);
+    if (reason)
+      return lower_error(job, "%s", reason);
+  }
   if (sort->keep > sort->columns)
     return lower_error(job, "k is at most %" PRIu64 ", the last extent of x", sort->columns);
   return VINCI_OK;
@@ -49,21 +57,25 @@ static enum vinci_status setup(struct lower_job *job) {
 
 static uint64_t in_runs(uint64_t elements) { return round_up(elements, SORT_RUN); }
 
-static void choose_form(struct sort *sort) {
+void sort_choose_form(struct sort *sort) {
   uint64_t cores = sort->blocks;
   sort->chunks = ceil_div(sort->columns, sort->chunk);
-  sort->best = round_up(sort->keep, BEST_UNIT);
+  sort->best = round_up(sort->keep, sort->proposals ? PROPOSALS : SORT_BEST_UNIT);
   sort->segments = 1;
   sort->form = sort->chunks == 1                                         ? SORT_WHOLE
                : sort->keep <= KEEP_MAX && 2 * sort->best <= sort->chunk ? SORT_RUNNING
                                                                          : SORT_NETWORK;
-  if (sort->form == SORT_RUNNING && cores > sort->rows)
+  if (sort->form == SORT_RUNNING && cores > sort->rows && !sort->proposals)
     sort->segments = min_u64(cores / sort->rows, sort->chunks);
 }
 
 static void lay_out(struct sort *sort) {
   uint64_t used = 0, entries = sort->chunk;
-  choose_form(sort);
+  sort_choose_form(sort);
+  if (sort->proposals) {
+    sort_proposals_lay_out(sort);
+    return;
+  }
   /* The network merges two chunks at once and needs the numbers no more by then. */
   sort->numbers_at = vtile_reserve(&used, sort->chunk * FLOAT_BYTES);
   sort->a_at = vtile_reserve(&used, entries * SORT_ENTRY);
@@ -77,19 +89,23 @@ static void lay_out(struct sort *sort) {
 static uint64_t units(const struct sort *sort) {
   if (sort->form == SORT_RUNNING)
     return sort->rows * sort->segments;
-  return sort->rows * (sort->form == SORT_NETWORK ? sort->chunks : 1);
+  return sort->rows * (sort->form == SORT_NETWORK && !sort->proposals ? sort->chunks : 1);
 }
 
 /* All cores of the chip wait for each other, idle ones too. */
 static bool meet(const struct sort *sort) {
-  return sort->form == SORT_NETWORK || sort->segments > 1;
+  return !sort->proposals && (sort->form == SORT_NETWORK || sort->segments > 1);
 }
 
 /* The cores share the pieces evenly. Fewer than the chip has do not meet, where that can be. */
 static uint64_t blocks_for(const struct lower_job *job, struct sort *sort, uint64_t cores) {
   uint64_t all = soc_core_count(job->soc, emit_vector_core(job->soc));
   sort->blocks = sort->form == SORT_RUNNING && cores < all ? min_u64(cores, sort->rows) : cores;
-  choose_form(sort);
+  sort_choose_form(sort);
+  if (sort->proposals) {
+    uint64_t least = sort_proposals_rows_min(sort);
+    return ceil_div(sort->rows, round_up(ceil_div(sort->rows, cores), least));
+  }
   return meet(sort) ? all : ceil_div(units(sort), ceil_div(units(sort), sort->blocks));
 }
 
@@ -100,11 +116,18 @@ static bool candidate(struct lower_job *job, size_t index) {
     return false;
   uint64_t longest =
       sort->columns <= CHUNK_WHOLE ? (uint64_t)CHUNK_WHOLE : (uint64_t)CHUNK_PAIRED >> index;
+  if (sort->proposals)
+    longest =
+        sort_proposals_chunk(sort) >> (sort->columns <= sort_proposals_chunk(sort) ? 0 : index);
   sort->chunk = min_u64(in_runs(sort->columns), longest);
   if (chunk && chunk->given)
     sort->chunk = chunk->size;
   sort->blocks = job->cores;
-  choose_form(sort);
+  sort_choose_form(sort);
+  while (sort->proposals && sort->chunk > 2 * SORT_RUN && !sort_proposals_stores(sort)) {
+    sort->chunk -= 2 * SORT_RUN;
+    sort_choose_form(sort);
+  }
   sort->blocks = blocks_for(job, sort, job->cores);
   lower_choose(job, "chunk", sort->chunk);
   lower_choose(job, "blocks", sort->blocks);
@@ -122,6 +145,8 @@ static uint64_t levels(uint64_t chunk) {
 /* A chunk comes in, is sorted and leaves before the next comes. Its instructions wait for each
  * other: four of a level of merging, and about thirty before and behind. */
 static uint64_t turn_cycles(const struct vinci_soc *soc, const struct sort *sort) {
+  if (sort->proposals)
+    return sort_proposals_cycles(soc, sort);
   enum { LEVEL_INSTRUCTIONS = 4, OTHER_INSTRUCTIONS = 30 };
   const struct vector_class_cost *sorts = &soc->vector_class[VECTOR_CLASS_SORT];
   uint64_t runs = ceil_div(sort->chunk, SORT_RUN), count = levels(sort->chunk);
@@ -147,8 +172,8 @@ static void estimate(struct lower_job *job, const struct sort *sort) {
   }
   uint64_t turns = ceil_div(chunks, sort->blocks);
   uint64_t vector = turns * runs * step * (1 + levels(sort->chunk)) + 2 * merges * runs * step;
-  uint64_t moved = chunks * bytes + 4 * merges * sort->blocks * sort->chunk * SORT_ENTRY;
-  uint64_t most = turns * bytes + 4 * merges * sort->chunk * SORT_ENTRY;
+  uint64_t moved = chunks * bytes + 4 * merges * sort->blocks * sort->chunk * sort->entry;
+  uint64_t most = turns * bytes + 4 * merges * sort->chunk * sort->entry;
   uint64_t copy = estimate_copies(&soc->path[PATH_GM_UB], most, turns);
   uint64_t start = launch_spread_cycles(soc, emit_vector_core(soc), sort->blocks) +
                    estimate_start(soc, KERNEL_ELEMENTWISE, sort->blocks) +
@@ -156,7 +181,8 @@ static void estimate(struct lower_job *job, const struct sort *sort) {
   uint64_t merging = 2 * merges * runs * step +
                      estimate_copies(&soc->path[PATH_GM_UB], most - turns * bytes, merges);
   job->cost = (struct lower_cost){.total_cycles = start + turns * turn_cycles(soc, sort) + merging +
-                                                  stages * (uint64_t)soc->kernel_stage_cycles,
+                                                  (meet(sort) ? stages : 0) *
+                                                      (uint64_t)soc->kernel_stage_cycles,
                                   .vector_cycles = vector,
                                   .mte2_cycles = copy,
                                   .gm_bytes = moved,
@@ -181,6 +207,12 @@ static bool cost(struct lower_job *job) {
   lay_out(sort);
   if (meet(sort) && sort->blocks != cores)
     return lower_refuse(job, "cores meet on the way, so all %u take part", cores);
+  if (sort->proposals && sort->chunk > sort_proposals_chunk(sort))
+    return lower_refuse(job, "chunks of %s have at most %" PRIu64 " elements", job->soc->name,
+                        sort_proposals_chunk(sort));
+  if (sort->proposals && !sort_proposals_stores(sort))
+    return lower_refuse(job, "the last part of a row is less than a block of %d bytes",
+                        BLOCK_BYTES);
   if (sort->form == SORT_NETWORK && sort->chunk > CHUNK_PAIRED)
     return lower_refuse(job, "chunks that are merged in pairs have at most %d elements",
                         CHUNK_PAIRED);
@@ -209,7 +241,7 @@ static void emit(const struct lower_job *job, struct emit *e) {
                                              : 0;
   if (kept > 0)
     emit_vector(e, "lists", DTYPE_UINT32, TENSOR_WORKSPACE,
-                sort->rows * kept * SORT_ENTRY / FLOAT_BYTES);
+                (sort->proposals ? sort->blocks : sort->rows) * kept * sort->entry / FLOAT_BYTES);
   vkernel_stream(e, sort->ub_bytes, KERNEL_ELEMENTWISE);
   emit_plain(e, "set_mask_count");
   sort_emit_rows(e, sort);

@@ -18,9 +18,8 @@ static double last_value(const struct sort *sort) {
   return sort->descending ? -(double)INFINITY : (double)INFINITY;
 }
 
-/* An element of a row of a tensor, in bytes; rows have `columns` elements. */
-static struct expr at_element(struct emit *e, const char *tensor, struct expr row, uint64_t columns,
-                              struct expr first, uint64_t bytes) {
+struct expr sort_at_element(struct emit *e, const char *tensor, struct expr row, uint64_t columns,
+                            struct expr first, uint64_t bytes) {
   return x_add(x_name(e, tensor), x_mul(x_add(x_mul(row, columns), first), bytes));
 }
 
@@ -33,10 +32,9 @@ static void put_sign(struct emit *e, uint64_t at) {
        F("repeat", 1), W("type", "fp32"));
 }
 
-/* Entries between buffers of UB, or from and to device memory. */
-static void put_entries(struct emit *e, const char *copy, struct expr dst, struct expr src,
-                        uint64_t entries) {
-  EMIT(e, copy, F("dst", dst), F("src", src), F("len_burst", entries * SORT_ENTRY / BLOCK_BYTES));
+void sort_put_entries(struct emit *e, const struct sort *sort, const char *copy, struct expr dst,
+                      struct expr src, uint64_t entries) {
+  EMIT(e, copy, F("dst", dst), F("src", src), F("len_burst", entries * sort->entry / BLOCK_BYTES));
 }
 
 static void put_conversion(struct emit *e, enum dtype from, enum dtype to, uint64_t dst,
@@ -55,7 +53,8 @@ static void put_scores(struct emit *e, const struct sort *sort, struct expr row,
   struct expr first = x_mul(chunk, entries), raw = EXPR(converts ? sort->a_at : scores);
   struct expr length = emit_named(e, "length", x_min(entries, x_sub(sort->columns, first)));
   vtile_load_run(e, sort->type, raw,
-                 at_element(e, "x", row, sort->columns, first, vtile_bytes(sort->type)), length);
+                 sort_at_element(e, "x", row, sort->columns, first, vtile_bytes(sort->type)),
+                 length);
   emit_handshake(e, PIPE_MTE2, PIPE_V, FLAG);
   if (sort->columns % entries != 0)
     vfill_tail(e, raw, length, entries, sort->type, last_value(sort));
@@ -71,21 +70,21 @@ static void put_scores(struct emit *e, const struct sort *sort, struct expr row,
   emit_barrier(e, PIPE_V);
 }
 
-/* One instruction that merges up to four lists which follow each other; a single one is copied. */
-static void put_merge(struct emit *e, uint64_t dst, uint64_t src, uint64_t list, uint64_t entries,
-                      uint64_t repeat) {
+void sort_put_merge(struct emit *e, const struct sort *sort, uint64_t dst, uint64_t src,
+                    uint64_t list, uint64_t entries, uint64_t repeat) {
   uint64_t lists = ceil_div(entries, list), at[LISTS], length[LISTS];
   if (lists == 1) {
-    put_entries(e, "copy_ubuf_to_ubuf", EXPR(dst), EXPR(src), entries);
+    sort_put_entries(e, sort, "copy_ubuf_to_ubuf", EXPR(dst), EXPR(src), entries);
     return;
   }
   for (uint64_t i = 0; i < LISTS; i++) {
     length[i] = i < lists ? min_u64(list, entries - i * list) : 0;
-    at[i] = i < lists ? src + i * list * SORT_ENTRY : src;
+    at[i] = i < lists ? src + i * list * sort->entry : src;
   }
   EMIT(e, "vmrgsort4", F("dst", dst), F("src0", at[0]), F("src1", at[1]), F("src2", at[2]),
        F("src3", at[3]), F("repeat", repeat), F("length0", length[0]), F("length1", length[1]),
-       F("length2", length[2]), F("length3", length[3]), F("lists", lists), W("type", "fp32"));
+       F("length2", length[2]), F("length3", length[3]), F("lists", lists),
+       W("type", dtype_name(sort->work)));
 }
 
 static void put_runs(struct emit *e, const struct sort *sort, uint64_t first, uint64_t runs) {
@@ -94,25 +93,30 @@ static void put_runs(struct emit *e, const struct sort *sort, uint64_t first, ui
        F("src1", scores + sort->chunk * FLOAT_BYTES), F("repeat", runs), W("type", "fp32"));
 }
 
-/* Runs of 32 entries, then lists of 128, 512 ...; returns where the sorted chunk is. */
-static uint64_t put_sorted(struct emit *e, const struct sort *sort) {
-  uint64_t chunk = sort->chunk, from = sort->a_at, to = sort->b_at, runs = chunk / SORT_RUN;
-  put_runs(e, sort, 0, min_u64(runs, REPEATS_MAX));
-  if (runs > REPEATS_MAX)
-    put_runs(e, sort, REPEATS_MAX, runs - REPEATS_MAX);
-  for (uint64_t list = SORT_RUN; list < chunk; list *= LISTS) {
+uint64_t sort_put_levels(struct emit *e, const struct sort *sort, uint64_t from, uint64_t run) {
+  uint64_t chunk = sort->chunk, to = other_buffer(sort, from);
+  for (uint64_t list = run; list < chunk; list *= LISTS) {
     uint64_t groups = chunk / (LISTS * list), rest = chunk % (LISTS * list);
-    uint64_t done = groups * LISTS * list * SORT_ENTRY, swapped = from;
+    uint64_t done = groups * LISTS * list * sort->entry, swapped = from;
     emit_barrier(e, PIPE_V);
     if (groups > 0)
-      put_merge(e, to, from, list, LISTS * list, groups);
+      sort_put_merge(e, sort, to, from, list, LISTS * list, groups);
     if (rest > 0)
-      put_merge(e, to + done, from + done, list, rest, 1);
+      sort_put_merge(e, sort, to + done, from + done, list, rest, 1);
     from = to;
     to = swapped;
   }
   emit_barrier(e, PIPE_V);
   return from;
+}
+
+/* Runs of 32 entries, then lists of 128, 512 ...; returns where the sorted chunk is. */
+static uint64_t put_sorted(struct emit *e, const struct sort *sort) {
+  uint64_t runs = sort->chunk / SORT_RUN;
+  put_runs(e, sort, 0, min_u64(runs, REPEATS_MAX));
+  if (runs > REPEATS_MAX)
+    put_runs(e, sort, REPEATS_MAX, runs - REPEATS_MAX);
+  return sort_put_levels(e, sort, sort->a_at, SORT_RUN);
 }
 
 /* ---- results --------------------------------------------------------------------------------- */
@@ -142,9 +146,9 @@ static void put_results(struct emit *e, const struct sort *sort, struct expr row
   }
   emit_handshake(e, PIPE_V, PIPE_MTE3, FLAG);
   vtile_store_run(e, sort->type,
-                  at_element(e, "y", row, sort->keep, first, vtile_bytes(sort->type)), EXPR(scores),
-                  count);
-  vtile_store_run(e, DTYPE_INT32, at_element(e, "y1", row, sort->keep, first, FLOAT_BYTES),
+                  sort_at_element(e, "y", row, sort->keep, first, vtile_bytes(sort->type)),
+                  EXPR(scores), count);
+  vtile_store_run(e, DTYPE_INT32, sort_at_element(e, "y1", row, sort->keep, first, FLOAT_BYTES),
                   EXPR(indices), count);
 }
 
@@ -171,19 +175,18 @@ static void put_whole(struct emit *e, const struct sort *sort) {
 
 /* ---- the best of a long row ------------------------------------------------------------------ */
 
-/* The best so far, which come first among equals, and a list; the very first list is the best. */
-static void put_better(struct emit *e, const struct sort *sort, struct expr is_first,
-                       uint64_t list) {
+void sort_put_better(struct emit *e, const struct sort *sort, struct expr is_first, uint64_t list) {
   uint64_t best = sort->best, merged = other_buffer(sort, list);
   emit_if(e, "one", is_first);
-  put_entries(e, "copy_ubuf_to_ubuf", EXPR(sort->best_at), EXPR(list), best);
+  sort_put_entries(e, sort, "copy_ubuf_to_ubuf", EXPR(sort->best_at), EXPR(list), best);
   emit_barrier(e, PIPE_V);
   emit_end(e);
   emit_if(e, "more", x_sub(1, is_first));
   EMIT(e, "vmrgsort4", F("dst", merged), F("src0", sort->best_at), F("src1", list), F("src2", list),
-       F("src3", list), F("length0", best), F("length1", best), F("lists", 2), W("type", "fp32"));
+       F("src3", list), F("length0", best), F("length1", best), F("lists", 2),
+       W("type", dtype_name(sort->work)));
   emit_barrier(e, PIPE_V);
-  put_entries(e, "copy_ubuf_to_ubuf", EXPR(sort->best_at), EXPR(merged), best);
+  sort_put_entries(e, sort, "copy_ubuf_to_ubuf", EXPR(sort->best_at), EXPR(merged), best);
   emit_barrier(e, PIPE_V);
   emit_end(e);
 }
@@ -191,7 +194,7 @@ static void put_better(struct emit *e, const struct sort *sort, struct expr is_f
 /* A list of a row in device memory. */
 static struct expr list_at(struct emit *e, struct expr row, uint64_t lists, struct expr list,
                            uint64_t entries) {
-  return at_element(e, "lists", row, lists, list, entries * SORT_ENTRY);
+  return sort_at_element(e, "lists", row, lists, list, entries * SORT_ENTRY);
 }
 
 /* The best of a row lie apart from both buffers: their parts go to the first. */
@@ -205,10 +208,10 @@ static void put_best_of_segments(struct emit *e, const struct sort *sort) {
   struct expr row = emit_named(e, "row", open_units(e, sort->rows));
   struct expr list = emit_for(e, "list", sort->segments);
   emit_wait(e, PIPE_V, PIPE_MTE2, FLAG);
-  put_entries(e, "copy_gm_to_ubuf", EXPR(sort->a_at),
-              list_at(e, row, sort->segments, list, sort->best), sort->best);
+  sort_put_entries(e, sort, "copy_gm_to_ubuf", EXPR(sort->a_at),
+                   list_at(e, row, sort->segments, list, sort->best), sort->best);
   emit_handshake(e, PIPE_MTE2, PIPE_V, FLAG);
-  put_better(e, sort, x_eq(list, 0), sort->a_at);
+  sort_put_better(e, sort, x_eq(list, 0), sort->a_at);
   emit_set(e, PIPE_V, PIPE_MTE2, FLAG);
   emit_end(e);
   put_best(e, sort, row);
@@ -229,13 +232,13 @@ static void put_running(struct emit *e, const struct sort *sort) {
   struct expr chunk = emit_named(e, "chunk", x_add(begin, turn));
   emit_wait(e, PIPE_V, PIPE_MTE2, FLAG);
   put_scores(e, sort, row, chunk);
-  put_better(e, sort, x_eq(turn, 0), put_sorted(e, sort));
+  sort_put_better(e, sort, x_eq(turn, 0), put_sorted(e, sort));
   emit_set(e, PIPE_V, PIPE_MTE2, FLAG);
   emit_end(e);
   if (segments > 1) {
     emit_handshake(e, PIPE_V, PIPE_MTE3, FLAG);
-    put_entries(e, "copy_ubuf_to_gm", list_at(e, EXPR(0), 0, unit, sort->best), EXPR(sort->best_at),
-                sort->best);
+    sort_put_entries(e, sort, "copy_ubuf_to_gm", list_at(e, EXPR(0), 0, unit, sort->best),
+                     EXPR(sort->best_at), sort->best);
   } else {
     put_best(e, sort, row);
   }
@@ -266,18 +269,17 @@ bool sort_next_stage(uint64_t chunks, struct sort_stage *stage) {
   return true;
 }
 
-/* Two sorted chunks, each two sorted lists, into a lower and an upper chunk. */
-static void put_pair(struct emit *e, const struct sort *sort, struct expr lower,
-                     uint64_t distance) {
-  uint64_t bytes = sort->chunk * SORT_ENTRY;
+/* Each of the two chunks is two sorted lists. */
+void sort_put_pair(struct emit *e, const struct sort *sort, struct expr lower, uint64_t distance) {
+  uint64_t bytes = sort->chunk * sort->entry;
   struct expr low = emit_named(e, "low", lower), high = x_add(low, distance * bytes);
-  put_entries(e, "copy_gm_to_ubuf", EXPR(0), low, sort->chunk);
-  put_entries(e, "copy_gm_to_ubuf", EXPR(bytes), high, sort->chunk);
+  sort_put_entries(e, sort, "copy_gm_to_ubuf", EXPR(0), low, sort->chunk);
+  sort_put_entries(e, sort, "copy_gm_to_ubuf", EXPR(bytes), high, sort->chunk);
   emit_handshake(e, PIPE_MTE2, PIPE_V, FLAG);
-  put_merge(e, 2 * bytes, 0, sort->chunk / 2, sort->chunk / 2 * LISTS, 1);
+  sort_put_merge(e, sort, 2 * bytes, 0, sort->chunk / 2, sort->chunk / 2 * LISTS, 1);
   emit_handshake(e, PIPE_V, PIPE_MTE3, FLAG);
-  put_entries(e, "copy_ubuf_to_gm", low, EXPR(2 * bytes), sort->chunk);
-  put_entries(e, "copy_ubuf_to_gm", high, EXPR(3 * bytes), sort->chunk);
+  sort_put_entries(e, sort, "copy_ubuf_to_gm", low, EXPR(2 * bytes), sort->chunk);
+  sort_put_entries(e, sort, "copy_ubuf_to_gm", high, EXPR(3 * bytes), sort->chunk);
 }
 
 static void put_stage(struct emit *e, const struct sort *sort, const struct sort_stage *stage) {
@@ -295,7 +297,7 @@ static void put_stage(struct emit *e, const struct sort *sort, const struct sort
   emit_if(e, "together",
           x_eq(x_div(chunk, stage->span), x_div(x_add(chunk, distance), stage->span)));
   emit_wait(e, PIPE_MTE3, PIPE_MTE2, FREE_FLAG);
-  put_pair(e, sort, list_at(e, row, sort->chunks, chunk, sort->chunk), distance);
+  sort_put_pair(e, sort, list_at(e, row, sort->chunks, chunk, sort->chunk), distance);
   close_units(e);
   emit_end(e);
 }
@@ -308,8 +310,8 @@ static void put_network(struct emit *e, const struct sort *sort) {
   put_scores(e, sort, row, emit_assigned(e, "chunk", x_mod(unit, sort->chunks)));
   uint64_t at = put_sorted(e, sort);
   emit_handshake(e, PIPE_V, PIPE_MTE3, FLAG);
-  put_entries(e, "copy_ubuf_to_gm", list_at(e, EXPR(0), 0, unit, sort->chunk), EXPR(at),
-              sort->chunk);
+  sort_put_entries(e, sort, "copy_ubuf_to_gm", list_at(e, EXPR(0), 0, unit, sort->chunk), EXPR(at),
+                   sort->chunk);
   close_units(e);
   while (sort_next_stage(sort->chunks, &stage)) {
     emit_comment(e, "All cores meet; chunks %" PRIu64 " apart are merged.", stage.distance);
@@ -321,14 +323,18 @@ static void put_network(struct emit *e, const struct sort *sort) {
   row = emit_assigned(e, "row", x_div(unit, wanted));
   struct expr chunk = emit_assigned(e, "chunk", x_mod(unit, wanted));
   struct expr first = x_mul(chunk, sort->chunk);
-  put_entries(e, "copy_gm_to_ubuf", EXPR(sort->a_at),
-              list_at(e, row, sort->chunks, chunk, sort->chunk), sort->chunk);
+  sort_put_entries(e, sort, "copy_gm_to_ubuf", EXPR(sort->a_at),
+                   list_at(e, row, sort->chunks, chunk, sort->chunk), sort->chunk);
   emit_handshake(e, PIPE_MTE2, PIPE_V, FLAG);
   put_results(e, sort, row, sort->a_at, x_min(sort->chunk, x_sub(sort->keep, first)), first);
   close_units(e);
 }
 
 void sort_emit_rows(struct emit *e, const struct sort *sort) {
+  if (sort->proposals) {
+    sort_proposals_emit(e, sort);
+    return;
+  }
   const struct vtable numbers = vtable_series(sort->numbers_at, 1);
   emit_comment(e, "Where elements of a chunk are.");
   vtables_fill(e, &numbers, 1, sort->chunk);

@@ -12,6 +12,7 @@
 enum {
   ROWS_MAX = 2048,
   ROWS_STRIDED = 64,
+  ROW_MIN = 64, /* elements of a row that is worth a transposition */
   COLS_MAX = 512,
   PIECE_BYTES_MAX = 64,
   COPY_BYTES = 65536, /* of one buffer of plain rows */
@@ -149,6 +150,12 @@ static void choose_sides(const struct vinci_soc *soc, struct pmap *map, unsigned
       *cols = add_single(map);
     return;
   }
+  /* Elements that lie apart become a row: each is the first of a block that is transposed. */
+  if (*cols == map->count && *target != map->count && map->extent[*target] >= ROW_MIN &&
+      (bytes == sizeof(uint16_t) || (bytes == sizeof(uint32_t) && pads))) {
+    *cols = add_single(map);
+    return;
+  }
   bool narrow_or_wide = bytes != sizeof(uint16_t) && bytes != sizeof(uint32_t);
   if (*cols == map->count || *target == map->count || (*cols != *target && narrow_or_wide))
     *cols = *target = add_single(map);
@@ -238,13 +245,20 @@ static void lay_out(struct permute *permute) {
   }
 }
 
+/* Whether rows are whole blocks that follow each other, as chips that copy no bytes read them. */
+static bool reads_blocks(const struct vinci_soc *soc, const struct ppass *pass) {
+  uint64_t bytes = vtile_bytes(pass->in.dtype);
+  return !select_has(soc, OP_COPY_GM_TO_UBUF_ALIGN_B8) &&
+         pass->in.row_stride * bytes == BLOCK_BYTES && pass->tile.space.cols * bytes <= BLOCK_BYTES;
+}
+
 /* Whole rows of the source where they follow each other, else as many as are worth a copy each. */
 static void split_transposed(const struct vinci_soc *soc, const struct permute *permute,
                              struct ppass *pass) {
   struct vtile *tile = &pass->tile;
   uint64_t bytes = vtile_bytes(permute->type);
   uint64_t budget = vtile_ub_bytes(soc) / permute->buffers / 2 / bytes;
-  bool packed = pass->in.row_stride == tile->space.cols;
+  bool packed = pass->in.row_stride == tile->space.cols || reads_blocks(soc, pass);
   tile->cols = min_u64(tile->space.cols, COLS_MAX);
   if (pass->groups > 1) {
     tile->rows = tile->space.rows;
@@ -288,6 +302,16 @@ static void spread_over_cores(uint64_t cores, const struct permute *permute, str
   }
 }
 
+/* A tile that became longer gets narrower, until UB holds the tile. */
+static void narrow(const struct vinci_soc *soc, const struct permute *permute, struct ppass *pass) {
+  uint64_t *side = pass->transposes ? &pass->tile.cols : &pass->tile.rows;
+  lay_out_pass(permute, pass);
+  while (pass->tile.slot_bytes * permute->buffers > vtile_ub_bytes(soc) && *side > PERMUTE_SIDE) {
+    *side = round_up(*side / 2, PERMUTE_SIDE);
+    lay_out_pass(permute, pass);
+  }
+}
+
 static void split(const struct vinci_soc *soc, uint64_t cores, const struct permute *permute,
                   struct ppass *pass) {
   struct vtile *tile = &pass->tile;
@@ -302,9 +326,13 @@ static void split(const struct vinci_soc *soc, uint64_t cores, const struct perm
   if (!pass->places && pass->groups <= 1)
     spread_over_cores(cores, permute, pass);
   uint64_t *run = pass->transposes ? &tile->rows : &tile->cols;
-  if (!pass->places && pass->groups <= 1 && pass->fan <= 1)
+  if (!pass->places && pass->groups <= 1 && pass->fan <= 1) {
+    uint64_t before = *run;
     *run = vtile_long_rest(soc, pass->transposes ? tile->space.rows : tile->space.cols, *run,
                            vtile_bytes(permute->type));
+    if (*run > before)
+      narrow(soc, permute, pass);
+  }
   vtile_counts(tile);
   tile->blocks = ceil_div(tile->tiles, ceil_div(tile->tiles, min_u64(tile->tiles, cores)));
 }
@@ -386,13 +414,8 @@ static void stored_rows(const struct ppass *pass, struct vtile *view, struct vti
 /* Whether the chip can move what the pass moves. */
 static bool can_move(struct lower_job *job, const struct permute *permute,
                      const struct ppass *pass) {
-  bool words = vtile_bytes(permute->type) == sizeof(uint32_t);
   struct vtile view;
   struct vtile_operand out;
-  if ((pass->transposes || pass->places) && words &&
-      !select_has(job->soc, OP_SCATTER_VNCHWCONV_B32))
-    return lower_refuse(job, "%s has no instruction that transposes elements of 32 bits",
-                        job->soc->name);
   stored_rows(pass, &view, &out);
   out.whole = permute->passes == 1;
   return pass->places || vtile_stores(job, &view, &out);
@@ -429,12 +452,17 @@ bool permute_cost(struct lower_job *job) {
                               .code = permute->code,
                               .goes_on = i > 0};
     if (!pass->fills)
-      work.in_cut = groups * vtile_cut_bursts(&pass->tile, &pass->in);
+      work.in_cut = groups * vtile_cut_loads(job->soc, &pass->tile, &pass->in);
     if (pass->transposes) {
       uint64_t element = vtile_bytes(permute->type);
-      work.vector_cycles = groups * ceil_div(pass->tile.rows, PERMUTE_SIDE) *
-                           ceil_div(pass->tile.cols, PERMUTE_CHUNK) * 2;
-      if (pass->in.row_stride != pass->tile.cols)
+      uint64_t squares = groups * ceil_div(pass->tile.rows, PERMUTE_SIDE) *
+                         ceil_div(pass->tile.cols, PERMUTE_CHUNK);
+      work.vector_cycles =
+          squares *
+          (element == sizeof(uint32_t) ? select_square_cycles(job->soc, permute->code) : 2);
+      if (reads_blocks(job->soc, pass))
+        work.in_bytes = groups * pass->tile.rows * BLOCK_BYTES;
+      else if (pass->in.row_stride != pass->tile.cols)
         work.in_beyond = beyond(groups * pass->tile.rows, pass->tile.cols * element);
       uint64_t out_rows = turns ? out_width : pass->tile.rows;
       if (pass->out.row_stride != out_rows)

@@ -54,27 +54,6 @@ struct vresize {
 static uint64_t in_elements(const struct vresize *r) { return r->w * r->c0; }
 static uint64_t out_elements(const struct vresize *r) { return r->ow * r->c0; }
 
-/* ---- layout ---------------------------------------------------------------------------------- */
-
-static void lay_out(struct vtile *tile) {
-  struct vresize *r = (struct vresize *)tile;
-  uint64_t bytes = vtile_bytes(r->type), slot = 0, *address = r->address;
-  uint64_t longest =
-      max_u64(max_u64(in_elements(r), out_elements(r)), round_up(r->oh, SPREAD_ROWS)) * FLOAT_BYTES;
-  for (unsigned i = 0; i < 1u + r->bilinear; i++)
-    r->row[i] = vtile_reserve(&slot, in_elements(r) * bytes);
-  r->y.pitch = vtile_pitch(tile->cols, (unsigned)bytes);
-  r->y.address = vtile_reserve(&slot, out_elements(r) * bytes);
-  tile->slot_bytes = slot;
-  uint64_t used = slot * tile->buffers;
-  for (unsigned reg = T0; reg <= T3; reg++)
-    address[reg] = vtile_reserve(&used, longest);
-  for (unsigned reg = Y0; reg <= Y2; reg++)
-    address[reg] = vtile_reserve(&used, longest);
-  r->shares = vtile_reserve(&used, round_up(r->oh, SPREAD_ROWS) * BLOCK_BYTES);
-  tile->ub_bytes = used;
-}
-
 static bool walks(struct lower_job *job, const struct vkernel *kernel) {
   return kernel->tile.rows == 1 || lower_refuse(job, "a tile is one row of y");
 }
@@ -243,6 +222,29 @@ static void put_copies(struct vunit *unit, const struct vresize *r, unsigned dst
   struct expr point = emit_for(unit->emit, "point", r->ow);
   copy_points(&c, point, place_of(r, point, right), 1, 1);
   emit_end(unit->emit);
+}
+
+/* ---- layout ---------------------------------------------------------------------------------- */
+
+static void lay_out(struct vtile *tile) {
+  struct vresize *r = (struct vresize *)tile;
+  uint64_t bytes = vtile_bytes(r->type), slot = 0, *address = r->address;
+  uint64_t longest =
+      max_u64(max_u64(in_elements(r), out_elements(r)), round_up(r->oh, SPREAD_ROWS)) * FLOAT_BYTES;
+  for (unsigned i = 0; i < 1u + r->bilinear; i++)
+    r->row[i] = vtile_reserve(&slot, in_elements(r) * bytes);
+  r->y.pitch = vtile_pitch(tile->cols, (unsigned)bytes);
+  r->y.address = vtile_reserve(&slot, out_elements(r) * bytes);
+  tile->slot_bytes = slot;
+  uint64_t used = slot * tile->buffers;
+  for (unsigned reg = T0; reg <= T3; reg++)
+    address[reg] = vtile_reserve(&used, longest);
+  /* Copies have no tables of places: these go to a register that the table of shares leaves. */
+  bool tables = gathers(r->kernel.job->soc, r);
+  for (unsigned reg = Y0; reg <= Y2; reg++)
+    address[reg] = tables || reg == Y2 ? vtile_reserve(&used, longest) : address[T1];
+  r->shares = vtile_reserve(&used, round_up(r->oh, SPREAD_ROWS) * BLOCK_BYTES);
+  tile->ub_bytes = used;
 }
 
 /* ---- by either ---- */

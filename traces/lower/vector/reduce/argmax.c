@@ -14,18 +14,17 @@
 #include "traces/lower/estimate.h"
 #include "traces/lower/select.h"
 #include "traces/lower/vector/kernel.h"
-#include "traces/lower/vector/rows/rowwise.h"
+#include "traces/lower/vector/reduce/argmax.h"
+#include "traces/lower/vector/unit.h"
 
 enum {
   FLOAT_BYTES = 4,
   LANES = 64,
-  PAIR = 2, /* words of a value and its lane */
-  CHUNK_MAX = 8192,
+  PAIR = 2,         /* words of a value and its lane */
   CHUNK_UNIT = 512, /* so that the winners of a chunk fill whole blocks */
   HALVINGS = 3,
   BUFFERS = 2,
   OUT_FLAG = 2,
-  RESULTS_MAX = 2,
 };
 
 static const struct lower_key keys[] = {SHAPE_KEY("extents of x; along the last"),
@@ -37,24 +36,6 @@ static const struct lower_key keys[] = {SHAPE_KEY("extents of x; along the last"
 struct argmost_func {
   bool smallest;
   bool with_value; /* y1: of each row the largest (smallest) itself */
-};
-
-/* A number of each row, in single precision in a column of UB, and in its type behind that. */
-struct result {
-  const char *tensor;
-  enum dtype type;
-  uint64_t column, converted;
-};
-
-struct argmost {
-  bool smallest;
-  enum dtype type;
-  uint64_t rows, columns, chunk, chunks, blocks, per_block;
-  uint64_t winners; /* of a row: one of each 64 elements, in whole chunks */
-  /* Addresses in UB. */
-  uint64_t slot_bytes, x, pairs, values, lanes, starts, indices, bits, fold, best, ub_bytes;
-  unsigned results;
-  struct result result[RESULTS_MAX];
 };
 
 static void lay_out(struct argmost *arg) {
@@ -74,7 +55,7 @@ static void lay_out(struct argmost *arg) {
   arg->fold = vtile_reserve(&used, LANES * FLOAT_BYTES);
   arg->best = vtile_reserve(&used, LANES * FLOAT_BYTES);
   for (unsigned i = 0; i < arg->results; i++) {
-    struct result *result = &arg->result[i];
+    struct argmost_result *result = &arg->result[i];
     result->column = vtile_reserve(&used, 2 * arg->per_block * FLOAT_BYTES + 2 * BLOCK_BYTES);
     result->converted = result->column;
     if (result->type != DTYPE_FP32)
@@ -90,10 +71,10 @@ static enum vinci_status setup(struct lower_job *job) {
   if (!arg)
     return VINCI_E_NOMEM;
   arg->smallest = func->smallest;
-  arg->result[arg->results++] = (struct result){.tensor = "y", .type = DTYPE_INT32};
+  arg->result[arg->results++] = (struct argmost_result){.tensor = "y", .type = DTYPE_INT32};
   arg->type = lower_get(job, "dtype")->dtype;
   if (func->with_value)
-    arg->result[arg->results++] = (struct result){.tensor = "y1", .type = arg->type};
+    arg->result[arg->results++] = (struct argmost_result){.tensor = "y1", .type = arg->type};
   arg->columns = shape->shape[shape->rank - 1];
   arg->rows = lower_elements(shape->shape, shape->rank - 1);
   if (arg->columns >= 1u << 24)
@@ -101,9 +82,14 @@ static enum vinci_status setup(struct lower_job *job) {
   return VINCI_OK;
 }
 
+/* Whether copies fill up rows with a value. */
+static bool fills_up(const struct vinci_soc *soc) { return select_has(soc, OP_SET_MOV_PAD_VAL); }
+
 static bool candidate(struct lower_job *job, size_t index) {
+  if (!fills_up(job->soc))
+    return argmost_rows_candidate(job, index);
   struct argmost *arg = job->data;
-  uint64_t turns = ceil_div(arg->rows, job->cores), chunk = CHUNK_MAX >> index;
+  uint64_t turns = ceil_div(arg->rows, job->cores), chunk = ARGMOST_CHUNK_MAX >> index;
   if (index > HALVINGS)
     return false;
   chunk = arg->columns <= chunk ? arg->columns : chunk;
@@ -115,7 +101,7 @@ static bool candidate(struct lower_job *job, size_t index) {
 static void take_tiling(const struct lower_job *job, struct argmost *arg) {
   arg->chunk = lower_get(job, "chunk")->size;
   arg->blocks = lower_get(job, "blocks")->size;
-  lay_out(arg);
+  (fills_up(job->soc) ? lay_out : argmost_rows_lay_out)(arg);
 }
 
 static bool cost(struct lower_job *job) {
@@ -123,13 +109,13 @@ static bool cost(struct lower_job *job) {
   const struct vinci_soc *soc = job->soc;
   unsigned cores = soc_core_count(soc, emit_vector_core(soc));
   take_tiling(job, arg);
-  if (!select_has(soc, OP_SET_MOV_PAD_VAL))
-    return lower_refuse(job, "%s has no copies that fill up rows with a value", soc->name);
   if (arg->blocks > cores || arg->blocks > arg->rows)
     return lower_refuse(job, "there are %u cores and %" PRIu64 " rows", cores, arg->rows);
-  if (arg->chunk > CHUNK_MAX || (arg->chunk < arg->columns && arg->chunk % CHUNK_UNIT != 0))
+  if (!fills_up(soc))
+    return argmost_rows_cost(job);
+  if (arg->chunk > ARGMOST_CHUNK_MAX || (arg->chunk < arg->columns && arg->chunk % CHUNK_UNIT != 0))
     return lower_refuse(job, "chunks are whole rows or multiples of %d, up to %d", CHUNK_UNIT,
-                        CHUNK_MAX);
+                        ARGMOST_CHUNK_MAX);
   if (!vtile_ub_holds(job, "a row", arg->ub_bytes))
     return false;
   uint64_t bytes = arg->columns * vtile_bytes(arg->type), result_bytes = 0;
@@ -156,8 +142,7 @@ static bool cost(struct lower_job *job) {
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* What can not win. */
-static double loser(const struct argmost *arg) {
+double argmost_loser(const struct argmost *arg) {
   return arg->smallest ? (double)INFINITY : -(double)INFINITY;
 }
 
@@ -176,7 +161,7 @@ static struct expr put_load(struct emit *e, const struct argmost *arg, struct ex
   emit_handshake(e, PIPE_MTE2, PIPE_V, half);
   /* Up to whole repeats of 64 elements. */
   if (arg->columns % whole != 0)
-    vfill_tail(e, slot, length, whole, arg->type, loser(arg));
+    vfill_tail(e, slot, length, whole, arg->type, argmost_loser(arg));
   return half;
 }
 
@@ -231,7 +216,7 @@ static void put_row(struct emit *e, const struct argmost *arg, struct expr at) {
        F("repeat", 1), W("type", "int32"));
   emit_barrier(e, PIPE_V);
   vunit_convert(&unit, 0, 0, DTYPE_INT32, DTYPE_FP32, EXPR(arg->indices), EXPR(arg->indices));
-  put_fold(e, arg, arg->smallest, loser(arg), arg->values, EXPR(arg->best));
+  put_fold(e, arg, arg->smallest, argmost_loser(arg), arg->values, EXPR(arg->best));
   vmask_count(e, LANES);
   EMIT(e, "vbrcb", F("dst", arg->fold), F("src", arg->best), F("repeat", 1), W("type", "uint32"));
   emit_barrier(e, PIPE_V);
@@ -251,7 +236,7 @@ static void put_row(struct emit *e, const struct argmost *arg, struct expr at) {
 /* What all rows share: where each 64 elements begin, and the lanes that are spread but not used. */
 static void put_start(struct emit *e, const struct argmost *arg) {
   const struct vtable starts = vtable_series(arg->starts, LANES);
-  EMIT(e, "set_mov_pad_val", F("value", vscalar(arg->type, loser(arg))));
+  EMIT(e, "set_mov_pad_val", F("value", vscalar(arg->type, argmost_loser(arg))));
   emit_comment(e, "Where each 64 elements begin.");
   vtables_fill(e, &starts, 1, arg->winners);
   emit_comment(e, "The lanes that are spread but not used.");
@@ -260,17 +245,16 @@ static void put_start(struct emit *e, const struct argmost *arg) {
   emit_barrier(e, PIPE_V);
 }
 
-/* The results of a block's rows. */
-static void put_results(struct emit *e, const struct argmost *arg, struct expr first,
-                        struct expr units) {
-  const struct result *end = arg->result + arg->results;
+void argmost_put_results(struct emit *e, const struct argmost *arg, struct expr first,
+                         struct expr units) {
+  const struct argmost_result *end = arg->result + arg->results;
   struct vunit unit = {.emit = e};
   vmask_count(e, units);
-  for (const struct result *r = arg->result; r < end; r++)
+  for (const struct argmost_result *r = arg->result; r < end; r++)
     if (r->type != DTYPE_FP32)
       vunit_convert(&unit, 0, 0, DTYPE_FP32, r->type, EXPR(r->converted), EXPR(r->column));
   emit_handshake(e, PIPE_V, PIPE_MTE3, OUT_FLAG);
-  for (const struct result *r = arg->result; r < end; r++)
+  for (const struct argmost_result *r = arg->result; r < end; r++)
     vtile_store_run(e, r->type, x_add(x_name(e, r->tensor), x_mul(first, vtile_bytes(r->type))),
                     EXPR(r->converted), units);
 }
@@ -286,12 +270,12 @@ static void put_rows(struct emit *e, const struct argmost *arg) {
   put_chunk(e, arg, row, u, emit_for(e, "c", arg->chunks));
   emit_end(e);
   for (unsigned i = 1; i < arg->results; i++)
-    put_fold(e, arg, arg->smallest, loser(arg), arg->values,
+    put_fold(e, arg, arg->smallest, argmost_loser(arg), arg->values,
              x_add(arg->result[i].column, x_mul(u, FLOAT_BYTES)));
   put_row(e, arg, x_mul(u, FLOAT_BYTES));
   emit_end(e);
   emit_if(e, "any", x_gt(units, 0));
-  put_results(e, arg, first, units);
+  argmost_put_results(e, arg, first, units);
   emit_end(e);
   emit_flags(e, "last", false, PIPE_V, PIPE_MTE2, BUFFERS);
 }
@@ -308,7 +292,7 @@ static void emit(const struct lower_job *job, struct emit *e) {
                 x->rank > 1 ? x->shape : &one, x->rank > 1 ? x->rank - 1 : 1, NULL);
   vkernel_stream(e, arg->ub_bytes, KERNEL_REDUCE);
   emit_plain(e, "set_mask_count");
-  put_rows(e, arg);
+  (fills_up(job->soc) ? put_rows : argmost_rows_put)(e, arg);
 }
 
 /* ---- operators ------------------------------------------------------------------------------- */

@@ -4,11 +4,15 @@
  * rstd and g = dy * gamma, rows of dx are rstd * (g - x' * mean(g * x')), and dgamma sums dy * x'
  * over all rows: each core over its own, then added in device memory. The first core clears
  * dgamma, and all vector cores wait for that before they add, so the kernel is launched on all of
- * them, as the vendor's is. layer_norm_grad has x' = (x - mean) * rstd, takes the mean of g from
- * rows of dx too, and sums dy into dbeta.
+ * them, as the vendor's is. Coupled cores do not wait for each other: there a kernel of its own
+ * clears dgamma before. layer_norm_grad has x' = (x - mean) * rstd, takes the mean of g from rows
+ * of dx too, and sums dy into dbeta.
  */
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
+#include "core/isa/isa.h"
+#include "traces/lower/estimate.h"
+#include "traces/lower/select.h"
 #include "traces/lower/vector/kernel.h"
 #include "traces/lower/vector/rows/rowwise.h"
 
@@ -116,6 +120,8 @@ struct vgrad {
   const struct vstep *steps;
 };
 
+static bool meets(const struct vinci_soc *soc) { return select_has(soc, OP_FFTS_CROSS_CORE_SYNC); }
+
 static bool converts(const struct vgrad *grad) { return grad->type != DTYPE_FP32; }
 
 /* ---- layout --------------------------------------------------------------------------------- */
@@ -173,10 +179,18 @@ static void put_zeros(struct emit *e, uint64_t count, uint64_t address) {
   vfill(e, address, 0, "fp32");
 }
 
+/* Chips that copy whole blocks write those behind the row too: its end would be added twice. */
 static void store_row(struct emit *e, const struct vgrad *grad, const char *name,
                       uint64_t address) {
+  uint64_t bytes = grad->kernel.tile.space.cols * FLOAT_BYTES;
+  if (!select_has(e->soc, OP_COPY_UBUF_TO_GM_ALIGN_B32)) {
+    e->tails = true;
+    EMIT(e, "copy_ubuf_to_gm", F("dst", x_name(e, name)), F("src", address),
+         F("len_burst", ceil_div(bytes, BLOCK_BYTES)));
+    return;
+  }
   EMIT(e, "copy_ubuf_to_gm_align_b32", F("dst", x_name(e, name)), F("src", address),
-       F("len_burst", grad->kernel.tile.space.cols * FLOAT_BYTES));
+       F("len_burst", bytes));
 }
 
 static void store_sums(struct emit *e, const struct vgrad *grad) {
@@ -200,12 +214,14 @@ static void put_start(struct emit *e, const struct vgrad *grad) {
     put_zeros(e, column, grad->address[R_MEAN_SUM]);
     put_zeros(e, grad->pitch, grad->address[R_DBETA]);
   }
-  emit_if(e, "clear", x_eq(x_name(e, "blk"), 0));
-  emit_handshake(e, PIPE_V, PIPE_MTE3, WEIGHT_FLAG);
-  store_sums(e, grad);
-  emit_handshake(e, PIPE_MTE3, PIPE_V, WEIGHT_FLAG);
-  emit_end(e);
-  EMIT(e, "ffts_cross_core_sync", W("pipe", "MTE3"), F("mode", 0), F("id", CLEARED));
+  if (meets(e->soc)) {
+    emit_if(e, "clear", x_eq(x_name(e, "blk"), 0));
+    emit_handshake(e, PIPE_V, PIPE_MTE3, WEIGHT_FLAG);
+    store_sums(e, grad);
+    emit_handshake(e, PIPE_MTE3, PIPE_V, WEIGHT_FLAG);
+    emit_end(e);
+    EMIT(e, "ffts_cross_core_sync", W("pipe", "MTE3"), F("mode", 0), F("id", CLEARED));
+  }
   emit_wait(e, PIPE_MTE2, PIPE_V, WEIGHT_FLAG);
   if (converts(grad))
     vunit_convert(&unit, 0, 0, grad->type, DTYPE_FP32, EXPR(grad->address[R_GAMMA]),
@@ -261,11 +277,21 @@ static void compute(struct emit *e, struct vkernel *kernel) {
 /* Once dgamma and dbeta are clear, every core adds its sums. */
 static void put_sums(struct emit *e, const struct vgrad *grad) {
   emit_handshake(e, PIPE_V, PIPE_MTE3, WEIGHT_FLAG);
-  EMIT(e, "wait_flag_dev", F("id", CLEARED));
+  if (meets(e->soc))
+    EMIT(e, "wait_flag_dev", F("id", CLEARED));
   emit_plain(e, "set_atomic_add");
   emit_plain(e, "set_atomic_f32");
   store_sums(e, grad);
   emit_plain(e, "set_atomic_none");
+}
+
+static void sum_tensors(struct emit *e, const struct vkernel *kernel, enum tensor_io io) {
+  const struct lower_value *shape = lower_get(kernel->job, "shape");
+  unsigned axes = (unsigned)lower_get(kernel->job, "axes")->size;
+  const uint64_t *last = shape->shape + shape->rank - axes;
+  emit_tensor(e, "dgamma", DTYPE_FP32, io, last, axes, NULL);
+  if (((const struct vgrad *)kernel)->centred)
+    emit_tensor(e, "dbeta", DTYPE_FP32, io, last, axes, NULL);
 }
 
 static void tensors(struct emit *e, struct vkernel *kernel) {
@@ -280,9 +306,21 @@ static void tensors(struct emit *e, struct vkernel *kernel) {
     emit_vector(e, "mean", DTYPE_FP32, TENSOR_IN, kernel->tile.space.rows);
   emit_tensor(e, "gamma", grad->type, TENSOR_IN, last, axes, NULL);
   emit_tensor(e, "dx", grad->type, TENSOR_OUT, shape->shape, shape->rank, NULL);
-  emit_tensor(e, "dgamma", DTYPE_FP32, TENSOR_OUT, last, axes, NULL);
+  sum_tensors(e, kernel, meets(e->soc) ? TENSOR_OUT : TENSOR_INOUT);
+}
+
+/* A kernel before, of one core: dgamma and dbeta begin with 0. */
+static void put_clear(struct emit *e, struct vkernel *kernel) {
+  const struct vgrad *grad = (const struct vgrad *)kernel;
+  emit_kernel(e, "clear_sums", 1);
+  sum_tensors(e, kernel, TENSOR_OUT);
+  vkernel_stream(e, kernel->tile.ub_bytes, KERNEL_NORM);
+  emit_plain(e, "set_mask_count");
+  put_zeros(e, grad->pitch, grad->address[R_DGAMMA]);
   if (grad->centred)
-    emit_tensor(e, "dbeta", DTYPE_FP32, TENSOR_OUT, last, axes, NULL);
+    put_zeros(e, grad->pitch, grad->address[R_DBETA]);
+  emit_handshake(e, PIPE_V, PIPE_MTE3, WEIGHT_FLAG);
+  store_sums(e, grad);
 }
 
 static void put_rows(struct emit *e, struct vkernel *kernel) {
@@ -321,8 +359,6 @@ static enum vinci_status setup(struct lower_job *job) {
     return VINCI_E_NOMEM;
   if (axes > shape->rank)
     return lower_error(job, "the rank of x is only %u", shape->rank);
-  if (job->soc->arch == ARCH_C100 || job->soc->arch == ARCH_M200)
-    return lower_error(job, "not for %s: no signals between its cores", arch_name(job->soc->arch));
   unsigned rows = shape->rank - (unsigned)axes;
   struct vkernel *kernel = &grad->kernel;
   grad->centred = ((const struct norm_grad *)job->op->spec)->centred;
@@ -333,7 +369,7 @@ static enum vinci_status setup(struct lower_job *job) {
   set_rows(grad);
   kernel->element_bytes = vtile_bytes(grad->type);
   kernel->code = KERNEL_NORM;
-  kernel->launched = soc_core_count(job->soc, CORE_AIV);
+  kernel->launched = meets(job->soc) ? soc_core_count(job->soc, CORE_AIV) : 0;
   const struct vtile_space *space = &kernel->tile.space;
   kernel->in[0] = &grad->dy;
   kernel->in[1] = &grad->x;
@@ -365,7 +401,27 @@ static bool call_layer(struct lower_call *call) {
   return from_gradient(call, 4);
 }
 
-static const struct lower_template template = VKERNEL_TEMPLATE(setup);
+/* The launch and start of the kernel that clears count too. */
+static bool cost(struct lower_job *job) {
+  if (!vkernel_cost(job))
+    return false;
+  if (!meets(job->soc))
+    job->cost.total_cycles += launch_spread_cycles(job->soc, emit_vector_core(job->soc), 1) +
+                              estimate_start(job->soc, KERNEL_NORM, 1);
+  return true;
+}
+
+static void emit(const struct lower_job *job, struct emit *e) {
+  struct vkernel *kernel = job->data;
+  if (!meets(job->soc)) {
+    e->shared = true;
+    vtile_settle(job, &kernel->tile);
+    put_clear(e, kernel);
+  }
+  vkernel_emit(job, e);
+}
+
+static const struct lower_template template = {setup, vkernel_candidate, cost, emit};
 #define NORM_GRAD(id, vendor, summary, call, ...)                                                  \
   LOWER_OPERATOR(id, vendor, summary, keys, &template, (&(const struct norm_grad){__VA_ARGS__}),   \
                  call)

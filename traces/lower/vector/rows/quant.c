@@ -6,6 +6,7 @@
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
 #include "traces/lower/vector/kernel.h"
+#include "traces/lower/vector/rows/column.h"
 #include "traces/lower/vector/rows/rowwise.h"
 
 enum { FLOAT_BYTES = 4, SPREAD_ROWS = 8, LARGEST = 127 };
@@ -63,9 +64,8 @@ static bool walks(struct lower_job *job, const struct vkernel *kernel) {
 static bool work(struct lower_job *job, const struct vkernel *kernel, struct vtile_work *work) {
   const struct vquant *quant = (const struct vquant *)kernel;
   const struct vtile *tile = &kernel->tile;
-  const struct vtile_operand scales = {
-      .name = "scale", .dtype = DTYPE_FP32, .row_stride = 1, .whole = true};
-  if (!vtile_stores(job, tile, &scales) || !vtile_stores(job, tile, &quant->y))
+  if (!vcolumn_stores(job, tile, tile->rows * quant->pitch * FLOAT_BYTES) ||
+      !vtile_stores(job, tile, &quant->y))
     return false;
   work->out_bytes += kernel->tile.rows * FLOAT_BYTES;
   work->out_copies++;
@@ -102,8 +102,7 @@ static void store(struct emit *e, struct vkernel *kernel) {
   const struct vquant *quant = (struct vquant *)kernel;
   const struct vtile *tile = &kernel->tile;
   vtile_store(e, tile, &quant->y);
-  vtile_store_run(e, DTYPE_FP32, x_add(x_name(e, "scale"), x_mul(tile->row, FLOAT_BYTES)),
-                  x_add(tile->slot, quant->scale), tile->n_rows);
+  vcolumn_store(e, tile, "scale", quant->scale);
 }
 
 static void tensors(struct emit *e, struct vkernel *kernel) {
@@ -112,6 +111,7 @@ static void tensors(struct emit *e, struct vkernel *kernel) {
   emit_tensor(e, "x", quant->type, TENSOR_IN, shape->shape, shape->rank, NULL);
   emit_tensor(e, "y", DTYPE_INT8, TENSOR_OUT, shape->shape, shape->rank, NULL);
   emit_vector(e, "scale", DTYPE_FP32, TENSOR_OUT, kernel->tile.space.rows);
+  vcolumn_tensor(e, &kernel->tile);
 }
 
 /* A pitch that bytes ask for may be more than copies of x pad; columns are spread 8 rows at a time,
@@ -125,12 +125,14 @@ static void put_rows(struct emit *e, struct vkernel *kernel) {
   vmask_count(e, round_up(kernel->tile.rows, SPREAD_ROWS));
   vfill(e, quant->address[T1], 0, "fp32");
   vkernel_tiles(e, kernel);
+  vcolumn_end(e, &kernel->tile, "scale", quant->address[T0]);
 }
 
 static enum vinci_status setup(struct lower_job *job) {
   static const struct vkernel_kind kind = {.halvings = 4,
                                            .whole_rows = true,
                                            .lay_out = lay_out,
+                                           .split = vcolumn_split,
                                            .walks = walks,
                                            .work = work,
                                            .tensors = tensors,

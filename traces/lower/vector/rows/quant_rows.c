@@ -10,6 +10,7 @@
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
 #include "traces/lower/vector/kernel.h"
+#include "traces/lower/vector/rows/column.h"
 #include "traces/lower/vector/rows/norm.h"
 #include "traces/lower/vector/rows/rowwise.h"
 
@@ -113,6 +114,8 @@ static bool work(struct lower_job *job, const struct vkernel *kernel, struct vti
   rowwise_count_plain(job->soc, tile, x->pitch, x->func->inputs, work);
   rowwise_count(job->soc, tile, x->pitch, x->func->steps, work);
   if (!x->func->fixed) {
+    if (!vcolumn_stores(job, tile, tile->rows * x->pitch * FLOAT_BYTES))
+      return false;
     rowwise_count(job->soc, tile, x->pitch, dynamic_steps, work);
     work->out_bytes += tile->rows * FLOAT_BYTES;
     work->out_copies++;
@@ -204,8 +207,7 @@ static void store(struct emit *e, struct vkernel *kernel) {
   if (x->func->sum)
     vtile_store(e, tile, &x->sum);
   if (!x->func->fixed)
-    vtile_store_run(e, DTYPE_FP32, x_add(x_name(e, "scale"), x_mul(tile->row, FLOAT_BYTES)),
-                    x_add(tile->slot, x->scale), tile->n_rows);
+    vcolumn_store(e, tile, "scale", x->scale);
 }
 
 static void load(struct emit *e, struct vkernel *kernel) {
@@ -236,6 +238,8 @@ static void put_rows(struct emit *e, struct vkernel *kernel) {
   emit_barrier(e, PIPE_ALL);
   put_weights(e, x);
   vkernel_tiles(e, kernel);
+  if (!x->func->fixed)
+    vcolumn_end(e, &kernel->tile, "scale", x->address[T0]);
 }
 
 static void tensors(struct emit *e, struct vkernel *kernel) {
@@ -255,8 +259,10 @@ static void tensors(struct emit *e, struct vkernel *kernel) {
   emit_tensor(e, "y", DTYPE_INT8, TENSOR_OUT, out, shape->rank, NULL);
   if (func->sum)
     emit_tensor(e, "y1", x->type, TENSOR_OUT, out, shape->rank, NULL);
-  if (!func->fixed)
-    emit_vector(e, "scale", DTYPE_FP32, TENSOR_OUT, kernel->tile.space.rows);
+  if (func->fixed)
+    return;
+  emit_vector(e, "scale", DTYPE_FP32, TENSOR_OUT, kernel->tile.space.rows);
+  vcolumn_tensor(e, &kernel->tile);
 }
 
 /* ---- operators ------------------------------------------------------------------------------- */
@@ -295,6 +301,7 @@ static enum vinci_status setup(struct lower_job *job) {
   static const struct vkernel_kind kind = {.halvings = 4,
                                            .whole_rows = true,
                                            .lay_out = lay_out,
+                                           .split = vcolumn_split,
                                            .walks = walks,
                                            .work = work,
                                            .tensors = tensors,
