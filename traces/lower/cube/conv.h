@@ -44,7 +44,17 @@ enum conv_key {
   CONV_KEYS
 };
 
+/*
+ * Tiling keys of convolutions alone, in front of MATMUL_SPLIT_ROW. The default never takes but the
+ * first word of each; tuners do.
+ */
+enum conv_knob { CONV_EARLY, CONV_KNOBS };
+
 /* clang-format off */
+#define CONV_KNOB_ROWS(first_)                                                                     \
+  [(first_) + CONV_EARLY] = {"early", LOWER_WORD, NULL, "0|1",                                     \
+                   "1: a core reads 32 bytes ahead of the scalar work of its start, so that the "  \
+                   "wait of its first read is over when the panels come", true}
 #define CONV_KEY_ROWS(types, types_text, out_types, out_default, out_text)                         \
   [CONV_N] = {"n", LOWER_SIZE, "1", NULL, "images"},                                               \
   [CONV_C] = {"c", LOWER_SIZE, NULL, NULL, "channels of the map"},                                 \
@@ -98,6 +108,11 @@ VINCI_MUST_CHECK enum vinci_status conv_shape(struct lower_job *job, const struc
 VINCI_MUST_CHECK enum vinci_status conv_start(struct lower_job *job, const struct matmul *names,
                                               struct conv **conv);
 void conv_finish(struct lower_job *job);
+/* A tiling key of convolutions alone. */
+static inline struct lower_value *conv_knob(struct lower_job *job, enum conv_knob knob) {
+  const struct matmul *mm = job->data;
+  return &job->value[mm->first_key - 1 - CONV_KNOBS + knob];
+}
 bool conv_candidate(struct lower_job *job, size_t index);
 
 /*

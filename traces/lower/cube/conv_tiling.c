@@ -100,6 +100,12 @@ static uint64_t room_of(const struct lower_job *job, uint64_t points, uint64_t b
   return left_of(room, matmul_residual_l1_bytes(mm, points, bn));
 }
 
+/* What the vendor's library does of what knobs choose among. */
+static void put_knobs(struct lower_job *job) {
+  for (unsigned knob = 0; knob < CONV_KNOBS; knob++)
+    *conv_knob(job, knob) = (struct lower_value){.present = true};
+}
+
 /* ---- parts of k ---- */
 
 static const uint16_t part_points[] = {256, 128, 64, 32}, part_channels[] = {256, 128, 64, 32};
@@ -123,6 +129,7 @@ static bool part_candidate(struct lower_job *job, size_t index) {
   const uint64_t tile[3] = {points, step_of(job->soc, mm, points, bn, panel), bn};
   matmul_set_tiling(job, tile, panel, panel, RESIDENT_NONE);
   *matmul_key(job, MATMUL_SPLIT) = matmul_size(split);
+  put_knobs(job);
   matmul_key(job, MATMUL_CORES)->size = matmul_cores(job->soc);
   return true;
 }
@@ -160,6 +167,7 @@ bool conv_candidate(struct lower_job *job, size_t index) {
   const uint64_t tile[3] = {points, step_of(job->soc, mm, points, bn, panel), bn};
   matmul_set_tiling(job, tile, ka, kb, resident);
   *matmul_key(job, MATMUL_SPLIT) = matmul_size(1);
+  put_knobs(job);
   share_images(job);
   return true;
 }

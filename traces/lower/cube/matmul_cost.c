@@ -336,6 +336,12 @@ static uint64_t cycles_with_vectors(const struct vinci_soc *soc, const struct ma
   return launch + max_u64(cube + vectors / blocks, vectors + cube / blocks);
 }
 
+/* The wait of first reads, as far as it passes while the scalar unit works. */
+static uint64_t early_read_cycles(const struct vinci_soc *soc, const struct matmul_tiling *t) {
+  uint64_t wait = estimate_first_read(soc, t->cores);
+  return t->early ? min_u64(wait, (uint64_t)soc->kernel[KERNEL_CONV].head_cycles) : 0;
+}
+
 bool matmul_cost(struct lower_job *job) {
   const struct matmul *mm = job->data;
   const struct vinci_soc *soc = job->soc;
@@ -361,6 +367,7 @@ bool matmul_cost(struct lower_job *job) {
   fill_gm_pipes(job, &t, &line);
   cost->total_cycles =
       is_plain(mm) ? product_cycles(job, &t, &line) : cube_total_cycles(job, &t, &line);
+  cost->total_cycles -= early_read_cycles(soc, &t);
   if (t.split > 1)
     cost->total_cycles += matmul_split_cycles(soc, mm, &t);
   if (mm->vectors) {
