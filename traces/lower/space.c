@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/arith.h"
 #include "core/base/diag.h"
 #include "core/base/digest.h"
 #include "traces/lower/choice.h"
@@ -332,9 +333,11 @@ static void add_neighbours(struct vinci_space *space, struct lower_job *job, uin
   }
 }
 
+/* However many schedules the lowering chooses from: half of `most` at least are others. */
 static void close_space(struct vinci_space *space, size_t most) {
   struct lower_job job = space->job;
   struct frontier frontier = {0};
+  most = max_u64(most, space->count + most / 2);
   for (size_t i = 0; i < space->count; i++)
     push(space, &frontier, (uint32_t)i);
   while (!space->no_memory && frontier.count > 0 && space->count < most)
