@@ -197,15 +197,47 @@ static uint64_t cost_digest(const struct lower_cost *cost) {
   return digest_bytes(DIGEST_SEED, numbers, sizeof numbers);
 }
 
+/* What a schedule is ranked by. */
+static uint64_t rank_cycles(const struct lower_cost *cost) {
+  return cost->closer_cycles ? cost->closer_cycles : cost->total_cycles;
+}
+
+/* SIZE_MAX: without memory. */
+static size_t add_known(struct vinci_space *space, const struct lower_job *job,
+                        const uint16_t *choice) {
+  size_t added = add_point(space, choice, rank_cycles(&job->cost));
+  if (added != SIZE_MAX)
+    space->point[added].cost = cost_digest(&job->cost);
+  return added;
+}
+
 static bool add_schedule(struct lower_job *job, void *context) {
   struct vinci_space *space = context;
   uint16_t choice[SPACE_KNOBS_MAX];
-  if (!has_form(space, job) || !take_point(space, job, choice))
+  if (!has_form(space, job) || !take_point(space, job, choice) || job->cost.wasteful)
     return true;
-  size_t added = add_point(space, choice, job->cost.total_cycles);
-  if (added != SIZE_MAX)
-    space->point[added].cost = cost_digest(&job->cost);
-  return added != SIZE_MAX;
+  return add_known(space, job, choice) != SIZE_MAX;
+}
+
+/* The schedules so far, each with the other words of keys that the default leaves alone. */
+static void add_words(struct vinci_space *space, size_t k) {
+  struct lower_job job = space->job;
+  size_t count = space->count;
+  if (!key_of(space, &space->knob[k])->for_tuners)
+    return;
+  for (size_t i = 0; i < count; i++)
+    for (size_t word = 0; !space->no_memory && word < space->knob[k].count; word++) {
+      uint16_t choice[SPACE_KNOBS_MAX];
+      memcpy(choice, space->point[i].choice, sizeof choice);
+      choice[k] = (uint16_t)word;
+      if (is_known(space, choice))
+        continue;
+      put_point(space, choice, &job);
+      job.cost = (struct lower_cost){0};
+      job.enough_cycles = UINT64_MAX;
+      if (job.op->template->cost(&job))
+        (void)add_known(space, &job, choice);
+    }
 }
 
 /*
@@ -320,13 +352,12 @@ static void add_neighbours(struct vinci_space *space, struct lower_job *job, uin
       put_point(space, choice, job);
       job->cost = (struct lower_cost){0};
       job->enough_cycles = UINT64_MAX;
-      if (!job->op->template->cost(job) || has_idle_cores(space, job) ||
+      if (!job->op->template->cost(job) || job->cost.wasteful || has_idle_cores(space, job) ||
           is_symmetric(space, job, point))
         continue;
-      size_t added = add_point(space, choice, job->cost.total_cycles);
+      size_t added = add_known(space, job, choice);
       if (added == SIZE_MAX)
         return;
-      space->point[added].cost = cost_digest(&job->cost);
       push(space, frontier, (uint32_t)added);
     }
     choice[k] = own;
@@ -387,7 +418,9 @@ static enum vinci_status fill(struct vinci_space *space, struct lower_job *chose
     space->no_memory = true;
   uint16_t choice[SPACE_KNOBS_MAX];
   if (!space->no_memory && take_point(space, chosen, choice))
-    space->chosen = add_point(space, choice, chosen->cost.total_cycles);
+    space->chosen = add_known(space, chosen, choice);
+  for (size_t k = 0; k < space->knob_count; k++)
+    add_words(space, k);
   if (!space->no_memory)
     close_space(space, most ? most : DEFAULT_MOST);
   job->diag = NULL;

@@ -52,9 +52,10 @@ enum conv_knob { CONV_EARLY, CONV_KNOBS };
 
 /* clang-format off */
 #define CONV_KNOB_ROWS(first_)                                                                     \
-  [(first_) + CONV_EARLY] = {"early", LOWER_WORD, NULL, "0|1",                                     \
-                   "1: a core reads 32 bytes ahead of the scalar work of its start, so that the "  \
-                   "wait of its first read is over when the panels come", true}
+  [(first_) + CONV_EARLY] = {                                                                      \
+      .name = "early", .kind = LOWER_WORD, .choices = "0|1", .tiling = true, .for_tuners = true,   \
+      .text = "1: a core reads 32 bytes ahead of the scalar work of its start, so that the wait "  \
+              "of its first read is over when the panels come"}
 #define CONV_KEY_ROWS(types, types_text, out_types, out_default, out_text)                         \
   [CONV_N] = {"n", LOWER_SIZE, "1", NULL, "images"},                                               \
   [CONV_C] = {"c", LOWER_SIZE, NULL, NULL, "channels of the map"},                                 \

@@ -53,7 +53,7 @@ enum matmul_key {
   {"panel", LOWER_SHAPE, NULL, NULL, panel_text, true},                                            \
   {"resident", LOWER_WORD, NULL, "none|a|b", resident_text, true},                                 \
   {"band", LOWER_SIZE, NULL, NULL, "rows of blocks that the cores walk through together", true},   \
-  {"cores", LOWER_SIZE, NULL, NULL, "cores to use", true, false, true}
+  {"cores", LOWER_SIZE, NULL, NULL, "cores to use", true, false, true, false}
 #define MATMUL_SPLIT_ROW                                                                           \
   {"split", LOWER_SIZE, NULL, NULL,                                                                \
    "parts of k that cores compute side by side and add up at the end", true}

@@ -342,6 +342,12 @@ static uint64_t early_read_cycles(const struct vinci_soc *soc, const struct matm
   return t->early ? min_u64(wait, (uint64_t)soc->kernel[KERNEL_CONV].head_cycles) : 0;
 }
 
+/* Whether panels are deeper than all of k, and than whole panels of the other operand need. */
+static bool is_wasteful(const struct matmul *mm, const struct matmul_tiling *t) {
+  uint64_t all = mm->conv ? mm->k : round_up(mm->k, t->bk);
+  return t->inner_k > all || t->outer_k > round_up(all, t->inner_k);
+}
+
 bool matmul_cost(struct lower_job *job) {
   const struct matmul *mm = job->data;
   const struct vinci_soc *soc = job->soc;
@@ -365,9 +371,13 @@ bool matmul_cost(struct lower_job *job) {
                            .is_cut = mm->m % t.rows || mm->n % t.bn,
                            .block_start = (uint64_t)soc->cube_startup_mcycles / MILLI};
   fill_gm_pipes(job, &t, &line);
+  cost->wasteful = is_wasteful(mm, &t);
   cost->total_cycles =
       is_plain(mm) ? product_cycles(job, &t, &line) : cube_total_cycles(job, &t, &line);
   cost->total_cycles -= early_read_cycles(soc, &t);
+  if (mm->conv)
+    cost->closer_cycles = product_cycles(job, &t, &line) - early_read_cycles(soc, &t) +
+                          (t.split > 1 ? matmul_split_cycles(soc, mm, &t) : 0);
   if (t.split > 1)
     cost->total_cycles += matmul_split_cycles(soc, mm, &t);
   if (mm->vectors) {
