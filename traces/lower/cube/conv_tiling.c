@@ -106,6 +106,17 @@ static void put_knobs(struct lower_job *job) {
     *conv_knob(job, knob) = (struct lower_value){.present = true};
 }
 
+/* The copy tells the distance of rows in elements, in 16 bits. */
+bool conv_rows_fit(struct lower_job *job) {
+  const struct matmul *mm = job->data;
+  const struct conv *conv = mm->conv;
+  uint64_t weights = round_up(mm->n, FRACTAL_ROWS) * mm->c0;
+  if (mm->coupled || conv->gradient || conv->block != mm->c0)
+    return lower_refuse(job, "copies=rows is for maps in NC1HWC0, forward, and for cube cores");
+  return max_u64(conv_map_blocks(conv) * mm->c0, weights) <= UINT16_MAX ||
+         lower_refuse(job, "blocks of channels are too far apart for copies=rows");
+}
+
 /* ---- parts of k ---- */
 
 static const uint16_t part_points[] = {256, 128, 64, 32}, part_channels[] = {256, 128, 64, 32};

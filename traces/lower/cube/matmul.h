@@ -116,6 +116,7 @@ struct matmul_tiling {
   uint64_t band;  /* rows of blocks that cores walk together; 0 with a resident operand */
   uint64_t cores;
   bool early; /* of a convolution: a read ahead of the scalar work of the kernel's start */
+  bool by_rows; /* of a convolution: panels come with the copy for rows of matrices */
   bool a_outer;
   uint64_t outer_slots; /* panels of the outer operand in L1; of the inner one there are two */
   uint64_t outer_k, inner_k;

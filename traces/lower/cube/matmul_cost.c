@@ -208,6 +208,16 @@ static uint64_t a_bytes(const struct matmul *mm, uint64_t k) {
   return conv ? conv->c1 * conv->h * conv->w * conv->point_bytes : mm->m * k * mm->element_bytes;
 }
 
+/* A block of channels of a panel as a row. */
+static void as_rows(const struct matmul *mm, const struct matmul_tiling *t, bool is_a,
+                    struct load *load) {
+  const struct conv *conv = mm->conv;
+  uint64_t blocks = is_a ? conv_rows(conv, t->rows) * conv->w : min_u64(t->bn, mm->n);
+  load->nz = false;
+  load->row = blocks * BLOCK_BYTES;
+  load->stride = (is_a ? conv_map_blocks(conv) : round_up(mm->n, FRACTAL_ROWS)) * BLOCK_BYTES;
+}
+
 /* B comes from vector cores, of bytes, and is in L2. */
 static bool is_made(const struct matmul *mm) { return mm->vectors && mm->vectors->make_b; }
 
@@ -232,6 +242,8 @@ static uint64_t operand_cycles(const struct lower_job *job, const struct matmul_
       .run = copies.run_bytes,
       .nz = (is_a ? mm->nz_a : mm->nz_b) || copies.way == COPY_BY_COLUMN,
   };
+  if (t->by_rows)
+    as_rows(mm, t, is_a, &load);
   uint64_t cycles = load_cycles(job->soc, &load, t->cores);
   /* Nothing of the first panel is in L2. */
   load.copies = copies.count;

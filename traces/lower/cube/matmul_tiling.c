@@ -169,6 +169,7 @@ bool matmul_tiling(struct lower_job *job, struct matmul_tiling *t) {
   if (mm->conv) { /* blocks may be whole rows of the result */
     t->bm = round_up(t->bm, FRACTAL_ROWS);
     t->early = conv_knob(job, CONV_EARLY)->word;
+    t->by_rows = conv_knob(job, CONV_COPIES)->word;
   }
   if ((t->split > 1 && !matmul_split_fits(job, t)) || !matmul_fits_l0(job, mm, t) ||
       !split_panels(job, mm, t) || (mm->coupled && !matmul_coupled_fits(job, t)))
@@ -177,6 +178,8 @@ bool matmul_tiling(struct lower_job *job, struct matmul_tiling *t) {
     return false;
   if (mm->conv && !is_one_copy(mm->conv, mm, t))
     return lower_refuse(job, "panels are too deep for one copy");
+  if (t->by_rows && !conv_rows_fit(job))
+    return false;
   if (!mm->conv && (t->ka > L1_ROW_MAX || t->kb > L1_ROW_MAX))
     return lower_refuse(job, "panels are deeper than %d", L1_ROW_MAX);
   t->mt = ceil_div(mm->m, t->rows);
