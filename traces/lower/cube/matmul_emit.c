@@ -88,7 +88,7 @@ static void fill_l1(const struct writer *w) {
     emit_barrier(e, PIPE_MTE2);
 }
 
-/* The first read of a core waits for those of all others; the scalar unit need not wait for it. */
+/* The wait of the first read of a core may pass while the scalar unit works. */
 static void start(const struct writer *w) {
   struct emit *e = w->e;
   enum kernel_code code = w->mm->conv ? KERNEL_CONV : KERNEL_CUBE;
