@@ -30,7 +30,7 @@ best() { sed -n 's/^Best  *\([0-9]*\) cycles *[-+0-9.]* %  \(.*\)/\1 \2/p' "$wor
 # Whether a journal has N lines, or the search $pid has ended, as it may on a fast host.
 has_lines() { has_ended "$pid" || [ "$(wc -l <"$1")" -ge "$2" ]; }
 
-plan 22
+plan 23
 
 # ---- truth: each schedule of a space by a run of its own ----
 
@@ -48,6 +48,11 @@ report "the best of all schedules is the best of single runs" \
 tune matmul m=20 k=24 n=40 --strategy=exhaustive --schedules=200 --memory=flat --robust=0
 report "every schedule of a space compiles and runs" \
   "$(expect 0 "" "200 evaluations")$(grep 'without an answer' "$work/out")"
+
+# A key that is given is an argument, and would be there twice if schedules had it too.
+tune matmul m=20 k=24 n=40 resident=a --strategy=exhaustive --schedules=40 --memory=flat --robust=0
+report "keys that are given stay" "$(expect 0 "" "evaluations")$(grep -e 'without an answer' \
+  -e '^Best.*resident' "$work/out")$(best | grep -q '^[1-9][0-9]* ' || echo 'no best')"
 
 tune $small --space --schedules=3 && rows=$(wc -l <"$work/out")
 report "a space holds what the lowering chooses from, however few are asked for" \

@@ -491,5 +491,8 @@ void vinci_space_schedule(const vinci_space *space, size_t index, char *text, si
   struct lower_job job = space->job;
   struct vinci_tiling tiling;
   put_point(space, space->point[index].choice, &job);
+  /* Callers put the schedule behind the arguments, which have the keys that were given. */
+  for (size_t i = 0; i < job.op->key_count; i++)
+    job.value[i].present &= !job.value[i].given;
   lower_fill_tiling(&job, text, size, &tiling);
 }

@@ -115,7 +115,7 @@ struct matmul_tiling {
   uint64_t k;     /* of the longest part */
   uint64_t band;  /* rows of blocks that cores walk together; 0 with a resident operand */
   uint64_t cores;
-  bool early; /* of a convolution: a read ahead of the scalar work of the kernel's start */
+  bool early;   /* of a convolution: a read ahead of the scalar work of the kernel's start */
   bool by_rows; /* of a convolution: panels come with the copy for rows of matrices */
   bool a_outer;
   uint64_t outer_slots; /* panels of the outer operand in L1; of the inner one there are two */
