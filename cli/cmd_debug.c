@@ -98,6 +98,8 @@ static enum vinci_status load(const struct debug_settings *settings, const struc
 static enum vinci_status execute(const struct debug_settings *settings, struct session *session,
                                  struct vinci_diag *diag) {
   enum vinci_status status = VINCI_OK;
+  if (debug_follows_data(session->debug))
+    printf("the trace follows the values: times are those of these data\n");
   for (size_t i = 0; status == VINCI_OK && !session->quit && i < settings->files.count; i++)
     status = input_file(session, settings->files.items[i], diag);
   for (size_t i = 0; status == VINCI_OK && !session->quit && i < settings->evals.count; i++)

@@ -164,6 +164,7 @@ libvinci_core_la_SOURCES += \
 	core/check/check_order.c \
 	core/check/check_order.h \
 	core/check/check_race.c \
+	core/check/check_read.c \
 	core/check/check_run.h \
 	core/check/check_shadow.c \
 	core/check/check_shadow.h \
@@ -173,6 +174,8 @@ libvinci_core_la_SOURCES += \
 # debug/: runs that stop between events, with the values of the moment. Includes sim and machine.
 libvinci_core_la_SOURCES += \
 	core/debug/debug.c \
+	core/debug/slots.c \
+	core/debug/slots.h \
 	core/debug/debug.h
 
 # graph/: networks: tensors, nodes, lifetimes, memory plans. Includes chip.

@@ -148,6 +148,8 @@ dist_networks_DATA = \
 	scripts/experiments/networks/build.lua \
 	scripts/experiments/networks/classic.lua \
 	scripts/experiments/networks/encoder.lua \
+	scripts/experiments/networks/erfnet.lua \
+	scripts/experiments/networks/llama.lua \
 	scripts/experiments/networks/mobile.lua \
 	scripts/experiments/networks/residual.lua
 effectsdir = $(experimentsdir)/effects

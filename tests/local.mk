@@ -10,6 +10,7 @@ unit_tests = \
 	tests/check/test_check_memory \
 	tests/check/test_check_race \
 	tests/check/test_check_random \
+	tests/check/test_check_read \
 	tests/check/test_mutate \
 	tests/cli/test_ops_journal \
 	tests/core/test_arch \
@@ -295,6 +296,7 @@ dist_noinst_DATA += \
 	tests/mutate/add_single.csv \
 	tests/mutate/atomic.csv \
 	tests/mutate/chain.csv \
+	tests/mutate/follow.csv \
 	tests/mutate/matmul.csv \
 	tests/mutate/mixed.csv \
 	tests/mutate/mixed_atomic.csv \
@@ -406,7 +408,7 @@ bench-counts: vinci$(EXEEXT)
 	  $(srcdir)/tests/bench/counts.csv $(COUNTS)
 .PHONY: bench-counts
 dist_noinst_SCRIPTS += tests/bench/bench_net.sh
-dist_noinst_DATA += tests/bench/counts.csv tests/bench/counts.py tests/bench/resnet50.csv tests/bench/resnet50.py
+dist_noinst_DATA += tests/tuning/networks.sh tests/bench/counts.csv tests/bench/counts.py tests/bench/resnet50.csv tests/bench/resnet50.py
 
 # ---- make regret: how much longer chosen tilings take than the best of their spaces ----
 # Fails beyond the limits of tests/regret/cases.def. REGRET="--only=matmul,add --most=200" asks more
@@ -420,15 +422,14 @@ regret: tests/regret/regret$(EXEEXT)
 CLEANFILES += tests/regret/regret$(EXEEXT)
 
 # ---- make tuning: what searches reach against the best of all schedules of a space ----
-# A few spaces in seconds; FULL=1: all of tests/tuning/cases.def, then the products of ResNet-50 tuned for
-# at most five minutes. TUNING="--most=500 --seeds=3" asks for other spaces.
+# A few spaces in seconds; FULL=1: all of tests/tuning/cases.def, then the operators of some networks.
+# TUNING="--most=500 --seeds=3" asks for other spaces.
 EXTRA_PROGRAMS += tests/tuning/tuning
 tests_tuning_tuning_SOURCES = tests/tuning/tuning.c tests/tuning/cases.def
 tests_tuning_tuning_LDADD = libvinci_internal.la
 tuning: tests/tuning/tuning$(EXEEXT) vinci$(EXEEXT)
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) tests/tuning/tuning$(EXEEXT) $(if $(FULL),--full) $(TUNING) || exit 1; \
-	test -z "$(FULL)" || ./vinci$(EXEEXT) tune --ops=$(srcdir)/tests/bench/resnet50.csv -s Ascend910B4 --robust=0 \
-	  --seconds=280
+	test -z "$(FULL)" || $(SHELL) $(srcdir)/tests/tuning/networks.sh
 .PHONY: tuning
 CLEANFILES += tests/tuning/tuning$(EXEEXT)
 
@@ -476,7 +477,7 @@ accuracy: $(accuracy_programs)
 	done; exit $$status
 .PHONY: accuracy
 # The table of expected errors that reports tell: its head stays, its rows are written anew.
-expected_table = $(srcdir)/traces/export/expected.def
+expected_table = $(srcdir)/traces/export/report/expected.def
 expected-errors: tests/accuracy/accuracy_ops
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) \
 	sed -n '1,/clang-format off/p' $(expected_table) >expected.def.new && \
@@ -498,6 +499,8 @@ dist_noinst_DATA += \
 	tests/source/programs.py \
 	tests/values/coverage.py \
 	tests/values/cube.py \
+	tests/values/detect.py \
+	tests/values/detect_net.py \
 	tests/values/engines.py \
 	tests/values/found.py \
 	tests/values/fused.py \

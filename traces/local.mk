@@ -3,50 +3,50 @@
 
 noinst_LTLIBRARIES += libvinci_traces.la
 libvinci_traces_la_SOURCES = \
-	traces/export/advice.def \
-	traces/export/arrows.c \
-	traces/export/chrome.c \
-	traces/export/csv.c \
-	traces/export/csv.h \
-	traces/export/csv_cells.c \
-	traces/export/critical.c \
-	traces/export/csv_columns.c \
-	traces/export/exe.c \
-	traces/export/expected.c \
-	traces/export/expected.def \
-	traces/export/expected.h \
 	traces/export/export.h \
-	traces/export/findings.c \
 	traces/export/folder.c \
-	traces/export/hotspots.c \
 	traces/export/json.c \
-	traces/export/lanes.c \
-	traces/export/lanes.h \
-	traces/export/opprof.c \
-	traces/export/opprof.h \
-	traces/export/perfetto.c \
-	traces/export/perfetto.h \
-	traces/export/perfetto_fields.h \
-	traces/export/perfetto_packets.c \
-	traces/export/report.c \
-	traces/export/report.h \
-	traces/export/report_hotspots.c \
-	traces/export/report_memory.c \
-	traces/export/series.c \
-	traces/export/series.h \
-	traces/export/slices.c \
-	traces/export/summary.c \
-	traces/export/text.c \
-	traces/export/text.h \
-	traces/export/text_causes.c \
-	traces/export/timeline.c \
-	traces/export/timeline.h \
-	traces/export/tracks.c \
-	traces/export/tracks.h \
-	traces/export/vcd.c \
-	traces/export/visualize.c \
-	traces/export/wire.c \
-	traces/export/wire.h \
+	traces/export/opprof/exe.c \
+	traces/export/opprof/opprof.c \
+	traces/export/opprof/opprof.h \
+	traces/export/opprof/visualize.c \
+	traces/export/report/advice.def \
+	traces/export/report/expected.c \
+	traces/export/report/expected.def \
+	traces/export/report/expected.h \
+	traces/export/report/findings.c \
+	traces/export/report/hotspots.c \
+	traces/export/report/report.c \
+	traces/export/report/report.h \
+	traces/export/report/report_hotspots.c \
+	traces/export/report/report_memory.c \
+	traces/export/report/summary.c \
+	traces/export/report/text.c \
+	traces/export/report/text.h \
+	traces/export/report/text_causes.c \
+	traces/export/tables/critical.c \
+	traces/export/tables/csv.c \
+	traces/export/tables/csv.h \
+	traces/export/tables/csv_cells.c \
+	traces/export/tables/csv_columns.c \
+	traces/export/timeline/arrows.c \
+	traces/export/timeline/chrome.c \
+	traces/export/timeline/lanes.c \
+	traces/export/timeline/lanes.h \
+	traces/export/timeline/perfetto.c \
+	traces/export/timeline/perfetto.h \
+	traces/export/timeline/perfetto_fields.h \
+	traces/export/timeline/perfetto_packets.c \
+	traces/export/timeline/series.c \
+	traces/export/timeline/series.h \
+	traces/export/timeline/slices.c \
+	traces/export/timeline/timeline.c \
+	traces/export/timeline/timeline.h \
+	traces/export/timeline/tracks.c \
+	traces/export/timeline/tracks.h \
+	traces/export/timeline/vcd.c \
+	traces/export/timeline/wire.c \
+	traces/export/timeline/wire.h \
 	traces/report/folder.c \
 	traces/report/json.c \
 	traces/report/page.c \
@@ -95,6 +95,7 @@ libvinci_traces_la_SOURCES = \
 	traces/graph/layers/conv.c \
 	traces/graph/layers/conv.h \
 	traces/graph/layers/cube.c \
+	traces/graph/layers/detect.c \
 	traces/graph/layers/elementwise.c \
 	traces/graph/layers/further.c \
 	traces/graph/layers/layers.c \
@@ -220,6 +221,7 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/calls/sequence.c \
 	traces/lower/calls/sequence.h \
 	traces/lower/calls/sequence_pool.c \
+	traces/lower/calls/run_times.c \
 	traces/lower/calls/suite.c \
 	traces/lower/calls/suite.h \
 	traces/lower/calls/time.c \
@@ -248,6 +250,7 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/cube/quant_matmul.c \
 	traces/lower/cube/weight_quant.c \
 	traces/lower/vector/composite/engines.c \
+	traces/lower/vector/composite/latent.c \
 	traces/lower/vector/composite/fused.c \
 	traces/lower/vector/composite/training.c \
 	traces/lower/vector/elementwise/activations.c \
@@ -275,6 +278,10 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/vector/index/indexed.c \
 	traces/lower/vector/index/indexed.h \
 	traces/lower/vector/index/indices.c \
+	traces/lower/vector/index/nms.c \
+	traces/lower/vector/index/nms.h \
+	traces/lower/vector/index/nms_list.c \
+	traces/lower/vector/index/nms_rows.c \
 	traces/lower/vector/index/onehot.c \
 	traces/lower/vector/index/routing.c \
 	traces/lower/vector/index/scatter.c \
@@ -304,6 +311,9 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/vector/maps/pool_argmax.c \
 	traces/lower/vector/maps/pool_rows.c \
 	traces/lower/vector/maps/resize.c \
+	traces/lower/vector/maps/roi_align.c \
+	traces/lower/vector/maps/roi_align.h \
+	traces/lower/vector/maps/roi_align_rows.c \
 	traces/lower/vector/maps/winograd.c \
 	traces/lower/vector/ops.def \
 	traces/lower/vector/reduce/argmax.c \

@@ -136,34 +136,23 @@ static void write_graph(void *context, FILE *out) { graph_text_write(context, ou
 
 static enum vinci_status compile_words(const struct compile_settings *settings,
                                        const struct text_list *words, struct vinci_diag *diag) {
-  struct graph graph = {0};
-  struct compiled compiled = {0};
-  struct compile_options options;
-  vinci_soc *soc = NULL;
-  if (words->count != 1)
-    return diag_error(diag, VINCI_E_USAGE, "give one network, not %zu", words->count);
-  enum vinci_status status =
-      cli_load_soc(settings->run.soc, settings->run.data, &settings->run.sets, &soc, diag);
+  struct net_opened net = {0};
+  enum vinci_status status = net_open(&settings->run, words, &net, diag);
+  net.options.report = !settings->run.quiet;
   if (status == VINCI_OK)
-    status = net_compile_choose(&settings->run, &options, diag);
-  if (status == VINCI_OK)
-    status = net_load(words->items[0], &settings->run.model, &graph, diag);
-  options.report = !settings->run.quiet;
-  if (status == VINCI_OK)
-    status = net_compile(&graph, soc, &options, &compiled, diag);
+    status = net_compile(&net.graph, net.soc, &net.options, &net.compiled, diag);
   if (status == VINCI_OK && settings->output)
-    status = file_replace(settings->output, write_graph, &compiled.graph, diag);
+    status = file_replace(settings->output, write_graph, &net.compiled.graph, diag);
+  const struct layers_counts *counts = &net.compiled.counts;
   if (status == VINCI_OK && !settings->run.quiet) {
-    net_print_counts(&compiled.counts);
-    print_passes(&compiled);
-    print_refused(&compiled.graph);
+    net_print_counts(counts);
+    print_passes(&net.compiled);
+    print_refused(&net.compiled.graph);
   }
-  if (status == VINCI_OK && compiled.counts.refused > 0)
-    status = diag_error(diag, VINCI_E_INPUT, "%zu of %zu layers have no kernels",
-                        compiled.counts.refused, compiled.counts.layers);
-  compiled_free(&compiled);
-  graph_free(&graph);
-  vinci_soc_free(soc);
+  if (status == VINCI_OK && counts->refused > 0)
+    status = diag_error(diag, VINCI_E_INPUT, "%zu of %zu layers have no kernels", counts->refused,
+                        counts->layers);
+  net_opened_free(&net);
   return status;
 }
 

@@ -252,31 +252,19 @@ static enum vinci_status print(const struct explain_settings *settings, const st
 
 static enum vinci_status explain_words(const struct explain_settings *settings,
                                        const struct text_list *words, struct vinci_diag *diag) {
-  struct graph graph = {0};
-  struct compiled compiled = {0};
-  struct compile_options options;
+  struct net_opened net = {0};
   struct explanation all = {0};
-  vinci_soc *soc = NULL;
-  if (words->count != 1)
-    return diag_error(diag, VINCI_E_USAGE, "give one network, not %zu", words->count);
-  enum vinci_status status =
-      cli_load_soc(settings->run.soc, settings->run.data, &settings->run.sets, &soc, diag);
-  if (status == VINCI_OK)
-    status = net_compile_choose(&settings->run, &options, diag);
-  if (status == VINCI_OK)
-    status = net_load(words->items[0], &settings->run.model, &graph, diag);
-  options.record = true;
-  bool layers = status == VINCI_OK && graph_has_layers(&graph);
+  enum vinci_status status = net_open(&settings->run, words, &net, diag);
+  net.options.record = true;
+  bool layers = status == VINCI_OK && graph_has_layers(&net.graph);
   if (layers)
-    status = net_compile(&graph, soc, &options, &compiled, diag);
+    status = net_compile(&net.graph, net.soc, &net.options, &net.compiled, diag);
   if (status == VINCI_OK)
-    status = explain(&graph, layers ? &compiled : NULL, soc, &all, diag);
+    status = explain(&net.graph, layers ? &net.compiled : NULL, net.soc, &all, diag);
   if (status == VINCI_OK)
-    status = print(settings, soc, &all, diag);
+    status = print(settings, net.soc, &all, diag);
   arena_free(&all.arena);
-  compiled_free(&compiled);
-  graph_free(&graph);
-  vinci_soc_free(soc);
+  net_opened_free(&net);
   return status;
 }
 

@@ -23,6 +23,25 @@ enum vinci_status net_load(const char *path, const struct net_model_settings *mo
   return graph_load_file(path, &options, out, diag);
 }
 
+enum vinci_status net_open(const struct net_run_settings *settings, const struct text_list *words,
+                           struct net_opened *out, struct vinci_diag *diag) {
+  if (words->count != 1)
+    return diag_error(diag, VINCI_E_USAGE, "give one network, not %zu", words->count);
+  enum vinci_status status =
+      cli_load_soc(settings->soc, settings->data, &settings->sets, &out->soc, diag);
+  if (status == VINCI_OK)
+    status = net_compile_choose(settings, &out->options, diag);
+  if (status == VINCI_OK)
+    status = net_load(words->items[0], &settings->model, &out->graph, diag);
+  return status;
+}
+
+void net_opened_free(struct net_opened *opened) {
+  compiled_free(&opened->compiled);
+  graph_free(&opened->graph);
+  vinci_soc_free(opened->soc);
+}
+
 /* A model is open in its dimension "batch". */
 static enum vinci_status load_model_gear(const char *path, uint64_t batch, struct graph *out,
                                          struct vinci_diag *diag) {

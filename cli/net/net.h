@@ -112,6 +112,19 @@ VINCI_MUST_CHECK enum vinci_status net_ablate(const struct net_run_settings *set
 VINCI_MUST_CHECK enum vinci_status net_compile_choose(const struct net_run_settings *settings,
                                                       struct compile_options *out,
                                                       struct vinci_diag *diag);
+/* A network of layers before its passes run; zero-initialised, net_opened_free() also after an
+ * error. */
+struct net_opened {
+  vinci_soc *soc;
+  struct graph graph;
+  struct compile_options options;
+  struct compiled compiled; /* empty until net_compile() */
+};
+/* Opens the one network that words name, and chooses chip and passes. */
+VINCI_MUST_CHECK enum vinci_status net_open(const struct net_run_settings *settings,
+                                            const struct text_list *words, struct net_opened *out,
+                                            struct vinci_diag *diag);
+void net_opened_free(struct net_opened *opened);
 /* Refuses options that only say how layers become kernels when the graph has no layers. */
 VINCI_MUST_CHECK enum vinci_status net_check_layer_options(const struct net_run_settings *settings,
                                                            const struct graph *graph,

@@ -69,7 +69,7 @@ static void print_top(const struct graph *graph, const struct net_result *result
     printf("%-32.32s %-22.22s %12s %5s %% %7u  %s\n", ranked[i].node->name, ranked[i].node->op,
            us(row->task.duration_ps).text,
            percent(row->task.duration_ps, result->queue.end_ps).text, row->times.blocks,
-           ranked[i].node->kind == GRAPH_KERNEL ? bound_name(row->bound) : "");
+           ranked[i].node->kind == GRAPH_KERNEL ? bound_name(row->times.bound) : "");
   }
   free(ranked);
 }

@@ -20,7 +20,7 @@ struct finding_event check_event_of_tag(const struct check_run *run, struct orde
   return (struct finding_event){
       .row = tag.row,
       .line = row->line,
-      .op = row->op,
+      .op = (uint16_t)program_row_op(row),
       .pipe = tag.pipe,
       .core_kind = (uint8_t)kind,
       .block = tag.block,
@@ -79,6 +79,7 @@ static bool begin_block(void *context, const struct machine_step *step) {
   if (check_wants(run, VINCI_CHECK_SYNCCHECK))
     check_sync_signals(run, step->core);
   order_begin_block(run->order, step);
+  check_begin_block_reads(run, step->core);
   if (run->uses_shadow)
     check_begin_block_shadows(run, step);
   return goes_on(run);
@@ -95,6 +96,8 @@ static bool execute(void *context, const struct machine_step *step) {
     check_sync_step(run, step, &use);
   if (step->pipe == PIPE_S || step->pipe == PIPE_ALL)
     return goes_on(run);
+  if (step->inst->op == OP_VREDUCEV2)
+    check_taken_write(run, step);
   struct inst_access access[INST_ACCESS_MAX];
   unsigned count = registry_access((enum isa_op)step->inst->op)(run->soc, step->inst, access);
   for (unsigned i = 0; i < count; i++) {
@@ -104,6 +107,18 @@ static bool execute(void *context, const struct machine_step *step) {
   }
   if (run->uses_shadow && count > 0)
     check_accesses(run, step, access, count);
+  return goes_on(run);
+}
+
+static bool read_row(void *context, const struct machine_step *step) {
+  struct check_run *run = context;
+  run->serial++;
+  if (step->inst->arg[READ_WIDTH] == READ_REGISTER)
+    check_taken_read(run, step);
+  else
+    check_word_read(run, step);
+  if (!order_read(run->order, step))
+    run->findings->failed = true;
   return goes_on(run);
 }
 
@@ -226,6 +241,7 @@ static enum vinci_status execute_all(struct check_run *run, struct vinci_diag *d
       .begin_block = begin_block,
       .execute = execute,
       .end_block = end_block,
+      .read = read_row,
       .deliver = deliver,
       .misuse = misuse,
   };

@@ -163,7 +163,8 @@ bool check_memory(struct check_run *run, const struct machine_step *step,
                   const struct inst_access *access) {
   const struct isa_arg *operand = &isa_row((enum isa_op)step->inst->op)->arg[access->arg];
   /* The indices of sparse matrices lie beside what their operand names. */
-  bool beside = operand->kind == ARG_ADDRESS && operand->space != access->space;
+  bool beside = operand->kind == ARG_ADDRESS && operand->space != access->space &&
+                step->inst->op != OP_READ_ROW;
   const struct program_named *named = beside ? NULL : named_by(run, step->inst->row, access->arg);
   if (named && !check_kind(run, step, access, named))
     return false;

@@ -384,6 +384,10 @@ bool order_step(struct order *order, const struct machine_step *step, struct ord
   }
 }
 
+bool order_read(struct order *order, const struct machine_step *step) {
+  return end_scalar_wait(&order->cores[step->core], step);
+}
+
 /* ---- questions ---------------------------------------------------------------------------- */
 
 struct order_tag order_tag(const struct order *order, const struct machine_step *step) {

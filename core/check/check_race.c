@@ -175,6 +175,8 @@ static void report_unwritten(const struct visit *visit) {
 
 static uint8_t tag_flags(const struct check_run *run, const struct inst *inst, enum pipe pipe) {
   uint8_t flags = 0;
+  if (pipe == PIPE_S)
+    return flags;
   int8_t unit = run->unit_flag_arg[inst->op], m = run->m_arg[inst->op], n = run->n_arg[inst->op];
   if (unit >= 0 && inst->arg[unit] != 0)
     flags |= TAG_UNIT_FLAG | (inst->arg[unit] == UNIT_FLAG_TURN ? TAG_UNIT_TURN : 0);

@@ -9,6 +9,7 @@
 
 struct check_core {
   struct shadow shadow[SPACE_COUNT]; /* of its own buffers */
+  struct order_tag taken;            /* the last vreducev2 of the block, which counts lanes */
 };
 
 /* What the checks must know of a tensor of the running kernel. */
@@ -78,6 +79,13 @@ bool check_create_shadows(struct check_run *run);
 void check_begin_kernel_shadows(struct check_run *run);
 void check_begin_block_shadows(struct check_run *run, const struct machine_step *step);
 void check_free_shadows(struct check_run *run);
+
+/* check_read.c: read rows, of a word of UB or GM and of the register that vreducev2 counts lanes
+ * in. */
+void check_word_read(struct check_run *run, const struct machine_step *step);
+void check_taken_read(struct check_run *run, const struct machine_step *step);
+void check_taken_write(struct check_run *run, const struct machine_step *step); /* a vreducev2 */
+void check_begin_block_reads(struct check_run *run, uint32_t core);
 
 /* check_sync.c */
 void check_sync_step(struct check_run *run, const struct machine_step *step,

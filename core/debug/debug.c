@@ -12,13 +12,6 @@
 #include "core/machine/machine.h"
 #include "core/machine/values.h"
 
-/* Instructions of a pipe that have not ended: a ring that grows. */
-struct slots {
-  struct debug_slot *items;
-  size_t capacity, head, count;
-  uint64_t first; /* number of the one at the head, of all of the pipe */
-};
-
 /* Not told to the caller: a pipe may stall once its last instruction is through. */
 enum { DEBUG_LOOK = DEBUG_STALL + 1 };
 
@@ -32,6 +25,7 @@ struct item {
 };
 
 struct core_view {
+  struct debug *debug;
   struct slots slots[PIPE_COUNT];
   uint64_t scalar_cycle;            /* up to which the scalar unit has been followed */
   uint64_t told[PIPE_COUNT];        /* number of the instruction whose stall was told last + 1 */
@@ -51,44 +45,16 @@ struct debug {
   bool over;
 };
 
-/* ---- instructions of a pipe ---- */
-
-static struct debug_slot *slot_at(const struct slots *slots, size_t index) {
-  return &slots->items[(slots->head + index) % slots->capacity];
-}
-
-static bool grow_slots(struct slots *slots) {
-  size_t capacity = slots->capacity ? 2 * slots->capacity : 16;
-  struct debug_slot *items = malloc(capacity * sizeof *items);
-  if (!items)
-    return false;
-  for (size_t i = 0; i < slots->count; i++)
-    items[i] = *slot_at(slots, i);
-  free(slots->items);
-  slots->items = items;
-  slots->capacity = capacity;
-  slots->head = 0;
-  return true;
-}
-
 static struct debug_slot *add_slot(struct debug *debug, struct slots *slots,
                                    const struct inst *inst, uint64_t issue_cycle) {
-  if (slots->count == slots->capacity && !grow_slots(slots)) {
+  struct debug_slot *slot = slots_add(slots);
+  if (!slot) {
     debug->out_of_memory = true;
     return NULL;
   }
-  struct debug_slot *slot = slot_at(slots, slots->count++);
   *slot =
       (struct debug_slot){.inst = *inst, .issue_cycle = issue_cycle, .end_cycle = OBSERVER_LATER};
   return slot;
-}
-
-static void drop_ended(struct slots *slots) {
-  while (slots->count > 0 && slot_at(slots, 0)->ended) {
-    slots->head = (slots->head + 1) % slots->capacity;
-    slots->count--;
-    slots->first++;
-  }
 }
 
 /* ---- events to come ---- */
@@ -137,6 +103,47 @@ static struct item pop(struct debug *debug) {
   }
 }
 
+/* ---- values ---- */
+
+static void apply(struct debug *debug, uint32_t core, struct debug_slot *slot) {
+  if (debug->values && !slot->applied)
+    values_apply(debug->values, core, &slot->inst);
+  slot->applied = true;
+}
+
+/* The instruction whose values are due first, up to a cycle; NULL: none. */
+static struct debug_slot *first_due(const struct core_view *view, uint64_t cycle) {
+  struct debug_slot *first = NULL;
+  for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++)
+    for (size_t i = 0; i < view->slots[pipe].count; i++) {
+      struct debug_slot *slot = slots_at(&view->slots[pipe], i);
+      if (!slot->applied && slot->end_cycle <= cycle &&
+          (!first || slot->end_cycle < first->end_cycle))
+        first = slot;
+    }
+  return first;
+}
+
+/* A read row: the scalar unit may be ahead of the events that have been told, but not of what has
+ * ended before the row. */
+static void on_read(void *context, const struct program_row *row, int64_t from) {
+  struct core_view *view = context;
+  struct debug *debug = view->debug;
+  uint32_t core = (uint32_t)(view - debug->cores);
+  (void)row;
+  (void)from;
+  for (struct debug_slot *slot;
+       (slot = first_due(view, debug->device.cores[core].scalar.cycle)) != NULL;)
+    apply(debug, core, slot);
+}
+
+static void follow_data(struct debug *debug, uint32_t core) {
+  struct stream *stream = &debug->device.cores[core].stream;
+  debug->cores[core].debug = debug;
+  stream->data = values_stream_data(debug->values, core);
+  stream->listener = (struct stream_listener){on_read, &debug->cores[core]};
+}
+
 /* ---- what the cores tell ---- */
 
 static void on_begin_block(void *context, const struct aicore *core,
@@ -146,6 +153,8 @@ static void on_begin_block(void *context, const struct aicore *core,
       .kernel = kernel, .core = core->index, .kind = core->kind, .block = blk, .sub = sub};
   if (debug->values && !values_begin_block(debug->values, &step))
     debug->out_of_memory = true;
+  else if (debug->values)
+    follow_data(debug, core->index);
   debug->cores[core->index].scalar_cycle = core->scalar.cycle;
   push(debug, (struct item){.kind = DEBUG_BLOCK, .core = core->index, .cycle = core->scalar.cycle});
 }
@@ -192,11 +201,11 @@ static void on_started(void *context, const struct aicore *core, enum pipe pipe,
   struct debug *debug = context;
   struct slots *slots = &debug->cores[core->index].slots[pipe];
   size_t i = 0;
-  while (i < slots->count && slot_at(slots, i)->started)
+  while (i < slots->count && slots_at(slots, i)->started)
     i++;
   if (i == slots->count)
     return; /* memory was short when it was issued */
-  struct debug_slot *slot = slot_at(slots, i);
+  struct debug_slot *slot = slots_at(slots, i);
   slot->started = true;
   slot->start_cycle = start_cycle;
   slot->end_cycle = end_cycle;
@@ -216,7 +225,7 @@ static void on_retired(void *context, const struct aicore *core, enum pipe pipe,
   struct debug *debug = context;
   struct slots *slots = &debug->cores[core->index].slots[pipe];
   for (size_t i = 0; i < slots->count; i++) {
-    struct debug_slot *slot = slot_at(slots, i);
+    struct debug_slot *slot = slots_at(slots, i);
     if (!slot->started || slot->end_cycle != OBSERVER_LATER)
       continue;
     slot->end_cycle = end_cycle;
@@ -235,7 +244,7 @@ static void on_retired(void *context, const struct aicore *core, enum pipe pipe,
 static uint64_t waiting_number(const struct debug *debug, uint32_t core, enum pipe pipe) {
   const struct slots *slots = &debug->cores[core].slots[pipe];
   size_t i = 0;
-  while (i < slots->count && (pipe == PIPE_S || slot_at(slots, i)->started))
+  while (i < slots->count && (pipe == PIPE_S || slots_at(slots, i)->started))
     i++;
   return slots->first + i;
 }
@@ -305,7 +314,7 @@ struct debug_wait debug_wait(const struct debug *debug, uint32_t index, enum pip
     return wait;
   wait.stall = core->pipe[pipe].stall;
   wait.since_cycle = max_u64(core->pipe[pipe].wait_cycle, core->pipe[pipe].complete_cycle);
-  wait.inst = slot_at(slots, (size_t)(number - slots->first))->inst;
+  wait.inst = slots_at(slots, (size_t)(number - slots->first))->inst;
   return wait;
 }
 
@@ -332,16 +341,15 @@ static bool deliver(struct debug *debug, const struct item *item, struct debug_e
     event->inst = wait.inst;
     return wait.stall != NOT_STALLED;
   }
-  struct debug_slot *slot = slot_at(slots, (size_t)(item->number - slots->first));
+  struct debug_slot *slot = slots_at(slots, (size_t)(item->number - slots->first));
   event->inst = slot->inst;
   if (item->kind == DEBUG_START) {
     slot->started = true;
     return true;
   }
-  if (debug->values)
-    values_apply(debug->values, item->core, &slot->inst);
+  apply(debug, item->core, slot);
   slot->ended = true;
-  drop_ended(slots);
+  slots_drop_ended(slots);
   return true;
 }
 
@@ -382,13 +390,6 @@ static void free_debug(struct debug *debug) {
   free(debug);
 }
 
-static bool reads_values(const struct vinci_trace *trace) {
-  for (uint64_t i = 0; i < trace->row_count; i++)
-    if (trace->rows[i].kind == ROW_READ)
-      return true;
-  return false;
-}
-
 enum vinci_status debug_open(const struct vinci_soc *soc, const struct vinci_trace *trace,
                              struct vinci_values *values, const struct vinci_run_options *options,
                              struct debug **out, struct vinci_diag *diag) {
@@ -401,14 +402,6 @@ enum vinci_status debug_open(const struct vinci_soc *soc, const struct vinci_tra
   if (!debug || !debug->cores) {
     free(debug);
     return diag_error(diag, VINCI_E_NOMEM, "out of memory for the debugger");
-  }
-  if (values && reads_values(trace)) {
-    free_debug(debug);
-    (void)diag_error(diag, VINCI_E_INPUT,
-                     "the trace has rows that read what has been computed, which the debugger does "
-                     "not follow");
-    diag_hint(diag, "leave the values out, or take 'vinci run --values'");
-    return VINCI_E_INPUT;
   }
   debug->values = values;
   debug->observer = (struct aicore_observer){.context = debug,
@@ -427,6 +420,14 @@ enum vinci_status debug_open(const struct vinci_soc *soc, const struct vinci_tra
   }
   *out = debug;
   return VINCI_OK;
+}
+
+bool debug_follows_data(const struct debug *debug) {
+  const struct vinci_trace *trace = debug->device.trace;
+  for (uint64_t i = 0; debug->values && i < trace->row_count; i++)
+    if (trace->rows[i].kind == ROW_READ)
+      return true;
+  return false;
 }
 
 enum vinci_status debug_close(struct debug *debug, struct vinci_result **result) {
@@ -456,7 +457,7 @@ uint64_t debug_cycle(const struct debug *debug, uint32_t core) {
 const struct debug_slot *debug_slot(const struct debug *debug, uint32_t core, enum pipe pipe,
                                     size_t index) {
   const struct slots *slots = &debug->cores[core].slots[pipe];
-  return index < slots->count ? slot_at(slots, index) : NULL;
+  return index < slots->count ? slots_at(slots, index) : NULL;
 }
 
 const uint8_t *debug_bytes(const struct debug *debug, uint32_t core, enum space space) {

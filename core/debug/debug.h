@@ -6,11 +6,14 @@
  * the same cycles with and without a debugger. Nothing of this is there in other runs.
  *
  * Values change when an instruction ends. A program whose flags are right cannot tell; one that
- * reads too early reads what was there before, as on a chip that is slow to write.
+ * reads too early reads what was there before, as on a chip that is slow to write. With values the
+ * read rows of a trace follow the data, so that its times are those of the data; a run without a
+ * debugger takes what the rows say.
  */
 #ifndef VINCI_CORE_DEBUG_DEBUG_H
 #define VINCI_CORE_DEBUG_DEBUG_H
 
+#include "core/debug/slots.h"
 #include "core/sim/device.h"
 
 enum debug_kind {
@@ -27,15 +30,6 @@ struct debug_event {
   uint64_t cycle;   /* of the core's clock */
   enum stall stall; /* DEBUG_STALL: why */
   struct inst inst; /* of DEBUG_STALL: the one that waits; of DEBUG_BLOCK: nothing, line is 0 */
-};
-
-/* An instruction between its issue and its end. */
-struct debug_slot {
-  struct inst inst;
-  bool started, ended;
-  uint64_t issue_cycle;
-  uint64_t start_cycle;
-  uint64_t end_cycle; /* OBSERVER_LATER: not known yet */
 };
 
 enum debug_stop {
@@ -56,6 +50,8 @@ VINCI_MUST_CHECK enum vinci_status debug_open(const struct vinci_soc *soc,
                                               struct vinci_values *values,
                                               const struct vinci_run_options *options,
                                               struct debug **out, struct vinci_diag *diag);
+/* Whether there are values and rows that read them. */
+bool debug_follows_data(const struct debug *debug);
 /* Goes on to the next event, but not beyond a time in ps. */
 enum debug_stop debug_next(struct debug *debug, uint64_t limit_ps, struct debug_event *event);
 /* Frees the debugger. A run that is over gives its status and result as vinci_run() does; one that

@@ -15,7 +15,7 @@
 #include "core/base/diag.h"
 #include "core/chip/soc.h"
 
-static struct isa_row rows[OP_COUNT] = {
+static struct isa_row rows[OP_COUNT + 1] = {
 #define ISA(id, text_name, text_pipe, arch_set, text_signature, dtype_set, stem, values, about,    \
             origin, ...)                                                                           \
   [OP_##id] = {.name = text_name,                                                                  \
@@ -30,6 +30,15 @@ static struct isa_row rows[OP_COUNT] = {
                __VA_ARGS__},
 #include "core/isa/isa.def"
 #undef ISA
+    [OP_READ_ROW] =
+        {.name = "read",
+         .pipe = PIPE_S,
+         .type_arg = -1,
+         .unit_flag_arg = -1,
+         .arg_count = 3,
+         .arg = {{.name = "value", .kind = ARG_INTEGER},
+                 {.name = "from", .kind = ARG_ADDRESS, .space = SPACE_UB, .reads = true},
+                 {.name = "bytes", .kind = ARG_INTEGER}}},
 };
 
 /* Open addressing, at most a quarter full: nearly every name sits in its own slot. */

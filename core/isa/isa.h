@@ -28,7 +28,10 @@ enum isa_op {
 #define ISA(id, ...) OP_##id,
 #include "core/isa/isa.def"
 #undef ISA
-  OP_COUNT
+  OP_COUNT,
+  /* No instruction: what is told of a read row of a trace where instructions are told of. Only
+   * isa_row() knows of this; its operands are those of ROW_READ. */
+  OP_READ_ROW = OP_COUNT
 };
 
 enum { ISA_ARGS_MAX = 24 };

@@ -25,19 +25,21 @@ enum program_row_kind {
   ROW_KIND_COUNT
 };
 
-/* Operands of ROW_READ: what runs without values take, and the address of an int32 in UB, or the
- * register with the number of lanes that the last vreducev2 has taken. */
-enum { READ_TAKEN_TO_BE, READ_FROM, READ_FIELDS };
-#define READ_REGISTER INT64_C(-1)
+/* Operands of ROW_READ: what runs without values take; the address of a signed number in UB, or in
+ * the tensor that the row names; the bytes of the number, READ_REGISTER: none, but the register
+ * with the number of lanes that the last vreducev2 has taken. */
+enum { READ_TAKEN_TO_BE, READ_FROM, READ_WIDTH, READ_FIELDS };
+enum { READ_REGISTER = 0, READ_INT32 = 4, READ_INT64 = 8 };
 
 struct program_row {
   uint8_t kind;           /* enum program_row_kind */
-  uint8_t arg_count;      /* ROW_INST: as the ISA row; ROW_READ: 2; ROW_ENDLOOP: 0; others: 1 */
+  uint8_t arg_count;      /* ROW_INST: as the ISA row; ROW_READ: 3; ROW_ENDLOOP: 0; others: 1 */
   uint16_t op;            /* ROW_INST: enum isa_op; others: variable */
   uint32_t line;          /* 1-based line of the trace */
   uint32_t expr_mask;     /* bit i: operand i is an expression index, not a constant */
   uint32_t partner;       /* ROW_LOOP: its ROW_ENDLOOP; ROW_ENDLOOP: its ROW_LOOP;
-                             ROW_INST: the tensor its operands name + 1, 0 = none or several */
+                             ROW_INST: the tensor its operands name + 1, 0 = none or several;
+                             ROW_READ: the tensor it reads + 1, 0 = UB or the register */
   uint64_t first_operand; /* in vinci_trace.operands */
 };
 
@@ -208,6 +210,11 @@ unsigned program_share_permille(uint64_t done, uint64_t total);
 
 /* Variables of the stream that has most. */
 uint32_t program_largest_var_count(const struct vinci_trace *trace);
+
+/* The instruction of a row, or OP_READ_ROW. */
+static inline enum isa_op program_row_op(const struct program_row *row) {
+  return row->kind == ROW_READ ? OP_READ_ROW : (enum isa_op)row->op;
+}
 
 /* Position of a row, for messages. */
 static inline struct diag_position program_position(const struct vinci_trace *trace,

@@ -160,21 +160,39 @@ static enum stream_step load_inst(struct stream *stream, const struct program_ro
   return STREAM_INST;
 }
 
-/* What the scalar unit reads in a run with values. */
+/* The bytes that a read row reads in a run with values. */
+static enum vinci_status read_place(const struct stream *stream, const struct program_row *row,
+                                    int64_t from, int64_t bytes, const uint8_t **place,
+                                    struct vinci_diag *diag) {
+  const struct program_tensor *tensor =
+      row->partner > 0 ? &stream->trace->tensors[row->partner - 1] : NULL;
+  int64_t begin = tensor ? (int64_t)tensor->address : 0;
+  uint64_t size = tensor ? tensor->bytes : soc_space_bytes(stream->soc, SPACE_UB);
+  uint64_t at = (uint64_t)from - (uint64_t)begin;
+  if (from >= begin && from % bytes == 0 && size >= (uint64_t)bytes &&
+      at <= size - (uint64_t)bytes) {
+    *place = (tensor ? stream->data.gm : stream->data.ub) + from;
+    return VINCI_OK;
+  }
+  return stream_error(stream, row->line, diag,
+                      "read at address %lld of %s%s%s, which has %llu bytes in words of %lld",
+                      (long long)at, tensor ? "tensor \"" : "UB", tensor ? tensor->name : "",
+                      tensor ? "\"" : "", (unsigned long long)size, (long long)bytes);
+}
+
+/* What the scalar unit reads there. */
 static enum vinci_status read_value(const struct stream *stream, const struct program_row *row,
                                     int64_t from, int64_t *out, struct vinci_diag *diag) {
-  enum { WORD_BYTES = 4 };
-  if (from == READ_REGISTER) {
+  const int64_t bytes = stream->trace->operands[row->first_operand + READ_WIDTH];
+  const uint8_t *place = NULL;
+  if (bytes == READ_REGISTER) {
     *out = (int64_t)*stream->data.lanes_taken;
     return VINCI_OK;
   }
-  uint64_t bytes = soc_space_bytes(stream->soc, SPACE_UB);
-  if (from < 0 || from % WORD_BYTES != 0 || (uint64_t)from + WORD_BYTES > bytes)
-    return stream_error(stream, row->line, diag,
-                        "read at address %lld of UB, which has %llu bytes in words of 4",
-                        (long long)from, (unsigned long long)bytes);
-  *out = load_i32(stream->data.ub + from);
-  return VINCI_OK;
+  enum vinci_status status = read_place(stream, row, from, bytes, &place, diag);
+  if (status == VINCI_OK)
+    *out = bytes == READ_INT64 ? load_i64(place) : load_i32(place);
+  return status;
 }
 
 static enum vinci_status check_expected(const struct stream *stream, const struct program_row *row,
@@ -210,7 +228,9 @@ static enum vinci_status step_control(struct stream *stream, const struct progra
     stream->row++;
     return check_expected(stream, row, value, diag);
   case ROW_READ:
-    if (stream->data.ub && read_value(stream, row, from, &value, diag) != VINCI_OK)
+    if (stream->listener.heard)
+      stream->listener.heard(stream->listener.context, row, from);
+    if (stream->data.gm && read_value(stream, row, from, &value, diag) != VINCI_OK)
       return VINCI_E_INPUT;
     break;
   default:

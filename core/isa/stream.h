@@ -12,10 +12,17 @@
 #include "core/isa/program.h"
 #include "core/isa/source.h"
 
-/* With values, what read rows read; NULL: they take what they say. */
+/* With values, what read rows read. */
 struct stream_data {
-  const uint8_t *ub;
+  const uint8_t *gm;           /* NULL: no values, rows take what they say */
+  const uint8_t *ub;           /* NULL: the core has none */
   const uint64_t *lanes_taken; /* by the last vreducev2 */
+};
+
+/* Who wants to hear of read rows. */
+struct stream_listener {
+  void (*heard)(void *context, const struct program_row *row, int64_t from); /* NULL: nobody */
+  void *context;
 };
 
 struct stream {
@@ -31,6 +38,7 @@ struct stream {
   bool unchecked_ranges;   /* whoever executes looks at them */
   struct known *known;     /* instructions that were checked before; NULL: not kept */
   struct stream_data data; /* set after stream_start() */
+  struct stream_listener listener;
   int64_t *variables;
   int64_t *loop_count; /* by loop variable */
 };

@@ -26,10 +26,10 @@ struct machine_step {
   uint32_t block;
   uint32_t sub;
   enum pipe pipe; /* that executes it: of flags the side that sets or waits; PIPE_ALL: all */
-  /* Waits of the scalar unit in this block (wait_flag to S, wait_flag_dev, pipe_barrier ALL)
-   * that had ended when the instruction was issued, and how many had ended when the oldest
-   * instruction still in a queue of the core was issued: earlier waits matter to no instruction
-   * that is still to come. */
+  /* Waits of the scalar unit in this block (wait_flag to S, wait_flag_dev, pipe_barrier ALL; read
+   * rows, whose value is there before anything else is issued) that had ended when the instruction
+   * was issued, and how many had ended when the oldest instruction still in a queue of the core was
+   * issued: earlier waits matter to no instruction that is still to come. */
   uint64_t waits;
   uint64_t oldest_waits;
 };
@@ -41,6 +41,8 @@ struct machine_observer {
   bool (*begin_block)(void *context, const struct machine_step *step); /* inst is NULL */
   bool (*execute)(void *context, const struct machine_step *step);
   bool (*end_block)(void *context, const struct machine_step *step);
+  /* A read row: inst has OP_READ_ROW, its operands and nothing else, pipe is PIPE_S. */
+  bool (*read)(void *context, const struct machine_step *step);
   /* After the execute of the signal that completed the set. */
   bool (*deliver)(void *context, const struct signal_delivery *delivery);
   /* When an observer has this, misuse does not end the run: a flag stays set, a signal that

@@ -57,6 +57,19 @@ static void observe_wait(struct machine_core *core, enum pipe pipe) {
   core->waits++;
 }
 
+/* A read row: what is issued from now on comes after the read. */
+static void observe_read(void *context, const struct program_row *row, int64_t from) {
+  struct machine_core *core = context;
+  struct inst read = {
+      .op = OP_READ_ROW, .row = (uint32_t)(row - core->machine->trace->rows), .line = row->line};
+  read.arg[READ_FROM] = from;
+  read.arg[READ_WIDTH] = core->machine->trace->operands[row->first_operand + READ_WIDTH];
+  struct machine_step step = machine_step_of(core, &read, PIPE_S);
+  step.oldest_waits = oldest_waits(core);
+  MACHINE_TELL(core->machine, read, &step);
+  core->waits++;
+}
+
 /* ---- what control instructions do -------------------------------------------- */
 
 static void set_flag(struct machine_core *core, const struct machine_step *step) {
@@ -449,6 +462,9 @@ bool machine_core_create(struct machine_core *core, struct machine *machine, uin
   const struct vinci_soc *soc = machine->soc;
   struct arena *arena = &machine->arena;
   core->machine = machine;
+  for (size_t i = 0; i < machine->observer_count; i++)
+    if (machine->observers[i].read)
+      core->stream.listener = (struct stream_listener){observe_read, core};
   if (!flags_create(&core->flags, arena, soc, machine->trace->source != NULL) ||
       !stream_create(&core->stream, arena, core->index, var_count) ||
       !unit_flags_create(&core->units, arena, soc, machine->trace, core->kind))

@@ -111,9 +111,10 @@ static bool execute(void *context, const struct machine_step *step) {
   return true;
 }
 
-static struct stream_data data_of_core(void *context, uint32_t core) {
+struct stream_data values_stream_data(void *context, uint32_t core) {
   const struct vinci_values *values = context;
-  return (struct stream_data){.ub = values->cores[core].bytes[SPACE_UB],
+  return (struct stream_data){.gm = values->gm,
+                              .ub = values->cores[core].bytes[SPACE_UB],
                               .lanes_taken = &values->registers[core].taken};
 }
 
@@ -142,7 +143,7 @@ run(struct execution *execution,
       .unchecked_ranges = execution->lenient,
       .progress = progress,
       .progress_context = context,
-      .data = data_of_core,
+      .data = values_stream_data,
       .data_context = execution->values,
   };
   struct program_source *source = values->trace->source;

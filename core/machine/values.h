@@ -53,6 +53,9 @@ struct machine_step;
 bool values_begin_block(struct vinci_values *values, const struct machine_step *step);
 /* An instruction of a core that has begun a block, whose ranges have been checked. */
 void values_apply(struct vinci_values *values, uint32_t core, const struct inst *inst);
+/* What read rows of a core read, once a block has begun there (machine_options.data); values: a
+ * struct vinci_values. */
+struct stream_data values_stream_data(void *values, uint32_t core);
 
 /* vinci_values_create() on memory of the caller, which outlives the values. With `unknown`, the
  * pages of that memory, instructions are left out as values_unknown.h says; NULL: all are computed.

@@ -156,10 +156,49 @@ enum vinci_status description_load(struct description *self, struct vinci_diag *
   return status;
 }
 
-bool description_exists(const struct description_kind *kind, const char *folder, const char *name) {
+enum vinci_status description_list(const struct description_kind *kind, const char *data_dir,
+                                   struct soc_names *out, struct vinci_diag *diag) {
+  char folder[SOC_PATH_MAX];
+  *out = (struct soc_names){0};
+  enum vinci_status status = soc_host_data_dir(data_dir, folder, sizeof folder, diag);
+  if (status == VINCI_OK)
+    status = soc_files_list(folder, kind->folder, out, diag);
+  size_t kept = 0;
+  for (size_t i = 0; status == VINCI_OK && i < out->count; i++)
+    if (!kind->is_base(folder, out->items[i]))
+      out->items[kept++] = out->items[i];
+  out->count = status == VINCI_OK ? kept : out->count;
+  return status;
+}
+
+static bool exists(const struct description_kind *kind, const char *folder, const char *name) {
   char path[2 * SOC_PATH_MAX];
   struct stat info;
   int length = snprintf(path, sizeof path, "%s/%s/%s.lua", folder, kind->folder, name);
   return *name != '\0' && !strchr(name, '/') && strcmp(name, "sources") != 0 &&
          length < (int)sizeof path && lstat(path, &info) == 0;
+}
+
+enum vinci_status description_find(const struct description_kind *kind, const char *folder,
+                                   const char *name, struct vinci_diag *diag) {
+  struct soc_names names = {0};
+  if (exists(kind, folder, name))
+    return VINCI_OK;
+  (void)diag_error(diag, VINCI_E_USAGE, "unknown %s '%s'", kind->noun, name);
+  if (description_list(kind, folder, &names, NULL) == VINCI_OK) {
+    const char *nearest = soc_names_nearest(&names, name);
+    if (nearest)
+      diag_hint(diag, "did you mean '%s'?", nearest);
+    else if (names.count > 0)
+      diag_hint(diag, "such as '%s'; %s", names.items[0], kind->list);
+  }
+  soc_names_free(&names);
+  return VINCI_E_USAGE;
+}
+
+enum vinci_status description_is_base(const struct description_kind *kind, const char *name,
+                                      struct vinci_diag *diag) {
+  (void)diag_error(diag, VINCI_E_USAGE, "%s '%s' is only a base of others", kind->noun, name);
+  diag_hint(diag, "%s", kind->list);
+  return VINCI_E_USAGE;
 }

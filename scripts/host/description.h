@@ -6,6 +6,7 @@
 #ifndef VINCI_SCRIPTS_HOST_DESCRIPTION_H
 #define VINCI_SCRIPTS_HOST_DESCRIPTION_H
 
+#include "scripts/host/soc_host.h"
 #include "scripts/host/soc_lua.h"
 
 struct description {
@@ -31,12 +32,28 @@ struct description_kind {
   void (*number)(struct description *self, const char *key, const struct sandbox_number *number);
   /* Refuses a description, not abstract, in which something is missing. */
   void (*complete)(struct description *self);
+  const char *noun; /* what messages call a description: "system" */
+  const char *list; /* the hint that says where all names stand */
+  /* Whether the file of a name is only a base of others; false also for a file with an error, which
+   * is told to those who load the name. */
+  bool (*is_base)(const char *folder, const char *name);
 };
 
 /* Runs the file of the name and those of its bases. diag may be NULL. */
 enum vinci_status description_load(struct description *self, struct vinci_diag *diag);
-/* Whether the data folder has a file of this name and kind. */
-bool description_exists(const struct description_kind *kind, const char *folder, const char *name);
+/* Adds the names of a kind, sorted, without bases. data_dir: NULL for the installed folder. Free
+ * with soc_names_free(). */
+VINCI_MUST_CHECK enum vinci_status description_list(const struct description_kind *kind,
+                                                    const char *data_dir, struct soc_names *out,
+                                                    struct vinci_diag *diag);
+/* VINCI_E_USAGE when the data folder has no file of this name and kind, with a hint at the name
+ * that may be meant. */
+VINCI_MUST_CHECK enum vinci_status description_find(const struct description_kind *kind,
+                                                    const char *folder, const char *name,
+                                                    struct vinci_diag *diag);
+/* VINCI_E_USAGE for a name that is only a base of others. */
+enum vinci_status description_is_base(const struct description_kind *kind, const char *name,
+                                      struct vinci_diag *diag);
 
 /* memory, or leaves for lack of memory. */
 void *description_checked(struct description *self, void *memory);

@@ -210,6 +210,7 @@ static struct arena *kept(struct description *description) {
   return &loading_of(description)->group->arena;
 }
 
+static bool is_base(const char *folder, const char *name);
 static const char *const texts[] = {"description", "chip", NULL};
 static const struct description_kind group_kind = {.folder = "group",
                                                    .word = "group",
@@ -219,7 +220,10 @@ static const struct description_kind group_kind = {.folder = "group",
                                                    .text = take_text,
                                                    .table = take_table,
                                                    .number = store_number,
-                                                   .complete = check_complete};
+                                                   .complete = check_complete,
+                                                   .noun = "system",
+                                                   .list = "'vinci group show' lists the systems",
+                                                   .is_base = is_base};
 
 void group_host_free(struct group_description *group) {
   if (!group)
@@ -245,45 +249,17 @@ static enum vinci_status load(const char *folder, const char *name, struct group
   return status;
 }
 
+static bool is_base(const char *folder, const char *name) {
+  struct group_description *group = NULL;
+  bool is_abstract = false;
+  if (load(folder, name, &group, &is_abstract, NULL) == VINCI_OK)
+    group_host_free(group);
+  return is_abstract;
+}
+
 enum vinci_status group_host_list(const char *data_dir, struct soc_names *out,
                                   struct vinci_diag *diag) {
-  char folder[SOC_PATH_MAX];
-  *out = (struct soc_names){0};
-  enum vinci_status status = soc_host_data_dir(data_dir, folder, sizeof folder, diag);
-  if (status == VINCI_OK)
-    status = soc_files_list(folder, "group", out, diag);
-  size_t kept = 0;
-  for (size_t i = 0; status == VINCI_OK && i < out->count; i++) {
-    struct group_description *group = NULL;
-    bool is_abstract = false;
-    bool loads = load(folder, out->items[i], &group, &is_abstract, NULL) == VINCI_OK;
-    if (loads && !is_abstract)
-      out->items[kept++] = out->items[i];
-    if (loads)
-      group_host_free(group);
-  }
-  out->count = status == VINCI_OK ? kept : out->count;
-  return status;
-}
-
-static const char *name_at(const void *context, size_t index) {
-  const struct soc_names *names = context;
-  return names->items[index];
-}
-
-static enum vinci_status unknown_system(const char *folder, const char *name,
-                                        struct vinci_diag *diag) {
-  struct soc_names names = {0};
-  (void)diag_error(diag, VINCI_E_USAGE, "unknown system '%s'", name);
-  if (group_host_list(folder, &names, NULL) == VINCI_OK) {
-    const char *nearest = diag_nearest(name, names.count, name_at, &names);
-    if (nearest)
-      diag_hint(diag, "did you mean '%s'?", nearest);
-    else
-      diag_hint(diag, "'vinci group show' lists the systems");
-  }
-  soc_names_free(&names);
-  return VINCI_E_USAGE;
+  return description_list(&group_kind, data_dir, out, diag);
 }
 
 enum vinci_status group_host_load(const char *name, const char *data_dir,
@@ -292,16 +268,14 @@ enum vinci_status group_host_load(const char *name, const char *data_dir,
   bool is_abstract = false;
   *out = NULL;
   enum vinci_status status = soc_host_data_dir(data_dir, folder, sizeof folder, diag);
-  if (status != VINCI_OK)
-    return status;
-  if (!description_exists(&group_kind, folder, name))
-    return unknown_system(folder, name, diag);
-  status = load(folder, name, out, &is_abstract, diag);
+  if (status == VINCI_OK)
+    status = description_find(&group_kind, folder, name, diag);
+  if (status == VINCI_OK)
+    status = load(folder, name, out, &is_abstract, diag);
   if (status == VINCI_OK && is_abstract) {
     group_host_free(*out);
     *out = NULL;
-    status = diag_error(diag, VINCI_E_USAGE, "system '%s' is only a base of others", name);
-    diag_hint(diag, "'vinci group show' lists the systems");
+    status = description_is_base(&group_kind, name, diag);
   }
   return status;
 }

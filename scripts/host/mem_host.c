@@ -124,16 +124,21 @@ static struct arena *kept(struct description *description) {
   return &loading_of(description)->mem->arena;
 }
 
+static bool is_base(const char *folder, const char *name);
 static const char *const texts[] = {"description", NULL};
-static const struct description_kind memory_kind = {.folder = "mem",
-                                                    .word = "memory",
-                                                    .begin = begin,
-                                                    .kept = kept,
-                                                    .texts = texts,
-                                                    .text = take_text,
-                                                    .table = take_table,
-                                                    .number = store_number,
-                                                    .complete = check_complete};
+static const struct description_kind memory_kind = {
+    .folder = "mem",
+    .word = "memory",
+    .begin = begin,
+    .kept = kept,
+    .texts = texts,
+    .text = take_text,
+    .table = take_table,
+    .number = store_number,
+    .complete = check_complete,
+    .noun = "memory",
+    .list = "the folder mem of the hardware descriptions has all",
+    .is_base = is_base};
 
 void mem_host_free(struct mem_spec *mem) {
   mem_free(mem);
@@ -156,7 +161,7 @@ static enum vinci_status load(const char *folder, const char *name, struct mem_s
   return status;
 }
 
-static bool is_abstract_file(const char *folder, const char *name) {
+static bool is_base(const char *folder, const char *name) {
   struct mem_spec *mem = NULL;
   bool is_abstract = false;
   if (load(folder, name, &mem, &is_abstract, NULL) == VINCI_OK)
@@ -166,37 +171,7 @@ static bool is_abstract_file(const char *folder, const char *name) {
 
 enum vinci_status mem_host_list(const char *data_dir, struct soc_names *out,
                                 struct vinci_diag *diag) {
-  char folder[SOC_PATH_MAX];
-  *out = (struct soc_names){0};
-  enum vinci_status status = soc_host_data_dir(data_dir, folder, sizeof folder, diag);
-  if (status == VINCI_OK)
-    status = soc_files_list(folder, "mem", out, diag);
-  size_t kept = 0;
-  for (size_t i = 0; status == VINCI_OK && i < out->count; i++)
-    if (!is_abstract_file(folder, out->items[i]))
-      out->items[kept++] = out->items[i];
-  out->count = kept;
-  return status;
-}
-
-static const char *name_at(const void *context, size_t index) {
-  const struct soc_names *names = context;
-  return names->items[index];
-}
-
-static enum vinci_status unknown_memory(const char *folder, const char *name,
-                                        struct vinci_diag *diag) {
-  struct soc_names names = {0};
-  (void)diag_error(diag, VINCI_E_USAGE, "unknown memory '%s'", name);
-  if (mem_host_list(folder, &names, NULL) == VINCI_OK) {
-    const char *nearest = diag_nearest(name, names.count, name_at, &names);
-    if (nearest)
-      diag_hint(diag, "did you mean '%s'?", nearest);
-    else if (names.count > 0)
-      diag_hint(diag, "such as '%s'; see the folder %s/mem", names.items[0], folder);
-  }
-  soc_names_free(&names);
-  return VINCI_E_USAGE;
+  return description_list(&memory_kind, data_dir, out, diag);
 }
 
 enum vinci_status mem_host_load(const char *name, const char *data_dir, struct mem_spec **out,
@@ -205,15 +180,14 @@ enum vinci_status mem_host_load(const char *name, const char *data_dir, struct m
   bool is_abstract = false;
   *out = NULL;
   enum vinci_status status = soc_host_data_dir(data_dir, folder, sizeof folder, diag);
-  if (status != VINCI_OK)
-    return status;
-  if (!description_exists(&memory_kind, folder, name))
-    return unknown_memory(folder, name, diag);
-  status = load(folder, name, out, &is_abstract, diag);
+  if (status == VINCI_OK)
+    status = description_find(&memory_kind, folder, name, diag);
+  if (status == VINCI_OK)
+    status = load(folder, name, out, &is_abstract, diag);
   if (status == VINCI_OK && is_abstract) {
     mem_host_free(*out);
     *out = NULL;
-    return diag_error(diag, VINCI_E_USAGE, "'%s' is a base for other descriptions", name);
+    status = description_is_base(&memory_kind, name, diag);
   }
   return status;
 }

@@ -29,5 +29,7 @@ VINCI_MUST_CHECK enum vinci_status soc_host_data_dir(const char *data_dir, char 
 VINCI_MUST_CHECK enum vinci_status soc_host_list(const char *data_dir, struct soc_names *out,
                                                  struct vinci_diag *diag);
 void soc_names_free(struct soc_names *names);
+/* The name that may be meant, NULL when none is near; lives as long as the names. */
+const char *soc_names_nearest(const struct soc_names *names, const char *name);
 
 #endif

@@ -13,9 +13,13 @@ static const char *name_at(const void *context, size_t index) {
   return names->items[index];
 }
 
+const char *soc_names_nearest(const struct soc_names *names, const char *name) {
+  return diag_nearest(name, names->count, name_at, names);
+}
+
 /* The SoC somebody may have meant: one slip of the pen away, or the name without its front. */
 static const char *nearest_soc(const struct soc_names *names, const char *name) {
-  const char *nearest = diag_nearest(name, names->count, name_at, names);
+  const char *nearest = soc_names_nearest(names, name);
   size_t length = strlen(name);
   for (size_t i = 0; !nearest && length > 0 && i < names->count; i++) {
     size_t whole = strlen(names->items[i]);

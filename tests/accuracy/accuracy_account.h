@@ -11,7 +11,8 @@ void accuracy_account_print(const struct accuracy_rows *rows);
  * of the profiles. Returns whether all are met or as known. */
 bool accuracy_account_judge(const char *program, const struct accuracy_rows *own,
                             const struct accuracy_rows *profile);
-/* The rows of traces/export/expected.def as these rows show them; whether the table has them. */
+/* The rows of traces/export/report/expected.def as these rows show them; whether the table has
+ * them. */
 void accuracy_expected_print(const struct accuracy_rows *rows);
 bool accuracy_expected_holds(const struct accuracy_rows *rows);
 /* By source of the rows: errors, and launch and start fitted on the other sources. */

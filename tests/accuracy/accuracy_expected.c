@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of expected errors that reports tell (traces/export/expected.def), from the rows. */
+/* The table of expected errors that reports tell (traces/export/report/expected.def), from the
+ * rows. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -82,7 +83,7 @@ bool accuracy_expected_holds(const struct accuracy_rows *rows) {
     write_known((enum expected_class) class, known);
     same &= strcmp(found, known) == 0;
   }
-  printf("expected errors in traces/export/expected.def are those of these rows: %s\n",
+  printf("expected errors in traces/export/report/expected.def are those of these rows: %s\n",
          same ? "yes" : "NO: make expected-errors writes the table anew");
   return same;
 }

@@ -336,6 +336,12 @@ static void test_chain(void **state) {
   run_program("chain");
 }
 
+/* read rows: a flag that the scalar unit lacks shows in what is read. */
+static void test_follow(void **state) {
+  (void)state;
+  run_program("follow");
+}
+
 static void test_matmul(void **state) {
   (void)state;
   run_program("matmul");
@@ -378,6 +384,7 @@ int main(void) {
       cmocka_unit_test(test_add_single), cmocka_unit_test(test_add_double),
       cmocka_unit_test(test_chain),      cmocka_unit_test(test_matmul),
       cmocka_unit_test(test_mixed),      cmocka_unit_test(test_sync_all),
+      cmocka_unit_test(test_follow),
   };
   return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
 }

@@ -37,8 +37,8 @@ session() { keep "$vinci" debug "$work/copies.csv" $soc --fill=random:3 --eval "
 # The line of the kept output that holds a text.
 line() { grep -e "$1" "$work/out"; }
 
-# same_run TENSOR WORDS...: cycles and values of a run to its end are those of vinci run --values.
-same_run() {
+# same_values TENSOR WORDS...: the values of a run to its end are those of vinci run --values.
+same_values() {
   tensor=$1
   shift
   "$vinci" compile "$@" $soc -o "$work/op.csv" || return
@@ -48,12 +48,16 @@ same_run() {
   words=$((($(wc -c <"$file") - 128) / 4)) # behind the header
   debug "$@" --fill=random:7 --eval "continue; x/${words}x $tensor"
   expect 0 ""
-  sed -n 's/^Cycles  *\([0-9]*\) .*/the run has ended after \1 cycles/p' "$work/report" >"$work/want"
-  grep '^the run' "$work/out" | diff "$work/want" - || echo "the cycles of $* differ"
   tail -c $((words * 4)) "$file" | od -An -v -tx4 -w4 | tr -d ' ' >"$work/want"
   sed -n 's/^GM+0x[0-9a-f]*: //p' "$work/out" | tr ' ' '\n' | sed 's/^0x//' >"$work/have"
   [ "$(wc -l <"$work/have")" -eq "$words" ] || echo "there are not $words words"
   cmp "$work/want" "$work/have" || echo "the values of $* differ"
+}
+# same_run TENSOR WORDS...: the cycles too.
+same_run() {
+  same_values "$@"
+  sed -n 's/^Cycles  *\([0-9]*\) .*/the run has ended after \1 cycles/p' "$work/report" >"$work/want"
+  grep '^the run' "$work/out" | diff "$work/want" - || echo "the cycles of $* differ"
 }
 report "cycles and values are those of a run: cube with unit flags, vector unit, both in one kernel" "$(
   same_run c matmul m=48 k=160 n=80
@@ -209,13 +213,25 @@ hint: did you mean 'step'?"
   debug "$add" -x "$work/none"
   expect 2 "$work/none: error: cannot read the commands: No such file or directory")"
 
-report "values that a trace reads are refused, times are not" "$(
-  "$vinci" compile masked_select shape=512 count=64 $soc -o "$work/reads.csv" || echo compile
-  debug "$work/reads.csv" --values --fill=random:1 --eval=continue
-  expect 3 "error: the trace has rows that read what has been computed, which the debugger does not follow
-hint: leave the values out, or take 'vinci run --values'"
-  debug "$work/reads.csv" --eval=continue
-  expect 0 "")"
+# What rows read steers the run: values are those of vinci run --values, times those of the data.
+# How many elements the mask of masked_select keeps is told by a run for another number.
+report "a session with values follows what a trace reads" "$(
+  "$vinci" run masked_select shape=512 count=64 $soc --fill=random:7 -q 2>"$work/told"
+  count=$(sed -n 's/.*elements_of_y is \([0-9]*\) by the data.*/\1/p' "$work/told")
+  same_values y masked_select shape=512 "count=$count"
+  same_values y gather shape=64x32 count=100
+  same_values y gather shape=64x32 count=100 dtype1=int64 blocks=2 buffers=1
+  same_values y scatter_add shape=64x32 count=100 blocks=1
+  # Rows of the table that the trace does not state take another way through the memory.
+  debug gather shape=9000x512 count=400 --eval=continue
+  expect 0 ""
+  stated=$(grep '^the run has ended' "$work/out")
+  debug gather shape=9000x512 count=400 --fill=random:7 --eval=continue
+  expect 0 ""
+  [ "$(head -n 1 "$work/out")" = "the trace follows the values: times are those of these data" ] || echo "no note"
+  [ "$(grep '^the run has ended' "$work/out")" != "$stated" ] || echo "times do not follow the data"
+  debug masked_select shape=512 count=64 --fill=random:7 --eval=continue
+  grep -q "elements_of_y is $count by the data, the trace is for 64" "$work/err" || cat "$work/err")"
 
 # The trace and the session of the documentation.
 page=$srcdir/traces/DEBUG.md

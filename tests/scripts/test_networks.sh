@@ -12,14 +12,18 @@ work_folder test_networks
 plan 7
 
 # Parameters and GFLOPS (of multiplications) as torchvision's pages of its models state them; BERT-base: parameters of
-# bert-base-uncased, and 12 layers of 12 * 768^2 * 384 + 2 * 384^2 * 768 multiplications.
+# bert-base-uncased, and 12 layers of 12 * 768^2 * 384 + 2 * 384^2 * 768 multiplications. ERFNet: 2.1 M as its authors say,
+# 2.06 M and 26.9 G (of all layers) in comparisons of networks for segmentation. A layer of Llama-7B: 4 * 4096^2 +
+# 3 * 4096 * 11008 + 2 * 4096 parameters, and 2 * 512^2 * 4096 multiplications besides those of 512 tokens by weights.
 cat >"$work/published" <<'END'
 alexnet 61100840 0.71
 bert_base 109482240 35.33
 densenet121 7978856 2.83
 densenet169 14149480 3.36
 efficientnet_b1 7794184 0.69
+erfnet 2064256 26.61
 googlenet 6624904 1.5
+llama_7b_layer 202383360 105.76
 mnasnet1_0 4383312 0.31
 mobilenet_v2 3504872 0.3
 mobilenet_v3_large 5483032 0.22
@@ -101,6 +105,9 @@ for network in $(awk '{ print $1 }' "$work/published"); do
     case $network in
     bert_base | vit_b_16)
       [ "$(grep -c 'op=flash_attention' "$work/of_chip.csv")" -eq 12 ] || incomplete="$incomplete attention of $network on $chip"
+      ;;
+    llama_7b_layer)
+      grep -q 'op=flash_attention.*causal=1' "$work/of_chip.csv" || incomplete="$incomplete causal attention of $network on $chip"
       ;;
     esac
   done

@@ -76,6 +76,8 @@ uint8_t *orders_run(const vinci_trace *trace, unsigned order, uint64_t *bytes) {
   struct machine_observer observer = {
       .context = &run, .begin_block = begin_block, .execute = execute};
   struct machine_options options = order_of(order);
+  options.data = values_stream_data;
+  options.data_context = values;
   enum vinci_status status = machine_run_with(fixture_shared, trace, &options, &observer, 1, &diag);
   uint8_t *outputs = NULL;
   *bytes = 0;

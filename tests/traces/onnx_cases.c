@@ -43,8 +43,10 @@ static void free_parts(struct part *parts, size_t count) {
 
 static void pack_without_shapes(struct test_case *test) {
   Onnx__GraphProto *graph = test->model->graph;
-  /* How many elements are not 0 is for the file to say. */
-  bool data_decide = graph->n_node == 1 && strcmp(graph->node[0]->op_type, "NonZero") == 0;
+  /* How many elements are not 0, or boxes are kept, is for the file to say. */
+  bool data_decide =
+      graph->n_node == 1 && (strcmp(graph->node[0]->op_type, "NonZero") == 0 ||
+                             strcmp(graph->node[0]->op_type, "NonMaxSuppression") == 0);
   for (size_t i = 0; i < graph->n_output && !data_decide; i++) {
     Onnx__TypeProto *type = graph->output[i]->type;
     if (type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE || !type->tensor_type->shape)

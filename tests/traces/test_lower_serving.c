@@ -14,7 +14,7 @@
 #include "tests/support/words.h"
 #include "traces/lower/calls/calls.h"
 
-enum { TENSORS = 7 };
+enum { TENSORS = 22 };
 
 static vinci_soc *soc;
 
@@ -220,6 +220,40 @@ static void calls_become_arguments(void **state) {
        DTYPE_BF16,
        DTYPE_BF16,
        NULL},
+      {"mla_preprocess_0_mix_aic",
+       {"6,7168", "7168", "7168",       "1",           "1",          "2112,7168", "2112", "2112",
+        "1536",   "1536", "1",          "1",           "3072,1536",  "3072",      "3072", "512",
+        "6,64",   "6,64", "16,128,512", "9,128,1,512", "9,128,1,64", "6"},
+       "6,16,512",
+       "mla_preprocess",
+       "tokens=6 hidden=7168 heads=16 slots=1152 q_rank=1536 latent=512 nope=128 rope=64 "
+       "dtype=bf16",
+       DTYPE_BF16,
+       DTYPE_BF16,
+       DTYPE_BF16,
+       NULL},
+      {"mla_preprocess_0_mix_aic",
+       {"6,7168", "7168", "7168",       "1",           "1",          "2112,7168", "2112", "2112",
+        "1536",   "1536", "1",          "1",           "3072,1536",  "3072",      "3072", "512",
+        "6,64",   "6,64", "16,128,512", "9,128,1,512", "9,128,1,64", "6"},
+       "6,16,512",
+       "mla_preprocess",
+       "weights of 8 bits are not modelled",
+       DTYPE_BF16,
+       DTYPE_INT8,
+       DTYPE_BF16,
+       NULL},
+      {"MlaProlog",
+       {"2,3,7168", "7168,1536", "1536,3072", "16,128,512", "7168,576", "1536", "512", "2,3,64",
+        "2,3,64", "2,3", "9,128,1,512", "9,128,1,64"},
+       "2,3,16,512",
+       "mla_preprocess",
+       "norm=0 form=interleaved tokens=6 hidden=7168 heads=16 slots=1152 q_rank=1536 latent=512 "
+       "nope=128 rope=64 dtype=bf16",
+       DTYPE_BF16,
+       DTYPE_BF16,
+       DTYPE_BF16,
+       NULL},
       {"MaskedFillAiCore",
        {"6,32", "1,32"},
        "6,32",
@@ -250,6 +284,10 @@ static void errors_say_what_is_not_possible(void **state) {
       {"rms_norm_dynamic_quant shape=4x8 eps=-1", "eps is at least 0, not -1"},
       {"add_rms_norm_quant shape=4x20000",
        "no legal tiling: the tile takes 425984 bytes of UB, there are 188160"},
+      {"mla_preprocess tokens=4 heads=100000 slots=64 nope=100000",
+       "a row of all heads is too long"},
+      {"mla_preprocess tokens=65 heads=4 slots=64",
+       "65 tokens need a row each of a cache, which has 64"},
       {"grouped_matmul_swiglu_quant rows=0 k=64 n=64",
        "a group with rows is needed, and at most 2147483647 rows"},
   };

@@ -272,6 +272,14 @@ static void errors_say_what_is_wrong(void **state) {
   an_error_says("adaptive_avg_pool shape=1x1x6x6x3 out=1x4x2",
                 "adaptive_avg_pool: windows of one size are modelled: 4 does not divide 6");
   an_error_says("nonzero shape=3x4 count=0", "nonzero: count is from 1 to the 12 elements");
+  an_error_says("nms boxes=12 most=5 classes=2 count=11",
+                "nms: count is at most 10, what all classes can keep");
+  an_error_says("nms boxes=12 most=5 iou=1.5", "nms: iou is from 0 to 1");
+  an_error_says("nms_list most=5 count=6", "nms_list: count is at most 5");
+  an_error_says("roi_align shape=1x4x4x12 regions=1 size=2x2",
+                "roi_align: channels are whole blocks of 32 bytes");
+  an_error_says("roi_align shape=4x4x16 regions=1 size=2x2",
+                "roi_align: shape has four extents, size two");
   an_error_says("nonzero shape=16384x1025 count=1",
                 "nonzero: indices of several dimensions are for up to 2^24 elements");
   an_error_says("nonzero shape=65536x65536 count=1",

@@ -160,15 +160,19 @@ def hiding(runner, lengths, heads, causal, extra):
 
 
 def paged(runner, lengths, heads, causal, extra):
-    """Each sequence is gathered from the cache by the table that the operator is given."""
+    """Each sequence is gathered from the cache by the table that the operator is given, whatever its keys state."""
     (seq_q, each), (batch, n, kv, depth, layout, kind) = lengths, heads
     words = dict(word.split("=") for word in extra)
     size, width, latent = int(words.get("block_size", 128)), int(words.get("v_dim", depth)), "latent" in words
     most = -(-max(each) // size)
     blocks = int(words.get("blocks", batch * most))
     columns = -(-most // 8) * 8
-    first, step = int(words.get("first", 0)), int(words.get("step", 7919))
-    table = ((first + np.arange(batch * columns) * step) % blocks).astype(np.int32).reshape(batch, columns)
+    # Blocks in any order, shared where there are not enough; what is behind the keys is never read.
+    table = np.full((batch, columns), -1, np.int32)
+    needed = [-(-each[s % len(each)] // size) for s in range(batch)]
+    free = np.concatenate([runner.rng.permutation(blocks) for _ in range(-(-sum(needed) // blocks))])
+    for s in range(batch):
+        table[s, :needed[s]], free = free[:needed[s]], free[needed[s]:]
     q, exact_q = runner.draw((batch, n, seq_q, depth), kind)
     k, exact_k = runner.draw((blocks, size, kv, depth), kind)
     v, exact_v = runner.draw((blocks, size, kv, width), kind)
@@ -181,7 +185,7 @@ def paged(runner, lengths, heads, causal, extra):
     rows = []
     for s in range(batch):
         keys = each[s % len(each)]
-        of_s = [x[table[s]].reshape(columns * size, kv, -1)[:keys].transpose(1, 0, 2)[None]
+        of_s = [x[table[s, :needed[s]]].reshape(needed[s] * size, kv, -1)[:keys].transpose(1, 0, 2)[None]
                 for x in (exact_k, exact_v)]
         rows.append(attention(exact_q[s:s + 1], *of_s, causal, depth ** -0.5, window)[0])
     args = [word for word in arguments((seq_q, 0), heads, causal, extra) if not word.startswith("seq_k=")]

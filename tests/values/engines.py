@@ -71,6 +71,42 @@ def split(cases):
                   {"x": x, "gamma_q": gamma[0], "gamma_k": gamma[1], "cos": cos, "sin": sin}, results, limits)
 
 
+def latents(cases):
+    """What each kernel stores is rounded; slots in any order, and rows of the caches that stay as they are."""
+    for tokens, hidden, heads, slots, q_rank, latent, nope, rope, dtype, more in [
+            (1, 256, 4, 16, 96, 64, 32, 32, "fp16", ""), (37, 320, 6, 300, 128, 128, 64, 64, "bf16", " norm=0 form=interleaved"),
+            (3, 128, 128, 40, 64, 512, 32, 32, "fp16", ""),
+            (130, 512, 3, 1000, 192, 512, 128, 64, "fp16", " step=7"), (5, 1024, 16, 64, 1536, 512, 128, 64, "bf16", "")]:
+        draw = lambda shape, low, high: cases.draw(shape, dtype, low, high)
+        form = "interleaved" if "interleaved" in more else "half"
+        step = lambda v: wide(rounded(v, dtype))
+        norm = lambda v, gamma: step(v / np.sqrt((v * v).mean(-1, keepdims=True) + 1e-6) * wide(gamma))
+        x, gammas = draw("%dx%d" % (tokens, hidden), -2, 2), [draw("%d" % n, 0.5, 2) for n in (hidden, q_rank, latent)]
+        down = draw("%dx%d" % (latent + rope + q_rank, hidden), -3 / hidden ** 0.5, 3 / hidden ** 0.5)
+        up = draw("%dx%d" % (heads * (nope + rope), q_rank), -3 / q_rank ** 0.5, 3 / q_rank ** 0.5)
+        key = draw("%dx%dx%d" % (heads, nope, latent), -3 / nope ** 0.5, 3 / nope ** 0.5)
+        angle = cases.rng.uniform(-3, 3, (tokens, rope // 2))
+        spread = (lambda a: np.tile(a, 2)) if form == "half" else (lambda a: a.repeat(2, -1))
+        cos, sin = (rounded(spread(f(angle)), dtype) for f in (np.cos, np.sin))
+        caches = [draw("%dx%d" % (slots, n), -2, 2) for n in (latent, rope)]
+        slot = cases.rng.permutation(slots)[:tokens].astype(np.int32)
+        first = step((wide(x) if "norm=0" in more else norm(wide(x), gammas[0])) @ wide(down).T)
+        rows, turning, query = np.split(first, [latent, latent + rope], 1)
+        heads_of = step(norm(query, gammas[1]) @ wide(up).T).reshape(tokens, heads, nope + rope)
+        after = [c.copy() for c in caches]
+        after[0][slot] = rounded(norm(rows, gammas[2]), dtype)
+        after[1][slot] = rounded(turned(turning[:, None], wide(cos), wide(sin), form)[:, 0], dtype)
+        inputs = {"x": x, "gamma_q": gammas[1], "gamma_latent": gammas[2], "weight_down": down, "weight_up": up,
+                  "weight_key": key, "cos": cos, "sin": sin, "slot": slot, "latent_cache": caches[0], "key_cache": caches[1]}
+        if "norm=0" not in more:
+            inputs["gamma_x"] = gammas[0]
+        cases.add("mla_preprocess tokens=%d hidden=%d heads=%d slots=%d q_rank=%d latent=%d nope=%d rope=%d dtype=%s%s"
+                  % (tokens, hidden, heads, slots, q_rank, latent, nope, rope, dtype, more), inputs,
+                  {"q_latent": rounded(np.einsum("thn,hnl->thl", heads_of[..., :nope], wide(key)), dtype),
+                   "q_rope": rounded(turned(heads_of[..., nope:], wide(cos), wide(sin), form), dtype),
+                   "latent_cache": after[0], "key_cache": after[1]}, {"fp16": (2e-2, 6e-3), "bf16": (1.5e-1, 4e-2)}[dtype])
+
+
 def groups(cases):
     for rows, cols, group, dtype in [(1, 256, 128, "bf16"), (37, 1536, 128, "fp16"), (130, 192, 32, "fp32")]:
         x = cases.draw("%dx%d" % (rows, cols), dtype)
@@ -178,7 +214,7 @@ def strided(cases):
                   {"y": x.reshape(-1)[offset + places]})
 
 
-GROUPS = [rope_forms, split, groups, updates, linear, fills, sparse, indexers, mixed_products,
+GROUPS = [rope_forms, split, latents, groups, updates, linear, fills, sparse, indexers, mixed_products,
           elements, strided]
 
 if __name__ == "__main__":

@@ -14,12 +14,27 @@ import tempfile
 
 import numpy as np
 
-# batch, heads, queries, keys, depth; K by rows; the number is with: nothing, scores, queries, keys.
-CASES = [((1, 4, 197, 197, 64), True, None), ((1, 2, 197, 197, 272), True, None), ((1, 3, 37, 21, 16), False, "scores"), ((2, 2, 33, 50, 32), True, "queries"),
-         ((2, 3, 17, 49, 16), True, "keys"), ((1, 4, 64, 64, 32), True, "scores"), ((1, 12, 5, 1, 16), False, None)]
+# batch, heads, queries, keys, depth; K by rows; the number is with: nothing, scores, queries, keys; what is added to the
+# scores: nothing, a triangle, a triangle of the values of a constant, or such a constant with a hole.
+CASES = [((1, 4, 197, 197, 64), True, None, None), ((1, 2, 197, 197, 272), True, None, None),
+         ((1, 3, 37, 21, 16), False, "scores", None), ((2, 2, 33, 50, 32), True, "queries", None),
+         ((2, 3, 17, 49, 16), True, "keys", None), ((1, 4, 64, 64, 32), True, "scores", None),
+         ((1, 12, 5, 1, 16), False, None, None), ((2, 4, 67, 67, 64), True, None, "triangle"),
+         ((1, 4, 197, 213, 64), False, "scores", "triangle"), ((1, 400, 8, 8, 64), False, "scores", "constant"),
+         ((1, 400, 8, 8, 64), False, "scores", "hole")]
+HIDDEN = -65504
+HOLE = (1, 0)
 
 
-def graph(shape, by_rows, scaled, factor):
+def added(shape, mask):
+    s, t = shape[2:4]
+    values = np.triu(np.full((s, t), HIDDEN, np.float64), t - s + 1)
+    if mask == "hole":
+        values[HOLE] = HIDDEN
+    return values if mask else np.zeros((s, t))
+
+
+def graph(shape, by_rows, scaled, mask, factor):
     b, n, s, t, d = shape
     lines = ["graph,version=1,name=scores"]
     tensors, layers = {}, []
@@ -41,7 +56,15 @@ def graph(shape, by_rows, scaled, factor):
     k = layer("Mul", ["f", k], "kf", (b, n, d, t)) if scaled == "keys" else k
     a = layer("MatMul", [q, k], "scores", (b, n, s, t))
     a = layer("Mul", [a, "f"], "sf", (b, n, s, t)) if scaled == "scores" else a
-    a = layer("Add", [a, "zero"], "sz", (b, n, s, t)) if scaled == "scores" else a
+    a = layer("Add", [a, "zero"], "sz", (b, n, s, t)) if scaled == "scores" and not mask else a
+    if mask == "triangle":
+        lines.append("tensor,name=low,dtype=fp16,shape=1,io=weight,values=%d" % HIDDEN)
+        full = layer("Expand", ["low"], "full", (s, t), "shape=%dx%d" % (s, t))
+        a = layer("Add", [layer("Trilu", [full], "mask", (s, t), "upper=1 k=%d" % (t - s + 1)), a], "sm", (b, n, s, t))
+    elif mask:
+        values = " ".join("%d" % value for value in added(shape, mask).flat)
+        lines.append("tensor,name=mask,dtype=fp16,shape=1x1x%dx%d,io=weight,values=%s" % (s, t, values))
+        a = layer("Add", [a, "mask"], "sm", (b, n, s, t))
     a = layer("Softmax", [a], "p", (b, n, s, t), "axis=3")
     layer("MatMul", [a, "v"], "y", (b, n, s, d))
     tensors["y"] = ((b, n, s, d), ",io=out")
@@ -57,19 +80,19 @@ def main():
     args = parser.parse_args()
     rng, wrong = np.random.default_rng(args.seed), []
     with tempfile.TemporaryDirectory(dir=".") as folder:
-        for shape, by_rows, scaled in CASES:
+        for shape, by_rows, scaled, mask in CASES:
             b, n, s, t, d = shape
             # All scores are far below zero: what more keys would add is not small beside them.
             q = (-rng.uniform(0.5, 1.5, (b, n, s, d)) * min(1, 64 / d)).astype(np.float16)
             k = rng.uniform(0.5, 1.5, (b, n, t, d)).astype(np.float16)
             v = rng.uniform(-1, 1, (b, n, t, d)).astype(np.float16)
-            scores = q.astype(np.float64) @ k.astype(np.float64).swapaxes(2, 3) * (0.25 if scaled else 1)
+            scores = q.astype(np.float64) @ k.astype(np.float64).swapaxes(2, 3) * (0.25 if scaled else 1) + added(shape, mask)
             scores = np.exp(scores - scores.max(-1, keepdims=True))
             y = (scores / scores.sum(-1, keepdims=True) @ v.astype(np.float64)).astype(np.float16)
             given = {"q": q, "k": np.ascontiguousarray(k.swapaxes(1, 2)) if by_rows else k, "v": v}
             path = os.path.join(folder, "scores.graph.csv")
             with open(path, "w") as file:
-                file.write(graph(shape, by_rows, scaled, 0.25))
+                file.write(graph(shape, by_rows, scaled, mask, 0.25))
             command = [args.vinci, "net", "run", path, "-s", args.soc, "--memory=flat", "--values", "-q", "--atol=0.02"]
             for name, array in given.items():
                 np.save(os.path.join(folder, name + ".npy"), array)
@@ -77,12 +100,14 @@ def main():
             np.save(os.path.join(folder, "y.npy"), y)
             done = subprocess.run(command + ["--expect=y=" + os.path.join(folder, "y.npy")], capture_output=True, text=True)
             if done.returncode != 0:
-                wrong.append("%s %s: %s" % (shape, scaled, (done.stderr or done.stdout).strip().splitlines()[0]))
+                wrong.append("%s %s %s: %s" % (shape, scaled, mask, (done.stderr or done.stdout).strip().splitlines()[0]))
             plan = subprocess.run([args.vinci, "net", "compile", path, "-s", args.soc, "-q", "-o", os.path.join(folder, "k.csv")],
                                   capture_output=True, text=True)
             kernels = open(os.path.join(folder, "k.csv")).read() if plan.returncode == 0 else plan.stderr
-            if d == 64 and "op=flash_attention" not in kernels:
+            if d == 64 and mask != "hole" and "op=flash_attention" not in kernels:
                 wrong.append("%s: no kernel of attention" % (shape,))
+            if ("causal=1" in kernels) != (mask in ("triangle", "constant")):
+                wrong.append("%s %s: hides keys behind those of queries, or does not" % (shape, mask))
             if d == 272 and ("transpose_b=1" not in kernels or "n=208" not in kernels):
                 wrong.append("%s: no product by K with keys up to whole blocks" % (shape,))
     print("\n".join(wrong))

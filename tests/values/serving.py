@@ -169,17 +169,20 @@ def routing(cases):
                       {"expert": order.astype(np.int32)})
     for tokens, hidden, k, step, dtype in [(1, 64, 1, 0, "fp16"), (37, 129, 6, 7, "fp32"), (500, 1031, 3, 7919, "bf16"),
                                            (17, 7000, 8, 3, "int8")]:
-        x, expert = cases.draw("%dx%d" % (tokens, hidden), dtype), cases.draw("%d" % (tokens * k), "int32", 0, 255)
-        rows = (2 + np.arange(tokens * k) * step) % tokens
-        cases.add("moe_init_routing tokens=%d hidden=%d k=%d first=2 step=%d dtype=%s" % (tokens, hidden, k, step, dtype),
-                  {"x": x, "expert": expert}, {"y": x[rows], "sorted": np.sort(expert)})
+        # Of a few experts, of all that a token may take twice, and of one alone; whatever the keys state.
+        for experts in (255, 3, 0) if tokens < 500 else (255,):
+            x = cases.draw("%dx%d" % (tokens, hidden), dtype)
+            expert = cases.draw("%d" % (tokens * k), "int32", 0, experts) * 2
+            order = np.argsort(expert, kind="stable")
+            cases.add("moe_init_routing tokens=%d hidden=%d k=%d first=2 step=%d dtype=%s" % (tokens, hidden, k, step, dtype),
+                      {"x": x, "expert": expert}, {"y": x[order // k], "sorted": expert[order]})
     for tokens, hidden, k, dtype, dtype1, tiling in [
             (1, 64, 1, "fp16", "fp32", ""), (37, 129, 6, "fp32", "fp32", ""), (501, 1031, 3, "bf16", "bf16", ""),
             (17, 7168, 8, "fp16", "fp16", ""), (19, 300, 2, "fp16", "fp32", "rows=3 cols=96 buffers=2 blocks=2")]:
         x, weight = cases.draw("%dx%d" % (tokens * k, hidden), dtype), cases.draw("%dx%d" % (tokens, k), dtype1, -1, 1)
-        index = ((np.arange(tokens * k) * 7 + 5) % (tokens * k)).astype(np.int32).reshape(tokens, k)
+        index = cases.draw("%dx%d" % (tokens, k), "int32", 0, tokens * k - 1)  # any row, none or several times
         y = (wide(x)[index] * wide(weight)[:, :, None]).sum(1)
-        cases.add("moe_finalize_routing tokens=%d hidden=%d k=%d first=5 step=7 dtype=%s dtype1=%s %s"
+        cases.add("moe_finalize_routing tokens=%d hidden=%d k=%d dtype=%s dtype1=%s %s"
                   % (tokens, hidden, k, dtype, dtype1, tiling), {"x": x, "weight": weight, "index": index},
                   {"y": rounded(y, dtype)}, (CHAIN[dtype][0] + 3e-6 * k, CHAIN[dtype][1]))
 

@@ -22,12 +22,23 @@ struct values_run {
   struct vinci_diag diag;
 };
 
-static struct values_run *start(const char *text) {
+static struct values_run *start_trace(vinci_trace *trace) {
   static struct values_run run;
-  run = (struct values_run){.trace = runs_parse(text, fixture_shared)};
+  run = (struct values_run){.trace = trace};
   assert_int_equal(vinci_values_create(fixture_shared, run.trace, &run.values, &run.diag),
                    VINCI_OK);
   return &run;
+}
+
+static struct values_run *start(const char *text) {
+  return start_trace(runs_parse(text, fixture_shared));
+}
+
+static struct values_run *start_op(const char *op, const char *const *args, size_t count) {
+  struct vinci_diag diag = {0};
+  vinci_trace *trace;
+  assert_int_equal(vinci_compile(fixture_shared, op, args, count, &trace, &diag), VINCI_OK);
+  return start_trace(trace);
 }
 
 static void end(struct values_run *run) {
@@ -295,8 +306,110 @@ static void data_that_a_trace_is_not_for_are_an_error(void **state) {
   end(run);
   run = counted(COUNTED "read,far,0,196608\n", 1);
   assert_int_equal(execute(run), VINCI_E_INPUT);
-  assert_non_null(strstr(run->diag.text, "read at address 196608 of UB, which has 196608 bytes"));
+  assert_non_null(
+      strstr(run->diag.text, "read at address 196608 of UB, which has 196608 bytes in words of 4"));
   end(run);
+}
+
+/* Numbers of device memory and of UB, of both widths, and their signs. */
+static void read_rows_take_words_of_both_memories(void **state) {
+  (void)state;
+  static const char text[] =
+      "trace,version=1\nkernel,name=k,arch=dav-c220,blocks=1\n" TENSOR("x", "int64", "64", "in")
+          TENSOR("y", "int64", "64", "out") AIV
+      "copy_gm_to_ubuf,dst=0,src=x,len_burst=16\nset_flag,src=MTE2,dst=S,id=0\n"
+      "wait_flag,src=MTE2,dst=S,id=0\nset_flag,src=MTE2,dst=MTE3,id=0\n"
+      "wait_flag,src=MTE2,dst=MTE3,id=0\nread,a,5,x+8,int64\nread,b,5,x+16\nread,c,5,24,int64\n"
+      "read,d,5,16+16\ncopy_ubuf_to_gm,dst=y,src=0,len_burst=16\n"
+      "expect,a,4294967299\nexpect,b,-7\nexpect,c,0-4294967296\nexpect,d,1\n";
+  struct values_run *run = start(text);
+  vinci_values_fill(run->values, 1);
+  int64_t *x = tensor(run, "x").data;
+  x[1] = INT64_C(4294967299); /* 2^32 + 3 */
+  x[2] = -7;
+  x[3] = INT64_C(-4294967296);
+  x[4] = INT64_C(4294967297); /* its low word is 1 */
+  assert_int_equal(execute(run), VINCI_OK);
+  end(run);
+  run = counted(COUNTED "read,far,0,x+256\n", 1);
+  assert_int_equal(execute(run), VINCI_E_INPUT);
+  assert_non_null(
+      strstr(run->diag.text, "read at address 256 of tensor \"x\", which has 256 bytes"));
+  end(run);
+}
+
+/* The first index of an operator on 9 rows: what comes of a number, "" when nothing is wrong. */
+static const char *index_error(const char *op, const char *type, int64_t index) {
+  static struct vinci_diag diag;
+  char dtype[32];
+  const char *args[] = {"shape=9x64", "count=4", "step=1", dtype};
+  snprintf(dtype, sizeof dtype, "dtype1=%s", type);
+  struct values_run *run = start_op(op, args, 4);
+  vinci_values_zero(run->values);
+  if (strcmp(type, "int64") == 0)
+    ((int64_t *)tensor(run, "x1").data)[0] = index;
+  else
+    ((int32_t *)tensor(run, "x1").data)[0] = (int32_t)index;
+  enum vinci_status status = execute(run);
+  diag = run->diag;
+  assert_int_equal(status, diag.text[0] ? VINCI_E_INPUT : VINCI_OK);
+  assert_true(status == VINCI_OK || diag.line > 0);
+  end(run);
+  return diag.text;
+}
+
+static void indices_outside_of_the_table_are_an_error(void **state) {
+  (void)state;
+  static const char *const ops[] = {"gather", "scatter_update", "scatter_add"};
+  static const struct {
+    const char *type;
+    int64_t index;
+    const char *error;
+  } cases[] = {
+      {"int64", 8, ""},
+      {"int64", -9, ""}, /* the first row, from the end */
+      {"int64", 9, "at is 9 by the data, the trace is for 8"},
+      {"int64", -10, "at is -1 by the data, the trace is for 0"},
+      {"int64", INT64_C(4294967299), "at is 4294967299 by the data, the trace is for 8"},
+      {"int64", INT64_C(-4294967293), "at is -4294967284 by the data, the trace is for 0"},
+      {"int64", INT64_MAX, "at is 9223372036854775807 by the data, the trace is for 8"},
+      {"int64", INT64_MIN, "at is -9223372036854775799 by the data, the trace is for 0"},
+      {"int32", -1, ""},
+      {"int32", 9, "at is 9 by the data, the trace is for 8"},
+      {"int32", INT32_MIN, "at is -2147483639 by the data, the trace is for 0"},
+  };
+  for (size_t op = 0; op < sizeof ops / sizeof *ops; op++)
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+      assert_string_equal(index_error(ops[op], cases[i].type, cases[i].index), cases[i].error);
+}
+
+/* One query of zeros sees the 16 keys of one block alike: the result is what block number b has in
+ * V, which is b. The trace takes the block to be number 0. */
+static struct values_run *attention_of_block(int32_t number) {
+  static const char *const args[] = {"heads=1",     "seq_q=1",       "seq_k=16",
+                                     "head_dim=16", "block_size=16", "blocks=4"};
+  struct values_run *run = start_op("paged_attention", args, 6);
+  vinci_values_zero(run->values);
+  uint16_t *v = tensor(run, "v").data;
+  for (unsigned i = 0; i < 4 * 16 * 16; i++)
+    v[i] = fp16_from_fp32((float)(i / (16 * 16)));
+  *(int32_t *)tensor(run, "block_table").data = number;
+  return run;
+}
+
+static void attention_follows_its_table(void **state) {
+  (void)state;
+  for (int32_t number = 0; number < 6; number++) {
+    struct values_run *run = attention_of_block(number < 5 ? number : -1);
+    assert_int_equal(execute(run), number < 4 ? VINCI_OK : VINCI_E_INPUT);
+    if (number < 4)
+      assert_int_equal(*(uint16_t *)tensor(run, "o").data, fp16_from_fp32((float)number));
+    else
+      assert_non_null(strstr(run->diag.text, number == 4
+                                                 ? "page is 4 by the data, the trace is for 3"
+                                                 : "page is -1 by the data"));
+    end(run);
+  }
 }
 
 /* All that x has is kept, or nothing: y has 17 elements. */
@@ -304,18 +417,14 @@ static void an_operator_refuses_another_count(void **state) {
   (void)state;
   static const char *const args[] = {"shape=40", "count=17"};
   for (unsigned mask = 0; mask < 2; mask++) {
-    struct values_run run = {0};
-    assert_int_equal(vinci_compile(fixture_shared, "masked_select", args, 2, &run.trace, &run.diag),
-                     VINCI_OK);
-    assert_int_equal(vinci_values_create(fixture_shared, run.trace, &run.values, &run.diag),
-                     VINCI_OK);
-    vinci_values_fill(run.values, 1);
-    memset(tensor(&run, "mask").data, (int)mask, 40);
-    assert_int_equal(execute(&run), VINCI_E_INPUT);
+    struct values_run *run = start_op("masked_select", args, 2);
+    vinci_values_fill(run->values, 1);
+    memset(tensor(run, "mask").data, (int)mask, 40);
+    assert_int_equal(execute(run), VINCI_E_INPUT);
     assert_non_null(
-        strstr(run.diag.text, mask ? "elements_of_y is 40 by the data, the trace is for 17"
-                                   : "elements_of_y is 0 by the data"));
-    end(&run);
+        strstr(run->diag.text, mask ? "elements_of_y is 40 by the data, the trace is for 17"
+                                    : "elements_of_y is 0 by the data"));
+    end(run);
   }
 }
 
@@ -326,6 +435,9 @@ int main(void) {
       cmocka_unit_test(blocks_have_buffers_of_their_own),
       cmocka_unit_test(the_caller_can_stop_a_run),
       cmocka_unit_test(a_hang_is_told),
+      cmocka_unit_test(read_rows_take_words_of_both_memories),
+      cmocka_unit_test(indices_outside_of_the_table_are_an_error),
+      cmocka_unit_test(attention_follows_its_table),
       cmocka_unit_test(every_type_comes_back_from_its_file),
       cmocka_unit_test(comparison_knows_infinities_and_nan),
       cmocka_unit_test(headers_of_files),

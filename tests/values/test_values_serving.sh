@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Lowered operators of serving engines against tests/values/serving.py, engines.py and found.py; VINCI_VALUE_EVERY=1 runs all cases.
+# Lowered operators of serving engines against tests/values/serving.py, engines.py, found.py, detect.py and detect_net.py; VINCI_VALUE_EVERY=1 runs all cases.
 set -u
 . "${TESTS_SRCDIR:-.}/tests/support/tap.sh"
 
 python=/usr/bin/python3
 "$python" -c 'import numpy' 2>/dev/null || skip_all "no numpy"
-plan 3
+plan 5
 
 seed=${VINCI_VALUE_SEED:-1}
 echo "# seed $seed"
@@ -22,3 +22,5 @@ values() {
 values serving.py 6 "operators of serving engines"
 values engines.py 5 "rotary forms, operators on indices and of sparse attention"
 values found.py 5 "results as long as the data say"
+values detect.py 4 "operators of detection"
+values detect_net.py 1 "the head of a detector"

@@ -253,8 +253,10 @@ def scatters(cases):
                 more = "%dx" % 3 if adds else ""  # rows are named again
                 y = np.floor(cases.draw(shape, dtype)).astype(NUMPY[dtype])
                 size = int(np.prod(extents(more + count)))
-                # As the data say, not as the trace has them for times; updates name a row once.
+                # As the data say, not as the trace has them for times; updates name a row once. Negative ones
+                # count from the end.
                 index = cases.rng.integers(0, len(y), size) if adds else cases.rng.permutation(len(y))[:size]
+                index = np.where(cases.rng.integers(0, 2, size) == 1, index, index - len(y))
                 x = cases.draw("x".join(map(str, (index.size,) + y.shape[1:])), dtype)
                 x = np.floor(x).astype(y.dtype)
                 expected = y.copy()

@@ -397,7 +397,8 @@ def movement(cases):
         for dtype in ["fp32", "fp16", "int8", "int64"]:
             for dtype1 in ["int32", "int64"]:
                 x = cases.draw(shape, dtype)
-                index = cases.rng.integers(0, len(x), np.prod(extents(count)))  # not those that times are of
+                # Not those that times are of; negative ones count from the end.
+                index = cases.rng.integers(-len(x), len(x), np.prod(extents(count)))
                 index = index.astype(NUMPY[dtype1]).reshape(extents(count))
                 cases.add("gather shape=%s count=%s dtype=%s dtype1=%s%s"
                           % (shape, count, dtype, dtype1, tail), {"x": x, "x1": index},

@@ -10,7 +10,7 @@
 #include "core/base/decimal.h"
 #include "core/base/diag.h"
 #include "core/result/result_counters.h"
-#include "traces/export/timeline.h"
+#include "traces/export/timeline/timeline.h"
 
 /* ---- JSON ------------------------------------------------------------------ */
 

@@ -12,8 +12,8 @@
 
 #include "core/base/file.h"
 #include "traces/export/export.h"
-#include "traces/export/opprof.h"
-#include "traces/export/report.h"
+#include "traces/export/opprof/opprof.h"
+#include "traces/export/report/report.h"
 
 /* A file of the folder: written from the result, or also from what a timeline is to show. */
 struct output {

@@ -140,24 +140,78 @@ static enum vinci_status variable_row(struct trace_reader *reader, enum program_
   return VINCI_OK;
 }
 
-/* "read,NAME,EXPRESSION,FROM": a let whose value a run with values reads. */
+/* Keeps what the value of an address names. */
+static enum vinci_status keep_name(struct trace_reader *reader, unsigned index) {
+  uint32_t object = reader->named_object;
+  if (object == 0 || object == TRACE_OBJECT_SEVERAL)
+    return VINCI_OK;
+  struct program_named *named = GROWING_PUSH(&reader->named, struct program_named);
+  if (!named)
+    return trace_no_memory(reader);
+  *named = (struct program_named){
+      .row = (uint32_t)(reader->rows.count - 1),
+      .object = (object & ~(uint32_t)TRACE_OBJECT_BUFFER) - 1,
+      .arg = (uint8_t)index,
+      .is_buffer = (object & TRACE_OBJECT_BUFFER) != 0,
+  };
+  return VINCI_OK;
+}
+
+/* What a read row reads: field 3, an address or "taken"; field 4, the type. */
+static enum vinci_status read_source(struct trace_reader *reader, int64_t *from, bool *constant,
+                                     int64_t *bytes) {
+  reader->named_object = reader->named_tensor = 0;
+  *bytes = READ_REGISTER;
+  if (strcmp(reader->fields[3].text, "taken") == 0)
+    return reader->field_count == 4
+               ? VINCI_OK
+               : trace_fail(reader, 4, 0, "the number of taken lanes has no other type");
+  *bytes = READ_INT32;
+  enum vinci_status status = trace_expr(reader, 3, 0, from, constant);
+  if (status != VINCI_OK || reader->field_count == 4)
+    return status;
+  bool wide = strcmp(reader->fields[4].text, "int64") == 0;
+  *bytes = wide ? READ_INT64 : READ_INT32;
+  if (!wide && strcmp(reader->fields[4].text, "int32") != 0)
+    return trace_fail(reader, 4, 0, "\"%s\" is no type that is read: int32 or int64",
+                      reader->fields[4].text);
+  return VINCI_OK;
+}
+
+/* Where that lies has to be known from the row alone. */
+static enum vinci_status check_source(struct trace_reader *reader, int64_t from, bool constant,
+                                      int64_t bytes) {
+  uint32_t object = reader->named_object, tensor = reader->named_tensor;
+  bool about_tensor = tensor != 0 || (object != 0 && object != TRACE_OBJECT_SEVERAL &&
+                                      !(object & TRACE_OBJECT_BUFFER));
+  bool one = tensor != 0 && tensor != UINT32_MAX;
+  if (about_tensor && !one) {
+    trace_fail(reader, 3, 0, "the row has to name the tensor that is read, in a sum");
+    diag_hint(reader->diag, "write it like \"read,n,64,indices+i*4\"");
+    return VINCI_E_INPUT;
+  }
+  if (reader->core == CORE_AIC && !one)
+    return trace_fail(reader, 0, 0, "an AIC has neither UB nor lanes to read from");
+  if (bytes != READ_REGISTER && constant && from < 0)
+    return trace_fail(reader, 3, 0, "an address in UB is not negative");
+  return VINCI_OK;
+}
+
+/* "read,NAME,EXPRESSION,FROM[,TYPE]": a let whose value a run with values reads. */
 static enum vinci_status read_row(struct trace_reader *reader) {
   struct trace_name *name;
-  int64_t value, from = READ_REGISTER, *operands;
+  int64_t value, from = 0, bytes, *operands;
   bool constant, from_constant = true;
-  if (reader->field_count != 4) {
+  if (reader->field_count < 4 || reader->field_count > 5) {
     trace_fail(reader, 0, 0, "a read row has a name, an expression and what is read");
     diag_hint(reader->diag, "write it like \"read,n,64,taken\" or \"read,n,64,counts+32\"");
     return VINCI_E_INPUT;
   }
-  if (reader->core == CORE_AIC)
-    return trace_fail(reader, 0, 0, "an AIC has neither UB nor lanes to read from");
   enum vinci_status status = trace_expr(reader, 2, 0, &value, &constant);
-  bool taken = strcmp(reader->fields[3].text, "taken") == 0;
-  if (status == VINCI_OK && !taken)
-    status = trace_expr(reader, 3, 0, &from, &from_constant);
-  if (status == VINCI_OK && !taken && from_constant && from < 0)
-    status = trace_fail(reader, 3, 0, "an address in UB is not negative");
+  if (status == VINCI_OK)
+    status = read_source(reader, &from, &from_constant, &bytes);
+  if (status == VINCI_OK)
+    status = check_source(reader, from, from_constant, bytes);
   if (status == VINCI_OK)
     status = trace_name_declare(reader, 1, 0, &name);
   if (status != VINCI_OK)
@@ -167,9 +221,12 @@ static enum vinci_status read_row(struct trace_reader *reader) {
     return trace_no_memory(reader);
   operands[READ_TAKEN_TO_BE] = value;
   operands[READ_FROM] = from;
+  operands[READ_WIDTH] = bytes;
   row->expr_mask = (uint32_t)!constant << READ_TAKEN_TO_BE | (uint32_t)!from_constant << READ_FROM;
+  row->partner = reader->named_tensor;
   name->about = 0;
-  return trace_variable(reader, name, &row->op);
+  status = keep_name(reader, READ_FROM);
+  return status == VINCI_OK ? trace_variable(reader, name, &row->op) : status;
 }
 
 /* ---- instructions --------------------------------------------------------- */
@@ -307,23 +364,6 @@ static enum vinci_status fill_defaults(struct trace_reader *reader, const struct
       return trace_fail(reader, 0, 0, "%s needs operand \"%s\"", isa->name, arg->name);
     operands[index] = arg->default_value;
   }
-  return VINCI_OK;
-}
-
-/* Keeps what the value of an address names. */
-static enum vinci_status keep_name(struct trace_reader *reader, unsigned index) {
-  uint32_t object = reader->named_object;
-  if (object == 0 || object == TRACE_OBJECT_SEVERAL)
-    return VINCI_OK;
-  struct program_named *named = GROWING_PUSH(&reader->named, struct program_named);
-  if (!named)
-    return trace_no_memory(reader);
-  *named = (struct program_named){
-      .row = (uint32_t)(reader->rows.count - 1),
-      .object = (object & ~(uint32_t)TRACE_OBJECT_BUFFER) - 1,
-      .arg = (uint8_t)index,
-      .is_buffer = (object & TRACE_OBJECT_BUFFER) != 0,
-  };
   return VINCI_OK;
 }
 

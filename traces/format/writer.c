@@ -129,6 +129,8 @@ static bool has_comma(const struct writer *writer, const struct program_expr *ex
 /* The tensor an operand of an instruction in GM is written relative to, or NULL. */
 static const struct program_tensor *named_tensor(const struct writer *writer,
                                                  const struct program_row *row, unsigned index) {
+  if (row->kind == ROW_READ && row->partner > 0 && index == READ_FROM)
+    return &writer->trace->tensors[row->partner - 1];
   if (row->kind != ROW_INST || row->partner == 0)
     return NULL;
   const struct isa_arg *arg = &isa_row((enum isa_op)row->op)->arg[index];
@@ -193,6 +195,17 @@ static void put_inst(struct writer *writer, const struct program_row *row) {
   fputc('\n', writer->out);
 }
 
+/* What a read row reads. */
+static void put_source(struct writer *writer, const struct program_row *row) {
+  int64_t bytes = writer->trace->operands[row->first_operand + READ_WIDTH];
+  if (bytes == READ_REGISTER)
+    fputs(",taken", writer->out);
+  else
+    put_operand(writer, row, READ_FROM, "");
+  if (bytes == READ_INT64)
+    fputs(",int64", writer->out);
+}
+
 static void put_row(struct writer *writer, const struct program_row *row) {
   static const char *const names[ROW_KIND_COUNT] = {[ROW_LOOP] = "loop",
                                                     [ROW_LET] = "let",
@@ -206,13 +219,8 @@ static void put_row(struct writer *writer, const struct program_row *row) {
   } else {
     fprintf(writer->out, "%s,%s", names[row->kind], writer->var_names[row->op]);
     put_operand(writer, row, 0, "");
-    if (row->kind == ROW_READ) {
-      bool number = (row->expr_mask >> READ_FROM & 1) == 0;
-      if (number && writer->trace->operands[row->first_operand + READ_FROM] == READ_REGISTER)
-        fputs(",taken", writer->out);
-      else
-        put_operand(writer, row, READ_FROM, "");
-    }
+    if (row->kind == ROW_READ)
+      put_source(writer, row);
     fputc('\n', writer->out);
   }
 }

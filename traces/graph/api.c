@@ -65,7 +65,7 @@ static struct vinci_net_node describe(const struct graph_node *node, const struc
                                  .op = node->op,
                                  .origin = node->origin,
                                  .from = net_from_name(row->from),
-                                 .bound = is_kernel(row) ? bound_name(row->bound) : "",
+                                 .bound = is_kernel(row) ? bound_name(row->times.bound) : "",
                                  .reason = row->reason,
                                  .stream = node->stream,
                                  .blocks = row->times.blocks,

@@ -214,7 +214,6 @@ static void keep_result(const struct vinci_result *result, const struct vinci_tr
     row.cell[i] = "";
   calls_times(result, &row, &out->times);
   out->from = NET_SIMULATED;
-  out->bound = result_bound(result);
   out->hbm_bytes = result->hbm.read_bytes + result->hbm.write_bytes;
   out->task.duration_ps = out->times.duration_ps;
   for (uint32_t i = 0; i < trace->kernel_count; i++)
@@ -324,7 +323,7 @@ static enum vinci_status run_kernel(struct net *net, uint32_t index, struct net_
   bool from_memory = out->found_bytes <= out->read_bytes / 2;
   out->task = (struct queue_task){.duration_ps = out->times.duration_ps,
                                   .mixed = out->task.mixed,
-                                  .memory_bound = out->bound == BOUND_MEMORY && from_memory};
+                                  .memory_bound = out->times.bound == BOUND_MEMORY && from_memory};
   net->workspaces[index] = out->workspace_bytes;
   net->products[index] =
       out->from != NET_REFUSED && out->times.kind == CORE_AIC && !out->task.mixed;

@@ -41,7 +41,6 @@ struct net_node {
   enum net_from from;
   struct queue_task task;  /* once it has run, duration_ps holds slowed_ps */
   struct call_times times; /* of kernels */
-  enum bound bound;
   uint64_t read_bytes, found_bytes; /* of its inputs; and what L2 held, when it was simulated */
   uint64_t hbm_bytes;               /* of kernels and copies, read and written in device memory */
   uint64_t workspace_bytes;         /* of kernels */

@@ -7,24 +7,11 @@
 #include "core/base/digest.h"
 #include "core/base/store.h"
 
-/* In their order; from PIPES on, one for each pipe. */
-enum {
-  DURATION,
-  CORE,
-  START,
-  KIND,
-  BLOCKS,
-  BOUND,
-  MIXED,
-  HBM_BYTES,
-  FOUND_BYTES,
-  CUBE_PPM,
-  PIPES,
-  NUMBER_COUNT = PIPES + PIPE_COUNT
-};
+/* In their order; from TIMES on those of call_times_write(). */
+enum { MIXED, HBM_BYTES, FOUND_BYTES, TIMES, NUMBER_COUNT = TIMES + CALL_TIMES_NUMBERS };
 
 static const struct store_kind kernel_kind = {
-    .head = "vinci-kernel 3", .suffix = "kernel", .count = NUMBER_COUNT};
+    .head = "vinci-kernel 4", .suffix = "kernel", .count = NUMBER_COUNT};
 _Static_assert((int)NUMBER_COUNT <= (int)STORE_NUMBERS_MAX, "a result has more numbers");
 
 struct kept {
@@ -32,18 +19,10 @@ struct kept {
 };
 
 static struct kept kept_of(const struct net_node *node) {
-  const struct call_times *times = &node->times;
-  struct kept kept = {.number = {[DURATION] = times->duration_ps,
-                                 [CORE] = times->core_ps,
-                                 [START] = times->start_ps,
-                                 [KIND] = times->kind,
-                                 [BLOCKS] = times->blocks,
-                                 [BOUND] = node->bound,
-                                 [MIXED] = node->task.mixed,
+  struct kept kept = {.number = {[MIXED] = node->task.mixed,
                                  [HBM_BYTES] = node->hbm_bytes,
-                                 [FOUND_BYTES] = node->found_bytes,
-                                 [CUBE_PPM] = times->cube_ppm}};
-  memcpy(kept.number + PIPES, times->pipe_ps, sizeof times->pipe_ps);
+                                 [FOUND_BYTES] = node->found_bytes}};
+  call_times_write(&node->times, kept.number + TIMES);
   return kept;
 }
 
@@ -59,21 +38,13 @@ uint64_t net_result_digest(uint64_t seed, const struct net_launch *launch,
 bool net_result_find(const char *folder, uint64_t digest, struct net_node *out) {
   struct kept kept;
   const uint64_t *number = kept.number;
-  if (!store_find(&kernel_kind, folder, digest, kept.number) || number[KIND] >= CORE_KIND_COUNT ||
-      number[BLOCKS] > UINT32_MAX || number[BOUND] > BOUND_NONE || number[MIXED] > 1)
+  if (!store_find(&kernel_kind, folder, digest, kept.number) || number[MIXED] > 1 ||
+      !call_times_read(number + TIMES, &out->times))
     return false;
   out->from = NET_SIMULATED;
-  out->times = (struct call_times){.duration_ps = number[DURATION],
-                                   .core_ps = number[CORE],
-                                   .start_ps = number[START],
-                                   .kind = (enum core_kind)number[KIND],
-                                   .blocks = (unsigned)number[BLOCKS],
-                                   .cube_ppm = number[CUBE_PPM]};
-  memcpy(out->times.pipe_ps, number + PIPES, sizeof out->times.pipe_ps);
-  out->bound = (enum bound)number[BOUND];
   out->hbm_bytes = number[HBM_BYTES];
   out->found_bytes = number[FOUND_BYTES];
-  out->task.duration_ps = number[DURATION];
+  out->task.duration_ps = out->times.duration_ps;
   out->task.mixed = number[MIXED] == 1;
   return true;
 }

@@ -27,7 +27,7 @@ const char *net_part_text(enum net_part part) {
 }
 
 static enum net_part part_of(const struct net_node *row) {
-  switch (row->bound) {
+  switch (row->times.bound) {
   case BOUND_COMPUTE:
     return row->times.kind == CORE_AIV ? NET_PART_VECTOR : NET_PART_CUBE;
   case BOUND_MEMORY:

@@ -58,7 +58,7 @@ void net_put_nodes(const struct graph *graph, const struct net_result *result, F
     fprintf(out, ",%s", us(row->task.slowed_ps).text);
     if (kernel)
       fprintf(out, ",%u,%s,%s,%llu,%llu,%llu", row->times.blocks, us(row->times.core_ps).text,
-              bound_name(row->bound), (unsigned long long)row->read_bytes,
+              bound_name(row->times.bound), (unsigned long long)row->read_bytes,
               (unsigned long long)row->found_bytes, (unsigned long long)row->hbm_bytes);
     else
       fputs(",,,,,,", out);

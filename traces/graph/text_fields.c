@@ -232,10 +232,9 @@ static enum vinci_status read_all(struct text_reader *reader, const char *text, 
     status = read_line(reader, row);
   }
   if (status == VINCI_OK && !reader->begun)
-    status = diag_error_at(reader->diag, VINCI_E_INPUT,
-                           (struct diag_position){.path = reader->path},
-                           "the %.*s is empty; the first row is \"%s\"",
-                           (int)strcspn(head, ","), head, head);
+    status = diag_error_at(
+        reader->diag, VINCI_E_INPUT, (struct diag_position){.path = reader->path},
+        "the %.*s is empty; the first row is \"%s\"", (int)strcspn(head, ","), head, head);
   return status;
 }
 

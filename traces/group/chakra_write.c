@@ -12,7 +12,7 @@
 #include "core/base/clock.h"
 #include "core/base/file.h"
 #include "traces/export/export.h"
-#include "traces/export/wire.h"
+#include "traces/export/timeline/wire.h"
 #include "traces/group/chakra.h"
 
 enum { PATH_BYTES = 4096, PS_OF_US = 1000000 };

@@ -9,7 +9,7 @@
 #include "core/base/arith.h"
 #include "traces/lower/plan.h"
 
-enum { PARTS = 8, WORDS_MAX = 16, TEXT_BYTES = 256 };
+enum { PARTS = 20, WORDS_MAX = 16, TEXT_BYTES = 256 };
 
 struct part {
   struct lower_job job;

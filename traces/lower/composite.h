@@ -18,6 +18,19 @@ VINCI_MUST_CHECK enum vinci_status composite_add(struct lower_job *job, const ch
 bool composite_cost(struct lower_job *job);
 void composite_emit(const struct lower_job *job, struct emit *emit);
 
+/* Adds a part unless an earlier one has failed. */
+#define PART(status_, ...)                                                                         \
+  do {                                                                                             \
+    if ((status_) == VINCI_OK)                                                                     \
+      (status_) = composite_add(__VA_ARGS__);                                                      \
+  } while (0)
+/* Names of a part's tensors: MINE is the operator's, BETWEEN a workspace. */
+#define NAMES(id_, ...) static const struct emit_name id_[] = {__VA_ARGS__, {0}}
+#define MINE(from_, to_)                                                                           \
+  { from_, to_, false }
+#define BETWEEN(from_, to_)                                                                        \
+  { from_, to_, true }
+
 #define COMPOSITE_TEMPLATE(setup_)                                                                 \
   { setup_, NULL, composite_cost, composite_emit }
 

@@ -289,9 +289,19 @@ struct expr emit_read_taken(struct emit *emit, const char *name, struct expr val
 }
 
 struct expr emit_read_word(struct emit *emit, const char *name, struct expr value,
-                           struct expr address) {
-  EMIT(emit, "read", W("", name), F("", value), F("", address));
+                           struct expr address, enum dtype type) {
+  if (type == DTYPE_INT64)
+    EMIT(emit, "read", W("", name), F("", value), F("", address), W("", "int64"));
+  else
+    EMIT(emit, "read", W("", name), F("", value), F("", address));
   return x_name(emit, name);
+}
+
+struct expr emit_read_index(struct emit *emit, const char *name, struct expr value,
+                            struct expr address, enum dtype type, uint64_t end) {
+  struct expr index = emit_read_word(emit, name, value, address, type);
+  emit_expect(emit, name, x_max(0, x_min(index, end - 1)));
+  return index;
 }
 
 void emit_change(struct emit *emit, const char *name, struct expr value) {

@@ -107,11 +107,15 @@ struct expr emit_slots(struct emit *emit, bool set, const char *prefix, uint64_t
 struct expr emit_named(struct emit *emit, const char *name, struct expr value);
 /* The same, but a number gets its row and name too. */
 struct expr emit_assigned(struct emit *emit, const char *name, struct expr value);
-/* The number of lanes that the last vreducev2 has taken, or a word of UB, which the scalar unit
- * reads where values are computed, and which is `value` where they are not. */
+/* The number of lanes that the last vreducev2 has taken, or an int32 or int64 of UB or of the
+ * tensor that the address names, which the scalar unit reads where values are computed, and which
+ * is `value` where they are not. */
 struct expr emit_read_taken(struct emit *emit, const char *name, struct expr value);
 struct expr emit_read_word(struct emit *emit, const char *name, struct expr value,
-                           struct expr address);
+                           struct expr address, enum dtype type);
+/* The same of a number from 0 to end - 1; another one ends the run. */
+struct expr emit_read_index(struct emit *emit, const char *name, struct expr value,
+                            struct expr address, enum dtype type, uint64_t end);
 /* Gives a name another value; ends the run where a name has not a value. */
 void emit_change(struct emit *emit, const char *name, struct expr value);
 #define emit_expect(emit_, name_, value_) EMIT(emit_, "expect", W("", name_), F("", value_))

@@ -35,8 +35,6 @@ struct lower_cost {
   uint64_t gm_bytes; /* all cores */
   uint32_t blocks;
   uint64_t shares; /* equal parts of the work, which cores take in turns; 0: all cores are needed */
-  /* What tuners rank by, where the default keeps to a coarser total; 0: the total. */
-  uint64_t closer_cycles;
   bool wasteful;         /* holds more of an operand than there is: the same with less is as fast */
   uint64_t share_cycles; /* a part takes no less, however many cores there are; 0: not known */
 };

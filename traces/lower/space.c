@@ -197,15 +197,10 @@ static uint64_t cost_digest(const struct lower_cost *cost) {
   return digest_bytes(DIGEST_SEED, numbers, sizeof numbers);
 }
 
-/* What a schedule is ranked by. */
-static uint64_t rank_cycles(const struct lower_cost *cost) {
-  return cost->closer_cycles ? cost->closer_cycles : cost->total_cycles;
-}
-
 /* SIZE_MAX: without memory. */
 static size_t add_known(struct vinci_space *space, const struct lower_job *job,
                         const uint16_t *choice) {
-  size_t added = add_point(space, choice, rank_cycles(&job->cost));
+  size_t added = add_point(space, choice, job->cost.total_cycles);
   if (added != SIZE_MAX)
     space->point[added].cost = cost_digest(&job->cost);
   return added;

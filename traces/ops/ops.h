@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "core/study/workload.h"
-#include "traces/export/expected.h"
+#include "traces/export/report/expected.h"
 #include "traces/lower/calls/calls.h"
 
 enum { OPS_STATUS_BYTES = 240, OPS_ARGS_BYTES = 512, OPS_SOC_BYTES = 256, OPS_FROM_BYTES = 768 };

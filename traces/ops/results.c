@@ -12,24 +12,11 @@
 #include "core/isa/program.h"
 #include "traces/ops/ops.h"
 
-/* The numbers of a result, in their order; from PIPES on, one for each pipe. */
-enum {
-  DURATION,
-  CORE,
-  START,
-  KIND,
-  BLOCKS,
-  L2_START,
-  L2_OWED,
-  GM_BYTES,
-  BOUND,
-  CUBE_PPM,
-  PIPES,
-  NUMBER_COUNT = PIPES + PIPE_COUNT
-};
+/* The numbers of a result, in their order; from TIMES on those of call_times_write(). */
+enum { L2_START, L2_OWED, TIMES, NUMBER_COUNT = TIMES + CALL_TIMES_NUMBERS };
 
 static const struct store_kind result_kind = {
-    .head = "vinci-result 3", .suffix = "result", .count = NUMBER_COUNT};
+    .head = "vinci-result 4", .suffix = "result", .count = NUMBER_COUNT};
 _Static_assert((int)NUMBER_COUNT <= (int)STORE_NUMBERS_MAX, "a result has more numbers");
 
 /* What a row has from its run. */
@@ -38,37 +25,18 @@ struct kept {
 };
 
 static struct kept kept_of(const struct ops_outcome *outcome) {
-  const struct call_times *times = &outcome->times;
-  struct kept kept = {.number = {[DURATION] = times->duration_ps,
-                                 [CORE] = times->core_ps,
-                                 [START] = times->start_ps,
-                                 [KIND] = times->kind,
-                                 [BLOCKS] = times->blocks,
-                                 [L2_START] = outcome->l2_start,
-                                 [L2_OWED] = outcome->l2_owed_bytes,
-                                 [GM_BYTES] = times->gm_bytes,
-                                 [BOUND] = times->bound,
-                                 [CUBE_PPM] = times->cube_ppm}};
-  memcpy(kept.number + PIPES, times->pipe_ps, sizeof times->pipe_ps);
+  struct kept kept = {
+      .number = {[L2_START] = outcome->l2_start, [L2_OWED] = outcome->l2_owed_bytes}};
+  call_times_write(&outcome->times, kept.number + TIMES);
   return kept;
 }
 
 static bool take(const struct kept *kept, struct ops_outcome *outcome) {
   const uint64_t *number = kept->number;
-  if (number[KIND] >= CORE_KIND_COUNT || number[BLOCKS] > UINT32_MAX ||
-      number[L2_START] > VINCI_L2_DIRTY || number[BOUND] > BOUND_NONE)
+  if (number[L2_START] > VINCI_L2_DIRTY || !call_times_read(number + TIMES, &outcome->times))
     return false;
-  outcome->times = (struct call_times){.duration_ps = number[DURATION],
-                                       .core_ps = number[CORE],
-                                       .start_ps = number[START],
-                                       .kind = (enum core_kind)number[KIND],
-                                       .blocks = (unsigned)number[BLOCKS],
-                                       .gm_bytes = number[GM_BYTES],
-                                       .bound = (enum bound)number[BOUND],
-                                       .cube_ppm = number[CUBE_PPM]};
   outcome->l2_start = (enum vinci_l2)number[L2_START];
   outcome->l2_owed_bytes = number[L2_OWED];
-  memcpy(outcome->times.pipe_ps, number + PIPES, sizeof outcome->times.pipe_ps);
   return true;
 }
 

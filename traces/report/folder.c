@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "core/base/diag.h"
-#include "traces/export/report.h"
+#include "traces/export/report/report.h"
 #include "traces/report/report.h"
 
 /* A page of more would not open in a browser. */

@@ -7,7 +7,7 @@
 local folder = debug.getinfo(1, "S").source:match "^@(.*/)" or ""
 local build = dofile(folder .. "build.lua")
 local M, names = {}, {}
-for _, file in ipairs { "classic", "residual", "mobile", "encoder" } do
+for _, file in ipairs { "classic", "residual", "mobile", "encoder", "erfnet", "llama" } do
   for name, make in pairs(assert(loadfile(folder .. file .. ".lua"))(build)) do
     M[name] = make
     names[#names + 1] = name

@@ -7,8 +7,8 @@
 --     local x = net:conv(net.input, 64, 7, { stride = 2, act = "relu" })
 --     print(net:text(net:linear(net:flatten(net:global_pool(x)), 1000)))
 --
--- Without extents the network has no input yet. With norms = true a batch norm stands behind each convolution; else it is folded into weights and bias, as
--- exporters do.
+-- Without extents the network has no input yet. With norms = true a batch norm stands behind each convolution; else it
+-- is folded into weights and bias, as exporters do.
 local Net = {}
 Net.__index = Net
 
@@ -61,22 +61,48 @@ function Net:norm(x)
   return self:layer("BatchNormalization", { x.name, table.unpack(row) }, "epsilon=1e-5", x.c, x.h, x.w)
 end
 
-local function extent(x, kernel, stride, pad) return (x + 2 * pad - kernel) // stride + 1 end
+local function extent(x, kernel, stride, pad, dilation)
+  return (x + 2 * pad - dilation * (kernel - 1) - 1) // stride + 1
+end
 
--- Convolution to k channels; o: stride (1), pad (kernel // 2), group (1), act, bias = true: a bias, no batch norm.
+-- Parameters of a bias, of a batch norm, or of both.
+function Net:count_ends(k, o)
+  self.params = self.params + (o.bias == "both" and 3 or o.bias and 1 or 2) * k
+end
+
+-- Convolution to k channels with kernel x kernel, or { height, width }; o: stride (1), dilation (1), pad (a result of
+-- the input's size at stride 1), group (1), act, bias = true: a bias, no batch norm; bias = "both".
 function Net:conv(x, k, kernel, o)
   o = o or {}
-  local stride, pad, group = o.stride or 1, o.pad or kernel // 2, o.group or 1
-  local h, w = extent(x.h, kernel, stride, pad), extent(x.w, kernel, stride, pad)
-  local size = k * (x.c // group) * kernel * kernel
-  local inputs = { x.name, self:weight(("%dx%dx%dx%d"):format(k, x.c // group, kernel, kernel), size) }
-  local norms = self.norms and not o.bias
-  if not norms then inputs[3] = self:weight(k, 0) end
-  self.params = self.params + (o.bias and k or 2 * k)
+  local kh, kw = kernel, kernel
+  if type(kernel) == "table" then kh, kw = kernel[1], kernel[2] end
+  local stride, group, dilation = o.stride or 1, o.group or 1, o.dilation or 1
+  local dh, dw = kh > 1 and dilation or 1, kw > 1 and dilation or 1
+  local ph, pw = o.pad or kh // 2 * dh, o.pad or kw // 2 * dw
+  local h, w = extent(x.h, kh, stride, ph, dh), extent(x.w, kw, stride, pw, dw)
+  local size = k * (x.c // group) * kh * kw
+  local inputs = { x.name, self:weight(("%dx%dx%dx%d"):format(k, x.c // group, kh, kw), size) }
+  local norms = self.norms and o.bias ~= true
+  if not norms or o.bias then inputs[3] = self:weight(k, 0) end
+  self:count_ends(k, o)
   self.macs = self.macs + size * h * w
-  local y = self:layer("Conv", inputs, ("kernel=%dx%d strides=%dx%d pads=%dx%dx%dx%d dilations=1x1 group=%d")
-    :format(kernel, kernel, stride, stride, pad, pad, pad, pad, group), k, h, w)
+  local y = self:layer("Conv", inputs, ("kernel=%dx%d strides=%dx%d pads=%dx%dx%dx%d dilations=%dx%d group=%d")
+    :format(kh, kw, stride, stride, ph, pw, ph, pw, dh, dw, group), k, h, w)
   return self:act(norms and self:norm(y) or y, o.act)
+end
+
+-- Transposed convolution of stride 2 to k channels and twice the size; more: rows that its result has beyond those of
+-- the window.
+function Net:up(x, k, kernel, pad, more, o)
+  o = o or {}
+  local size = x.c * k * kernel * kernel
+  local h, w = 2 * x.h, 2 * x.w
+  local inputs = { x.name, self:weight(("%dx%dx%dx%d"):format(x.c, k, kernel, kernel), size), self:weight(k, 0) }
+  self:count_ends(k, o)
+  self.macs = self.macs + size * x.h * x.w
+  local y = self:layer("ConvTranspose", inputs, ("kernel=%dx%d strides=2x2 pads=%dx%dx%dx%d dilations=1x1 group=1 " ..
+    "output_padding=%dx%d"):format(kernel, kernel, pad, pad, pad, pad, more, more), k, h, w)
+  return self:act(y, o.act)
 end
 
 -- Largest of each window; ceil: a window that lies partly outside counts too.

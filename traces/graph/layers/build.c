@@ -327,6 +327,24 @@ uint32_t build_broadcast(struct build *build, uint32_t tensor, const uint64_t *s
   return out;
 }
 
+uint32_t build_row_length(struct build *build, uint32_t in, uint64_t from, uint64_t to) {
+  const struct graph_tensor own = *build_at(build, in);
+  const uint64_t rows = graph_elements(&own) / from;
+  const char *type = dtype_name(own.dtype);
+  if (from == to)
+    return in;
+  uint32_t out = build_temp(build, own.dtype, (uint64_t[]){rows, to}, 2);
+  if (from < to)
+    build_kernel1(build, "pad", &BUILD_LIST(in), out,
+                  "shape=%llux%llu before=0x0 after=0x%llu dtype=%s", (unsigned long long)rows,
+                  (unsigned long long)from, (unsigned long long)(to - from), type);
+  else
+    build_kernel1(build, "slice", &BUILD_LIST(in), out, "shape=%llux%llu out=%llux%llu dtype=%s",
+                  (unsigned long long)rows, (unsigned long long)from, (unsigned long long)rows,
+                  (unsigned long long)to, type);
+  return out;
+}
+
 /* ---- inputs and results in a layout -------------------------------------------------------- */
 
 /* NCHW or NC1HWC0, into a tensor that exists. */

@@ -125,6 +125,8 @@ uint32_t build_transpose(struct build *build, uint32_t tensor, const unsigned *o
 uint32_t build_broadcast(struct build *build, uint32_t tensor, const uint64_t *shape,
                          unsigned rank);
 
+/* A tensor of rows of `from` elements with rows of `to`: zeros behind, or fewer elements. */
+uint32_t build_row_length(struct build *build, uint32_t tensor, uint64_t from, uint64_t to);
 /* A part of a tensor, of as many dimensions, `begin` elements behind its first. */
 uint32_t build_part(struct build *build, uint32_t tensor, const uint64_t *shape, uint64_t begin);
 /* Tensors one after another along a dimension; *parts is used up. */

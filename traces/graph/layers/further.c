@@ -232,25 +232,6 @@ bool layer_mean_variance(struct build *build) {
   return true;
 }
 
-/* Maps whose points are whole blocks, or the points of such maps alone. */
-static uint32_t lrn_points(struct build *build, uint32_t in, uint64_t from, uint64_t to) {
-  const struct graph_tensor own = *build_at(build, in);
-  const uint64_t rows = graph_elements(&own) / from;
-  const char *type = dtype_name(own.dtype);
-  if (from == to)
-    return in;
-  uint32_t out = build_temp(build, own.dtype, (uint64_t[]){rows, to}, 2);
-  if (from < to)
-    build_kernel1(build, "pad", &BUILD_LIST(in), out,
-                  "shape=%llux%llu before=0x0 after=0x%llu dtype=%s", (unsigned long long)rows,
-                  (unsigned long long)from, (unsigned long long)(to - from), type);
-  else
-    build_kernel1(build, "slice", &BUILD_LIST(in), out, "shape=%llux%llu out=%llux%llu dtype=%s",
-                  (unsigned long long)rows, (unsigned long long)from, (unsigned long long)rows,
-                  (unsigned long long)to, type);
-  return out;
-}
-
 /* x / (bias + alpha / size * the squares of `size` channels around)^beta. The sums are those of a
  * pooling over a map of channels and points, whose innermost points are its blocks; maps of other
  * points grow. */
@@ -275,10 +256,10 @@ bool layer_lrn(struct build *build) {
            means = build_temp(build, own.dtype, map, 5);
   build_kernel1(build, "square", &BUILD_LIST(in), squares, "shape=%llu dtype=%s",
                 (unsigned long long)all, type);
-  squares = lrn_points(build, squares, points, whole);
+  squares = build_row_length(build, squares, points, whole);
   build_kernel1(build, "avg_pool", &BUILD_LIST(squares), means, "shape=%s %s dtype=%s", shape.text,
                 window, type);
-  means = lrn_points(build, means, whole, points);
+  means = build_row_length(build, means, whole, points);
   build_kernel1(
       build, "chain", &BUILD_LIST(means, in), build_output(build, 0, LAYOUT_ND),
       "steps=a=muls:x:%.9g,b=adds:a:%.9g,c=ln:b,d=muls:c:%.9g,e=exp:d,mul:e:x1 shape=%llu "

@@ -2,6 +2,7 @@
 /* Operators that few networks have: losses, sampling, sums of products by letters. */
 #include <string.h>
 
+#include "core/base/arith.h"
 #include "traces/graph/onnx/rules.h"
 
 /* Without a reduction a number for each target; log_prob, the second output, is as the scores. */
@@ -35,8 +36,38 @@ enum vinci_status onnx_rule_roi_align(struct onnx_call *call) {
     return onnx_fail(call, "input %s, regions %s, result %lldx%lld", onnx_shape_text(x).text,
                      onnx_shape_text(rois).text, (long long)height, (long long)width);
   uint64_t shape[4] = {rois->shape[0], x->shape[1], (uint64_t)height, (uint64_t)width};
+  const char *way = "coordinate_transformation_mode";
   onnx_arg_all(call);
+  if (!onnx_attribute(call, way))
+    onnx_arg_text(call, way, call->opset < 16 ? "output_half_pixel" : "half_pixel");
   return onnx_output(call, 0, x->type, shape, 4);
+}
+
+/* How many boxes are kept is what the file notes, or --dim says; else as many as can be, which the
+ * argument `assumed` tells. */
+enum vinci_status onnx_rule_nms(struct onnx_call *call) {
+  enum { MOST = 2, TRIPLE = 3 };
+  const struct onnx_value *boxes = call->inputs[0], *scores = call->inputs[1], *noted = NULL;
+  struct onnx_value *y = call->outputs[0];
+  struct onnx_ints most = {.count = 1, .list = {0}};
+  if (boxes->rank != 3 || scores->rank != 3)
+    return onnx_fail(call, "boxes %s, scores %s", onnx_shape_text(boxes).text,
+                     onnx_shape_text(scores).text);
+  onnx_arg_all(call);
+  if (call->scope->declared && y->name)
+    noted = onnx_look_up(call->scope->declared, y->name);
+  y->type = ONNX_INT64;
+  if ((noted && noted->shaped) || (onnx_given(call, MOST) && !onnx_known(call, MOST)))
+    return VINCI_OK;
+  enum vinci_status status = onnx_given(call, MOST) ? onnx_ints_input(call, MOST, &most) : VINCI_OK;
+  if (status != VINCI_OK)
+    return status;
+  if (most.count != 1 || most.list[0] < 1)
+    return onnx_fail(call, "max_output_boxes_per_class keeps no boxes");
+  uint64_t each = min_u64((uint64_t)most.list[0], scores->shape[2]);
+  const uint64_t shape[] = {scores->shape[0] * scores->shape[1] * each, TRIPLE};
+  onnx_arg_int(call, "assumed", (int64_t)shape[0]);
+  return onnx_output(call, 0, ONNX_INT64, shape, 2);
 }
 
 enum vinci_status onnx_rule_mean_variance(struct onnx_call *call) {

@@ -74,11 +74,65 @@ static uint32_t hidden_keys(const struct rewrite *rewrite, uint32_t summand) {
                                                                                 : GRAPH_NONE;
 }
 
+/* The tensor whose elements are all of a summand, in their order: without reshapes and casts. */
+static uint32_t same_elements(const struct rewrite *rewrite, uint32_t tensor) {
+  static const char *const views[] = {"Reshape", "Identity", "Cast", "Expand"};
+  uint64_t elements = graph_elements(rewrite_tensor(rewrite, tensor));
+  for (size_t i = 0; i < sizeof views / sizeof *views; i++) {
+    const struct graph_node *view = rewrite_writer(rewrite, tensor, views[i]);
+    if (view && graph_elements(rewrite_tensor(rewrite, view->inputs[0])) == elements)
+      return same_elements(rewrite, view->inputs[0]);
+  }
+  return tensor;
+}
+
+static bool hides(double number) { return number <= ATTENTION_HIDDEN_BELOW; }
+
+/* One number in all elements, which hides keys. */
+static bool all_hide(const struct rewrite *rewrite, uint32_t tensor) {
+  double number;
+  const struct graph_node *filled = rewrite_writer(rewrite, tensor, "Expand");
+  const struct graph_tensor *values = rewrite_tensor(rewrite, filled ? filled->inputs[0] : tensor);
+  uint64_t count = graph_elements(values);
+  for (uint64_t i = 0; i < count; i++)
+    if (!graph_number(values, i, &number) || !hides(number))
+      return false;
+  return count > 0;
+}
+
+/*
+ * Whether a matrix for queries and keys, or one of all heads, is 0 up to the key of each query and
+ * hides those behind: a constant, or the upper triangle of what hides. The last query sees all
+ * keys.
+ */
+static bool hides_later_keys(const struct rewrite *rewrite, uint32_t summand) {
+  uint32_t matrix = same_elements(rewrite, summand);
+  const struct graph_tensor *own = rewrite_tensor(rewrite, summand),
+                            *constant = rewrite_tensor(rewrite, matrix);
+  uint64_t keys = own->rank < 2 ? 0 : own->shape[own->rank - 1], elements = graph_elements(own);
+  uint64_t queries = own->rank < 2 ? 0 : own->shape[own->rank - 2];
+  double number;
+  if (queries < 2 || keys < queries || elements / keys != queries)
+    return false;
+  const struct graph_node *triangle = rewrite_writer(rewrite, matrix, "Trilu");
+  if (triangle)
+    return graph_arg_int(triangle, "upper", 1) == 1 &&
+           graph_arg_int(triangle, "k", 0) == (int64_t)(keys - queries + 1) &&
+           constant->shape[constant->rank - 1] == keys &&
+           constant->shape[constant->rank - 2] == queries &&
+           all_hide(rewrite, same_elements(rewrite, triangle->inputs[0]));
+  for (uint64_t i = 0; i < elements; i++)
+    if (!graph_number(constant, i, &number) ||
+        (i % keys > i / keys + keys - queries ? !hides(number) : number != 0))
+      return false;
+  return true;
+}
+
 /* The sum before the softmax: of the scores with 0, or with what hides keys. */
 static bool take_mask(const struct rewrite *rewrite, struct attention *out, uint32_t *scores) {
   uint32_t rest;
   double number;
-  out->hidden = GRAPH_NONE;
+  out->hidden = out->causal = GRAPH_NONE;
   out->masking = rewrite_inner(rewrite, out->softmax, *scores, "Add");
   if (!out->masking)
     return true;
@@ -86,11 +140,14 @@ static bool take_mask(const struct rewrite *rewrite, struct attention *out, uint
     *scores = rest;
     return number == 0;
   }
-  for (uint32_t i = 0; i < 2 && out->hidden == GRAPH_NONE; i++) {
-    out->hidden = hidden_keys(rewrite, out->masking->inputs[i]);
+  for (uint32_t i = 0; i < 2 && out->hidden == GRAPH_NONE && out->causal == GRAPH_NONE; i++) {
+    uint32_t summand = out->masking->inputs[i];
+    out->hidden = hidden_keys(rewrite, summand);
+    if (out->hidden == GRAPH_NONE && hides_later_keys(rewrite, summand))
+      out->causal = summand;
     *scores = out->masking->inputs[1 - i];
   }
-  return out->hidden != GRAPH_NONE;
+  return out->hidden != GRAPH_NONE || out->causal != GRAPH_NONE;
 }
 
 /* The node is the product with V. */
@@ -145,6 +202,11 @@ static bool take_extents(const struct rewrite *rewrite, struct attention *a) {
   a->count = k[turned ? 1 : 2];
   if (a->hidden != GRAPH_NONE && a->batch != 1)
     return false; /* the kernel has one mask for all sequences */
+  const struct graph_tensor *causal =
+      a->causal == GRAPH_NONE ? NULL : rewrite_tensor(rewrite, a->causal);
+  if (causal && (causal->shape[causal->rank - 2] != a->queries ||
+                 causal->shape[causal->rank - 1] != a->count))
+    return false;
   return k[0] == a->batch && k[turned ? 2 : 1] == a->heads && k[3] == a->depth &&
          v[0] == a->batch && v[1] == a->heads && v[2] == a->count && v[3] == a->depth;
 }
@@ -162,11 +224,11 @@ static void write_args(const struct attention *a, enum dtype dtype, bool by_rows
                        size_t size) {
   snprintf(text, size,
            "batch=%llu heads=%llu seq_q=%llu seq_k=%llu head_dim=%llu scale=%.9g layout=%s "
-           "dtype=%s mask=%d",
+           "dtype=%s mask=%d causal=%d",
            (unsigned long long)a->batch, (unsigned long long)a->heads,
            (unsigned long long)a->queries, (unsigned long long)a->count,
            (unsigned long long)a->depth, a->scale, by_rows ? "BSND" : "BNSD", dtype_name(dtype),
-           a->hidden != GRAPH_NONE);
+           a->hidden != GRAPH_NONE, a->causal != GRAPH_NONE);
 }
 
 static bool pays(struct pass_context *pass, const struct attention *a, const char *args) {

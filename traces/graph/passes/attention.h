@@ -10,7 +10,8 @@ struct attention {
   struct graph_node *queries_factor, *keys_factor; /* numbers that Q and K^T are scaled with */
   struct graph_node *keys;                         /* the transposition that gives K^T */
   struct graph_node *masking; /* adds 0, or a large negative number where a key is hidden */
-  uint32_t hidden;            /* 1 there, else 0; GRAPH_NONE: no key is */
+  uint32_t hidden;            /* 1 there, else 0; GRAPH_NONE: no key is, or causal */
+  uint32_t causal; /* the summand that hides from each query the keys behind its own; GRAPH_NONE */
   uint32_t q, k, v, o;        /* [B, N, S, D], k before `keys` */
   unsigned order[4];          /* of `keys` */
   double scale;

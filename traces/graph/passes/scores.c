@@ -183,8 +183,9 @@ void attention_keep_scores(struct pass_context *pass, const struct attention *a)
   uint64_t keys = round_up(a->count, BLOCK_BYTES / (dtype_bits(dtype) / 8));
   struct weighing now = as_it_is(pass, a), plain = with_keys(pass, a, a->count), best = plain;
   bool hides = FP16_LOWEST * a->scores_scale <= ATTENTION_HIDDEN_BELOW;
-  /* A mask is a row of as many numbers as there are keys; 0 is added to any. */
-  if (keys > a->count && dtype == DTYPE_FP16 && a->hidden == GRAPH_NONE && hides) {
+  /* A mask has as many numbers as there are keys; 0 is added to any. */
+  bool masked = a->hidden != GRAPH_NONE || a->causal != GRAPH_NONE;
+  if (keys > a->count && dtype == DTYPE_FP16 && !masked && hides) {
     struct weighing wide = with_keys(pass, a, keys);
     if (wide.possible && (!plain.possible || wide.ps < plain.ps))
       best = wide;

@@ -44,6 +44,8 @@
   X(FIRST, "first", SIZE, "0", "0", false, "block of the first keys of the first sequence") \
   X(STEP, "step", SIZE, "7919", "0", false, \
     "from one block to the next in the table, modulo the blocks") \
+  X(TABLE, "table", WORD, "data", "data|series", false, \
+    "where blocks are: as the tensor says, where there are values, or as first and step say") \
   X(LATENT, "latent", WORD, "0", "0|1", false, \
     "V is the first v_dim elements of each row of K, as in multi-head latent attention")
 /* clang-format on */
@@ -97,10 +99,11 @@ struct attention_strides {
   uint64_t batch, head, row;
 };
 
-/* A cache in blocks: block `j` of sequence `s` is (first + (s * per_sequence + j) * step) modulo
- * the blocks, and so says the table. */
+/* A cache in blocks: block `j` of sequence `s` is as the table says, for times (first + (s *
+ * per_sequence + j) * step) modulo the blocks. */
 struct attention_pages {
   uint64_t size, blocks, first, step;
+  bool is_series;        /* whatever the table says */
   uint64_t per_sequence; /* entries that a sequence has in the table: whole blocks of 32 bytes */
   unsigned length_count;
   uint64_t length[TENSOR_RANK_MAX]; /* of the sequences in turn */

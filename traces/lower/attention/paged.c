@@ -2,10 +2,10 @@
 /*
  * paged_attention: keys and values in a cache of blocks, as engines for serving keep them
  * ([blocks, block_size, kv_heads, head_dim], the layout of vLLM-Ascend). A table has the blocks of
- * each sequence. Traces have no addresses that depend on data, so the table is a stated series; the
- * cube cores copy the row of a sequence to L1 and wait for that before they use its blocks, but
- * what the row holds changes nothing. The lengths of sequences are known on the host, as they are
- * for FusedInferAttentionScore (actualSeqLengthsKv, an array of the host; CANN, aclnn reference).
+ * each sequence, which the scalar unit reads; for times the table is a stated series. The cube
+ * cores copy the row of a sequence to L1 and wait for that before they use its blocks, as if the
+ * scalar unit read from there. The lengths of sequences are known on the host, as they are for
+ * FusedInferAttentionScore (actualSeqLengthsKv, an array of the host; CANN, aclnn reference).
  */
 #include <inttypes.h>
 #include <string.h>
@@ -44,6 +44,7 @@ enum vinci_status attention_pages(struct lower_job *job, struct attention *at) {
   pages->per_sequence = round_up(each, BLOCK_WORDS);
   pages->first = value[ATTENTION_FIRST].size % pages->blocks;
   pages->step = value[ATTENTION_STEP].size % pages->blocks;
+  pages->is_series = value[ATTENTION_TABLE].word;
   const uint64_t cache[] = {pages->blocks, pages->size, at->kv.row};
   return lower_bounded(job, cache, 3);
 }
@@ -82,7 +83,13 @@ struct expr fa_page_row(struct writer *w, const char *tensor,
   const struct attention *at = w->at;
   const struct attention_pages *pages = &at->pages;
   struct expr entry = x_add(x_mul(sequence_of(w, z), pages->per_sequence), x_div(key, pages->size));
-  struct expr block = x_mod(x_add(pages->first, x_mul(entry, pages->step)), pages->blocks);
+  entry = emit_assigned(w->e, "entry", entry);
+  struct expr stated = x_mod(x_add(pages->first, x_mul(entry, pages->step)), pages->blocks);
+  struct expr block =
+      pages->is_series
+          ? stated
+          : emit_read_index(w->e, "page", stated, x_slot(w->e, "block_table", entry, WORD_BYTES),
+                            DTYPE_INT32, pages->blocks);
   struct expr row = x_add(x_mul(block, pages->size), x_mod(key, pages->size));
   struct expr head = x_mul(x_div(x_mod(z, at->heads), at->group), strides->head);
   return x_slot(w->e, tensor, x_add(x_mul(row, strides->row), head), HALF_BYTES);

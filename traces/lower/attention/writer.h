@@ -59,8 +59,8 @@ struct expr fa_row(struct writer *w, const char *tensor, const struct attention_
 struct expr fa_number(struct writer *w, const char *tensor, uint64_t rows, struct expr z,
                       struct expr row, uint64_t bytes);
 
-/* Of a cache in blocks (paged.c): the row of a key; tensors; the table's row of a task's sequence
- * into L1, for the scalar unit. */
+/* Of a cache in blocks (paged.c): the row of a key, whose block the scalar unit reads; tensors; the
+ * table's row of a task's sequence into L1, for the scalar unit. */
 struct expr fa_page_row(struct writer *w, const char *tensor,
                         const struct attention_strides *strides, struct expr z, struct expr key);
 void fa_page_tensors(struct writer *w);

@@ -174,5 +174,10 @@ struct call_times {
 };
 void calls_times(const struct vinci_result *result, const struct call_row *row,
                  struct call_times *out);
+/* Times as CALL_TIMES_NUMBERS numbers that a file keeps, and back; false for numbers that are no
+ * times. */
+enum { CALL_TIMES_NUMBERS = 8 + PIPE_COUNT };
+void call_times_write(const struct call_times *times, uint64_t *numbers);
+bool call_times_read(const uint64_t *numbers, struct call_times *out);
 
 #endif

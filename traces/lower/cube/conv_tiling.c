@@ -18,9 +18,12 @@ static const uint16_t all_sides[] = {512, 384, 320, 256, 224, 192, 176, 160, 144
 static const struct sides forward = {all_sides, all_sides, COUNT(all_sides), COUNT(all_sides)};
 /*
  * Profiles of the vendor's library tell by the times of cube and MTE1 that its blocks of a gradient
- * are up to about 128 points of dx, whole rows, and as many channels as fit.
+ * are up to about 128 points of dx, whole rows, and as many channels as fit. All of those are of
+ * fp32, with 64 to 432 channels: what is the same for other types is assumed to be the bytes in
+ * L0A, of a depth that the channels of one block of 32 bytes have.
  */
-static const uint16_t point_sides[] = {128, 96, 64, 48, 32, 16};
+enum { GRADIENT_POINT_BYTES = 128 * 4 };
+static const uint16_t point_sides[] = {512, 256, 128, 96, 64, 48, 32, 16};
 static const uint16_t channel_sides[] = {256, 224, 192, 160, 128, 96, 64, 48, 32, 16};
 static const struct sides gradient = {point_sides, channel_sides, COUNT(point_sides),
                                       COUNT(channel_sides)};
@@ -155,7 +158,8 @@ bool conv_candidate(struct lower_job *job, size_t index) {
   size_t whole = parts ? 0 : (first ? 1 : sides->point_count) * sides->channel_count;
   if (side >= whole)
     return parts && part_candidate(job, index);
-  uint64_t points = points_of(mm, sides->points[side / sides->channel_count]);
+  uint64_t most = conv->gradient ? GRADIENT_POINT_BYTES / mm->element_bytes : UINT64_MAX;
+  uint64_t points = points_of(mm, min_u64(most, sides->points[side / sides->channel_count]));
   uint64_t bn = matmul_even(mm->n, sides->channels[side % sides->channel_count], matmul_unit(mm));
   uint64_t room = room_of(job, points, bn);
   /* Of one block of channels: */

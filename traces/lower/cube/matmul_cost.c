@@ -179,12 +179,18 @@ static uint64_t reorder_cycles(const struct vinci_soc *soc, const struct load *l
                                                          : moving + starts;
 }
 
+/* Of one core, for what no core has read before. */
+static uint64_t miss_rate(const struct vinci_soc *soc, uint64_t cores) {
+  uint64_t miss = (uint64_t)soc->path[PATH_GM_L1].hbm_mbytes_per_cycle;
+  uint64_t rate = cube_rate(soc, PATH_GM_L1, cores);
+  return miss ? min_u64(miss, rate) : rate;
+}
+
 static uint64_t load_cycles(const struct vinci_soc *soc, const struct load *load, uint64_t cores) {
-  uint64_t miss_rate = (uint64_t)soc->path[PATH_GM_L1].hbm_mbytes_per_cycle;
   uint64_t rate = cube_rate(soc, PATH_GM_L1, cores);
   uint64_t missed = min_u64(load->bytes, load->unique / cores);
-  uint64_t cycles = cube_cycles_at(load->bytes - missed, rate) +
-                    cube_cycles_at(missed, miss_rate ? min_u64(miss_rate, rate) : rate);
+  uint64_t cycles =
+      cube_cycles_at(load->bytes - missed, rate) + cube_cycles_at(missed, miss_rate(soc, cores));
   /* L2 hands out whole granules: a panel narrower than one takes as long as the granules. */
   if (load->run > 0)
     cycles = cycles * round_up(load->run, L2_GRANULE_BYTES) / load->run;
@@ -312,9 +318,8 @@ static void fill_gm_pipes(struct lower_job *job, const struct matmul_tiling *t,
   job->cost.mte2_cycles = blocks * line->first_cycles + operand_cycles(job, t, true, line) +
                           operand_cycles(job, t, false, line);
   if (mm->residual)
-    job->cost.mte2_cycles +=
-        blocks * (panel_start(soc) +
-                  cube_cycles_at(m * n * mm->element_bytes, cube_rate(soc, PATH_GM_L1, t->cores)));
+    job->cost.mte2_cycles += blocks * (panel_start(soc) + cube_cycles_at(m * n * mm->element_bytes,
+                                                                         miss_rate(soc, t->cores)));
 }
 
 /* Bytes between cores and device memory. */
@@ -327,17 +332,14 @@ static uint64_t gm_bytes(const struct matmul *mm, const struct matmul_tiling *t)
          results * (mm->out_bytes + (mm->residual ? mm->element_bytes : 0)) + parts;
 }
 
-/* Matrices that the cube alone multiplies. */
-static bool is_plain(const struct matmul *mm) { return !mm->vectors && !mm->conv; }
-
-/* Of device memory, for each operand once; results of plain products stay in L2. */
+/* Of device memory, for each operand once; results stay in L2 but of kernels with vector cores. */
 static uint64_t device_cycles(const struct vinci_soc *soc, const struct matmul *mm) {
   uint64_t results = mm->batch * mm->m * mm->n, es = mm->element_bytes;
   uint64_t read_bytes = results * (mm->residual ? es : 0) + mm->a_batches * a_bytes(mm, mm->k) +
                         mm->b_batches * mm->n * mm->k * (is_made(mm) ? 1 : es);
   uint64_t out_bytes = results * mm->out_bytes;
-  return is_plain(mm) ? estimate_memory(soc, read_bytes, out_bytes)
-                      : estimate_memory(soc, read_bytes + out_bytes, 0);
+  return mm->vectors ? estimate_memory(soc, read_bytes + out_bytes, 0)
+                     : estimate_memory(soc, read_bytes, out_bytes);
 }
 
 /* Blocks go from the cube core to the vector cores: these wait for the first block, and begin with
@@ -385,11 +387,8 @@ bool matmul_cost(struct lower_job *job) {
   fill_gm_pipes(job, &t, &line);
   cost->wasteful = is_wasteful(mm, &t);
   cost->total_cycles =
-      is_plain(mm) ? product_cycles(job, &t, &line) : cube_total_cycles(job, &t, &line);
+      !mm->vectors ? product_cycles(job, &t, &line) : cube_total_cycles(job, &t, &line);
   cost->total_cycles -= early_read_cycles(soc, &t);
-  if (mm->conv)
-    cost->closer_cycles = product_cycles(job, &t, &line) - early_read_cycles(soc, &t) +
-                          (t.split > 1 ? matmul_split_cycles(soc, mm, &t) : 0);
   if (t.split > 1)
     cost->total_cycles += matmul_split_cycles(soc, mm, &t);
   if (mm->vectors) {

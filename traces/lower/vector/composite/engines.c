@@ -25,19 +25,6 @@ static const char *type_of(const struct lower_job *job) {
   return dtype_name(lower_get(job, "dtype")->dtype);
 }
 
-/* Adds a part unless an earlier one has failed. */
-#define PART(status_, ...)                                                                         \
-  do {                                                                                             \
-    if ((status_) == VINCI_OK)                                                                     \
-      (status_) = composite_add(__VA_ARGS__);                                                      \
-  } while (0)
-/* Names of a part's tensors: MINE is the operator's, BETWEEN a workspace. */
-#define NAMES(id_, ...) static const struct emit_name id_[] = {__VA_ARGS__, {0}}
-#define MINE(from_, to_)                                                                           \
-  { from_, to_, false }
-#define BETWEEN(from_, to_)                                                                        \
-  { from_, to_, true }
-
 /* ---- lightning_indexer ----------------------------------------------------------------------- */
 
 static const struct lower_key indexer_keys[] = {
@@ -130,7 +117,8 @@ static enum vinci_status sparse_setup(struct lower_job *job) {
        width, tokens * k, size_of(job, "first"), size_of(job, "step"), type_of(job));
   PART(status, job, "paged_attention", attention,
        "batch=%" N " heads=%" N " kv_heads=1 seq_q=1 seq_k=%" N " head_dim=%" N " v_dim=%" N
-       " latent=1 layout=BSND block_size=%" N " blocks=%" N " first=0 step=1 scale=%.9g dtype=%s",
+       " latent=1 layout=BSND block_size=%" N " blocks=%" N
+       " first=0 step=1 table=series scale=%.9g dtype=%s",
        tokens, size_of(job, "heads"), k, width, size_of(job, "latent"), block, tokens * k / block,
        lower_get(job, "scale")->number, type_of(job));
   return status;
@@ -161,7 +149,7 @@ static bool call_sparse(struct lower_call *call) {
 static const struct lower_template sparse_template = COMPOSITE_TEMPLATE(sparse_setup);
 LOWER_OPERATOR(
     sparse_flash_attention, "SparseFlashAttention",
-    "latent attention over k rows of a cache for each query: the rows that chosen names, "
+    "latent attention over k rows of a cache for each query: the rows that chosen names, for times "
     "taken to be (first + i * step) % slots, are gathered into a workspace first",
     sparse_keys, &sparse_template, NULL, call_sparse)
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * moe_finalize_routing: for each token the sum of k rows of x, each times a weight. As for gather,
- * which rows is a stated series: row (first + (token * k + j) * step) modulo the rows of x; the
- * list is copied to UB and waited for. Sums are in single precision.
+ * the scalar unit reads in UB which rows, and for times they are a stated series: row (first +
+ * (token * k + j) * step) modulo the rows of x. Sums are in single precision.
  */
 #include <inttypes.h>
 
@@ -89,8 +89,9 @@ static void load(struct emit *e, struct vkernel *kernel) {
   emit_handshake(e, PIPE_MTE2, PIPE_S, INDEX_FLAG);
   struct expr r = emit_for(e, "r", count);
   struct expr place = x_mul(x_add(first, r), lower_get(kernel->job, "step")->size % rows);
-  struct expr source =
-      emit_assigned(e, "source", x_mod(x_add(lower_get(kernel->job, "first")->size, place), rows));
+  struct expr stated = x_mod(x_add(lower_get(kernel->job, "first")->size, place), rows);
+  struct expr source = emit_read_index(
+      e, "source", stated, x_at(x_add(tile->slot, c->index), r, FLOAT_BYTES), DTYPE_INT32, rows);
   struct expr at = x_add(x_mul(source, tile->space.cols), tile->col);
   vtile_load_run(e, c->type, x_add(x_add(tile->slot, c->x), x_mul(r, c->pitch * bytes)),
                  x_slot(e, "x", at, bytes), tile->n_cols);
@@ -221,7 +222,8 @@ static bool from_tensors(struct lower_call *call) {
 }
 
 static const struct lower_template template = VKERNEL_TEMPLATE(setup);
-LOWER_OPERATOR(moe_finalize_routing, "MoeFinalizeRouting|MoeFinalizeRoutingV2|MoeTokenUnpermute",
-               "y = sum of weight * rows of x, k for each token, taken to be (first + i * step) % "
-               "rows",
-               keys, &template, NULL, from_tensors)
+LOWER_OPERATOR(
+    moe_finalize_routing, "MoeFinalizeRouting|MoeFinalizeRoutingV2|MoeTokenUnpermute",
+    "y = sum of weight * rows of x, k for each token, by the indices, for times taken to be "
+    "(first + i * step) % rows",
+    keys, &template, NULL, from_tensors)

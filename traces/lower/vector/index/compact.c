@@ -331,7 +331,7 @@ static void put_sums(struct emit *e, const struct compact *c) {
   struct expr b = emit_for(e, "b", tile->blocks);
   struct expr count = emit_read_word(
       e, "count", kept_between(c, x_min(all, x_mul(b, run)), x_min(all, x_mul(x_add(b, 1), run))),
-      x_at(c->counts, b, COUNT_PITCH));
+      x_at(c->counts, b, COUNT_PITCH), DTYPE_INT32);
   emit_change(e, "before", x_add(x_name(e, "before"), x_mul(count, x_lt(b, x_name(e, "blk")))));
   emit_change(e, "elements_of_y", x_add(x_name(e, "elements_of_y"), count));
   emit_end(e);

@@ -19,6 +19,7 @@ static const struct lower_key keys[] = {
               "from one index to the next, modulo the rows of the table"),
     DTYPE_KEY("fp16", "fp16|bf16|fp32|int8|uint8|int16|int32|int64", "type of x and y"),
     LOWER_KEY("dtype1", DTYPE, "int32", "int32|int64", "type of the indices"),
+    LOWER_KEY("per", SIZE, "1", NULL, "indices that name one row of the table: row x1 / per"),
     VTILE_KEYS_TABLE};
 
 struct gather {
@@ -77,10 +78,14 @@ static enum vinci_status setup(struct lower_job *job) {
   memcpy(gather->out_shape, count->shape, count->rank * sizeof *count->shape);
   memcpy(gather->out_shape + count->rank, shape->shape + 1,
          (shape->rank - 1) * sizeof *shape->shape);
+  const uint64_t indices[] = {shape->shape[0], lower_get(job, "per")->size};
   enum vinci_status status = lower_bounded(job, gather->out_shape, gather->out_rank);
+  if (status == VINCI_OK)
+    status = lower_bounded(job, indices, 2);
   if (status != VINCI_OK)
     return status;
   indexed_fill(job, &gather->indexed, "y", lower_elements(shape->shape + 1, shape->rank - 1));
+  gather->indexed.per = lower_get(job, "per")->size;
   gather->indexed.kernel.out[0] = &gather->indexed.rows;
   return VINCI_OK;
 }

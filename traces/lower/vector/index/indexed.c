@@ -32,10 +32,15 @@ struct expr indexed_place(struct emit *e, const struct indexed_rows *indexed, co
   const struct vtile *tile = &kernel->tile;
   uint64_t bytes = kernel->element_bytes, rows = indexed->table_rows;
   struct expr place = x_mul(x_add(tile->row, r), lower_get(kernel->job, "step")->size % rows);
-  struct expr index = emit_read_word(
-      e, "index", x_mod(x_add(lower_get(kernel->job, "first")->size, place), rows),
-      x_at(x_add(tile->slot, indexed->index.address), r, vtile_bytes(indexed->index.dtype)));
-  return x_add(x_add(x_name(e, table), x_mul(index, tile->space.cols * bytes)),
+  enum dtype type = indexed->index.dtype;
+  struct expr stated = x_mod(x_add(lower_get(kernel->job, "first")->size, place), rows);
+  struct expr index =
+      emit_read_word(e, "index", x_mul(stated, indexed->per),
+                     x_at(x_add(tile->slot, indexed->index.address), r, vtile_bytes(type)), type);
+  uint64_t all = rows * indexed->per;
+  struct expr at = emit_assigned(e, "at", x_add(index, x_mul(all, x_lt(index, 0))));
+  emit_expect(e, "at", x_max(0, x_min(at, all - 1)));
+  return x_add(x_add(x_name(e, table), x_mul(x_div(at, indexed->per), tile->space.cols * bytes)),
                x_mul(tile->col, bytes));
 }
 
@@ -44,6 +49,7 @@ void indexed_fill(struct lower_job *job, struct indexed_rows *indexed, const cha
   struct vkernel *kernel = &indexed->kernel;
   const struct lower_value *count = lower_get(job, "count");
   indexed->table_rows = lower_get(job, "shape")->shape[0];
+  indexed->per = 1;
   indexed->index = (struct vtile_operand){
       .name = "x1", .dtype = lower_get(job, "dtype1")->dtype, .row_stride = 1};
   indexed->rows = (struct vtile_operand){

@@ -70,7 +70,8 @@ static const struct lower_key routing_keys[] = {
     LOWER_KEY("step", SIZE, "7919", "0", "from one row of y to the next, modulo the tokens"),
     DTYPE_KEY("fp16", "fp16|bf16|fp32|int8", "type of x and y")};
 
-/* Numbers of experts are sorted as fp32, which holds them exactly, with where they were. */
+/* Numbers of experts are sorted as fp32, which holds them exactly, with where they were; the
+ * experts of a token lie one after the other, so that place / k is the token. */
 static enum vinci_status routing_setup(struct lower_job *job) {
   static const struct emit_name to_floats[] = {
       {"x", "expert", false}, {"y", "expert_fp32", true}, {0}};
@@ -94,9 +95,9 @@ static enum vinci_status routing_setup(struct lower_job *job) {
     status =
         composite_add(job, "gather", gather,
                       "shape=%" PRIu64 "x%" PRIu64 " count=%" PRIu64 " first=%" PRIu64
-                      " step=%" PRIu64 " dtype=%s",
+                      " step=%" PRIu64 " per=%" PRIu64 " dtype=%s",
                       tokens, lower_get(job, "hidden")->size, count, lower_get(job, "first")->size,
-                      lower_get(job, "step")->size, dtype_name(lower_get(job, "dtype")->dtype));
+                      lower_get(job, "step")->size, k, dtype_name(lower_get(job, "dtype")->dtype));
   return status;
 }
 
@@ -114,7 +115,8 @@ static bool call_routing(struct lower_call *call) {
 }
 
 static const struct lower_template routing_template = COMPOSITE_TEMPLATE(routing_setup);
-LOWER_OPERATOR(moe_init_routing, "MoeInitRouting|MoeInitRoutingV2|MoeTokenPermute",
-               "sorted = numbers of experts in order; y = rows of x for them, taken to be "
-               "(first + i * step) % tokens",
-               routing_keys, &routing_template, NULL, call_routing)
+LOWER_OPERATOR(
+    moe_init_routing, "MoeInitRouting|MoeInitRoutingV2|MoeTokenPermute",
+    "sorted = numbers of experts in order; y = rows of x of their tokens, for times taken to "
+    "be (first + i * step) % tokens",
+    routing_keys, &routing_template, NULL, call_routing)

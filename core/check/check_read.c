@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Read rows: the scalar unit reads a word of UB or GM, or the register with the number of lanes
+ * that the last vreducev2 has taken. Words are accesses like all others; the register has no
+ * address, so its last write is kept here. A read ends before the scalar unit issues anything else,
+ * because the value is in a register then: what is issued later needs no flag. So nothing of the
+ * core can change what is read too early: what was issued before the read runs before the read, or
+ * waits for something that was issued behind the read.
+ */
+#include "core/check/check_run.h"
+
+void check_word_read(struct check_run *run, const struct machine_step *step) {
+  const int64_t *arg = step->inst->arg;
+  bool in_gm = run->trace->rows[step->inst->row].partner > 0;
+  struct inst_access access = {.space = in_gm ? SPACE_GM : SPACE_UB,
+                               .address = arg[READ_FROM],
+                               .bytes = (uint64_t)arg[READ_WIDTH],
+                               .arg = READ_FROM,
+                               .alignment = (uint16_t)arg[READ_WIDTH]};
+  if (check_memory(run, step, &access) && run->uses_shadow)
+    check_accesses(run, step, &access, 1);
+}
+
+/* The count may not be there yet. */
+static void report_early(struct check_run *run, const struct machine_step *step,
+                         struct order_tag write) {
+  struct check_finding finding = check_finding_of(run, FINDING_RAW, step);
+  finding.event[0] = check_event_of_tag(run, write, true);
+  findings_detail(run->findings, findings_add(run->findings, &finding),
+                  "the register with the number of lanes that vreducev2 has taken");
+}
+
+void check_taken_read(struct check_run *run, const struct machine_step *step) {
+  struct order_tag write = run->cores[step->core].taken;
+  if (write.epoch == 0 && check_wants(run, VINCI_CHECK_INITCHECK)) {
+    struct check_finding finding = check_finding_of(run, FINDING_UNINITIALIZED, step);
+    findings_detail(run->findings, findings_add(run->findings, &finding),
+                    "no vreducev2 has counted the lanes that it has taken");
+  }
+  if (write.epoch != 0 && check_wants(run, VINCI_CHECK_RACECHECK) &&
+      !order_before(run->order, step, write))
+    report_early(run, step, write);
+}
+
+void check_taken_write(struct check_run *run, const struct machine_step *step) {
+  run->cores[step->core].taken = order_tag(run->order, step);
+}
+
+void check_begin_block_reads(struct check_run *run, uint32_t core) {
+  run->cores[core].taken = (struct order_tag){0};
+}

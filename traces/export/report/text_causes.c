@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The report: what busy cycles were spent on, and which number of the chip would help. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/base/clock.h"
+#include "traces/export/report/text.h"
+
+enum { CAUSE_ROWS = 8 }; /* of a table */
+
+static const uint64_t tera = UINT64_C(1000000000000);
+
+enum vinci_status text_find_causes(const struct vinci_result *result, struct text_causes *causes,
+                                   struct vinci_diag *diag) {
+  enum vinci_status status = critical_find(result, &causes->path, diag);
+  causes->count = 0;
+  if (status == VINCI_OK)
+    causes->count = critical_turns(result, &causes->path, causes->turns);
+  return status;
+}
+
+/* ---- the line behind the bound -------------------------------------------------------------- */
+
+/* Of copies the path: "GM->L1 copies: "; of others nothing. */
+static const char *path_prefix(const struct critical_turn *turn, char *text, size_t size) {
+  *text = '\0';
+  if (cause_row(turn->cause)->unit == CAUSE_OF_COPY && turn->member < PATH_COUNT)
+    snprintf(text, size, "%s: ", path_name((enum path)turn->member));
+  return text;
+}
+
+static void describe_turns(const struct vinci_result *result, const struct text_causes *causes,
+                           char *text, size_t size) {
+  uint64_t saved;
+  if (!critical_takes_turns(result, &causes->path, &saved)) {
+    *text = '\0';
+    return;
+  }
+  snprintf(text, size,
+           " Its pipes take turns, as with a single buffer for each tile; side by side, with two "
+           "buffers, they are expected to save %s %% (%s).",
+           decimal_ratio((uint128)saved * 100, result->total_cycles, 1).text,
+           result->second_buffer_cycles > 0
+               ? "measured with second buffers, less what half their size costs"
+               : "a rough estimate");
+}
+
+static const char *percent(const struct vinci_result *result, int64_t cycles,
+                           struct decimal *text) {
+  uint64_t size = cycles < 0 ? -(uint64_t)cycles : (uint64_t)cycles;
+  *text = decimal_ratio((uint128)size * 100, result->total_cycles, 1);
+  return text->text;
+}
+
+/* "(measured; 4.3 % with the tiling that is then chosen)": where the promise comes from. */
+static void describe_origin(const struct vinci_result *result, const struct critical_turn *turn,
+                            char *text, size_t size) {
+  struct decimal anew;
+  if (!turn->measured)
+    snprintf(text, size, "(a rough estimate; --savings=all measures)");
+  else if (!turn->lowered_anew || turn->anew_saved_cycles == turn->saved_cycles)
+    snprintf(text, size, "(measured)");
+  else
+    snprintf(text, size, "(measured; with the tiling that is then chosen the run takes %s %% %s)",
+             percent(result, turn->anew_saved_cycles, &anew),
+             turn->anew_saved_cycles < 0 ? "more" : "less");
+}
+
+static void describe_gain(const struct vinci_result *result, const struct critical_turn *turn,
+                          char *text, size_t size) {
+  char origin[192];
+  struct decimal saved;
+  *text = '\0';
+  if (turn->param == soc_param_count() || (turn->saved_cycles <= 0 && !turn->measured))
+    return;
+  describe_origin(result, turn, origin, sizeof origin);
+  if (turn->saved_cycles <= 0)
+    snprintf(text, size, "; %s %s saves nothing %s", soc_param(turn->param)->key,
+             critical_turn_word(turn), origin);
+  else
+    snprintf(text, size, "; %s %s is expected to save %s %% of the run %s",
+             soc_param(turn->param)->key, critical_turn_word(turn),
+             percent(result, turn->saved_cycles, &saved), origin);
+}
+
+void text_cause(const struct vinci_result *result, const struct text_causes *causes, FILE *out) {
+  if (causes->count == 0 || result->total_cycles == 0)
+    return;
+  const struct critical_turn *turn = critical_best(causes->turns, causes->count);
+  char line[896], gain[320], overlap[256], path[32];
+  describe_gain(result, turn, gain, sizeof gain);
+  describe_turns(result, causes, overlap, sizeof overlap);
+  snprintf(line, sizeof line, "%s %% of the run, on the critical path, are cycles that %s%s.%s",
+           decimal_ratio((uint128)turn->cycles * 100, result->total_cycles, 1).text,
+           cause_row(turn->cause)->text, gain, overlap);
+  fputs("Cause     ", out);
+  snprintf(gain, sizeof gain, "%s%s", path_prefix(turn, path, sizeof path),
+           cause_row(turn->cause)->key);
+  text_wrapped(gain, line, out);
+}
+
+/* ---- the critical path ---------------------------------------------------------------------- */
+
+static void print_rest(const struct vinci_result *result, uint64_t cycles, const char *text,
+                       FILE *out) {
+  if (cycles * 1000 < result->total_cycles * CRITICAL_LEAST_PERMILLE)
+    return;
+  fputs("  ", out);
+  text_percent(out, 7, cycles, result->total_cycles);
+  fprintf(out, " %11" PRIu64 "  %s\n", cycles, text);
+}
+
+static void print_turn(const struct vinci_result *result, const struct critical_turn *turn,
+                       FILE *out) {
+  char path[32], name[64], gain[160] = "";
+  struct decimal saved;
+  if (turn->cycles * 1000 < result->total_cycles * CRITICAL_LEAST_PERMILLE)
+    return;
+  snprintf(name, sizeof name, "%s%s", path_prefix(turn, path, sizeof path),
+           cause_row(turn->cause)->key);
+  if (turn->param < soc_param_count())
+    snprintf(gain, sizeof gain, "%s %s: %s%s%s %%", soc_param(turn->param)->key,
+             critical_turn_word(turn), turn->measured ? "" : "about ",
+             turn->saved_cycles < 0   ? "+"
+             : turn->saved_cycles > 0 ? "-"
+                                      : "",
+             percent(result, turn->saved_cycles, &saved));
+  fputs("  ", out);
+  text_percent(out, 7, turn->cycles, result->total_cycles);
+  fprintf(out, " %11" PRIu64 "  %-22s %-56s %s\n", turn->cycles, name, gain,
+          cause_row(turn->cause)->text);
+}
+
+static void print_path(const struct vinci_result *result, const struct text_causes *causes,
+                       FILE *out) {
+  const struct critical_path *path = &causes->path;
+  char name[48];
+  result_core_name(&result->cores[path->core], name, sizeof name);
+  fprintf(out,
+          "\nCritical path of %s, the core that ends last: each cycle of the run once, by cause\n"
+          "  %7s %11s  %-22s %-56s %s\n",
+          name, "share", "cycles", "cause", "number to turn, change (about: estimated)",
+          "cycles that ...");
+  for (size_t i = 0; i < causes->count && i < CAUSE_ROWS; i++)
+    print_turn(result, &causes->turns[i], out);
+  print_rest(result, path->rest[CRITICAL_LAUNCH], "launch of the kernel, dispatch of the block",
+             out);
+  print_rest(result, path->code_cycles, "waits for code", out);
+  print_rest(result, path->scalar_cycles, "scalar work of the trace", out);
+  print_rest(result, path->hidden_cycles, "behind instructions of the same pipe", out);
+  print_rest(result, path->rest[CRITICAL_IDLE], "between instructions: issue, flags, other cores",
+             out);
+  print_rest(result, path->rest[CRITICAL_END], "from the last instruction to the end", out);
+}
+
+/* ---- pipes ---------------------------------------------------------------------------------- */
+
+/* The cause with the most cycles that has not been told. */
+static enum cause next_cause(const struct pipe_counters *sum, const bool told[CAUSE_COUNT]) {
+  unsigned found = CAUSE_COUNT;
+  for (unsigned i = 0; i < CAUSE_COUNT; i++)
+    if (!told[i] && sum->cause_cycles[i] * 1000 >= sum->busy_cycles * CRITICAL_LEAST_PERMILLE &&
+        sum->cause_cycles[i] > 0 &&
+        (found == CAUSE_COUNT || sum->cause_cycles[i] > sum->cause_cycles[found]))
+      found = i;
+  return (enum cause)found;
+}
+
+static void print_pipe(const struct vinci_result *result, enum core_kind kind, enum pipe pipe,
+                       FILE *out) {
+  struct pipe_counters sum;
+  bool told[CAUSE_COUNT] = {false};
+  uint64_t total;
+  enum cause cause;
+  result_sum_kind(result, kind, pipe, &sum, &total);
+  if (sum.busy_cycles == 0)
+    return;
+  fprintf(out, "  %-4s %-5s", core_kind_name(kind), pipe_name(pipe));
+  const char *separator = "";
+  while ((cause = next_cause(&sum, told)) != CAUSE_COUNT) {
+    told[cause] = true;
+    fprintf(out, "%s %s %s %%", separator, cause_row(cause)->key,
+            decimal_ratio((uint128)sum.cause_cycles[cause] * 100, sum.busy_cycles, 1).text);
+    separator = ",";
+  }
+  fputc('\n', out);
+}
+
+void text_causes(const struct vinci_result *result, const struct text_causes *causes, FILE *out) {
+  bool any = false;
+  for (uint32_t i = 0; i < result->core_count; i++)
+    any |= result->cores[i].blocks_run > 0;
+  if (!any)
+    return;
+  if (causes->count > 0)
+    print_path(result, causes, out);
+  fputs("\nWhat busy cycles were spent on (vinci run --counters explains the words)\n", out);
+  for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++)
+    for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++)
+      print_pipe(result, (enum core_kind)kind, (enum pipe)pipe, out);
+}
+
+/* ---- arithmetic ------------------------------------------------------------------------------ */
+
+/* The type that took most of the cycles of a unit; DTYPE_COUNT: none did. */
+static enum dtype main_type(const struct work_counters *work) {
+  unsigned found = DTYPE_COUNT;
+  for (unsigned i = 0; i < DTYPE_COUNT; i++)
+    if (work->busy_cycles[i] > 0 &&
+        (found == DTYPE_COUNT || work->busy_cycles[i] > work->busy_cycles[found]))
+      found = i;
+  return (enum dtype)found;
+}
+
+/* Operations in thousandths that one unit can do in a cycle; a multiply-accumulate counts as 2. */
+static uint64_t peak_milli(const struct vinci_soc *soc, enum pipe pipe, enum dtype type) {
+  if (pipe == PIPE_V)
+    return (uint64_t)soc->vector_bytes * BITS_PER_BYTE / dtype_bits(type) * MILLI;
+  uint64_t cycles = (uint64_t)soc_cube_mcycles(soc, type);
+  uint64_t depth = (uint64_t)soc->cube_k_bytes * BITS_PER_BYTE / dtype_bits(type);
+  return cycles == 0
+             ? 0
+             : 2 * (uint64_t)soc->cube_m * (uint64_t)soc->cube_n * depth * MILLI * MILLI / cycles;
+}
+
+bool text_find_unit(const struct vinci_result *result, enum pipe pipe, struct text_unit *unit) {
+  struct core_result sum = {0};
+  uint64_t hz = 0;
+  *unit = (struct text_unit){0};
+  for (uint32_t i = 0; i < result->core_count; i++) {
+    const struct core_result *core = &result->cores[i];
+    if (!core_has_pipe(core->kind, pipe))
+      continue;
+    counters_add_core(&sum, core);
+    unit->units++;
+    hz = core->hz;
+  }
+  unit->type = main_type(pipe == PIPE_M ? &sum.cube : &sum.vector);
+  uint64_t milli = unit->type < DTYPE_COUNT ? peak_milli(result->soc, pipe, unit->type) : 0;
+  unit->operations = sum.pipe[pipe].operations * (pipe == PIPE_M ? 2 : 1);
+  unit->peak = (uint128)milli * unit->units * hz / MILLI;
+  return milli > 0 && unit->operations > 0;
+}
+
+static void print_unit(const struct vinci_result *result, enum pipe pipe, FILE *out) {
+  struct text_unit unit;
+  if (!text_find_unit(result, pipe, &unit))
+    return;
+  fprintf(
+      out, "Compute   %s: %s TOP/s, %s %% of the %s TOP/s peak of all %" PRIu64 " units in %s%s\n",
+      pipe == PIPE_M ? "cube" : "vector",
+      decimal_rate(unit.operations, result->total_ps, tera, 3).text,
+      decimal_ratio((uint128)unit.operations * 100 * PS_PER_SECOND / result->total_ps, unit.peak, 1)
+          .text,
+      decimal_ratio(unit.peak, tera, 1).text, unit.units, dtype_name(unit.type),
+      pipe == PIPE_M ? "; a multiply-accumulate counts as 2" : "; lanes at work");
+}
+
+void text_compute(const struct vinci_result *result, FILE *out) {
+  if (result->total_ps == 0)
+    return;
+  print_unit(result, PIPE_M, out);
+  print_unit(result, PIPE_V, out);
+}
