@@ -25,16 +25,17 @@ extern "C" {
 /*
  * A space is the list of legal schedules of an operator, each once. A schedule is a value for each
  * knob; knobs are the operator's tiling keys and, of keys that are shapes, their extents. The space
- * starts with all schedules that vinci_compile() chooses from. From the cheapest by the closed-form
- * estimate on, each knob alone takes each of its other values, and what is legal joins the space,
- * until there is nothing new or the space has the size that was asked for.
+ * starts with all schedules that vinci_compile() chooses from, each also with the words that no
+ * default takes. From the cheapest by the closed-form estimate on, each knob alone takes each of
+ * its other values, and what is legal joins the space, until there is nothing new or the space has
+ * the size that was asked for.
  */
 typedef struct vinci_space vinci_space;
 
 /* args: as of vinci_compile(); tiling keys among these are no knobs. most: schedules, 0 for 2000;
- * those that vinci_compile() chooses from are always in. VINCI_E_USAGE: unknown operator, wrong
- * arguments, no legal schedule, or an operator without tiling keys. The chip has to outlive the
- * space. */
+ * those that vinci_compile() chooses from are always in, and half of `most` others at least.
+ * VINCI_E_USAGE: unknown operator, wrong arguments, no legal schedule, or an operator without
+ * tiling keys. The chip has to outlive the space. */
 VINCI_API VINCI_MUST_CHECK enum vinci_status
 vinci_space_open(const vinci_soc *soc, const char *op, const char *const *args, size_t arg_count,
                  size_t most, vinci_space **out, struct vinci_diag *diag);

@@ -126,6 +126,55 @@ static void gradients_have_no_more_parts_than_panels(void **state) {
                       "conv2d_backprop_filter: no legal tiling: more rows than dy has: 7 and 6");
 }
 
+/* A word that the default never takes is refused where it has no meaning. */
+static void words_of_tuners_are_refused(void **state) {
+  (void)state;
+  enum { ARGS = 7 };
+  static const struct {
+    const char *op, *args[ARGS], *text;
+  } rows[] = {
+      {"conv2d",
+       {"c=16", "h=8", "w=64", "k=16", "kernel=3x3", "early=1", "cores=1"},
+       "conv2d: no legal tiling: no other core makes the first read wait"},
+      {"conv2d_backprop_input",
+       {"c=16", "h=8", "w=64", "k=16", "kernel=3x3", "copies=rows", "n=1"},
+       "conv2d_backprop_input: no legal tiling: copies=rows is for maps in NC1HWC0, forward, and "
+       "for cube cores"},
+      {"conv2d",
+       {"c=4", "h=8", "w=64", "k=16", "kernel=3x3", "copies=rows", "c04=1"},
+       "conv2d: no legal tiling: copies=rows is for maps in NC1HWC0, forward, and for cube cores"},
+      /* 64 x 64 points of 16 channels are 65536 elements; the copy counts to 65535. */
+      {"conv2d",
+       {"c=16", "h=64", "w=64", "k=16", "kernel=3x3", "copies=rows", "n=1"},
+       "conv2d: no legal tiling: blocks of channels are too far apart for copies=rows"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    struct vinci_diag diag = {0};
+    char *out;
+    assert_int_equal(
+        vinci_compile_text(fixture_shared, rows[i].op, rows[i].args, ARGS, &out, &diag),
+        VINCI_E_USAGE);
+    assert_string_equal(diag.text, rows[i].text);
+  }
+}
+
+/* The read stands between the code and the scalar work; its bytes have a place of their own. */
+static void an_early_read_comes_before_scalar_work(void **state) {
+  (void)state;
+  const char *args[] = {"c=64", "h=14", "w=14", "k=64", "kernel=3x3", "early=1"};
+  char *out;
+  vinci_soc *soc = fixture_soc();
+  assert_non_null(soc);
+  assert_int_equal(vinci_soc_set(soc, "code.first_read_cycles=60", NULL), VINCI_OK);
+  assert_int_equal(vinci_compile_text(soc, "conv2d", args, 6, &out, NULL), VINCI_OK);
+  const char *code = strstr(out, "\ncode_fetch"), *scalar = strstr(out, "\nscalar,");
+  const char *read = strstr(out, "\ncopy_gm_to_cbuf,dst=early,src=x,len_burst=1\n");
+  assert_true(code && read && scalar && code < read && read < scalar);
+  assert_non_null(strstr(out, "buffer,name=early,space=L1,"));
+  vinci_text_free(out);
+  vinci_soc_free(soc);
+}
+
 /* Transfers never come for free: shares of L2's rate that round to nothing count as the least. */
 static void a_slow_l2_costs_cycles(void **state) {
   (void)state;
@@ -152,6 +201,8 @@ int main(void) {
       cmocka_unit_test(a_convolution_and_its_gradients),
       cmocka_unit_test(weights_tell_groups_and_packed_channels),
       cmocka_unit_test(gradients_have_no_more_parts_than_panels),
+      cmocka_unit_test(words_of_tuners_are_refused),
+      cmocka_unit_test(an_early_read_comes_before_scalar_work),
       cmocka_unit_test(a_slow_l2_costs_cycles),
       cmocka_unit_test(reasons_say_what_the_shapes_lack),
   };

@@ -248,6 +248,17 @@ def parts(runner, rng):
     yield integers(runner, rng, (1, 130, 7, 7, 40, (3, 3), (1, 1), (1, 1, 1, 1), (1, 1)), "int32", ["split=2"])
 
 
+def knobs(runner, rng):
+    """Words that no default takes: a read ahead of all, and copies of channels as rows of a matrix."""
+    shape = (2, 70, 9, 7, 40, (3, 2), (2, 1), (1, 1, 1, 0), (1, 1))
+    for words in (["early=1"], ["copies=rows"], ["early=1", "copies=rows"]):
+        for kind, tiling in (("fp16", ["resident=a"]), ("fp32", ["resident=none"]), ("fp16", ["split=2"])):
+            yield conv2d(runner, rng, shape, kind, [*tiling, *words], True)
+        yield conv2d(runner, rng, shape, "fp16", ["resident=b", *words], groups=5)
+        yield integers(runner, rng, shape, "int8", words)
+    yield backprop_input(runner, rng, shape, "fp16", ["early=1"])
+
+
 def cases(runner, rng, count):
     for k in (70, 65, 72, 79):  # blocks whose channels end inside 16 follow full ones
         yield conv2d(runner, rng, (2, 16, 8, 8, k, (3, 3), (1, 1), (1, 1, 1, 1), (1, 1)), "fp16",
@@ -256,6 +267,7 @@ def cases(runner, rng, count):
         runner, rng, (2, 20, 12, 14, 24, (1, 1), (2, 2), (0, 0, 0, 0), (1, 1)), "fp16",
         ["tile=14x32x32", "panel=32x32"])
     yield from parts(runner, rng)
+    yield from knobs(runner, rng)
     for index, shape in enumerate(SHAPES):
         for out in ("int32", "fp16", "int8"):
             yield integers(runner, rng, shape, out, TILINGS[index % len(TILINGS)])

@@ -229,17 +229,26 @@ enum core_kind emit_cube_core(const struct vinci_soc *soc) {
   return soc->arch == ARCH_C100 || soc->arch == ARCH_M200 ? CORE_AICORE : CORE_AIC;
 }
 
-void emit_kernel_start(struct emit *e, enum kernel_code code) {
+void emit_kernel_code(struct emit *e, enum kernel_code code) {
   const struct kernel_start *kernel = &e->soc->kernel[code];
   if (kernel->code_cycles > 0 || kernel->head_cycles > 0)
     emit_comment(e, "Start of the kernel: code that all cores fetch, then arguments, addresses.");
   if (kernel->code_cycles > 0)
     EMIT(e, "code_fetch", F("cycles", (uint64_t)kernel->code_cycles));
+}
+
+void emit_kernel_head(struct emit *e, enum kernel_code code) {
+  const struct kernel_start *kernel = &e->soc->kernel[code];
   if (kernel->head_cycles > 0)
     EMIT(e, "scalar", F("cycles", (uint64_t)kernel->head_cycles));
   if (kernel->issue_cycles > 0)
     EMIT(e, "issue_cost", F("cycles", (uint64_t)kernel->issue_cycles));
   e->body_at = e->length;
+}
+
+void emit_kernel_start(struct emit *e, enum kernel_code code) {
+  emit_kernel_code(e, code);
+  emit_kernel_head(e, code);
 }
 
 void emit_stream(struct emit *emit, enum core_kind kind) {

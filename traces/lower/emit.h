@@ -164,6 +164,9 @@ enum core_kind emit_cube_core(const struct vinci_soc *soc);
  * numbers: its core waits for the code, and the scalar unit reads arguments and computes. Then what
  * each instruction of the stream takes the scalar unit. */
 void emit_kernel_start(struct emit *emit, enum kernel_code code);
+/* Its two halves, for kernels that put instructions between the code and the scalar work. */
+void emit_kernel_code(struct emit *emit, enum kernel_code code);
+void emit_kernel_head(struct emit *emit, enum kernel_code code);
 
 void emit_barrier(struct emit *emit, enum pipe pipe);
 

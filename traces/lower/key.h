@@ -37,6 +37,7 @@ struct lower_key {
   bool tiling;          /* chosen by cost unless given */
   bool cores;           /* how many cores share the work: candidates for fewer are tried as well */
   bool cube_cores;      /* the same of the cube: also candidates of chips with smaller buffers */
+  bool for_tuners;      /* WORD: the default takes the first, tuners try all with each tiling */
 };
 
 /* Rows of a table of keys. */

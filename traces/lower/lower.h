@@ -35,6 +35,7 @@ struct lower_cost {
   uint64_t gm_bytes; /* all cores */
   uint32_t blocks;
   uint64_t shares; /* equal parts of the work, which cores take in turns; 0: all cores are needed */
+  bool wasteful;         /* holds more of an operand than there is: the same with less is as fast */
   uint64_t share_cycles; /* a part takes no less, however many cores there are; 0: not known */
 };
 

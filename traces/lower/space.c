@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/arith.h"
 #include "core/base/diag.h"
 #include "core/base/digest.h"
 #include "traces/lower/choice.h"
@@ -196,15 +197,42 @@ static uint64_t cost_digest(const struct lower_cost *cost) {
   return digest_bytes(DIGEST_SEED, numbers, sizeof numbers);
 }
 
-static bool add_schedule(struct lower_job *job, void *context) {
-  struct vinci_space *space = context;
-  uint16_t choice[SPACE_KNOBS_MAX];
-  if (!has_form(space, job) || !take_point(space, job, choice))
-    return true;
+/* SIZE_MAX: without memory. */
+static size_t add_known(struct vinci_space *space, const struct lower_job *job,
+                        const uint16_t *choice) {
   size_t added = add_point(space, choice, job->cost.total_cycles);
   if (added != SIZE_MAX)
     space->point[added].cost = cost_digest(&job->cost);
-  return added != SIZE_MAX;
+  return added;
+}
+
+static bool add_schedule(struct lower_job *job, void *context) {
+  struct vinci_space *space = context;
+  uint16_t choice[SPACE_KNOBS_MAX];
+  if (!has_form(space, job) || !take_point(space, job, choice) || job->cost.wasteful)
+    return true;
+  return add_known(space, job, choice) != SIZE_MAX;
+}
+
+/* The schedules so far, each with the other words of keys that the default leaves alone. */
+static void add_words(struct vinci_space *space, size_t k) {
+  struct lower_job job = space->job;
+  size_t count = space->count;
+  if (!key_of(space, &space->knob[k])->for_tuners)
+    return;
+  for (size_t i = 0; i < count; i++)
+    for (size_t word = 0; !space->no_memory && word < space->knob[k].count; word++) {
+      uint16_t choice[SPACE_KNOBS_MAX];
+      memcpy(choice, space->point[i].choice, sizeof choice);
+      choice[k] = (uint16_t)word;
+      if (is_known(space, choice))
+        continue;
+      put_point(space, choice, &job);
+      job.cost = (struct lower_cost){0};
+      job.enough_cycles = UINT64_MAX;
+      if (job.op->template->cost(&job))
+        (void)add_known(space, &job, choice);
+    }
 }
 
 /*
@@ -319,22 +347,23 @@ static void add_neighbours(struct vinci_space *space, struct lower_job *job, uin
       put_point(space, choice, job);
       job->cost = (struct lower_cost){0};
       job->enough_cycles = UINT64_MAX;
-      if (!job->op->template->cost(job) || has_idle_cores(space, job) ||
+      if (!job->op->template->cost(job) || job->cost.wasteful || has_idle_cores(space, job) ||
           is_symmetric(space, job, point))
         continue;
-      size_t added = add_point(space, choice, job->cost.total_cycles);
+      size_t added = add_known(space, job, choice);
       if (added == SIZE_MAX)
         return;
-      space->point[added].cost = cost_digest(&job->cost);
       push(space, frontier, (uint32_t)added);
     }
     choice[k] = own;
   }
 }
 
+/* However many schedules the lowering chooses from: half of `most` at least are others. */
 static void close_space(struct vinci_space *space, size_t most) {
   struct lower_job job = space->job;
   struct frontier frontier = {0};
+  most = max_u64(most, space->count + most / 2);
   for (size_t i = 0; i < space->count; i++)
     push(space, &frontier, (uint32_t)i);
   while (!space->no_memory && frontier.count > 0 && space->count < most)
@@ -384,7 +413,9 @@ static enum vinci_status fill(struct vinci_space *space, struct lower_job *chose
     space->no_memory = true;
   uint16_t choice[SPACE_KNOBS_MAX];
   if (!space->no_memory && take_point(space, chosen, choice))
-    space->chosen = add_point(space, choice, chosen->cost.total_cycles);
+    space->chosen = add_known(space, chosen, choice);
+  for (size_t k = 0; k < space->knob_count; k++)
+    add_words(space, k);
   if (!space->no_memory)
     close_space(space, most ? most : DEFAULT_MOST);
   job->diag = NULL;
@@ -455,5 +486,8 @@ void vinci_space_schedule(const vinci_space *space, size_t index, char *text, si
   struct lower_job job = space->job;
   struct vinci_tiling tiling;
   put_point(space, space->point[index].choice, &job);
+  /* Callers put the schedule behind the arguments, which have the keys that were given. */
+  for (size_t i = 0; i < job.op->key_count; i++)
+    job.value[i].present &= !job.value[i].given;
   lower_fill_tiling(&job, text, size, &tiling);
 }

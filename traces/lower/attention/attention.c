@@ -6,7 +6,8 @@
 #include <string.h>
 
 #define KEY(id, name, kind, fallback, choices, tiling, text)                                       \
-  {name, LOWER_##kind, fallback, choices, text, tiling, false, ATTENTION_##id == ATTENTION_CORES},
+  {name, LOWER_##kind, fallback, choices, text, tiling, false, ATTENTION_##id == ATTENTION_CORES,  \
+   false},
 static const struct lower_key keys[ATTENTION_KEY_COUNT] = {ATTENTION_KEYS(KEY)};
 
 static struct attention_strides strides(enum attention_layout layout, uint64_t batch,

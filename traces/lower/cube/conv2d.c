@@ -15,7 +15,8 @@ enum {
   CONV_SCALES,
   CONV_RELU,
   CONV_RESIDUAL,
-  CONV_SPLIT,
+  CONV_OWN_KNOBS,
+  CONV_SPLIT = CONV_OWN_KNOBS + CONV_KNOBS,
   CONV_TILING, /* the keys of matmul_key from MATMUL_TILE on */
   CONV_KEY_COUNT = CONV_TILING + MATMUL_TILING_KEYS,
 };
@@ -34,6 +35,7 @@ static const struct lower_key keys[CONV_KEY_COUNT] = {
                      "takes"},
     [CONV_RELU] = {"relu", LOWER_WORD, "0", "0|1", MATMUL_RELU_TEXT},
     [CONV_RESIDUAL] = {"residual", LOWER_WORD, "0", "0|1", MATMUL_RESIDUAL_TEXT},
+    CONV_KNOB_ROWS(CONV_OWN_KNOBS),
     [CONV_SPLIT] = MATMUL_SPLIT_ROW,
     MATMUL_TILING_ROWS(CONV_TILING, "places x (channels x window) x channels of y of a block in L0",
                        "depth of the map's and of the weights' panels in L1",

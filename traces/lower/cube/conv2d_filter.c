@@ -57,7 +57,7 @@ static const struct lower_key keys[FILTER_KEY_COUNT] = {
     [FILTER_ROWS] = {"rows", LOWER_SIZE, NULL, NULL, "rows of dy in a panel in L1", true},
     [FILTER_SPLIT] = {"split", LOWER_SIZE, NULL, NULL,
                       "parts of the sum over points and images, added up in dw", true},
-    [FILTER_CORES] = {"cores", LOWER_SIZE, NULL, NULL, "cores to use", true, false, true},
+    [FILTER_CORES] = {"cores", LOWER_SIZE, NULL, NULL, "cores to use", true, false, true, false},
 };
 
 static enum vinci_status setup(struct lower_job *job) {

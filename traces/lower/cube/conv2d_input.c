@@ -8,13 +8,19 @@
 #include "core/chip/layout.h"
 #include "traces/lower/cube/conv.h"
 
-enum { INPUT_SPLIT = CONV_KEYS, INPUT_TILING, INPUT_KEY_COUNT = INPUT_TILING + MATMUL_TILING_KEYS };
+enum {
+  INPUT_OWN_KNOBS = CONV_KEYS,
+  INPUT_SPLIT = INPUT_OWN_KNOBS + CONV_KNOBS,
+  INPUT_TILING,
+  INPUT_KEY_COUNT = INPUT_TILING + MATMUL_TILING_KEYS
+};
 
 enum { PAD_MAX = 255, L1_ROW_MAX = 32767, BURSTS_MAX = 4095 };
 
 static const struct lower_key keys[INPUT_KEY_COUNT] = {
     CONV_KEY_ROWS("fp16|bf16|fp32|hf32", "type of dy and w", "fp16|bf16|fp32", "",
                   "type of dx; default: that of dy, fp32 for hf32"),
+    CONV_KNOB_ROWS(INPUT_OWN_KNOBS),
     [INPUT_SPLIT] = MATMUL_SPLIT_ROW,
     MATMUL_TILING_ROWS(INPUT_TILING,
                        "points of dx x (channels x window) x channels of dx of a block in L0",

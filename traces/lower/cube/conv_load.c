@@ -58,6 +58,12 @@ void conv_copy_lines(const struct group *g, const char *name, struct expr dst, s
 static void load_map(const struct matmul_panel *p, struct expr k, struct expr depth) {
   const struct conv *conv = p->w->mm->conv;
   uint64_t line = conv->w * conv->point_bytes / BLOCK_BYTES, map = conv->h * line;
+  if (p->w->t.by_rows) {
+    struct expr blocks = x_mul(p->g->height, line);
+    matmul_copy_blocks(p, map_source(p, k, map, x_mul(p->g->up, line)),
+                       x_ceil_div(depth, conv->window), blocks, map, blocks);
+    return;
+  }
   conv_copy_lines(p->g, "channel", p->dst, map_source(p, k, map, x_mul(p->g->up, line)),
                   x_ceil_div(depth, conv->window), p->g->height, line, map);
 }

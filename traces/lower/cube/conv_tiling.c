@@ -103,6 +103,23 @@ static uint64_t room_of(const struct lower_job *job, uint64_t points, uint64_t b
   return left_of(room, matmul_residual_l1_bytes(mm, points, bn));
 }
 
+/* What the vendor's library does of what knobs choose among. */
+static void put_knobs(struct lower_job *job) {
+  for (unsigned knob = 0; knob < CONV_KNOBS; knob++)
+    *conv_knob(job, knob) = (struct lower_value){.present = true};
+}
+
+/* The copy tells the distance of rows in elements, in 16 bits. */
+bool conv_rows_fit(struct lower_job *job) {
+  const struct matmul *mm = job->data;
+  const struct conv *conv = mm->conv;
+  uint64_t weights = round_up(mm->n, FRACTAL_ROWS) * mm->c0;
+  if (mm->coupled || conv->gradient || conv->block != mm->c0)
+    return lower_refuse(job, "copies=rows is for maps in NC1HWC0, forward, and for cube cores");
+  return max_u64(conv_map_blocks(conv) * mm->c0, weights) <= UINT16_MAX ||
+         lower_refuse(job, "blocks of channels are too far apart for copies=rows");
+}
+
 /* ---- parts of k ---- */
 
 static const uint16_t part_points[] = {256, 128, 64, 32}, part_channels[] = {256, 128, 64, 32};
@@ -126,6 +143,7 @@ static bool part_candidate(struct lower_job *job, size_t index) {
   const uint64_t tile[3] = {points, step_of(job->soc, mm, points, bn, panel), bn};
   matmul_set_tiling(job, tile, panel, panel, RESIDENT_NONE);
   *matmul_key(job, MATMUL_SPLIT) = matmul_size(split);
+  put_knobs(job);
   matmul_key(job, MATMUL_CORES)->size = matmul_cores(job->soc);
   return true;
 }
@@ -164,6 +182,7 @@ bool conv_candidate(struct lower_job *job, size_t index) {
   const uint64_t tile[3] = {points, step_of(job->soc, mm, points, bn, panel), bn};
   matmul_set_tiling(job, tile, ka, kb, resident);
   *matmul_key(job, MATMUL_SPLIT) = matmul_size(1);
+  put_knobs(job);
   share_images(job);
   return true;
 }

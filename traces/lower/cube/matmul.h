@@ -53,7 +53,7 @@ enum matmul_key {
   {"panel", LOWER_SHAPE, NULL, NULL, panel_text, true},                                            \
   {"resident", LOWER_WORD, NULL, "none|a|b", resident_text, true},                                 \
   {"band", LOWER_SIZE, NULL, NULL, "rows of blocks that the cores walk through together", true},   \
-  {"cores", LOWER_SIZE, NULL, NULL, "cores to use", true, false, true}
+  {"cores", LOWER_SIZE, NULL, NULL, "cores to use", true, false, true, false}
 #define MATMUL_SPLIT_ROW                                                                           \
   {"split", LOWER_SIZE, NULL, NULL,                                                                \
    "parts of k that cores compute side by side and add up at the end", true}
@@ -115,6 +115,8 @@ struct matmul_tiling {
   uint64_t k;     /* of the longest part */
   uint64_t band;  /* rows of blocks that cores walk together; 0 with a resident operand */
   uint64_t cores;
+  bool early;   /* of a convolution: a read ahead of the scalar work of the kernel's start */
+  bool by_rows; /* of a convolution: panels come with the copy for rows of matrices */
   bool a_outer;
   uint64_t outer_slots; /* panels of the outer operand in L1; of the inner one there are two */
   uint64_t outer_k, inner_k;

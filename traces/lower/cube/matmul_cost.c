@@ -214,6 +214,16 @@ static uint64_t a_bytes(const struct matmul *mm, uint64_t k) {
   return conv ? conv->c1 * conv->h * conv->w * conv->point_bytes : mm->m * k * mm->element_bytes;
 }
 
+/* A block of channels of a panel as a row. */
+static void as_rows(const struct matmul *mm, const struct matmul_tiling *t, bool is_a,
+                    struct load *load) {
+  const struct conv *conv = mm->conv;
+  uint64_t blocks = is_a ? conv_rows(conv, t->rows) * conv->w : min_u64(t->bn, mm->n);
+  load->nz = false;
+  load->row = blocks * BLOCK_BYTES;
+  load->stride = (is_a ? conv_map_blocks(conv) : round_up(mm->n, FRACTAL_ROWS)) * BLOCK_BYTES;
+}
+
 /* B comes from vector cores, of bytes, and is in L2. */
 static bool is_made(const struct matmul *mm) { return mm->vectors && mm->vectors->make_b; }
 
@@ -238,6 +248,8 @@ static uint64_t operand_cycles(const struct lower_job *job, const struct matmul_
       .run = copies.run_bytes,
       .nz = (is_a ? mm->nz_a : mm->nz_b) || copies.way == COPY_BY_COLUMN,
   };
+  if (t->by_rows)
+    as_rows(mm, t, is_a, &load);
   uint64_t cycles = load_cycles(job->soc, &load, t->cores);
   /* Nothing of the first panel is in L2. */
   load.copies = copies.count;
@@ -338,6 +350,18 @@ static uint64_t cycles_with_vectors(const struct vinci_soc *soc, const struct ma
   return launch + max_u64(cube + vectors / blocks, vectors + cube / blocks);
 }
 
+/* The wait of first reads, as far as it passes while the scalar unit works. */
+static uint64_t early_read_cycles(const struct vinci_soc *soc, const struct matmul_tiling *t) {
+  uint64_t wait = estimate_first_read(soc, t->cores);
+  return t->early ? min_u64(wait, (uint64_t)soc->kernel[KERNEL_CONV].head_cycles) : 0;
+}
+
+/* Whether panels are deeper than all of k, and than whole panels of the other operand need. */
+static bool is_wasteful(const struct matmul *mm, const struct matmul_tiling *t) {
+  uint64_t all = mm->conv ? mm->k : round_up(mm->k, t->bk);
+  return t->inner_k > all || t->outer_k > round_up(all, t->inner_k);
+}
+
 bool matmul_cost(struct lower_job *job) {
   const struct matmul *mm = job->data;
   const struct vinci_soc *soc = job->soc;
@@ -361,8 +385,10 @@ bool matmul_cost(struct lower_job *job) {
                            .is_cut = mm->m % t.rows || mm->n % t.bn,
                            .block_start = (uint64_t)soc->cube_startup_mcycles / MILLI};
   fill_gm_pipes(job, &t, &line);
+  cost->wasteful = is_wasteful(mm, &t);
   cost->total_cycles =
       !mm->vectors ? product_cycles(job, &t, &line) : cube_total_cycles(job, &t, &line);
+  cost->total_cycles -= early_read_cycles(soc, &t);
   if (t.split > 1)
     cost->total_cycles += matmul_split_cycles(soc, mm, &t);
   if (mm->vectors) {

@@ -63,6 +63,8 @@ void matmul_buffers(const struct writer *w) {
   emit_buffer(e, "a0", SPACE_L0A, max_u64(matmul_a_step_bytes(w->mm, t) * L0_SLOTS, least));
   emit_buffer(e, "b0", SPACE_L0B, max_u64(matmul_b_step_bytes(w->mm, t) * L0_SLOTS, least));
   emit_buffer(e, "c0", SPACE_L0C, matmul_c_bytes(t) * t->c_slots);
+  if (t->early)
+    emit_buffer(e, "early", SPACE_L1, BLOCK_BYTES);
 }
 
 void matmul_zeros(struct emit *e, struct expr dst, struct expr blocks) {
@@ -84,6 +86,19 @@ static void fill_l1(const struct writer *w) {
     matmul_zeros(e, x_name(e, "bias1"), EXPR(t->bn * ACCUMULATOR_BYTES * L1_SLOTS / BLOCK_BYTES));
   if (squares || (mm->bias && !mm->coupled))
     emit_barrier(e, PIPE_MTE2);
+}
+
+/* The wait of the first read of a core may pass while the scalar unit works. */
+static void start(const struct writer *w) {
+  struct emit *e = w->e;
+  enum kernel_code code = w->mm->conv ? KERNEL_CONV : KERNEL_CUBE;
+  emit_kernel_code(e, code);
+  if (w->t.early) {
+    emit_comment(e, "A read ahead of all others: the first of a core takes long.");
+    EMIT(e, "copy_gm_to_cbuf", W("dst", "early"), F("src", x_name(e, w->mm->a.name)),
+         F("len_burst", 1));
+  }
+  emit_kernel_head(e, code);
 }
 
 static void header(const struct writer *w) {
@@ -118,7 +133,7 @@ static void header(const struct writer *w) {
   if (mm->coupled)
     matmul_coupled_buffers(w);
   emit_stream(e, emit_cube_core(e->soc));
-  emit_kernel_start(e, mm->conv ? KERNEL_CONV : KERNEL_CUBE);
+  start(w);
   fill_l1(w);
   if (mm->residual)
     matmul_residual_start(w);

@@ -120,11 +120,21 @@ static struct expr pitch_of(const struct matmul_panel *p, const struct operand *
   return fractals ? padded(p->rows) : p->rows;
 }
 
+/* The copy for rows, by the bytes of an element. */
+static const char *const row_insts[] = {[1] = "copy_gm_to_cbuf_multi_nd2nz_b8",
+                                        [2] = "copy_gm_to_cbuf_multi_nd2nz_b16",
+                                        [4] = "copy_gm_to_cbuf_multi_nd2nz_b32s"};
+
+void matmul_copy_blocks(const struct matmul_panel *p, struct expr src, struct expr count,
+                        struct expr blocks, uint64_t apart, struct expr pitch) {
+  uint64_t c0 = p->w->mm->c0;
+  EMIT(p->w->e, row_insts[p->w->mm->element_bytes], F("dst", p->dst), F("src", src), F("n", count),
+       F("d", x_mul(blocks, c0)), F("src_d", apart * c0), F("dst_c0_stride", 1),
+       F("dst_n_stride", pitch));
+}
+
 static void copy_rows(const struct matmul_panel *p, struct expr dst, struct expr src,
                       struct expr rows, uint64_t src_d, struct expr stride) {
-  static const char *const insts[] = {[1] = "copy_gm_to_cbuf_multi_nd2nz_b8",
-                                      [2] = "copy_gm_to_cbuf_multi_nd2nz_b16",
-                                      [4] = "copy_gm_to_cbuf_multi_nd2nz_b32s"};
   if (p->w->mm->coupled) { /* one row, and what fills its last block */
     p->w->e->tails = true;
     EMIT(p->w->e, "copy_gm_to_cbuf", F("dst", dst), F("src", src),
@@ -132,7 +142,7 @@ static void copy_rows(const struct matmul_panel *p, struct expr dst, struct expr
          F("dst_gap", x_sub(stride, 1)));
     return;
   }
-  EMIT(p->w->e, insts[p->w->mm->element_bytes], F("dst", dst), F("src", src), F("n", rows),
+  EMIT(p->w->e, row_insts[p->w->mm->element_bytes], F("dst", dst), F("src", src), F("n", rows),
        F("d", p->columns), F("src_d", src_d), F("dst_c0_stride", stride));
 }
 
@@ -170,6 +180,11 @@ static void load_nz(const struct matmul_panel *p, const struct operand *x, bool 
   struct emit *e = p->w->e;
   uint64_t rows = round_up(x->rows, FRACTAL_ROWS);
   struct expr height = padded(p->rows), pitch = pitch_of(p, x);
+  if (p->w->t.by_rows) {
+    matmul_copy_blocks(p, nz_source(p, x, EXPR(0)), x_ceil_div(p->columns, p->w->mm->c0), height,
+                       rows, pitch);
+    return;
+  }
   struct expr column = at_once ? EXPR(0) : over_columns(p);
   EMIT(e, "copy_gm_to_cbuf", F("dst", x_at(p->dst, x_mul(column, pitch), BLOCK_BYTES)),
        F("src", x_at(nz_source(p, x, EXPR(0)), column, rows * BLOCK_BYTES)),

@@ -86,6 +86,7 @@ static bool split_panels(struct lower_job *job, const struct matmul *mm, struct 
   uint64_t outer = a_outer ? t->a_panel_bytes : t->b_panel_bytes;
   uint64_t inner = a_outer ? t->b_panel_bytes : t->a_panel_bytes;
   uint64_t room = l1_room(job->soc, mm, t->bm, bn);
+  room -= t->early ? min_u64(room, BLOCK_BYTES) : 0;
   t->outer_slots = t->resident != RESIDENT_NONE && outer * 2 + inner * INNER_SLOTS > room ? 1 : 2;
   if (outer * t->outer_slots + inner * INNER_SLOTS > room)
     return lower_refuse(job, "the panels do not fit L1");
@@ -165,8 +166,11 @@ bool matmul_tiling(struct lower_job *job, struct matmul_tiling *t) {
       .split = mm->alone ? 1 : matmul_key(job, MATMUL_SPLIT)->size,
   };
   t->rows = t->bm;
-  if (mm->conv) /* blocks may be whole rows of the result */
+  if (mm->conv) { /* blocks may be whole rows of the result */
     t->bm = round_up(t->bm, FRACTAL_ROWS);
+    t->early = conv_knob(job, CONV_EARLY)->word;
+    t->by_rows = conv_knob(job, CONV_COPIES)->word;
+  }
   if ((t->split > 1 && !matmul_split_fits(job, t)) || !matmul_fits_l0(job, mm, t) ||
       !split_panels(job, mm, t) || (mm->coupled && !matmul_coupled_fits(job, t)))
     return false;
@@ -174,6 +178,8 @@ bool matmul_tiling(struct lower_job *job, struct matmul_tiling *t) {
     return false;
   if (mm->conv && !is_one_copy(mm->conv, mm, t))
     return lower_refuse(job, "panels are too deep for one copy");
+  if (t->by_rows && !conv_rows_fit(job))
+    return false;
   if (!mm->conv && (t->ka > L1_ROW_MAX || t->kb > L1_ROW_MAX))
     return lower_refuse(job, "panels are deeper than %d", L1_ROW_MAX);
   t->mt = ceil_div(mm->m, t->rows);
@@ -184,6 +190,8 @@ bool matmul_tiling(struct lower_job *job, struct matmul_tiling *t) {
     return lower_refuse(job, "with groups no operand stays in L1");
   if (t->split == 1)
     t->cores = min_u64(t->cores, t->blocks_total);
+  if (t->early && (t->cores == 1 || job->soc->first_read_cycles == 0))
+    return lower_refuse(job, "no other core makes the first read wait");
   t->band = min_u64(t->band, t->mt);
   t->c_slots = matmul_c_slots(job->soc, t);
   t->unit_flags = has_unit_flags(mm, t);
