@@ -182,6 +182,7 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/estimate.h \
 	traces/lower/expr.c \
 	traces/lower/expr.h \
+	traces/lower/flow.c \
 	traces/lower/key.h \
 	traces/lower/lower.h \
 	traces/lower/ops.def \

@@ -81,8 +81,11 @@ uint64_t estimate_copies(const struct path_cost *path, uint64_t bytes, uint64_t 
   uint64_t rate = (uint64_t)path->mbytes_per_cycle;
   if (path->hbm_mbytes_per_cycle > 0)
     rate = min_u64(rate, (uint64_t)path->hbm_mbytes_per_cycle);
-  return ((uint64_t)path->startup_mcycles + (copies - 1) * estimate_next_mcycles(path)) / MILLI +
-         bytes * MILLI / rate;
+  uint64_t sustained = (uint64_t)path->sustained_mbytes_per_cycle;
+  uint64_t start_mcycles =
+      (uint64_t)path->startup_mcycles + (copies - 1) * estimate_next_mcycles(path);
+  return max_u64(start_mcycles / MILLI + bytes * MILLI / rate,
+                 sustained ? bytes * MILLI / sustained : 0);
 }
 
 uint64_t estimate_reorder(const struct vinci_soc *soc, uint64_t rows, uint64_t row_bytes,
@@ -102,7 +105,7 @@ uint64_t estimate_reorder(const struct vinci_soc *soc, uint64_t rows, uint64_t r
 uint64_t estimate_memory(const struct vinci_soc *soc, uint64_t in_bytes, uint64_t out_bytes) {
   uint64_t l2_bytes = (uint64_t)soc->l2_bytes;
   uint64_t bytes = in_bytes + (out_bytes > l2_bytes ? out_bytes - l2_bytes : 0);
-  return (uint64_t)((uint128)bytes * (uint64_t)soc->core_hz / soc_hbm_bytes_per_second(soc));
+  return (uint64_t)((uint128)bytes * (uint64_t)soc->core_hz / soc_hbm_stream_bytes_per_second(soc));
 }
 
 /* The first alone / memory of the cores have memory at work; until they all run, half of them do on

@@ -499,43 +499,58 @@ static uint64_t copy_cycles(const struct vinci_soc *soc, enum path path, uint64_
   return estimate_copies(cost, bytes, copies) + cut * each / MILLI;
 }
 
-/*
- * The core that starts last ends last, unless device memory is what cores wait for. The less of
- * the cores suffice for that, the sooner it is at work.
- */
+/* Of all cores, from the start of the first up to the last read of the last; what L2 cannot hold of
+ * the results goes to device memory as well. */
+static uint64_t reads_cycles(const struct vinci_soc *soc, const struct vtile *tile,
+                             const struct vtile_work *work, uint64_t in, uint64_t turns) {
+  uint64_t blocks = work->launched ? work->launched : tile->blocks;
+  uint64_t l2_bytes = (uint64_t)soc->l2_bytes, out_bytes = tile->tiles * work->out_bytes;
+  uint64_t bytes = tile->tiles * work->in_bytes + (out_bytes > l2_bytes ? out_bytes - l2_bytes : 0);
+  /* The last core may have less to do. */
+  uint64_t mean_bytes = ceil_div(bytes, tile->blocks);
+  uint64_t first_bytes = min_u64(work->in_bytes, mean_bytes);
+  const struct estimate_flow flow = {
+      .kind = emit_vector_core(soc),
+      .launched = work->goes_on ? 0 : blocks,
+      .cores = tile->blocks,
+      .first_bytes = first_bytes,
+      .first_cycles = in,
+      .next_bytes = mean_bytes - first_bytes,
+      .next_cycles = turns,
+  };
+  return estimate_flow(soc, &flow);
+}
+
+/* The core that starts last ends last: the last tile is computed and goes out behind all reads. */
 void vtile_cost(struct lower_job *job, const struct vtile *tile, const struct vtile_work *work) {
   const struct vinci_soc *soc = job->soc;
   uint64_t in =
       copy_cycles(soc, PATH_GM_UB, work->in_bytes + work->in_beyond, work->in_copies, work->in_cut);
   uint64_t out = copy_cycles(soc, PATH_UB_GM, work->out_bytes + work->out_beyond, work->out_copies,
                              work->out_cut);
+  uint64_t acknowledge = (uint64_t)soc->path[PATH_UB_GM].acknowledge_mcycles / MILLI;
   /* The vector unit is at work while further instructions are issued. */
   uint64_t compute = max_u64(work->vector_cycles, issue_cycles(soc, work));
-  uint64_t one = in + out + compute;
+  uint64_t one = in + out + compute + acknowledge;
   uint64_t longest = steady_cycles(soc, work, in, out, compute);
-  uint64_t bytes = tile->tiles * (work->in_bytes + work->out_bytes);
-  uint64_t memory =
-      estimate_memory(soc, tile->tiles * work->in_bytes, tile->tiles * work->out_bytes);
   uint64_t turns = (tile->per_block - 1) * (tile->buffers > 1 ? longest : one);
-  uint64_t blocks = work->launched ? work->launched : tile->blocks, start = 0, spread = 0;
-  if (!work->goes_on) {
+  uint64_t blocks = work->launched ? work->launched : tile->blocks, start = 0;
+  if (!work->goes_on)
     start = estimate_start(soc, work->code, blocks) +
             (work->in_copies > 0 ? estimate_first_read(soc, blocks) : 0);
-    spread = launch_spread_cycles(soc, emit_vector_core(soc), blocks);
-  }
   /* Behind the first tile: with two buffers the scalar unit is ahead but for the flags of a tile.
    */
   enum { TURN_FLAGS = 2 };
   uint64_t flags = TURN_FLAGS * kernel_issue_cycles(soc, work->code);
   uint64_t scalar =
       (tile->per_block - 1) * (tile->buffers > 1 ? flags : (uint64_t)soc->kernel_turn_cycles);
-  uint64_t idle = estimate_memory_idle(memory, spread, turns + one);
   job->cost = (struct lower_cost){
-      .total_cycles = start + max_u64(spread + turns + one, idle + memory + compute + out) + scalar,
+      .total_cycles = start + reads_cycles(soc, tile, work, in, turns) + compute + out +
+                      acknowledge + scalar,
       .vector_cycles = tile->per_block * work->vector_cycles,
       .mte2_cycles = tile->per_block * in,
       .mte3_cycles = tile->per_block * out,
-      .gm_bytes = bytes,
+      .gm_bytes = tile->tiles * (work->in_bytes + work->out_bytes),
       .blocks = (uint32_t)blocks,
   };
 }
