@@ -45,15 +45,17 @@ uint64_t estimate_reorder(const struct vinci_soc *soc, uint64_t rows, uint64_t r
  */
 uint64_t estimate_memory(const struct vinci_soc *soc, uint64_t in_bytes, uint64_t out_bytes);
 /*
- * Equal cores that read device memory, from the start of the first core up to the last read of the
- * last core. A core that has device memory to itself would read `first_bytes` in `first_cycles`, and
- * then, while its other pipes work on what came first, `next_bytes` in `next_cycles`.
+ * Equal cores that read device memory, from the start of the first core up to when the last core has
+ * read all and works on its last tile. A core that has device memory to itself reads its first tile,
+ * `in_bytes` in `in_cycles`, then `rest_bytes` in `rest_cycles`, of these `ahead_bytes` at once into
+ * a buffer that is free. Meanwhile `out_bytes` go out in each of the turns of `turn_cycles`.
  */
 struct estimate_flow {
   enum core_kind kind;
   uint64_t launched; /* blocks of the kernel; 0: all cores start at once */
   uint64_t cores;    /* that have work */
-  uint64_t first_bytes, first_cycles, next_bytes, next_cycles;
+  uint64_t in_bytes, in_cycles, ahead_bytes, rest_bytes, rest_cycles;
+  uint64_t out_bytes, turn_cycles;
 };
 uint64_t estimate_flow(const struct vinci_soc *soc, const struct estimate_flow *flow);
 /*

@@ -6,7 +6,8 @@
  * others: device memory serves a piece of each reading core in turn (memhier/l2/flat.c).
  *
  * Cores are alike and start one after the other. So those in one phase end that phase in the order
- * in which they began, and what a core that is in the phase all the time would have read tells when.
+ * in which they began, and the time that a core which is always in the phase would have got through
+ * tells when.
  */
 #include "traces/lower/estimate.h"
 
@@ -16,41 +17,83 @@
 /* More cores than this are taken as this many groups. */
 enum { GROUPS_MAX = 64 };
 
+/* The first tile comes in; others follow into free buffers; all that is done behind the first. */
+enum { FIRST, AHEAD, REST, PHASES };
+
 /* Times are thousandths of a cycle, rates thousandths of a byte in a cycle. */
 struct phase {
-  uint64_t mbytes;            /* that a group reads, thousandths of a byte */
-  uint64_t alone, rate;       /* of a group that has device memory to itself; at present */
-  uint64_t read_mbytes;       /* of a group that is in this phase since the start of all */
+  uint64_t alone;             /* time of a group that has device memory to itself */
+  uint64_t wanted;            /* rate at which the group reads then */
+  uint64_t speed;             /* at present, thousandths */
+  uint64_t through;           /* what a group has got through that is in this phase all the time */
   uint64_t first, end;        /* groups in this phase: the oldest, and one behind the youngest */
-  uint64_t until[GROUPS_MAX]; /* of each group: what read_mbytes is at the end of its phase */
+  uint64_t until[GROUPS_MAX]; /* of each group: what `through` is at the end of its phase */
+};
+
+struct walk {
+  const struct vinci_soc *soc;
+  const struct estimate_flow *flow;
+  uint64_t groups, wide; /* cores of a group */
+  uint64_t most;         /* rate of device memory */
+  struct phase phase[PHASES];
 };
 
 static void set_phase(struct phase *phase, uint64_t bytes, uint64_t cycles) {
-  phase->mbytes = bytes * MILLI;
-  phase->alone = max_u64(phase->mbytes / max_u64(cycles, 1), 1);
-  phase->read_mbytes = phase->first = phase->end = 0;
+  phase->alone = cycles * MILLI;
+  phase->wanted = bytes * MILLI / max_u64(cycles, 1);
+  phase->through = phase->first = phase->end = 0;
 }
 
 static uint64_t groups_in(const struct phase *phase) { return phase->end - phase->first; }
 
 static void enter(struct phase *phase) {
-  phase->until[phase->end++] = phase->read_mbytes + phase->mbytes;
+  phase->until[phase->end++] = phase->through + phase->alone;
 }
 
-/* Rates of both phases, so that all groups together get no more than `most`. */
-static void share(struct phase *one, struct phase *other, uint64_t most) {
-  uint64_t ones = groups_in(one), others = groups_in(other);
-  one->rate = one->alone;
-  other->rate = other->alone;
-  if (ones * one->alone + others * other->alone <= most)
-    return;
-  uint64_t part = max_u64(most / (ones + others), 1);
-  if (one->alone <= part)
-    other->rate = max_u64((most - ones * one->alone) / max_u64(others, 1), 1);
-  else if (other->alone <= part)
-    one->rate = max_u64((most - others * other->alone) / max_u64(ones, 1), 1);
-  else
-    one->rate = other->rate = part;
+static uint64_t wanted_by_all(const struct walk *walk) {
+  uint64_t sum = 0;
+  for (unsigned i = 0; i < PHASES; i++)
+    sum += groups_in(&walk->phase[i]) * walk->phase[i].wanted;
+  return sum;
+}
+
+/* What a group gets at the most, so that all get no more than device memory has. */
+static uint64_t part_of(const struct walk *walk) {
+  uint64_t part = 0;
+  for (unsigned turn = 0; turn < PHASES; turn++) {
+    uint64_t content = 0, groups = 0;
+    for (unsigned i = 0; i < PHASES; i++)
+      if (walk->phase[i].wanted <= part)
+        content += groups_in(&walk->phase[i]) * walk->phase[i].wanted;
+      else
+        groups += groups_in(&walk->phase[i]);
+    if (groups == 0)
+      break;
+    part = (walk->most - min_u64(content, walk->most)) / groups;
+  }
+  return max_u64(part, 1);
+}
+
+/*
+ * How much of its speed is left to a core whose results go out while others keep device memory
+ * busy: a piece of a result ends behind the pieces that all reading cores wait for.
+ */
+static uint64_t storing_speed(const struct walk *walk, uint64_t part) {
+  const struct estimate_flow *flow = walk->flow;
+  uint64_t out_cycles = flow->out_bytes * MILLI * walk->wide / part;
+  return out_cycles <= flow->turn_cycles ? MILLI : flow->turn_cycles * MILLI / out_cycles;
+}
+
+static void set_speeds(struct walk *walk) {
+  bool busy = wanted_by_all(walk) > walk->most;
+  uint64_t part = busy ? part_of(walk) : UINT64_MAX;
+  for (unsigned i = 0; i < PHASES; i++) {
+    struct phase *phase = &walk->phase[i];
+    phase->speed = phase->wanted <= part ? MILLI : max_u64(part * MILLI / phase->wanted, 1);
+  }
+  if (busy)
+    walk->phase[REST].speed =
+        max_u64(min_u64(walk->phase[REST].speed, storing_speed(walk, part)), 1);
 }
 
 /* Up to the end of the phase of its oldest group. */
@@ -58,13 +101,7 @@ static uint64_t time_left(const struct phase *phase) {
   if (groups_in(phase) == 0)
     return UINT64_MAX;
   uint64_t until = phase->until[phase->first];
-  return until > phase->read_mbytes ? ceil_div((until - phase->read_mbytes) * MILLI, phase->rate)
-                                    : 0;
-}
-
-static void pass(struct phase *phase, uint64_t time) {
-  if (groups_in(phase) > 0)
-    phase->read_mbytes += phase->rate * time / MILLI;
+  return until > phase->through ? ceil_div((until - phase->through) * MILLI, phase->speed) : 0;
 }
 
 static bool leave(struct phase *phase) {
@@ -73,52 +110,59 @@ static bool leave(struct phase *phase) {
   return ends;
 }
 
-struct starts {
-  const struct vinci_soc *soc;
-  const struct estimate_flow *flow;
-  uint64_t groups, wide; /* cores of a group */
-};
-
-/* When the last core of a group starts, in thousandths of a cycle. */
-static uint64_t start_of(const struct starts *starts, uint64_t group) {
-  const struct estimate_flow *flow = starts->flow;
-  if (group >= starts->groups)
+/* When the last core of a group starts. */
+static uint64_t start_of(const struct walk *walk, uint64_t group) {
+  const struct estimate_flow *flow = walk->flow;
+  if (group >= walk->groups)
     return UINT64_MAX;
-  if (flow->launched == 0)
-    return 0;
-  uint64_t core = min_u64((group + 1) * starts->wide, flow->cores) - 1;
-  return MILLI * launch_block_cycles(starts->soc, flow->kind, flow->launched, core);
+  uint64_t core = min_u64((group + 1) * walk->wide, flow->cores) - 1;
+  return flow->launched ? MILLI * launch_block_cycles(walk->soc, flow->kind, flow->launched, core)
+                        : 0;
 }
 
-static uint64_t walk(const struct starts *starts, struct phase *one, struct phase *other,
-                     uint64_t most) {
-  uint64_t now = 0, entered = 0, next_start = start_of(starts, 0);
-  while (other->first < starts->groups) {
-    share(one, other, most);
-    uint64_t step = min_u64(next_start - now, min_u64(time_left(one), time_left(other)));
-    pass(one, step);
-    pass(other, step);
-    for (now += step; next_start <= now; next_start = start_of(starts, ++entered))
-      enter(one);
-    while (leave(one))
-      enter(other);
-    while (leave(other))
+static void change_phases(struct walk *walk) {
+  while (leave(&walk->phase[FIRST])) {
+    enter(&walk->phase[AHEAD]);
+    enter(&walk->phase[REST]);
+  }
+  for (unsigned i = AHEAD; i < PHASES; i++)
+    while (leave(&walk->phase[i]))
       ;
+}
+
+static uint64_t walk_through(struct walk *walk) {
+  struct phase *phase = walk->phase;
+  uint64_t now = 0, started = 0, next_start = start_of(walk, 0);
+  while (phase[AHEAD].first < walk->groups || phase[REST].first < walk->groups) {
+    set_speeds(walk);
+    uint64_t step = next_start - now;
+    for (unsigned i = 0; i < PHASES; i++)
+      step = min_u64(step, time_left(&phase[i]));
+    for (unsigned i = 0; i < PHASES; i++)
+      if (groups_in(&phase[i]) > 0)
+        phase[i].through += ceil_div(phase[i].speed * step, MILLI);
+    for (now += step; next_start <= now; next_start = start_of(walk, ++started))
+      enter(&phase[FIRST]);
+    change_phases(walk);
   }
   return now / MILLI;
 }
 
 uint64_t estimate_flow(const struct vinci_soc *soc, const struct estimate_flow *flow) {
-  struct starts starts = {.soc = soc, .flow = flow};
-  starts.wide = ceil_div(flow->cores, GROUPS_MAX);
-  starts.groups = ceil_div(flow->cores, max_u64(starts.wide, 1));
-  uint64_t most = (uint64_t)((uint128)soc_hbm_stream_bytes_per_second(soc) * MILLI /
-                             (uint64_t)soc->core_hz);
-  struct phase first, next;
-  set_phase(&first, flow->first_bytes * starts.wide, flow->first_cycles);
-  set_phase(&next, flow->next_bytes * starts.wide, flow->next_cycles);
-  if (flow->cores == 0 || starts.groups * max_u64(first.alone, next.alone) <= most)
-    return launch_spread_cycles(soc, flow->kind, flow->launched) + flow->first_cycles +
-           flow->next_cycles;
-  return walk(&starts, &first, &next, most);
+  struct walk walk = {.soc = soc, .flow = flow};
+  walk.wide = max_u64(ceil_div(flow->cores, GROUPS_MAX), 1);
+  walk.groups = ceil_div(flow->cores, walk.wide);
+  walk.most = (uint64_t)((uint128)soc_hbm_stream_bytes_per_second(soc) * MILLI /
+                         (uint64_t)soc->core_hz);
+  uint64_t ahead_bytes = min_u64(flow->ahead_bytes, flow->rest_bytes), wanted = 0;
+  uint64_t ahead_cycles = flow->ahead_bytes ? flow->in_cycles : 0;
+  set_phase(&walk.phase[FIRST], flow->in_bytes * walk.wide, flow->in_cycles);
+  set_phase(&walk.phase[AHEAD], ahead_bytes * walk.wide, ahead_cycles);
+  set_phase(&walk.phase[REST], (flow->rest_bytes - ahead_bytes) * walk.wide, flow->rest_cycles);
+  for (unsigned i = 0; i < PHASES; i++)
+    wanted = max_u64(wanted, walk.phase[i].wanted + (i == REST ? walk.phase[AHEAD].wanted : 0));
+  if (walk.groups * wanted <= walk.most)
+    return launch_spread_cycles(soc, flow->kind, flow->launched) + flow->in_cycles +
+           max_u64(flow->rest_cycles, ahead_cycles);
+  return walk_through(&walk);
 }

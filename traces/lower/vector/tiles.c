@@ -457,27 +457,28 @@ static uint64_t without_start(const struct path_cost *path, uint64_t cycles, uin
   return copies > 0 ? cycles - hidden_mcycles / MILLI : cycles;
 }
 
-/* What the scalar unit takes to issue the instructions of a tile: two flags between each two pipes
- * and for each free buffer, copies, and those of the vector unit. */
-static uint64_t issue_cycles(const struct vinci_soc *soc, const struct vtile_work *work) {
-  enum { FLAGS = 8 };
-  return kernel_issue_cycles(soc, work->code) *
-         (FLAGS + work->in_copies + work->out_copies + work->instructions);
-}
+/* Cycles of one tile on the pipes; that the scalar unit takes to issue all of that. */
+struct tile_cycles {
+  uint64_t in, compute, out, acknowledge, issue;
+};
 
 /*
- * From tile to tile with two buffers: the busiest pipe, on which a copy starts behind the one
- * before it, or half the time for which a buffer is not free for the tile after the next.
+ * From tile to tile. With two buffers: the busiest pipe, on which a copy starts behind the one
+ * before it, or half the time for which a buffer is not free for the tile after the next. With one
+ * buffer the next tile comes in while results go out, if these have a place of their own.
  */
-static uint64_t steady_cycles(const struct vinci_soc *soc, const struct vtile_work *work,
-                              uint64_t in, uint64_t out, uint64_t compute) {
+static uint64_t turn_cycles(const struct vinci_soc *soc, const struct vtile *tile,
+                            const struct vtile_work *work, const struct tile_cycles *cycles) {
+  uint64_t in = cycles->in, out = cycles->out + cycles->acknowledge;
+  uint64_t held = cycles->compute + (tile->parts & VTILE_COMPUTES ? max_u64(in, out) : in + out);
   uint64_t busiest = max_u64(without_start(&soc->path[PATH_GM_UB], in, work->in_copies),
-                             without_start(&soc->path[PATH_UB_GM], out, work->out_copies));
+                             without_start(&soc->path[PATH_UB_GM], cycles->out, work->out_copies));
   /* Ends of rows come back through the engine that loads, behind the next tile, see select.c. */
   if (work->out_cut > 0 && !select_has(soc, OP_COPY_UBUF_TO_GM_ALIGN_B8))
     busiest = in + out;
-  uint64_t held = compute + max_u64(in, out);
-  return max_u64(max_u64(busiest, compute), ceil_div(held, 2));
+  if (tile->buffers == 1)
+    return max_u64(held, cycles->issue);
+  return max_u64(max_u64(busiest, max_u64(cycles->compute, cycles->issue)), ceil_div(held, 2));
 }
 
 uint64_t vtile_cut_bursts(const struct vtile *tile, const struct vtile_operand *operand) {
@@ -499,24 +500,68 @@ static uint64_t copy_cycles(const struct vinci_soc *soc, enum path path, uint64_
   return estimate_copies(cost, bytes, copies) + cut * each / MILLI;
 }
 
+/* The scalar unit issues copies while the first of them move, then what the vector unit does: two
+ * flags between each two pipes and for each free buffer, and its instructions. */
+static struct tile_cycles cycles_of(const struct vinci_soc *soc, const struct vtile_work *work) {
+  enum { FLAGS = 8 };
+  uint64_t each = kernel_issue_cycles(soc, work->code);
+  uint64_t vector_issue = each * (FLAGS + work->instructions);
+  struct tile_cycles cycles = {
+      .in = copy_cycles(soc, PATH_GM_UB, work->in_bytes + work->in_beyond, work->in_copies,
+                        work->in_cut),
+      .out = copy_cycles(soc, PATH_UB_GM, work->out_bytes + work->out_beyond, work->out_copies,
+                         work->out_cut),
+      .compute = max_u64(work->vector_cycles, vector_issue),
+      .acknowledge = (uint64_t)soc->path[PATH_UB_GM].acknowledge_mcycles / MILLI,
+      .issue = vector_issue + each * (work->in_copies + work->out_copies)};
+  cycles.in = max_u64(cycles.in, each * work->in_copies);
+  cycles.out = max_u64(cycles.out, each * work->out_copies);
+  return cycles;
+}
+
+/*
+ * Tiles of a core behind its first, in thousandths: those at the end of rows and columns are
+ * smaller, and a core that walks from end to end meets them.
+ */
+static uint64_t mtiles_behind(const struct vtile *tile) {
+  const struct vtile_space *space = &tile->space;
+  uint64_t behind = tile->per_block - 1, period = tile->row_tiles * tile->col_tiles;
+  uint64_t mrows = MILLI * (tile->row_tiles * tile->rows - space->rows) / tile->rows;
+  uint64_t mcols = MILLI * (tile->col_tiles * tile->cols - space->cols) / tile->cols;
+  uint64_t less = tile->per_block / tile->col_tiles * mcols +
+                  tile->per_block / period * tile->col_tiles * mrows;
+  return behind * MILLI - min_u64(less, behind * MILLI);
+}
+
+/* Bytes of N in each full tile that a core has on the mean. */
+static uint64_t mean_bytes(const struct vtile *tile, uint64_t tile_bytes) {
+  uint64_t full = tile->row_tiles * tile->rows * tile->col_tiles * tile->cols;
+  uint64_t bytes = tile->tiles * tile_bytes;
+  return (uint64_t)((uint128)bytes * (tile->space.rows * tile->space.cols) / full / tile->blocks);
+}
+
 /* Of all cores, from the start of the first up to the last read of the last; what L2 cannot hold of
  * the results goes to device memory as well. */
 static uint64_t reads_cycles(const struct vinci_soc *soc, const struct vtile *tile,
-                             const struct vtile_work *work, uint64_t in, uint64_t turns) {
-  uint64_t blocks = work->launched ? work->launched : tile->blocks;
-  uint64_t l2_bytes = (uint64_t)soc->l2_bytes, out_bytes = tile->tiles * work->out_bytes;
-  uint64_t bytes = tile->tiles * work->in_bytes + (out_bytes > l2_bytes ? out_bytes - l2_bytes : 0);
-  /* The last core may have less to do. */
-  uint64_t mean_bytes = ceil_div(bytes, tile->blocks);
-  uint64_t first_bytes = min_u64(work->in_bytes, mean_bytes);
+                             const struct vtile_work *work, const struct tile_cycles *cycles,
+                             uint64_t blocks) {
+  uint64_t l2_bytes = (uint64_t)soc->l2_bytes / tile->blocks;
+  uint64_t in_bytes = mean_bytes(tile, work->in_bytes);
+  uint64_t out_bytes = mean_bytes(tile, work->out_bytes);
+  uint64_t bytes = in_bytes + (out_bytes > l2_bytes ? out_bytes - l2_bytes : 0);
+  uint64_t turn = turn_cycles(soc, tile, work, cycles);
+  uint64_t first_bytes = min_u64(work->in_bytes, bytes);
   const struct estimate_flow flow = {
       .kind = emit_vector_core(soc),
       .launched = work->goes_on ? 0 : blocks,
       .cores = tile->blocks,
-      .first_bytes = first_bytes,
-      .first_cycles = in,
-      .next_bytes = mean_bytes - first_bytes,
-      .next_cycles = turns,
+      .in_bytes = first_bytes,
+      .in_cycles = cycles->in,
+      .ahead_bytes = tile->buffers > 1 && tile->per_block > 1 ? work->in_bytes : 0,
+      .rest_bytes = bytes - first_bytes,
+      .rest_cycles = mtiles_behind(tile) * turn / MILLI,
+      .out_bytes = work->out_bytes,
+      .turn_cycles = turn,
   };
   return estimate_flow(soc, &flow);
 }
@@ -524,16 +569,7 @@ static uint64_t reads_cycles(const struct vinci_soc *soc, const struct vtile *ti
 /* The core that starts last ends last: the last tile is computed and goes out behind all reads. */
 void vtile_cost(struct lower_job *job, const struct vtile *tile, const struct vtile_work *work) {
   const struct vinci_soc *soc = job->soc;
-  uint64_t in =
-      copy_cycles(soc, PATH_GM_UB, work->in_bytes + work->in_beyond, work->in_copies, work->in_cut);
-  uint64_t out = copy_cycles(soc, PATH_UB_GM, work->out_bytes + work->out_beyond, work->out_copies,
-                             work->out_cut);
-  uint64_t acknowledge = (uint64_t)soc->path[PATH_UB_GM].acknowledge_mcycles / MILLI;
-  /* The vector unit is at work while further instructions are issued. */
-  uint64_t compute = max_u64(work->vector_cycles, issue_cycles(soc, work));
-  uint64_t one = in + out + compute + acknowledge;
-  uint64_t longest = steady_cycles(soc, work, in, out, compute);
-  uint64_t turns = (tile->per_block - 1) * (tile->buffers > 1 ? longest : one);
+  const struct tile_cycles cycles = cycles_of(soc, work);
   uint64_t blocks = work->launched ? work->launched : tile->blocks, start = 0;
   if (!work->goes_on)
     start = estimate_start(soc, work->code, blocks) +
@@ -545,11 +581,11 @@ void vtile_cost(struct lower_job *job, const struct vtile *tile, const struct vt
   uint64_t scalar =
       (tile->per_block - 1) * (tile->buffers > 1 ? flags : (uint64_t)soc->kernel_turn_cycles);
   job->cost = (struct lower_cost){
-      .total_cycles = start + reads_cycles(soc, tile, work, in, turns) + compute + out +
-                      acknowledge + scalar,
+      .total_cycles = start + reads_cycles(soc, tile, work, &cycles, blocks) + cycles.compute +
+                      cycles.out + cycles.acknowledge + scalar,
       .vector_cycles = tile->per_block * work->vector_cycles,
-      .mte2_cycles = tile->per_block * in,
-      .mte3_cycles = tile->per_block * out,
+      .mte2_cycles = tile->per_block * cycles.in,
+      .mte3_cycles = tile->per_block * cycles.out,
       .gm_bytes = tile->tiles * (work->in_bytes + work->out_bytes),
       .blocks = (uint32_t)blocks,
   };

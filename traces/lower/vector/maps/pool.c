@@ -158,6 +158,15 @@ static uint64_t tile_cycles(const struct pool *pool) {
   return pool->kernel.tile.rows * 2 * (folds + pool->kw * result);
 }
 
+/* A fold is an instruction for each row of the result, a mask and a barrier. What lies outside the map
+ * on the left or right is filled in each row of the image. */
+static uint64_t instructions_of(const struct pool *pool) {
+  uint64_t folds = pool->kh + pool->kw - 2, steps = 2 * (pool->kh + pool->kw);
+  uint64_t sides = pool->left > 0;
+  sides += (pool->ow - 1) * pool->sw + pool->kw > pool->w + pool->left;
+  return folds * pool->kernel.tile.rows + sides * pool->in_rows + steps;
+}
+
 static bool work(struct lower_job *job, const struct vkernel *kernel, struct vtile_work *work) {
   const struct pool *pool = (const struct pool *)kernel;
   uint64_t pixel = pool_pixel_bytes(pool, pool->type), folds = pool->kh + pool->kw;
@@ -166,9 +175,9 @@ static bool work(struct lower_job *job, const struct vkernel *kernel, struct vti
   work->out_bytes = kernel->tile.rows * kernel->tile.cols * pixel;
   work->in_copies = 1;
   work->out_copies = 1;
-  /* Folds wait for each other; those along rows take an instruction for each row. */
+  /* Folds wait for each other. */
   work->vector_cycles = tile_cycles(pool) + folds * start;
-  work->instructions = folds * kernel->tile.rows;
+  work->instructions = instructions_of(pool);
   return true;
 }
 
