@@ -540,20 +540,23 @@ static uint64_t mean_bytes(const struct vtile *tile, uint64_t tile_bytes) {
   return (uint64_t)((uint128)bytes * (tile->space.rows * tile->space.cols) / full / tile->blocks);
 }
 
+static uint64_t launched_of(const struct vtile *tile, const struct vtile_work *work) {
+  return work->launched ? work->launched : tile->blocks;
+}
+
 /* Of all cores, from the start of the first up to the last read of the last; what L2 cannot hold of
  * the results goes to device memory as well. */
 static uint64_t reads_cycles(const struct vinci_soc *soc, const struct vtile *tile,
                              const struct vtile_work *work, const struct tile_cycles *cycles,
-                             uint64_t blocks) {
+                             uint64_t turn) {
   uint64_t l2_bytes = (uint64_t)soc->l2_bytes / tile->blocks;
   uint64_t in_bytes = mean_bytes(tile, work->in_bytes);
   uint64_t out_bytes = mean_bytes(tile, work->out_bytes);
   uint64_t bytes = in_bytes + (out_bytes > l2_bytes ? out_bytes - l2_bytes : 0);
-  uint64_t turn = turn_cycles(soc, tile, work, cycles);
   uint64_t first_bytes = min_u64(work->in_bytes, bytes);
   const struct estimate_flow flow = {
       .kind = emit_vector_core(soc),
-      .launched = work->goes_on ? 0 : blocks,
+      .launched = work->goes_on ? 0 : launched_of(tile, work),
       .cores = tile->blocks,
       .in_bytes = first_bytes,
       .in_cycles = cycles->in,
@@ -566,11 +569,30 @@ static uint64_t reads_cycles(const struct vinci_soc *soc, const struct vtile *ti
   return estimate_flow(soc, &flow);
 }
 
+/* By how much the last core, which has the rest of the tiles, is sooner done than another; not more
+ * than that other core starts before. */
+static uint64_t sooner_cycles(const struct vinci_soc *soc, const struct vtile *tile,
+                              uint64_t turn, uint64_t blocks) {
+  uint64_t lacking = tile->per_block * tile->blocks - tile->tiles;
+  if (blocks < 2 || blocks != tile->blocks || lacking >= tile->per_block)
+    return 0;
+  uint64_t mfull = MILLI * (tile->space.rows - (tile->row_tiles - 1) * tile->rows) / tile->rows *
+                   (tile->space.cols - (tile->col_tiles - 1) * tile->cols) / tile->cols;
+  if (tile->per_block < tile->row_tiles * tile->col_tiles)
+    lacking = lacking * MILLI + MILLI - min_u64(mfull, MILLI);
+  else
+    lacking *= MILLI;
+  enum core_kind kind = emit_vector_core(soc);
+  uint64_t before = launch_block_cycles(soc, kind, blocks, blocks - 1) -
+                    launch_block_cycles(soc, kind, blocks, blocks - 2);
+  return min_u64(before, lacking * turn / MILLI);
+}
+
 /* The core that starts last ends last: the last tile is computed and goes out behind all reads. */
 void vtile_cost(struct lower_job *job, const struct vtile *tile, const struct vtile_work *work) {
   const struct vinci_soc *soc = job->soc;
   const struct tile_cycles cycles = cycles_of(soc, work);
-  uint64_t blocks = work->launched ? work->launched : tile->blocks, start = 0;
+  uint64_t blocks = launched_of(tile, work), start = 0;
   if (!work->goes_on)
     start = estimate_start(soc, work->code, blocks) +
             (work->in_copies > 0 ? estimate_first_read(soc, blocks) : 0);
@@ -580,9 +602,11 @@ void vtile_cost(struct lower_job *job, const struct vtile *tile, const struct vt
   uint64_t flags = TURN_FLAGS * kernel_issue_cycles(soc, work->code);
   uint64_t scalar =
       (tile->per_block - 1) * (tile->buffers > 1 ? flags : (uint64_t)soc->kernel_turn_cycles);
+  uint64_t turn = turn_cycles(soc, tile, work, &cycles);
   job->cost = (struct lower_cost){
-      .total_cycles = start + reads_cycles(soc, tile, work, &cycles, blocks) + cycles.compute +
-                      cycles.out + cycles.acknowledge + scalar,
+      .total_cycles = start + reads_cycles(soc, tile, work, &cycles, turn) + cycles.compute +
+                      cycles.out + cycles.acknowledge + scalar -
+                      (work->goes_on ? 0 : sooner_cycles(soc, tile, turn, blocks)),
       .vector_cycles = tile->per_block * work->vector_cycles,
       .mte2_cycles = tile->per_block * cycles.in,
       .mte3_cycles = tile->per_block * cycles.out,
