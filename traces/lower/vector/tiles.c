@@ -514,7 +514,9 @@ static struct tile_cycles cycles_of(const struct vinci_soc *soc, const struct vt
       .compute = max_u64(work->vector_cycles, vector_issue),
       .acknowledge = (uint64_t)soc->path[PATH_UB_GM].acknowledge_mcycles / MILLI,
       .issue = vector_issue + each * (work->in_copies + work->out_copies)};
-  cycles.in = max_u64(cycles.in, each * work->in_copies);
+  uint64_t index = estimate_copies(&soc->path[PATH_GM_UB], 0, work->index_copies);
+  cycles.in = max_u64(cycles.in, each * work->in_copies) + index;
+  cycles.issue += index;
   cycles.out = max_u64(cycles.out, each * work->out_copies);
   return cycles;
 }

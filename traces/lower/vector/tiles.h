@@ -168,6 +168,7 @@ struct vtile_work {
   uint64_t in_beyond, out_beyond; /* bytes of L2's lines that the copies have no use for */
   uint64_t in_cut, out_cut;       /* bursts that begin or end inside a block of 32 bytes */
   uint64_t in_copies, out_copies;
+  uint64_t index_copies; /* of in_copies: those that the scalar unit waits for before the others */
   uint64_t vector_cycles;
   uint64_t instructions; /* of the vector unit, their barriers included; 0: few */
   enum kernel_code code; /* as for emit_kernel_start() */

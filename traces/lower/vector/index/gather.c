@@ -31,6 +31,7 @@ struct gather {
 static bool work(struct lower_job *job, const struct vkernel *kernel, struct vtile_work *work) {
   (void)job;
   work->in_bytes += work->out_bytes;
+  work->index_copies = work->in_copies;
   work->in_copies += kernel->tile.rows;
   return true;
 }
