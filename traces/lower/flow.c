@@ -38,9 +38,9 @@ struct walk {
   struct phase phase[PHASES];
 };
 
-static void set_phase(struct phase *phase, uint64_t bytes, uint64_t cycles) {
+static void set_phase(struct phase *phase, uint64_t bytes, uint64_t cycles, uint64_t before) {
   phase->alone = cycles * MILLI;
-  phase->wanted = bytes * MILLI / max_u64(cycles, 1);
+  phase->wanted = bytes * MILLI / (cycles > before ? cycles - before : 1);
   phase->through = phase->first = phase->end = 0;
 }
 
@@ -50,10 +50,16 @@ static void enter(struct phase *phase) {
   phase->until[phase->end++] = phase->through + phase->alone;
 }
 
+/* What reads ahead is behind its first tile as well, and reads nothing else. */
+static uint64_t readers_in(const struct walk *walk, unsigned phase) {
+  uint64_t groups = groups_in(&walk->phase[phase]);
+  return phase == REST ? groups - min_u64(groups_in(&walk->phase[AHEAD]), groups) : groups;
+}
+
 static uint64_t wanted_by_all(const struct walk *walk) {
   uint64_t sum = 0;
   for (unsigned i = 0; i < PHASES; i++)
-    sum += groups_in(&walk->phase[i]) * walk->phase[i].wanted;
+    sum += readers_in(walk, i) * walk->phase[i].wanted;
   return sum;
 }
 
@@ -64,9 +70,9 @@ static uint64_t part_of(const struct walk *walk) {
     uint64_t content = 0, groups = 0;
     for (unsigned i = 0; i < PHASES; i++)
       if (walk->phase[i].wanted <= part)
-        content += groups_in(&walk->phase[i]) * walk->phase[i].wanted;
+        content += readers_in(walk, i) * walk->phase[i].wanted;
       else
-        groups += groups_in(&walk->phase[i]);
+        groups += readers_in(walk, i);
     if (groups == 0)
       break;
     part = (walk->most - min_u64(content, walk->most)) / groups;
@@ -80,7 +86,11 @@ static uint64_t part_of(const struct walk *walk) {
  */
 static uint64_t storing_speed(const struct walk *walk, uint64_t part) {
   const struct estimate_flow *flow = walk->flow;
-  uint64_t out_cycles = flow->out_bytes * MILLI * walk->wide / part;
+  uint64_t behind_cycles = FLOW_PIECE_BYTES * MILLI * walk->wide / part;
+  uint64_t own_cycles = flow->out_pieces ? flow->moving_cycles / flow->out_pieces : 0;
+  uint64_t out_cycles = flow->out_cycles;
+  if (behind_cycles > own_cycles)
+    out_cycles += flow->out_pieces * (behind_cycles - own_cycles);
   return out_cycles <= flow->turn_cycles ? MILLI : flow->turn_cycles * MILLI / out_cycles;
 }
 
@@ -156,11 +166,12 @@ uint64_t estimate_flow(const struct vinci_soc *soc, const struct estimate_flow *
                          (uint64_t)soc->core_hz);
   uint64_t ahead_bytes = min_u64(flow->ahead_bytes, flow->rest_bytes), wanted = 0;
   uint64_t ahead_cycles = flow->ahead_bytes ? flow->in_cycles : 0;
-  set_phase(&walk.phase[FIRST], flow->in_bytes * walk.wide, flow->in_cycles);
-  set_phase(&walk.phase[AHEAD], ahead_bytes * walk.wide, ahead_cycles);
-  set_phase(&walk.phase[REST], (flow->rest_bytes - ahead_bytes) * walk.wide, flow->rest_cycles);
+  set_phase(&walk.phase[FIRST], flow->in_bytes * walk.wide, flow->in_cycles, 0);
+  set_phase(&walk.phase[AHEAD], ahead_bytes * walk.wide, ahead_cycles, 0);
+  set_phase(&walk.phase[REST], (flow->rest_bytes - ahead_bytes) * walk.wide, flow->rest_cycles,
+            ahead_cycles);
   for (unsigned i = 0; i < PHASES; i++)
-    wanted = max_u64(wanted, walk.phase[i].wanted + (i == REST ? walk.phase[AHEAD].wanted : 0));
+    wanted = max_u64(wanted, walk.phase[i].wanted);
   if (walk.groups * wanted <= walk.most)
     return launch_spread_cycles(soc, flow->kind, flow->launched) + flow->in_cycles +
            max_u64(flow->rest_cycles, ahead_cycles);

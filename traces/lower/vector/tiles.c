@@ -565,8 +565,10 @@ static uint64_t reads_cycles(const struct vinci_soc *soc, const struct vtile *ti
       .ahead_bytes = tile->buffers > 1 && tile->per_block > 1 ? work->in_bytes : 0,
       .rest_bytes = bytes - first_bytes,
       .rest_cycles = mtiles_behind(tile) * turn / MILLI,
-      .out_bytes = work->out_bytes,
       .turn_cycles = turn,
+      .out_cycles = cycles->out,
+      .moving_cycles = work->out_bytes * MILLI / (uint64_t)soc->path[PATH_UB_GM].mbytes_per_cycle,
+      .out_pieces = max_u64(work->out_copies, ceil_div(work->out_bytes, FLOW_PIECE_BYTES)),
   };
   return estimate_flow(soc, &flow);
 }
