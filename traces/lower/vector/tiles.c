@@ -462,6 +462,15 @@ struct tile_cycles {
   uint64_t in, compute, out, acknowledge, issue;
 };
 
+/* How long the vector unit is at work before the scalar unit gets to the copies of the next tile:
+ * until the queue holds what is left of the instructions. */
+static uint64_t queued_cycles(const struct vinci_soc *soc, const struct vtile_work *work) {
+  uint64_t queue = soc_queue_depth(soc, PIPE_V);
+  if (work->instructions <= queue)
+    return 0;
+  return work->vector_cycles * (work->instructions - queue) / work->instructions;
+}
+
 /*
  * From tile to tile. With two buffers: the busiest pipe, on which a copy starts behind the one
  * before it, or half the time for which a buffer is not free for the tile after the next. With one
@@ -478,7 +487,10 @@ static uint64_t turn_cycles(const struct vinci_soc *soc, const struct vtile *til
     busiest = in + out;
   if (tile->buffers == 1)
     return max_u64(held, cycles->issue);
-  return max_u64(max_u64(busiest, max_u64(cycles->compute, cycles->issue)), ceil_div(held, 2));
+  busiest = max_u64(busiest, max_u64(cycles->compute, cycles->issue));
+  uint64_t queued = queued_cycles(soc, work);
+  busiest = max_u64(busiest, queued > 0 ? queued + in : 0);
+  return max_u64(busiest, ceil_div(held, 2));
 }
 
 uint64_t vtile_cut_bursts(const struct vtile *tile, const struct vtile_operand *operand) {

@@ -163,7 +163,10 @@ static bool cost(struct lower_job *job) {
   uint64_t out = estimate_copies(&job->soc->path[PATH_UB_GM], out_bytes, turns * rank);
   uint64_t counts = estimate_copies(load, tile->blocks * COUNT_PITCH, 1);
   uint64_t acknowledge = (uint64_t)job->soc->path[PATH_UB_GM].acknowledge_mcycles / MILLI;
-  uint64_t waits = turns * rank * acknowledge;
+  /* The count of each block is read and added to two sums. */
+  const uint64_t count_steps = 3;
+  uint64_t waits = turns * rank * acknowledge +
+                   tile->blocks * count_steps * kernel_issue_cycles(job->soc, c->kernel.code);
   if (!c->selects)
     waits += coordinate_cycles(job->soc, mine, turns, rank);
   job->cost.mte2_cycles += in + counts;
