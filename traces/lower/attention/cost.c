@@ -297,6 +297,18 @@ static uint64_t device_cycles(const struct estimate *x) {
   return estimate_memory(x->soc, bytes, 0);
 }
 
+/* Of steps that take the core with the most tasks `own`, while all cores together take `shared` of
+ * L2 or device memory: that core goes on alone when others have no more tasks. */
+static uint64_t steps_cycles(const struct estimate *x, uint64_t own, uint64_t shared) {
+  uint64_t tasks = x->t.tasks, cores = x->t.cores;
+  uint64_t least = tasks / cores, most = ceil_div(tasks, cores);
+  bool alike = x->at->causal || x->at->window || attention_ranges(x->at);
+  if (alike || least == 0)
+    return max_u64(own, shared);
+  uint64_t common = own * least / most;
+  return max_u64(common, shared * least * cores / tasks) + own - common;
+}
+
 static uint64_t forward_cycles(const struct estimate *x, uint64_t shared, uint64_t begin) {
   const struct attention_tiling *t = &x->t;
   uint64_t signal = (uint64_t)x->soc->cross_core_cycles;
@@ -304,9 +316,10 @@ static uint64_t forward_cycles(const struct estimate *x, uint64_t shared, uint64
   uint64_t vector = max_u64(compute, max_u64(x->in, x->out));
   uint64_t ends = (x->in + x->out) / ceil_div(t->rows / ATTENTION_VECTORS, t->slice);
   uint64_t chain = (cube + ends + compute + 3 * signal) / 2;
-  uint64_t total = x->whole * max_u64(max_u64(cube, vector), chain) / MILLI + x->share * signal +
-                   begin + cube + vector + 3 * signal;
-  total = max_u64(total, shared + cube + vector) + launch_spread_cycles(x->soc, CORE_AIC, t->cores);
+  uint64_t own =
+      x->whole * max_u64(max_u64(cube, vector), chain) / MILLI + x->share * signal + begin;
+  uint64_t total = steps_cycles(x, own, shared) + cube + vector + 3 * signal +
+                   launch_spread_cycles(x->soc, CORE_AIC, t->cores);
   return t->splits > 1 ? total + attention_join_end(x->soc, x->at, t, t->rows).cycles : total;
 }
 
@@ -361,7 +374,7 @@ static uint64_t gradient_cycles(const struct estimate *x, uint64_t shared, uint6
   uint64_t cuts = ceil_div(x->cut_tasks, x->t.cores), last = cuts > 0 ? x->cut : 0;
   uint64_t steps = max_u64(x->whole * max_u64(cube, chain) / MILLI,
                            x->whole * vector / MILLI + cuts * x->cut - last);
-  return start + max_u64(steps, shared) + vector + ends + last + 2 * signal + 2 * begin +
+  return start + steps_cycles(x, steps, shared) + vector + ends + last + 2 * signal + 2 * begin +
          launch_cycles(x->soc, CORE_AIC, x->t.cores) +
          attention_grad_end(x->soc, x->at, x->t.depth, true).cycles +
          attention_grad_end(x->soc, x->at, x->t.depth, false).cycles + lost_cycles(x);
