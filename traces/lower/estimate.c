@@ -108,7 +108,7 @@ uint64_t estimate_reorder(const struct vinci_soc *soc, uint64_t rows, uint64_t r
 uint64_t estimate_memory(const struct vinci_soc *soc, uint64_t in_bytes, uint64_t out_bytes) {
   uint64_t l2_bytes = (uint64_t)soc->l2_bytes;
   uint64_t bytes = in_bytes + (out_bytes > l2_bytes ? out_bytes - l2_bytes : 0);
-  return (uint64_t)((uint128)bytes * (uint64_t)soc->core_hz / soc_hbm_stream_bytes_per_second(soc));
+  return (uint64_t)((uint128)bytes * (uint64_t)soc->core_hz / soc_hbm_bytes_per_second(soc));
 }
 
 /* The first alone / memory of the cores have memory at work; until they all run, half of them do on
