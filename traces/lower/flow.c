@@ -81,29 +81,47 @@ static uint64_t part_of(const struct walk *walk) {
 }
 
 /*
- * How much of its speed is left to a core whose results go out while others keep device memory
- * busy: a piece of a result ends behind the pieces that all reading cores wait for.
+ * A turn of a core whose results go out while others keep device memory busy: a piece of a result
+ * ends behind the pieces that the reading cores wait for. The longer that takes, the smaller the
+ * part of the time in which cores read: t = out + pieces (behind in / t - own), by Newton.
  */
-static uint64_t storing_speed(const struct walk *walk, uint64_t part) {
+static uint64_t storing_cycles(const struct walk *walk, uint64_t part, uint64_t in_cycles) {
+  enum { TURNS = 4 };
   const struct estimate_flow *flow = walk->flow;
-  uint64_t behind_cycles = FLOW_PIECE_BYTES * MILLI * walk->wide / part;
-  uint64_t own_cycles = flow->out_pieces ? flow->moving_cycles / flow->out_pieces : 0;
-  uint64_t out_cycles = flow->out_cycles;
-  if (behind_cycles > own_cycles)
-    out_cycles += flow->out_pieces * (behind_cycles - own_cycles);
-  return out_cycles <= flow->turn_cycles ? MILLI : flow->turn_cycles * MILLI / out_cycles;
+  uint64_t behind = FLOW_PIECE_BYTES * MILLI * walk->wide / part;
+  uint64_t own = min_u64(flow->moving_cycles, flow->out_cycles), t = flow->turn_cycles;
+  uint64_t waits = flow->out_pieces * behind, start = flow->out_cycles - own;
+  if (waits <= own)
+    return t;
+  t = max_u64(t, start + waits);
+  for (unsigned i = 0; i < TURNS; i++)
+    t = (t + start + waits * min_u64(in_cycles, t) / max_u64(t, 1)) / 2;
+  return max_u64(t, flow->turn_cycles);
+}
+
+/* Where the copies of a core take turns, cores that wait for each other come to read at the same
+ * time, and device memory has nothing to do while they go on: the turn of a core then. */
+static uint64_t taking_turns_cycles(const struct walk *walk) {
+  const struct estimate_flow *flow = walk->flow;
+  uint64_t groups = groups_in(&walk->phase[FIRST]) + groups_in(&walk->phase[REST]);
+  uint64_t in_cycles = flow->in_bytes * MILLI * walk->wide * groups / walk->most;
+  uint64_t own = max_u64(flow->in_cycles, flow->beside_cycles);
+  return flow->turn_cycles + (flow->ahead_bytes == 0 && in_cycles > own ? in_cycles - own : 0);
 }
 
 static void set_speeds(struct walk *walk) {
+  const struct estimate_flow *flow = walk->flow;
   bool busy = wanted_by_all(walk) > walk->most;
-  uint64_t part = busy ? part_of(walk) : UINT64_MAX;
+  uint64_t part = busy ? part_of(walk) : UINT64_MAX, turn = taking_turns_cycles(walk);
   for (unsigned i = 0; i < PHASES; i++) {
     struct phase *phase = &walk->phase[i];
     phase->speed = phase->wanted <= part ? MILLI : max_u64(part * MILLI / phase->wanted, 1);
   }
   if (busy)
+    turn = max_u64(turn, storing_cycles(walk, part, flow->in_bytes * MILLI * walk->wide / part));
+  if (turn > flow->turn_cycles)
     walk->phase[REST].speed =
-        max_u64(min_u64(walk->phase[REST].speed, storing_speed(walk, part)), 1);
+        max_u64(min_u64(walk->phase[REST].speed, flow->turn_cycles * MILLI / turn), 1);
 }
 
 /* Up to the end of the phase of its oldest group. */

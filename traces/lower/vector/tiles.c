@@ -564,22 +564,24 @@ static uint64_t reads_cycles(const struct vinci_soc *soc, const struct vtile *ti
                              const struct vtile_work *work, const struct tile_cycles *cycles,
                              uint64_t turn) {
   uint64_t l2_bytes = (uint64_t)soc->l2_bytes / tile->blocks;
-  uint64_t in_bytes = mean_bytes(tile, work->in_bytes);
+  uint64_t new_bytes = work->in_bytes - min_u64(work->again_bytes, work->in_bytes);
+  uint64_t in_bytes = mean_bytes(tile, new_bytes);
   uint64_t out_bytes = mean_bytes(tile, work->out_bytes);
   uint64_t bytes = in_bytes + (out_bytes > l2_bytes ? out_bytes - l2_bytes : 0);
-  uint64_t first_bytes = min_u64(work->in_bytes, bytes);
+  uint64_t first_bytes = min_u64(new_bytes, bytes);
   const struct estimate_flow flow = {
       .kind = emit_vector_core(soc),
       .launched = work->goes_on ? 0 : launched_of(tile, work),
       .cores = tile->blocks,
       .in_bytes = first_bytes,
       .in_cycles = cycles->in,
-      .ahead_bytes = tile->buffers > 1 && tile->per_block > 1 ? work->in_bytes : 0,
+      .ahead_bytes = tile->buffers > 1 && tile->per_block > 1 ? first_bytes : 0,
       .rest_bytes = bytes - first_bytes,
       .rest_cycles = mtiles_behind(tile) * turn / MILLI,
       .turn_cycles = turn,
       .out_cycles = cycles->out,
       .moving_cycles = work->out_bytes * MILLI / (uint64_t)soc->path[PATH_UB_GM].mbytes_per_cycle,
+      .beside_cycles = tile->parts & VTILE_COMPUTES ? cycles->out : 0,
       .out_pieces = max_u64(work->out_copies, ceil_div(work->out_bytes, FLOW_PIECE_BYTES)),
   };
   return estimate_flow(soc, &flow);
