@@ -83,7 +83,7 @@ static uint64_t part_of(const struct walk *walk) {
 /*
  * A turn of a core whose results go out while others keep device memory busy: a piece of a result
  * ends behind the pieces that the reading cores wait for. The longer that takes, the smaller the
- * part of the time in which cores read: t = out + pieces (behind in / t - own), by Newton.
+ * part of the time in which cores behind their first tiles read: t = out + waits in / t, by Newton.
  */
 static uint64_t storing_cycles(const struct walk *walk, uint64_t part, uint64_t in_cycles) {
   enum { TURNS = 4 };
@@ -94,8 +94,12 @@ static uint64_t storing_cycles(const struct walk *walk, uint64_t part, uint64_t 
   if (waits <= own)
     return t;
   t = max_u64(t, start + waits);
-  for (unsigned i = 0; i < TURNS; i++)
-    t = (t + start + waits * min_u64(in_cycles, t) / max_u64(t, 1)) / 2;
+  uint64_t rest = readers_in(walk, REST);
+  uint64_t others = groups_in(&walk->phase[FIRST]) + groups_in(&walk->phase[AHEAD]);
+  for (unsigned i = 0; i < TURNS && rest > 0; i++) {
+    uint64_t reading = others * t + rest * min_u64(in_cycles, t);
+    t = (t + start + waits * reading / max_u64((others + rest) * t, 1)) / 2;
+  }
   return max_u64(t, flow->turn_cycles);
 }
 
