@@ -82,25 +82,16 @@ static uint64_t part_of(const struct walk *walk) {
 
 /*
  * A turn of a core whose results go out while others keep device memory busy: a piece of a result
- * ends behind the pieces that the reading cores wait for. The longer that takes, the smaller the
- * part of the time in which cores behind their first tiles read: t = out + waits in / t, by Newton.
+ * ends behind the pieces that the reading cores wait for. Cores that store read less for that, so
+ * that those count which read their first tiles.
  */
-static uint64_t storing_cycles(const struct walk *walk, uint64_t part, uint64_t in_cycles) {
-  enum { TURNS = 4 };
+static uint64_t storing_cycles(const struct walk *walk, uint64_t part) {
   const struct estimate_flow *flow = walk->flow;
   uint64_t behind = FLOW_PIECE_BYTES * MILLI * walk->wide / part;
-  uint64_t own = min_u64(flow->moving_cycles, flow->out_cycles), t = flow->turn_cycles;
-  uint64_t waits = flow->out_pieces * behind, start = flow->out_cycles - own;
-  if (waits <= own)
-    return t;
-  t = max_u64(t, start + waits);
-  uint64_t rest = readers_in(walk, REST);
+  uint64_t waits = flow->out_pieces * behind, own = min_u64(flow->moving_cycles, flow->out_cycles);
   uint64_t others = groups_in(&walk->phase[FIRST]) + groups_in(&walk->phase[AHEAD]);
-  for (unsigned i = 0; i < TURNS && rest > 0; i++) {
-    uint64_t reading = others * t + rest * min_u64(in_cycles, t);
-    t = (t + start + waits * reading / max_u64((others + rest) * t, 1)) / 2;
-  }
-  return max_u64(t, flow->turn_cycles);
+  uint64_t readers = max_u64(others + readers_in(walk, REST), 1);
+  return flow->out_cycles + (waits > own ? (waits - own) * others / readers : 0);
 }
 
 /* Where the copies of a core take turns, cores that wait for each other come to read at the same
@@ -122,7 +113,7 @@ static void set_speeds(struct walk *walk) {
     phase->speed = phase->wanted <= part ? MILLI : max_u64(part * MILLI / phase->wanted, 1);
   }
   if (busy)
-    turn = max_u64(turn, storing_cycles(walk, part, flow->in_bytes * MILLI * walk->wide / part));
+    turn = max_u64(turn, storing_cycles(walk, part));
   if (turn > flow->turn_cycles)
     walk->phase[REST].speed =
         max_u64(min_u64(walk->phase[REST].speed, flow->turn_cycles * MILLI / turn), 1);
