@@ -329,6 +329,7 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/vector/rows/rowwise.h \
 	traces/lower/vector/rows/rowwise_cost.c \
 	traces/lower/vector/tiles.c \
+	traces/lower/vector/tiles_cost.c \
 	traces/lower/vector/tiles.h \
 	traces/lower/vector/unit.c \
 	traces/lower/vector/unit.h \
