@@ -122,7 +122,7 @@ static void vector_cores_are_launched_one_after_the_other(void **state) {
 static void every_tile_pays_the_start_of_its_copies(void **state) {
   (void)state;
   vinci_soc *soc = chip();
-  soc->path[PATH_GM_UB].startup_mcycles = 5000 * 1000; /* the copy in is the longer one */
+  soc->path[PATH_GM_UB].startup_mcycles = 5000 * 1000; /* the copy in takes longer */
   uint64_t before = estimate(soc, MULS "1");
   soc->path[PATH_GM_UB].startup_mcycles += MORE * 1000;
   assert_int_equal(estimate(soc, MULS "1"), before + TILES * MORE);

@@ -75,7 +75,7 @@ uint64_t estimate_next_mcycles(const struct path_cost *path) {
   return (uint64_t)(next > 0 && next < path->startup_mcycles ? next : path->startup_mcycles);
 }
 
-/* A copy that may start up while the one before it moves is late only when that one is short. */
+/* A copy that starts up while another moves is late only when that other is short. */
 uint64_t estimate_copies(const struct path_cost *path, uint64_t bytes, uint64_t copies) {
   if (copies == 0)
     return 0;
