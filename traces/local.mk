@@ -183,6 +183,7 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/estimate.h \
 	traces/lower/expr.c \
 	traces/lower/expr.h \
+	traces/lower/flow.c \
 	traces/lower/key.h \
 	traces/lower/lower.h \
 	traces/lower/ops.def \
@@ -344,6 +345,7 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/vector/rows/rowwise.h \
 	traces/lower/vector/rows/rowwise_cost.c \
 	traces/lower/vector/tiles.c \
+	traces/lower/vector/tiles_cost.c \
 	traces/lower/vector/tiles.h \
 	traces/lower/vector/unit.c \
 	traces/lower/vector/unit.h \

@@ -75,14 +75,20 @@ uint64_t estimate_next_mcycles(const struct path_cost *path) {
   return (uint64_t)(next > 0 && next < path->startup_mcycles ? next : path->startup_mcycles);
 }
 
+/* A copy that starts up while another moves is late only when that other is short. */
 uint64_t estimate_copies(const struct path_cost *path, uint64_t bytes, uint64_t copies) {
   if (copies == 0)
     return 0;
   uint64_t rate = (uint64_t)path->mbytes_per_cycle;
   if (path->hbm_mbytes_per_cycle > 0)
     rate = min_u64(rate, (uint64_t)path->hbm_mbytes_per_cycle);
-  return ((uint64_t)path->startup_mcycles + (copies - 1) * estimate_next_mcycles(path)) / MILLI +
-         bytes * MILLI / rate;
+  uint64_t startup_mcycles = (uint64_t)path->startup_mcycles, next = estimate_next_mcycles(path);
+  uint64_t moved = bytes * MILLI / rate, sustained = (uint64_t)path->sustained_mbytes_per_cycle;
+  uint64_t cycles = (startup_mcycles + (copies - 1) * next) / MILLI;
+  cycles = next < startup_mcycles
+               ? max_u64(cycles + moved / copies, startup_mcycles / MILLI + moved)
+               : cycles + moved;
+  return max_u64(cycles, sustained ? bytes * MILLI / sustained : 0);
 }
 
 uint64_t estimate_reorder(const struct vinci_soc *soc, uint64_t rows, uint64_t row_bytes,

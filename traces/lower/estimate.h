@@ -45,6 +45,23 @@ uint64_t estimate_reorder(const struct vinci_soc *soc, uint64_t rows, uint64_t r
  */
 uint64_t estimate_memory(const struct vinci_soc *soc, uint64_t in_bytes, uint64_t out_bytes);
 /*
+ * Equal cores that read device memory, from the start of the first core up to when the last core has
+ * read all and works on its last tile. A core that has device memory to itself reads its first tile,
+ * `in_bytes` in `in_cycles`, then `rest_bytes` in `rest_cycles`, of these `ahead_bytes` at once into
+ * a buffer that is free. In each turn of `turn_cycles` results go out in `out_cycles`, of which
+ * `moving_cycles` move bytes, in `out_pieces` pieces. With one buffer `beside_cycles` is what is done
+ * while the next tile comes in.
+ */
+enum { FLOW_PIECE_BYTES = 4096 }; /* that an engine moves at once (memhier/l2/flat.c) */
+struct estimate_flow {
+  enum core_kind kind;
+  uint64_t launched; /* blocks of the kernel; 0: all cores start at once */
+  uint64_t cores;    /* that have work */
+  uint64_t in_bytes, in_cycles, ahead_bytes, rest_bytes, rest_cycles;
+  uint64_t turn_cycles, out_cycles, moving_cycles, beside_cycles, out_pieces;
+};
+uint64_t estimate_flow(const struct vinci_soc *soc, const struct estimate_flow *flow);
+/*
  * How long device memory, which takes `memory` for the work of all cores, is not fully at work as
  * these start one after the other over `spread`. A core with the memory to itself takes `alone`.
  */

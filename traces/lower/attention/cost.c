@@ -25,6 +25,7 @@ struct estimate {
   uint64_t cube, mte1, mte2, fix; /* AIC */
   uint64_t softmax, update;       /* V */
   uint64_t in, out;               /* AIV */
+  uint64_t cut_tasks, cut;        /* tasks whose last step cuts blocks; what that adds to a step */
 };
 
 static uint64_t path_cycles(const struct vinci_soc *soc, enum path path, uint64_t start_mcycles,
@@ -53,6 +54,11 @@ static uint64_t load_cycles(const struct vinci_soc *soc, uint64_t rows, uint64_t
                      estimate_reorder(soc, rows, columns * HALF_BYTES, columns * HALF_BYTES));
 }
 
+/* The same of loads of which each starts up while the one before moves. */
+static uint64_t load_stream_cycles(const struct vinci_soc *soc, uint64_t rows, uint64_t columns) {
+  return load_cycles(soc, rows, columns) - (uint64_t)soc->path[PATH_GM_L1].startup_mcycles / MILLI;
+}
+
 /* What the scalar unit takes for the instructions of slices of rows, some of which are there for
  * each 64 columns. */
 static uint64_t issue_cycles(const struct vinci_soc *soc, uint64_t slices, uint64_t instructions) {
@@ -66,7 +72,6 @@ static uint64_t vector_start(const struct vinci_soc *soc) {
 /* ---- a step ---- */
 
 static void cube_step(struct estimate *x) {
-  const uint64_t gradient_loads = 5; /* of a panel */
   const struct vinci_soc *soc = x->soc;
   const struct attention_tiling *t = &x->t;
   bool gradient = x->at->gradient;
@@ -78,8 +83,11 @@ static void cube_step(struct estimate *x) {
             (fractals * x->at->cube_mcycles + tiles * (uint64_t)soc->cube_issue_mcycles) / MILLI;
   x->mte1 = products * (path_cycles(soc, PATH_L1_L0A, 0, t->rows * t->cols * HALF_BYTES) +
                         path_cycles(soc, PATH_L1_L0B, 0, depth * t->cols * HALF_BYTES));
+  /* K twice and V; probabilities and dS. */
   if (gradient)
-    x->mte2 = panels * gradient_loads * load_cycles(soc, t->panel, max_u64(t->depth, t->rows));
+    x->mte2 = panels * ((uint64_t)soc->path[PATH_GM_L1].startup_mcycles / MILLI +
+                        3 * load_stream_cycles(soc, t->panel, t->depth) +
+                        2 * load_stream_cycles(soc, t->rows, t->panel));
   else
     x->mte2 =
         panels * (2 * load_cycles(soc, t->panel, depth) + load_cycles(soc, t->rows, t->panel));
@@ -121,6 +129,20 @@ static void vector_step(struct estimate *x) {
       rows * ceil_div(t->depth, ROWWISE_LANES) * 2 * SHARED + slices * start * update_ordered;
   x->in = slices * (copy_cycles(x->soc, PATH_GM_UB, t->slice * t->cols * WORD_BYTES) +
                     copy_cycles(x->soc, PATH_GM_UB, t->slice * t->depth * WORD_BYTES));
+}
+
+/* The last step of a task has as many keys as are left. Where these are no whole blocks of 32 bytes,
+ * each row of scores and of what comes of them begins or ends inside a block. */
+static void count_cuts(struct estimate *x) {
+  const struct attention *at = x->at;
+  const struct path_cost *in = &x->soc->path[PATH_GM_UB], *out = &x->soc->path[PATH_UB_GM];
+  uint64_t copies = at->gradient ? 2 : 1, rows = x->t.rows / ATTENTION_VECTORS;
+  bool sees_all = !at->causal && !at->window;
+  for (uint64_t r = 0; r < x->t.row_blocks; r++)
+    if ((sees_all ? at->keys : attention_seen(at, &x->t, r)) * HALF_BYTES % BLOCK_BYTES != 0)
+      x->cut_tasks += at->batch * at->heads;
+  uint64_t mcycles = max_u64((uint64_t)in->unaligned_mcycles, (uint64_t)out->unaligned_mcycles);
+  x->cut = rows * copies * mcycles / MILLI;
 }
 
 static void count_work(struct estimate *x) {
@@ -233,6 +255,7 @@ static bool take(struct lower_job *job, struct estimate *x) {
   cube_step(x);
   vector_step(x);
   count_work(x);
+  count_cuts(x);
   /* Whole tasks, where all are alike. */
   x->share = at->causal || at->window ? ceil_div(at->batch * at->heads * x->steps, t->cores)
                                       : ceil_div(t->tasks, t->cores) * ceil_div(t->part, t->cols);
@@ -274,6 +297,18 @@ static uint64_t device_cycles(const struct estimate *x) {
   return estimate_memory(x->soc, bytes, 0);
 }
 
+/* Of steps that take the core with the most tasks `own`, while all cores together take `shared` of
+ * L2 or device memory: that core goes on alone when others have no more tasks. */
+static uint64_t steps_cycles(const struct estimate *x, uint64_t own, uint64_t shared) {
+  uint64_t tasks = x->t.tasks, cores = x->t.cores;
+  uint64_t least = tasks / cores, most = ceil_div(tasks, cores);
+  bool alike = x->at->causal || x->at->window || attention_ranges(x->at);
+  if (alike || least == 0)
+    return max_u64(own, shared);
+  uint64_t common = own * least / most;
+  return max_u64(common, shared * least * cores / tasks) + own - common;
+}
+
 static uint64_t forward_cycles(const struct estimate *x, uint64_t shared, uint64_t begin) {
   const struct attention_tiling *t = &x->t;
   uint64_t signal = (uint64_t)x->soc->cross_core_cycles;
@@ -281,9 +316,10 @@ static uint64_t forward_cycles(const struct estimate *x, uint64_t shared, uint64
   uint64_t vector = max_u64(compute, max_u64(x->in, x->out));
   uint64_t ends = (x->in + x->out) / ceil_div(t->rows / ATTENTION_VECTORS, t->slice);
   uint64_t chain = (cube + ends + compute + 3 * signal) / 2;
-  uint64_t total = x->whole * max_u64(max_u64(cube, vector), chain) / MILLI + x->share * signal +
-                   begin + cube + vector + 3 * signal;
-  total = max_u64(total, shared + cube + vector) + launch_spread_cycles(x->soc, CORE_AIC, t->cores);
+  uint64_t own =
+      x->whole * max_u64(max_u64(cube, vector), chain) / MILLI + x->share * signal + begin;
+  uint64_t total = steps_cycles(x, own, shared) + cube + vector + 3 * signal +
+                   launch_spread_cycles(x->soc, CORE_AIC, t->cores);
   return t->splits > 1 ? total + attention_join_end(x->soc, x->at, t, t->rows).cycles : total;
 }
 
@@ -296,7 +332,37 @@ static uint64_t gradient_issue_cycles(const struct estimate *x) {
   return issue_cycles(x->soc, t->cols / t->panel, of_panel + tiles * (of_tile + parts * of_part));
 }
 
-/* As above: the cube core waits for both products of a step, then the vector cores for theirs. */
+/*
+ * What the last kernel does not find in L2 of the sums of dQ, dK and dV, in thousandths. They are
+ * walked through in the order in which they were left there, so that a set of L2 that holds one
+ * line less than all loses each before its turn: a part of L2 that is too much is as many times the
+ * part of the sets as there are ways.
+ */
+static uint64_t lost_mille(const struct estimate *x, uint64_t sum_bytes) {
+  const struct attention *at = x->at;
+  uint64_t heads = at->batch * at->heads, l2_bytes = (uint64_t)x->soc->l2_bytes;
+  uint64_t depth = at->depth + at->depth_k;
+  uint64_t operand_bytes =
+      (heads / at->group * at->keys * depth + heads * at->rows * (depth + at->depth)) * HALF_BYTES;
+  uint64_t handed_bytes = x->t.cores * ATTENTION_SLOTS * x->t.rows * x->t.cols * 2 *
+                          (uint64_t)(WORD_BYTES + HALF_BYTES);
+  uint64_t all_bytes = sum_bytes + operand_bytes + handed_bytes;
+  if (all_bytes <= l2_bytes || l2_bytes == 0)
+    return 0;
+  return min_u64((all_bytes - l2_bytes) * MILLI / l2_bytes * (uint64_t)x->soc->l2_ways, MILLI);
+}
+
+/* Those come from device memory again, and have gone there before. */
+static uint64_t lost_cycles(const struct estimate *x) {
+  const struct attention *at = x->at;
+  uint64_t heads = at->batch * at->heads;
+  uint64_t sum_bytes =
+      (heads * at->rows + 2 * heads / at->group * at->keys) * at->depth * WORD_BYTES;
+  return estimate_memory(x->soc, 2 * sum_bytes, 0) * lost_mille(x, sum_bytes) / MILLI;
+}
+
+/* The cube core waits for both products of a step, then the vector cores for theirs, a step ahead.
+ * It waits for the whole way of the last step through the vector cores. */
 static uint64_t gradient_cycles(const struct estimate *x, uint64_t shared, uint64_t begin) {
   uint64_t signal = (uint64_t)x->soc->cross_core_cycles;
   uint64_t cube = max_u64(cube_cycles(x), gradient_issue_cycles(x));
@@ -305,11 +371,13 @@ static uint64_t gradient_cycles(const struct estimate *x, uint64_t shared, uint6
   uint64_t vector = max_u64(x->softmax, max_u64(x->in, x->out));
   uint64_t ends = (x->in + x->out) / ceil_div(x->t.rows / ATTENTION_VECTORS, x->t.slice);
   uint64_t chain = (cube + ends + x->softmax + 2 * signal) / 2;
-  uint64_t steps = x->whole * max_u64(max_u64(cube, vector), chain) / MILLI + x->share * signal;
-  return start + max_u64(steps, shared) + cube + vector + 2 * begin +
+  uint64_t cuts = ceil_div(x->cut_tasks, x->t.cores), last = cuts > 0 ? x->cut : 0;
+  uint64_t steps = max_u64(x->whole * max_u64(cube, chain) / MILLI,
+                           x->whole * vector / MILLI + cuts * x->cut - last);
+  return start + steps_cycles(x, steps, shared) + vector + ends + last + 2 * signal + 2 * begin +
          launch_cycles(x->soc, CORE_AIC, x->t.cores) +
          attention_grad_end(x->soc, x->at, x->t.depth, true).cycles +
-         attention_grad_end(x->soc, x->at, x->t.depth, false).cycles;
+         attention_grad_end(x->soc, x->at, x->t.depth, false).cycles + lost_cycles(x);
 }
 
 bool attention_cost(struct lower_job *job) {

@@ -42,6 +42,14 @@ bool vkernel_candidate(struct lower_job *job, size_t index) {
   return true;
 }
 
+/* Whether every tile of a column of tiles reads the same. */
+static bool is_repeated(const struct vtile *tile, const struct vtile_operand *operand) {
+  uint64_t stride = operand->row_stride;
+  for (unsigned i = 0; i < tile->space.outers; i++)
+    stride |= operand->outer_stride[i];
+  return stride == 0 && tile->tiles > tile->col_tiles;
+}
+
 /* Bytes of an operand's part of a tile. */
 static uint64_t moved_bytes(const struct vtile *tile, const struct vtile_operand *operand) {
   return (operand->row_stride ? tile->rows : 1) * (operand->col_stride ? tile->cols : 1) *
@@ -53,6 +61,8 @@ static struct vtile_work work_of(const struct vkernel *kernel) {
   for (unsigned k = 0; kernel->in[k]; k++, work.in_copies++) {
     work.in_bytes += moved_bytes(&kernel->tile, kernel->in[k]);
     work.in_cut += vtile_cut_bursts(&kernel->tile, kernel->in[k]);
+    if (is_repeated(&kernel->tile, kernel->in[k]))
+      work.again_bytes += moved_bytes(&kernel->tile, kernel->in[k]);
   }
   for (unsigned k = 0; kernel->out[k]; k++, work.out_copies++) {
     work.out_bytes += moved_bytes(&kernel->tile, kernel->out[k]);

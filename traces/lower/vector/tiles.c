@@ -7,7 +7,6 @@
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
 #include "core/isa/isa.h"
-#include "traces/lower/estimate.h"
 #include "traces/lower/select.h"
 
 enum {
@@ -452,34 +451,6 @@ void vtile_fit(const struct lower_job *job, struct vtile *tile) {
   tile->blocks = min_u64(tile->blocks, tile->tiles);
 }
 
-static uint64_t without_start(const struct path_cost *path, uint64_t cycles, uint64_t copies) {
-  uint64_t hidden_mcycles = (uint64_t)path->startup_mcycles - estimate_next_mcycles(path);
-  return copies > 0 ? cycles - hidden_mcycles / MILLI : cycles;
-}
-
-/* What the scalar unit takes to issue the instructions of a tile: two flags between each two pipes
- * and for each free buffer, copies, and those of the vector unit. */
-static uint64_t issue_cycles(const struct vinci_soc *soc, const struct vtile_work *work) {
-  enum { FLAGS = 8 };
-  return kernel_issue_cycles(soc, work->code) *
-         (FLAGS + work->in_copies + work->out_copies + work->instructions);
-}
-
-/*
- * From tile to tile with two buffers: the busiest pipe, on which a copy starts behind the one
- * before it, or half the time for which a buffer is not free for the tile after the next.
- */
-static uint64_t steady_cycles(const struct vinci_soc *soc, const struct vtile_work *work,
-                              uint64_t in, uint64_t out, uint64_t compute) {
-  uint64_t busiest = max_u64(without_start(&soc->path[PATH_GM_UB], in, work->in_copies),
-                             without_start(&soc->path[PATH_UB_GM], out, work->out_copies));
-  /* Ends of rows come back through the engine that loads, behind the next tile, see select.c. */
-  if (work->out_cut > 0 && !select_has(soc, OP_COPY_UBUF_TO_GM_ALIGN_B8))
-    busiest = in + out;
-  uint64_t held = compute + max_u64(in, out);
-  return max_u64(max_u64(busiest, compute), ceil_div(held, 2));
-}
-
 uint64_t vtile_cut_bursts(const struct vtile *tile, const struct vtile_operand *operand) {
   uint64_t size = vtile_bytes(operand->dtype);
   bool one_burst = operand->bits || operand->col_stride == 0 || operand->row_stride == 0 ||
@@ -493,56 +464,4 @@ uint64_t vtile_cut_loads(const struct vinci_soc *soc, const struct vtile *tile,
   bool whole_blocks = !select_has(soc, OP_COPY_GM_TO_UBUF_ALIGN_B8);
   bool begins = operand->row_stride * vtile_bytes(operand->dtype) % BLOCK_BYTES == 0;
   return whole_blocks && begins ? 0 : vtile_cut_bursts(tile, operand);
-}
-
-/* A copy with bursts that cut blocks. Chips that copy whole blocks alone have an instruction for
- * each, and to device memory another for its end. */
-static uint64_t copy_cycles(const struct vinci_soc *soc, enum path path, uint64_t bytes,
-                            uint64_t copies, uint64_t cut) {
-  const struct path_cost *cost = &soc->path[path];
-  uint64_t each = (uint64_t)cost->unaligned_mcycles;
-  if (!select_has(soc, OP_COPY_GM_TO_UBUF_ALIGN_B8))
-    each = (uint64_t)cost->startup_mcycles * (path == PATH_UB_GM ? 2 : 1);
-  return estimate_copies(cost, bytes, copies) + cut * each / MILLI;
-}
-
-/*
- * The core that starts last ends last, unless device memory is what cores wait for. The less of
- * the cores suffice for that, the sooner it is at work.
- */
-void vtile_cost(struct lower_job *job, const struct vtile *tile, const struct vtile_work *work) {
-  const struct vinci_soc *soc = job->soc;
-  uint64_t in =
-      copy_cycles(soc, PATH_GM_UB, work->in_bytes + work->in_beyond, work->in_copies, work->in_cut);
-  uint64_t out = copy_cycles(soc, PATH_UB_GM, work->out_bytes + work->out_beyond, work->out_copies,
-                             work->out_cut);
-  /* The vector unit is at work while further instructions are issued. */
-  uint64_t compute = max_u64(work->vector_cycles, issue_cycles(soc, work));
-  uint64_t one = in + out + compute;
-  uint64_t longest = steady_cycles(soc, work, in, out, compute);
-  uint64_t bytes = tile->tiles * (work->in_bytes + work->out_bytes);
-  uint64_t memory =
-      estimate_memory(soc, tile->tiles * work->in_bytes, tile->tiles * work->out_bytes);
-  uint64_t turns = (tile->per_block - 1) * (tile->buffers > 1 ? longest : one);
-  uint64_t blocks = work->launched ? work->launched : tile->blocks, start = 0, spread = 0;
-  if (!work->goes_on) {
-    start = estimate_start(soc, work->code, blocks) +
-            (work->in_copies > 0 ? estimate_first_read(soc, blocks) : 0);
-    spread = launch_spread_cycles(soc, emit_vector_core(soc), blocks);
-  }
-  /* Behind the first tile: with two buffers the scalar unit is ahead but for the flags of a tile.
-   */
-  enum { TURN_FLAGS = 2 };
-  uint64_t flags = TURN_FLAGS * kernel_issue_cycles(soc, work->code);
-  uint64_t scalar =
-      (tile->per_block - 1) * (tile->buffers > 1 ? flags : (uint64_t)soc->kernel_turn_cycles);
-  uint64_t idle = estimate_memory_idle(memory, spread, turns + one);
-  job->cost = (struct lower_cost){
-      .total_cycles = start + max_u64(spread + turns + one, idle + memory + compute + out) + scalar,
-      .vector_cycles = tile->per_block * work->vector_cycles,
-      .mte2_cycles = tile->per_block * in,
-      .mte3_cycles = tile->per_block * out,
-      .gm_bytes = bytes,
-      .blocks = (uint32_t)blocks,
-  };
 }

@@ -165,9 +165,11 @@ const char *vtile_copy_name(bool to_gm, enum dtype dtype);
 /* Work of one tile, for vtile_cost(). */
 struct vtile_work {
   uint64_t in_bytes, out_bytes;
+  uint64_t again_bytes; /* of in_bytes: rows that other tiles read too, and which L2 has */
   uint64_t in_beyond, out_beyond; /* bytes of L2's lines that the copies have no use for */
   uint64_t in_cut, out_cut;       /* bursts that begin or end inside a block of 32 bytes */
   uint64_t in_copies, out_copies;
+  uint64_t index_copies; /* of in_copies: those that the scalar unit waits for before the others */
   uint64_t vector_cycles;
   uint64_t instructions; /* of the vector unit, their barriers included; 0: few */
   enum kernel_code code; /* as for emit_kernel_start() */

@@ -337,9 +337,13 @@ static uint64_t tile_mcycles(const struct vinci_soc *soc, const struct vew *ew) 
   for (unsigned i = 0; i < ew->step_count; i++)
     sum += repeats * vstep_cost_mcycles(soc, &ew->steps[i], ew->type);
   for (unsigned k = 0; k < ew->func.inputs; k++) {
-    bool spreads =
-        vew_kind(ew, &ew->in[k]) == VKIND_ROW || vew_kind(ew, &ew->in[k]) == VKIND_COLUMN;
-    sum += repeats * MILLI * (uint64_t)((ew->in[k].type != ew->in[k].computed) + spreads);
+    enum vkind kind = vew_kind(ew, &ew->in[k]);
+    sum += repeats * MILLI * (uint64_t)(ew->in[k].type != ew->in[k].computed);
+    /* A row is copied below itself, a repeat for each row of the tile. */
+    if (kind == VKIND_ROW)
+      sum += ew->kernel.tile.rows * MILLI *
+             ceil_div(ew->pitch * vtile_bytes(ew->type), repeat_bytes);
+    sum += kind == VKIND_COLUMN ? repeats * MILLI : 0;
   }
   for (unsigned k = 0; k < ew->func.outputs; k++)
     sum += repeats * MILLI * (uint64_t)(ew->out[k].type != ew->out[k].computed);

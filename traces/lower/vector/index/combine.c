@@ -66,13 +66,16 @@ static void split(const struct lower_job *job, struct vkernel *kernel, unsigned 
 
 static bool work(struct lower_job *job, const struct vkernel *kernel, struct vtile_work *work) {
   const struct combine *c = (const struct combine *)kernel;
-  const uint64_t passes = 3;
+  /* Of a row: a conversion, a product and a sum of two sources, which wait for each other. */
+  const uint64_t passes = 3, pass_cycles = 4, steps = 7;
   uint64_t rows = kernel->tile.rows * c->k;
-  (void)job;
+  uint64_t start = (uint64_t)job->soc->vector_class[VECTOR_CLASS_TWO].startup_mcycles / MILLI;
   work->in_bytes += rows * (kernel->tile.cols * vtile_bytes(c->type) + 2 * FLOAT_BYTES);
-  work->in_copies += rows + 2;
-  work->vector_cycles = rows * passes * ceil_div(kernel->tile.cols, ROWWISE_LANES);
-  work->instructions = rows * 2 * passes;
+  work->index_copies = 2;
+  work->in_copies += rows + work->index_copies;
+  work->vector_cycles =
+      rows * (pass_cycles * ceil_div(kernel->tile.cols, ROWWISE_LANES) + passes * start);
+  work->instructions = rows * steps;
   return true;
 }
 

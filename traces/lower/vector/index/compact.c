@@ -133,6 +133,20 @@ static bool work(struct lower_job *job, const struct vkernel *kernel, struct vti
   return true;
 }
 
+/* Of N places, the places along each dimension: all but the last are quotients in fp32, whose steps
+ * wait for each other, and results have 64 bits. */
+static uint64_t coordinate_cycles(const struct vinci_soc *soc, uint64_t places, uint64_t turns,
+                                  uint64_t rank) {
+  static const char *const steps[] = {"vconv_s322f32", "vector_dup", "vdiv",         "vconv_f322s32",
+                                      "vmuls",         "vsub",       "vconv_s322s64"};
+  enum { STEPS = sizeof steps / sizeof *steps };
+  uint64_t start = (uint64_t)soc->vector_class[VECTOR_CLASS_ONE].startup_mcycles / MILLI;
+  uint64_t cycles = rank * turns * start + repeats(soc, steps[STEPS - 1], DTYPE_FP32, places);
+  for (unsigned i = 0; i < STEPS; i++)
+    cycles += (rank - 1) * (repeats(soc, steps[i], DTYPE_FP32, places) + turns * start);
+  return cycles;
+}
+
 /* What follows the meeting: one tile after the other comes in, and leaves. */
 static bool cost(struct lower_job *job) {
   const struct compact *c = job->data;
@@ -143,13 +157,22 @@ static bool cost(struct lower_job *job) {
   uint64_t turns = ceil_div(mine, tile->cols),
            rank = c->selects ? 1 : lower_get(job, "shape")->rank;
   uint64_t out_bytes = mine * rank * (c->selects ? vtile_bytes(c->packed) : sizeof(int64_t));
-  uint64_t in = estimate_copies(&job->soc->path[PATH_GM_UB], mine * vtile_bytes(c->packed), turns);
+  const struct path_cost *load = &job->soc->path[PATH_GM_UB];
+  uint64_t in =
+      turns * estimate_copies(load, ceil_div(mine * vtile_bytes(c->packed), max_u64(turns, 1)), 1);
   uint64_t out = estimate_copies(&job->soc->path[PATH_UB_GM], out_bytes, turns * rank);
-  uint64_t counts = estimate_copies(&job->soc->path[PATH_GM_UB], tile->blocks * COUNT_PITCH, 1);
+  uint64_t counts = estimate_copies(load, tile->blocks * COUNT_PITCH, 1);
+  uint64_t acknowledge = (uint64_t)job->soc->path[PATH_UB_GM].acknowledge_mcycles / MILLI;
+  /* The count of each block is read and added to two sums. */
+  const uint64_t count_steps = 3;
+  uint64_t waits = turns * rank * acknowledge +
+                   tile->blocks * count_steps * kernel_issue_cycles(job->soc, c->kernel.code);
+  if (!c->selects)
+    waits += coordinate_cycles(job->soc, mine, turns, rank);
   job->cost.mte2_cycles += in + counts;
   job->cost.mte3_cycles += out;
   job->cost.gm_bytes += tile->blocks * (mine * vtile_bytes(c->packed) + out_bytes);
-  job->cost.total_cycles += in + out + counts;
+  job->cost.total_cycles += in + out + counts + waits;
   return true;
 }
 

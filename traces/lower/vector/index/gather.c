@@ -30,8 +30,15 @@ struct gather {
 
 /* A copy for each row. */
 static bool work(struct lower_job *job, const struct vkernel *kernel, struct vtile_work *work) {
-  (void)job;
+  const struct lower_value *shape = lower_get(job, "shape");
+  /* Where more rows are taken than there are, L2 has some of them. */
+  uint64_t bytes = kernel->tile.tiles * work->out_bytes;
+  uint64_t source = lower_elements(shape->shape, shape->rank) * kernel->element_bytes;
+  if (bytes > source)
+    work->again_bytes +=
+        (uint64_t)((uint128)work->out_bytes * (bytes - source) / max_u64(bytes, 1));
   work->in_bytes += work->out_bytes;
+  work->index_copies = work->in_copies;
   work->in_copies += kernel->tile.rows;
   return true;
 }

@@ -5,7 +5,6 @@
  */
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
-#include "traces/lower/estimate.h"
 #include "traces/lower/select.h"
 #include "traces/lower/vector/elementwise/elementwise.h"
 
@@ -46,7 +45,6 @@ static bool candidate(struct lower_job *job, size_t index) {
 }
 
 static bool cost(struct lower_job *job) {
-  const struct vinci_soc *soc = job->soc;
   uint64_t bytes = total_bytes(job), tile = lower_get(job, "tile")->size;
   uint64_t blocks = lower_get(job, "blocks")->size;
   uint64_t buffers = lower_get(job, "buffers")->size;
@@ -57,21 +55,19 @@ static bool cost(struct lower_job *job) {
                         buffers > 1 ? "half of" : "all of");
   if (!lower_has_cores(job, blocks, emit_vector_core(job->soc)))
     return false;
-  uint64_t turns = ceil_div(ceil_div(bytes, tile), blocks), run = min_u64(tile, bytes);
-  job->cost.blocks = (uint32_t)blocks;
-  job->cost.gm_bytes = 2 * bytes;
-  job->cost.mte2_cycles = turns * estimate_copies(&soc->path[PATH_GM_UB], run, 1);
-  job->cost.mte3_cycles = turns * estimate_copies(&soc->path[PATH_UB_GM], run, 1);
-  /* The first tile comes in and the last goes out alone. */
-  uint64_t longest = max_u64(job->cost.mte2_cycles, job->cost.mte3_cycles);
-  uint64_t other = min_u64(job->cost.mte2_cycles, job->cost.mte3_cycles);
-  uint64_t pipes = buffers > 1 ? longest : longest + other;
-  /* Device memory is at work while further blocks are launched. */
-  uint64_t spread = launch_spread_cycles(soc, emit_vector_core(soc), blocks);
-  job->cost.total_cycles =
-      estimate_start(soc, KERNEL_ELEMENTWISE, blocks) + estimate_first_read(soc, blocks) +
-      max_u64(spread + pipes, estimate_memory(soc, bytes, bytes)) +
-      (buffers > 1 ? other / turns : 0) + turns * (uint64_t)soc->kernel_turn_cycles;
+  struct vtile tiles = {.space = {.rows = 1, .cols = bytes},
+                        .rows = 1,
+                        .cols = min_u64(tile, bytes),
+                        .blocks = blocks,
+                        .buffers = buffers,
+                        .parts = VTILE_LOADS | VTILE_STORES};
+  vtile_counts(&tiles);
+  const struct vtile_work work = {.in_bytes = tiles.cols,
+                                  .out_bytes = tiles.cols,
+                                  .in_copies = 1,
+                                  .out_copies = 1,
+                                  .code = KERNEL_ELEMENTWISE};
+  vtile_cost(job, &tiles, &work);
   return true;
 }
 

@@ -12,7 +12,8 @@
 enum {
   ROWS_MAX = 2048,
   ROWS_STRIDED = 64,
-  ROW_MIN = 64, /* elements of a row that is worth a transposition */
+  ROW_MIN = 64,     /* elements of a row that is worth a transposition */
+  STRIDED_WAYS = 2, /* twice as many rows: longer rows of the result, shorter ones of the source */
   COLS_MAX = 512,
   PIECE_BYTES_MAX = 64,
   COPY_BYTES = 65536, /* of one buffer of plain rows */
@@ -252,25 +253,29 @@ static bool reads_blocks(const struct vinci_soc *soc, const struct ppass *pass) 
          pass->in.row_stride * bytes == BLOCK_BYTES && pass->tile.space.cols * bytes <= BLOCK_BYTES;
 }
 
-/* Whole rows of the source where they follow each other, else as many as are worth a copy each. */
+/* Whole rows of the source where they follow each other, else as many as are worth a copy each:
+ * `strided`. */
 static void split_transposed(const struct vinci_soc *soc, const struct permute *permute,
-                             struct ppass *pass) {
+                             uint64_t strided, struct ppass *pass) {
   struct vtile *tile = &pass->tile;
   uint64_t bytes = vtile_bytes(permute->type);
   uint64_t budget = vtile_ub_bytes(soc) / permute->buffers / 2 / bytes;
   bool packed = pass->in.row_stride == tile->space.cols || reads_blocks(soc, pass);
-  tile->cols = min_u64(tile->space.cols, COLS_MAX);
+  /* With longer rows of the result, rows of both sides are whole lines of L2. */
+  uint64_t unit = strided > ROWS_STRIDED ? L2_GRANULE_BYTES / bytes : PERMUTE_SIDE;
+  uint64_t cols_max = strided > ROWS_STRIDED ? budget / strided / unit * unit : COLS_MAX;
+  tile->cols = min_u64(tile->space.cols, max_u64(cols_max, PERMUTE_SIDE));
   if (pass->groups > 1) {
     tile->rows = tile->space.rows;
     tile->cols = tile->space.cols;
     return;
   }
   uint64_t pitch = vtile_pitch(tile->cols, (unsigned)bytes);
-  uint64_t most = packed && tile->cols == tile->space.cols ? ROWS_MAX : ROWS_STRIDED;
+  uint64_t most = packed && tile->cols == tile->space.cols ? ROWS_MAX : strided;
   tile->rows = min_u64(tile->space.rows,
                        max_u64(budget / pitch / PERMUTE_SIDE * PERMUTE_SIDE, PERMUTE_SIDE));
   tile->rows = pass->padded ? tile->space.rows : min_u64(tile->rows, most);
-  uint64_t cols = budget / round_up(tile->rows, PERMUTE_SIDE) / PERMUTE_SIDE * PERMUTE_SIDE;
+  uint64_t cols = budget / round_up(tile->rows, PERMUTE_SIDE) / unit * unit;
   uint64_t reach = PERMUTE_REPEATS_MAX * (BLOCK_BYTES / bytes) / PERMUTE_SIDE * PERMUTE_SIDE;
   tile->cols = min_u64(tile->space.cols, max_u64(PERMUTE_SIDE, min_u64(cols, reach)));
 }
@@ -313,13 +318,13 @@ static void narrow(const struct vinci_soc *soc, const struct permute *permute, s
 }
 
 static void split(const struct vinci_soc *soc, uint64_t cores, const struct permute *permute,
-                  struct ppass *pass) {
+                  uint64_t strided, struct ppass *pass) {
   struct vtile *tile = &pass->tile;
   tile->blocks = 1;
   if (pass->places)
     permute_lines_split(soc, pass);
   else if (pass->transposes)
-    split_transposed(soc, permute, pass);
+    split_transposed(soc, permute, strided, pass);
   else
     split_copied(permute, pass);
   vtile_counts(tile);
@@ -349,11 +354,13 @@ bool permute_candidate(struct lower_job *job, size_t index) {
   uint64_t blocks = 1;
   /* Short rows: a second buffer is one more to clear, and no published tiling asks for two. */
   const bool lines = permute->passes && permute->pass[0].places;
-  if (index > (lines ? 0 : 1))
+  const bool transposes = permute->passes && permute->pass[0].transposes && !lines;
+  if (index >= (lines ? 1 : transposes ? 2 * STRIDED_WAYS : 2))
     return false;
-  permute->buffers = index == 0 && !lines ? 2 : 1;
+  permute->buffers = index % 2 == 0 && !lines ? 2 : 1;
   for (unsigned i = 0; i < permute->passes; i++) {
-    split(job->soc, job->cores, permute, &permute->pass[i]);
+    uint64_t strided = i == 0 ? ROWS_STRIDED << index / 2 : ROWS_STRIDED;
+    split(job->soc, job->cores, permute, strided, &permute->pass[i]);
     blocks = max_u64(blocks, permute->pass[i].tile.blocks);
   }
   permute->pass[0].tile.blocks = blocks;
@@ -367,7 +374,7 @@ void permute_take_tiling(const struct lower_job *job, struct permute *permute) {
   vtile_take(job, first);
   permute->buffers = first->buffers;
   for (unsigned i = 1; i < permute->passes; i++) {
-    split(job->soc, first->blocks, permute, &permute->pass[i]);
+    split(job->soc, first->blocks, permute, ROWS_STRIDED, &permute->pass[i]);
     permute->pass[i].tile.blocks = first->blocks;
   }
   lay_out(permute);
