@@ -39,6 +39,7 @@ vinci_SOURCES = \
 	cli/diff/export.c \
 	cli/diff/print.c \
 	cli/diff/print.h \
+	cli/group/buckets.c \
 	cli/group/collective.c \
 	cli/group/convert.c \
 	cli/group/group.h \

@@ -36,6 +36,7 @@ libvinci_scripts_la_SOURCES = \
 	scripts/host/mem_host.h \
 	scripts/host/description.c \
 	scripts/host/description.h \
+	scripts/host/group_buckets.c \
 	scripts/host/group_host.c \
 	scripts/host/group_host.h \
 	scripts/host/noc_host.c \

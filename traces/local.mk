@@ -68,6 +68,7 @@ libvinci_traces_la_SOURCES = \
 	traces/format/reader.h \
 	traces/format/rows.c \
 	traces/format/writer.c \
+	traces/group/buckets.c \
 	traces/group/chakra.h \
 	traces/group/chakra_decode.c \
 	traces/group/chakra_groups.c \
@@ -86,6 +87,8 @@ libvinci_traces_la_SOURCES = \
 	traces/group/rank_table.h \
 	traces/group/result.c \
 	traces/group/result.h \
+	traces/group/steps.c \
+	traces/group/steps.h \
 	traces/group/text.c \
 	traces/graph/api.c \
 	traces/graph/bind.c \
@@ -382,6 +385,7 @@ examplesdir = $(pkgdatadir)/examples
 dist_examples_DATA = \
 	traces/examples/add1_tile2048.csv \
 	traces/examples/data_parallel.job.csv \
+	traces/examples/step.buckets.csv \
 	traces/examples/reread.csv \
 	traces/examples/shared_row.csv \
 	traces/examples/gears.graph.csv \

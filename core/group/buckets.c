@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Groupings of gradients: given, the best of all, all one by one. */
+#include "core/group/buckets.h"
+
+#include "core/base/arith.h"
+
+void buckets_fixed(const struct bucket_step *step, uint64_t most_bytes, bool *ends) {
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < step->count; i++) {
+    bytes += step->bytes[i + 1] - step->bytes[i];
+    ends[i] = bytes >= most_bytes || i + 1 == step->count;
+    bytes = ends[i] ? 0 : bytes;
+  }
+}
+
+enum vinci_status buckets_best(const struct bucket_step *step, bucket_cost *cost, void *context,
+                               struct arena *arena, bool *ends, uint64_t *end_ps,
+                               struct vinci_diag *diag) {
+  uint64_t *ended = ARENA_ARRAY(arena, uint64_t, step->count + 1);
+  size_t *from = ARENA_ARRAY(arena, size_t, step->count + 1);
+  if (!ended || !from)
+    return diag_error(diag, VINCI_E_NOMEM, "out of memory for buckets");
+  for (size_t i = 1; i <= step->count; i++) {
+    ended[i] = UINT64_MAX;
+    ends[i - 1] = false;
+    for (size_t j = 0; j < i; j++) {
+      uint64_t ps;
+      enum vinci_status status = cost(context, step->bytes[i] - step->bytes[j], &ps, diag);
+      if (status != VINCI_OK)
+        return status;
+      uint64_t at = max_u64(step->ready_ps[i], ended[j]) + ps;
+      if (at < ended[i]) {
+        ended[i] = at;
+        from[i] = j;
+      }
+    }
+  }
+  for (size_t i = step->count; i > 0; i = from[i])
+    ends[i - 1] = true;
+  *end_ps = ended[step->count];
+  return VINCI_OK;
+}
+
+enum vinci_status buckets_enumerate(const struct bucket_step *step, bucket_cost *cost,
+                                    void *context, uint64_t *end_ps, struct vinci_diag *diag) {
+  *end_ps = UINT64_MAX;
+  for (uint32_t cuts = 0; cuts < UINT32_C(1) << (step->count - 1); cuts++) {
+    uint64_t at = 0;
+    for (size_t i = 1, j = 0; i <= step->count; i++) {
+      uint64_t ps;
+      if (i < step->count && !((cuts >> (i - 1)) & 1))
+        continue;
+      enum vinci_status status = cost(context, step->bytes[i] - step->bytes[j], &ps, diag);
+      if (status != VINCI_OK)
+        return status;
+      at = max_u64(at, step->ready_ps[i]) + ps;
+      j = i;
+    }
+    *end_ps = min_u64(*end_ps, at);
+  }
+  return VINCI_OK;
+}
+
+enum vinci_status buckets_place(const struct bucket_step *step, const bool *ends, bucket_cost *cost,
+                                void *context, struct vinci_bucket *out, size_t *count,
+                                struct vinci_diag *diag) {
+  uint64_t at = 0;
+  *count = 0;
+  for (size_t i = 0, first = 0; i < step->count; i++) {
+    uint64_t ps;
+    if (!ends[i])
+      continue;
+    struct vinci_bucket *bucket = &out[(*count)++];
+    *bucket = (struct vinci_bucket){.first = first,
+                                    .count = i + 1 - first,
+                                    .bytes = step->bytes[i + 1] - step->bytes[first],
+                                    .ready_ps = step->ready_ps[i + 1]};
+    enum vinci_status status = cost(context, bucket->bytes, &ps, diag);
+    if (status != VINCI_OK)
+      return status;
+    bucket->start_ps = max_u64(at, bucket->ready_ps);
+    at = bucket->end_ps = bucket->start_ps + ps;
+    first = i + 1;
+  }
+  return VINCI_OK;
+}
