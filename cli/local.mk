@@ -93,6 +93,7 @@ vinci_SOURCES = \
 	cli/support/options.h \
 	cli/sweep/submit.c \
 	cli/sweep/submit.h \
+	cli/tune/cuts.c \
 	cli/tune/explain.c \
 	cli/tune/problems.c \
 	cli/tune/json.c \

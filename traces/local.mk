@@ -127,6 +127,8 @@ libvinci_traces_la_SOURCES = \
 	traces/graph/passes/attention.h \
 	traces/graph/passes/chain.c \
 	traces/graph/passes/compile.c \
+	traces/graph/passes/cuts.c \
+	traces/graph/passes/cuts.h \
 	traces/graph/passes/dtype.c \
 	traces/graph/passes/epilogue.c \
 	traces/graph/passes/estimate.c \
@@ -154,6 +156,8 @@ libvinci_traces_la_SOURCES = \
 	traces/graph/passes/rows.h \
 	traces/graph/passes/scores.c \
 	traces/graph/passes/split.c \
+	traces/graph/passes/split_group.c \
+	traces/graph/passes/split_group.h \
 	traces/graph/profile.c \
 	traces/graph/profile.h \
 	traces/graph/requests.c \
@@ -385,6 +389,7 @@ examplesdir = $(pkgdatadir)/examples
 dist_examples_DATA = \
 	traces/examples/add1_tile2048.csv \
 	traces/examples/data_parallel.job.csv \
+	traces/examples/long_chain.graph.csv \
 	traces/examples/step.buckets.csv \
 	traces/examples/reread.csv \
 	traces/examples/shared_row.csv \

@@ -10,6 +10,7 @@
 #include "core/base/file.h"
 #include "core/chip/param.h"
 #include "core/vinci_group.h"
+#include "traces/export/export.h"
 
 #define PS_PER_US UINT64_C(1000000)
 #define TABLE_BYTES_MAX ((size_t)1 << 28)
@@ -35,7 +36,7 @@ static const struct option_row buckets_options[] = {
                     "write the step with the best buckets (of several numbers of ranks, of the "
                     "last), for 'vinci group run'"),
     OPTION_FLAG_ROW("json", 0, struct buckets_settings, json,
-                    "print JSON, a line for each number of ranks"),
+                    "print JSON, an object for each number of ranks"),
     OPTION_FLAG_ROW("quiet", 'q', struct buckets_settings, quiet, "print errors only"),
 };
 
@@ -114,30 +115,41 @@ static void print_report(const char *path, const char *system,
   print_buckets(result);
 }
 
+static void put_plan(struct json_writer *json, unsigned id, const struct vinci_bucket_plan *plan) {
+  json_object(json, NULL, true);
+  json_text(json, "plan", plan_names[id]);
+  json_number(json, "sums", plan->count);
+  json_decimal(json, "us", decimal_exact(plan->simulated_ps, US_DIGITS));
+  json_decimal(json, "queue_us", decimal_exact(plan->end_ps, US_DIGITS));
+  json_decimal(json, "exposed_us", decimal_exact(plan->exposed_ps, US_DIGITS));
+  json_number(json, "moved_bytes", plan->moved_bytes);
+  json_array(json, "last", true);
+  for (size_t i = 0; i < plan->count; i++)
+    json_number(json, NULL, plan->buckets[i].first + plan->buckets[i].count);
+  json_end(json);
+  json_end(json);
+}
+
 static void print_json(const char *system, const struct vinci_buckets_result *result) {
-  printf("{\"system\": \"%s\", \"ranks\": %u, \"gradients\": %zu, \"gradient_bytes\": %" PRIu64
-         ", \"work_us\": %s, \"closed_bytes\": %" PRIu64 ", \"sizes\": %zu, \"simulated\": %zu, "
-         "\"enumerated_us\": %s, \"best\": \"%s\", \"plans\": [",
-         system, result->ranks, result->gradients, result->gradient_bytes,
-         decimal_exact(result->work_ps, US_DIGITS).text, result->closed_bytes, result->sizes,
-         result->simulated, decimal_exact(result->enumerated_ps, US_DIGITS).text,
-         plan_names[result->best]);
-  const char *comma = "";
-  for (unsigned i = 0; i < VINCI_BUCKET_PLANS; i++) {
-    const struct vinci_bucket_plan *plan = &result->plans[i];
-    if (!plan->there)
-      continue;
-    printf("%s{\"plan\": \"%s\", \"sums\": %zu, \"us\": %s, ", comma, plan_names[i], plan->count,
-           decimal_exact(plan->simulated_ps, US_DIGITS).text);
-    printf("\"queue_us\": %s, ", decimal_exact(plan->end_ps, US_DIGITS).text);
-    printf("\"exposed_us\": %s, \"moved_bytes\": %" PRIu64 ", \"last\": [",
-           decimal_exact(plan->exposed_ps, US_DIGITS).text, plan->moved_bytes);
-    for (size_t k = 0; k < plan->count; k++)
-      printf("%s%zu", k ? ", " : "", plan->buckets[k].first + plan->buckets[k].count);
-    fputs("]}", stdout);
-    comma = ", ";
-  }
-  puts("]}");
+  struct json_writer json;
+  json_start(&json, stdout);
+  json_number(&json, "schema", 1);
+  json_text(&json, "system", system);
+  json_number(&json, "ranks", result->ranks);
+  json_number(&json, "gradients", result->gradients);
+  json_number(&json, "gradient_bytes", result->gradient_bytes);
+  json_decimal(&json, "work_us", decimal_exact(result->work_ps, US_DIGITS));
+  json_number(&json, "closed_bytes", result->closed_bytes);
+  json_number(&json, "sizes", result->sizes);
+  json_number(&json, "simulated", result->simulated);
+  json_decimal(&json, "enumerated_us", decimal_exact(result->enumerated_ps, US_DIGITS));
+  json_text(&json, "best", plan_names[result->best]);
+  json_array(&json, "plans", false);
+  for (unsigned i = 0; i < VINCI_BUCKET_PLANS; i++)
+    if (result->plans[i].there)
+      put_plan(&json, i, &result->plans[i]);
+  json_end(&json);
+  json_end(&json);
 }
 
 /* ---- files ---------------------------------------------------------------------------------- */

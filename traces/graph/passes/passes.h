@@ -11,6 +11,8 @@
 #include "traces/graph/passes/estimate.h"
 #include "traces/graph/passes/history.h"
 
+struct cuts;
+
 enum pass_id {
 #define PASS(id, name, function, text) PASS_##id,
 #include "traces/graph/passes/passes.def"
@@ -33,6 +35,7 @@ struct compile_options {
   /* Of the chip, for net_run() and other compilations; NULL: none outlive the compilation. */
   struct estimates *estimates;
   bool record; /* fills compiled.history */
+  const struct cuts *cuts; /* that pass split makes, and no others (cuts.h); NULL: by estimate */
 };
 
 struct pass_report {

@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Chains, their simulation in parts, and what is chosen (cuts.h). */
+#include "traces/graph/passes/cuts.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/arith.h"
+#include "core/base/decimal.h"
+#include "core/base/digest.h"
+#include "traces/graph/passes/split_group.h"
+
+#define MIB (UINT64_C(1) << 20)
+
+const char *cut_verdict_name(enum cut_verdict verdict) {
+  static const char *const names[] = {
+#define X(id, name) name,
+      CUT_VERDICT_LIST(X)
+#undef X
+  };
+  return names[verdict];
+}
+
+const char *cut_run_name(enum cut_run run) {
+  static const char *const names[] = {"whole", "estimate", "tuned"};
+  return names[run];
+}
+
+struct search {
+  const struct vinci_soc *soc;
+  const struct compile_options *options;
+  const struct net_options *run;
+  struct estimates *estimates;
+  struct splitting *splitting; /* of all kernels of the network */
+  struct cuts *out;
+  struct split_group *groups; /* by cut */
+  uint64_t *digests;          /* by cut */
+  struct vinci_diag *diag;
+};
+
+static enum vinci_status no_memory(struct vinci_diag *diag) {
+  return diag_error(diag, VINCI_E_NOMEM, "out of memory for the cuts of a network");
+}
+
+/* ---- cuts of a graph of kernels ------------------------------------------------------------- */
+
+/* cuts NULL: by estimate. */
+static enum vinci_status apply(struct graph *kernels, const struct vinci_soc *soc,
+                               struct estimates *estimates, const struct cuts *cuts,
+                               struct vinci_diag *diag) {
+  struct compile_options options = {.cuts = cuts};
+  struct pass_report report = {0};
+  struct pass_context pass = {
+      .options = &options, .estimates = estimates, .report = &report, .diag = diag};
+  if (rewrite_start(&pass.rewrite, kernels, soc, NULL, PASS_SPLIT))
+    pass_split(&pass);
+  return rewrite_finish(&pass.rewrite) ? VINCI_OK : no_memory(diag);
+}
+
+/* Those of the caller, or others, which are to be freed. */
+static struct estimates *choose_estimates(const struct compile_options *options,
+                                          struct estimates *own, const struct vinci_soc *soc) {
+  estimates_start(own, soc);
+  return options->estimates ? options->estimates : own;
+}
+
+enum vinci_status cuts_compile(const struct graph *network, const struct vinci_soc *soc,
+                               const struct compile_options *options, enum cut_run run,
+                               const struct cuts *cuts, struct compiled *out,
+                               struct vinci_diag *diag) {
+  struct compile_options own = *options;
+  struct estimates spare;
+  enum vinci_status status = VINCI_OK;
+  *out = (struct compiled){0};
+  own.off[PASS_SPLIT] = run == CUT_RUN_WHOLE;
+  own.cuts = run == CUT_RUN_TUNED ? cuts : NULL;
+  if (graph_has_layers(network))
+    return net_compile(network, soc, &own, out, diag);
+  struct estimates *estimates = choose_estimates(options, &spare, soc);
+  if (!graph_copy(network, &out->graph))
+    status = no_memory(diag);
+  if (status == VINCI_OK && run != CUT_RUN_WHOLE)
+    status = apply(&out->graph, soc, estimates, own.cuts, diag);
+  estimates_free(&spare);
+  return status;
+}
+
+/* ---- a chain alone -------------------------------------------------------------------------- */
+
+/* The tensors of a chain and its kernels as a graph of its own: what others write is its input, what
+ * the last kernel writes its result. */
+static bool take_out(const struct search *search, const struct split_group *group,
+                     struct graph *out) {
+  const struct graph *from = search->splitting->rewrite->graph;
+  uint32_t number[SPLIT_TENSORS_MAX];
+  *out = (struct graph){0};
+  out->name = arena_strdup(&out->arena, "chain");
+  for (unsigned i = 0; i < group->touched_count; i++) {
+    const struct graph_tensor *tensor = &from->tensors[group->touched[i].tensor];
+    number[i] = graph_add_tensor(out, tensor->name);
+    if (number[i] == GRAPH_NONE)
+      return false;
+    const char *name = out->tensors[number[i]].name;
+    struct graph_tensor *copy = &out->tensors[number[i]];
+    *copy = *tensor;
+    copy->name = name;
+    copy->placed = false;
+    copy->memory = GRAPH_NONE;
+    copy->skip = 0;
+    copy->io = group->touched[i].inner    ? GRAPH_LOCAL
+               : group->touched[i].split ? GRAPH_IN
+                                         : GRAPH_WEIGHT;
+    for (unsigned k = 0; group->touched[i].inner && k < i; k++)
+      if (group->touched[k].tensor == tensor->memory)
+        copy->memory = number[k];
+  }
+  for (unsigned i = 0; i < group->count; i++) {
+    struct graph_node node = from->nodes[group->node[i]];
+    uint32_t inputs[GRAPH_ARGS_MAX], output = 0;
+    for (uint32_t k = 0; k < node.input_count; k++)
+      for (unsigned t = 0; t < group->touched_count; t++)
+        if (group->touched[t].tensor == node.inputs[k])
+          inputs[k] = number[t];
+    for (unsigned t = 0; t < group->touched_count; t++)
+      if (group->touched[t].tensor == node.outputs[0])
+        output = number[t];
+    if (i + 1 == group->count)
+      out->tensors[output].io = GRAPH_OUT;
+    node.inputs = inputs;
+    node.outputs = &output;
+    node.stream = 0;
+    if (graph_add_node(out, &node) == GRAPH_NONE)
+      return false;
+  }
+  return out->name != NULL;
+}
+
+/* Runs a chain in parts into the next trial of its cut; *good: all kernels ran. */
+static enum vinci_status run_trial(const struct search *search, struct split_group *group,
+                                   struct cut *cut, uint64_t parts, bool *good) {
+  struct cut one = {.first = cut->first, .last = cut->last, .parts = parts};
+  struct cuts cuts = {.items = &one, .count = 1};
+  struct graph chain;
+  struct net_result result = {0};
+  struct net_options run = *search->run;
+  uint64_t rows = parts > 1 ? split_rows(group, parts) : group->all;
+  struct cut_trial trial = {.parts = parts,
+                            .rows = rows,
+                            .estimate_ps = split_ps(search->splitting, group, rows)};
+  run.progress = NULL; /* that of the search counts chains */
+  run.estimates = search->estimates;
+  enum vinci_status status =
+      take_out(search, group, &chain) ? VINCI_OK : no_memory(search->diag);
+  if (status == VINCI_OK)
+    status = apply(&chain, search->soc, search->estimates, &cuts, search->diag);
+  if (status == VINCI_OK)
+    status = net_run(&chain, search->soc, &run, &result, search->diag);
+  *good = status == VINCI_OK && result.count[NET_REFUSED] == 0;
+  for (uint32_t i = 0; *good && i < chain.node_count; i++) {
+    trial.launches += chain.nodes[i].kind == GRAPH_KERNEL;
+    trial.hbm_bytes += result.nodes[i].hbm_bytes;
+  }
+  trial.ps = result.queue.end_ps;
+  if (*good)
+    cut->trials[cut->trial_count++] = trial;
+  arena_free(&result.arena);
+  graph_free(&chain);
+  return status;
+}
+
+static bool is_tried(const struct split_group *group, const struct cut *cut, uint64_t parts) {
+  for (unsigned i = 1; i < cut->trial_count; i++)
+    if (cut->trials[i].rows == split_rows(group, parts))
+      return true;
+  return false;
+}
+
+/* *better: faster than all before. */
+static enum vinci_status try_parts(const struct search *search, struct split_group *group,
+                                   struct cut *cut, uint64_t parts, bool *better) {
+  bool good;
+  *better = false;
+  if (parts < 2 || parts > SPLIT_PARTS_MAX || cut->trial_count == CUT_TRIALS_MAX ||
+      split_rows(group, parts) >= group->all || is_tried(group, cut, parts))
+    return VINCI_OK;
+  /* Rows of a part are whole: fewer parts may hold all of them. */
+  parts = ceil_div(group->all, split_rows(group, parts));
+  enum vinci_status status = run_trial(search, group, cut, parts, &good);
+  if (status != VINCI_OK || !good)
+    return status;
+  unsigned last = cut->trial_count - 1;
+  *better = cut->trials[last].ps < cut->trials[cut->best].ps;
+  cut->best = *better ? last : cut->best;
+  return VINCI_OK;
+}
+
+/* From the largest parts that fit on: twice as many while that helps, else half; then between. */
+static enum vinci_status climb(const struct search *search, struct split_group *group,
+                               struct cut *cut, uint64_t fit) {
+  bool better, up = false;
+  enum vinci_status status = try_parts(search, group, cut, fit, &better);
+  for (uint64_t parts = 2 * fit; status == VINCI_OK && parts <= SPLIT_PARTS_MAX; parts *= 2) {
+    status = try_parts(search, group, cut, parts, &better);
+    up = up || better;
+    if (!better && parts > 2 * fit)
+      break;
+  }
+  for (uint64_t parts = fit / 2; status == VINCI_OK && !up && parts > 1; parts /= 2) {
+    status = try_parts(search, group, cut, parts, &better);
+    if (!better)
+      break;
+  }
+  uint64_t best = cut->trials[cut->best].parts;
+  if (status == VINCI_OK && best > 1)
+    status = try_parts(search, group, cut, best * 3 / 2, &better);
+  if (status == VINCI_OK && best > 1)
+    status = try_parts(search, group, cut, best * 3 / 4, &better);
+  return status;
+}
+
+/* ---- what is chosen ------------------------------------------------------------------------- */
+
+__attribute__((format(printf, 3, 4))) static void give_reason(struct cut *cut,
+                                                              enum cut_verdict verdict,
+                                                              const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  vsnprintf(cut->reason, sizeof cut->reason, format, args);
+  va_end(args);
+  cut->verdict = verdict;
+}
+
+static struct decimal mib(uint64_t bytes) { return decimal_ratio(bytes, MIB, 1); }
+
+static struct decimal us(uint64_t ps) { return decimal_ratio(ps, 1000000, 1); }
+
+static void judge_trials(struct cut *cut, const struct vinci_soc *soc) {
+  const struct cut_trial *whole = &cut->trials[0], *best = &cut->trials[cut->best];
+  const struct cut_trial *other = best;
+  cut->parts = best->parts;
+  for (unsigned i = 2; best == whole && i < cut->trial_count; i++)
+    if (other == whole || cut->trials[i].ps < other->ps)
+      other = &cut->trials[i];
+  if (best == whole && cut->trial_count > 1 && other == whole)
+    other = &cut->trials[1];
+  uint64_t more = other->launches - whole->launches;
+  if (best != whole)
+    give_reason(cut, CUT_PAYS, "%s MiB of device memory less; %llu more launches of %s us",
+                mib(whole->hbm_bytes - min_u64(best->hbm_bytes, whole->hbm_bytes)).text,
+                (unsigned long long)more, us((uint64_t)soc->launch_gap_ps).text);
+  else
+    give_reason(cut, CUT_LOSES, "%llu more launches of %s us cost more than %s MiB less save",
+                (unsigned long long)more, us((uint64_t)soc->launch_gap_ps).text,
+                mib(whole->hbm_bytes - min_u64(other->hbm_bytes, whole->hbm_bytes)).text);
+}
+
+static enum vinci_status judge(const struct search *search, struct split_group *group,
+                               struct cut *cut) {
+  bool better, good;
+  split_set_unit(search->splitting, group);
+  uint64_t largest = split_largest(search->splitting, group);
+  bool fits = split_fits(search->splitting, group, group->all);
+  enum vinci_status status = run_trial(search, group, cut, 1, &good);
+  if (status != VINCI_OK)
+    return status;
+  if (!good)
+    give_reason(cut, CUT_FAILS, "kernels of the chain cannot run");
+  else if (fits) {
+    status = try_parts(search, group, cut, 2, &better);
+    cut->best = 0;
+    give_reason(cut, CUT_FITS, "%s MiB at once are in use, L2 has %s", mib(cut->between_bytes).text,
+                mib((uint64_t)search->soc->l2_bytes).text);
+  } else if (largest == 0 || largest >= group->all) {
+    give_reason(cut, CUT_COARSE, "%s MiB at once in the smallest part, L2 holds %s of parts",
+                mib(split_bytes_in_use(search->splitting, group, min_u64(group->unit, group->all),
+                                       true))
+                    .text,
+                mib(cut->held_bytes).text);
+  } else {
+    status = climb(search, group, cut, ceil_div(group->all, largest));
+    judge_trials(cut, search->soc);
+  }
+  return status;
+}
+
+/* ---- chains --------------------------------------------------------------------------------- */
+
+static void sum_bytes(const struct search *search, struct split_group *group, struct cut *cut) {
+  const struct splitting *splitting = search->splitting;
+  uint32_t result = split_node(splitting, group->node[group->count - 1])->outputs[0];
+  for (unsigned i = 0; i < group->touched_count; i++)
+    if (!group->touched[i].inner || group->touched[i].tensor == result)
+      cut->closed_bytes +=
+          split_part_bytes(splitting, group, &group->touched[i], group->all);
+  for (unsigned i = 0; i < group->count; i++) {
+    const struct graph_node *node = split_node(splitting, group->node[i]);
+    if (node->kind == GRAPH_VIEW)
+      continue;
+    cut->kernels++;
+    for (uint32_t k = 0; k < node->input_count; k++)
+      cut->whole_bytes += split_part_bytes(splitting, group, split_find(group, node->inputs[k]),
+                                           group->all);
+    cut->whole_bytes +=
+        split_part_bytes(splitting, group, split_find(group, node->outputs[0]), group->all);
+  }
+}
+
+/* Operators, arguments and which tensors are the same. */
+static uint64_t digest_of(const struct search *search, const struct split_group *group) {
+  uint64_t digest = DIGEST_SEED;
+  for (unsigned i = 0; i < group->count; i++) {
+    const struct graph_node *node = split_node(search->splitting, group->node[i]);
+    digest = digest_string(digest, node->kind == GRAPH_VIEW ? "view" : node->op);
+    for (uint32_t k = 0; k < node->arg_count; k++)
+      digest = digest_string(digest, node->args[k]);
+    for (uint32_t k = 0; k <= node->input_count; k++) {
+      uint32_t tensor = k < node->input_count ? node->inputs[k] : node->outputs[0], at = 0;
+      while (group->touched[at].tensor != tensor)
+        at++;
+      digest = digest_bytes(digest, &at, sizeof at);
+    }
+  }
+  return digest;
+}
+
+static void add_chain(struct search *search, struct split_group *group) {
+  struct splitting *splitting = search->splitting;
+  struct cut *cut = &search->out->items[search->out->count];
+  const struct graph_node *first = split_node(splitting, group->node[0]);
+  *cut = (struct cut){
+      .first = arena_strdup(&search->out->arena, first->name),
+      .last = arena_strdup(&search->out->arena,
+                           split_node(splitting, group->node[group->count - 1])->name),
+      .axis = rows_axis(first),
+      .rows = group->all,
+      .between_bytes = split_bytes_in_use(splitting, group, group->all, false),
+      .held_bytes = split_held_bytes(search->soc),
+      .parts = 1};
+  sum_bytes(search, group, cut);
+  splitting->rewrite->no_memory |= !cut->first || !cut->last;
+  search->digests[search->out->count] = digest_of(search, group);
+  search->groups[search->out->count++] = *group;
+  for (unsigned i = 0; i < group->count; i++)
+    splitting->used[group->node[i]] = true;
+}
+
+/* First those that pay by estimate, as pass split finds them; then what else could be cut. */
+static void find_chains(struct search *search) {
+  struct rewrite *rewrite = search->splitting->rewrite;
+  struct split_group best, longest;
+  for (unsigned round = 0; round < 2; round++)
+    for (uint32_t i = 0; i < rewrite->node_count && !rewrite->no_memory; i++) {
+      bool pays = split_from(search->splitting, i, &best, &longest) > 0;
+      if (pays)
+        add_chain(search, &best);
+      else if (round == 1 && longest.count > 0)
+        add_chain(search, &longest);
+    }
+}
+
+/* Chains in the order of the network: by their first node. */
+static void sort_chains(struct search *search) {
+  struct cuts *out = search->out;
+  for (size_t i = 1; i < out->count; i++)
+    for (size_t k = i; k > 0 && search->groups[k].node[0] < search->groups[k - 1].node[0]; k--) {
+      struct cut cut = out->items[k];
+      struct split_group group = search->groups[k];
+      uint64_t digest = search->digests[k];
+      out->items[k] = out->items[k - 1];
+      search->groups[k] = search->groups[k - 1];
+      search->digests[k] = search->digests[k - 1];
+      out->items[k - 1] = cut;
+      search->groups[k - 1] = group;
+      search->digests[k - 1] = digest;
+    }
+}
+
+/* Takes what an equal chain before has found. */
+static bool take_equal(struct search *search, size_t index) {
+  struct cut *cut = &search->out->items[index];
+  for (size_t i = 0; i < index; i++) {
+    if (search->digests[i] != search->digests[index])
+      continue;
+    const char *first = cut->first, *last = cut->last;
+    *cut = search->out->items[i];
+    cut->first = first;
+    cut->last = last;
+    cut->again = true;
+    return true;
+  }
+  return false;
+}
+
+static enum vinci_status judge_chains(struct search *search) {
+  struct cuts *out = search->out;
+  enum vinci_status status = VINCI_OK;
+  for (size_t i = 0; status == VINCI_OK && i < out->count; i++) {
+    if (search->run->progress &&
+        !search->run->progress(search->run->progress_context, i, out->count))
+      return diag_error(search->diag, VINCI_E_LIMIT, "interrupted: %zu of %zu chains are done", i,
+                        out->count);
+    if (!take_equal(search, i))
+      status = judge(search, &search->groups[i], &out->items[i]);
+  }
+  return status;
+}
+
+static enum vinci_status search_kernels(struct search *search, struct graph *kernels) {
+  struct pass_report report = {0};
+  struct pass_context pass = {.options = search->options,
+                              .estimates = search->estimates,
+                              .report = &report,
+                              .diag = search->diag};
+  struct splitting splitting;
+  struct arena *arena = &search->out->arena;
+  enum vinci_status status = VINCI_OK;
+  search->out->items = ARENA_ARRAY(arena, struct cut, kernels->node_count + 1);
+  search->groups = ARENA_ARRAY(arena, struct split_group, kernels->node_count + 1);
+  search->digests = ARENA_ARRAY(arena, uint64_t, kernels->node_count + 1);
+  if (!search->out->items || !search->groups || !search->digests)
+    return no_memory(search->diag);
+  if (rewrite_start(&pass.rewrite, kernels, search->soc, NULL, PASS_SPLIT)) {
+    search->splitting = &splitting;
+    if (splitting_start(&splitting, &pass)) {
+      find_chains(search);
+      sort_chains(search);
+    }
+    if (!pass.rewrite.no_memory)
+      status = judge_chains(search);
+    splitting_free(&splitting);
+  }
+  bool good = rewrite_finish(&pass.rewrite);
+  return status == VINCI_OK && !good ? no_memory(search->diag) : status;
+}
+
+enum vinci_status cuts_search(const struct graph *network, const struct vinci_soc *soc,
+                              const struct compile_options *options, const struct net_options *run,
+                              struct cuts *out, struct vinci_diag *diag) {
+  struct compile_options own = *options;
+  struct compiled kernels;
+  struct estimates spare;
+  struct search search = {.soc = soc, .options = &own, .run = run, .out = out, .diag = diag};
+  *out = (struct cuts){0};
+  search.estimates = choose_estimates(options, &spare, soc);
+  own.estimates = search.estimates;
+  own.cuts = NULL;
+  own.report = own.record = false;
+  own.memory_limit = 0; /* as the network is when pass split begins */
+  own.off[PASS_IN_PLACE] = own.off[PASS_RECOMPUTE] = own.off[PASS_SWAP] = true;
+  enum vinci_status status =
+      cuts_compile(network, soc, &own, CUT_RUN_WHOLE, NULL, &kernels, diag);
+  if (status == VINCI_OK)
+    status = search_kernels(&search, &kernels.graph);
+  compiled_free(&kernels);
+  estimates_free(&spare);
+  return status;
+}
+
+void cuts_free(struct cuts *cuts) { arena_free(&cuts->arena); }
