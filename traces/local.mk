@@ -127,6 +127,7 @@ libvinci_traces_la_SOURCES = \
 	traces/graph/passes/attention.h \
 	traces/graph/passes/chain.c \
 	traces/graph/passes/compile.c \
+	traces/graph/passes/cut_forms.c \
 	traces/graph/passes/cuts.c \
 	traces/graph/passes/cuts.h \
 	traces/graph/passes/dtype.c \

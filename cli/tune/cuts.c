@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "cli/tune/tune.h"
+#include "cli/tune/values.h"
 #include "core/base/decimal.h"
 #include "core/base/file.h"
 #include "traces/export/export.h"
@@ -13,14 +14,6 @@
 #define PS_PER_US UINT64_C(1000000)
 enum { US_DIGITS = 6, CUT_REPEAT = 2 };
 
-/* The network in one of its forms, and its run. */
-struct form {
-  struct compiled compiled;
-  struct net_result result;
-  size_t launches;
-  uint64_t hbm_bytes;
-};
-
 struct cutting {
   const struct tune_settings *settings;
   const vinci_soc *soc;
@@ -30,7 +23,7 @@ struct cutting {
   struct net_options run;
   struct monitor monitor;
   struct cuts cuts;
-  struct form forms[CUT_RUNS];
+  struct cut_form forms[CUT_RUNS];
 };
 
 /* ---- what is printed ------------------------------------------------------------------------ */
@@ -39,16 +32,17 @@ static struct decimal mib(uint64_t bytes) { return decimal_ratio(bytes, MIB, 1);
 static struct decimal us(uint64_t ps) { return decimal_ratio(ps, PS_PER_US, 1); }
 
 static void print_trials(const struct cut *cut) {
-  const struct cut_trial *whole = &cut->trials[0];
-  printf("  %6s %10s %9s %12s %12s %12s %8s\n", "parts", "rows each", "launches", "HBM MiB", "us",
-         "estimate us", "faster");
+  uint64_t whole_ps = cut->trials[0].figures.ps;
+  printf("  %6s %10s %9s %11s %12s %12s %12s %8s\n", "parts", "rows each", "launches",
+         "launch us", "HBM MiB", "us", "estimate us", "faster");
   for (unsigned i = 0; i < cut->trial_count; i++) {
     const struct cut_trial *trial = &cut->trials[i];
-    printf("  %6" PRIu64 " %10" PRIu64 " %9" PRIu64 " %12s %12s", trial->parts, trial->rows,
-           trial->launches, mib(trial->hbm_bytes).text, us(trial->ps).text);
-    printf(" %12s %8s%s\n",
-           trial->estimate_ps == UINT64_MAX ? "-" : us(trial->estimate_ps).text,
-           decimal_ratio(whole->ps, trial->ps ? trial->ps : 1, 2).text,
+    const struct cut_figures *figures = &trial->figures;
+    printf("  %6" PRIu64 " %10" PRIu64 " %9" PRIu64 " %11s %12s %12s", trial->parts, trial->rows,
+           figures->launches, us(figures->launch_ps).text, mib(figures->hbm_bytes).text,
+           us(figures->ps).text);
+    printf(" %12s %8s%s\n", trial->estimate_ps == UINT64_MAX ? "-" : us(trial->estimate_ps).text,
+           decimal_ratio(whole_ps, figures->ps ? figures->ps : 1, 2).text,
            trial->parts == cut->parts ? "  chosen" : "");
   }
 }
@@ -66,7 +60,7 @@ static void print_cut(const struct cut *cut) {
 }
 
 static void print_report(const struct cutting *cutting) {
-  const struct form *whole = &cutting->forms[CUT_RUN_WHOLE];
+  const struct cut_form *whole = &cutting->forms[CUT_RUN_WHOLE];
   printf("%s on %s: %zu chains\n",
          *cutting->network.name ? cutting->network.name : "network", vinci_soc_name(cutting->soc),
          cutting->cuts.count);
@@ -74,20 +68,22 @@ static void print_report(const struct cutting *cutting) {
     puts("No kernels follow one another that can run in parts of common rows.");
   for (size_t i = 0; i < cutting->cuts.count; i++)
     print_cut(&cutting->cuts.items[i]);
-  printf("\n%-10s %9s %12s %12s %8s\n", "network", "launches", "HBM MiB", "us", "faster");
+  printf("\n%-10s %9s %11s %12s %12s %8s\n", "network", "launches", "launch us", "HBM MiB", "us",
+         "faster");
   for (unsigned i = 0; i < CUT_RUNS; i++) {
-    const struct form *form = &cutting->forms[i];
-    uint64_t end_ps = form->result.queue.end_ps;
-    printf("%-10s %9zu %12s %12s %8s\n", cut_run_name((enum cut_run)i), form->launches,
-           mib(form->hbm_bytes).text, us(end_ps).text,
-           decimal_ratio(whole->result.queue.end_ps, end_ps ? end_ps : 1, 2).text);
+    const struct cut_figures *figures = &cutting->forms[i].figures;
+    printf("%-10s %9" PRIu64 " %11s %12s %12s %8s\n", cut_run_name((enum cut_run)i),
+           figures->launches, us(figures->launch_ps).text, mib(figures->hbm_bytes).text,
+           us(figures->ps).text,
+           decimal_ratio(whole->figures.ps, figures->ps ? figures->ps : 1, 2).text);
   }
 }
 
-static void put_run(struct json_writer *json, uint64_t ps, uint64_t launches, uint64_t hbm_bytes) {
-  json_decimal(json, "us", decimal_exact(ps, US_DIGITS));
-  json_number(json, "launches", launches);
-  json_number(json, "hbm_bytes", hbm_bytes);
+static void put_run(struct json_writer *json, const struct cut_figures *figures) {
+  json_decimal(json, "us", decimal_exact(figures->ps, US_DIGITS));
+  json_number(json, "launches", figures->launches);
+  json_decimal(json, "launch_us", decimal_exact(figures->launch_ps, US_DIGITS));
+  json_number(json, "hbm_bytes", figures->hbm_bytes);
 }
 
 static void put_cut(struct json_writer *json, const struct cut *cut) {
@@ -110,7 +106,7 @@ static void put_cut(struct json_writer *json, const struct cut *cut) {
     json_object(json, NULL, true);
     json_number(json, "parts", trial->parts);
     json_number(json, "rows", trial->rows);
-    put_run(json, trial->ps, trial->launches, trial->hbm_bytes);
+    put_run(json, &trial->figures);
     json_end(json);
   }
   json_end(json);
@@ -128,9 +124,9 @@ static void print_json(const struct cutting *cutting) {
   json_end(&json);
   json_object(&json, "network", false);
   for (unsigned i = 0; i < CUT_RUNS; i++) {
-    const struct form *form = &cutting->forms[i];
+    const struct cut_form *form = &cutting->forms[i];
     json_object(&json, cut_run_name((enum cut_run)i), true);
-    put_run(&json, form->result.queue.end_ps, form->launches, form->hbm_bytes);
+    put_run(&json, &form->figures);
     json_end(&json);
   }
   json_end(&json);
@@ -143,18 +139,20 @@ static void write_graph(void *context, FILE *out) { graph_text_write(context, ou
 
 static void write_table(void *context, FILE *out) {
   const struct cuts *cuts = context;
-  fputs("first,last,kernels,rows,verdict,parts,part_rows,launches,us,hbm_bytes,whole_bytes,"
+  fputs("first,last,kernels,rows,verdict,parts,part_rows,launches,launch_us,us,hbm_bytes,whole_bytes,"
         "closed_bytes,chosen\n",
         out);
   for (size_t i = 0; i < cuts->count; i++)
     for (unsigned k = 0; k < cuts->items[i].trial_count; k++) {
       const struct cut *cut = &cuts->items[i];
       const struct cut_trial *trial = &cut->trials[k];
-      fprintf(out, "%s,%s,%u,%" PRIu64 ",%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%s,%" PRIu64
-                   ",%" PRIu64 ",%" PRIu64 ",%d\n",
-              cut->first, cut->last, cut->kernels, cut->rows, cut_verdict_name(cut->verdict),
-              trial->parts, trial->rows, trial->launches,
-              decimal_exact(trial->ps, US_DIGITS).text, trial->hbm_bytes, cut->whole_bytes,
+      const struct cut_figures *figures = &trial->figures;
+      fprintf(out, "%s,%s,%u,%" PRIu64 ",%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64, cut->first,
+              cut->last, cut->kernels, cut->rows, cut_verdict_name(cut->verdict), trial->parts,
+              trial->rows, figures->launches);
+      fprintf(out, ",%s", decimal_exact(figures->launch_ps, US_DIGITS).text);
+      fprintf(out, ",%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%d\n",
+              decimal_exact(figures->ps, US_DIGITS).text, figures->hbm_bytes, cut->whole_bytes,
               cut->closed_bytes, trial->parts == cut->parts);
     }
 }
@@ -167,6 +165,22 @@ static enum vinci_status write_files(struct cutting *cutting, struct vinci_diag 
                           &cutting->forms[CUT_RUN_TUNED].compiled.graph, diag);
   if (status == VINCI_OK && settings->table)
     status = file_replace(settings->table, write_table, &cutting->cuts, diag);
+  return status;
+}
+
+/* ---- values --------------------------------------------------------------------------------- */
+
+/* What is cut has to compute what the whole network computes. */
+static enum vinci_status check_values(struct cutting *cutting, struct vinci_diag *diag) {
+  const struct cut_form *whole = &cutting->forms[CUT_RUN_WHOLE];
+  const struct cut_form *tuned = &cutting->forms[CUT_RUN_TUNED];
+  size_t results = 0;
+  enum vinci_status status = tune_compare_networks(
+      cutting->soc, &(struct tune_network){&whole->compiled.graph, &whole->result.plan},
+      &(struct tune_network){&tuned->compiled.graph, &tuned->result.plan}, &results, diag);
+  if (status == VINCI_OK && !cutting->settings->quiet && !cutting->settings->json)
+    printf("\nValues    %zu results of the network whole and cut are the same within a hundredth\n",
+           results);
   return status;
 }
 
@@ -189,24 +203,6 @@ static enum vinci_status choose(struct cutting *cutting, struct vinci_diag *diag
   return status == VINCI_OK ? net_run_choose(&run, &cutting->run, diag) : status;
 }
 
-static enum vinci_status run_form(struct cutting *cutting, enum cut_run id,
-                                  struct vinci_diag *diag) {
-  struct form *form = &cutting->forms[id];
-  enum vinci_status status = cuts_compile(&cutting->network, cutting->soc, &cutting->options, id,
-                                          &cutting->cuts, &form->compiled, diag);
-  struct graph *graph = &form->compiled.graph;
-  if (status == VINCI_OK)
-    status = net_run(graph, cutting->soc, &cutting->run, &form->result, diag);
-  for (uint32_t i = 0; status == VINCI_OK && i < graph->node_count; i++) {
-    form->launches += graph->nodes[i].kind == GRAPH_KERNEL && !graph->nodes[i].offline;
-    form->hbm_bytes += form->result.nodes[i].hbm_bytes;
-  }
-  if (status == VINCI_OK && form->result.count[NET_REFUSED] > 0)
-    status = diag_error(diag, VINCI_E_INPUT, "%zu of %u nodes could not be lowered",
-                        form->result.count[NET_REFUSED], graph->node_count);
-  return status;
-}
-
 static enum vinci_status search(struct cutting *cutting, const char *path,
                                 struct vinci_diag *diag) {
   monitor_catch_interrupt();
@@ -216,16 +212,15 @@ static enum vinci_status search(struct cutting *cutting, const char *path,
   enum vinci_status status = cuts_search(&cutting->network, cutting->soc, &cutting->options,
                                          &cutting->run, &cutting->cuts, diag);
   for (unsigned i = 0; status == VINCI_OK && i < CUT_RUNS; i++)
-    status = run_form(cutting, (enum cut_run)i, diag);
+    status = cut_form_run(&cutting->network, cutting->soc, &cutting->options, &cutting->run,
+                          (enum cut_run)i, &cutting->cuts, &cutting->forms[i], diag);
   monitor_clear(&cutting->monitor);
   return status;
 }
 
 static void free_all(struct cutting *cutting) {
-  for (unsigned i = 0; i < CUT_RUNS; i++) {
-    arena_free(&cutting->forms[i].result.arena);
-    compiled_free(&cutting->forms[i].compiled);
-  }
+  for (unsigned i = 0; i < CUT_RUNS; i++)
+    cut_form_free(&cutting->forms[i]);
   cuts_free(&cutting->cuts);
   estimates_free(&cutting->estimates);
   graph_free(&cutting->network);
@@ -252,6 +247,8 @@ enum vinci_status tune_cuts(const struct tune_settings *settings, const struct t
     print_json(&cutting);
   else if (status == VINCI_OK && !settings->quiet)
     print_report(&cutting);
+  if (status == VINCI_OK && settings->values)
+    status = check_values(&cutting, diag);
   free_all(&cutting);
   vinci_soc_free(soc);
   return status;

@@ -13,20 +13,6 @@
 
 #define MIB (UINT64_C(1) << 20)
 
-const char *cut_verdict_name(enum cut_verdict verdict) {
-  static const char *const names[] = {
-#define X(id, name) name,
-      CUT_VERDICT_LIST(X)
-#undef X
-  };
-  return names[verdict];
-}
-
-const char *cut_run_name(enum cut_run run) {
-  static const char *const names[] = {"whole", "estimate", "tuned"};
-  return names[run];
-}
-
 struct search {
   const struct vinci_soc *soc;
   const struct compile_options *options;
@@ -41,49 +27,6 @@ struct search {
 
 static enum vinci_status no_memory(struct vinci_diag *diag) {
   return diag_error(diag, VINCI_E_NOMEM, "out of memory for the cuts of a network");
-}
-
-/* ---- cuts of a graph of kernels ------------------------------------------------------------- */
-
-/* cuts NULL: by estimate. */
-static enum vinci_status apply(struct graph *kernels, const struct vinci_soc *soc,
-                               struct estimates *estimates, const struct cuts *cuts,
-                               struct vinci_diag *diag) {
-  struct compile_options options = {.cuts = cuts};
-  struct pass_report report = {0};
-  struct pass_context pass = {
-      .options = &options, .estimates = estimates, .report = &report, .diag = diag};
-  if (rewrite_start(&pass.rewrite, kernels, soc, NULL, PASS_SPLIT))
-    pass_split(&pass);
-  return rewrite_finish(&pass.rewrite) ? VINCI_OK : no_memory(diag);
-}
-
-/* Those of the caller, or others, which are to be freed. */
-static struct estimates *choose_estimates(const struct compile_options *options,
-                                          struct estimates *own, const struct vinci_soc *soc) {
-  estimates_start(own, soc);
-  return options->estimates ? options->estimates : own;
-}
-
-enum vinci_status cuts_compile(const struct graph *network, const struct vinci_soc *soc,
-                               const struct compile_options *options, enum cut_run run,
-                               const struct cuts *cuts, struct compiled *out,
-                               struct vinci_diag *diag) {
-  struct compile_options own = *options;
-  struct estimates spare;
-  enum vinci_status status = VINCI_OK;
-  *out = (struct compiled){0};
-  own.off[PASS_SPLIT] = run == CUT_RUN_WHOLE;
-  own.cuts = run == CUT_RUN_TUNED ? cuts : NULL;
-  if (graph_has_layers(network))
-    return net_compile(network, soc, &own, out, diag);
-  struct estimates *estimates = choose_estimates(options, &spare, soc);
-  if (!graph_copy(network, &out->graph))
-    status = no_memory(diag);
-  if (status == VINCI_OK && run != CUT_RUN_WHOLE)
-    status = apply(&out->graph, soc, estimates, own.cuts, diag);
-  estimates_free(&spare);
-  return status;
 }
 
 /* ---- a chain alone -------------------------------------------------------------------------- */
@@ -153,17 +96,14 @@ static enum vinci_status run_trial(const struct search *search, struct split_gro
   enum vinci_status status =
       take_out(search, group, &chain) ? VINCI_OK : no_memory(search->diag);
   if (status == VINCI_OK)
-    status = apply(&chain, search->soc, search->estimates, &cuts, search->diag);
+    status = cuts_apply(&chain, search->soc, search->estimates, &cuts, search->diag);
   if (status == VINCI_OK)
     status = net_run(&chain, search->soc, &run, &result, search->diag);
   *good = status == VINCI_OK && result.count[NET_REFUSED] == 0;
-  for (uint32_t i = 0; *good && i < chain.node_count; i++) {
-    trial.launches += chain.nodes[i].kind == GRAPH_KERNEL;
-    trial.hbm_bytes += result.nodes[i].hbm_bytes;
-  }
-  trial.ps = result.queue.end_ps;
-  if (*good)
+  if (*good) {
+    cut_sum_up(&chain, &result, &trial.figures);
     cut->trials[cut->trial_count++] = trial;
+  }
   arena_free(&result.arena);
   graph_free(&chain);
   return status;
@@ -190,7 +130,7 @@ static enum vinci_status try_parts(const struct search *search, struct split_gro
   if (status != VINCI_OK || !good)
     return status;
   unsigned last = cut->trial_count - 1;
-  *better = cut->trials[last].ps < cut->trials[cut->best].ps;
+  *better = cut->trials[last].figures.ps < cut->trials[cut->best].figures.ps;
   cut->best = *better ? last : cut->best;
   return VINCI_OK;
 }
@@ -235,24 +175,27 @@ static struct decimal mib(uint64_t bytes) { return decimal_ratio(bytes, MIB, 1);
 
 static struct decimal us(uint64_t ps) { return decimal_ratio(ps, 1000000, 1); }
 
-static void judge_trials(struct cut *cut, const struct vinci_soc *soc) {
+static void judge_trials(struct cut *cut) {
   const struct cut_trial *whole = &cut->trials[0], *best = &cut->trials[cut->best];
   const struct cut_trial *other = best;
   cut->parts = best->parts;
   for (unsigned i = 2; best == whole && i < cut->trial_count; i++)
-    if (other == whole || cut->trials[i].ps < other->ps)
+    if (other == whole || cut->trials[i].figures.ps < other->figures.ps)
       other = &cut->trials[i];
   if (best == whole && cut->trial_count > 1 && other == whole)
     other = &cut->trials[1];
-  uint64_t more = other->launches - whole->launches;
+  uint64_t more = other->figures.launches - whole->figures.launches;
+  uint64_t launch_ps =
+      other->figures.launch_ps - min_u64(other->figures.launch_ps, whole->figures.launch_ps);
+  struct decimal less =
+      mib(whole->figures.hbm_bytes - min_u64(other->figures.hbm_bytes, whole->figures.hbm_bytes));
   if (best != whole)
-    give_reason(cut, CUT_PAYS, "%s MiB of device memory less; %llu more launches of %s us",
-                mib(whole->hbm_bytes - min_u64(best->hbm_bytes, whole->hbm_bytes)).text,
-                (unsigned long long)more, us((uint64_t)soc->launch_gap_ps).text);
+    give_reason(cut, CUT_PAYS, "%s MiB less from device memory, for %llu more launches (%s us)",
+                less.text, (unsigned long long)more, us(launch_ps).text);
   else
-    give_reason(cut, CUT_LOSES, "%llu more launches of %s us cost more than %s MiB less save",
-                (unsigned long long)more, us((uint64_t)soc->launch_gap_ps).text,
-                mib(whole->hbm_bytes - min_u64(other->hbm_bytes, whole->hbm_bytes)).text);
+    give_reason(cut, CUT_LOSES,
+                "%llu more launches (%s us) cost more than %s MiB less from device memory save",
+                (unsigned long long)more, us(launch_ps).text, less.text);
 }
 
 static enum vinci_status judge(const struct search *search, struct split_group *group,
@@ -279,7 +222,7 @@ static enum vinci_status judge(const struct search *search, struct split_group *
                 mib(cut->held_bytes).text);
   } else {
     status = climb(search, group, cut, ceil_div(group->all, largest));
-    judge_trials(cut, search->soc);
+    judge_trials(cut);
   }
   return status;
 }
@@ -442,7 +385,7 @@ enum vinci_status cuts_search(const struct graph *network, const struct vinci_so
   struct estimates spare;
   struct search search = {.soc = soc, .options = &own, .run = run, .out = out, .diag = diag};
   *out = (struct cuts){0};
-  search.estimates = choose_estimates(options, &spare, soc);
+  search.estimates = cuts_estimates(options, &spare, soc);
   own.estimates = search.estimates;
   own.cuts = NULL;
   own.report = own.record = false;

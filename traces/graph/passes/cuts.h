@@ -26,10 +26,18 @@ enum cut_verdict {
 };
 const char *cut_verdict_name(enum cut_verdict verdict);
 
+/* What a run took. */
+struct cut_figures {
+  uint64_t launches, ps, hbm_bytes;
+  /* Of that time: between kernels, and while cores have no block or run the start of a kernel. Its
+   * growth is what more launches cost. */
+  uint64_t launch_ps;
+};
+
 /* The chain alone in some parts; parts 1: whole. */
 struct cut_trial {
   uint64_t parts, rows; /* rows of a part */
-  uint64_t launches, ps, hbm_bytes;
+  struct cut_figures figures;
   uint64_t estimate_ps; /* by closed form; UINT64_MAX: none */
 };
 
@@ -78,5 +86,33 @@ VINCI_MUST_CHECK enum vinci_status cuts_compile(const struct graph *network,
                                                 enum cut_run run, const struct cuts *cuts,
                                                 struct compiled *out, struct vinci_diag *diag);
 void cuts_free(struct cuts *cuts);
+
+/* A form of a network, and its run. */
+struct cut_form {
+  struct compiled compiled;
+  struct net_result result;
+  struct cut_figures figures;
+};
+/* Makes a form and runs that; cuts as of cuts_compile(). The caller frees the form with
+ * cut_form_free(), after errors too. VINCI_E_INPUT: a node has no kernel. */
+VINCI_MUST_CHECK enum vinci_status cut_form_run(const struct graph *network,
+                                                const struct vinci_soc *soc,
+                                                const struct compile_options *options,
+                                                const struct net_options *run, enum cut_run id,
+                                                const struct cuts *cuts, struct cut_form *out,
+                                                struct vinci_diag *diag);
+void cut_form_free(struct cut_form *form);
+
+/* ---- for the search ---- */
+
+/* Cuts kernels of a graph; cuts NULL: by estimate. */
+VINCI_MUST_CHECK enum vinci_status cuts_apply(struct graph *kernels, const struct vinci_soc *soc,
+                                              struct estimates *estimates, const struct cuts *cuts,
+                                              struct vinci_diag *diag);
+/* Those of the options, or else `own`, which is started and has to be freed in any case. */
+struct estimates *cuts_estimates(const struct compile_options *options, struct estimates *own,
+                                 const struct vinci_soc *soc);
+void cut_sum_up(const struct graph *kernels, const struct net_result *result,
+                struct cut_figures *out);
 
 #endif
