@@ -91,6 +91,7 @@ libvinci_traces_la_SOURCES = \
 	traces/group/steps.h \
 	traces/group/text.c \
 	traces/graph/api.c \
+	traces/graph/api.h \
 	traces/graph/bind.c \
 	traces/graph/bind.h \
 	traces/graph/layers/build.c \
@@ -109,6 +110,7 @@ libvinci_traces_la_SOURCES = \
 	traces/graph/layers/offline.h \
 	traces/graph/layers/recurrent.c \
 	traces/graph/layers/rows.c \
+	traces/graph/cuts_api.c \
 	traces/graph/gears.c \
 	traces/graph/gears.h \
 	traces/graph/load.c \
