@@ -96,6 +96,7 @@ script_tests = \
 	tests/cli/test_gate.sh \
 	tests/cli/test_gate_reports.sh \
 	tests/cli/test_group.sh \
+	tests/cli/test_group_buckets.sh \
 	tests/cli/test_group_plan.sh \
 	tests/cli/test_group_train.sh \
 	tests/cli/test_group_work.sh \

@@ -36,7 +36,7 @@ static const struct option_row buckets_options[] = {
                     "write the step with the best buckets (of several numbers of ranks, of the "
                     "last), for 'vinci group run'"),
     OPTION_FLAG_ROW("json", 0, struct buckets_settings, json,
-                    "print JSON, an object for each number of ranks"),
+                    "print JSON, a line for each number of ranks"),
     OPTION_FLAG_ROW("quiet", 'q', struct buckets_settings, quiet, "print errors only"),
 };
 
@@ -133,6 +133,7 @@ static void put_plan(struct json_writer *json, unsigned id, const struct vinci_b
 static void print_json(const char *system, const struct vinci_buckets_result *result) {
   struct json_writer json;
   json_start(&json, stdout);
+  json_object(&json, NULL, true);
   json_number(&json, "schema", 1);
   json_text(&json, "system", system);
   json_number(&json, "ranks", result->ranks);
@@ -283,7 +284,7 @@ static int run(const struct cli_verb *verb, int argc, char **argv) {
   return exit_code;
 }
 
-#define X(id, name, text) "  " name "  \t" text "\n"
+#define X(id, name, text) "  " name ": " text "\n"
 const struct cli_verb cli_group_buckets = {
     .name = "group buckets",
     .arguments = "STEP.csv",

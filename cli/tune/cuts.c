@@ -116,6 +116,7 @@ static void put_cut(struct json_writer *json, const struct cut *cut) {
 static void print_json(const struct cutting *cutting) {
   struct json_writer json;
   json_start(&json, stdout);
+  json_object(&json, NULL, false);
   json_number(&json, "schema", 1);
   json_text(&json, "soc", vinci_soc_name(cutting->soc));
   json_array(&json, "chains", false);

@@ -155,7 +155,12 @@ static enum vinci_status time_operators(struct searching *searching, const vinci
   free(text);
   if (status != VINCI_OK)
     return status;
-  status = job_time(&job, &options, diag);
+  struct vinci_diag own = {0};
+  status = job_time(&job, &options, &own);
+  if (status != VINCI_OK && own.line > STEP_JOB_HEAD && own.line - STEP_JOB_HEAD <= table->count)
+    own.line = table->rows[own.line - STEP_JOB_HEAD - 1].line; /* of the job: of the table */
+  if (status != VINCI_OK && diag)
+    *diag = own;
   const struct group_stream *work = &job.job.programs[0]->streams[0];
   for (size_t i = 0; status == VINCI_OK && i < table->count && i < work->count; i++)
     table->rows[i].work_ps = work->ops[i].duration_ps;

@@ -143,7 +143,7 @@ static enum vinci_status keep(struct text_reader *reader, const struct step_row 
 }
 
 static enum vinci_status read_row(struct text_reader *reader) {
-  struct step_row row = {0};
+  struct step_row row = {.line = reader->line};
   if (!own_of(reader)->head)
     return take_head(reader);
   if (reader->field_count != own_of(reader)->fields)
