@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/arith.h"
@@ -13,6 +14,14 @@
 
 #define MIB (UINT64_C(1) << 20)
 
+/* Members of a cut. */
+struct chain {
+  struct split_group group; /* that gains most by estimate, or the longest */
+  struct split_group wider; /* from the same node on, with more members; count 0: none */
+  bool took_wider;
+  uint64_t digest; /* of both: equal chains are simulated once */
+};
+
 struct search {
   const struct vinci_soc *soc;
   const struct compile_options *options;
@@ -20,8 +29,7 @@ struct search {
   struct estimates *estimates;
   struct splitting *splitting; /* of all kernels of the network */
   struct cuts *out;
-  struct split_group *groups; /* by cut */
-  uint64_t *digests;          /* by cut */
+  struct chain *chains; /* by cut */
   struct vinci_diag *diag;
 };
 
@@ -267,25 +275,36 @@ static uint64_t digest_of(const struct search *search, const struct split_group 
   return digest;
 }
 
-static void add_chain(struct search *search, struct split_group *group) {
-  struct splitting *splitting = search->splitting;
-  struct cut *cut = &search->out->items[search->out->count];
+static struct cut describe(const struct search *search, struct split_group *group) {
+  const struct splitting *splitting = search->splitting;
+  struct arena *arena = &search->out->arena;
   const struct graph_node *first = split_node(splitting, group->node[0]);
-  *cut = (struct cut){
-      .first = arena_strdup(&search->out->arena, first->name),
-      .last = arena_strdup(&search->out->arena,
-                           split_node(splitting, group->node[group->count - 1])->name),
-      .axis = rows_axis(first),
-      .rows = group->all,
-      .between_bytes = split_bytes_in_use(splitting, group, group->all, false),
-      .held_bytes = split_held_bytes(search->soc),
-      .parts = 1};
-  sum_bytes(search, group, cut);
-  splitting->rewrite->no_memory |= !cut->first || !cut->last;
-  search->digests[search->out->count] = digest_of(search, group);
-  search->groups[search->out->count++] = *group;
-  for (unsigned i = 0; i < group->count; i++)
-    splitting->used[group->node[i]] = true;
+  const struct graph_node *last = split_node(splitting, group->node[group->count - 1]);
+  struct cut cut = {.first = arena_strdup(arena, first->name),
+                    .last = arena_strdup(arena, last->name),
+                    .axis = rows_axis(first),
+                    .rows = group->all,
+                    .between_bytes = split_bytes_in_use(splitting, group, group->all, false),
+                    .held_bytes = split_held_bytes(search->soc),
+                    .parts = 1};
+  sum_bytes(search, group, &cut);
+  splitting->rewrite->no_memory |= !cut.first || !cut.last;
+  return cut;
+}
+
+/* wider: with more members, which may save more than the estimate says; NULL: none. */
+static void add_chain(struct search *search, struct split_group *group,
+                      struct split_group *wider) {
+  struct chain *chain = &search->chains[search->out->count++];
+  const struct split_group *members = wider ? wider : group;
+  *chain = (struct chain){.group = *group, .digest = digest_of(search, group)};
+  if (wider) {
+    uint64_t more = digest_of(search, wider);
+    chain->wider = *wider;
+    chain->digest = digest_bytes(chain->digest, &more, sizeof more);
+  }
+  for (unsigned i = 0; i < members->count; i++)
+    search->splitting->used[members->node[i]] = true;
 }
 
 /* First those that pay by estimate, as pass split finds them; then what else could be cut. */
@@ -296,43 +315,54 @@ static void find_chains(struct search *search) {
     for (uint32_t i = 0; i < rewrite->node_count && !rewrite->no_memory; i++) {
       bool pays = split_from(search->splitting, i, &best, &longest) > 0;
       if (pays)
-        add_chain(search, &best);
+        add_chain(search, &best, longest.count > best.count ? &longest : NULL);
       else if (round == 1 && longest.count > 0)
-        add_chain(search, &longest);
+        add_chain(search, &longest, NULL);
     }
 }
 
-/* Chains in the order of the network: by their first node. */
-static void sort_chains(struct search *search) {
-  struct cuts *out = search->out;
-  for (size_t i = 1; i < out->count; i++)
-    for (size_t k = i; k > 0 && search->groups[k].node[0] < search->groups[k - 1].node[0]; k--) {
-      struct cut cut = out->items[k];
-      struct split_group group = search->groups[k];
-      uint64_t digest = search->digests[k];
-      out->items[k] = out->items[k - 1];
-      search->groups[k] = search->groups[k - 1];
-      search->digests[k] = search->digests[k - 1];
-      out->items[k - 1] = cut;
-      search->groups[k - 1] = group;
-      search->digests[k - 1] = digest;
-    }
+static int by_first_node(const void *a, const void *b) {
+  const struct chain *one = a, *other = b;
+  return one->group.node[0] < other->group.node[0] ? -1 : 1;
 }
 
-/* Takes what an equal chain before has found. */
+/* Takes what an equal chain before has found; its names are those of the same members. */
 static bool take_equal(struct search *search, size_t index) {
   struct cut *cut = &search->out->items[index];
+  struct chain *chain = &search->chains[index];
   for (size_t i = 0; i < index; i++) {
-    if (search->digests[i] != search->digests[index])
+    if (search->chains[i].digest != chain->digest)
       continue;
-    const char *first = cut->first, *last = cut->last;
+    struct cut own =
+        describe(search, search->chains[i].took_wider ? &chain->wider : &chain->group);
+    chain->took_wider = search->chains[i].took_wider;
     *cut = search->out->items[i];
-    cut->first = first;
-    cut->last = last;
+    cut->first = own.first;
+    cut->last = own.last;
     cut->again = true;
     return true;
   }
   return false;
+}
+
+static uint64_t saved_ps(const struct cut *cut) {
+  return cut->trial_count > 0 ? cut->trials[0].figures.ps - cut->trials[cut->best].figures.ps : 0;
+}
+
+/* A chain by estimate, and the wider one around; that which saves more is taken. */
+static enum vinci_status judge_chain(struct search *search, size_t index) {
+  struct chain *chain = &search->chains[index];
+  struct cut *cut = &search->out->items[index];
+  *cut = describe(search, &chain->group);
+  enum vinci_status status = judge(search, &chain->group, cut);
+  if (status != VINCI_OK || chain->wider.count == 0)
+    return status;
+  struct cut wider = describe(search, &chain->wider);
+  status = judge(search, &chain->wider, &wider);
+  chain->took_wider = status == VINCI_OK && saved_ps(&wider) > saved_ps(cut);
+  if (chain->took_wider)
+    *cut = wider;
+  return status;
 }
 
 static enum vinci_status judge_chains(struct search *search) {
@@ -344,7 +374,7 @@ static enum vinci_status judge_chains(struct search *search) {
       return diag_error(search->diag, VINCI_E_LIMIT, "interrupted: %zu of %zu chains are done", i,
                         out->count);
     if (!take_equal(search, i))
-      status = judge(search, &search->groups[i], &out->items[i]);
+      status = judge_chain(search, i);
   }
   return status;
 }
@@ -359,15 +389,14 @@ static enum vinci_status search_kernels(struct search *search, struct graph *ker
   struct arena *arena = &search->out->arena;
   enum vinci_status status = VINCI_OK;
   search->out->items = ARENA_ARRAY(arena, struct cut, kernels->node_count + 1);
-  search->groups = ARENA_ARRAY(arena, struct split_group, kernels->node_count + 1);
-  search->digests = ARENA_ARRAY(arena, uint64_t, kernels->node_count + 1);
-  if (!search->out->items || !search->groups || !search->digests)
+  search->chains = ARENA_ARRAY(arena, struct chain, kernels->node_count + 1);
+  if (!search->out->items || !search->chains)
     return no_memory(search->diag);
   if (rewrite_start(&pass.rewrite, kernels, search->soc, NULL, PASS_SPLIT)) {
     search->splitting = &splitting;
     if (splitting_start(&splitting, &pass)) {
       find_chains(search);
-      sort_chains(search);
+      qsort(search->chains, search->out->count, sizeof *search->chains, by_first_node);
     }
     if (!pass.rewrite.no_memory)
       status = judge_chains(search);
