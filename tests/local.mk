@@ -125,6 +125,7 @@ script_tests = \
 	tests/core/test_isa_cli.sh \
 	tests/memhier/test_streams.sh \
 	tests/mutants/test_mutants.sh \
+	tests/tuning/test_cuts.sh \
 	tests/tuning/test_tune.sh \
 	tests/same/test_same.sh \
 	tests/scripts/test_experiments.sh \
