@@ -27,7 +27,7 @@ extern "C" {
   X(EACH, "each", "a sum for each gradient")                                                       \
   X(FIXED, "fixed", "a sum once the gradients have the bytes of a bucket")                         \
   X(TUNED, "tuned", "the best by a few simulated sums, with straight lines between them")          \
-  X(OPTIMUM, "optimum", "the best of all, by the simulated sum of each size")
+  X(OPTIMUM, "optimum", "the best of all, by the simulated sum of each size; of these the fewest sums")
 
 enum vinci_bucket_plan_id {
 #define X(id, name, text) VINCI_BUCKETS_##id,
@@ -60,7 +60,7 @@ struct vinci_buckets_result {
   uint64_t gradient_bytes, work_ps;
   uint64_t closed_bytes;    /* what sums of all gradients move at least: 2 (ranks - 1) x bytes */
   struct vinci_bucket_plan plans[VINCI_BUCKET_PLANS];
-  enum vinci_bucket_plan_id best; /* shortest by the run; of equals the first */
+  enum vinci_bucket_plan_id best; /* shortest by the run; of equals that with fewest sums */
   size_t sizes, simulated; /* different sizes of neighbours that could be summed; simulated sums */
   uint64_t enumerated_ps;  /* the best of all groupings, one by one, of up to 14; 0: more */
 };

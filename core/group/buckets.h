@@ -36,6 +36,15 @@ void buckets_fixed(const struct bucket_step *step, uint64_t most_bytes, bool *en
 VINCI_MUST_CHECK enum vinci_status buckets_best(const struct bucket_step *step, bucket_cost *cost,
                                                 void *context, struct arena *arena, bool *ends,
                                                 uint64_t *end_ps, struct vinci_diag *diag);
+/*
+ * Of the groupings whose last sum ends by end_ps, which buckets_best() has given, that with fewest
+ * sums: layer by layer of k sums at the end, the latest time by which those before have to end. It
+ * uses all slack that costs leave, so they have to be exact.
+ */
+VINCI_MUST_CHECK enum vinci_status buckets_fewest(const struct bucket_step *step, bucket_cost *cost,
+                                                  void *context, uint64_t end_ps,
+                                                  struct arena *arena, bool *ends,
+                                                  struct vinci_diag *diag);
 /* The earliest end over all 2^(count - 1) groupings, one by one; at most BUCKETS_ENUMERATED_MAX. */
 VINCI_MUST_CHECK enum vinci_status buckets_enumerate(const struct bucket_step *step,
                                                      bucket_cost *cost, void *context,

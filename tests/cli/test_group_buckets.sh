@@ -44,11 +44,18 @@ def ended(ends, n):
             at, size = max(at, ready) + cost(size, n), 0
     return max(at, work)
 
-def best(n):
+def groupings():
     count = len(items)
-    return min(ended({i + 1 for i in range(count - 1) if cuts >> i & 1} | {count}, n) for cuts in range(1 << count - 1))
+    return [{i + 1 for i in range(count - 1) if cuts >> i & 1} | {count} for cuts in range(1 << count - 1)]
+
+def best(n):
+    return min(ended(ends, n) for ends in groupings())
+
+def fewest(n):
+    return min(len(ends) for ends in groupings() if ended(ends, n) < best_of[n] + 1e-4)
 
 what, last = sys.argv[3], []
+best_of = {run["ranks"]: best(run["ranks"]) for run in found} if what == "optimum" else {}
 for run in found:
     n, plans = run["ranks"], {p["plan"]: p for p in run["plans"]}
     last.append(tuple(plans["optimum"]["last"]))
@@ -61,6 +68,8 @@ for run in found:
     if what == "optimum":
         if abs(plans["optimum"]["us"] - best(n)) > 1e-3 or run["enumerated_us"] != plans["optimum"]["us"]:
             print(n, plans["optimum"]["us"], best(n), run["enumerated_us"])
+        if plans["optimum"]["sums"] != fewest(n):
+            print(n, "sums", plans["optimum"]["sums"], fewest(n))
         if plans["tuned"]["us"] > 1.02 * plans["optimum"]["us"]:
             print(n, "tuned", plans["tuned"]["us"])
     if what == "gain":

@@ -253,9 +253,14 @@ static enum vinci_status choose(struct searching *searching, enum vinci_bucket_p
     buckets_fixed(step, fixed ? fixed : FIXED_BYTES, ends);
   if (id == VINCI_BUCKETS_TUNED)
     return buckets_best(step, sampled_cost, searching, searching->arena, ends, &end_ps, diag);
-  if (id == VINCI_BUCKETS_OPTIMUM)
-    return buckets_best(step, exact_cost, searching, searching->arena, ends, &end_ps, diag);
-  return VINCI_OK;
+  if (id != VINCI_BUCKETS_OPTIMUM)
+    return VINCI_OK;
+  enum vinci_status status =
+      buckets_best(step, exact_cost, searching, searching->arena, ends, &end_ps, diag);
+  return status != VINCI_OK ? status
+                            : buckets_fewest(step, exact_cost, searching,
+                                             max_u64(end_ps, searching->out->work_ps),
+                                             searching->arena, ends, diag);
 }
 
 static enum vinci_status make_plan(struct searching *searching, enum vinci_bucket_plan_id id,
@@ -280,6 +285,12 @@ static enum vinci_status make_plan(struct searching *searching, enum vinci_bucke
   return run_plan(searching, id, diag);
 }
 
+/* Shorter, or as short with fewer sums. */
+static bool is_better(const struct vinci_bucket_plan *a, const struct vinci_bucket_plan *b) {
+  return a->simulated_ps != b->simulated_ps ? a->simulated_ps < b->simulated_ps
+                                            : a->count < b->count;
+}
+
 static enum vinci_status make_plans(struct searching *searching, struct vinci_diag *diag) {
   struct vinci_buckets_result *out = searching->out;
   bool exact = searching->options->exact ||
@@ -289,7 +300,7 @@ static enum vinci_status make_plans(struct searching *searching, struct vinci_di
     if (id == VINCI_BUCKETS_OPTIMUM && !exact)
       continue;
     status = make_plan(searching, (enum vinci_bucket_plan_id)id, diag);
-    if (out->plans[id].simulated_ps < out->plans[out->best].simulated_ps)
+    if (status == VINCI_OK && is_better(&out->plans[id], &out->plans[out->best]))
       out->best = (enum vinci_bucket_plan_id)id;
   }
   if (status == VINCI_OK && exact && searching->step.count <= BUCKETS_ENUMERATED_MAX)
