@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * vinci: cuts of networks by L2. Chains of kernels whose tensors between exceed L2 run in parts, all
- * kernels on a part before any on the next, so that what lies between stays in L2.
+ * vinci: cuts of networks by L2. Chains of kernels whose tensors between exceed L2 run in parts,
+ * all kernels on a part before any on the next, so that what lies between stays in L2.
  *
  *     struct vinci_net_cuts cuts;
  *     if (vinci_net_cuts(soc, "net.csv", text, length, NULL, NULL, NULL, &cuts, NULL, NULL, &diag)
@@ -37,10 +37,10 @@ struct vinci_net_cut {
   const char *verdict;      /* cut, fits, coarse, loses, fails (TUNING.md) */
   const char *reason;
   unsigned kernels;
-  uint64_t rows, parts;     /* parts that are chosen; 1: it stays whole */
-  uint64_t between_bytes;   /* in use at once between two whole kernels */
-  uint64_t held_bytes;      /* that L2 holds of parts */
-  uint64_t whole_bytes, closed_bytes; /* of device memory by closed form: whole, and in parts */
+  uint64_t rows, parts;                 /* parts that are chosen; 1: it stays whole */
+  uint64_t between_bytes;               /* in use at once between two whole kernels */
+  uint64_t held_bytes;                  /* that L2 holds of parts */
+  uint64_t whole_bytes, closed_bytes;   /* of device memory by closed form: whole, and in parts */
   const struct vinci_net_trial *trials; /* simulations of the chain alone; the first is whole */
   size_t trial_count;
 };

@@ -27,7 +27,8 @@ extern "C" {
   X(EACH, "each", "a sum for each gradient")                                                       \
   X(FIXED, "fixed", "a sum once the gradients have the bytes of a bucket")                         \
   X(TUNED, "tuned", "the best by a few simulated sums, with straight lines between them")          \
-  X(OPTIMUM, "optimum", "the best of all, by the simulated sum of each size; of these the fewest sums")
+  X(OPTIMUM, "optimum",                                                                            \
+    "the best of all, by the simulated sum of each size; of these the fewest sums")
 
 enum vinci_bucket_plan_id {
 #define X(id, name, text) VINCI_BUCKETS_##id,
@@ -58,7 +59,7 @@ struct vinci_buckets_result {
   size_t gradients;
   const char *const *names; /* of gradients */
   uint64_t gradient_bytes, work_ps;
-  uint64_t closed_bytes;    /* what sums of all gradients move at least: 2 (ranks - 1) x bytes */
+  uint64_t closed_bytes; /* what sums of all gradients move at least: 2 (ranks - 1) x bytes */
   struct vinci_bucket_plan plans[VINCI_BUCKET_PLANS];
   enum vinci_bucket_plan_id best; /* shortest by the run; of equals that with fewest sums */
   size_t sizes, simulated; /* different sizes of neighbours that could be summed; simulated sums */
@@ -66,9 +67,9 @@ struct vinci_buckets_result {
 };
 
 struct vinci_buckets_options {
-  size_t struct_size; /* sizeof(struct vinci_buckets_options) */
-  const char *system; /* as `vinci group show` lists them */
-  const char *data;   /* the folder of hardware descriptions; NULL: the usual */
+  size_t struct_size;      /* sizeof(struct vinci_buckets_options) */
+  const char *system;      /* as `vinci group show` lists them */
+  const char *data;        /* the folder of hardware descriptions; NULL: the usual */
   const char *const *sets; /* "hccs.copy=25GB/s" */
   size_t set_count;
   unsigned ranks;       /* devices, from the first on; at least 2 */
@@ -94,7 +95,8 @@ vinci_buckets_open(const char *name, const char *text, size_t length,
 VINCI_API const struct vinci_buckets_result *vinci_buckets_result(const vinci_buckets *buckets);
 /* The step with the buckets of a plan, as text for `vinci group run`; NULL: the plan is not there.
  */
-VINCI_API const char *vinci_buckets_job(const vinci_buckets *buckets, enum vinci_bucket_plan_id plan);
+VINCI_API const char *vinci_buckets_job(const vinci_buckets *buckets,
+                                        enum vinci_bucket_plan_id plan);
 VINCI_API void vinci_buckets_free(vinci_buckets *buckets);
 
 #ifdef __cplusplus

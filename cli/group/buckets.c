@@ -75,10 +75,11 @@ static void print_search(const struct vinci_buckets_result *result) {
   const struct vinci_bucket_plan *tuned = &result->plans[VINCI_BUCKETS_TUNED];
   const struct vinci_bucket_plan *optimum = &result->plans[VINCI_BUCKETS_OPTIMUM];
   if (optimum->there)
-    printf("Search    %zu sums simulated, of each size that neighbours have; tuned is within %s %% "
-           "of the optimum\n",
-           result->simulated,
-           decimal_ratio((uint128)(tuned->end_ps - optimum->end_ps) * 100, optimum->end_ps, 3).text);
+    printf(
+        "Search    %zu sums simulated, of each size that neighbours have; tuned is within %s %% "
+        "of the optimum\n",
+        result->simulated,
+        decimal_ratio((uint128)(tuned->end_ps - optimum->end_ps) * 100, optimum->end_ps, 3).text);
   else
     printf("Search    %zu sums simulated; the optimum of %zu sizes takes --exact\n",
            result->simulated, result->sizes);
@@ -198,9 +199,8 @@ static enum vinci_status read_ranks(const char *list, struct answers *out,
     char *end;
     unsigned long ranks = strtoul(at, &end, 10);
     if (end == at || (*end && *end != ',') || ranks < 2 || ranks > GROUP_DEVICES_MAX)
-      return diag_error(diag, VINCI_E_USAGE,
-                        "--ranks=%s: numbers from 2 to %u with commas between", list,
-                        (unsigned)GROUP_DEVICES_MAX);
+      return diag_error(diag, VINCI_E_USAGE, "--ranks=%s: numbers from 2 to %u with commas between",
+                        list, (unsigned)GROUP_DEVICES_MAX);
     if (out->count == RANKS_LISTS_MAX)
       return diag_error(diag, VINCI_E_USAGE, "--ranks has at most %d numbers", RANKS_LISTS_MAX);
     out->ranks[out->count++] = (unsigned)ranks;
@@ -261,8 +261,8 @@ static enum vinci_status buckets(const struct buckets_settings *settings,
   if (status != VINCI_OK)
     return status;
   const char *path = words->items[0];
-  char *text = file_read_text(strcmp(path, "-") == 0 ? "/dev/stdin" : path, TABLE_BYTES_MAX,
-                              &length, diag);
+  char *text =
+      file_read_text(strcmp(path, "-") == 0 ? "/dev/stdin" : path, TABLE_BYTES_MAX, &length, diag);
   if (!text)
     return VINCI_E_IO;
   status = search(settings, path, text, length, &answers, diag);

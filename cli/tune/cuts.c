@@ -33,8 +33,8 @@ static struct decimal us(uint64_t ps) { return decimal_ratio(ps, PS_PER_US, 1); 
 
 static void print_trials(const struct cut *cut) {
   uint64_t whole_ps = cut->trials[0].figures.ps;
-  printf("  %6s %10s %9s %11s %12s %12s %12s %8s\n", "parts", "rows each", "launches",
-         "launch us", "HBM MiB", "us", "estimate us", "faster");
+  printf("  %6s %10s %9s %11s %12s %12s %12s %8s\n", "parts", "rows each", "launches", "launch us",
+         "HBM MiB", "us", "estimate us", "faster");
   for (unsigned i = 0; i < cut->trial_count; i++) {
     const struct cut_trial *trial = &cut->trials[i];
     const struct cut_figures *figures = &trial->figures;
@@ -61,9 +61,8 @@ static void print_cut(const struct cut *cut) {
 
 static void print_report(const struct cutting *cutting) {
   const struct cut_form *whole = &cutting->forms[CUT_RUN_WHOLE];
-  printf("%s on %s: %zu chains\n",
-         *cutting->network.name ? cutting->network.name : "network", vinci_soc_name(cutting->soc),
-         cutting->cuts.count);
+  printf("%s on %s: %zu chains\n", *cutting->network.name ? cutting->network.name : "network",
+         vinci_soc_name(cutting->soc), cutting->cuts.count);
   if (cutting->cuts.count == 0)
     puts("No kernels follow one another that can run in parts of common rows.");
   for (size_t i = 0; i < cutting->cuts.count; i++)
@@ -140,9 +139,10 @@ static void write_graph(void *context, FILE *out) { graph_text_write(context, ou
 
 static void write_table(void *context, FILE *out) {
   const struct cuts *cuts = context;
-  fputs("first,last,kernels,rows,verdict,parts,part_rows,launches,launch_us,us,hbm_bytes,whole_bytes,"
-        "closed_bytes,chosen\n",
-        out);
+  fputs(
+      "first,last,kernels,rows,verdict,parts,part_rows,launches,launch_us,us,hbm_bytes,whole_bytes,"
+      "closed_bytes,chosen\n",
+      out);
   for (size_t i = 0; i < cuts->count; i++)
     for (unsigned k = 0; k < cuts->items[i].trial_count; k++) {
       const struct cut *cut = &cuts->items[i];
@@ -233,7 +233,8 @@ enum vinci_status tune_cuts(const struct tune_settings *settings, const struct t
   vinci_soc *soc = NULL;
   if (words->count != 1)
     return diag_error(diag, VINCI_E_USAGE, "--cuts needs one network, not %zu", words->count);
-  enum vinci_status status = cli_load_soc(settings->soc, settings->data, &settings->sets, &soc, diag);
+  enum vinci_status status =
+      cli_load_soc(settings->soc, settings->data, &settings->sets, &soc, diag);
   cutting.soc = soc;
   estimates_start(&cutting.estimates, soc);
   if (status == VINCI_OK)

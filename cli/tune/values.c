@@ -35,8 +35,7 @@ static enum vinci_status compare_tensor(const vinci_values *expected, const vinc
 
 /* All results of a run against those of another; *count of them. */
 static enum vinci_status compare_results(const vinci_values *expected, const vinci_values *values,
-                                         const char *path, size_t *count,
-                                         struct vinci_diag *diag) {
+                                         const char *path, size_t *count, struct vinci_diag *diag) {
   enum vinci_status status = VINCI_OK;
   for (size_t i = 0; status == VINCI_OK && i < vinci_values_count(expected); i++) {
     struct vinci_tensor tensor;

@@ -13,7 +13,8 @@ void buckets_fixed(const struct bucket_step *step, uint64_t most_bytes, bool *en
   }
 }
 
-/* When the sums of the first i gradients end at the earliest; from[i]: where the last one begins. */
+/* When the sums of the first i gradients end at the earliest; from[i]: where the last one begins.
+ */
 static enum vinci_status find_ends(const struct bucket_step *step, bucket_cost *cost, void *context,
                                    uint64_t *ended, size_t *from, struct vinci_diag *diag) {
   for (size_t i = 1; i <= step->count; i++) {

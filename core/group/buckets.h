@@ -24,14 +24,15 @@ struct bucket_step {
 typedef enum vinci_status bucket_cost(void *context, uint64_t bytes, uint64_t *out_ps,
                                       struct vinci_diag *diag);
 
-/* A grouping: ends[i] says that a bucket ends behind gradient i (from 0); ends[count - 1] is true. */
+/* A grouping: ends[i] says that a bucket ends behind gradient i (from 0); ends[count - 1] is true.
+ */
 
 /* Buckets end when they have this many bytes. */
 void buckets_fixed(const struct bucket_step *step, uint64_t most_bytes, bool *ends);
 /*
- * The grouping whose last sum ends first, and when that is. Exact: f(i), the earliest end of sums of
- * the first i gradients, is the least of max(ready(i), f(j)) + cost(bytes of j + 1 ... i), as a sum
- * never ends later because the sum before ended earlier. count^2 / 2 costs.
+ * The grouping whose last sum ends first, and when that is. Exact: f(i), the earliest end of sums
+ * of the first i gradients, is the least of max(ready(i), f(j)) + cost(bytes of j + 1 ... i), as a
+ * sum never ends later because the sum before ended earlier. count^2 / 2 costs.
  */
 VINCI_MUST_CHECK enum vinci_status buckets_best(const struct bucket_step *step, bucket_cost *cost,
                                                 void *context, struct arena *arena, bool *ends,

@@ -24,9 +24,8 @@ static enum vinci_status find_system(void *context, const char *name, uint32_t d
   struct opening *opening = context;
   const struct vinci_buckets_options *options = opening->options;
   (void)name;
-  enum vinci_status status =
-      group_host_open(options->system, options->data, options->sets, options->set_count, devices,
-                      &opening->group, diag);
+  enum vinci_status status = group_host_open(options->system, options->data, options->sets,
+                                             options->set_count, devices, &opening->group, diag);
   if (status == VINCI_OK && soc)
     status = vinci_soc_load(opening->group->chip, options->data, &opening->soc, diag);
   if (status != VINCI_OK)

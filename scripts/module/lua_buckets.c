@@ -94,8 +94,8 @@ static vinci_buckets **new_holder(lua_State *lua) {
 
 /* vinci.buckets(text [, options]): plans of a step, whose table is the text. */
 int lua_buckets(lua_State *lua) {
-  static const char *const names[] = {"system", "set", "data", "ranks", "bucket_bytes", "exact",
-                                      NULL};
+  static const char *const names[] = {"system",       "set",   "data", "ranks",
+                                      "bucket_bytes", "exact", NULL};
   struct vinci_diag diag = {0};
   size_t length;
   lua_args_end(lua, buckets_name, 2);
@@ -111,8 +111,8 @@ int lua_buckets(lua_State *lua) {
   lua_getfield(lua, 2, "exact");
   options.exact = lua_toboolean(lua, -1);
   if (lua_getfield(lua, 2, "set") != LUA_TNIL)
-    options.sets = lua_args_assignments(lua, lua_gettop(lua), buckets_name, "set",
-                                        &options.set_count);
+    options.sets =
+        lua_args_assignments(lua, lua_gettop(lua), buckets_name, "set", &options.set_count);
   if (options.ranks == 0)
     options.ranks = 8;
   vinci_buckets **held = new_holder(lua);

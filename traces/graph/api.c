@@ -31,7 +31,7 @@ static const char *plan_at(unsigned index) {
 static const char *host_at(unsigned index) { return queue_host_name((enum queue_host)index); }
 
 enum vinci_status net_api_choose(const struct vinci_net_options *options, struct net_options *out,
-                                struct vinci_diag *diag) {
+                                 struct vinci_diag *diag) {
   struct vinci_net_options none = {.struct_size = sizeof none};
   if (!options)
     options = &none;
@@ -166,8 +166,8 @@ static enum vinci_status read_gear(const char *name, const char *text, size_t le
 }
 
 enum vinci_status net_api_read(const char *name, const char *text, size_t length,
-                                    const struct vinci_net_options *options, struct graph *graph,
-                                    struct vinci_diag *diag) {
+                               const struct vinci_net_options *options, struct graph *graph,
+                               struct vinci_diag *diag) {
   struct vinci_diag own = {0};
   struct vinci_diag *use = diag ? diag : &own;
   unsigned batch = options ? options->batch : 0;
@@ -200,12 +200,13 @@ enum vinci_status net_api_check(const struct vinci_net_options *options, const s
                                 struct vinci_diag *diag) {
   if (graph_has_layers(graph) || !options || (!options->memory_limit && !options->passes))
     return VINCI_OK;
-  return diag_error(diag, VINCI_E_USAGE, "%s is for networks of layers; this graph has kernels alone",
+  return diag_error(diag, VINCI_E_USAGE,
+                    "%s is for networks of layers; this graph has kernels alone",
                     options->memory_limit ? "memory_limit" : "passes");
 }
 
 enum vinci_status net_api_text(const struct graph *graph, char **out, size_t *out_length,
-                                   struct vinci_diag *diag) {
+                               struct vinci_diag *diag) {
   FILE *file = open_memstream(out, out_length);
   if (file)
     graph_text_write(graph, file);

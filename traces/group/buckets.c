@@ -108,7 +108,8 @@ static enum vinci_status sampled_cost(void *context, uint64_t bytes, uint64_t *o
     return VINCI_OK;
   uint64_t part = bytes - low->bytes, whole = high->bytes - low->bytes;
   bool up = high->ps >= low->ps;
-  uint64_t change = (uint64_t)((uint128)(up ? high->ps - low->ps : low->ps - high->ps) * part / whole);
+  uint64_t change =
+      (uint64_t)((uint128)(up ? high->ps - low->ps : low->ps - high->ps) * part / whole);
   *out_ps = up ? low->ps + change : low->ps - change;
   return VINCI_OK;
 }
@@ -257,10 +258,10 @@ static enum vinci_status choose(struct searching *searching, enum vinci_bucket_p
     return VINCI_OK;
   enum vinci_status status =
       buckets_best(step, exact_cost, searching, searching->arena, ends, &end_ps, diag);
-  return status != VINCI_OK ? status
-                            : buckets_fewest(step, exact_cost, searching,
-                                             max_u64(end_ps, searching->out->work_ps),
-                                             searching->arena, ends, diag);
+  return status != VINCI_OK
+             ? status
+             : buckets_fewest(step, exact_cost, searching, max_u64(end_ps, searching->out->work_ps),
+                              searching->arena, ends, diag);
 }
 
 static enum vinci_status make_plan(struct searching *searching, enum vinci_bucket_plan_id id,
@@ -273,8 +274,8 @@ static enum vinci_status make_plan(struct searching *searching, enum vinci_bucke
     return no_memory(diag);
   enum vinci_status status = choose(searching, id, ends, diag);
   if (status == VINCI_OK)
-    status = buckets_place(&searching->step, ends, exact_cost, searching, buckets, &plan->count,
-                           diag);
+    status =
+        buckets_place(&searching->step, ends, exact_cost, searching, buckets, &plan->count, diag);
   if (status == VINCI_OK)
     status = write_job(searching, id, ends, diag);
   if (status != VINCI_OK)
@@ -304,8 +305,7 @@ static enum vinci_status make_plans(struct searching *searching, struct vinci_di
       out->best = (enum vinci_bucket_plan_id)id;
   }
   if (status == VINCI_OK && exact && searching->step.count <= BUCKETS_ENUMERATED_MAX)
-    status =
-        buckets_enumerate(&searching->step, exact_cost, searching, &out->enumerated_ps, diag);
+    status = buckets_enumerate(&searching->step, exact_cost, searching, &out->enumerated_ps, diag);
   if (out->enumerated_ps > 0)
     out->enumerated_ps = max_u64(out->enumerated_ps, out->work_ps);
   out->simulated = searching->known_count;

@@ -53,8 +53,9 @@ static enum vinci_status take_head(struct text_reader *reader) {
   }
   if (own->field[COLUMN_NAME] == 0 || own->field[COLUMN_BYTES] == 0 ||
       (own->field[COLUMN_US] == 0 && own->field[COLUMN_OP] == 0))
-    return text_fail(reader, 0, "a table needs the columns name, gradient_bytes, and backward_us "
-                                "or op");
+    return text_fail(reader, 0,
+                     "a table needs the columns name, gradient_bytes, and backward_us "
+                     "or op");
   return VINCI_OK;
 }
 
@@ -83,8 +84,7 @@ static enum vinci_status take_work(struct text_reader *reader, struct step_row *
   const char *us = cell(reader, COLUMN_US), *op = cell(reader, COLUMN_OP);
   double value;
   if (*op && *us)
-    return text_fail(reader, field_of(reader, COLUMN_OP),
-                     "a row has backward_us or op, not both");
+    return text_fail(reader, field_of(reader, COLUMN_OP), "a row has backward_us or op, not both");
   if (strpbrk(op, ",\"\n"))
     return text_fail(reader, field_of(reader, COLUMN_OP),
                      "an operator is written as matmul m=64 k=64 n=64");

@@ -12,7 +12,7 @@ enum { STEP_ROWS_MAX = 100000, STEP_GRADIENTS_MAX = 4096, STEP_JOB_HEAD = 3 };
 
 struct step_row {
   const char *name;
-  const char *op; /* whose time is simulated; NULL: the table has the time */
+  const char *op;          /* whose time is simulated; NULL: the table has the time */
   uint64_t work_ps, bytes; /* bytes 0: work alone */
   unsigned long line;      /* where it stands */
   uint32_t memory_milli;   /* thousandths of the work that are bound by memory */
@@ -31,8 +31,8 @@ VINCI_MUST_CHECK enum vinci_status step_read(const char *path, const char *text,
                                              struct vinci_diag *diag);
 /*
  * Writes the step of `ranks` devices as a job: its work, and beside that a sum for each bucket.
- * ends: by gradient, whether a bucket ends there; NULL: no sums, operators in place of times, and row
- * i of the table in line STEP_JOB_HEAD + i + 1.
+ * ends: by gradient, whether a bucket ends there; NULL: no sums, operators in place of times, and
+ * row i of the table in line STEP_JOB_HEAD + i + 1.
  */
 void step_write_job(const struct step_table *table, unsigned ranks, const bool *ends, FILE *out);
 

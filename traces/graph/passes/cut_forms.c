@@ -27,8 +27,8 @@ static enum vinci_status no_memory(struct vinci_diag *diag) {
 /* ---- kernels -------------------------------------------------------------------------------- */
 
 enum vinci_status cuts_apply(struct graph *kernels, const struct vinci_soc *soc,
-                               struct estimates *estimates, const struct cuts *cuts,
-                               struct vinci_diag *diag) {
+                             struct estimates *estimates, const struct cuts *cuts,
+                             struct vinci_diag *diag) {
   struct compile_options options = {.cuts = cuts};
   struct pass_report report = {0};
   struct pass_context pass = {
@@ -38,8 +38,8 @@ enum vinci_status cuts_apply(struct graph *kernels, const struct vinci_soc *soc,
   return rewrite_finish(&pass.rewrite) ? VINCI_OK : no_memory(diag);
 }
 
-struct estimates *cuts_estimates(const struct compile_options *options,
-                                          struct estimates *own, const struct vinci_soc *soc) {
+struct estimates *cuts_estimates(const struct compile_options *options, struct estimates *own,
+                                 const struct vinci_soc *soc) {
   estimates_start(own, soc);
   return options->estimates ? options->estimates : own;
 }
@@ -82,13 +82,11 @@ void cut_sum_up(const struct graph *kernels, const struct net_result *result,
 }
 
 enum vinci_status cut_form_run(const struct graph *network, const struct vinci_soc *soc,
-                               const struct compile_options *options,
-                               const struct net_options *run, enum cut_run id,
-                               const struct cuts *cuts, struct cut_form *out,
+                               const struct compile_options *options, const struct net_options *run,
+                               enum cut_run id, const struct cuts *cuts, struct cut_form *out,
                                struct vinci_diag *diag) {
   *out = (struct cut_form){0};
-  enum vinci_status status =
-      cuts_compile(network, soc, options, id, cuts, &out->compiled, diag);
+  enum vinci_status status = cuts_compile(network, soc, options, id, cuts, &out->compiled, diag);
   struct graph *graph = &out->compiled.graph;
   if (status == VINCI_OK)
     status = net_run(graph, soc, run, &out->result, diag);

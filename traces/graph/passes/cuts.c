@@ -39,8 +39,8 @@ static enum vinci_status no_memory(struct vinci_diag *diag) {
 
 /* ---- a chain alone -------------------------------------------------------------------------- */
 
-/* The tensors of a chain and its kernels as a graph of its own: what others write is its input, what
- * the last kernel writes its result. */
+/* The tensors of a chain and its kernels as a graph of its own: what others write is its input,
+ * what the last kernel writes its result. */
 static bool take_out(const struct search *search, const struct split_group *group,
                      struct graph *out) {
   const struct graph *from = search->splitting->rewrite->graph;
@@ -59,7 +59,7 @@ static bool take_out(const struct search *search, const struct split_group *grou
     copy->placed = false;
     copy->memory = GRAPH_NONE;
     copy->skip = 0;
-    copy->io = group->touched[i].inner    ? GRAPH_LOCAL
+    copy->io = group->touched[i].inner   ? GRAPH_LOCAL
                : group->touched[i].split ? GRAPH_IN
                                          : GRAPH_WEIGHT;
     for (unsigned k = 0; group->touched[i].inner && k < i; k++)
@@ -96,13 +96,11 @@ static enum vinci_status run_trial(const struct search *search, struct split_gro
   struct net_result result = {0};
   struct net_options run = *search->run;
   uint64_t rows = parts > 1 ? split_rows(group, parts) : group->all;
-  struct cut_trial trial = {.parts = parts,
-                            .rows = rows,
-                            .estimate_ps = split_ps(search->splitting, group, rows)};
+  struct cut_trial trial = {
+      .parts = parts, .rows = rows, .estimate_ps = split_ps(search->splitting, group, rows)};
   run.progress = NULL; /* that of the search counts chains */
   run.estimates = search->estimates;
-  enum vinci_status status =
-      take_out(search, group, &chain) ? VINCI_OK : no_memory(search->diag);
+  enum vinci_status status = take_out(search, group, &chain) ? VINCI_OK : no_memory(search->diag);
   if (status == VINCI_OK)
     status = cuts_apply(&chain, search->soc, search->estimates, &cuts, search->diag);
   if (status == VINCI_OK)
@@ -169,9 +167,8 @@ static enum vinci_status climb(const struct search *search, struct split_group *
 
 /* ---- what is chosen ------------------------------------------------------------------------- */
 
-__attribute__((format(printf, 3, 4))) static void give_reason(struct cut *cut,
-                                                              enum cut_verdict verdict,
-                                                              const char *format, ...) {
+__attribute__((format(printf, 3, 4))) static void
+give_reason(struct cut *cut, enum cut_verdict verdict, const char *format, ...) {
   va_list args;
   va_start(args, format);
   vsnprintf(cut->reason, sizeof cut->reason, format, args);
@@ -223,11 +220,11 @@ static enum vinci_status judge(const struct search *search, struct split_group *
     give_reason(cut, CUT_FITS, "%s MiB at once are in use, L2 has %s", mib(cut->between_bytes).text,
                 mib((uint64_t)search->soc->l2_bytes).text);
   } else if (largest == 0 || largest >= group->all) {
-    give_reason(cut, CUT_COARSE, "%s MiB at once in the smallest part, L2 holds %s of parts",
-                mib(split_bytes_in_use(search->splitting, group, min_u64(group->unit, group->all),
-                                       true))
-                    .text,
-                mib(cut->held_bytes).text);
+    give_reason(
+        cut, CUT_COARSE, "%s MiB at once in the smallest part, L2 holds %s of parts",
+        mib(split_bytes_in_use(search->splitting, group, min_u64(group->unit, group->all), true))
+            .text,
+        mib(cut->held_bytes).text);
   } else {
     status = climb(search, group, cut, ceil_div(group->all, largest));
     judge_trials(cut);
@@ -242,16 +239,15 @@ static void sum_bytes(const struct search *search, struct split_group *group, st
   uint32_t result = split_node(splitting, group->node[group->count - 1])->outputs[0];
   for (unsigned i = 0; i < group->touched_count; i++)
     if (!group->touched[i].inner || group->touched[i].tensor == result)
-      cut->closed_bytes +=
-          split_part_bytes(splitting, group, &group->touched[i], group->all);
+      cut->closed_bytes += split_part_bytes(splitting, group, &group->touched[i], group->all);
   for (unsigned i = 0; i < group->count; i++) {
     const struct graph_node *node = split_node(splitting, group->node[i]);
     if (node->kind == GRAPH_VIEW)
       continue;
     cut->kernels++;
     for (uint32_t k = 0; k < node->input_count; k++)
-      cut->whole_bytes += split_part_bytes(splitting, group, split_find(group, node->inputs[k]),
-                                           group->all);
+      cut->whole_bytes +=
+          split_part_bytes(splitting, group, split_find(group, node->inputs[k]), group->all);
     cut->whole_bytes +=
         split_part_bytes(splitting, group, split_find(group, node->outputs[0]), group->all);
   }
@@ -293,8 +289,7 @@ static struct cut describe(const struct search *search, struct split_group *grou
 }
 
 /* wider: with more members, which may save more than the estimate says; NULL: none. */
-static void add_chain(struct search *search, struct split_group *group,
-                      struct split_group *wider) {
+static void add_chain(struct search *search, struct split_group *group, struct split_group *wider) {
   struct chain *chain = &search->chains[search->out->count++];
   const struct split_group *members = wider ? wider : group;
   *chain = (struct chain){.group = *group, .digest = digest_of(search, group)};
@@ -333,8 +328,7 @@ static bool take_equal(struct search *search, size_t index) {
   for (size_t i = 0; i < index; i++) {
     if (search->chains[i].digest != chain->digest)
       continue;
-    struct cut own =
-        describe(search, search->chains[i].took_wider ? &chain->wider : &chain->group);
+    struct cut own = describe(search, search->chains[i].took_wider ? &chain->wider : &chain->group);
     chain->took_wider = search->chains[i].took_wider;
     *cut = search->out->items[i];
     cut->first = own.first;
@@ -420,8 +414,7 @@ enum vinci_status cuts_search(const struct graph *network, const struct vinci_so
   own.report = own.record = false;
   own.memory_limit = 0; /* as the network is when pass split begins */
   own.off[PASS_IN_PLACE] = own.off[PASS_RECOMPUTE] = own.off[PASS_SWAP] = true;
-  enum vinci_status status =
-      cuts_compile(network, soc, &own, CUT_RUN_WHOLE, NULL, &kernels, diag);
+  enum vinci_status status = cuts_compile(network, soc, &own, CUT_RUN_WHOLE, NULL, &kernels, diag);
   if (status == VINCI_OK)
     status = search_kernels(&search, &kernels.graph);
   compiled_free(&kernels);

@@ -95,12 +95,10 @@ struct cut_form {
 };
 /* Makes a form and runs that; cuts as of cuts_compile(). The caller frees the form with
  * cut_form_free(), after errors too. VINCI_E_INPUT: a node has no kernel. */
-VINCI_MUST_CHECK enum vinci_status cut_form_run(const struct graph *network,
-                                                const struct vinci_soc *soc,
-                                                const struct compile_options *options,
-                                                const struct net_options *run, enum cut_run id,
-                                                const struct cuts *cuts, struct cut_form *out,
-                                                struct vinci_diag *diag);
+VINCI_MUST_CHECK enum vinci_status
+cut_form_run(const struct graph *network, const struct vinci_soc *soc,
+             const struct compile_options *options, const struct net_options *run, enum cut_run id,
+             const struct cuts *cuts, struct cut_form *out, struct vinci_diag *diag);
 void cut_form_free(struct cut_form *form);
 
 /* ---- for the search ---- */

@@ -34,7 +34,7 @@ struct compile_options {
   bool report;     /* fills the estimates of pass_report; takes more time */
   /* Of the chip, for net_run() and other compilations; NULL: none outlive the compilation. */
   struct estimates *estimates;
-  bool record; /* fills compiled.history */
+  bool record;             /* fills compiled.history */
   const struct cuts *cuts; /* that pass split makes, and no others (cuts.h); NULL: by estimate */
 };
 

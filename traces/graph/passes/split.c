@@ -3,8 +3,8 @@
  * Kernels that follow one another and whose tensors between exceed L2 run in parts of their rows:
  * all kernels on the first rows, then all on the next, so that what lies between stays in L2. A
  * part is as large as L2 allows, or smaller, as the estimate says (split_group.h). It has to be
- * faster than whole kernels, more launches included: chains that fit into L2 as they are stay whole.
- * With cuts that were found by simulation (cuts.h), these are made and no others.
+ * faster than whole kernels, more launches included: chains that fit into L2 as they are stay
+ * whole. With cuts that were found by simulation (cuts.h), these are made and no others.
  */
 #include <stdio.h>
 #include <string.h>

@@ -40,7 +40,8 @@ struct split_tensor *split_find(struct split_group *group, uint32_t tensor) {
   return NULL;
 }
 
-static bool touch(struct split_group *group, uint32_t tensor, unsigned member, bool split, bool inner) {
+static bool touch(struct split_group *group, uint32_t tensor, unsigned member, bool split,
+                  bool inner) {
   struct split_tensor *touched = split_find(group, tensor);
   if (touched) {
     touched->last = member;
@@ -66,7 +67,8 @@ static bool is_member(const struct splitting *splitting, uint32_t index, struct 
 }
 
 /* A view is what it is a view of: that is in use as long. */
-static void touch_memory(const struct splitting *splitting, struct split_group *group, uint32_t tensor) {
+static void touch_memory(const struct splitting *splitting, struct split_group *group,
+                         uint32_t tensor) {
   struct split_tensor *memory = split_find(group, graph_memory(splitting->rewrite->graph, tensor));
   if (memory)
     memory->last = group->count;
@@ -116,7 +118,7 @@ bool split_is_closed(const struct splitting *splitting, const struct split_group
 /* ---- estimates ----------------------------------------------------------------------------- */
 
 uint64_t split_part_bytes(const struct splitting *splitting, const struct split_group *group,
-                           const struct split_tensor *touched, uint64_t rows) {
+                          const struct split_tensor *touched, uint64_t rows) {
   uint64_t bytes = graph_bytes(rewrite_tensor(splitting->rewrite, touched->tensor));
   return touched->split ? bytes / group->all * rows : bytes;
 }
@@ -129,7 +131,7 @@ static bool is_view(const struct splitting *splitting, const struct split_tensor
 /* The most bytes that are in use from one member to the next. With `all` also those of others that
  * pass by until the members between write the next part to the same places. */
 uint64_t split_bytes_in_use(const struct splitting *splitting, const struct split_group *group,
-                             uint64_t rows, bool all) {
+                            uint64_t rows, bool all) {
   uint32_t result = split_node(splitting, group->node[group->count - 1])->outputs[0];
   uint64_t most = 0;
   for (unsigned i = 0; i + 1 < group->count; i++) {
@@ -160,8 +162,9 @@ uint64_t split_held_bytes(const struct vinci_soc *soc) {
 
 bool split_fits(const struct splitting *splitting, const struct split_group *group, uint64_t rows) {
   const struct vinci_soc *soc = splitting->rewrite->soc;
-  return rows < group->all ? split_bytes_in_use(splitting, group, rows, true) <= split_held_bytes(soc)
-                           : split_bytes_in_use(splitting, group, rows, false) <= (uint64_t)soc->l2_bytes;
+  return rows < group->all
+             ? split_bytes_in_use(splitting, group, rows, true) <= split_held_bytes(soc)
+             : split_bytes_in_use(splitting, group, rows, false) <= (uint64_t)soc->l2_bytes;
 }
 
 /* How the parts of one estimate use L2. */
@@ -171,8 +174,8 @@ struct residence {
 };
 
 /* A member with other times of memory; UINT64_MAX when its operator refuses so few rows. */
-static uint64_t member_ps(const struct splitting *splitting, struct split_group *group, unsigned member,
-                          uint64_t rows, struct residence in) {
+static uint64_t member_ps(const struct splitting *splitting, struct split_group *group,
+                          unsigned member, uint64_t rows, struct residence in) {
   const struct graph_node *node = split_node(splitting, group->node[member]);
   const struct vinci_soc *soc = splitting->rewrite->soc;
   const struct split_tensor *out = split_find(group, node->outputs[0]);
@@ -188,7 +191,8 @@ static uint64_t member_ps(const struct splitting *splitting, struct split_group 
     splitting->rewrite->no_memory = true;
   if (!kernel.possible)
     return UINT64_MAX;
-  uint64_t out_bytes = split_part_bytes(splitting, group, out, rows), near = 0, far = 0, in_bytes = 0;
+  uint64_t out_bytes = split_part_bytes(splitting, group, out, rows), near = 0, far = 0,
+           in_bytes = 0;
   for (uint32_t i = 0; i < node->input_count; i++) {
     const struct split_tensor *touched = split_find(group, node->inputs[i]);
     uint64_t bytes = split_part_bytes(splitting, group, touched, rows);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels that follow one another and can run in parts of their rows (rows.h), all kernels on a part
- * before any on the next, so that what lies between stays in L2. What pass split and the search of
- * cuts (cuts.h) share.
+ * Kernels that follow one another and can run in parts of their rows (rows.h), all kernels on a
+ * part before any on the next, so that what lies between stays in L2. What pass split and the
+ * search of cuts (cuts.h) share.
  */
 #ifndef VINCI_TRACES_GRAPH_PASSES_SPLIT_GROUP_H
 #define VINCI_TRACES_GRAPH_PASSES_SPLIT_GROUP_H
