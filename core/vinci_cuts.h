@@ -23,7 +23,7 @@ struct vinci_net_figures {
   uint64_t launches, ps, hbm_bytes, launch_ps;
 };
 
-/* A chain of kernels in so many parts of its rows, all kernels on a part before any on the next; 1:
+/* A chain of kernels in some parts of its rows, all kernels on a part before any on the next; 1:
  * whole. */
 struct vinci_net_trial {
   uint64_t parts, rows; /* rows of a part */

@@ -73,7 +73,7 @@ struct vinci_buckets_options {
   const char *const *sets; /* "hccs.copy=25GB/s" */
   size_t set_count;
   unsigned ranks;       /* devices, from the first on; at least 2 */
-  uint64_t fixed_bytes; /* of FIXED; 0: 25 MiB, as PyTorch's bucket_cap_mb has it */
+  uint64_t fixed_bytes; /* of FIXED; 0: 25 MiB */
   /* OPTIMUM also of more than a million sums x ranks. */
   bool exact;
   bool (*progress)(void *context, size_t done, size_t all); /* false: VINCI_E_LIMIT; may be NULL */

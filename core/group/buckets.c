@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Groupings of gradients: given, the best of all, all one by one. */
+/* Groupings of gradients: the best of all, that with fewest sums, all by enumeration. */
 #include "core/group/buckets.h"
 
 #include "core/base/arith.h"

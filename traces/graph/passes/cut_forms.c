@@ -27,9 +27,9 @@ static enum vinci_status no_memory(struct vinci_diag *diag) {
 /* ---- kernels -------------------------------------------------------------------------------- */
 
 enum vinci_status cuts_apply(struct graph *kernels, const struct vinci_soc *soc,
-                             struct estimates *estimates, const struct cuts *cuts,
+                             struct estimates *estimates, const struct split_choices *choices,
                              struct vinci_diag *diag) {
-  struct compile_options options = {.cuts = cuts};
+  struct compile_options options = {.splits = choices};
   struct pass_report report = {0};
   struct pass_context pass = {
       .options = &options, .estimates = estimates, .report = &report, .diag = diag};
@@ -44,24 +44,40 @@ struct estimates *cuts_estimates(const struct compile_options *options, struct e
   return options->estimates ? options->estimates : own;
 }
 
+static enum vinci_status compile(const struct graph *network, const struct vinci_soc *soc,
+                                 const struct compile_options *options, struct compiled *out,
+                                 struct vinci_diag *diag) {
+  struct estimates spare;
+  enum vinci_status status = VINCI_OK;
+  if (graph_has_layers(network))
+    return net_compile(network, soc, options, out, diag);
+  struct estimates *estimates = cuts_estimates(options, &spare, soc);
+  if (!graph_copy(network, &out->graph))
+    status = no_memory(diag);
+  if (status == VINCI_OK && !options->off[PASS_SPLIT])
+    status = cuts_apply(&out->graph, soc, estimates, options->splits, diag);
+  estimates_free(&spare);
+  return status;
+}
+
 enum vinci_status cuts_compile(const struct graph *network, const struct vinci_soc *soc,
                                const struct compile_options *options, enum cut_run run,
                                const struct cuts *cuts, struct compiled *out,
                                struct vinci_diag *diag) {
   struct compile_options own = *options;
-  struct estimates spare;
-  enum vinci_status status = VINCI_OK;
+  size_t count = run == CUT_RUN_TUNED ? cuts->count : 0;
+  struct split_choice *items = calloc(count + 1, sizeof *items);
+  struct split_choices choices = {items, count};
   *out = (struct compiled){0};
+  if (!items)
+    return no_memory(diag);
+  for (size_t i = 0; i < count; i++)
+    items[i] =
+        (struct split_choice){cuts->items[i].first, cuts->items[i].last, cuts->items[i].parts};
   own.off[PASS_SPLIT] = run == CUT_RUN_WHOLE;
-  own.cuts = run == CUT_RUN_TUNED ? cuts : NULL;
-  if (graph_has_layers(network))
-    return net_compile(network, soc, &own, out, diag);
-  struct estimates *estimates = cuts_estimates(options, &spare, soc);
-  if (!graph_copy(network, &out->graph))
-    status = no_memory(diag);
-  if (status == VINCI_OK && run != CUT_RUN_WHOLE)
-    status = cuts_apply(&out->graph, soc, estimates, own.cuts, diag);
-  estimates_free(&spare);
+  own.splits = run == CUT_RUN_TUNED ? &choices : NULL;
+  enum vinci_status status = compile(network, soc, &own, out, diag);
+  free(items);
   return status;
 }
 

@@ -90,8 +90,8 @@ static bool take_out(const struct search *search, const struct split_group *grou
 /* Runs a chain in parts into the next trial of its cut; *good: all kernels ran. */
 static enum vinci_status run_trial(const struct search *search, struct split_group *group,
                                    struct cut *cut, uint64_t parts, bool *good) {
-  struct cut one = {.first = cut->first, .last = cut->last, .parts = parts};
-  struct cuts cuts = {.items = &one, .count = 1};
+  struct split_choice one = {cut->first, cut->last, parts};
+  struct split_choices choices = {&one, 1};
   struct graph chain;
   struct net_result result = {0};
   struct net_options run = *search->run;
@@ -102,7 +102,7 @@ static enum vinci_status run_trial(const struct search *search, struct split_gro
   run.estimates = search->estimates;
   enum vinci_status status = take_out(search, group, &chain) ? VINCI_OK : no_memory(search->diag);
   if (status == VINCI_OK)
-    status = cuts_apply(&chain, search->soc, search->estimates, &cuts, search->diag);
+    status = cuts_apply(&chain, search->soc, search->estimates, &choices, search->diag);
   if (status == VINCI_OK)
     status = net_run(&chain, search->soc, &run, &result, search->diag);
   *good = status == VINCI_OK && result.count[NET_REFUSED] == 0;
@@ -410,7 +410,7 @@ enum vinci_status cuts_search(const struct graph *network, const struct vinci_so
   *out = (struct cuts){0};
   search.estimates = cuts_estimates(options, &spare, soc);
   own.estimates = search.estimates;
-  own.cuts = NULL;
+  own.splits = NULL;
   own.report = own.record = false;
   own.memory_limit = 0; /* as the network is when pass split begins */
   own.off[PASS_IN_PLACE] = own.off[PASS_RECOMPUTE] = own.off[PASS_SWAP] = true;

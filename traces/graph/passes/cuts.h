@@ -103,9 +103,10 @@ void cut_form_free(struct cut_form *form);
 
 /* ---- for the search ---- */
 
-/* Cuts kernels of a graph; cuts NULL: by estimate. */
+/* Cuts kernels of a graph; choices NULL: by estimate. */
 VINCI_MUST_CHECK enum vinci_status cuts_apply(struct graph *kernels, const struct vinci_soc *soc,
-                                              struct estimates *estimates, const struct cuts *cuts,
+                                              struct estimates *estimates,
+                                              const struct split_choices *choices,
                                               struct vinci_diag *diag);
 /* Those of the options, or else `own`, which is started and has to be freed in any case. */
 struct estimates *cuts_estimates(const struct compile_options *options, struct estimates *own,

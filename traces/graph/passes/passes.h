@@ -11,7 +11,15 @@
 #include "traces/graph/passes/estimate.h"
 #include "traces/graph/passes/history.h"
 
-struct cuts;
+/* Kernels that pass split runs in so many parts: from the first to the last. */
+struct split_choice {
+  const char *first, *last;
+  uint64_t parts; /* 1: they stay whole */
+};
+struct split_choices {
+  const struct split_choice *items;
+  size_t count;
+};
 
 enum pass_id {
 #define PASS(id, name, function, text) PASS_##id,
@@ -34,8 +42,8 @@ struct compile_options {
   bool report;     /* fills the estimates of pass_report; takes more time */
   /* Of the chip, for net_run() and other compilations; NULL: none outlive the compilation. */
   struct estimates *estimates;
-  bool record;             /* fills compiled.history */
-  const struct cuts *cuts; /* that pass split makes, and no others (cuts.h); NULL: by estimate */
+  bool record;                        /* fills compiled.history */
+  const struct split_choices *splits; /* that pass split makes, and no others; NULL: by estimate */
 };
 
 struct pass_report {

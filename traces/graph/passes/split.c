@@ -4,13 +4,12 @@
  * all kernels on the first rows, then all on the next, so that what lies between stays in L2. A
  * part is as large as L2 allows, or smaller, as the estimate says (split_group.h). It has to be
  * faster than whole kernels, more launches included: chains that fit into L2 as they are stay
- * whole. With cuts that were found by simulation (cuts.h), these are made and no others.
+ * whole. With cuts that were found by simulation (cuts.c), these are made and no others.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "core/base/arith.h"
-#include "traces/graph/passes/cuts.h"
 #include "traces/graph/passes/split_group.h"
 
 /* ---- the parts ----------------------------------------------------------------------------- */
@@ -104,7 +103,8 @@ static void split_at(const struct splitting *splitting, uint32_t start) {
 }
 
 /* The kernels of a cut, which begin at a node; what is no such group any more stays whole. */
-static void cut_at(const struct splitting *splitting, uint32_t start, const struct cut *cut) {
+static void cut_at(const struct splitting *splitting, uint32_t start,
+                   const struct split_choice *cut) {
   struct split_group group = {0};
   if (!split_add(splitting, &group, start))
     return;
@@ -121,16 +121,16 @@ static void cut_at(const struct splitting *splitting, uint32_t start, const stru
 }
 
 void pass_split(struct pass_context *pass) {
-  const struct cuts *cuts = pass->options->cuts;
+  const struct split_choices *splits = pass->options->splits;
   struct splitting splitting;
   bool good = splitting_start(&splitting, pass);
   for (uint32_t i = 0; good && i < pass->rewrite.node_count && !pass->rewrite.no_memory; i++) {
-    if (!cuts)
+    if (!splits)
       split_at(&splitting, i);
-    for (size_t k = 0; cuts && k < cuts->count; k++)
-      if (cuts->items[k].parts > 1 &&
-          strcmp(split_node(&splitting, i)->name, cuts->items[k].first) == 0)
-        cut_at(&splitting, i, &cuts->items[k]);
+    for (size_t k = 0; splits && k < splits->count; k++)
+      if (splits->items[k].parts > 1 &&
+          strcmp(split_node(&splitting, i)->name, splits->items[k].first) == 0)
+        cut_at(&splitting, i, &splits->items[k]);
   }
   splitting_free(&splitting);
 }

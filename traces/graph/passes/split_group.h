@@ -50,7 +50,7 @@ struct graph_node *split_node(const struct splitting *splitting, uint32_t index)
 /* The tensor of a group, or NULL. */
 struct split_tensor *split_find(struct split_group *group, uint32_t tensor);
 /* Adds a member that reads, in rows, what the group writes; the first member reads anything. False:
- * the node cannot be one. */
+ * the node cannot. */
 bool split_add(const struct splitting *splitting, struct split_group *group, uint32_t index);
 /* Whether nobody else reads what members but the last write. */
 bool split_is_closed(const struct splitting *splitting, const struct split_group *group);
@@ -72,7 +72,7 @@ uint64_t split_ps(const struct splitting *splitting, struct split_group *group, 
 void split_set_unit(const struct splitting *splitting, struct split_group *group);
 /* The rows of the largest parts that fit into L2, 0: none do. Needs the unit. */
 uint64_t split_largest(const struct splitting *splitting, const struct split_group *group);
-/* Rows of a part when there are so many parts, a multiple of the unit. */
+/* Rows of each of some parts, a multiple of the unit. */
 uint64_t split_rows(const struct split_group *group, uint64_t parts);
 /* The rows of a part that are fastest by estimate, 0: to split does not pay. *gain_ps is what it
  * saves. */
