@@ -11,7 +11,7 @@
 #include "traces/graph/passes/estimate.h"
 #include "traces/graph/passes/history.h"
 
-/* Kernels that pass split runs in so many parts: from the first to the last. */
+/* Kernels, from the first to the last, that pass split runs in some parts. */
 struct split_choice {
   const char *first, *last;
   uint64_t parts; /* 1: they stay whole */
