@@ -2,9 +2,9 @@
 /* vinci group: several devices and what joins them. */
 #include "cli/group/group.h"
 
-static const struct cli_verb *const commands[] = {&cli_group_run,     &cli_group_plan,
-                                                  &cli_group_train,   &cli_group_collective,
-                                                  &cli_group_convert, &cli_group_show};
+static const struct cli_verb *const commands[] = {
+    &cli_group_run,        &cli_group_plan,    &cli_group_buckets, &cli_group_train,
+    &cli_group_collective, &cli_group_convert, &cli_group_show};
 
 static int group(const struct cli_verb *verb, int argc, char **argv) {
   return cli_run_command(verb, commands, sizeof commands / sizeof *commands, argc, argv);
@@ -16,6 +16,7 @@ const struct cli_verb cli_verb_group = {
     .summary = "Several devices: links, collectives, jobs",
     .details = "  run                simulate a job: work, collectives and events of many devices\n"
                "  plan               find the fastest split of a transformer over devices\n"
+               "  buckets            find which gradients of a step are summed together\n"
                "  train              how long a training takes when devices fail; checkpoints\n"
                "  collective         simulate one collective: time, bytes, share of each link\n"
                "  convert            Chakra execution traces into a job, a job into these\n"

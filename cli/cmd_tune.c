@@ -50,6 +50,16 @@ static const struct option_row tune_options[] = {
                     "with exit code 4"),
     OPTION_FLAG_ROW("space", 0, struct tune_settings, space,
                     "print the schedules of the operator as CSV; nothing is simulated"),
+    OPTION_FLAG_ROW("cuts", 0, struct tune_settings, cuts,
+                    "search the cuts of a network in place of schedules: chains of kernels whose "
+                    "tensors between exceed L2 run in parts"),
+    OPTION_TEXT_ROW("passes", 0, struct tune_settings, passes, "LIST",
+                    "with --cuts: passes that turn layers into kernels, as of 'vinci net run'"),
+    OPTION_TEXT_ROW("output", 'o', struct tune_settings, output, "FILE",
+                    "with --cuts: write the graph of kernels, for 'vinci net run'"),
+    OPTION_TEXT_ROW("table", 0, struct tune_settings, table, "FILE",
+                    "with --cuts: write a CSV table with a row for each simulation of a chain"),
+    OPTION_FLAG_ROW("json", 0, struct tune_settings, json, "with --cuts: print JSON"),
     OPTION_NUMBER_ROW("jobs", 'j', struct tune_settings, jobs, "N", 1, JOBS_MAX,
                       "simulations at a time (default: the number of processors)"),
     OPTION_TEXT_ROW("memory", 0, struct tune_settings, memory, "MODEL",
@@ -246,6 +256,14 @@ static enum vinci_status execute(const struct tune_settings *settings,
     printf("%-12s %s\n", name, text);
   if (settings->strategies)
     return VINCI_OK;
+  if (settings->cuts)
+    return tune_cuts(settings, words, diag);
+  if (settings->output || settings->table || settings->json || settings->passes)
+    return diag_error(diag, VINCI_E_USAGE, "--%s goes with --cuts",
+                      settings->output   ? "output"
+                      : settings->table  ? "table"
+                      : settings->passes ? "passes"
+                                         : "json");
   if (words->count == 0 && !settings->ops && settings->merge.count == 0) {
     (void)diag_error(diag, VINCI_E_USAGE, "tune what? Give an operator, a network, or --ops=LIST");
     diag_hint(diag, "'vinci compile --list' shows the operators");
@@ -289,13 +307,15 @@ const struct cli_verb cli_verb_tune = {
         "A schedule is a value for each tiling key of the operator; keys that are given stay. The\n"
         "same command finds the same schedule on every host and with every --jobs, unless\n"
         "--seconds ends a search. NETWORK is a graph or an ONNX model: its kernels are tuned in\n"
-        "turn. 'vinci tune serve' answers other tuners in JSON lines. TUNING.md\n"
+        "turn; with --cuts it is cut by L2. 'vinci tune serve' answers other tuners in JSON lines. "
+        "TUNING.md\n"
         "says more.\n"
         "Examples:\n"
         "  vinci tune matmul m=509 k=331 n=1031 -s Ascend910B4\n"
         "  vinci tune softmax shape=117x1009 -s Ascend910B4 -r tunings.tsv\n"
         "  vinci run softmax shape=117x1009 -s Ascend910B4 --repository=tunings.tsv\n"
-        "  vinci tune resnet50.onnx -s Ascend910B4 --seconds=300 -r tunings.tsv\n",
+        "  vinci tune resnet50.onnx -s Ascend910B4 --seconds=300 -r tunings.tsv\n"
+        "  vinci tune traces/examples/long_chain.graph.csv -s Ascend910B4 --cuts -o cut.csv\n",
     .options = {tune_options, sizeof tune_options / sizeof *tune_options},
     .run = run,
 };

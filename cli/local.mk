@@ -39,6 +39,7 @@ vinci_SOURCES = \
 	cli/diff/export.c \
 	cli/diff/print.c \
 	cli/diff/print.h \
+	cli/group/buckets.c \
 	cli/group/collective.c \
 	cli/group/convert.c \
 	cli/group/group.h \
@@ -92,6 +93,7 @@ vinci_SOURCES = \
 	cli/support/options.h \
 	cli/sweep/submit.c \
 	cli/sweep/submit.h \
+	cli/tune/cuts.c \
 	cli/tune/explain.c \
 	cli/tune/problems.c \
 	cli/tune/json.c \

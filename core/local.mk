@@ -191,6 +191,8 @@ libvinci_core_la_SOURCES += \
 # group/: several devices: links, collectives as steps (the algorithms are in noc/collective), and their
 # run. Includes base.
 libvinci_core_la_SOURCES += \
+	core/group/buckets.c \
+	core/group/buckets.h \
 	core/group/collective.h \
 	core/group/flow.c \
 	core/group/flow.h \

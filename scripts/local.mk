@@ -36,6 +36,7 @@ libvinci_scripts_la_SOURCES = \
 	scripts/host/mem_host.h \
 	scripts/host/description.c \
 	scripts/host/description.h \
+	scripts/host/group_buckets.c \
 	scripts/host/group_host.c \
 	scripts/host/group_host.h \
 	scripts/host/noc_host.c \
@@ -75,6 +76,7 @@ libvinci_scripts_la_CPPFLAGS = $(AM_CPPFLAGS) $(LUA_CFLAGS) \
 noinst_LTLIBRARIES += libvinci_lua.la
 libvinci_lua_la_SOURCES = \
 	scripts/module/lua_args.c \
+	scripts/module/lua_buckets.c \
 	scripts/module/lua_diff.c \
 	scripts/module/lua_fields.c \
 	scripts/module/lua_gate.c \

@@ -97,6 +97,7 @@ script_tests = \
 	tests/cli/test_gate.sh \
 	tests/cli/test_gate_reports.sh \
 	tests/cli/test_group.sh \
+	tests/cli/test_group_buckets.sh \
 	tests/cli/test_group_plan.sh \
 	tests/cli/test_group_train.sh \
 	tests/cli/test_group_work.sh \
@@ -125,6 +126,7 @@ script_tests = \
 	tests/core/test_isa_cli.sh \
 	tests/memhier/test_streams.sh \
 	tests/mutants/test_mutants.sh \
+	tests/tuning/test_cuts.sh \
 	tests/tuning/test_tune.sh \
 	tests/same/test_same.sh \
 	tests/scripts/test_experiments.sh \

@@ -68,6 +68,7 @@ libvinci_traces_la_SOURCES = \
 	traces/format/reader.h \
 	traces/format/rows.c \
 	traces/format/writer.c \
+	traces/group/buckets.c \
 	traces/group/chakra.h \
 	traces/group/chakra_decode.c \
 	traces/group/chakra_groups.c \
@@ -86,8 +87,11 @@ libvinci_traces_la_SOURCES = \
 	traces/group/rank_table.h \
 	traces/group/result.c \
 	traces/group/result.h \
+	traces/group/steps.c \
+	traces/group/steps.h \
 	traces/group/text.c \
 	traces/graph/api.c \
+	traces/graph/api.h \
 	traces/graph/bind.c \
 	traces/graph/bind.h \
 	traces/graph/layers/build.c \
@@ -107,6 +111,7 @@ libvinci_traces_la_SOURCES = \
 	traces/graph/layers/offline.h \
 	traces/graph/layers/recurrent.c \
 	traces/graph/layers/rows.c \
+	traces/graph/cuts_api.c \
 	traces/graph/gears.c \
 	traces/graph/gears.h \
 	traces/graph/load.c \
@@ -125,6 +130,9 @@ libvinci_traces_la_SOURCES = \
 	traces/graph/passes/attention.h \
 	traces/graph/passes/chain.c \
 	traces/graph/passes/compile.c \
+	traces/graph/passes/cut_forms.c \
+	traces/graph/passes/cuts.c \
+	traces/graph/passes/cuts.h \
 	traces/graph/passes/dtype.c \
 	traces/graph/passes/epilogue.c \
 	traces/graph/passes/estimate.c \
@@ -152,6 +160,8 @@ libvinci_traces_la_SOURCES = \
 	traces/graph/passes/rows.h \
 	traces/graph/passes/scores.c \
 	traces/graph/passes/split.c \
+	traces/graph/passes/split_group.c \
+	traces/graph/passes/split_group.h \
 	traces/graph/profile.c \
 	traces/graph/profile.h \
 	traces/graph/requests.c \
@@ -400,6 +410,8 @@ examplesdir = $(pkgdatadir)/examples
 dist_examples_DATA = \
 	traces/examples/add1_tile2048.csv \
 	traces/examples/data_parallel.job.csv \
+	traces/examples/long_chain.graph.csv \
+	traces/examples/step.buckets.csv \
 	traces/examples/reread.csv \
 	traces/examples/shared_row.csv \
 	traces/examples/gears.graph.csv \

@@ -7,8 +7,8 @@
 #include "scripts/host/group_host.h"
 #include "traces/group/job.h"
 
-extern const struct cli_verb cli_group_run, cli_group_plan, cli_group_train, cli_group_collective,
-    cli_group_convert, cli_group_show;
+extern const struct cli_verb cli_group_run, cli_group_plan, cli_group_buckets, cli_group_train,
+    cli_group_collective, cli_group_convert, cli_group_show;
 
 struct group_system_settings {
   const char *name, *data;

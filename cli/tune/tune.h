@@ -10,10 +10,11 @@
 
 struct tune_settings {
   const char *soc, *data, *memory, *network, *l2, *strategy, *repository, *ops;
+  const char *passes, *output, *table;
   struct text_list sets, merge;
   struct net_model_settings model;
   uint64_t evaluations, schedules, seed, robust, jobs, seconds;
-  bool space, quiet, strategies, values;
+  bool space, quiet, strategies, values, cuts, json;
 };
 
 /* The options of a search as the settings ask; VINCI_E_USAGE for unknown models. */
@@ -66,6 +67,11 @@ VINCI_MUST_CHECK enum vinci_status tune_bound(const vinci_soc *soc,
 VINCI_MUST_CHECK enum vinci_status tune_check_values(const vinci_soc *soc,
                                                      const struct tune_problem *problem,
                                                      struct vinci_diag *diag);
+
+/* The cuts of a network (cuts.c): searches, runs the network whole and cut, prints, writes. */
+VINCI_MUST_CHECK enum vinci_status tune_cuts(const struct tune_settings *settings,
+                                             const struct text_list *words,
+                                             struct vinci_diag *diag);
 
 /* `vinci tune serve`: questions as JSON lines on stdin, answers on stdout. */
 extern const struct cli_verb cli_tune_serve;

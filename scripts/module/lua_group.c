@@ -191,4 +191,6 @@ void lua_group_open(lua_State *lua) {
   lua_setfield(lua, -2, "group_train");
   lua_pushcfunction(lua, group_run_job);
   lua_setfield(lua, -2, "group_run");
+  lua_pushcfunction(lua, lua_buckets);
+  lua_setfield(lua, -2, "buckets");
 }

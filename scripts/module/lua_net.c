@@ -2,7 +2,7 @@
 /* Lua: whole networks. */
 #include <stdlib.h>
 
-#include "core/vinci_net.h"
+#include "core/vinci_cuts.h"
 #include "scripts/module/lua_vinci.h"
 
 enum { DEPTH_MAX = 65535, REPEAT_MAX = 1000, BATCH_MAX = 1 << 20, HOST_WAIT_US_MAX = 1000000000 };
@@ -168,6 +168,77 @@ static int net(lua_State *lua) {
   return 1;
 }
 
+/* ---- cuts by L2 ------------------------------------------------------------------------------ */
+
+static void push_figures(lua_State *lua, const struct vinci_net_figures *figures) {
+  lua_createtable(lua, 0, 6);
+  lua_set_us(lua, "us", figures->ps);
+  lua_set_us(lua, "launch_us", figures->launch_ps);
+  lua_set_number(lua, "launches", figures->launches);
+  lua_set_number(lua, "hbm_bytes", figures->hbm_bytes);
+}
+
+/* Appends to the list on top of the stack. */
+static bool add_cut(void *context, const struct vinci_net_cut *cut) {
+  lua_State *lua = context;
+  lua_createtable(lua, 0, 13);
+  lua_set_text(lua, "first", cut->first);
+  lua_set_text(lua, "last", cut->last);
+  lua_set_text(lua, "axis", cut->axis);
+  lua_set_text(lua, "verdict", cut->verdict);
+  lua_set_text(lua, "reason", cut->reason);
+  lua_set_number(lua, "kernels", cut->kernels);
+  lua_set_number(lua, "rows", cut->rows);
+  lua_set_number(lua, "parts", cut->parts);
+  lua_set_number(lua, "between_bytes", cut->between_bytes);
+  lua_set_number(lua, "held_bytes", cut->held_bytes);
+  lua_set_number(lua, "whole_bytes", cut->whole_bytes);
+  lua_set_number(lua, "closed_bytes", cut->closed_bytes);
+  lua_createtable(lua, (int)cut->trial_count, 0);
+  for (size_t i = 0; i < cut->trial_count; i++) {
+    push_figures(lua, &cut->trials[i].figures);
+    lua_set_number(lua, "parts", cut->trials[i].parts);
+    lua_set_number(lua, "rows", cut->trials[i].rows);
+    lua_rawseti(lua, -2, (lua_Integer)i + 1);
+  }
+  lua_setfield(lua, -2, "trials");
+  lua_rawseti(lua, -2, (lua_Integer)lua_rawlen(lua, -2) + 1);
+  return true;
+}
+
+/* vinci.net_cuts(soc, network [, options]): chains of a network in parts, by simulation. */
+static int net_cuts(lua_State *lua) {
+  static const char function[] = "vinci.net_cuts";
+  struct vinci_diag diag = {0};
+  struct vinci_net_cuts result;
+  char *graph;
+  size_t length;
+  const vinci_soc *soc = lua_args_object(lua, 1, lua_soc_type, function, "soc");
+  lua_args_end(lua, function, 3);
+  struct network network = read_network(lua, 2, function);
+  struct vinci_net_options options = read_options(lua, function);
+  struct vinci_net_model model = read_model(lua, 3, function);
+  options.model = &model;
+  lua_newtable(lua);
+  if (vinci_net_cuts(soc, network.name, network.bytes, network.length, &options, add_cut, lua,
+                     &result, &graph, &length, &diag) != VINCI_OK)
+    lua_vinci_raise(lua, &diag);
+  int chains = lua_gettop(lua);
+  lua_createtable(lua, 0, 5);
+  lua_pushlstring(lua, graph, length);
+  free(graph);
+  lua_setfield(lua, -2, "graph");
+  push_figures(lua, &result.whole);
+  lua_setfield(lua, -2, "whole");
+  push_figures(lua, &result.estimate);
+  lua_setfield(lua, -2, "estimate");
+  push_figures(lua, &result.tuned);
+  lua_setfield(lua, -2, "tuned");
+  lua_pushvalue(lua, chains);
+  lua_setfield(lua, -2, "chains");
+  return 1;
+}
+
 /* vinci.net_import(network [, options]): a model as the text of a graph of layers. */
 static int net_import(lua_State *lua) {
   static const char function[] = "vinci.net_import";
@@ -211,6 +282,7 @@ static int net_profile(lua_State *lua) {
 
 void lua_net_open(lua_State *lua) {
   static const luaL_Reg functions[] = {{"net", net},
+                                       {"net_cuts", net_cuts},
                                        {"net_import", net_import},
                                        {"net_profile", net_profile},
                                        {"serve", lua_serve},

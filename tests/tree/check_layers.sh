@@ -21,7 +21,7 @@ plan 12
 
 # The installed headers lie side by side wherever they are.
 report "folders include core/ and themselves only; cli/ and tests/ include anything" "$(awk '
-  FILENAME ~ "^core/vinci_(study|sensitivity|diff|gate|evaluate|kernel|net|device|timeline|tune)\\.h$" && /"vinci(_study|_evaluate)?\.h"/ { next }
+  FILENAME ~ "^core/vinci_(study|sensitivity|diff|gate|group|evaluate|kernel|net|cuts|device|timeline|tune)\\.h$" && /"vinci(_study|_evaluate|_net)?\.h"/ { next }
   FILENAME ~ "^include/" { next } # installed: found by the folder that `vinci cc` gives
   /^[ \t]*#[ \t]*include[ \t]*"/ {
     split($0, part, "\"")
@@ -32,7 +32,7 @@ report "folders include core/ and themselves only; cli/ and tests/ include anyth
   }' $code)"
 
 report "headers are included by their path from the top" "$(awk '
-  FILENAME ~ "^core/vinci_(study|sensitivity|diff|gate|evaluate|kernel|net|device|timeline|tune)\\.h$" && /"vinci(_study|_evaluate)?\.h"/ { next }
+  FILENAME ~ "^core/vinci_(study|sensitivity|diff|gate|group|evaluate|kernel|net|cuts|device|timeline|tune)\\.h$" && /"vinci(_study|_evaluate|_net)?\.h"/ { next }
   FILENAME ~ "^include/" { next } # installed: found by the folder that `vinci cc` gives
   /^[ \t]*#[ \t]*include[ \t]*"/ {
     split($0, part, "\"")

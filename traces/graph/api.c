@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "core/base/digest.h"
+#include "traces/graph/api.h"
 #include "traces/graph/gears.h"
 #include "traces/graph/load.h"
 #include "traces/graph/net_summary.h"
-#include "traces/graph/passes/passes.h"
 #include "traces/graph/profile.h"
 #include "traces/graph/text.h"
 
@@ -30,8 +30,8 @@ static const char *plan_at(unsigned index) {
 
 static const char *host_at(unsigned index) { return queue_host_name((enum queue_host)index); }
 
-static enum vinci_status choose(const struct vinci_net_options *options, struct net_options *out,
-                                struct vinci_diag *diag) {
+enum vinci_status net_api_choose(const struct vinci_net_options *options, struct net_options *out,
+                                 struct vinci_diag *diag) {
   struct vinci_net_options none = {.struct_size = sizeof none};
   if (!options)
     options = &none;
@@ -94,7 +94,6 @@ static uint64_t problem_digest(const struct graph *graph) {
   return digest;
 }
 
-/* Reads a graph, or one of a family. */
 static struct vinci_net_result sum_up(const struct graph *graph, const struct net_result *run) {
   struct net_summary summary;
   net_sum_up(graph, run, &summary);
@@ -166,9 +165,9 @@ static enum vinci_status read_gear(const char *name, const char *text, size_t le
   return status;
 }
 
-static enum vinci_status read_graph(const char *name, const char *text, size_t length,
-                                    const struct vinci_net_options *options, struct graph *graph,
-                                    struct vinci_diag *diag) {
+enum vinci_status net_api_read(const char *name, const char *text, size_t length,
+                               const struct vinci_net_options *options, struct graph *graph,
+                               struct vinci_diag *diag) {
   struct vinci_diag own = {0};
   struct vinci_diag *use = diag ? diag : &own;
   unsigned batch = options ? options->batch : 0;
@@ -176,22 +175,38 @@ static enum vinci_status read_graph(const char *name, const char *text, size_t l
                            : load(name, text, length, options ? options->model : NULL, graph, use);
 }
 
+enum vinci_status net_api_passes(const struct vinci_net_options *options,
+                                 struct estimates *estimates, struct compile_options *out,
+                                 struct vinci_diag *diag) {
+  enum vinci_status status = VINCI_OK;
+  *out = (struct compile_options){.dtype = DTYPE_FP16, .estimates = estimates};
+  if (options && options->passes)
+    status = passes_choose(options->passes, out, diag);
+  if (status == VINCI_OK && options && options->memory_limit)
+    status = passes_limit(options->memory_limit, out, diag);
+  return status;
+}
+
 /* The kernels of a network of layers. */
 static enum vinci_status compile(const vinci_soc *soc, const struct vinci_net_options *options,
                                  const struct graph *graph, struct estimates *estimates,
                                  struct compiled *out, struct vinci_diag *diag) {
-  struct compile_options passes = {.dtype = DTYPE_FP16, .estimates = estimates};
-  enum vinci_status status = VINCI_OK;
-  if (options && options->passes)
-    status = passes_choose(options->passes, &passes, diag);
-  if (status == VINCI_OK && options && options->memory_limit)
-    status = passes_limit(options->memory_limit, &passes, diag);
+  struct compile_options passes;
+  enum vinci_status status = net_api_passes(options, estimates, &passes, diag);
   return status == VINCI_OK ? net_compile(graph, soc, &passes, out, diag) : status;
 }
 
-/* The text of a graph, for free(). */
-static enum vinci_status give_text(const struct graph *graph, char **out, size_t *out_length,
-                                   struct vinci_diag *diag) {
+enum vinci_status net_api_check(const struct vinci_net_options *options, const struct graph *graph,
+                                struct vinci_diag *diag) {
+  if (graph_has_layers(graph) || !options || (!options->memory_limit && !options->passes))
+    return VINCI_OK;
+  return diag_error(diag, VINCI_E_USAGE,
+                    "%s is for networks of layers; this graph has kernels alone",
+                    options->memory_limit ? "memory_limit" : "passes");
+}
+
+enum vinci_status net_api_text(const struct graph *graph, char **out, size_t *out_length,
+                               struct vinci_diag *diag) {
   FILE *file = open_memstream(out, out_length);
   if (file)
     graph_text_write(graph, file);
@@ -213,7 +228,7 @@ enum vinci_status vinci_net_import(const char *name, const void *bytes, size_t l
   *out_length = 0;
   enum vinci_status status = load(name, bytes, length, model, &graph, diag);
   if (status == VINCI_OK)
-    status = give_text(&graph, out, out_length, diag);
+    status = net_api_text(&graph, out, out_length, diag);
   graph_free(&graph);
   return status;
 }
@@ -229,7 +244,7 @@ enum vinci_status vinci_net_profile(const vinci_soc *soc, const char *path, cons
   *out_length = 0;
   enum vinci_status status = profile_graph(path, soc, &options, &graph, &counts, diag);
   if (status == VINCI_OK)
-    status = give_text(&graph, out, out_length, diag);
+    status = net_api_text(&graph, out, out_length, diag);
   graph_free(&graph);
   return status;
 }
@@ -246,15 +261,13 @@ enum vinci_status vinci_net_run(const vinci_soc *soc, const char *name, const ch
   struct graph graph = {0};
   *result = (struct vinci_net_result){0};
   estimates_start(&estimates, soc);
-  enum vinci_status status = choose(options, &own, diag);
+  enum vinci_status status = net_api_choose(options, &own, diag);
   own.estimates = &estimates;
   if (status == VINCI_OK)
-    status = read_graph(name, text, length, options, &graph, diag);
+    status = net_api_read(name, text, length, options, &graph, diag);
   bool layers = status == VINCI_OK && graph_has_layers(&graph);
-  if (status == VINCI_OK && !layers && options && (options->memory_limit || options->passes))
-    status = diag_error(diag, VINCI_E_USAGE,
-                        "%s is for networks of layers; this graph has kernels alone",
-                        options->memory_limit ? "memory_limit" : "passes");
+  if (status == VINCI_OK)
+    status = net_api_check(options, &graph, diag);
   if (layers)
     status = compile(soc, options, &graph, &estimates, &compiled, diag);
   struct graph *kernels = layers ? &compiled.graph : &graph;

@@ -11,6 +11,16 @@
 #include "traces/graph/passes/estimate.h"
 #include "traces/graph/passes/history.h"
 
+/* Kernels, from the first to the last, that pass split runs in some parts. */
+struct split_choice {
+  const char *first, *last;
+  uint64_t parts; /* 1: they stay whole */
+};
+struct split_choices {
+  const struct split_choice *items;
+  size_t count;
+};
+
 enum pass_id {
 #define PASS(id, name, function, text) PASS_##id,
 #include "traces/graph/passes/passes.def"
@@ -32,7 +42,8 @@ struct compile_options {
   bool report;     /* fills the estimates of pass_report; takes more time */
   /* Of the chip, for net_run() and other compilations; NULL: none outlive the compilation. */
   struct estimates *estimates;
-  bool record; /* fills compiled.history */
+  bool record;                        /* fills compiled.history */
+  const struct split_choices *splits; /* that pass split makes, and no others; NULL: by estimate */
 };
 
 struct pass_report {

@@ -50,6 +50,13 @@ static const char *key_of(const struct graph_node *node) {
   return NULL;
 }
 
+const char *rows_axis(const struct graph_node *node) {
+  const char *key = key_of(node);
+  if (!key)
+    return "outermost extent";
+  return strcmp(key, "n") == 0 ? "images" : strcmp(key, "m") == 0 ? "rows of a product" : "batch";
+}
+
 static bool cube_rows(const struct graph_node *node, const char *key, struct rows *out) {
   int64_t count = graph_arg_int(node, key, 1);
   set_split(node, out);

@@ -17,6 +17,8 @@ struct rows {
 
 /* False when a node's result has no such rows. */
 bool rows_of(const struct graph_node *node, struct rows *out);
+/* What the rows of a node are: "images", "rows of a product" ... */
+const char *rows_axis(const struct graph_node *node);
 /* Whether element i of the result depends on elements i of the inputs alone, of inputs that are
  * repeated on what is repeated there: what the row of the operator says (elementwise.h). Each tile
  * is read before the same tile is written, so that the result may lie where an input lies. */

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * vinci: several devices. Which gradients of a data parallel step are summed together? The backward
+ * pass makes gradients one after another; sums over all devices run beside it, one at a time.
+ *
+ *     struct vinci_buckets_options options = {
+ *         .struct_size = sizeof options, .system = "atlas_a2_910b4", .ranks = 8};
+ *     vinci_buckets *buckets = NULL;
+ *     if (vinci_buckets_open("step.csv", text, length, &options, &buckets, &diag) == VINCI_OK) {
+ *       const struct vinci_buckets_result *result = vinci_buckets_result(buckets);
+ *       printf("%zu sums\n", result->plans[result->best].count);
+ *     }
+ *     vinci_buckets_free(buckets);
+ */
+#ifndef VINCI_GROUP_H
+#define VINCI_GROUP_H
+
+#include "vinci.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* X(id, name, text): which gradients are summed together. */
+#define VINCI_BUCKET_PLAN_LIST(X)                                                                  \
+  X(END, "end", "one sum of all gradients, behind the last")                                       \
+  X(EACH, "each", "a sum for each gradient")                                                       \
+  X(FIXED, "fixed", "a sum once the gradients have the bytes of a bucket")                         \
+  X(TUNED, "tuned", "the best by a few simulated sums, with straight lines between them")          \
+  X(OPTIMUM, "optimum",                                                                            \
+    "the best of all, by the simulated sum of each size; of these the fewest sums")
+
+enum vinci_bucket_plan_id {
+#define X(id, name, text) VINCI_BUCKETS_##id,
+  VINCI_BUCKET_PLAN_LIST(X)
+#undef X
+      VINCI_BUCKET_PLANS
+};
+
+/* Gradients that are summed together. Times count from the start of the step. */
+struct vinci_bucket {
+  size_t first, count; /* gradients, in the order in which the backward pass makes them */
+  uint64_t bytes;
+  uint64_t ready_ps, start_ps, end_ps; /* the last gradient is there; the sum begins and ends */
+};
+
+struct vinci_bucket_plan {
+  bool there; /* false: not asked for, as OPTIMUM of many sizes */
+  size_t count;
+  const struct vinci_bucket *buckets;
+  uint64_t end_ps;       /* of the step, by the queue of sums */
+  uint64_t simulated_ps; /* of the step, by a run of the job (vinci_buckets_job()) */
+  uint64_t exposed_ps;   /* of that, behind the end of the work */
+  uint64_t moved_bytes;  /* that all devices sent in that run */
+};
+
+struct vinci_buckets_result {
+  unsigned ranks;
+  size_t gradients;
+  const char *const *names; /* of gradients */
+  uint64_t gradient_bytes, work_ps;
+  uint64_t closed_bytes; /* what sums of all gradients move at least: 2 (ranks - 1) x bytes */
+  struct vinci_bucket_plan plans[VINCI_BUCKET_PLANS];
+  enum vinci_bucket_plan_id best; /* shortest by the run; of equals that with fewest sums */
+  size_t sizes, simulated; /* different sizes of neighbours that could be summed; simulated sums */
+  uint64_t enumerated_ps;  /* the best of all groupings, one by one, of up to 14; 0: more */
+};
+
+struct vinci_buckets_options {
+  size_t struct_size;      /* sizeof(struct vinci_buckets_options) */
+  const char *system;      /* as `vinci group show` lists them */
+  const char *data;        /* the folder of hardware descriptions; NULL: the usual */
+  const char *const *sets; /* "hccs.copy=25GB/s" */
+  size_t set_count;
+  unsigned ranks;       /* devices, from the first on; at least 2 */
+  uint64_t fixed_bytes; /* of FIXED; 0: 25 MiB */
+  /* OPTIMUM also of more than a million sums x ranks. */
+  bool exact;
+  bool (*progress)(void *context, size_t done, size_t all); /* false: VINCI_E_LIMIT; may be NULL */
+  void *progress_context;
+};
+
+typedef struct vinci_buckets vinci_buckets;
+
+/*
+ * Reads a step, a CSV table with the columns name, backward_us and gradient_bytes (GROUP.md), and
+ * searches buckets. `name` is for messages. The caller frees *out; NULL after errors. Errors:
+ * VINCI_E_INPUT with line and column; VINCI_E_USAGE for an unknown system, and ranks that it lacks.
+ */
+VINCI_API VINCI_MUST_CHECK enum vinci_status
+vinci_buckets_open(const char *name, const char *text, size_t length,
+                   const struct vinci_buckets_options *options, vinci_buckets **out,
+                   struct vinci_diag *diag);
+/* What was found; lives as long as the buckets. */
+VINCI_API const struct vinci_buckets_result *vinci_buckets_result(const vinci_buckets *buckets);
+/* The step with the buckets of a plan, as text for `vinci group run`; NULL: the plan is not there.
+ */
+VINCI_API const char *vinci_buckets_job(const vinci_buckets *buckets,
+                                        enum vinci_bucket_plan_id plan);
+VINCI_API void vinci_buckets_free(vinci_buckets *buckets);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
