@@ -246,11 +246,14 @@ static void lay_out(struct permute *permute) {
   }
 }
 
-/* Whether rows are whole blocks that follow each other, as chips that copy no bytes read them. */
-static bool reads_blocks(const struct vinci_soc *soc, const struct ppass *pass) {
-  uint64_t bytes = vtile_bytes(pass->in.dtype);
-  return !select_has(soc, OP_COPY_GM_TO_UBUF_ALIGN_B8) &&
-         pass->in.row_stride * bytes == BLOCK_BYTES && pass->tile.space.cols * bytes <= BLOCK_BYTES;
+/* Also the part of a row that nobody wants is read: runs of less than a block cost more. */
+bool permute_reads_blocks(const struct ppass *pass) {
+  uint64_t bytes = vtile_bytes(pass->in.dtype), block = BLOCK_BYTES / bytes;
+  bool aligned = pass->in.base % block == 0;
+  for (unsigned i = 0; i < pass->tile.space.outers; i++)
+    aligned = aligned && pass->in.outer_stride[i] % block == 0;
+  return pass->transposes && !pass->fills && aligned && pass->in.row_stride == block &&
+         pass->tile.space.cols <= block;
 }
 
 /* Whole rows of the source where they follow each other, else as many as are worth a copy each:
@@ -260,7 +263,7 @@ static void split_transposed(const struct vinci_soc *soc, const struct permute *
   struct vtile *tile = &pass->tile;
   uint64_t bytes = vtile_bytes(permute->type);
   uint64_t budget = vtile_ub_bytes(soc) / permute->buffers / 2 / bytes;
-  bool packed = pass->in.row_stride == tile->space.cols || reads_blocks(soc, pass);
+  bool packed = pass->in.row_stride == tile->space.cols || permute_reads_blocks(pass);
   /* With longer rows of the result, rows of both sides are whole lines of L2. */
   uint64_t unit = strided > ROWS_STRIDED ? L2_GRANULE_BYTES / bytes : PERMUTE_SIDE;
   uint64_t cols_max = strided > ROWS_STRIDED ? budget / strided / unit * unit : COLS_MAX;
@@ -458,7 +461,7 @@ bool permute_cost(struct lower_job *job) {
                               .out_cut = vtile_cut_bursts(&view, &out),
                               .code = permute->code,
                               .goes_on = i > 0};
-    if (!pass->fills)
+    if (!pass->fills && !permute_reads_blocks(pass))
       work.in_cut = groups * vtile_cut_loads(job->soc, &pass->tile, &pass->in);
     if (pass->transposes) {
       uint64_t element = vtile_bytes(permute->type);
@@ -467,7 +470,7 @@ bool permute_cost(struct lower_job *job) {
       work.vector_cycles =
           squares *
           (element == sizeof(uint32_t) ? select_square_cycles(job->soc, permute->code) : 2);
-      if (reads_blocks(job->soc, pass))
+      if (permute_reads_blocks(pass))
         work.in_bytes = groups * pass->tile.rows * BLOCK_BYTES;
       else if (pass->in.row_stride != pass->tile.cols)
         work.in_beyond = beyond(groups * pass->tile.rows, pass->tile.cols * element);

@@ -103,6 +103,8 @@ void permute_take_tiling(const struct lower_job *job, struct permute *permute);
 /* The result of a pass as tiles store it: rows of the result are the columns of what is transposed.
  */
 void permute_result(const struct ppass *pass, struct vtile *view, struct vtile_operand *out);
+/* Whether rows lie in blocks of 32 bytes that follow each other, of which all bytes are read. */
+bool permute_reads_blocks(const struct ppass *pass);
 /* Rows (permute_rows.c). */
 void permute_emit(const struct lower_job *job, struct emit *emit);
 

@@ -96,13 +96,18 @@ static void put_load(struct emit *e, const struct ppass *pass) {
   if (!pass->chunks) {
     struct vtile view = *tile;
     take_groups(&view, pass);
+    if (permute_reads_blocks(pass)) {
+      view.space.cols = view.cols = pass->in.row_stride;
+      view.n_cols = EXPR(view.cols);
+    }
     vtile_load(e, &view, &pass->in);
     return;
   }
   uint64_t half = round_up(tile->rows, PERMUTE_SIDE) / 2, turns = half / PERMUTE_CHUNK;
   uint64_t row = pass->in_pitch * vtile_bytes(pass->in.dtype);
-  bool packed = pass->in.row_stride == tile->space.cols && tile->cols == tile->space.cols &&
-                pass->in_pitch == tile->cols;
+  bool packed = permute_reads_blocks(pass) ||
+                (pass->in.row_stride == tile->space.cols && tile->cols == tile->space.cols &&
+                 pass->in_pitch == tile->cols);
   if (packed) {
     put_packed(e, pass, turns, PERMUTE_CHUNK * row);
     return;
