@@ -245,10 +245,6 @@ static void chips_may_lack_what_is_needed(void **state) {
   assert_non_null(soc);
   an_error_on_says(soc, "flash_attention_grad", "seq_q=8",
                    "flash_attention_grad: not for dav-c100: no signals between its cores");
-  an_error_on_says(soc, "rms_norm_grad", "shape=8",
-                   "rms_norm_grad: not for dav-c100: no signals between its cores");
-  an_error_on_says(soc, "layer_norm_grad", "shape=8",
-                   "layer_norm_grad: not for dav-c100: no signals between its cores");
   static const char *const refused[][2] = {
       {"head_dim=24",
        "on dav-c100 head_dim and v_dim are multiples of 16: copies are of whole blocks"},

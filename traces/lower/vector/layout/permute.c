@@ -431,6 +431,11 @@ static bool can_move(struct lower_job *job, const struct permute *permute,
   return pass->places || vtile_stores(job, &view, &out);
 }
 
+/* Copies of a tile: rows in turns of 8 have their own, unless they follow each other. */
+static uint64_t loads_of(const struct ppass *pass) {
+  return pass->chunks && !permute_loads_packed(pass) ? ceil_div(pass->tile.rows, PERMUTE_CHUNK) : 1;
+}
+
 bool permute_cost(struct lower_job *job) {
   struct permute *permute = job->data;
   struct lower_cost sum = {0};
@@ -456,7 +461,7 @@ bool permute_cost(struct lower_job *job) {
     uint64_t bytes = groups * pass->tile.rows * pass->tile.cols * vtile_bytes(permute->type);
     struct vtile_work work = {.in_bytes = pass->fills ? 0 : bytes,
                               .out_bytes = bytes / width * out_width,
-                              .in_copies = !pass->fills,
+                              .in_copies = pass->fills ? 0 : loads_of(pass),
                               .out_copies = 1,
                               .out_cut = vtile_cut_bursts(&view, &out),
                               .code = permute->code,
@@ -467,9 +472,9 @@ bool permute_cost(struct lower_job *job) {
       uint64_t element = vtile_bytes(permute->type);
       uint64_t squares = groups * ceil_div(pass->tile.rows, PERMUTE_SIDE) *
                          ceil_div(pass->tile.cols, PERMUTE_CHUNK);
-      work.vector_cycles =
-          squares *
-          (element == sizeof(uint32_t) ? select_square_cycles(job->soc, permute->code) : 2);
+      bool words = element == sizeof(uint32_t);
+      work.vector_cycles = squares * (words ? select_square_cycles(job->soc, permute->code) : 2);
+      work.instructions = words ? select_square_instructions(job->soc, squares) : 0;
       if (permute_reads_blocks(pass))
         work.in_bytes = groups * pass->tile.rows * BLOCK_BYTES;
       else if (pass->in.row_stride != pass->tile.cols)

@@ -105,6 +105,8 @@ void permute_take_tiling(const struct lower_job *job, struct permute *permute);
 void permute_result(const struct ppass *pass, struct vtile *view, struct vtile_operand *out);
 /* Whether rows lie in blocks of 32 bytes that follow each other, of which all bytes are read. */
 bool permute_reads_blocks(const struct ppass *pass);
+/* Whether rows follow each other in the source and in UB (permute_rows.c). */
+bool permute_loads_packed(const struct ppass *pass);
 /* Rows (permute_rows.c). */
 void permute_emit(const struct lower_job *job, struct emit *emit);
 

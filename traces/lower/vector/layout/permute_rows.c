@@ -83,6 +83,13 @@ static void put_packed(struct emit *e, const struct ppass *pass, uint64_t turns,
   emit_end(e);
 }
 
+bool permute_loads_packed(const struct ppass *pass) {
+  const struct vtile *tile = &pass->tile;
+  return permute_reads_blocks(pass) ||
+         (pass->in.row_stride == tile->space.cols && tile->cols == tile->space.cols &&
+          pass->in_pitch == tile->cols);
+}
+
 /*
  * 32-bit elements leave the transposition as blocks of 8 rows. For the rows of the result to be
  * in order, 8 rows of the first half of the tile alternate in UB with 8 of the second half.
@@ -105,10 +112,7 @@ static void put_load(struct emit *e, const struct ppass *pass) {
   }
   uint64_t half = round_up(tile->rows, PERMUTE_SIDE) / 2, turns = half / PERMUTE_CHUNK;
   uint64_t row = pass->in_pitch * vtile_bytes(pass->in.dtype);
-  bool packed = permute_reads_blocks(pass) ||
-                (pass->in.row_stride == tile->space.cols && tile->cols == tile->space.cols &&
-                 pass->in_pitch == tile->cols);
-  if (packed) {
+  if (permute_loads_packed(pass)) {
     put_packed(e, pass, turns, PERMUTE_CHUNK * row);
     return;
   }
