@@ -68,6 +68,7 @@ unit_tests = \
 	tests/traces/test_lower_cube \
 	tests/traces/test_lower_expr \
 	tests/traces/test_estimate \
+	tests/traces/test_flow \
 	tests/traces/test_lower_chain \
 	tests/traces/test_lower_epilogue \
 	tests/traces/test_lower_chips \

@@ -17,7 +17,7 @@
 /* More cores than this are taken as this many groups. */
 enum { GROUPS_MAX = 64 };
 
-/* The first tile comes in; others follow into free buffers; all that is done behind the first. */
+/* The first tile comes in; others follow into free buffers; then all that is left. */
 enum { FIRST, AHEAD, REST, PHASES };
 
 /* Times are thousandths of a cycle, rates thousandths of a byte in a cycle. */
@@ -38,9 +38,9 @@ struct walk {
   struct phase phase[PHASES];
 };
 
-static void set_phase(struct phase *phase, uint64_t bytes, uint64_t cycles, uint64_t before) {
+static void set_phase(struct phase *phase, uint64_t bytes, uint64_t cycles) {
   phase->alone = cycles * MILLI;
-  phase->wanted = bytes * MILLI / (cycles > before ? cycles - before : 1);
+  phase->wanted = bytes * MILLI / max_u64(cycles, 1);
   phase->through = phase->first = phase->end = 0;
 }
 
@@ -50,16 +50,10 @@ static void enter(struct phase *phase) {
   phase->until[phase->end++] = phase->through + phase->alone;
 }
 
-/* What reads ahead is behind its first tile as well, and reads nothing else. */
-static uint64_t readers_in(const struct walk *walk, unsigned phase) {
-  uint64_t groups = groups_in(&walk->phase[phase]);
-  return phase == REST ? groups - min_u64(groups_in(&walk->phase[AHEAD]), groups) : groups;
-}
-
 static uint64_t wanted_by_all(const struct walk *walk) {
   uint64_t sum = 0;
   for (unsigned i = 0; i < PHASES; i++)
-    sum += readers_in(walk, i) * walk->phase[i].wanted;
+    sum += groups_in(&walk->phase[i]) * walk->phase[i].wanted;
   return sum;
 }
 
@@ -70,9 +64,9 @@ static uint64_t part_of(const struct walk *walk) {
     uint64_t content = 0, groups = 0;
     for (unsigned i = 0; i < PHASES; i++)
       if (walk->phase[i].wanted <= part)
-        content += readers_in(walk, i) * walk->phase[i].wanted;
+        content += groups_in(&walk->phase[i]) * walk->phase[i].wanted;
       else
-        groups += readers_in(walk, i);
+        groups += groups_in(&walk->phase[i]);
     if (groups == 0)
       break;
     part = (walk->most - min_u64(content, walk->most)) / groups;
@@ -90,7 +84,7 @@ static uint64_t storing_cycles(const struct walk *walk, uint64_t part) {
   uint64_t behind = FLOW_PIECE_BYTES * MILLI * walk->wide / part;
   uint64_t waits = flow->out_pieces * behind, own = min_u64(flow->moving_cycles, flow->out_cycles);
   uint64_t others = groups_in(&walk->phase[FIRST]) + groups_in(&walk->phase[AHEAD]);
-  uint64_t readers = max_u64(others + readers_in(walk, REST), 1);
+  uint64_t readers = max_u64(others + groups_in(&walk->phase[REST]), 1);
   return flow->out_cycles + (waits > own ? (waits - own) * others / readers : 0);
 }
 
@@ -144,19 +138,16 @@ static uint64_t start_of(const struct walk *walk, uint64_t group) {
 }
 
 static void change_phases(struct walk *walk) {
-  while (leave(&walk->phase[FIRST])) {
-    enter(&walk->phase[AHEAD]);
-    enter(&walk->phase[REST]);
-  }
-  for (unsigned i = AHEAD; i < PHASES; i++)
+  for (unsigned i = FIRST; i < PHASES; i++)
     while (leave(&walk->phase[i]))
-      ;
+      if (i + 1 < PHASES)
+        enter(&walk->phase[i + 1]);
 }
 
 static uint64_t walk_through(struct walk *walk) {
   struct phase *phase = walk->phase;
   uint64_t now = 0, started = 0, next_start = start_of(walk, 0);
-  while (phase[AHEAD].first < walk->groups || phase[REST].first < walk->groups) {
+  while (phase[REST].first < walk->groups) {
     set_speeds(walk);
     uint64_t step = next_start - now;
     for (unsigned i = 0; i < PHASES; i++)
@@ -175,14 +166,14 @@ uint64_t estimate_flow(const struct vinci_soc *soc, const struct estimate_flow *
   struct walk walk = {.soc = soc, .flow = flow};
   walk.wide = max_u64(ceil_div(flow->cores, GROUPS_MAX), 1);
   walk.groups = ceil_div(flow->cores, walk.wide);
-  walk.most = (uint64_t)((uint128)soc_hbm_stream_bytes_per_second(soc) * MILLI /
-                         (uint64_t)soc->core_hz);
+  walk.most =
+      (uint64_t)((uint128)soc_hbm_stream_bytes_per_second(soc) * MILLI / (uint64_t)soc->core_hz);
   uint64_t ahead_bytes = min_u64(flow->ahead_bytes, flow->rest_bytes), wanted = 0;
   uint64_t ahead_cycles = flow->ahead_bytes ? flow->in_cycles : 0;
-  set_phase(&walk.phase[FIRST], flow->in_bytes * walk.wide, flow->in_cycles, 0);
-  set_phase(&walk.phase[AHEAD], ahead_bytes * walk.wide, ahead_cycles, 0);
-  set_phase(&walk.phase[REST], (flow->rest_bytes - ahead_bytes) * walk.wide, flow->rest_cycles,
-            ahead_cycles);
+  set_phase(&walk.phase[FIRST], flow->in_bytes * walk.wide, flow->in_cycles);
+  set_phase(&walk.phase[AHEAD], ahead_bytes * walk.wide, ahead_cycles);
+  set_phase(&walk.phase[REST], (flow->rest_bytes - ahead_bytes) * walk.wide,
+            flow->rest_cycles - min_u64(ahead_cycles, flow->rest_cycles));
   for (unsigned i = 0; i < PHASES; i++)
     wanted = max_u64(wanted, walk.phase[i].wanted);
   if (walk.groups * wanted <= walk.most)

@@ -362,7 +362,7 @@ bool permute_candidate(struct lower_job *job, size_t index) {
     return false;
   permute->buffers = index % 2 == 0 && !lines ? 2 : 1;
   for (unsigned i = 0; i < permute->passes; i++) {
-    uint64_t strided = i == 0 ? ROWS_STRIDED << index / 2 : ROWS_STRIDED;
+    uint64_t strided = i == 0 ? (uint64_t)ROWS_STRIDED << index / 2 : ROWS_STRIDED;
     split(job->soc, job->cores, permute, strided, &permute->pass[i]);
     blocks = max_u64(blocks, permute->pass[i].tile.blocks);
   }
