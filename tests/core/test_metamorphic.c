@@ -203,7 +203,7 @@ static const struct known {
      "its estimate counts hits of L2; on 310P3 each copy waits for device memory"},
     {"buffers", "matmul", RETILED, 180, "not explained"},
     {"buffers", "max_pool", RETILED, 30, "not explained"},
-    {"buffers", "reduce_min", RETILED, 80, "not explained"},
+    {"buffers", "reduce_min", RETILED, 90, "not explained"},
     {"buffers", "rms_norm", RETILED, 30, "not explained"},
     {"buffers", "softmax", RETILED, 40, "not explained"},
     {"buffers", "transdata", RETILED, 90, "not explained"},

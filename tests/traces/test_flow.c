@@ -30,7 +30,7 @@ static int unload(void **state) {
   return 0;
 }
 
-/* What device memory takes for so many bytes. */
+/* What device memory takes for N bytes. */
 static uint64_t memory_cycles(uint64_t bytes) {
   return (uint64_t)((uint128)bytes * (uint64_t)soc->core_hz / soc_hbm_stream_bytes_per_second(soc));
 }
