@@ -44,8 +44,8 @@ static const char *operand_name(const struct machine_step *step, const struct in
 }
 
 static inline bool is_inside(const struct inst_access *access, uint64_t start, uint64_t bytes) {
-  return access->address >= (int64_t)start &&
-         access->address + (int64_t)access->bytes <= (int64_t)(start + bytes);
+  return access->address >= (int64_t)start && access->bytes <= bytes &&
+         (uint64_t)access->address - start <= bytes - access->bytes;
 }
 
 /* Reports what of a range lies outside of [start, start + bytes), `what` says of what; false
@@ -55,7 +55,8 @@ static bool check_inside(struct check_run *run, const struct machine_step *step,
                          const char *what, const char *name) {
   if (is_inside(access, start, bytes))
     return true;
-  int64_t first = access->address, end = first + (int64_t)access->bytes;
+  int64_t first = access->address, room = INT64_MAX - (first > 0 ? first : 0);
+  int64_t end = first + (access->bytes > (uint64_t)room ? room : (int64_t)access->bytes);
   int64_t low = (int64_t)start, high = low + (int64_t)bytes;
   if (!check_wants(run, VINCI_CHECK_MEMCHECK))
     return false;

@@ -66,6 +66,18 @@ static void test_read_outside(void **state) {
   assert_true(finds(CHECK_HEAD(1) BARRIER(V) "read,n,0,ubx+6\n", MEM, FINDING_MISALIGNED, 9));
 }
 
+/* Addresses whose end no number of 64 bits holds are outside, not before the start. */
+static void test_read_at_the_end_of_numbers(void **state) {
+  (void)state;
+  static const char *const from[] = {"9223372036854775804", "9223372036854775800",
+                                     "x+9223372036854771708"};
+  for (size_t i = 0; i < sizeof from / sizeof *from; i++) {
+    char text[512];
+    (void)snprintf(text, sizeof text, "%sread,n,0,%s\n%s", CHECK_HEAD(1), from[i], BARRIER(V));
+    assert_true(finds(text, MEM, FINDING_ILLEGAL_READ, 8));
+  }
+}
+
 /* Of a tensor that the row names. */
 static void test_read_of_device_memory(void **state) {
   (void)state;
@@ -181,9 +193,13 @@ static void test_operators_without_a_flag(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_read_of_what_is_on_its_way), cmocka_unit_test(test_write_after_a_read),
-      cmocka_unit_test(test_read_of_what_nobody_wrote),  cmocka_unit_test(test_read_outside),
-      cmocka_unit_test(test_read_of_device_memory),      cmocka_unit_test(test_lanes_taken),
+      cmocka_unit_test(test_read_of_what_is_on_its_way),
+      cmocka_unit_test(test_write_after_a_read),
+      cmocka_unit_test(test_read_of_what_nobody_wrote),
+      cmocka_unit_test(test_read_outside),
+      cmocka_unit_test(test_read_of_device_memory),
+      cmocka_unit_test(test_read_at_the_end_of_numbers),
+      cmocka_unit_test(test_lanes_taken),
       cmocka_unit_test(test_operators_without_a_flag),
   };
   return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);

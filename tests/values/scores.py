@@ -15,13 +15,15 @@ import tempfile
 import numpy as np
 
 # batch, heads, queries, keys, depth; K by rows; the number is with: nothing, scores, queries, keys; what is added to the
-# scores: nothing, a triangle, a triangle of the values of a constant, or such a constant with a hole.
+# scores: nothing, a triangle, a triangle of the values of a constant, such a constant with a hole, or
+# a triangle that was bytes in between.
 CASES = [((1, 4, 197, 197, 64), True, None, None), ((1, 2, 197, 197, 272), True, None, None),
          ((1, 3, 37, 21, 16), False, "scores", None), ((2, 2, 33, 50, 32), True, "queries", None),
          ((2, 3, 17, 49, 16), True, "keys", None), ((1, 4, 64, 64, 32), True, "scores", None),
          ((1, 12, 5, 1, 16), False, None, None), ((2, 4, 67, 67, 64), True, None, "triangle"),
          ((1, 4, 197, 213, 64), False, "scores", "triangle"), ((1, 400, 8, 8, 64), False, "scores", "constant"),
-         ((1, 400, 8, 8, 64), False, "scores", "hole")]
+         ((1, 400, 8, 8, 64), False, "scores", "hole"),
+         ((1, 4, 64, 64, 64), True, None, "narrow")]
 HIDDEN = -65504
 HOLE = (1, 0)
 
@@ -31,7 +33,7 @@ def added(shape, mask):
     values = np.triu(np.full((s, t), HIDDEN, np.float64), t - s + 1)
     if mask == "hole":
         values[HOLE] = HIDDEN
-    return values if mask else np.zeros((s, t))
+    return values if mask and mask != "narrow" else np.zeros((s, t))
 
 
 def graph(shape, by_rows, scaled, mask, factor):
@@ -57,7 +59,14 @@ def graph(shape, by_rows, scaled, mask, factor):
     a = layer("MatMul", [q, k], "scores", (b, n, s, t))
     a = layer("Mul", [a, "f"], "sf", (b, n, s, t)) if scaled == "scores" else a
     a = layer("Add", [a, "zero"], "sz", (b, n, s, t)) if scaled == "scores" and not mask else a
-    if mask == "triangle":
+    if mask == "narrow":  # bytes hold no large negative number: nothing is hidden
+        lines.append("tensor,name=low,dtype=fp16,shape=1,io=weight,values=-2048")
+        full = layer("Expand", ["low"], "full", (s, t), "shape=%dx%d" % (s, t))
+        upper = layer("Trilu", [full], "upper", (s, t), "upper=1 k=1")
+        lines.append("tensor,name=bytes,dtype=uint8,shape=%dx%d" % (s, t))
+        layers.append("layer,name=bytes_layer,op=Cast,in=%s,out=bytes" % upper)
+        a = layer("Add", [layer("Cast", ["bytes"], "mask", (s, t)), a], "sm", (b, n, s, t))
+    elif mask == "triangle":
         lines.append("tensor,name=low,dtype=fp16,shape=1,io=weight,values=%d" % HIDDEN)
         full = layer("Expand", ["low"], "full", (s, t), "shape=%dx%d" % (s, t))
         a = layer("Add", [layer("Trilu", [full], "mask", (s, t), "upper=1 k=%d" % (t - s + 1)), a], "sm", (b, n, s, t))
@@ -104,7 +113,7 @@ def main():
             plan = subprocess.run([args.vinci, "net", "compile", path, "-s", args.soc, "-q", "-o", os.path.join(folder, "k.csv")],
                                   capture_output=True, text=True)
             kernels = open(os.path.join(folder, "k.csv")).read() if plan.returncode == 0 else plan.stderr
-            if d == 64 and mask != "hole" and "op=flash_attention" not in kernels:
+            if d == 64 and mask not in ("hole", "narrow") and "op=flash_attention" not in kernels:
                 wrong.append("%s: no kernel of attention" % (shape,))
             if ("causal=1" in kernels) != (mask in ("triangle", "constant")):
                 wrong.append("%s %s: hides keys behind those of queries, or does not" % (shape, mask))

@@ -186,7 +186,7 @@ static enum vinci_status check_source(struct trace_reader *reader, int64_t from,
                                       !(object & TRACE_OBJECT_BUFFER));
   bool one = tensor != 0 && tensor != UINT32_MAX;
   if (about_tensor && !one) {
-    trace_fail(reader, 3, 0, "the row has to name the tensor that is read, in a sum");
+    trace_fail(reader, 3, 0, "the row has to name the tensor that is read");
     diag_hint(reader->diag, "write it like \"read,n,64,indices+i*4\"");
     return VINCI_E_INPUT;
   }

@@ -74,13 +74,20 @@ static uint32_t hidden_keys(const struct rewrite *rewrite, uint32_t summand) {
                                                                                 : GRAPH_NONE;
 }
 
+/* Types that hold 0 and what hides keys: others turn a large negative number into another. */
+static bool keeps_hidden(const struct rewrite *rewrite, uint32_t tensor) {
+  enum dtype type = rewrite_tensor(rewrite, tensor)->dtype;
+  return type == DTYPE_FP16 || type == DTYPE_BF16 || type == DTYPE_FP32;
+}
+
 /* The tensor whose elements are all of a summand, in their order: without reshapes and casts. */
 static uint32_t same_elements(const struct rewrite *rewrite, uint32_t tensor) {
   static const char *const views[] = {"Reshape", "Identity", "Cast", "Expand"};
   uint64_t elements = graph_elements(rewrite_tensor(rewrite, tensor));
   for (size_t i = 0; i < sizeof views / sizeof *views; i++) {
     const struct graph_node *view = rewrite_writer(rewrite, tensor, views[i]);
-    if (view && graph_elements(rewrite_tensor(rewrite, view->inputs[0])) == elements)
+    if (view && keeps_hidden(rewrite, view->inputs[0]) &&
+        graph_elements(rewrite_tensor(rewrite, view->inputs[0])) == elements)
       return same_elements(rewrite, view->inputs[0]);
   }
   return tensor;
