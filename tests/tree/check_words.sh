@@ -16,7 +16,7 @@ sources=$(find $folders -path scripts/build-aux -prune -o \( -name '*.[ch]' -o -
 # This file holds the phrases.
 read_sources=$(printf '%s\n' $sources | grep -v '^tests/tree/check_words')
 
-plan 6
+plan 8
 
 phrases='\bso (many|much)\b|of which nothing|on and on|there are only (1|%)|is no number|nobody will refer'
 phrases="$phrases|to the next .* there is no way|where an earlier one was|\\btrains? of|\\bwagons?\\b"
@@ -28,6 +28,20 @@ report "no sentence ends with 'it' or 'one'" "$({
   # Code ends in *one and the like: comments and texts alone.
   grep -nE "(^|[^*&])\\b(it|one)(\\.( |\$|\"|\\\\n)|\\.? \\*/)" $read_sources
 } | grep -v 'CONTRIBUTING.md.*No sentence')"
+
+# What a careless edit leaves behind: half a sentence at the head of a file, the bell or form feed of a
+# mistaken \a or \f. Examples and tables at the end of a head are indented.
+report "the opening comment of a file ends with a sentence" "$(awk '
+  function judge() {
+    if (last !~ /^ ?\*?   / && last !~ /[.):"]( \*\/)?$/)
+      print place ": " last
+  }
+  FNR == 1 { state = 0; last = "" }
+  state == 0 && /^\/\*/ && !/SPDX/ { state = 1 }
+  state == 1 && /\*\// { if ($0 !~ /^ *\*\/$/) last = $0; place = FILENAME ":" FNR; judge(); state = 2 }
+  state == 0 && !/^\/\*/ { state = 2 }
+  state == 1 { last = $0 }' $(printf '%s\n' $read_sources | grep -E '\.([ch]|cc|def)$'))"
+report "no control characters" "$(LC_ALL=C grep -nP '[\x00-\x08\x0b-\x1f\x7f]' $sources $pages)"
 
 report "pages have a readable length" "$(for limit in README.md:250 ARCHITECTURE.md:300; do
   lines=$(awk 'END { print NR }' "${limit%:*}")
