@@ -11,6 +11,7 @@
 #include "cli/debug/input.h"
 #include "core/base/diag.h"
 #include "core/study/workload.h"
+#include "scripts/host/soc_host.h"
 #include "traces/graph/onnx/onnx.h"
 #include "traces/report/report.h"
 
@@ -61,12 +62,26 @@ const char *cli_verb_nearest(const char *name) {
   return diag_nearest(name, VERB_COUNT + 1, verb_name, NULL);
 }
 
+/* Details name examples where the sources have them; an installed program names the installed ones.
+ */
+static void print_details(const char *details, FILE *out) {
+  static const char examples[] = "traces/examples/";
+  const char *installed = soc_host_installed_dir(), *at;
+  while (installed && (at = strstr(details, examples)) != NULL) {
+    fprintf(out, "%.*s%s/examples/", (int)(at - details), details, installed);
+    details = at + sizeof examples - 1;
+  }
+  fputs(details, out);
+}
+
 void cli_print_help(const struct cli_verb *verb, FILE *out) {
   fprintf(out, "usage: vinci %s%s%s [OPTION]...\n\n%s.\n\nOptions:\n", verb->name,
           *verb->arguments ? " " : "", verb->arguments, verb->summary);
   options_print(&verb->options, out);
-  if (verb->details)
-    fprintf(out, "\n%s", verb->details);
+  if (verb->details) {
+    fputc('\n', out);
+    print_details(verb->details, out);
+  }
 }
 
 /* Whether standard output is a pipe that nobody reads any more, as of `vinci isa list | head -1`.

@@ -291,7 +291,7 @@ const struct cli_verb cli_group_buckets = {
     .summary = "Find which gradients of a data parallel step are summed together",
     .details =
         "STEP.csv has a row for each layer in the order of the backward pass, behind the row\n"
-        "name,backward_us,gradient_bytes; traces/GROUP.md says more. '-' is standard input. Plans\n"
+        "name,backward_us,gradient_bytes; GROUP.md says more. '-' is standard input. Plans\n"
         "are\n" VINCI_BUCKET_PLAN_LIST(
             X) "Each sum is simulated on the system, and each plan is run as a job. 'By queue' is "
                "the\nstep without that run: sums alone, one at a time.\n\n"

@@ -141,7 +141,7 @@ const struct cli_verb cli_group_convert = {
     .arguments = "JOB|TRACES",
     .summary = "Turn Chakra execution traces into a job, or a job into these",
     .details =
-        "JOB ends in .csv (traces/GROUP.md). TRACES is what stands before the number of the rank:\n"
+        "JOB ends in .csv (GROUP.md). TRACES is what stands before the number of the rank:\n"
         "NAME of NAME.0.et, NAME.1.et and so on (MLCommons Chakra, schema 0.0.4). What a job "
         "cannot\n"
         "hold is left out and counted on standard error.\n\n"

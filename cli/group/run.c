@@ -27,7 +27,7 @@ struct run_settings {
 static const struct option_row run_options[] = {
     GROUP_SYSTEM_ROWS(struct run_settings, system),
     OPTION_LIST_ROW("fault", 0, struct run_settings, faults, "FAULT",
-                    "devices or a link are slow or down, as in a row fault of traces/GROUP.md: "
+                    "devices or a link are slow or down, as in a row fault of GROUP.md: "
                     "devices=3,from_us=100,to_us=200,speed=0.5; may be repeated"),
     OPTION_TEXT_ROW("memory", 0, struct run_settings, memory, "MODEL",
                     "cycle or flat (default): how operators and networks of the job are simulated"),
@@ -305,7 +305,7 @@ const struct cli_verb cli_group_run = {
     .arguments = "JOB",
     .summary = "Simulate a job: work, collectives and events of many devices",
     .details =
-        "JOB is a file as traces/GROUP.md describes; '-' is standard input. The system is that of\n"
+        "JOB is a file as GROUP.md describes; '-' is standard input. The system is that of\n"
         "--system, or the one that the job names. Computing, exposed (in collectives and not at\n"
         "work) and idle add up to the time of the job.\n\n"
         "Examples:\n"

@@ -313,7 +313,7 @@ const struct cli_verb cli_group_train = {
     .arguments = "[JOB]",
     .summary = "Simulate a long training whose devices fail, with its checkpoints",
     .details =
-        "A step takes what JOB takes (traces/GROUP.md), or --step. Failures come at random, with\n"
+        "A step takes what JOB takes (GROUP.md), or --step. Failures come at random, with\n"
         "exponential times between them; a failure stops all units, which restart from the last\n"
         "checkpoint. The time of a training is the sum of\n" GROUP_TRAINING_PART_LIST(
             X) "\nTimes are means of all runs, with the 95 % interval of the mean.\n\n"

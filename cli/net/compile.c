@@ -176,7 +176,7 @@ const struct cli_verb cli_net_compile = {
     .arguments = "NETWORK",
     .summary = "Turn layers into kernels and say what each pass changed",
     .details =
-        "NETWORK is a file as traces/GRAPH.md describes; its layers become kernels. The table has\n"
+        "NETWORK is a file as GRAPH.md describes; its layers become kernels. The table has\n"
         "launches, bytes moved and copied, peak memory and time by the estimates of the chosen "
         "tilings,\n"
         "after each pass.\n"

@@ -288,7 +288,7 @@ const struct cli_verb cli_net_explain = {
     .arguments = "NETWORK",
     .summary = "Say which layer became which kernels, and why",
     .details =
-        "NETWORK is a graph as traces/GRAPH.md describes, or an ONNX model; nothing is simulated.\n"
+        "NETWORK is a graph as GRAPH.md describes, or an ONNX model; nothing is simulated.\n"
         "Below each layer stand the passes that changed it or refused to, with their estimates,\n"
         "and its kernels: arguments, estimate and bound, tiling, blocks, bytes, the layouts and\n"
         "types of tensors. Kernels of no layer stand at the end. --node=NAME tells of one layer "

@@ -53,7 +53,7 @@ const struct cli_verb cli_net_import = {
         "MODEL is an ONNX file of operator set 7 to 20, '-' is standard input. All shapes are\n"
         "computed, and all that is known before a run is folded away. Dimensions that the\n"
         "model leaves open are given with --shape or --dim; conditions of If operators that\n"
-        "depend on an input with --fix. The graph is as traces/GRAPH.md describes; values\n"
+        "depend on an input with --fix. The graph is as GRAPH.md describes; values\n"
         "of weights are not written. Example:\n"
         "  vinci net import model.onnx --dim batch=4 -o model.graph.csv\n",
     .options = {import_options, sizeof import_options / sizeof *import_options},

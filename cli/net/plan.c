@@ -59,7 +59,7 @@ const struct cli_verb cli_net_plan = {
     .arguments = "GRAPH",
     .summary = "Compare the memory that each plan needs",
     .details =
-        "GRAPH is a file as traces/GRAPH.md describes, or an ONNX model; '-' is standard input.\n"
+        "GRAPH is a file as GRAPH.md describes, or an ONNX model; '-' is standard input.\n"
         "Offsets that the graph gives are kept and checked: tensors that are alive together may "
         "not\n"
         "overlap (exit code 3).\n",

@@ -379,7 +379,7 @@ const struct cli_verb cli_net_run = {
     .arguments = "GRAPH",
     .summary = "Simulate a network and say where its time goes",
     .details =
-        "GRAPH is a file as traces/GRAPH.md describes, or an ONNX model; '-' is standard input.\n"
+        "GRAPH is a file as GRAPH.md describes, or an ONNX model; '-' is standard input.\n"
         "The kernels run in their order on one chip: each finds in L2 what those before have left. "
         "A kernel that\n"
         "met the same context before is not simulated again, unless --exact asks for all.\n"

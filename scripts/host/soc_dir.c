@@ -92,6 +92,11 @@ static bool build_data_dir(char *buffer, size_t size) {
   return found;
 }
 
+const char *soc_host_installed_dir(void) {
+  char buffer[SOC_PATH_MAX];
+  return build_data_dir(buffer, sizeof buffer) ? NULL : VINCI_DATADIR;
+}
+
 enum vinci_status soc_host_data_dir(const char *data_dir, char *buffer, size_t size,
                                     struct vinci_diag *diag) {
   const char *asked = data_dir ? data_dir : getenv("VINCI_DATA");

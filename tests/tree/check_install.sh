@@ -32,7 +32,7 @@ unset VINCI_DATA
 vinci=${VINCI:?}
 case $vinci in /*) ;; *) vinci=$PWD/$vinci ;; esac
 
-plan 10
+plan 11
 
 # Debug information names sources on purpose and is stripped. The prefix may itself lie in the build
 # folder.
@@ -53,10 +53,21 @@ report "the pages are installed" "$(for page in $pages; do [ -s "$doc/$page" ] |
 
 # Folders of the sources; tests/ is said to be there.
 mkdir "$work/help"
-for verb in run compile check cc isa net replay soc sweep report gate stream lua; do
-  "$installed" "$verb" --help >"$work/help/$verb" || echo "$verb"
-done >"$work/silent"
 "$installed" help >"$work/help/all"
+# The verbs as the list has them, and the commands of verbs as the sources name them.
+verbs=$(sed -n 's/^  \([a-z]*\)  .*/\1/p' "$work/help/all")
+commands=$(cd "$srcdir" && sed -n 's/.*\.name = "\([a-z]* [a-z]*\)".*/\1/p' cli/*.c cli/*/*.c)
+printf '%s\n' "$verbs" "$commands" | grep -vx help | while read -r words; do
+  # shellcheck disable=SC2086 # a verb and its command
+  "$installed" $words --help >"$work/help/$words" || echo "$words"
+done >"$work/silent"
+synopsis=$(sed -n '/^\.SH SYNOPSIS/,/^\.SH DESCRIPTION/p' "$root$mandir/man1/vinci.1")
+report "the synopsis of the manual names each verb and command" "$([ -n "$verbs" ] || echo "no verbs"
+  printf '%s\n' "$verbs" "$commands" | while read -r verb command; do
+    lines=$(printf '%s\n' "$synopsis" | sed -n "/^\.B vinci $verb\$/,/^\.br/p")
+    [ -n "$lines" ] || echo "$verb"
+    [ -z "$command" ] || printf '%s\n' "$lines" | grep -qw "$command" || echo "$verb $command"
+  done)"
 report "pages, manual, header and help name no file of the sources" "$(cat "$work/silent"
   for file in "$doc"/*.md "$root$mandir/man1/vinci.1" "$root$includedir"/vinci*.h "$work"/help/*; do
     grep -nE '(^|[^A-Za-z0-9_/.@-])(build|traces|scripts|core|cube|cli|\.)/[A-Za-z.]' "$file" |
