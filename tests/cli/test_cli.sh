@@ -106,9 +106,9 @@ hint: '-' reads standard input")"
 run run "$example"
 report "no chip" "$(expect 2 "error: which chip? Its name is missing
 hint: --soc-version=NAME names the chip; 'vinci soc list' shows the names")"
-run run "$example" --soc-version Ascend910B5
+run run "$example" --soc-version Ascend910X1
 report "unknown chip" "$(expect 2 - ; printf '%s\n' "$err" |
-  grep -q "^error: unknown SoC 'Ascend910B5'" || echo "$err")"
+  grep -q "^error: unknown SoC 'Ascend910X1'" || echo "$err")"
 run run "$example" $soc --set=l2.siez=96MiB
 report "unknown number" "$(expect 2 - ; printf '%s\n' "$err" | grep -q 'l2\.size' || echo "$err")"
 run run -q -s Ascend910B4 -- "$work/tiny.csv"

@@ -92,9 +92,9 @@ fails() {
   run fails.lua
   report "$1" "$(expect "$2" -; [ "$(first)" = "error: $3" ] || first)"
 }
-fails "an unknown chip" 2 "fails.lua:3: unknown SoC 'Ascend910B5' (did you mean 'Ascend910B1'? \
+fails "an unknown chip" 2 "fails.lua:3: unknown SoC 'Ascend910X1' (did you mean 'Ascend910B1'? \
 \`vinci soc list\` shows all)" \
-  'vinci.soc "Ascend910B5"'
+  'vinci.soc "Ascend910X1"'
 fails "a rejected trace has exit code 3" 3 \
   "fails.lua:3: broken:1: the first row is not a trace row (the first row is \"trace,version=1\")" 'vinci.parse(soc, "x", "broken")'
 fails "a wrong argument" 2 "fails.lua:3: vinci.run: argument 'trace' is a number, not a vinci.trace" \

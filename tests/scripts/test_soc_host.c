@@ -303,7 +303,7 @@ static void unknown_socs_get_a_suggestion(void **state) {
     const char *message;
     const char *hint;
   } rows[] = {
-      {"Ascend910B5", "unknown SoC 'Ascend910B5'",
+      {"Ascend910X1", "unknown SoC 'Ascend910X1'",
        "did you mean 'Ascend910B1'? `vinci soc list` shows all"},
       {"ascend910b4", "unknown SoC 'ascend910b4'",
        "did you mean 'Ascend910B4'? `vinci soc list` shows all"},

@@ -40,8 +40,8 @@ hint: there is Ascend950PR_9589")"
 run check "$work/tiny.csv" --soc-version=ASCEND910B
 report "a family of several chips" "$(expect 2 "error: unknown SoC 'ASCEND910B'
 hint: there are Ascend910B1, Ascend910B2, Ascend910B2C, Ascend910B3 and Ascend910B4")"
-run check "$work/tiny.csv" --soc-version=Ascend910B5
-report "no family, but a slip" "$(expect 2 "error: unknown SoC 'Ascend910B5'
+run check "$work/tiny.csv" --soc-version=Ascend910X1
+report "no family, but a slip" "$(expect 2 "error: unknown SoC 'Ascend910X1'
 hint: did you mean 'Ascend910B1'? \`vinci soc list\` shows all")"
 
 # ---- operators ----------------------------------------------------------------------------------
