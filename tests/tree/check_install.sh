@@ -111,5 +111,5 @@ if command -v lua5.4 >/dev/null && [ -z "${VINCI_INSTRUMENT:-}" ]; then
     print(vinci.run(soc, vinci.compile(soc, "copy", { shape = 64 })):get "total_cycles" > 0, vinci.kernel)'
   report "the stock interpreter has the module" "$(expect 0 '' true)"
 else
-  report "the stock interpreter has the module # SKIP no lua5.4, or instrumented" ""
+  report "the stock interpreter has the module # SKIP no lua5.4, or instrumented" "$(without lua5.4)"
 fi
