@@ -6,8 +6,8 @@ set -u
 . "${TESTS_SRCDIR:-.}/tests/support/tap.sh"
 
 python=/usr/bin/python3
-"$python" -c '' 2>/dev/null || skip_all "no python3"
-command -v patch >/dev/null || skip_all "no patch"
+"$python" -c '' 2>/dev/null || skip_without "python3"
+command -v patch >/dev/null || skip_without "patch"
 work_folder test_additions
 plan 5
 

@@ -8,7 +8,7 @@ srcdir=${TESTS_SRCDIR:-.}
 vinci=${VINCI:?}
 
 work_folder test_net_signals
-"${PYTHON:-python3}" -c 'import numpy' 2>/dev/null || skip_all "no numpy"
+"${PYTHON:-python3}" -c 'import numpy' 2>/dev/null || skip_without "numpy"
 plan 7
 
 # Windows and steps are larger than the unfolding on the way into L0 takes.

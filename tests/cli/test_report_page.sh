@@ -11,7 +11,7 @@ soc=--soc-version=Ascend910B4
 
 "$vinci" --version | grep -q 'HTML reports: written$' || skip_all 'built without the page of reports: no npm'
 chromium=${CHROMIUM:-$(command -v chromium || command -v chromium-browser || command -v google-chrome)} ||
-  skip_all 'no Chromium (Debian package chromium)'
+  skip_without 'Chromium (Debian package chromium)'
 [ -z "${VINCI_INSTRUMENT:-}" ] || skip_all 'the page is the same with sanitizers, test_report.sh runs the program'
 [ -x /usr/bin/python3 ] || skip_all 'no python3'
 

@@ -6,7 +6,7 @@ set -u
 . "${TESTS_SRCDIR:-.}/tests/support/tap.sh"
 
 python=/usr/bin/python3
-"$python" -c '' 2>/dev/null || skip_all "no python3"
+"$python" -c '' 2>/dev/null || skip_without "python3"
 work_folder test_mutants
 plan 4
 

@@ -5,7 +5,7 @@ set -u
 srcdir=${TESTS_SRCDIR:-.}
 . "$srcdir/tests/support/tap.sh"
 
-/usr/bin/python3 -c '' 2>/dev/null || skip_all "no python3"
+/usr/bin/python3 -c '' 2>/dev/null || skip_without "python3"
 work_folder test_trace_writer
 vinci=${VINCI:-./vinci}
 case $vinci in /*) ;; *) vinci=$PWD/$vinci ;; esac

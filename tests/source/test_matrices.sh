@@ -6,7 +6,7 @@ srcdir=${TESTS_SRCDIR:-.}
 . "$srcdir/tests/support/tap.sh"
 
 python=/usr/bin/python3
-"$python" -c 'import numpy' 2>/dev/null || skip_all "no numpy"
-clang++ --version >/dev/null 2>&1 || skip_all "no clang++"
+"$python" -c 'import numpy' 2>/dev/null || skip_without "numpy"
+clang++ --version >/dev/null 2>&1 || skip_without "clang++"
 work_folder test_matrices
 PYTHONDONTWRITEBYTECODE=1 "$python" "$srcdir/tests/source/matrices.py" "${VINCI:-./vinci}" "$work"

@@ -8,6 +8,11 @@ tap_number=0
 # Tests run as a user's programs do, also on a CI machine: there `vinci gate bless` refuses to work.
 unset CI GITHUB_ACTIONS GITLAB_CI JENKINS_URL TF_BUILD BUILDKITE TEAMCITY_VERSION
 
+# Python with Debian's numpy: another Python that stands first in PATH need not have numpy.
+[ ! -x /usr/bin/python3 ] || : "${PYTHON:=/usr/bin/python3}"
+: "${PYTHON:=python3}"
+export PYTHON
+
 plan() {
   echo "1..$1"
 }
@@ -16,6 +21,22 @@ plan() {
 skip_all() {
   echo "1..0 # SKIP $1"
   exit 0
+}
+
+# The problem that a program is missing. scripts/check installs all of them and says so with
+# VINCI_ALL_PACKAGES: there it is a failure, or a green check would hide tests that never ran.
+without() {
+  [ -z "${VINCI_ALL_PACKAGES:-}" ] || [ -n "${VINCI_INSTRUMENT:-}" ] || command -v "$1" >/dev/null ||
+    echo "scripts/check has not installed $1"
+}
+
+# Ends a test that lacks a program or a module of Python.
+skip_without() {
+  [ -z "${VINCI_ALL_PACKAGES:-}" ] || {
+    echo "scripts/check has not installed $1" >&2
+    exit 99
+  }
+  skip_all "no $1"
 }
 
 # One result; it fails when there are problems, one per line.
