@@ -158,6 +158,8 @@ libvinci_core_la_SOURCES += \
 	core/check/check.c \
 	core/check/check.h \
 	core/check/check_findings.c \
+	core/check/check_flow.c \
+	core/check/check_flow.h \
 	core/check/check_history.c \
 	core/check/check_history.h \
 	core/check/check_memory.c \

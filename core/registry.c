@@ -39,6 +39,27 @@ inst_access_fn registry_access(enum isa_op op) { return access_functions[op]; }
 
 inst_values_fn registry_values(enum isa_op op) { return values_functions[op]; }
 
+inst_values_fn registry_marks(enum isa_op op) {
+  switch (op) {
+  case OP_MAD:
+  case OP_MAD_SP:
+    return cube_mad_marks;
+  case OP_COPY_MATRIX_CC_TO_UBUF:
+    return transfer_cc_to_ub_marks;
+  case OP_LOAD_CBUF_TO_CA:
+  case OP_LOAD_CBUF_TO_CB:
+  case OP_LOAD_CBUF_TO_CA_TRANSPOSE:
+  case OP_LOAD_CBUF_TO_CB_TRANSPOSE:
+  case OP_LOAD_CBUF_TO_CB_SP:
+  case OP_IMG2COLV2_CBUF_TO_CA:
+  case OP_IMG2COLV2_CBUF_TO_CB:
+  case OP_IMG2COL_CBUF_TO_CA:
+    return registry_values(op); /* which only moves */
+  default:
+    return NULL;
+  }
+}
+
 struct memory_model registry_memory(enum vinci_memory memory, enum vinci_network network) {
   if (memory == VINCI_MEMORY_FLAT)
     return (struct memory_model){&memhier_flat_ops, &noc_fabric_ops};

@@ -71,6 +71,7 @@ unsigned cube_mad_access(const struct vinci_soc *soc, const struct inst *inst,
   else if (!inst->arg[MAD_INIT])
     access[count++] = range(SPACE_L0C, false, inst, MAD_C, c_bytes);
   access[count] = range(SPACE_L0C, true, inst, MAD_C, c_bytes);
+  access[count].partial = m % c_side != 0 || n % c_side != 0;
   access[count++].alignment = (uint16_t)(L0C_ALIGNMENT * mad_sum_bytes(inst) / ACCUMULATOR_BYTES);
   return count;
 }

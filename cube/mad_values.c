@@ -273,6 +273,62 @@ static void step(const struct mad *mad, const struct operands *from, size_t m0, 
     store_sums(mad, m0 + row + i, n_block, sums[i], start[i]);
 }
 
+/* ---- marks of unwritten bytes ---- */
+
+static bool any_marked(const uint8_t *bytes, size_t count) {
+  uint8_t marks = 0;
+  for (size_t i = 0; i < count; i++) /* without a way out, so that vectors do it */
+    marks |= bytes[i];
+  return marks != 0;
+}
+
+/* Bytes of a block along k that hold factors. */
+static size_t factor_bytes(const struct mad *mad, size_t k, size_t block) {
+  size_t left = k - block * mad->c0, factors = left < mad->c0 ? left : mad->c0;
+  return (factors * BLOCK_BYTES + mad->c0 - 1) / mad->c0;
+}
+
+static bool row_is_marked(const struct mad *mad, size_t row) {
+  for (size_t block = 0; block * mad->c0 < mad->k; block++)
+    if (any_marked(a_block(mad, row, block), factor_bytes(mad, mad->k, block)))
+      return true;
+  return false;
+}
+
+static bool column_is_marked(const struct mad *mad, size_t k, size_t column) {
+  for (size_t block = 0; block * mad->c0 < k; block++) {
+    size_t fractal = block * mad->n_blocks + column / SIDE;
+    size_t at = fractal * FRACTAL_BYTES + column % SIDE * BLOCK_BYTES;
+    size_t bytes = factor_bytes(mad, k, block);
+    if (any_marked(mad->b + at, bytes) ||
+        (mad->index && any_marked(mad->index + at / SPARSE_INDEX_SHARE,
+                                  ceil_div(bytes, SPARSE_INDEX_SHARE))))
+      return true;
+  }
+  return false;
+}
+
+/* A sum is marked with any of its factors, and with what it starts from. */
+void cube_mad_marks(const struct vinci_soc *soc, const struct inst *inst, struct value_core *core) {
+  (void)soc;
+  struct mad mad = mad_of(inst, core);
+  size_t bytes = mad_sum_bytes(inst), k = mad_k(inst);
+  bool starts_clean = mad.zero || mad.from_bias;
+  if (mad.k == 0)
+    return;
+  for (size_t row = 0; row < mad.m; row++) {
+    bool marked = row_is_marked(&mad, row);
+    for (size_t n = 0; (marked || starts_clean) && n < mad.n; n += SIDE)
+      memset(c_row(&mad, row, n / SIDE), marked ? UINT8_MAX : 0,
+             (mad.n - n < SIDE ? mad.n - n : SIDE) * bytes);
+  }
+  for (size_t column = 0; column < mad.n; column++) {
+    bool marked = column_is_marked(&mad, k, column);
+    for (size_t row = 0; marked && row < mad.m; row++)
+      memset(c_row(&mad, row, column / SIDE) + column % SIDE * bytes, UINT8_MAX, bytes);
+  }
+}
+
 void cube_mad_values(const struct vinci_soc *soc, const struct inst *inst,
                      struct value_core *core) {
   (void)soc;

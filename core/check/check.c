@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "core/check/check_flow.h"
 #include "core/check/check_run.h"
 
 /* Shadow memory may take 1 GiB; tensors of tens of GB in runs of a few bytes would take more. */
@@ -100,13 +101,16 @@ static bool execute(void *context, const struct machine_step *step) {
     check_taken_write(run, step);
   struct inst_access access[INST_ACCESS_MAX];
   unsigned count = registry_access((enum isa_op)step->inst->op)(run->soc, step->inst, access);
+  bool inside = true;
   for (unsigned i = 0; i < count; i++) {
-    if (access[i].bytes > 0 && !check_memory(run, step, &access[i]))
+    if (access[i].bytes > 0 && !check_memory(run, step, &access[i])) {
       access[i].bytes = 0;
+      inside = false;
+    }
     inst_join_runs(&access[i]);
   }
   if (run->uses_shadow && count > 0)
-    check_accesses(run, step, access, count);
+    check_accesses(run, step, access, count, inside);
   return goes_on(run);
 }
 
@@ -353,6 +357,7 @@ enum vinci_status vinci_check(const struct vinci_soc *soc, const struct vinci_tr
     status = run_checks(&run, diag);
   else
     status = diag_error(diag, VINCI_E_NOMEM, "out of memory for the checks");
+  check_flow_free(&run);
   arena_free(&run.arena);
   if (status != VINCI_OK && status != VINCI_E_LIMIT) {
     vinci_findings_free(run.findings);

@@ -52,6 +52,9 @@ struct visit {
   int64_t unwritten_at;
   uint64_t unwritten;
   bool written_aside; /* some of the unwritten bytes are WRITTEN_ASIDE */
+  bool passes;        /* what is unwritten goes on into the results: registry_marks */
+  bool holes;         /* some of what the instruction reads is unwritten */
+  struct order_tag hollow; /* the write of the first hollow bytes that count; epoch 0: none */
 };
 
 /* Whether a byte is certainly written when an access reads it; or only by accesses that are not

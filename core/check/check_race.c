@@ -23,6 +23,7 @@
 #include <inttypes.h>
 
 #include "core/base/arith.h"
+#include "core/check/check_flow.h"
 #include "core/check/check_history.h"
 #include "core/chip/layout.h"
 #include "core/control/unit_flag.h"
@@ -40,15 +41,35 @@ static void note_unwritten(struct visit *visit, uint64_t start, uint64_t end) {
   visit->unwritten += (last - first) * visit->piece;
 }
 
+/*
+ * Bytes that were written from what nobody wrote. Instructions that only move them, or sum them up,
+ * pass that on. The vector unit of coupled cores gets whole fractals of L0C, so what it makes of
+ * hollow rows is not followed.
+ */
+static void look_at_hollow(struct visit *visit, const struct shadow_cell *cell, uint64_t start,
+                           uint64_t end) {
+  visit->holes = true;
+  if (visit->passes || visit->step->pipe == PIPE_V)
+    return;
+  if (visit->hollow.epoch == 0)
+    visit->hollow = cell->write;
+  note_unwritten(visit, start, end);
+}
+
 /* Of an access that wants something to be there. */
 static void look_for_writes(struct visit *visit, const struct shadow_cell *cell, uint64_t start,
                             uint64_t end) {
+  if (cell->write.flags & TAG_HOLLOW) {
+    look_at_hollow(visit, cell, start, end);
+    return;
+  }
   if (cell->write.epoch != 0 && history_same_block(cell->write, visit->tag))
     return;
   enum written written = history_written(visit, cell);
   if (written == WRITTEN_ASIDE && !visit->target->exact) {
     history_note_race(visit);
   } else if (written != WRITTEN) {
+    visit->holes = true;
     visit->written_aside |= written == WRITTEN_ASIDE;
     note_unwritten(visit, start, end);
   }
@@ -164,11 +185,19 @@ static void report_unwritten(const struct visit *visit) {
   finding.bytes = visit->unwritten;
   const char *arg =
       isa_row((enum isa_op)visit->step->inst->op)->arg[visit->target->access->arg].name;
-  findings_detail(
-      run->findings, findings_add(run->findings, &finding),
-      "operand \"%s\" %s %" PRIu64 " bytes, of which %" PRIu64 " have %s", arg,
-      visit->tag.atomic ? "changes" : "reads", visit->target->access->bytes, visit->unwritten,
-      visit->written_aside ? "not certainly been written before" : "never been written");
+  const char *what = visit->written_aside ? "have not certainly been written before"
+                                          : "have never been written";
+  if (visit->hollow.epoch != 0) {
+    finding.event[0] = check_event_of_tag(run, visit->hollow, true);
+    if (!(visit->hollow.flags & TAG_LEFT))
+      what = visit->hollow.pipe == PIPE_M
+                 ? "are sums of what nobody wrote: mad reads rows of a fractal that nobody wrote"
+                 : "are copies of what nobody wrote";
+  }
+  findings_detail(run->findings, findings_add(run->findings, &finding),
+                  "operand \"%s\" %s %" PRIu64 " bytes, of which %" PRIu64 " %s", arg,
+                  visit->tag.atomic ? "changes" : "reads", visit->target->access->bytes,
+                  visit->unwritten, what);
 }
 
 /* ---- instructions ---------------------------------------------------------------------- */
@@ -252,6 +281,7 @@ static void visit_all(struct visit *visit, const struct target *targets, unsigne
     visit->tag.atomic = targets[i].atomic;
     visit->unwritten = 0;
     visit->written_aside = false;
+    visit->hollow.epoch = 0;
     if (access->runs.bytes == 0)
       (void)run_of_bytes(visit, access->address, access->bytes);
     else
@@ -285,8 +315,11 @@ static void visit_writes(struct visit *visit, const struct target *targets, unsi
  * recorded last.
  */
 void check_accesses(struct check_run *run, const struct machine_step *step,
-                    const struct inst_access *access, unsigned access_count) {
-  struct visit visit = {.run = run, .step = step, .tag = order_tag(run->order, step)};
+                    const struct inst_access *access, unsigned access_count, bool inside) {
+  struct visit visit = {.run = run,
+                        .step = step,
+                        .tag = order_tag(run->order, step),
+                        .passes = check_flow_passes(run, step)};
   struct target targets[INST_ACCESS_MAX];
   unsigned count = 0;
   bool late = false;
@@ -301,7 +334,10 @@ void check_accesses(struct check_run *run, const struct machine_step *step,
     late |= !targets[i].records && !targets[i].access->write;
   }
   visit_all(&visit, targets, count, false, read_run);
+  bool marked = inside && check_flow_begin(&visit, targets, count);
   visit_writes(&visit, targets, count);
+  if (marked)
+    check_flow_end(&visit, targets, count);
   if (late && check_wants(run, VINCI_CHECK_RACECHECK))
     visit_all(&visit, targets, count, false, late_run);
 }

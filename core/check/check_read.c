@@ -18,7 +18,7 @@ void check_word_read(struct check_run *run, const struct machine_step *step) {
                                .arg = READ_FROM,
                                .alignment = (uint16_t)arg[READ_WIDTH]};
   if (check_memory(run, step, &access) && run->uses_shadow)
-    check_accesses(run, step, &access, 1);
+    check_accesses(run, step, &access, 1, true);
 }
 
 /* The count may not be there yet. */

@@ -6,6 +6,7 @@
 #include "core/check/check.h"
 #include "core/check/check_order.h"
 #include "core/check/check_shadow.h"
+#include "core/machine/values.h"
 
 struct check_core {
   struct shadow shadow[SPACE_COUNT]; /* of its own buffers */
@@ -38,6 +39,7 @@ struct check_run {
   struct shadow_pool pool;
   bool pool_was_full;
   struct order *order;
+  struct value_core *marks;     /* check_flow.c; by space, NULL until needed */
   struct placement placement;   /* core counts only */
   struct check_core *cores;     /* placement.core_count of them */
   struct check_tensor *tensors; /* by index in the trace, of the first that is this memory */
@@ -72,9 +74,10 @@ uint32_t check_find_tensor(const struct check_run *run, const struct program_ker
 /* Which tensors the running kernel writes. */
 void check_note_writers(struct check_run *run);
 
-/* check_race.c: order of accesses, and reads of what nobody wrote. */
+/* check_race.c: order of accesses, and reads of what nobody wrote. inside: all accesses stay in
+ * their memories. */
 void check_accesses(struct check_run *run, const struct machine_step *step,
-                    const struct inst_access *access, unsigned count);
+                    const struct inst_access *access, unsigned count, bool inside);
 bool check_create_shadows(struct check_run *run);
 void check_begin_kernel_shadows(struct check_run *run);
 void check_begin_block_shadows(struct check_run *run, const struct machine_step *step);

@@ -19,6 +19,8 @@ enum {
   TAG_BACK_TO_BACK = 1 << 2, /* a mad with enough tiles that the next may follow at once */
   TAG_UNIT_TURN = 1 << 3,    /* unit_flag=3: what it has used has changed sides */
   TAG_FIRST = 1 << 4,        /* second walk: the first write of its row, pipe and block */
+  TAG_HOLLOW = 1 << 5,       /* written, but from what nobody wrote (check_flow.c) */
+  TAG_LEFT = 1 << 6,         /* hollow because the write left the bytes as they were */
 };
 
 struct shadow_cell {

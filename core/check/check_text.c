@@ -56,7 +56,7 @@ static void write_single(FILE *out, const struct vinci_findings *findings,
     fprintf(out, "======    in block %s\n", block);
   write_place(out, findings, event);
   if (finding->event[0].given) {
-    fprintf(out, "======    and\n");
+    fprintf(out, "======    %s\n", finding->kind == FINDING_UNINITIALIZED ? "from" : "and");
     write_place(out, findings, &finding->event[0]);
   }
 }
@@ -64,7 +64,8 @@ static void write_single(FILE *out, const struct vinci_findings *findings,
 static void write_finding(FILE *out, const struct vinci_findings *findings,
                           const struct check_finding *finding) {
   const char *kernel = findings->kernel_names[finding->kernel];
-  bool pair = finding->event[0].given && finding->has_range;
+  bool pair = finding->event[0].given && finding->has_range &&
+              finding->kind != FINDING_UNINITIALIZED;
   fprintf(out, "====== ERROR: %s", finding_text((enum finding_kind)finding->kind));
   if (pair && finding->kind != FINDING_OVERLAP)
     fprintf(out, " at %s in %s:\n", space_name((enum space)finding->space), kernel);

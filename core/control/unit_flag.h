@@ -23,7 +23,7 @@
 enum unit_flag { UNIT_FLAG_OFF = 0, UNIT_FLAG_KEEP = 2, UNIT_FLAG_TURN = 3 };
 
 /* Ranges of L0C that an instruction has at most: mad reads and writes one, halves go to two UB. */
-enum { UNIT_RANGES_MAX = 2 };
+enum { UNIT_RANGES_MAX = 4 };
 
 /* What an instruction with a unit flag touches of L0C. */
 struct unit_use {

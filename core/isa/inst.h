@@ -169,6 +169,7 @@ struct inst_access {
   uint64_t bytes;     /* 0: nothing touched */
   uint8_t arg;        /* the operand it comes from */
   uint8_t remote;     /* UB of AIV number remote - 1 of the block; 0: a buffer of the core itself */
+  bool partial;       /* a write that leaves some bytes of its runs as they are */
   uint16_t alignment; /* what the operand's address must be a multiple of; 0: as its space */
   struct inst_runs runs;
 };
@@ -182,7 +183,7 @@ bool inst_runs_are_apart(const struct inst_access *access);
 /* Describes runs that follow one another as the hull that they fill. */
 void inst_join_runs(struct inst_access *access);
 
-enum { INST_ACCESS_MAX = 6 };
+enum { INST_ACCESS_MAX = 8 };
 
 typedef void (*inst_cost_fn)(const struct vinci_soc *, const struct inst *, struct inst_cost *);
 typedef unsigned (*inst_access_fn)(const struct vinci_soc *, const struct inst *,
@@ -214,6 +215,12 @@ void inst_write_registers(struct inst *inst);
 struct value_core;
 typedef void (*inst_values_fn)(const struct vinci_soc *, const struct inst *, struct value_core *);
 
+/*
+ * What becomes of marks of unwritten bytes: a function that works on buffers of marks (a byte that
+ * is not 0 is unwritten) as STEM_values works on buffers of values. NULL: the instruction wants all
+ * that it reads to be written, and all that it writes is.
+ */
+inst_values_fn registry_marks(enum isa_op op);
 /* The functions of an instruction (core/registry.c). */
 inst_cost_fn registry_cost(enum isa_op op);
 inst_access_fn registry_access(enum isa_op op);

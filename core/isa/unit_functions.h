@@ -18,4 +18,9 @@
 #include "core/isa/isa.def"
 #undef ISA
 
+/* Marks of unwritten bytes (core/isa/inst.h), where values are not only moved. */
+void cube_mad_marks(const struct vinci_soc *soc, const struct inst *inst, struct value_core *core);
+void transfer_cc_to_ub_marks(const struct vinci_soc *soc, const struct inst *inst,
+                             struct value_core *core);
+
 #endif

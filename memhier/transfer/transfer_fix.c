@@ -132,14 +132,33 @@ unsigned transfer_fix_parts(const struct inst *inst, struct fix_part parts[FIX_P
   return 2;
 }
 
+/* Of the last block of columns only those of the matrix. */
+static unsigned touch_accumulators(const struct inst *inst, struct inst_access *access,
+                                   struct transfer_runs matrices) {
+  struct transfer_runs columns = fix_columns(inst);
+  uint64_t n = (uint64_t)inst->arg[FIX_N], rest = n % L0C_FRACTAL_SIDE;
+  struct transfer_runs whole[] = {matrices, columns};
+  struct transfer_runs last[] = {matrices,
+                                 {.count = (uint64_t)inst->arg[FIX_M],
+                                  .bytes = rest * ACCUMULATOR_BYTES,
+                                  .stride_bytes = FIX_ROW_BYTES}};
+  unsigned count = 0;
+  whole[1].count = n / L0C_FRACTAL_SIDE;
+  if (whole[1].count > 0)
+    count = transfer_touch(inst, access, count, TRANSFER_SRC, 0, whole, 2);
+  if (rest > 0)
+    count = transfer_touch(inst, access, count, TRANSFER_SRC,
+                           whole[1].count * columns.stride_bytes, last, 2);
+  return count;
+}
+
 static unsigned part_access(const struct inst *inst, struct inst_access *access) {
-  struct transfer_runs src[2], dst[2];
-  transfer_fix_matrices(inst, &src[0], &dst[0]);
-  src[1] = fix_columns(inst);
+  struct transfer_runs src, dst[2];
+  transfer_fix_matrices(inst, &src, &dst[0]);
   dst[1] = fix_matrix_runs(inst);
   if (transfer_span(dst[0]) == 0)
     return 0;
-  unsigned count = transfer_touch(inst, access, 0, TRANSFER_SRC, 0, src, 2);
+  unsigned count = touch_accumulators(inst, access, src);
   return transfer_touch(inst, access, count, TRANSFER_DST, 0, dst, 2);
 }
 

@@ -100,16 +100,35 @@ static void convert_out(const struct inst *inst, uint8_t *to, const uint8_t *fro
     memmove(to, from, bytes);
 }
 
-void transfer_cc_to_ub_values(const struct vinci_soc *soc, const struct inst *inst,
-                              struct value_core *core) {
-  (void)soc;
+/* A mark of any byte marks the whole result. */
+static void mark_out(const struct inst *inst, uint8_t *to, const uint8_t *from) {
+  uint8_t marks = 0;
+  for (uint64_t i = 0; i < type_bytes(inst); i++)
+    marks |= from[i];
+  memset(to, marks, ub_bytes(inst));
+}
+
+static void each_out(const struct inst *inst, struct value_core *core,
+                     void (*element)(const struct inst *, uint8_t *, const uint8_t *)) {
   struct transfer_runs src = l0c_runs(inst, BURST_SRC_GAP), dst = ub_runs(inst, BURST_DST_GAP);
   for (uint64_t i = 0; i < src.count; i++) {
     const uint8_t *from = transfer_bytes(inst, core, TRANSFER_SRC) + i * src.stride_bytes;
     uint8_t *to = transfer_bytes(inst, core, TRANSFER_DST) + i * dst.stride_bytes;
     for (uint64_t e = 0; e < src.bytes / type_bytes(inst); e++)
-      convert_out(inst, to + e * ub_bytes(inst), from + e * type_bytes(inst));
+      element(inst, to + e * ub_bytes(inst), from + e * type_bytes(inst));
   }
+}
+
+void transfer_cc_to_ub_values(const struct vinci_soc *soc, const struct inst *inst,
+                              struct value_core *core) {
+  (void)soc;
+  each_out(inst, core, convert_out);
+}
+
+void transfer_cc_to_ub_marks(const struct vinci_soc *soc, const struct inst *inst,
+                             struct value_core *core) {
+  (void)soc;
+  each_out(inst, core, mark_out);
 }
 
 /* ---- into L0C ---- */

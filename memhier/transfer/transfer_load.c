@@ -176,6 +176,15 @@ static unsigned load3d_wrap(const struct inst *inst, struct inst_access *access,
   return 2;
 }
 
+/* Elements of the last fractals beyond m_ext and k_ext stay as they are. */
+static bool load3d_leaves_bytes(const struct inst *inst) {
+  uint64_t c0 = BLOCK_BYTES * BITS_PER_BYTE / dtype_bits(inst_dtype(inst));
+  bool turned = transfer_load3d_transposes(inst);
+  uint64_t rows = (uint64_t)inst->arg[turned ? LOAD3D_K_EXT : LOAD3D_M_EXT];
+  uint64_t columns = (uint64_t)inst->arg[turned ? LOAD3D_M_EXT : LOAD3D_K_EXT];
+  return rows % FRACTAL_ROWS != 0 || columns % c0 != 0;
+}
+
 /* The part of the NC1HWC0 feature map under the windows: from first to last row of
  * the channel groups that the columns k_start to k_start + k_ext come from. */
 static unsigned load3d_touch_src(const struct inst *inst, struct inst_access *access) {
@@ -218,7 +227,9 @@ unsigned transfer_load3d_access(const struct vinci_soc *soc, const struct inst *
     bytes = ceil_div((uint64_t)inst->arg[LOAD3D_K_EXT], FRACTAL_ROWS) *
             transfer_load3d_columns(inst) * FRACTAL_BYTES;
   unsigned count = load3d_wrap(inst, access, load3d_touch_src(inst, access));
-  return inst_touch(inst, access, count, TRANSFER_DST, 0, bytes);
+  count = inst_touch(inst, access, count, TRANSFER_DST, 0, bytes);
+  access[count - 1].partial = load3d_leaves_bytes(inst);
+  return count;
 }
 
 struct transfer_runs transfer_fill_runs(const struct inst *inst) {
