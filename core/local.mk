@@ -157,6 +157,7 @@ libvinci_core_la_SOURCES += \
 libvinci_core_la_SOURCES += \
 	core/check/check.c \
 	core/check/check.h \
+	core/check/check_disputed.c \
 	core/check/check_findings.c \
 	core/check/check_flow.c \
 	core/check/check_flow.h \
@@ -170,7 +171,9 @@ libvinci_core_la_SOURCES += \
 	core/check/check_run.h \
 	core/check/check_shadow.c \
 	core/check/check_shadow.h \
+	core/check/check_state.c \
 	core/check/check_sync.c \
+	core/check/disputed.def \
 	core/check/check_text.c
 
 # debug/: runs that stop between events, with the values of the moment. Includes sim and machine.

@@ -58,7 +58,10 @@ static bool goes_on(const struct check_run *run) {
 }
 
 static void end_kernel(struct check_run *run) {
-  if (!run->kernel_begun || !check_wants(run, VINCI_CHECK_SYNCCHECK))
+  if (!run->kernel_begun)
+    return;
+  check_state_end_kernel(run);
+  if (!check_wants(run, VINCI_CHECK_SYNCCHECK))
     return;
   for (uint32_t core = 0; core < run->placement.core_count; core++)
     check_sync_signals(run, core);
@@ -81,6 +84,7 @@ static bool begin_block(void *context, const struct machine_step *step) {
     check_sync_signals(run, step->core);
   order_begin_block(run->order, step);
   check_begin_block_reads(run, step->core);
+  check_state_begin_block(run, step->core);
   if (run->uses_shadow)
     check_begin_block_shadows(run, step);
   return goes_on(run);
@@ -90,6 +94,8 @@ static bool execute(void *context, const struct machine_step *step) {
   struct check_run *run = context;
   struct order_flag_use use = {0};
   run->serial++;
+  check_state_step(run, step);
+  check_disputed_step(run, step);
   run->findings->executed_instructions += !run->exact;
   if (!order_step(run->order, step, &use))
     run->findings->failed = true;
@@ -130,6 +136,7 @@ static bool end_block(void *context, const struct machine_step *step) {
   struct check_run *run = context;
   if (check_wants(run, VINCI_CHECK_SYNCCHECK))
     check_sync_end_block(run, step);
+  check_state_end_block(run, step->core);
   return goes_on(run);
 }
 
@@ -282,6 +289,7 @@ static enum vinci_status walk(struct check_run *run, struct vinci_diag *diag) {
   enum vinci_status status;
   run->kernel = 0;
   run->kernel_begun = false;
+  run->state = (struct check_state){0};
   for (uint32_t i = 0; i < run->trace->tensor_count; i++)
     run->tensors[i].written_so_far = false;
   run->order = order_create(&run->arena, run->soc, run->placement.core_count, run->trace->source);
@@ -366,8 +374,9 @@ enum vinci_status vinci_check(const struct vinci_soc *soc, const struct vinci_tr
   run.findings->partial = status == VINCI_E_LIMIT;
   findings_sort(run.findings);
   *out = run.findings;
-  if (status != VINCI_OK || run.findings->count == 0)
+  size_t errors = vinci_findings_count(run.findings);
+  if (status != VINCI_OK || errors == 0)
     return status;
-  return diag_error(diag, VINCI_E_CHECK, "%s: the checks found %zu error%s", trace->path,
-                    run.findings->count, run.findings->count == 1 ? "" : "s");
+  return diag_error(diag, VINCI_E_CHECK, "%s: the checks found %zu error%s", trace->path, errors,
+                    errors == 1 ? "" : "s");
 }

@@ -18,6 +18,7 @@
   X(WRITE_TO_INPUT, MEMCHECK, "write_to_input", "illegal write to an input")                       \
   X(READ_OF_OUTPUT, MEMCHECK, "read_of_output", "illegal read of an output that nothing writes")   \
   X(OVERLAP, MEMCHECK, "overlap", "out of bounds, blocks write the same memory,")                  \
+  X(OVERLAPPING_ROWS, MEMCHECK, "overlapping_rows", "overlapping rows of one write")               \
   X(RAW, RACECHECK, "raw", "Potential RAW hazard detected")                                        \
   X(WAR, RACECHECK, "war", "Potential WAR hazard detected")                                        \
   X(WAW, RACECHECK, "waw", "Potential WAW hazard detected")                                        \
@@ -28,13 +29,26 @@
   X(CROSS_LIMIT, SYNCCHECK, "cross_core_limit", "Too many cross-core flags outstanding")           \
   X(CROSS_LEFT, SYNCCHECK, "unpaired_cross_core", "Unpaired cross-core flags detected")            \
   X(SYNC_ALL, SYNCCHECK, "sync_all_blocks", "Hardware SyncAll does not match the blocks")          \
-  X(DEADLOCK, SYNCCHECK, "deadlock", "Deadlock detected")
+  X(DEADLOCK, SYNCCHECK, "deadlock", "Deadlock detected")                                          \
+  X(STATE, INITCHECK, "state_never_set", "state that the kernel never set")                        \
+  X(DISPUTED, ALL, "undefined_on_some_boards", "undefined on some boards")
 
 enum finding_kind {
 #define X(id, check, key, text) FINDING_##id,
   FINDING_LIST(X)
 #undef X
       FINDING_KINDS
+};
+
+/* Only errors change what a check ends with. */
+enum finding_level { LEVEL_ERROR, LEVEL_WARNING, LEVEL_NOTE };
+
+/* Behaviour of the hardware that is in dispute: core/check/disputed.def. */
+enum disputed {
+#define DISPUTED(id, name, level, check, vendor, boards, vinci, source) DISPUTED_##id,
+#include "core/check/disputed.def"
+#undef DISPUTED
+  DISPUTED_COUNT
 };
 
 /* An instruction that takes part. */
@@ -56,6 +70,7 @@ enum { FINDING_EVENTS = 2 };
 struct check_finding {
   uint8_t kind; /* enum finding_kind */
   uint8_t space;
+  uint8_t topic; /* which state; enum disputed */
   bool has_range;
   uint32_t kernel;
   uint64_t count;   /* instructions with this finding */
@@ -78,6 +93,7 @@ struct vinci_findings {
   bool partial;                /* the program was not executed to its end */
   struct check_finding *items; /* sorted when the checks have ended */
   size_t count, capacity;
+  size_t levels[LEVEL_NOTE + 1]; /* how many of each level, when the checks have ended */
   uint32_t *slots; /* hash table of index + 1 */
   size_t slot_count;
   bool failed; /* memory is short */
@@ -103,7 +119,10 @@ void findings_sort(struct vinci_findings *findings);
 void finding_block_text(const struct finding_event *event, char *buffer, size_t size);
 const char *finding_key(enum finding_kind kind);
 const char *finding_text(enum finding_kind kind);
-unsigned finding_check(enum finding_kind kind); /* enum vinci_check */
+unsigned finding_check(const struct check_finding *finding); /* enum vinci_check */
+enum finding_level finding_level(const struct check_finding *finding);
+const char *finding_level_name(enum finding_level level); /* "ERROR" */
+const char *disputed_name(enum disputed disputed);
 const char *check_name(unsigned check);         /* "memcheck" */
 
 #endif

@@ -20,7 +20,35 @@ static const struct {
 
 const char *finding_key(enum finding_kind kind) { return kinds[kind].key; }
 const char *finding_text(enum finding_kind kind) { return kinds[kind].text; }
-unsigned finding_check(enum finding_kind kind) { return kinds[kind].check; }
+
+static const struct {
+  const char *name;
+  enum finding_level level;
+  unsigned check;
+} disputes[DISPUTED_COUNT] = {
+#define DISPUTED(id, name, level, check, vendor, boards, vinci, source)                            \
+  [DISPUTED_##id] = {name, LEVEL_##level, VINCI_CHECK_##check},
+#include "core/check/disputed.def"
+#undef DISPUTED
+};
+
+const char *disputed_name(enum disputed disputed) { return disputes[disputed].name; }
+
+unsigned finding_check(const struct check_finding *finding) {
+  return finding->kind == FINDING_DISPUTED ? disputes[finding->topic].check
+                                           : kinds[finding->kind].check;
+}
+
+enum finding_level finding_level(const struct check_finding *finding) {
+  if (finding->kind == FINDING_DISPUTED)
+    return disputes[finding->topic].level;
+  return finding->kind == FINDING_STATE ? LEVEL_WARNING : LEVEL_ERROR;
+}
+
+const char *finding_level_name(enum finding_level level) {
+  static const char *const names[] = {"ERROR", "WARNING", "NOTE"};
+  return names[level];
+}
 
 const char *check_name(unsigned check) {
   switch (check) {
@@ -36,8 +64,10 @@ const char *check_name(unsigned check) {
 
 /* What makes two findings one: kind, place, rows and pipes. */
 static bool same_finding(const struct check_finding *a, const struct check_finding *b) {
-  if (a->kind != b->kind || a->space != b->space || a->kernel != b->kernel)
+  if (a->kind != b->kind || a->space != b->space || a->kernel != b->kernel || a->topic != b->topic)
     return false;
+  if (a->kind == FINDING_DISPUTED) /* once for a kernel */
+    return true;
   for (unsigned i = 0; i < FINDING_EVENTS; i++)
     if (a->event[i].given != b->event[i].given || a->event[i].row != b->event[i].row ||
         a->event[i].pipe != b->event[i].pipe || a->event[i].core_kind != b->event[i].core_kind)
@@ -46,8 +76,9 @@ static bool same_finding(const struct check_finding *a, const struct check_findi
 }
 
 static uint64_t hash(const struct check_finding *finding) {
-  uint64_t value = (uint64_t)finding->kind << 40 ^ (uint64_t)finding->space << 32 ^ finding->kernel;
-  for (unsigned i = 0; i < FINDING_EVENTS; i++) {
+  uint64_t value = (uint64_t)finding->kind << 40 ^ (uint64_t)finding->space << 32 ^ finding->kernel ^
+                   (uint64_t)finding->topic << 48;
+  for (unsigned i = 0; i < FINDING_EVENTS && finding->kind != FINDING_DISPUTED; i++) {
     value = (value ^ finding->event[i].row ^ (uint64_t)finding->event[i].pipe << 36) *
             UINT64_C(0x9E3779B97F4A7C15);
     value ^= value >> 29;
@@ -150,6 +181,7 @@ static int compare(const void *left, const void *right) {
   ORDER(a->event[0].row, b->event[0].row);
   ORDER(a->kind, b->kind);
   ORDER(a->space, b->space);
+  ORDER(a->topic, b->topic);
   ORDER(a->event[1].pipe, b->event[1].pipe);
   ORDER(a->event[0].pipe, b->event[0].pipe);
   ORDER(a->event[1].core_kind, b->event[1].core_kind);
@@ -160,9 +192,18 @@ static int compare(const void *left, const void *right) {
 void findings_sort(struct vinci_findings *findings) {
   if (findings->count > 1)
     qsort(findings->items, findings->count, sizeof *findings->items, compare);
+  memset(findings->levels, 0, sizeof findings->levels);
+  for (size_t i = 0; i < findings->count; i++)
+    findings->levels[finding_level(&findings->items[i])]++;
 }
 
-size_t vinci_findings_count(const vinci_findings *findings) { return findings->count; }
+size_t vinci_findings_count(const vinci_findings *findings) {
+  return findings->levels[LEVEL_ERROR];
+}
+
+size_t vinci_findings_warnings(const vinci_findings *findings) {
+  return findings->count - findings->levels[LEVEL_ERROR];
+}
 
 void vinci_findings_free(vinci_findings *findings) {
   if (!findings)

@@ -31,10 +31,33 @@ struct filling {
 
 static void fill(void *context, struct shadow_cell *cell, uint64_t start, uint64_t end) {
   struct filling *filling = context;
-  bool hollow = (cell->write.flags & TAG_HOLLOW) != 0;
-  bool unwritten = hollow || history_written(filling->visit, cell) == UNWRITTEN;
-  uint8_t mark = hollow && !(cell->write.flags & TAG_LEFT) ? MARK_UNWRITTEN : filling->mark;
-  memset(filling->marks + start, unwritten ? mark : 0, end - start);
+  uint8_t mark = 0;
+  if (cell->write.flags & TAG_HOLLOW)
+    mark = cell->write.flags & TAG_LEFT ? MARK_LEFT : MARK_UNWRITTEN;
+  else if (history_written(filling->visit, cell) == UNWRITTEN)
+    mark = filling->mark;
+  memset(filling->marks + start, mark, end - start);
+}
+
+/* Fills the marks of what is read, or written in part. */
+static bool fill_all(const struct visit *visit, const struct target *targets, unsigned count,
+                     bool writes) {
+  for (unsigned i = 0; i < count; i++) {
+    const struct inst_access *access = targets[i].access;
+    struct visit look = *visit;
+    /* What was reported here is not reported again where it is stored. */
+    bool known = (visit->reported >> i & 1) != 0;
+    struct filling filling = {&look, marks_of(visit->run, access->space),
+                              writes  ? MARK_LEFT
+                              : known ? 0
+                                      : MARK_UNWRITTEN};
+    if (!filling.marks || targets[i].exact)
+      return false;
+    look.target = &targets[i];
+    if (access->write == writes && (!writes || access->partial))
+      shadow_look(targets[i].shadow, (uint64_t)access->address, access->bytes, fill, &filling);
+  }
+  return true;
 }
 
 bool check_flow_begin(const struct visit *visit, const struct target *targets, unsigned count) {
@@ -44,17 +67,9 @@ bool check_flow_begin(const struct visit *visit, const struct target *targets, u
     wanted |= targets[i].access->partial;
   if (!visit->passes || !wanted)
     return false;
-  for (unsigned i = 0; i < count; i++) {
-    const struct inst_access *access = targets[i].access;
-    struct visit look = *visit;
-    struct filling filling = {&look, marks_of(run, access->space),
-                              access->write ? MARK_LEFT : MARK_UNWRITTEN};
-    if (!filling.marks || targets[i].exact)
-      return false;
-    look.target = &targets[i];
-    if (!access->write || access->partial)
-      shadow_look(targets[i].shadow, (uint64_t)access->address, access->bytes, fill, &filling);
-  }
+  /* The sums that mad goes on from are both; what is read counts. */
+  if (!fill_all(visit, targets, count, true) || !fill_all(visit, targets, count, false))
+    return false;
   registry_marks((enum isa_op)visit->step->inst->op)(run->soc, visit->step->inst, run->marks);
   return true;
 }

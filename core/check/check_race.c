@@ -286,8 +286,10 @@ static void visit_all(struct visit *visit, const struct target *targets, unsigne
       (void)run_of_bytes(visit, access->address, access->bytes);
     else
       (void)inst_each_run(access, run_of_bytes, visit);
-    if (visit->unwritten > 0)
+    if (visit->unwritten > 0) {
       report_unwritten(visit);
+      visit->reported |= (uint8_t)(1u << i);
+    }
   }
 }
 

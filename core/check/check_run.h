@@ -8,10 +8,47 @@
 #include "core/check/check_shadow.h"
 #include "core/machine/values.h"
 
+/* Registers that keep their values from kernel to kernel: check_state.c. */
+#define STATE_LIST(X)                                                                              \
+  X(MASK, "the vector mask", "set_vector_mask")                                                    \
+  X(MODE, "the mode of the vector mask", "set_mask_norm or set_mask_count")                        \
+  X(ATOMIC, "the mode of atomic stores", "set_atomic_none")                                        \
+  X(QUANT, "the scale of the fixpipe", "set_quant_pre")                                            \
+  X(FPC, "the place of the scales of the fixpipe", "set_fpc")                                      \
+  X(DEQ, "the scale of conversions from integers", "set_deqscale")                                 \
+  X(PAD, "the pad value of copies", "set_mov_pad_val")                                             \
+  X(PADDING, "the padding of load3d", "set_padding")                                               \
+  X(BOUNDARY, "the boundary of load3d in L1", "set_l1_3d_size")                                    \
+  X(CTRL, "the control register", "set_ctrl")
+
+enum { FLAG_IDS_MAX = 32 }; /* as the operand of set_flag */
+
+enum state {
+#define X(id, text, setter) STATE_##id,
+  STATE_LIST(X)
+#undef X
+      STATE_COUNT
+};
+
+/* Of one kernel after the other. */
+struct check_state {
+  struct finding_event used[STATE_COUNT]; /* by the kernel, before it has set the state */
+  struct finding_event left[STATE_COUNT]; /* who set what a block of the kernel has left changed */
+  struct finding_event old[STATE_COUNT];  /* the same of kernels before */
+  uint32_t set;                           /* by some block of the kernel */
+};
+
 struct check_core {
   struct shadow shadow[SPACE_COUNT]; /* of its own buffers */
   struct order_tag taken;            /* the last vreducev2 of the block, which counts lanes */
+  /* check_state.c: what the block has set, and whether that is other than after reset. */
+  uint32_t state_set, state_changed;
+  struct finding_event setter[STATE_COUNT];
+  uint8_t flags_out[PIPE_COUNT][FLAG_IDS_MAX]; /* check_disputed.c: bits of pipes that wait */
 };
+
+/* Whether what it touches depends on mask and mode. */
+enum mask_use { USE_UNKNOWN, USE_NONE = 1, USE_LANES = 2, USE_MODE = 4 };
 
 /* What the checks must know of a tensor of the running kernel. */
 struct check_tensor {
@@ -47,6 +84,8 @@ struct check_run {
   uint32_t *first_named;        /* by row, in trace->named; one more at the end */
   int8_t unit_flag_arg[OP_COUNT], m_arg[OP_COUNT], n_arg[OP_COUNT], window_arg[OP_COUNT];
   int8_t square_arg[OP_COUNT];
+  uint8_t mask_use[OP_COUNT]; /* enum mask_use, several added */
+  struct check_state state;
   uint32_t kernel;
   bool kernel_begun;
   uint64_t serial; /* of the present instruction */
@@ -89,6 +128,15 @@ void check_word_read(struct check_run *run, const struct machine_step *step);
 void check_taken_read(struct check_run *run, const struct machine_step *step);
 void check_taken_write(struct check_run *run, const struct machine_step *step); /* a vreducev2 */
 void check_begin_block_reads(struct check_run *run, uint32_t core);
+
+/* check_state.c: what kernels before have left in registers. */
+void check_state_begin_block(struct check_run *run, uint32_t core);
+void check_state_step(struct check_run *run, const struct machine_step *step);
+void check_state_end_block(struct check_run *run, uint32_t core);
+void check_state_end_kernel(struct check_run *run);
+
+/* check_disputed.c: behaviour that boards are said to differ in. */
+void check_disputed_step(struct check_run *run, const struct machine_step *step);
 
 /* check_sync.c */
 void check_sync_step(struct check_run *run, const struct machine_step *step,

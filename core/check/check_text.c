@@ -66,7 +66,8 @@ static void write_finding(FILE *out, const struct vinci_findings *findings,
   const char *kernel = findings->kernel_names[finding->kernel];
   bool pair = finding->event[0].given && finding->has_range &&
               finding->kind != FINDING_UNINITIALIZED;
-  fprintf(out, "====== ERROR: %s", finding_text((enum finding_kind)finding->kind));
+  fprintf(out, "====== %s: %s", finding_level_name(finding_level(finding)),
+          finding_text((enum finding_kind)finding->kind));
   if (pair && finding->kind != FINDING_OVERLAP)
     fprintf(out, " at %s in %s:\n", space_name((enum space)finding->space), kernel);
   else if (finding->has_range)
@@ -81,6 +82,20 @@ static void write_finding(FILE *out, const struct vinci_findings *findings,
     fprintf(out, "======    %" PRIu64 " times in all; the first is shown\n", finding->count);
 }
 
+static void write_count(FILE *out, const char *before, size_t count, const char *what) {
+  fprintf(out, "%s%zu %s%s", before, count, what, count == 1 ? "" : "s");
+}
+
+static void write_summary(FILE *out, const struct vinci_findings *findings) {
+  write_count(out, "====== SUMMARY: ", findings->levels[LEVEL_ERROR], "error");
+  if (findings->levels[LEVEL_WARNING] > 0)
+    write_count(out, ", ", findings->levels[LEVEL_WARNING], "warning");
+  if (findings->levels[LEVEL_NOTE] > 0)
+    write_count(out, ", ", findings->levels[LEVEL_NOTE], "note");
+  fprintf(out, "%s\n",
+          findings->partial ? " so far; the program was not executed to its end" : "");
+}
+
 enum vinci_status vinci_findings_write_text(const vinci_findings *findings, FILE *out,
                                             struct vinci_diag *diag) {
   for (size_t i = 0; i < findings->count; i++) {
@@ -88,9 +103,7 @@ enum vinci_status vinci_findings_write_text(const vinci_findings *findings, FILE
     fprintf(out, "======\n");
   }
   if (findings->count > 0 || findings->partial)
-    fprintf(out, "====== SUMMARY: %zu error%s%s\n", findings->count,
-            findings->count == 1 ? "" : "s",
-            findings->partial ? " so far; the program was not executed to its end" : "");
+    write_summary(out, findings);
   if (fflush(out) != 0 || ferror(out))
     return diag_error(diag, VINCI_E_IO, "cannot write the report of the checks");
   return VINCI_OK;

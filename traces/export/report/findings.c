@@ -25,8 +25,8 @@ static void write_finding(struct json_writer *json, const struct vinci_findings 
                           const struct check_finding *finding) {
   enum finding_kind kind = (enum finding_kind)finding->kind;
   json_object(json, NULL, false);
-  json_text(json, "level", "ERROR");
-  json_text(json, "check", check_name(finding_check(kind)));
+  json_text(json, "level", finding_level_name(finding_level(finding)));
+  json_text(json, "check", check_name(finding_check(finding)));
   json_text(json, "kind", finding_key(kind));
   json_text(json, "kernel", findings->kernel_names[finding->kernel]);
   json_number(json, "count", finding->count);
@@ -59,7 +59,8 @@ enum vinci_status vinci_findings_write_json(const vinci_findings *findings, FILE
 #undef X
   json_end(&json);
   json_number(&json, "executed_instructions", findings->executed_instructions);
-  json_number(&json, "errors", findings->count);
+  json_number(&json, "errors", vinci_findings_count(findings));
+  json_number(&json, "warnings", vinci_findings_warnings(findings));
   json_bool(&json, "partial", findings->partial);
   json_array(&json, "findings", false);
   for (size_t i = 0; i < findings->count; i++)
