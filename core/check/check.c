@@ -61,6 +61,7 @@ static void end_kernel(struct check_run *run) {
   if (!run->kernel_begun)
     return;
   check_state_end_kernel(run);
+  check_disputed_end_kernel(run);
   if (!check_wants(run, VINCI_CHECK_SYNCCHECK))
     return;
   for (uint32_t core = 0; core < run->placement.core_count; core++)
@@ -113,6 +114,8 @@ static bool execute(void *context, const struct machine_step *step) {
       access[i].bytes = 0;
       inside = false;
     }
+    if (access[i].write && access[i].bytes > 0 && access[i].runs.bytes > 0)
+      check_rows(run, step, &access[i]);
     inst_join_runs(&access[i]);
   }
   if (run->uses_shadow && count > 0)
@@ -274,9 +277,10 @@ static enum vinci_status execute_all(struct check_run *run, struct vinci_diag *d
                       run->trace->path, (unsigned long long)run->pool.bytes_max);
   if (run->findings->failed || run->pool.failed)
     return diag_error(diag, VINCI_E_NOMEM, "out of memory for the checks");
-  if (status == VINCI_E_DEADLOCK)
+  if (status == VINCI_E_DEADLOCK) {
+    check_disputed_end_kernel(run);
     check_sync_deadlock(run, &stuck);
-  else if (status == VINCI_OK)
+  } else if (status == VINCI_OK)
     end_kernel(run);
   else if (diag)
     *diag = stuck;
@@ -290,6 +294,7 @@ static enum vinci_status walk(struct check_run *run, struct vinci_diag *diag) {
   run->kernel = 0;
   run->kernel_begun = false;
   run->state = (struct check_state){0};
+  memset(run->dispute, 0, sizeof run->dispute);
   for (uint32_t i = 0; i < run->trace->tensor_count; i++)
     run->tensors[i].written_so_far = false;
   run->order = order_create(&run->arena, run->soc, run->placement.core_count, run->trace->source);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where a program depends on behaviour that boards are said to differ in: disputed.def. */
+#include <string.h>
+
 #include "core/check/check_run.h"
 #include "core/chip/layout.h"
 #include "core/isa/operands.h"
@@ -15,12 +17,29 @@ static const char *const said[DISPUTED_COUNT] = {
 #undef DISPUTED
 };
 
-/* One finding for each dispute of a kernel; the first instruction is named. */
-static void report(struct check_run *run, const struct machine_step *step, enum disputed disputed) {
-  struct check_finding finding = check_finding_of(run, FINDING_DISPUTED, step);
-  finding.topic = (uint8_t)disputed;
-  if (check_wants(run, finding_check(&finding)))
-    findings_detail(run->findings, findings_add(run->findings, &finding), "%s", said[disputed]);
+/* The first row stands for all: which instruction comes first depends on the walk. */
+static void note(struct check_run *run, const struct machine_step *step, enum disputed disputed) {
+  struct check_dispute *dispute = &run->dispute[disputed];
+  if (dispute->count++ == 0 || step->inst->row < dispute->first.row)
+    dispute->first = check_event(run, step, false);
+}
+
+void check_disputed_end_kernel(struct check_run *run) {
+  for (unsigned i = 0; i < DISPUTED_COUNT; i++) {
+    const struct check_dispute *dispute = &run->dispute[i];
+    struct check_finding finding = {.kind = FINDING_DISPUTED,
+                                    .topic = (uint8_t)i,
+                                    .kernel = run->kernel,
+                                    .serial = run->serial};
+    finding.event[1] = dispute->first;
+    if (dispute->count == 0 || !check_wants(run, finding_check(&finding)))
+      continue;
+    struct check_finding *added = findings_add(run->findings, &finding);
+    findings_detail(run->findings, added, "%s", said[i]);
+    if (added)
+      added->count = dispute->count;
+  }
+  memset(run->dispute, 0, sizeof run->dispute);
 }
 
 static bool has_k_tail(const struct inst *inst) {
@@ -46,14 +65,14 @@ static void flag_step(struct check_run *run, const struct machine_step *step) {
     return;
   }
   if (meets_another(waiting, dst))
-    report(run, step, DISPUTED_FLAG_PAIR);
+    note(run, step, DISPUTED_FLAG_PAIR);
   *waiting |= (uint8_t)(1u << dst);
   if (inst->arch != ARCH_C310)
     return;
   if (id >= IDS_DOCUMENTED_950)
-    report(run, step, DISPUTED_EVENT_ID_950);
+    note(run, step, DISPUTED_EVENT_ID_950);
   if (src == PIPE_V && dst == PIPE_V)
-    report(run, step, DISPUTED_FLAG_V_TO_V_950);
+    note(run, step, DISPUTED_FLAG_V_TO_V_950);
 }
 
 void check_disputed_step(struct check_run *run, const struct machine_step *step) {
@@ -66,13 +85,13 @@ void check_disputed_step(struct check_run *run, const struct machine_step *step)
   case OP_MAD:
   case OP_MAD_SP:
     if (has_k_tail(inst))
-      report(run, step, DISPUTED_K_TAIL);
+      note(run, step, DISPUTED_K_TAIL);
     break;
   case OP_VCMP_NE:
   case OP_VCMPV_NE:
   case OP_VCMPVS_NE:
     if (is_float(inst_dtype(inst)))
-      report(run, step, DISPUTED_NAN_NE);
+      note(run, step, DISPUTED_NAN_NE);
     break;
   default:
     break;

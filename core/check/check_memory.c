@@ -4,6 +4,7 @@
  * names, and against what the tensor is for.
  */
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "core/check/check_run.h"
 
@@ -183,6 +184,81 @@ bool check_memory(struct check_run *run, const struct machine_step *step,
       (void)check_inside(run, step, access, buffer->address, buffer->bytes, "buffer", buffer->name);
   }
   return true;
+}
+
+/* ---- rows of one write ---- */
+
+struct starts {
+  int64_t *at;
+  size_t count;
+  uint64_t bytes; /* of each run; runs that adjoin are one */
+};
+
+static bool keep_start(void *context, int64_t address, uint64_t bytes) {
+  struct starts *starts = context;
+  starts->bytes = bytes;
+  starts->at[starts->count++] = address;
+  return true;
+}
+
+static int compare_starts(const void *left, const void *right) {
+  const int64_t *a = left, *b = right;
+  return *a < *b ? -1 : *a > *b;
+}
+
+/* How many runs there are; 0 when some lie in one place. */
+static uint64_t runs_in_places(const struct inst_runs *runs) {
+  uint64_t count = 1;
+  for (unsigned i = 0; i < INST_LEVELS; i++) {
+    if (runs->level[i].count > 1 && runs->level[i].stride_bytes == 0)
+      return 0;
+    count *= runs->level[i].count > 1 ? runs->level[i].count : 1;
+  }
+  return count;
+}
+
+/* Bytes that the first two runs have in common, from *address on; 0: they are all apart. */
+static uint64_t common_bytes(struct check_run *run, const struct inst_access *access,
+                             int64_t *address) {
+  uint64_t count = runs_in_places(&access->runs), common = 0;
+  *address = access->address;
+  if (count == 0)
+    return access->runs.bytes;
+  struct starts starts = {.at = malloc(count * sizeof *starts.at)};
+  if (!starts.at) {
+    run->findings->failed = true;
+    return 0;
+  }
+  (void)inst_each_run(access, keep_start, &starts);
+  qsort(starts.at, starts.count, sizeof *starts.at, compare_starts);
+  for (size_t i = 1; i < starts.count && common == 0; i++) {
+    uint64_t apart = (uint64_t)(starts.at[i] - starts.at[i - 1]);
+    *address = starts.at[i];
+    common = apart < starts.bytes ? starts.bytes - apart : 0;
+  }
+  free(starts.at);
+  return common;
+}
+
+void check_rows(struct check_run *run, const struct machine_step *step,
+                const struct inst_access *access) {
+  int64_t address;
+  bool transfers = step->pipe == PIPE_MTE1 || step->pipe == PIPE_MTE2 || step->pipe == PIPE_MTE3 ||
+                   step->pipe == PIPE_FIX;
+  bool atomic = step->inst->registers.atomic != ATOMIC_NONE && access->space == SPACE_GM;
+  if (!transfers || atomic || !check_wants(run, VINCI_CHECK_MEMCHECK) ||
+      inst_runs_are_apart(access))
+    return;
+  uint64_t common = common_bytes(run, access, &address);
+  if (common == 0)
+    return;
+  struct check_finding finding = access_finding(run, FINDING_OVERLAPPING_ROWS, step, access);
+  finding.address = address;
+  finding.bytes = common;
+  findings_detail(run->findings, findings_add(run->findings, &finding),
+                  "operand \"%s\" writes rows of %" PRIu64
+                  " bytes that overlap; which of them is there at the end is not defined",
+                  operand_name(step, access), access->runs.bytes);
 }
 
 /* Marks what the GM operands of one row write. */

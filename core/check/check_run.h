@@ -30,6 +30,12 @@ enum state {
       STATE_COUNT
 };
 
+/* Disputed behaviour that the running kernel depends on. */
+struct check_dispute {
+  struct finding_event first; /* by row */
+  uint64_t count;
+};
+
 /* Of one kernel after the other. */
 struct check_state {
   struct finding_event used[STATE_COUNT]; /* by the kernel, before it has set the state */
@@ -86,6 +92,7 @@ struct check_run {
   int8_t square_arg[OP_COUNT];
   uint8_t mask_use[OP_COUNT]; /* enum mask_use, several added */
   struct check_state state;
+  struct check_dispute dispute[DISPUTED_COUNT];
   uint32_t kernel;
   bool kernel_begun;
   uint64_t serial; /* of the present instruction */
@@ -107,6 +114,9 @@ struct check_finding check_finding_of(const struct check_run *run, enum finding_
 /* check_memory.c: false when the range is not one that can be looked up. */
 bool check_memory(struct check_run *run, const struct machine_step *step,
                   const struct inst_access *access);
+/* Rows of one write that overlap; the access lies in its memory. */
+void check_rows(struct check_run *run, const struct machine_step *step,
+                const struct inst_access *access);
 /* The tensor a range of GM begins in; trace->tensor_count when there is none. */
 uint32_t check_find_tensor(const struct check_run *run, const struct program_kernel *kernel,
                            int64_t address);
@@ -137,6 +147,7 @@ void check_state_end_kernel(struct check_run *run);
 
 /* check_disputed.c: behaviour that boards are said to differ in. */
 void check_disputed_step(struct check_run *run, const struct machine_step *step);
+void check_disputed_end_kernel(struct check_run *run);
 
 /* check_sync.c */
 void check_sync_step(struct check_run *run, const struct machine_step *step,

@@ -207,13 +207,9 @@ static bool must_be_set(const struct check_run *run, enum state state) {
 }
 
 static void note_use(struct check_run *run, const struct machine_step *step, enum state state) {
-  static const struct finding_event nobody = {0};
   struct finding_event *used = &run->state.used[state];
-  if (used->given)
-    return;
-  *used = check_event(run, step, false);
-  if (must_be_set(run, state))
-    warn(run, state, used, &nobody);
+  if (!used->given || step->inst->row < used->row)
+    *used = check_event(run, step, false);
 }
 
 void check_state_begin_block(struct check_run *run, uint32_t core) {
@@ -238,19 +234,25 @@ void check_state_step(struct check_run *run, const struct machine_step *step) {
       note_use(run, step, (enum state)state);
 }
 
+/* Which block comes first depends on the walk, so the first row stands for all. */
+static void take_first(struct finding_event *first, const struct finding_event *event) {
+  if (!first->given || event->row < first->row)
+    *first = *event;
+}
+
 void check_state_end_block(struct check_run *run, uint32_t core) {
   struct check_state *all = &run->state;
   all->set |= run->cores[core].state_set;
   for (unsigned state = 0; state < STATE_COUNT; state++)
-    if (run->cores[core].state_changed >> state & 1 && !all->left[state].given)
-      all->left[state] = run->cores[core].setter[state];
+    if (run->cores[core].state_changed >> state & 1)
+      take_first(&all->left[state], &run->cores[core].setter[state]);
 }
 
 void check_state_end_kernel(struct check_run *run) {
   struct check_state *all = &run->state;
   for (unsigned state = 0; state < STATE_COUNT; state++) {
     const struct finding_event *left = all->old[state].given ? &all->old[state] : &all->left[state];
-    if (all->used[state].given && left->given && !must_be_set(run, (enum state)state))
+    if (all->used[state].given && (left->given || must_be_set(run, (enum state)state)))
       warn(run, (enum state)state, &all->used[state], left);
     if (all->set >> state & 1)
       all->old[state] = all->left[state];

@@ -61,6 +61,16 @@ static void write_single(FILE *out, const struct vinci_findings *findings,
   }
 }
 
+/* What nearly every program does takes a line. */
+static void write_note(FILE *out, const struct vinci_findings *findings,
+                       const struct check_finding *finding) {
+  const struct finding_event *event = &finding->event[1];
+  fprintf(out, "====== NOTE: %s: \"%s\" in %s, first %s:%" PRIu32 " %s; see the table in FORMAT.md\n",
+          finding_text((enum finding_kind)finding->kind),
+          disputed_name((enum disputed)finding->topic), findings->kernel_names[finding->kernel],
+          findings->path, event->line, isa_row((enum isa_op)event->op)->name);
+}
+
 static void write_finding(FILE *out, const struct vinci_findings *findings,
                           const struct check_finding *finding) {
   const char *kernel = findings->kernel_names[finding->kernel];
@@ -99,10 +109,14 @@ static void write_summary(FILE *out, const struct vinci_findings *findings) {
 enum vinci_status vinci_findings_write_text(const vinci_findings *findings, FILE *out,
                                             struct vinci_diag *diag) {
   for (size_t i = 0; i < findings->count; i++) {
+    if (finding_level(&findings->items[i]) == LEVEL_NOTE) {
+      write_note(out, findings, &findings->items[i]);
+      continue;
+    }
     write_finding(out, findings, &findings->items[i]);
     fprintf(out, "======\n");
   }
-  if (findings->count > 0 || findings->partial)
+  if (findings->count > findings->levels[LEVEL_NOTE] || findings->partial)
     write_summary(out, findings);
   if (fflush(out) != 0 || ferror(out))
     return diag_error(diag, VINCI_E_IO, "cannot write the report of the checks");

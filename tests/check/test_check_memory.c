@@ -328,6 +328,7 @@ static void test_json(void **state) {
       "  \"executed_instructions\": 2,\n"
       "  \"errors\": 1,\n"
       "  \"partial\": false,\n"
+      "  \"warnings\": 0,\n"
       "  \"findings\": [\n"
       "    {\n"
       "      \"level\": \"ERROR\",\n"

@@ -60,8 +60,8 @@ enum vinci_status vinci_findings_write_json(const vinci_findings *findings, FILE
   json_end(&json);
   json_number(&json, "executed_instructions", findings->executed_instructions);
   json_number(&json, "errors", vinci_findings_count(findings));
-  json_number(&json, "warnings", vinci_findings_warnings(findings));
   json_bool(&json, "partial", findings->partial);
+  json_number(&json, "warnings", vinci_findings_warnings(findings));
   json_array(&json, "findings", false);
   for (size_t i = 0; i < findings->count; i++)
     write_finding(&json, findings, &findings->items[i]);
