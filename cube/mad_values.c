@@ -301,8 +301,8 @@ static bool column_is_marked(const struct mad *mad, size_t k, size_t column) {
     size_t at = fractal * FRACTAL_BYTES + column % SIDE * BLOCK_BYTES;
     size_t bytes = factor_bytes(mad, k, block);
     if (any_marked(mad->b + at, bytes) ||
-        (mad->index && any_marked(mad->index + at / SPARSE_INDEX_SHARE,
-                                  ceil_div(bytes, SPARSE_INDEX_SHARE))))
+        (mad->index &&
+         any_marked(mad->index + at / SPARSE_INDEX_SHARE, ceil_div(bytes, SPARSE_INDEX_SHARE))))
       return true;
   }
   return false;

@@ -7,10 +7,12 @@
 unit_tests = \
 	tests/accuracy/test_accuracy \
 	tests/check/test_check_corpus \
+	tests/check/test_check_flow \
 	tests/check/test_check_memory \
 	tests/check/test_check_race \
 	tests/check/test_check_random \
 	tests/check/test_check_read \
+	tests/check/test_check_warnings \
 	tests/check/test_mutate \
 	tests/cli/test_ops_journal \
 	tests/core/test_arch \

@@ -94,7 +94,7 @@ struct vinci_findings {
   struct check_finding *items; /* sorted when the checks have ended */
   size_t count, capacity;
   size_t levels[LEVEL_NOTE + 1]; /* how many of each level, when the checks have ended */
-  uint32_t *slots; /* hash table of index + 1 */
+  uint32_t *slots;               /* hash table of index + 1 */
   size_t slot_count;
   bool failed; /* memory is short */
 };
@@ -123,6 +123,6 @@ unsigned finding_check(const struct check_finding *finding); /* enum vinci_check
 enum finding_level finding_level(const struct check_finding *finding);
 const char *finding_level_name(enum finding_level level); /* "ERROR" */
 const char *disputed_name(enum disputed disputed);
-const char *check_name(unsigned check);         /* "memcheck" */
+const char *check_name(unsigned check); /* "memcheck" */
 
 #endif

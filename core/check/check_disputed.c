@@ -61,7 +61,7 @@ static void flag_step(struct check_run *run, const struct machine_step *step) {
   int64_t src = inst->arg[SET_FLAG_SRC], dst = inst->arg[SET_FLAG_DST], id = inst->arg[SET_FLAG_ID];
   uint8_t *waiting = &run->cores[step->core].flags_out[src][id];
   if (inst->op == OP_WAIT_FLAG) {
-    *waiting &= (uint8_t)~(1u << dst);
+    *waiting &= (uint8_t) ~(1u << dst);
     return;
   }
   if (meets_another(waiting, dst))

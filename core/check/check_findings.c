@@ -76,8 +76,8 @@ static bool same_finding(const struct check_finding *a, const struct check_findi
 }
 
 static uint64_t hash(const struct check_finding *finding) {
-  uint64_t value = (uint64_t)finding->kind << 40 ^ (uint64_t)finding->space << 32 ^ finding->kernel ^
-                   (uint64_t)finding->topic << 48;
+  uint64_t value = (uint64_t)finding->kind << 40 ^ (uint64_t)finding->space << 32 ^
+                   finding->kernel ^ (uint64_t)finding->topic << 48;
   for (unsigned i = 0; i < FINDING_EVENTS && finding->kind != FINDING_DISPUTED; i++) {
     value = (value ^ finding->event[i].row ^ (uint64_t)finding->event[i].pipe << 36) *
             UINT64_C(0x9E3779B97F4A7C15);

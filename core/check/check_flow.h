@@ -13,8 +13,8 @@
 
 /* Whether an instruction passes on what is unwritten. */
 bool check_flow_passes(const struct check_run *run, const struct machine_step *step);
-/* After the reads have been looked at, and before the writes take effect: works out the marks. False
- * when there are none. */
+/* After the reads have been looked at, and before the writes take effect: works out the marks.
+ * False when there are none. */
 bool check_flow_begin(const struct visit *visit, const struct target *targets, unsigned count);
 /* After the writes: makes marked bytes hollow. */
 void check_flow_end(struct visit *visit, const struct target *targets, unsigned count);

@@ -51,10 +51,10 @@ struct visit {
   uint64_t piece; /* bytes that count as written when any of them is */
   int64_t unwritten_at;
   uint64_t unwritten;
-  bool written_aside; /* some of the unwritten bytes are WRITTEN_ASIDE */
-  bool passes;        /* what is unwritten goes on into the results: registry_marks */
-  bool holes;         /* some of what the instruction reads is unwritten */
-  uint8_t reported;   /* bits of the targets that were said to be unwritten */
+  bool written_aside;      /* some of the unwritten bytes are WRITTEN_ASIDE */
+  bool passes;             /* what is unwritten goes on into the results: registry_marks */
+  bool holes;              /* some of what the instruction reads is unwritten */
+  uint8_t reported;        /* bits of the targets that were said to be unwritten */
   struct order_tag hollow; /* the write of the first hollow bytes that count; epoch 0: none */
 };
 

@@ -185,8 +185,8 @@ static void report_unwritten(const struct visit *visit) {
   finding.bytes = visit->unwritten;
   const char *arg =
       isa_row((enum isa_op)visit->step->inst->op)->arg[visit->target->access->arg].name;
-  const char *what = visit->written_aside ? "have not certainly been written before"
-                                          : "have never been written";
+  const char *what =
+      visit->written_aside ? "have not certainly been written before" : "have never been written";
   if (visit->hollow.epoch != 0) {
     finding.event[0] = check_event_of_tag(run, visit->hollow, true);
     if (!(visit->hollow.flags & TAG_LEFT))

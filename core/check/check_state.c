@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * State that the silicon keeps from kernel to kernel: the vector mask and its mode, the mode of atomic
- * stores, scales, pads. vinci starts each block with the state after reset, as does the framework of
- * Ascend C, which sets mask, mode and atomic stores at the start of a kernel (InitSocState). A
- * kernel without that meets what the kernel before has left. So a warning, never an error:
- * - in a trace, when a kernel uses state before it sets the state, and the kernel itself or one before
- *   leaves something else there;
+ * State that the silicon keeps from kernel to kernel: the vector mask and its mode, the mode of
+ * atomic stores, scales, pads. vinci starts each block with the state after reset, as does the
+ * framework of Ascend C, which sets mask, mode and atomic stores at the start of a kernel
+ * (InitSocState). A kernel without that meets what the kernel before has left. So a warning, never
+ * an error:
+ * - in a trace, when a kernel uses state before it sets the state, and the kernel itself or one
+ * before leaves something else there;
  * - in a compiled kernel also when nobody else is known, because its code is all there is;
  * - everywhere, when scales are used that nobody has set: 0 is no scale.
  */
@@ -179,20 +180,19 @@ static uint32_t uses_of_op(struct check_run *run, const struct inst *inst) {
 
 static void warn(struct check_run *run, enum state state, const struct finding_event *used,
                  const struct finding_event *left) {
-  struct check_finding finding = {.kind = FINDING_STATE,
-                                  .topic = (uint8_t)state,
-                                  .kernel = run->kernel,
-                                  .serial = run->serial};
+  struct check_finding finding = {
+      .kind = FINDING_STATE, .topic = (uint8_t)state, .kernel = run->kernel, .serial = run->serial};
   if (!check_wants(run, VINCI_CHECK_INITCHECK))
     return;
   finding.event[0] = *left;
   finding.event[1] = *used;
   struct check_finding *added = findings_add(run->findings, &finding);
   if (left->given)
-    findings_detail(run->findings, added,
-                    "%s: used before %s, and line %u leaves something else there for the next kernel; "
-                    "boards keep it",
-                    states[state].text, states[state].setter, left->line);
+    findings_detail(
+        run->findings, added,
+        "%s: used before %s, and line %u leaves something else there for the next kernel; "
+        "boards keep it",
+        states[state].text, states[state].setter, left->line);
   else
     findings_detail(run->findings, added,
                     "%s: used without %s; boards keep what the kernel before has left",

@@ -65,7 +65,8 @@ static void write_single(FILE *out, const struct vinci_findings *findings,
 static void write_note(FILE *out, const struct vinci_findings *findings,
                        const struct check_finding *finding) {
   const struct finding_event *event = &finding->event[1];
-  fprintf(out, "====== NOTE: %s: \"%s\" in %s, first %s:%" PRIu32 " %s; see the table in FORMAT.md\n",
+  fprintf(out,
+          "====== NOTE: %s: \"%s\" in %s, first %s:%" PRIu32 " %s; see the table in FORMAT.md\n",
           finding_text((enum finding_kind)finding->kind),
           disputed_name((enum disputed)finding->topic), findings->kernel_names[finding->kernel],
           findings->path, event->line, isa_row((enum isa_op)event->op)->name);
@@ -74,8 +75,8 @@ static void write_note(FILE *out, const struct vinci_findings *findings,
 static void write_finding(FILE *out, const struct vinci_findings *findings,
                           const struct check_finding *finding) {
   const char *kernel = findings->kernel_names[finding->kernel];
-  bool pair = finding->event[0].given && finding->has_range &&
-              finding->kind != FINDING_UNINITIALIZED;
+  bool pair =
+      finding->event[0].given && finding->has_range && finding->kind != FINDING_UNINITIALIZED;
   fprintf(out, "====== %s: %s", finding_level_name(finding_level(finding)),
           finding_text((enum finding_kind)finding->kind));
   if (pair && finding->kind != FINDING_OVERLAP)
@@ -102,8 +103,7 @@ static void write_summary(FILE *out, const struct vinci_findings *findings) {
     write_count(out, ", ", findings->levels[LEVEL_WARNING], "warning");
   if (findings->levels[LEVEL_NOTE] > 0)
     write_count(out, ", ", findings->levels[LEVEL_NOTE], "note");
-  fprintf(out, "%s\n",
-          findings->partial ? " so far; the program was not executed to its end" : "");
+  fprintf(out, "%s\n", findings->partial ? " so far; the program was not executed to its end" : "");
 }
 
 enum vinci_status vinci_findings_write_text(const vinci_findings *findings, FILE *out,

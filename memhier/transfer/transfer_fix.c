@@ -147,8 +147,8 @@ static unsigned touch_accumulators(const struct inst *inst, struct inst_access *
   if (whole[1].count > 0)
     count = transfer_touch(inst, access, count, TRANSFER_SRC, 0, whole, 2);
   if (rest > 0)
-    count = transfer_touch(inst, access, count, TRANSFER_SRC,
-                           whole[1].count * columns.stride_bytes, last, 2);
+    count = transfer_touch(inst, access, count, TRANSFER_SRC, whole[1].count * columns.stride_bytes,
+                           last, 2);
   return count;
 }
 
