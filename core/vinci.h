@@ -360,21 +360,18 @@ struct vinci_check_options {
 typedef struct vinci_findings vinci_findings;
 
 /*
- * Executes all kernels of a trace without time and checks their accesses and flags. The findings do
- * not depend on the order of one run. options may be NULL. VINCI_OK when no error was
- * found; VINCI_E_CHECK with the findings in *out when one was, a program that hangs included;
- * VINCI_E_LIMIT with what was found so far when progress asked for an end or max_shadow_bytes
- * are too few. On other failures *out is NULL. The caller frees the findings.
+ * Executes all kernels of a trace without time and checks accesses and flags. The findings do not
+ * depend on the order of one run. options may be NULL. VINCI_E_CHECK with the findings in *out when
+ * there are errors, such as a hang; VINCI_E_LIMIT with what was found until progress asked for an
+ * end or max_shadow_bytes were too few. On other failures *out is NULL.
  */
 VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_check(const vinci_soc *soc,
                                                          const vinci_trace *trace,
                                                          const struct vinci_check_options *options,
                                                          vinci_findings **out,
                                                          struct vinci_diag *diag);
-/* How many different errors there are: one row or pair of rows counts once. */
+/* Errors, a row or pair of rows once; warnings and notes, which leave the status as it is. */
 VINCI_API size_t vinci_findings_count(const vinci_findings *findings);
-/* The same of warnings and notes, which leave the status as it is: state that a kernel never set, and
- * behaviour that boards are said to differ in. */
 VINCI_API size_t vinci_findings_warnings(const vinci_findings *findings);
 /* The report for people, in the form of msSanitizer, and check.json for scripts. */
 VINCI_API VINCI_MUST_CHECK enum vinci_status

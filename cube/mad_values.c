@@ -277,7 +277,7 @@ static void step(const struct mad *mad, const struct operands *from, size_t m0, 
 
 static bool any_marked(const uint8_t *bytes, size_t count) {
   uint8_t marks = 0;
-  for (size_t i = 0; i < count; i++) /* without a way out, so that vectors do it */
+  for (size_t i = 0; i < count; i++) /* no early end: compilers make vectors of the loop */
     marks |= bytes[i];
   return marks != 0;
 }

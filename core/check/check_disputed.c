@@ -87,6 +87,15 @@ void check_disputed_step(struct check_run *run, const struct machine_step *step)
     if (has_k_tail(inst))
       note(run, step, DISPUTED_K_TAIL);
     break;
+  case OP_PIPE_BARRIER:
+    if (inst->arch == ARCH_C310 && inst->arg[BARRIER_PIPE] == PIPE_V)
+      note(run, step, DISPUTED_BARRIER_V_950);
+    break;
+  case OP_LOAD_CBUF_TO_CA_TRANSPOSE:
+  case OP_LOAD_CBUF_TO_CB_TRANSPOSE:
+    if (inst->arch == ARCH_C220 && dtype_bits(inst_dtype(inst)) == 32)
+      note(run, step, DISPUTED_TRANSPOSE_32);
+    break;
   case OP_VCMP_NE:
   case OP_VCMPV_NE:
   case OP_VCMPVS_NE:

@@ -191,7 +191,7 @@ bool check_memory(struct check_run *run, const struct machine_step *step,
 struct starts {
   int64_t *at;
   size_t count;
-  uint64_t bytes; /* of each run; runs that adjoin are one */
+  uint64_t bytes; /* of each run, where those that adjoin have been joined */
 };
 
 static bool keep_start(void *context, int64_t address, uint64_t bytes) {

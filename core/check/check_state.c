@@ -66,11 +66,10 @@ static enum state set_by(enum isa_op op) {
 }
 
 /* Whether an instruction leaves other than the state after reset. */
-static bool changes(const struct inst *inst, enum state state) {
+static bool changes(const struct inst *inst) {
   struct inst before = {.op = inst->op}, after;
   inst_reset_registers(&before);
   after = before;
-  after.mask.counter = state == STATE_MODE && before.mask.counter;
   memcpy(after.arg, inst->arg, sizeof after.arg);
   inst_write_registers(&after);
   return memcmp(&before.mask, &after.mask, sizeof before.mask) != 0 ||
@@ -224,7 +223,7 @@ void check_state_step(struct check_run *run, const struct machine_step *step) {
   if (set != STATE_COUNT) {
     core->state_set |= BIT_OF(set);
     core->state_changed &= ~BIT_OF(set);
-    core->state_changed |= changes(inst, set) ? BIT_OF(set) : 0;
+    core->state_changed |= changes(inst) ? BIT_OF(set) : 0;
     core->setter[set] = check_event(run, step, false);
     return;
   }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * initcheck: what nobody wrote on its way through L1, L0A, L0B and L0C to the store that shows it.
+ * initcheck: what nobody wrote on its way through L1, L0A, L0B and L0C to the store of a result.
  * Which rows and columns are missing follows from the layouts of the Ascend C documentation: rows
  * of A are rows of C, rows of B's fractals are columns of C, and a lane along k reaches all of
  * them.

@@ -3,6 +3,8 @@
  * Warnings and notes, which leave the status as it is: state that a kernel uses and never set, and
  * behaviour that boards are said to differ in.
  */
+#include <stdlib.h>
+
 #include "tests/support/checks.h"
 
 enum { INIT = VINCI_CHECK_INITCHECK, SYNC = VINCI_CHECK_SYNCCHECK, RACE = VINCI_CHECK_RACECHECK };
@@ -47,7 +49,7 @@ static void test_a_mask_of_the_kernel_before(void **state) {
       "======    #0 t.csv:8 set_vector_mask\n"
       "======\n"
       "====== SUMMARY: 0 errors, 1 warning\n");
-  /* Either kernel may see to it. */
+  /* Either kernel may set all lanes. */
   assert_string_equal(warnings_of(CHECK_HEAD(1) NARROW DUP SECOND FULL DUP, 0), "");
   assert_string_equal(warnings_of(CHECK_HEAD(1) NARROW DUP FULL SECOND DUP, 0), "");
   /* Copies of the vector unit know no mask, and nobody who uses it comes to harm. */
@@ -180,6 +182,58 @@ static void test_a_note_beside_a_hang(void **state) {
   assert_non_null(strstr(report, "\"flag_pair\""));
 }
 
+/* On the 950 vector instructions are said to need no barrier, and to have other flags. */
+static void test_disputes_of_the_950(void **state) {
+  (void)state;
+  struct vinci_diag diag = {0};
+  vinci_soc *soc;
+  assert_int_equal(vinci_soc_load("Ascend950PR_9589", NULL, &soc, &diag), VINCI_OK);
+  assert_int_equal(vinci_soc_set(soc, "flag.ids=16", &diag), VINCI_OK);
+  const char *const text =
+      "trace,version=1\nkernel,name=k,arch=dav-c310,blocks=1\nstream,core=AIV\n"
+      "set_flag,src=V,dst=V,id=0\nwait_flag,src=V,dst=V,id=0\n"
+      "set_flag,src=V,dst=MTE3,id=9\nwait_flag,src=V,dst=MTE3,id=9\n"
+      "pipe_barrier,pipe=V\n";
+  vinci_trace *trace = runs_parse(text, soc);
+  vinci_findings *findings;
+  assert_int_equal(vinci_check(soc, trace, NULL, &findings, &diag), VINCI_OK);
+  assert_int_equal(vinci_findings_warnings(findings), 3);
+  assert_int_equal(findings->items[0].topic, DISPUTED_FLAG_V_TO_V_950);
+  assert_int_equal(findings->items[1].topic, DISPUTED_EVENT_ID_950);
+  assert_int_equal(findings->items[2].topic, DISPUTED_BARRIER_V_950);
+  vinci_findings_free(findings);
+  vinci_trace_free(trace);
+  vinci_soc_free(soc);
+}
+
+/* FORMAT.md has a row for each of disputed.def, with the same words, and no other. */
+static void test_table_of_the_page(void **state) {
+  (void)state;
+  static const char *const rows[] = {
+#define DISPUTED(id, name, level, check, vendor, boards, vinci, source)                            \
+  "\n| `" name "` | " vendor " | " boards " | " vinci " | " source " |\n",
+#include "core/check/disputed.def"
+#undef DISPUTED
+  };
+  static char page[1 << 17];
+  char path[512];
+  const char *folder = getenv("TESTS_SRCDIR");
+  snprintf(path, sizeof path, "%s/traces/FORMAT.md", folder ? folder : ".");
+  FILE *in = fopen(path, "r");
+  assert_non_null(in);
+  page[fread(page, 1, sizeof page - 1, in)] = '\0';
+  fclose(in);
+  const char *table = strstr(page, "| name | documents | boards | vinci | source |\n");
+  assert_non_null(table);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (!strstr(table, rows[i]))
+      fail_msg("FORMAT.md lacks the row%s", rows[i]);
+  size_t lines = 0;
+  for (; *table == '|'; table = strchr(table, '\n') + 1)
+    lines++;
+  assert_int_equal(lines, sizeof rows / sizeof *rows + 2);
+}
+
 static void test_json_of_warnings(void **state) {
   (void)state;
   char text[4096] = "";
@@ -208,6 +262,8 @@ int main(void) {
       cmocka_unit_test(test_nan_that_is_not_equal),
       cmocka_unit_test(test_flags_of_one_id),
       cmocka_unit_test(test_a_note_beside_a_hang),
+      cmocka_unit_test(test_disputes_of_the_950),
+      cmocka_unit_test(test_table_of_the_page),
       cmocka_unit_test(test_json_of_warnings),
   };
   return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
