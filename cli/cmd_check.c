@@ -216,8 +216,9 @@ const struct cli_verb cli_verb_check = {
         "and any program that hangs. Errors are printed with the lines of the trace, each\n"
         "pair of lines once; the exit code is then 5. Warnings and notes leave it as it is:\n"
         "registers that a kernel uses and never set, which silicon keeps from kernel to\n"
-        "kernel, and behaviour that is undefined on some boards (FORMAT.md has the table). Else 'ok' is printed with the number\n"
-        "of kernels and rows. '-' reads standard input.\n"
+        "kernel, and behaviour that is undefined on some boards (the table of FORMAT.md).\n"
+        "Without errors 'ok' is printed with the number of kernels and rows. '-' reads\n"
+        "standard input.\n"
         "Checks that are stopped early report their findings so far; exit code 7.\n",
     .options = {check_options, sizeof check_options / sizeof *check_options},
     .run = check,
