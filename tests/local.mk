@@ -23,6 +23,9 @@ unit_tests = \
 	tests/core/test_extremes \
 	tests/core/test_footprints \
 	tests/core/test_group \
+	tests/core/test_group_moves \
+	tests/core/test_group_rules \
+	tests/core/test_training \
 	tests/core/test_isa \
 	tests/core/test_json \
 	tests/core/test_kept \
@@ -191,6 +194,7 @@ libvinci_tests_la_SOURCES = \
 	tests/support/bank_cases.h \
 	tests/support/bank_reference.h \
 	tests/support/checks.h \
+	tests/support/devices.h \
 	tests/support/export_golden.h \
 	tests/support/export_headers.h \
 	tests/support/fixture.c \
