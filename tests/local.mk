@@ -25,7 +25,6 @@ unit_tests = \
 	tests/core/test_group \
 	tests/core/test_group_moves \
 	tests/core/test_group_rules \
-	tests/core/test_training \
 	tests/core/test_isa \
 	tests/core/test_json \
 	tests/core/test_kept \
@@ -85,6 +84,7 @@ unit_tests = \
 	tests/traces/test_trace_errors \
 	tests/traces/test_trace_expr \
 	tests/traces/test_trace_format \
+	tests/traces/test_tune_strategies \
 	tests/values/test_values_run \
 	tests/vector/test_banks \
 	tests/vector/test_known \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What collectives bring to whom, for every operation, algorithm, random ranks, roots, sizes and
- * systems: bytes by the definition of the operation, sums by the count of summands, and whether what
- * a rank has at the end can depend on all that it has to depend on, transfer by transfer.
+ * systems: bytes by the definition of the operation, sums by the count of summands, and whether
+ * what a rank has at the end can depend on all that it has to depend on, transfer by transfer.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -172,12 +172,12 @@ static void check_call(const struct group_system *system, struct collective_call
   }
   uint64_t total = 0;
   for (uint32_t i = 0; i < call->ranks; i++) {
-    /* Within servers and between them parts are cut in two steps, so that they may differ by a slice. */
+    /* Within servers and between them parts are cut in two steps, so that they may differ by a
+     * slice. */
     if (!call->algorithm->outer && moves.received[i] < has_to_receive(call, i))
       fail_msg("%s by %s of %u ranks: rank %u receives %llu bytes, not %llu",
                collective_op_name(call->op), call->algorithm->name, call->ranks, i,
-               (unsigned long long)moves.received[i],
-               (unsigned long long)has_to_receive(call, i));
+               (unsigned long long)moves.received[i], (unsigned long long)has_to_receive(call, i));
     total += moves.received[i];
   }
   assert_int_equal(total, result.transfer_bytes);

@@ -38,12 +38,10 @@ static inline struct group_system simple_system(uint32_t devices) {
 }
 
 /* All ranks have the same program and are one group. */
-static inline enum vinci_status run_alike(const struct group_system *system,
-                                          const struct group_program *program,
-                                          const struct group_fault *faults,
-                                          const struct group_observer *observer,
-                                          struct arena *arena, struct group_result *result,
-                                          struct vinci_diag *diag) {
+static inline enum vinci_status
+run_alike(const struct group_system *system, const struct group_program *program,
+          const struct group_fault *faults, const struct group_observer *observer,
+          struct arena *arena, struct group_result *result, struct vinci_diag *diag) {
   const struct group_program *programs[RANKS_MAX];
   for (uint32_t i = 0; i < system->devices; i++)
     programs[i] = program;
@@ -61,9 +59,8 @@ static inline enum vinci_status run_alike(const struct group_system *system,
 /* All ranks call the same collective at time 0. */
 static inline enum vinci_status run_call(const struct group_system *system,
                                          const struct collective_call *call,
-                                         const struct group_observer *observer,
-                                         struct arena *arena, struct group_result *result,
-                                         struct vinci_diag *diag) {
+                                         const struct group_observer *observer, struct arena *arena,
+                                         struct group_result *result, struct vinci_diag *diag) {
   struct group_op op = {.kind = GROUP_COLLECTIVE, .name = "call", .call = *call};
   struct group_stream stream = {&op, 1};
   struct group_program program = {&stream, 1, 0};
