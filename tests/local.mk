@@ -25,6 +25,8 @@ unit_tests = \
 	tests/core/test_extremes \
 	tests/core/test_footprints \
 	tests/core/test_group \
+	tests/core/test_group_moves \
+	tests/core/test_group_rules \
 	tests/core/test_isa \
 	tests/core/test_json \
 	tests/core/test_kept \
@@ -84,6 +86,7 @@ unit_tests = \
 	tests/traces/test_trace_errors \
 	tests/traces/test_trace_expr \
 	tests/traces/test_trace_format \
+	tests/traces/test_tune_strategies \
 	tests/values/test_values_run \
 	tests/vector/test_banks \
 	tests/vector/test_known \
@@ -193,6 +196,7 @@ libvinci_tests_la_SOURCES = \
 	tests/support/bank_cases.h \
 	tests/support/bank_reference.h \
 	tests/support/checks.h \
+	tests/support/devices.h \
 	tests/support/export_golden.h \
 	tests/support/export_headers.h \
 	tests/support/fixture.c \

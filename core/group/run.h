@@ -10,8 +10,8 @@
  *
  * Transfers take bandwidth of the memory at both ends. Work that is bound by memory advances
  * meanwhile at (B - r) / B of its speed, where B is the memory's bandwidth and r what transfers
- * take (assumed, as for copies of one device: core/graph/queue.h). Transfers are not slowed by
- * work.
+ * take (assumed, as for copies of one device: core/graph/queue.h). A copy within a device takes its
+ * rate while it starts up, too. Transfers are not slowed by work.
  *
  * Faults: work of a slow device takes longer, transfers over a slow link get less. A device that is
  * down does nothing: its work and its transfers stand still, and go on when it is back. Ranks that

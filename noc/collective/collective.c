@@ -98,9 +98,11 @@ enum vinci_status collective_check(const struct collective_call *call, struct vi
       !call->adds_inline)
     return diag_error(diag, VINCI_E_INPUT, "%s by %s needs transfers that add on the way", op,
                       call->algorithm->name);
-  bool halves = call->algorithm == &collective_rhd && call->op != COLLECTIVE_ALL_REDUCE;
-  if (halves && (call->ranks & (call->ranks - 1)) != 0)
-    return diag_error(diag, VINCI_E_INPUT, "%s by %s needs a power of two of ranks, not %u", op,
-                      call->algorithm->name, call->ranks);
+  bool outer_halves = call->algorithm->outer == &collective_rhd;
+  bool halves = call->algorithm == &collective_rhd || outer_halves;
+  uint32_t halved = outer_halves ? call->ranks / call->inner : call->ranks;
+  if (halves && call->op != COLLECTIVE_ALL_REDUCE && (halved & (halved - 1)) != 0)
+    return diag_error(diag, VINCI_E_INPUT, "%s by %s needs a power of two of %s, not %u", op,
+                      call->algorithm->name, outer_halves ? "servers" : "ranks", halved);
   return VINCI_OK;
 }

@@ -152,7 +152,7 @@ def prove(runner, addition, tests):
 
 def build_and_prove(top, folder, additions, options):
     copy, objects = os.path.join(folder, "source"), os.path.join(folder, "objects")
-    programs = mutants.unit_tests_of(top)
+    programs = mutants.tests_of(top, "unit_tests")
     tests = {addition.name: addition.words("tests") for addition in additions}
     for addition in additions:
         unknown = [test for test in tests[addition.name] if test not in programs]

@@ -6,7 +6,7 @@ srcdir=${TESTS_SRCDIR:-.}
 . "$srcdir/tests/support/tap.sh"
 vinci=${VINCI:?}
 work_folder test_group_train
-plan 16
+plan 17
 
 # compare NAME WORK INTERVAL BLOCKING WRITING MTBF DETECT RESTART REPAIR UNITS SPARES SHRINK SEED: every part to 2 ms.
 compare() {
@@ -51,6 +51,13 @@ keep "$vinci" group train "$@" -i 1001s -r 300 --checkpoint="$work/torn"
 report "a file of other settings is refused" "$(expect 3 "error: $work/torn is no checkpoint of this training
 hint: it begins with other settings; give another file, or remove it"
   cmp "$work/whole" "$work/torn")"
+# The last of two options of the same name counts.
+report "whichever of the settings is another" "$(for other in --step=3s --steps=50001 -n17 --mtbf=84h --save=21s \
+  --blocking=19s --detect=31s --restart=2min --repair=6h --spares=2 --shrink --seed=9; do
+  keep "$vinci" group train "$@" -i 1000s "$other" -r 300 --checkpoint="$work/torn"
+  [ "$code" -eq 3 ] || echo "$other: exit code $code: $err"
+done
+cmp "$work/whole" "$work/torn")"
 printf 'notes of mine, no line end' >"$work/notes"
 keep "$vinci" group train "$@" -i 1000s -r 300 --checkpoint="$work/notes"
 report "a file of somebody else is not written over" "$(expect 3 -

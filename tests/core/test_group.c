@@ -16,54 +16,7 @@
 #include "core/base/arith.h"
 #include "core/group/flow.h"
 #include "core/group/run.h"
-
-enum { RANKS_MAX = 64, US = 1000000 };
-
-/* Distinct numbers, so that none can stand for another: a latency of 3 us, 50 ps for a byte between
- * devices, 7 ps for a byte that is added. */
-enum { ALPHA = 3 * US, BETA = 50, GAMMA = 7 };
-#define PER_BYTE(ps) (UINT64_C(1000000000000) / (ps))
-
-static uint32_t all_ranks[RANKS_MAX];
-
-static struct group_system simple_system(uint32_t devices) {
-  struct group_system system = {.name = "simple",
-                                .devices = devices,
-                                .level_count = 1,
-                                .slice_bytes = 1,
-                                /* rounded up, so that a byte takes GAMMA at most */
-                                .local_reduce_rate = PER_BYTE(GAMMA) + 1};
-  system.levels[0] = (struct group_level){.name = "link",
-                                          .join = GROUP_MESH,
-                                          .devices = RANKS_MAX,
-                                          .latency_ps = ALPHA,
-                                          .copy_rate = PER_BYTE(BETA),
-                                          .reduce_rate = PER_BYTE(BETA),
-                                          .send_rate = PER_BYTE(BETA)};
-  for (uint32_t i = 0; i < RANKS_MAX; i++)
-    all_ranks[i] = i;
-  return system;
-}
-
-/* All ranks call the same collective at time 0. */
-static enum vinci_status run_call(const struct group_system *system,
-                                  const struct collective_call *call, struct arena *arena,
-                                  struct group_result *result, struct vinci_diag *diag) {
-  struct group_op op = {.kind = GROUP_COLLECTIVE, .name = "call", .call = *call};
-  struct group_stream stream = {&op, 1};
-  struct group_program program = {&stream, 1, 0};
-  const struct group_program *programs[RANKS_MAX];
-  for (uint32_t i = 0; i < system->devices; i++)
-    programs[i] = &program;
-  struct group_ranks ranks = {all_ranks, system->devices};
-  struct group_family family = {"world", &ranks, 1};
-  struct group_job job = {.system = system,
-                          .programs = programs,
-                          .ranks = system->devices,
-                          .families = &family,
-                          .family_count = 1};
-  return group_run(&job, NULL, arena, result, diag);
-}
+#include "tests/support/devices.h"
 
 static uint64_t time_of(const struct group_system *system, enum collective_op op,
                         const char *algorithm, uint64_t bytes, uint64_t *moved) {
@@ -72,7 +25,7 @@ static uint64_t time_of(const struct group_system *system, enum collective_op op
   struct vinci_diag diag = {0};
   struct collective_call call = {.op = op, .bytes = bytes};
   if (collective_find(op, algorithm, &call.algorithm, &diag) != VINCI_OK ||
-      run_call(system, &call, &arena, &result, &diag) != VINCI_OK)
+      run_call(system, &call, NULL, &arena, &result, &diag) != VINCI_OK)
     fail_msg("%s: %s", algorithm, diag.text);
   uint64_t end_ps = result.end_ps;
   *moved = result.transfer_bytes;
@@ -325,7 +278,7 @@ static void exposed_time_is_what_no_work_covers(void **state) {
   struct group_stream late_streams[] = {{wait, 2}, {after, 2}};
   struct group_program early = {early_streams, 2, 1}, late_one = {late_streams, 2, 1};
   const struct group_program *programs[] = {&early, &late_one};
-  struct group_ranks ranks = {all_ranks, 2};
+  struct group_ranks ranks = {all_ranks(), 2};
   struct group_family family = {"pair", &ranks, 1};
   struct group_job job = {
       .system = &system, .programs = programs, .ranks = 2, .families = &family, .family_count = 1};
@@ -387,7 +340,7 @@ static void transfers_slow_work_that_is_bound_by_memory(void **state) {
   struct group_stream streams[] = {{&work, 1}, {&comm, 1}};
   struct group_program program = {streams, 2, 0};
   const struct group_program *programs[] = {&program, &program};
-  struct group_ranks ranks = {all_ranks, 2};
+  struct group_ranks ranks = {all_ranks(), 2};
   struct group_family family = {"pair", &ranks, 1};
   struct group_job job = {
       .system = &system, .programs = programs, .ranks = 2, .families = &family, .family_count = 1};
@@ -415,7 +368,7 @@ static void different_calls_are_told_with_both_lines(void **state) {
   struct group_stream first = {&a, 1}, second = {&b, 1};
   struct group_program one_program = {&first, 1, 0}, other = {&second, 1, 0};
   const struct group_program *programs[] = {&one_program, &other};
-  struct group_ranks ranks = {all_ranks, 2};
+  struct group_ranks ranks = {all_ranks(), 2};
   struct group_family family = {"dp", &ranks, 1};
   struct group_job job = {
       .system = &system, .programs = programs, .ranks = 2, .families = &family, .family_count = 1};
@@ -447,7 +400,7 @@ static void a_job_that_hangs_says_who_waits_for_whom(void **state) {
   struct group_stream first = {ops, 2}, second = {turned, 2};
   struct group_program one_program = {&first, 1, 0}, other = {&second, 1, 0};
   const struct group_program *programs[] = {&one_program, &other};
-  struct group_ranks pair = {all_ranks, 2};
+  struct group_ranks pair = {all_ranks(), 2};
   struct group_family groups[] = {{"tp", &pair, 1}, {"dp", &pair, 1}};
   struct group_job job = {
       .system = &system, .programs = programs, .ranks = 2, .families = groups, .family_count = 2};
@@ -466,7 +419,7 @@ static void a_job_that_takes_days_ends_at_a_limit(void **state) {
   struct vinci_diag diag = {0};
   struct collective_call call = {.op = COLLECTIVE_SEND_RECV, .bytes = UINT64_C(1) << 50};
   system.levels[0].send_rate = 1;
-  assert_int_equal(run_call(&system, &call, &arena, &result, &diag), VINCI_E_LIMIT);
+  assert_int_equal(run_call(&system, &call, NULL, &arena, &result, &diag), VINCI_E_LIMIT);
   assert_string_equal(diag.text, "the job takes longer than 80 hours");
   arena_free(&arena);
 }

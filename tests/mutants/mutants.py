@@ -24,7 +24,7 @@ import zlib
 
 KEYS = ("in", "was", "is", "says", "class", "by")
 CLASSES = ("timing", "stalls", "ranges", "lowering", "l2", "dram", "network", "units", "checks",
-           "results")
+           "results", "devices", "tuning")
 # Tests that compare with what the program once printed; all others reason.
 GOLDEN = ("gate", "test_export", "test_export_csv", "test_bounds")
 READ_ONCE = """
@@ -212,8 +212,12 @@ def build(copy, objects, programs, tests, jobs, options=()):
         run([os.path.join(copy, "configure"), "-q", "CC=" + os.environ.get("CC", "gcc"),
              "CXX=" + os.environ.get("CXX", "g++"), "CFLAGS=-O1", "CXXFLAGS=-O1", *options],
             objects)
-    programs = [programs[test] for test in tests if test != "gate"]
+    programs = [programs[test] for test in tests if test != "gate" and not is_script(test)]
     run([os.environ.get("MAKE", "make"), "-s", "-j%d" % jobs, "vinci"] + programs, objects)
+
+
+def is_script(test):
+    return test.endswith(".sh")
 
 
 class Runner:
@@ -231,6 +235,8 @@ class Runner:
             suite = os.path.join(self.copy, "tests", "gate", "operators")
             command = [self.environment["VINCI"], "gate", "check", suite + ".lua", "--strict",
                        "--baseline=" + suite + ".csv"]
+        elif is_script(test):
+            command = ["sh", os.path.join(self.copy, self.programs[test])]
         else:
             command = [os.path.join(self.objects, self.programs[test])]
         limit = self.limit.get(test)
@@ -243,14 +249,16 @@ class Runner:
                                   timeout=limit and limit * WALL_FACTOR)
         except subprocess.TimeoutExpired:
             return "it hangs"
-        if done.returncode == 0:
-            return None
         if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
             return "it hangs"
         said = done.stdout.decode("utf-8", "replace")
-        failed = re.search(r"^not ok \d+ - (.*)$", said, re.MULTILINE)
+        if re.match(r"1\.\.0 # SKIP", said):
+            raise Unfit("%s was skipped: %s" % (test, said.strip()))
+        failed = re.search(r"^not ok \d+ - (.*)$", said, re.MULTILINE) # scripts end with 0 all the same
         if failed:
             return failed.group(1)
+        if done.returncode == 0:
+            return None
         return "signal %d" % -done.returncode if done.returncode < 0 else "differs"
 
     def measure(self, test):
@@ -326,12 +334,12 @@ def summary(mutants, results, seconds):
     return 1 if alive else 0
 
 
-def unit_tests_of(top):
-    """Name and program of each, as tests/local.mk lists them, without the one that sees the
-    installed library alone."""
+def tests_of(top, name):
+    """Name and program or script of each, as a list of tests/local.mk has them, without the one that
+    sees the installed library alone."""
     text = open(os.path.join(top, "tests", "local.mk"), encoding="utf-8").read()
-    listed = re.search(r"^unit_tests = \\\n((?:\t.*\\\n)*\t.*\n)", text, re.MULTILINE).group(1)
-    programs = re.findall(r"tests/\w+/\w+", listed)
+    listed = re.search(r"^%s = \\\n((?:\t.*\\\n)*\t.*\n)" % name, text, re.MULTILINE).group(1)
+    programs = re.findall(r"tests/\w+/[\w.]+", listed)
     return {os.path.basename(path): path for path in programs if "test_public" not in path}
 
 
@@ -363,8 +371,9 @@ def main():
         if unknown:
             raise Unfit("mutants.txt has no %s" % ", ".join(sorted(unknown)))
         chosen = [m for m in mutants[at - 1::parts] if not options.only or m.name in options.only]
-        programs = unit_tests_of(top)
-        tests = sorted({t for m in chosen for t in order_of(m, programs, options.full)})
+        unit_tests = tests_of(top, "unit_tests")
+        programs = dict(tests_of(top, "script_tests"), **unit_tests)
+        tests = sorted({t for m in chosen for t in order_of(m, list(unit_tests), options.full)})
         copy, objects = os.path.join(folder, "source"), os.path.join(folder, "objects")
         copy_tree(top, copy, files)
         build(copy, objects, programs, tests, options.jobs)
@@ -376,7 +385,7 @@ def main():
     except Unfit as problem:
         print("error: %s" % problem, file=sys.stderr)
         return 2
-    results = run_all(runner, chosen, list(programs), options)
+    results = run_all(runner, chosen, list(unit_tests), options)
     write_report(os.path.join(folder, "mutants.csv"), chosen, results)
     return summary(chosen, results, time.monotonic() - begin)
 
