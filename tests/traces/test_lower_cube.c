@@ -99,6 +99,29 @@ static void long_rows_are_copied_in_parts(void **state) {
   }
 }
 
+/* Copies of the next panel that wait for loads of this one have room in the queue, or come later.
+ */
+static void no_queue_fills_behind_a_wait(void **state) {
+  (void)state;
+  static const struct {
+    const char *op, *args, *queue;
+  } cases[] = {
+      {"conv2d_backprop_input",
+       "kernel=3x3 stride=2x2 n=2 c=128 h=16 w=16 k=384 cores=1 resident=a", NULL},
+      {"conv2d_backprop_input", "kernel=3x3 stride=2x2 n=2 c=32 h=9 w=9 k=32", "queue.MTE2=1"},
+      {"conv2d", "n=4 c=256 h=40 w=40 k=256 kernel=3x3 pad=1x1 resident=b", "queue.MTE2=1"},
+      {"matmul", "m=600 k=2048 n=600 resident=a bias=1", "queue.MTE2=2"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    vinci_soc *soc = fixture_soc();
+    assert_non_null(soc);
+    if (cases[i].queue)
+      assert_int_equal(vinci_soc_set(soc, cases[i].queue, NULL), VINCI_OK);
+    vinci_result_free(run_on(soc, cases[i].op, cases[i].args));
+    vinci_soc_free(soc);
+  }
+}
+
 static void convolutions_run(void **state) {
   (void)state;
   static const char *const forms[] = {
@@ -483,6 +506,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_shape_runs),
       cmocka_unit_test(long_rows_are_copied_in_parts),
+      cmocka_unit_test(no_queue_fills_behind_a_wait),
       cmocka_unit_test(convolutions_run),
       cmocka_unit_test(groups_are_joined_to_whole_blocks),
       cmocka_unit_test(gradients_of_maps_run),

@@ -415,12 +415,26 @@ static void use_panels(struct writer *w) {
   emit_end(e);
 }
 
+/*
+ * With room for one outer panel in L1, the copies of the next one wait for loads of this turn,
+ * which the scalar unit issues behind them. While they wait, all that MTE2 is given before these
+ * loads has to stand in its queue; where that has less room, the scalar unit would never reach the
+ * loads.
+ */
+static bool outer_comes_last(const struct writer *w) {
+  enum { ROW = 4 }; /* of bias or scales: wait, zeros, copy, set */
+  struct row rows[ROWS_MAX];
+  uint64_t waiting = matmul_panel_rows(w, true) + matmul_panel_rows(w, false) +
+                     rows_of(w->mm, rows) * ROW + matmul_residual_rows(w);
+  return w->t.outer_slots == 1 &&
+         (matmul_many_copies(w, w->t.a_outer) || waiting > soc_queue_depth(w->e->soc, PIPE_MTE2));
+}
+
 static void put_turn(struct writer *w) {
   struct emit *e = w->e;
   const struct matmul_tiling *t = &w->t;
   bool late = t->outer_slots == 1;
-  /* Copies that wait for room must not keep the loads that make it out of the scalar unit's way. */
-  bool last = late && matmul_many_copies(w, t->a_outer);
+  bool last = outer_comes_last(w);
   w->ku = emit_assigned(e, "ku", x_add(w->now.k, x_mul(w->u, t->inner_k)));
   w->du = emit_assigned(e, "du", x_rest(t->inner_k, w->now.depth, w->ku));
   w->turn = emit_assigned(e, "turn", x_add(x_mul(w->now.i, t->turns), x_div(w->ku, t->inner_k)));

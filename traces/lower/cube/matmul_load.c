@@ -99,6 +99,26 @@ bool matmul_many_copies(const struct writer *w, bool is_a) {
   return way_of(w->e->soc, w->mm, &x, false) != COPY_AT_ONCE || (x.squares && !squares_at_once(&x));
 }
 
+/* Whether rows that pad fractals are to be cleared, before the copy. */
+static bool has_padding(const struct matmul *mm, const struct operand *x, bool is_a) {
+  return mm->nz_c && !mm->coupled && !is_a && !x->by_k && !x->nz && x->rows % FRACTAL_ROWS != 0;
+}
+
+uint64_t matmul_panel_rows(const struct writer *w, bool is_a) {
+  enum { WAIT_AND_SET = 2, SPREAD = 2 };
+  const struct matmul *mm = w->mm;
+  struct operand x = operand_of(mm, &w->t, is_a);
+  uint64_t copies = matmul_copies(w->e->soc, mm, &w->t, is_a).count;
+  if (mm->conv && mm->conv->gradient)
+    return WAIT_AND_SET + (is_a ? SPREAD + copies : 1);
+  if (w->t.by_rows)
+    copies = 1;
+  else if (x.squares && !x.nz && !(mm->conv && is_a))
+    copies = squares_at_once(&x) ? 2 : max_u64(copies, ceil_div(x.panel_rows, FRACTAL_ROWS));
+  uint64_t signal = !is_a && matmul_is_made(mm), zeros = has_padding(mm, &x, is_a);
+  return WAIT_AND_SET + signal + zeros + copies;
+}
+
 /* ---- copies ---- */
 
 /* Names of loops end in that of the operand. */
@@ -248,7 +268,7 @@ static void load_by_column(const struct matmul_panel *p, const struct operand *x
 static void clear_padding(const struct matmul_panel *p, const struct operand *x) {
   const struct matmul *mm = p->w->mm;
   struct expr pitch = pitch_of(p, x);
-  if (!mm->nz_c || mm->coupled || p->is_a || x->by_k || x->nz || x->rows % FRACTAL_ROWS == 0)
+  if (!has_padding(mm, x, p->is_a))
     return;
   struct emit *e = p->w->e;
   emit_if(e, "padding", x_gt(pitch, p->rows));

@@ -124,13 +124,27 @@ static void load_columns(const struct group *g, struct expr dst, struct expr src
   emit_end(e);
 }
 
+/* Rows of a column of blocks in GM. */
+static uint64_t rows_in_gm(const struct matmul *mm) {
+  return mm->conv ? mm->m : round_up(mm->m, FRACTAL_ROWS);
+}
+
+uint64_t matmul_residual_rows(const struct writer *w) {
+  const struct matmul *mm = w->mm;
+  enum { WAIT_AND_SET = 2 };
+  if (!mm->residual)
+    return 0;
+  bool at_once = !mm->nz_c || rows_in_gm(mm) <= UINT16_MAX;
+  return WAIT_AND_SET + (at_once ? 1 : ceil_div(w->t.bn, mm->c0));
+}
+
 /* Columns of blocks, each of whole fractals: rows that pad have zeros, or what was there before and
  * nobody stores. */
 void matmul_residual_load(const struct writer *w, const struct group *g) {
   struct emit *e = w->e;
   const struct matmul *mm = w->mm;
   uint64_t c0 = mm->c0, es = mm->element_bytes;
-  uint64_t rows = mm->conv ? mm->m : round_up(mm->m, FRACTAL_ROWS);
+  uint64_t rows = rows_in_gm(mm);
   uint64_t elements = mm->nz_c ? rows * round_up(mm->n, c0) : mm->m * mm->n;
   struct expr slot = x_mod(g->i, L1_SLOTS), height = padded(g->cm);
   struct expr dst = matmul_slot(e, "r1", slot, tile_bytes(mm, w->t.bm, w->t.bn));

@@ -141,8 +141,10 @@ void conv_copy_lines(const struct group *g, const char *name, struct expr dst, s
 void conv_put_map(const struct conv *conv, struct group *g, struct expr last_row);
 /* The group of weights that batch z uses. */
 struct expr conv_weights_of(const struct conv *conv, struct expr z);
-/* Whether a panel of an operand may take more copies than queues have room for. */
+/* Whether a panel of an operand comes in one copy for each row or column. */
 bool matmul_many_copies(const struct writer *w, bool is_a);
+/* Instructions of MTE2 for a panel of an operand, at most: copies, flags around them, zeros. */
+uint64_t matmul_panel_rows(const struct writer *w, bool is_a);
 
 /* ---- from L1 on (matmul_step.c) ---- */
 
@@ -198,6 +200,8 @@ void matmul_residual_buffers(const struct writer *w);
 void matmul_residual_start(const struct writer *w);
 void matmul_residual_flags(const struct writer *w, bool set, struct expr half);
 void matmul_residual_load(const struct writer *w, const struct group *g);
+/* Instructions of MTE2 for that copy, at most. */
+uint64_t matmul_residual_rows(const struct writer *w);
 void matmul_residual_begin(struct writer *w);
 
 /* ---- k in parts (matmul_split.c) ---- */
