@@ -134,6 +134,7 @@ script_tests = \
 	tests/mutants/test_mutants.sh \
 	tests/tuning/test_cuts.sh \
 	tests/tuning/test_tune.sh \
+	tests/properties/test_properties.sh \
 	tests/same/test_same.sh \
 	tests/scripts/test_experiments.sh \
 	tests/scripts/test_networks.sh \
@@ -622,6 +623,14 @@ same: vinci$(EXEEXT)
 	  --ref=$(REF) --new=./vinci$(EXEEXT) --tree=$(abs_top_srcdir) $(SAME)
 .PHONY: same
 dist_noinst_DATA += tests/same/cases.py tests/same/same.lua tests/same/same.py
+
+# ---- make properties: does every lowered operator run to its end, whatever shape and chip? ----
+# PROPERTIES has further options of properties.py, such as --only conv2d --count 2000 --seed random.
+properties: vinci$(EXEEXT)
+	$(AM_V_at)PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 $(srcdir)/tests/properties/properties.py \
+	  --program=./vinci$(EXEEXT) $(PROPERTIES)
+.PHONY: properties
+dist_noinst_DATA += tests/properties/properties.py
 
 # ---- make study: a thousand points, killed and not, one process and two ----
 study: vinci$(EXEEXT)

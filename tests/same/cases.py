@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random operators for same.py: arguments of every operator that a program lists, with shapes from
-one element to rows longer than UB, chosen and forced tilings, small buffers, and what is refused."""
+"""Random operators for same.py and properties.py: arguments of every operator that a program lists, with
+shapes from one element to rows longer than UB, chosen and forced tilings, small buffers, and what is refused."""
 
 import random
 
@@ -40,10 +40,10 @@ class Key:
 class Case:
     """One operator with its arguments, on a chip."""
 
-    def __init__(self, op, scenario, keys, rng):
+    def __init__(self, op, scenario, keys, rng, chips):
         self.op, self.scenario, self.keys, self.rng = op, scenario, keys, rng
         self.args, self.sets, self.elements = {}, [], 0
-        self.chip = rng.choice(CHIPS)
+        self.chip = rng.choice(chips)
         self.extra, self.models = [], []
 
     def words(self):
@@ -92,6 +92,7 @@ def matrix(case):
         "long row": lambda: (rng.randint(1, 4), rng.choice([33000, 65536, 70001, 100003, 200000])),
         "aligned": lambda: (rng.choice([1, 8, 40, 64]), rng.choice(POWERS)),
         "large": lambda: (rng.choice([512, 1000, 4096]), rng.choice([256, 777, 2048, 5120])),
+        "deep": lambda: (rng.choice([1023, 2049, 4099]), rng.choice([1, 7, 31, 65, 127])),
     }.get(case.scenario, lambda: (extent(case, 200), extent(case, 4000)))()
     if case.chip in BLOCK_CHIPS and rng.randrange(8):
         cols = (cols + 31) // 32 * 32
@@ -147,7 +148,8 @@ def has(case, name):
 def general(case):
     """Any operator on a shape: its companions are broadcast, counts are small."""
     extents = shape(case)
-    case.args["shape"] = text_of(extents)
+    if has(case, "shape"):
+        case.args["shape"] = text_of(extents)
     case.elements = product(extents)
     companions = [key.name for key in case.keys if key.name in ("shape1", "shape2", "shape3")]
     for name in companions:
@@ -157,9 +159,10 @@ def general(case):
     if has(case, "dtype"):
         dtypes = next(key.choices for key in case.keys if key.name == "dtype")
         case.args["dtype"] = case.rng.choice(dtypes)
-    for name in ("dtype1", "out"):
-        if has(case, name) and has(case, "dtype") and case.rng.randrange(4):
-            case.args[name] = case.rng.choice([case.args["dtype"], "fp32"])
+    for key in case.keys:
+        if key.name in ("dtype1", "out") and key.kind == "dtype" and has(case, "dtype") and case.rng.randrange(4):
+            both = [case.args["dtype"], "fp32"]
+            case.args[key.name] = case.rng.choice([one for one in both if one in key.choices] or key.choices)
     for key in case.keys:
         if key.kind == "size" and key.required:
             case.args[key.name] = case.rng.randint(1, 64)
@@ -342,6 +345,9 @@ def matmul(case):
         m, n = (1, n) if case.scenario == "row" else (m, 1)
     if case.scenario == "large":
         m, k, n = (case.rng.choice([1024, 1536, 2000, 4096]) for _ in range(3))
+    if case.scenario == "deep":
+        m, n = extent(case, 130), extent(case, 130)
+        k = case.rng.choice([1, 15]) if case.rng.randrange(4) == 0 else extent(case, 60000)
     case.args.update(m=m, k=k, n=n)
     batch = 1
     if case.op == "batch_matmul" or case.rng.randrange(8) == 0:
@@ -355,12 +361,17 @@ def conv(case):
     rng = case.rng
     kernel = [rng.choice([1, 2, 3, 3, 5]), rng.choice([1, 3, 3, 5, 7])]
     h, w = max(kernel[0], extent(case, 40)), max(kernel[1], extent(case, 40))
-    c, k = extent(case, 130), extent(case, 130)
-    case.args.update(n=rng.randint(1, 3), c=c, h=h, w=w, k=k, kernel=text_of(kernel))
-    if rng.randrange(3) == 0:
+    c, k, n = extent(case, 130), extent(case, 130), rng.randint(1, 3)
+    if case.scenario == "deep":
+        h, w = (max(side, rng.randint(1, 41)) for side in kernel)
+        c, k, n = extent(case, 600), extent(case, 600), rng.choice([1, 7, 16, 33, 64])
+    case.args.update(n=n, c=c, h=h, w=w, k=k, kernel=text_of(kernel))
+    if rng.randrange(3) == 0 or (case.scenario == "deep" and rng.randrange(3)):
         case.args["stride"] = rng.choice(["2x2", "1x2", "2x1", "3x3"])
     if rng.randrange(2):
         case.args["pad"] = text_of([kernel[0] // 2, kernel[1] // 2])
+    elif case.scenario == "deep" and rng.randrange(2):
+        case.args["pad"] = text_of([rng.randrange(side) for side in kernel for _ in range(2)])
     if rng.randrange(6) == 0:
         case.args["dilation"] = "2x2"
     if rng.randrange(4) == 0:
@@ -425,7 +436,122 @@ def global_avg_pool(case):
     case.args["shape"], case.elements = text_of(extents), product(extents)
 
 
+# Operators without a shape: what each of their sizes is drawn from, a largest or a choice.
+SIZES = {
+    "attention_update": {"tokens": 900, "depth": [32, 64, 128, 256], "parts": [2, 3]},
+    "moe_finalize_routing": {"tokens": 200, "hidden": 2000, "k": [1, 2, 8]},
+    "moe_init_routing": {"tokens": 200, "hidden": 2000, "k": [1, 2, 8]},
+    "moe_gating_top_k": {"tokens": 300, "experts": [8, 64, 128, 256], "k": [1, 2, 4, 8]},
+    "top_k_top_p": {"tokens": 20, "words": 4000}, "sample": {"tokens": 40, "words": 4000},
+    "nms": {"boxes": 900, "batches": [1, 2], "classes": [1, 3, 20], "most": [1, 10, 100]},
+    "nms_list": {"batches": [1, 3], "classes": [1, 5], "most": 60, "count": [1, 3]},
+    "sparse_flash_attention": {"tokens": 5, "slots": 300, "heads": [16, 32, 64, 128], "k": [64, 100, 256]},
+    "lightning_indexer": {"tokens": 20, "keys": 3000, "heads": [8, 16, 64], "k": [16, 64, 256]},
+    "mla_preprocess": {"tokens": 40, "heads": [1, 4, 16], "slots": 300, "hidden": [512, 1024], "q_rank": [256, 512]},
+    "split_qkv_rms_norm_rope": {"tokens": 100, "heads": [1, 4, 12], "kv_heads": [1, 2], "head_dim": [64, 128]},
+    "kv_rms_norm_rope_cache": {"tokens": 100, "slots": 300, "latent": [64, 256, 512], "rope": [32, 64]},
+    "swiglu_group_quant": {"rows": 300, "cols": [256, 512, 1024, 2048], "group": [64, 128]},
+}
+
+
+def sizes(case):
+    for name, kinds in SIZES[case.op].items():
+        case.args[name] = case.rng.choice(kinds) if isinstance(kinds, list) else extent(case, kinds)
+    if case.args.get("slots", case.args.get("tokens", 0)) < case.args.get("tokens", 0):
+        case.args["slots"] = case.args["tokens"]
+    if case.op == "lightning_indexer":
+        case.args["k"] = min(case.args["k"], case.args["keys"])
+    case.elements = product(value for value in case.args.values() if isinstance(value, int))
+    choose_words(case, 0.5)
+
+
+def grouped(case):
+    """Rows of the groups in turn; some groups have none."""
+    rng = case.rng
+    rows = [rng.choice([0, 1, extent(case, 200)]) for _ in range(rng.randint(1, 4))]
+    case.args.update(rows=text_of([max(1, rows[0])] + rows[1:]), k=extent(case, 700), n=extent(case, 500))
+    if rng.randrange(3) == 0:
+        case.args["groups"] = rng.randint(len(rows), 9)
+    case.elements = sum(rows) * case.args["k"] * case.args["n"] // 100
+    if case.op == "grouped_matmul_swiglu_quant":
+        case.args["n"] += case.args["n"] % 2
+    choose_words(case, 0.4)
+
+
+def paged(case):
+    attention(case)
+    if case.rng.randrange(2):
+        case.args["block_size"] = case.rng.choice([16, 32, 64, 128])
+    keys = case.args.get("seq_k", case.args["seq_q"])
+    if case.rng.randrange(3) == 0:
+        case.args["lengths"] = text_of([case.rng.randint(1, keys) for _ in range(case.rng.randint(1, 3))])
+
+
+def windowed(case):
+    """A map in five extents; a size or a result where the operator has such a key."""
+    rng = case.rng
+    extents = [rng.randint(1, 3), rng.randint(1, 4), extent(case, 30), extent(case, 30), 16]
+    if case.op.startswith("adaptive"):
+        parts = [rng.choice([1, 2, 3]) for _ in range(3)]
+        extents = [rng.randint(1, 2)] + [part * rng.randint(1, 4) for part in parts] + [extent(case, 100)]
+        case.args["out"] = text_of(parts)
+    if case.op == "roi_align":
+        extents = [rng.randint(1, 2), extent(case, 40), extent(case, 40), 8 * rng.randint(1, 20)]
+        case.args.update(regions=extent(case, 20), size="%dx%d" % (rng.randint(1, 7), rng.randint(1, 7)))
+    case.args["shape"], case.elements = text_of(extents), 4 * product(extents)
+    choose_words(case, 0.5)
+
+
+def part_of(case):
+    """The gradient of a part, or elements at a stride."""
+    extents = shape(case)
+    whole = [value + case.rng.choice([0, 0, 1, 7]) for value in extents]
+    if case.op == "as_strided":
+        strides, apart = [], 1
+        for value in reversed(extents):
+            strides.insert(0, apart)
+            apart *= value
+        case.rng.shuffle(strides)
+        case.args.update(shape=apart, out=text_of(extents), strides=text_of(strides))
+        case.elements = product(extents)
+    else:
+        case.args.update(shape=text_of(extents), out=text_of(whole))
+        if case.rng.randrange(2):
+            case.args["begin"] = text_of([case.rng.randint(0, w - v) for w, v in zip(whole, extents)])
+        case.elements = product(whole)
+    choose_words(case, 0.5)
+
+
+def channels(case):
+    """Images, channels, and more; groups of channels."""
+    rng = case.rng
+    groups = rng.choice([1, 2, 4, 32])
+    extents = [rng.randint(1, 3), groups * rng.randint(1, 8), extent(case, 900)]
+    if rng.randrange(2):
+        extents[2:] = [extent(case, 30), extent(case, 30)]
+    if has(case, "groups"):
+        case.args["groups"] = groups
+    case.args["shape"], case.elements = text_of(extents), product(extents)
+    choose_words(case, 0.5)
+
+
+def embedding_grad(case):
+    general(case)
+    case.args["count"] = text_of([extent(case, 300)])
+
+
+def linear_index(case):
+    general(case)
+    case.args["sizes"] = text_of([extent(case, 300) for _ in range(case.rng.randint(1, 4))])
+
+
 MAKERS = {
+    "grouped_matmul": grouped, "grouped_matmul_swiglu_quant": grouped, "paged_attention": paged,
+    "quant_matmul": matmul, "weight_quant_matmul": matmul, "batch_norm_update": batch_norm,
+    "winograd_input": windowed, "winograd_output": windowed, "roi_align": windowed,
+    "adaptive_avg_pool": windowed, "adaptive_avg_pool_grad": windowed,
+    "as_strided": part_of, "slice_grad": part_of, "group_norm": channels, "instance_norm": channels,
+    "embedding_grad": embedding_grad, "linear_index": linear_index,
     "matmul": matmul, "batch_matmul": matmul, "conv2d": conv, "conv2d_backprop_input": conv,
     "conv2d_backprop_filter": conv, "flash_attention": attention, "flash_attention_grad": attention,
     "reduce_sum": reduce, "reduce_mean": reduce, "reduce_max": reduce, "reduce_min": reduce,
@@ -438,6 +564,7 @@ MAKERS = {
     "rope": even_rows, "rope_grad": even_rows, "chain": chain, "resize": resize,
     "global_avg_pool": global_avg_pool,
 }
+MAKERS.update((op, sizes) for op in SIZES)
 
 
 # ---- what is refused -----------------------------------------------------------------------
@@ -482,12 +609,12 @@ def force(case, tilings):
         case.args[name] = value
 
 
-def make(operators, names, seed, number, attempt):
+def make(operators, names, seed, number, attempt, scenarios=SCENARIOS, chips=CHIPS):
     """Case `number`; another `attempt` has other numbers for the same operator and scenario."""
     at, turn = number % len(names), number // len(names)
     op = names[at]
     rng = random.Random("%d/%d/%d" % (seed, number, attempt))
-    case = Case(op, SCENARIOS[(turn + at) % len(SCENARIOS)], operators[op], rng)
+    case = Case(op, scenarios[(turn + at) % len(scenarios)], operators[op], rng, chips)
     MAKERS.get(op, general)(case)
     if rng.randrange(3) == 0:
         case.sets = list(rng.choice(CHIP_SETS))
