@@ -98,7 +98,9 @@ libvinci_lua_la_SOURCES = \
 libvinci_lua_la_CPPFLAGS = $(AM_CPPFLAGS) $(LUA_CFLAGS)
 
 luacpathdir = $(libdir)/lua/5.4
+if SHARED
 luacpath_LTLIBRARIES = scripts/vinci.la
+endif
 scripts_vinci_la_SOURCES =
 scripts_vinci_la_LIBADD = libvinci_lua.la libvinci_internal.la
 scripts_vinci_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \

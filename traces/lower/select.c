@@ -416,6 +416,13 @@ static const char *with_two_sources(enum isa_op op) {
   return NULL;
 }
 
+bool select_takes(const struct vinci_soc *soc, enum isa_op op, enum dtype type) {
+  const char *with = with_two_sources(op);
+  if (select_has(soc, op) && isa_dtypes(op, soc->arch) >> type & 1)
+    return true;
+  return with && isa_dtypes(isa_find(with, strlen(with)), soc->arch) >> type & 1;
+}
+
 /* Whether the chip has the instruction, for the type that the row names. */
 static bool has_row(const struct row *row) {
   const struct field *type = field_of(row, "type");

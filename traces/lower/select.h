@@ -18,6 +18,8 @@
 
 /* Whether the architecture has an instruction. */
 bool select_has(const struct vinci_soc *soc, enum isa_op op);
+/* Whether the instruction, or the rows that replace a form with a scalar, takes the type. */
+bool select_takes(const struct vinci_soc *soc, enum isa_op op, enum dtype type);
 /* What replaces rows on a chip; NULL where none has to be. */
 const struct emit_selection *select_for(const struct vinci_soc *soc);
 /* Bytes at the end of UB that replaced rows use. */

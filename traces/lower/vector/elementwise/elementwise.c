@@ -341,8 +341,8 @@ static uint64_t tile_mcycles(const struct vinci_soc *soc, const struct vew *ew) 
     sum += repeats * MILLI * (uint64_t)(ew->in[k].type != ew->in[k].computed);
     /* A row is copied below itself, a repeat for each row of the tile. */
     if (kind == VKIND_ROW)
-      sum += ew->kernel.tile.rows * MILLI *
-             ceil_div(ew->pitch * vtile_bytes(ew->type), repeat_bytes);
+      sum +=
+          ew->kernel.tile.rows * MILLI * ceil_div(ew->pitch * vtile_bytes(ew->type), repeat_bytes);
     sum += kind == VKIND_COLUMN ? repeats * MILLI : 0;
   }
   for (unsigned k = 0; k < ew->func.outputs; k++)
@@ -473,12 +473,31 @@ static bool take_steps(struct lower_job *job, struct vew *ew) {
   return true;
 }
 
+/* Whether the chip's instructions take the integers that the steps work on. */
+static enum vinci_status check_steps(struct lower_job *job, const struct vew *ew) {
+  for (unsigned i = 0; i < ew->step_count; i++) {
+    const struct vstep *step = &ew->steps[i];
+    enum dtype type = step->type ? (enum dtype)(step->type - 1) : ew->type;
+    bool computes = step->form == VFORM_BINARY || step->form == VFORM_SCALAR ||
+                    step->form == VFORM_COMPARE || step->form == VFORM_SELECT;
+    if (!computes || (type != DTYPE_INT16 && type != DTYPE_INT32))
+      continue;
+    if (!select_takes(job->soc, isa_find(step->inst, strlen(step->inst)), type))
+      return lower_error(job, "%s of %s is not supported on %s: its %s takes no %s", job->op->name,
+                         dtype_name(lower_get(job, "dtype")->dtype), job->soc->name, step->inst,
+                         dtype_name(type));
+  }
+  return VINCI_OK;
+}
+
 static enum vinci_status set_program(struct lower_job *job, struct vew *ew) {
   if (ew->func.casts)
     return vew_set_cast(job, ew);
   if (!take_steps(job, ew))
     return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
   enum vinci_status status = choose_type(job, ew);
+  if (status == VINCI_OK)
+    status = check_steps(job, ew);
   const char *const *key = ew->func.parameters;
   enum dtype holds = is_byte(ew->out[0].type) ? ew->out[0].type : ew->type;
   for (; status == VINCI_OK && key && *key; key++)

@@ -9,6 +9,7 @@
 
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
+#include "core/isa/isa.h"
 #include "traces/lower/select.h"
 #include "traces/lower/vector/index/indexed.h"
 
@@ -69,18 +70,18 @@ static void store(struct emit *e, struct vkernel *kernel) {
   emit_end(e);
 }
 
-static const char *atomic_type(enum dtype type) {
-  return type == DTYPE_FP32   ? "set_atomic_f32"
-         : type == DTYPE_FP16 ? "set_atomic_f16"
-         : type == DTYPE_BF16 ? "set_atomic_bf16"
-                              : "set_atomic_s32";
+static enum isa_op atomic_type(enum dtype type) {
+  return type == DTYPE_FP32   ? OP_SET_ATOMIC_F32
+         : type == DTYPE_FP16 ? OP_SET_ATOMIC_F16
+         : type == DTYPE_BF16 ? OP_SET_ATOMIC_BF16
+                              : OP_SET_ATOMIC_S32;
 }
 
 static void put_rows(struct emit *e, struct vkernel *kernel) {
   const struct scatter *scatter = (struct scatter *)kernel;
   if (scatter->func->adds) {
     emit_plain(e, "set_atomic_add");
-    emit_plain(e, atomic_type(scatter->indexed.rows.dtype));
+    emit_plain(e, isa_row(atomic_type(scatter->indexed.rows.dtype))->name);
   }
   vkernel_tiles(e, kernel);
   if (scatter->func->adds)
@@ -130,6 +131,10 @@ static enum vinci_status setup(struct lower_job *job) {
   if (status != VINCI_OK)
     return status;
   scatter->func = job->op->spec;
+  enum dtype type = lower_get(job, "dtype")->dtype;
+  if (scatter->func->adds && !select_has(job->soc, atomic_type(type)))
+    return lower_error(job, "not for %s: its stores add no %s", arch_name(job->soc->arch),
+                       dtype_name(type));
   indexed_fill(job, &scatter->indexed, "x", cols);
   scatter->indexed.kernel.in[1] = &scatter->indexed.rows;
   return check_rows(job, scatter);

@@ -426,6 +426,12 @@ static bool can_move(struct lower_job *job, const struct permute *permute,
                      const struct ppass *pass) {
   struct vtile view;
   struct vtile_operand out;
+  uint64_t row_stride = pass->in.row_stride;
+  if (!pass->fills && pass->tile.rows > 1 && row_stride > 0 && row_stride < pass->tile.cols)
+    return lower_refuse(job,
+                        "rows of %" PRIu64 " elements that begin %" PRIu64
+                        " apart overlap in x, which a copy cannot tell",
+                        pass->tile.cols, row_stride);
   stored_rows(pass, &view, &out);
   out.whole = permute->passes == 1;
   return pass->places || vtile_stores(job, &view, &out);
