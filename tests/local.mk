@@ -630,7 +630,7 @@ properties: vinci$(EXEEXT)
 	$(AM_V_at)PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 $(srcdir)/tests/properties/properties.py \
 	  --program=./vinci$(EXEEXT) $(PROPERTIES)
 .PHONY: properties
-dist_noinst_DATA += tests/properties/properties.py
+dist_noinst_DATA += tests/properties/found.tsv tests/properties/properties.py
 
 # ---- make study: a thousand points, killed and not, one process and two ----
 study: vinci$(EXEEXT)

@@ -2,14 +2,15 @@
 """Does every lowered operator come to its end, whatever its shape, types, tiling and chip?
 
     properties.py --program VINCI [--count N] [--seed S|random] [--only OP,OP|REGEXP] [--chip NAME]
-                  [--jobs N] [--show N]
+                  [--jobs N] [--show N] [--found FILE]
 
 N random operators (cases.py), in turn all that `vinci compile --list` has, on all chips of `vinci soc
 list`, some with short queues or small buffers. Each is refused with a reason, or its program is accepted,
 has no finding of `vinci check`, and runs to its end with flat memory. A hang, a finding, a broken
 identity, a crash or a program that the reader of traces rejects is a failure, printed with the command
-that repeats the case. What the estimate takes for too large to be simulated here is compiled and counted. Ends
-with 0 when there is no failure, 1 when there are some, 2 when the program cannot be asked.
+that repeats the case. What the estimate takes for too large to be simulated here is compiled and counted. --found
+judges the cases of a file instead: each line says whether the case runs or is refused, and with which
+words. Ends with 0 when there is no failure, 1 when there are some, 2 when the program cannot be asked.
 """
 import argparse
 import collections
@@ -52,6 +53,16 @@ class Outcome:
     def __init__(self, kind, case, detail="", command="", seconds=0.0):
         self.kind, self.case, self.detail, self.command = kind, case, detail, command
         self.seconds = seconds
+
+
+class Listed:
+    """A case of a file."""
+
+    def __init__(self, words):
+        self.op, self.given = words[0], words
+
+    def words(self):
+        return self.given
 
 
 class Program:
@@ -149,6 +160,16 @@ class Test:
         return Outcome(FAILED if code else RAN, case, "exit code %d: %s" % (code, first_line(out + err)),
                        self.program.command(words), time.monotonic() - began)
 
+    def found(self, line):
+        """A line of the file: what becomes of the case, a tab, its command line."""
+        expected, _, words = line.rstrip("\n").partition("\t")
+        case = Listed(words.split())
+        outcome = self.judge(case)
+        wanted, _, text = expected.partition(": ")
+        if (outcome.kind == RAN) != (wanted == "runs") or (wanted != "runs" and text not in outcome.detail):
+            outcome.kind, outcome.detail = FAILED, "not '%s': %s" % (expected, outcome.detail)
+        return outcome
+
     def one(self, number):
         """All outcomes of a case, the last of which counts as its own."""
         outcomes = []
@@ -159,6 +180,9 @@ class Test:
         return outcomes
 
     def all(self):
+        if self.options.found:
+            with open(self.options.found, encoding="utf-8") as file:
+                return [self.found(line) for line in file if line.strip() and not line.startswith("#")]
         count = self.options.count or len(self.names)
         with concurrent.futures.ThreadPoolExecutor(self.options.jobs) as pool:
             return [outcome for some in pool.map(self.one, range(count)) for outcome in some]
@@ -190,7 +214,8 @@ def tell(test, outcomes, show):
         print("%12d for %d more reasons (--reasons=N prints N)" % (
             sum(reasons.values()) - sum(n for _, n in reasons.most_common(test.options.reasons)),
             len(reasons) - test.options.reasons))
-    print("operators: %d%s" % (len(set(test.names)), "; never ran: " + " ".join(never) if never else ""))
+    if not test.options.found:
+        print("operators: %d%s" % (len(set(test.names)), "; never ran: " + " ".join(never) if never else ""))
     slowest = max(outcomes, key=lambda outcome: outcome.seconds)
     print("slowest, %.1f s: %s" % (slowest.seconds, slowest.command))
     return kinds[FAILED]
@@ -216,6 +241,7 @@ def main():
     parser.add_argument("--program", required=True)
     parser.add_argument("--count", type=int, default=500, help="0: one of each operator")
     parser.add_argument("--seed", default="1", help="a number, or random")
+    parser.add_argument("--found", default="", help="a file of cases, instead of random ones")
     parser.add_argument("--only", default="")
     parser.add_argument("--chip", default="")
     parser.add_argument("--jobs", type=int, default=1)

@@ -9,7 +9,7 @@ vinci=${VINCI:?}
 python=/usr/bin/python3
 "$python" -c '' 2>/dev/null || skip_all "no python3"
 work_folder test_properties
-plan 5
+plan 6
 
 # properties PROGRAM [OPTION]...
 properties() {
@@ -32,6 +32,11 @@ properties "$vinci" --count 0 --seed 1
 [ "$code" -eq 0 ] || err="$err
 $out"
 report "a random case of each operator is refused or runs to its end" "$(expect 0 '' 'all hold; seed 1')"
+
+properties "$vinci" --found "$TESTS_SRCDIR/tests/properties/found.tsv"
+[ "$code" -eq 0 ] || err="$err
+$out"
+report "what was found once stays mended" "$(expect 0 '' 'all hold')"
 
 other run 'exit 6'
 properties "$work/other" --only 'softmax|matmul' --count 4

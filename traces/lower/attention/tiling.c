@@ -155,7 +155,7 @@ bool attention_tiling(struct lower_job *job, struct attention_tiling *t) {
     return false;
   if (at->paged && !attention_pages_fit(job, t))
     return false;
-  if (t->slice % BLOCK_WORDS || t->slice > t->half)
+  if (t->slice == 0 || t->slice % BLOCK_WORDS || t->slice > t->half)
     return lower_refuse(job, "a slice is a multiple of %d rows, at most half of the task's",
                         BLOCK_WORDS);
   if (!fits_cube(job, t))

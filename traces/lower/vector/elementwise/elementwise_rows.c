@@ -4,6 +4,7 @@
 
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
+#include "traces/lower/select.h"
 #include "traces/lower/vector/elementwise/elementwise.h"
 
 /* Unsigned type of the same size, in which anything can be moved. */
@@ -63,12 +64,21 @@ static void put_spread(struct vunit *unit, const struct spread *spread, unsigned
   }
 }
 
-/* Blocks are made of 8 elements at a time; what lies behind the last is padding. */
-static struct expr loaded_elements(const struct vew *ew, enum vkind kind, struct expr count) {
+/* Blocks are made of `unit` elements at a time; what lies behind the last is padding. */
+static struct expr loaded_elements(const struct vew *ew, enum vkind kind, struct expr count,
+                                   uint64_t unit) {
   return kind == VKIND_FULL     ? count
          : kind == VKIND_ROW    ? EXPR(ew->pitch)
-         : kind == VKIND_COLUMN ? x_round_up(ew->kernel.tile.n_rows, VBRCB_ELEMENTS)
-                                : EXPR(VBRCB_ELEMENTS);
+         : kind == VKIND_COLUMN ? x_round_up(ew->kernel.tile.n_rows, unit)
+                                : EXPR(unit);
+}
+
+/* Elements that a conversion has to write: where squares stand for vbrcb, a whole block is read. */
+static uint64_t converted_unit(const struct vunit *unit, const struct vew_operand *in) {
+  uint64_t block = BLOCK_BYTES / vtile_bytes(in->computed);
+  bool squares = !select_has(unit->emit->soc, OP_VBRCB);
+  return squares && vtile_bytes(in->type) * block <= BLOCK_BYTES ? max_u64(block, VBRCB_ELEMENTS)
+                                                                 : VBRCB_ELEMENTS;
 }
 
 /* Loaded bytes into a register: converted, spread. */
@@ -76,11 +86,11 @@ static void put_input(struct vunit *unit, const struct vew *ew, unsigned k, stru
   const struct vew_operand *in = &ew->in[k];
   enum vkind kind = vew_kind(ew, in);
   unsigned reg = X0 + k;
-  struct expr own = loaded_elements(ew, kind, count);
+  struct expr own = loaded_elements(ew, kind, count, VBRCB_ELEMENTS);
   struct expr now = x_add(ew->kernel.tile.slot, in->tile.address);
   if (in->type != in->computed) {
     struct expr to = EXPR(kind == VKIND_FULL ? in->spread : in->compact);
-    vunit_count(unit, own);
+    vunit_count(unit, loaded_elements(ew, kind, count, converted_unit(unit, in)));
     vunit_convert(unit, 0, V(reg), in->type, in->computed, to, now);
     now = to;
   }
@@ -188,9 +198,19 @@ static bool has_gaps(const struct vew *ew) {
   return false;
 }
 
+/* Whether squares of whole repeats take what a conversion has left in a register. */
+static bool has_short_registers(const struct vew *ew) {
+  return ew->func.casts && ew->whole > 1 && ew->in[0].type != DTYPE_INT32 &&
+         ew->in[0].type != DTYPE_INT64;
+}
+
 void vew_rows(struct emit *e, struct vkernel *kernel) {
   const struct vew *ew = (struct vew *)kernel;
-  if (has_gaps(ew)) {
+  if (has_short_registers(ew)) {
+    emit_comment(e, "Registers behind the last element, and padding that no copy writes.");
+    vmask_count(e, kernel->tile.ub_bytes / sizeof(float));
+    vfill(e, 0, 0, "fp32");
+  } else if (has_gaps(ew)) {
     emit_comment(e, "Padding that no copy writes.");
     vkernel_clear(e, &kernel->tile);
   }

@@ -137,8 +137,8 @@ static bool work(struct lower_job *job, const struct vkernel *kernel, struct vti
  * wait for each other, and results have 64 bits. */
 static uint64_t coordinate_cycles(const struct vinci_soc *soc, uint64_t places, uint64_t turns,
                                   uint64_t rank) {
-  static const char *const steps[] = {"vconv_s322f32", "vector_dup", "vdiv",         "vconv_f322s32",
-                                      "vmuls",         "vsub",       "vconv_s322s64"};
+  static const char *const steps[] = {
+      "vconv_s322f32", "vector_dup", "vdiv", "vconv_f322s32", "vmuls", "vsub", "vconv_s322s64"};
   enum { STEPS = sizeof steps / sizeof *steps };
   uint64_t start = (uint64_t)soc->vector_class[VECTOR_CLASS_ONE].startup_mcycles / MILLI;
   uint64_t cycles = rank * turns * start + repeats(soc, steps[STEPS - 1], DTYPE_FP32, places);
@@ -294,6 +294,19 @@ static void put_store(struct emit *e, const struct compact *c, struct expr kept,
   emit_change(e, "done", x_add(done, kept));
 }
 
+static void put_leaving(struct emit *e, const struct compact *c, struct expr i) {
+  emit_if(e, "leaves", x_gt(i, 0));
+  put_store(e, c, x_name(e, "kept"), i);
+  emit_end(e);
+}
+
+/* With one buffer the vector unit waits for the tile before to leave, which is issued behind all
+ * that the vector unit is given, unless its queue has no room for that. */
+static bool leaves_first(const struct emit *e, const struct compact *c) {
+  enum { COMPUTE_ROWS = 24 }; /* at most, of compute() and the flags around its rows */
+  return c->kernel.tile.buffers == 1 && soc_queue_depth(e->soc, PIPE_V) < COMPUTE_ROWS;
+}
+
 /* All tiles of the block. In a turn a tile comes in, the count of the tile before is read, the
  * vector unit goes on, and the tile before leaves. */
 static void put_tiles(struct emit *e, struct compact *c) {
@@ -315,12 +328,13 @@ static void put_tiles(struct emit *e, struct compact *c) {
   struct expr taken = emit_read_taken(e, "taken", x_mul(kept, words_of(c)));
   emit_change(e, "kept", x_div(taken, words_of(c)));
   emit_end(e);
+  if (leaves_first(e, c))
+    put_leaving(e, c, i);
   emit_if(e, "computes", x_lt(i, mine));
   put_compute(e, c);
   emit_end(e);
-  emit_if(e, "leaves", x_gt(i, 0));
-  put_store(e, c, x_name(e, "kept"), i);
-  emit_end(e);
+  if (!leaves_first(e, c))
+    put_leaving(e, c, i);
   emit_end(e);
   vtile_ends(e, tile, false);
 }
