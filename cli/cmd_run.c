@@ -178,6 +178,7 @@ static struct vinci_run_options run_options_of(const struct run_settings *settin
       .struct_size = sizeof(struct vinci_run_options),
       .max_cycles = settings->max_cycles,
       .max_events = settings->output || reports(settings) ? settings->timeline_events : 0,
+      .pack_events = !settings->output,
       .part_order_seed = settings->shuffle_seed,
       .progress = monitor_progress,
       .progress_context = monitor,

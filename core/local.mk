@@ -107,6 +107,8 @@ libvinci_core_la_SOURCES += \
 	core/result/divergence.h \
 	core/result/explain.c \
 	core/result/explain.h \
+	core/result/events.c \
+	core/result/events.h \
 	core/result/hotspots.c \
 	core/result/hotspots.h \
 	core/result/metrics.c \

@@ -246,6 +246,7 @@ struct vinci_run_options {
   bool l2_written_given;
   uint64_t l2_written_bytes;
   bool second_buffers; /* what-if: as though each buffer that a flag gives back were there twice */
+  bool pack_events; /* in an eighth of the memory: for reports, not for timelines */
 };
 
 /*

@@ -22,6 +22,7 @@ unit_tests = \
 	tests/core/test_core_errors \
 	tests/core/test_counters \
 	tests/core/test_engine \
+	tests/core/test_events \
 	tests/core/test_extremes \
 	tests/core/test_footprints \
 	tests/core/test_group \
@@ -127,6 +128,7 @@ script_tests = \
 	tests/cli/test_debug.sh \
 	tests/cli/test_diff.sh \
 	tests/cli/test_own.sh \
+	tests/cli/test_peak_memory.sh \
 	tests/cli/test_sweep.sh \
 	tests/cli/test_sweep_list.sh \
 	tests/core/test_isa_cli.sh \

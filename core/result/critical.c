@@ -8,6 +8,7 @@
 #include "core/base/arith.h"
 #include "core/base/clock.h"
 #include "core/base/diag.h"
+#include "core/result/events.h"
 
 const char *critical_rest_name(enum critical_rest rest) {
   static const char *const names[] = {"launch", "idle", "end"};
@@ -24,6 +25,7 @@ struct walk {
   const struct vinci_result *result;
   const struct core_result *core;
   struct lane lanes[PIPE_COUNT];
+  struct result_event *events; /* of the core */
   const struct result_event **storage;
   void (*visit)(void *context, const struct result_event *event, uint64_t cycles);
   void *context;
@@ -39,8 +41,9 @@ static uint64_t top_cycles(const struct walk *walk, uint64_t cycle) {
 static uint32_t last_core(const struct vinci_result *result) {
   uint32_t found = result->core_count;
   uint128 latest = 0;
-  for (uint64_t i = 0; i < result->event_count; i++) {
-    const struct result_event *event = &result->events[i];
+  struct event_walk events = {.result = result, .core = result->core_count};
+  const struct result_event *event;
+  while ((event = event_walk_next(&events)) != NULL) {
     uint128 end = (uint128)event->end_cycle * PS_PER_SECOND / result->cores[event->core].hz;
     if (found == result->core_count || end > latest || (end == latest && event->core < found)) {
       found = event->core;
@@ -67,20 +70,24 @@ bool critical_only_waits(const struct result_event *event) {
 
 /* Sorts the core's events into lanes. */
 static bool fill_lanes(struct walk *walk, uint32_t core) {
-  const struct vinci_result *result = walk->result;
+  struct event_walk own = {.result = walk->result, .core = core};
   size_t total = 0;
-  for (uint64_t i = 0; i < result->event_count; i++)
-    total += result->events[i].core == core;
+  while (event_walk_next(&own))
+    total++;
   walk->storage = calloc(total + 1, sizeof(const struct result_event *));
-  if (!walk->storage)
+  walk->events = calloc(total + 1, sizeof *walk->events);
+  if (!walk->storage || !walk->events)
     return false;
+  own = (struct event_walk){.result = walk->result, .core = core};
+  for (size_t i = 0; i < total; i++)
+    walk->events[i] = *event_walk_next(&own);
   size_t filled = 0;
   for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++) {
     struct lane *lane = &walk->lanes[pipe];
     lane->events = walk->storage + filled;
-    for (uint64_t i = 0; i < result->event_count; i++) {
-      const struct result_event *event = &result->events[i];
-      if (event->core == core && event->pipe == pipe && !critical_only_waits(event) &&
+    for (size_t i = 0; i < total; i++) {
+      const struct result_event *event = &walk->events[i];
+      if (event->pipe == pipe && !critical_only_waits(event) &&
           event->end_cycle > event->start_cycle)
         lane->events[lane->count++] = event;
     }
@@ -174,11 +181,12 @@ static enum vinci_status find_path(const struct vinci_result *result, struct wal
   }
   walk->result = result;
   walk->core = &result->cores[out->core];
-  if (!fill_lanes(walk, out->core))
-    return diag_error(diag, VINCI_E_NOMEM, "out of memory");
-  walk_back(walk, out);
+  bool filled = fill_lanes(walk, out->core);
+  if (filled)
+    walk_back(walk, out);
   free(walk->storage);
-  return VINCI_OK;
+  free(walk->events);
+  return filled ? VINCI_OK : diag_error(diag, VINCI_E_NOMEM, "out of memory");
 }
 
 static void add_to_part(void *context, const struct result_event *event, uint64_t cycles) {

@@ -6,6 +6,7 @@
 
 #include "core/base/diag.h"
 #include "core/result/critical.h"
+#include "core/result/events.h"
 
 static int compare_u64(uint64_t a, uint64_t b) { return a < b ? -1 : a > b; }
 
@@ -104,12 +105,15 @@ enum vinci_status hotspots_find(const struct vinci_result *result, struct hotspo
                                 struct vinci_diag *diag) {
   uint32_t lines = 0;
   *out = (struct hotspots){0};
-  for (uint64_t i = 0; i < result->event_count; i++)
-    lines = result->events[i].line > lines ? result->events[i].line : lines;
+  struct event_walk events = {.result = result, .core = result->core_count};
+  const struct result_event *event;
+  while ((event = event_walk_next(&events)) != NULL)
+    lines = event->line > lines ? event->line : lines;
   struct table table = {.hotspots = out, .first = calloc((size_t)lines + 1, sizeof *table.first)};
   table.failed = !table.first;
-  for (uint64_t i = 0; i < result->event_count && !table.failed; i++)
-    add_event(&table, &result->events[i]);
+  events = (struct event_walk){.result = result, .core = result->core_count};
+  while (!table.failed && (event = event_walk_next(&events)) != NULL)
+    add_event(&table, event);
   enum vinci_status status = table.failed
                                  ? diag_error(diag, VINCI_E_NOMEM, "out of memory")
                                  : critical_each(result, add_critical, &table, &out->core, diag);

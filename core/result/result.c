@@ -57,6 +57,8 @@ void vinci_result_free(vinci_result *result) {
     return;
   vinci_soc_free(result->soc);
   free(result->events);
+  free(result->logs);
+  free(result->log_bytes);
   arena_free(&result->arena);
   free(result);
 }

@@ -158,6 +158,8 @@ struct vinci_result {
   uint64_t hbm_peak_bytes_per_second;
   struct memory_traffic traffic;
   bool noc_past_model;         /* busier than the network's level of detail is good for */
+  struct event_log *logs;      /* of each core, from malloc; NULL: events are an array, or none */
+  uint8_t *log_bytes;          /* of all logs */
   struct result_event *events; /* from malloc: large, and touched only as far as it fills */
   uint64_t event_count;
   uint64_t event_capacity;

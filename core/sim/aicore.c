@@ -2,6 +2,7 @@
 /* One core: its parts, flags between its pipes, start and end of a block. */
 #include "core/sim/aicore.h"
 
+#include "core/result/events.h"
 #include "core/sim/device.h"
 
 #include <string.h>
@@ -30,7 +31,9 @@ struct result_event *aicore_keep_event(struct aicore *core, enum pipe pipe,
     core->events_dropped++;
     return NULL;
   }
-  struct result_event *event = &core->events[core->event_count++];
+  struct result_event *event =
+      core->log ? event_log_add(core->log) : &core->events[core->event_count];
+  core->event_count++;
   uint64_t bank_cycles = entry->cost.conflict_bankgroup_cycles + entry->cost.conflict_bank_cycles;
   *event = (struct result_event){
       .start_cycle = start_cycle,

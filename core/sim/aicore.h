@@ -145,6 +145,7 @@ struct aicore {
   const struct aicore_observer *observer; /* NULL: nobody looks */
   bool records;                           /* there is an event store */
   struct result_event *events;            /* this core's share of the event store */
+  struct event_log *log;                  /* in their place, packed; or NULL */
   uint64_t event_count, event_capacity, events_dropped;
 };
 

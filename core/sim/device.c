@@ -7,6 +7,7 @@
 
 #include "core/base/arith.h"
 #include "core/chip/noc_config.h"
+#include "core/result/events.h"
 
 /* The device, the memory system and the network come first; cores follow. */
 enum {
@@ -290,12 +291,19 @@ static void share_events(struct device *device) {
     used += used_cores(device, (enum core_kind)kind);
   uint64_t share = device->options.max_events / used;
   struct result_event *next = device->result->events;
+  uint8_t *bytes = device->result->log_bytes;
   for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++) {
     for (uint32_t n = 0; n < used_cores(device, (enum core_kind)kind); n++) {
       struct aicore *core = &device->cores[device->placement.first_core[kind] + n];
-      core->events = next;
+      if (device->options.pack_events) {
+        core->log = &device->result->logs[core->index];
+        core->log->bytes = bytes;
+        bytes += share * EVENT_PACKED_MAX;
+      } else {
+        core->events = next;
+        next += share;
+      }
       core->event_capacity = share;
-      next += share;
     }
   }
 }
@@ -331,6 +339,11 @@ static bool create_result(struct device *device) {
   if (!result->cores || !result->kernels || !result->channels || !result->links)
     return false;
   result->event_capacity = device->options.max_events;
+  if (result->event_capacity > 0 && device->options.pack_events) {
+    result->logs = calloc(result->core_count, sizeof *result->logs);
+    result->log_bytes = malloc(result->event_capacity * EVENT_PACKED_MAX);
+    return result->logs && result->log_bytes;
+  }
   if (result->event_capacity > 0) {
     result->events = calloc(result->event_capacity, sizeof *result->events);
     return result->events != NULL;

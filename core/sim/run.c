@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "core/result/events.h"
 #include "core/sim/device.h"
 
 static double cpu_seconds(void) {
@@ -35,13 +36,17 @@ static void gather_events(struct device *device) {
   struct vinci_result *result = device->result;
   for (uint32_t i = 0; i < device->placement.core_count; i++) {
     struct aicore *core = &device->cores[i];
+    result->events_dropped += core->events_dropped;
+    if (core->log) {
+      event_log_end(core->log, result->partial ? result->total_cycles : UINT64_MAX);
+      continue;
+    }
     if (result->partial)
       cut_events(core);
     if (core->event_count > 0)
       memmove(result->events + result->event_count, core->events,
               core->event_count * sizeof *core->events);
     result->event_count += core->event_count;
-    result->events_dropped += core->events_dropped;
   }
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/isa/isa.h"
+#include "core/result/events.h"
 #include "core/result/hotspots.h"
 #include "traces/export/export.h"
 
@@ -33,7 +34,7 @@ enum vinci_status export_hotspots_text(const struct vinci_result *result, FILE *
                                        struct vinci_diag *diag) {
   struct hotspots hotspots;
   enum vinci_status status = VINCI_OK;
-  if (result->event_count == 0 || result->total_cycles == 0)
+  if (event_total(result) == 0 || result->total_cycles == 0)
     return VINCI_OK;
   status = hotspots_find(result, &hotspots, diag);
   if (status != VINCI_OK)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/base/clock.h"
+#include "core/result/events.h"
 #include "traces/export/export.h"
 #include "traces/export/report/expected.h"
 #include "traces/export/report/text.h"
@@ -462,7 +463,7 @@ static void print_notices(const struct vinci_result *result, FILE *out) {
     fprintf(out,
             "\nTimeline  holds %" PRIu64 " instructions, the first of each core; %" PRIu64
             " later ones are not in it (--timeline-events)\n",
-            result->event_count, result->events_dropped);
+            event_total(result), result->events_dropped);
   if (result->waits_left_out)
     fputs("\nWaits     scalar code waits for other cores through memory (dcci); the time of these "
           "waits is left out\n",

@@ -1,0 +1,36 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Peak memory follows the text of a trace, not the executed instructions: 8192^3 has 8 times those of 4096^3.
+# A report keeps the first million instructions, packed, in 16 bytes each at most.
+set -u
+. "${TESTS_SRCDIR:-.}/tests/support/tap.sh"
+vinci=${VINCI:?}
+
+python=/usr/bin/python3
+"$python" -c '' 2>/dev/null || skip_all "no python3"
+[ -z "${VINCI_INSTRUMENT:-}" ] || skip_all "sanitizers have memory of their own"
+plan 3
+
+# peak SIDE [OPTION]...: KiB of a product of that side, or nothing when the run fails.
+peak() {
+  side=$1
+  shift
+  "$python" -c 'import os, sys
+pid = os.fork()
+if pid == 0:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    os.execv(sys.argv[1], sys.argv[1:])
+_, status, used = os.wait4(pid, 0)
+print("" if status else used.ru_maxrss)' "$vinci" run matmul "m=$side" "k=$side" "n=$side" -s Ascend910B4 \
+    --memory=flat --savings=none "$@"
+}
+
+small=$(peak 4096 -q)
+large=$(peak 8192 -q)
+kept=$(peak 8192)
+report "eight times the instructions take a tenth more memory at most" "$(
+  [ $((${large:-99999} * 10)) -le $((${small:-1} * 11)) ] || echo "$small KiB, then $large KiB")"
+report "the product of 8192 takes 32 MiB at most without a record" "$(
+  [ "${large:-99999}" -le 32768 ] || echo "$large KiB")"
+report "a record of a million instructions takes 16 MiB at most" "$(
+  [ $((${kept:-99999} - ${large:-0})) -le 16384 ] || echo "$kept KiB, without $large KiB")"
