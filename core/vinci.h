@@ -232,8 +232,7 @@ struct vinci_run_options {
   uint64_t max_cycles;
   /* Record up to N instruction events for the timeline; 0 = none. */
   uint64_t max_events;
-  /* Non-zero: number the parts of the model in an order shuffled by this seed.
-   * Results must not depend on the order; tests prove that with this seed. */
+  /* Non-zero: parts of the model are numbered in an order shuffled by this seed; results are alike. */
   uint64_t part_order_seed;
   /* Called now and then with the simulated time and the share of the instructions
    * that were issued (0..1000, nearly); false ends the run with VINCI_E_LIMIT. May be NULL. */
@@ -246,7 +245,7 @@ struct vinci_run_options {
   bool l2_written_given;
   uint64_t l2_written_bytes;
   bool second_buffers; /* what-if: as though each buffer that a flag gives back were there twice */
-  bool pack_events; /* in an eighth of the memory: for reports, not for timelines */
+  bool pack_events;    /* in an eighth of the memory: for reports, not for timelines */
 };
 
 /*
