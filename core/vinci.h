@@ -232,7 +232,7 @@ struct vinci_run_options {
   uint64_t max_cycles;
   /* Record up to N instruction events for the timeline; 0 = none. */
   uint64_t max_events;
-  /* Non-zero: parts of the model are numbered in an order shuffled by this seed; results are alike. */
+  /* Non-zero: the order of the parts of the model is shuffled by this seed; results are alike. */
   uint64_t part_order_seed;
   /* Called now and then with the simulated time and the share of the instructions
    * that were issued (0..1000, nearly); false ends the run with VINCI_E_LIMIT. May be NULL. */

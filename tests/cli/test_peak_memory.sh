@@ -7,7 +7,7 @@ set -u
 vinci=${VINCI:?}
 
 python=/usr/bin/python3
-"$python" -c '' 2>/dev/null || skip_all "no python3"
+"$python" -c '' 2>/dev/null || skip_without "python3"
 [ -z "${VINCI_INSTRUMENT:-}" ] || skip_all "sanitizers have memory of their own"
 plan 3
 

@@ -7,7 +7,7 @@ set -u
 vinci=${VINCI:?}
 
 python=/usr/bin/python3
-"$python" -c '' 2>/dev/null || skip_all "no python3"
+"$python" -c '' 2>/dev/null || skip_without "python3"
 work_folder test_properties
 plan 6
 
