@@ -427,7 +427,8 @@ static bool can_move(struct lower_job *job, const struct permute *permute,
   struct vtile view;
   struct vtile_operand out;
   uint64_t row_stride = pass->in.row_stride;
-  if (!pass->fills && pass->tile.rows > 1 && row_stride > 0 && row_stride < pass->tile.cols)
+  bool plain = !pass->fills && pass->fan <= 1 && !pass->places && pass->groups <= 1;
+  if (plain && pass->tile.rows > 1 && row_stride > 0 && row_stride < pass->tile.cols)
     return lower_refuse(job,
                         "rows of %" PRIu64 " elements that begin %" PRIu64
                         " apart overlap in x, which a copy cannot tell",

@@ -265,7 +265,8 @@ void norm_set_registers(const struct vnorm *norm, struct rowwise *rows, uint32_t
       continue;
     }
     rowwise_all(rows);
-    if (r < X2 && operand->row_stride == 0)
+    /* A row for all rows of the tile; of a long row a part. */
+    if (r < X2 && operand->row_stride == 0 && tile->cols == tile->space.cols)
       vunit_count(unit, norm->pitch);
     vunit_convert(unit, 0, V(r), norm->type, DTYPE_FP32, unit->reg[r], raw);
   }
