@@ -101,7 +101,8 @@ bool matmul_many_copies(const struct writer *w, bool is_a) {
 
 /* Whether rows that pad fractals are to be cleared, before the copy. */
 static bool has_padding(const struct matmul *mm, const struct operand *x, bool is_a) {
-  return mm->nz_c && !mm->coupled && !is_a && !x->by_k && !x->nz && x->rows % FRACTAL_ROWS != 0;
+  bool loads_padding = !is_a || mm->coupled; /* load3d brings the rows of A that there are */
+  return mm->nz_c && loads_padding && !x->by_k && !x->nz && x->rows % FRACTAL_ROWS != 0;
 }
 
 uint64_t matmul_panel_rows(const struct writer *w, bool is_a) {
