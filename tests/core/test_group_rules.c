@@ -38,9 +38,9 @@ static void run(const struct group_system *system, const struct group_program *p
 enum { ISSUE = 11000, TRAVEL = 130000, TAKE = 1700 };
 
 /*
- * The receiver issues "ready", which travels; the sender takes it, issues the transfer, whose bytes
- * flow after the latency of the link; the sender issues "done", which travels; the receiver takes
- * it.
+ * The receiver issues "ready", which travels; the sender takes this notify and issues the transfer,
+ * whose bytes flow after the latency of the link; the sender issues "done", which travels, and the
+ * receiver takes that notify.
  */
 static void a_transfer_waits_for_notifies_of_both_sides(void **state) {
   (void)state;

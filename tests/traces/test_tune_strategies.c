@@ -19,7 +19,7 @@
 
 enum { KNOBS = 3, COUNT_MAX = 1200, SEEDS = 12 };
 
-/* A space of all combinations but some, its answers, and a search in it. */
+/* A space of all combinations but some, its answers, and a search. */
 struct made {
   struct vinci_space space;
   struct space_point point[COUNT_MAX];
