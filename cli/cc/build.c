@@ -125,7 +125,10 @@ static void add_macros(struct cc_words *words, enum core_kind kind) {
 
 static struct cc_words compile_words(const struct cc_build *build, enum core_kind kind) {
   static const char *const always[] = {
-      "-std=c++17", "-O2", "-g", "-fPIC", "-ffunction-sections", "-fdata-sections", "-Xclang",
+      /* DWARF 4: the table of files of DWARF 5 wants a checksum of each file or of none, and the
+       * text that is compiled has that of its main file alone. */
+      "-std=c++17", "-O2", "-gdwarf-4", "-fPIC", "-ffunction-sections", "-fdata-sections",
+      "-Xclang",
       /* fp16 as an argument */
       "-fallow-half-arguments-and-returns",
       /* A loop over UB is no call: the compiler has no such
@@ -212,8 +215,7 @@ static enum vinci_status compile(const struct cc_build *build, enum core_kind ki
   if (status != VINCI_OK)
     return status;
   words = (struct cc_words){.count = 0};
-  /* Of texts that include their headers clang says that checksums of files are not for all. */
-  const char *const assemble[] = {cc_compiler(), "-w", "-c", counted.text, "-o", object.text};
+  const char *const assemble[] = {cc_compiler(), "-c", counted.text, "-o", object.text};
   for (size_t i = 0; i < sizeof assemble / sizeof *assemble; i++)
     cc_add(&words, assemble[i]);
   return cc_run(build, &words, failed);

@@ -46,6 +46,8 @@ def compiled(name, core, change=lambda text: text):
     if run.returncode != 0:
         report(f"{name} compiles", run.stderr)
         sys.exit(0)
+    if run.stdout or run.stderr:
+        report(f"{name} is compiled without a word", run.stdout + run.stderr)
     return library, path
 
 
