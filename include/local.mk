@@ -15,6 +15,7 @@ nobase_dist_pkgdata_DATA = \
 	include/vinci/cce/issue.h \
 	include/vinci/cce/kernel.h \
 	include/vinci/cce/launch.h \
+	include/vinci/cce/leave.h \
 	include/vinci/cce/library/dlog_pub.h \
 	include/vinci/cce/library/graph/tensor.h \
 	include/vinci/cce/library/graph/types.h \

@@ -290,6 +290,15 @@ static enum vinci_status write_frame(const struct cc_build *build) {
   return close_assembler(build, out);
 }
 
+/* Functions of the C library that would leave the process in which a kernel is executed, and the
+ * end of an assertion: they end the run (include/vinci/cce/leave.h and debug.h). */
+static const char wrapped[] =
+    "-Wl,--wrap=__assert_fail,--wrap=exit,--wrap=_exit,--wrap=_Exit,--wrap=quick_exit,"
+    "--wrap=raise,--wrap=abort,--wrap=longjmp,--wrap=_longjmp,--wrap=siglongjmp,"
+    "--wrap=__longjmp_chk,--wrap=kill,--wrap=fork,--wrap=vfork,--wrap=system,--wrap=execv,"
+    "--wrap=execve,--wrap=execvp,--wrap=execl,--wrap=execlp,--wrap=execle,--wrap=syscall,--wrap="
+    "pthread_exit,--wrap=__cxa_throw";
+
 /* The host code is left out, as no kernel calls it; what is missing of the host is never called. */
 static enum vinci_status link_image(const struct cc_build *build, enum core_kind kind,
                                     struct cc_path *paths) {
@@ -297,8 +306,8 @@ static enum vinci_status link_image(const struct cc_build *build, enum core_kind
   struct cc_words words = {.count = 0};
   cc_add(&words, cc_compiler());
   cc_add(&words, "-shared");
-  /* An assertion that fails ends the run, not this process (include/vinci/cce/debug.h). */
-  cc_add(&words, "-Wl,-Bsymbolic,--gc-sections,--wrap=__assert_fail");
+  cc_add(&words, "-Wl,-Bsymbolic,--gc-sections");
+  cc_add(&words, wrapped);
   add_objects(build, kind, build->source_count + build->part_count[kind], paths, &words);
   add_assembler(&words, about.text);
   cc_add(&words, "-o");

@@ -177,6 +177,30 @@ static void fail_at(const struct vinci_cce_host *host, const char *file, uint32_
   fail(fiber);
 }
 
+#define TEXT_LEFT "kernel %s left the process"
+
+static void leave_process(const struct vinci_cce_host *host, const char *act, uint64_t from) {
+  struct source_fiber *fiber = fiber_of(host);
+  char text[2 * SOURCE_NAME_BYTES];
+  snprintf(text, sizeof text, TEXT_LEFT ": it %s", fiber->core.source->trace->kernels[0].name, act);
+  trap_at(fiber, from - 1, text);
+}
+
+/* A library without include/vinci/cce/leave.h, or a way that is not known there: the process ends
+ * while a kernel runs. That is no good end, whatever the kernel has asked for. */
+static __attribute__((destructor)) void end_with_error(void) {
+  const struct source_fiber *fiber = running;
+  if (!fiber)
+    return;
+  const struct vinci_trace *trace = fiber->core.source->trace;
+  struct vinci_diag diag = {0};
+  (void)diag_error_at(&diag, VINCI_E_INPUT, program_position(trace, 0), "block %u: " TEXT_LEFT,
+                      fiber->core.place.blk, trace->kernels[0].name);
+  vinci_diag_print(&diag, stderr);
+  fflush(NULL);
+  _exit(vinci_status_exit_code(VINCI_E_INPUT));
+}
+
 static void dump(const struct vinci_cce_host *host, const struct vinci_cce_dump *wanted) {
   struct source_fiber *fiber = fiber_of(host);
   const struct source *source = fiber->core.source;
@@ -220,7 +244,15 @@ static const char *fault_text(int number) {
   case SIGFPE:
     return "the kernel divides by zero, or an integer overflows";
   case SIGILL:
-    return "the kernel comes to an instruction that the host does not have";
+    return "the kernel comes to an instruction that the host does not have: a trap of the "
+           "compiler, or the end of a function that has to return a value";
+  case SIGTRAP:
+    return "the kernel comes to a breakpoint";
+  case SIGABRT:
+    return "the kernel ends by abort(): an exception that nothing catches, or a check of the C "
+           "library that failed";
+  case SIGSYS:
+    return "the kernel asks the system for what is not allowed";
   default:
     return "scalar code of the kernel reads or writes memory that is not there";
   }
@@ -266,7 +298,7 @@ static bool set_clock(time_t seconds) {
 }
 
 static bool set_handlers(struct source *source) {
-  static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+  static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
   static char stack[1 << 16]; /* the fiber's own may be full */
   if (source->handlers_set)
     return true;
@@ -386,7 +418,8 @@ static bool open_library(struct source_fiber *fiber, struct vinci_diag *diag) {
                                         .write = write_text,
                                         .fail = fail_at,
                                         .dump = dump,
-                                        .look = look};
+                                        .look = look,
+                                        .leave = leave_process};
   if (host) /* else the code has no intrinsic */
     *host = &fiber->host;
   return true;

@@ -58,6 +58,8 @@ struct vinci_cce_host {
   // The code gives up what its cache has of an address (or all that is there), as other cores may write the same.
   // Who does so again and again lets them go on.
   void (*look)(const struct vinci_cce_host *host, uint64_t address, uint32_t whole_cache);
+  // Ends the run: the code does, at this address, what would leave the process ("calls exit(0)").
+  void (*leave)(const struct vinci_cce_host *host, const char *act, uint64_t from);
 };
 
 enum vinci_cce_number {

@@ -11,6 +11,7 @@
 #include "vinci/cce/debug.h"
 #include "vinci/cce/forms.h"
 #include "vinci/cce/launch.h"
+#include "vinci/cce/leave.h"
 #include "vinci/cce/load.h"
 #include "vinci/cce/scalar.h"
 #include "vinci/cce/transfer.h"
