@@ -145,10 +145,12 @@ int vinci_acl_launch(const void *kernel, const void *enter, uint32_t blocks, voi
                                 .arguments = arguments,
                                 .argument_bytes = argument_bytes,
                                 .blocks = blocks};
-  acl_enter(true);
-  struct acl_stream *stream = acl_stream_of(stream_handle);
-  if (!stream)
-    return acl_leave(ACL_ERROR_RT_STREAM_CONTEXT);
+  aclError refused = acl_begin("a launch", ACL_NEED_CONTEXT);
+  struct acl_stream *stream = refused == ACL_SUCCESS ? acl_stream_of(stream_handle) : NULL;
+  if (!stream) { /* <<<>>> has no result: who started the program is told */
+    acl_runtime.exit_code = vinci_status_exit_code(VINCI_E_INPUT);
+    return acl_leave(refused != ACL_SUCCESS ? refused : ACL_ERROR_RT_STREAM_CONTEXT);
+  }
   acl_runtime.host_ps += (uint64_t)acl_runtime.soc->host_launch_call_ps;
   return acl_leave(acl_issue(stream, &call));
 }
