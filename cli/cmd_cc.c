@@ -80,9 +80,9 @@ static bool is_for_link(const char *word) {
 
 /* A word of the compiler that stands before a word of its own: "-I folder". */
 static bool takes_next(const char *word) {
-  static const char *const words[] = {"-I",      "-D",         "-U",      "-L",
-                                      "-l",      "-isystem",   "-iquote", "-include",
-                                      "-Xclang", "-idirafter", "-Xlinker"};
+  static const char *const words[] = {"-I",        "-D",      "-U",         "-L",        "-l",
+                                      "-isystem",  "-iquote", "-include",   "--include", "-imacros",
+                                      "--imacros", "-Xclang", "-idirafter", "-Xlinker"};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     if (strcmp(word, words[i]) == 0)
       return true;
@@ -161,14 +161,20 @@ static enum vinci_status take_arguments(struct cc_build *build, struct cc_settin
 }
 
 /* The kinds of cores that the marks of kernels in a source ask for. */
+static bool has_word(const char *text, size_t length, const char *word) {
+  return memmem(text, length, word, strlen(word)) != NULL;
+}
+
 static enum vinci_status find_marks(struct cc_build *build, const char *path) {
   size_t length;
   char *text = file_read(path, SOURCE_BYTES_MAX, &length, build->diag);
   if (!text)
     return build->diag->status;
-  bool mix = memmem(text, length, "__mix__", strlen("__mix__")) != NULL;
-  build->wanted[CORE_AIV] |= mix || memmem(text, length, "__vector__", strlen("__vector__"));
-  build->wanted[CORE_AIC] |= mix || memmem(text, length, "__cube__", strlen("__cube__"));
+  bool mix = has_word(text, length, "__mix__") || has_word(text, length, "((mix))");
+  build->wanted[CORE_AIV] |=
+      mix || has_word(text, length, "__vector__") || has_word(text, length, "((aiv))");
+  build->wanted[CORE_AIC] |=
+      mix || has_word(text, length, "__cube__") || has_word(text, length, "((aic))");
   free(text);
   return VINCI_OK;
 }

@@ -7,6 +7,7 @@ nobase_dist_pkgdata_DATA = \
 	include/acl/acl_rt.h \
 	include/acl/acl_rt_compile.h \
 	include/vinci/cce/absent.h \
+	include/vinci/cce/bfloat16.h \
 	include/vinci/cce/control.h \
 	include/vinci/cce/cube.h \
 	include/vinci/cce/debug.h \

@@ -123,6 +123,30 @@ static void add_macros(struct cc_words *words, enum core_kind kind) {
   cc_add(words, vector ? "-D__DAV_VEC__" : "-D__DAV_CUBE__");
 }
 
+/* Whether a word of the compiler names a file to read before the source; *own: as the next word. */
+static bool reads_before(const char *word, bool *own) {
+  static const char *const names[] = {"-include", "--include", "-imacros", "--imacros"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strncmp(word, names[i], strlen(names[i])) == 0 && strncmp(word, "-include-", 9) != 0) {
+      *own = word[strlen(names[i])] == '\0';
+      return true;
+    }
+  return false;
+}
+
+/* The user's words. Files that are read before the source are in its text when that is translated.
+ */
+static void add_users(const struct cc_build *build, bool translates, struct cc_words *words) {
+  for (size_t i = 0; i < build->compile.count; i++) {
+    bool own = false;
+    if (translates && reads_before(build->compile.item[i], &own))
+      i += own;
+    else
+      cc_add(words, build->compile.item[i]);
+  }
+}
+
+/* The words up to those of the user, whose own files to read first come behind ours. */
 static struct cc_words compile_words(const struct cc_build *build, enum core_kind kind) {
   static const char *const always[] = {
       /* DWARF 4: the table of files of DWARF 5 wants a checksum of each file or of none, and the
@@ -148,7 +172,6 @@ static struct cc_words compile_words(const struct cc_build *build, enum core_kin
     cc_add(&words, build->library[i]);
   }
   add_macros(&words, kind);
-  add_all(&words, &build->compile);
   return words;
 }
 
@@ -196,6 +219,7 @@ static enum vinci_status compile(const struct cc_build *build, enum core_kind ki
   cc_add(&words, "-include");
   cc_add(&words, "vinci/cce/kernel.h");
   cc_add_structures(build, &words);
+  add_users(build, false, &words);
   const char *const include[] = {"-E", "-frewrite-includes", "-x", "c++", build->source[source],
                                  "-o", included.text};
   for (size_t i = 0; i < sizeof include / sizeof *include; i++)
@@ -206,6 +230,7 @@ static enum vinci_status compile(const struct cc_build *build, enum core_kind ki
   if (status != VINCI_OK)
     return status;
   words = compile_words(build, kind);
+  add_users(build, true, &words);
   const char *const translate[] = {"-S", "-x", "c++", text.text, "-o", assembler.text};
   for (size_t i = 0; i < sizeof translate / sizeof *translate; i++)
     cc_add(&words, translate[i]);

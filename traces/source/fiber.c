@@ -22,6 +22,8 @@
 #include "core/machine/values_unknown.h"
 #include "traces/source/source.h"
 
+/* Scalar code that runs over the end of device memory is in device memory too. */
+enum { GM_BEHIND = 1 << 12 };
 enum { STACK_BYTES = 1 << 20, GUARD_BYTES = 1 << 16, REGISTER_ARGS = 6 };
 /* Scalar code that issues nothing for so long waits for something that does not come. */
 enum { PATIENCE_SECONDS = 10 };
@@ -397,6 +399,8 @@ static bool open_library(struct source_fiber *fiber, struct vinci_diag *diag) {
   *(void **)&fiber->prepare = dlsym(fiber->library, "vinci_cce_prepare");
   const volatile uint64_t *const *counter = dlsym(fiber->library, "vinci_cce_counter");
   fiber->core.counter = counter ? *counter : NULL;
+  struct vinci_cce_watch *const *watch = dlsym(fiber->library, "vinci_cce_watched");
+  fiber->core.watch = watch ? *watch : NULL;
   struct link_map *map = NULL;
   if (dlinfo(fiber->library, RTLD_DI_LINKMAP, &map) == 0) {
     fiber->core.base = (uint64_t)map->l_addr;
@@ -463,6 +467,10 @@ static bool enter(struct source *source, struct source_fiber *fiber, struct vinc
   }
   fiber->core.gm = source->program.values->gm;
   fiber->core.counted = fiber->core.counter ? *fiber->core.counter : 0;
+  if (fiber->core.watch) {
+    fiber->core.watch->gm = (uint64_t)(uintptr_t)fiber->core.gm;
+    fiber->core.watch->gm_bytes = source->trace->gm_bytes + GM_BEHIND;
+  }
   fiber->code.uc_stack = (stack_t){.ss_sp = fiber->stack, .ss_size = STACK_BYTES + GUARD_BYTES};
   makecontext(&fiber->code, (void (*)(void))run_kernel, 2, (unsigned)((uintptr_t)fiber >> 32),
               (unsigned)(uintptr_t)fiber);
@@ -502,6 +510,19 @@ bool source_fibers_look(const struct source *source) {
     if (source->fibers[i] && source->fibers[i]->paused)
       return true;
   return false;
+}
+
+struct program_scalar source_fibers_scalar(const struct source *source) {
+  struct program_scalar sum = {0};
+  for (uint32_t i = 0; i < source->core_count; i++) {
+    const struct source_fiber *fiber = source->fibers[i];
+    if (!fiber || !fiber->library)
+      continue;
+    sum.uncounted |= !fiber->core.watch;
+    sum.gm += fiber->core.watch ? fiber->core.watch->gm_accesses : 0;
+    sum.ub += fiber->core.watch ? fiber->core.watch->ub_accesses : 0;
+  }
+  return sum;
 }
 
 void source_fibers_free(struct source *source) {
