@@ -16,6 +16,7 @@
 
 #include "core/base/diag.h"
 #include "core/chip/soc.h"
+#include "core/isa/source.h"
 #include "core/vinci_device.h"
 #include "include/acl/acl.h"
 
@@ -53,6 +54,7 @@ struct acl_task {
   uint64_t start_ps, end_ps;
   const char *bound; /* of a kernel: what limits the run */
   bool waits_left_out;
+  struct program_scalar unchecked; /* of checks: what they have not looked at */
 };
 
 /* What a stream is asked for. */
@@ -107,6 +109,7 @@ struct acl_runtime {
   int exit_code;      /* that the process shall end with, unless it has one of its own */
   char message[2048]; /* for aclGetRecentErrMsg() */
   bool warned_of_wait, warned_of_values;
+  char warned_of[1024]; /* the last warning of a launch: said once in a row */
 };
 
 extern struct acl_runtime acl_runtime;

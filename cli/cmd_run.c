@@ -329,6 +329,8 @@ static enum vinci_status open_trace(const struct batch *batch, const char *path,
   else
     status = vinci_trace_load(path, batch->soc, trace, diag);
   monitor_end_reading();
+  if (status == VINCI_OK && !batch->settings->quiet)
+    kernel_warn(*trace);
   return status;
 }
 

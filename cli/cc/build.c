@@ -207,6 +207,15 @@ static enum vinci_status rewrite(const struct cc_build *build, rewriter rewritte
   return status;
 }
 
+static enum vinci_status assemble(const struct cc_build *build, const char *text,
+                                  const char *object, const char *failed) {
+  struct cc_words words = {.count = 0};
+  const char *const command[] = {cc_compiler(), "-c", text, "-o", object};
+  for (size_t i = 0; i < sizeof command / sizeof *command; i++)
+    cc_add(&words, command[i]);
+  return cc_run(build, &words, failed);
+}
+
 static enum vinci_status compile(const struct cc_build *build, enum core_kind kind, size_t source) {
   struct cc_path included = path_of(build, kind, source, "ii");
   struct cc_path text = path_of(build, kind, source, "cpp");
@@ -239,11 +248,7 @@ static enum vinci_status compile(const struct cc_build *build, enum core_kind ki
     status = rewrite(build, source_count_instructions, assembler.text, counted.text);
   if (status != VINCI_OK)
     return status;
-  words = (struct cc_words){.count = 0};
-  const char *const assemble[] = {cc_compiler(), "-c", counted.text, "-o", object.text};
-  for (size_t i = 0; i < sizeof assemble / sizeof *assemble; i++)
-    cc_add(&words, assemble[i]);
-  return cc_run(build, &words, failed);
+  return assemble(build, counted.text, object.text, failed);
 }
 
 /* ---- links -------------------------------------------------------------------------------- */
@@ -263,6 +268,19 @@ static void add_objects(const struct cc_build *build, enum core_kind kind, size_
     paths[i] = path_of(build, kind, i, "o");
     cc_add(words, paths[i].text);
   }
+}
+
+/* The host code of the sources, which counts nothing; paths: room for all objects. */
+static enum vinci_status add_host(const struct cc_build *build, enum core_kind kind,
+                                  struct cc_path *paths, struct cc_words *words) {
+  enum vinci_status status = VINCI_OK;
+  for (size_t i = 0; i < build->source_count && status == VINCI_OK; i++) {
+    paths[i] = path_of(build, kind, i, "host.o");
+    cc_add(words, paths[i].text);
+    status = assemble(build, path_of(build, kind, i, "s").text, paths[i].text,
+                      "the host code was not assembled");
+  }
+  return status;
 }
 
 static FILE *open_assembler(const struct cc_build *build, const char *name) {
@@ -369,15 +387,17 @@ static enum vinci_status link_result(const struct cc_build *build, struct cc_pat
     cc_add(&words, "-shared");
   if (build->result == CC_KERNELS || build->result == CC_OBJECT)
     cc_add(&words, "-nostdlib");
-  if (build->result != CC_KERNELS)
-    add_objects(build, host, build->source_count, paths, &words);
+  enum vinci_status status =
+      build->result != CC_KERNELS ? add_host(build, host, paths, &words) : VINCI_OK;
+  if (status != VINCI_OK)
+    return status;
   if (has_device_code(build)) /* before other objects: images of parts are whole */
     add_assembler(&words, frame.text);
   if (build->result == CC_PROGRAM || build->result == CC_SHARED)
     add_runtime(build, &words, folders);
   cc_add(&words, "-o");
   cc_add(&words, build->output);
-  enum vinci_status status = cc_run(build, &words, "the program was not linked");
+  status = cc_run(build, &words, "the program was not linked");
   if (status != VINCI_OK && build->result == CC_PROGRAM)
     diag_hint(build->diag, "kernels without main() are compiled with --kernel-only");
   return status;
@@ -386,7 +406,7 @@ static enum vinci_status link_result(const struct cc_build *build, struct cc_pat
 /* ---- as a whole --------------------------------------------------------------------------- */
 
 static void remove_temporary(const struct cc_build *build) {
-  static const char *const endings[] = {"ii", "cpp", "s", "count.s", "o"};
+  static const char *const endings[] = {"ii", "cpp", "s", "count.s", "o", "host.o"};
   if (!*build->folder || build->dry)
     return;
   (void)unlink(file_path(build, about_file).text);

@@ -42,11 +42,31 @@ static bool is_one_of(const char *from, const char *to, const char *const *words
 }
 #define IS_ONE_OF(from, to, words) is_one_of(from, to, words, sizeof words / sizeof *words)
 
+/* Behind the bracket that closes the one at `at`; NULL when none does. */
+static const char *skip_group(const char *start, const char *at, const char *end) {
+  int depth = 0;
+  while (at < end) {
+    const char *behind = source_skip_text(start, at, end);
+    if (behind != at) {
+      at = behind;
+      continue;
+    }
+    if (*at == ';' || *at == '{' || *at == '}' || *at == '#')
+      return NULL;
+    depth += strchr("([", *at) ? 1 : strchr(")]", *at) ? -1 : 0;
+    at++;
+    if (depth == 0)
+      return at;
+  }
+  return NULL;
+}
+
 /* ---- names -------------------------------------------------------------------------------- */
 
+/* Behind its declaration. */
 static bool is_known(const struct source_names *names, const char *from, const char *to) {
   for (size_t i = 0; i < names->count; i++)
-    if (names->name[i].length == (size_t)(to - from) &&
+    if (names->name[i].text < from && names->name[i].length == (size_t)(to - from) &&
         memcmp(names->name[i].text, from, (size_t)(to - from)) == 0)
       return true;
   return false;
@@ -122,34 +142,15 @@ void source_names_declare(struct source_names *names, const char *at, const char
     at = end_of_word(at, end);
     if (at < end && *at != '[') /* an array of addresses has no element in UB */
       add_name(names, name, at);
-    while (at < end && !strchr(",;(){}*", *at)) /* "= address" */
-      at++;
-    if (at == end || *at != ',')
+    while (at && at < end && !strchr(",;){}", *at)) /* "= address" */
+      at = *at == '(' ? skip_group(at, at, end) : at + 1;
+    if (!at || at == end || *at != ',')
       return;
     at = skip_blanks(at + 1, end);
   }
 }
 
 /* ---- elements ------------------------------------------------------------------------------ */
-
-/* Behind the bracket that closes the one at `at`; NULL when none does. */
-static const char *skip_group(const char *start, const char *at, const char *end) {
-  int depth = 0;
-  while (at < end) {
-    const char *behind = source_skip_text(start, at, end);
-    if (behind != at) {
-      at = behind;
-      continue;
-    }
-    if (*at == ';' || *at == '{' || *at == '}' || *at == '#')
-      return NULL;
-    depth += strchr("([", *at) ? 1 : strchr(")]", *at) ? -1 : 0;
-    at++;
-    if (depth == 0)
-      return at;
-  }
-  return NULL;
-}
 
 /* What stands before an element: whether an expression may begin here. *address: "&". */
 static bool may_begin(const char *start, const char *at, bool changed, bool *address) {
@@ -199,6 +200,18 @@ static bool names_element(const struct source_names *names, const char *at, cons
   return false;
 }
 
+/* Behind what a cast casts: more casts, then a word or brackets. */
+static const char *skip_operand(const char *start, const char *at, const char *end) {
+  const char *in = skip_blanks(at, end);
+  while (in && in < end && *in == '(') {
+    in = skip_group(start, in, end);
+    at = in;
+    in = in ? skip_blanks(in, end) : NULL;
+  }
+  const char *word = in ? end_of_word(in, end) : NULL;
+  return word > in ? word : at;
+}
+
 /* Behind "*name", "*(name + 1)", "*(__ubuf__ type *)place"; `at` when it is none of these. */
 static const char *skip_pointed(const struct source_names *names, const char *start, const char *at,
                                 const char *end, bool begins) {
@@ -217,12 +230,25 @@ static const char *skip_pointed(const struct source_names *names, const char *st
   while (last > in && strchr(" )", *last))
     last--;
   if (*last == '*' && memmem(in, (size_t)(behind - in), "__ubuf__", 8)) {
-    const char *operand = skip_blanks(behind, end);
-    behind = operand < end && *operand == '(' ? skip_group(start, operand, end)
-                                              : end_of_word(operand, end);
-    return behind && behind > operand ? behind : at;
+    const char *operand = skip_operand(start, behind, end);
+    return operand && operand > behind ? operand : at;
   }
   return names_element(names, in, behind) || (begins && is_changed(behind, end)) ? behind : at;
+}
+
+/* Behind "[4][i]"; NULL when a bracket is not closed. */
+static const char *skip_indices(const char *start, const char *at, const char *end) {
+  const char *behind = at;
+  for (const char *open = skip_blanks(at, end); behind && open < end && *open == '[';
+       open = behind ? skip_blanks(behind, end) : end)
+    behind = skip_group(start, open, end);
+  return behind;
+}
+
+/* Whether a member of an element is meant: members are in the address space of their object. */
+static bool has_member(const char *behind, const char *end) {
+  const char *next = skip_blanks(behind, end);
+  return next < end && (*next == '.' || (*next == '-' && end - next > 1 && next[1] == '>'));
 }
 
 const char *source_skip_element(const struct source_names *names, const char *start, const char *at,
@@ -235,11 +261,12 @@ const char *source_skip_element(const struct source_names *names, const char *st
   if (*at == '*') {
     behind = skip_pointed(names, start, at, end, begins);
   } else if (is_known(names, at, word)) {
-    const char *open = skip_blanks(word, end);
-    behind = open < end && *open == '[' ? skip_group(start, open, end) : at;
+    behind = skip_indices(start, word, end);
+    behind = behind == word ? at : behind;
   }
   bool changed = behind && (is_changed(behind, end) || is_stepped(start, at));
-  if (!behind || behind == at || !may_begin(start, at, changed, &address) || address)
+  if (!behind || behind == at || has_member(behind, end) ||
+      (!begins && !may_begin(start, at, changed, &address)) || address)
     return at;
   *call = changed ? "vinci_cce::cell(" : "vinci_cce::value(";
   return behind;

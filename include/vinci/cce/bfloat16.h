@@ -50,17 +50,17 @@ struct ub_number {
   __ubuf__ bfloat16_t *at;
 
   operator bfloat16_t() const { return *at; }
-  float number() const { return bfloat16_t(*at); }
+  float now() const { return bfloat16_t(*at); }
   const ub_number &put(bfloat16_t value) const {
     at->bits = value.bits;
     return *this;
   }
   template <typename number> const ub_number &operator=(const number &value) const { return put(bfloat16_t(value)); }
   const ub_number &operator=(const ub_number &value) const { return put(bfloat16_t(*value.at)); }
-  template <typename number> const ub_number &operator+=(number value) const { return put(number() + (float)value); }
-  template <typename number> const ub_number &operator-=(number value) const { return put(number() - (float)value); }
-  template <typename number> const ub_number &operator*=(number value) const { return put(number() * (float)value); }
-  template <typename number> const ub_number &operator/=(number value) const { return put(number() / (float)value); }
+  template <typename number> const ub_number &operator+=(number value) const { return put(now() + (float)value); }
+  template <typename number> const ub_number &operator-=(number value) const { return put(now() - (float)value); }
+  template <typename number> const ub_number &operator*=(number value) const { return put(now() * (float)value); }
+  template <typename number> const ub_number &operator/=(number value) const { return put(now() / (float)value); }
   const ub_number &operator++() const { return *this += 1; }
   const ub_number &operator--() const { return *this -= 1; }
   bfloat16_t operator++(int) const {
