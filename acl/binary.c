@@ -48,6 +48,7 @@ static void release(struct binary *binary) {
     close(binary->file);
   while (binary->functions) {
     struct function *next = binary->functions->next;
+    acl_handle_remove(ACL_HANDLE_FUNCTION, binary->functions);
     free(binary->functions);
     binary->functions = next;
   }
@@ -66,10 +67,10 @@ static bool add_functions(struct binary *binary) {
       binary->functions = function;
     }
     free(symbol);
-    if (!function)
+    if (!function || !acl_handle_add(ACL_HANDLE_FUNCTION, function))
       return false;
   }
-  return true;
+  return acl_handle_add(ACL_HANDLE_BINARY, binary);
 }
 
 ACL_API aclError aclrtBinaryLoadFromData(const void *data, size_t length,
@@ -77,7 +78,7 @@ ACL_API aclError aclrtBinaryLoadFromData(const void *data, size_t length,
                                          aclrtBinHandle *binHandle) {
   char path[NAME_BYTES];
   (void)options;
-  acl_enter(true);
+  ACL_BEGIN(ACL_NEED_CONTEXT);
   struct binary *binary = calloc(1, sizeof *binary);
   if (!data || !binHandle || !binary) {
     free(binary);
@@ -98,17 +99,19 @@ ACL_API aclError aclrtBinaryLoadFromData(const void *data, size_t length,
 }
 
 ACL_API aclError aclrtBinaryUnLoad(aclrtBinHandle binHandle) {
-  if (!binHandle)
-    return ACL_ERROR_RT_PARAM_INVALID;
+  ACL_BEGIN(ACL_NEED_INITIALIZED);
+  if (!acl_handle_is(ACL_HANDLE_BINARY, binHandle))
+    return acl_leave(ACL_ERROR_RT_PARAM_INVALID);
+  acl_handle_remove(ACL_HANDLE_BINARY, binHandle);
   release(binHandle);
-  return ACL_SUCCESS;
+  return acl_leave(ACL_SUCCESS);
 }
 
 ACL_API aclError aclrtBinaryGetFunction(aclrtBinHandle binHandle, const char *kernelName,
                                         aclrtFuncHandle *funcHandle) {
   const struct binary *binary = binHandle;
-  acl_enter(false);
-  if (!binary || !kernelName || !funcHandle)
+  ACL_BEGIN(ACL_NEED_INITIALIZED);
+  if (!kernelName || !funcHandle || !acl_handle_is(ACL_HANDLE_BINARY, binary))
     return acl_leave(ACL_ERROR_RT_PARAM_INVALID);
   for (struct function *at = binary->functions; at; at = at->next) {
     char plain[SYMBOL_BYTES];
@@ -127,5 +130,8 @@ ACL_API aclError aclrtLaunchKernelWithArgsArray(aclrtFuncHandle funcHandle, uint
                                                 void **args) {
   const struct function *function = funcHandle;
   (void)cfg;
-  return function ? function->launch(numBlocks, stream, args) : ACL_ERROR_RT_PARAM_INVALID;
+  ACL_BEGIN(ACL_NEED_CONTEXT);
+  bool good = acl_handle_is(ACL_HANDLE_FUNCTION, function);
+  (void)acl_leave(good ? ACL_SUCCESS : ACL_ERROR_RT_PARAM_INVALID);
+  return good && args ? function->launch(numBlocks, stream, args) : ACL_ERROR_RT_PARAM_INVALID;
 }

@@ -185,6 +185,14 @@ static aclError compile(struct prog *prog, int count, const char **options) {
 
 /* ---- the calls ---------------------------------------------------------------------------- */
 
+/* NULL when it is not a program, or one that was destroyed. */
+static struct prog *prog_of(aclrtcProg handle) {
+  acl_enter(false);
+  bool good = acl_handle_is(ACL_HANDLE_PROGRAM, handle);
+  (void)acl_leave(good ? ACL_SUCCESS : ACL_ERROR_RTC_INVALID_PROG);
+  return good ? handle : NULL;
+}
+
 static aclError make_files(struct prog *prog, int count, const char **headers, const char **names) {
   struct vinci_diag diag = {0};
   const char *asked = getenv("TMPDIR");
@@ -214,6 +222,7 @@ static void remove_folder(const char *folder) {
 }
 
 static void destroy(struct prog *prog) {
+  acl_handle_remove(ACL_HANDLE_PROGRAM, prog);
   remove_folder(prog->folder);
   for (unsigned i = 0; i < prog->kernels; i++)
     free(prog->lowered[i]);
@@ -237,7 +246,8 @@ ACL_API aclError aclrtcCreateProg(aclrtcProg *prog, const char *src, const char 
   made->text = strdup(src);
   if (asprintf(&made->include, "-I%s", made->folder) < 0)
     made->include = NULL;
-  if (error == ACL_SUCCESS && (!made->text || !made->include))
+  if (error == ACL_SUCCESS &&
+      (!made->text || !made->include || !acl_handle_add(ACL_HANDLE_PROGRAM, made)))
     error = ACL_ERROR_BAD_ALLOC;
   if (error != ACL_SUCCESS)
     destroy(made);
@@ -247,34 +257,38 @@ ACL_API aclError aclrtcCreateProg(aclrtcProg *prog, const char *src, const char 
 }
 
 ACL_API aclError aclrtcDestroyProg(aclrtcProg *prog) {
-  if (!prog || !*prog)
+  struct prog *found = prog ? prog_of(*prog) : NULL;
+  if (!found)
     return ACL_ERROR_RTC_INVALID_PROG;
-  destroy(*prog);
+  acl_enter(false);
+  destroy(found);
   *prog = NULL;
-  return ACL_SUCCESS;
+  return acl_leave(ACL_SUCCESS);
 }
 
 ACL_API aclError aclrtcAddNameExpr(aclrtcProg prog, const char *nameExpression) {
-  if (!prog)
+  struct prog *found = prog_of(prog);
+  if (!found)
     return ACL_ERROR_RTC_INVALID_PROG;
   if (!nameExpression || strlen(nameExpression) >= NAME_BYTES)
     return ACL_ERROR_RTC_INVALID_INPUT;
-  add_kernel(prog, nameExpression, strlen(nameExpression));
+  add_kernel(found, nameExpression, strlen(nameExpression));
   return ACL_SUCCESS;
 }
 
 ACL_API aclError aclrtcCompileProg(aclrtcProg prog, int numOptions, const char **options) {
+  struct prog *found = prog_of(prog);
+  if (!found)
+    return ACL_ERROR_RTC_INVALID_PROG;
   acl_enter(false);
-  if (!prog)
-    return acl_leave(ACL_ERROR_RTC_INVALID_PROG);
   if (numOptions < 0 || numOptions > OPTIONS_MAX || (numOptions > 0 && !options))
     return acl_leave(ACL_ERROR_RTC_INVALID_OPTION);
-  return acl_leave(compile(prog, numOptions, options));
+  return acl_leave(compile(found, numOptions, options));
 }
 
 ACL_API aclError aclrtcGetLoweredName(aclrtcProg prog, const char *nameExpression,
                                       const char **loweredName) {
-  const struct prog *found = prog;
+  const struct prog *found = prog_of(prog);
   if (!found)
     return ACL_ERROR_RTC_INVALID_PROG;
   for (unsigned i = 0; nameExpression && loweredName && i < found->kernels; i++)
@@ -286,33 +300,33 @@ ACL_API aclError aclrtcGetLoweredName(aclrtcProg prog, const char *nameExpressio
 }
 
 ACL_API aclError aclrtcGetBinDataSize(aclrtcProg prog, size_t *binDataSizeRet) {
-  const struct prog *found = prog;
-  if (!found || !found->binary)
-    return ACL_ERROR_RTC_INVALID_PROG;
+  const struct prog *found = prog_of(prog);
+  if (!found || !found->binary || !binDataSizeRet)
+    return found && found->binary ? ACL_ERROR_RTC_INVALID_INPUT : ACL_ERROR_RTC_INVALID_PROG;
   *binDataSizeRet = found->binary_bytes;
   return ACL_SUCCESS;
 }
 
 ACL_API aclError aclrtcGetBinData(aclrtcProg prog, char *binData) {
-  const struct prog *found = prog;
-  if (!found || !found->binary)
-    return ACL_ERROR_RTC_INVALID_PROG;
+  const struct prog *found = prog_of(prog);
+  if (!found || !found->binary || !binData)
+    return found && found->binary ? ACL_ERROR_RTC_INVALID_INPUT : ACL_ERROR_RTC_INVALID_PROG;
   memcpy(binData, found->binary, found->binary_bytes);
   return ACL_SUCCESS;
 }
 
 ACL_API aclError aclrtcGetCompileLogSize(aclrtcProg prog, size_t *logSizeRet) {
-  const struct prog *found = prog;
+  const struct prog *found = prog_of(prog);
   if (!found || !logSizeRet)
-    return ACL_ERROR_RTC_INVALID_PROG;
+    return found ? ACL_ERROR_RTC_INVALID_INPUT : ACL_ERROR_RTC_INVALID_PROG;
   *logSizeRet = (found->log ? strlen(found->log) : 0) + 1;
   return ACL_SUCCESS;
 }
 
 ACL_API aclError aclrtcGetCompileLog(aclrtcProg prog, char *log) {
-  const struct prog *found = prog;
+  const struct prog *found = prog_of(prog);
   if (!found || !log)
-    return ACL_ERROR_RTC_INVALID_PROG;
+    return found ? ACL_ERROR_RTC_INVALID_INPUT : ACL_ERROR_RTC_INVALID_PROG;
   strcpy(log, found->log ? found->log : "");
   return ACL_SUCCESS;
 }

@@ -110,15 +110,17 @@ aclError acl_issue(struct acl_stream *stream, const struct acl_call *call) {
 
 ACL_API aclError aclmdlRICaptureBegin(aclrtStream handle, aclmdlRICaptureMode mode) {
   (void)mode;
-  acl_enter(true);
+  ACL_BEGIN(ACL_NEED_CONTEXT);
   struct acl_stream *stream = handle ? acl_stream_of(handle) : NULL;
   if (!stream || stream->graph)
     return acl_leave(
         acl_fail(ACL_ERROR_RT_STREAM_CONTEXT, stream ? "the stream is captured already"
                                                      : "the default stream cannot be captured"));
   struct acl_graph *graph = calloc(1, sizeof *graph);
-  if (!graph)
+  if (!graph || !acl_handle_add(ACL_HANDLE_GRAPH, graph)) {
+    free(graph);
     return acl_leave(ACL_ERROR_BAD_ALLOC);
+  }
   graph->last = &graph->first;
   (void)join(graph, stream);
   return acl_leave(ACL_SUCCESS);
@@ -134,7 +136,7 @@ static void free_graph(struct acl_graph *graph) {
 }
 
 ACL_API aclError aclmdlRICaptureEnd(aclrtStream handle, aclmdlRI *modelRI) {
-  acl_enter(true);
+  ACL_BEGIN(ACL_NEED_CONTEXT);
   const struct acl_stream *stream = handle ? acl_stream_of(handle) : NULL;
   struct acl_graph *graph = stream ? stream->graph : NULL;
   if (!graph || !modelRI || graph->captured[0] != stream)
@@ -151,9 +153,9 @@ ACL_API aclError aclmdlRICaptureEnd(aclrtStream handle, aclmdlRI *modelRI) {
 ACL_API aclError aclmdlRIExecuteAsync(aclmdlRI modelRI, aclrtStream handle) {
   struct acl_graph *graph = modelRI;
   aclError error = ACL_SUCCESS;
-  acl_enter(true);
+  ACL_BEGIN(ACL_NEED_CONTEXT);
   struct acl_stream *stream = acl_stream_of(handle);
-  if (!graph || !stream)
+  if (!stream || !acl_handle_is(ACL_HANDLE_GRAPH, graph))
     return acl_leave(ACL_ERROR_RT_PARAM_INVALID);
   acl_runtime.host_ps += (uint64_t)acl_runtime.soc->host_launch_call_ps;
   for (unsigned i = 1; i < graph->stream_count; i++)
@@ -167,24 +169,28 @@ ACL_API aclError aclmdlRIExecuteAsync(aclmdlRI modelRI, aclrtStream handle) {
 }
 
 ACL_API aclError aclmdlRIDestroy(aclmdlRI modelRI) {
-  if (!modelRI)
-    return ACL_ERROR_RT_PARAM_INVALID;
+  ACL_BEGIN(ACL_NEED_INITIALIZED);
+  if (!acl_handle_is(ACL_HANDLE_GRAPH, modelRI))
+    return acl_leave(ACL_ERROR_RT_PARAM_INVALID);
+  acl_handle_remove(ACL_HANDLE_GRAPH, modelRI);
   free_graph(modelRI);
-  return ACL_SUCCESS;
+  return acl_leave(ACL_SUCCESS);
 }
 
 ACL_API aclError aclmdlRIDebugJsonPrint(aclmdlRI modelRI, const char *path, uint32_t flags) {
   static const char *const kinds[] = {"kernel", "copy", "fill", "record", "wait"};
   const struct acl_graph *graph = modelRI;
   (void)flags;
-  FILE *out = graph && path ? fopen(path, "w") : NULL;
+  ACL_BEGIN(ACL_NEED_INITIALIZED);
+  bool good = acl_handle_is(ACL_HANDLE_GRAPH, graph);
+  FILE *out = good && path ? fopen(path, "w") : NULL;
   if (!out)
-    return ACL_ERROR_RT_PARAM_INVALID;
+    return acl_leave(ACL_ERROR_RT_PARAM_INVALID);
   fputs("[", out);
   for (const struct node *node = graph->first; node; node = node->next)
     fprintf(out, "%s\n  {\"task\": \"%s\", \"stream\": %u, \"blocks\": %u, \"bytes\": %zu}",
             node == graph->first ? "" : ",", kinds[node->call.kind],
             graph->own[node->stream].number, node->call.blocks, node->call.bytes);
   fputs("\n]\n", out);
-  return fclose(out) == 0 ? ACL_SUCCESS : ACL_ERROR_RT_PARAM_INVALID;
+  return acl_leave(fclose(out) == 0 ? ACL_SUCCESS : ACL_ERROR_RT_PARAM_INVALID);
 }

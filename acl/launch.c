@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "acl/runtime.h"
+#include "core/check/check.h"
 #include "core/result/result.h"
 
 /* What the vendor's library keeps for itself in front of the memory of users (RESERVED_WORKSPACE in
@@ -70,7 +71,8 @@ static void write_result(const struct vinci_result *result, const char *name) {
 }
 
 static aclError take_result(struct acl_stream *stream, const struct vinci_result *result,
-                            const char *name, uint32_t blocks) {
+                            const struct vinci_findings *findings, const char *name,
+                            uint32_t blocks) {
   struct acl_task *task = acl_task_add(stream, ACL_TASK_KERNEL, &acl_runtime.cores_free_ps,
                                        result ? vinci_result_picoseconds(result) : 0);
   if (!task)
@@ -79,9 +81,19 @@ static aclError take_result(struct acl_stream *stream, const struct vinci_result
   task->blocks = blocks;
   task->bound = result ? bound_name(result_bound(result)) : "";
   task->waits_left_out = result && result->waits_left_out;
+  if (findings)
+    task->unchecked = findings->unchecked;
   if (result && acl_runtime.output)
     write_result(result, name);
   return ACL_SUCCESS;
+}
+
+/* A kernel that is launched again and again is told of once. */
+static void print_warning(const char *warning) {
+  if (!*warning || strcmp(warning, acl_runtime.warned_of) == 0)
+    return;
+  fprintf(stderr, "vinci: warning: %s\n", warning);
+  snprintf(acl_runtime.warned_of, sizeof acl_runtime.warned_of, "%s", warning);
 }
 
 static aclError launch(struct acl_stream *stream, const struct vinci_launch *launch) {
@@ -96,6 +108,7 @@ static aclError launch(struct acl_stream *stream, const struct vinci_launch *lau
   if (findings && status == VINCI_E_CHECK)
     status = vinci_findings_write_text(findings, stderr, &diag) == VINCI_OK ? VINCI_E_CHECK
                                                                             : diag.status;
+  print_warning(vinci_device_warning(acl_runtime.device));
   if (diag.status != VINCI_OK)
     vinci_diag_print(&diag, stderr);
   if (status != VINCI_OK && acl_runtime.exit_code == 0)
@@ -103,7 +116,7 @@ static aclError launch(struct acl_stream *stream, const struct vinci_launch *lau
   char plain[sizeof((struct acl_task *)NULL)->name];
   vinci_function_name(launch->kernel, plain, sizeof plain);
   const char *name = result ? result->kernels[0].name : plain;
-  aclError error = take_result(stream, result, name, launch->blocks);
+  aclError error = take_result(stream, result, findings, name, launch->blocks);
   stream->pending = true;
   /* A launch itself succeeds: whoever waits is told. */
   if (acl_runtime.failed == ACL_SUCCESS)
@@ -145,10 +158,12 @@ int vinci_acl_launch(const void *kernel, const void *enter, uint32_t blocks, voi
                                 .arguments = arguments,
                                 .argument_bytes = argument_bytes,
                                 .blocks = blocks};
-  acl_enter(true);
-  struct acl_stream *stream = acl_stream_of(stream_handle);
-  if (!stream)
-    return acl_leave(ACL_ERROR_RT_STREAM_CONTEXT);
+  aclError refused = acl_begin("a launch", ACL_NEED_CONTEXT);
+  struct acl_stream *stream = refused == ACL_SUCCESS ? acl_stream_of(stream_handle) : NULL;
+  if (!stream) { /* <<<>>> has no result: who started the program is told */
+    acl_runtime.exit_code = vinci_status_exit_code(VINCI_E_INPUT);
+    return acl_leave(refused != ACL_SUCCESS ? refused : ACL_ERROR_RT_STREAM_CONTEXT);
+  }
   acl_runtime.host_ps += (uint64_t)acl_runtime.soc->host_launch_call_ps;
   return acl_leave(acl_issue(stream, &call));
 }

@@ -6,6 +6,7 @@ libvinci_acl_la_SOURCES = \
 	acl/binary.c \
 	acl/compile.c \
 	acl/graph.c \
+	acl/handles.c \
 	acl/launch.c \
 	acl/memory.c \
 	acl/report.c \

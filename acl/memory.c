@@ -10,7 +10,7 @@
 
 ACL_API aclError aclrtMalloc(void **address, size_t size, aclrtMemMallocPolicy policy) {
   (void)policy;
-  acl_enter(true);
+  ACL_BEGIN(ACL_NEED_CONTEXT);
   if (!address || size == 0)
     return acl_leave(acl_fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtMalloc of %zu bytes", size));
   *address = vinci_device_malloc(acl_runtime.device, size);
@@ -31,7 +31,7 @@ ACL_API aclError aclrtMallocCached(void **address, size_t size, aclrtMemMallocPo
 }
 
 ACL_API aclError aclrtFree(void *address) {
-  acl_enter(true);
+  ACL_BEGIN(ACL_NEED_INITIALIZED);
   if (address && vinci_device_release(acl_runtime.device, address))
     return acl_leave(ACL_SUCCESS);
   return acl_leave(acl_fail(ACL_ERROR_RT_MEMORY_FREE,
@@ -40,19 +40,21 @@ ACL_API aclError aclrtFree(void *address) {
 
 ACL_API aclError aclrtMallocHost(void **address, size_t size) {
   enum { PAGE = 4096 };
+  ACL_BEGIN(ACL_NEED_INITIALIZED);
   if (!address || size == 0)
-    return ACL_ERROR_RT_PARAM_INVALID;
-  return posix_memalign(address, PAGE, size) == 0 ? ACL_SUCCESS : ACL_ERROR_BAD_ALLOC;
+    return acl_leave(ACL_ERROR_RT_PARAM_INVALID);
+  return acl_leave(posix_memalign(address, PAGE, size) == 0 ? ACL_SUCCESS : ACL_ERROR_BAD_ALLOC);
 }
 
 ACL_API aclError aclrtFreeHost(void *address) {
+  ACL_BEGIN(ACL_NEED_INITIALIZED);
   free(address);
-  return address ? ACL_SUCCESS : ACL_ERROR_RT_PARAM_INVALID;
+  return acl_leave(address ? ACL_SUCCESS : ACL_ERROR_RT_PARAM_INVALID);
 }
 
 ACL_API aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t *available, size_t *total) {
   (void)attr;
-  acl_enter(true);
+  ACL_BEGIN(ACL_NEED_CONTEXT);
   if (!available || !total)
     return acl_leave(ACL_ERROR_INVALID_PARAM);
   uint64_t used, bytes = vinci_device_bytes(acl_runtime.device, &used);
@@ -156,7 +158,7 @@ ACL_API aclError aclrtMemcpy(void *dst, size_t destMax, const void *src, size_t 
                              aclrtMemcpyKind kind) {
   struct copy copy = {.dst = dst, .src = src, .bytes = count, .room = destMax};
   struct acl_stream alone = {0};
-  acl_enter(true);
+  ACL_BEGIN(ACL_NEED_CONTEXT);
   aclError error = take_kind(&copy, kind);
   if (error != ACL_SUCCESS)
     return acl_leave(error);
@@ -178,8 +180,10 @@ aclError acl_copy(struct acl_stream *stream, const struct acl_call *call) {
 }
 
 /* A call of a stream that moves memory. */
-static aclError issue(aclrtStream handle, const struct acl_call *call) {
-  acl_enter(true);
+static aclError issue(const char *name, aclrtStream handle, const struct acl_call *call) {
+  aclError refused = acl_begin(name, ACL_NEED_CONTEXT);
+  if (refused != ACL_SUCCESS)
+    return acl_leave(refused);
   struct acl_stream *stream = acl_stream_of(handle);
   acl_runtime.host_ps += (uint64_t)acl_runtime.soc->host_copy_call_ps;
   return acl_leave(stream ? acl_issue(stream, call) : ACL_ERROR_RT_STREAM_CONTEXT);
@@ -193,7 +197,7 @@ ACL_API aclError aclrtMemcpyAsync(void *dst, size_t destMax, const void *src, si
                                 .bytes = count,
                                 .room = destMax,
                                 .direction = kind};
-  return issue(handle, &call);
+  return issue(__func__, handle, &call);
 }
 
 ACL_API aclError aclrtMemcpy2d(void *dst, size_t dpitch, const void *src, size_t spitch,
@@ -205,7 +209,7 @@ ACL_API aclError aclrtMemcpy2d(void *dst, size_t dpitch, const void *src, size_t
                       .bytes = width + (height - 1) * (spitch < dpitch ? spitch : dpitch),
                       .room = height * dpitch};
   struct acl_stream alone = {0};
-  acl_enter(true);
+  ACL_BEGIN(ACL_NEED_CONTEXT);
   aclError error = take_kind(&copy, kind);
   if (error != ACL_SUCCESS)
     return acl_leave(error);
@@ -232,7 +236,7 @@ static aclError fill(void *address, size_t room, int32_t value, size_t count,
 
 ACL_API aclError aclrtMemset(void *address, size_t maxCount, int32_t value, size_t count) {
   struct acl_stream alone = {0};
-  acl_enter(true);
+  ACL_BEGIN(ACL_NEED_CONTEXT);
   aclError error = fill(address, maxCount, value, count, &alone);
   return acl_leave(wait_alone(&alone, error));
 }
@@ -245,7 +249,7 @@ ACL_API aclError aclrtMemsetAsync(void *address, size_t maxCount, int32_t value,
                                   aclrtStream handle) {
   const struct acl_call call = {
       .kind = ACL_CALL_FILL, .dst = address, .bytes = count, .room = maxCount, .value = value};
-  return issue(handle, &call);
+  return issue(__func__, handle, &call);
 }
 
 /* ---- numbers ------------------------------------------------------------------------------ */

@@ -12,6 +12,7 @@ struct sum {
   const struct acl_task *first;
   uint64_t count, duration_ps, bytes;
   bool waits_left_out;
+  struct program_scalar unchecked;
 };
 
 static bool is_same(const struct acl_task *a, const struct acl_task *b) {
@@ -31,6 +32,9 @@ static size_t sum_tasks(struct sum *sums) {
     sums[at].duration_ps += task->end_ps - task->start_ps;
     sums[at].bytes += task->bytes;
     sums[at].waits_left_out |= task->waits_left_out;
+    sums[at].unchecked.uncounted |= task->unchecked.uncounted;
+    sums[at].unchecked.gm += task->unchecked.gm;
+    sums[at].unchecked.ub += task->unchecked.ub;
   }
   return count;
 }
@@ -68,6 +72,26 @@ static void print_waits(const struct sum *sums, size_t count) {
               sums[i].first->name);
 }
 
+/* What the checks of the kernels stand not for. */
+static void print_unchecked(const struct sum *sums, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    char text[PROGRAM_SCALAR_BYTES];
+    program_scalar_text(&sums[i].unchecked, sums[i].first->name, text, sizeof text);
+    if (*text)
+      fprintf(stderr, "vinci: checks of %s: %s\n", sums[i].first->name, text);
+  }
+  const char *before = "vinci: checks not run: ";
+#define X(id, bit, name, text)                                                                     \
+  if (!(acl_runtime.checks & VINCI_CHECK_##id)) {                                                  \
+    fprintf(stderr, "%s%s", before, name);                                                         \
+    before = ", ";                                                                                 \
+  }
+  VINCI_CHECK_LIST(X)
+#undef X
+  if (*before == ',')
+    fputc('\n', stderr);
+}
+
 /* OUTPUT/tasks.csv: a row each, in the order of the program. */
 static void write_tasks(void) {
   char path[4096];
@@ -92,12 +116,14 @@ void acl_report(void) {
   struct sum *sums = calloc(acl_runtime.task_count + 1, sizeof *sums);
   if (acl_runtime.output)
     write_tasks();
-  if (sums && !acl_runtime.silent && acl_runtime.timed && acl_runtime.task_count > 0) {
+  size_t count = sums && !acl_runtime.silent ? sum_tasks(sums) : 0;
+  if (count > 0 && acl_runtime.timed) {
     fprintf(stderr, "vinci: %s, %.3f us simulated, calls of the host included\n",
             vinci_soc_name(acl_runtime.soc), (double)end_of_all() / PS_PER_US);
-    size_t count = sum_tasks(sums);
     print_sums(sums, count);
     print_waits(sums, count);
   }
+  if (count > 0 && acl_runtime.checks)
+    print_unchecked(sums, count);
   free(sums);
 }

@@ -3,8 +3,10 @@
 #include "acl/runtime.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -103,9 +105,42 @@ static _Noreturn void refuse(struct vinci_diag *diag) {
   _exit(vinci_status_exit_code(diag->status));
 }
 
+/* What processes tell each other. */
+struct acl_shared {
+  atomic_bool told_of_child;
+};
+
+static void share(void) {
+  void *page = mmap(NULL, sizeof *acl_runtime.shared, PROT_READ | PROT_WRITE,
+                    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  acl_runtime.shared = page == MAP_FAILED ? NULL : page;
+  acl_runtime.process = getpid();
+}
+
+/* Whether this process is a child of the one that made the device. Once for all children it is told
+ * that nobody simulates what a child asks for. */
+static bool is_child(const char *call) {
+  if (acl_runtime.process == 0 || acl_runtime.process == getpid())
+    return false;
+  if (!acl_runtime.is_child)
+    acl_runtime.exit_code = 0; /* that of the parent */
+  acl_runtime.is_child = true;
+  if (acl_runtime.shared && !atomic_exchange(&acl_runtime.shared->told_of_child, true))
+    fprintf(stderr,
+            "vinci: warning: %s in a child of the process that made the device (fork): children "
+            "are not simulated, their calls return error %d\n",
+            call, ACL_ERROR_RT_CONTEXT_NULL);
+  return true;
+}
+
+/* The report is that of the process that made the device. */
 static void at_end(int status, void *unused) {
+  bool own = acl_runtime.process == getpid();
   (void)unused;
-  acl_report();
+  if (own)
+    acl_report();
+  if (!own && !acl_runtime.is_child) /* a child that asked for nothing */
+    return;
   if (status == 0 && acl_runtime.exit_code != 0) {
     fflush(NULL);
     _exit(acl_runtime.exit_code);
@@ -144,6 +179,7 @@ static void load(void) {
   if (acl_runtime.output)
     (void)mkdir(acl_runtime.output, 0777); /* who writes there tells what is wrong */
   acl_runtime.silent = asked("VINCI_REPORT") && strcmp(asked("VINCI_REPORT"), "0") == 0;
+  share();
   (void)on_exit(at_end, NULL);
 }
 
@@ -160,22 +196,43 @@ aclError acl_leave(aclError error) {
   return error;
 }
 
+aclError acl_begin(const char *call, enum acl_need need) {
+  acl_enter(true);
+  if (is_child(call))
+    return ACL_ERROR_RT_CONTEXT_NULL;
+  if (acl_runtime.finalized)
+    return acl_fail(ACL_ERROR_UNINITIALIZE, "%s after aclFinalize", call);
+  if (need == ACL_NEED_CONTEXT && acl_runtime.context_is_gone)
+    return acl_fail(ACL_ERROR_RT_CONTEXT_NULL,
+                    "%s without a context: the device was reset, or the current context destroyed",
+                    call);
+  return ACL_SUCCESS;
+}
+
 /* ---- start and end ------------------------------------------------------------------------ */
 
 ACL_API aclError aclInit(const char *configPath) {
   (void)configPath;
   acl_enter(true);
+  if (is_child(__func__))
+    return acl_leave(ACL_ERROR_RT_CONTEXT_NULL);
   if (acl_runtime.initialized)
     return acl_leave(acl_fail(ACL_ERROR_REPEAT_INITIALIZE, "aclInit has been called before"));
   acl_runtime.initialized = true;
+  acl_runtime.finalized = false;
   return acl_leave(ACL_SUCCESS);
 }
 
 ACL_API aclError aclFinalize(void) {
   acl_enter(true);
+  if (is_child(__func__))
+    return acl_leave(ACL_ERROR_RT_CONTEXT_NULL);
+  if (acl_runtime.finalized)
+    return acl_leave(acl_fail(ACL_ERROR_REPEAT_FINALIZE, "aclFinalize has been called before"));
   if (!acl_runtime.initialized)
     return acl_leave(acl_fail(ACL_ERROR_UNINITIALIZE, "aclFinalize without aclInit"));
   acl_runtime.initialized = false;
+  acl_runtime.finalized = true;
   return acl_leave(ACL_SUCCESS);
 }
 
@@ -196,28 +253,41 @@ static aclError check_device(int32_t id) {
 }
 
 ACL_API aclError aclrtSetDevice(int32_t deviceId) {
-  acl_enter(true);
-  return acl_leave(check_device(deviceId));
+  ACL_BEGIN(ACL_NEED_INITIALIZED);
+  aclError error = check_device(deviceId);
+  if (error == ACL_SUCCESS) {
+    acl_runtime.devices_set++;
+    acl_runtime.context_is_gone = false;
+    acl_runtime.context = NULL;
+  }
+  return acl_leave(error);
 }
 
 /* Streams and memory of the device stay for the program's own frees, which may come later. */
 ACL_API aclError aclrtResetDevice(int32_t deviceId) {
-  acl_enter(true);
-  return acl_leave(check_device(deviceId));
+  ACL_BEGIN(ACL_NEED_INITIALIZED);
+  aclError error = check_device(deviceId);
+  if (error == ACL_SUCCESS) {
+    acl_runtime.devices_set -= acl_runtime.devices_set > 0;
+    acl_runtime.context_is_gone |= acl_runtime.devices_set == 0;
+  }
+  return acl_leave(error);
 }
 
 ACL_API aclError aclrtGetDevice(int32_t *deviceId) {
+  ACL_BEGIN(ACL_NEED_CONTEXT);
   if (!deviceId)
-    return ACL_ERROR_INVALID_PARAM;
+    return acl_leave(ACL_ERROR_INVALID_PARAM);
   *deviceId = 0;
-  return ACL_SUCCESS;
+  return acl_leave(ACL_SUCCESS);
 }
 
 ACL_API aclError aclrtGetDeviceCount(uint32_t *count) {
+  ACL_BEGIN(ACL_NEED_INITIALIZED);
   if (!count)
-    return ACL_ERROR_INVALID_PARAM;
+    return acl_leave(ACL_ERROR_INVALID_PARAM);
   *count = 1;
-  return ACL_SUCCESS;
+  return acl_leave(ACL_SUCCESS);
 }
 
 ACL_API const char *aclrtGetSocName(void) {
@@ -239,41 +309,53 @@ int64_t vinci_acl_number(const char *name) {
 }
 
 ACL_API aclError aclrtGetRunMode(aclrtRunMode *mode) {
+  ACL_BEGIN(ACL_NEED_INITIALIZED);
   if (!mode)
-    return ACL_ERROR_INVALID_PARAM;
+    return acl_leave(ACL_ERROR_INVALID_PARAM);
   *mode = ACL_HOST;
-  return ACL_SUCCESS;
+  return acl_leave(ACL_SUCCESS);
 }
 
-/* One context, whatever is created: each is the device. */
+/* A context is a name alone: all are the device. What is created becomes current. */
 ACL_API aclError aclrtCreateContext(aclrtContext *context, int32_t deviceId) {
-  acl_enter(true);
+  ACL_BEGIN(ACL_NEED_INITIALIZED);
   if (!context)
     return acl_leave(ACL_ERROR_INVALID_PARAM);
   aclError error = check_device(deviceId);
-  *context = error == ACL_SUCCESS ? &acl_runtime : NULL;
-  return acl_leave(error);
+  *context = error == ACL_SUCCESS ? malloc(1) : NULL;
+  if (error != ACL_SUCCESS)
+    return acl_leave(error);
+  if (!*context || !acl_handle_add(ACL_HANDLE_CONTEXT, *context))
+    return acl_leave(ACL_ERROR_BAD_ALLOC);
+  acl_runtime.context = *context;
+  acl_runtime.context_is_gone = false;
+  return acl_leave(ACL_SUCCESS);
 }
 
-static aclError check_context(aclrtContext context) {
-  return context == &acl_runtime
-             ? ACL_SUCCESS
-             : acl_fail(ACL_ERROR_RT_PARAM_INVALID, "%p is no context", context);
-}
-
+/* The name stays in memory, so that no context has it again. */
 ACL_API aclError aclrtDestroyContext(aclrtContext context) {
-  acl_enter(true);
-  return acl_leave(check_context(context));
+  ACL_BEGIN(ACL_NEED_INITIALIZED);
+  if (!acl_handle_is(ACL_HANDLE_CONTEXT, context))
+    return acl_leave(ACL_ERROR_RT_PARAM_INVALID);
+  acl_handle_remove(ACL_HANDLE_CONTEXT, context);
+  acl_runtime.context_is_gone |= acl_runtime.context == context;
+  return acl_leave(ACL_SUCCESS);
 }
 
+/* &acl_runtime: the context of the device. */
 ACL_API aclError aclrtSetCurrentContext(aclrtContext context) {
-  acl_enter(true);
-  return acl_leave(check_context(context));
+  ACL_BEGIN(ACL_NEED_INITIALIZED);
+  if (context != &acl_runtime && !acl_handle_is(ACL_HANDLE_CONTEXT, context))
+    return acl_leave(ACL_ERROR_RT_PARAM_INVALID);
+  acl_runtime.context = context == &acl_runtime ? NULL : context;
+  acl_runtime.context_is_gone = false;
+  return acl_leave(ACL_SUCCESS);
 }
 
 ACL_API aclError aclrtGetCurrentContext(aclrtContext *context) {
+  ACL_BEGIN(ACL_NEED_CONTEXT);
   if (!context)
-    return ACL_ERROR_INVALID_PARAM;
-  *context = &acl_runtime;
-  return ACL_SUCCESS;
+    return acl_leave(ACL_ERROR_INVALID_PARAM);
+  *context = (void *)(uintptr_t)(acl_runtime.context ? acl_runtime.context : &acl_runtime);
+  return acl_leave(ACL_SUCCESS);
 }

@@ -12,15 +12,19 @@
 #define VINCI_ACL_RUNTIME_H
 
 #include <pthread.h>
+#include <sys/types.h>
 
 #include "core/base/diag.h"
 #include "core/chip/soc.h"
+#include "core/isa/source.h"
 #include "core/vinci_device.h"
 #include "include/acl/acl.h"
 
 #define ACL_API __attribute__((visibility("default")))
 
 struct acl_graph;
+struct acl_handle;
+struct acl_shared;
 
 struct acl_stream {
   struct acl_stream *next;
@@ -50,6 +54,7 @@ struct acl_task {
   uint64_t start_ps, end_ps;
   const char *bound; /* of a kernel: what limits the run */
   bool waits_left_out;
+  struct program_scalar unchecked; /* of checks: what they have not looked at */
 };
 
 /* What a stream is asked for. */
@@ -76,6 +81,15 @@ struct acl_call {
 struct acl_runtime {
   pthread_mutex_t lock;
   bool initialized;
+  bool finalized;       /* and not initialized since */
+  unsigned devices_set; /* calls of aclrtSetDevice without that of aclrtResetDevice */
+  bool context_is_gone; /* the device was reset, or the current context destroyed */
+  const void *context;  /* current; NULL: that of the device */
+  struct acl_handle *handles;
+  /* The process that made the device. Children have a copy of all this, which is not simulated. */
+  pid_t process;
+  bool is_child;             /* of that process; known from the first call on */
+  struct acl_shared *shared; /* with the children; NULL: out of memory */
   /* The chip and its device are there from the first call that needs them to the process's end. */
   vinci_soc *soc;
   vinci_device *device;
@@ -95,6 +109,7 @@ struct acl_runtime {
   int exit_code;      /* that the process shall end with, unless it has one of its own */
   char message[2048]; /* for aclGetRecentErrMsg() */
   bool warned_of_wait, warned_of_values;
+  char warned_of[1024]; /* the last warning of a launch: said once in a row */
 };
 
 extern struct acl_runtime acl_runtime;
@@ -102,8 +117,31 @@ extern struct acl_runtime acl_runtime;
 /* Every call: takes the lock; loads the chip when need_device. */
 void acl_enter(bool need_device);
 aclError acl_leave(aclError error);
+/* The same with the chip, for calls that are refused after aclFinalize; those that need a context,
+ * also where the program has none any more. Returns why. */
+enum acl_need { ACL_NEED_INITIALIZED, ACL_NEED_CONTEXT };
+aclError acl_begin(const char *call, enum acl_need need);
+#define ACL_BEGIN(need)                                                                            \
+  do {                                                                                             \
+    aclError refused = acl_begin(__func__, need);                                                  \
+    if (refused != ACL_SUCCESS)                                                                    \
+      return acl_leave(refused);                                                                   \
+  } while (0)
 /* Keeps a message and says it on standard error; returns the error. */
 aclError acl_fail(aclError error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- handles (handles.c); streams and events have lists of their own ---- */
+enum acl_handle_kind {
+  ACL_HANDLE_CONTEXT,
+  ACL_HANDLE_GRAPH,
+  ACL_HANDLE_BINARY,
+  ACL_HANDLE_FUNCTION,
+  ACL_HANDLE_PROGRAM
+};
+bool acl_handle_add(enum acl_handle_kind kind, const void *pointer);
+/* Whether a program may use the handle; if not, that is told. */
+bool acl_handle_is(enum acl_handle_kind kind, const void *pointer);
+void acl_handle_remove(enum acl_handle_kind kind, const void *pointer);
 
 /* ---- streams and time (stream.c) ---- */
 /* NULL for the default stream; NULL when there is no such stream. */

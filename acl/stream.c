@@ -64,7 +64,7 @@ struct acl_stream *acl_stream_of(aclrtStream handle) {
 }
 
 ACL_API aclError aclrtCreateStream(aclrtStream *stream) {
-  acl_enter(true);
+  ACL_BEGIN(ACL_NEED_CONTEXT);
   if (!stream)
     return acl_leave(ACL_ERROR_INVALID_PARAM);
   *stream = new_stream();
@@ -96,14 +96,14 @@ static aclError destroy(aclrtStream handle) {
 }
 
 ACL_API aclError aclrtDestroyStream(aclrtStream stream) {
-  acl_enter(true);
+  ACL_BEGIN(ACL_NEED_INITIALIZED);
   return acl_leave(destroy(stream));
 }
 
 ACL_API aclError aclrtDestroyStreamForce(aclrtStream stream) { return aclrtDestroyStream(stream); }
 
 ACL_API aclError aclrtSynchronizeStream(aclrtStream handle) {
-  acl_enter(true);
+  ACL_BEGIN(ACL_NEED_CONTEXT);
   struct acl_stream *stream = acl_stream_of(handle);
   return acl_leave(stream ? wait_for(stream) : ACL_ERROR_RT_STREAM_CONTEXT);
 }
@@ -114,7 +114,7 @@ ACL_API aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t t
 }
 
 ACL_API aclError aclrtSynchronizeDevice(void) {
-  acl_enter(true);
+  ACL_BEGIN(ACL_NEED_CONTEXT);
   aclError error = acl_runtime.failed;
   for (struct acl_stream *stream = acl_runtime.streams; stream; stream = stream->next)
     (void)wait_for(stream);
@@ -122,7 +122,7 @@ ACL_API aclError aclrtSynchronizeDevice(void) {
 }
 
 ACL_API aclError aclrtStreamQuery(aclrtStream handle, aclrtStreamStatus *status) {
-  acl_enter(true);
+  ACL_BEGIN(ACL_NEED_CONTEXT);
   const struct acl_stream *stream = acl_stream_of(handle);
   if (!stream || !status)
     return acl_leave(ACL_ERROR_INVALID_PARAM);
@@ -142,7 +142,7 @@ static struct acl_event *event_of(aclrtEvent handle) {
 }
 
 ACL_API aclError aclrtCreateEvent(aclrtEvent *out) {
-  acl_enter(true);
+  ACL_BEGIN(ACL_NEED_CONTEXT);
   struct acl_event *event = out ? calloc(1, sizeof *event) : NULL;
   if (!event)
     return acl_leave(out ? ACL_ERROR_BAD_ALLOC : ACL_ERROR_INVALID_PARAM);
@@ -162,7 +162,7 @@ ACL_API aclError aclrtCreateEventExWithFlag(aclrtEvent *event, uint32_t flag) {
 }
 
 ACL_API aclError aclrtDestroyEvent(aclrtEvent handle) {
-  acl_enter(true);
+  ACL_BEGIN(ACL_NEED_INITIALIZED);
   struct acl_event **link = &acl_runtime.events;
   while (*link && *link != handle)
     link = &(*link)->next;
@@ -187,7 +187,7 @@ aclError acl_wait(struct acl_stream *stream, const struct acl_call *call) {
 }
 
 ACL_API aclError aclrtRecordEvent(aclrtEvent handle, aclrtStream stream_handle) {
-  acl_enter(true);
+  ACL_BEGIN(ACL_NEED_CONTEXT);
   struct acl_event *event = event_of(handle);
   struct acl_stream *stream = acl_stream_of(stream_handle);
   if (!event || !stream)
@@ -198,7 +198,7 @@ ACL_API aclError aclrtRecordEvent(aclrtEvent handle, aclrtStream stream_handle) 
 }
 
 ACL_API aclError aclrtResetEvent(aclrtEvent handle, aclrtStream stream) {
-  acl_enter(true);
+  ACL_BEGIN(ACL_NEED_CONTEXT);
   (void)stream;
   struct acl_event *event = event_of(handle);
   if (event)
@@ -208,7 +208,7 @@ ACL_API aclError aclrtResetEvent(aclrtEvent handle, aclrtStream stream) {
 
 /* An event that was not recorded holds nobody up. */
 ACL_API aclError aclrtStreamWaitEvent(aclrtStream stream_handle, aclrtEvent handle) {
-  acl_enter(true);
+  ACL_BEGIN(ACL_NEED_CONTEXT);
   struct acl_event *event = event_of(handle);
   struct acl_stream *stream = acl_stream_of(stream_handle);
   if (!event || !stream)
@@ -219,7 +219,7 @@ ACL_API aclError aclrtStreamWaitEvent(aclrtStream stream_handle, aclrtEvent hand
 }
 
 ACL_API aclError aclrtSynchronizeEvent(aclrtEvent handle) {
-  acl_enter(true);
+  ACL_BEGIN(ACL_NEED_CONTEXT);
   const struct acl_event *event = event_of(handle);
   if (event && event->recorded)
     acl_wait_until(event->at_ps);
@@ -231,7 +231,7 @@ static bool is_over(const struct acl_event *event) {
 }
 
 ACL_API aclError aclrtQueryEvent(aclrtEvent handle, aclrtEventStatus *status) {
-  acl_enter(true);
+  ACL_BEGIN(ACL_NEED_CONTEXT);
   const struct acl_event *event = event_of(handle);
   if (!event || !status)
     return acl_leave(ACL_ERROR_RT_PARAM_INVALID);
@@ -240,7 +240,7 @@ ACL_API aclError aclrtQueryEvent(aclrtEvent handle, aclrtEventStatus *status) {
 }
 
 ACL_API aclError aclrtQueryEventStatus(aclrtEvent handle, aclrtEventRecordedStatus *status) {
-  acl_enter(true);
+  ACL_BEGIN(ACL_NEED_CONTEXT);
   const struct acl_event *event = event_of(handle);
   if (!event || !status)
     return acl_leave(ACL_ERROR_RT_PARAM_INVALID);
@@ -250,7 +250,7 @@ ACL_API aclError aclrtQueryEventStatus(aclrtEvent handle, aclrtEventRecordedStat
 }
 
 ACL_API aclError aclrtEventElapsedTime(float *milliseconds, aclrtEvent start, aclrtEvent end) {
-  acl_enter(true);
+  ACL_BEGIN(ACL_NEED_CONTEXT);
   const struct acl_event *from = event_of(start), *to = event_of(end);
   if (!milliseconds || !from || !to)
     return acl_leave(ACL_ERROR_RT_PARAM_INVALID);

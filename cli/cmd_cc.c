@@ -80,9 +80,9 @@ static bool is_for_link(const char *word) {
 
 /* A word of the compiler that stands before a word of its own: "-I folder". */
 static bool takes_next(const char *word) {
-  static const char *const words[] = {"-I",      "-D",         "-U",      "-L",
-                                      "-l",      "-isystem",   "-iquote", "-include",
-                                      "-Xclang", "-idirafter", "-Xlinker"};
+  static const char *const words[] = {"-I",        "-D",      "-U",         "-L",        "-l",
+                                      "-isystem",  "-iquote", "-include",   "--include", "-imacros",
+                                      "--imacros", "-Xclang", "-idirafter", "-Xlinker"};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     if (strcmp(word, words[i]) == 0)
       return true;
@@ -160,15 +160,36 @@ static enum vinci_status take_arguments(struct cc_build *build, struct cc_settin
   return status;
 }
 
+static bool has_word(const char *text, size_t length, const char *word) {
+  return memmem(text, length, word, strlen(word)) != NULL;
+}
+
+/* "__attribute__((aiv))", blanks wherever they may be. */
+static bool has_attribute(const char *text, size_t length, const char *name) {
+  static const char word[] = "__attribute__";
+  const char *end = text + length, *at = text;
+  while ((at = memmem(at, (size_t)(end - at), word, strlen(word)))) {
+    at += strlen(word);
+    while (at < end && strchr(" \t\r\n(", *at))
+      at++;
+    const char *behind = at + strlen(name);
+    if (behind < end && memcmp(at, name, strlen(name)) == 0 && strchr(" \t\r\n)", *behind))
+      return true;
+  }
+  return false;
+}
+
 /* The kinds of cores that the marks of kernels in a source ask for. */
 static enum vinci_status find_marks(struct cc_build *build, const char *path) {
   size_t length;
   char *text = file_read(path, SOURCE_BYTES_MAX, &length, build->diag);
   if (!text)
     return build->diag->status;
-  bool mix = memmem(text, length, "__mix__", strlen("__mix__")) != NULL;
-  build->wanted[CORE_AIV] |= mix || memmem(text, length, "__vector__", strlen("__vector__"));
-  build->wanted[CORE_AIC] |= mix || memmem(text, length, "__cube__", strlen("__cube__"));
+  bool mix = has_word(text, length, "__mix__") || has_attribute(text, length, "mix");
+  build->wanted[CORE_AIV] |=
+      mix || has_word(text, length, "__vector__") || has_attribute(text, length, "aiv");
+  build->wanted[CORE_AIC] |=
+      mix || has_word(text, length, "__cube__") || has_attribute(text, length, "aic");
   free(text);
   return VINCI_OK;
 }

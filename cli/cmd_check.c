@@ -87,6 +87,7 @@ struct check_batch {
 
 static enum vinci_status check_program(struct check_batch *batch, const vinci_trace *trace,
                                        const char *path, bool stdout_taken,
+                                       char unchecked[CHECKS_UNCHECKED_BYTES],
                                        struct vinci_diag *diag) {
   const struct check_settings *settings = batch->settings;
   char folder[PATH_MAX];
@@ -100,20 +101,24 @@ static enum vinci_status check_program(struct check_batch *batch, const vinci_tr
     fputs(",\n", stdout);
   FILE *report = settings->json ? NULL : stdout_taken ? stderr : stdout;
   return checks_run(batch->soc, trace, settings->checks, &batch->monitor, report,
-                    settings->json ? stdout : NULL, settings->output ? folder : NULL, diag);
+                    settings->json ? stdout : NULL, settings->output ? folder : NULL, unchecked,
+                    diag);
 }
 
-static void print_ok(const vinci_trace *trace, const char *path, bool several) {
+/* unchecked: what this "ok" does not stand for. */
+static void print_ok(const vinci_trace *trace, const char *path, bool several,
+                     const char *unchecked) {
   printf("%s%sok: ", several ? path : "", several ? ": " : "");
   print_count(trace->kernel_count, "kernel");
   fputs(", ", stdout);
   print_count(trace->row_count, "row");
-  fputc('\n', stdout);
+  printf("%s%s\n", *unchecked ? "; " : "", unchecked);
 }
 
 static enum vinci_status check_trace(struct check_batch *batch, const char *path,
                                      struct vinci_diag *diag) {
   const struct check_settings *settings = batch->settings;
+  char unchecked[CHECKS_UNCHECKED_BYTES] = "";
   vinci_trace *trace;
   if (monitor_interrupted())
     return diag_error(diag, VINCI_E_LIMIT, "interrupted before %s was checked", path);
@@ -131,9 +136,9 @@ static enum vinci_status check_trace(struct check_batch *batch, const char *path
   if (settings->normalize)
     status = write_trace(trace, settings->normalize, diag);
   if (status == VINCI_OK)
-    status = check_program(batch, trace, path, to_stdout, diag);
+    status = check_program(batch, trace, path, to_stdout, unchecked, diag);
   if (status == VINCI_OK && !settings->quiet && !settings->json && !to_stdout)
-    print_ok(trace, path, batch->traces->count > 1);
+    print_ok(trace, path, batch->traces->count > 1, unchecked);
   fflush(stdout);
   vinci_trace_free(trace);
   return status;

@@ -305,8 +305,13 @@ static enum vinci_status check_program(const struct batch *batch, const vinci_tr
                                sizeof folder, diag);
   if (status != VINCI_OK)
     return status;
-  return checks_run(batch->soc, trace, 0, monitor, settings->json ? stderr : stdout, NULL,
-                    settings->output ? folder : NULL, diag);
+  char unchecked[CHECKS_UNCHECKED_BYTES] = "";
+  FILE *report = settings->json ? stderr : stdout;
+  status = checks_run(batch->soc, trace, 0, monitor, report, NULL, settings->output ? folder : NULL,
+                      unchecked, diag);
+  if (*unchecked && !settings->quiet)
+    fprintf(report, "Checks    ok; %s\n", unchecked);
+  return status;
 }
 
 /* The trace, or what the operator is lowered to. */
@@ -325,6 +330,8 @@ static enum vinci_status open_trace(const struct batch *batch, const char *path,
   else
     status = vinci_trace_load(path, batch->soc, trace, diag);
   monitor_end_reading();
+  if (status == VINCI_OK && !batch->settings->quiet)
+    kernel_warn(*trace);
   return status;
 }
 

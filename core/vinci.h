@@ -373,6 +373,12 @@ VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_check(const vinci_soc *soc,
 /* Errors, a row or pair of rows once; warnings and notes, which leave the status as it is. */
 VINCI_API size_t vinci_findings_count(const vinci_findings *findings);
 VINCI_API size_t vinci_findings_warnings(const vinci_findings *findings);
+/*
+ * What no check has looked at, as a text without an end of line: "3 scalar accesses not checked (...)";
+ * empty when there is nothing of the kind. The scalar code of a compiled kernel accesses memory by
+ * itself.
+ */
+VINCI_API const char *vinci_findings_unchecked(const vinci_findings *findings);
 /* The report for people, in the form of msSanitizer, and check.json for scripts. */
 VINCI_API VINCI_MUST_CHECK enum vinci_status
 vinci_findings_write_text(const vinci_findings *findings, FILE *out, struct vinci_diag *diag);

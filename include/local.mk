@@ -7,6 +7,7 @@ nobase_dist_pkgdata_DATA = \
 	include/acl/acl_rt.h \
 	include/acl/acl_rt_compile.h \
 	include/vinci/cce/absent.h \
+	include/vinci/cce/bfloat16.h \
 	include/vinci/cce/control.h \
 	include/vinci/cce/cube.h \
 	include/vinci/cce/debug.h \
@@ -15,6 +16,7 @@ nobase_dist_pkgdata_DATA = \
 	include/vinci/cce/issue.h \
 	include/vinci/cce/kernel.h \
 	include/vinci/cce/launch.h \
+	include/vinci/cce/leave.h \
 	include/vinci/cce/library/dlog_pub.h \
 	include/vinci/cce/library/graph/tensor.h \
 	include/vinci/cce/library/graph/types.h \

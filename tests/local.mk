@@ -144,6 +144,8 @@ script_tests = \
 	tests/scripts/test_lua_limits.sh \
 	tests/scripts/test_trace_writer.sh \
 	tests/scripts/test_transformer.sh \
+	tests/source/test_edges.sh \
+	tests/source/test_handles.sh \
 	tests/source/test_kernels.sh \
 	tests/source/test_matrices.sh \
 	tests/source/test_programs.sh \
@@ -506,6 +508,8 @@ dist_noinst_DATA += \
 	tests/values/convs.py \
 	tests/cli/training.py \
 	tests/scripts/trace_writer.py \
+	tests/source/edges.py \
+	tests/source/handles.py \
 	tests/source/kernels.py \
 	tests/source/matrices.py \
 	tests/source/programs.py \

@@ -374,6 +374,9 @@ libvinci_traces_la_SOURCES = \
 	traces/tune/search.c \
 	traces/tune/strategies.c \
 	traces/tune/tune.h \
+	traces/source/access.c \
+	traces/source/assembler.h \
+	traces/source/cells.c \
 	traces/source/count.c \
 	traces/source/device.c \
 	traces/source/dump.c \

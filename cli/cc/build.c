@@ -123,9 +123,36 @@ static void add_macros(struct cc_words *words, enum core_kind kind) {
   cc_add(words, vector ? "-D__DAV_VEC__" : "-D__DAV_CUBE__");
 }
 
+/* Whether a word of the compiler names a file to read before the source; *own: as the next word. */
+static bool reads_before(const char *word, bool *own) {
+  static const char *const names[] = {"-include", "--include", "-imacros", "--imacros"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strncmp(word, names[i], strlen(names[i])) == 0 && strncmp(word, "-include-", 9) != 0) {
+      *own = word[strlen(names[i])] == '\0';
+      return true;
+    }
+  return false;
+}
+
+/* The user's words. Files that are read before the source are in its text when that is translated.
+ */
+static void add_users(const struct cc_build *build, bool translates, struct cc_words *words) {
+  for (size_t i = 0; i < build->compile.count; i++) {
+    bool own = false;
+    if (translates && reads_before(build->compile.item[i], &own))
+      i += own;
+    else
+      cc_add(words, build->compile.item[i]);
+  }
+}
+
+/* The words up to those of the user, whose own files to read first come behind ours. */
 static struct cc_words compile_words(const struct cc_build *build, enum core_kind kind) {
   static const char *const always[] = {
-      "-std=c++17", "-O2", "-g", "-fPIC", "-ffunction-sections", "-fdata-sections", "-Xclang",
+      /* DWARF 4: the table of files of DWARF 5 wants a checksum of each file or of none, and the
+       * text that is compiled has that of its main file alone. */
+      "-std=c++17", "-O2", "-gdwarf-4", "-fPIC", "-ffunction-sections", "-fdata-sections",
+      "-Xclang",
       /* fp16 as an argument */
       "-fallow-half-arguments-and-returns",
       /* A loop over UB is no call: the compiler has no such
@@ -145,7 +172,6 @@ static struct cc_words compile_words(const struct cc_build *build, enum core_kin
     cc_add(&words, build->library[i]);
   }
   add_macros(&words, kind);
-  add_all(&words, &build->compile);
   return words;
 }
 
@@ -181,6 +207,15 @@ static enum vinci_status rewrite(const struct cc_build *build, rewriter rewritte
   return status;
 }
 
+static enum vinci_status assemble(const struct cc_build *build, const char *text,
+                                  const char *object, const char *failed) {
+  struct cc_words words = {.count = 0};
+  const char *const command[] = {cc_compiler(), "-c", text, "-o", object};
+  for (size_t i = 0; i < sizeof command / sizeof *command; i++)
+    cc_add(&words, command[i]);
+  return cc_run(build, &words, failed);
+}
+
 static enum vinci_status compile(const struct cc_build *build, enum core_kind kind, size_t source) {
   struct cc_path included = path_of(build, kind, source, "ii");
   struct cc_path text = path_of(build, kind, source, "cpp");
@@ -193,6 +228,7 @@ static enum vinci_status compile(const struct cc_build *build, enum core_kind ki
   cc_add(&words, "-include");
   cc_add(&words, "vinci/cce/kernel.h");
   cc_add_structures(build, &words);
+  add_users(build, false, &words);
   const char *const include[] = {"-E", "-frewrite-includes", "-x", "c++", build->source[source],
                                  "-o", included.text};
   for (size_t i = 0; i < sizeof include / sizeof *include; i++)
@@ -203,6 +239,7 @@ static enum vinci_status compile(const struct cc_build *build, enum core_kind ki
   if (status != VINCI_OK)
     return status;
   words = compile_words(build, kind);
+  add_users(build, true, &words);
   const char *const translate[] = {"-S", "-x", "c++", text.text, "-o", assembler.text};
   for (size_t i = 0; i < sizeof translate / sizeof *translate; i++)
     cc_add(&words, translate[i]);
@@ -211,12 +248,7 @@ static enum vinci_status compile(const struct cc_build *build, enum core_kind ki
     status = rewrite(build, source_count_instructions, assembler.text, counted.text);
   if (status != VINCI_OK)
     return status;
-  words = (struct cc_words){.count = 0};
-  /* Of texts that include their headers clang says that checksums of files are not for all. */
-  const char *const assemble[] = {cc_compiler(), "-w", "-c", counted.text, "-o", object.text};
-  for (size_t i = 0; i < sizeof assemble / sizeof *assemble; i++)
-    cc_add(&words, assemble[i]);
-  return cc_run(build, &words, failed);
+  return assemble(build, counted.text, object.text, failed);
 }
 
 /* ---- links -------------------------------------------------------------------------------- */
@@ -236,6 +268,19 @@ static void add_objects(const struct cc_build *build, enum core_kind kind, size_
     paths[i] = path_of(build, kind, i, "o");
     cc_add(words, paths[i].text);
   }
+}
+
+/* The host code of the sources, which counts nothing; paths: room for all objects. */
+static enum vinci_status add_host(const struct cc_build *build, enum core_kind kind,
+                                  struct cc_path *paths, struct cc_words *words) {
+  enum vinci_status status = VINCI_OK;
+  for (size_t i = 0; i < build->source_count && status == VINCI_OK; i++) {
+    paths[i] = path_of(build, kind, i, "host.o");
+    cc_add(words, paths[i].text);
+    status = assemble(build, path_of(build, kind, i, "s").text, paths[i].text,
+                      "the host code was not assembled");
+  }
+  return status;
 }
 
 static FILE *open_assembler(const struct cc_build *build, const char *name) {
@@ -288,6 +333,15 @@ static enum vinci_status write_frame(const struct cc_build *build) {
   return close_assembler(build, out);
 }
 
+/* Functions of the C library that would leave the process in which a kernel is executed, and the
+ * end of an assertion: they end the run (include/vinci/cce/leave.h and debug.h). */
+static const char wrapped[] =
+    "-Wl,--wrap=__assert_fail,--wrap=exit,--wrap=_exit,--wrap=_Exit,--wrap=quick_exit,"
+    "--wrap=raise,--wrap=abort,--wrap=longjmp,--wrap=_longjmp,--wrap=siglongjmp,"
+    "--wrap=__longjmp_chk,--wrap=kill,--wrap=fork,--wrap=vfork,--wrap=system,--wrap=execv,"
+    "--wrap=execve,--wrap=execvp,--wrap=execl,--wrap=execlp,--wrap=execle,--wrap=syscall,--wrap="
+    "pthread_exit,--wrap=__cxa_throw";
+
 /* The host code is left out, as no kernel calls it; what is missing of the host is never called. */
 static enum vinci_status link_image(const struct cc_build *build, enum core_kind kind,
                                     struct cc_path *paths) {
@@ -295,8 +349,8 @@ static enum vinci_status link_image(const struct cc_build *build, enum core_kind
   struct cc_words words = {.count = 0};
   cc_add(&words, cc_compiler());
   cc_add(&words, "-shared");
-  /* An assertion that fails ends the run, not this process (include/vinci/cce/debug.h). */
-  cc_add(&words, "-Wl,-Bsymbolic,--gc-sections,--wrap=__assert_fail");
+  cc_add(&words, "-Wl,-Bsymbolic,--gc-sections");
+  cc_add(&words, wrapped);
   add_objects(build, kind, build->source_count + build->part_count[kind], paths, &words);
   add_assembler(&words, about.text);
   cc_add(&words, "-o");
@@ -333,15 +387,17 @@ static enum vinci_status link_result(const struct cc_build *build, struct cc_pat
     cc_add(&words, "-shared");
   if (build->result == CC_KERNELS || build->result == CC_OBJECT)
     cc_add(&words, "-nostdlib");
-  if (build->result != CC_KERNELS)
-    add_objects(build, host, build->source_count, paths, &words);
+  enum vinci_status status =
+      build->result != CC_KERNELS ? add_host(build, host, paths, &words) : VINCI_OK;
+  if (status != VINCI_OK)
+    return status;
   if (has_device_code(build)) /* before other objects: images of parts are whole */
     add_assembler(&words, frame.text);
   if (build->result == CC_PROGRAM || build->result == CC_SHARED)
     add_runtime(build, &words, folders);
   cc_add(&words, "-o");
   cc_add(&words, build->output);
-  enum vinci_status status = cc_run(build, &words, "the program was not linked");
+  status = cc_run(build, &words, "the program was not linked");
   if (status != VINCI_OK && build->result == CC_PROGRAM)
     diag_hint(build->diag, "kernels without main() are compiled with --kernel-only");
   return status;
@@ -350,7 +406,7 @@ static enum vinci_status link_result(const struct cc_build *build, struct cc_pat
 /* ---- as a whole --------------------------------------------------------------------------- */
 
 static void remove_temporary(const struct cc_build *build) {
-  static const char *const endings[] = {"ii", "cpp", "s", "count.s", "o"};
+  static const char *const endings[] = {"ii", "cpp", "s", "count.s", "o", "host.o"};
   if (!*build->folder || build->dry)
     return;
   (void)unlink(file_path(build, about_file).text);

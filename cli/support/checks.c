@@ -66,7 +66,7 @@ static enum vinci_status write_file(const vinci_findings *findings, const char *
 
 enum vinci_status checks_run(const vinci_soc *soc, const vinci_trace *trace, unsigned checks,
                              struct monitor *monitor, FILE *report, FILE *json, const char *folder,
-                             struct vinci_diag *diag) {
+                             char unchecked[CHECKS_UNCHECKED_BYTES], struct vinci_diag *diag) {
   struct vinci_check_options options = {.struct_size = sizeof options,
                                         .checks = checks,
                                         .progress = monitor_check_progress,
@@ -81,7 +81,9 @@ enum vinci_status checks_run(const vinci_soc *soc, const vinci_trace *trace, uns
                      monitor_reason());
   }
   enum vinci_status status = VINCI_OK;
-  if (findings && report)
+  if (findings && result == VINCI_OK && unchecked)
+    snprintf(unchecked, CHECKS_UNCHECKED_BYTES, "%s", vinci_findings_unchecked(findings));
+  if (findings && report && result != VINCI_OK)
     status = vinci_findings_write_text(findings, report, diag);
   if (findings && json && status == VINCI_OK)
     status = vinci_findings_write_json(findings, json, diag);

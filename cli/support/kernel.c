@@ -92,6 +92,16 @@ static enum vinci_status write_record(const char *path, const vinci_trace *trace
   return written.status != VINCI_OK ? written.status : status;
 }
 
+void kernel_warn(const vinci_trace *trace) {
+  const struct program_source *source = trace->source;
+  for (uint32_t i = 0; source && i < source->cut_count; i++) {
+    const struct program_row *row = &trace->rows[source->cuts[i].row];
+    char text[256];
+    program_cut_text(&source->cuts[i], (enum isa_op)row->op, text, sizeof text);
+    fprintf(stderr, "%s:%u: warning: %s\n", trace->path, row->line, text);
+  }
+}
+
 enum vinci_status kernel_load(const char *word, const struct kernel_settings *settings,
                               const struct values_settings *values, const vinci_soc *soc,
                               struct monitor *monitor, vinci_trace **out, struct vinci_diag *diag) {

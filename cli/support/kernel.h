@@ -43,5 +43,7 @@ VINCI_MUST_CHECK enum vinci_status kernel_load(const char *word,
                                                const struct values_settings *values,
                                                const vinci_soc *soc, struct monitor *monitor,
                                                vinci_trace **out, struct vinci_diag *diag);
+/* Says on standard error what a kernel has asked for that its instructions cannot do. */
+void kernel_warn(const vinci_trace *trace);
 
 #endif

@@ -230,6 +230,9 @@ static struct vinci_findings *create_findings(const struct vinci_trace *trace, u
   if (!findings)
     return NULL;
   findings->checks = checks;
+  if (trace->source)
+    findings->unchecked = trace->source->scalar;
+  findings_say_unchecked(findings, trace->kernels[0].name);
   findings->path = arena_strdup(&arena, trace->path);
   findings->kernel_count = trace->kernel_count;
   findings->kernel_names = ARENA_ARRAY(&arena, const char *, trace->kernel_count);
@@ -335,6 +338,35 @@ static enum vinci_status run_checks(struct check_run *run, struct vinci_diag *di
   return status;
 }
 
+/* What the program's fields have cut is known since the code was executed. */
+static void report_cuts(struct check_run *run) {
+  const struct program_source *source = run->trace->source;
+  for (uint32_t i = 0; source && i < source->cut_count; i++) {
+    const struct program_cut *cut = &source->cuts[i];
+    const struct program_row *row = &run->trace->rows[cut->row];
+    struct check_finding finding = {.kind = FINDING_OPERAND_CUT,
+                                    .space = cut->arg /* each operand of an instruction */};
+    enum pipe pipe = isa_row((enum isa_op)row->op)->pipe;
+    finding.event[1] = (struct finding_event){.row = cut->row,
+                                              .line = row->line,
+                                              .op = row->op,
+                                              .pipe = (uint8_t)(pipe < PIPE_ALL ? pipe : PIPE_ALL),
+                                              .core_kind = cut->core_kind,
+                                              .block = cut->block,
+                                              .member = cut->sub,
+                                              .mixed = run->trace->kernels[0].mixed,
+                                              .given = true};
+    finding.serial = ++run->serial;
+    char text[256];
+    program_cut_text(cut, (enum isa_op)row->op, text, sizeof text);
+    struct check_finding *added = findings_add(run->findings, &finding);
+    if (added) {
+      findings_detail(run->findings, added, "%s", text);
+      added->count = cut->count;
+    }
+  }
+}
+
 static enum vinci_status read_options(const struct vinci_check_options *options,
                                       struct check_run *run, struct vinci_diag *diag) {
   run->checks = VINCI_CHECK_ALL;
@@ -376,6 +408,8 @@ enum vinci_status vinci_check(const struct vinci_soc *soc, const struct vinci_tr
     vinci_findings_free(run.findings);
     return status;
   }
+  if (run.checks & VINCI_CHECK_MEMCHECK)
+    report_cuts(&run);
   run.findings->partial = status == VINCI_E_LIMIT;
   findings_sort(run.findings);
   *out = run.findings;

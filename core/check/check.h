@@ -7,6 +7,7 @@
 #define VINCI_CORE_CHECK_CHECK_H
 
 #include "core/base/arena.h"
+#include "core/isa/source.h"
 #include "core/machine/machine.h"
 
 /* Kinds of findings: id, the check it belongs to, key in check.json, first words of the report. */
@@ -19,6 +20,7 @@
   X(READ_OF_OUTPUT, MEMCHECK, "read_of_output", "illegal read of an output that nothing writes")   \
   X(OVERLAP, MEMCHECK, "overlap", "out of bounds, blocks write the same memory,")                  \
   X(OVERLAPPING_ROWS, MEMCHECK, "overlapping_rows", "overlapping rows of one write")               \
+  X(OPERAND_CUT, MEMCHECK, "operand_cut", "operand wider than its field")                          \
   X(RAW, RACECHECK, "raw", "Potential RAW hazard detected")                                        \
   X(WAR, RACECHECK, "war", "Potential WAR hazard detected")                                        \
   X(WAW, RACECHECK, "waw", "Potential WAW hazard detected")                                        \
@@ -90,13 +92,15 @@ struct vinci_findings {
   const char **kernel_names;
   uint32_t kernel_count;
   uint64_t executed_instructions;
-  bool partial;                /* the program was not executed to its end */
-  struct check_finding *items; /* sorted when the checks have ended */
+  bool partial;                    /* the program was not executed to its end */
+  struct program_scalar unchecked; /* what scalar code accesses is not looked at */
+  struct check_finding *items;     /* sorted when the checks have ended */
   size_t count, capacity;
   size_t levels[LEVEL_NOTE + 1]; /* how many of each level, when the checks have ended */
   uint32_t *slots;               /* hash table of index + 1 */
   size_t slot_count;
   bool failed; /* memory is short */
+  char unchecked_text[2 * PROGRAM_SCALAR_BYTES];
 };
 
 /*
@@ -112,6 +116,8 @@ void findings_keep_counts(struct vinci_findings *findings);
 /* Gives a new finding its detail. */
 void findings_detail(struct vinci_findings *findings, struct check_finding *finding,
                      const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Makes the text of what is not looked at. */
+void findings_say_unchecked(struct vinci_findings *findings, const char *kernel);
 /* Brings findings into the order of the report: by kernel, lines and kind. */
 void findings_sort(struct vinci_findings *findings);
 

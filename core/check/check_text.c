@@ -118,6 +118,8 @@ enum vinci_status vinci_findings_write_text(const vinci_findings *findings, FILE
   }
   if (findings->count > findings->levels[LEVEL_NOTE] || findings->partial)
     write_summary(out, findings);
+  if (*findings->unchecked_text)
+    fprintf(out, "====== %s\n", findings->unchecked_text);
   if (fflush(out) != 0 || ferror(out))
     return diag_error(diag, VINCI_E_IO, "cannot write the report of the checks");
   return VINCI_OK;

@@ -23,6 +23,28 @@ struct source_place {
   uint32_t sub;
 };
 
+/* Accesses of scalar code: of all blocks together. */
+struct program_scalar {
+  bool uncounted; /* the code was compiled without counting */
+  uint64_t gm, ub;
+};
+
+/* An operand that does not fit its field in the instruction: the core takes the low bits. */
+struct program_cut {
+  uint32_t row, block; /* of the first time */
+  uint8_t arg, bits, core_kind, sub;
+  int64_t value, taken;
+  uint64_t count;
+};
+/* "operand "src_gap" of copy_gm_to_cbuf is 65664, its field has 16 bits: the core takes 128". */
+void program_cut_text(const struct program_cut *cut, enum isa_op op, char *out, size_t size);
+
+/* Says what the checks leave out of the kernel: "3 scalar accesses not checked (...)"; empty when
+ * that is nothing. */
+enum { PROGRAM_SCALAR_BYTES = 256 };
+void program_scalar_text(const struct program_scalar *scalar, const char *kernel, char *out,
+                         size_t size);
+
 struct program_source {
   /* Begins a block; what the core's block before left is forgotten. */
   void (*start)(struct program_source *source, const struct source_place *place);
@@ -30,13 +52,20 @@ struct program_source {
   enum stream_step (*next)(struct program_source *source, uint32_t core, struct inst *inst,
                            struct vinci_diag *diag);
   void (*free)(struct program_source *source);
-  /* The compiler of the chip would put in the waits between scalar code and pipes, and barriers of the
-   * vector unit (--cce-auto-sync, which is on for programs with launches). So each instruction that
-   * waits for no flag is over before the code goes on, and vector instructions follow each other. */
+  /* The compiler of the chip would put in the waits between scalar code and pipes, and barriers of
+   * the vector unit (--cce-auto-sync, which is on for programs with launches). So each instruction
+   * that waits for no flag is over before the code goes on, and vector instructions follow each
+   * other. */
   bool auto_sync;
-  /* Scalar code has waited for other cores through memory. Time is not known while code is executed,
-   * so these waits are in no run. */
+  /* Scalar code has waited for other cores through memory. Time is not known while code is
+   * executed, so these waits are in no run. */
   bool polls;
+  /* What scalar code has read and written itself when the code was executed, which no check has
+   * looked at. */
+  struct program_scalar scalar;
+  /* Operands that were wider than their fields, each place and operand once. */
+  const struct program_cut *cuts;
+  uint32_t cut_count;
   /* What the code may read while it runs; NULL: nothing that instructions have written. */
   struct vinci_values *values;
 };

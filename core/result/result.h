@@ -138,6 +138,9 @@ struct vinci_result {
   bool partial;
   const char *partial_reason; /* NULL unless partial */
   bool waits_left_out;        /* scalar code waited for other cores through memory: no time */
+  uint64_t scalar_accesses;   /* of the code itself: not in times and bytes but as instructions */
+  bool scalar_uncounted;      /* the code does not count them */
+  uint32_t operands_cut;      /* that were wider than their fields */
 #define RUN_COUNTER(field, ...) uint64_t field;
 #include "core/result/counters.def"
   uint64_t engine_events;

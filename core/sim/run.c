@@ -55,7 +55,11 @@ static void collect(struct device *device) {
   struct clock_domain clock;
   clock_init(&clock, (uint64_t)device->soc->core_hz);
   result->partial = !device->finished;
-  result->waits_left_out = device->trace->source && device->trace->source->polls;
+  const struct program_source *source = device->trace->source;
+  result->waits_left_out = source && source->polls;
+  result->scalar_accesses = source ? source->scalar.gm + source->scalar.ub : 0;
+  result->scalar_uncounted = source && source->scalar.uncounted;
+  result->operands_cut = source ? source->cut_count : 0;
   result->kernel_count = device->kernel + 1;
   struct kernel_result *last = &result->kernels[device->kernel];
   if (device->status == VINCI_E_LIMIT)

@@ -23,9 +23,10 @@ typedef uint16_t aclFloat16;
 #define VINCI_ACL_ERROR_LIST(X)                                                                        \
   X(ACL_SUCCESS, 0, "success")                                                                         \
   X(ACL_ERROR_INVALID_PARAM, 100000, "a parameter is not valid")                                       \
-  X(ACL_ERROR_UNINITIALIZE, 100001, "aclInit has not been called")                                     \
+  X(ACL_ERROR_UNINITIALIZE, 100001, "aclInit has not been called, or aclFinalize has")                 \
   X(ACL_ERROR_REPEAT_INITIALIZE, 100002, "aclInit has been called before")                             \
   X(ACL_ERROR_INVALID_FILE, 100003, "a file is not valid")                                             \
+  X(ACL_ERROR_REPEAT_FINALIZE, 100037, "aclFinalize has been called before")                           \
   X(ACL_ERROR_API_NOT_SUPPORT, 200001, "the call is not supported")                                    \
   X(ACL_ERROR_BAD_ALLOC, 200000, "out of host memory")                                                 \
   X(ACL_ERROR_RT_PARAM_INVALID, 107000, "a parameter is not valid")                                    \

@@ -33,6 +33,7 @@ void json_number(struct json_writer *json, const char *key, uint64_t value);
 void json_decimal(struct json_writer *json, const char *key, struct decimal value);
 void json_counter(struct json_writer *json, const struct counter *row, uint64_t value);
 void json_bool(struct json_writer *json, const char *key, bool value);
+void json_null(struct json_writer *json, const char *key);
 void json_hex64(struct json_writer *json, const char *key, uint64_t value);
 /* Text is escaped; bytes that are not UTF-8 become U+FFFD. The first writes a lone string. */
 void json_string(FILE *out, const char *value);

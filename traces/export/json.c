@@ -119,6 +119,11 @@ void json_bool(struct json_writer *json, const char *key, bool value) {
   fputs(value ? "true" : "false", json->out);
 }
 
+void json_null(struct json_writer *json, const char *key) {
+  write_key(json, key);
+  fputs("null", json->out);
+}
+
 void json_hex64(struct json_writer *json, const char *key, uint64_t value) {
   write_key(json, key);
   fprintf(json->out, "\"%016" PRIx64 "\"", value);

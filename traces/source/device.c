@@ -29,6 +29,7 @@ struct vinci_device {
   uint8_t *workspace; /* of launches; one of the pieces */
   uint64_t workspace_bytes;
   struct source_library *libraries; /* that kernels were launched from */
+  char warning[1024];               /* of the last launch */
   struct unknown_pages *unknown;    /* of the memory; NULL: no launch has left values out */
 };
 
@@ -246,6 +247,22 @@ static enum vinci_status execute(struct vinci_device *device, bool time_only,
   return status;
 }
 
+static void note_cuts(struct vinci_device *device, const struct vinci_trace *trace) {
+  const struct program_source *source = trace->source;
+  if (source->cut_count == 0)
+    return;
+  const struct program_row *row = &trace->rows[source->cuts[0].row];
+  char text[256];
+  program_cut_text(&source->cuts[0], (enum isa_op)row->op, text, sizeof text);
+  int length =
+      snprintf(device->warning, sizeof device->warning, "%s:%u: %s", trace->path, row->line, text);
+  if (source->cut_count > 1 && length > 0 && (size_t)length < sizeof device->warning)
+    snprintf(device->warning + length, sizeof device->warning - (size_t)length,
+             "; %u more operands of the kernel are cut", source->cut_count - 1);
+}
+
+const char *vinci_device_warning(const vinci_device *device) { return device->warning; }
+
 enum vinci_status vinci_device_launch(vinci_device *device, const struct vinci_launch *launch,
                                       const struct vinci_run_options *options, vinci_result **out,
                                       vinci_findings **findings, struct vinci_diag *diag) {
@@ -261,9 +278,12 @@ enum vinci_status vinci_device_launch(vinci_device *device, const struct vinci_l
     return diag_error(diag, VINCI_E_USAGE, "a kernel has at least one block");
   if (launch->values_only && launch->time_only)
     return diag_error(diag, VINCI_E_USAGE, "a launch without values and without time does nothing");
+  *device->warning = '\0';
   enum vinci_status status = load(device, launch, &trace, diag);
   if (status == VINCI_OK)
     status = execute(device, launch->time_only, trace, diag);
+  if (trace)
+    note_cuts(device, trace);
   if (status == VINCI_OK && launch->checks) {
     const struct vinci_check_options checks = {.struct_size = sizeof checks,
                                                .checks = launch->checks};

@@ -22,6 +22,8 @@
 #include "core/machine/values_unknown.h"
 #include "traces/source/source.h"
 
+/* Scalar code that runs over the end of device memory is in device memory too. */
+enum { GM_BEHIND = 1 << 12 };
 enum { STACK_BYTES = 1 << 20, GUARD_BYTES = 1 << 16, REGISTER_ARGS = 6 };
 /* Scalar code that issues nothing for so long waits for something that does not come. */
 enum { PATIENCE_SECONDS = 10 };
@@ -177,6 +179,30 @@ static void fail_at(const struct vinci_cce_host *host, const char *file, uint32_
   fail(fiber);
 }
 
+#define TEXT_LEFT "kernel %s left the process"
+
+static void leave_process(const struct vinci_cce_host *host, const char *act, uint64_t from) {
+  struct source_fiber *fiber = fiber_of(host);
+  char text[2 * SOURCE_NAME_BYTES];
+  snprintf(text, sizeof text, TEXT_LEFT ": it %s", fiber->core.source->trace->kernels[0].name, act);
+  trap_at(fiber, from - 1, text);
+}
+
+/* A library without include/vinci/cce/leave.h, or a way that is not known there: the process ends
+ * while a kernel runs. That is no good end, whatever the kernel has asked for. */
+static __attribute__((destructor)) void end_with_error(void) {
+  const struct source_fiber *fiber = running;
+  if (!fiber)
+    return;
+  const struct vinci_trace *trace = fiber->core.source->trace;
+  struct vinci_diag diag = {0};
+  (void)diag_error_at(&diag, VINCI_E_INPUT, program_position(trace, 0), "block %u: " TEXT_LEFT,
+                      fiber->core.place.blk, trace->kernels[0].name);
+  vinci_diag_print(&diag, stderr);
+  fflush(NULL);
+  _exit(vinci_status_exit_code(VINCI_E_INPUT));
+}
+
 static void dump(const struct vinci_cce_host *host, const struct vinci_cce_dump *wanted) {
   struct source_fiber *fiber = fiber_of(host);
   const struct source *source = fiber->core.source;
@@ -220,7 +246,15 @@ static const char *fault_text(int number) {
   case SIGFPE:
     return "the kernel divides by zero, or an integer overflows";
   case SIGILL:
-    return "the kernel comes to an instruction that the host does not have";
+    return "the kernel comes to an instruction that the host does not have: a trap of the "
+           "compiler, or the end of a function that has to return a value";
+  case SIGTRAP:
+    return "the kernel comes to a breakpoint";
+  case SIGABRT:
+    return "the kernel ends by abort(): an exception that nothing catches, or a check of the C "
+           "library that failed";
+  case SIGSYS:
+    return "the kernel asks the system for what is not allowed";
   default:
     return "scalar code of the kernel reads or writes memory that is not there";
   }
@@ -266,7 +300,7 @@ static bool set_clock(time_t seconds) {
 }
 
 static bool set_handlers(struct source *source) {
-  static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+  static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
   static char stack[1 << 16]; /* the fiber's own may be full */
   if (source->handlers_set)
     return true;
@@ -365,6 +399,8 @@ static bool open_library(struct source_fiber *fiber, struct vinci_diag *diag) {
   *(void **)&fiber->prepare = dlsym(fiber->library, "vinci_cce_prepare");
   const volatile uint64_t *const *counter = dlsym(fiber->library, "vinci_cce_counter");
   fiber->core.counter = counter ? *counter : NULL;
+  struct vinci_cce_watch *const *watch = dlsym(fiber->library, "vinci_cce_watched");
+  fiber->core.watch = watch ? *watch : NULL;
   struct link_map *map = NULL;
   if (dlinfo(fiber->library, RTLD_DI_LINKMAP, &map) == 0) {
     fiber->core.base = (uint64_t)map->l_addr;
@@ -386,7 +422,8 @@ static bool open_library(struct source_fiber *fiber, struct vinci_diag *diag) {
                                         .write = write_text,
                                         .fail = fail_at,
                                         .dump = dump,
-                                        .look = look};
+                                        .look = look,
+                                        .leave = leave_process};
   if (host) /* else the code has no intrinsic */
     *host = &fiber->host;
   return true;
@@ -430,6 +467,10 @@ static bool enter(struct source *source, struct source_fiber *fiber, struct vinc
   }
   fiber->core.gm = source->program.values->gm;
   fiber->core.counted = fiber->core.counter ? *fiber->core.counter : 0;
+  if (fiber->core.watch) {
+    fiber->core.watch->gm = (uint64_t)(uintptr_t)fiber->core.gm;
+    fiber->core.watch->gm_bytes = source->trace->gm_bytes + GM_BEHIND;
+  }
   fiber->code.uc_stack = (stack_t){.ss_sp = fiber->stack, .ss_size = STACK_BYTES + GUARD_BYTES};
   makecontext(&fiber->code, (void (*)(void))run_kernel, 2, (unsigned)((uintptr_t)fiber >> 32),
               (unsigned)(uintptr_t)fiber);
@@ -469,6 +510,19 @@ bool source_fibers_look(const struct source *source) {
     if (source->fibers[i] && source->fibers[i]->paused)
       return true;
   return false;
+}
+
+struct program_scalar source_fibers_scalar(const struct source *source) {
+  struct program_scalar sum = {0};
+  for (uint32_t i = 0; i < source->core_count; i++) {
+    const struct source_fiber *fiber = source->fibers[i];
+    if (!fiber || !fiber->library)
+      continue;
+    sum.uncounted |= !fiber->core.watch;
+    sum.gm += fiber->core.watch ? fiber->core.watch->gm_accesses : 0;
+    sum.ub += fiber->core.watch ? fiber->core.watch->ub_accesses : 0;
+  }
+  return sum;
 }
 
 void source_fibers_free(struct source *source) {

@@ -67,6 +67,8 @@ static bool take_operand(struct source_core *core, struct source_form *form, con
   }
   size_t rest = length - name;
   form->value[form->count].arg = (uint8_t)arg;
+  if (rest > 2 && word[name + 1] == 'u')
+    form->value[form->count].bits = (uint8_t)strtoul(word + name + 2, NULL, 10);
   form->value[form->count++].kind =
       isa->arg[arg].kind == ARG_ADDRESS && isa->arg[arg].space == SPACE_GM ? VALUE_GM
       : is(word + name, rest, ":pipe")                                     ? VALUE_PIPE
@@ -159,6 +161,47 @@ bool source_issue_scalar(struct source_core *core, const struct vinci_cce_inst *
   return true;
 }
 
+/* Notes an operand that its field cuts, when the code is executed for the first time. */
+static bool note_cut(struct source_core *core, const struct program_cut *cut) {
+  struct source *source = core->source;
+  struct program_source *program = &source->program;
+  for (uint32_t i = 0; i < program->cut_count; i++)
+    if (source->cuts[i].row == cut->row && source->cuts[i].arg == cut->arg) {
+      source->cuts[i].count += !source->recorded;
+      return true;
+    }
+  if (program->cut_count == source->cut_capacity) {
+    uint32_t capacity = 2 * source->cut_capacity + 16;
+    struct program_cut *more = realloc(source->cuts, capacity * sizeof *more);
+    if (!more)
+      return false;
+    source->cuts = more;
+    program->cuts = more;
+    source->cut_capacity = capacity;
+  }
+  source->cuts[program->cut_count++] = *cut;
+  return true;
+}
+
+/* What an operand's field takes of a value. */
+static bool take_low_bits(struct source_core *core, unsigned arg, unsigned bits, int64_t *value) {
+  int64_t taken = (int64_t)((uint64_t)*value & ((UINT64_C(1) << bits) - 1));
+  const struct program_cut cut = {.row = core->inst->row,
+                                  .block = core->place.blk,
+                                  .arg = (uint8_t)arg,
+                                  .bits = (uint8_t)bits,
+                                  .core_kind = (uint8_t)core->place.kind,
+                                  .sub = (uint8_t)core->place.sub,
+                                  .value = *value,
+                                  .taken = taken,
+                                  .count = 1};
+  *value = taken;
+  if (taken == cut.value || note_cut(core, &cut))
+    return true;
+  (void)diag_error(core->diag, VINCI_E_NOMEM, "out of memory for an instruction");
+  return false;
+}
+
 bool source_issue(struct source_core *core, struct vinci_cce_inst *inst, const int64_t *values,
                   uint64_t address) {
   const struct source_form *form = inst->found;
@@ -194,6 +237,9 @@ bool source_issue(struct source_core *core, struct vinci_cce_inst *inst, const i
       value -= (int64_t)(uintptr_t)core->gm;
       break;
     case VALUE_PLAIN:
+      if (form->value[i].bits > 0 &&
+          !take_low_bits(core, form->value[i].arg, form->value[i].bits, &value))
+        return false;
       break;
     }
     out->arg[form->value[i].arg] = value;

@@ -259,6 +259,7 @@ static void free_source(struct program_source *program) {
   if (source->owns_library)
     source_library_close(source->library);
   free(source->place_of_row);
+  free(source->cuts);
   free(source->looked_at);
   free(source);
 }
@@ -350,6 +351,7 @@ enum vinci_status source_record(struct vinci_trace *trace, struct vinci_values *
   /* A kernel that hangs has issued something up to there, and a run or a check will tell why. */
   source->recorded =
       status == VINCI_OK || (status == VINCI_E_DEADLOCK && !source_fibers_look(source));
+  source->program.scalar = source_fibers_scalar(source);
   if (!source->recorded)
     *diag = own;
   return source->recorded ? VINCI_OK : status;

@@ -6,8 +6,9 @@
  * understood: anywhere else, <<< is no C++ either, except after the word `operator`. Variables in
  * memories of a core, which begin a statement, are the work of variables.c.
  *
- * The text ends with an include of vinci/cce/end.h. Headers also have assembler of the device for
- * registers without an intrinsic; each such statement becomes a call of a function of
+ * Attributes of the device compiler, "[aicore]" and "[host, aicore]" in front of functions, become
+ * blanks. The text ends with an include of vinci/cce/end.h. Headers also have assembler of the
+ * device for registers without an intrinsic; each such statement becomes a call of a function of
  * include/vinci/cce/control.h.
  */
 #include <stdlib.h>
@@ -136,6 +137,103 @@ static void put_word(struct source_text *out, const char *word) {
   source_text_add(out, word, word + strlen(word));
 }
 
+/* ---- attributes of the device compiler: "[host, aicore]" in front of a function ---- */
+
+/* Behind a word of a list; `at` when it is another. */
+static const char *skip_word(const char *at, const char *end, const char *word) {
+  size_t length = strlen(word);
+  return is_at(at, end, word) && (at + length == end || !is_word(at[length])) ? at + length : at;
+}
+
+static const char *skip_blanks(const char *at, const char *end) {
+  while (at < end && strchr(" \t\r\n", *at))
+    at++;
+  return at;
+}
+
+/* Whether the word before `at` is one that stands before a function, or there is none. */
+static bool is_behind_specifier(const char *start, const char *at) {
+  static const char *const words[] = {"inline",          "__inline__", "__inline", "static",
+                                      "__forceinline__", "constexpr",  "extern",   "__global__"};
+  while (at > start && (at[-1] == ' ' || at[-1] == '\t'))
+    at--;
+  const char *from = at;
+  while (from > start && is_word(from[-1]))
+    from--;
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if ((size_t)(at - from) == strlen(words[i]) && memcmp(from, words[i], (size_t)(at - from)) == 0)
+      return true;
+  return at == from && (from == start || strchr("\n;{}>", from[-1]));
+}
+
+/* Behind such an attribute that begins here; `at` when none does. With "aicore" in brackets it is
+ * always one; "[host]" may be an index, which has no word behind. */
+static const char *skip_attribute(const char *start, const char *at, const char *end) {
+  bool device = false;
+  const char *in = at;
+  if (*at != '[')
+    return at;
+  do {
+    const char *word = skip_blanks(in + 1, end), *behind = skip_word(word, end, "aicore");
+    device |= behind != word;
+    if (behind == word)
+      behind = skip_word(word, end, "host");
+    in = skip_blanks(behind, end);
+    if (behind == word || in == end)
+      return at;
+  } while (*in == ',');
+  if (*in++ != ']')
+    return at;
+  const char *next = skip_blanks(in, end);
+  bool before_word = next < end && is_word(*next) && !(*next >= '0' && *next <= '9');
+  return device || (before_word && memchr(in, '\n', (size_t)(next - in)) == NULL) ||
+                 is_behind_specifier(start, at)
+             ? in
+             : at;
+}
+
+/* "__attribute__((aiv))": the kind of core of a function. */
+static const struct {
+  const char *name, *to;
+} core_attributes[] = {{"aiv", "__attribute__((section(\"vinci_aiv\")))"},
+                       {"aic", "__attribute__((section(\"vinci_aic\")))"},
+                       {"mix", "__attribute__((section(\"vinci_mix_1_2\")))"},
+                       {"aicore", ""}};
+enum { CORE_ATTRIBUTES = sizeof core_attributes / sizeof *core_attributes };
+
+/* Behind such an attribute that begins here, and what it becomes; `at` when none does. */
+static const char *take_core_attribute(const char *at, const char *end, const char **to) {
+  static const char word[] = "__attribute__";
+  const char *in = *at == '_' ? skip_word(at, end, word) : at;
+  if (in == at)
+    return at;
+  for (unsigned i = 0; i < 2; i++) {
+    in = skip_blanks(in, end);
+    if (in == end || *in++ != '(')
+      return at;
+  }
+  in = skip_blanks(in, end);
+  for (size_t i = 0; i < CORE_ATTRIBUTES; i++) {
+    const char *behind = skip_word(in, end, core_attributes[i].name);
+    if (behind == in)
+      continue;
+    behind = skip_blanks(behind, end);
+    *to = core_attributes[i].to;
+    return is_at(behind, end, "))") ? behind + 2 : at;
+  }
+  return at;
+}
+
+/* Blanks in place of a text, so that what follows keeps its lines and columns. */
+static void put_blanks(struct source_text *out, const char *from, const char *to) {
+  static const char blank[] = " ";
+  for (; from < to; from++)
+    if (*from == '\n')
+      source_text_add(out, from, from + 1);
+    else
+      source_text_add(out, blank, blank + 1);
+}
+
 /* Where a text stands: what has been seen of a statement, or of a directive of the preprocessor. */
 struct place {
   bool begins;    /* a statement begins here */
@@ -158,6 +256,17 @@ static void pass(struct place *place, const char *at) {
 /* What replaces the text that begins here; behind that text. `at` when nothing does. */
 static const char *put_replaced(const char *start, const char *at, const char *end,
                                 const char **closes, struct source_text *out) {
+  const char *behind = skip_attribute(start, at, end);
+  if (behind != at) {
+    put_blanks(out, at, behind);
+    return behind;
+  }
+  const char *to;
+  behind = take_core_attribute(at, end, &to);
+  if (behind != at) {
+    put_word(out, to);
+    return behind;
+  }
   size_t statement = assembler_at(at, end);
   if (statement < ASSEMBLER_COUNT) {
     put_word(out, assembler[statement].to);
@@ -176,25 +285,69 @@ static const char *put_replaced(const char *start, const char *at, const char *e
   return at;
 }
 
+/* Elements in UB within elements, whose calls are still open. */
+enum { OPEN_MAX = 16 };
+struct elements {
+  struct source_names names;
+  const char *closes[OPEN_MAX];
+  unsigned open;
+};
+
+/* Puts the call around an element that begins here, and the first byte or word of the element. */
+static const char *put_element(struct elements *elements, const char *start, const char *at,
+                               const char *end, bool begins, struct source_text *out) {
+  const char *call, *first = at + 1;
+  if (elements->open == OPEN_MAX)
+    return at;
+  const char *behind = source_skip_element(&elements->names, start, at, end, begins, &call);
+  if (behind == at)
+    return at;
+  while (is_word(*at) && is_word(*first))
+    first++;
+  put_word(out, call);
+  source_text_add(out, at, first);
+  elements->closes[elements->open++] = behind;
+  return first;
+}
+
+/* What is no comment or literal; behind what is done. */
+static const char *put_code(struct place *place, struct elements *elements, const char *start,
+                            const char *at, const char *end, const char **closes,
+                            struct source_text *out) {
+  const char *behind = at;
+  if (!place->directive && *at == '_')
+    source_names_declare(&elements->names, at, end);
+  if (place->begins && !place->directive && *at == '_')
+    behind = source_put_variables(start, at, end, out);
+  if (behind == at)
+    behind = put_replaced(start, at, end, closes, out);
+  if (behind == at && !place->directive && !(place->line && *at == '#'))
+    behind = put_element(elements, start, at, end, place->begins, out);
+  if (behind != at)
+    return behind;
+  pass(place, at);
+  if (!place->directive)
+    source_names_pass(&elements->names, *at);
+  source_text_add(out, at, at + 1);
+  return at + 1;
+}
+
 static void rewrite(const char *start, const char *end, struct source_text *out) {
   struct place place = {.begins = true, .line = true};
+  struct elements elements = {.open = 0};
   const char *closes = NULL;
   for (const char *at = start; at < end;) {
+    while (elements.open > 0 && elements.closes[elements.open - 1] <= at) {
+      put_word(out, ")");
+      elements.open--;
+    }
     const char *behind = source_skip_text(start, at, end);
     if (behind != at) { /* as it is */
       source_text_add(out, at, behind);
       at = behind;
       continue;
     }
-    if (place.begins && !place.directive && *at == '_')
-      behind = source_put_variables(start, at, end, out);
-    if (behind == at)
-      behind = put_replaced(start, at, end, &closes, out);
-    if (behind == at) {
-      pass(&place, at);
-      source_text_add(out, at, ++behind);
-    }
-    at = behind;
+    at = put_code(&place, &elements, start, at, end, &closes, out);
   }
   put_word(out, tail);
 }

@@ -36,6 +36,7 @@ struct source_form {
   struct {
     uint8_t arg;
     uint8_t kind; /* enum source_value */
+    uint8_t bits; /* of its field; 0: any number */
   } value[ISA_ARGS_MAX];
   int64_t arg[ISA_ARGS_MAX]; /* what the intrinsic fixes, and defaults */
 };
@@ -60,6 +61,8 @@ struct source {
   struct source_arg arg[SOURCE_ARGS_MAX];
   uint32_t arg_count;
   const struct source_form *forms;
+  struct program_cut *cuts; /* as program.cuts */
+  uint32_t cut_capacity;
   struct source_fiber **fibers; /* by core; NULL: has not run */
   uint32_t core_count;
   uint64_t *place_of_row; /* hash table: address in the code, kind of core, instruction; row + 1 */
@@ -78,6 +81,8 @@ const struct source_place *source_fiber_place(const struct source *source, uint3
 /* Whether the code of a core looks at memory and has not seen what it waits for: a recording does
  * not tell of such waits. */
 bool source_fibers_look(const struct source *source);
+/* What scalar code has accessed so far. */
+struct program_scalar source_fibers_scalar(const struct source *source);
 void source_fibers_free(struct source *source);
 
 /* The last places at which a core has looked without an instruction between (looks.c). */
@@ -102,6 +107,7 @@ struct source_core {
   /* Instructions of scalar code that the host has executed, and those before the last intrinsic. */
   const volatile uint64_t *counter; /* NULL: the code does not count */
   uint64_t counted;
+  struct vinci_cce_watch *watch; /* NULL: the code does not count its accesses */
   const uint8_t *gm;
   struct source_looks looks;
 };
@@ -185,6 +191,27 @@ const char *source_skip_text(const char *start, const char *at, const char *end)
  * statement, and returns what stands behind; `at` when there are none (variables.c). */
 const char *source_put_variables(const char *start, const char *at, const char *end,
                                  struct source_text *out);
+
+/* Names of what lies in UB and may be of bf16, where they are known (cells.c). */
+enum { SOURCE_NAMES_MAX = 256 };
+struct source_name {
+  const char *text;
+  size_t length;
+  int braces; /* of its block */
+};
+struct source_names {
+  struct source_name name[SOURCE_NAMES_MAX];
+  size_t count;
+  int braces, brackets; /* that are open */
+};
+/* A byte of the text that is in no comment, literal or directive. */
+void source_names_pass(struct source_names *names, char byte);
+/* "__ubuf__ TYPE *a, *b" or "__ubuf__ TYPE a[8]" at a place of the text, as far as it begins so. */
+void source_names_declare(struct source_names *names, const char *at, const char *end);
+/* Behind an element in UB that begins at a place, and the beginning of the call around it; `at`
+ * when none begins there. begins: a statement does. */
+const char *source_skip_element(const struct source_names *names, const char *start, const char *at,
+                                const char *end, bool begins, const char **call);
 
 /* ---- a recorded kernel as a trace (record.c) ---- */
 VINCI_MUST_CHECK enum vinci_status source_write(const struct vinci_trace *trace, FILE *out,

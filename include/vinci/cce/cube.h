@@ -8,16 +8,16 @@
 
 // init: c starts at 0. bias_from_table: at the biases that the accumulators' address holds in its upper half.
 #define VINCI_CCE_MAD(name, c_type, a_type, b_type, type_text)                                         \
-  VINCI_CCE_INLINE void name(__cc__ c_type *c, __ca__ a_type *a, __cb__ b_type *b, uint16_t m,         \
-                             uint16_t k, uint16_t n, uint8_t unit_flag, bool k_align,                  \
+  VINCI_CCE_INLINE void name(__cc__ c_type *c, __ca__ a_type *a, __cb__ b_type *b, int64_t m,          \
+                             int64_t k, int64_t n, int64_t unit_flag, bool k_align,                    \
                              bool bias_from_table, bool init) {                                        \
     uint64_t address = (uint64_t)c;                                                                    \
     if (bias_from_table)                                                                               \
-      VINCI_CCE("mad", "c a b m k n unit_flag k_align source=bt bias init=0 type=" type_text,          \
+      VINCI_CCE("mad", "c a b m:u16 k:u16 n:u16 unit_flag:u8 k_align source=bt bias init=0 type=" type_text, \
                 (int64_t)(address & 0xffffffff), (int64_t)a, (int64_t)b, m, k, n, unit_flag, k_align,  \
                 (int64_t)(address >> 32));                                                             \
     else                                                                                               \
-      VINCI_CCE("mad", "c a b m k n unit_flag k_align init type=" type_text, (int64_t)address,         \
+      VINCI_CCE("mad", "c a b m:u16 k:u16 n:u16 unit_flag:u8 k_align init type=" type_text, (int64_t)address, \
                 (int64_t)a, (int64_t)b, m, k, n, unit_flag, k_align, init);                            \
   }
 VINCI_CCE_MAD(mad, float, half, half, "fp16")
@@ -28,14 +28,14 @@ VINCI_CCE_MAD(mad_s4, int32_t, void, void, "int4")
 #undef VINCI_CCE_MAD
 
 // A sparse right matrix, whose indices load_cbuf_to_cb_sp has loaded with it; k counts the values of a.
-VINCI_CCE_INLINE void mad_sp(__cc__ int32_t *c, __ca__ int8_t *a, __cb__ int8_t *b, uint16_t m, uint16_t k, uint16_t n,
-                             uint8_t unit_flag, bool bias_from_table, bool init) {
+VINCI_CCE_INLINE void mad_sp(__cc__ int32_t *c, __ca__ int8_t *a, __cb__ int8_t *b, int64_t m, int64_t k, int64_t n,
+                             int64_t unit_flag, bool bias_from_table, bool init) {
   uint64_t address = (uint64_t)c;
   if (bias_from_table)
-    VINCI_CCE("mad_sp", "c a b m k n unit_flag source=bt bias init=0 type=int8", (int64_t)(address & 0xffffffff),
+    VINCI_CCE("mad_sp", "c a b m:u16 k:u16 n:u16 unit_flag:u8 source=bt bias init=0 type=int8", (int64_t)(address & 0xffffffff),
               (int64_t)a, (int64_t)b, m, k, n, unit_flag, (int64_t)(address >> 32));
   else
-    VINCI_CCE("mad_sp", "c a b m k n unit_flag init type=int8", (int64_t)address, (int64_t)a, (int64_t)b, m, k, n,
+    VINCI_CCE("mad_sp", "c a b m:u16 k:u16 n:u16 unit_flag:u8 init type=int8", (int64_t)address, (int64_t)a, (int64_t)b, m, k, n,
               unit_flag, init);
 }
 

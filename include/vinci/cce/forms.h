@@ -38,11 +38,11 @@ VINCI_CCE_UPPER(vsubreluconv_s162s8, int8_t, int16_t)
 // Whether results have a sign is a bit of the scale, so the type of the target tells nothing.
 #define VINCI_CCE_HALF(name)                                                                           \
   template <typename type>                                                                             \
-  VINCI_CCE_INLINE void name(__ubuf__ type *dst, __ubuf__ int16_t *src, uint8_t repeat,                \
-                             uint16_t dst_block, uint16_t src_block, uint8_t dst_repeat,               \
-                             uint8_t src_repeat) {                                                     \
+  VINCI_CCE_INLINE void name(__ubuf__ type *dst, __ubuf__ int16_t *src, int64_t repeat,                \
+                             int64_t dst_block, int64_t src_block, int64_t dst_repeat,                 \
+                             int64_t src_repeat) {                                                     \
     static_assert(sizeof(type) == 1, "results of 8 bits");                                             \
-    VINCI_CCE(#name, "dst src repeat dst_block src_block dst_repeat src_repeat", (int64_t)dst,         \
+    VINCI_CCE(#name, "dst src repeat:u8 dst_block:u16 src_block:u16 dst_repeat:u8 src_repeat:u8", (int64_t)dst, \
               (int64_t)src, repeat, dst_block, src_block, dst_repeat, src_repeat);                     \
   }
 VINCI_CCE_HALF(vconv_deqs162b8h)
@@ -53,8 +53,8 @@ VINCI_CCE_HALF(vconv_vdeqs162b8l)
 
 #define VINCI_CCE_GATHER_BLOCKS(type, text)                                                            \
   VINCI_CCE_INLINE void vgatherb(__ubuf__ type *dst, __ubuf__ uint32_t *offset, uint64_t src,          \
-                                 uint16_t dst_repeat, uint8_t dst_block, uint8_t repeat) {             \
-    VINCI_CCE("vgatherb", "dst offset src dst_repeat dst_block repeat type=" text, (int64_t)dst,       \
+                                 int64_t dst_repeat, int64_t dst_block, int64_t repeat) {              \
+    VINCI_CCE("vgatherb", "dst offset src dst_repeat:u16 dst_block:u8 repeat:u8 type=" text, (int64_t)dst, \
               (int64_t)offset, (int64_t)src, dst_repeat, dst_block, repeat);                           \
   }
 VINCI_CCE_GATHER_BLOCKS(uint16_t, "uint16")
@@ -74,11 +74,11 @@ VINCI_CCE_INLINE void vmrgsort4(__ubuf__ type *dst, __ubuf__ type *src[4], uint8
 
 #define VINCI_CCE_LOAD_GM(name, space)                                                                 \
   template <typename type>                                                                             \
-  VINCI_CCE_INLINE void name(space type *dst, __gm__ type *src, uint16_t base, uint8_t repeat,         \
-                             uint16_t src_stride, uint16_t dst_gap, uint8_t, int mode) {               \
+  VINCI_CCE_INLINE void name(space type *dst, __gm__ type *src, int64_t base, int64_t repeat,          \
+                             int64_t src_stride, int64_t dst_gap, uint8_t, int mode) {                 \
     if (mode != inc)                                                                                   \
       vinci_cce::trap(#name ": addresses that go down are not modelled");                              \
-    VINCI_CCE(#name, "dst src base repeat src_stride dst_gap", (int64_t)dst, (int64_t)src, base,       \
+    VINCI_CCE(#name, "dst src base:u16 repeat:u8 src_stride:u16 dst_gap:u16", (int64_t)dst, (int64_t)src, base, \
               repeat, src_stride, dst_gap);                                                            \
   }
 VINCI_CCE_LOAD_GM(load_gm_to_ca, __ca__)

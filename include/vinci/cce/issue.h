@@ -19,7 +19,8 @@ enum { VINCI_CCE_VERSION = 2 };
 struct vinci_cce_inst {
   const char *name; // of the instruction: "vadd"
   // "dst src repeat": operands by the names of the table. NAME=WORD: fixed, not among the values;
-  // NAME:pipe, NAME:quant: a number of pipe_t, of QuantMode_t.
+  // NAME:pipe, NAME:quant: a number of pipe_t, of QuantMode_t. NAME:u16: a field of 16 bits; what is wider is told,
+  // and the low bits taken, as the interface of the chip's compiler takes them without a word.
   const char *operands;
   void *found; // by the simulator
 };
@@ -58,6 +59,15 @@ struct vinci_cce_host {
   // The code gives up what its cache has of an address (or all that is there), as other cores may write the same.
   // Who does so again and again lets them go on.
   void (*look)(const struct vinci_cce_host *host, uint64_t address, uint32_t whole_cache);
+  // Ends the run: the code does, at this address, what would leave the process ("calls exit(0)").
+  void (*leave)(const struct vinci_cce_host *host, const char *act, uint64_t from);
+};
+
+// Where scalar code counts its accesses. The order of the members is known to traces/source/access.c.
+struct vinci_cce_watch {
+  uint64_t gm, gm_bytes; // device memory in this process
+  uint64_t gm_accesses, ub_accesses;
+  uint64_t kept, flags; // registers, while an address is compared
 };
 
 enum vinci_cce_number {

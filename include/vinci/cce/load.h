@@ -8,18 +8,18 @@
 
 // Fractals of 512 bytes. addr_cal_mode dec (descending sources) is not modelled.
 #define VINCI_CCE_LOAD2D(name, text, space, transposes)                                                \
-  VINCI_CCE_INLINE void name(space void *dst, __cbuf__ void *src, uint16_t base, uint8_t repeat,       \
-                             uint16_t src_stride, uint16_t dst_gap, uint8_t, bool transpose,           \
+  VINCI_CCE_INLINE void name(space void *dst, __cbuf__ void *src, int64_t base, int64_t repeat,        \
+                             int64_t src_stride, int64_t dst_gap, uint8_t, bool transpose,             \
                              addr_cal_mode_t mode) {                                                   \
     if (mode != inc)                                                                                   \
       vinci_cce::trap(#name ": addresses that go down are not modelled");                              \
     if (transpose && !transposes)                                                                      \
       vinci_cce::trap(#name ": only elements of 16 bits can be transposed");                           \
-    VINCI_CCE(text, "dst src base repeat src_stride dst_gap transpose", (int64_t)dst, (int64_t)src,   \
+    VINCI_CCE(text, "dst src base:u16 repeat:u8 src_stride:u16 dst_gap:u16 transpose", (int64_t)dst, (int64_t)src, \
               base, repeat, src_stride, dst_gap, transpose);                                           \
   }                                                                                                    \
-  VINCI_CCE_INLINE void name(space void *dst, __cbuf__ void *src, uint16_t base, uint8_t repeat,       \
-                             uint16_t src_stride, uint8_t sid, bool transpose, addr_cal_mode_t mode) { \
+  VINCI_CCE_INLINE void name(space void *dst, __cbuf__ void *src, int64_t base, int64_t repeat,        \
+                             int64_t src_stride, int64_t sid, bool transpose, addr_cal_mode_t mode) {  \
     name(dst, src, base, repeat, src_stride, 0, sid, transpose, mode);                                 \
   }
 VINCI_CCE_LOAD2D(load_cbuf_to_ca, "load_cbuf_to_ca", __ca__, true)
@@ -28,8 +28,8 @@ VINCI_CCE_LOAD2D(load_cbuf_to_ca_s4, "load_cbuf_to_ca", __ca__, false)
 VINCI_CCE_LOAD2D(load_cbuf_to_cb_s4, "load_cbuf_to_cb", __cb__, false)
 #undef VINCI_CCE_LOAD2D
 // A sparse right matrix: src has the address of its values in bits 31..0, that of their indices above.
-VINCI_CCE_INLINE void load_cbuf_to_cb_sp(__cb__ int8_t *dst, __cbuf__ int8_t *src, uint16_t base, uint8_t repeat) {
-  VINCI_CCE("load_cbuf_to_cb_sp", "dst src index base repeat", (int64_t)dst, (int64_t)((uint64_t)src & 0xffffffff),
+VINCI_CCE_INLINE void load_cbuf_to_cb_sp(__cb__ int8_t *dst, __cbuf__ int8_t *src, int64_t base, int64_t repeat) {
+  VINCI_CCE("load_cbuf_to_cb_sp", "dst src index base:u16 repeat:u8", (int64_t)dst, (int64_t)((uint64_t)src & 0xffffffff),
             (int64_t)((uint64_t)src >> 32), base, repeat);
 }
 
@@ -70,15 +70,15 @@ VINCI_CCE_INLINE void set_l3d_rpt(uint64_t value) {
   family(name, #name, space, int32_t, "int32")                                                         \
   family(name, #name, space, uint32_t, "uint32")
 #define VINCI_CCE_LOAD3D(name, text, space, type, type_text)                                           \
-  VINCI_CCE_INLINE void name(space type *dst, __cbuf__ type *src, uint16_t k_ext, uint16_t m_ext,      \
-                             uint16_t k_start, uint16_t m_start, uint8_t stride_w, uint8_t stride_h,   \
-                             uint8_t filter_w, uint8_t filter_h, uint8_t dilation_w,                   \
-                             uint8_t dilation_h, bool filter_w_high, bool filter_h_high,               \
-                             bool transpose, bool right, uint16_t channels) {                          \
+  VINCI_CCE_INLINE void name(space type *dst, __cbuf__ type *src, int64_t k_ext, int64_t m_ext,        \
+                             int64_t k_start, int64_t m_start, int64_t stride_w, int64_t stride_h,     \
+                             int64_t filter_w, int64_t filter_h, int64_t dilation_w,                   \
+                             int64_t dilation_h, bool filter_w_high, bool filter_h_high,               \
+                             bool transpose, bool right, int64_t channels) {                           \
     const vinci_cce::window &window = vinci_cce::fmatrix[right];                                       \
     VINCI_CCE(text,                                                                                    \
-              "dst src k_ext m_ext k_start m_start stride_w stride_h filter_w filter_h dilation_w "    \
-              "dilation_h transpose channels l1_w l1_h pad_left pad_right pad_top pad_bottom type="    \
+              "dst src k_ext:u16 m_ext:u16 k_start:u16 m_start:u16 stride_w:u8 stride_h:u8 filter_w:u8 filter_h:u8 dilation_w:u8 " \
+              "dilation_h:u8 transpose channels:u16 l1_w l1_h pad_left pad_right pad_top pad_bottom type=" \
               type_text,                                                                               \
               (int64_t)dst, (int64_t)src, k_ext, m_ext, k_start, m_start, stride_w, stride_h,          \
               filter_w + 256 * filter_w_high, filter_h + 256 * filter_h_high, dilation_w, dilation_h,  \
@@ -101,11 +101,11 @@ VINCI_CCE_LOAD3D_WORDS(img2colv2_cbuf_to_cb, __cb__)
 
 // Transposed squares: one fractal of 16-bit, two fractals of 8-bit and 32-bit, four of 4-bit types.
 #define VINCI_CCE_LOAD_TRANSPOSE(name, text, space, type, type_text)                                   \
-  VINCI_CCE_INLINE void name(space type *dst, __cbuf__ type *src, uint16_t base, uint8_t repeat,       \
-                             uint16_t src_stride, uint16_t dst_gap, int mode, uint16_t frac_gap) {     \
+  VINCI_CCE_INLINE void name(space type *dst, __cbuf__ type *src, int64_t base, int64_t repeat,        \
+                             int64_t src_stride, int64_t dst_gap, int mode, int64_t frac_gap) {        \
     if (mode != inc)                                                                                   \
       vinci_cce::trap(#name ": addresses that go down are not modelled");                              \
-    VINCI_CCE(text, "dst src base repeat src_stride dst_gap frac_gap type=" type_text, (int64_t)dst,   \
+    VINCI_CCE(text, "dst src base:u16 repeat:u8 src_stride:u16 dst_gap:u16 frac_gap:u16 type=" type_text, (int64_t)dst, \
               (int64_t)src, base, repeat, src_stride, dst_gap, frac_gap);                              \
   }
 VINCI_CCE_LOAD_TYPES(VINCI_CCE_LOAD_TRANSPOSE, load_cbuf_to_ca_transpose, __ca__)

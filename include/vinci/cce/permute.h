@@ -4,9 +4,9 @@
 #define VINCI_CCE_PERMUTE_H
 
 #define VINCI_CCE_BROADCAST(name, type, text)                                                          \
-  VINCI_CCE_INLINE void name(__ubuf__ type *dst, __ubuf__ type *src, uint16_t dst_block,               \
-                             uint16_t dst_repeat, uint8_t repeat) {                                    \
-    VINCI_CCE(#name, "dst src dst_block dst_repeat repeat type=" text, (int64_t)dst, (int64_t)src,     \
+  VINCI_CCE_INLINE void name(__ubuf__ type *dst, __ubuf__ type *src, int64_t dst_block,                \
+                             int64_t dst_repeat, int64_t repeat) {                                     \
+    VINCI_CCE(#name, "dst src dst_block:u16 dst_repeat:u16 repeat:u8 type=" text, (int64_t)dst, (int64_t)src, \
               dst_block, dst_repeat, repeat);                                                          \
   }
 VINCI_CCE_BROADCAST(vbrcb, uint16_t, "uint16")
@@ -14,9 +14,9 @@ VINCI_CCE_BROADCAST(vbrcb, uint32_t, "uint32")
 #undef VINCI_CCE_BROADCAST
 
 #define VINCI_CCE_GATHER(name, type, text)                                                             \
-  VINCI_CCE_INLINE void name(__ubuf__ type *dst, __ubuf__ uint32_t *offset, uint32_t src,              \
-                             uint16_t dst_repeat, uint8_t repeat) {                                    \
-    VINCI_CCE(#name, "dst offset src dst_repeat repeat type=" text, (int64_t)dst, (int64_t)offset,     \
+  VINCI_CCE_INLINE void name(__ubuf__ type *dst, __ubuf__ uint32_t *offset, int64_t src,               \
+                             int64_t dst_repeat, int64_t repeat) {                                     \
+    VINCI_CCE(#name, "dst offset src:u32 dst_repeat:u16 repeat:u8 type=" text, (int64_t)dst, (int64_t)offset, \
               src, dst_repeat, repeat);                                                                \
   }
 VINCI_CCE_GATHER(vgather, uint16_t, "uint16")
@@ -50,29 +50,29 @@ template <typename type> VINCI_CCE_INLINE void set_va_reg_sb(ub_addr8_t which, c
     vinci_cce::address[which][i] = (uint64_t)list[i];
 }
 #define VINCI_CCE_SCATTER(name)                                                                        \
-  VINCI_CCE_INLINE void name(ub_addr8_t dst, ub_addr8_t src, uint8_t repeat, uint16_t dst_repeat,      \
-                             uint16_t src_repeat) {                                                    \
+  VINCI_CCE_INLINE void name(ub_addr8_t dst, ub_addr8_t src, int64_t repeat, int64_t dst_repeat,       \
+                             int64_t src_repeat) {                                                     \
     vinci_cce::blocks to = vinci_cce::blocks_of(dst), from = vinci_cce::blocks_of(src);                \
-    VINCI_CCE(#name, "dst src repeat dst_step src_step dst_repeat src_repeat", to.first, from.first,   \
+    VINCI_CCE(#name, "dst src repeat:u8 dst_step src_step dst_repeat:u16 src_repeat:u16", to.first, from.first, \
               repeat, to.step, from.step, dst_repeat, src_repeat);                                     \
   }
 VINCI_CCE_SCATTER(scatter_vnchwconv_b16)
 VINCI_CCE_SCATTER(scatter_vnchwconv_b32)
 #undef VINCI_CCE_SCATTER
-VINCI_CCE_INLINE void scatter_vnchwconv_b8(ub_addr8_t dst, ub_addr8_t src, uint8_t repeat,
-                                           uint16_t dst_repeat, uint16_t src_repeat, bool dst_high,
+VINCI_CCE_INLINE void scatter_vnchwconv_b8(ub_addr8_t dst, ub_addr8_t src, int64_t repeat,
+                                           int64_t dst_repeat, int64_t src_repeat, bool dst_high,
                                            bool src_high) {
   vinci_cce::blocks to = vinci_cce::blocks_of(dst), from = vinci_cce::blocks_of(src);
   VINCI_CCE("scatter_vnchwconv_b8",
-            "dst src repeat dst_step src_step dst_repeat src_repeat dst_high src_high", to.first,
+            "dst src repeat:u8 dst_step src_step dst_repeat:u16 src_repeat:u16 dst_high src_high", to.first,
             from.first, repeat, to.step, from.step, dst_repeat, src_repeat, dst_high, src_high);
 }
 
 #define VINCI_CCE_COMPACT(name, type, text)                                                            \
   VINCI_CCE_INLINE void name(__ubuf__ type *dst, __ubuf__ type *src0, __ubuf__ type *src1,             \
-                             uint16_t repeat, uint8_t src0_block, uint8_t pattern,                     \
-                             uint16_t src0_repeat, uint8_t src1_repeat) {                              \
-    VINCI_CCE(#name, "dst src0 src1 repeat src0_block pattern src0_repeat src1_repeat type=" text,     \
+                             int64_t repeat, int64_t src0_block, int64_t pattern,                      \
+                             int64_t src0_repeat, int64_t src1_repeat) {                               \
+    VINCI_CCE(#name, "dst src0 src1 repeat:u16 src0_block:u8 pattern:u8 src0_repeat:u16 src1_repeat:u8 type=" text, \
               (int64_t)dst, (int64_t)src0, (int64_t)src1, repeat, src0_block, pattern, src0_repeat,    \
               src1_repeat);                                                                            \
   }
@@ -82,8 +82,8 @@ VINCI_CCE_COMPACT(vreducev2, uint32_t, "uint32")
 
 #define VINCI_CCE_SORT(name, type, text)                                                               \
   VINCI_CCE_INLINE void name(__ubuf__ type *dst, __ubuf__ type *src0, __ubuf__ uint32_t *src1,         \
-                             uint8_t repeat) {                                                         \
-    VINCI_CCE(#name, "dst src0 src1 repeat type=" text, (int64_t)dst, (int64_t)src0, (int64_t)src1,    \
+                             int64_t repeat) {                                                         \
+    VINCI_CCE(#name, "dst src0 src1 repeat:u8 type=" text, (int64_t)dst, (int64_t)src0, (int64_t)src1, \
               repeat);                                                                                 \
   }
 VINCI_CCE_FLOATS(VINCI_CCE_SORT, vbitsort)

@@ -6,11 +6,11 @@
 // A selection by the comparison mask.
 #define VINCI_CCE_SELECT(name, type, text)                                                             \
   VINCI_CCE_INLINE void name(__ubuf__ type *dst, __ubuf__ type *src0, __ubuf__ type *src1,             \
-                             uint8_t repeat, uint8_t dst_block, uint8_t src0_block, uint8_t src1_block, \
-                             uint8_t dst_repeat, uint8_t src0_repeat, uint8_t src1_repeat) {           \
+                             int64_t repeat, int64_t dst_block, int64_t src0_block, int64_t src1_block, \
+                             int64_t dst_repeat, int64_t src0_repeat, int64_t src1_repeat) {           \
     VINCI_CCE(#name,                                                                                   \
-              "dst src0 src1 repeat dst_block src0_block src1_block dst_repeat src0_repeat "           \
-              "src1_repeat mode=register type=" text,                                                  \
+              "dst src0 src1 repeat:u8 dst_block:u8 src0_block:u8 src1_block:u8 dst_repeat:u8 src0_repeat:u8 " \
+              "src1_repeat:u8 mode=register type=" text,                                               \
               (int64_t)dst, (int64_t)src0, (int64_t)src1, repeat, dst_block, src0_block, src1_block,   \
               dst_repeat, src0_repeat, src1_repeat);                                                   \
   }
@@ -25,23 +25,23 @@ static int64_t cmpmask_from, dup_to, dup_value;
 #define VINCI_CCE_SELECT_MASK(name, type, text)                                                        \
   template <typename other>                                                                            \
   VINCI_CCE_INLINE void name(__ubuf__ type *dst, __ubuf__ type *src0, __ubuf__ other *src1,            \
-                             uint8_t repeat, uint8_t dst_block, uint8_t src0_block, uint8_t src1_block, \
-                             uint8_t dst_repeat, uint8_t src0_repeat, uint8_t src1_repeat,             \
-                             uint8_t mode) {                                                           \
+                             int64_t repeat, int64_t dst_block, int64_t src0_block, int64_t src1_block, \
+                             int64_t dst_repeat, int64_t src0_repeat, int64_t src1_repeat,             \
+                             int64_t mode) {                                                           \
     int64_t from = vinci_cce::cmpmask_from;                                                            \
     if (mode == 0)                                                                                     \
       name(dst, src0, (__ubuf__ type *)src1, repeat, dst_block, src0_block, src1_block, dst_repeat,    \
            src0_repeat, src1_repeat);                                                                  \
     else if (mode == 1)                                                                                \
       VINCI_CCE(#name,                                                                                 \
-                "dst src0 src1=0 mask repeat dst_block src0_block src1_block dst_repeat src0_repeat "  \
-                "src1_repeat mode=held type=" text,                                                    \
+                "dst src0 src1=0 mask repeat:u8 dst_block:u8 src0_block:u8 src1_block:u8 dst_repeat:u8 src0_repeat:u8 " \
+                "src1_repeat:u8 mode=held type=" text,                                                 \
                 (int64_t)dst, (int64_t)src0, (int64_t)src1, repeat, dst_block, src0_block, src1_block, \
                 dst_repeat, src0_repeat, src1_repeat);                                                 \
     else if (from == vinci_cce::dup_to)                                                                \
       VINCI_CCE(#name,                                                                                 \
-                "dst src0 src1 mask repeat dst_block src0_block src1_block dst_repeat src0_repeat "    \
-                "src1_repeat mode=tensor type=" text,                                                  \
+                "dst src0 src1 mask repeat:u8 dst_block:u8 src0_block:u8 src1_block:u8 dst_repeat:u8 src0_repeat:u8 " \
+                "src1_repeat:u8 mode=tensor type=" text,                                               \
                 (int64_t)dst, (int64_t)src0, (int64_t)src1, vinci_cce::dup_value & 0xffffffff, repeat, \
                 dst_block, src0_block, src1_block, dst_repeat, src0_repeat, src1_repeat);              \
     else                                                                                               \
@@ -52,9 +52,9 @@ VINCI_CCE_FLOATS(VINCI_CCE_SELECT_MASK, vsel)
 
 #define VINCI_CCE_COMPARE(name, type, text)                                                            \
   VINCI_CCE_INLINE void name(__ubuf__ uint8_t *dst, __ubuf__ type *src0, __ubuf__ type *src1,          \
-                             uint8_t repeat, uint8_t, uint8_t src0_block, uint8_t src1_block, uint8_t, \
-                             uint8_t src0_repeat, uint8_t src1_repeat) {                               \
-    VINCI_CCE(#name, "dst src0 src1 repeat src0_block src1_block src0_repeat src1_repeat type=" text,  \
+                             int64_t repeat, uint8_t, int64_t src0_block, int64_t src1_block, uint8_t, \
+                             int64_t src0_repeat, int64_t src1_repeat) {                               \
+    VINCI_CCE(#name, "dst src0 src1 repeat:u8 src0_block:u8 src1_block:u8 src0_repeat:u8 src1_repeat:u8 type=" text, \
               (int64_t)dst, (int64_t)src0, (int64_t)src1, repeat, src0_block, src1_block, src0_repeat, \
               src1_repeat);                                                                            \
   }
@@ -68,8 +68,8 @@ VINCI_CCE_FLOATS(VINCI_CCE_COMPARE, vcmpv_ge) VINCI_CCE_COMPARE(vcmpv_ge, int32_
 
 #define VINCI_CCE_COMPARE_REGISTER(name, type, text)                                                   \
   VINCI_CCE_INLINE void name(__ubuf__ type *src0, __ubuf__ type *src1, uint8_t, uint8_t,               \
-                             uint8_t src0_block, uint8_t src1_block, uint8_t, uint8_t, uint8_t) {      \
-    VINCI_CCE(#name, "src0 src1 src0_block src1_block type=" text, (int64_t)src0, (int64_t)src1,       \
+                             int64_t src0_block, int64_t src1_block, uint8_t, uint8_t, uint8_t) {      \
+    VINCI_CCE(#name, "src0 src1 src0_block:u8 src1_block:u8 type=" text, (int64_t)src0, (int64_t)src1, \
               src0_block, src1_block);                                                                 \
   }
 VINCI_CCE_FLOATS(VINCI_CCE_COMPARE_REGISTER, vcmp_eq)
@@ -81,9 +81,9 @@ VINCI_CCE_FLOATS(VINCI_CCE_COMPARE_REGISTER, vcmp_ge)
 #undef VINCI_CCE_COMPARE_REGISTER
 
 #define VINCI_CCE_COMPARE_SCALAR(name, type, text)                                                     \
-  VINCI_CCE_INLINE void name(__ubuf__ uint8_t *dst, __ubuf__ type *src, type value, uint8_t repeat,    \
-                             uint8_t, uint8_t src_block, uint8_t, uint8_t src_repeat) {                \
-    VINCI_CCE(#name, "dst src scalar repeat src_block src_repeat type=" text, (int64_t)dst,            \
+  VINCI_CCE_INLINE void name(__ubuf__ uint8_t *dst, __ubuf__ type *src, type value, int64_t repeat,    \
+                             uint8_t, int64_t src_block, uint8_t, int64_t src_repeat) {                \
+    VINCI_CCE(#name, "dst src scalar repeat:u8 src_block:u8 src_repeat:u8 type=" text, (int64_t)dst,   \
               (int64_t)src, vinci_cce::scalar(value), repeat, src_block, src_repeat);                  \
   }
 VINCI_CCE_FLOATS(VINCI_CCE_COMPARE_SCALAR, vcmpvs_eq) VINCI_CCE_COMPARE_SCALAR(vcmpvs_eq, int32_t, "int32")

@@ -7,9 +7,9 @@
 #include "vinci/cce/types.h"
 
 #define VINCI_CCE_BURST(name, dst_space, src_space)                                                    \
-  VINCI_CCE_INLINE void name(dst_space void *dst, src_space void *src, uint8_t, uint16_t n_burst,      \
-                             uint16_t len_burst, uint16_t src_gap, uint16_t dst_gap) {                 \
-    VINCI_CCE(#name, "dst src n_burst len_burst src_gap dst_gap", (int64_t)dst, (int64_t)src, n_burst, \
+  VINCI_CCE_INLINE void name(dst_space void *dst, src_space void *src, uint8_t, int64_t n_burst,       \
+                             int64_t len_burst, int64_t src_gap, int64_t dst_gap) {                    \
+    VINCI_CCE(#name, "dst src n_burst:u16 len_burst:u16 src_gap:u16 dst_gap:u16", (int64_t)dst, (int64_t)src, n_burst, \
               len_burst, src_gap, dst_gap);                                                            \
   }
 VINCI_CCE_BURST(copy_gm_to_ubuf, __ubuf__, __gm__)
@@ -19,21 +19,21 @@ VINCI_CCE_BURST(copy_cbuf_to_gm, __gm__, __cbuf__)
 VINCI_CCE_BURST(copy_cbuf_to_ubuf, __ubuf__, __cbuf__)
 VINCI_CCE_BURST(copy_ubuf_to_cbuf, __cbuf__, __ubuf__)
 #undef VINCI_CCE_BURST
-VINCI_CCE_INLINE void copy_gm_to_cbuf(__cbuf__ void *dst, __gm__ void *src, uint8_t, uint16_t n_burst,
-                                      uint16_t len_burst, uint16_t src_gap, uint16_t dst_gap,
+VINCI_CCE_INLINE void copy_gm_to_cbuf(__cbuf__ void *dst, __gm__ void *src, uint8_t, int64_t n_burst,
+                                      int64_t len_burst, int64_t src_gap, int64_t dst_gap,
                                       pad_t pad = PAD_NONE) {
   if (pad != PAD_NONE)
     vinci_cce::trap("copy_gm_to_cbuf: fills beside the data are not modelled");
-  VINCI_CCE("copy_gm_to_cbuf", "dst src n_burst len_burst src_gap dst_gap", (int64_t)dst, (int64_t)src,
+  VINCI_CCE("copy_gm_to_cbuf", "dst src n_burst:u16 len_burst:u16 src_gap:u16 dst_gap:u16", (int64_t)dst, (int64_t)src,
             n_burst, len_burst, src_gap, dst_gap);
 }
 
 // Bursts of bytes, elements of a width.
 #define VINCI_CCE_ALIGN(name, dst_space, src_space)                                                    \
-  VINCI_CCE_INLINE void name(dst_space void *dst, src_space void *src, uint8_t, uint16_t n_burst,      \
-                             uint32_t len_burst, uint8_t left_pad, uint8_t right_pad,                  \
-                             uint32_t src_gap, uint32_t dst_gap) {                                     \
-    VINCI_CCE(#name, "dst src n_burst len_burst left_pad right_pad src_gap dst_gap", (int64_t)dst,     \
+  VINCI_CCE_INLINE void name(dst_space void *dst, src_space void *src, uint8_t, int64_t n_burst,       \
+                             int64_t len_burst, int64_t left_pad, int64_t right_pad,                   \
+                             int64_t src_gap, int64_t dst_gap) {                                       \
+    VINCI_CCE(#name, "dst src n_burst:u16 len_burst:u32 left_pad:u8 right_pad:u8 src_gap:u32 dst_gap:u32", (int64_t)dst, \
               (int64_t)src, n_burst, len_burst, left_pad, right_pad, src_gap, dst_gap);                \
   }
 VINCI_CCE_ALIGN(copy_gm_to_ubuf_align_b8, __ubuf__, __gm__)
@@ -46,11 +46,11 @@ VINCI_CCE_ALIGN(copy_ubuf_to_gm_align_b32, __gm__, __ubuf__)
 
 // Matrices of rows into fractals.
 #define VINCI_CCE_ND2NZ(name)                                                                          \
-  VINCI_CCE_INLINE void name(__cbuf__ void *dst, __gm__ void *src, uint8_t, uint16_t nd_num, uint16_t n, \
-                             uint16_t d, uint16_t src_nd_stride, uint16_t src_d,                       \
-                             uint16_t dst_c0_stride, uint16_t dst_n_stride, uint16_t dst_nd_stride) {  \
+  VINCI_CCE_INLINE void name(__cbuf__ void *dst, __gm__ void *src, uint8_t, int64_t nd_num, int64_t n, \
+                             int64_t d, int64_t src_nd_stride, int64_t src_d,                          \
+                             int64_t dst_c0_stride, int64_t dst_n_stride, int64_t dst_nd_stride) {     \
     VINCI_CCE(#name,                                                                                   \
-              "dst src nd_num n d src_nd_stride src_d dst_c0_stride dst_n_stride dst_nd_stride",       \
+              "dst src nd_num:u16 n:u16 d:u16 src_nd_stride:u16 src_d:u16 dst_c0_stride:u16 dst_n_stride:u16 dst_nd_stride:u16", \
               (int64_t)dst, (int64_t)src, nd_num, n, d, src_nd_stride, src_d, dst_c0_stride,           \
               dst_n_stride, dst_nd_stride);                                                            \
   }
@@ -88,14 +88,16 @@ VINCI_CCE_FILLS(create_cbuf_matrix, __cbuf__)
 // of biases and the gaps of their target are in 64 bytes; runs of parameters are in 128 bytes, and their gaps go
 // from start to start (in 32 bytes for the source).
 template <typename source>
-VINCI_CCE_INLINE void copy_cbuf_to_bt(uint64_t dst, __cbuf__ source *src, uint16_t convert, uint16_t n_burst,
-                                      uint16_t len_burst, uint16_t src_gap, uint16_t dst_gap) {
-  VINCI_CCE("copy_cbuf_to_bt", "dst src conv n_burst len_burst src_gap dst_gap", (int64_t)dst, (int64_t)src,
+VINCI_CCE_INLINE void copy_cbuf_to_bt(uint64_t dst, __cbuf__ source *src, int64_t convert, int64_t n_burst,
+                                      int64_t len_burst, int64_t src_gap, int64_t dst_gap) {
+  VINCI_CCE("copy_cbuf_to_bt", "dst src conv:u16 n_burst:u16 len_burst:u17 src_gap:u16 dst_gap:u17", (int64_t)dst, (int64_t)src,
             convert, n_burst, 2 * len_burst, src_gap, 2 * dst_gap);
 }
-VINCI_CCE_INLINE void copy_cbuf_to_fbuf(__fbuf__ void *dst, __cbuf__ void *src, uint16_t n_burst,
-                                        uint16_t len_burst, uint16_t src_gap, uint16_t dst_gap) {
-  VINCI_CCE("copy_cbuf_to_fbuf", "dst src n_burst len_burst src_gap dst_gap", (int64_t)dst, (int64_t)src,
+VINCI_CCE_INLINE void copy_cbuf_to_fbuf(__fbuf__ void *dst, __cbuf__ void *src, int64_t n_burst,
+                                        int64_t len_burst, int64_t src_gap, int64_t dst_gap) {
+  if (src_gap >> 16 != 0 || dst_gap >> 16 != 0)
+    vinci_cce::trap("copy_cbuf_to_fbuf: a gap is wider than its field of 16 bits");
+  VINCI_CCE("copy_cbuf_to_fbuf", "dst src n_burst:u16 len_burst:u18 src_gap dst_gap", (int64_t)dst, (int64_t)src,
             n_burst, 4 * len_burst, n_burst > 1 ? src_gap - 4 * len_burst : 0,
             n_burst > 1 ? 4 * (dst_gap - len_burst) : 0);
 }
@@ -107,12 +109,13 @@ static uint64_t nd_para = 1; // number, source and destination strides
 VINCI_CCE_INLINE void set_nd_para(uint64_t value) { vinci_cce::nd_para = value; }
 
 #define VINCI_CCE_FIX_OPERANDS                                                                         \
-  "dst src n m dst_stride src_stride unit_flag quant:quant relu channel_split nz2nd nd_num "           \
+  "dst src n:u16 m:u16 dst_stride:u32 src_stride:u16 unit_flag:u8 quant:quant relu:u8 channel_split "   \
+  "nz2nd nd_num "                                                                                      \
   "src_nd_stride dst_nd_stride type="
 #define VINCI_CCE_FIX(name, dst_space, src_type, type_text)                                            \
-  VINCI_CCE_INLINE void name(dst_space void *dst, __cc__ src_type *src, uint8_t, uint16_t n, uint16_t m, \
-                             uint32_t dst_stride, uint16_t src_stride, uint8_t unit_flag,              \
-                             uint64_t quant, uint8_t relu, bool channel_split, bool nz2nd) {           \
+  VINCI_CCE_INLINE void name(dst_space void *dst, __cc__ src_type *src, uint8_t, int64_t n, int64_t m, \
+                             int64_t dst_stride, int64_t src_stride, int64_t unit_flag,                \
+                             uint64_t quant, int64_t relu, bool channel_split, bool nz2nd) {           \
     VINCI_CCE(#name, VINCI_CCE_FIX_OPERANDS type_text, (int64_t)dst, (int64_t)src, n, m, dst_stride,   \
               src_stride, unit_flag, (int64_t)quant, relu, channel_split, nz2nd,                       \
               nz2nd ? (int64_t)(vinci_cce::nd_para & 0xffff) : 1,                                      \

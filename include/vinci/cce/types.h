@@ -33,6 +33,26 @@
 #define __sync_noalias__
 #define __sync_out__
 #define __sync_in__
+// Words that the device compiler brings along, and names of its attributes. Of "[aicore]" and "[host, aicore]" in
+// front of functions, and of __attribute__((aiv)), see traces/source/launches.c.
+#define __forceinline__ __inline__ __attribute__((always_inline))
+#define __no_return__ __attribute__((noreturn))
+#define __align__(bytes) __attribute__((aligned(bytes)))
+#define __copyval__
+#define __no_specialization__
+#define __device_immutable__
+#define __device_builtin__
+#define __in__
+#define __out__
+#define cce_kernel visibility("default"), noinline, used, retain
+#define cce_builtin_api
+#define cce_global
+#define cce_unif_buff address_space(256)
+#define cce_cube_buff address_space(3)
+#define cce_cube_a address_space(4)
+#define cce_cube_b address_space(5)
+#define cce_cube_c address_space(6)
+#define cce_fixpipe_buff address_space(8)
 // Variables of a core, [[block_local]] in headers: several objects of a program may have the same variable.
 #define block_local gnu::weak
 #define workgroup_local gnu::weak
@@ -96,30 +116,7 @@ __attribute__((visibility("hidden"), used, weak)) float __gnu_h2f_ieee(uint16_t 
 }
 }
 
-// bf16, of which only device memory and variables can hold single numbers: computed in fp32 and rounded.
-struct bfloat16_t {
-  uint16_t bits;
-
-  bfloat16_t() = default;
-  template <typename number> bfloat16_t(number value) : bits(from_float((float)value)) {}
-  // From UB: a template, as a copy constructor is for one address space.
-  template <typename other, typename = std::enable_if_t<std::is_same_v<other, bfloat16_t>>>
-  bfloat16_t(const __ubuf__ other &value) : bits(value.bits) {}
-  operator float() const {
-    uint32_t word = (uint32_t)bits << 16;
-    float value;
-    __builtin_memcpy(&value, &word, sizeof value);
-    return value;
-  }
-
-  static uint16_t from_float(float value) {
-    uint32_t word;
-    __builtin_memcpy(&word, &value, sizeof word);
-    if ((word & 0x7fffffff) > 0x7f800000)
-      return 0x7fc0;
-    return (uint16_t)((word + 0x7fff + (word >> 16 & 1)) >> 16);
-  }
-};
+#include "vinci/cce/bfloat16.h"
 
 static_assert(sizeof(half) == 2 && sizeof(bfloat16_t) == 2, "as in memory");
 

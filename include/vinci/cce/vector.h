@@ -10,11 +10,11 @@
 
 #define VINCI_CCE_BINARY_AS(name, dst_type, src_type, last)                                            \
   VINCI_CCE_INLINE void name(__ubuf__ dst_type *dst, __ubuf__ src_type *src0, __ubuf__ src_type *src1, \
-                             uint8_t repeat, uint8_t dst_block, uint8_t src0_block, uint8_t src1_block, \
-                             uint8_t dst_repeat, uint8_t src0_repeat, uint8_t src1_repeat) {           \
+                             int64_t repeat, int64_t dst_block, int64_t src0_block, int64_t src1_block, \
+                             int64_t dst_repeat, int64_t src0_repeat, int64_t src1_repeat) {           \
     VINCI_CCE(#name,                                                                                   \
-              "dst src0 src1 repeat dst_block src0_block src1_block dst_repeat src0_repeat "           \
-              "src1_repeat" last,                                                                      \
+              "dst src0 src1 repeat:u8 dst_block:u8 src0_block:u8 src1_block:u8 dst_repeat:u8 src0_repeat:u8 " \
+              "src1_repeat:u8" last,                                                                   \
               (int64_t)dst, (int64_t)src0, (int64_t)src1, repeat, dst_block, src0_block, src1_block,   \
               dst_repeat, src0_repeat, src1_repeat);                                                   \
   }
@@ -55,10 +55,10 @@ VINCI_CCE_BINARY_AS(vmulconv_f162u8, uint8_t, half, "")
 // ---- one source ----
 
 #define VINCI_CCE_UNARY_AS(call, name, dst_type, src_type, last)                                       \
-  VINCI_CCE_INLINE void call(__ubuf__ dst_type *dst, __ubuf__ src_type *src, uint8_t repeat,           \
-                             uint16_t dst_block, uint16_t src_block, uint8_t dst_repeat,               \
-                             uint8_t src_repeat) {                                                     \
-    VINCI_CCE(name, "dst src repeat dst_block src_block dst_repeat src_repeat" last, (int64_t)dst,     \
+  VINCI_CCE_INLINE void call(__ubuf__ dst_type *dst, __ubuf__ src_type *src, int64_t repeat,           \
+                             int64_t dst_block, int64_t src_block, int64_t dst_repeat,                 \
+                             int64_t src_repeat) {                                                     \
+    VINCI_CCE(name, "dst src repeat:u8 dst_block:u16 src_block:u16 dst_repeat:u8 src_repeat:u8" last, (int64_t)dst, \
               (int64_t)src, repeat, dst_block, src_block, dst_repeat, src_repeat);                     \
   }
 #define VINCI_CCE_UNARY(name, type, text) VINCI_CCE_UNARY_AS(name, #name, type, type, " type=" text)
@@ -120,9 +120,9 @@ VINCI_CCE_CONVERT(vconv_deq, half, int32_t)
 
 #define VINCI_CCE_SCALAR_AS(name, dst_type, src_type, last)                                            \
   VINCI_CCE_INLINE void name(__ubuf__ dst_type *dst, __ubuf__ src_type *src, src_type value,           \
-                             uint8_t repeat, uint16_t dst_block, uint16_t src_block,                   \
-                             uint8_t dst_repeat, uint8_t src_repeat) {                                 \
-    VINCI_CCE(#name, "dst src scalar repeat dst_block src_block dst_repeat src_repeat" last,           \
+                             int64_t repeat, int64_t dst_block, int64_t src_block,                     \
+                             int64_t dst_repeat, int64_t src_repeat) {                                 \
+    VINCI_CCE(#name, "dst src scalar repeat:u8 dst_block:u16 src_block:u16 dst_repeat:u8 src_repeat:u8" last, \
               (int64_t)dst, (int64_t)src, vinci_cce::scalar(value), repeat, dst_block, src_block,      \
               dst_repeat, src_repeat);                                                                 \
   }
@@ -146,10 +146,10 @@ VINCI_CCE_NUMBERS(VINCI_CCE_LIMIT, vmins)
 #undef VINCI_CCE_LIMIT
 
 #define VINCI_CCE_SHIFT(name, type, text)                                                              \
-  VINCI_CCE_INLINE void name(__ubuf__ type *dst, __ubuf__ type *src, int32_t distance, uint8_t repeat, \
-                             uint16_t dst_block, uint16_t src_block, uint8_t dst_repeat,               \
-                             uint8_t src_repeat) {                                                     \
-    VINCI_CCE(#name, "dst src scalar repeat dst_block src_block dst_repeat src_repeat type=" text,     \
+  VINCI_CCE_INLINE void name(__ubuf__ type *dst, __ubuf__ type *src, int32_t distance, int64_t repeat, \
+                             int64_t dst_block, int64_t src_block, int64_t dst_repeat,                 \
+                             int64_t src_repeat) {                                                     \
+    VINCI_CCE(#name, "dst src scalar repeat:u8 dst_block:u16 src_block:u16 dst_repeat:u8 src_repeat:u8 type=" text, \
               (int64_t)dst, (int64_t)src, distance, repeat, dst_block, src_block, dst_repeat,          \
               src_repeat);                                                                             \
   }
@@ -168,11 +168,11 @@ VINCI_CCE_INTEGERS(VINCI_CCE_SHIFT_RIGHT, vshr)
 #undef VINCI_CCE_SHIFT
 
 #define VINCI_CCE_DUP(name, type, text)                                                                \
-  VINCI_CCE_INLINE void name(__ubuf__ type *dst, type value, uint8_t repeat, uint16_t dst_block,       \
-                             uint16_t, uint8_t dst_repeat, uint8_t) {                                  \
+  VINCI_CCE_INLINE void name(__ubuf__ type *dst, type value, int64_t repeat, int64_t dst_block,        \
+                             uint16_t, int64_t dst_repeat, uint8_t) {                                  \
     vinci_cce::dup_to = (int64_t)dst;                                                                  \
     vinci_cce::dup_value = vinci_cce::scalar(value);                                                   \
-    VINCI_CCE(#name, "dst scalar repeat dst_block dst_repeat type=" text, (int64_t)dst,                \
+    VINCI_CCE(#name, "dst scalar repeat:u8 dst_block:u16 dst_repeat:u8 type=" text, (int64_t)dst,      \
               vinci_cce::scalar(value), repeat, dst_block, dst_repeat);                                \
   }
 VINCI_CCE_FLOATS(VINCI_CCE_DUP, vector_dup)
@@ -183,9 +183,9 @@ VINCI_CCE_DUP(vector_dup, bfloat16_t, "bf16")
 // ---- reductions ----
 
 #define VINCI_CCE_REDUCE(name, type, text)                                                             \
-  VINCI_CCE_INLINE void name(__ubuf__ type *dst, __ubuf__ type *src, uint8_t repeat,                   \
-                             uint16_t dst_repeat, uint16_t src_block, uint16_t src_repeat) {           \
-    VINCI_CCE(#name, "dst src repeat dst_repeat src_block src_repeat type=" text, (int64_t)dst,        \
+  VINCI_CCE_INLINE void name(__ubuf__ type *dst, __ubuf__ type *src, int64_t repeat,                   \
+                             int64_t dst_repeat, int64_t src_block, int64_t src_repeat) {              \
+    VINCI_CCE(#name, "dst src repeat:u8 dst_repeat:u16 src_block:u16 src_repeat:u16 type=" text, (int64_t)dst, \
               (int64_t)src, repeat, dst_repeat, src_block, src_repeat);                                \
   }
 VINCI_CCE_FLOATS(VINCI_CCE_REDUCE, vcgadd)
@@ -198,17 +198,17 @@ VINCI_CCE_FLOATS(VINCI_CCE_REDUCE, vcpadd)
   VINCI_CCE_INLINE void name(__ubuf__ type *dst, __ubuf__ type *src, uint8_t repeat,                   \
                              uint16_t dst_repeat, uint16_t src_block, uint16_t src_repeat, bool all) { \
     if (all)                                                                                           \
-      vinci_cce::trap(#name ": the sum in a register is not modelled");                           \
+      vinci_cce::trap(#name ": the sum in a register is not modelled");                                \
     name(dst, src, repeat, dst_repeat, src_block, src_repeat);                                         \
   }
 VINCI_CCE_FLOATS(VINCI_CCE_SUM, vcadd)
 #undef VINCI_CCE_SUM
 
 #define VINCI_CCE_REDUCE_INDEX(name, type, text)                                                       \
-  VINCI_CCE_INLINE void name(__ubuf__ type *dst, __ubuf__ type *src, uint8_t repeat,                   \
-                             uint16_t dst_repeat, uint16_t src_block, uint16_t src_repeat,             \
+  VINCI_CCE_INLINE void name(__ubuf__ type *dst, __ubuf__ type *src, int64_t repeat,                   \
+                             int64_t dst_repeat, int64_t src_block, int64_t src_repeat,                \
                              Order_t order) {                                                          \
-    VINCI_CCE(#name, "dst src repeat dst_repeat src_block src_repeat order type=" text, (int64_t)dst,  \
+    VINCI_CCE(#name, "dst src repeat:u8 dst_repeat:u16 src_block:u16 src_repeat:u16 order type=" text, (int64_t)dst, \
               (int64_t)src, repeat, dst_repeat, src_block, src_repeat, order);                         \
   }
 VINCI_CCE_FLOATS(VINCI_CCE_REDUCE_INDEX, vcmax)

@@ -222,6 +222,10 @@ enum vinci_status export_summary(const struct vinci_result *result, const char *
   write_expected(&json, result);
   json_bool(&json, "partial", result->partial);
   json_bool(&json, "waits_left_out", result->waits_left_out);
+  if (result->scalar_uncounted)
+    json_null(&json, "scalar_accesses_not_simulated");
+  else if (result->compiled)
+    json_number(&json, "scalar_accesses_not_simulated", result->scalar_accesses);
   write_cores(&json, result);
   write_pipe_sums(&json, result);
   write_memories(&json, result, &list);

@@ -468,6 +468,15 @@ static void print_notices(const struct vinci_result *result, FILE *out) {
     fputs("\nWaits     scalar code waits for other cores through memory (dcci); the time of these "
           "waits is left out\n",
           out);
+  if (result->scalar_uncounted)
+    fputs("\nScalar    accesses of scalar code to memory were not counted (compiled without that); "
+          "they have no time and no bytes of their own\n",
+          out);
+  else if (result->scalar_accesses > 0)
+    fprintf(out,
+            "\nScalar    %" PRIu64 " accesses of scalar code to memory: each has the time of an "
+            "instruction; the data cache, L2 and their bytes are not simulated\n",
+            result->scalar_accesses);
   if (result->noc_past_model)
     fputs("\nNetwork   the busiest link is loaded past 60 %, where the packet level is optimistic; "
           "use --network=flit\n",

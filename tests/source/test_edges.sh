@@ -1,0 +1,12 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Kernels at the edges: ways out of the process, what no check has looked at, operands that are cut, forms of source.
+set -u
+srcdir=${TESTS_SRCDIR:-.}
+. "$srcdir/tests/support/tap.sh"
+
+python=/usr/bin/python3
+"$python" -c 'import numpy' 2>/dev/null || skip_all "no numpy"
+clang++ --version >/dev/null 2>&1 || skip_all "no clang++"
+work_folder test_edges
+PYTHONDONTWRITEBYTECODE=1 "$python" "$srcdir/tests/source/edges.py" "${VINCI:-./vinci}" "$work"
