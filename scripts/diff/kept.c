@@ -5,11 +5,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "core/base/cells.h"
 #include "core/base/diag.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "scripts/diff/diff.h"
-#include "scripts/study/cells.h"
 
 enum { PATH_SIZE = 4096, SUMMARY_BYTES_MAX = 64 << 20, TABLE_BYTES_MAX = 16 << 20 };
 

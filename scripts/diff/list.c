@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/cells.h"
 #include "core/base/diag.h"
 #include "core/base/file.h"
 #include "scripts/diff/diff.h"
-#include "scripts/study/cells.h"
 
 enum { PATH_SIZE = 4096, CELLS_MAX = 256, US_DIGITS = 6 };
 

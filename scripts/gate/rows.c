@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/cells.h"
 #include "core/base/diag.h"
-#include "scripts/study/cells.h"
 
 enum { CELLS = 5, BASELINE_SCHEMA = 1 };
 

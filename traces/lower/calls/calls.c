@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/cells.h"
 #include "core/base/clock.h"
 #include "core/base/file.h"
 #include "traces/format/growing.h"
@@ -130,11 +131,12 @@ static void on_field(void *data, size_t length, void *context) {
   int column = reader->column[index];
   if (column == CALL_COLUMN_COUNT)
     return;
-  char *text = arena_strndup(reader->arena, data, length);
+  const char *text = arena_strndup(reader->arena, data, length);
   if (!text) {
     no_memory(reader);
     return;
   }
+  text = cell_plain(text);
   reader->row.cell[column] = text;
   if (column == CALL_DURATION)
     read_time(reader, text, start, &reader->row.measured_ps);
