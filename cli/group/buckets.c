@@ -199,9 +199,9 @@ static enum vinci_status write_files(const struct buckets_settings *settings,
 static enum vinci_status read_ranks(const char *list, struct answers *out,
                                     struct vinci_diag *diag) {
   for (const char *at = list; *at; at += *at == ',') {
-    char *end;
-    unsigned long ranks = strtoul(at, &end, 10);
-    if (end == at || (*end && *end != ',') || ranks < 2 || ranks > GROUP_DEVICES_MAX)
+    uint64_t ranks;
+    const char *end = decimal_digits(at, &ranks);
+    if (!end || (*end && *end != ',') || ranks < 2 || ranks > GROUP_DEVICES_MAX)
       return diag_error(diag, VINCI_E_USAGE, "--ranks=%s: numbers from 2 to %u with commas between",
                         list, (unsigned)GROUP_DEVICES_MAX);
     if (out->count == RANKS_LISTS_MAX)

@@ -183,6 +183,20 @@ static void decimals_are_read_as_they_are_written(void **state) {
     assert_true(decimal_read(decimal_exact(value, 6).text, 6) == value);
 }
 
+/* A number that is cut short would be another number. */
+static void whole_numbers_are_digits_alone(void **state) {
+  (void)state;
+  static const char *const wrong[] = {"",   "0x10", "1e3",  "-1", "+1",  " 1",
+                                      "1 ", "1.0",  "16KB", "x",  "1,0", "18446744073709551616"};
+  uint64_t value;
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+    assert_false(decimal_whole(wrong[i], &value));
+  assert_true(decimal_whole("18446744073709551615", &value) && value == UINT64_MAX);
+  assert_true(decimal_whole("010", &value) && value == 10);
+  assert_string_equal(decimal_digits("12/34", &value), "/34");
+  assert_true(value == 12);
+}
+
 static void utf8_characters_have_their_length(void **state) {
   (void)state;
   static const struct {
@@ -264,6 +278,7 @@ int main(void) {
       cmocka_unit_test(arena_reports_shortage),
       cmocka_unit_test(clock_edges_never_drift),
       cmocka_unit_test(decimals_are_read_as_they_are_written),
+      cmocka_unit_test(whole_numbers_are_digits_alone),
       cmocka_unit_test(cells_are_read_as_they_are_written),
       cmocka_unit_test(utf8_characters_have_their_length),
   };
