@@ -223,6 +223,12 @@ static enum vinci_status read_line(struct text_reader *reader, text_row_fn row) 
 static enum vinci_status read_all(struct text_reader *reader, const char *text, size_t length,
                                   const char *head, text_row_fn row) {
   enum vinci_status status = VINCI_OK;
+  if (!begins_with(text, length, head)) {
+    char wanted[80];
+    snprintf(wanted, sizeof wanted, "a file that begins with \"%s\"", head);
+    if (known_file_refuse(reader->path, wanted, reader->diag))
+      return VINCI_E_INPUT;
+  }
   for (size_t at = 0; at < length && status == VINCI_OK;) {
     const char *newline = memchr(text + at, '\n', length - at);
     reader->line++;
