@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "traces/format/keys.h"
+#include "traces/format/known_files.h"
 
 /* ---- trace ---------------------------------------------------------------- */
 

@@ -9,6 +9,7 @@
 
 #include "core/base/arith.h"
 #include "core/base/decimal.h"
+#include "traces/format/known_files.h"
 
 #define PS_PER_US 1000000.0
 #define US_MAX 1e12
@@ -218,6 +219,12 @@ static enum vinci_status read_line(struct text_reader *reader, text_row_fn row) 
     return text_fail(reader, 0, "line of more than %d bytes", TEXT_LINE_BYTES_MAX);
   enum vinci_status status = text_split(reader);
   return status == VINCI_OK ? row(reader) : status;
+}
+
+/* Whether a text begins with the first word of a head, such as "job" of "job,version=1". */
+static bool begins_with(const char *text, size_t length, const char *head) {
+  size_t word = strcspn(head, ",=");
+  return length >= word && memcmp(text, head, word) == 0;
 }
 
 static enum vinci_status read_all(struct text_reader *reader, const char *text, size_t length,
