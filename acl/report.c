@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "acl/runtime.h"
+#include "core/base/cells.h"
 
 #define PS_PER_US 1e6
 
@@ -104,7 +105,8 @@ static void write_tasks(void) {
   fputs("Task,Stream Id,Task Type,Block Dim,Bytes,Start(us),Duration(us)\n", out);
   for (size_t i = 0; i < acl_runtime.task_count; i++) {
     const struct acl_task *task = &acl_runtime.tasks[i];
-    fprintf(out, "\"%s\",%u,%s,%u,%llu,%.6f,%.6f\n", task->name, task->stream,
+    cell_write_quoted(out, task->name);
+    fprintf(out, ",%u,%s,%u,%llu,%.6f,%.6f\n", task->stream,
             task->kind == ACL_TASK_KERNEL ? "KERNEL" : "MEMCPY", task->blocks,
             (unsigned long long)task->bytes, (double)task->start_ps / PS_PER_US,
             (double)(task->end_ps - task->start_ps) / PS_PER_US);

@@ -84,15 +84,15 @@ static enum vinci_status parse_shard(const char *text, struct vinci_sweep_run_op
                                      struct vinci_diag *diag) {
   if (!text)
     return VINCI_OK;
-  char *end;
-  options->shard_index = strtoull(text, &end, 10);
-  if (end == text || *end != '/' || *text == '-')
+  uint64_t index, count;
+  const char *end = decimal_digits(text, &index);
+  if (!end || *end != '/')
     return diag_error(diag, VINCI_E_USAGE, "--shard takes I/N, not '%s'", text);
-  char *start = end + 1;
-  options->shard_count = strtoull(start, &end, 10);
-  if (end == start || *end != '\0' || *start == '-' || options->shard_index >= options->shard_count)
+  if (!decimal_whole(end + 1, &count) || index >= count)
     return diag_error(diag, VINCI_E_USAGE, "--shard takes I/N with I from 0 to N-1, not '%s'",
                       text);
+  options->shard_index = index;
+  options->shard_count = count;
   return VINCI_OK;
 }
 

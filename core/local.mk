@@ -13,6 +13,8 @@ libvinci_core_la_SOURCES += \
 	core/base/arena.c \
 	core/base/arena.h \
 	core/base/arith.h \
+	core/base/cells.c \
+	core/base/cells.h \
 	core/base/clock.c \
 	core/base/clock.h \
 	core/base/decimal.c \

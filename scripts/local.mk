@@ -49,8 +49,6 @@ libvinci_scripts_la_SOURCES = \
 	scripts/host/soc_named.c \
 	scripts/host/soc_own.c \
 	scripts/host/soc_unknown.c \
-	scripts/study/cells.c \
-	scripts/study/cells.h \
 	scripts/study/file.c \
 	scripts/study/file.h \
 	scripts/study/reader.c \

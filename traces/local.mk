@@ -62,6 +62,10 @@ libvinci_traces_la_SOURCES = \
 	traces/format/json_read.h \
 	traces/format/keys.c \
 	traces/format/keys.h \
+	traces/format/known_files.c \
+	traces/format/known_files.def \
+	traces/format/known_files.h \
+	traces/format/known_folder.c \
 	traces/format/names.c \
 	traces/format/objects.c \
 	traces/format/reader.c \

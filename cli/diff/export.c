@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "cli/diff/print.h"
+#include "core/base/cells.h"
 #include "core/base/decimal.h"
-#include "scripts/study/cells.h"
 #include "traces/export/export.h"
 
 static const struct {

@@ -6,6 +6,7 @@
 
 #include "cli/group/group.h"
 #include "cli/support/monitor.h"
+#include "core/base/cells.h"
 #include "core/base/decimal.h"
 #include "core/base/file.h"
 #include "core/chip/param.h"
@@ -160,9 +161,11 @@ static void write_plan(FILE *out, const struct vinci_buckets_result *result, uns
   const struct vinci_bucket_plan *plan = &result->plans[id];
   for (size_t i = 0; i < plan->count; i++) {
     const struct vinci_bucket *bucket = &plan->buckets[i];
-    fprintf(out, "%u,%s,%zu,%s,%s,%zu,%" PRIu64, result->ranks, plan_names[id], i + 1,
-            result->names[bucket->first], result->names[bucket->first + bucket->count - 1],
-            bucket->count, bucket->bytes);
+    fprintf(out, "%u,%s,%zu,", result->ranks, plan_names[id], i + 1);
+    cell_write(out, result->names[bucket->first]);
+    fputc(',', out);
+    cell_write(out, result->names[bucket->first + bucket->count - 1]);
+    fprintf(out, ",%zu,%" PRIu64, bucket->count, bucket->bytes);
     fprintf(out, ",%s", decimal_exact(bucket->ready_ps, US_DIGITS).text);
     fprintf(out, ",%s", decimal_exact(bucket->start_ps, US_DIGITS).text);
     fprintf(out, ",%s\n", decimal_exact(bucket->end_ps, US_DIGITS).text);
@@ -196,9 +199,9 @@ static enum vinci_status write_files(const struct buckets_settings *settings,
 static enum vinci_status read_ranks(const char *list, struct answers *out,
                                     struct vinci_diag *diag) {
   for (const char *at = list; *at; at += *at == ',') {
-    char *end;
-    unsigned long ranks = strtoul(at, &end, 10);
-    if (end == at || (*end && *end != ',') || ranks < 2 || ranks > GROUP_DEVICES_MAX)
+    uint64_t ranks;
+    const char *end = decimal_digits(at, &ranks);
+    if (!end || (*end && *end != ',') || ranks < 2 || ranks > GROUP_DEVICES_MAX)
       return diag_error(diag, VINCI_E_USAGE, "--ranks=%s: numbers from 2 to %u with commas between",
                         list, (unsigned)GROUP_DEVICES_MAX);
     if (out->count == RANKS_LISTS_MAX)

@@ -122,7 +122,8 @@ function dataTable(columns, rows, options = {}) {
 // ---- CSV ----
 
 // Rows of a table as objects, by the names of the first row. Quoted fields may hold commas, quotes
-// and line ends.
+// and line ends. An apostrophe before what spreadsheets would execute is not part of a cell.
+const formula = /^'(?='*(?![-+]?[\d.]+(e[-+]?\d+)?$)[=+\-@\t].)/;
 function readCsv(text) {
   const lines = [];
   let row = [],
@@ -151,6 +152,7 @@ function readCsv(text) {
     row.push(field);
     lines.push(row);
   }
+  for (const line of lines) line.forEach((cell, i) => (line[i] = cell.replace(formula, "")));
   const names = lines.shift() || [];
   return {names, rows: lines.map(line => Object.fromEntries(names.map((name, i) => [name, line[i] ?? ""])))};
 }

@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "core/base/arena.h"
+#include "core/base/cells.h"
 #include "core/base/decimal.h"
 #include "core/base/diag.h"
 #include "core/base/file.h"
-#include "scripts/study/cells.h"
 
 enum { CELLS_MAX = 512, US_DIGITS = 6, LINES_MAX = 50, SLOWEST = 5 };
 #define GIGA UINT64_C(1000000000)

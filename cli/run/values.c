@@ -11,6 +11,7 @@
 
 #include "cli/cli.h"
 #include "cli/support/monitor.h"
+#include "core/base/decimal.h"
 #include "core/base/diag.h"
 #include "core/base/file.h"
 #include "traces/export/export.h"
@@ -23,9 +24,7 @@ static enum vinci_status read_tolerance(const char *option, const char *text, do
                                         struct vinci_diag *diag) {
   if (!text)
     return VINCI_OK;
-  char *end;
-  *number = strtod(text, &end);
-  if (end != text && *end == '\0' && *number >= 0 && isfinite(*number))
+  if (decimal_parse(text, number) && *number >= 0)
     return VINCI_OK;
   return diag_error(diag, VINCI_E_USAGE, "--%s is a number of at least 0, such as 1e-3, not '%s'",
                     option, text);

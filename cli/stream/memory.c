@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/stream/stream.h"
+#include "core/base/decimal.h"
 #include "core/base/diag.h"
 #include "memhier/dram/hbm_stream.h"
 #include "scripts/host/mem_host.h"
@@ -230,10 +231,7 @@ static bool set_text(char *field, size_t size, const char *cell) {
 }
 
 static bool set_number(uint64_t *field, const char *cell) {
-  char *end;
-  errno = 0;
-  *field = strtoull(cell, &end, 10);
-  return errno == 0 && end != cell && *end == '\0' && cell[0] != '-' && *field > 0;
+  return decimal_whole(cell, field) && *field > 0;
 }
 
 static bool set_cell(struct run_case *item, enum column column, const char *cell) {

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/base/decimal.h"
 #include "core/base/diag.h"
 #include "core/base/file.h"
 #include "traces/source/source.h"
@@ -47,10 +48,10 @@ enum vinci_status kernel_check(const struct kernel_settings *settings,
 }
 
 static enum vinci_status read_blocks(const char *text, uint32_t *blocks, struct vinci_diag *diag) {
-  char *end = NULL;
-  unsigned long number = text ? strtoul(text, &end, 10) : 1;
+  uint64_t number = 1;
+  bool whole = !text || decimal_whole(text, &number);
   *blocks = (uint32_t)number;
-  if ((!text || (end != text && *end == '\0')) && number >= 1 && number <= BLOCKS_MAX)
+  if (whole && number >= 1 && number <= BLOCKS_MAX)
     return VINCI_OK;
   return diag_error(diag, VINCI_E_USAGE, "--blocks of a kernel is 1 to %d, not '%s'", BLOCKS_MAX,
                     text);

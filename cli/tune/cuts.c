@@ -4,6 +4,7 @@
 
 #include "cli/tune/tune.h"
 #include "cli/tune/values.h"
+#include "core/base/cells.h"
 #include "core/base/decimal.h"
 #include "core/base/file.h"
 #include "traces/export/export.h"
@@ -148,9 +149,11 @@ static void write_table(void *context, FILE *out) {
       const struct cut *cut = &cuts->items[i];
       const struct cut_trial *trial = &cut->trials[k];
       const struct cut_figures *figures = &trial->figures;
-      fprintf(out, "%s,%s,%u,%" PRIu64 ",%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64, cut->first,
-              cut->last, cut->kernels, cut->rows, cut_verdict_name(cut->verdict), trial->parts,
-              trial->rows, figures->launches);
+      cell_write(out, cut->first);
+      fputc(',', out);
+      cell_write(out, cut->last);
+      fprintf(out, ",%u,%" PRIu64 ",%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64, cut->kernels, cut->rows,
+              cut_verdict_name(cut->verdict), trial->parts, trial->rows, figures->launches);
       fprintf(out, ",%s", decimal_exact(figures->launch_ps, US_DIGITS).text);
       fprintf(out, ",%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%d\n",
               decimal_exact(figures->ps, US_DIGITS).text, figures->hbm_bytes, cut->whole_bytes,

@@ -93,16 +93,21 @@ static bool arena_grow(struct arena *arena, size_t need) {
   return true;
 }
 
+static void *refuse(struct arena *arena) {
+  arena->short_of_memory = true;
+  return NULL;
+}
+
 void *arena_alloc_room(struct arena *arena, size_t count, size_t element_bytes) {
   const size_t align = alignof(max_align_t);
   size_t bytes;
   if (__builtin_mul_overflow(count, element_bytes, &bytes) || bytes > SIZE_MAX - align)
-    return NULL;
+    return refuse(arena);
   bytes = (bytes + align - 1) / align * align;
   if (bytes == 0)
     bytes = align;
   if ((size_t)(arena->end - arena->next) < bytes && !arena_grow(arena, bytes))
-    return NULL;
+    return refuse(arena);
   void *result = arena->next;
   arena->next += bytes;
   return result;
@@ -150,5 +155,5 @@ void arena_rewind(struct arena *arena) {
     arena->spare = chunk;
   }
   arena->next = arena->end = NULL;
-  arena->sealed = false;
+  arena->sealed = arena->short_of_memory = false;
 }

@@ -20,6 +20,7 @@ struct arena {
   bool sealed;
   struct arena_chunk *spare; /* of before arena_rewind() */
   bool used_before;          /* the present chunk is one of these */
+  bool short_of_memory;      /* something that was asked for was not there */
 };
 
 /* An all-zero arena is ready for use. */

@@ -128,7 +128,7 @@ bool decimal_parse(const char *text, double *out) {
   int places = 0, exponent = 0;
   bool any = false, negative = *text == '-';
   text = read_digits(text + negative, &digits, &places, &any);
-  if (any && *text == 'e')
+  if (any && (*text == 'e' || *text == 'E'))
     text = read_exponent(text + 1, &exponent, &any);
   if (!any || *text != '\0')
     return false;
@@ -140,6 +140,21 @@ bool decimal_parse(const char *text, double *out) {
   if (negative)
     *out = -*out;
   return true;
+}
+
+const char *decimal_digits(const char *text, uint64_t *out) {
+  const char *at = text;
+  *out = 0;
+  for (; is_digit(*at); at++)
+    if (__builtin_mul_overflow(*out, (uint64_t)BASE, out) ||
+        __builtin_add_overflow(*out, (uint64_t)(*at - '0'), out))
+      return NULL;
+  return at == text ? NULL : at;
+}
+
+bool decimal_whole(const char *text, uint64_t *out) {
+  const char *end = decimal_digits(text, out);
+  return end && *end == '\0';
 }
 
 uint64_t decimal_read(const char *text, unsigned decimals) {

@@ -30,8 +30,14 @@ struct decimal decimal_rate(uint64_t bytes, uint64_t time_ps, uint64_t unit, uns
  * change is not. */
 struct decimal decimal_percent(int64_t change, uint64_t whole);
 
-/* A whole text "[-]digits[.digits][e[+-]digits]" as a number; false for any other text. */
+/* A whole text "[-]digits[.digits][e[+-]digits]" (or E) as a number; false for any other text. */
 bool decimal_parse(const char *text, double *out);
+
+/* Reads the digits that a text begins with; the end of these, or NULL where none are or the number
+ * has more than 64 bits. Signs, blanks, "0x" and exponents are not digits. */
+const char *decimal_digits(const char *text, uint64_t *out);
+/* A text of digits alone. */
+bool decimal_whole(const char *text, uint64_t *out);
 
 /* Bytes of any 64-bit integer in text, its zero included. */
 enum { DECIMAL_TEXT_BYTES = 21 };

@@ -59,7 +59,10 @@ char *file_read(const char *path, size_t maximum, size_t *length, struct vinci_d
   if (error == E2BIG)
     (void)diag_error_at(diag, VINCI_E_USAGE, position, "is longer than %zu MiB", maximum >> 20);
   else if (error)
-    (void)diag_error_at(diag, VINCI_E_IO, position, "cannot read: %s", strerror(error));
+    (void)diag_error_at(diag, error == ENOMEM ? VINCI_E_NOMEM : VINCI_E_IO, position,
+                        "cannot read: %s", strerror(error));
+  if (error == EISDIR)
+    diag_hint(diag, "give a file of that folder");
   return text;
 }
 

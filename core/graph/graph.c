@@ -2,6 +2,7 @@
 /* Graphs: how they grow, and what can be read from them. */
 #include "core/graph/graph.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "core/base/decimal.h"
 
 enum { FIRST_ROOM = 64, NAME_MORE_BYTES = 16 };
+#define WHOLE_MAX 0x1p53 /* up to here a double holds every whole number */
 
 /* ---- names of tensors: a table with open addressing, of index + 1 ---- */
 
@@ -287,19 +289,36 @@ const char *graph_arg(const struct graph_node *node, const char *key) {
   return NULL;
 }
 
+bool graph_arg_piece(const char **at, double *out) {
+  enum { PIECE_MAX = 40 };
+  char piece[PIECE_MAX];
+  size_t length = strcspn(*at, "x");
+  if (length >= sizeof piece)
+    return false;
+  memcpy(piece, *at, length);
+  piece[length] = '\0';
+  *at += length + ((*at)[length] == 'x');
+  return decimal_parse(piece, out);
+}
+
 unsigned graph_arg_ints(const struct graph_node *node, const char *key, int64_t *out,
                         unsigned most) {
   const char *text = graph_arg(node, key);
   unsigned count = 0;
   while (text && *text) {
-    char *end;
-    int64_t value = strtoll(text, &end, 10);
-    if (end == text)
-      break;
+    bool negative = *text == '-';
+    uint64_t digits;
+    double number;
+    const char *end = decimal_digits(text + negative, &digits);
+    if (end && (*end == 'x' || !*end) && digits <= INT64_MAX)
+      text = *end ? end + 1 : end;
+    else if (graph_arg_piece(&text, &number) && number == floor(number) && fabs(number) < WHOLE_MAX)
+      digits = (uint64_t)fabs(number);
+    else
+      return 0;
     if (count < most)
-      out[count] = value;
+      out[count] = negative ? -(int64_t)digits : (int64_t)digits;
     count++;
-    text = *end == 'x' ? end + 1 : "";
   }
   return count;
 }

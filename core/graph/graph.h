@@ -142,8 +142,11 @@ uint32_t graph_memory(const struct graph *graph, uint32_t tensor);
 uint32_t graph_split_args(char *text, const char **args);
 /* The value of an argument "key=value", or NULL. */
 const char *graph_arg(const struct graph_node *node, const char *key);
-/* An argument as whole numbers "3x-1"; how many there are, 0 when it is absent. Those behind `most`
- * are not kept. */
+/* The number at *at, up to the next x of a list or to the end; *at moves behind that x. False when
+ * it is not a number. */
+bool graph_arg_piece(const char **at, double *out);
+/* An argument as whole numbers "3x-1"; how many there are, 0 when it is absent or is something
+ * else. Those behind `most` are not kept. */
 unsigned graph_arg_ints(const struct graph_node *node, const char *key, int64_t *out,
                         unsigned most);
 int64_t graph_arg_int(const struct graph_node *node, const char *key, int64_t fallback);

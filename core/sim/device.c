@@ -392,6 +392,16 @@ static bool create_memory(struct device *device) {
   return true;
 }
 
+enum vinci_status memory_not_created(const struct vinci_soc *soc, const struct arena *arena,
+                                     struct vinci_diag *diag) {
+  if (arena->short_of_memory)
+    return diag_error(diag, VINCI_E_NOMEM, "out of memory for L2, network and memory of %s",
+                      soc->name);
+  (void)diag_error(diag, VINCI_E_USAGE, "%s: its memory cannot be built", soc->name);
+  diag_hint(diag, "memory.geometry and the mapping of addresses must fit each other");
+  return VINCI_E_USAGE;
+}
+
 enum vinci_status device_create(struct device *device) {
   enum vinci_status status = placement_create(&device->placement, &device->arena, device->soc,
                                               device->trace, device->diag);
@@ -410,13 +420,8 @@ enum vinci_status device_create(struct device *device) {
       !signals_create(&device->signals, &device->arena, &device->placement))
     return diag_error(device->diag, VINCI_E_NOMEM, "out of memory for the model of %s",
                       device->soc->name);
-  if (!create_memory(device)) {
-    (void)diag_error(device->diag, VINCI_E_USAGE, "%s: its memory cannot be built",
-                     device->soc->name);
-    diag_hint(device->diag, "memory.geometry and the mapping of addresses must fit each other; or "
-                            "the host has too little memory");
-    return VINCI_E_USAGE;
-  }
+  if (!create_memory(device))
+    return memory_not_created(device->soc, &device->arena, device->diag);
   device->dispatch.key = event_key(PHASE_ARBITRATE, PART_DEVICE, SEQUENCE_DISPATCH);
   device->dispatch.fire = fire_dispatch;
   device->watch.key = event_key(PHASE_ACCOUNT, PART_DEVICE, SEQUENCE_WATCH);

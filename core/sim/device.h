@@ -70,6 +70,10 @@ VINCI_MUST_CHECK enum vinci_status device_close(struct device *device, enum vinc
                                                 struct vinci_result **out);
 /* Builds the chip for a trace. */
 enum vinci_status device_create(struct device *device);
+/* Why L2, network or memory of a chip could not be made in an arena: memory is short, or numbers of
+ * the chip do not fit each other. */
+enum vinci_status memory_not_created(const struct vinci_soc *soc, const struct arena *arena,
+                                     struct vinci_diag *diag);
 /* Brings L2 into the state that the options ask for; once the memory system is there. */
 void device_start_l2(struct device *device);
 /* Launches the first kernel; the engine does the rest. */

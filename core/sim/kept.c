@@ -35,9 +35,11 @@ enum vinci_status kept_create(const struct vinci_soc *soc, enum vinci_memory mem
   }
   if (kept && kept->tags)
     return VINCI_OK;
+  enum vinci_status status = kept ? memory_not_created(soc, &kept->arena, diag)
+                                  : diag_error(diag, VINCI_E_NOMEM, "out of memory");
   kept_free(kept);
   *out = NULL;
-  return diag_error(diag, VINCI_E_NOMEM, "out of memory for the L2 of %s", soc->name);
+  return status;
 }
 
 void kept_free(struct kept_memory *kept) {

@@ -5,11 +5,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "core/base/cells.h"
+#include "core/base/decimal.h"
 #include "core/base/diag.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "scripts/diff/diff.h"
-#include "scripts/study/cells.h"
 
 enum { PATH_SIZE = 4096, SUMMARY_BYTES_MAX = 64 << 20, TABLE_BYTES_MAX = 16 << 20 };
 
@@ -65,19 +66,21 @@ static void find_ways(const struct metric_list *names, struct ways *out) {
 /* "12.345" as an integer of the unit of the counter; words by their enum. */
 static bool read_number(const struct counter *row, const char *text, uint64_t *out) {
   unsigned decimals = counter_decimals(row->unit);
-  char *end;
   if (row->unit == UNIT_WORD) {
     for (unsigned bound = 0; bound <= BOUND_NONE; bound++)
       if (strcmp(bound_name((enum bound)bound), text) == 0)
         return *out = bound, true;
     return false;
   }
-  *out = strtoull(text, &end, 10);
-  if (end == text || (*end && *end != '.'))
+  const char *end = decimal_digits(text, out);
+  if (!end || (*end && *end != '.'))
     return false;
   const char *digit = *end == '.' ? end + 1 : end;
-  for (unsigned i = 0; i < decimals; i++)
-    *out = *out * 10 + (uint64_t)(*digit >= '0' && *digit <= '9' ? *digit++ - '0' : 0);
+  for (unsigned i = 0; i < decimals; i++) {
+    uint64_t next = (uint64_t)(*digit >= '0' && *digit <= '9' ? *digit++ - '0' : 0);
+    if (__builtin_mul_overflow(*out, 10, out) || __builtin_add_overflow(*out, next, out))
+      return false;
+  }
   return *digit == '\0';
 }
 
@@ -146,8 +149,9 @@ static bool read_part(struct vinci_diff *diff, enum explain_side which, char *li
       like.kind = (enum explain_kind)kind;
   snprintf(like.group, sizeof like.group, "%s", cell[1]);
   snprintf(like.name, sizeof like.name, "%s", cell[2]);
-  return explain_add(&diff->explanation, which, &like, strtoull(cell[3], NULL, 10),
-                     strtoull(cell[4], NULL, 10));
+  uint64_t count, cycles;
+  return decimal_whole(cell[3], &count) && decimal_whole(cell[4], &cycles) &&
+         explain_add(&diff->explanation, which, &like, count, cycles);
 }
 
 static enum vinci_status read_path(struct vinci_diff *diff, enum explain_side which,

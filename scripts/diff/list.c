@@ -5,10 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/cells.h"
+#include "core/base/decimal.h"
 #include "core/base/diag.h"
 #include "core/base/file.h"
 #include "scripts/diff/diff.h"
-#include "scripts/study/cells.h"
 
 enum { PATH_SIZE = 4096, CELLS_MAX = 256, US_DIGITS = 6 };
 
@@ -31,10 +32,8 @@ bool diff_list_is_kept(const char *path) {
 }
 
 bool diff_list_us(const char *text, uint64_t *ps) {
-  char *end;
-  errno = 0;
-  *ps = strtoull(text, &end, 10);
-  if (end == text || errno != 0 || *text == '-' || (*end && *end != '.'))
+  const char *end = decimal_digits(text, ps);
+  if (!end || (*end && *end != '.'))
     return false;
   const char *digit = *end == '.' ? end + 1 : end;
   for (unsigned i = 0; i < US_DIGITS; i++) {

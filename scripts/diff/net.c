@@ -10,11 +10,11 @@
 #include <string.h>
 
 #include "core/base/arith.h"
+#include "core/base/cells.h"
 #include "core/base/diag.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "scripts/diff/diff.h"
-#include "scripts/study/cells.h"
 
 enum { PATH_SIZE = 4096, CELLS_MAX = 64, SUMMARY_BYTES_MAX = 1 << 20 };
 

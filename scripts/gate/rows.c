@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/cells.h"
+#include "core/base/decimal.h"
 #include "core/base/diag.h"
-#include "scripts/study/cells.h"
 
 enum { CELLS = 5, BASELINE_SCHEMA = 1 };
 
@@ -148,7 +149,8 @@ static enum vinci_status read_row(struct reading *reading, char *line) {
 static enum vinci_status read_comment(struct reading *reading, const char *line) {
   if (strncmp(line, schema_row, strlen(schema_row)) != 0)
     return VINCI_OK;
-  if (strtoul(line + strlen(schema_row), NULL, 10) == BASELINE_SCHEMA)
+  uint64_t schema;
+  if (decimal_whole(line + strlen(schema_row), &schema) && schema == BASELINE_SCHEMA)
     return VINCI_OK;
   return refuse(reading, "a schema that this version of vinci does not know");
 }

@@ -6,10 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/base/cells.h"
 #include "core/base/decimal.h"
 #include "core/base/diag.h"
 #include "core/base/file.h"
-#include "scripts/study/cells.h"
 #include "scripts/sweep/sweep.h"
 
 enum { PATH_SIZE = 4096, CELLS_MAX = 512, US_DIGITS = 6, OPERATORS_MAX = 1000000 };

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/cells.h"
 #include "core/base/decimal.h"
 #include "core/result/metrics.h"
 #include "core/study/network.h"
-#include "scripts/study/cells.h"
 #include "scripts/sweep/sweep.h"
 
 enum { ERROR_MAX = 1200 };

@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/cells.h"
 #include "core/base/diag.h"
 #include "core/base/file.h"
-#include "scripts/study/cells.h"
 #include "scripts/sweep/sweep.h"
 
 enum { ID_DIGITS = 16, PATH_SIZE = 1024 };

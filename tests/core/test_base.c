@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "core/base/arena.h"
+#include "core/base/cells.h"
 #include "core/base/clock.h"
 #include "core/base/decimal.h"
 #include "core/base/diag.h"
@@ -182,6 +183,20 @@ static void decimals_are_read_as_they_are_written(void **state) {
     assert_true(decimal_read(decimal_exact(value, 6).text, 6) == value);
 }
 
+/* A number that is cut short would be another number. */
+static void whole_numbers_are_digits_alone(void **state) {
+  (void)state;
+  static const char *const wrong[] = {"",   "0x10", "1e3",  "-1", "+1",  " 1",
+                                      "1 ", "1.0",  "16KB", "x",  "1,0", "18446744073709551616"};
+  uint64_t value;
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+    assert_false(decimal_whole(wrong[i], &value));
+  assert_true(decimal_whole("18446744073709551615", &value) && value == UINT64_MAX);
+  assert_true(decimal_whole("010", &value) && value == 10);
+  assert_string_equal(decimal_digits("12/34", &value), "/34");
+  assert_true(value == 12);
+}
+
 static void utf8_characters_have_their_length(void **state) {
   (void)state;
   static const struct {
@@ -208,6 +223,49 @@ static void utf8_characters_have_their_length(void **state) {
   assert_int_equal(utf8_length("\xe2\x82\xac", 2), 0);
 }
 
+/* What a cell of a line is written as, and read back as. */
+static void cells_are_read_as_they_are_written(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *cell, *back; /* back: NULL: the text */
+  } rows[] = {
+      {"MatMulV2", "MatMulV2", NULL},
+      {"", "", NULL},
+      {"a b", "a b", NULL},
+      {"1,2;3", "\"1,2;3\"", NULL},
+      {"a\"b", "\"a\"\"b\"", NULL},
+      {"a\nb", "\"a b\"", "a b"},
+      {"a\rb", "\"a b\"", "a b"},
+      {"=1+1", "'=1+1", NULL},
+      {"+f", "'+f", NULL},
+      {"-f", "'-f", NULL},
+      {"@sum", "'@sum", NULL},
+      {"\tx", "'\tx", NULL},
+      {"=a,\"b", "\"'=a,\"\"b\"", NULL},
+      {"'=1", "''=1", NULL},
+      {"''@x", "'''@x", NULL},
+      {"'x", "'x", NULL},
+      {"'", "'", NULL},
+      {"-1.5", "-1.5", NULL},
+      {"+12.3", "+12.3", NULL},
+      {"-2e-3", "-2e-3", NULL},
+      {"'-1", "'-1", NULL},
+      {"-1+cmd", "'-1+cmd", NULL},
+      {"+-1", "'+-1", NULL},
+      {"-", "-", NULL},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    char line[64] = "", *cells[2];
+    FILE *out = fmemopen(line, sizeof line, "w");
+    assert_non_null(out);
+    cell_write(out, rows[i].text);
+    fclose(out);
+    assert_string_equal(line, rows[i].cell);
+    assert_int_equal(cells_split(line, cells, 2), 1);
+    assert_string_equal(cells[0], rows[i].back ? rows[i].back : rows[i].text);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(status_exit_codes_are_the_contract),
@@ -220,6 +278,8 @@ int main(void) {
       cmocka_unit_test(arena_reports_shortage),
       cmocka_unit_test(clock_edges_never_drift),
       cmocka_unit_test(decimals_are_read_as_they_are_written),
+      cmocka_unit_test(whole_numbers_are_digits_alone),
+      cmocka_unit_test(cells_are_read_as_they_are_written),
       cmocka_unit_test(utf8_characters_have_their_length),
   };
   return cmocka_run_group_tests_name("base", tests, NULL, NULL);

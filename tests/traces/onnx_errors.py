@@ -29,8 +29,8 @@ def limit():
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
 
 
-def run(content, *options):
-    path = os.path.join(WORK, "m.onnx")
+def run(content, *options, place=WORK):
+    path = os.path.join(place, "m.onnx")
     with open(path, "wb") as file:
         file.write(content)
     start = time.monotonic()
@@ -174,6 +174,36 @@ def tensors():
         file.write(b"0" * 20)
     refused("external data that are too short", external("w.bin", offset="8"),
             'M: error: tensor "w": file "w.bin" has 20 bytes, the tensor needs 16 from byte 8')
+    for name, entries, text in (
+            ("a hexadecimal offset", {"offset": "0x10"}, '"offset" of its external data is "0x10"'),
+            ("an offset with an exponent", {"offset": "1e3"}, '"offset" of its external data is "1e3"'),
+            ("a negative offset", {"offset": "-4"}, '"offset" of its external data is "-4"'),
+            ("an offset of 70 bits", {"offset": "1180591620717411303424"},
+             '"offset" of its external data is "1180591620717411303424"'),
+            ("a length in KiB", {"length": "16KiB"}, '"length" of its external data is "16KiB"'),
+            ("a blank before a length", {"length": " 16"}, '"length" of its external data is " 16"')):
+        refused("external data with %s" % name, external("w.bin", **entries),
+                'M: error: tensor "w": %s, not a whole number of bytes in decimal digits' % text)
+    refused("external data of another length", external("w.bin", length="12"),
+            'M: error: tensor "w": "length" of its external data is 12, the tensor needs 16')
+    outside = os.path.abspath(os.path.join(WORK, "outside"))
+    os.makedirs(outside)
+    with open(os.path.join(outside, "w.bin"), "wb") as file:
+        file.write(b"0" * 20)
+    inside = os.path.join(WORK, "inside")
+    os.makedirs(os.path.join(inside, "data"))
+    os.symlink(os.path.join(outside, "w.bin"), os.path.join(inside, "link.bin"))
+    os.symlink(outside, os.path.join(inside, "folder"))
+    with open(os.path.join(inside, "data", "w.bin"), "wb") as file:
+        file.write(b"0" * 20)
+    os.symlink("data/w.bin", os.path.join(inside, "own.bin"))
+    for location, text in (("link.bin", "link.bin"), ("folder/w.bin", "folder/w.bin"), ("own.bin", None),
+                           ("data/w.bin", None), ("./data/w.bin", None)):
+        code, out, err, _ = run(external(location).SerializeToString(), place=inside)
+        wanted = 'M: error: tensor "w": its values are in file "%s", a link that leads out of the ' \
+            "folder of the model\nhint: put the file itself beside the model\n" % text
+        fine = code == 3 and err == wanted if text else code == 0 and "io=weight" in out
+        report("external data behind %s" % location, "" if fine else "%d %r %r" % (code, out, err))
     for name, weights in (("absent", "none.bin"), ("there", "w.bin")):
         code, out, err, _ = run(external(weights).SerializeToString())
         report("external data that are %s" % name, err if code or "io=weight" not in out else "")
@@ -274,7 +304,7 @@ def hostile():
     report("a weight of 2^40 elements has no values", err if code else "")
 
 
-print("1..66")
+print("1..78")
 files()
 inputs()
 tensors()

@@ -18,7 +18,7 @@ stream,core=AIV
 scalar,cycles=7
 END
 
-plan 19
+plan 28
 
 # ---- architectures and chips ------------------------------------------------------------------
 run check "$work/tiny.csv" $soc
@@ -92,3 +92,56 @@ hint: did you mean 'op' by 'opp'?")"
 echo 'return { soc = "Ascend910B4", points = { { name = "a", m = 4 } } }' >"$work/suite.lua"
 run gate list "$work/suite.lua"
 report "no key that is near" "$(expect 2 "$work/suite.lua: error: point 'a' wants one of op, trace, net and job")"
+
+# ---- files of other tools ----------------------------------------------------------------------
+launches="kernel_details.csv or op_summary*.csv of the same profile has a row for each launch, with shapes"
+refuse_list() {
+  run run --ops "$work/$2" $soc --output="$work/list"
+  report "$1" "$(expect 3 "$work/$2: error: $3
+hint: $4")"
+}
+cat >"$work/op_statistic.csv" <<'END'
+Device_id,OP Type,Core Type,Count,Total Time(us),Min Time(us),Avg Time(us),Max Time(us),Ratio(%)
+0,MatMulV2,AI_CORE,280,45211.2,12.1,161.5,900.1,61.2
+END
+refuse_list "sums by type" op_statistic.csv \
+  "op_statistic, not a list of operators: sums of a profile by type of operator, without shapes" "$launches"
+cat >"$work/operators.csv" <<'END'
+Name,Input Shapes,Call Stack,Host Self Duration(us),Host Total Duration(us),Device Self Duration(us),Device Total Duration(us)
+aten::mm,"[[512, 1024], [1024, 256]]",,33.1,40.2,12.1,12.1
+END
+refuse_list "operators of the framework" operators.csv \
+  "operator_details, not a list of operators: operators of the framework, without data types and launches" \
+  "$launches"
+printf 'Device_id,kernel_name,kernel_type,stream_id,task_id,task_time(us),task_start(us),task_stop(us)\n' \
+  >"$work/tasks.csv"
+printf '0,my_fused_custom_0,MIX_AIC,46,0,456.280,1789000000007000.205\t,1789000000007456.485\t\n' >>"$work/tasks.csv"
+refuse_list "times of tasks" tasks.csv "task_time, not a list of operators: times of tasks, without shapes" "$launches"
+run import "$work/tasks.csv"
+report "for an import, too" "$(expect 3 - ; case $err in *"$launches"*) ;; *) echo "$err" ;; esac)"
+run run --ops "$work/tiny.csv" $soc --output="$work/list"
+report "a trace where a list is wanted" "$(expect 3 "$work/tiny.csv: error: a trace, not a list of operators
+hint: 'vinci run', 'vinci check' and 'vinci debug' read it")"
+run check "$work/op_statistic.csv" $soc
+report "a table where a trace is wanted" "$(expect 3 "$work/op_statistic.csv: error: op_statistic, not a trace: \
+sums of a profile by type of operator, without shapes
+hint: $launches")"
+
+# A profile is found in its folder.
+profile=$work/host_1_20260101_ascend_pt/ASCEND_PROFILER_OUTPUT
+mkdir -p "$profile"
+cat >"$profile/kernel_details.csv" <<'END'
+Name,Type,Accelerator Core,Start Time(us),Duration(us),Block Dim,Input Shapes,Input Data Types,Input Formats,Output Shapes,Output Data Types,Output Formats
+Add1,Add,AI_VECTOR_CORE,"1736000000000000.912	",5.504,16,"""4096;4096""",DT_FLOAT;DT_FLOAT,ND;ND,"""4096""",DT_FLOAT,ND
+END
+run run --ops "$work/host_1_20260101_ascend_pt" $soc --output="$work/list" -q
+report "the folder of a profile" "$(expect 0 -; [ -s "$work/list/op_summary.csv" ] || ls "$work/list")"
+mkdir "$work/empty"
+run run --ops "$work/empty" $soc --output="$work/list"
+report "a folder without a profile" "$(expect 3 "$work/empty: error: is a folder without a profile: \
+neither kernel_details*.csv nor op_summary*.csv
+hint: give the file itself")"
+{ cat "$profile/kernel_details.csv"; cat "$profile/kernel_details.csv"; } >"$work/twice.csv"
+run run --ops "$work/twice.csv" $soc --output="$work/twice" -q
+report "a second header between rows is passed over" "$(expect 0 -
+  [ "$(grep -c Add "$work/twice/op_summary.csv")" -eq 2 ] || cat "$work/twice/op_summary.csv")"

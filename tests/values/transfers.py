@@ -537,6 +537,7 @@ def results(case, raw, quant, relu, words):
         return ref.encode("fp16", product, case.machine.saturates)
     offset = ((words >> np.uint64(37)) & np.uint64(511)).astype(np.int64)
     offset = np.where(offset > 255, offset - 512, offset)
+    # What is cut before the offset is added is chosen (FORMAT.md).
     whole = np.where(np.isnan(product), 0, np.clip(np.rint(product), -256, 255)).astype(np.int64)
     signed = ((words >> np.uint64(46)) & np.uint64(1)) == 1
     total = np.clip(whole + offset, np.where(signed, -128, 0), np.where(signed, 127, 255))

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "traces/format/keys.h"
+#include "traces/format/known_files.h"
 
 /* ---- trace ---------------------------------------------------------------- */
 
@@ -256,6 +257,8 @@ enum vinci_status trace_header_row(struct trace_reader *reader, bool *done) {
   if (strcmp(row, "trace") == 0)
     return trace_row(reader);
   if (!reader->version_seen) {
+    if (known_file_refuse(reader->path, "a trace", reader->diag))
+      return VINCI_E_INPUT;
     trace_fail(reader, 0, 0, "the first row is not a trace row");
     diag_hint(reader->diag, "the first row is \"trace,version=%d\"", TRACE_VERSION);
     return VINCI_E_INPUT;

@@ -22,7 +22,7 @@ struct writer {
 static void put_text(struct writer *writer, const char *key, const char *text) {
   size_t length = strlen(text);
   bool blank_end = length > 0 && (strchr(" \t", text[length - 1]) != NULL);
-  bool quote = blank_end || strpbrk(text, ",\"") != NULL;
+  bool quote = blank_end || strpbrk(text, ",\"\r") != NULL;
   fprintf(writer->out, quote ? ",\"%s=" : ",%s=", key);
   for (const char *at = text; *at != '\0'; at++) {
     if (*at == '"')

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/cells.h"
 #include "core/base/decimal.h"
 #include "traces/graph/net.h"
 #include "traces/lower/lower.h"
@@ -12,19 +13,9 @@ enum { US_DECIMALS = 3, MB_DECIMALS = 6, PS_DIGITS = 6 };
 
 static struct decimal us(uint64_t ps) { return decimal_ratio(ps, 1000000, US_DECIMALS); }
 
-/* A cell in quotes, when it has a comma or quotes of its own. */
 static void put_cell(const char *text, FILE *out) {
-  if (!strpbrk(text, ",\"\n")) {
-    fprintf(out, ",%s", text);
-    return;
-  }
-  fputs(",\"", out);
-  for (; *text; text++) {
-    if (*text == '"')
-      fputc('"', out);
-    fputc(*text, out);
-  }
-  fputc('"', out);
+  fputc(',', out);
+  cell_write(out, text);
 }
 
 /* ---- nodes.csv ------------------------------------------------------------------------------ */
@@ -47,7 +38,8 @@ void net_put_nodes(const struct graph *graph, const struct net_result *result, F
     const struct graph_node *node = &graph->nodes[i];
     const struct net_node *row = &result->nodes[i];
     bool kernel = row->from == NET_SIMULATED || row->from == NET_REMEMBERED;
-    fprintf(out, "%s,%s", node->name, graph_kind_name(node->kind));
+    cell_write(out, node->name);
+    fprintf(out, ",%s", graph_kind_name(node->kind));
     put_cell(node->op, out);
     put_args(node, out);
     put_cell(node->origin, out);
@@ -146,7 +138,10 @@ void net_put_kernel_details(const struct graph *graph, const struct net_result *
     const struct lower_op *op = node->kind == GRAPH_KERNEL ? lower_find(node->op) : NULL;
     if (!op || !lower_choice(op->vendor_types, 0, type))
       snprintf(type, sizeof type, "%s", node->kind == GRAPH_KERNEL ? node->op : node->name);
-    fprintf(out, "%u,%s,%s,%s", node->stream, node->name, type, accelerator_name(node, row));
+    fprintf(out, "%u", node->stream);
+    put_cell(node->name, out);
+    put_cell(type, out);
+    put_cell(accelerator_name(node, row), out);
     uint64_t start = row->task.start_ps;
     fprintf(out, ",%s,%s", us(start).text, us(row->task.duration_ps).text);
     fprintf(out, ",%s,%u", us(start > end ? start - end : 0).text, row->times.blocks);
@@ -183,8 +178,9 @@ void net_put_memory_record(const struct graph *graph, const struct net_result *r
     now += change[i];
     fprintf(out, "GRAPH,%s,%s", us(result->nodes[i].task.start_ps).text,
             decimal_ratio((uint64_t)now, MIB, MB_DECIMALS).text);
-    fprintf(out, ",%s,%s\n", decimal_ratio(result->plan.bytes, MIB, MB_DECIMALS).text,
-            graph->nodes[i].name);
+    fprintf(out, ",%s", decimal_ratio(result->plan.bytes, MIB, MB_DECIMALS).text);
+    put_cell(graph->nodes[i].name, out);
+    fputc('\n', out);
   }
   free(lives);
   free(change);

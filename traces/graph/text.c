@@ -84,7 +84,19 @@ static enum vinci_status take_after(struct text_reader *reader, struct numbers *
   return VINCI_OK;
 }
 
-static enum vinci_status take_args(struct text_reader *reader, const char **args, uint32_t *count) {
+/* What begins as a number is one, or a list such as 3x3; kernels look at theirs themselves. */
+static bool is_well_formed(const char *value) {
+  double number;
+  if (value[*value == '-'] < '0' || value[*value == '-'] > '9')
+    return true;
+  while (*value)
+    if (!graph_arg_piece(&value, &number))
+      return false;
+  return value[-1] != 'x';
+}
+
+static enum vinci_status take_args(struct text_reader *reader, bool layer, const char **args,
+                                   uint32_t *count) {
   size_t field = text_find_key(reader, "args");
   const char *at = field ? text_value_of(reader, field) : "", *word;
   for (*count = 0; (word = text_next_word(reader, &at));) {
@@ -93,6 +105,8 @@ static enum vinci_status take_args(struct text_reader *reader, const char **args
     if (!strchr(word, '='))
       return text_fail(reader, field, "arguments are key=value with blanks between, not \"%s\"",
                        word);
+    if (layer && !is_well_formed(strchr(word, '=') + 1))
+      return text_fail(reader, field, "\"%s\" is neither a number nor a list of numbers", word);
     args[(*count)++] = word;
   }
   return VINCI_OK;
@@ -170,7 +184,7 @@ static enum vinci_status read_node(struct text_reader *reader, struct graph_node
   if (status == VINCI_OK)
     status = take_after(reader, &lists[2]);
   if (status == VINCI_OK)
-    status = take_args(reader, args, &node->arg_count);
+    status = take_args(reader, node->kind == GRAPH_LAYER, args, &node->arg_count);
   if (status == VINCI_OK)
     status = text_take_number(reader, "stream", UINT16_MAX, &given, &stream);
   if (status == VINCI_OK)

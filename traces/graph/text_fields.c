@@ -9,6 +9,7 @@
 
 #include "core/base/arith.h"
 #include "core/base/decimal.h"
+#include "traces/format/known_files.h"
 
 #define PS_PER_US 1000000.0
 #define US_MAX 1e12
@@ -220,9 +221,21 @@ static enum vinci_status read_line(struct text_reader *reader, text_row_fn row) 
   return status == VINCI_OK ? row(reader) : status;
 }
 
+/* Whether a text begins with the first word of a head, such as "job" of "job,version=1". */
+static bool begins_with(const char *text, size_t length, const char *head) {
+  size_t word = strcspn(head, ",=");
+  return length >= word && memcmp(text, head, word) == 0;
+}
+
 static enum vinci_status read_all(struct text_reader *reader, const char *text, size_t length,
                                   const char *head, text_row_fn row) {
   enum vinci_status status = VINCI_OK;
+  if (!begins_with(text, length, head)) {
+    char wanted[80];
+    snprintf(wanted, sizeof wanted, "a file that begins with \"%s\"", head);
+    if (known_file_refuse(reader->path, wanted, reader->diag))
+      return VINCI_E_INPUT;
+  }
   for (size_t at = 0; at < length && status == VINCI_OK;) {
     const char *newline = memchr(text + at, '\n', length - at);
     reader->line++;

@@ -2,12 +2,12 @@
 /* Work of a job whose time is simulated. */
 #include "traces/group/kernels.h"
 
-#include <csv.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/base/arith.h"
+#include "core/base/cells.h"
 #include "core/base/clock.h"
 #include "core/base/decimal.h"
 #include "core/base/diag.h"
@@ -161,8 +161,7 @@ void job_put_kernels(const struct job *job, FILE *out) {
       const struct job_kernel_time *time = &kernel->time[model];
       if (time->uses == 0)
         continue;
-      const char *text = kernel->net ? kernel->net : kernel->op;
-      csv_fwrite(out, text, strlen(text));
+      cell_write_quoted(out, kernel->net ? kernel->net : kernel->op);
       fprintf(out, ",%s,%" PRIu32 ",%s,%" PRIu32 ",%" PRIu32 ",%s,%" PRIu64 "\n",
               model_names[model], time->uses, decimal_exact(time->duration_ps, US_DIGITS).text,
               time->launches, time->blocks, time->bound, time->hbm_bytes);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/base/cells.h"
 #include "core/base/decimal.h"
 #include "traces/export/export.h"
 
@@ -92,9 +93,11 @@ void job_put_collectives(const struct job_moments *moments, FILE *out) {
     const struct collective_call *call = &moment->op->call;
     if (moment->op->kind != GROUP_COLLECTIVE)
       continue;
-    fprintf(out, "%" PRIu32 ",%" PRIu32 ",%s,%s,%s,%" PRIu64 ",%s,%s\n", moment->rank,
-            moment->stream, moment->op->name, collective_op_name(call->op), moment->algorithm->name,
-            call->bytes, US(moment->start_ps), US(moment->end_ps - moment->start_ps));
+    fprintf(out, "%" PRIu32 ",%" PRIu32 ",", moment->rank, moment->stream);
+    cell_write(out, moment->op->name);
+    fprintf(out, ",%s,%s,%" PRIu64 ",%s,%s\n", collective_op_name(call->op),
+            moment->algorithm->name, call->bytes, US(moment->start_ps),
+            US(moment->end_ps - moment->start_ps));
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include "core/base/arith.h"
 #include "core/base/diag.h"
+#include "traces/format/known_files.h"
 
 static bool scale(uint64_t *number, int power) {
   for (; power > 0; power--) {
@@ -149,11 +150,13 @@ static enum vinci_status read_folder(const char *folder, const struct import_opt
     snprintf(path, sizeof path, "%s/%s", folder, name);
     return import_profile(path, options, out, diag);
   }
-  enum vinci_status status =
-      diag_error_at(diag, VINCI_E_INPUT, (struct diag_position){folder, 0, 0},
-                    "the folder holds nothing that can be imported");
-  diag_hint(diag, "looked for PipeUtilization.csv, simulator/trace.json, core*.dump, dump/, "
-                  "op_summary*.csv, kernel_details.csv");
+  struct vinci_diag own = {0};
+  if (known_profile_in(folder, path, &own) == VINCI_OK)
+    return import_profile(path, options, out, diag);
+  enum vinci_status status = diag_error_at(diag, VINCI_E_INPUT,
+                                           (struct diag_position){folder, 0, 0}, "%s", own.text);
+  diag_hint(diag, "%s. Read are PipeUtilization.csv, simulator/trace.json, core*.dump, dump/, too",
+            own.hint);
   return status;
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/cells.h"
 #include "core/base/diag.h"
 #include "core/base/file.h"
 #include "traces/format/growing.h"
@@ -32,9 +33,10 @@ static const char *trimmed(struct arena *arena, const char *text, size_t length)
   while (length > 0 && strchr(" \t", text[length - 1]))
     length--;
   char *copy = ARENA_ARRAY(arena, char, length + 1);
-  if (copy)
-    memcpy(copy, text, length);
-  return copy;
+  if (!copy)
+    return NULL;
+  memcpy(copy, text, length);
+  return cell_plain(copy);
 }
 
 static void on_field(void *text, size_t length, void *context) {

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "core/base/cells.h"
 #include "traces/export/export.h"
 #include "traces/import/import.h"
 
@@ -62,23 +63,12 @@ static void write_text(const struct imported *sources, const char *const *paths,
   }
 }
 
-/* A field of CSV: a quote inside is written twice. */
-static void write_field(const char *text, FILE *out) {
-  fputc('"', out);
-  for (; *text; text++) {
-    if (*text == '"')
-      fputc('"', out);
-    fputc(*text, out);
-  }
-  fputc('"', out);
-}
-
 static void write_csv(const struct imported *sources, const char *const *paths, size_t count,
                       FILE *out) {
   fputs("row,unit", out);
   for (size_t i = 0; i < count; i++) {
     fputc(',', out);
-    write_field(paths[i], out);
+    cell_write_quoted(out, paths[i]);
   }
   fputc('\n', out);
   for (unsigned row = 0; row < IMPORT_ROWS; row++) {

@@ -5,23 +5,13 @@
 #include <string.h>
 
 #include "core/base/arith.h"
+#include "core/base/cells.h"
 #include "core/base/clock.h"
 #include "traces/export/export.h"
 #include "traces/ops/ops.h"
 
-static void put_cell(FILE *out, const char *text) {
-  bool quoted = strpbrk(text, ",\"\n\r") != NULL;
-  fputs(quoted ? "\"" : "", out);
-  for (; *text; text++) {
-    if (*text == '"')
-      fputc('"', out);
-    fputc(*text, out);
-  }
-  fputs(quoted ? "\"" : "", out);
-}
-
 static void put_text(FILE *out, const char *text) {
-  put_cell(out, text);
+  cell_write(out, text);
   fputc(',', out);
 }
 
@@ -88,7 +78,7 @@ static void put_expected(FILE *out, const struct ops_outcome *outcome) {
   if (outcome->end == OPS_OK) {
     fprintf(out, "%u,%s,", expected->rows, decimal_ratio(expected->median_permille, 1000, 3).text);
     fprintf(out, "%s,", decimal_ratio(expected->p90_permille, 1000, 3).text);
-    put_cell(out, expected->outside);
+    cell_write(out, expected->outside);
   } else {
     fputs("N/A,N/A,N/A,N/A", out);
   }
@@ -99,7 +89,7 @@ static void put_sequence(FILE *out, const struct ops_outcome *outcome) {
   fprintf(out, ",%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",",
           decimal_ratio(outcome->start_ps, PS_PER_SECOND / 1000000, 3).text,
           outcome->l2_input_bytes, outcome->l2_found_bytes, outcome->l2_overwritten_bytes);
-  put_cell(out, outcome->l2_from);
+  cell_write(out, outcome->l2_from);
 }
 
 void ops_put_row(FILE *out, const struct call_row *row, const struct ops_outcome *outcome,

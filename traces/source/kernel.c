@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kernel libraries: reading, arguments, and the trace that stands for a kernel with its arguments.
  */
+#include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/decimal.h"
 #include "core/base/digest.h"
 #include "core/control/placement.h"
 #include "core/machine/machine.h"
@@ -11,7 +14,7 @@
 #include "core/vinci_kernel.h"
 #include "traces/source/source.h"
 
-enum { HEADER_BYTES = 1 << 16 };
+enum { HEADER_BYTES = 1 << 16, HEX = 16 };
 
 /* ---- the library ------------------------------------------------------------------------- */
 
@@ -140,14 +143,25 @@ static void add(struct header *header, const char *format, ...) {
   header->length += header->full ? 0 : (size_t)length;
 }
 
-/* "value=7": a number of the kernel. */
+/* Digits of either base, as the trace format has numbers. */
+static bool read_digits(const char *text, uint64_t *value) {
+  if (text[0] != '0' || (text[1] != 'x' && text[1] != 'X'))
+    return decimal_whole(text, value);
+  char *end;
+  errno = 0;
+  *value = strtoull(text + 2, &end, HEX);
+  return isxdigit((unsigned char)text[2]) && *end == '\0' && errno == 0;
+}
+
+/* "value=7" or "value=0x1f": a number of the kernel. */
 static bool is_number(const char *arg, uint64_t *value, bool *whole) {
   static const char key[] = "value=";
   if (strncmp(arg, key, strlen(key)) != 0)
     return false;
-  char *end;
-  *value = (uint64_t)strtoll(arg + strlen(key), &end, 0);
-  *whole = end != arg + strlen(key) && *end == '\0';
+  const char *text = arg + strlen(key);
+  bool negative = *text == '-';
+  *whole = read_digits(text + negative, value) && (!negative || *value <= (uint64_t)INT64_MAX + 1);
+  *value = negative ? 0 - *value : *value;
   return true;
 }
 
@@ -165,7 +179,8 @@ static enum vinci_status add_arguments(struct header *header, const struct sourc
       *arg = (struct source_arg){.is_tensor = true, .tensor = tensors++};
       add(header, "tensor,%s\n", request->args[i]);
     } else if (!whole) {
-      return diag_error(diag, VINCI_E_USAGE, "'%s' is no whole number", request->args[i]);
+      return diag_error(diag, VINCI_E_USAGE, "'%s' is not a whole number of 64 bits",
+                        request->args[i]);
     }
   }
   return VINCI_OK;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/base/arith.h"
+#include "core/base/cells.h"
 #include "core/base/decimal.h"
 #include "core/isa/isa.h"
 #include "traces/export/opprof/opprof.h"
@@ -106,6 +107,16 @@ static const char *file_name(const struct vinci_result *result) {
   return slash ? slash + 1 : path;
 }
 
+/* "FILE:LINE", with the bytes of an instruction that moves some. */
+static void put_place(FILE *out, const struct vinci_result *result, uint32_t line, uint64_t bytes) {
+  enum { NAME_SHOWN_MAX = 400 };
+  char text[NAME_SHOWN_MAX + 64], moved[48] = "";
+  if (bytes > 0)
+    snprintf(moved, sizeof moved, " bytes: %" PRIu64, bytes);
+  snprintf(text, sizeof text, "%.*s:%" PRIu32 "%s", NAME_SHOWN_MAX, file_name(result), line, moved);
+  cell_write(out, text);
+}
+
 /* A line of a trace has one instruction, but for rows that both streams of a mixed kernel execute;
  * a line of a kernel's source has any number. */
 void exe_write_code(const struct exe_table *table, const struct vinci_result *result, uint32_t core,
@@ -113,8 +124,9 @@ void exe_write_code(const struct exe_table *table, const struct vinci_result *re
   fputs("code,call_count,cycles,running_time(us)\n", out);
   for (size_t i = 0; i < table->lines.count; i++) {
     const struct exe_row *row = &table->lines.items[i];
-    fprintf(out, "%s:%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%s\n", file_name(result), row->line,
-            row->count, row->cycles, running_us(result, core, row->union_cycles).text);
+    put_place(out, result, row->line, 0);
+    fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%s\n", row->count, row->cycles,
+            running_us(result, core, row->union_cycles).text);
   }
 }
 
@@ -126,9 +138,7 @@ void exe_write_instructions(const struct exe_table *table, const struct vinci_re
     fprintf(out, "%s,0x%" PRIx32 ",%s,%" PRIu64 ",%" PRIu64 ",%s,",
             isa_row((enum isa_op)row->op)->name, row->line, pipe_lane((enum pipe)row->pipe),
             row->count, row->cycles, running_us(result, core, row->union_cycles).text);
-    fprintf(out, "%s:%" PRIu32, file_name(result), row->line);
-    if (row->bytes > 0)
-      fprintf(out, " bytes: %" PRIu64, row->bytes);
+    put_place(out, result, row->line, row->bytes);
     fputc('\n', out);
   }
 }

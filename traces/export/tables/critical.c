@@ -2,6 +2,7 @@
 /* critical.csv: the parts of the critical path, from which `vinci diff` explains kept results. */
 #include <inttypes.h>
 
+#include "core/base/cells.h"
 #include "core/result/explain.h"
 #include "traces/export/export.h"
 
@@ -18,8 +19,11 @@ enum vinci_status export_critical_csv(const struct vinci_result *result, FILE *o
   fputs("kind,group,name,count,cycles\n", out);
   for (size_t i = 0; status == VINCI_OK && i < parts.count; i++) {
     const struct explain_item *item = &parts.items[i];
-    fprintf(out, "%s,%s,%s,%" PRIu64 ",%" PRIu64 "\n", kinds[item->kind], item->group, item->name,
-            item->count[EXPLAIN_A], item->cycles[EXPLAIN_A]);
+    fprintf(out, "%s,", kinds[item->kind]);
+    cell_write(out, item->group);
+    fputc(',', out);
+    cell_write(out, item->name);
+    fprintf(out, ",%" PRIu64 ",%" PRIu64 "\n", item->count[EXPLAIN_A], item->cycles[EXPLAIN_A]);
   }
   explain_free(&parts);
   return status;

@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "core/base/cells.h"
 #include "core/base/clock.h"
 #include "core/result/result_counters.h"
 
@@ -149,24 +150,6 @@ enum vinci_status export_conflict_csv(const struct vinci_result *result, FILE *o
 
 /* ---- OpBasicInfo -------------------------------------------------------------- */
 
-/* A field of a CSV file, quoted when it holds a separator. */
-static void write_field(FILE *out, const char *text) {
-  bool quote = false;
-  for (const char *c = text; *c; c++)
-    quote |= *c == ',' || *c == '"' || *c == '\n' || *c == '\r';
-  if (!quote) {
-    fputs(text, out);
-    return;
-  }
-  fputc('"', out);
-  for (; *text; text++) {
-    if (*text == '"')
-      fputc('"', out);
-    fputc(*text, out);
-  }
-  fputc('"', out);
-}
-
 /* The vendor's names of operator types. */
 static const char *operator_type(const struct vinci_result *result,
                                  const struct kernel_result *kernel) {
@@ -184,7 +167,7 @@ static void write_kernel(const struct vinci_result *result, const struct kernel_
   const char *type = operator_type(result, kernel);
   bool vector = kernel->kind == CORE_AIV;
   uint64_t hz = (uint64_t)(vector ? result->soc->vector_hz : result->soc->core_hz);
-  write_field(out, kernel->name);
+  cell_write(out, kernel->name);
   fprintf(out, ",%s,%s,%" PRIu32, type, decimal_ratio(duration_ps, 1000000, 6).text,
           kernel->blocks);
   if (!is_coupled(result)) {

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tensors of ONNX files: where their values are, and elements of all types as numbers. */
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/decimal.h"
+#include "core/base/diag.h"
 #include "core/base/number.h"
 #include "traces/graph/onnx/import.h"
 #include "traces/graph/onnx/wire.h"
@@ -227,31 +230,71 @@ static bool location_is_safe(const char *location) {
   return true;
 }
 
+/* The real path of a location below a folder, whether that leads out of the folder. False when
+ * there is no such file. */
+static bool resolve(const char *folder, const char *location, char path[static PATH_MAX],
+                    bool *leaves) {
+  char joined[PATH_MAX], root[PATH_MAX];
+  if (!folder || snprintf(joined, sizeof joined, "%s/%s", folder, location) >= PATH_MAX ||
+      !realpath(folder, root) || !realpath(joined, path))
+    return false;
+  size_t length = strlen(root);
+  length -= root[length - 1] == '/';
+  *leaves = strncmp(path, root, length) != 0 || path[length] != '/';
+  return true;
+}
+
+/* A number among the entries of external data; one that is not there leaves *out. */
+static enum vinci_status take_entry(struct onnx_import *import, const Onnx__TensorProto *tensor,
+                                    const char *key, uint64_t *out) {
+  const char *text = external_entry(tensor, key);
+  if (!text || decimal_whole(text, out))
+    return VINCI_OK;
+  return fail(import, tensor,
+              "\"%s\" of its external data is \"%.40s\", not a whole number of bytes in decimal "
+              "digits",
+              key, text);
+}
+
 static void unmap(void *address, size_t bytes) { munmap(address, bytes); }
 
 /* A file without the values is fine for time; a file that is too short is not the model's. */
 static enum vinci_status take_external(struct onnx_import *import, const Onnx__TensorProto *tensor,
                                        uint64_t bytes, struct onnx_value *out) {
   const char *location = external_entry(tensor, "location");
-  const char *offset_text = external_entry(tensor, "offset");
-  uint64_t offset = offset_text ? strtoull(offset_text, NULL, 10) : 0;
-  char path[4096];
+  uint64_t offset = 0, length = bytes;
+  char path[PATH_MAX];
+  enum vinci_status status = take_entry(import, tensor, "offset", &offset);
+  if (status == VINCI_OK)
+    status = take_entry(import, tensor, "length", &length);
+  if (status != VINCI_OK)
+    return status;
+  if (length != bytes)
+    return fail(import, tensor, "\"length\" of its external data is %llu, the tensor needs %llu",
+                (unsigned long long)length, (unsigned long long)bytes);
   if (!location || !location_is_safe(location))
     return fail(import, tensor,
                 "its values are in file \"%.80s\"; a location is a name below the "
                 "folder of the model, without '..'",
                 location ? location : "");
-  if (!import->options->folder ||
-      snprintf(path, sizeof path, "%s/%s", import->options->folder, location) >= (int)sizeof path)
+  bool leaves;
+  if (!resolve(import->options->folder, location, path, &leaves))
     return VINCI_OK;
+  if (leaves) {
+    status = fail(import, tensor,
+                  "its values are in file \"%.80s\", a link that leads out of the folder of the "
+                  "model",
+                  location);
+    diag_hint(import->diag, "put the file itself beside the model");
+    return status;
+  }
   int file = open(path, O_RDONLY | O_CLOEXEC);
   struct stat info;
   if (file < 0)
     return VINCI_OK;
   bool whole = fstat(file, &info) == 0 && S_ISREG(info.st_mode);
-  uint64_t length = whole ? (uint64_t)info.st_size : 0;
+  length = whole ? (uint64_t)info.st_size : 0;
   uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), start = offset - offset % page;
-  enum vinci_status status = VINCI_OK;
   if (offset > length || bytes > length - offset) {
     status = fail(import, tensor,
                   "file \"%.80s\" has %llu bytes, the tensor needs %llu from byte "

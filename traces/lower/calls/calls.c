@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/cells.h"
 #include "core/base/clock.h"
 #include "core/base/file.h"
 #include "traces/format/growing.h"
+#include "traces/format/known_files.h"
 
 enum { CALL_FIELDS_MAX = 512, CALL_NAME_MAX = 48 };
 
@@ -22,6 +24,7 @@ struct list_reader {
   const char *unknown[CALL_FIELDS_MAX]; /* what the header calls such a field */
   bool *has;
   char name[CALL_COLUMN_COUNT][CALL_NAME_MAX]; /* in the header */
+  unsigned header_cells, again;                /* known columns: there; in this row, by their names */
   bool header_done;
   unsigned long line;
   struct call_row row;
@@ -74,6 +77,7 @@ static void name_column(struct list_reader *reader, size_t index, const char *da
   }
   if (!reader->has[column]) {
     reader->has[column] = true;
+    reader->header_cells++;
     reader->column[index] = column;
     memcpy(reader->name[column], name, sizeof name);
   } else if (strcmp(reader->name[column], name) == 0) {
@@ -109,6 +113,30 @@ static void read_start(struct list_reader *reader, const char *text, size_t star
   diag_hint(reader->diag, "write 1764246877073569.640, or N/A where the start is not known");
 }
 
+/* A table behind another, as two profiles in one file are, begins with a header of its own. */
+static bool is_header_cell(struct list_reader *reader, const char *data, size_t length) {
+  char name[CALL_NAME_MAX];
+  plain_name(data, length, name);
+  bool same = strcmp(name, reader->name[reader->column[reader->field - 1]]) == 0;
+  reader->again += same;
+  return same;
+}
+
+/* A row of names: the same header again is passed over; another one would need another reading. */
+static bool is_header_again(struct list_reader *reader) {
+  if (reader->again < 2)
+    return false;
+  if (reader->again < reader->header_cells) {
+    reader->status = diag_error_at(
+        reader->diag, VINCI_E_INPUT,
+        (struct diag_position){.path = reader->path, .line = reader->line},
+        "the header of another table: %u of %u columns are those of the first header",
+        reader->again, reader->header_cells);
+    diag_hint(reader->diag, "give each table in a file of its own");
+  }
+  return true;
+}
+
 static void on_field(void *data, size_t length, void *context) {
   struct list_reader *reader = context;
   size_t index = reader->field++, start = reader->field_start;
@@ -116,6 +144,9 @@ static void on_field(void *data, size_t length, void *context) {
   if (reader->status != VINCI_OK || index >= CALL_FIELDS_MAX)
     return;
   if (memchr(data, '\0', length)) {
+    reader->status = VINCI_E_INPUT;
+    if (known_file_refuse(reader->path, "a list of operators", reader->diag))
+      return;
     reader->status = diag_error_at(
         reader->diag, VINCI_E_INPUT,
         (struct diag_position){.path = reader->path, .line = reader->line + 1},
@@ -130,11 +161,14 @@ static void on_field(void *data, size_t length, void *context) {
   int column = reader->column[index];
   if (column == CALL_COLUMN_COUNT)
     return;
-  char *text = arena_strndup(reader->arena, data, length);
+  if (is_header_cell(reader, data, length))
+    return;
+  const char *text = arena_strndup(reader->arena, data, length);
   if (!text) {
     no_memory(reader);
     return;
   }
+  text = cell_plain(text);
   reader->row.cell[column] = text;
   if (column == CALL_DURATION)
     read_time(reader, text, start, &reader->row.measured_ps);
@@ -185,6 +219,10 @@ static const char *unknown_at(const void *context, size_t index) {
 
 /* What the header lacks of the kind it comes nearest to. */
 static void refuse_header(struct list_reader *reader) {
+  if (known_file_refuse(reader->path, "a list of operators", reader->diag)) {
+    reader->status = VINCI_E_INPUT;
+    return;
+  }
   const struct list_kind *nearest = NULL;
   unsigned most = 0;
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
@@ -229,7 +267,7 @@ static void on_row(int end, void *context) {
     return;
   if (!reader->header_done) {
     end_header(reader);
-  } else if (reader->filled) {
+  } else if (reader->filled && !is_header_again(reader)) {
     struct call_row *row = GROWING_PUSH(&reader->rows, struct call_row);
     if (!row) {
       no_memory(reader);
@@ -240,6 +278,7 @@ static void on_row(int end, void *context) {
     row->profiled = reader->has[CALL_IN_SHAPES];
   }
   reader->field = 0;
+  reader->again = 0;
   reader->filled = false;
   reader->row = (struct call_row){0};
   for (int i = 0; i < CALL_COLUMN_COUNT; i++)
@@ -249,6 +288,9 @@ static void on_row(int end, void *context) {
 static void malformed(struct list_reader *reader, struct csv_parser *parser) {
   struct diag_position at = {.path = reader->path, .line = reader->line + 1};
   bool quotes = csv_error(parser) == CSV_EPARSE;
+  if (reader->status == VINCI_OK && !reader->header_done &&
+      known_file_refuse(reader->path, "a list of operators", reader->diag))
+    reader->status = VINCI_E_INPUT;
   if (reader->status == VINCI_OK)
     reader->status =
         diag_error_at(reader->diag, VINCI_E_INPUT, at, "%s",
@@ -334,8 +376,15 @@ enum vinci_status calls_read_stream(FILE *file, const char *path, struct call_li
 }
 
 enum vinci_status calls_read(const char *path, struct call_list *out, struct vinci_diag *diag) {
-  FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
+  char found[KNOWN_PATH_MAX];
   *out = (struct call_list){0};
+  if (known_is_folder(path)) {
+    enum vinci_status status = known_profile_in(path, found, diag);
+    if (status != VINCI_OK)
+      return status;
+    path = found;
+  }
+  FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
   if (!file)
     return diag_error_at(diag, VINCI_E_IO, (struct diag_position){.path = path},
                          "cannot read the list: %s", strerror(errno));

@@ -1,21 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cells of CSV. */
-#include "scripts/study/cells.h"
+#include "core/base/cells.h"
 
 #include <string.h>
 
-void cell_write(FILE *out, const char *text) {
-  if (!strpbrk(text, ",\"\n\r")) {
-    fputs(text, out);
-    return;
-  }
-  fputc('"', out);
+#include "core/base/decimal.h"
+
+/* A text that spreadsheets take for a formula. */
+static bool is_formula(const char *text) {
+  double number;
+  return *text && strchr("=+-@\t", *text) && text[1] && !decimal_parse(text, &number) &&
+         !(*text == '+' && text[1] != '-' && decimal_parse(text + 1, &number));
+}
+
+/* Behind the apostrophes that a text begins with. */
+static const char *behind_marks(const char *text) { return text + strspn(text, "'"); }
+
+static void write(FILE *out, const char *text, bool quoted) {
+  fputs(quoted ? "\"" : "", out);
+  if (is_formula(behind_marks(text)))
+    fputc('\'', out);
   for (; *text; text++) {
     if (*text == '"')
       fputc('"', out);
-    fputc((unsigned char)*text < ' ' ? ' ' : *text, out);
+    fputc((unsigned char)*text < ' ' && *text != '\t' ? ' ' : *text, out);
   }
-  fputc('"', out);
+  fputs(quoted ? "\"" : "", out);
+}
+
+void cell_write(FILE *out, const char *text) { write(out, text, strpbrk(text, ",\"\n\r") != NULL); }
+
+void cell_write_quoted(FILE *out, const char *text) { write(out, text, true); }
+
+const char *cell_plain(const char *cell) {
+  return *cell == '\'' && is_formula(behind_marks(cell)) ? cell + 1 : cell;
 }
 
 size_t cells_split(char *line, char **cells, size_t most) {
@@ -24,7 +42,8 @@ size_t cells_split(char *line, char **cells, size_t most) {
     if (count == most)
       return most + 1;
     char *out = at;
-    cells[count++] = out;
+    char **cell = &cells[count++];
+    *cell = out;
     bool quoted = *at == '"';
     for (at += quoted; *at && (quoted || *at != ','); at++) {
       if (quoted && *at == '"' && *++at != '"') {
@@ -35,6 +54,7 @@ size_t cells_split(char *line, char **cells, size_t most) {
     }
     char end = *at;
     *out = '\0';
+    *cell += cell_plain(*cell) - *cell;
     if (quoted || (end && end != ','))
       return 0;
     if (!end)
