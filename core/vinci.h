@@ -373,11 +373,7 @@ VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_check(const vinci_soc *soc,
 /* Errors, a row or pair of rows once; warnings and notes, which leave the status as it is. */
 VINCI_API size_t vinci_findings_count(const vinci_findings *findings);
 VINCI_API size_t vinci_findings_warnings(const vinci_findings *findings);
-/*
- * What no check has looked at, as a text without an end of line: "3 scalar accesses not checked (...)";
- * empty when there is nothing of the kind. The scalar code of a compiled kernel accesses memory by
- * itself.
- */
+/* What nobody looked at, such as accesses of compiled scalar code: a text, or empty. */
 VINCI_API const char *vinci_findings_unchecked(const vinci_findings *findings);
 /* The report for people, in the form of msSanitizer, and check.json for scripts. */
 VINCI_API VINCI_MUST_CHECK enum vinci_status
@@ -394,8 +390,7 @@ vinci_result_write_json(const vinci_result *result, FILE *out, struct vinci_diag
 /* The table for people. */
 VINCI_API VINCI_MUST_CHECK enum vinci_status
 vinci_result_write_text(const vinci_result *result, FILE *out, struct vinci_diag *diag);
-/* A result folder: summary.json, the vendor-compatible CSV files, trace.pftrace;
- * vinci_timeline.h has choices. */
+/* A result folder: summary.json, vendor-compatible tables, trace.pftrace (vinci_timeline.h). */
 VINCI_API VINCI_MUST_CHECK enum vinci_status
 vinci_result_write_folder(const vinci_result *result, const char *folder, struct vinci_diag *diag);
 
