@@ -384,10 +384,9 @@ VINCI_API void vinci_findings_free(vinci_findings *findings);
 
 /* ---- results ------------------------------------------------------------- */
 
-/* summary.json, the form scripts rely on. */
+/* summary.json, which scripts rely on, and the table for people. */
 VINCI_API VINCI_MUST_CHECK enum vinci_status
 vinci_result_write_json(const vinci_result *result, FILE *out, struct vinci_diag *diag);
-/* The table for people. */
 VINCI_API VINCI_MUST_CHECK enum vinci_status
 vinci_result_write_text(const vinci_result *result, FILE *out, struct vinci_diag *diag);
 /* A result folder: summary.json, vendor-compatible tables, trace.pftrace (vinci_timeline.h). */
