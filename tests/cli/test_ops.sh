@@ -9,7 +9,7 @@ vinci=${VINCI:?}
 soc=--soc-version=Ascend910B4
 
 work_folder test_ops
-plan 57
+plan 59
 
 # run LIST ARGUMENT...: simulates $work/LIST.csv into $work/LIST; $out, $err, $code.
 run() {
@@ -505,3 +505,25 @@ kill -INT $child
 wait $child
 report "a folder is for one run at a time" "$(expect 2 \
   "$work/deadly: error: another run is working in this folder")"
+
+# ---- types of results ----------------------------------------------------------------------------
+cat >"$work/casts.csv" <<'END'
+Type,Input Shapes,Input Data Types,Input Formats,Output Shapes,Output Data Types,Output Formats
+Cast,"""384,384""",FLOAT,ND,"""384,384""",FLOAT16,ND
+Cast,"""384,384""",FLOAT,ND,"""384,384""",DT_BF16,ND
+Cast,"""384,384""",FLOAT16,ND,"""384,384""",FLOAT,ND
+Cast,"""384,384""",INT32,ND,"""384,384""",FLOAT16,ND
+Cast,"""384,384""",INT64,ND,"""384,384""",INT32,ND
+Cast,"""384,384""",BOOL,ND,"""384,384""",FLOAT16,ND
+END
+run casts $soc
+report "a cast has the type of its result" "$(problems 0 - 'dtype=fp32 to=fp16' 'dtype=fp32 to=bf16' \
+  'dtype=fp16 to=fp32' 'dtype=int32 to=fp16' 'dtype=int64 to=int32' 'dtype=uint8 to=fp16')"
+cat >"$work/training.csv" <<'END'
+Name,Type,Accelerator Core,Duration(us),Block Dim,Input Shapes,Input Data Types,Input Formats,Output Shapes,Output Data Types,Output Formats
+a,Cast,AI_CORE,20,30,"2560,768",FLOAT,ND,"2560,768",FLOAT16,ND
+b,Cast,AI_CORE,20,30,"2560,768",FLOAT,ND,,,
+END
+run training --soc-version=Ascend910A
+report "on a chip without bf16, too, told or not" "$(problems 0 - 'dtype=fp32 to=fp16'
+  [ "$(grep -c 'to=fp16' "$table")" -eq 2 ] || cat "$table")"

@@ -49,12 +49,19 @@ bool vew_call_x(struct lower_call *call) {
   return true;
 }
 
-/* Profiles do not tell the type of the result: bf16 for fp32 and back, as in mixed training. */
+/* The type of a result that a list does not tell: half precision for fp32 and back, as in mixed
+ * training; chips without bf16 train in fp16. */
+static enum dtype usual_cast(const struct lower_call *call) {
+  if (call->input[0].dtype != DTYPE_FP32)
+    return DTYPE_FP32;
+  return call->soc && !arch_has_dtype(call->soc->arch, DTYPE_BF16) ? DTYPE_FP16 : DTYPE_BF16;
+}
+
 static bool call_cast(struct lower_call *call) {
   if (!vew_call_x(call))
     return false;
-  bool single = call->input[0].dtype == DTYPE_FP32;
-  lower_arg(call, "to=%s", single ? "bf16" : "fp32");
+  bool told = call->output_count > 0 && call->output[0].typed;
+  lower_arg(call, "to=%s", dtype_name(told ? call->output[0].dtype : usual_cast(call)));
   return true;
 }
 
