@@ -10,6 +10,7 @@
 #include "core/base/decimal.h"
 #include "core/base/diag.h"
 #include "core/study/workload.h"
+#include "traces/tune/tune.h"
 
 enum { SECONDS_MAX = 86400, JOBS_MAX = 256, EVALUATIONS_MAX = 1000000, ROBUST_MAX = 16 };
 
@@ -109,6 +110,7 @@ struct tuner {
   size_t current; /* problem */
   vinci_tunings *tunings;
   char journal[4096];
+  int journal_file; /* held, so that another search does not remove it; -1: none */
   struct monitor monitor;
   double end_seconds; /* of the current search; 0: none */
 };
@@ -180,6 +182,8 @@ static enum vinci_status open_repository(struct tuner *tuner, struct vinci_diag 
   snprintf(tuner->journal, sizeof tuner->journal, "%s.journal", settings->repository);
   tuner->options.journal = tuner->journal;
   enum vinci_status status = vinci_tunings_open(settings->repository, &tuner->tunings, diag);
+  if (status == VINCI_OK)
+    status = tune_journal_hold(tuner->journal, &tuner->journal_file, diag);
   for (size_t i = 0; status == VINCI_OK && i < settings->merge.count; i++)
     status = vinci_tunings_merge(tuner->tunings, settings->merge.items[i], diag);
   return status;
@@ -191,7 +195,7 @@ static enum vinci_status keep_repository(struct tuner *tuner, struct vinci_diag 
     return VINCI_OK;
   enum vinci_status status = vinci_tunings_save(tuner->tunings, tuner->settings->repository, diag);
   if (status == VINCI_OK)
-    unlink(tuner->journal);
+    tune_journal_drop(tuner->journal, &tuner->journal_file);
   return status;
 }
 
@@ -249,7 +253,7 @@ static enum vinci_status search(struct tuner *tuner, const struct text_list *wor
 
 static enum vinci_status execute(const struct tune_settings *settings,
                                  const struct text_list *words, struct vinci_diag *diag) {
-  struct tuner tuner = {.settings = settings};
+  struct tuner tuner = {.settings = settings, .journal_file = -1};
   vinci_soc *soc = NULL;
   const char *name, *text;
   for (size_t i = 0; settings->strategies && vinci_tune_strategy(i, &name, &text); i++)
@@ -277,6 +281,8 @@ static enum vinci_status execute(const struct tune_settings *settings,
   if (status == VINCI_OK)
     status = settings->space && words->count > 0 ? print_space(soc, settings, words, diag)
                                                  : search(&tuner, words, diag);
+  if (tuner.journal_file >= 0)
+    close(tuner.journal_file);
   tune_problems_free(&tuner.problems);
   vinci_tunings_free(tuner.tunings);
   vinci_soc_free(soc);

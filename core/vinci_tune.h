@@ -148,9 +148,9 @@ vinci_tunings_add(vinci_tunings *tunings, const vinci_soc *soc, const char *op,
                   const char *const *args, size_t arg_count,
                   const struct vinci_tune_options *options, const struct vinci_tuned *tuned,
                   struct vinci_diag *diag);
-/* Replaces the file. */
+/* Replaces the file, together with the records that others have kept there meanwhile. */
 VINCI_API VINCI_MUST_CHECK enum vinci_status
-vinci_tunings_save(const vinci_tunings *tunings, const char *path, struct vinci_diag *diag);
+vinci_tunings_save(vinci_tunings *tunings, const char *path, struct vinci_diag *diag);
 
 enum vinci_advice_origin {
   VINCI_ADVICE_NONE,  /* no record: the schedule is that of vinci_compile() */

@@ -12,6 +12,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/base/diag.h"
@@ -138,7 +139,7 @@ static enum vinci_status write_special(const char *path, void (*writer)(void *co
 
 enum vinci_status file_replace(const char *path, void (*writer)(void *context, FILE *out),
                                void *context, struct vinci_diag *diag) {
-  char target[PATH_MAX], temporary[PATH_MAX + sizeof ".part"];
+  char target[PATH_MAX], temporary[PATH_MAX + sizeof ".part" + 24];
   struct stat info;
   if (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))
     return write_special(path, writer, context, diag);
@@ -151,7 +152,8 @@ enum vinci_status file_replace(const char *path, void (*writer)(void *context, F
     errno = ENAMETOOLONG;
     return file_error(diag, path, "write");
   }
-  snprintf(temporary, sizeof temporary, "%s.part", target);
+  /* Others may replace the same file now. */
+  snprintf(temporary, sizeof temporary, "%s.%ld.part", target, (long)gettid());
   FILE *out = fopen(temporary, "w");
   if (!out)
     return file_error(diag, path, "write");
@@ -207,6 +209,36 @@ enum vinci_status folder_lock(const char *folder, const char *who, int *lock,
                       "%s is working in this folder", who);
   diag_hint(diag, "wait for its end, or name another folder");
   return VINCI_E_USAGE;
+}
+
+bool file_is_at(int file, const char *path) {
+  struct stat opened, there;
+  return fstat(file, &opened) == 0 && stat(path, &there) == 0 && opened.st_dev == there.st_dev &&
+         opened.st_ino == there.st_ino;
+}
+
+enum vinci_status file_lock(const char *path, const char *who, int *lock, struct vinci_diag *diag) {
+  enum { TRIES = 600, WAIT_NS = 50000000 };
+  struct stat info;
+  *lock = -1;
+  if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
+    return VINCI_OK;
+  for (int i = 0; i < TRIES; i++) {
+    int file = open(path, O_RDONLY | O_CREAT | O_CLOEXEC, 0666);
+    if (file < 0)
+      return file_error(diag, path, "write");
+    int locked = flock(file, LOCK_EX | LOCK_NB);
+    bool free = locked == 0 || errno != EWOULDBLOCK; /* file systems without locks do without */
+    if (free && file_is_at(file, path)) {
+      *lock = file;
+      return VINCI_OK;
+    }
+    close(file); /* another file has taken its place, or will */
+    if (!free)
+      nanosleep(&(struct timespec){.tv_nsec = WAIT_NS}, NULL);
+  }
+  return diag_error_at(diag, VINCI_E_USAGE, (struct diag_position){.path = path},
+                       "%s has kept this file locked for %d s", who, TRIES / (1000000000 / WAIT_NS));
 }
 
 enum vinci_status folder_make_temporary(const char *name, char *folder, size_t size,

@@ -3,6 +3,8 @@
 #ifndef VINCI_CORE_BASE_FILE_H
 #define VINCI_CORE_BASE_FILE_H
 
+#include <stdbool.h>
+
 #include "core/vinci.h"
 
 /* Reports "cannot DOING: REASON" of a path, as errno says; "write error" when errno is 0. */
@@ -48,5 +50,13 @@ void folder_remove(const char *folder);
  */
 VINCI_MUST_CHECK enum vinci_status folder_lock(const char *folder, const char *who, int *lock,
                                                struct vinci_diag *diag);
+/*
+ * The same for a file that is read, changed and replaced by file_replace(), made if it is not there:
+ * waits up to 30 s for another process, whose replaced file counts then. Devices have no lock.
+ */
+VINCI_MUST_CHECK enum vinci_status file_lock(const char *path, const char *who, int *lock,
+                                             struct vinci_diag *diag);
+/* Whether a path names an open file. */
+bool file_is_at(int file, const char *path);
 
 #endif

@@ -75,12 +75,8 @@ static void write_result(void *context, FILE *out) {
 
 enum vinci_status store_keep(const struct store_kind *kind, const char *folder, uint64_t digest,
                              const uint64_t *numbers, struct vinci_diag *diag) {
-  char path[PATH_BYTES], own[PATH_BYTES + 32];
+  char path[PATH_BYTES];
   struct writing writing = {kind, digest, numbers};
   path_of(kind, folder, digest, path);
-  snprintf(own, sizeof own, "%s.%ld", path, (long)getpid()); /* others may keep the same one now */
-  enum vinci_status status = file_replace(own, write_result, &writing, diag);
-  if (status == VINCI_OK && rename(own, path) != 0)
-    status = file_error(diag, path, "write");
-  return status;
+  return file_replace(path, write_result, &writing, diag);
 }

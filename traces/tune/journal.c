@@ -4,6 +4,9 @@
  * kill costs at most the evaluations under way. A line is found by the digest of its question, of
  * which the chip, the models and the model revision are a part: what is of another chip or an older
  * model is never taken.
+ *
+ * Several processes may keep one journal at a time: each adds whole lines at the end, and holds the
+ * file by a shared lock. Who is the last to hold the file may remove it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -79,27 +82,46 @@ static bool read_lines(struct tune_journal *journal, char *text) {
   return true;
 }
 
-/* The processes of a search that was killed end soon, but not in no time. File systems without
- * locks do without. */
+/* Who removes a journal has it for a moment. File systems without locks do without. */
 static bool take_lock(int file) {
   for (int i = 0; i < LOCK_TRIES; i++) {
-    if (flock(file, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+    if (flock(file, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK)
       return true;
     nanosleep(&(struct timespec){.tv_nsec = LOCK_NS}, NULL);
   }
   return false;
 }
 
+enum vinci_status tune_journal_hold(const char *path, int *file, struct vinci_diag *diag) {
+  for (int i = 0; i < LOCK_TRIES; i++) {
+    *file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (*file < 0)
+      return file_error(diag, path, "keep the journal");
+    bool locked = take_lock(*file);
+    if (locked && file_is_at(*file, path))
+      return VINCI_OK;
+    close(*file); /* it has been removed meanwhile */
+  }
+  *file = -1;
+  return diag_error_at(diag, VINCI_E_USAGE, (struct diag_position){.path = path},
+                       "another process has locked this journal");
+}
+
+void tune_journal_drop(const char *path, int *file) {
+  if (*file >= 0 && flock(*file, LOCK_EX | LOCK_NB) == 0 && file_is_at(*file, path))
+    (void)unlink(path);
+  if (*file >= 0)
+    close(*file);
+  *file = -1;
+}
+
 static enum vinci_status open_file(struct tune_journal *journal, const char *path,
                                    struct vinci_diag *diag) {
   enum { JOURNAL_BYTES_MAX = 1 << 30 };
   snprintf(journal->path, sizeof journal->path, "%s", path);
-  journal->file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (journal->file < 0)
-    return file_error(diag, path, "keep the journal");
-  if (!take_lock(journal->file))
-    return diag_error_at(diag, VINCI_E_USAGE, (struct diag_position){.path = path},
-                         "another search is working with this journal");
+  enum vinci_status status = tune_journal_hold(path, &journal->file, diag);
+  if (status != VINCI_OK)
+    return status;
   size_t length;
   char *text = file_read(path, JOURNAL_BYTES_MAX, &length, diag);
   if (!text)

@@ -47,6 +47,8 @@ struct vinci_tunings {
   struct arena arena;
   struct record *record;
   size_t count, room;
+  struct record *dropped; /* of those that were read, what counts no longer */
+  size_t dropped_count;
 };
 
 static uint64_t number_of(const struct record *record, enum column field) {
@@ -87,6 +89,17 @@ static void settle(struct vinci_tunings *tunings) {
     if (kept == 0 || by_key(&tunings->record[kept - 1], &tunings->record[i]) != 0)
       tunings->record[kept++] = tunings->record[i];
   tunings->count = kept;
+}
+
+static bool is_dropped(const struct vinci_tunings *tunings, const struct record *record) {
+  for (size_t i = 0; i < tunings->dropped_count; i++) {
+    unsigned same = 0;
+    while (same < FIELDS && strcmp(tunings->dropped[i].field[same], record->field[same]) == 0)
+      same++;
+    if (same == FIELDS)
+      return true;
+  }
+  return false;
 }
 
 static bool add_record(struct vinci_tunings *tunings, const struct record *record) {
@@ -138,7 +151,7 @@ static enum vinci_status read_lines(struct vinci_tunings *tunings, const char *p
       diag_hint(diag, "such files are written by 'vinci tune --repository=FILE'");
       return VINCI_E_INPUT;
     }
-    if (!add_record(tunings, &record))
+    if (!is_dropped(tunings, &record) && !add_record(tunings, &record))
       return diag_error(diag, VINCI_E_NOMEM, "out of memory for the tunings");
   }
   settle(tunings);
@@ -176,6 +189,7 @@ void vinci_tunings_free(vinci_tunings *tunings) {
     return;
   arena_free(&tunings->arena);
   free(tunings->record);
+  free(tunings->dropped);
   free(tunings);
 }
 
@@ -189,9 +203,19 @@ static void write_lines(void *context, FILE *out) {
       fprintf(out, "%s%c", tunings->record[i].field[f], f + 1 < FIELDS ? '\t' : '\n');
 }
 
-enum vinci_status vinci_tunings_save(const vinci_tunings *tunings, const char *path,
+enum vinci_status vinci_tunings_save(vinci_tunings *tunings, const char *path,
                                      struct vinci_diag *diag) {
-  return file_replace(path, write_lines, (void *)(uintptr_t)tunings, diag);
+  int lock;
+  enum vinci_status status = file_lock(path, "another search", &lock, diag);
+  if (status != VINCI_OK)
+    return status;
+  if (access(path, F_OK) == 0) /* what others have kept since the file was read */
+    status = vinci_tunings_merge(tunings, path, diag);
+  if (status == VINCI_OK)
+    status = file_replace(path, write_lines, tunings, diag);
+  if (lock >= 0)
+    close(lock);
+  return status;
 }
 
 /* ---- keys ----------------------------------------------------------------------------------- */
@@ -308,17 +332,25 @@ static bool is_fresh(const struct question *question) {
   return same;
 }
 
-/* A record of the same key whose program is no longer lowered counts for nothing. */
-static void drop_stale(struct vinci_tunings *tunings, const struct record *like,
+/* A record of the same key whose program is no longer lowered counts for nothing, and does not come
+ * back from the file. */
+static bool drop_stale(struct vinci_tunings *tunings, const struct record *like,
                        const struct tune_setting *setting) {
   for (size_t i = 0; i < tunings->count; i++) {
     struct question question = {.setting = *setting, .record = &tunings->record[i]};
     if (by_key(&tunings->record[i], like) != 0 || is_fresh(&question))
       continue;
+    size_t bytes = (tunings->dropped_count + 1) * sizeof *tunings->dropped;
+    struct record *dropped = realloc(tunings->dropped, bytes);
+    if (!dropped)
+      return false;
+    tunings->dropped = dropped;
+    dropped[tunings->dropped_count++] = tunings->record[i];
     memmove(&tunings->record[i], &tunings->record[i + 1],
             (--tunings->count - i) * sizeof *tunings->record);
-    return;
+    return true;
   }
+  return true;
 }
 
 enum vinci_status vinci_tunings_add(vinci_tunings *tunings, const vinci_soc *soc, const char *op,
@@ -339,9 +371,9 @@ enum vinci_status vinci_tunings_add(vinci_tunings *tunings, const vinci_soc *soc
                                  vinci_model_revision(), cycles, usual, program, tuned->schedule}};
   if (strpbrk(key.problem, "\t\n"))
     return diag_error(diag, VINCI_E_USAGE, "arguments with tabs or line ends cannot be recorded");
-  drop_stale(tunings, &record,
-             &(struct tune_setting){.soc = soc, .op = op, .args = args, .arg_count = arg_count});
-  if (!add_record(tunings, &record))
+  const struct tune_setting setting = {
+      .soc = soc, .op = op, .args = args, .arg_count = arg_count};
+  if (!drop_stale(tunings, &record, &setting) || !add_record(tunings, &record))
     return diag_error(diag, VINCI_E_NOMEM, "out of memory for the tunings");
   settle(tunings);
   return VINCI_OK;
