@@ -78,6 +78,8 @@ libvinci_core_la_SOURCES += \
 	core/isa/source.h \
 	core/isa/stream.c \
 	core/isa/stream.h \
+	core/isa/taken.c \
+	core/isa/taken.h \
 	core/isa/unit_functions.h
 
 # control/: what flags, barriers, signals and unit flags mean: state and rules of a core and of

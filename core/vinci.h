@@ -18,9 +18,9 @@
  *
  * Life cycle: a SoC may be changed by vinci_soc_set() until it is first used to
  * load a trace; traces and results keep no reference to the text they came from.
- * Every *_free accepts NULL. No function prints (except those that take a FILE),
- * exits, or changes the locale. One simulation runs at a time in a process; any
- * number may follow one another.
+ * Every *_free accepts NULL. No function prints (except those that take a FILE), exits, or changes
+ * the locale. Any thread may call; SoC and trace may be shared once they change no more. Only the
+ * first thread of a process advances SystemC's time, and no run inside a SystemC process does.
  *
  * Errors: every function that can fail returns a status and, when the caller
  * passes a diagnostic, fills that with the first error.

@@ -44,6 +44,7 @@ unit_tests = \
 	tests/core/test_soc \
 	tests/core/test_start \
 	tests/core/test_study \
+	tests/core/test_threads \
 	tests/core/test_l1_port \
 	tests/core/test_unit_flag \
 	tests/core/test_units \
@@ -174,7 +175,7 @@ script_tests = \
 	tests/values/test_values_vecops.sh \
 	tests/values/test_values_vector.sh
 
-test_programs = tests/fuzz/replay tests/fuzz/replay_graph tests/fuzz/replay_onnx tests/fuzz/replay_ops
+test_programs = tests/core/test_in_systemc tests/fuzz/replay tests/fuzz/replay_graph tests/fuzz/replay_onnx tests/fuzz/replay_ops
 if HAVE_CMOCKA
 test_programs += $(unit_tests)
 if HAVE_ONNX
@@ -234,6 +235,9 @@ LDADD = libvinci_tests.la libvinci_internal.la $(CMOCKA_LIBS)
 # Sees what users of the library see.
 tests_core_test_public_LDADD = libvinci.la $(CMOCKA_LIBS)
 tests_core_test_study_LDADD = libvinci.la $(CMOCKA_LIBS)
+tests_core_test_threads_LDADD = libvinci.la $(CMOCKA_LIBS) -lpthread
+tests_core_test_in_systemc_SOURCES = tests/core/test_in_systemc.cc
+tests_core_test_in_systemc_LDADD = libvinci.la $(SYSTEMC_LIBS)
 
 onnx_cases = tests/traces/onnx_cases.c tests/traces/onnx_cases.h
 tests_traces_test_onnx_data_SOURCES = tests/traces/test_onnx_data.c $(onnx_cases)

@@ -6,6 +6,7 @@
 
 #include "core/check/check_flow.h"
 #include "core/check/check_run.h"
+#include "core/isa/taken.h"
 
 /* Shadow memory may take 1 GiB; tensors of tens of GB in runs of a few bytes would take more. */
 #define SHADOW_BYTES_MAX (UINT64_C(1) << 30)
@@ -271,7 +272,11 @@ static enum vinci_status execute_all(struct check_run *run, struct vinci_diag *d
       .progress_context = run->progress_context,
   };
   struct vinci_diag stuck = {0};
-  enum vinci_status status = machine_run_with(run->soc, run->trace, &options, &observer, 1, &stuck);
+  enum vinci_status status = trace_take(run->trace, &stuck);
+  if (status == VINCI_OK) {
+    status = machine_run_with(run->soc, run->trace, &options, &observer, 1, &stuck);
+    trace_give_back(run->trace);
+  }
   run->pool_was_full = run->pool.failed && run->pool.bytes > run->pool.bytes_max;
   if (run->pool_was_full)
     return diag_error(diag, VINCI_E_LIMIT,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The instruction table of core/isa/isa.def, its signatures parsed once at first use.
+ * The instruction table of core/isa/isa.def, its signatures parsed once when the library is
+ * loaded, before any thread can ask.
  * A mistake in the table is a bug of vinci and ends the program, so every test
  * that touches an instruction checks the whole table.
  */
@@ -48,7 +49,6 @@ _Static_assert(OP_COUNT < UINT16_MAX, "instructions are numbered in 16 bits");
 
 static uint16_t slots[HASH_SLOTS]; /* instruction + 1, 0 = free */
 static uint8_t name_lengths[OP_COUNT];
-static bool ready;
 
 /* Mixes the first and last eight bytes and the length: names differ in one of them. */
 static uint32_t hash_name(const char *name, size_t length) {
@@ -255,23 +255,16 @@ static void add_to_hash(unsigned op) {
   slots[slot] = (uint16_t)(op + 1);
 }
 
-static void parse_table(void) {
-  ready = true; /* first: the functions below call those of this file */
+static __attribute__((constructor)) void parse_table(void) {
   for (unsigned op = 0; op < OP_COUNT; op++) {
     parse_signature(&rows[op]);
     add_to_hash(op);
   }
 }
 
-const struct isa_row *isa_row(enum isa_op op) {
-  if (!ready)
-    parse_table();
-  return &rows[op];
-}
+const struct isa_row *isa_row(enum isa_op op) { return &rows[op]; }
 
 enum isa_op isa_find(const char *name, size_t length) {
-  if (!ready)
-    parse_table();
   for (uint32_t slot = hash_name(name, length); slots[slot] != 0; slot = (slot + 1) % HASH_SLOTS) {
     unsigned op = slots[slot] - 1u;
     if (name_lengths[op] == length && memcmp(rows[op].name, name, length) == 0)

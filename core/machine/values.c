@@ -14,6 +14,7 @@
 #include "core/base/number.h"
 #include "core/isa/source.h"
 #include "core/isa/stream.h"
+#include "core/isa/taken.h"
 #include "core/machine/machine.h"
 #include "core/machine/values_unknown.h"
 
@@ -149,12 +150,15 @@ run(struct execution *execution,
   struct program_source *source = values->trace->source;
   if (source && source->auto_sync)
     options.order = MACHINE_PROGRAM_ORDER;
+  enum vinci_status status = trace_take(values->trace, execution->diag);
+  if (status != VINCI_OK)
+    return status;
   if (source) /* its scalar code reads and writes these values */
     source->values = execution->values;
-  enum vinci_status status =
-      machine_run_with(values->soc, values->trace, &options, &observer, 1, execution->diag);
+  status = machine_run_with(values->soc, values->trace, &options, &observer, 1, execution->diag);
   if (source)
     source->values = NULL;
+  trace_give_back(values->trace);
   return status == VINCI_OK ? execution->status : status;
 }
 

@@ -77,12 +77,13 @@ void engine_run_until(struct engine *engine, uint64_t until_ps);
 void engine_stop(struct engine *engine);
 
 /*
- * Runs the engine to its end inside the SystemC kernel: one SystemC process
- * wakes at the next event's time and runs ahead as far as no other SystemC process
- * can act. SystemC's time never goes back, so each run is rebased to the kernel's
- * time at its start. (engine_systemc.cc, the only C++ here.)
+ * Runs the engine to its end: the first thread of a process inside the SystemC kernel, where one
+ * SystemC process wakes at the next event's time and runs ahead as far as no other SystemC process
+ * can act; SystemC's time never goes back, so each run is rebased to the kernel's time at its
+ * start. Other threads, and runs inside a run or inside a SystemC process, fire the same events
+ * without the kernel. (engine_systemc.cc, the only C++ here.)
  */
-enum vinci_status engine_run_in_systemc(struct engine *engine, struct vinci_diag *diag);
+enum vinci_status engine_run(struct engine *engine, struct vinci_diag *diag);
 #ifdef __cplusplus
 }
 #endif

@@ -10,11 +10,18 @@
 // kernel's current time, and the engine's time counts from there. SystemC's time ends
 // too, at 2^64 ps: where nobody else could tell, it does not follow a run that would take
 // it to its last half, so that it serves any number of runs.
+//
+// The kernel is one for the process and knows no threads. So the first thread of the process has
+// the kernel, unless that is under way already (a run inside a SystemC process, or from the
+// progress function of a run) or has ended. Any other run goes by itself: the same events in the
+// same order, at one instant of SystemC's time.
 #include <cstdlib>
 #include <exception>
 
 #define SC_INCLUDE_DYNAMIC_PROCESSES
 #include <systemc>
+
+#include <unistd.h>
 
 #include "core/base/diag.h"
 #include "core/sim/engine.h"
@@ -73,7 +80,8 @@ void host_process() {
       sc_core::sc_pause(); // others may have more to do, the run has not
       return;
     }
-    sc_core::next_trigger(sc_core::sc_time::from_value(wake > now ? wake - now : 0));
+    // A run that others have cut short leaves a wake-up behind, which must not delay the next run.
+    sc_core::next_trigger(sc_core::sc_time::from_value(wake > now ? wake - now : 0), host->start);
   } catch (...) {
     host->failure = std::current_exception();
     host->guest = nullptr;
@@ -92,22 +100,54 @@ void create_host() {
   sc_core::sc_spawn(host_process, "vinci_engine", &options);
 }
 
-} // namespace
+// Whether sc_start() may be called here and now.
+bool kernel_is_free() {
+  if (getpid() != gettid())
+    return false;
+  const sc_core::sc_status status = sc_core::sc_get_status();
+  if (sc_core::sc_get_curr_simcontext()->sim_status() != sc_core::SC_SIM_OK)
+    return false; // a process of somebody has failed: the kernel executes no more
+  // While a module is constructed, the kernel must not start.
+  return status == sc_core::SC_PAUSED ||
+         (status == sc_core::SC_ELABORATION && !sc_core::sc_get_current_object());
+}
 
-extern "C" enum vinci_status engine_run_in_systemc(struct engine *engine, struct vinci_diag *diag) {
-  try {
-    if (!host)
-      create_host();
-    if (sc_core::sc_get_time_resolution() != sc_core::sc_time(1, sc_core::SC_PS))
-      return diag_error(diag, VINCI_E_USAGE, "the SystemC time resolution is not 1 ps");
+// Takes the guest out of the kernel however a run ends: the engine is gone afterwards.
+struct Visit {
+  explicit Visit(struct engine *engine) {
     host->base = sc_core::sc_time_stamp();
     host->guest = engine;
     host->failure = nullptr;
     host->start.notify(sc_core::SC_ZERO_TIME);
-    while (host->guest)
-      sc_core::sc_start();
-    if (host->failure)
-      std::rethrow_exception(host->failure);
+  }
+  ~Visit() { host->guest = nullptr; }
+  Visit(const Visit &) = delete;
+  Visit &operator=(const Visit &) = delete;
+};
+
+void run_in_kernel(struct engine *engine) {
+  const Visit visit(engine);
+  while (host->guest && kernel_is_free())
+    sc_core::sc_start();
+  if (host->failure)
+    std::rethrow_exception(host->failure);
+  if (host->guest) // somebody has ended the SystemC simulation by sc_stop(), not this run
+    engine_run_until(engine, UINT64_MAX);
+}
+
+} // namespace
+
+extern "C" enum vinci_status engine_run(struct engine *engine, struct vinci_diag *diag) {
+  try {
+    if (!kernel_is_free()) {
+      engine_run_until(engine, UINT64_MAX);
+      return VINCI_OK;
+    }
+    if (!host)
+      create_host();
+    if (sc_core::sc_get_time_resolution() != sc_core::sc_time(1, sc_core::SC_PS))
+      return diag_error(diag, VINCI_E_USAGE, "the SystemC time resolution is not 1 ps");
+    run_in_kernel(engine);
     return VINCI_OK;
   } catch (const std::exception &error) {
     return diag_error(diag, VINCI_E_INTERNAL, "SystemC: %s", error.what());

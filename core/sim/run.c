@@ -5,12 +5,13 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "core/isa/taken.h"
 #include "core/result/events.h"
 #include "core/sim/device.h"
 
 static double cpu_seconds(void) {
   struct timespec now;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
@@ -202,10 +203,14 @@ enum vinci_status device_run(const struct vinci_soc *soc, const struct vinci_tra
                              struct vinci_diag *diag) {
   struct device device = {.soc = soc, .trace = trace, .kept = kept, .diag = diag};
   *out = NULL;
-  enum vinci_status status = device_open(&device, options);
+  enum vinci_status status = trace_take(trace, diag);
   if (status != VINCI_OK)
     return status;
-  return device_close(&device, engine_run_in_systemc(device.engine, diag), out);
+  status = device_open(&device, options);
+  if (status == VINCI_OK)
+    status = device_close(&device, engine_run(device.engine, diag), out);
+  trace_give_back(trace);
+  return status;
 }
 
 enum vinci_status vinci_run(const struct vinci_soc *soc, const struct vinci_trace *trace,

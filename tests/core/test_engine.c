@@ -112,7 +112,7 @@ static void events_fire_in_total_order(void **state) {
 static void systemc_hosts_the_same_order(void **state) {
   struct fixture *f = *state;
   schedule_all(f);
-  assert_int_equal(engine_run_in_systemc(f->engine, NULL), VINCI_OK);
+  assert_int_equal(engine_run(f->engine, NULL), VINCI_OK);
   check_order(f, EVENTS);
 }
 
@@ -162,7 +162,7 @@ static void time_has_an_end(void **state) {
   engine_schedule(f->engine, &f->probes[0].event, ENGINE_END_PS);
   engine_schedule(f->engine, &f->probes[1].event, ENGINE_END_PS + 1);
   engine_schedule(f->engine, &f->probes[2].event, UINT64_MAX);
-  assert_int_equal(engine_run_in_systemc(f->engine, NULL), VINCI_OK);
+  assert_int_equal(engine_run(f->engine, NULL), VINCI_OK);
   assert_int_equal(f->fired, 1);
   assert_true(engine_at_end(f->engine));
   assert_true(engine_now_ps(f->engine) == ENGINE_END_PS);
@@ -189,7 +189,7 @@ static void runs_outlast_systemc(void **state) {
     struct engine *engine = engine_create(&arena);
     f->probes[run].engine = engine;
     engine_schedule(engine, &f->probes[run].event, ENGINE_END_PS - run);
-    assert_int_equal(engine_run_in_systemc(engine, NULL), VINCI_OK);
+    assert_int_equal(engine_run(engine, NULL), VINCI_OK);
     assert_true(engine_now_ps(engine) == ENGINE_END_PS - run);
     assert_false(engine_at_end(engine));
     arena_free(&arena);
@@ -207,7 +207,7 @@ static void stop_leaves_the_rest(void **state) {
   f->probes[0].event.fire = fire_and_stop;
   engine_schedule(f->engine, &f->probes[0].event, 10);
   engine_schedule(f->engine, &f->probes[1].event, 10000);
-  assert_int_equal(engine_run_in_systemc(f->engine, NULL), VINCI_OK);
+  assert_int_equal(engine_run(f->engine, NULL), VINCI_OK);
   assert_int_equal(f->fired, 1);
   assert_true(engine_next_ps(f->engine) == UINT64_MAX);
 }
@@ -220,7 +220,7 @@ static void runs_follow_one_another(void **state) {
     struct engine *engine = engine_create(&arena);
     f->probes[run].engine = engine;
     engine_schedule(engine, &f->probes[run].event, 1000 + run);
-    assert_int_equal(engine_run_in_systemc(engine, NULL), VINCI_OK);
+    assert_int_equal(engine_run(engine, NULL), VINCI_OK);
     assert_true(engine_now_ps(engine) == 1000 + run);
     arena_free(&arena);
   }

@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "core/isa/taken.h"
 #include "core/machine/values.h"
 #include "core/machine/values_unknown.h"
 #include "traces/source/source.h"
@@ -52,6 +54,8 @@ struct source_fiber {
 /* The fiber that runs, for the handler of faults, which gets no other word of the program's state.
  */
 static struct source_fiber *running;
+/* The thread that runs it; others of the process may have signals of their own. */
+static pthread_t runner;
 /* What had run at the last second of the process, and for how many seconds already. */
 static struct {
   const struct source_fiber *fiber;
@@ -262,7 +266,7 @@ static const char *fault_text(int number) {
 
 static void on_fault(int number, siginfo_t *info, void *context) {
   struct source_fiber *fiber = running;
-  if (!fiber) { /* not ours */
+  if (!fiber || !pthread_equal(pthread_self(), runner)) { /* not ours */
     signal(number, SIG_DFL);
     return;
   }
@@ -281,9 +285,13 @@ static void on_fault(int number, siginfo_t *info, void *context) {
   (void)setcontext(&fiber->caller);
 }
 
-/* Every second of this process. */
+/* Every second of this process, in any of its threads. */
 static void on_second(int number, siginfo_t *info, void *context) {
   const struct source_fiber *fiber = running;
+  if (fiber && !pthread_equal(pthread_self(), runner)) {
+    (void)pthread_kill(runner, number);
+    return;
+  }
   bool same = fiber && fiber == watched.fiber && fiber->core.instructions == watched.instructions;
   watched.seconds = same ? watched.seconds + 1 : 0;
   watched.fiber = fiber;
@@ -299,11 +307,11 @@ static bool set_clock(time_t seconds) {
   return sigaction(SIGVTALRM, &action, NULL) == 0 && setitimer(ITIMER_VIRTUAL, &every, NULL) == 0;
 }
 
+/* For each block: the stack of handlers is that of a thread, and another kernel may have switched
+ * the clock off. */
 static bool set_handlers(struct source *source) {
   static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
   static char stack[1 << 16]; /* the fiber's own may be full */
-  if (source->handlers_set)
-    return true;
   stack_t other = {.ss_sp = stack, .ss_size = sizeof stack};
   struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
   if (sigaltstack(&other, NULL) != 0)
@@ -492,6 +500,7 @@ enum stream_step source_fiber_next(struct source *source, uint32_t core, struct 
     return STREAM_ERROR;
   set_ub(source->program.values->cores[core].bytes[SPACE_UB]);
   fiber->paused = false;
+  runner = pthread_self();
   running = fiber;
   (void)swapcontext(&fiber->caller, &fiber->code);
   running = NULL;
@@ -526,8 +535,11 @@ struct program_scalar source_fibers_scalar(const struct source *source) {
 }
 
 void source_fibers_free(struct source *source) {
-  if (source->handlers_set)
+  struct vinci_diag ignored = {0};
+  if (source->handlers_set && trace_take(source->trace, &ignored) == VINCI_OK) {
     (void)set_clock(0);
+    trace_give_back(source->trace);
+  }
   for (uint32_t i = 0; source->fibers && i < source->core_count; i++) {
     struct source_fiber *fiber = source->fibers[i];
     if (!fiber)
