@@ -27,7 +27,7 @@ function axis(label, values, extra) {
     font: "12px system-ui, sans-serif",
     labelFont: "12px system-ui, sans-serif",
     values,
-    size: 56,
+    size: (chart, texts) => 34 + 7 * Math.max(3, ...(texts || []).map(text => String(text ?? "").length)),
     ...extra,
   };
 }
@@ -154,7 +154,10 @@ function pointPlot(groups, options) {
   const ticks = options.text ? (chart, splits) => splits.map(options.text) : null;
   const make = () => ({
     scales: {x: {time: false, range: spread}, y: {range: spread}},
-    axes: [axis(options.x, ticks, {size: 40}), axis(options.y, null)],
+    axes: [
+      axis(options.x, ticks, {size: 40, ...(options.texts ? {incrs: [1]} : {})}),
+      axis(options.y, null),
+    ],
     legend: {show: false},
     cursor: {drag: {x: true, y: true}},
     series: [
@@ -166,7 +169,7 @@ function pointPlot(groups, options) {
         dash: dashes[index % dashes.length],
         paths: group.line ? undefined : () => null,
         spanGaps: true,
-        points: {show: true, size: group.line ? 8 : 6, fill: colour(group.hue || hues[index % hues.length])},
+        points: {show: true, size: group.large ? 14 : group.line ? 8 : 6, fill: colour(group.hue || hues[index % hues.length])},
       })),
     ],
   });

@@ -29,35 +29,63 @@ function amountOf(text) {
   return +found[1] * (unit ? scale[unit] : 1);
 }
 
+// What a study measures, the first that its table has: column, and the value as text.
+const measures = [
+  {name: "total_cycles", text: value => `${grouped(value)} cycles`},
+  {name: "total_us", text: value => `${value.toFixed(3)} \u00b5s`},
+  {name: "net.time_ps", text: value => micros(value)},
+];
+
+// A table of a list begins with the parameters; others have "point" before them, and behind them
+// what ran: "workload" or "network", which follows from the parameters.
 function readSweep(text) {
   const table = readCsv(text),
-    end = table.names.indexOf("status");
-  const inputs = table.names.slice(1, end),
-    outputs = table.names
-      .slice(end + 3)
-      .filter(
-        name =>
-          table.rows.some(row => isNumber(row[name])) && new Set(table.rows.map(row => row[name])).size > 1,
-      );
-  const params = inputs.filter(name => new Set(table.rows.map(row => row[name])).size > 1);
-  const numbers = params.filter(
-    name => table.rows.some(row => Number.isFinite(amountOf(row[name]))) && !/^(workload|soc)$/.test(name),
-  );
-  return {...table, inputs, params, outputs, numbers, done: table.rows.filter(row => row.status === "ok")};
+    end = table.names.indexOf("status"),
+    points = table.names[0] === "point";
+  const measure = measures.find(one => table.names.includes(one.name));
+  if (end < 0 || !measure) throw new Error("results.csv is not the table of a study");
+  const params = table.names.slice(points ? 1 : 0, points ? end - 1 : end);
+  const done = table.rows.filter(row => row.status === "ok"),
+    values = name => new Set(table.rows.map(row => row[name])),
+    told = new Set([measure.name, "duration_us"]);
+  const outputs = table.names
+    .slice(end + 1)
+    .filter(name => !/^(exit_code|error|bound|operators|failed)$/.test(name))
+    .filter(name => done.some(row => isNumber(row[name])) && (told.has(name) || values(name).size > 1));
+  const numbers = params.filter(name => {
+    const given = [...values(name)].filter(value => value !== "");
+    return given.length > 0 && given.every(value => Number.isFinite(amountOf(value)));
+  });
+  const varied = params.filter(name => values(name).size > 1),
+    workloads = points ? [...values(table.names[end - 1])] : [];
+  return {...table, params, varied, outputs, numbers, measure, done, workloads};
 }
 
-// The number with which the cycles differ most, from one of its values to another.
-function strongest(sweep) {
+// The parameter with which the measure differs most, from one of its values to another.
+function strongest(sweep, names) {
   const effect = name => {
     const sums = new Map();
     for (const row of sweep.done) {
       const [sum, count] = sums.get(row[name]) || [0, 0];
-      sums.set(row[name], [sum + +row.total_cycles, count + 1]);
+      sums.set(row[name], [sum + +row[sweep.measure.name], count + 1]);
     }
     const means = [...sums.values()].map(([sum, count]) => sum / count);
     return Math.max(...means) - Math.min(...means);
   };
-  return sweep.numbers.slice().sort((a, b) => effect(b) - effect(a))[0];
+  return names.slice().sort((a, b) => effect(b) - effect(a))[0];
+}
+
+// The place of a row on the axis of a parameter: its number, or of a text its place among all.
+function axisOf(sweep, name) {
+  if (!sweep.params.includes(name)) return {at: row => (isNumber(row[name]) ? +row[name] : NaN)};
+  if (sweep.numbers.includes(name))
+    return {at: row => (row[name] === "" ? NaN : amountOf(row[name])), text: tickText(sweep, name)};
+  const texts = [...new Set(sweep.rows.map(row => row[name]))];
+  return {
+    at: row => texts.indexOf(row[name]),
+    text: value => (Number.isInteger(value) && value in texts ? texts[value] || "as it is" : ""),
+    texts,
+  };
 }
 
 // Sizes are told in their units.
@@ -84,35 +112,37 @@ function picker(label, names, value, changed) {
 
 // Points in which one number is not as in the base, which has none: what `vinci sensitivity` leaves.
 function tornadoRows(sweep) {
-  const isBase = row => sweep.numbers.every(name => row[name] === "");
-  const base = sweep.done.find(isBase);
-  if (!base || sweep.done.filter(isBase).length !== 1) return null;
+  const {name: measured} = sweep.measure,
+    given = row => sweep.params.filter(name => row[name] !== "").length;
+  const base = sweep.done.find(row => given(row) === 0);
+  if (!base || sweep.numbers.length !== sweep.params.length) return null;
+  if (sweep.rows.filter(row => given(row) !== 1).length !== 1) return null;
   const rows = sweep.numbers
     .map(name => {
       const points = sweep.done
         .filter(row => row[name] !== "" && sweep.numbers.every(other => other === name || row[other] === ""))
         .sort((x, y) => amountOf(x[name]) - amountOf(y[name]));
-      const cycles = points.map(row => +row.total_cycles - base.total_cycles);
+      const by = points.map(row => row[measured] - base[measured]);
       return {
         name,
         points,
         low: points[0],
         high: points[points.length - 1],
-        saves: Math.max(0, ...cycles.map(c => -c)),
-        costs: Math.max(0, ...cycles),
+        saves: Math.max(0, ...by.map(c => -c)),
+        costs: Math.max(0, ...by),
       };
     })
     .filter(row => row.points.length);
-  return {base: +base.total_cycles, rows: rows.sort((x, y) => y.saves + y.costs - x.saves - x.costs)};
+  return {base: +base[measured], rows: rows.sort((x, y) => y.saves + y.costs - x.saves - x.costs)};
 }
 
-function tornadoSection(tornado) {
+function tornadoSection(sweep, tornado) {
   const most = Math.max(1, ...tornado.rows.map(row => Math.max(row.saves, row.costs)));
-  const effect = row => (row ? change(tornado.base, +row.total_cycles) : "-");
+  const effect = row => (row ? change(tornado.base, +row[sweep.measure.name]) : "-");
   return section(
     "tornado",
     "Which numbers of the chip matter",
-    `Each number alone at its lowest and highest value; the run as it is takes ${grouped(tornado.base)} cycles.`,
+    `Each number alone at its lowest and highest value; the run as it is takes ${sweep.measure.text(tornado.base)}.`,
     dataTable(
       [
         {title: "Number", key: "name"},
@@ -129,43 +159,51 @@ function tornadoSection(tornado) {
 
 // ---- curves ----
 
-function curvesSection(sweep) {
-  const state = {
-    x: strongest(sweep),
-    y: sweep.outputs.includes("total_cycles") ? "total_cycles" : sweep.outputs[0],
-  };
-  const place = el("div");
+const CURVES_SHOWN = 12;
+
+// A curve for each combination of the other parameters.
+function curveGroups(sweep, x, y) {
+  const others = sweep.varied.filter(name => name !== x),
+    {at} = axisOf(sweep, x),
+    groups = new Map();
+  for (const row of sweep.done) {
+    const point = {x: at(row), y: isNumber(row[y]) ? +row[y] : NaN};
+    if (!Number.isFinite(point.x) || !Number.isFinite(point.y)) continue;
+    const label =
+      others
+        .filter(name => row[name] !== "")
+        .map(name => `${name}=${row[name]}`)
+        .join(" ") || y;
+    if (!groups.has(label)) groups.set(label, {label, line: true, points: []});
+    groups.get(label).points.push(point);
+  }
+  for (const group of groups.values()) group.points.sort((a, b) => a.x - b.x);
+  return [...groups.values()];
+}
+
+function curvesSection(sweep, best) {
+  const state = {x: strongest(sweep, sweep.varied), y: sweep.measure.name};
+  const place = el("div", {id: "curve-plot"});
   const draw = () => {
-    const others = sweep.params.filter(name => name !== state.x),
-      groups = new Map();
-    for (const row of sweep.done) {
-      const x = amountOf(row[state.x]),
-        y = +row[state.y];
-      if (!Number.isFinite(x) || !Number.isFinite(y)) continue;
-      const label =
-        others
-          .filter(name => row[name] !== "")
-          .map(name => `${name}=${row[name]}`)
-          .join(" ") || state.y;
-      if (!groups.has(label)) groups.set(label, {label, line: true, points: []});
-      groups.get(label).points.push({x, y});
-    }
-    const shown = [...groups.values()].slice(0, 12);
-    shown.forEach(group => group.points.sort((a, b) => a.x - b.x));
+    const groups = curveGroups(sweep, state.x, state.y),
+      {at, text, texts} = axisOf(sweep, state.x),
+      marked = [{label: "the fastest point", hue: "red", large: true, points: [{x: at(best), y: +best[state.y]}]}];
+    const shown = groups.slice(0, CURVES_SHOWN);
     place.replaceChildren(
       shown.length
-        ? pointPlot(shown, {
+        ? pointPlot([...shown, ...marked.filter(group => Number.isFinite(group.points[0].x))], {
             x: state.x,
             y: state.y,
-            text: tickText(sweep, state.x),
+            text,
+            texts,
             label: `${state.y} over ${state.x}`,
           })
         : el("p", null, "No points."),
-      groups.size > 12
+      groups.length > shown.length
         ? el(
             "p",
             {class: "faint"},
-            `The first 12 of ${groups.size} curves are shown; the table has all points.`,
+            `The first ${shown.length} of ${groups.length} curves are shown; the table has all points.`,
           )
         : "",
     );
@@ -174,11 +212,11 @@ function curvesSection(sweep) {
   return section(
     "curves",
     "Curves",
-    "A curve for each combination of the other numbers.",
+    "A curve for each combination of the other parameters.",
     el(
       "div",
       {class: "tools"},
-      picker("Over", sweep.numbers, state.x, value => {
+      picker("Over", sweep.varied, state.x, value => {
         state.x = value;
         draw();
       }),
@@ -209,17 +247,14 @@ function paretoFront(points) {
 function paretoSection(sweep) {
   const costs = [...sweep.numbers, ...sweep.outputs],
     state = {
-      x: strongest(sweep),
-      y: sweep.outputs.includes("duration_us") ? "duration_us" : sweep.outputs[0],
+      x: strongest(sweep, sweep.numbers),
+      y: sweep.outputs.includes("duration_us") ? "duration_us" : sweep.measure.name,
     };
   const place = el("div");
   const draw = () => {
+    const {at, text} = axisOf(sweep, state.x);
     const points = sweep.done
-      .map(row => ({
-        x: isNumber(row[state.x]) ? +row[state.x] : amountOf(row[state.x]),
-        y: +row[state.y],
-        row,
-      }))
+      .map(row => ({x: at(row), y: isNumber(row[state.y]) ? +row[state.y] : NaN, row}))
       .filter(point => Number.isFinite(point.x) && Number.isFinite(point.y));
     const front = paretoFront(points);
     place.replaceChildren(
@@ -232,7 +267,7 @@ function paretoSection(sweep) {
             {
               x: state.x,
               y: state.y,
-              text: tickText(sweep, state.x),
+              text,
               label: `Pareto front of ${state.y} against ${state.x}`,
             },
           )
@@ -241,7 +276,7 @@ function paretoSection(sweep) {
         [
           {title: state.x, number: true, value: p => p.x, text: p => p.row[state.x]},
           {title: state.y, number: true, value: p => p.y, text: p => p.row[state.y]},
-          ...sweep.params
+          ...sweep.varied
             .filter(name => name !== state.x)
             .map(name => ({title: name, value: p => p.row[name]})),
         ],
@@ -271,16 +306,64 @@ function paretoSection(sweep) {
   );
 }
 
-function sweepSections(folder) {
-  const sweep = readSweep(folder.table),
-    failed = sweep.rows.length - sweep.done.length;
-  const best = sweep.done.slice().sort((a, b) => a.total_cycles - b.total_cycles)[0],
-    tornado = tornadoRows(sweep);
-  const say = row =>
+// "device.cube_cores = 8, l2.size = 96MiB"
+function pointText(sweep, row) {
+  return (
     sweep.params
       .filter(name => row[name] !== "")
       .map(name => `${name} = ${row[name]}`)
-      .join(", ") || "the chip as it is";
+      .join(", ") || "the chip as it is"
+  );
+}
+
+function bestText(sweep, best) {
+  const {name, text} = sweep.measure,
+    equal = sweep.done.filter(row => +row[name] === +best[name]).length - 1;
+  return el(
+    "p",
+    {id: "best"},
+    "Fastest: ",
+    el("b", null, pointText(sweep, best)),
+    ` with ${text(+best[name])}`,
+    best.duration_us ? `, ${best.duration_us} \u00b5s` : "",
+    best.bound ? `, ${best.bound} bound` : "",
+    equal ? `; ${equal} other ${equal === 1 ? "point is" : "points are"} as fast` : "",
+    ".",
+  );
+}
+
+function pointsSection(sweep, alone) {
+  const param = name => ({
+    title: name,
+    key: name,
+    number: sweep.numbers.includes(name),
+    value: row => (sweep.numbers.includes(name) && row[name] !== "" ? amountOf(row[name]) : row[name]),
+    text: row => row[name],
+  });
+  return section(
+    "points",
+    "Points",
+    null,
+    dataTable(
+      [
+        ...(alone ? [{title: "Changed", value: row => pointText(sweep, row)}] : sweep.params.map(param)),
+        {title: "status", key: "status"},
+        ...sweep.outputs.map(name => ({title: name, key: name, number: true})),
+        sweep.names.includes("bound") ? {title: "bound", key: "bound"} : null,
+        sweep.done.length < sweep.rows.length ? {title: "error", key: "error"} : null,
+      ].filter(Boolean),
+      sweep.rows,
+      {filter: "filter points", shown: 25, id: "point-table"},
+    ),
+  );
+}
+
+function sweepSections(folder) {
+  const sweep = readSweep(folder.table),
+    {name} = sweep.measure,
+    failed = sweep.rows.length - sweep.done.length;
+  const best = sweep.done.slice().sort((a, b) => a[name] - b[name])[0],
+    tornado = tornadoRows(sweep);
   const sections = [
     section(
       "first",
@@ -288,51 +371,21 @@ function sweepSections(folder) {
       null,
       el(
         "p",
-        {class: "lead"},
+        {class: "lead", id: "sweep-total"},
+        sweep.workloads.length === 1 ? [el("b", null, sweep.workloads[0]), ": "] : "",
         `${sweep.rows.length} points, ${sweep.done.length} simulated`,
         failed ? `, ${failed} failed` : "",
         ".",
       ),
-      best
-        ? el(
-            "p",
-            {id: "best"},
-            "Fastest: ",
-            el("b", null, say(best)),
-            ` with ${grouped(+best.total_cycles)} cycles, ${best.duration_us} \u00b5s, ${best.bound} bound.`,
-          )
-        : null,
+      best ? bestText(sweep, best) : null,
     ),
   ];
   const alone = tornado && tornado.rows.length > 1; // numbers one at a time: no curve has more than two points
-  if (alone) sections.push(tornadoSection(tornado));
-  else if (sweep.numbers.length && sweep.outputs.length && sweep.done.length > 1)
-    sections.push(curvesSection(sweep), paretoSection(sweep));
-  sections.push(
-    section(
-      "points",
-      "Points",
-      null,
-      dataTable(
-        [
-          ...(alone
-            ? [{title: "Changed", value: say}]
-            : sweep.params.map(name => ({
-                title: name,
-                key: name,
-                number: sweep.numbers.includes(name),
-                value: row => (sweep.numbers.includes(name) ? amountOf(row[name]) : row[name]),
-                text: row => row[name],
-              }))),
-          {title: "status", key: "status"},
-          ...sweep.outputs.map(name => ({title: name, key: name, number: true})),
-          {title: "bound", key: "bound"},
-          ...(failed ? [{title: "error", key: "error"}] : []),
-        ],
-        sweep.rows,
-        {filter: "filter points", shown: 25, id: "point-table"},
-      ),
-    ),
-  );
+  if (alone) sections.push(tornadoSection(sweep, tornado));
+  else if (sweep.varied.length && sweep.done.length > 1) {
+    sections.push(curvesSection(sweep, best));
+    if (sweep.numbers.length) sections.push(paretoSection(sweep));
+  }
+  sections.push(pointsSection(sweep, alone));
   return sections;
 }

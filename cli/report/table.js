@@ -35,8 +35,10 @@ function dataTable(columns, rows, options = {}) {
     let left = valueOf(column, a),
       right = valueOf(column, b);
     if (column.number) {
-      left = +left || 0;
-      right = +right || 0;
+      const lacks = [left, right].map(value => value === "" || !Number.isFinite(+value));
+      if (lacks[0] || lacks[1]) return lacks[0] - lacks[1]; // what has no number comes last
+      left = +left;
+      right = +right;
     }
     const order = left < right ? -1 : left > right ? 1 : 0;
     return state.down ? -order : order;
@@ -121,8 +123,9 @@ function dataTable(columns, rows, options = {}) {
 
 // ---- CSV ----
 
-// Rows of a table as objects, by the names of the first row. Quoted fields may hold commas, quotes
-// and line ends. An apostrophe before what spreadsheets would execute is not part of a cell.
+// Rows of a table as objects, by the names of the first row; a name that was there gets the number of
+// its column. Quoted fields may hold commas, quotes and line ends. An apostrophe before what spreadsheets
+// would execute is not part of a cell.
 const formula = /^'(?='*(?![-+]?[\d.]+(e[-+]?\d+)?$)[=+\-@\t].)/;
 function readCsv(text) {
   const lines = [];
@@ -153,6 +156,6 @@ function readCsv(text) {
     lines.push(row);
   }
   for (const line of lines) line.forEach((cell, i) => (line[i] = cell.replace(formula, "")));
-  const names = lines.shift() || [];
+  const names = (lines.shift() || []).map((name, i, all) => (all.indexOf(name) < i ? `${name} (${i + 1})` : name));
   return {names, rows: lines.map(line => Object.fromEntries(names.map((name, i) => [name, line[i] ?? ""])))};
 }

@@ -3,7 +3,7 @@
 
 What the page shows is compared with summary.json and CSV tables of the run, from which the page was not
 made. A problem is a line on standard output."""
-import csv, json, os, sys
+import csv, json, os, re, sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 from browser import Browser
@@ -49,6 +49,9 @@ class Page:
         """Nothing went wrong on the page, and nothing was asked for but the page."""
         self.browser.frame()
         same("errors of the console", self.browser.errors, [])
+        said = self.browser.run("document.body.innerText + [...document.querySelectorAll('[title], [aria-label]')]"
+                                ".map(e => ' ' + e.getAttribute('title') + '; ' + e.getAttribute('aria-label')).join('').replace(/null/g, '')")
+        same("words of a number that is none", re.findall(r".{0,30}(?:NaN|undefined|Infinity|\bnull\b).{0,10}", said), [])
         same("requests", [url for url in self.browser.requests if not url.startswith("data:")], ["file://" + os.path.abspath(self.page)])
 
     def rows(self, selector):
@@ -287,6 +290,50 @@ def sweep(page):
     page.quiet()
 
 
+# What each study varies; the page has to find that in the table.
+STUDIES = {
+    "list_one": ["device.vector_cores"], "list_many": ["l2.size", "memory", "device.cube_cores"], "trace": ["ub.reads_per_group"],
+    "net": ["hbm.bandwidth_scale", "memory"], "texts": ["op.dtype"], "shapes": ["op.m", "op.k", "network"],
+    "lua": ["device.cube_cores", "l2.size"], "equal": ["cube.fp16_cycles"],
+}
+
+
+def study(page):
+    """Every cell of the table of points, the fastest, the parameters to choose from: from results.csv."""
+    with open(os.path.join(page.results, "results.csv"), newline="") as text:
+        names, *rows = list(csv.reader(text))
+    params = STUDIES[os.path.basename(page.results)]
+    page.browser.run("document.querySelector('#point-table .tools button:not([hidden])')?.click()")
+    heads = page.browser.run("[...document.querySelectorAll('#point-table th')].map(head => head.textContent)")
+    same("first columns", heads[:len(params) + 1], params + ["status"])
+    places = [names.index(head) for head in heads]
+    same("points", page.rows("#point-table"), [[row[place] for place in places] for row in rows])
+    done = [row for row in rows if row[names.index("status")] == "ok"]
+    failed = len(rows) - len(done)
+    lead = page.browser.text("#sweep-total")
+    wanted = "%d points, %d simulated%s." % (len(rows), len(done), ", %d failed" % failed if failed else "")
+    if not lead.endswith(wanted):
+        print("the page counts %r, not %r" % (lead, wanted))
+    column, scale = next((c, s) for c, s in (("total_cycles", 1), ("total_us", 1), ("net.time_ps", 1e-6)) if c in names)
+    times = [float(row[names.index(column)]) for row in done]
+    best, told = done[times.index(min(times))], page.browser.text("#best")
+    place = [(name, best[names.index(name)]) for name in params]
+    same("place of the fastest", page.browser.text("#best b"), ", ".join("%s = %s" % pair for pair in place if pair[1]) or "the chip as it is")
+    near("time of the fastest", number(told.split(" with ")[1]), min(times) * scale, 0.0006)
+    if times.count(min(times)) > 1 and "%d other point" % (times.count(min(times)) - 1) not in told:
+        print("equal points are not told: %r" % told)
+    varied = [name for name in params if len({row[names.index(name)] for row in rows}) > 1]
+    selects = "[...document.querySelectorAll('#curves select')].map(list => [...list.options].map(option => option.value))"
+    same("parameters of curves", page.browser.run(selects)[0], varied)
+    for picked in range(2):
+        for value in page.browser.run(selects)[picked]:
+            page.browser.run("(e => { e.value = %s; e.dispatchEvent(new Event('change')); })(document.querySelectorAll('#curves select')[%d])" % (json.dumps(value), picked))
+            page.browser.frame()
+            if not page.browser.run("!!document.querySelector('#curve-plot canvas')"):
+                print("no curve over or of %s" % value)
+    page.quiet()
+
+
 def tornado(page):
     rows = page.table("results.csv")
     numbers_of = [name for name in rows[0] if name == "hbm.bandwidth_scale" or name == "cube.fp16_cycles"]
@@ -325,6 +372,7 @@ def job(page):
 CHECKS = {
     "run": ("run", [numbers, cause, lanes, zoom, hotspots, looks]), "many": ("many", [many]), "hostile": ("hostile", [hostile]),
     "compare": ("pair", [compare]), "sweep": ("sweep", [sweep]), "tornado": ("tornado", [tornado]),
+    **{"study_" + name: (name, [study]) for name in STUDIES},
     "list": ("list", [list_of_operators]), "network": ("network", [network]), "job": ("job", [job]),
 }
 

@@ -16,6 +16,7 @@ chromium=${CHROMIUM:-$(command -v chromium || command -v chromium-browser || com
 [ -x /usr/bin/python3 ] || skip_all 'no python3'
 
 work_folder test_report_page
+studies='list_one list_many trace net texts shapes lua equal'
 cat >"$work/hostile.csv" <<'END'
 trace,version=1
 kernel,name=</script><script>window.broken=1</script>,arch=dav-c220,blocks=1
@@ -25,6 +26,10 @@ stream,core=AIV
 copy_gm_to_ubuf,dst=a,src=x,len_burst=16
 END
 printf 'op,args\nmatmul,m=256 k=256 n=256\nadd,shape=65536\nsoftmax,shape=128x512\n' >"$work/ops.csv"
+cat >"$work/study.lua" <<'END'
+return { soc = "Ascend910B4", op = "matmul", m = 256, k = 256, n = 256, memory = "flat",
+  points = { { ["l2.size"] = "48MiB" }, {}, { ["device.cube_cores"] = 4, ["l2.size"] = "96MiB" }, { ["device.cube_cores"] = 8 } } }
+END
 {
   "$vinci" run matmul m=1024 k=1024 n=1024 $soc --output="$work/run" >"$work/report.txt"
   "$vinci" run matmul m=1024 k=1024 n=1024 $soc --set hbm.bandwidth_scale=0.25 --output="$work/second" --quiet
@@ -34,10 +39,22 @@ printf 'op,args\nmatmul,m=256 k=256 n=256\nadd,shape=65536\nsoftmax,shape=128x51
     --memory=flat --output="$work/sweep" --quiet
   "$vinci" sensitivity matmul m=256 k=256 n=256 $soc --params hbm.bandwidth_scale --params cube.fp16_cycles --output="$work/tornado" >/dev/null
   "$vinci" run --ops "$work/ops.csv" $soc --output="$work/list" --quiet
+  # Studies of every kind. Of list_many the chip cannot have some points; more cores than there is work for change nothing.
+  "$vinci" sweep run --ops "$work/ops.csv" --soc-version=Ascend910B1 --param device.vector_cores=48,8 --output="$work/list_one" --quiet
+  "$vinci" sweep run --ops "$work/ops.csv" $soc --param l2.size=48MiB,96MiB --param memory=flat,cycle \
+    --param device.cube_cores=4,20,48 --output="$work/list_many" --quiet
+  "$vinci" sweep run "$srcdir/traces/examples/add8_tile20480_single.csv" $soc --memory=flat --param ub.reads_per_group=1,2 \
+    --output="$work/trace" --quiet
+  "$vinci" sweep run "$srcdir/traces/examples/two_layers.graph.csv" $soc --param hbm.bandwidth_scale=0.5,1 \
+    --param memory=flat,cycle --output="$work/net" --quiet
+  "$vinci" sweep run matmul m=512 k=512 n=512 $soc --memory=flat --param op.dtype=fp16,bf16,fp32 --output="$work/texts" --quiet
+  "$vinci" sweep run matmul n=256 $soc --param op.m=128,512 --param op.k=64,1024 --param network=packet,flit --output="$work/shapes" --quiet
+  "$vinci" sweep run "$work/study.lua" --output="$work/lua" --quiet
+  "$vinci" sweep run add shape=4096 $soc --param cube.fp16_cycles=1,2 --output="$work/equal" --quiet
   "$vinci" net run "$srcdir/traces/examples/two_layers.graph.csv" $soc --memory=flat --output="$work/network" --quiet
   "$vinci" group run "$srcdir/traces/examples/data_parallel.job.csv" --output="$work/job" >/dev/null
   cp -r "$work/run" "$work/pair"
-  for name in run many hostile sweep tornado list network job; do
+  for name in run many hostile sweep tornado list $studies network job; do
     "$vinci" report "$work/$name" --output="$work/$name.html" --quiet
   done
   "$vinci" report "$work/pair" "$work/second" --output="$work/pair.html" --quiet
@@ -45,7 +62,7 @@ printf 'op,args\nmatmul,m=256 k=256 n=256\nadd,shape=65536\nsoftmax,shape=128x51
 PYTHONDONTWRITEBYTECODE=1 timeout 300 /usr/bin/python3 "$srcdir/tests/cli/report_page.py" "$chromium" "$work" \
   ${PICTURES:+"$PICTURES"} >"$work/found" 2>&1
 
-plan 16
+plan 24
 # part CHECK FUNCTION NAME
 part() {
   report "$3" "$(awk -v head="== $1 $2" '
@@ -64,6 +81,14 @@ part many many "a million slices at 30 frames a second$(sed -n 's/^# \(.*\)/: \1
 part hostile hostile "names stay text"
 part compare compare "two runs: differences sum"
 part sweep sweep "a sweep: points, the fastest, the Pareto front"
+part study_list_one study "a list and one parameter: table, the fastest, parameters to choose"
+part study_list_many study "a list and three parameters, one of texts; points that failed"
+part study_trace study "a trace"
+part study_net study "a network"
+part study_texts study "a parameter of texts alone"
+part study_shapes study "arguments of an operator; a parameter with the name of another column"
+part study_lua study "a study in Lua: points that leave parameters out"
+part study_equal study "points that are all as fast"
 part tornado tornado "a sensitivity study: the tornado"
 part list list_of_operators "a list by time"
 part network network "a network by time"
