@@ -118,6 +118,10 @@ libvinci_core_la_SOURCES += \
 	core/result/hotspots.h \
 	core/result/metrics.c \
 	core/result/metrics.h \
+	core/result/levers.c \
+	core/result/levers.h \
+	core/result/replay.c \
+	core/result/replay.h \
 	core/result/result.c \
 	core/result/result.h \
 	core/result/result_counters.c \

@@ -12,7 +12,7 @@ function turnText(turn, total) {
 }
 
 function promiseOrigin(turn, total) {
-  if (!turn.measured) return "a rough estimate; --savings=all of vinci run measures";
+  if (!turn.measured) return "estimate; --savings=all of vinci run measures";
   if (turn.anew_saved_cycles === undefined || turn.anew_saved_cycles === turn.saved_cycles) return "measured";
   const size = percent(Math.abs(turn.anew_saved_cycles), total);
   return `measured; with the tiling that is then chosen the run takes ${size} ${turn.anew_saved_cycles < 0 ? "more" : "less"}`;
@@ -21,6 +21,24 @@ function promiseOrigin(turn, total) {
 function kernelNames(report) {
   const names = report.kernels.map(kernel => kernel.name);
   return names.length > 4 ? `${names.slice(0, 4).join(", ")} and ${names.length - 4} more` : names.join(", ");
+}
+
+// What a kernel can do, the largest saving first.
+function leverList(levers, total) {
+  return el(
+    "ul",
+    {id: "levers"},
+    levers.map(lever =>
+      el(
+        "li",
+        null,
+        el("b", null, lever.lever),
+        `: ${lever.text}, the run is expected to take `,
+        el("b", null, percent(lever.saved_cycles, total)),
+        ` less (${lever.measured ? "measured with second buffers, less what half their size costs" : "estimate"}).`,
+      ),
+    ),
+  );
 }
 
 // ---- the first section ----
@@ -44,9 +62,7 @@ function answerList(report) {
       "To try in the kernel",
       "advice",
       words.advice,
-      critical.side_by_side_saved_cycles
-        ? ` The pipes take turns, as with a single buffer for each tile: with two buffers, side by side, they are expected to save ${percent(critical.side_by_side_saved_cycles, total)}${critical.side_by_side_measured ? "" : " (a rough estimate)"}.`
-        : "",
+      critical.levers.length ? leverList(critical.levers, total) : "",
     );
     if (best.number && best.saved_cycles > 0)
       add(
@@ -56,6 +72,9 @@ function answerList(report) {
         ` ${best.turn} is expected to save `,
         el("b", {id: "saving"}, percent(best.saved_cycles, total)),
         ` of the run: ${grouped(best.saved_cycles)} cycles (${promiseOrigin(best, total)}).`,
+        best.next_permille
+          ? ` Then pipe ${best.next_pipe} bounds next, busy ${percent(best.next_permille, 1000)} of the time.`
+          : "",
       );
   } else {
     add("The cause", "cause", "not known: no instructions were recorded (--timeline-events).");
@@ -272,12 +291,13 @@ function criticalTable(report) {
       {title: "Cycles that ...", value: row => row.about},
       {
         title: "Number to turn, change",
-        value: row => row.number || "",
+        number: true,
+        value: row => (row.number ? row.saved_cycles : ""),
         cell: row => (row.number ? turnText(row, total) : ""),
       },
     ],
     rows,
-    {id: "critical-table", sort: 1, shown: 12},
+    {id: "critical-table", sort: 5, shown: 12},
   );
 }
 

@@ -9,7 +9,7 @@
  * are counted, and not seconds, so that a report is the same on every host. */
 enum { AUTO_STEPS = 100000, AUTO_FIRST_STEPS = 500000 };
 
-const char *const savings_words[] = {"auto", "all", "none", NULL};
+const char *const savings_words[] = {"none", "auto", "all", NULL};
 
 enum vinci_status savings_measure(enum savings savings, const struct savings_run *run,
                                   vinci_result *result, struct vinci_diag *diag) {

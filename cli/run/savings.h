@@ -6,16 +6,16 @@
 #include "cli/support/options.h"
 #include "core/vinci.h"
 
-/* Measured within a limit, all measured, all estimated. */
-enum savings { SAVINGS_AUTO, SAVINGS_ALL, SAVINGS_NONE };
+/* All estimated, measured within a limit, all measured. */
+enum savings { SAVINGS_NONE, SAVINGS_AUTO, SAVINGS_ALL };
 extern const char *const savings_words[]; /* NULL behind the last */
 
 #define SAVINGS_OPTION_ROW(type, member)                                                           \
   OPTION_TEXT_ROW(                                                                                 \
       "savings", 0, type, member, "WHICH",                                                         \
-      "what the report says that turning a number of the chip saves: auto (default): "             \
-      "measured by more runs, for a tenth of a second or so, beyond that estimated; all: "         \
-      "measured; none: estimated")
+      "what the report says that turning a number of the chip saves: none (default): "             \
+      "estimated from the instructions of the run; all: measured by more runs; auto: measured "    \
+      "for a tenth of a second or so, beyond that estimated")
 
 /* What a result came from; op and args NULL unless it is an operator's. */
 struct savings_run {

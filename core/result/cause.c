@@ -49,8 +49,10 @@ static const char *member_word(enum cause_unit unit, unsigned member) {
   return member < DTYPE_COUNT ? dtype_name((enum dtype)member) : NULL;
 }
 
-size_t cause_param(const struct vinci_soc *soc, enum cause cause, unsigned member) {
+size_t cause_param(const struct vinci_soc *soc, enum cause cause, unsigned member, bool flat) {
   const char *pattern = rows[cause].number;
+  if (flat && cause == CAUSE_DRAM_ACCESS)
+    pattern = "path.*.hbm_bytes_per_cycle";
   int before = (int)strcspn(pattern, "*");
   char key[64];
   if (!pattern[before])

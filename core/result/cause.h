@@ -45,7 +45,8 @@ _Static_assert((int)PATH_COUNT <= (int)CAUSE_NO_MEMBER &&
 /*
  * The number of the chip to turn, with the member in place of '*': the index of the parameter, or
  * soc_param_count() when there is none. A vector class without an offset has its minimum instead.
+ * In the flat model of memory, what comes from device memory has a rate of the path.
  */
-size_t cause_param(const struct vinci_soc *soc, enum cause cause, unsigned member);
+size_t cause_param(const struct vinci_soc *soc, enum cause cause, unsigned member, bool flat);
 
 #endif

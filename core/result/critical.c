@@ -9,6 +9,7 @@
 #include "core/base/clock.h"
 #include "core/base/diag.h"
 #include "core/result/events.h"
+#include "core/result/replay.h"
 
 const char *critical_rest_name(enum critical_rest rest) {
   static const char *const names[] = {"launch", "idle", "end"};
@@ -284,15 +285,80 @@ static uint64_t cycles_of(const struct critical_turn *turns, size_t count, size_
   return all;
 }
 
-static uint64_t estimate(const struct vinci_result *result, const struct critical_path *path,
-                         const struct critical_turn *turns, size_t count,
-                         const struct critical_turn *turn) {
+/* Of the cycles of a cause, in per cent, when its number is turned. Banks of UB need a cycle for
+ * each repeat, however fast its class is; the latency of an access does not depend on bandwidth. */
+static uint8_t saved_percent(const struct vinci_soc *soc, bool flat,
+                             const struct critical_turn *turn) {
+  enum { ALL = 100, HALF = 50 };
+  if (cause_row(turn->cause)->turn == CAUSE_DOUBLE_ENDS)
+    return ALL;
+  if ((turn->cause == CAUSE_DRAM_ACCESS || turn->cause == CAUSE_DRAM_ROW) && !flat)
+    return 0;
+  if (turn->cause != CAUSE_VECTOR_REPEATS || soc->ub_reads_per_group == 0)
+    return HALF;
+  uint64_t repeat = (uint64_t)soc->vector_class[turn->member].per_repeat_mcycles;
+  return (uint8_t)((repeat - min_u64(max_u64(repeat / 2, MILLI), repeat)) * ALL / repeat);
+}
+
+/* Cycles of all causes that have the number, as they fall away when it is turned. */
+static struct replay_change change_of(const struct vinci_result *result,
+                                      const struct critical_turn *turns, size_t count,
+                                      size_t param) {
+  struct replay_change change = {0};
+  for (size_t i = 0; i < count; i++)
+    if (turns[i].param == param)
+      change.saved[turns[i].cause][turns[i].member] =
+          saved_percent(result->soc, result->channel_count == 0, &turns[i]);
+  return change;
+}
+
+/* Where no instructions are recorded: half of the cycles, as long as no other pipe is busy longer.
+ */
+static uint64_t rough_estimate(const struct vinci_result *result, const struct critical_path *path,
+                               const struct critical_turn *turns, size_t count,
+                               const struct critical_turn *turn) {
   uint64_t all = cycles_of(turns, count, turn->param);
   uint64_t least = floor_cycles(result, path, turn->cause);
   if (cause_row(turn->cause)->turn != CAUSE_DOUBLE_ENDS)
     all /= 2;
   uint64_t room = result->total_cycles > least ? result->total_cycles - least : 0;
   return all < room ? all : room;
+}
+
+static int64_t min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* What the time that device memory needs for its bytes leaves, unless the number is of device
+ * memory. */
+static int64_t left_by_memory(const struct vinci_result *result, const struct critical_path *path,
+                              const struct critical_turn *turn) {
+  uint64_t rate = soc_hbm_stream_bytes_per_second(result->soc), hz = (uint64_t)result->soc->core_hz;
+  bool shrinks = turn->cause == CAUSE_REFETCH ||
+                 strncmp(soc_param(turn->param)->key, "hbm.", strlen("hbm.")) == 0;
+  uint64_t least = path->rest[CRITICAL_LAUNCH] + path->code_cycles;
+  if (rate > 0 && !shrinks)
+    least += (uint64_t)((uint128)hbm_bytes(&result->hbm) * hz / rate);
+  return (int64_t)(result->total_cycles - min_u64(least, result->total_cycles));
+}
+
+/* What was measured stays; the pipe that bounds next is always that of a replay. */
+static void estimate(const struct vinci_result *result, const struct critical_path *path,
+                     struct replay *replay, const struct critical_turn *turns, size_t count,
+                     struct critical_turn *turn) {
+  struct replay_change change = change_of(result, turns, count, turn->param);
+  struct replay_outcome out;
+  if (turn->param == soc_param_count())
+    return;
+  if (!replay) {
+    if (!turn->measured)
+      turn->saved_cycles = (int64_t)rough_estimate(result, path, turns, count, turn);
+    return;
+  }
+  replay_run(replay, &change, &out);
+  if (!turn->measured)
+    turn->saved_cycles = min_i64(out.saved_cycles, left_by_memory(result, path, turn));
+  uint64_t left = result->total_cycles - (uint64_t)turn->saved_cycles;
+  turn->next_pipe = out.busiest;
+  turn->next_permille = left > 0 ? (unsigned)(out.busiest_cycles * MILLI / left) : 0;
 }
 
 size_t critical_turns(const struct vinci_result *result, const struct critical_path *path,
@@ -303,15 +369,18 @@ size_t critical_turns(const struct vinci_result *result, const struct critical_p
   for (unsigned cause = 0; cause < CAUSE_COUNT; cause++)
     for (unsigned member = 0; member < CAUSE_MEMBERS; member++)
       if (path->cause[cause][member] > 0)
-        count = insert(
-            turns, count,
-            (struct critical_turn){.cause = (enum cause)cause,
-                                   .member = member,
-                                   .param = cause_param(result->soc, (enum cause)cause, member),
-                                   .cycles = path->cause[cause][member]});
+        count =
+            insert(turns, count,
+                   (struct critical_turn){.cause = (enum cause)cause,
+                                          .member = member,
+                                          .param = cause_param(result->soc, (enum cause)cause,
+                                                               member, result->channel_count == 0),
+                                          .cycles = path->cause[cause][member]});
+  struct replay *replay = replay_open(result, path->core);
   for (size_t i = 0; i < count; i++)
-    if (!take_measured(result, &turns[i]) && turns[i].param < soc_param_count())
-      turns[i].saved_cycles = (int64_t)estimate(result, path, turns, count, &turns[i]);
+    if (take_measured(result, &turns[i]) || turns[i].param < soc_param_count())
+      estimate(result, path, replay, turns, count, &turns[i]);
+  replay_close(replay);
   return count;
 }
 

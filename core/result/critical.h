@@ -40,6 +40,8 @@ struct critical_turn {
   bool measured;             /* saved_cycles are those of a run with the number turned */
   bool lowered_anew;         /* and the operator was lowered for the changed chip: */
   int64_t anew_saved_cycles; /* then its run saves these */
+  enum pipe next_pipe;       /* the busiest pipe of the core then, by a replay, */
+  unsigned next_permille;    /* and how much of the shorter run it is busy; 0: not known */
 };
 enum { CRITICAL_TURNS_MAX = SAVINGS_MAX };
 const char *critical_turn_word(const struct critical_turn *turn); /* "halved" or "doubled" */
@@ -66,9 +68,10 @@ critical_each(const struct vinci_result *result,
 /*
  * The causes on the critical path, the longest first; returns their number. What turning a number
  * saves is known where the result has a measurement (result->savings). Elsewhere an estimate stands
- * in: half of the cycles of all causes that have this number, as long as no other pipe of the core
- * is busy longer. The estimate knows neither the second longest path nor contention, so it is often
- * several times too large, and sometimes too small.
+ * in: a replay of the recorded instructions (core/result/replay.h), which knows what the other
+ * pipes still have to do, and not how cores share L2 and device memory. Without recorded
+ * instructions it is half of the cycles of all causes that have this number, as long as no other
+ * pipe is busy longer.
  */
 size_t critical_turns(const struct vinci_result *result, const struct critical_path *path,
                       struct critical_turn turns[CRITICAL_TURNS_MAX]);

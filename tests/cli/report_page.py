@@ -128,6 +128,10 @@ def cause(page):
         print("the page promises %s by %s, the report says %r" % (saved, page.browser.text("#turn code"), told))
     if len(page.browser.text("#advice")) < 20:
         print("no advice")
+    same("levers", [number(text.split("expected to take")[1]) for text in page.browser.run("[...document.querySelectorAll('#levers li')].map(e => e.textContent)")],
+         [number(line.split("expected to take")[1]) for line in " ".join(l.strip() if l.startswith("    ") else "\n" + l for l in lines[first:first + 20]).split("\n") if line.startswith("Kernel ")])
+    saving = [number(row[5].split("saves")[1]) for row in page.rows("#critical-table") if "saves" in row[5]]
+    same("causes by saving", saving, sorted(saving, reverse=True))
     total, shares = page.json("summary.json")["total_cycles"], page.rows("#critical-table")
     page.browser.run("document.querySelector('#critical-table .tools button:not([hidden])')?.click()")
     same("sum of the critical path", sum(int(number(row[1])) for row in page.rows("#critical-table")), total)

@@ -9,7 +9,7 @@ vinci=${VINCI:?}
 soc=--soc-version=Ascend910B4
 
 work_folder test_ops
-plan 59
+plan 60
 
 # run LIST ARGUMENT...: simulates $work/LIST.csv into $work/LIST; $out, $err, $code.
 run() {
@@ -184,6 +184,21 @@ run written $soc --set l2.size=8MiB --set l2.owed=2MiB
 report "rows that find other bytes to write back are not the same" "$(
   problems 0 - ',used,0' ',used,1048576' ',used,2097152'
   expect 0 - '1 of them ask for the same as one before')"
+
+# A part shows the pipes of its kind of core, also where the kernel has no work there.
+product='"64,64;64,64",FLOAT16;FLOAT16,ND;ND,"64,64",FLOAT16,ND,'
+printf '%s\n' "$header" "MatMulV2@AIC,$product" "MatMulV2@AIV,$product" >"$work/parts.csv"
+run parts $soc
+report "a part on AIV shows no pipes of the cube's cores" "$(python3 - "$table" <<'END'
+import csv, sys
+cube, vector = csv.DictReader(open(sys.argv[1]))
+if not float(cube["mte2_time(us)"]) > 0:
+    print("AIC:", cube["mte2_time(us)"])
+for name in ("mac", "vec", "mte1", "mte2", "mte3", "fixpipe", "scalar"):
+    if float(vector[name + "_time(us)"]) != 0:
+        print("AIV:", name, vector[name + "_time(us)"])
+END
+)"
 
 # ---- results that are kept -------------------------------------------------------------------
 # A mixed kernel has two rows, one of each kind of core, with other times from one result.

@@ -17,6 +17,7 @@
 #include "core/isa/program.h"
 #include "core/result/result.h"
 #include "tests/support/words.h"
+#include "traces/export/report/expected.h"
 #include "traces/lower/calls/calls.h"
 
 static vinci_soc *soc;
@@ -195,6 +196,26 @@ static void traces_pass_all_checks(void **state) {
   assert_int_equal(wrong, 0);
 }
 
+/* ---- expected errors --------------------------------------------------------------------------
+ */
+
+/* No operator whose program uses the cube has the error of the vector class. */
+static void cube_operators_are_in_no_vector_class(void **state) {
+  (void)state;
+  for (size_t i = 0; i < lower_op_count(); i++) {
+    const struct lower_compared *row = lower_compared(lower_op(i)->name);
+    vinci_trace *trace = row ? compiled(row) : NULL;
+    bool cube = false;
+    for (uint32_t k = 0; trace && k < trace->kernel_count; k++)
+      cube |= trace->kernels[k].stream[CORE_AIC].present;
+    if (cube && expected_class_of(row->op) == EXPECTED_VECTOR)
+      fail_msg("%s uses the cube", row->op);
+    if (!cube && row && expected_class_of(row->op) == EXPECTED_CLASS_COUNT)
+      fail_msg("%s has no class", row->op);
+    vinci_trace_free(trace);
+  }
+}
+
 /* ---- silicon rows ---------------------------------------------------------------------------- */
 
 static void silicon_rows_are_counted(void **state) {
@@ -239,6 +260,7 @@ int main(void) {
       cmocka_unit_test(durations_are_near_their_bound),
       cmocka_unit_test(kernels_of_coupled_cores_are_near_theirs),
       cmocka_unit_test(traces_pass_all_checks),
+      cmocka_unit_test(cube_operators_are_in_no_vector_class),
       cmocka_unit_test(silicon_rows_are_counted),
   };
   return cmocka_run_group_tests_name("bounds", tests, set_up, tear_down);

@@ -9,14 +9,15 @@
 #include "core/chip/soc.h"
 #include "core/result/result.h"
 
-/* Classes of operators whose errors are alike: id, name, operators; VECTOR has all others. */
+/* Classes of operators whose errors are alike: id, name, operators. VECTOR has all others that the
+ * vector unit alone computes; others have none. */
 #define EXPECTED_CLASS_LIST(X)                                                                     \
   X(MATMUL, "matmul", "matmul|batch_matmul")                                                       \
   X(CONV, "convolution", "conv2d")                                                                 \
   X(CONV_BACK, "convolution, backward", "conv2d_backprop_input|conv2d_backprop_filter")            \
   X(MOVE, "data movement", "transdata|transpose|concat|slice|copy|gather|fill|pad")                \
   X(VECTOR, "vector", "")                                                                          \
-  X(ATTENTION, "attention", "flash_attention|flash_attention_grad")
+  X(ATTENTION, "attention", "flash_attention|flash_attention_grad|paged_attention")
 
 enum expected_class {
 #define X(id, name, ops) EXPECTED_##id,
@@ -25,6 +26,7 @@ enum expected_class {
       EXPECTED_CLASS_COUNT
 };
 const char *expected_class_name(enum expected_class class);
+/* EXPECTED_CLASS_COUNT: none, no measured rows are of that kind. */
 enum expected_class expected_class_of(const char *op);
 
 /* What the rows of a class were, and how far the durations of the model are from theirs. */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/result/levers.h"
 #include "core/result/metrics.h"
 #include "traces/export/report/expected.h"
 #include "traces/export/report/text.h"
@@ -144,8 +145,26 @@ static void write_turn(struct json_writer *json, const char *key,
   json_text(json, "turn", number ? critical_turn_word(turn) : "");
   write_signed(json, "saved_cycles", turn->saved_cycles);
   json_bool(json, "measured", turn->measured);
+  json_text(json, "next_pipe", turn->next_permille > 0 ? pipe_name(turn->next_pipe) : "");
+  json_number(json, "next_permille", turn->next_permille);
   if (turn->lowered_anew)
     write_signed(json, "anew_saved_cycles", turn->anew_saved_cycles);
+  json_end(json);
+}
+
+static void write_levers(struct json_writer *json, const struct vinci_result *result,
+                         const struct critical_path *path) {
+  struct lever levers[LEVER_KINDS];
+  size_t count = levers_find(result, path, levers);
+  json_array(json, "levers", false);
+  for (size_t i = 0; i < count; i++) {
+    json_object(json, NULL, true);
+    json_text(json, "lever", lever_key(levers[i].kind));
+    json_text(json, "text", levers[i].text);
+    json_number(json, "saved_cycles", levers[i].saved_cycles);
+    json_bool(json, "measured", levers[i].measured);
+    json_end(json);
+  }
   json_end(json);
 }
 
@@ -192,6 +211,7 @@ static enum vinci_status write_critical(struct json_writer *json, const struct v
   for (size_t i = 0; i < causes.count; i++)
     write_turn(json, NULL, &causes.turns[i]);
   json_end(json);
+  write_levers(json, result, &causes.path);
   write_rests(json, &causes.path);
   json_end(json);
   return VINCI_OK;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The report: what busy cycles were spent on, and which number of the chip would help. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/clock.h"
+#include "core/result/levers.h"
 #include "traces/export/report/text.h"
 
 enum { CAUSE_ROWS = 8 }; /* of a table */
@@ -29,22 +31,6 @@ static const char *path_prefix(const struct critical_turn *turn, char *text, siz
   return text;
 }
 
-static void describe_turns(const struct vinci_result *result, const struct text_causes *causes,
-                           char *text, size_t size) {
-  uint64_t saved;
-  if (!critical_takes_turns(result, &causes->path, &saved)) {
-    *text = '\0';
-    return;
-  }
-  snprintf(text, size,
-           " Its pipes take turns, as with a single buffer for each tile; side by side, with two "
-           "buffers, they are expected to save %s %% (%s).",
-           decimal_ratio((uint128)saved * 100, result->total_cycles, 1).text,
-           result->second_buffer_cycles > 0
-               ? "measured with second buffers, less what half their size costs"
-               : "a rough estimate");
-}
-
 static const char *percent(const struct vinci_result *result, int64_t cycles,
                            struct decimal *text) {
   uint64_t size = cycles < 0 ? -(uint64_t)cycles : (uint64_t)cycles;
@@ -57,7 +43,7 @@ static void describe_origin(const struct vinci_result *result, const struct crit
                             char *text, size_t size) {
   struct decimal anew;
   if (!turn->measured)
-    snprintf(text, size, "(a rough estimate; --savings=all measures)");
+    snprintf(text, size, "(estimate; --savings=all measures)");
   else if (!turn->lowered_anew || turn->anew_saved_cycles == turn->saved_cycles)
     snprintf(text, size, "(measured)");
   else
@@ -83,20 +69,62 @@ static void describe_gain(const struct vinci_result *result, const struct critic
              percent(result, turn->saved_cycles, &saved), origin);
 }
 
+/* What bounds the run then, where a replay has shown it; and the longest cause, when it is another.
+ */
+static void describe_next(const struct vinci_result *result, const struct text_causes *causes,
+                          const struct critical_turn *best, char *text, size_t size) {
+  const struct critical_turn *longest = &causes->turns[0];
+  char path[32];
+  struct decimal saved;
+  size_t used = 0;
+  *text = '\0';
+  if (best->next_permille > 0 && best->saved_cycles > 0)
+    used = (size_t)snprintf(text, size, " Then pipe %s bounds next, busy %s %% of the time.",
+                            pipe_name(best->next_pipe),
+                            decimal_ratio(best->next_permille, 10, 1).text);
+  if (longest->cycles <= best->cycles || longest->param == soc_param_count())
+    return;
+  snprintf(text + used, size - used,
+           " More cycles of the path, %s %%, are %s%s, but %s %s %s %s %% alone: others take over.",
+           decimal_ratio((uint128)longest->cycles * 100, result->total_cycles, 1).text,
+           path_prefix(longest, path, sizeof path), cause_row(longest->cause)->key,
+           soc_param(longest->param)->key, critical_turn_word(longest),
+           longest->saved_cycles < 0 ? "costs" : "saves",
+           percent(result, longest->saved_cycles, &saved));
+}
+
+/* What kernels can do, the largest saving first. */
+static void text_levers(const struct vinci_result *result, const struct text_causes *causes,
+                        FILE *out) {
+  struct lever levers[LEVER_KINDS];
+  size_t count = levers_find(result, &causes->path, levers);
+  char line[LEVER_TEXT_BYTES + 160];
+  for (size_t i = 0; i < count; i++) {
+    const struct lever *lever = &levers[i];
+    snprintf(line, sizeof line, "%s, the run is expected to take %s %% less (%s).", lever->text,
+             decimal_ratio((uint128)lever->saved_cycles * 100, result->total_cycles, 1).text,
+             lever->measured ? "measured with second buffers, less what half their size costs"
+                             : "estimate");
+    fputs("Kernel    ", out);
+    text_wrapped(lever_key(lever->kind), line, out);
+  }
+}
+
 void text_cause(const struct vinci_result *result, const struct text_causes *causes, FILE *out) {
   if (causes->count == 0 || result->total_cycles == 0)
     return;
   const struct critical_turn *turn = critical_best(causes->turns, causes->count);
-  char line[896], gain[320], overlap[256], path[32];
+  char line[1024], gain[320], next[384], path[32];
   describe_gain(result, turn, gain, sizeof gain);
-  describe_turns(result, causes, overlap, sizeof overlap);
+  describe_next(result, causes, turn, next, sizeof next);
   snprintf(line, sizeof line, "%s %% of the run, on the critical path, are cycles that %s%s.%s",
            decimal_ratio((uint128)turn->cycles * 100, result->total_cycles, 1).text,
-           cause_row(turn->cause)->text, gain, overlap);
+           cause_row(turn->cause)->text, gain, next);
   fputs("Cause     ", out);
   snprintf(gain, sizeof gain, "%s%s", path_prefix(turn, path, sizeof path),
            cause_row(turn->cause)->key);
   text_wrapped(gain, line, out);
+  text_levers(result, causes, out);
 }
 
 /* ---- the critical path ---------------------------------------------------------------------- */
@@ -131,18 +159,39 @@ static void print_turn(const struct vinci_result *result, const struct critical_
           cause_row(turn->cause)->text);
 }
 
+/* What saves most first, then what is longest. */
+static int compare_turns(const void *left, const void *right) {
+  const struct critical_turn *a = left, *b = right;
+  if (a->saved_cycles != b->saved_cycles)
+    return a->saved_cycles > b->saved_cycles ? -1 : 1;
+  if (a->cycles != b->cycles)
+    return a->cycles > b->cycles ? -1 : 1;
+  return a->cause != b->cause ? (int)a->cause - (int)b->cause : (int)a->member - (int)b->member;
+}
+
+static void print_turns(const struct vinci_result *result, const struct text_causes *causes,
+                        FILE *out) {
+  struct critical_turn turns[CRITICAL_TURNS_MAX];
+  size_t count = causes->count < CAUSE_ROWS ? causes->count : CAUSE_ROWS;
+  memcpy(turns, causes->turns, count * sizeof *turns);
+  qsort(turns, count, sizeof *turns, compare_turns);
+  for (size_t i = 0; i < count; i++)
+    print_turn(result, &turns[i], out);
+}
+
 static void print_path(const struct vinci_result *result, const struct text_causes *causes,
                        FILE *out) {
   const struct critical_path *path = &causes->path;
   char name[48];
   result_core_name(&result->cores[path->core], name, sizeof name);
-  fprintf(out,
-          "\nCritical path of %s, the core that ends last: each cycle of the run once, by cause\n"
-          "  %7s %11s  %-22s %-56s %s\n",
-          name, "share", "cycles", "cause", "number to turn, change (about: estimated)",
-          "cycles that ...");
-  for (size_t i = 0; i < causes->count && i < CAUSE_ROWS; i++)
-    print_turn(result, &causes->turns[i], out);
+  fprintf(
+      out,
+      "\nCritical path of %s, the core that ends last: each cycle of the run once, by cause; what "
+      "saves most first\n"
+      "  %7s %11s  %-22s %-56s %s\n",
+      name, "share", "cycles", "cause", "number to turn, change (about: estimated)",
+      "cycles that ...");
+  print_turns(result, causes, out);
   print_rest(result, path->rest[CRITICAL_LAUNCH], "launch of the kernel, dispatch of the block",
              out);
   print_rest(result, path->code_cycles, "waits for code", out);

@@ -9,10 +9,15 @@ static uint64_t cycles_ps(uint64_t cycles, uint64_t hz) {
   return (uint64_t)((uint128)cycles * PS_PER_SECOND / hz);
 }
 
-/* "op@AIV": a profile's row of the part of a mixed kernel on AIV. */
-static bool is_vector_part(const struct call_row *row) {
+/* "op@AIV": a profile's row of the part of a mixed kernel on one kind of core; CORE_KIND_COUNT: of
+ * the whole. */
+static enum core_kind part_of(const struct call_row *row) {
   const char *part = strchr(row->cell[CALL_TYPE], '@');
-  return part && strcmp(part, "@AIV") == 0;
+  if (!part)
+    return CORE_KIND_COUNT;
+  return strcmp(part, "@AIV") == 0   ? CORE_AIV
+         : strcmp(part, "@AIC") == 0 ? CORE_AIC
+                                     : CORE_KIND_COUNT;
 }
 
 /*
@@ -49,8 +54,9 @@ void calls_times(const struct vinci_result *result, const struct call_row *row,
   }
   out->kind = cores[CORE_AIC] ? CORE_AIC : cores[CORE_AICORE] ? CORE_AICORE : CORE_AIV;
   out->cube_ppm = cube_ppm(result, out->kind, active_ps[out->kind]);
-  if (is_vector_part(row) && cores[CORE_AIV])
-    out->kind = CORE_AIV;
+  /* Also where the kernel has no work on that kind: such a part shows nothing of the other. */
+  if (part_of(row) != CORE_KIND_COUNT && out->kind != CORE_AICORE)
+    out->kind = part_of(row);
   if (cores[out->kind] == 0)
     return;
   out->core_ps = active_ps[out->kind] / cores[out->kind];
