@@ -146,7 +146,7 @@ int main(int argc, char **argv) {
   sc_core::sc_report_handler::set_actions(sc_core::SC_INFO, sc_core::SC_DO_NOTHING);
   std::printf("1..%d\n", static_cast<int>(sizeof cases / sizeof *cases));
   std::fflush(nullptr);
-  // In a child without the first thread's kernel, so that no case has had one.
+  // In a child without the first thread's kernel, so that no case has used the kernel before.
   int ends[2];
   if (pipe(ends) != 0)
     return 1;

@@ -7,7 +7,7 @@
  *   vinci_cce::cell(tile[0]) = value;   float sum = vinci_cce::value(tile[0]);
  *
  * (include/vinci/cce/bfloat16.h), which is the element itself for all types but bfloat16_t. TYPE is
- * bfloat16_t or a name that may stand for it. Addresses of elements stay as they are.
+ * bfloat16_t or a name that may stand for that type. Addresses of elements do not change.
  */
 #include <string.h>
 
@@ -79,7 +79,7 @@ static void add_name(struct source_names *names, const char *from, const char *t
         from, (size_t)(to - from), names->braces + (names->brackets > 0 ? 1 : 0)};
 }
 
-/* A name goes with the block in which it was declared; a parameter with the function behind it. */
+/* A name goes with the block in which it was declared; a parameter with the function that follows. */
 void source_names_pass(struct source_names *names, char byte) {
   int least = names->braces;
   switch (byte) {

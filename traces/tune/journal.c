@@ -6,7 +6,7 @@
  * model is never taken.
  *
  * Several processes may keep one journal at a time: each adds whole lines at the end, and holds the
- * file by a shared lock. Who is the last to hold the file may remove it.
+ * file by a shared lock. Who is the last to hold the file may remove the file.
  */
 #include <errno.h>
 #include <fcntl.h>

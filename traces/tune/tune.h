@@ -62,8 +62,8 @@ struct tune_fact {
 VINCI_MUST_CHECK enum vinci_status tune_journal_open(const char *path, struct tune_journal **out,
                                                      struct vinci_diag *diag);
 void tune_journal_close(struct tune_journal *journal);
-/* Holds the file of a journal, which several processes may do, so that nobody removes it. The last
- * one that drops the file removes it. *file is for tune_journal_drop(), -1 after an error. */
+/* Holds the file of a journal, which several processes may do, so that nobody removes the file. The
+ * last to drop the file removes the file. *file is for tune_journal_drop(), -1 after an error. */
 VINCI_MUST_CHECK enum vinci_status tune_journal_hold(const char *path, int *file,
                                                      struct vinci_diag *diag);
 void tune_journal_drop(const char *path, int *file);

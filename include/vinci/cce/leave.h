@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ways out of a kernel that a core of the chip does not have. A kernel is code of the simulating process, so exit()
-// in a kernel would end that process, and fork() would double it. `vinci cc` links these names of the C library to
+// in a kernel would end that process, and fork() would double the process. `vinci cc` links these names of the C library to
 // the functions below: the run ends with an error at the line of the call.
 #ifndef VINCI_CCE_LEAVE_H
 #define VINCI_CCE_LEAVE_H

@@ -39,7 +39,7 @@ static bool is_word(const char *words, const char *word) {
   return false;
 }
 
-/* Cube operators of which nothing was measured. */
+/* Cube operators without a measured row. */
 static const char unmeasured_ops[] =
     "grouped_matmul|grouped_matmul_swiglu_quant|lightning_indexer|mla_preprocess|quant_matmul|"
     "sparse_flash_attention|weight_quant_matmul";
