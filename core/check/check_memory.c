@@ -240,14 +240,20 @@ static uint64_t common_bytes(struct check_run *run, const struct inst_access *ac
   return common;
 }
 
+/* Squares that are transposed into L0A or L0B are taken to be written one after the other (assumed:
+ * no document says so), so that the one that comes later counts. */
+static bool writes_in_order(enum isa_op op) {
+  return op == OP_LOAD_CBUF_TO_CA_TRANSPOSE || op == OP_LOAD_CBUF_TO_CB_TRANSPOSE;
+}
+
 void check_rows(struct check_run *run, const struct machine_step *step,
                 const struct inst_access *access) {
   int64_t address;
   bool transfers = step->pipe == PIPE_MTE1 || step->pipe == PIPE_MTE2 || step->pipe == PIPE_MTE3 ||
                    step->pipe == PIPE_FIX;
   bool atomic = step->inst->registers.atomic != ATOMIC_NONE && access->space == SPACE_GM;
-  if (!transfers || atomic || !check_wants(run, VINCI_CHECK_MEMCHECK) ||
-      inst_runs_are_apart(access))
+  if (!transfers || atomic || writes_in_order((enum isa_op)step->inst->op) ||
+      !check_wants(run, VINCI_CHECK_MEMCHECK) || inst_runs_are_apart(access))
     return;
   uint64_t common = common_bytes(run, access, &address);
   if (common == 0)

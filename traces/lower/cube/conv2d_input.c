@@ -90,7 +90,7 @@ static enum vinci_status setup(struct lower_job *job) {
     return lower_error(job, "more than %d channels of y are not supported", UINT16_MAX);
   if (conv->kh * conv->kw * FRACTAL_ROWS > L1_ROW_MAX)
     return lower_error(job, "the window is too large");
-  return VINCI_OK;
+  return mm->coupled ? matmul_coupled_check(job, mm) : VINCI_OK;
 }
 
 /* ---- from a profile ---- */
