@@ -35,7 +35,8 @@ static const struct option_row tune_options[] = {
                       "end after N seconds with the best so far; what is found then depends on "
                       "the host"),
     OPTION_NUMBER_ROW("schedules", 0, struct tune_settings, schedules, "N", 1, EVALUATIONS_MAX,
-                      "schedules that the space has at most (default 2000)"),
+                      "schedules that --space prints at most; a search has those that the lowering "
+                      "chooses from, and up to N others (default 2000)"),
     OPTION_NUMBER_ROW("seed", 0, struct tune_settings, seed, "N", 0, UINT32_MAX,
                       "another sequence of random choices (default 0)"),
     OPTION_NUMBER_ROW("robust", 0, struct tune_settings, robust, "N", 0, ROBUST_MAX,
@@ -205,15 +206,22 @@ static enum vinci_status print_space(const vinci_soc *soc, const struct tune_set
                                      const struct text_list *words, struct vinci_diag *diag) {
   vinci_space *space;
   char text[VINCI_TUNE_SCHEDULE_BYTES];
+  struct tune_listing listing = {0};
   enum vinci_status status = vinci_space_open(soc, words->items[0], words->items + 1,
                                               words->count - 1, settings->schedules, &space, diag);
   if (status != VINCI_OK)
     return status;
+  status = tune_list(space, settings->schedules, &listing, diag);
+  if (status != VINCI_OK) {
+    vinci_space_free(space);
+    return status;
+  }
   fputs("schedule,estimate_cycles", stdout);
   for (size_t k = 0; k < vinci_space_knob_count(space); k++)
     printf(",%s", vinci_space_knob_name(space, k));
   fputc('\n', stdout);
-  for (size_t i = 0; i < vinci_space_count(space); i++) {
+  for (size_t place = 0; place < listing.count; place++) {
+    size_t i = listing.index[place];
     vinci_space_schedule(space, i, text, sizeof text);
     printf("%s,%" PRIu64, text, vinci_space_estimate(space, i));
     for (size_t k = 0; k < vinci_space_knob_count(space); k++) {
@@ -222,6 +230,7 @@ static enum vinci_status print_space(const vinci_soc *soc, const struct tune_set
     }
     fputc('\n', stdout);
   }
+  free(listing.index);
   vinci_space_free(space);
   return VINCI_OK;
 }

@@ -98,6 +98,7 @@ vinci_SOURCES = \
 	cli/tune/problems.c \
 	cli/tune/json.c \
 	cli/tune/json.h \
+	cli/tune/listing.c \
 	cli/tune/report.c \
 	cli/tune/serve.c \
 	cli/tune/tune.h \

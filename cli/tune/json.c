@@ -23,7 +23,22 @@ static struct json_value *fail(struct reader *reader, const char *reason) {
   return NULL;
 }
 
-static void skip_blanks(struct reader *reader) { reader->at += strspn(reader->at, " \t\r\n"); }
+/* The next byte; 0 at the end, which no reader goes beyond. */
+static char next_of(const struct reader *reader) {
+  return reader->at < reader->end ? *reader->at : '\0';
+}
+
+/* Goes on behind a character if that is next. */
+static bool accept(struct reader *reader, char c) {
+  bool there = reader->at < reader->end && *reader->at == c;
+  reader->at += there;
+  return there;
+}
+
+static void skip_blanks(struct reader *reader) {
+  while (reader->at < reader->end && strchr(" \t\r\n", *reader->at) && *reader->at)
+    reader->at++;
+}
 
 static struct json_value *new_value(struct reader *reader, enum json_kind kind) {
   struct json_value *value = ARENA_NEW(reader->arena, struct json_value);
@@ -38,7 +53,7 @@ static struct json_value *new_value(struct reader *reader, enum json_kind kind) 
 /* Behind a backslash; where the next character of the text goes, NULL for what is no escape. */
 static char *read_escape(struct reader *reader, char *out) {
   unsigned code;
-  bool coded = *reader->at == 'u';
+  bool coded = next_of(reader) == 'u';
   if (!json_escape(&reader->at, reader->end, &code) || code == 0)
     (void)fail(reader, coded ? "a text has \\u without four digits of a character"
                              : "a text has an unknown escape");
@@ -49,26 +64,34 @@ static char *read_escape(struct reader *reader, char *out) {
   return NULL;
 }
 
+/* The bytes up to the quote that closes a text, or to the end. */
+static size_t text_bytes(const struct reader *reader) {
+  const char *at = reader->at + 1;
+  while (at < reader->end && *at != '"')
+    at += *at == '\\' && reader->end - at > 1 ? 2 : 1;
+  return (size_t)(at - reader->at);
+}
+
 static const char *read_text(struct reader *reader) {
   /* No escape is shorter than what it stands for. */
-  char *text = ARENA_ARRAY(reader->arena, char, strlen(reader->at) + 1), *out = text;
+  char *text = ARENA_ARRAY(reader->arena, char, text_bytes(reader) + 1), *out = text;
   if (!text) {
     (void)fail(reader, "out of memory");
     return NULL;
   }
   reader->at++;
-  while (out && *reader->at != '"') {
-    unsigned char c = (unsigned char)*reader->at++;
+  while (out && !accept(reader, '"')) {
+    unsigned char c = (unsigned char)next_of(reader);
     if (c < 0x20) {
       (void)fail(reader, "a text does not end, or has a control character");
       return NULL;
     }
+    reader->at++;
     if (c == '\\')
       out = read_escape(reader, out);
     else
       *out++ = (char)c;
   }
-  reader->at += out != NULL;
   return out ? text : NULL;
 }
 
@@ -81,7 +104,10 @@ static struct json_value *read_word(struct reader *reader) {
     const char *word;
     enum json_kind kind;
   } words[] = {{"null", JSON_NULL}, {"true", JSON_BOOL}, {"false", JSON_BOOL}};
-  size_t length = strspn(reader->at, "+-.0123456789abcdefghijklmnopqrstuvwxyzE");
+  static const char letters[] = "+-.0123456789abcdefghijklmnopqrstuvwxyzE";
+  size_t left = (size_t)(reader->end - reader->at), length = 0;
+  while (length < left && memchr(letters, reader->at[length], sizeof letters - 1))
+    length++;
   char *text = arena_strndup(reader->arena, reader->at, length), *end;
   if (!text)
     return fail(reader, "out of memory");
@@ -109,18 +135,16 @@ static struct json_value *read_members(struct reader *reader, bool object) {
   char close = object ? '}' : ']';
   reader->at++;
   skip_blanks(reader);
-  if (value && *reader->at == close) {
-    reader->at++;
+  if (value && accept(reader, close))
     return value;
-  }
   while (value) {
     const char *key = NULL;
     skip_blanks(reader);
     if (object) {
-      if (*reader->at != '"' || !(key = read_text(reader)))
+      if (next_of(reader) != '"' || !(key = read_text(reader)))
         return fail(reader, "a key is expected");
       skip_blanks(reader);
-      if (*reader->at++ != ':')
+      if (!accept(reader, ':'))
         return fail(reader, "a colon is expected behind a key");
     }
     struct json_value *member = read_value(reader);
@@ -130,12 +154,10 @@ static struct json_value *read_members(struct reader *reader, bool object) {
     *link = member;
     link = &member->next;
     skip_blanks(reader);
-    char next = *reader->at;
-    if (next != ',' && next != close)
-      return fail(reader, "a comma or the closing bracket is expected");
-    reader->at++;
-    if (next == close)
+    if (accept(reader, close))
       return value;
+    if (!accept(reader, ','))
+      return fail(reader, "a comma or the closing bracket is expected");
   }
   return NULL;
 }
@@ -146,9 +168,9 @@ static struct json_value *read_value(struct reader *reader) {
     return fail(reader, "values are nested too deep");
   reader->depth++;
   skip_blanks(reader);
-  if (*reader->at == '{' || *reader->at == '[') {
-    value = read_members(reader, *reader->at == '{');
-  } else if (*reader->at == '"') {
+  if (next_of(reader) == '{' || next_of(reader) == '[') {
+    value = read_members(reader, next_of(reader) == '{');
+  } else if (next_of(reader) == '"') {
     const char *text = read_text(reader);
     value = text ? new_value(reader, JSON_TEXT) : NULL;
     if (value)
@@ -160,11 +182,12 @@ static struct json_value *read_value(struct reader *reader) {
   return value;
 }
 
-const struct json_value *json_parse(const char *text, struct arena *arena, const char **reason) {
-  struct reader reader = {.at = text, .end = text + strlen(text), .arena = arena};
+const struct json_value *json_parse(const char *text, size_t length, struct arena *arena,
+                                    const char **reason) {
+  struct reader reader = {.at = text, .end = text + length, .arena = arena};
   const struct json_value *value = read_value(&reader);
   skip_blanks(&reader);
-  if (value && *reader.at)
+  if (value && reader.at < reader.end)
     value = fail(&reader, "something follows the value");
   *reason = reader.reason;
   return value;

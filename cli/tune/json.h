@@ -16,9 +16,10 @@ struct json_value {
   const struct json_value *first, *next; /* of arrays and objects; the next beside it in theirs */
 };
 
-/* The value of a whole text, in the arena; NULL, with a reason, for what is no JSON. Numbers stay
- * texts. */
-const struct json_value *json_parse(const char *text, struct arena *arena, const char **reason);
+/* The value of a whole text, in the arena; NULL, with a reason, for what is no JSON. Nothing behind
+ * `length` is read. Numbers stay texts. */
+const struct json_value *json_parse(const char *text, size_t length, struct arena *arena,
+                                    const char **reason);
 /* The member of an object; NULL when there is none, or value is NULL or no object. */
 const struct json_value *json_member(const struct json_value *value, const char *key);
 /* Its text, of texts, numbers, true and false; NULL for anything else. */

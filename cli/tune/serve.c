@@ -131,10 +131,12 @@ static void put_knobs(struct json_writer *json, const vinci_space *space) {
   json_end(json);
 }
 
-static void put_schedules(struct json_writer *json, const vinci_space *space) {
+static void put_schedules(struct json_writer *json, const vinci_space *space,
+                          const struct tune_listing *listing) {
   char text[VINCI_TUNE_SCHEDULE_BYTES];
   json_array(json, "schedules", false);
-  for (size_t i = 0; i < vinci_space_count(space); i++) {
+  for (size_t place = 0; place < listing->count; place++) {
+    size_t i = listing->index[place];
     vinci_space_schedule(space, i, text, sizeof text);
     json_object(json, NULL, false);
     json_text(json, "schedule", text);
@@ -157,14 +159,19 @@ static enum vinci_status answer_space(struct request *request, struct vinci_diag
   if (status == VINCI_OK)
     status = vinci_space_open(request->soc, request->op, request->args, request->arg_count, most,
                               &space, diag);
-  if (status != VINCI_OK)
-    return status;
-  json_number(&request->json, "default", vinci_space_default(space));
-  json_bool(&request->json, "closed", vinci_space_is_closed(space));
-  put_knobs(&request->json, space);
-  put_schedules(&request->json, space);
+  struct tune_listing listing = {0};
+  if (status == VINCI_OK)
+    status = tune_list(space, most, &listing, diag);
+  if (status == VINCI_OK) {
+    bool whole = listing.count == vinci_space_count(space);
+    json_number(&request->json, "default", listing.chosen);
+    json_bool(&request->json, "closed", whole && vinci_space_is_closed(space));
+    put_knobs(&request->json, space);
+    put_schedules(&request->json, space, &listing);
+  }
+  free(listing.index);
   vinci_space_free(space);
-  return VINCI_OK;
+  return status;
 }
 
 /* A failure of a candidate as a word. */
@@ -329,17 +336,72 @@ static enum vinci_status answer_hello(struct request *request, struct vinci_diag
   return VINCI_OK;
 }
 
-static const struct {
+/* Kinds of values, a bit each. */
+enum {
+  TEXT = 1 << JSON_TEXT,
+  NUMBER = 1 << JSON_NUMBER,
+  BOOL = 1 << JSON_BOOL,
+  LIST = 1 << JSON_ARRAY,
+  OBJECT = 1 << JSON_OBJECT,
+};
+
+struct question_key {
+  const char *name;
+  unsigned kinds; /* of its value; null stands for a key that is not there */
+  const char *text;
+};
+
+enum { KEYS_MAX = 8 };
+
+static const struct question {
   const char *name;
   enum vinci_status (*answer)(struct request *request, struct vinci_diag *diag);
-} questions[] = {{"hello", answer_hello}, {"space", answer_space}, {"evaluate", answer_evaluate}};
+  struct question_key keys[KEYS_MAX + 1]; /* beside "ask" and "id" */
+} questions[] = {
+    {"hello", answer_hello, {{0}}},
+    {"space",
+     answer_space,
+     {{"op", TEXT, "a text"},
+      {"args", TEXT | OBJECT, "an object or a text"},
+      {"schedules", NUMBER, "a whole number"}}},
+    {"evaluate",
+     answer_evaluate,
+     {{"op", TEXT, "a text"},
+      {"args", TEXT | OBJECT, "an object or a text"},
+      {"schedules", LIST, "a list"},
+      {"memory", TEXT, "a text"},
+      {"network", TEXT, "a text"},
+      {"l2", TEXT, "a text"},
+      {"max_cycles", NUMBER, "a whole number"},
+      {"values", BOOL, "true or false"}}},
+};
+
+/* What a question does not know is refused: it would change nothing, without a word. */
+static enum vinci_status check_keys(const struct question *question, const struct json_value *body,
+                                    struct vinci_diag *diag) {
+  for (const struct json_value *member = body->first; member; member = member->next) {
+    const struct question_key *key = question->keys;
+    if (json_member(body, member->key) != member)
+      return diag_error(diag, VINCI_E_USAGE, "key \"%s\" is there twice", member->key);
+    if (strcmp(member->key, "ask") == 0 || strcmp(member->key, "id") == 0)
+      continue;
+    while (key->name && strcmp(key->name, member->key) != 0)
+      key++;
+    if (!key->name)
+      return diag_error(diag, VINCI_E_USAGE, "the question \"%s\" has no key \"%s\"",
+                        question->name, member->key);
+    if (member->kind != JSON_NULL && !(key->kinds >> member->kind & 1))
+      return diag_error(diag, VINCI_E_USAGE, "\"%s\" is %s", key->name, key->text);
+  }
+  return VINCI_OK;
+}
 
 /* ---- lines ---------------------------------------------------------------------------------- */
 
-static enum vinci_status answer(struct request *request, const char *line,
+static enum vinci_status answer(struct request *request, const char *line, size_t length,
                                 struct vinci_diag *diag) {
   const char *reason;
-  request->body = json_parse(line, &request->arena, &reason);
+  request->body = json_parse(line, length, &request->arena, &reason);
   if (!request->body)
     return diag_error(diag, VINCI_E_USAGE, "the line is no JSON: %s", reason);
   const char *id = json_scalar(json_member(request->body, "id"));
@@ -347,14 +409,16 @@ static enum vinci_status answer(struct request *request, const char *line,
   if (id)
     json_text(&request->json, "id", id);
   for (size_t i = 0; ask && i < sizeof questions / sizeof *questions; i++)
-    if (strcmp(questions[i].name, ask) == 0)
-      return questions[i].answer(request, diag);
+    if (strcmp(questions[i].name, ask) == 0) {
+      enum vinci_status status = check_keys(&questions[i], request->body, diag);
+      return status == VINCI_OK ? questions[i].answer(request, diag) : status;
+    }
   return diag_error(diag, VINCI_E_USAGE, "\"ask\" is hello, space or evaluate, not %s",
                     ask ? ask : "missing");
 }
 
 /* A line is an answer or an error as a whole, and is written before the next is read. */
-static void answer_line(const vinci_soc *soc, unsigned jobs, const char *line) {
+static void answer_line(const vinci_soc *soc, unsigned jobs, const char *line, size_t length) {
   struct request *request = calloc(1, sizeof *request);
   struct vinci_diag diag = {0};
   if (!request)
@@ -364,7 +428,7 @@ static void answer_line(const vinci_soc *soc, unsigned jobs, const char *line) {
   json_start(&request->json, stdout);
   json_object(&request->json, NULL, true);
   json_number(&request->json, "schema", SCHEMA);
-  if (answer(request, line, &diag) != VINCI_OK) {
+  if (answer(request, line, length, &diag) != VINCI_OK) {
     json_text(&request->json, "error", error_word(diag.status));
     json_text(&request->json, "text", diag.text);
   }
@@ -387,9 +451,9 @@ static int run(const struct cli_verb *verb, int argc, char **argv) {
         words.count > 0
             ? diag_error(&diag, VINCI_E_USAGE, "unexpected argument '%s'", words.items[0])
             : cli_load_soc(settings.soc, settings.data, &settings.sets, &soc, &diag);
-    while (status == VINCI_OK && getline(&line, &room, stdin) > 0)
-      if (line[strspn(line, " \t\r\n")])
-        answer_line(soc, (unsigned)settings.jobs, line);
+    for (ssize_t length; status == VINCI_OK && (length = getline(&line, &room, stdin)) > 0;)
+      if (strspn(line, " \t\r\n") != (size_t)length)
+        answer_line(soc, (unsigned)settings.jobs, line, (size_t)length);
     exit_code = status == VINCI_OK ? 0 : cli_fail(&diag);
   }
   free(line);
@@ -405,7 +469,8 @@ const struct cli_verb cli_tune_serve = {
     .summary = "Answer other tuners: questions as JSON lines on stdin, answers on stdout",
     .details =
         "  {\"ask\": \"space\", \"op\": \"matmul\", \"args\": {\"m\": 64, \"k\": 64, \"n\": 64}}\n"
-        "      knobs with their values, and all legal schedules with their estimates\n"
+        "      knobs with their values, and legal schedules with their estimates; with\n"
+        "      \"schedules\": N the default and the N - 1 of the lowest estimates\n"
         "  {\"ask\": \"evaluate\", \"op\": \"matmul\", \"args\": {...}, \"schedules\": [\"cores=2 "
         "...\", ...]}\n"
         "      cycles of each, or \"error\": illegal, hangs, limit, values, failed; with\n"

@@ -68,6 +68,16 @@ VINCI_MUST_CHECK enum vinci_status tune_check_values(const vinci_soc *soc,
                                                      const struct tune_problem *problem,
                                                      struct vinci_diag *diag);
 
+/* Schedules of a space that are shown, in their order there (listing.c). */
+struct tune_listing {
+  size_t *index; /* in the space; for free() */
+  size_t count;
+  size_t chosen; /* the place of the default */
+};
+/* The default and the `most` - 1 others of the lowest estimates; 0: all. */
+VINCI_MUST_CHECK enum vinci_status tune_list(const vinci_space *space, uint64_t most,
+                                             struct tune_listing *out, struct vinci_diag *diag);
+
 /* The cuts of a network (cuts.c): searches, runs the network whole and cut, prints, writes. */
 VINCI_MUST_CHECK enum vinci_status tune_cuts(const struct tune_settings *settings,
                                              const struct text_list *words,

@@ -30,7 +30,7 @@ best() { sed -n 's/^Best  *\([0-9]*\) cycles *[-+0-9.]* %  \(.*\)/\1 \2/p' "$wor
 # Whether a journal has N lines, or the search $pid has ended, as it may on a fast host.
 has_lines() { has_ended "$pid" || [ "$(wc -l <"$1")" -ge "$2" ]; }
 
-plan 23
+plan 25
 
 # ---- truth: each schedule of a space by a run of its own ----
 
@@ -244,6 +244,39 @@ keep "$vinci" tune serve $soc <<END
 {"ask": "space", "op": "cumsum", "args": {"shape": "8x16"}, "schedules": 9223372036854775808}
 END
 report "any number of schedules may be asked for: the space ends where no knob leads on" "$(expect 0 "" '"closed": true')"
+
+keep "$vinci" tune serve $soc <<'END'
+{"ask": "space", "op": "matmul", "args": {"m": 512, "k": 512, "n": 512}, "schedules": 20}
+{"ask": "space", "op": "matmul", "args": {"m": 512, "k": 512, "n": 512}}
+END
+printf '%s\n' "$out" >"$work/spaces"
+report "no more schedules than were asked for: the default, and the lowest estimates" "$(expect 0 "")$(
+  python3 - "$work/spaces" <<'END'
+import json, sys
+few, all = [json.loads(line) for line in open(sys.argv[1])]
+kept, default = few["schedules"], all["schedules"][all["default"]]
+if len(kept) != 20 or few["closed"] or kept[few["default"]] != default:
+    print(len(kept), few["closed"], few["default"])
+others = sorted(s["estimate_cycles"] for s in all["schedules"] if s != default)
+if sorted(s["estimate_cycles"] for s in kept if s != default) != others[:19]:
+    print("others have lower estimates")
+END
+)"
+
+# Each line is answered, and nothing behind its end is read (a sanitizer tells).
+printf '%s' '{"ask":"evaluate","op":"matmul","args":{"m":64},"schedules":[{"m_tile":16},"blocks=2"],"memory":"flat","n' >"$work/cut"
+for line in '{"ask"' '{"ask":' '"a\' '"a\u12' '{"a' '[1,' '{"ask": "hello", "soc": 1}' '{"ask": "hello", "ask": "space"}' \
+  '{"ask": "evaluate", "op": "relu", "schedules": [""], "memroy": "flat"}' \
+  '{"ask": "evaluate", "op": "relu", "schedules": [""], "memory": ["flat"]}' \
+  '{"ask": "evaluate", "op": "relu", "schedules": [""], "values": "true"}' '{"ask": "space", "op": "relu", "schedules": [20]}'; do
+  printf '%s\n' "$line"
+done >"$work/lines"
+printf '{"ask": "hello"}\0{"ask": "hello"}\n' >>"$work/lines"
+keep "$vinci" tune serve $soc <"$work/cut"
+problems=$(expect 0 "" '"error": "illegal"')
+keep "$vinci" tune serve $soc <"$work/lines"
+report "lines that are cut, and keys that a question does not have, are errors" "$problems$(expect 0 "" 'has no key \"memroy\"')$(
+  [ "$(printf '%s\n' "$out" | grep -c '"error": "illegal"')" = 13 ] || printf '%s\n' "$out")"
 
 # ---- Lua ----
 
