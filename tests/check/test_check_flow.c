@@ -25,7 +25,7 @@ enum { INIT = VINCI_CHECK_INITCHECK, MEM = VINCI_CHECK_MEMCHECK };
   SET(M, FIX)                                                                                      \
   WAIT(M, FIX)                                                                                     \
   "copy_matrix_cc_to_gm,dst=c,src=0,n=" n ",m=" m ",dst_stride=16,src_stride=16,nz2nd=1,type="     \
-                                                  "fp32\n"
+  "fp32\n"
 /* a_rows rows of A and b_rows rows of B's fractal, which are columns; mad is line 14. */
 #define PRODUCT(a_rows, b_rows, sizes, m, n)                                                       \
   CUBE_HEAD ND2NZ("0", a_rows) ND2NZ("512", b_rows) LOADS(CA, CB) MAD(sizes) STORE(m, n)

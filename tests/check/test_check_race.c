@@ -380,8 +380,7 @@ static void test_sync_all_with_more_blocks_than_cores(void **state) {
       "======\n"
       "====== SUMMARY: 2 errors\n");
   /* Samples of the Ascend C documentation synchronise 8 blocks. */
-  expect_clean(
-      CHECK_HEAD(8) "ffts_cross_core_sync,pipe=MTE3,mode=0,id=0\nwait_flag_dev,id=0\n");
+  expect_clean(CHECK_HEAD(8) "ffts_cross_core_sync,pipe=MTE3,mode=0,id=0\nwait_flag_dev,id=0\n");
 }
 
 static void test_too_many_signals(void **state) {
