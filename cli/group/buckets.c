@@ -180,7 +180,19 @@ static void write_table(void *context, FILE *out) {
       write_plan(out, vinci_buckets_result(answers->buckets[i]), id);
 }
 
-static void write_text(void *context, FILE *out) { fputs(context, out); }
+struct job_text {
+  const char *text, *system;
+};
+
+/* With the system, so that the job runs as it stands. */
+static void write_job(void *context, FILE *out) {
+  static const char head[] = "job,version=1";
+  const struct job_text *job = context;
+  fprintf(out, "%s,\"system=", head);
+  for (const char *at = job->system; *at; at++)
+    fputs(*at == '"' ? "\"\"" : (const char[]){*at, '\0'}, out);
+  fprintf(out, "\"%s", job->text + sizeof head - 1);
+}
 
 static enum vinci_status write_files(const struct buckets_settings *settings,
                                      struct answers *answers, struct vinci_diag *diag) {
@@ -190,7 +202,8 @@ static enum vinci_status write_files(const struct buckets_settings *settings,
   if (settings->output)
     status = file_replace(settings->output, write_table, answers, diag);
   if (status == VINCI_OK && settings->job)
-    status = file_replace(settings->job, write_text, (void *)(uintptr_t)job, diag);
+    status = file_replace(settings->job, write_job, &(struct job_text){job, settings->system.name},
+                          diag);
   return status;
 }
 

@@ -116,6 +116,18 @@ static bool is_comparable(const struct gate_run *run, const struct gate_rows *ba
          outcome->verdict < GATE_UNSAFE && outcome->index < run->suite->count;
 }
 
+const char gate_tiling_row[] = "tiling";
+
+/* A program that was tiled anew counts other instructions, whatever else has changed. A baseline of
+ * an older program does not have the row. */
+static void print_tiling(const struct gate_run *run, const struct gate_rows *baseline,
+                         const char *point, const char *prefix, FILE *out) {
+  const char *before = gate_rows_text(baseline, point, gate_tiling_row);
+  const char *now = gate_rows_text(&run->rows, point, gate_tiling_row);
+  if (before && now && strcmp(before, now) != 0)
+    fprintf(out, "%sthe program was tiled anew: %s -> %s\n", prefix, before, now);
+}
+
 void gate_explain_numbers(const struct gate_run *run, const struct gate_rows *baseline,
                           const struct gate_outcome *outcome, bool verbose, const char *prefix,
                           FILE *out) {
@@ -124,6 +136,7 @@ void gate_explain_numbers(const struct gate_run *run, const struct gate_rows *ba
   print_changes(outcome, verbose, prefix, out);
   if (!is_comparable(run, baseline, outcome))
     return;
+  print_tiling(run, baseline, point, prefix, out);
   if (gather(baseline, point, EXPLAIN_A, &explanation) &&
       gather(&run->rows, point, EXPLAIN_B, &explanation)) {
     explain_order(&explanation);

@@ -134,6 +134,9 @@ void gate_verdicts_free(struct gate_verdicts *verdicts);
 
 /* ---- explanations (explain.c, replay.c) ------------------------------------------ */
 
+/* The row of a point that says how its operator is tiled. */
+extern const char gate_tiling_row[];
+
 /* Prints what moved and the parts of the change of total_cycles, each line after prefix. Drifts are
  * one line when there are many, unless verbose. */
 void gate_explain_numbers(const struct gate_run *run, const struct gate_rows *baseline,

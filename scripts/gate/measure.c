@@ -105,6 +105,20 @@ static void add_digest(struct rows_of *to, const char *metric, uint64_t digest) 
   add(to, metric, text, "fnv1a-64", "digest");
 }
 
+enum { TILING_BYTES = 512 };
+
+/* The tiling that the lowering has chosen, as arguments; a trace has none. */
+static void add_tiling(struct rows_of *to, const struct workload *workload, const vinci_soc *soc) {
+  char text[TILING_BYTES];
+  struct vinci_tiling tiling;
+  struct vinci_diag ignored = {0};
+  if (workload->op &&
+      vinci_op_tiling(soc, workload->op, workload->args, workload->arg_count, text, sizeof text,
+                      &tiling, &ignored) == VINCI_OK &&
+      *tiling.args)
+    add(to, gate_tiling_row, tiling.args, "1", "digest");
+}
+
 /* Pipes without instructions have nothing to say. */
 static void add_metrics(struct rows_of *to, const struct vinci_result *result) {
   struct metric_list list;
@@ -214,6 +228,7 @@ enum vinci_status gate_measure(const struct gate_point *point, struct chip_cache
     add_digest(&to, "digest.program", trace->digest);
     add_digest(&to, "digest.events", event_digest(result));
     add(&to, "model.revision", vinci_model_revision(), "1", "digest");
+    add_tiling(&to, &point->spec.workload, soc);
     add_metrics(&to, result);
     status = add_critical(&to, result, diag);
   }

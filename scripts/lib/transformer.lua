@@ -257,7 +257,8 @@ function M.step(clock, model, split, system)
     boundary_bytes = own.rows * own.hidden * WIDTH[model.dtype],
     times = times_of(clock, O.parts(model, own), optimizers(model, split, own)) }
   local ranks = split.tp * split.cp * split.pp * split.dp
-  local lines = { ("job,version=1,name=%s,ranks=%d%s"):format(model.name, ranks, system and ",system=" .. system or "") }
+  local lines = { ("job,version=1,name=%s,ranks=%d%s"):format(model.name, ranks,
+    system and (',"system=%s"'):format(system:gsub('"', '""')) or "") }
   J.write(step, lines)
   local memory
   for stage = 0, split.pp - 1 do
@@ -272,7 +273,7 @@ end
 -- that is sent has one byte; loading is what the step waits for a loader that works ahead; the rest of what is exposed
 -- is communication. `faults` of the options are rows of the job: "devices=3,speed=0.8".
 function M.run(clock, model, split, options)
-  local step, where, faults = M.step(clock, model, split), {}, ""
+  local step, where, faults = M.step(clock, model, split, options and options.system), {}, ""
   for key, value in pairs(options or {}) do where[key] = value end
   for _, fault in ipairs(where.faults or {}) do faults = faults .. "fault," .. fault .. "\n" end
   where.faults = nil

@@ -68,7 +68,7 @@ END
 sed -i 's/four,50%/four:50%/' suite.lua
 bless
 
-plan 32
+plan 34
 
 # ---- folders ----------------------------------------------------------------------------------
 gate list suite.lua
@@ -243,3 +243,16 @@ for both in '--tap=- --gitlab=-' '--gitlab=- --github'; do
 hint: give files to all but one, such as --junit=gate.xml"
 done >problems
 report "one report alone goes to standard output" "$(cat problems)"
+
+# A slower memory makes the lowering choose smaller tiles: counts are of another program, and the report says so.
+cat >retiled.lua <<'END'
+return { soc = "Ascend910B4", points = { { name = "mm", op = "matmul", m = 512, k = 512, n = 512, dtype = "fp16" } } }
+END
+"$vinci" gate bless retiled.lua --baseline=retiled.csv --reason=test -q || exit 99
+tiling() { "$vinci" compile matmul m=512 k=512 n=512 dtype=fp16 -s Ascend910B4 --explain "$@" 2>&1 | grep -o 'tile=[^ ,]*' | head -n 1; }
+gate check retiled.lua --baseline=retiled.csv --set hbm.bandwidth_scale=0.5
+report "a gate says that a program was tiled anew, and how" "$(expect 1 '')$(
+  printf '%s\n' "$out" | grep 'the program was tiled anew: ' | grep "$(tiling) .* -> .*$(tiling --set hbm.bandwidth_scale=0.5) " >/dev/null ||
+    printf '%s\n' "$out")"
+gate check retiled.lua --baseline=retiled.csv --set launch.base=600ns
+report "and does not where the tiling stays" "$(expect 1 "")$(printf '%s\n' "$out" | grep -F 'tiled anew')"

@@ -6,7 +6,7 @@ srcdir=${TESTS_SRCDIR:-.}
 . "$srcdir/tests/support/tap.sh"
 vinci=${VINCI:?}
 work_folder test_group_plan
-plan 16
+plan 17
 
 cat >"$work/model.lua" <<'END'
 return { layers = 4, hidden = 256, ffn = 640, heads = 6, kv_heads = 2, head_dim = 32, vocab = 1000, sequence = 128, global_batch = 8,
@@ -40,6 +40,10 @@ if seen ~= 6 then print(seen) end
 END
 report "each step is that of its split, none shorter than its bound, the fastest first" "$(expect 0 ''; printf '%s' "$out")"
 keep "$vinci" group run "$work/best.csv" -s atlas_a2_910b4 --json
+keep "$vinci" group run "$work/best.csv" --json
+named=$out
+keep "$vinci" group run "$work/best.csv" -s atlas_a2_910b4 --json
+report "the job names its system" "$(expect 0 ''; [ "$out" = "$named" ] || echo "$named")"
 report "the job is that of the fastest" "$(expect 0 '' "\"time_us\": $(sed -n '1s/.*"us": \([0-9.]*[1-9]\).*/\1/p' "$work/all.json")")"
 
 keep "$vinci" group plan "$work/model.lua" -s atlas_a2_910b4 -n 2 --json

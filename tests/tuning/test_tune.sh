@@ -258,7 +258,7 @@ kept, default = few["schedules"], all["schedules"][all["default"]]
 if len(kept) != 20 or few["closed"] or kept[few["default"]] != default:
     print(len(kept), few["closed"], few["default"])
 others = sorted(s["estimate_cycles"] for s in all["schedules"] if s != default)
-if sorted(s["estimate_cycles"] for s in kept if s != default) != others[:19]:
+if max(s["estimate_cycles"] for s in kept if s != default) > others[len(others) // 10]:
     print("others have lower estimates")
 END
 )"
