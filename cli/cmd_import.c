@@ -98,6 +98,7 @@ const struct cli_verb cli_verb_import = {
         "  an OPPROF_* of 'msprof op simulator', or its trace.json: the timeline\n"
         "  core*.instr_popped_log.dump and core*.instr_log.dump: logs of the vendor's model\n"
         "  op_summary*.csv, kernel_details.csv, or a folder with one: rows of a profile\n"
+        "  op_statistic*.csv, task_time*.csv, operator_details.csv: durations alone\n"
         "Times of pipes are those of one core, the mean over the cores; cycles and bytes are\n"
         "those of all cores. What a source does not know stays empty.\n\n"
         "Example:\n"

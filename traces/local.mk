@@ -447,6 +447,7 @@ onnx_sources = \
 	traces/graph/onnx/emit.c \
 	traces/graph/onnx/fold_math.c \
 	traces/graph/onnx/fold_move.c \
+	traces/graph/onnx/functions.c \
 	traces/graph/onnx/further.c \
 	traces/graph/onnx/gather.c \
 	traces/graph/onnx/import.c \

@@ -280,7 +280,7 @@ static enum vinci_status buckets(const struct buckets_settings *settings,
   char *text =
       file_read_text(strcmp(path, "-") == 0 ? "/dev/stdin" : path, TABLE_BYTES_MAX, &length, diag);
   if (!text)
-    return VINCI_E_IO;
+    return diag->status;
   status = search(settings, path, text, length, &answers, diag);
   for (size_t i = 0; i < answers.count; i++)
     vinci_buckets_free(answers.buckets[i]);

@@ -146,7 +146,7 @@ static enum vinci_status place_ranks(const struct run_settings *settings,
   uint32_t needed;
   char *text = file_read_text(settings->rank_table, TEXT_BYTES_MAX, &length, diag);
   if (!text)
-    return VINCI_E_IO;
+    return diag->status;
   enum vinci_status status = rank_table_read(settings->rank_table, text, length, &table, diag);
   free(text);
   if (status != VINCI_OK)
@@ -265,7 +265,7 @@ enum vinci_status group_read_job(const char *path, struct job *job, struct vinci
   const char *file = strcmp(path, "-") == 0 ? "/dev/stdin" : path;
   char *text = file_read_text(file, TEXT_BYTES_MAX, &length, diag);
   if (!text)
-    return VINCI_E_IO;
+    return diag->status;
   enum vinci_status status = job_read(path, text, length, job, diag);
   free(text);
   return status;

@@ -20,7 +20,10 @@ enum vinci_status net_load(const char *path, const struct net_model_settings *mo
   struct onnx_options options = {.shapes = words_of(&model->shapes),
                                  .dims = words_of(&model->dims),
                                  .inputs = words_of(&model->inputs)};
-  return graph_load_file(path, &options, out, diag);
+  enum vinci_status status = graph_load_file(path, &options, out, diag);
+  if (status == VINCI_OK && out->note)
+    fprintf(stderr, "warning: %s: %s\n", path, out->note);
+  return status;
 }
 
 enum vinci_status net_open(const struct net_run_settings *settings, const struct text_list *words,

@@ -17,10 +17,15 @@
 
 #include "core/base/diag.h"
 
+/* A full host is not a fault of the file. */
+static enum vinci_status status_of(int error) {
+  return error == ENOMEM ? VINCI_E_NOMEM : VINCI_E_IO;
+}
+
 enum vinci_status file_error(struct vinci_diag *diag, const char *path, const char *doing) {
   int error = errno;
-  return diag_error_at(diag, VINCI_E_IO, (struct diag_position){.path = path}, "cannot %s: %s",
-                       doing, error ? strerror(error) : "write error");
+  return diag_error_at(diag, status_of(error), (struct diag_position){.path = path},
+                       "cannot %s: %s", doing, error ? strerror(error) : "write error");
 }
 
 /* Reads to the end of a stream; NULL with errno when that fails, E2BIG beyond the maximum. */
@@ -60,8 +65,7 @@ char *file_read(const char *path, size_t maximum, size_t *length, struct vinci_d
   if (error == E2BIG)
     (void)diag_error_at(diag, VINCI_E_USAGE, position, "is longer than %zu MiB", maximum >> 20);
   else if (error)
-    (void)diag_error_at(diag, error == ENOMEM ? VINCI_E_NOMEM : VINCI_E_IO, position,
-                        "cannot read: %s", strerror(error));
+    (void)diag_error_at(diag, status_of(error), position, "cannot read: %s", strerror(error));
   if (error == EISDIR)
     diag_hint(diag, "give a file of that folder");
   return text;

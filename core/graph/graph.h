@@ -97,6 +97,7 @@ struct graph {
   uint32_t tensor_count, tensor_room, node_count, node_room;
   struct graph_names *names; /* of tensors (graph.c) */
   struct graph_kept *kept;   /* memory outside the arena in which data of tensors lie */
+  const char *note;          /* what whoever reads the file should be told; NULL: nothing */
 };
 
 /* ---- making one (graph.c) ---- */

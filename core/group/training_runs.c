@@ -152,7 +152,7 @@ static enum vinci_status open_file(const struct group_training *training, uint32
   if (access(kept->path, F_OK) == 0) {
     char *text = file_read(kept->path, FILE_BYTES_MAX, &length, diag);
     if (!text)
-      return VINCI_E_IO;
+      return diag ? diag->status : VINCI_E_IO;
     status = check_head(training, kept->path, text, length, diag);
     if (status == VINCI_OK)
       used = take_runs(text, count, runs, known);

@@ -112,7 +112,7 @@ static enum vinci_status read_summary(struct vinci_diff *diff, struct diff_side 
   char *text = file_read(path, SUMMARY_BYTES_MAX, &length, diag);
   struct ways *ways = calloc(1, sizeof *ways);
   struct reading reading = {.diff = diff, .side = side, .ways = ways};
-  enum vinci_status status = !text ? VINCI_E_IO : !ways ? diff_no_memory(diag) : VINCI_OK;
+  enum vinci_status status = !text ? diag->status : !ways ? diff_no_memory(diag) : VINCI_OK;
   if (status == VINCI_OK) {
     find_ways(&diff->names, ways);
     status = json_read(path, text, length, visit, &reading, diag);
@@ -137,7 +137,8 @@ static enum vinci_status read_summary(struct vinci_diff *diff, struct diff_side 
 /* ---- critical.csv ---------------------------------------------------------------------------- */
 
 /* "instruction,MTE2,copy_gm_to_ubuf,4,1200" */
-static bool read_part(struct vinci_diff *diff, enum explain_side which, char *line) {
+static bool read_part(struct vinci_diff *diff, enum explain_side which, char *line,
+                      bool *short_of_memory) {
   enum { CELLS = 5 };
   static const char *const kinds[] = {"rest", "cause", "instruction"};
   char *cell[CELLS];
@@ -150,22 +151,27 @@ static bool read_part(struct vinci_diff *diff, enum explain_side which, char *li
   snprintf(like.group, sizeof like.group, "%s", cell[1]);
   snprintf(like.name, sizeof like.name, "%s", cell[2]);
   uint64_t count, cycles;
-  return decimal_whole(cell[3], &count) && decimal_whole(cell[4], &cycles) &&
-         explain_add(&diff->explanation, which, &like, count, cycles);
+  if (!decimal_whole(cell[3], &count) || !decimal_whole(cell[4], &cycles))
+    return false;
+  *short_of_memory |= !explain_add(&diff->explanation, which, &like, count, cycles);
+  return true;
 }
 
 static enum vinci_status read_path(struct vinci_diff *diff, enum explain_side which,
                                    const char *path, struct vinci_diag *diag) {
   size_t length;
   unsigned long number = 0;
+  bool short_of_memory = false;
   char *text = file_read(path, TABLE_BYTES_MAX, &length, diag), *rest = NULL;
-  enum vinci_status status = text ? VINCI_OK : VINCI_E_IO;
+  enum vinci_status status = text ? VINCI_OK : diag->status;
   for (char *line = text ? strtok_r(text, "\r\n", &rest) : NULL; status == VINCI_OK && line;
        line = strtok_r(NULL, "\r\n", &rest))
-    if (number++ > 0 && !read_part(diff, which, line))
+    if (number++ > 0 && !read_part(diff, which, line, &short_of_memory))
       status = diag_error_at(diag, VINCI_E_INPUT, (struct diag_position){path, number, 1},
                              "not a line of kind,group,name,count,cycles");
   free(text);
+  if (short_of_memory)
+    status = diff_no_memory(diag);
   diff->side[which].has_path = status == VINCI_OK;
   return status;
 }

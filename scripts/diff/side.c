@@ -67,7 +67,8 @@ static enum vinci_status name_kind(struct diff_side *side, const char *what,
     if (!one && !list) {
       (void)diag_error_at(diag, VINCI_E_INPUT, position,
                           "has no results: neither summary.json nor op_summary.csv");
-      diag_hint(diag, "'vinci run ... --output=DIR' writes a result folder");
+      diag_hint(diag, "'vinci run ... --output=DIR' writes a result folder; of a profile give its "
+                      "kernel_details.csv");
       return VINCI_E_INPUT;
     }
     side->kind = one && has_file(what, "nodes.csv") ? DIFF_KEPT_NET

@@ -9,7 +9,7 @@ vinci=${VINCI:?}
 python=${PYTHON:-python3}
 
 work_folder test_group_files
-plan 18
+plan 20
 
 # Two pairs of ranks exchange 0.5 GB at the same time; all but links takes no time.
 free="--set memory.latency=0 --set memory.copy=0 --set memory.fresh=0 --set notify.latency=0 --set notify.issue=0
@@ -91,6 +91,19 @@ report "mistakes of a table have their place" "$(mistakes)"
 table 5 2 | sed '11s/"3"/"2"/; 10d' >"$work/three.json"
 keep "$vinci" group run "$work/pairs.csv" --rank-table="$work/three.json"
 report "a table of another number of ranks" "$(expect 3 "$work/three.json: error: the table has 3 ranks, the job 4")"
+
+split='{"version": "1.0", "server_count": "1", "status": "completed",
+ "prefill_device_list": [{"server_id": "10.0.0.1", "device_id": "0", "device_ip": "10.1.0.1", "cluster_id": "1"}],
+ "decode_device_list": [{"server_id": "10.0.0.2", "device_id": "0", "device_ip": "10.1.0.2", "cluster_id": "2"}]}'
+printf '%s\n' "$split" >"$work/split.json"
+keep "$vinci" group run "$work/pairs.csv" --rank-table="$work/split.json"
+report "a table of prefill and decode devices" "$(expect 3 -
+  case $err in "$work/split.json:2:25: error: a rank table of prefill and decode devices: it has no rank_id"*) ;;
+    *) echo "$err" ;; esac)"
+keep "$vinci" group run "$work/split.json"
+report "a rank table where a job is wanted" "$(expect 3 "$work/split.json: error: a rank table of prefill and decode \
+devices, not a file that begins with \"job,version=1\"
+hint: 'vinci group run --rank-table' takes the table of HCCL, with server_list")"
 
 # ---- folders of the profiler -----------------------------------------------------------------
 # Fields are those of profiles of level 1 and 2 (Ascend/msinsight, test data); sums are those of the run.

@@ -9,7 +9,7 @@ vinci=${VINCI:?}
 soc=--soc-version=Ascend910B4
 
 work_folder test_ops
-plan 60
+plan 62
 
 # run LIST ARGUMENT...: simulates $work/LIST.csv into $work/LIST; $out, $err, $code.
 run() {
@@ -542,3 +542,14 @@ END
 run training --soc-version=Ascend910A
 report "on a chip without bf16, too, told or not" "$(problems 0 - 'dtype=fp32 to=fp16'
   [ "$(grep -c 'to=fp16' "$table")" -eq 2 ] || cat "$table")"
+# Names that a spreadsheet would execute, and those with quotes and ends of lines.
+printf 'Name,Type,Input Shapes,Input Data Types,Output Shapes\n%s\n' \
+  '"=cmd|x,""q""",Relu,"16",FLOAT16,"16"
+@sum,Relu,"16",FLOAT16,"16"
+"a
+b",Relu,"16",FLOAT16,"16"' >"$work/names.csv"
+run names $soc
+report "names in tables" "$(problems 0 - "\"'=cmd|x,\"\"q\"\"\",Relu,"
+  sed -n '3,4p' "$table" | cut -d, -f1 | tr '\n' ' ' | grep -qxF "'@sum \"a b\" " || sed -n '3,4p' "$table")"
+keep "$vinci" import "$table" '--op==cmd|x,"q"'
+report "are read back as they were" "$(expect 0 '' 'op_summary, =cmd|x,"q"')"

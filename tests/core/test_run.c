@@ -196,16 +196,14 @@ static void a_thousand_simulations_leave_no_trace(void **state) {
 }
 
 /* Fails the first, second, third ... chunk the run asks for, until it needs no more. */
-static void shortage_of_memory_is_a_status(void **state) {
-  (void)state;
-  vinci_soc *soc = fixture_soc();
-  vinci_trace *trace = runs_parse(HEAD(1) TENSORS AIV VADD(10), soc);
+static void fail_each_chunk(const vinci_soc *soc, const vinci_trace *trace,
+                            enum vinci_memory memory) {
   unsigned failures = 0;
   for (size_t chunk = 1;; chunk++) {
     struct vinci_diag diag = {0};
     vinci_result *result = NULL;
     arena_fail_after(chunk);
-    struct vinci_run_options options = {.struct_size = sizeof options, .memory = VINCI_MEMORY_FLAT};
+    struct vinci_run_options options = {.struct_size = sizeof options, .memory = memory};
     enum vinci_status status = vinci_run(soc, trace, &options, &result, &diag);
     arena_fail_after(0);
     if (status == VINCI_OK) {
@@ -217,7 +215,21 @@ static void shortage_of_memory_is_a_status(void **state) {
     failures++;
   }
   assert_true(failures > 3);
+}
+
+/* Of a small chip, and of L2, network and device memory of a whole one. */
+static void shortage_of_memory_is_a_status(void **state) {
+  (void)state;
+  vinci_soc *soc = fixture_soc(), *whole = NULL;
+  vinci_trace *trace = runs_parse(HEAD(1) TENSORS AIV VADD(10), soc);
+  fail_each_chunk(soc, trace, VINCI_MEMORY_FLAT);
   vinci_trace_free(trace);
+  assert_int_equal(vinci_soc_load("Ascend910B4", NULL, &whole, NULL), VINCI_OK);
+  trace = runs_parse(HEAD(1) TENSORS AIV VADD(10), whole);
+  fail_each_chunk(whole, trace, VINCI_MEMORY_FLAT);
+  fail_each_chunk(whole, trace, VINCI_MEMORY_CYCLE);
+  vinci_trace_free(trace);
+  vinci_soc_free(whole);
   vinci_soc_free(soc);
 }
 

@@ -112,16 +112,22 @@ def inputs():
     open_x = [V("x", T.FLOAT, ["n", 3, None, "w"])]
     named = model([N("Relu", ["x"], ["y"])], open_x)
     refused("open dimensions are named", named, 'M: error: input "x" has no fixed shape: n x 3 x ? x w',
-            hint="give --dim n=N --dim w=N, or --shape x=Nx3xNxN")
+            hint="give --shape x=Nx3xNxN")
+    refused("dimensions that all have names", model([N("Relu", ["x"], ["y"])], [V("x", T.FLOAT, ["n", 3, "w"])]),
+            'M: error: input "x" has no fixed shape: n x 3 x w', hint="give --dim n=N --dim w=N, or --shape x=Nx3xN")
+    refused("an extent of 0", model([N("Relu", ["x"], ["y"])], [V("x", T.FLOAT, ["n", 0])]),
+            'M: error: input "x" has an extent of 0, a tensor without elements: n x 0', hint="give --shape x=NxN")
+    refused("nine dimensions of an input", model([N("Relu", ["x"], ["y"])], [V("x", T.FLOAT, [1] * 9)]),
+            'M: error: input "x" has 9 dimensions; this reader takes up to 8')
     refused("those that are left", named, 'M: error: input "x" has no fixed shape: n x 3 x ? x w',
-            "--dim=n=4", hint="give --dim w=N, or --shape x=Nx3xNxN")
+            "--dim=n=4", hint="give --shape x=Nx3xNxN")
     refused("no shape at all", model([N("Relu", ["x"], ["y"])], [V("x", T.FLOAT, None)]),
             'M: error: input "x" has no fixed shape: not even the number of dimensions',
             hint="give --shape x=NxN")
     refused("a shape of another rank", named,
             "M: error: --shape=x=1x3 has 2 dimensions, the model's input 4", "--shape", "x=1x3", code=2)
     refused("a shape that is none", named,
-            "--shape=x=1x3x0x8: extents are such as 1x3x224x224, up to 8", "--shape=x=1x3x0x8", code=2)
+            "--shape=x=1x3x0x8: extents of at least 1, such as 1x3x224x224, up to 8", "--shape=x=1x3x0x8", code=2)
     refused("an input that is not there", named, 'M: error: no input "pixels" for --shape',
             "--shape=pixels=1", code=2, hint='the first input is "x"')
     refused("a dimension that is not there", named,
@@ -271,6 +277,53 @@ def nodes():
             'M: error: two tensors have the name "y"')
 
 
+# ---- functions, domains, operator sets ----------------------------------------------------------------
+
+def functions():
+    def made(nodes, functions, opset=17):
+        graph = helper.make_graph(nodes, "g", [V("x", T.FLOAT, [4, 8])], [V("y", T.FLOAT, None)])
+        sets = [helper.make_opsetid("", opset), helper.make_opsetid("own", 1)]
+        return helper.make_model(graph, opset_imports=sets, functions=functions).SerializeToString()
+
+    soft = N("Softmax", ["t"], ["b"])
+    axis = onnx.AttributeProto(name="axis", ref_attr_name="dim", type=onnx.AttributeProto.INT)
+    soft.attribute.append(axis)
+    inner = helper.make_function("own", "Twice", ["a"], ["b"], [N("Add", ["a", "a"], ["b"])],
+                                 [helper.make_opsetid("", 17)])
+    outer = helper.make_function("own", "Soft", ["a"], ["b"], [N("Twice", ["a"], ["t"], domain="own"), soft],
+                                 [helper.make_opsetid("", 17), helper.make_opsetid("own", 1)], attributes=["dim"])
+    calls = [N("Soft", ["x"], ["u"], domain="own", dim=0), N("Soft", ["u"], ["y"], domain="own", dim=1)]
+    code, out, err, _ = run(made(calls, [inner, outer]))
+    layers = [line for line in out.splitlines() if line.startswith("layer")]
+    wanted = ["op=Add,in=x x", "op=Softmax", "op=Add", "op=Softmax"]
+    fine = len(layers) == 4 and all(w in have for w, have in zip(wanted, layers))
+    report("nodes of functions take the place of calls", "" if fine and "axis=0" in layers[1] and
+           "axis=1" in layers[3] and ",name=y,dtype=fp32,shape=4x8,io=out" in out else "%d %s %s" % (code, out, err))
+    endless = helper.make_function("own", "Soft", ["a"], ["b"], [N("Soft", ["a"], ["b"], domain="own")],
+                                   [helper.make_opsetid("own", 1)])
+    refused("a function that calls itself", made(calls[1:2], [endless]).replace(b"u", b"x"),
+            "M: error: branches and functions are nested more than 16 deep")
+    refused("a function with fewer inputs than its call", made(
+        [N("Twice", ["x", "x"], ["y"], domain="own", name="n")], [inner]),
+            'M: error: node "n" (Twice): the function has 1 inputs and 1 outputs, the node 2 and 1')
+
+    def reasons(name, content, *texts):
+        path = os.path.join(WORK, "m.onnx")
+        with open(path, "wb") as file:
+            file.write(content)
+        done = subprocess.run([VINCI, "net", "run", path, "-s", "Ascend910B4"], capture_output=True, text=True)
+        told = done.stdout + done.stderr.replace(path, "M")
+        report(name, "\n".join("no %r in %s" % (text, told) for text in texts if text not in told))
+
+    reasons("an operator of another domain", made([N("FusedMatMul", ["x", "x"], ["t"], domain="own", name="m"),
+                                                    N("Relu", ["t"], ["y"])], []),
+            'refused: node t (FusedMatMul): an operator of domain "own"; known are those of ONNX itself')
+    known = "operator set 23; this reader knows 7 to 20"
+    reasons("a newer operator set", made([N("Relu", ["x"], ["y"])], [], 23), "warning: M: " + known)
+    reasons("an operator of a newer set", made([N("Swish", ["x"], ["y"])], [], 24),
+            "no kernel of this type is known; operator set 24 is newer than those that are read")
+
+
 # ---- sizes that no model has ------------------------------------------------------------------------
 
 def ends_soon(name, content, text):
@@ -297,16 +350,17 @@ def hostile():
         branch = helper.make_graph([N("If", ["c"], ["t"], then_branch=branch)], "b", [],
                                    [V("t", T.FLOAT, None)])
     nested = model([N("If", ["c"], ["y"], then_branch=branch)], weights=[("c", np.array(True))])
-    ends_soon("branches 18 deep", nested.SerializeToString(), "branches are nested more than 16 deep")
+    ends_soon("branches 18 deep", nested.SerializeToString(), "branches and functions are nested more than 16 deep")
     huge = model([N("ConstantOfShape", ["s"], ["w"]), N("Add", ["x", "w"], ["y"])],
                  [V("x", T.FLOAT, [1])], weights=[ints("s", 1 << 20, 1 << 20)])
     code, out, err, _ = run(huge.SerializeToString())
     report("a weight of 2^40 elements has no values", err if code else "")
 
 
-print("1..78")
+print("1..87")
 files()
 inputs()
 tensors()
 nodes()
+functions()
 hostile()

@@ -9,7 +9,7 @@ vinci=${VINCI:?}
 soc=--soc-version=Ascend910B4
 
 work_folder test_import
-plan 9
+plan 14
 
 import() { keep "$vinci" import "$@"; }
 # cell ROW: the cells of a row of --format=csv, divided by blanks; an empty cell is "-".
@@ -166,7 +166,8 @@ a' ":2:1: error: the row has 1 fields and the header 2
 hint: a field with a comma stands in quotes; a file that is cut short has to be exported again"
   bad 'Op Name,Time
 a,1' ":1:1: error: the header has no column \"Task Duration(us)\" or \"Duration(us)\"
-hint: known are op_summary*.csv and kernel_details.csv, and folders of 'msprof op' and of vinci"
+hint: known are op_summary*.csv, kernel_details.csv, op_statistic*.csv, task_time*.csv and \
+operator_details.csv, and folders of 'msprof op' and of vinci"
   bad 'Op Name,Duration(us)' ":1: error: the table has a header and no rows"
   bad 'Op Name,Duration(us)
 a,"1' ":3: error: a quote is not closed
@@ -207,10 +208,34 @@ report "a path that is not there, and a folder with nothing to import" "$(
   import "$work/none"
   expect 2 "$work/none: error: cannot read: No such file or directory"
   import "$work/empty"
-  expect 3 "$work/empty: error: the folder holds nothing that can be imported
-hint: looked for PipeUtilization.csv, simulator/trace.json, core*.dump, dump/, op_summary*.csv, kernel_details.csv"
+  expect 3 "$work/empty: error: is a folder without a profile: neither kernel_details*.csv nor op_summary*.csv
+hint: give the file itself; folders with PipeUtilization.csv, simulator/trace.json, core*.dump or dump/ are read, too"
   import
   expect 2 "error: nothing to import
 hint: give result folders of vinci, OPPROF_* folders, folders of dumps or profiles"
   import "$work" --format=xml
   expect 2 "error: --format is text, csv or json, not 'xml'")"
+
+# Tables of the profilers that know durations alone. A row of op_statistic stands for all launches of its type.
+cat >"$work/op_statistic.csv" <<'END'
+Device_id,OP Type,Core Type,Count,Total Time(us),Min Time(us),Avg Time(us),Max Time(us),Ratio(%)
+0,MatMulV2,AI_CORE,280,45211.2,12.1,161.5,900.1,61.2
+0,Add,AI_VECTOR_CORE,90,1200.1,2.1,13.3,40.0,1.6
+0,Add,AI_CORE,10,203.0,2.1,20.3,40.0,1.6
+END
+import "$work/op_statistic.csv" --op=Add --format=csv
+report "sums of a profile by type: the mean over all launches" "$(expect 0 ''; row duration 14.0)"
+import "$work/op_statistic.csv" --op=Add
+report "how many launches there were" "$(expect 0 '' 'op_statistic, Add, mean of 100 rows')"
+printf 'Device_id,kernel_name,kernel_type,stream_id,task_id,task_time(us),task_start(us),task_stop(us)\n%s\n' \
+  '0,fused_0,MIX_AIC,46,0,456.280,1789000000007000.205	,1789000000007456.485	' >"$work/task_time.csv"
+import "$work/task_time.csv" --format=csv
+report "times of tasks" "$(expect 0 ''; row duration 456.28)"
+printf '%s,%s\n%s\n' 'Name,Input Shapes,Call Stack,Host Self Duration(us),Host Total Duration(us)' \
+  'Device Self Duration(us),Device Total Duration(us)' \
+  'aten::mm,"[[512, 1024], [1024, 256]]",,33.1,40.2,12.1,12.5' >"$work/operator_details.csv"
+import "$work/operator_details.csv" --format=csv
+report "operators of the framework" "$(expect 0 ''; row duration 12.5)"
+cat "$work/op_statistic.csv" "$work/op_statistic.csv" >"$work/twice.csv"
+import "$work/twice.csv" --op=MatMulV2
+report "a table behind another has its header again" "$(expect 0 '' 'MatMulV2, mean of 560 rows')"

@@ -221,10 +221,14 @@ static enum vinci_status read_line(struct text_reader *reader, text_row_fn row) 
   return status == VINCI_OK ? row(reader) : status;
 }
 
-/* Whether a text begins with the first word of a head, such as "job" of "job,version=1". */
+/* Whether the first row, behind blanks and comments, is of the kind that a head names. */
 static bool begins_with(const char *text, size_t length, const char *head) {
-  size_t word = strcspn(head, ",=");
-  return length >= word && memcmp(text, head, word) == 0;
+  size_t at = 0, word = strcspn(head, ",");
+  while (at < length && strchr("#\n\r \t", text[at])) {
+    const char *newline = text[at] == '#' ? memchr(text + at, '\n', length - at) : text + at;
+    at = newline ? (size_t)(newline - text) + 1 : length;
+  }
+  return length - at >= word && memcmp(text + at, head, word) == 0;
 }
 
 static enum vinci_status read_all(struct text_reader *reader, const char *text, size_t length,

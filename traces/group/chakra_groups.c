@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "core/base/file.h"
-#include "traces/group/chakra_read.h"
 #include "traces/format/json_read.h"
+#include "traces/group/chakra_read.h"
 
 enum { PATH_BYTES = 4096, FILE_BYTES_MAX = 1 << 30 };
 
@@ -122,7 +122,7 @@ enum vinci_status chakra_read_groups(struct chakra_reading *reading, const char 
   }
   char *text = file_read_text(given, FILE_BYTES_MAX, &length, reading->diag);
   if (!text)
-    return VINCI_E_IO;
+    return reading->diag->status;
   struct groups_reader own = {.reading = reading};
   struct json_reader json = {.path = given,
                              .text = text,

@@ -57,7 +57,7 @@ static enum vinci_status with_trace(struct chakra_reading *reading, uint32_t fil
     return diag_error(reading->diag, VINCI_E_USAGE, "the name of the traces is too long");
   char *bytes = file_read(path, FILE_BYTES_MAX, &length, reading->diag);
   if (!bytes)
-    return VINCI_E_IO;
+    return reading->diag->status;
   enum vinci_status status = chakra_decode(path, bytes, length, &trace, reading->diag);
   free(bytes);
   if (status != VINCI_OK)

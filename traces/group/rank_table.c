@@ -30,6 +30,7 @@ struct table_reader {
   struct entry *first, **end, **server_begin;
   struct holding *held;
   const char *version, *status;
+  const char *split_at; /* devices for prefill and decode */
   const char *version_at, *status_at, *servers_at, *count_at;
   uint64_t count;
 };
@@ -216,12 +217,25 @@ static enum vinci_status table_member(struct json_reader *json, const char *key,
     own->servers_at = at;
     return json_read_list(json, server_item, own);
   }
+  if (strcmp(key, "prefill_device_list") == 0 || strcmp(key, "decode_device_list") == 0) {
+    own->split_at = own->split_at ? own->split_at : at;
+    return json_skip_value(json);
+  }
   return strcmp(key, "super_pod_list") == 0 ? json_read_list(json, pod_item, own) : skip(json, key);
 }
 
 /* ---- what must hold -------------------------------------------------------------------------- */
 
 static enum vinci_status check_head(struct json_reader *json, const struct table_reader *own) {
+  if (own->split_at) {
+    enum vinci_status split =
+        json_read_fail(json, own->split_at,
+                       "a rank table of prefill and decode devices: it has no rank_id, "
+                       "and two groups that are no ranks of one job");
+    diag_hint(json->diag, "give the rank table of HCCL (hccl.json, with server_list) of the "
+                          "devices that run this job");
+    return split;
+  }
   if (!own->version)
     return json_read_fail(json, json->text, "the table has no version; 1.0 and 1.2 are read");
   if (strcmp(own->version, "1.0") != 0 && strcmp(own->version, "1.2") != 0)

@@ -153,9 +153,11 @@ static enum vinci_status read_folder(const char *folder, const struct import_opt
   struct vinci_diag own = {0};
   if (known_profile_in(folder, path, &own) == VINCI_OK)
     return import_profile(path, options, out, diag);
-  enum vinci_status status = diag_error_at(diag, VINCI_E_INPUT,
-                                           (struct diag_position){folder, 0, 0}, "%s", own.text);
-  diag_hint(diag, "%s. Read are PipeUtilization.csv, simulator/trace.json, core*.dump, dump/, too",
+  enum vinci_status status =
+      diag_error_at(diag, VINCI_E_INPUT, (struct diag_position){folder, 0, 0}, "%s", own.text);
+  diag_hint(diag,
+            "%s; folders with PipeUtilization.csv, simulator/trace.json, core*.dump or dump/ are "
+            "read, too",
             own.hint);
   return status;
 }

@@ -6,6 +6,7 @@
 
 #include "core/base/arith.h"
 #include "core/base/diag.h"
+#include "traces/format/known_files.h"
 #include "traces/import/table.h"
 
 enum { PS_DECIMALS = 6 }; /* microseconds as picoseconds */
@@ -16,7 +17,8 @@ struct column_row {
 };
 
 static const struct column_row profile_columns[] = {
-    {"Task Duration(us)|Duration(us)", IMPORT_DURATION},
+    {"Task Duration(us)|Duration(us)|task_time(us)|Avg Time(us)|Device Total Duration(us)",
+     IMPORT_DURATION},
     {"Block Num|Block Dim", IMPORT_BLOCKS},
     {"aicore_time(us)|aic_time(us)", IMPORT_AIC_TIME},
     {"aic_total_cycles|total_cycles", IMPORT_AIC_CYCLES},
@@ -33,6 +35,15 @@ static const struct column_row profile_columns[] = {
     {"aiv_scalar_time(us)", IMPORT_AIV_SCALAR},
     {"aiv_mte2_time(us)", IMPORT_AIV_MTE2},
     {"aiv_mte3_time(us)", IMPORT_AIV_MTE3},
+};
+
+/* Tables that know durations alone. */
+static const struct {
+  const char *column, *kind;
+} profile_kinds[] = {
+    {"Avg Time(us)", "op_statistic"},
+    {"task_time(us)", "task_time"},
+    {"Device Total Duration(us)", "operator_details"},
 };
 
 static const struct column_row basic_columns[] = {
@@ -79,34 +90,37 @@ static uint64_t in_unit(enum import_row row, uint64_t value) {
   return (uint64_t)(((uint128)value * KIB + SIX_DECIMALS / 2) / SIX_DECIMALS);
 }
 
-/* Joins the cells of a column in some rows: NULL: in all. means: also of what cores sum. */
+/* Joins the cells of a column; weight: how many launches each row stands for, NULL: one each.
+ * means: also of what cores sum. */
 static enum vinci_status join_column(const struct table *table, const struct column_row *column,
-                                     const bool *chosen, bool means, struct imported *out,
+                                     const uint64_t *weight, bool means, struct imported *out,
                                      struct vinci_diag *diag) {
   int index = table_column(table, column->names);
   unsigned decimals = row_forms[column->row].unit == IMPORT_COUNT ? 0 : PS_DECIMALS;
-  uint64_t sum = 0, count = 0;
+  uint128 sum = 0, count = 0;
   for (size_t row = 0; index >= 0 && row < table->rows; row++) {
     struct import_cell cell;
-    if (chosen && !chosen[row])
+    uint64_t launches = weight ? weight[row] : 1;
+    if (launches == 0)
       continue;
     enum vinci_status status = table_number(table, row, (size_t)index, decimals, &cell, diag);
     if (status != VINCI_OK)
       return status;
-    sum += in_unit(column->row, cell.value);
-    count += cell.known;
+    sum += (uint128)in_unit(column->row, cell.value) * launches;
+    count += cell.known ? launches : 0;
   }
   if (count > 0)
-    import_add(&out->cell[column->row], means || !row_forms[column->row].sums ? sum / count : sum);
+    import_add(&out->cell[column->row],
+               (uint64_t)(means || !row_forms[column->row].sums ? sum / count : sum));
   return VINCI_OK;
 }
 
 static enum vinci_status join_columns(const struct table *table, const struct column_row *columns,
-                                      size_t count, const bool *chosen, bool means,
+                                      size_t count, const uint64_t *weight, bool means,
                                       struct imported *out, struct vinci_diag *diag) {
   enum vinci_status status = VINCI_OK;
   for (size_t i = 0; status == VINCI_OK && i < count; i++)
-    status = join_column(table, &columns[i], chosen, means, out, diag);
+    status = join_column(table, &columns[i], weight, means, out, diag);
   return status;
 }
 
@@ -130,10 +144,21 @@ static bool is_called(const struct row_names *names, size_t row, const char *op)
   return (name && strcmp(name, op) == 0) || (type && strcmp(type, op) == 0);
 }
 
-static enum vinci_status choose_rows(const struct table *table, const char *op, bool *chosen,
+/* Rows of op_statistic stand for all launches of a type. */
+static enum vinci_status launches_of(const struct table *table, size_t row, uint64_t *out,
+                                     struct vinci_diag *diag) {
+  int column = table_column(table, "Avg Time(us)") < 0 ? -1 : table_column(table, "Count");
+  struct import_cell cell = {.known = true, .value = 1};
+  enum vinci_status status =
+      column < 0 ? VINCI_OK : table_number(table, row, (size_t)column, 0, &cell, diag);
+  *out = cell.known ? cell.value : 1;
+  return status;
+}
+
+static enum vinci_status choose_rows(const struct table *table, const char *op, uint64_t *weight,
                                      struct imported *out, struct vinci_diag *diag) {
-  struct row_names names = {table, table_column(table, "Op Name|Name"),
-                            table_column(table, "OP Type|Op Type|Type")};
+  struct row_names names = {table, table_column(table, "Op Name|Name|kernel_name"),
+                            table_column(table, "OP Type|Op Type|Type|kernel_type")};
   struct diag_position at = {.path = table->path};
   out->samples = 0;
   if (!op && table->rows > 1) {
@@ -144,9 +169,13 @@ static enum vinci_status choose_rows(const struct table *table, const char *op, 
     return status;
   }
   for (size_t row = 0; row < table->rows; row++) {
-    chosen[row] = !op || is_called(&names, row, op);
-    out->samples += chosen[row];
-    if (chosen[row] && names.name >= 0)
+    if (op && !is_called(&names, row, op))
+      continue;
+    enum vinci_status status = launches_of(table, row, &weight[row], diag);
+    if (status != VINCI_OK)
+      return status;
+    out->samples += weight[row];
+    if (op || names.name >= 0)
       snprintf(out->name, sizeof out->name, "%s", op ? op : row_name_at(&names, row));
   }
   if (out->samples > 0)
@@ -162,22 +191,31 @@ enum vinci_status import_profile(const char *path, const struct import_options *
                                  struct imported *out, struct vinci_diag *diag) {
   struct table table;
   enum vinci_status status = table_read(path, &table, diag);
-  bool *chosen = NULL;
+  uint64_t *weight = NULL;
   out->kind = "op_summary";
-  if (status == VINCI_OK && table_column(&table, profile_columns[0].names) < 0) {
+  bool timed = status == VINCI_OK && table_column(&table, profile_columns[0].names) >= 0;
+  if (status == VINCI_OK && !timed &&
+      known_file_refuse(path, "a table of times of kernels", diag)) {
+    status = VINCI_E_INPUT;
+  } else if (status == VINCI_OK && !timed) {
     status = diag_error_at(diag, VINCI_E_INPUT, (struct diag_position){path, 1, 1},
                            "the header has no column \"Task Duration(us)\" or \"Duration(us)\"");
-    diag_hint(diag, "known are op_summary*.csv and kernel_details.csv, and folders of "
-                    "'msprof op' and of vinci");
+    diag_hint(
+        diag,
+        "known are op_summary*.csv, kernel_details.csv, op_statistic*.csv, task_time*.csv and "
+        "operator_details.csv, and folders of 'msprof op' and of vinci");
   }
   if (status == VINCI_OK) {
-    chosen = ARENA_ARRAY(&table.arena, bool, table.rows);
-    status = chosen ? choose_rows(&table, options->op, chosen, out, diag)
+    weight = ARENA_ARRAY(&table.arena, uint64_t, table.rows);
+    status = weight ? choose_rows(&table, options->op, weight, out, diag)
                     : diag_error(diag, VINCI_E_NOMEM, "out of memory for %s", path);
   }
+  for (size_t i = 0; status == VINCI_OK && i < COUNT_OF(profile_kinds); i++)
+    if (table_column(&table, profile_kinds[i].column) >= 0)
+      out->kind = profile_kinds[i].kind;
   if (status == VINCI_OK)
     status =
-        join_columns(&table, profile_columns, COUNT_OF(profile_columns), chosen, true, out, diag);
+        join_columns(&table, profile_columns, COUNT_OF(profile_columns), weight, true, out, diag);
   table_free(&table);
   return status;
 }

@@ -56,10 +56,28 @@ static void on_field(void *text, size_t length, void *context) {
   reader->field_start = reader->offset + 1;
 }
 
+/* A table behind another of the same kind has its header again. */
+static bool is_header_again(const struct reader *reader) {
+  size_t columns = reader->table->columns;
+  const struct table_cell *cells = reader->cells.data;
+  const struct table_cell *row = cells + reader->cells.count - columns;
+  if (reader->fields != columns || reader->cells.count <= columns)
+    return false;
+  for (size_t i = 0; i < columns; i++)
+    if (strcmp(cells[i].text, row[i].text) != 0)
+      return false;
+  return true;
+}
+
 static void on_row(int end, void *context) {
   struct reader *reader = context;
   struct table *table = reader->table;
   (void)end;
+  if (reader->status == VINCI_OK && table->columns > 0 && is_header_again(reader)) {
+    reader->cells.count -= table->columns;
+    reader->fields = 0;
+    return;
+  }
   if (table->columns == 0)
     table->columns = reader->fields;
   if (reader->fields != table->columns && reader->status == VINCI_OK) {

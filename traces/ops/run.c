@@ -361,8 +361,11 @@ static enum vinci_status take_options(struct session *session) {
   if (options->exact && !options->results)
     return diag_error(session->diag, VINCI_E_USAGE,
                       "--exact compares with results that are kept: give --results=DIR");
-  if (options->results && folder_make(options->results, session->diag) != VINCI_OK)
-    return VINCI_E_IO;
+  if (options->results) {
+    enum vinci_status status = folder_make(options->results, session->diag);
+    if (status != VINCI_OK)
+      return status;
+  }
   request->results = options->results;
   if (!overrides_keep(&options->overrides, &session->arena, &request->spec))
     return diag_error(session->diag, VINCI_E_NOMEM, "out of memory");

@@ -222,6 +222,22 @@ static bool shapes_known(struct build *build) {
   return true;
 }
 
+/* An operator without a row. A reader of models says in arguments where such a one comes from. */
+static bool refuse_unknown(struct build *build) {
+  const char *domain = graph_arg(build->layer, "domain"), *opset = graph_arg(build->layer, "opset");
+  if (domain)
+    return build_refuse(build,
+                        "an operator of domain \"%.80s\"; known are those of ONNX itself, and "
+                        "functions whose nodes are in the model",
+                        domain);
+  if (opset)
+    return build_refuse(build,
+                        "no kernel of this type is known; operator set %.20s is newer than "
+                        "those that are read (GRAPH.md)",
+                        opset);
+  return build_refuse(build, "no kernel of this type is known");
+}
+
 /* Results of the network that no kernel of the layer gives, such as the mean of a norm. */
 static bool gives_results(struct build *build) {
   for (uint32_t i = 0; i < build->layer->output_count; i++) {
@@ -245,9 +261,7 @@ static void lower_layer(struct build *build, enum layout layout, struct layers_c
   build->row = find_row(node->op);
   build->layout = layout;
   counts->layers++;
-  bool good = shapes_known(build);
-  if (good && !build->row)
-    good = build_refuse(build, "no kernel of this type is known");
+  bool good = build->row ? shapes_known(build) : refuse_unknown(build);
   if (good && is_empty(build))
     good = build_refuse(build, "a result without elements");
   if (good)

@@ -12,7 +12,7 @@
 const Onnx__AttributeProto *onnx_attribute(const struct onnx_call *call, const char *name) {
   for (size_t i = 0; i < call->node->n_attribute; i++)
     if (call->node->attribute[i]->name && strcmp(call->node->attribute[i]->name, name) == 0)
-      return call->node->attribute[i];
+      return onnx_refer(call, call->node->attribute[i]);
   return NULL;
 }
 
@@ -194,21 +194,22 @@ void onnx_arg_ints(struct onnx_call *call, const char *key, const int64_t *list,
 
 void onnx_arg_all(struct onnx_call *call) {
   for (size_t i = 0; i < call->node->n_attribute; i++) {
-    const Onnx__AttributeProto *attribute = call->node->attribute[i];
+    const Onnx__AttributeProto *named = call->node->attribute[i];
+    const Onnx__AttributeProto *attribute = onnx_refer(call, named);
     char key[64];
     struct onnx_ints ints;
-    snprintf(key, sizeof key, "%s", attribute->name ? attribute->name : "");
+    snprintf(key, sizeof key, "%s", named->name ? named->name : "");
     for (char *at = key; *at; at++)
       if ((unsigned char)*at <= ' ' || strchr("=\",", *at) || (unsigned char)*at >= 0x7f)
         *at = '_';
-    if (!*key)
+    if (!*key || !attribute)
       continue;
     if (attribute->has_i)
       onnx_arg_int(call, key, attribute->i);
     else if (attribute->has_f)
       onnx_arg_real(call, key, (double)attribute->f);
     else if (attribute->has_s)
-      onnx_arg_text(call, key, onnx_text(call, attribute->name, ""));
+      onnx_arg_text(call, key, onnx_text(call, named->name, ""));
     else if (attribute->n_ints > 0 && attribute->n_ints <= sizeof ints.list / sizeof *ints.list)
       onnx_arg_ints(call, key, attribute->ints, (unsigned)attribute->n_ints);
   }

@@ -290,16 +290,28 @@ static enum vinci_status run_rule(struct onnx_call *call) {
   return row->rule(call);
 }
 
+/* The layer says where its operator comes from, for the reason of its refusal. */
+static void take_unknown(struct onnx_call *call) {
+  if (!is_standard(call->node->domain))
+    onnx_arg_text(call, "domain", call->node->domain);
+  else if (call->opset > ONNX_LAST_OPSET)
+    onnx_arg_int(call, "opset", call->opset);
+  onnx_arg_all(call);
+}
+
 static enum vinci_status look_at(struct onnx_call *call) {
   enum vinci_status status = take_operands(call);
   if (status != VINCI_OK || call->output_count == 0)
     return status;
-  if (is_standard(call->node->domain))
+  const Onnx__FunctionProto *function = onnx_function(call);
+  if (!function && is_standard(call->node->domain))
     call->row = onnx_op_find(call->op);
-  if (call->row)
+  if (function)
+    status = onnx_call_function(call, function);
+  else if (call->row)
     status = run_rule(call);
   else
-    onnx_arg_all(call);
+    take_unknown(call);
   if (status != VINCI_OK || call->done)
     return status;
   status = look_at_notes(call);
@@ -341,7 +353,7 @@ enum vinci_status onnx_pass(struct onnx_import *import, struct onnx_scope *scope
                             const Onnx__GraphProto *graph) {
   enum vinci_status status = VINCI_OK;
   if (scope->depth > BRANCH_DEPTH_MAX)
-    return fail(import, "branches are nested more than %d deep", BRANCH_DEPTH_MAX);
+    return fail(import, "branches and functions are nested more than %d deep", BRANCH_DEPTH_MAX);
   status = onnx_take_declared(import, scope, graph);
   for (size_t i = 0; i < graph->n_node && status == VINCI_OK; i++) {
     const Onnx__NodeProto *node = graph->node[i];
@@ -368,8 +380,17 @@ static enum vinci_status take_opset(struct onnx_import *import, const Onnx__Mode
   if (import->opset < 1)
     import->opset = 1;
   if (import->opset > ONNX_LAST_OPSET + 100)
-    return fail(import, "operator set version %lld", (long long)import->opset);
-  return VINCI_OK;
+    return fail(import, "operator set %lld; this reader knows 7 to %d", (long long)import->opset,
+                ONNX_LAST_OPSET);
+  if (import->opset <= ONNX_LAST_OPSET)
+    return VINCI_OK;
+  char note[160];
+  snprintf(note, sizeof note,
+           "operator set %lld; this reader knows 7 to %d, and takes operators for what they are in "
+           "set %d",
+           (long long)import->opset, ONNX_LAST_OPSET, ONNX_LAST_OPSET);
+  import->graph->note = arena_strdup(&import->graph->arena, note);
+  return import->graph->note ? VINCI_OK : onnx_no_memory(import);
 }
 
 static enum vinci_status read_model(struct onnx_import *import, const Onnx__ModelProto *model) {
@@ -377,6 +398,7 @@ static enum vinci_status read_model(struct onnx_import *import, const Onnx__Mode
   if (!model->graph)
     return fail(import, "the model has no graph");
   enum vinci_status status = take_opset(import, model);
+  import->model = model;
   if (status == VINCI_OK)
     status = onnx_take_initializers(import, &scope, model->graph);
   if (status == VINCI_OK)

@@ -70,14 +70,16 @@ struct onnx_layer {
   struct onnx_layer *next, *before;
 };
 
-/* Names of the graph or of a branch of an If; a branch sees the names around. */
+/* Names of the graph, of a branch of an If, or of a function; a branch sees the names around. */
+struct onnx_call;
 struct onnx_scope {
   struct onnx_scope *around;
   const char **names;
   struct onnx_value **values;
   uint32_t count, room;
   unsigned depth;
-  struct onnx_scope *declared; /* types and shapes that the file notes, by name */
+  const struct onnx_call *caller; /* of a function's nodes: the node that calls; else NULL */
+  struct onnx_scope *declared;    /* types and shapes that the file notes, by name */
 };
 
 struct onnx_import {
@@ -88,6 +90,7 @@ struct onnx_import {
   struct vinci_diag *diag;
   struct arena arena; /* of all below */
   struct graph *graph;
+  const Onnx__ModelProto *model;
   int64_t opset;
   bool declared_shapes; /* no option has changed a fixed size: shapes that the file notes hold */
   struct onnx_layer *first, *last;
@@ -133,6 +136,18 @@ enum vinci_status onnx_fail(const struct onnx_call *call, const char *format, ..
 enum vinci_status onnx_no_memory(struct onnx_import *import);
 /* Hints at the input of the model that an input of the call follows from, to be fixed. */
 void onnx_hint_input(const struct onnx_call *call, uint32_t input);
+
+/* ---- functions of the model (functions.c) ---- */
+
+/* The function that a node calls; NULL: an operator. */
+const Onnx__FunctionProto *onnx_function(const struct onnx_call *call);
+/* Goes over the nodes of the function; the outputs of the call become those of the function. */
+VINCI_MUST_CHECK enum vinci_status onnx_call_function(struct onnx_call *call,
+                                                      const Onnx__FunctionProto *function);
+/* What an attribute stands for: itself, or the caller's attribute that it refers to, which may be
+ * NULL. */
+const Onnx__AttributeProto *onnx_refer(const struct onnx_call *call,
+                                       const Onnx__AttributeProto *attribute);
 
 /* ---- types and values (tensor.c) ---- */
 

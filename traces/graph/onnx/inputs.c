@@ -120,8 +120,8 @@ static enum vinci_status shape_given(const struct inputs *inputs, const char *te
     if (out->rank == GRAPH_RANK_MAX || !parse_size(at, &at, &out->shape[out->rank]) ||
         (*at && *at != 'x') || (*at == 'x' && !at[1]))
       return diag_error(inputs->import->diag, VINCI_E_USAGE,
-                        "--shape=%s=%s: extents are such as 1x3x224x224, up to %d", name, text,
-                        GRAPH_RANK_MAX);
+                        "--shape=%s=%s: extents of at least 1, such as 1x3x224x224, up to %d", name,
+                        text, GRAPH_RANK_MAX);
     out->rank++;
     at += *at == 'x';
   }
@@ -148,16 +148,18 @@ static void note(char *text, size_t size, const char *format, const char *what) 
 static enum vinci_status open_shape(const struct inputs *inputs,
                                     const Onnx__TensorShapeProto *shape) {
   char shown[160] = "", open[160] = "", example[120] = "", number[24];
-  bool named = false;
+  bool named = false, unnamed = false, zero = false;
   for (size_t i = 0; shape && i < shape->n_dim; i++) {
     const Onnx__TensorShapeProto__Dimension *dim = shape->dim[i];
     bool has_name = dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM;
-    bool fixed = dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE &&
-                 dim->dim_value > 0;
+    bool given = dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
+    bool fixed = given && dim->dim_value > 0, none = given && dim->dim_value == 0;
+    unnamed |= !fixed && !(has_name && *dim->dim_param);
+    zero |= none;
     snprintf(number, sizeof number, "%lld", fixed ? (long long)dim->dim_value : 0LL);
     note(example, sizeof example, i ? "x%s" : "%s", fixed ? number : "N");
     note(shown, sizeof shown, i ? " x %.30s" : "%.30s",
-         fixed                         ? number
+         fixed || none                 ? number
          : has_name && *dim->dim_param ? dim->dim_param
                                        : "?");
     if (has_name && *dim->dim_param && !word_of(&inputs->import->options->dims, dim->dim_param)) {
@@ -166,9 +168,10 @@ static enum vinci_status open_shape(const struct inputs *inputs,
     }
   }
   diag_error_at(inputs->import->diag, VINCI_E_INPUT, place(inputs),
-                "input \"%.80s\" has no fixed shape: %s", inputs->input->name,
-                shape ? shown : "not even the number of dimensions");
-  if (named)
+                zero ? "input \"%.80s\" has an extent of 0, a tensor without elements: %s"
+                     : "input \"%.80s\" has no fixed shape: %s",
+                inputs->input->name, shape ? shown : "not even the number of dimensions");
+  if (named && !unnamed) /* else sizes of names alone would not do */
     diag_hint(inputs->import->diag, "give%s, or --shape %.60s=%s", open, inputs->input->name,
               example);
   else
@@ -202,6 +205,10 @@ static bool close_shape(const struct onnx_import *import, const Onnx__TensorShap
 
 static enum vinci_status shape_declared(const struct inputs *inputs, struct onnx_value *out) {
   const Onnx__TensorShapeProto *shape = shape_of(inputs->input);
+  if (shape && shape->n_dim > GRAPH_RANK_MAX)
+    return diag_error_at(inputs->import->diag, VINCI_E_INPUT, place(inputs),
+                         "input \"%.80s\" has %zu dimensions; this reader takes up to %d",
+                         inputs->input->name, shape->n_dim, GRAPH_RANK_MAX);
   return close_shape(inputs->import, shape, out) ? VINCI_OK : open_shape(inputs, shape);
 }
 

@@ -25,6 +25,7 @@ enum message {
   SPARSE,
   VALUE,
   TYPE,
+  FUNCTION,
   LEAF, /* a message without messages inside, copied as it is */
 };
 enum action { DROP, KEEP, ENTER, PLACE, EMPTY };
@@ -36,13 +37,20 @@ struct field_rule {
   enum message child;
 };
 
-/* Fields that are not here are dropped: texts for people, training, functions of the model. Of
+/* Fields that are not here are dropped: texts for people, training. Of
  * types that are no tensors only their kind stays, which ends their recursion. */
 static const struct field_rule rules[] = {
     {MODEL, 1, KEEP, LEAF},         /* ir_version */
     {MODEL, 2, KEEP, LEAF},         /* producer_name */
     {MODEL, 7, ENTER, GRAPH},       /* graph */
     {MODEL, 8, ENTER, LEAF},        /* opset_import */
+    {MODEL, 25, ENTER, FUNCTION},   /* functions */
+    {FUNCTION, 1, KEEP, LEAF},      /* name */
+    {FUNCTION, 4, KEEP, LEAF},      /* input */
+    {FUNCTION, 5, KEEP, LEAF},      /* output */
+    {FUNCTION, 7, ENTER, NODE},     /* node */
+    {FUNCTION, 9, ENTER, LEAF},     /* opset_import */
+    {FUNCTION, 10, KEEP, LEAF},     /* domain */
     {GRAPH, 1, ENTER, NODE},        /* node */
     {GRAPH, 2, KEEP, LEAF},         /* name */
     {GRAPH, 5, ENTER, TENSOR},      /* initializer */
