@@ -293,7 +293,7 @@ report "kept results take no chip" "$(expect 2 "error: a holds results of an ear
 mkdir empty
 diff empty a
 report "a folder without results" "$(expect 3 "empty: error: has no results: neither summary.json nor op_summary.csv
-hint: 'vinci run ... --output=DIR' writes a result folder")"
+hint: 'vinci run ... --output=DIR' writes a result folder; of a profile give its kernel_details.csv")"
 printf '{"a": [1, 2}' >bad.json
 diff a bad.json
 report "no JSON" "$(expect 3 "bad.json:1:12: error: not JSON: expected ',' or ']'")"

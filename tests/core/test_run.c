@@ -217,7 +217,7 @@ static void fail_each_chunk(const vinci_soc *soc, const vinci_trace *trace,
   assert_true(failures > 3);
 }
 
-/* Of a small chip, and of L2, network and device memory of a whole one. */
+/* Of a small chip; then of L2, network and device memory of a whole chip. */
 static void shortage_of_memory_is_a_status(void **state) {
   (void)state;
   vinci_soc *soc = fixture_soc(), *whole = NULL;
