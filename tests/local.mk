@@ -161,6 +161,7 @@ script_tests = \
 	tests/tree/check_exports.sh \
 	tests/tree/check_install.sh \
 	tests/tree/check_layers.sh \
+	tests/tree/check_revision.sh \
 	tests/tree/check_words.sh \
 	tests/values/test_values.sh \
 	tests/values/test_values_attention.sh \
@@ -322,6 +323,7 @@ dist_noinst_DATA += \
 	tests/mutate/tail.csv \
 	tests/mutate/unit_flag.csv \
 	tests/gate/operators.csv \
+	tests/gate/revisions \
 	tests/gate/operators.csv.changes \
 	tests/gate/operators.lua \
 	tests/reference/collectives.csv \
