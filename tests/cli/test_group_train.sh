@@ -6,7 +6,7 @@ srcdir=${TESTS_SRCDIR:-.}
 . "$srcdir/tests/support/tap.sh"
 vinci=${VINCI:?}
 work_folder test_group_train
-plan 17
+plan 18
 
 # compare NAME WORK INTERVAL BLOCKING WRITING MTBF DETECT RESTART REPAIR UNITS SPARES SHRINK SEED: every part to 2 ms.
 compare() {
@@ -45,6 +45,9 @@ cut=$(($(wc -c <"$work/whole") / 2 + 11))
 head -c "$cut" "$work/whole" >"$work/torn"
 keep "$vinci" group train "$@" -i 1000s -r 300 --checkpoint="$work/torn"
 report "a run that was killed goes on with the same bits" "$(expect 0 '' "$whole"; cmp "$work/whole" "$work/torn")"
+sed '9s/ \([0-9]\)/ 7\1/' "$work/whole" >"$work/changed"
+keep "$vinci" group train "$@" -i 1000s -r 300 --checkpoint="$work/changed"
+report "a line that was changed counts no longer" "$(expect 0 '' "$whole"; cmp "$work/whole" "$work/changed")"
 keep "$vinci" group train "$@" -i 1000s -r 300
 report "without the file, too" "$(expect 0 '' "$whole")"
 keep "$vinci" group train "$@" -i 1001s -r 300 --checkpoint="$work/torn"

@@ -157,6 +157,26 @@ static void spread(struct moves *moves, uint32_t *known) {
   }
 }
 
+/* Of algorithms with one plane, a rank adds what has come to it last. */
+static void check_sums(const struct collective_call *call, const struct moves *moves) {
+  if (call->algorithm->planes(call) != 1)
+    return;
+  for (size_t i = 0; i < moves->count; i++) {
+    const struct move *sum = &moves->move[i];
+    uint64_t came_ps = 0, bytes = 0;
+    for (size_t k = 0; sum->step.kind == STEP_ADD && k < moves->count; k++) {
+      const struct move *move = &moves->move[k];
+      if (move->step.kind == STEP_EXCHANGE && move->to == sum->to &&
+          move->end_ps <= sum->start_ps && move->end_ps >= came_ps) {
+        came_ps = move->end_ps;
+        bytes = move->step.bytes;
+      }
+    }
+    if (sum->step.kind == STEP_ADD)
+      assert_int_equal(sum->step.bytes, bytes);
+  }
+}
+
 static void check_call(const struct group_system *system, struct collective_call *call) {
   static struct moves moves;
   uint32_t known[MOVES_RANKS];
@@ -189,6 +209,7 @@ static void check_call(const struct group_system *system, struct collective_call
     assert_int_equal(moves.added, (call->ranks - 1) * call->bytes);
   else
     assert_int_equal(moves.added, 0);
+  check_sums(call, &moves);
   spread(&moves, known);
   for (uint32_t i = 0; i < call->ranks; i++)
     assert_int_equal(known[i] & depends_on(call, i), depends_on(call, i));

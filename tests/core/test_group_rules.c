@@ -155,6 +155,13 @@ static void devices_of_two_servers_use_the_outer_level(void **state) {
     assert_int_equal(path.latency_ps, rows[i].level ? FAR_ALPHA : ALPHA);
     assert_int_equal(path.rate, PER_BYTE(rows[i].level ? FAR_BETA : BETA));
   }
+  /* What bounds all transfers of a device bounds copies too, what bounds those that add does not.
+   */
+  struct group_system bound = system;
+  bound.levels[0].device_rate = 100;
+  bound.levels[0].device_reduce_rate = 90;
+  assert_int_equal(group_path_of(&bound, 0, 2, GROUP_COPY).limit_count, 2);
+  assert_int_equal(group_path_of(&bound, 0, 2, GROUP_REDUCE).limit_count, 3);
   /* A port is that of its device, a link of a mesh that of both ends; sums of a device are none. */
   char name[64];
   for (uint32_t limit = 0; limit < group_limit_count(&system); limit++) {
