@@ -336,6 +336,12 @@ static void streams_overlap_but_for_the_cores(void **state) {
   assert_int_equal(queue_run(&graph, fixture_shared, &options, tasks, &result, NULL), VINCI_OK);
   assert_int_equal(tasks[1].start_ps, call + 10 * US + (uint64_t)fixture_shared->launch_gap_ps);
   assert_int_equal(tasks[2].start_ps, call);
+  /* A copy of another stream that comes after the second kernel, though they share no data. */
+  static uint32_t second[] = {1};
+  graph.nodes[2].after = second;
+  graph.nodes[2].after_count = 1;
+  assert_int_equal(queue_run(&graph, fixture_shared, &options, tasks, &result, NULL), VINCI_OK);
+  assert_int_equal(tasks[2].start_ps, tasks[1].start_ps + tasks[1].duration_ps);
   graph_free(&graph);
 }
 
