@@ -83,7 +83,7 @@ enum vinci_status checks_run(const vinci_soc *soc, const vinci_trace *trace, uns
   enum vinci_status status = VINCI_OK;
   if (findings && result == VINCI_OK && unchecked)
     snprintf(unchecked, CHECKS_UNCHECKED_BYTES, "%s", vinci_findings_unchecked(findings));
-  if (findings && report && result != VINCI_OK)
+  if (findings && report && (result != VINCI_OK || vinci_findings_warnings(findings) > 0))
     status = vinci_findings_write_text(findings, report, diag);
   if (findings && json && status == VINCI_OK)
     status = vinci_findings_write_json(findings, json, diag);
