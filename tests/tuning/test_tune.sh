@@ -30,7 +30,7 @@ best() { sed -n 's/^Best  *\([0-9]*\) cycles *[-+0-9.]* %  \(.*\)/\1 \2/p' "$wor
 # Whether a journal has N lines, or the search $pid has ended, as it may on a fast host.
 has_lines() { has_ended "$pid" || [ "$(wc -l <"$1")" -ge "$2" ]; }
 
-plan 25
+plan 26
 
 # ---- truth: each schedule of a space by a run of its own ----
 
@@ -180,6 +180,24 @@ tune --merge="$work/second" --merge="$work/whole" -r "$work/two_one"
 problems="$problems$(expect 0 "")$(cmp "$work/one_two" "$work/two_one" 2>&1)"
 [ "$(wc -l <"$work/one_two")" -eq 3 ] || problems="$problems$(cat "$work/one_two")"
 report "repositories merge, in any order, into the same bytes" "$problems"
+
+# The first search is held still in its middle, so that all of the second lies within the first.
+"$vinci" tune softmax shape=64x512 $soc -n 40 -j1 --memory=flat -q -r "$work/shared" 2>"$work/first" &
+pid=$!
+await has_lines "$work/shared.journal" 1
+kill -STOP $pid
+tune softmax shape=96x512 -n 12 -j1 --memory=flat -q -r "$work/shared"
+problems=$(expect 0 "")
+[ -s "$work/shared.journal" ] || problems="$problems the journal of the first search is gone"
+kill -CONT $pid
+wait $pid
+code=$?
+[ $code -eq 0 ] || problems="$problems exit code $code of the first search: $(cat "$work/first")"
+for shape in 64x512 96x512; do
+  grep -q "shape=$shape" "$work/shared" || problems="$problems no record of $shape"
+done
+[ ! -e "$work/shared.journal" ] || problems="$problems a journal is left"
+report "two searches at once on one repository: both records are kept" "$problems"
 
 # A record that is faster than anything, of a program that is not lowered any more.
 awk -F '\t' -v OFS='\t' 'NR > 1 { $7 = 10; $9 = "0123456789abcdef" } { print }' "$work/second" >"$work/boast"
