@@ -79,7 +79,7 @@ static void *work(void *context) {
   job->used = 0;
   for (unsigned round = 0; round < ROUNDS; round++) {
     struct vinci_diag diag = {0};
-    vinci_soc *soc = NULL;
+    vinci_soc *soc = NULL, *none = NULL;
     vinci_trace *trace = NULL;
     enum vinci_status status = vinci_soc_load(job->chip, NULL, &soc, &diag);
     if (status == VINCI_OK)
@@ -93,7 +93,7 @@ static void *work(void *context) {
     }
     if (job->trace)
       run(job, job->soc, job->trace);
-    see(job, "none", vinci_soc_load("nope", NULL, &soc, &diag), 0, &diag);
+    see(job, "none", vinci_soc_load("nope", NULL, &none, &diag), 0, &diag);
     vinci_trace_free(trace);
     vinci_soc_free(soc);
   }
