@@ -122,6 +122,8 @@ libvinci_core_la_SOURCES += \
 	core/result/levers.h \
 	core/result/replay.c \
 	core/result/replay.h \
+	core/result/replay_items.c \
+	core/result/replay_items.h \
 	core/result/result.c \
 	core/result/result.h \
 	core/result/result_counters.c \

@@ -45,6 +45,9 @@ void json_text_end(struct json_writer *json);
 
 /* ---- files of a result folder ---------------------------------------------- */
 
+/* Accesses of compiled scalar code, which have no data cache and no bytes: a number, null when the
+ * code does not count them, nothing for a trace. */
+void export_scalar_accesses(struct json_writer *json, const struct vinci_result *result);
 /* Each writes one whole file; errors show in ferror() or are VINCI_E_NOMEM. */
 /* The ten hottest lines of the report, nothing when nothing was recorded; hotspots.csv. */
 enum vinci_status export_hotspots_text(const struct vinci_result *result, FILE *out,

@@ -113,10 +113,7 @@ static void write_head(struct json_writer *json, const struct vinci_result *resu
   json_bool(json, "partial", result->partial);
   json_text(json, "partial_reason", result->partial_reason ? result->partial_reason : "");
   json_bool(json, "waits_left_out", result->waits_left_out);
-  if (result->scalar_uncounted)
-    json_null(json, "scalar_accesses_not_simulated");
-  else if (result->compiled)
-    json_number(json, "scalar_accesses_not_simulated", result->scalar_accesses);
+  export_scalar_accesses(json, result);
   json_bool(json, "noc_past_model", result->noc_past_model);
   json_number(json, "events", result->event_count);
   json_number(json, "events_dropped", result->events_dropped);

@@ -204,6 +204,14 @@ static void write_host(struct json_writer *json, const struct vinci_result *resu
   json_end(json);
 }
 
+void export_scalar_accesses(struct json_writer *json, const struct vinci_result *result) {
+  static const char key[] = "scalar_accesses_not_simulated";
+  if (result->scalar_uncounted)
+    json_null(json, key);
+  else if (result->compiled)
+    json_number(json, key, result->scalar_accesses);
+}
+
 enum vinci_status export_summary(const struct vinci_result *result, const char *trace, FILE *out,
                                  struct vinci_diag *diag) {
   struct json_writer json;
@@ -222,10 +230,7 @@ enum vinci_status export_summary(const struct vinci_result *result, const char *
   write_expected(&json, result);
   json_bool(&json, "partial", result->partial);
   json_bool(&json, "waits_left_out", result->waits_left_out);
-  if (result->scalar_uncounted)
-    json_null(&json, "scalar_accesses_not_simulated");
-  else if (result->compiled)
-    json_number(&json, "scalar_accesses_not_simulated", result->scalar_accesses);
+  export_scalar_accesses(&json, result);
   write_cores(&json, result);
   write_pipe_sums(&json, result);
   write_memories(&json, result, &list);
