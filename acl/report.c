@@ -5,6 +5,7 @@
 
 #include "acl/runtime.h"
 #include "core/base/cells.h"
+#include "core/check/check.h"
 
 #define PS_PER_US 1e6
 
@@ -81,16 +82,10 @@ static void print_unchecked(const struct sum *sums, size_t count) {
     if (*text)
       fprintf(stderr, "vinci: checks of %s: %s\n", sums[i].first->name, text);
   }
-  const char *before = "vinci: checks not run: ";
-#define X(id, bit, name, text)                                                                     \
-  if (!(acl_runtime.checks & VINCI_CHECK_##id)) {                                                  \
-    fprintf(stderr, "%s%s", before, name);                                                         \
-    before = ", ";                                                                                 \
-  }
-  VINCI_CHECK_LIST(X)
-#undef X
-  if (*before == ',')
-    fputc('\n', stderr);
+  char left_out[128];
+  check_names_not_run(acl_runtime.checks, "vinci: checks not run: ", left_out, sizeof left_out);
+  if (*left_out)
+    fprintf(stderr, "%s\n", left_out);
 }
 
 /* OUTPUT/tasks.csv: a row each, in the order of the program. */

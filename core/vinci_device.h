@@ -72,8 +72,8 @@ VINCI_API VINCI_MUST_CHECK enum vinci_status
 vinci_device_launch(vinci_device *device, const struct vinci_launch *launch,
                     const struct vinci_run_options *options, vinci_result **out,
                     vinci_findings **findings, struct vinci_diag *diag);
-/* What the last launch has asked for that its instructions cannot do, "FILE:LINE: operand ..."; empty:
- * nothing. Stays until the next launch. */
+/* What the last launch has asked for that its instructions cannot do, "FILE:LINE: operand ...";
+ * empty: nothing. Stays until the next launch. */
 VINCI_API const char *vinci_device_warning(const vinci_device *device);
 /* The symbol of the function that begins at an offset of a program or library, a local one too, for
  * free(); NULL: none. */

@@ -23,9 +23,10 @@ static const struct option_row convert_options[] = {
                     "default NAME.groups.json"),
     OPTION_NUMBER_ROW("ranks", 'n', struct convert_settings, ranks, "N", 1, GROUP_DEVICES_MAX,
                       "ranks of the job, when one trace is that of all ranks"),
-    OPTION_TEXT_ROW("system", 's', struct convert_settings, system, "NAME",
-                    "the system of devices that the job names; of a job: on whose chip its operators "
-                    "are simulated"),
+    OPTION_TEXT_ROW(
+        "system", 's', struct convert_settings, system, "NAME",
+        "the system of devices that the job names; of a job: on whose chip its operators "
+        "are simulated"),
 };
 
 static bool ends_with(const char *text, const char *end) {

@@ -242,7 +242,8 @@ enum vinci_status file_lock(const char *path, const char *who, int *lock, struct
       nanosleep(&(struct timespec){.tv_nsec = WAIT_NS}, NULL);
   }
   return diag_error_at(diag, VINCI_E_USAGE, (struct diag_position){.path = path},
-                       "%s has kept this file locked for %d s", who, TRIES / (1000000000 / WAIT_NS));
+                       "%s has kept this file locked for %d s", who,
+                       TRIES / (1000000000 / WAIT_NS));
 }
 
 enum vinci_status folder_make_temporary(const char *name, char *folder, size_t size,

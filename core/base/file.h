@@ -51,8 +51,9 @@ void folder_remove(const char *folder);
 VINCI_MUST_CHECK enum vinci_status folder_lock(const char *folder, const char *who, int *lock,
                                                struct vinci_diag *diag);
 /*
- * The same for a file that is read, changed and replaced by file_replace(), made if it is not there:
- * waits up to 30 s for another process, whose replaced file counts then. Devices have no lock.
+ * The same for a file that is read, changed and replaced by file_replace(), made if it is not
+ * there: waits up to 30 s for another process, whose replaced file counts then. Devices have no
+ * lock.
  */
 VINCI_MUST_CHECK enum vinci_status file_lock(const char *path, const char *who, int *lock,
                                              struct vinci_diag *diag);

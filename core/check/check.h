@@ -130,5 +130,7 @@ enum finding_level finding_level(const struct check_finding *finding);
 const char *finding_level_name(enum finding_level level); /* "ERROR" */
 const char *disputed_name(enum disputed disputed);
 const char *check_name(unsigned check); /* "memcheck" */
+/* The checks that are not among these: "BEFOREracecheck, initcheck"; empty when all are. */
+void check_names_not_run(unsigned checks, const char *before, char *out, size_t size);
 
 #endif

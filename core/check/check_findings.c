@@ -205,24 +205,28 @@ size_t vinci_findings_warnings(const vinci_findings *findings) {
   return findings->count - findings->levels[LEVEL_ERROR];
 }
 
+void check_names_not_run(unsigned checks, const char *before, char *out, size_t size) {
+  size_t used = 0;
+  *out = '\0';
+  for (unsigned check = 1; check < VINCI_CHECK_ALL && used < size; check <<= 1)
+    if (!(checks & check)) {
+      used += (size_t)snprintf(out + used, size - used, "%s%s", before, check_name(check));
+      before = ", ";
+    }
+}
+
 void findings_say_unchecked(struct vinci_findings *findings, const char *kernel) {
   char *text = findings->unchecked_text;
   size_t size = sizeof findings->unchecked_text;
   program_scalar_text(&findings->unchecked, kernel, text, size);
-  const char *before = *text ? "; not run: " : "not run: ";
-  for (unsigned check = 1; check < VINCI_CHECK_ALL; check <<= 1) {
-    size_t length = strlen(text);
-    if (findings->checks & check)
-      continue;
-    snprintf(text + length, size - length, "%s%s", before, check_name(check));
-    before = ", ";
-  }
+  size_t length = strlen(text);
+  check_names_not_run(findings->checks, length > 0 ? "; not run: " : "not run: ", text + length,
+                      size - length);
 }
 
 const char *vinci_findings_unchecked(const vinci_findings *findings) {
   return findings->unchecked_text;
 }
-
 
 void vinci_findings_free(vinci_findings *findings) {
   if (!findings)

@@ -64,11 +64,6 @@ static int compare_events(const void *left, const void *right) {
   return a->line < b->line ? -1 : a->line > b->line;
 }
 
-bool critical_only_waits(const struct result_event *event) {
-  return event->op == OP_SET_FLAG || event->op == OP_WAIT_FLAG || event->op == OP_PIPE_BARRIER ||
-         event->op == OP_WAIT_FLAG_DEV || event->op == OP_FFTS_CROSS_CORE_SYNC;
-}
-
 /* Sorts the core's events into lanes. */
 static bool fill_lanes(struct walk *walk, uint32_t core) {
   struct event_walk own = {.result = walk->result, .core = core};
@@ -88,8 +83,7 @@ static bool fill_lanes(struct walk *walk, uint32_t core) {
     lane->events = walk->storage + filled;
     for (size_t i = 0; i < total; i++) {
       const struct result_event *event = &walk->events[i];
-      if (event->pipe == pipe && !critical_only_waits(event) &&
-          event->end_cycle > event->start_cycle)
+      if (event->pipe == pipe && !event_only_waits(event) && event->end_cycle > event->start_cycle)
         lane->events[lane->count++] = event;
     }
     filled += lane->count;

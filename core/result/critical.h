@@ -46,8 +46,6 @@ struct critical_turn {
 enum { CRITICAL_TURNS_MAX = SAVINGS_MAX };
 const char *critical_turn_word(const struct critical_turn *turn); /* "halved" or "doubled" */
 
-/* Flags and barriers last as long as what they wait for: the chain goes on to that. */
-bool critical_only_waits(const struct result_event *event);
 const char *critical_rest_name(enum critical_rest rest);
 
 /*

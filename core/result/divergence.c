@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "core/isa/isa.h"
-#include "core/result/critical.h"
+#include "core/result/events.h"
 
 /* The events of a result by core, pipe, then order of their start. */
 struct ordered {
@@ -75,7 +75,7 @@ static uint32_t same_core(const struct vinci_result *result, const struct core_r
 /* A wait that ends at another time is an effect of what was waited for. */
 static bool same_event(const struct result_event *a, const struct result_event *b) {
   return a && b && a->op == b->op && a->start_cycle == b->start_cycle &&
-         (a->end_cycle == b->end_cycle || critical_only_waits(a));
+         (a->end_cycle == b->end_cycle || event_only_waits(a));
 }
 
 static uint64_t start_of(const struct result_event *a, const struct result_event *b) {

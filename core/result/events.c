@@ -7,6 +7,7 @@
 #include "core/result/events.h"
 
 #include "core/base/arith.h"
+#include "core/isa/isa.h"
 
 enum { GROUP_PLACE = 1, GROUP_BYTES = 2, GROUP_CAUSES = 4, GROUP_CYCLES = 8, GROUP_QUEUED = 16 };
 enum { GROUP_HELD = 32, GROUP_BANK = 64, GROUP_DELIVERY = 128, GROUP_LENGTH = 256 };
@@ -185,4 +186,9 @@ uint64_t event_total(const struct vinci_result *result) {
   for (uint32_t i = 0; result->logs && i < result->core_count; i++)
     total += result->logs[i].count;
   return total;
+}
+
+bool event_only_waits(const struct result_event *event) {
+  return event->op == OP_SET_FLAG || event->op == OP_WAIT_FLAG || event->op == OP_PIPE_BARRIER ||
+         event->op == OP_WAIT_FLAG_DEV || event->op == OP_FFTS_CROSS_CORE_SYNC;
 }

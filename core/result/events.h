@@ -44,6 +44,8 @@ struct event_walk {
 };
 /* The next one, valid until the next call; NULL at the end. */
 const struct result_event *event_walk_next(struct event_walk *walk);
+/* Flags, barriers and signals last as long as what they wait for, and do no work. */
+bool event_only_waits(const struct result_event *event);
 /* How many were recorded. */
 uint64_t event_total(const struct vinci_result *result);
 

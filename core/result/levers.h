@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the author of a kernel can turn: the cores that have work, barriers, buffers, the size of
- * tiles. What each is expected to save is an estimate (core/result/replay.h); a run may have measured
- * what two buffers save.
+ * tiles. What each is expected to save is an estimate (core/result/replay.h); a run may have
+ * measured what two buffers save.
  */
 #ifndef VINCI_CORE_RESULT_LEVERS_H
 #define VINCI_CORE_RESULT_LEVERS_H

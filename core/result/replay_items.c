@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "core/base/arith.h"
-#include "core/result/critical.h"
 #include "core/result/events.h"
 
 enum { FLAG_IDS = 256, FLAG_KEYS = PIPE_COUNT * PIPE_COUNT * FLAG_IDS };
@@ -99,7 +98,7 @@ static void link_lanes(struct replay *replay, struct replay_side *side) {
     } else {
       queued[pipe]++;
     }
-    if (critical_only_waits(event))
+    if (event_only_waits(event))
       continue;
     if (last != NONE) {
       struct replay_item *one = &replay->items[last];
@@ -165,7 +164,7 @@ static void link_units(struct replay *replay, struct replay_side *side) {
     const struct result_event *event = item->event;
     bool either = event->pipe == PIPE_M || event->pipe == PIPE_FIX;
     int32_t other = either ? last[event->pipe == PIPE_M ? PIPE_FIX : PIPE_M] : NONE;
-    if (critical_only_waits(event))
+    if (event_only_waits(event))
       continue;
     last[event->pipe] = i;
     if (event->held_cycles == 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// AscendCL for programs on a simulated chip: what programs for one device use. Names, numbers and meanings are
-// those of the public documentation of AscendCL; libvinci_acl implements them. A call that is missing here is
-// an error of the compiler, with the name of the call.
+// AscendCL for programs on a simulated chip: what programs for one device use. Names, numbers and
+// meanings are those of the public documentation of AscendCL; libvinci_acl implements them. A call
+// that is missing here is an error of the compiler, with the name of the call.
 #ifndef VINCI_ACL_H
 #define VINCI_ACL_H
 
@@ -20,24 +20,24 @@ typedef uint16_t aclFloat16;
 
 // ---- errors: ACL_ERROR_* of the caller's doing, 207xxx of resources, 507xxx of the device ----
 
-#define VINCI_ACL_ERROR_LIST(X)                                                                        \
-  X(ACL_SUCCESS, 0, "success")                                                                         \
-  X(ACL_ERROR_INVALID_PARAM, 100000, "a parameter is not valid")                                       \
-  X(ACL_ERROR_UNINITIALIZE, 100001, "aclInit has not been called, or aclFinalize has")                 \
-  X(ACL_ERROR_REPEAT_INITIALIZE, 100002, "aclInit has been called before")                             \
-  X(ACL_ERROR_INVALID_FILE, 100003, "a file is not valid")                                             \
-  X(ACL_ERROR_REPEAT_FINALIZE, 100037, "aclFinalize has been called before")                           \
-  X(ACL_ERROR_API_NOT_SUPPORT, 200001, "the call is not supported")                                    \
-  X(ACL_ERROR_BAD_ALLOC, 200000, "out of host memory")                                                 \
-  X(ACL_ERROR_RT_PARAM_INVALID, 107000, "a parameter is not valid")                                    \
-  X(ACL_ERROR_RT_INVALID_DEVICEID, 107001, "there is no such device")                                  \
-  X(ACL_ERROR_RT_CONTEXT_NULL, 107002, "no device is set")                                             \
-  X(ACL_ERROR_RT_STREAM_CONTEXT, 107003, "the stream is of another context, or is destroyed")          \
-  X(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, 207000, "the call is not supported")                             \
-  X(ACL_ERROR_RT_MEMORY_ALLOCATION, 207001, "out of device memory")                                    \
-  X(ACL_ERROR_RT_MEMORY_FREE, 207002, "no memory was given out at this address")                       \
-  X(ACL_ERROR_RT_INTERNAL_ERROR, 507000, "the simulator failed")                                       \
-  X(ACL_ERROR_RT_AICORE_TIMEOUT, 507014, "a kernel hangs")                                             \
+#define VINCI_ACL_ERROR_LIST(X)                                                                    \
+  X(ACL_SUCCESS, 0, "success")                                                                     \
+  X(ACL_ERROR_INVALID_PARAM, 100000, "a parameter is not valid")                                   \
+  X(ACL_ERROR_UNINITIALIZE, 100001, "aclInit has not been called, or aclFinalize has")             \
+  X(ACL_ERROR_REPEAT_INITIALIZE, 100002, "aclInit has been called before")                         \
+  X(ACL_ERROR_INVALID_FILE, 100003, "a file is not valid")                                         \
+  X(ACL_ERROR_REPEAT_FINALIZE, 100037, "aclFinalize has been called before")                       \
+  X(ACL_ERROR_API_NOT_SUPPORT, 200001, "the call is not supported")                                \
+  X(ACL_ERROR_BAD_ALLOC, 200000, "out of host memory")                                             \
+  X(ACL_ERROR_RT_PARAM_INVALID, 107000, "a parameter is not valid")                                \
+  X(ACL_ERROR_RT_INVALID_DEVICEID, 107001, "there is no such device")                              \
+  X(ACL_ERROR_RT_CONTEXT_NULL, 107002, "no device is set")                                         \
+  X(ACL_ERROR_RT_STREAM_CONTEXT, 107003, "the stream is of another context, or is destroyed")      \
+  X(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, 207000, "the call is not supported")                         \
+  X(ACL_ERROR_RT_MEMORY_ALLOCATION, 207001, "out of device memory")                                \
+  X(ACL_ERROR_RT_MEMORY_FREE, 207002, "no memory was given out at this address")                   \
+  X(ACL_ERROR_RT_INTERNAL_ERROR, 507000, "the simulator failed")                                   \
+  X(ACL_ERROR_RT_AICORE_TIMEOUT, 507014, "a kernel hangs")                                         \
   X(ACL_ERROR_RT_AICORE_EXCEPTION, 507015, "a kernel failed")
 enum vinci_acl_error {
 #define X(name, number, text) name = number,
@@ -76,7 +76,10 @@ typedef enum aclrtMemAttr {
 } aclrtMemAttr;
 
 typedef enum aclrtRunMode { ACL_DEVICE, ACL_HOST } aclrtRunMode;
-typedef enum aclrtEventStatus { ACL_EVENT_STATUS_COMPLETE, ACL_EVENT_STATUS_NOT_READY } aclrtEventStatus;
+typedef enum aclrtEventStatus {
+  ACL_EVENT_STATUS_COMPLETE,
+  ACL_EVENT_STATUS_NOT_READY
+} aclrtEventStatus;
 typedef enum aclrtEventRecordedStatus {
   ACL_EVENT_RECORDED_STATUS_NOT_READY,
   ACL_EVENT_RECORDED_STATUS_COMPLETE
@@ -127,7 +130,8 @@ aclError aclInit(const char *configPath);
 aclError aclFinalize(void);
 // The last message of this process, and an empty text after the call; never NULL.
 const char *aclGetRecentErrMsg(void);
-// The last error of a call of this thread; ACL_SUCCESS when there was none. Get forgets the error, Peek does not.
+// The last error of a call of this thread; ACL_SUCCESS when there was none. Get forgets the error,
+// Peek does not.
 typedef enum aclrtLastErrLevel { ACL_RT_THREAD_LEVEL } aclrtLastErrLevel;
 aclError aclrtGetLastError(aclrtLastErrLevel level);
 aclError aclrtPeekAtLastError(aclrtLastErrLevel level);
@@ -178,15 +182,18 @@ aclError aclrtFree(void *address);
 aclError aclrtMallocHost(void **address, size_t size);
 aclError aclrtFreeHost(void *address);
 aclError aclrtMemset(void *address, size_t maxCount, int32_t value, size_t count);
-aclError aclrtMemsetAsync(void *address, size_t maxCount, int32_t value, size_t count, aclrtStream stream);
-aclError aclrtMemcpy(void *dst, size_t destMax, const void *src, size_t count, aclrtMemcpyKind kind);
-aclError aclrtMemcpyAsync(void *dst, size_t destMax, const void *src, size_t count, aclrtMemcpyKind kind,
+aclError aclrtMemsetAsync(void *address, size_t maxCount, int32_t value, size_t count,
                           aclrtStream stream);
-aclError aclrtMemcpy2d(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height,
-                       aclrtMemcpyKind kind);
+aclError aclrtMemcpy(void *dst, size_t destMax, const void *src, size_t count,
+                     aclrtMemcpyKind kind);
+aclError aclrtMemcpyAsync(void *dst, size_t destMax, const void *src, size_t count,
+                          aclrtMemcpyKind kind, aclrtStream stream);
+aclError aclrtMemcpy2d(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width,
+                       size_t height, aclrtMemcpyKind kind);
 aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t *free, size_t *total);
 
-// ---- graphs: what streams are asked for while they are captured, to be executed later, as often as wanted ----
+// ---- graphs: what streams are asked for while they are captured, to be executed later, as often
+// as wanted ----
 
 typedef void *aclmdlRI;
 typedef enum aclmdlRICaptureMode {
@@ -194,7 +201,8 @@ typedef enum aclmdlRICaptureMode {
   ACL_MODEL_RI_CAPTURE_MODE_THREAD_LOCAL,
   ACL_MODEL_RI_CAPTURE_MODE_RELAXED
 } aclmdlRICaptureMode;
-// Launches, copies, fills, records and waits of this stream, and of streams that wait for its events.
+// Launches, copies, fills, records and waits of this stream, and of streams that wait for its
+// events.
 aclError aclmdlRICaptureBegin(aclrtStream stream, aclmdlRICaptureMode mode);
 aclError aclmdlRICaptureEnd(aclrtStream stream, aclmdlRI *modelRI);
 aclError aclmdlRIExecuteAsync(aclmdlRI modelRI, aclrtStream stream);
@@ -229,13 +237,14 @@ typedef struct aclrtBinaryLoadOptions {
 typedef struct aclrtLaunchKernelCfg aclrtLaunchKernelCfg;
 
 // The options have no effect: a file knows which cores it is for.
-aclError aclrtBinaryLoadFromData(const void *data, size_t length, const aclrtBinaryLoadOptions *options,
-                                 aclrtBinHandle *binHandle);
+aclError aclrtBinaryLoadFromData(const void *data, size_t length,
+                                 const aclrtBinaryLoadOptions *options, aclrtBinHandle *binHandle);
 aclError aclrtBinaryUnLoad(aclrtBinHandle binHandle);
-aclError aclrtBinaryGetFunction(aclrtBinHandle binHandle, const char *kernelName, aclrtFuncHandle *funcHandle);
+aclError aclrtBinaryGetFunction(aclrtBinHandle binHandle, const char *kernelName,
+                                aclrtFuncHandle *funcHandle);
 // args: the address of each argument. cfg has no effect.
-aclError aclrtLaunchKernelWithArgsArray(aclrtFuncHandle funcHandle, uint32_t numBlocks, aclrtStream stream,
-                                        aclrtLaunchKernelCfg *cfg, void **args);
+aclError aclrtLaunchKernelWithArgsArray(aclrtFuncHandle funcHandle, uint32_t numBlocks,
+                                        aclrtStream stream, aclrtLaunchKernelCfg *cfg, void **args);
 
 // ---- numbers ----
 

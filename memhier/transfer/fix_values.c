@@ -56,13 +56,14 @@ static double scaled(const struct fix *fix, uint32_t raw, uint64_t word) {
 }
 
 /*
- * The vendor's documents give the word (ISA documents of the development kit: the offset is a signed
- * number of 9 bits, OFFSET_BIT) and, for the vector instructions that read the same word, the formula
- * dst = src * scale + offset (asc-devkit, docs/api/context/c_api/vector_compute/asc_deq_int162b8.md);
- * the pages of the fixpipe (asc_copy_l0c2gm, asc_copy_l0c2l1) name the modes REQ8, VREQ8, QF322B8_PRE
- * and VQF322B8_PRE without a formula. That the rounded product is cut to the 9 bits of the offset
- * before the two are added is chosen. It shows only where the product is outside -256 to 255 and the
- * offset has the other sign.
+ * The vendor's documents give the word (ISA documents of the development kit: the offset is a
+ * signed number of 9 bits, OFFSET_BIT) and, for the vector instructions that read the same word,
+ * the formula dst = src * scale + offset (asc-devkit,
+ * docs/api/context/c_api/vector_compute/asc_deq_int162b8.md); the pages of the fixpipe
+ * (asc_copy_l0c2gm, asc_copy_l0c2l1) name the modes REQ8, VREQ8, QF322B8_PRE and VQF322B8_PRE
+ * without a formula. That the rounded product is cut to the 9 bits of the offset before the two are
+ * added is chosen. It shows only where the product is outside -256 to 255 and the offset has the
+ * other sign.
  */
 static uint8_t quantise_b8(double value, uint64_t word) {
   int64_t limit = INT64_C(1) << (OFFSET_BITS - 1);

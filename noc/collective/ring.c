@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Ring: parts go round, from each rank to the next. A chain for the broadcast. Closed forms, for n
- * ranks, S bytes, and links of latency L and B bytes a second: the reduce-scatter and the all-gather
- * are n - 1 turns of S / n bytes, (n - 1) (L + S / (n B)) each, and the all-reduce is both. The chain
- * passes the whole buffer on n - 1 times, (n - 1) (L + S / B).
+ * ranks, S bytes, and links of latency L and B bytes a second: the reduce-scatter and the
+ * all-gather are n - 1 turns of S / n bytes, (n - 1) (L + S / (n B)) each, and the all-reduce is
+ * both. The chain passes the whole buffer on n - 1 times, (n - 1) (L + S / B).
  */
 #include "noc/collective/steps.h"
 

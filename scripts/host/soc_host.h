@@ -22,7 +22,8 @@ struct soc_names {
  */
 VINCI_MUST_CHECK enum vinci_status soc_host_data_dir(const char *data_dir, char *buffer,
                                                      size_t size, struct vinci_diag *diag);
-/* The folder of the installed data; NULL in a program of a build folder, which reads the sources. */
+/* The folder of the installed data; NULL in a program of a build folder, which reads the sources.
+ */
 const char *soc_host_installed_dir(void);
 /*
  * All SoCs that can be loaded. Descriptions marked abstract are left out; broken

@@ -12,8 +12,8 @@ struct known_file {
 /* What a file is; NULL: it cannot be read, or is nothing of known_files.def. */
 const struct known_file *known_file(const char *path);
 /*
- * Refuses a file that a reader could not make anything of: "is WHAT, not WANTED", such as "a list of
- * operators", and what to give instead. False, and nothing is reported, when it is not known.
+ * Refuses a file that a reader could not make anything of: "is WHAT, not WANTED", such as "a list
+ * of operators", and what to give instead. False, and nothing is reported, when it is not known.
  */
 bool known_file_refuse(const char *path, const char *wanted, struct vinci_diag *diag);
 

@@ -79,7 +79,8 @@ static void add_name(struct source_names *names, const char *from, const char *t
         from, (size_t)(to - from), names->braces + (names->brackets > 0 ? 1 : 0)};
 }
 
-/* A name goes with the block in which it was declared; a parameter with the function that follows. */
+/* A name goes with the block in which it was declared; a parameter with the function that follows.
+ */
 void source_names_pass(struct source_names *names, char byte) {
   int least = names->braces;
   switch (byte) {

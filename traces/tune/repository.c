@@ -371,8 +371,7 @@ enum vinci_status vinci_tunings_add(vinci_tunings *tunings, const vinci_soc *soc
                                  vinci_model_revision(), cycles, usual, program, tuned->schedule}};
   if (strpbrk(key.problem, "\t\n"))
     return diag_error(diag, VINCI_E_USAGE, "arguments with tabs or line ends cannot be recorded");
-  const struct tune_setting setting = {
-      .soc = soc, .op = op, .args = args, .arg_count = arg_count};
+  const struct tune_setting setting = {.soc = soc, .op = op, .args = args, .arg_count = arg_count};
   if (!drop_stale(tunings, &record, &setting) || !add_record(tunings, &record))
     return diag_error(diag, VINCI_E_NOMEM, "out of memory for the tunings");
   settle(tunings);

@@ -24,7 +24,7 @@ struct list_reader {
   const char *unknown[CALL_FIELDS_MAX]; /* what the header calls such a field */
   bool *has;
   char name[CALL_COLUMN_COUNT][CALL_NAME_MAX]; /* in the header */
-  unsigned header_cells, again;                /* known columns: there; in this row, by their names */
+  unsigned header_cells, again; /* known columns: there; in this row, by their names */
   bool header_done;
   unsigned long line;
   struct call_row row;
@@ -127,11 +127,11 @@ static bool is_header_again(struct list_reader *reader) {
   if (reader->again < 2)
     return false;
   if (reader->again < reader->header_cells) {
-    reader->status = diag_error_at(
-        reader->diag, VINCI_E_INPUT,
-        (struct diag_position){.path = reader->path, .line = reader->line},
-        "the header of another table: %u of %u columns are those of the first header",
-        reader->again, reader->header_cells);
+    reader->status =
+        diag_error_at(reader->diag, VINCI_E_INPUT,
+                      (struct diag_position){.path = reader->path, .line = reader->line},
+                      "the header of another table: %u of %u columns are those of the first header",
+                      reader->again, reader->header_cells);
     diag_hint(reader->diag, "give each table in a file of its own");
   }
   return true;
