@@ -140,6 +140,9 @@ struct vinci_ops_options {
   /* NULL or called after the list is read, then five times a second; false: end, VINCI_E_LIMIT. */
   bool (*progress)(void *context, const struct vinci_ops_progress *progress);
   void *progress_context;
+  /* NULL or called for each column that has no effect: "FILE:LINE:COLUMN: warning: column ...". */
+  void (*warn)(void *context, const char *text);
+  void *warn_context;
 };
 
 struct vinci_ops_result {
@@ -157,10 +160,11 @@ struct vinci_ops_result {
 };
 
 /* Simulates the operators of a list, such as the op_summary.csv of a profiler ("-" is standard
- * input), and writes FOLDER/op_summary.csv. Each finished operator is kept at once, as by
- * vinci_sweep_run(). Failures of operators are in the table; VINCI_E_INPUT when none is supported,
- * VINCI_E_INTERNAL when some crashed, VINCI_E_LIMIT when the run was ended. In these three cases,
- * too, *out says what the table has; on other failures all of it is 0. */
+ * input), and writes FOLDER/op_summary.csv and FOLDER/list.json: counts, and columns that have no
+ * effect. Each finished operator is kept at once, as by vinci_sweep_run(). Failures of operators
+ * are in the table; VINCI_E_INPUT when none is supported, VINCI_E_INTERNAL when some crashed,
+ * VINCI_E_LIMIT when the run was ended. In these three cases, too, *out says what the table has; on
+ * other failures all of it is 0. */
 VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_ops_run(const char *list, const char *folder,
                                                            const struct vinci_ops_options *options,
                                                            struct vinci_ops_result *out,
@@ -173,6 +177,10 @@ struct vinci_sweep_list {
   const char *list; /* as of vinci_ops_run(); a column weight says how often each operator counts */
   const char *folder;
   unsigned jobs; /* operators that run at a time, at most 256; 0: the number of processors */
+  /* As of vinci_ops_run(), once; also for parameters whose effect the assumed state of L2 decides.
+   */
+  void (*warn)(void *context, const char *text);
+  void *warn_context;
 };
 
 struct vinci_sweep_list_result {

@@ -132,6 +132,7 @@ script_tests = \
 	tests/cli/test_peak_memory.sh \
 	tests/cli/test_sweep.sh \
 	tests/cli/test_sweep_list.sh \
+	tests/cli/test_unread.sh \
 	tests/core/test_isa_cli.sh \
 	tests/memhier/test_streams.sh \
 	tests/mutants/test_mutants.sh \

@@ -224,6 +224,8 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/attention/writer.c \
 	traces/lower/attention/writer.h \
 	traces/lower/calls/calls.c \
+	traces/lower/calls/columns.c \
+	traces/lower/calls/columns.def \
 	traces/lower/calls/calls.h \
 	traces/lower/calls/cleared.c \
 	traces/lower/calls/compared.def \
@@ -371,6 +373,7 @@ libvinci_traces_la_SOURCES = \
 	traces/ops/row.c \
 	traces/ops/run.c \
 	traces/ops/sequence.c \
+	traces/ops/summary.c \
 	traces/ops/table.c \
 	traces/tune/journal.c \
 	traces/tune/repository.c \

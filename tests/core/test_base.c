@@ -14,6 +14,7 @@
 #include "core/base/clock.h"
 #include "core/base/decimal.h"
 #include "core/base/diag.h"
+#include "core/base/unread.h"
 #include "core/base/utf8.h"
 
 static void status_exit_codes_are_the_contract(void **state) {
@@ -77,6 +78,39 @@ static void nearest_name(void **state) {
   assert_string_equal(diag_nearest("copy_gm_to_ub", 5, candidate_at, names), "copy_gm_to_ubuf");
   assert_null(diag_nearest("xyzzy", 5, candidate_at, names));
   assert_null(diag_nearest("", 0, candidate_at, names));
+}
+
+static void add_unread(struct unread *unread, struct arena *arena, const char *name,
+                       unsigned long line) {
+  struct unread_found found = {.kind = UNREAD_COLUMN,
+                               .at = {"a.csv", line, 7},
+                               .name = name,
+                               .length = strlen(name),
+                               .meant = "strides"};
+  assert_true(unread_add(unread, arena, &found));
+}
+
+/* Once each, in the order of the file, with nothing that a terminal would obey. */
+static void unread_names(void **state) {
+  (void)state;
+  struct arena arena = {0};
+  struct unread unread = {0};
+  char text[UNREAD_TEXT_BYTES];
+  add_unread(&unread, &arena, "Strids", 1);
+  add_unread(&unread, &arena, "b\033[2J", 2);
+  add_unread(&unread, &arena, "Strids", 3);
+  assert_int_equal(unread.count, 2);
+  unread_text(unread.first, text, sizeof text);
+  assert_string_equal(text, "a.csv:1:7: warning: column \"Strids\" is not known and has no effect; "
+                            "did you mean \"strides\"?");
+  assert_string_equal(unread.first->next->name, "b [2J");
+  for (int i = 0; i < UNREAD_NAMES_MAX; i++) {
+    snprintf(text, sizeof text, "x%d", i);
+    add_unread(&unread, &arena, text, 4);
+  }
+  assert_int_equal(unread.count, UNREAD_NAMES_MAX);
+  assert_int_equal(unread.more, 2);
+  arena_free(&arena);
 }
 
 static void arena_gives_zeroed_aligned_memory(void **state) {
@@ -273,6 +307,7 @@ int main(void) {
       cmocka_unit_test(printed_form),
       cmocka_unit_test(excerpt_of_a_long_line_shows_the_column),
       cmocka_unit_test(nearest_name),
+      cmocka_unit_test(unread_names),
       cmocka_unit_test(arena_gives_zeroed_aligned_memory),
       cmocka_unit_test(arena_rewinds),
       cmocka_unit_test(arena_reports_shortage),

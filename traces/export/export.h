@@ -9,6 +9,7 @@
 
 #include "core/base/decimal.h"
 #include "core/base/diag.h"
+#include "core/base/unread.h"
 #include "core/result/result_counters.h"
 #include "traces/export/timeline/timeline.h"
 
@@ -42,6 +43,8 @@ void json_text(struct json_writer *json, const char *key, const char *value);
 void json_text_begin(struct json_writer *json, const char *key);
 void json_text_add(struct json_writer *json, const char *value);
 void json_text_end(struct json_writer *json);
+/* The key "unread": {file, line, what, name, why} for each name. Without the folder of the file. */
+void json_unread(struct json_writer *json, const struct unread *unread);
 
 /* ---- files of a result folder ---------------------------------------------- */
 

@@ -143,6 +143,23 @@ void json_text_add(struct json_writer *json, const char *value) { write_escaped(
 
 void json_text_end(struct json_writer *json) { fputc('"', json->out); }
 
+void json_unread(struct json_writer *json, const struct unread *unread) {
+  json_array(json, "unread", false);
+  for (const struct unread_name *name = unread->first; name; name = name->next) {
+    const char *file = strrchr(name->path, '/');
+    json_object(json, NULL, true);
+    json_text(json, "file", file ? file + 1 : name->path);
+    json_number(json, "line", name->line);
+    json_text(json, "what", unread_what(name->kind));
+    json_text(json, "name", name->name);
+    json_text(json, "why", unread_why(name->kind));
+    json_end(json);
+  }
+  json_end(json);
+  if (unread->more > 0)
+    json_number(json, "unread_more", unread->more);
+}
+
 /* ---- shared ---------------------------------------------------------------- */
 
 bool export_is_mixed(const struct vinci_result *result) {

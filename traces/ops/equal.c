@@ -27,6 +27,7 @@ static bool is_asked(enum call_column column) {
   case CALL_STATUS:
   case CALL_LOWERED:
   case CALL_SOURCE:
+  case CALL_WEIGHT:
     return false;
   default:
     return true;

@@ -123,6 +123,15 @@ void ops_put_header(FILE *out, bool sequence);
 void ops_put_row(FILE *out, const struct call_row *row, const struct ops_outcome *outcome,
                  bool sequence);
 
+/* ---- list.json (summary.c) ---- */
+struct ops_summary {
+  const struct ops_request *request;
+  const struct call_list *list;
+  const size_t *ends; /* OPS_ENDS of them */
+};
+VINCI_MUST_CHECK enum vinci_status
+ops_write_summary(const char *folder, const struct ops_summary *summary, struct vinci_diag *diag);
+
 /*
  * ---- the journal (journal.c) ----
  * op_summary.journal keeps the finished lines of a table that is not complete, in the order in

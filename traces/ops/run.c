@@ -59,6 +59,7 @@ struct session {
   size_t ends[OPS_ENDS];
   uint64_t input_bytes, found_bytes, simulated_ps, measured_ps; /* of a sequence */
   FILE *table;
+  const char *folder;
   char table_path[PATH_MAX];
   struct ops_journal journal;
   struct vinci_diag *diag;
@@ -402,6 +403,13 @@ static enum vinci_status check_sequence(struct session *session, const char *pat
       diag_hint(session->diag, "the profiler's kernel_details.csv has all that a sequence needs");
       return VINCI_E_INPUT;
     }
+  for (size_t i = 0; i < list->count; i++)
+    if (list->rows[i].weight != 1) {
+      struct diag_position at = {.path = path, .line = list->rows[i].line};
+      return diag_error_at(session->diag, VINCI_E_INPUT, at,
+                           "weight is %llu; a sequence runs each row once, in its place",
+                           (unsigned long long)list->rows[i].weight);
+    }
   for (size_t i = 1; i < list->count; i++)
     if (strcmp(ops_soc_of(&session->request, &list->rows[i]),
                ops_soc_of(&session->request, list->rows)) != 0) {
@@ -466,8 +474,15 @@ static enum vinci_status open_files(struct session *session, const char *folder,
   return session->status;
 }
 
+static void warn_of_unread(const struct session *session) {
+  const struct vinci_ops_options *options = session->options;
+  if (options->warn)
+    unread_tell(&session->list.unread, options->warn, options->warn_context);
+}
+
 static enum vinci_status begin(struct session *session, const char *list, const char *folder) {
   session->journal.file = -1;
+  session->folder = folder;
   enum vinci_status status = take_options(session);
   if (status == VINCI_OK)
     status = folder_make(folder, session->diag);
@@ -477,6 +492,8 @@ static enum vinci_status begin(struct session *session, const char *list, const 
     calls_withhold_blocks(&session->list);
   if (status == VINCI_OK)
     status = check_sequence(session, list);
+  if (status == VINCI_OK)
+    warn_of_unread(session);
   if (status == VINCI_OK)
     status = make_room(session);
   if (status != VINCI_OK)
@@ -536,6 +553,10 @@ static void finish(struct session *session, struct vinci_ops_result *out) {
   session->table = NULL;
   ops_journal_close(&session->journal,
                     complete && session->status == VINCI_OK && session->ends[OPS_CRASHED] == 0);
+  if (session->status == VINCI_OK)
+    session->status = ops_write_summary(
+        session->folder, &(struct ops_summary){&session->request, &session->list, session->ends},
+        session->diag);
   if (session->status != VINCI_OK)
     return;
   fill_result(session, out);

@@ -9,11 +9,12 @@
 
 #include "core/base/cells.h"
 #include "core/base/clock.h"
+#include "core/base/decimal.h"
 #include "core/base/file.h"
 #include "traces/format/growing.h"
 #include "traces/format/known_files.h"
 
-enum { CALL_FIELDS_MAX = 512, CALL_NAME_MAX = 48 };
+enum { CALL_FIELDS_MAX = 512 };
 
 struct list_reader {
   const char *path;
@@ -22,8 +23,11 @@ struct list_reader {
   struct growing rows;
   int column[CALL_FIELDS_MAX];          /* of each field, or CALL_COLUMN_COUNT */
   const char *unknown[CALL_FIELDS_MAX]; /* what the header calls such a field */
+  bool named[CALL_FIELDS_MAX];          /* the header has a name there */
+  struct call_list *list;
   bool *has;
-  char name[CALL_COLUMN_COUNT][CALL_NAME_MAX]; /* in the header */
+  char name[CALL_COLUMN_COUNT][CALL_NAME_MAX]; /* in the header, */
+  unsigned long place[CALL_COLUMN_COUNT];      /* and where there */
   unsigned header_cells, again; /* known columns: there; in this row, by their names */
   bool header_done;
   unsigned long line;
@@ -34,57 +38,64 @@ struct list_reader {
   enum vinci_status status;
 };
 
-/* Lower case, without blanks and underscores: "Block Dim" is "blockdim". */
-static void plain_name(const char *text, size_t length, char *name) {
-  size_t used = 0;
-  for (size_t i = 0; i < length && used + 1 < CALL_NAME_MAX; i++) {
-    char c = text[i];
-    if (c == ' ' || c == '_' || c == '\t' || (unsigned char)c > 0x7e)
-      continue;
-    name[used++] = (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-  }
-  name[used] = '\0';
-}
-
-static int find_column(const char *name) {
-  static const char *const names[] = {
-#define X(id, text) text,
-      CALL_COLUMN_LIST(X)
-#undef X
-  };
-  char word[LOWER_WORD_MAX];
-  for (int i = 0; i < CALL_COLUMN_COUNT; i++)
-    for (unsigned j = 0; lower_choice(names[i], j, word); j++)
-      if (strcmp(word, name) == 0)
-        return i;
-  return CALL_COLUMN_COUNT;
-}
-
 static void no_memory(struct list_reader *reader) {
   reader->status = diag_error(reader->diag, VINCI_E_NOMEM, "out of memory reading the list");
 }
 
+static void keep_unread(struct list_reader *reader, enum unread_kind kind, unsigned long line,
+                        unsigned long column, const char *name, size_t length) {
+  struct unread_found found = {.kind = kind,
+                               .at = {.path = reader->path, .line = line, .column = column},
+                               .name = name,
+                               .length = length};
+  if (!unread_add(&reader->list->unread, reader->arena, &found))
+    no_memory(reader);
+}
+
+/* A name that is not that of a column which is read. */
+static void keep_unknown(struct list_reader *reader, const char *plain, unsigned long place,
+                         const char *data, size_t length) {
+  struct unread_found found = {
+      .kind = UNREAD_COLUMN,
+      .at = {.path = reader->path, .line = reader->line + 1, .column = place},
+      .name = data,
+      .length = length};
+  if (calls_is_needless(plain))
+    return;
+  if (calls_is_unmodelled(plain))
+    found.kind = UNREAD_UNMODELLED;
+  else
+    found.meant = calls_nearest_column(reader->arena, plain);
+  if (!unread_add(&reader->list->unread, reader->arena, &found))
+    no_memory(reader);
+}
+
 /* Two names may stand for the same: the first counts. The same name twice says two things. */
-static void name_column(struct list_reader *reader, size_t index, const char *data, size_t length) {
+static void name_column(struct list_reader *reader, size_t index, const char *data, size_t length,
+                        unsigned long place) {
   char name[CALL_NAME_MAX];
-  plain_name(data, length, name);
-  int column = find_column(name);
+  calls_plain_name(data, length, name);
+  int column = calls_find_column(name);
   reader->column[index] = CALL_COLUMN_COUNT;
   reader->filled |= length > 0;
   if (column == CALL_COLUMN_COUNT) {
     reader->unknown[index] = arena_strndup(reader->arena, data, length);
+    keep_unknown(reader, name, place, data, length);
     return;
   }
   if (!reader->has[column]) {
     reader->has[column] = true;
     reader->header_cells++;
     reader->column[index] = column;
+    reader->place[column] = place;
     memcpy(reader->name[column], name, sizeof name);
   } else if (strcmp(reader->name[column], name) == 0) {
     reader->status =
         diag_error_at(reader->diag, VINCI_E_INPUT,
                       (struct diag_position){.path = reader->path, .line = reader->line + 1},
                       "the header has two columns \"%.*s\"", (int)length, data);
+  } else {
+    keep_unread(reader, UNREAD_AGAIN, reader->line + 1, place, data, length);
   }
 }
 
@@ -113,10 +124,21 @@ static void read_start(struct list_reader *reader, const char *text, size_t star
   diag_hint(reader->diag, "write 1764246877073569.640, or N/A where the start is not known");
 }
 
+/* A row that counts as another number of rows would move all sums. */
+static void read_weight(struct list_reader *reader, const char *text, size_t start) {
+  uint64_t *weight = &reader->row.weight;
+  if (*text == '\0' || (decimal_whole(text, weight) && *weight <= UINT32_MAX))
+    return;
+  struct diag_position at = {
+      .path = reader->path, .line = reader->line + 1, .column = start - reader->row_start + 1};
+  reader->status = diag_error_at(reader->diag, VINCI_E_INPUT, at,
+                                 "weight is not a whole number below 2^32: '%.40s'", text);
+}
+
 /* A table behind another, as two profiles in one file are, begins with a header of its own. */
 static bool is_header_cell(struct list_reader *reader, const char *data, size_t length) {
   char name[CALL_NAME_MAX];
-  plain_name(data, length, name);
+  calls_plain_name(data, length, name);
   bool same = strcmp(name, reader->name[reader->column[reader->field - 1]]) == 0;
   reader->again += same;
   return same;
@@ -137,12 +159,26 @@ static bool is_header_again(struct list_reader *reader) {
   return true;
 }
 
+/* A cell without a column; tables may end each line with a comma. */
+static void note_nameless(struct list_reader *reader, size_t index, size_t length, size_t start) {
+  char text[DECIMAL_TEXT_BYTES + 8];
+  reader->filled |= length > 0;
+  snprintf(text, sizeof text, "%zu", index + 1);
+  if (length > 0)
+    keep_unread(reader, UNREAD_CELLS, reader->line + 1, start - reader->row_start + 1, text,
+                strlen(text));
+}
+
 static void on_field(void *data, size_t length, void *context) {
   struct list_reader *reader = context;
   size_t index = reader->field++, start = reader->field_start;
   reader->field_start = reader->consumed;
-  if (reader->status != VINCI_OK || index >= CALL_FIELDS_MAX)
+  if (reader->status != VINCI_OK)
     return;
+  if (index >= CALL_FIELDS_MAX || (reader->header_done && !reader->named[index])) {
+    note_nameless(reader, index, length, start);
+    return;
+  }
   if (memchr(data, '\0', length)) {
     reader->status = VINCI_E_INPUT;
     if (known_file_refuse(reader->path, "a list of operators", reader->diag))
@@ -154,7 +190,8 @@ static void on_field(void *data, size_t length, void *context) {
     return;
   }
   if (!reader->header_done) {
-    name_column(reader, index, data, length);
+    reader->named[index] = length > 0;
+    name_column(reader, index, data, length, start - reader->row_start + 1);
     return;
   }
   reader->filled |= length > 0;
@@ -176,6 +213,8 @@ static void on_field(void *data, size_t length, void *context) {
     read_time(reader, text, start, &reader->row.measured_mac_ps);
   else if (column == CALL_START)
     read_start(reader, text, start);
+  else if (column == CALL_WEIGHT)
+    read_weight(reader, text, start);
 }
 
 /* The kinds of lists by the columns that each must have. */
@@ -248,13 +287,25 @@ static void refuse_header(struct list_reader *reader) {
                           "convolutions");
 }
 
+/* Columns that another kind of list would be simulated with. */
+static void note_other_kinds(struct list_reader *reader) {
+  enum call_kind kind = calls_kind(reader->has);
+  for (unsigned i = 0; i < CALL_COLUMN_COUNT; i++) {
+    if (reader->has[i] && !calls_reads(kind, (enum call_column)i))
+      keep_unread(reader, UNREAD_OTHER, reader->line, reader->place[i], reader->name[i],
+                  strlen(reader->name[i]));
+  }
+}
+
 static void end_header(struct list_reader *reader) {
   reader->header_done = reader->filled;
   if (!reader->filled)
     return;
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-    if (count_columns(&kinds[i], reader->has) == kinds[i].count)
+    if (count_columns(&kinds[i], reader->has) == kinds[i].count) {
+      note_other_kinds(reader);
       return;
+    }
   refuse_header(reader);
 }
 
@@ -280,7 +331,7 @@ static void on_row(int end, void *context) {
   reader->field = 0;
   reader->again = 0;
   reader->filled = false;
-  reader->row = (struct call_row){0};
+  reader->row = (struct call_row){.weight = 1};
   for (int i = 0; i < CALL_COLUMN_COUNT; i++)
     reader->row.cell[i] = "";
 }
@@ -351,7 +402,8 @@ enum vinci_status calls_read_stream(FILE *file, const char *path, struct call_li
                                     struct vinci_diag *diag) {
   *out = (struct call_list){0};
   struct list_reader reader = {
-      .path = path, .diag = diag, .arena = &out->arena, .has = out->has, .status = VINCI_OK};
+      .path = path, .diag = diag, .arena = &out->arena, .list = out, .has = out->has};
+  reader.row.weight = 1;
   for (int i = 0; i < CALL_COLUMN_COUNT; i++)
     reader.row.cell[i] = "";
   for (int i = 0; i < CALL_FIELDS_MAX; i++)

@@ -15,6 +15,7 @@
 #ifndef VINCI_TRACES_LOWER_CALLS_CALLS_H
 #define VINCI_TRACES_LOWER_CALLS_CALLS_H
 
+#include "core/base/unread.h"
 #include "core/isa/program.h"
 #include "core/result/result.h"
 #include "traces/lower/lower.h"
@@ -60,12 +61,18 @@
   X(FILTER_H, "filterheight|filterh|filterh(r)|r")                                                 \
   X(FILTER_W, "filterwidth|filterw|filterw(s)|s")                                                  \
   X(CHANNELS, "channels|c")                                                                        \
-  X(FILTERS, "numfilter")                                                                          \
-  X(STRIDES, "strides")                                                                            \
-  X(STRIDE_H, "hstride|strideh")                                                                   \
-  X(STRIDE_W, "wstride|stridew")                                                                   \
-  X(PAD_H, "padh")                                                                                 \
-  X(PAD_W, "padw")
+  X(FILTERS, "numfilter|numfilters|filters")                                                       \
+  X(STRIDES, "strides|stride|convstride|convstrides")                                              \
+  X(STRIDE_H, "hstride|hstrides|strideh|stridesh|strideheight|stridesheight|stridey")              \
+  X(STRIDE_W, "wstride|wstrides|stridew|stridesw|stridewidth|strideswidth|stridex")                \
+  X(PADS, "pad|pads|padding")                                                                      \
+  X(PAD_H, "padh|hpad|padheight|paddingh|paddingheight|pady")                                      \
+  X(PAD_W, "padw|wpad|padwidth|paddingw|paddingwidth|padx")                                        \
+  X(DILATIONS, "dilation|dilations")                                                               \
+  X(DILATION_H, "dilationh|hdilation|dilationheight|dilationy")                                    \
+  X(DILATION_W, "dilationw|wdilation|dilationwidth|dilationx")                                     \
+  X(GROUPS, "group|groups|numgroups")                                                              \
+  X(WEIGHT, "weight")
 
 enum call_column {
 #define X(id, names) CALL_##id,
@@ -73,6 +80,9 @@ enum call_column {
 #undef X
       CALL_COLUMN_COUNT
 };
+
+/* Kinds of lists, by their columns. */
+enum call_kind { CALL_KIND_PROFILE, CALL_KIND_ARGS, CALL_KIND_GEMM, CALL_KIND_CONVOLUTION };
 
 /* One row: its cells, "" where there is none, and what they say. */
 struct call_row {
@@ -84,6 +94,7 @@ struct call_row {
   uint64_t measured_mac_ps;
   bool started;            /* start_ns says when */
   uint64_t start_ns;       /* on the clock of the profiler */
+  uint64_t weight;         /* how often the row counts in sums; 1 unless column weight says */
   uint64_t written_before; /* bytes, by the rows before on the same chip that say what they wrote */
 };
 
@@ -92,7 +103,25 @@ struct call_list {
   struct call_row *rows;
   size_t count;
   bool has[CALL_COLUMN_COUNT];
+  struct unread unread; /* columns that have no part in what is simulated */
 };
+
+/* ---- columns (columns.c) ---- */
+enum { CALL_NAME_MAX = 48 };
+/* Lower case, without blanks and underscores: "Block Dim" is "blockdim". */
+void calls_plain_name(const char *text, size_t length, char name[CALL_NAME_MAX]);
+/* The column of a plain name; CALL_COLUMN_COUNT: none. */
+int calls_find_column(const char *name);
+/* Whether a plain name is one of "a|b|c". */
+bool calls_is_one_of(const char *names, const char *name);
+/* The nearest name of a column, or NULL; in the arena. */
+const char *calls_nearest_column(struct arena *arena, const char *name);
+/* Whether a plain name is known and not needed; is known and has no model (columns.def). */
+bool calls_is_needless(const char *name);
+bool calls_is_unmodelled(const char *name);
+enum call_kind calls_kind(const bool has[CALL_COLUMN_COUNT]);
+/* Whether lists of a kind are simulated with regard to a column, or it is for tables alone. */
+bool calls_reads(enum call_kind kind, enum call_column column);
 
 /* Reads a list, from a file that is open or by name. On success the caller frees the arena. */
 VINCI_MUST_CHECK enum vinci_status

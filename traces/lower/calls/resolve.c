@@ -167,7 +167,8 @@ bool calls_communicates(const struct call_row *row) {
   return strcasecmp(core, "COMMUNICATION") == 0 || strcasecmp(core, "HCCL") == 0;
 }
 
-/* The vendor's kernels take all cores that have something to do, also where fewer were quicker. */
+/* As many as the profile says, if that counts here; else all cores that have something to do, as
+ * the vendor's kernels take them also where fewer were quicker. */
 static void add_blocks(struct lower_call *call, const struct lower_op *op) {
   static const char name[] = "blocks";
   for (size_t i = 0; i < call->arg_count; i++)
@@ -175,7 +176,7 @@ static void add_blocks(struct lower_call *call, const struct lower_op *op) {
       return;
   for (size_t i = 0; i < op->key_count; i++)
     if (strcmp(op->keys[i].name, name) == 0 && op->keys[i].choices)
-      lower_arg(call, "blocks=0");
+      lower_arg(call, "blocks=%" PRIu64, call->blocks);
 }
 
 static const struct lower_tensor *tensor_of(const struct lower_call *call, size_t index) {
@@ -308,6 +309,14 @@ static const char *pair(struct arena *arena, const char *high, const char *wide)
   return copy ? copy : "";
 }
 
+/* One number for both directions, or one for each. */
+static const char *both_or_each(struct arena *arena, const char *both, const char *high,
+                                const char *wide) {
+  return *both && strchr(both, 'x') ? both
+         : *both                    ? pair(arena, both, both)
+                                    : pair(arena, high, wide);
+}
+
 /* SCALE-Sim's k is "Num Filter" and it has no batch; DeepBench has k and n. */
 static bool from_convolution(const struct call_row *row, struct arena *arena,
                              struct call_request *out) {
@@ -316,25 +325,33 @@ static bool from_convolution(const struct call_row *row, struct arena *arena,
   if (!out->op)
     return refuse(out, "no operator is called conv2d");
   const char *filters = *cell[CALL_FILTERS] ? cell[CALL_FILTERS] : cell[CALL_GEMM_K];
-  const char *stride = *cell[CALL_STRIDES] ? pair(arena, cell[CALL_STRIDES], cell[CALL_STRIDES])
-                                           : pair(arena, cell[CALL_STRIDE_H], cell[CALL_STRIDE_W]);
-  return add(out, arena, "n", cell[CALL_GEMM_N]) && add(out, arena, "c", cell[CALL_CHANNELS]) &&
+  const char *images = *cell[CALL_GEMM_N] ? cell[CALL_GEMM_N] : cell[CALL_BATCH];
+  const char *stride =
+      both_or_each(arena, cell[CALL_STRIDES], cell[CALL_STRIDE_H], cell[CALL_STRIDE_W]);
+  const char *pad = both_or_each(arena, cell[CALL_PADS], cell[CALL_PAD_H], cell[CALL_PAD_W]);
+  const char *dilation =
+      both_or_each(arena, cell[CALL_DILATIONS], cell[CALL_DILATION_H], cell[CALL_DILATION_W]);
+  return add(out, arena, "n", images) && add(out, arena, "c", cell[CALL_CHANNELS]) &&
          add(out, arena, "h", cell[CALL_IFMAP_H]) && add(out, arena, "w", cell[CALL_IFMAP_W]) &&
          add(out, arena, "k", filters) &&
          add(out, arena, "kernel", pair(arena, cell[CALL_FILTER_H], cell[CALL_FILTER_W])) &&
-         add(out, arena, "stride", stride) &&
-         add(out, arena, "pad", pair(arena, cell[CALL_PAD_H], cell[CALL_PAD_W])) &&
+         add(out, arena, "stride", stride) && add(out, arena, "pad", pad) &&
+         add(out, arena, "dilation", dilation) && add(out, arena, "groups", cell[CALL_GROUPS]) &&
          add(out, arena, "dtype", dtype_word(cell[CALL_DTYPE]));
 }
 
 bool calls_resolve(const struct call_list *list, const struct call_row *row,
                    const struct vinci_soc *soc, struct arena *arena, struct call_request *out) {
   *out = (struct call_request){0};
-  if (list->has[CALL_TYPE] && list->has[CALL_IN_SHAPES])
+  switch (calls_kind(list->has)) {
+  case CALL_KIND_PROFILE:
     return from_profile(row, soc, arena, out);
-  if (list->has[CALL_TYPE] && list->has[CALL_ARGS])
+  case CALL_KIND_ARGS:
     return from_args(row, arena, out);
-  if (list->has[CALL_IFMAP_H] && list->has[CALL_FILTER_H])
+  case CALL_KIND_CONVOLUTION:
     return from_convolution(row, arena, out);
+  case CALL_KIND_GEMM:
+    break;
+  }
   return from_gemm(row, arena, out);
 }

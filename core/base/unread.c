@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a file says and no reader knows. */
+#include "core/base/unread.h"
+
+#include <string.h>
+
+static const struct {
+  const char *what, *why;
+} kinds[] = {
+#define X(id, what, why) {what, why},
+    UNREAD_LIST(X)
+#undef X
+};
+
+const char *unread_what(enum unread_kind kind) { return kinds[kind].what; }
+const char *unread_why(enum unread_kind kind) { return kinds[kind].why; }
+
+static bool is_kept(const struct unread *unread, const struct unread_name *name) {
+  for (const struct unread_name *kept = unread->first; kept; kept = kept->next)
+    if (kept->kind == name->kind && strcmp(kept->name, name->name) == 0 &&
+        strcmp(kept->path, name->path) == 0)
+      return true;
+  return false;
+}
+
+/* A name that says what a terminal shall do says nothing else. */
+static char *clean_copy(struct arena *arena, const char *name, size_t length) {
+  char *copy = arena_strndup(arena, name, length);
+  for (size_t i = 0; copy && i < length; i++)
+    if ((unsigned char)copy[i] < ' ' || copy[i] == 0x7f)
+      copy[i] = ' ';
+  return copy;
+}
+
+bool unread_add(struct unread *unread, struct arena *arena, const struct unread_found *found) {
+  struct unread_name *kept = ARENA_NEW(arena, struct unread_name);
+  if (!kept)
+    return false;
+  *kept =
+      (struct unread_name){.kind = found->kind, .line = found->at.line, .column = found->at.column};
+  kept->name = clean_copy(arena, found->name, found->length);
+  kept->path = arena_strdup(arena, found->at.path ? found->at.path : "");
+  kept->meant = found->meant ? arena_strdup(arena, found->meant) : NULL;
+  if (!kept->name || !kept->path || (found->meant && !kept->meant))
+    return false;
+  if (is_kept(unread, kept))
+    return true;
+  if (unread->count == UNREAD_NAMES_MAX) {
+    unread->more++;
+    return true;
+  }
+  *(unread->last ? &unread->last->next : &unread->first) = kept;
+  unread->last = kept;
+  unread->count++;
+  return true;
+}
+
+void unread_text(const struct unread_name *name, char *text, size_t size) {
+  char place[64] = "", meant[128] = "";
+  if (name->line > 0 && name->column > 0)
+    snprintf(place, sizeof place, ":%lu:%lu", name->line, name->column);
+  else if (name->line > 0)
+    snprintf(place, sizeof place, ":%lu", name->line);
+  if (name->meant)
+    snprintf(meant, sizeof meant, "; did you mean \"%.80s\"?", name->meant);
+  snprintf(text, size, "%.4000s%s: warning: %s \"%.200s\" %s and has no effect%s", name->path,
+           place, unread_what(name->kind), name->name, unread_why(name->kind), meant);
+}
+
+void unread_tell(const struct unread *unread, void (*tell)(void *context, const char *text),
+                 void *context) {
+  char text[UNREAD_TEXT_BYTES];
+  for (const struct unread_name *name = unread->first; name; name = name->next) {
+    unread_text(name, text, sizeof text);
+    tell(context, text);
+  }
+  snprintf(text, sizeof text, "warning: %zu more names are not known and have no effect",
+           unread->more);
+  if (unread->more > 0)
+    tell(context, text);
+}
+
+static void print_line(void *context, const char *text) { fprintf(context, "%s\n", text); }
+
+void unread_print(const struct unread *unread, FILE *out) { unread_tell(unread, print_line, out); }

@@ -1,0 +1,93 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# What a file says and no reader knows is named once, with its place, and in the result; what readers know is
+# silent, also in the tables of vendors. $VINCI is the program under test.
+set -u
+srcdir=${TESTS_SRCDIR:-.}
+. "$srcdir/tests/support/tap.sh"
+vinci=${VINCI:?}
+soc=--soc-version=Ascend910B4
+
+work_folder test_unread
+case $vinci in /*) ;; *) vinci=$(pwd)/$vinci ;; esac
+cd "$work" || exit 99
+work=$(pwd)
+
+plan 9
+
+run() { keep "$vinci" run --ops "$1.csv" $soc --output="$1.o" --quiet; }
+# A list whose columns all have an effect, or none that matters.
+silent() {
+  run "$1"
+  expect 0 ''
+  grep -q '"unread": \[\]' "$1.o/list.json" || cat "$1.o/list.json"
+}
+# named LIST LINE...: the program names these, and nothing else.
+named() {
+  list=$1
+  shift
+  keep "$vinci" run --ops "$list.csv" $soc --output="$list.o"
+  expect 0 "$(printf '%s\n' "$@")"
+  for line; do
+    name=${line#*warning: column \"}
+    grep -qF "\"name\": \"${name%%\"*}\"" "$list.o/list.json" || cat "$list.o/list.json"
+  done
+}
+
+# ---- lists of operators ----------------------------------------------------------------------
+printf 'Layer,M,N,K,Sparsity,\nqkv,128,2304,768,1:4,\n' >gemm.csv
+report "GEMMs: a sparse operand" "$(named gemm \
+  'gemm.csv:1:13: warning: column "Sparsity" is not modelled and has no effect')"
+
+printf 'op,args,wieght,blocks,m\nrelu,shape=4096,3,2,77,5\nrelu,shape=8192,3,2,77,\n' >ops.csv
+report "operators: a misspelt column, those of other lists, a cell behind the last column" "$(named ops \
+  'ops.csv:1:9: warning: column "wieght" is not known and has no effect; did you mean "weight"?' \
+  'ops.csv:1:16: warning: column "blocks" belongs to another kind of list and has no effect' \
+  'ops.csv:1:23: warning: column "m" belongs to another kind of list and has no effect' \
+  'ops.csv:2:24: warning: column "6" has no name in the header and has no effect')"
+report "a quiet run names them in the result alone" "$(run ops
+  expect 0 ''
+  grep -qF '{"file": "ops.csv", "line": 1, "what": "column", "name": "wieght", "why": "is not known"}' ops.o/list.json ||
+    cat ops.o/list.json)"
+
+printf 'Layer,IFMAP Height,IFMAP Width,Filter Height,Filter Width,Channels,Num Filter,Stride,Stride Height,Strdie Width\n%s\n' \
+  a,28,28,3,3,16,32,2,2,2 >conv.csv
+report "convolutions" "$(named conv \
+  'conv.csv:1:100: warning: column "Strdie Width" is not known and has no effect; did you mean "stridewidth"?')"
+
+printf 'Name,Type,Input Shapes,Input Data Types,Output Shapes,Task Duration(us),Duration(us),my_ratio\n%s\n' \
+  'a,Relu,"4096",FLOAT16,"4096",2.5,3,0.5' >own.csv
+report "a profile: a column of its user, a time given twice" "$(named own \
+  'own.csv:1:73: warning: column "Duration(us)" repeats another column and has no effect' \
+  'own.csv:1:86: warning: column "my_ratio" is not known and has no effect')"
+
+# Tables of the profilers, with all groups of metrics.
+cat >details.csv <<'END'
+Step Id,Device_id,Model ID,Task ID,Stream ID,Name,Type,OP State,Accelerator Core,Start Time(us),Duration(us),Wait Time(us),Block Dim,Mix Block Dim,HF32 Eligible,Input Shapes,Input Data Types,Input Formats,Output Shapes,Output Data Types,Output Formats,Context ID,aicore_time(us),aic_total_cycles,aic_mac_time(us),aic_mac_ratio,aic_scalar_time(us),aic_scalar_ratio,aic_mte1_time(us),aic_mte1_ratio,aic_mte2_time(us),aic_mte2_ratio,aic_fixpipe_time(us),aic_fixpipe_ratio,aic_icache_miss_rate,aiv_time(us),aiv_total_cycles,aiv_vec_time(us),aiv_vec_ratio,aiv_scalar_time(us),aiv_scalar_ratio,aiv_mte2_time(us),aiv_mte2_ratio,aiv_mte3_time(us),aiv_mte3_ratio,aiv_icache_miss_rate,cube_utilization(%)
+1,0,1,3,4,a,Relu,static,AI_VECTOR_CORE,100.1,2.75,0.1,1,0,NO,"4096",FLOAT16,ND,"4096",FLOAT16,ND,N/A
+END
+cat >summary.csv <<'END'
+Device_id,Model Name,Model ID,Task ID,Stream ID,Infer ID,Op Name,OP Type,OP State,Task Type,Task Start Time(us),Task Duration(us),Task Wait Time(us),Block Num,Mix Block Num,HF32 Eligible,Output Shapes,Output Data Types,Output Formats,Input Shapes,Input Data Types,Input Formats,Context ID,aicore_time(us),total_cycles,mac_time(us),mac_ratio,vec_time(us),vec_ratio,memory_bound,cube_utilization(%),aic_cube_fops,aiv_vec_fp32_ratio,aic_l2_read_bw(GB/s),aiv_ub_read_bw_vector(GB/s),aic_write_cache_hit,aiv_vec_bankgroup_cflt_ratio,aic_mte1_iq_full_ratio,0x49,aiv_0x3f
+0,net,1,4,4,1,b,Relu,static,AI_VECTOR_CORE,120.1,2.75,0.1,1,0,NO,"4096",float16,ND,"4096",float16,ND,N/A
+END
+report "kernel_details.csv is silent" "$(silent details)"
+report "op_summary.csv is silent" "$(silent summary)"
+cp details.o/op_summary.csv again.csv
+report "the table that vinci wrote is silent" "$(silent again)"
+
+# ---- columns of convolutions -----------------------------------------------------------------
+strides() {
+  printf 'Layer,IFMAP Height,IFMAP Width,Filter Height,Filter Width,Channels,Num Filter,%s\na,28,28,3,3,16,32,%s\n' "$1" "$2" \
+    >strides.csv
+  run strides
+  expect 0 ''
+  grep -q " stride=$3," strides.o/op_summary.csv || { echo "$1:"; cat strides.o/op_summary.csv; }
+}
+report "strides under many names" "$(
+  for name in Strides Stride strides stride 'Conv Stride'; do
+    strides "$name" 2 2x2
+  done
+  for names in 'Stride Height,Stride Width' 'Strides Height,Strides Width' 'stride_h,stride_w' 'strideH,strideW' \
+    'hstride,wstride' 'stride_y,stride_x'; do
+    strides "$names" 2,1 2x1
+  done)"
