@@ -59,9 +59,9 @@ vinci_evaluate(const vinci_soc *soc, struct vinci_evaluation *list, size_t count
  * that kind is modelled. The texts live as long as the call of visit.
  */
 struct vinci_ops_kind {
-  const char *type; /* as the list says */
-  size_t rows, missing_rows;
-  uint64_t measured_ps, missing_ps; /* durations that the list has */
+  const char *type;                 /* as the list says */
+  size_t rows, missing_rows;        /* each as often as its weight says */
+  uint64_t measured_ps, missing_ps; /* durations that the list has, likewise */
   bool elsewhere;     /* not on AI Cores: a transfer between chips; nothing is missing */
   const char *reason; /* why the first row that is missing is missing; "" when none is */
   bool known;         /* an operator stands for the type, but not for that row */

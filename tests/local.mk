@@ -126,6 +126,7 @@ script_tests = \
 	tests/cli/test_stream.sh \
 	tests/cli/test_causes.sh \
 	tests/cli/test_walks.sh \
+	tests/cli/test_weights.sh \
 	tests/cli/test_debug.sh \
 	tests/cli/test_diff.sh \
 	tests/cli/test_own.sh \

@@ -17,14 +17,21 @@ function errorRange(row) {
     : "";
 }
 
+// Tables of older versions have no weights.
+function weightOf(row) {
+  return row.weight === undefined ? 1 : +row.weight;
+}
+
 function listSections(folder) {
   const table = readCsv(folder.table),
     done = table.rows.filter(row => row.status === "ok");
-  const total = done.reduce((sum, row) => sum + +row.sim_duration_us, 0),
+  const weighted = done.some(row => weightOf(row) !== 1),
+    sumOf = row => +row.sim_duration_us * weightOf(row);
+  const total = done.reduce((sum, row) => sum + sumOf(row), 0),
     most = Math.max(1e-9, ...done.map(row => +row.sim_duration_us));
   const slowest = done
     .slice()
-    .sort((a, b) => b.sim_duration_us - a.sim_duration_us)
+    .sort((a, b) => sumOf(b) - sumOf(a))
     .slice(0, 5);
   const range = row => {
     if (!(+row.expected_rows > 0)) return timeBar(+row.sim_duration_us, most);
@@ -50,7 +57,7 @@ function listSections(folder) {
         {class: "lead", id: "list-total"},
         `${table.rows.length} operators, ${done.length} simulated: `,
         el("b", null, `${total.toFixed(3)} \u00b5s`),
-        " in all.",
+        weighted ? " in all, each operator as often as its weight says." : " in all.",
       ),
       el(
         "p",
@@ -59,7 +66,7 @@ function listSections(folder) {
         slowest.map((row, i) => [
           i ? ", " : "",
           el("b", null, row["Op Name"]),
-          ` ${row.sim_duration_us} \u00b5s (${percent(+row.sim_duration_us, total)})`,
+          ` ${row.sim_duration_us} \u00b5s${weighted ? ` \u00d7 ${weightOf(row)}` : ""} (${percent(sumOf(row), total)})`,
         ]),
         ".",
       ),
@@ -73,11 +80,12 @@ function listSections(folder) {
           {title: "Operator", key: "Op Name"},
           {title: "Type", key: "OP Type"},
           {title: "\u00b5s", number: true, key: "sim_duration_us"},
+          weighted ? {title: "Weight", number: true, key: "weight"} : null,
           {
             title: "Share",
             number: true,
-            value: r => +r.sim_duration_us,
-            text: r => (r.status === "ok" ? percent(+r.sim_duration_us, total) : ""),
+            value: sumOf,
+            text: r => (r.status === "ok" ? percent(sumOf(r), total) : ""),
           },
           {title: "Time, range of error", value: r => +r.sim_duration_us, cell: range},
           {title: "Expected error", value: errorRange},
@@ -90,7 +98,7 @@ function listSections(folder) {
           {title: "Status", key: "status"},
         ].filter(Boolean),
         table.rows,
-        {filter: "filter operators", sort: 2, shown: 50, id: "operator-table"},
+        {filter: "filter operators", sort: weighted ? 4 : 2, shown: 50, id: "operator-table"},
       ),
     ),
   ];

@@ -16,14 +16,15 @@
 
 enum { CELLS_MAX = 512, US_DIGITS = 6, LINES_MAX = 50, SLOWEST = 5 };
 #define GIGA UINT64_C(1000000000)
+enum { BYTES_PER_PS_OF_GIGA = 1000 }; /* 10^12 ps a second, 10^9 bytes a unit */
 
-enum column { NAME, LOWERED, STATUS, DURATION, GM_BYTES, BOUND_WORD, COLUMNS };
-static const char *const column_names[] = {"Op Name",         "lowered",      "status",
-                                           "sim_duration_us", "sim_gm_bytes", "sim_bound"};
+enum column { NAME, LOWERED, STATUS, DURATION, GM_BYTES, BOUND_WORD, WEIGHT, COLUMNS };
+static const char *const column_names[] = {"Op Name",      "lowered",   "status", "sim_duration_us",
+                                           "sim_gm_bytes", "sim_bound", "weight"};
 
 struct operator_line {
   const char *text[COLUMNS];
-  uint64_t ps, bytes;
+  uint64_t ps, bytes, weight;
   bool ok;
 };
 
@@ -31,7 +32,8 @@ struct table {
   struct arena arena;
   struct operator_line *lines;
   size_t count, capacity;
-  uint64_t ps, bytes; /* of those that are ok */
+  uint128 ps, bytes; /* of those that are ok, each as often as its weight says */
+  bool weighted;
 };
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -52,11 +54,13 @@ static bool add_line(struct table *table, char *const *cell, const size_t places
     if (!(line->text[c] = arena_strdup(&table->arena, cell[places[c]])))
       return false;
   line->ok = strcmp(line->text[STATUS], "ok") == 0;
+  line->weight = strtoull(line->text[WEIGHT], NULL, 10);
+  table->weighted |= line->weight != 1;
   if (line->ok) {
     line->ps = decimal_read(line->text[DURATION], US_DIGITS);
     line->bytes = strtoull(line->text[GM_BYTES], NULL, 10);
-    table->ps += line->ps;
-    table->bytes += line->bytes;
+    table->ps += (uint128)line->ps * line->weight;
+    table->bytes += (uint128)line->bytes * line->weight;
   }
   return true;
 }
@@ -76,7 +80,7 @@ static enum vinci_status read_table(const char *path, struct table *table,
   while (status == VINCI_OK && getline(&line, &room, in) > 0) {
     line[strcspn(line, "\r\n")] = '\0';
     size_t count = cells_split(line, cell, CELLS_MAX);
-    bool whole = count > places[GM_BYTES] && count > places[BOUND_WORD] && count <= CELLS_MAX;
+    bool whole = count > places[WEIGHT] && count > places[BOUND_WORD] && count <= CELLS_MAX;
     if (whole && !add_line(table, cell, places))
       status = diag_error(diag, VINCI_E_NOMEM, "out of memory");
   }
@@ -87,15 +91,24 @@ static enum vinci_status read_table(const char *path, struct table *table,
 
 /* ---- printing -------------------------------------------------------------------------------- */
 
+static uint128 sum_of(const struct operator_line *line) { return (uint128)line->ps * line->weight; }
+
+/* How often a line counts; nothing where each counts once. */
+static void print_weight(const struct table *table, const char *text) {
+  if (table->weighted)
+    printf(" %10s", text);
+}
+
 static void print_line(const struct table *table, const struct operator_line *line) {
   const char *name = line->text[NAME], *lowered = line->text[LOWERED];
   bool named = strncmp(lowered, name, strlen(name)) != 0;
+  printf("%12s", line->ok ? decimal_ratio(line->ps, 1000000, 3).text : "-");
+  print_weight(table, line->text[WEIGHT]);
   if (line->ok)
-    printf("%12s %7s %% %9s  %-8s", decimal_ratio(line->ps, 1000000, 3).text,
-           decimal_ratio((uint128)line->ps * 100, table->ps, 1).text,
+    printf(" %7s %% %9s  %-8s", decimal_ratio(sum_of(line) * 100, table->ps, 1).text,
            decimal_rate(line->bytes, line->ps, GIGA, 1).text, line->text[BOUND_WORD]);
   else
-    printf("%12s %9s %9s  %-8s", "-", "-", "-", "-");
+    printf(" %9s %9s  %-8s", "-", "-", "-");
   printf("  %s%s%s%s%s\n", named ? name : "", named && *lowered ? ": " : "",
          *lowered || named ? lowered : name, line->ok ? "" : "; ",
          line->ok ? "" : line->text[STATUS]);
@@ -104,14 +117,14 @@ static void print_line(const struct table *table, const struct operator_line *li
 static int compare_lines(const void *left, const void *right) {
   const struct operator_line *a = *(const struct operator_line *const *)left;
   const struct operator_line *b = *(const struct operator_line *const *)right;
-  if (a->ps != b->ps)
-    return a->ps > b->ps ? -1 : 1;
+  if (sum_of(a) != sum_of(b))
+    return sum_of(a) > sum_of(b) ? -1 : 1;
   return (a > b) - (a < b);
 }
 
 static enum vinci_status print_slowest(const struct table *table, struct vinci_diag *diag) {
   const struct operator_line **order = calloc(table->count + 1, sizeof *order);
-  uint64_t sum = 0;
+  uint128 sum = 0;
   size_t shown = table->count < SLOWEST ? table->count : SLOWEST;
   if (!order)
     return diag_error(diag, VINCI_E_NOMEM, "out of memory");
@@ -121,9 +134,9 @@ static enum vinci_status print_slowest(const struct table *table, struct vinci_d
   while (shown > 0 && !order[shown - 1]->ok)
     shown--;
   for (size_t i = 0; i < shown; i++)
-    sum += order[i]->ps;
+    sum += sum_of(order[i]);
   printf("\nThe %zu slowest, %s %% of the time\n", shown,
-         decimal_ratio((uint128)sum * 100, table->ps, 1).text);
+         decimal_ratio(sum * 100, table->ps, 1).text);
   for (size_t i = 0; i < shown; i++)
     print_line(table, order[i]);
   free(order);
@@ -136,13 +149,18 @@ enum vinci_status list_print_table(const char *folder, struct vinci_diag *diag) 
   snprintf(path, sizeof path, "%.*s/op_summary.csv", PATH_MAX - 32, folder);
   enum vinci_status status = read_table(path, &table, diag);
   if (status == VINCI_OK) {
-    printf("%12s %9s %9s  %-8s  %s\n", "us", "share", "GB/s", "bound", "operator");
+    printf("%12s", "us");
+    print_weight(&table, "weight");
+    printf(" %9s %9s  %-8s  %s\n", "share", "GB/s", "bound", "operator");
     for (size_t i = 0; table.count <= LINES_MAX && i < table.count; i++)
       print_line(&table, &table.lines[i]);
     if (table.count > LINES_MAX)
       printf("  (%zu operators: --output=DIR keeps the table)\n", table.count);
-    printf("%12s %7s %% %9s  %-8s  all\n", decimal_ratio(table.ps, 1000000, 3).text, "100.0",
-           decimal_rate(table.bytes, table.ps, GIGA, 1).text, "");
+    printf("%12s", decimal_ratio(table.ps, 1000000, 3).text);
+    print_weight(&table, "");
+    printf(" %7s %% %9s  %-8s  all%s\n", "100.0",
+           decimal_ratio(table.bytes * BYTES_PER_PS_OF_GIGA, table.ps, 1).text, "",
+           table.weighted ? ", each as often as its weight says" : "");
   }
   if (status == VINCI_OK && table.ps > 0 && table.count > SLOWEST)
     status = print_slowest(&table, diag);

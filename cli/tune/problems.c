@@ -25,11 +25,11 @@ static bool is_equal(const struct tune_problem *problem, const char *op, const c
 }
 
 static enum vinci_status add_problem(struct tune_problems *problems, const char *op,
-                                     const char *const *args, size_t count,
+                                     const char *const *args, size_t count, size_t times,
                                      struct vinci_diag *diag) {
   for (size_t i = 0; i < problems->count; i++)
     if (is_equal(&problems->item[i], op, args, count)) {
-      problems->item[i].times++;
+      problems->item[i].times += times;
       return VINCI_OK;
     }
   if (problems->count == problems->room) {
@@ -48,7 +48,7 @@ static enum vinci_status add_problem(struct tune_problems *problems, const char 
   if (!name)
     return no_memory(diag);
   problems->item[problems->count++] =
-      (struct tune_problem){.op = name, .args = words, .arg_count = count, .times = 1};
+      (struct tune_problem){.op = name, .args = words, .arg_count = count, .times = times};
   return VINCI_OK;
 }
 
@@ -61,7 +61,8 @@ static enum vinci_status read_list(struct tune_problems *problems, const char *p
     return status;
   for (size_t i = 0; status == VINCI_OK && i < list.count; i++) {
     if (calls_resolve(&list, &list.rows[i], soc, &problems->arena, &request))
-      status = add_problem(problems, request.op->name, request.args, request.arg_count, diag);
+      status = add_problem(problems, request.op->name, request.args, request.arg_count,
+                           list.rows[i].weight, diag);
     else
       problems->left_out++;
   }
@@ -86,7 +87,7 @@ static enum vinci_status read_network(struct tune_problems *problems,
   for (uint32_t i = 0; status == VINCI_OK && i < kernels->node_count; i++) {
     const struct graph_node *node = &kernels->nodes[i];
     if (node->kind == GRAPH_KERNEL && !node->offline)
-      status = add_problem(problems, node->op, node->args, node->arg_count, diag);
+      status = add_problem(problems, node->op, node->args, node->arg_count, 1, diag);
   }
   estimates_free(&estimates);
   compiled_free(&compiled);
@@ -105,7 +106,7 @@ enum vinci_status tune_problems_read(struct tune_problems *problems,
   else if (words->count == 1 && !operator_exists(words->items[0]) && strpbrk(words->items[0], "./"))
     status = read_network(problems, settings, soc, words->items[0], diag);
   else
-    status = add_problem(problems, words->items[0], words->items + 1, words->count - 1, diag);
+    status = add_problem(problems, words->items[0], words->items + 1, words->count - 1, 1, diag);
   if (status == VINCI_OK && problems->count == 0)
     status = diag_error(diag, VINCI_E_INPUT, "no operator to tune: %zu rows could not be lowered",
                         problems->left_out);

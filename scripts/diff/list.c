@@ -15,7 +15,10 @@ enum { PATH_SIZE = 4096, CELLS_MAX = 256, US_DIGITS = 6 };
 
 /* The columns of op_summary.csv that are read. */
 enum column { COLUMN_NAME, COLUMN_LOWERED, COLUMN_STATUS, COLUMN_DURATION, COLUMNS };
+enum { COLUMN_WEIGHT = COLUMNS, ALL_COLUMNS };
+#define NO_COLUMN SIZE_MAX
 static const char *const column_names[] = {"Op Name", "lowered", "status", "sim_duration_us"};
+static const char *const weight_name[] = {"weight"}; /* tables of older versions have none */
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
@@ -68,30 +71,44 @@ bool diff_list_add(struct vinci_diff *diff, struct diff_side *side, size_t *capa
 }
 
 static bool add_row(struct vinci_diff *diff, struct diff_side *side, size_t *capacity,
-                    char *const *cell, const size_t index[COLUMNS]) {
-  uint64_t duration_ps;
-  bool has_time = strcmp(cell[index[COLUMN_STATUS]], "ok") == 0 &&
-                  diff_list_us(cell[index[COLUMN_DURATION]], &duration_ps);
+                    char *const *cell, const size_t index[ALL_COLUMNS]) {
+  uint64_t duration_ps, weight = 1;
+  bool has_time =
+      strcmp(cell[index[COLUMN_STATUS]], "ok") == 0 &&
+      diff_list_us(cell[index[COLUMN_DURATION]], &duration_ps) &&
+      (index[COLUMN_WEIGHT] == NO_COLUMN || decimal_whole(cell[index[COLUMN_WEIGHT]], &weight)) &&
+      !__builtin_mul_overflow(duration_ps, weight, &duration_ps);
+  if (weight != 1 && !diff_note(diff, "times count each operator as often as its weight says"))
+    return false;
   return diff_list_add(diff, side, capacity, cell[index[COLUMN_NAME]], cell[index[COLUMN_LOWERED]],
                        has_time ? &duration_ps : NULL);
+}
+
+static bool find_columns(char *header, size_t index[ALL_COLUMNS]) {
+  char *copy = strdup(header); /* a header is split in place */
+  bool found = copy && cells_find(header, column_names, COLUMNS, index);
+  if (found && !cells_find(copy, weight_name, 1, &index[COLUMN_WEIGHT]))
+    index[COLUMN_WEIGHT] = NO_COLUMN;
+  free(copy);
+  return found;
 }
 
 enum vinci_status diff_list_read(struct vinci_diff *diff, enum explain_side which, const char *path,
                                  struct vinci_diag *diag) {
   struct diff_side *side = &diff->side[which];
   struct diag_position position = {.path = path};
-  size_t index[COLUMNS], capacity = 0, room = 0, last = 0;
+  size_t index[ALL_COLUMNS], capacity = 0, room = 0, last = 0;
   char *line = NULL, *cell[CELLS_MAX];
   FILE *in = fopen(path, "r");
   if (!in)
     return file_error(diag, path, "open");
   enum vinci_status status = VINCI_OK;
-  if (getline(&line, &room, in) <= 0 || !cells_find(line, column_names, COLUMNS, index))
+  if (getline(&line, &room, in) <= 0 || !find_columns(line, index))
     status = diag_error_at(diag, VINCI_E_INPUT, position,
                            "is not a table of 'vinci run --ops': it lacks one of the columns Op "
                            "Name, lowered, status, sim_duration_us");
-  for (unsigned c = 0; status == VINCI_OK && c < COLUMNS; c++)
-    last = index[c] > last ? index[c] : last;
+  for (unsigned c = 0; status == VINCI_OK && c < ALL_COLUMNS; c++)
+    last = index[c] != NO_COLUMN && index[c] > last ? index[c] : last;
   for (position.line = 2; status == VINCI_OK && getline(&line, &room, in) > 0; position.line++) {
     line[strcspn(line, "\r\n")] = '\0';
     size_t count = cells_split(line, cell, CELLS_MAX);
@@ -104,6 +121,8 @@ enum vinci_status diff_list_read(struct vinci_diff *diff, enum explain_side whic
   fclose(in);
   return status;
 }
+
+static void note_warning(void *context, const char *text) { (void)diff_note(context, text); }
 
 enum vinci_status diff_list_run(struct vinci_diff *diff, enum explain_side which,
                                 const struct vinci_diff_options *options, struct vinci_diag *diag) {
@@ -120,6 +139,8 @@ enum vinci_status diff_list_run(struct vinci_diff *diff, enum explain_side which
                     .set_count = side->spec.set_count},
       .max_cycles = options->max_cycles,
       .jobs = workload_jobs(options->jobs, DIFF_JOBS_MAX),
+      .warn = note_warning,
+      .warn_context = diff,
   };
   char folder[PATH_SIZE], path[PATH_SIZE + 16];
   enum vinci_status status = folder_make_temporary("vinci-diff", folder, sizeof folder, diag);

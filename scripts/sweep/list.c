@@ -12,66 +12,19 @@
 #include "core/base/file.h"
 #include "scripts/sweep/sweep.h"
 
-enum { PATH_SIZE = 4096, CELLS_MAX = 512, US_DIGITS = 6, OPERATORS_MAX = 1000000 };
+enum { PATH_SIZE = 4096, CELLS_MAX = 512, US_DIGITS = 6 };
 
-enum column { NAME, LOWERED, STATUS, DURATION, COLUMNS };
-static const char *const column_names[] = {"Op Name", "lowered", "status", "sim_duration_us"};
+enum column { NAME, LOWERED, STATUS, DURATION, WEIGHT, COLUMNS };
+static const char *const column_names[] = {"Op Name", "lowered", "status", "sim_duration_us",
+                                           "weight"};
 
 struct running {
   const struct vinci_sweep_list *list;
   const struct vinci_sweep_options *options;
   struct sweep_study study;
-  uint64_t *weights; /* by row of the list */
-  size_t weight_count;
   FILE *results, *operators;
   struct vinci_sweep_list_result *out;
 };
-
-/* ---- weights --------------------------------------------------------------------------------- */
-
-static enum vinci_status add_weight(struct running *running, const char *path, unsigned long line,
-                                    const char *text, struct vinci_diag *diag) {
-  char *end;
-  uint64_t weight = strtoull(text, &end, 10);
-  if (running->weight_count == OPERATORS_MAX)
-    return diag_error(diag, VINCI_E_LIMIT, "%s has more than %d operators", path, OPERATORS_MAX);
-  if (*text < '0' || *text > '9' || *end || weight > UINT32_MAX)
-    return diag_error_at(diag, VINCI_E_INPUT, (struct diag_position){path, line, 1},
-                         "weight is not a whole number below 2^32: '%s'", text);
-  uint64_t *more =
-      realloc(running->weights, (running->weight_count + 1) * sizeof *running->weights);
-  if (!more)
-    return diag_error(diag, VINCI_E_NOMEM, "out of memory");
-  running->weights = more;
-  more[running->weight_count++] = weight;
-  return VINCI_OK;
-}
-
-/* Column weight of the list, row by row; without such a column each operator counts once. */
-static enum vinci_status read_weights(struct running *running, struct vinci_diag *diag) {
-  static const char *const names[] = {"weight"};
-  const char *path = running->list->list;
-  char *line = NULL, *cell[CELLS_MAX];
-  size_t room = 0, place;
-  unsigned long number = 1;
-  FILE *in = fopen(path, "r");
-  if (!in)
-    return file_error(diag, path, "open");
-  enum vinci_status status = VINCI_OK;
-  bool any = getline(&line, &room, in) > 0 && cells_find(line, names, 1, &place);
-  while (any && status == VINCI_OK && getline(&line, &room, in) > 0) {
-    number++;
-    line[strcspn(line, "\r\n")] = '\0';
-    if (line[strspn(line, " \t,")] == '\0')
-      continue;
-    size_t count = cells_split(line, cell, CELLS_MAX);
-    bool there = count > place && count <= CELLS_MAX && *cell[place];
-    status = add_weight(running, path, number, there ? cell[place] : "1", diag);
-  }
-  free(line);
-  fclose(in);
-  return status;
-}
 
 /* ---- a point --------------------------------------------------------------------------------- */
 
@@ -134,10 +87,10 @@ static enum vinci_status take_table(struct running *running, size_t point, const
   bool whole = getline(&line, &room, in) > 0 && cells_find(line, column_names, COLUMNS, places);
   for (; whole && getline(&line, &room, in) > 0; row++) {
     line[strcspn(line, "\r\n")] = '\0';
-    if (cells_split(line, cell, CELLS_MAX) <= places[DURATION])
+    if (cells_split(line, cell, CELLS_MAX) <= places[WEIGHT])
       continue;
     bool ok = strcmp(cell[places[STATUS]], "ok") == 0;
-    uint64_t weight = row < running->weight_count ? running->weights[row] : 1;
+    uint64_t weight = strtoull(cell[places[WEIGHT]], NULL, 10);
     uint64_t ps = ok ? decimal_read(cell[places[DURATION]], US_DIGITS) : 0;
     sum->total_ps += ps * weight;
     if (!ok && weight > 0 && sum->failed++ == 0)
@@ -180,15 +133,20 @@ static void write_result(struct running *running, size_t point, const struct poi
   }
 }
 
-/* What ends the study and is not the fault of a point. */
-static bool ends_all(enum vinci_status status) {
-  return status == VINCI_E_LIMIT || status == VINCI_E_NOMEM || status == VINCI_E_IO;
+/* What ends the study and is not the fault of a point, such as a list that cannot be read. */
+static bool ends_all(const struct running *running, enum vinci_status status,
+                     const struct vinci_diag *why) {
+  bool of_list = strncmp(why->path, running->list->list, strlen(running->list->list)) == 0;
+  return status == VINCI_E_LIMIT || status == VINCI_E_NOMEM || status == VINCI_E_IO ||
+         (status == VINCI_E_INPUT && of_list);
 }
 
 static enum vinci_status run_point(struct running *running, size_t point, struct vinci_diag *diag) {
   struct vinci_ops_options ops = {.struct_size = sizeof ops,
                                   .max_cycles = running->options->max_cycles,
-                                  .jobs = workload_jobs(running->list->jobs, SWEEP_JOBS_MAX)};
+                                  .jobs = workload_jobs(running->list->jobs, SWEEP_JOBS_MAX),
+                                  .warn = point == 0 ? running->list->warn : NULL,
+                                  .warn_context = running->list->warn_context};
   struct vinci_ops_result counts;
   struct vinci_diag own = {0};
   struct arena arena = {0};
@@ -202,7 +160,7 @@ static enum vinci_status run_point(struct running *running, size_t point, struct
   if (status == VINCI_OK)
     status = take_table(running, point, path, &sum, &own);
   arena_free(&arena);
-  if (ends_all(status)) {
+  if (ends_all(running, status, &own)) {
     *diag = own;
     return status;
   }
@@ -219,6 +177,24 @@ static enum vinci_status check_params(const struct sweep_study *study, struct vi
                         "parameter '%s': the operators of a list have arguments of their own",
                         study->keys[p]);
   return VINCI_OK;
+}
+
+/* What lies in L2 before a row is assumed, also where its size is a parameter. */
+static void warn_of_l2(const struct running *running) {
+  const struct vinci_sweep_list *list = running->list;
+  const struct vinci_overrides *overrides = &running->options->overrides;
+  const struct sweep_study *study = &running->study;
+  char text[WORKLOAD_WARNING_MAX], line[WORKLOAD_WARNING_MAX + 16];
+  const char *assumed = overrides->l2 ? overrides->l2 : "by kind of operator";
+  for (size_t p = 0; p < study->param_count; p++)
+    if (strcmp(study->keys[p], "l2") == 0)
+      assumed = "by the study";
+  if (!list->warn ||
+      (!workload_l2_warning(study->keys, study->param_count, assumed, text, sizeof text) &&
+       !workload_l2_warning(overrides->sets, overrides->set_count, assumed, text, sizeof text)))
+    return;
+  snprintf(line, sizeof line, "warning: %s", text);
+  list->warn(list->warn_context, line);
 }
 
 static enum vinci_status run_points(struct running *running, struct vinci_diag *diag) {
@@ -270,8 +246,6 @@ enum vinci_status vinci_sweep_list_run(const struct vinci_sweep_list *list,
   if (status == VINCI_OK)
     status = check_params(&running.study, diag);
   if (status == VINCI_OK)
-    status = read_weights(&running, diag);
-  if (status == VINCI_OK)
     status = folder_make(list->folder, diag);
   if (status == VINCI_OK)
     status = folder_lock(list->folder, "another sweep", &lock, diag);
@@ -280,8 +254,10 @@ enum vinci_status vinci_sweep_list_run(const struct vinci_sweep_list *list,
   running.operators = open_memstream(&operators.bytes, &operators.length);
   if (status == VINCI_OK && (!running.results || !running.operators))
     status = diag_error(diag, VINCI_E_NOMEM, "out of memory");
-  if (status == VINCI_OK)
+  if (status == VINCI_OK) {
+    warn_of_l2(&running);
     status = run_points(&running, diag);
+  }
   if (running.results)
     fclose(running.results);
   if (running.operators)
@@ -292,7 +268,6 @@ enum vinci_status vinci_sweep_list_run(const struct vinci_sweep_list *list,
     status = keep(list, "results.csv", &results, diag);
   free(results.bytes);
   free(operators.bytes);
-  free(running.weights);
   sweep_study_free(&running.study);
   if (lock >= 0)
     close(lock);

@@ -351,8 +351,11 @@ def tornado(page):
 def list_of_operators(page):
     rows = page.table("op_summary.csv")
     shown = page.rows("#operator-table")
-    same("operators by time", [row[0] for row in shown], [row["Op Name"] for row in sorted(rows, key=lambda row: -float(row["sim_duration_us"] or 0))])
-    total = sum(float(row["sim_duration_us"] or 0) for row in rows)
+    def time(row):
+        return float(row["sim_duration_us"] or 0) * int(row["weight"])
+
+    same("operators by time", [row[0] for row in shown], [row["Op Name"] for row in sorted(rows, key=lambda row: -time(row))])
+    total = sum(time(row) for row in rows)
     near("time in all", number(page.browser.text("#list-total b")), total, 0.001)
     page.quiet()
 
@@ -377,7 +380,7 @@ CHECKS = {
     "run": ("run", [numbers, cause, lanes, zoom, hotspots, looks]), "many": ("many", [many]), "hostile": ("hostile", [hostile]),
     "compare": ("pair", [compare]), "sweep": ("sweep", [sweep]), "tornado": ("tornado", [tornado]),
     **{"study_" + name: (name, [study]) for name in STUDIES},
-    "list": ("list", [list_of_operators]), "network": ("network", [network]), "job": ("job", [job]),
+    "list": ("list", [list_of_operators]), "weights": ("weights", [list_of_operators]), "network": ("network", [network]), "job": ("job", [job]),
 }
 
 

@@ -26,6 +26,7 @@ stream,core=AIV
 copy_gm_to_ubuf,dst=a,src=x,len_burst=16
 END
 printf 'op,args\nmatmul,m=256 k=256 n=256\nadd,shape=65536\nsoftmax,shape=128x512\n' >"$work/ops.csv"
+printf 'op,args,weight\nmatmul,m=256 k=256 n=256,\nadd,shape=65536,9\nsoftmax,shape=128x512,0\n' >"$work/weights.csv"
 cat >"$work/study.lua" <<'END'
 return { soc = "Ascend910B4", op = "matmul", m = 256, k = 256, n = 256, memory = "flat",
   points = { { ["l2.size"] = "48MiB" }, {}, { ["device.cube_cores"] = 4, ["l2.size"] = "96MiB" }, { ["device.cube_cores"] = 8 } } }
@@ -39,6 +40,7 @@ END
     --memory=flat --output="$work/sweep" --quiet
   "$vinci" sensitivity matmul m=256 k=256 n=256 $soc --params hbm.bandwidth_scale --params cube.fp16_cycles --output="$work/tornado" >/dev/null
   "$vinci" run --ops "$work/ops.csv" $soc --output="$work/list" --quiet
+  "$vinci" run --ops "$work/weights.csv" $soc --output="$work/weights" --quiet
   # Studies of every kind. Of list_many the chip cannot have some points; more cores than there is work for change nothing.
   "$vinci" sweep run --ops "$work/ops.csv" --soc-version=Ascend910B1 --param device.vector_cores=48,8 --output="$work/list_one" --quiet
   "$vinci" sweep run --ops "$work/ops.csv" $soc --param l2.size=48MiB,96MiB --param memory=flat,cycle \
@@ -54,7 +56,7 @@ END
   "$vinci" net run "$srcdir/traces/examples/two_layers.graph.csv" $soc --memory=flat --output="$work/network" --quiet
   "$vinci" group run "$srcdir/traces/examples/data_parallel.job.csv" --output="$work/job" >/dev/null
   cp -r "$work/run" "$work/pair"
-  for name in run many hostile sweep tornado list $studies network job; do
+  for name in run many hostile sweep tornado list weights $studies network job; do
     "$vinci" report "$work/$name" --output="$work/$name.html" --quiet
   done
   "$vinci" report "$work/pair" "$work/second" --output="$work/pair.html" --quiet
@@ -62,7 +64,7 @@ END
 PYTHONDONTWRITEBYTECODE=1 timeout 300 /usr/bin/python3 "$srcdir/tests/cli/report_page.py" "$chromium" "$work" \
   ${PICTURES:+"$PICTURES"} >"$work/found" 2>&1
 
-plan 24
+plan 25
 # part CHECK FUNCTION NAME
 part() {
   report "$3" "$(awk -v head="== $1 $2" '
@@ -91,6 +93,7 @@ part study_lua study "a study in Lua: points that leave parameters out"
 part study_equal study "points that are all as fast"
 part tornado tornado "a sensitivity study: the tornado"
 part list list_of_operators "a list by time"
+part weights list_of_operators "a list whose operators count more than once, or not at all"
 part network network "a network by time"
 part job job "a job of several devices"
 report "the browser went through to the end" "$(grep -q '^== end$' "$work/found" || tail -n 5 "$work/found")"

@@ -14,7 +14,7 @@
 #include "core/base/digest.h"
 #include "traces/ops/ops.h"
 
-#define HEADER_FORMAT "vinci-ops 2 %016" PRIx64 "\n"
+#define HEADER_FORMAT "vinci-ops 3 %016" PRIx64 "\n"
 #define RECORD_FORMAT "%zu %u %zu %016" PRIx64 "\n"
 
 enum { HEADER_BYTES = 64, RECORD_HEAD_BYTES = 96, LOCK_TRIES = 20, LOCK_NS = 100000000 };

@@ -406,9 +406,11 @@ static enum vinci_status check_sequence(struct session *session, const char *pat
   for (size_t i = 0; i < list->count; i++)
     if (list->rows[i].weight != 1) {
       struct diag_position at = {.path = path, .line = list->rows[i].line};
-      return diag_error_at(session->diag, VINCI_E_INPUT, at,
-                           "weight is %llu; a sequence runs each row once, in its place",
-                           (unsigned long long)list->rows[i].weight);
+      (void)diag_error_at(session->diag, VINCI_E_INPUT, at,
+                          "weight is %llu; a sequence runs each row once, in its place",
+                          (unsigned long long)list->rows[i].weight);
+      diag_hint(session->diag, "leave out column weight, or --sequence");
+      return VINCI_E_INPUT;
     }
   for (size_t i = 1; i < list->count; i++)
     if (strcmp(ops_soc_of(&session->request, &list->rows[i]),

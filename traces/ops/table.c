@@ -65,7 +65,7 @@ void ops_put_header(FILE *out, bool sequence) {
         "us,sim_start_us,"
         "measured_duration_us,"
         "duration_error,measured_mac_us,mac_error,soc,lowered,l2_start,l2_owed_bytes,"
-        "expected_rows,expected_median,expected_p90,not_calibrated,sim_gm_bytes,sim_bound",
+        "expected_rows,expected_median,expected_p90,not_calibrated,sim_gm_bytes,sim_bound,weight",
         out);
   fputs(sequence ? ",sim_began_at_us,l2_input_bytes,l2_found_bytes,l2_overwritten_bytes,l2_from\n"
                  : "\n",
@@ -138,6 +138,7 @@ void ops_put_row(FILE *out, const struct call_row *row, const struct ops_outcome
     fprintf(out, ",%" PRIu64 ",%s", times->gm_bytes, bound_name(times->bound));
   else
     fputs(",N/A,N/A", out);
+  fprintf(out, ",%" PRIu64, row->weight);
   if (sequence)
     put_sequence(out, outcome);
   fputc('\n', out);

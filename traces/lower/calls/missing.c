@@ -164,14 +164,14 @@ static bool count_row(struct coverage *coverage, const struct call_row *row) {
   struct call_request request = {0};
   struct vinci_ops_kind *kind = kind_of(coverage, row);
   bool good = true;
-  kind->rows++;
-  kind->measured_ps += row->measured_ps;
+  kind->rows += row->weight;
+  kind->measured_ps += row->measured_ps * row->weight;
   if (!kind->elsewhere) {
     bool resolved = calls_resolve(&coverage->list, row, coverage->soc, &scratch, &request);
     const char *reason = resolved ? try_row(coverage, row, &request) : request.reason;
     if (reason) {
-      kind->missing_rows++;
-      kind->missing_ps += row->measured_ps;
+      kind->missing_rows += row->weight;
+      kind->missing_ps += row->measured_ps * row->weight;
       good = miss(coverage, kind, row, reason, !request.op);
     }
   }
