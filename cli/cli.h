@@ -56,6 +56,9 @@ int cli_run_command(const struct cli_verb *verb, const struct cli_verb *const *c
 /* Usage line, options and details of a verb. */
 void cli_print_help(const struct cli_verb *verb, FILE *out);
 
+/* What a diagnostic tells warnings: prints them on stderr, unless errors alone are wanted. */
+void (*cli_warn(bool quiet))(void *context, const char *text);
+
 /* Prints the diagnostic on stderr and returns the exit code of its status. */
 int cli_fail(const struct vinci_diag *diag);
 

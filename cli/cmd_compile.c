@@ -128,7 +128,7 @@ static enum vinci_status compile(const struct compile_settings *settings, const 
 }
 
 static int list_missing(const struct compile_settings *settings, const struct text_list *words) {
-  struct vinci_diag diag = {0};
+  struct vinci_diag diag = {.warn = cli_warn(false)};
   vinci_soc *soc = NULL;
   enum vinci_status status;
   if (!settings->list || settings->markdown || words->count > 0)

@@ -294,8 +294,8 @@ static const struct option_row import_options[] = {
 };
 
 static int import_list(struct gate *gate) {
-  struct vinci_diag diag = {0};
   const struct gate_settings *settings = &gate->settings;
+  struct vinci_diag diag = {.warn = cli_warn(settings->quiet)};
   const struct vinci_overrides *overrides = &settings->options.overrides;
   struct calls_suite_counts counts;
   struct calls_suite suite = {

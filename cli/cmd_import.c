@@ -5,6 +5,7 @@
 
 #include "cli/cli.h"
 #include "core/base/diag.h"
+#include "core/base/unread.h"
 #include "core/chip/soc.h"
 #include "traces/export/export.h"
 #include "traces/import/import.h"
@@ -55,6 +56,7 @@ static enum vinci_status read_clock(const struct import_settings *settings, uint
 static enum vinci_status import_all(const struct import_settings *settings,
                                     const struct text_list *paths, struct vinci_diag *diag) {
   struct import_options options = {.op = settings->op};
+  struct arena arena = {0};
   enum import_form form;
   if (paths->count == 0) {
     enum vinci_status status = diag_error(diag, VINCI_E_USAGE, "nothing to import");
@@ -68,19 +70,22 @@ static enum vinci_status import_all(const struct import_settings *settings,
   if (status == VINCI_OK && !sources)
     status = diag_error(diag, VINCI_E_NOMEM, "out of memory for %zu sources", paths->count);
   for (size_t i = 0; status == VINCI_OK && i < paths->count; i++)
-    status = import_read(paths->items[i], &options, &sources[i], diag);
+    status = import_read(paths->items[i], &options, &arena, &sources[i], diag);
   if (status == VINCI_OK) {
+    for (size_t i = 0; i < paths->count; i++)
+      unread_warn(&sources[i].unread, diag);
     import_write(sources, paths->items, paths->count, form, stdout);
     status = export_flush(stdout, "the table", diag);
   }
   free(sources);
+  arena_free(&arena);
   return status;
 }
 
 static int run(const struct cli_verb *verb, int argc, char **argv) {
   struct import_settings settings = {0};
   struct text_list paths = {0};
-  struct vinci_diag diag = {0};
+  struct vinci_diag diag = {.warn = cli_warn(false)};
   int exit_code;
   if (cli_begin(verb, argc, argv, &settings, &paths, &exit_code))
     exit_code = import_all(&settings, &paths, &diag) == VINCI_OK ? 0 : cli_fail(&diag);

@@ -175,18 +175,12 @@ static enum vinci_status report_list(const struct sweep_settings *settings,
                     settings->output);
 }
 
-static void warn(void *context, const char *text) {
-  (void)context;
-  fprintf(stderr, "%s\n", text);
-}
-
 static int run_list(const struct sweep_settings *settings, const struct text_list *arguments) {
-  struct vinci_diag diag = {0};
+  struct vinci_diag diag = {.warn = cli_warn(settings->quiet)};
   struct vinci_sweep_list list = {.struct_size = sizeof list,
                                   .list = settings->ops,
                                   .folder = settings->output,
-                                  .jobs = (unsigned)settings->jobs,
-                                  .warn = settings->quiet ? NULL : warn};
+                                  .jobs = (unsigned)settings->jobs};
   struct vinci_sweep_list_result result;
   enum vinci_status status = VINCI_OK;
   if (!settings->output)

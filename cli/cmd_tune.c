@@ -305,8 +305,10 @@ static int run(const struct cli_verb *verb, int argc, char **argv) {
   int exit_code = 0;
   if (argc > 1 && strcmp(argv[1], "serve") == 0)
     return cli_tune_serve.run(&cli_tune_serve, argc - 1, argv + 1);
-  if (cli_begin(verb, argc, argv, &settings, &words, &exit_code))
+  if (cli_begin(verb, argc, argv, &settings, &words, &exit_code)) {
+    diag.warn = cli_warn(settings.quiet);
     exit_code = execute(&settings, &words, &diag) == VINCI_OK ? 0 : cli_fail(&diag);
+  }
   text_list_free(&settings.sets);
   text_list_free(&settings.merge);
   net_model_free(&settings.model);

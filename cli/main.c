@@ -115,6 +115,15 @@ static struct vinci_diag in_words_of_program(const struct vinci_diag *diag) {
   return said;
 }
 
+static void print_warning(void *context, const char *text) {
+  (void)context;
+  fprintf(stderr, "%s\n", text);
+}
+
+void (*cli_warn(bool quiet))(void *context, const char *text) {
+  return quiet ? NULL : print_warning;
+}
+
 int cli_fail(const struct vinci_diag *diag) {
   bool output_only = diag->status == VINCI_E_IO && !diag->path[0];
   if (!output_only || !reader_is_gone()) {

@@ -75,7 +75,7 @@ VINCI_API int vinci_status_exit_code(enum vinci_status status);
 
 /*
  * A diagnostic, owned by the caller, zero-initialised before first use. The
- * first error reported into it stays; later ones are dropped.
+ * first error reported into it stays; later ones are dropped. Warnings go to whoever set `warn`.
  */
 struct vinci_diag {
   enum vinci_status status;
@@ -86,6 +86,10 @@ struct vinci_diag {
   char hint[256];          /* how to mend it, may be empty */
   char excerpt[160];       /* the offending line, cut to fit, may be empty */
   unsigned excerpt_column; /* column of the error inside excerpt, 0 = none */
+  /* NULL or called for what is no error and may be a mistake, such as a column that has no effect:
+   * "FILE:LINE:COLUMN: warning: ...". */
+  void (*warn)(void *context, const char *text);
+  void *warn_context;
 };
 
 /* Prints `path:line:column: error: text`, the line with a caret, and the hint. */

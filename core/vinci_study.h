@@ -140,9 +140,6 @@ struct vinci_ops_options {
   /* NULL or called after the list is read, then five times a second; false: end, VINCI_E_LIMIT. */
   bool (*progress)(void *context, const struct vinci_ops_progress *progress);
   void *progress_context;
-  /* NULL or called for each column that has no effect: "FILE:LINE:COLUMN: warning: column ...". */
-  void (*warn)(void *context, const char *text);
-  void *warn_context;
 };
 
 struct vinci_ops_result {
@@ -177,10 +174,6 @@ struct vinci_sweep_list {
   const char *list; /* as of vinci_ops_run(); a column weight says how often each operator counts */
   const char *folder;
   unsigned jobs; /* operators that run at a time, at most 256; 0: the number of processors */
-  /* As of vinci_ops_run(), once; also for parameters whose effect the assumed state of L2 decides.
-   */
-  void (*warn)(void *context, const char *text);
-  void *warn_context;
 };
 
 struct vinci_sweep_list_result {

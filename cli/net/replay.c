@@ -205,6 +205,7 @@ static int run(const struct cli_verb *verb, int argc, char **argv) {
   struct vinci_diag diag = {0};
   int exit_code = 0;
   if (cli_begin(verb, argc, argv, &settings, &words, &exit_code)) {
+    diag.warn = cli_warn(settings.run.quiet);
     enum vinci_status status =
         words.count == 1
             ? replay(&settings, words.items[0], &diag)

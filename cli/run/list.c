@@ -34,11 +34,6 @@ static bool watch(void *context, const struct vinci_ops_progress *progress) {
                                                .all = progress->operators});
 }
 
-static void warn(void *context, const char *text) {
-  (void)context;
-  fprintf(stderr, "%s\n", text);
-}
-
 static void report_sequence(const struct vinci_ops_result *result) {
   printf(
       "L2: empty before the first row; of %s GB that the rows read, %s %% were there when the row "
@@ -82,10 +77,9 @@ static void report(const struct run_list *list, const struct vinci_ops_result *r
 
 static enum vinci_status simulate(struct run_list *list, struct watching *watching,
                                   struct vinci_ops_result *result, struct vinci_diag *diag) {
-  struct vinci_diag ended = {0};
+  struct vinci_diag ended = {.warn = cli_warn(list->quiet)};
   list->options.progress = watch;
   list->options.progress_context = watching;
-  list->options.warn = list->quiet ? NULL : warn;
   enum vinci_status status =
       vinci_ops_run(list->list, list->output, &list->options, result, &ended);
   if (status == VINCI_E_LIMIT && result->operators > 0 && !list->keeps)

@@ -74,6 +74,11 @@ void diag_excerpt(struct vinci_diag *diag, const char *line, size_t length) {
     diag->excerpt_column = (unsigned)(column - start) + 1;
 }
 
+void diag_warn(const struct vinci_diag *diag, const char *text) {
+  if (diag && diag->warn)
+    diag->warn(diag->warn_context, text);
+}
+
 void vinci_diag_print(const struct vinci_diag *diag, FILE *out) {
   if (diag->path[0] != '\0') {
     fputs(diag->path, out);

@@ -31,6 +31,8 @@ enum vinci_status diag_error_at(struct vinci_diag *diag, enum vinci_status statu
 /* Adds a hint to the error just reported; the first hint stays. */
 void diag_hint(struct vinci_diag *diag, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* Tells a warning to whoever wants warnings. */
+void diag_warn(const struct vinci_diag *diag, const char *text);
 /* Keeps the offending line (length bytes) for the printed form, around diag->column. */
 void diag_excerpt(struct vinci_diag *diag, const char *line, size_t length);
 

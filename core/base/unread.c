@@ -67,19 +67,14 @@ void unread_text(const struct unread_name *name, char *text, size_t size) {
            place, unread_what(name->kind), name->name, unread_why(name->kind), meant);
 }
 
-void unread_tell(const struct unread *unread, void (*tell)(void *context, const char *text),
-                 void *context) {
+void unread_warn(const struct unread *unread, const struct vinci_diag *diag) {
   char text[UNREAD_TEXT_BYTES];
   for (const struct unread_name *name = unread->first; name; name = name->next) {
     unread_text(name, text, sizeof text);
-    tell(context, text);
+    diag_warn(diag, text);
   }
   snprintf(text, sizeof text, "warning: %zu more names are not known and have no effect",
            unread->more);
   if (unread->more > 0)
-    tell(context, text);
+    diag_warn(diag, text);
 }
-
-static void print_line(void *context, const char *text) { fprintf(context, "%s\n", text); }
-
-void unread_print(const struct unread *unread, FILE *out) { unread_tell(unread, print_line, out); }

@@ -61,9 +61,7 @@ const char *unread_why(enum unread_kind kind);
 /* "FILE:LINE:COLUMN: warning: column "Strids" is not known and has no effect; did you mean
  * "Strides"?" */
 void unread_text(const struct unread_name *name, char *text, size_t size);
-/* One such line for each name, and one for those beyond, to whoever wants them; printed. */
-void unread_tell(const struct unread *unread, void (*tell)(void *context, const char *text),
-                 void *context);
-void unread_print(const struct unread *unread, FILE *out);
+/* Tells such a warning for each name, and one for those beyond. */
+void unread_warn(const struct unread *unread, const struct vinci_diag *diag);
 
 #endif

@@ -128,6 +128,7 @@ enum vinci_status diff_list_run(struct vinci_diff *diff, enum explain_side which
                                 const struct vinci_diff_options *options, struct vinci_diag *diag) {
   struct diff_side *side = &diff->side[which];
   struct vinci_ops_result result;
+  struct vinci_diag own = {.warn = note_warning, .warn_context = diff};
   struct vinci_ops_options run = {
       .struct_size = sizeof run,
       .overrides = {.soc = side->spec.soc,
@@ -139,14 +140,16 @@ enum vinci_status diff_list_run(struct vinci_diff *diff, enum explain_side which
                     .set_count = side->spec.set_count},
       .max_cycles = options->max_cycles,
       .jobs = workload_jobs(options->jobs, DIFF_JOBS_MAX),
-      .warn = note_warning,
-      .warn_context = diff,
   };
   char folder[PATH_SIZE], path[PATH_SIZE + 16];
   enum vinci_status status = folder_make_temporary("vinci-diff", folder, sizeof folder, diag);
   if (status != VINCI_OK)
     return status;
-  status = vinci_ops_run(side->name, folder, &run, &result, diag);
+  status = vinci_ops_run(side->name, folder, &run, &result, &own);
+  own.warn = diag->warn;
+  own.warn_context = diag->warn_context;
+  if (status != VINCI_OK)
+    *diag = own;
   snprintf(path, sizeof path, "%s/op_summary.csv", folder);
   if (status == VINCI_OK)
     status = diff_list_read(diff, which, path, diag);

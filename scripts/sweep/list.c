@@ -144,11 +144,13 @@ static bool ends_all(const struct running *running, enum vinci_status status,
 static enum vinci_status run_point(struct running *running, size_t point, struct vinci_diag *diag) {
   struct vinci_ops_options ops = {.struct_size = sizeof ops,
                                   .max_cycles = running->options->max_cycles,
-                                  .jobs = workload_jobs(running->list->jobs, SWEEP_JOBS_MAX),
-                                  .warn = point == 0 ? running->list->warn : NULL,
-                                  .warn_context = running->list->warn_context};
+                                  .jobs = workload_jobs(running->list->jobs, SWEEP_JOBS_MAX)};
   struct vinci_ops_result counts;
   struct vinci_diag own = {0};
+  if (point == 0 && diag) { /* all points have the same list */
+    own.warn = diag->warn;
+    own.warn_context = diag->warn_context;
+  }
   struct arena arena = {0};
   char folder[PATH_SIZE], path[PATH_SIZE + 32];
   struct point_sum sum = {0};
@@ -180,8 +182,7 @@ static enum vinci_status check_params(const struct sweep_study *study, struct vi
 }
 
 /* What lies in L2 before a row is assumed, also where its size is a parameter. */
-static void warn_of_l2(const struct running *running) {
-  const struct vinci_sweep_list *list = running->list;
+static void warn_of_l2(const struct running *running, const struct vinci_diag *diag) {
   const struct vinci_overrides *overrides = &running->options->overrides;
   const struct sweep_study *study = &running->study;
   char text[WORKLOAD_WARNING_MAX], line[WORKLOAD_WARNING_MAX + 16];
@@ -189,12 +190,11 @@ static void warn_of_l2(const struct running *running) {
   for (size_t p = 0; p < study->param_count; p++)
     if (strcmp(study->keys[p], "l2") == 0)
       assumed = "by the study";
-  if (!list->warn ||
-      (!workload_l2_warning(study->keys, study->param_count, assumed, text, sizeof text) &&
-       !workload_l2_warning(overrides->sets, overrides->set_count, assumed, text, sizeof text)))
+  if (!workload_l2_warning(study->keys, study->param_count, assumed, text, sizeof text) &&
+      !workload_l2_warning(overrides->sets, overrides->set_count, assumed, text, sizeof text))
     return;
   snprintf(line, sizeof line, "warning: %s", text);
-  list->warn(list->warn_context, line);
+  diag_warn(diag, line);
 }
 
 static enum vinci_status run_points(struct running *running, struct vinci_diag *diag) {
@@ -255,7 +255,7 @@ enum vinci_status vinci_sweep_list_run(const struct vinci_sweep_list *list,
   if (status == VINCI_OK && (!running.results || !running.operators))
     status = diag_error(diag, VINCI_E_NOMEM, "out of memory");
   if (status == VINCI_OK) {
-    warn_of_l2(&running);
+    warn_of_l2(&running, diag);
     status = run_points(&running, diag);
   }
   if (running.results)

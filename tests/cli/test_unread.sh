@@ -13,7 +13,7 @@ case $vinci in /*) ;; *) vinci=$(pwd)/$vinci ;; esac
 cd "$work" || exit 99
 work=$(pwd)
 
-plan 9
+plan 20
 
 run() { keep "$vinci" run --ops "$1.csv" $soc --output="$1.o" --quiet; }
 # A list whose columns all have an effect, or none that matters.
@@ -91,3 +91,35 @@ report "strides under many names" "$(
     'hstride,wstride' 'stride_y,stride_x'; do
     strides "$names" 2,1 2x1
   done)"
+
+# ---- each reader is given what nobody knows ---------------------------------------------------
+# told NAME EXPECTED COMMAND...: the first line on stderr is EXPECTED, of a warning or of an error.
+told() {
+  name=$1 wanted=$2
+  shift 2
+  keep "$vinci" "$@"
+  report "$name" "$([ "$(printf '%s\n' "$err" | head -n 1)" = "$wanted" ] || printf '%s\nnot: %s\n' "$err" "$wanted")"
+}
+flat="$soc --memory=flat"
+row='a,Add,AI_VECTOR_CORE,100.0,3,"4096;4096",FLOAT;FLOAT,ND;ND,"4096",FLOAT,ND,7'
+printf '%s\n' 'Name,Type,Accelerator Core,Start Time(us),Duration(us),Input Shapes,Input Data Types,Input Formats,Output Shapes,Output Data Types,Output Formats,nobody' \
+  "$row" >kernels.csv
+of_list='kernels.csv:1:147: warning: column "nobody" is not known and has no effect'
+told "run --ops" "$of_list" run --ops kernels.csv $soc
+told "run --ops --sequence" "$of_list" run --ops kernels.csv $soc --sequence
+told "sweep run --ops" "$of_list" sweep run --ops kernels.csv $flat -p launch.gap=0us,1us -o swept
+told "tune --ops" "$of_list" tune --ops kernels.csv $flat -n 1
+told "compile --list --missing" "$of_list" compile --list --missing=kernels.csv $soc
+told "gate import" "$of_list" gate import kernels.csv $soc -o kernels.lua
+told "replay" "$of_list" replay kernels.csv $flat
+told "import: a profile" "$of_list" import kernels.csv
+keep "$vinci" diff kernels.csv $soc --set-b=launch.gap=1us
+report "diff" "$(expect 0 '' "note: $of_list")"
+keep "$vinci" import kernels.csv --format=json
+report "import: the result" "$(expect 0 "$of_list" '"name": "nobody"')"
+
+mkdir -p op
+printf 'block_id,sub_block_id,aic_time(us),aic_total_cycles,aic_cube_tim(us),aic_cube_ratio\n0,cube0,3,5000,1,0.3\n' >op/PipeUtilization.csv
+told "import: tables of msprof op" \
+  'op/PipeUtilization.csv:1:53: warning: column "aic_cube_tim(us)" is not known and has no effect; did you mean "aic_cube_time(us)"?' \
+  import op

@@ -163,9 +163,9 @@ static enum vinci_status read_folder(const char *folder, const struct import_opt
 }
 
 enum vinci_status import_read(const char *path, const struct import_options *options,
-                              struct imported *out, struct vinci_diag *diag) {
+                              struct arena *arena, struct imported *out, struct vinci_diag *diag) {
   struct stat status;
-  *out = (struct imported){.samples = 1, .kind = ""};
+  *out = (struct imported){.samples = 1, .kind = "", .arena = arena};
   if (stat(path, &status) != 0)
     return diag_error_at(diag, VINCI_E_IO, (struct diag_position){path, 0, 0}, "cannot read: %s",
                          strerror(errno));

@@ -10,6 +10,7 @@
 #ifndef VINCI_TRACES_IMPORT_IMPORT_H
 #define VINCI_TRACES_IMPORT_IMPORT_H
 
+#include "core/base/unread.h"
 #include "core/chip/arch.h"
 #include "core/vinci.h"
 
@@ -31,6 +32,8 @@ struct imported {
   const char *kind; /* "op tables", "timeline", "CAModel dump", "op_summary" */
   uint64_t samples; /* rows of a profile that the cells are the means of; 1 else */
   struct import_cell cell[IMPORT_ROWS];
+  struct unread unread; /* in the arena of the caller */
+  struct arena *arena;
 };
 
 struct import_options {
@@ -38,10 +41,12 @@ struct import_options {
   const char *op;   /* rows of a profile with this name or type; NULL: it has one row */
 };
 
-/* Reads a file or folder, told by what is there. */
+/* Reads a file or folder, told by what is there. What it says and nobody knows is kept in `arena`.
+ */
 VINCI_MUST_CHECK enum vinci_status import_read(const char *path,
                                                const struct import_options *options,
-                                               struct imported *out, struct vinci_diag *diag);
+                                               struct arena *arena, struct imported *out,
+                                               struct vinci_diag *diag);
 
 /* The table of several sources; paths name the columns. CSV and JSON have picoseconds as us with
  * six decimals, and leave unknown cells empty or null. */

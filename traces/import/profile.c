@@ -8,6 +8,7 @@
 #include "core/base/diag.h"
 #include "traces/format/known_files.h"
 #include "traces/import/table.h"
+#include "traces/lower/calls/calls.h"
 
 enum { PS_DECIMALS = 6 }; /* microseconds as picoseconds */
 
@@ -124,6 +125,64 @@ static enum vinci_status join_columns(const struct table *table, const struct co
   return status;
 }
 
+/* ---- columns that are not read ---- */
+
+/* Columns of these tables that are known and not joined, beyond those of lists of operators. */
+static const char needless[] =
+    "kernelname|kerneltype|coretype|count|mintime(us)|maxtime(us)|ratio(%)|taskstart(us)|"
+    "taskstop(us)|callstack|hostselfduration(us)|hosttotalduration(us)|deviceselfduration(us)|"
+    "deviceselfdurationwithaicore(us)|devicetotaldurationwithaicore(us)|blockid|subblockid|"
+    "currentfreq|ratedfreq|pid";
+
+/* Tables of `msprof op` name each path, conflict and wait: metrics by how their names end. Times,
+ * cycles and amounts that are joined end otherwise, so that none of them can be misspelt so. */
+static bool is_metric(const char *name) {
+  static const char *const ends[] = {
+      "ratio",          "bw(gb/s)",     "usagerate(%)",   "instructions",      "instrnumber",
+      "fops",           "hitrate(%)",   "(estimate)",     "stalltime(us)",     "waittime(us)",
+      "waitibtime(us)", "dualtime(us)", "singletime(us)", "stallbyubtime(us)", "hit",
+      "miss",           "victim",       "allocate"};
+  size_t length = strlen(name);
+  for (size_t i = 0; i < COUNT_OF(ends); i++)
+    if (length > strlen(ends[i]) && strcmp(name + length - strlen(ends[i]), ends[i]) == 0)
+      return true;
+  return false;
+}
+
+static bool is_known(const struct table *table, const struct column_row *columns, size_t count,
+                     size_t index) {
+  char plain[CALL_NAME_MAX];
+  const char *name = table->header[index].text;
+  for (size_t i = 0; i < count; i++)
+    if (table_column(table, columns[i].names) == (int)index)
+      return true;
+  calls_plain_name(name, strlen(name), plain);
+  return calls_is_needless(plain) || calls_find_column(plain) != CALL_COLUMN_COUNT ||
+         calls_is_one_of(needless, plain) || is_metric(plain);
+}
+
+static const char *joined_at(const void *context, size_t index) {
+  const struct column_row *columns = context;
+  return columns[index].names;
+}
+
+static enum vinci_status note_unread(const struct table *table, const struct column_row *columns,
+                                     size_t count, struct imported *out, struct vinci_diag *diag) {
+  for (size_t i = 0; i < table->columns; i++) {
+    const struct table_cell *cell = &table->header[i];
+    struct unread_found found = {.kind = UNREAD_COLUMN,
+                                 .at = {table->path, cell->line, cell->column},
+                                 .name = cell->text,
+                                 .length = strlen(cell->text)};
+    if (is_known(table, columns, count, i))
+      continue;
+    found.meant = diag_nearest(cell->text, count, joined_at, columns);
+    if (!unread_add(&out->unread, out->arena, &found))
+      return diag_error(diag, VINCI_E_NOMEM, "out of memory for %s", table->path);
+  }
+  return VINCI_OK;
+}
+
 /* ---- op_summary, kernel_details ---- */
 
 /* The names of the rows, then their types: for suggestions. */
@@ -216,6 +275,8 @@ enum vinci_status import_profile(const char *path, const struct import_options *
   if (status == VINCI_OK)
     status =
         join_columns(&table, profile_columns, COUNT_OF(profile_columns), weight, true, out, diag);
+  if (status == VINCI_OK)
+    status = note_unread(&table, profile_columns, COUNT_OF(profile_columns), out, diag);
   table_free(&table);
   return status;
 }
@@ -231,6 +292,8 @@ static enum vinci_status join_file(const char *folder, const char *name,
   enum vinci_status status = table_read(path, &table, diag);
   if (status == VINCI_OK)
     status = join_columns(&table, columns, count, NULL, false, out, diag);
+  if (status == VINCI_OK)
+    status = note_unread(&table, columns, count, out, diag);
   int op = status == VINCI_OK ? table_column(&table, "Op Name") : -1;
   if (op >= 0)
     snprintf(out->name, sizeof out->name, "%s", table_at(&table, 0, (size_t)op)->text);

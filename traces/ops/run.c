@@ -476,12 +476,6 @@ static enum vinci_status open_files(struct session *session, const char *folder,
   return session->status;
 }
 
-static void warn_of_unread(const struct session *session) {
-  const struct vinci_ops_options *options = session->options;
-  if (options->warn)
-    unread_tell(&session->list.unread, options->warn, options->warn_context);
-}
-
 static enum vinci_status begin(struct session *session, const char *list, const char *folder) {
   session->journal.file = -1;
   session->folder = folder;
@@ -494,8 +488,6 @@ static enum vinci_status begin(struct session *session, const char *list, const 
     calls_withhold_blocks(&session->list);
   if (status == VINCI_OK)
     status = check_sequence(session, list);
-  if (status == VINCI_OK)
-    warn_of_unread(session);
   if (status == VINCI_OK)
     status = make_room(session);
   if (status != VINCI_OK)

@@ -443,6 +443,8 @@ enum vinci_status calls_read(const char *path, struct call_list *out, struct vin
   enum vinci_status status = calls_read_stream(file, path, out, diag);
   if (file != stdin)
     fclose(file);
+  if (status == VINCI_OK)
+    unread_warn(&out->unread, diag);
   return status;
 }
 

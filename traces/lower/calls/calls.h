@@ -123,7 +123,8 @@ enum call_kind calls_kind(const bool has[CALL_COLUMN_COUNT]);
 /* Whether lists of a kind are simulated with regard to a column, or it is for tables alone. */
 bool calls_reads(enum call_kind kind, enum call_column column);
 
-/* Reads a list, from a file that is open or by name. On success the caller frees the arena. */
+/* Reads a list, from a file that is open or by name; by name, warns of what has no effect. On
+ * success the caller frees the arena. */
 VINCI_MUST_CHECK enum vinci_status
 calls_read_stream(FILE *file, const char *path, struct call_list *out, struct vinci_diag *diag);
 VINCI_MUST_CHECK enum vinci_status calls_read(const char *path, struct call_list *out,
