@@ -131,7 +131,9 @@ struct vinci_ops_options {
   struct vinci_overrides overrides;
   uint64_t max_cycles; /* an operator that takes more core cycles fails; 0: no limit */
   unsigned jobs;       /* operators that run at a time, at most 256; 0: the number of processors */
-  bool profile_blocks; /* as many as column Block Dim says; else chosen, as without a profile */
+  /* As many as column Block Dim says, or of the vector unit as many as there are tiles for; else
+   * chosen, as without a profile. */
+  bool profile_blocks;
   /* A profile in its order on one chip: each row finds in L2 what the rows before have left, gaps
    * are kept. Needs the tensors of the rows, one chip, no l2, one job; starts over when ended. */
   bool sequence;

@@ -9,7 +9,7 @@ vinci=${VINCI:?}
 soc=--soc-version=Ascend910B4
 
 work_folder test_ops
-plan 62
+plan 65
 
 # run LIST ARGUMENT...: simulates $work/LIST.csv into $work/LIST; $out, $err, $code.
 run() {
@@ -173,6 +173,22 @@ END
 run equal --l2=warm
 report "without the blocks of the profile one row more asks for the same" "$(
   expect 0 '' '2 of them ask for the same as one before')"
+# Rows of both units get the blocks of the profile; one row has tiles for two blocks alone, one more than the chip.
+printf '%s\n' 'Name,OP Type,Input Shapes,Input Data Types,Output Shapes,Output Data Types,Block Dim' \
+  'a,Relu,"640,640",FLOAT16,"640,640",FLOAT16,8' 'b,Relu,"4096",FLOAT16,"4096",FLOAT16,40' \
+  'c,Relu,"640,640",FLOAT16,"640,640",FLOAT16,80' 'd,SoftmaxV2,"100,512",FLOAT16,"100,512",FLOAT16,17' \
+  'e,MatMulV2,"512,512;512,512",FLOAT16;FLOAT16,"512,512",FLOAT16,7' >"$work/blocks.csv"
+run blocks $soc --blocks=profile
+blocks_of() { cut -d, -f1,5 "$table" | sed 1d | paste -sd' ' -; }
+report "blocks of the profile, in rows of the vector unit, too" "$(problems 0 '' 'blocks=8,' 'blocks=0,'
+  blocks_of | grep -q '^a,8 b,2 c,[0-9]* d,17 e,7$' || blocks_of)"
+run blocks $soc
+report "and without" "$(problems 0 '' ' blocks=0,'
+  blocks_of | grep -q '^a,8 \|d,17\|e,7' && blocks_of)"
+sed 's/,Block Dim$/,my_blocks/' "$work/blocks.csv" >"$work/none.csv"
+run none $soc --blocks=profile
+report "a list without blocks is told" "$(problems 0 "$work/none.csv:1:76: warning: column \"my_blocks\" is not known and has no effect; did you mean \"blocks\"?
+$work/none.csv: warning: the list has no column \"Block Dim\", so that blocks are chosen")"
 # What the rows before have written is a part of what a row asks for, up to what a chip can owe.
 {
   echo "$header"

@@ -59,8 +59,26 @@ static enum vinci_status cost_row(struct importing *importing, char *line, unsig
   return VINCI_OK;
 }
 
-/* The header, then "type,mean_us" with whatever columns behind but one for how often: n is
- * skipped. */
+/* Columns behind the two that are read; n, how often a type was measured, is known. */
+static bool note_columns(struct importing *importing, const char *header, size_t start) {
+  struct unread unread = {0};
+  for (const char *at = header + start; *at == ',';) {
+    size_t length = strcspn(++at, ",");
+    struct unread_found found = {
+        .kind = UNREAD_COLUMN,
+        .at = {importing->options->host_costs, 1, (unsigned long)(at - header) + 1},
+        .name = at,
+        .length = length};
+    if (length > 0 && !(length == 1 && *at == 'n') &&
+        !unread_add(&unread, &importing->graph->arena, &found))
+      return false;
+    at += length;
+  }
+  unread_warn(&unread, importing->diag);
+  return true;
+}
+
+/* The header, then "type,mean_us" with whatever columns behind. */
 static enum vinci_status read_costs(struct importing *importing) {
   static const char header[] = "type,mean_us";
   const char *path = importing->options->host_costs;
@@ -78,6 +96,8 @@ static enum vinci_status read_costs(struct importing *importing) {
       status = diag_error_at(importing->diag, VINCI_E_INPUT,
                              (struct diag_position){.path = path, .line = 1, .column = 1},
                              "a table of host costs begins with \"%s\"", header);
+    else if (number == 1 && !note_columns(importing, line, sizeof header - 1))
+      status = no_memory(importing);
     else if (number > 1 && *line)
       status = cost_row(importing, line, number);
   }

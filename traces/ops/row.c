@@ -84,8 +84,25 @@ static enum vinci_status run_or_take(struct ops_worker *worker, const struct cal
   return VINCI_OK;
 }
 
+/* With the blocks of the profile, where there are tiles for so many; else as without them. */
+static enum vinci_status compile(struct ops_worker *worker, struct call_request *request,
+                                 struct ops_outcome *outcome, vinci_trace **trace,
+                                 struct vinci_diag *diag) {
+  struct vinci_diag own = {0};
+  keep_args(request, outcome);
+  enum vinci_status status =
+      vinci_compile(worker->soc, request->op->name, request->args, request->arg_count, trace, &own);
+  if (status != VINCI_E_USAGE || !calls_forget_launch(request)) {
+    *diag = own;
+    return status;
+  }
+  keep_args(request, outcome);
+  return vinci_compile(worker->soc, request->op->name, request->args, request->arg_count, trace,
+                       diag);
+}
+
 static enum vinci_status simulate(struct ops_worker *worker, const struct call_row *row,
-                                  const struct call_request *request, struct ops_outcome *outcome,
+                                  struct call_request *request, struct ops_outcome *outcome,
                                   struct vinci_diag *diag) {
   const struct ops_request *asked = worker->request;
   vinci_trace *trace = NULL;
@@ -99,8 +116,7 @@ static enum vinci_status simulate(struct ops_worker *worker, const struct call_r
                                       .l2_written_bytes = row->written_before,
                                       .l2_start = asked->l2_given ? asked->l2_start
                                                                   : calls_l2_start(row, request)};
-  enum vinci_status status = vinci_compile(worker->soc, request->op->name, request->args,
-                                           request->arg_count, &trace, diag);
+  enum vinci_status status = compile(worker, request, outcome, &trace, diag);
   char reason[OPS_STATUS_BYTES];
   if (status == VINCI_OK && !calls_check_outputs(row, trace, reason, sizeof reason))
     status = diag_error(diag, VINCI_E_USAGE, "%s", reason);
@@ -144,7 +160,6 @@ static void run_row(struct ops_worker *worker, const struct call_row *row,
   if (!calls_resolve(worker->list, row, worker->soc, &arena, &request)) {
     ops_end_row(outcome, OPS_UNSUPPORTED, request.reason);
   } else {
-    keep_args(&request, outcome);
     enum vinci_status status = simulate(worker, row, &request, outcome, &diag);
     if (status != VINCI_E_LIMIT || !*worker->stop)
       ops_end_row(outcome, end_of(status), status == VINCI_OK ? "" : diag.text);

@@ -476,6 +476,21 @@ static enum vinci_status open_files(struct session *session, const char *folder,
   return session->status;
 }
 
+/* Which blocks count: those of the profile, or those that the lowering chooses. */
+static void choose_blocks(struct session *session, const char *path) {
+  struct call_list *list = &session->list;
+  char text[PATH_MAX + 128];
+  list->as_launched = session->options->profile_blocks;
+  if (!list->as_launched) {
+    calls_withhold_blocks(list);
+    return;
+  }
+  snprintf(text, sizeof text,
+           "%s: warning: the list has no column \"Block Dim\", so that blocks are chosen", path);
+  if (!list->has[CALL_BLOCKS])
+    diag_warn(session->diag, text);
+}
+
 static enum vinci_status begin(struct session *session, const char *list, const char *folder) {
   session->journal.file = -1;
   session->folder = folder;
@@ -484,8 +499,8 @@ static enum vinci_status begin(struct session *session, const char *list, const 
     status = folder_make(folder, session->diag);
   if (status == VINCI_OK)
     status = calls_read(list, &session->list, session->diag);
-  if (status == VINCI_OK && !session->options->profile_blocks)
-    calls_withhold_blocks(&session->list);
+  if (status == VINCI_OK)
+    choose_blocks(session, list);
   if (status == VINCI_OK)
     status = check_sequence(session, list);
   if (status == VINCI_OK)

@@ -103,6 +103,7 @@ struct call_list {
   struct call_row *rows;
   size_t count;
   bool has[CALL_COLUMN_COUNT];
+  bool as_launched;     /* rows get as many blocks as they say, of the vector unit too */
   struct unread unread; /* columns that have no part in what is simulated */
 };
 
@@ -135,12 +136,17 @@ struct call_request {
   const struct lower_op *op;
   const char *args[LOWER_KEYS_MAX];
   size_t arg_count;
+  bool launched; /* args[launched_arg] has the blocks of the profile */
+  size_t launched_arg;
   char reason[200];
 };
 
 /* What a row asks for on a chip; false, with a reason, when it cannot be lowered. */
 bool calls_resolve(const struct call_list *list, const struct call_row *row,
                    const struct vinci_soc *soc, struct arena *arena, struct call_request *out);
+/* Of the vector unit's rows, whose tiles may not give as many blocks as the profile says: as many
+ * as have something to do. False when the request has no blocks of a profile. */
+bool calls_forget_launch(struct call_request *request);
 /* Whether a row's outputs go with what was lowered from its inputs; false, with a reason. */
 bool calls_check_outputs(const struct call_row *row, const struct vinci_trace *trace, char *reason,
                          size_t size);

@@ -169,14 +169,14 @@ bool calls_communicates(const struct call_row *row) {
 
 /* As many as the profile says, if that counts here; else all cores that have something to do, as
  * the vendor's kernels take them also where fewer were quicker. */
-static void add_blocks(struct lower_call *call, const struct lower_op *op) {
+static void add_blocks(struct lower_call *call, const struct lower_op *op, uint64_t blocks) {
   static const char name[] = "blocks";
   for (size_t i = 0; i < call->arg_count; i++)
     if (strncmp(call->args[i], "blocks=", sizeof name) == 0)
       return;
   for (size_t i = 0; i < op->key_count; i++)
     if (strcmp(op->keys[i].name, name) == 0 && op->keys[i].choices)
-      lower_arg(call, "blocks=%" PRIu64, call->blocks);
+      lower_arg(call, "blocks=%" PRIu64, blocks);
 }
 
 static const struct lower_tensor *tensor_of(const struct lower_call *call, size_t index) {
@@ -236,8 +236,9 @@ static bool exchanges(const char *type) {
   return false;
 }
 
-static bool from_profile(const struct call_row *row, const struct vinci_soc *soc,
-                         struct arena *arena, struct call_request *out) {
+static bool from_profile(const struct call_list *list, const struct call_row *row,
+                         const struct vinci_soc *soc, struct arena *arena,
+                         struct call_request *out) {
   struct lower_call *call = ARENA_NEW(arena, struct lower_call);
   if (!call)
     return refuse(out, "out of memory");
@@ -263,8 +264,11 @@ static bool from_profile(const struct call_row *row, const struct vinci_soc *soc
   if (call->untyped)
     return refuse(out, "the data types '%s' are not known", row->cell[CALL_IN_TYPES]);
   out->op = call->op ? call->op : out->op;
-  add_blocks(call, out->op);
+  size_t before = call->arg_count;
+  add_blocks(call, out->op, list->as_launched ? call->blocks : 0);
   out->arg_count = call->arg_count;
+  out->launched = list->as_launched && call->blocks > 0 && out->arg_count > before;
+  out->launched_arg = before;
   memcpy(out->args, call->args, sizeof call->args);
   return add_words(out, arena, call->given);
 }
@@ -340,12 +344,20 @@ static bool from_convolution(const struct call_row *row, struct arena *arena,
          add(out, arena, "dtype", dtype_word(cell[CALL_DTYPE]));
 }
 
+bool calls_forget_launch(struct call_request *request) {
+  bool launched = request->launched;
+  request->launched = false;
+  if (launched)
+    request->args[request->launched_arg] = "blocks=0";
+  return launched;
+}
+
 bool calls_resolve(const struct call_list *list, const struct call_row *row,
                    const struct vinci_soc *soc, struct arena *arena, struct call_request *out) {
   *out = (struct call_request){0};
   switch (calls_kind(list->has)) {
   case CALL_KIND_PROFILE:
-    return from_profile(row, soc, arena, out);
+    return from_profile(list, row, soc, arena, out);
   case CALL_KIND_ARGS:
     return from_args(row, arena, out);
   case CALL_KIND_CONVOLUTION:
