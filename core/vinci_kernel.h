@@ -25,7 +25,8 @@ struct vinci_kernel {
   const char *library;
   const char *name;
   uint32_t blocks;
-  /* Arguments in their order: a tensor in the words of a row of a trace, or "value=N". */
+  /* Arguments in their order: a tensor in the words of a row of a trace, whose file= counts from
+   * the working folder, or "value=N". */
   const char *const *args;
   size_t arg_count;
 };

@@ -84,12 +84,34 @@ static void write_trace(void *context, FILE *out) {
   written->status = source_write(written->trace, out, written->diag);
 }
 
-static enum vinci_status write_record(const char *path, const vinci_trace *trace,
+/* Files of arguments count from the working folder, those of a trace from its own. */
+static enum vinci_status place_files(const char *path, vinci_trace *trace,
+                                     struct vinci_diag *diag) {
+  char folder[PATH_BYTES], whole[2 * PATH_BYTES];
+  if (!strchr(path, '/'))
+    return VINCI_OK;
+  if (!getcwd(folder, sizeof folder))
+    return file_error(diag, ".", "find the working folder");
+  for (uint32_t i = 0; i < trace->tensor_count; i++) {
+    struct program_tensor *tensor = &trace->tensors[i];
+    if (!tensor->file || tensor->file[0] == '/')
+      continue;
+    snprintf(whole, sizeof whole, "%s/%.4000s", folder, tensor->file);
+    tensor->file = arena_strdup(&trace->arena, whole);
+    if (!tensor->file)
+      return diag_error(diag, VINCI_E_NOMEM, "out of memory");
+  }
+  return VINCI_OK;
+}
+
+static enum vinci_status write_record(const char *path, vinci_trace *trace,
                                       struct vinci_diag *diag) {
   struct written written = {.trace = trace, .diag = diag};
   if (!path)
     return VINCI_OK;
-  enum vinci_status status = file_replace(path, write_trace, &written, diag);
+  enum vinci_status status = place_files(path, trace, diag);
+  if (status == VINCI_OK)
+    status = file_replace(path, write_trace, &written, diag);
   return written.status != VINCI_OK ? written.status : status;
 }
 

@@ -149,7 +149,7 @@ def zeros(shape, dtype=np.float32):
     return np.zeros(shape, dtype)
 
 
-print("1..42")
+print("1..44")
 x, y = (random.standard_normal(65536).astype(np.float16) for _ in range(2))
 add = {"x": (x, "in"), "y": (y, "in"), "z": (zeros(65536, np.float16), "out")}
 run_example("vector_add", "aiv", 8, add, [4], "z", (x + y).astype(np.float64), 0)
@@ -305,6 +305,29 @@ report("and shows what the kernel has loaded", "" if same else f"{values} {sessi
 other = debugged("break other.cpp:3")
 same = other.returncode == 2 and "hint: lines are those of vector_add.cpp" in other.stderr
 report("a breakpoint in another file", "" if same else other.stderr)
+elsewhere = os.path.join(folder, "elsewhere")
+os.makedirs(elsewhere)
+for name in ("x", "y"):
+    np.save(os.path.join(elsewhere, name + ".npy"), add[name][0])
+words = ["run", "../" + os.path.basename(built) + ":vector_add", "--blocks=8", chip, "--values", "--quiet", "--output=out"]
+for name, (array, io) in add.items():
+    file = f",file={name}.npy" if io == "in" else ""
+    shape = "x".join(str(extent) for extent in array.shape)
+    words += ["--arg", f"name={name},dtype=fp16,shape={shape},io={io}{file}"]
+words += ["--arg", "value=4", "--record=../beside.csv"]
+run = subprocess.run([os.path.abspath(vinci), *words], capture_output=True, text=True, check=False, cwd=elsewhere)
+result = next(name for name, (_, io) in add.items() if io == "out")
+problem = run.stderr
+if run.returncode == 0:
+    found = np.load(os.path.join(elsewhere, "out", "tensors", result + ".npy"))
+    problem = "" if np.array_equal(found, add["x"][0] + add["y"][0]) else f"{found}"
+report("a file of an argument lies in the working folder, wherever the library is", problem)
+again = command("run", os.path.join(folder, "beside.csv"), chip, "--values", "--quiet", "--output=" + os.path.join(folder, "again"))
+problem = again.stderr
+if again.returncode == 0:
+    same = np.array_equal(np.load(os.path.join(folder, "again", "tensors", result + ".npy")), found)
+    problem = "" if same else "other values"
+report("and a trace that is recorded into another folder finds the file", problem)
 refuse("a kernel that is not there", ["run", built + ":nothing", chip, *one], 'has no kernel "nothing"', 3)
 refuse(
     "another architecture", ["run", built + ":vector_add", "--soc-version=Ascend310P3", *one],

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/cells.h"
 #include "traces/source/source.h"
 
 enum { PERIOD_MAX = 512, DEPTH_MAX = 24, TURNS_MIN = 3 };
@@ -354,6 +355,14 @@ static void record_kind(struct recording *recording, enum core_kind kind) {
   free(recording->streams);
 }
 
+/* A field with a text, which may have commas. */
+static void put_text(const char *key, const char *value, FILE *out) {
+  char field[8192];
+  snprintf(field, sizeof field, "%s=%s", key, value);
+  fputc(',', out);
+  cell_write(out, field);
+}
+
 static void put_header(const struct source *source, FILE *out) {
   const struct vinci_trace *trace = source->trace;
   const struct program_kernel *kernel = &trace->kernels[0];
@@ -365,7 +374,16 @@ static void put_header(const struct source *source, FILE *out) {
     fprintf(out, "tensor,name=%s,dtype=%s,shape=", tensor->name, dtype_name(tensor->dtype));
     for (unsigned i = 0; i < tensor->rank; i++)
       fprintf(out, "%s%llu", i > 0 ? "x" : "", (unsigned long long)tensor->shape[i]);
-    fprintf(out, ",io=%s\n", directions[tensor->io]);
+    fprintf(out, ",io=%s", directions[tensor->io]);
+    if (tensor->file)
+      put_text("file", tensor->file, out);
+    if (strcmp(tensor->format, "ND") != 0)
+      put_text("format", tensor->format, out);
+    if (tensor->passes_l2)
+      fputs(",cache=disable", out);
+    if (tensor->tail > 0)
+      fprintf(out, ",tail=%llu", (unsigned long long)tensor->tail);
+    fputc('\n', out);
   }
 }
 

@@ -147,11 +147,12 @@ enum vinci_status vinci_values_load(vinci_values *values, const char *name, cons
   return status;
 }
 
-/* A path in a trace counts from the trace's folder. */
+/* A path in a trace counts from the trace's folder, one among a compiled kernel's arguments from
+ * where its caller stands. */
 static enum vinci_status load_beside(vinci_values *values, const struct program_tensor *tensor,
                                      struct vinci_diag *diag) {
   const char *trace = values->trace->path;
-  const char *slash = strrchr(trace, '/');
+  const char *slash = values->trace->source ? NULL : strrchr(trace, '/');
   char path[PATH_MAX];
   size_t folder = slash && tensor->file[0] != '/' ? (size_t)(slash - trace) + 1 : 0;
   if (folder + strlen(tensor->file) >= sizeof path)
