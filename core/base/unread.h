@@ -18,7 +18,7 @@
   X(OTHER, "column", "belongs to another kind of list")                                            \
   X(UNMODELLED, "column", "is not modelled")                                                       \
   X(CELLS, "column", "has no name in the header")                                                  \
-  X(KEY, "key", "is not known")
+  X(TYPE, "output type", "is not modelled")
 
 enum unread_kind {
 #define X(id, what, why) UNREAD_##id,

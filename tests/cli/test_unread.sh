@@ -13,7 +13,7 @@ case $vinci in /*) ;; *) vinci=$(pwd)/$vinci ;; esac
 cd "$work" || exit 99
 work=$(pwd)
 
-plan 20
+plan 23
 
 run() { keep "$vinci" run --ops "$1.csv" $soc --output="$1.o" --quiet; }
 # A list whose columns all have an effect, or none that matters.
@@ -29,7 +29,7 @@ named() {
   keep "$vinci" run --ops "$list.csv" $soc --output="$list.o"
   expect 0 "$(printf '%s\n' "$@")"
   for line; do
-    name=${line#*warning: column \"}
+    name=${line#*\"}
     grep -qF "\"name\": \"${name%%\"*}\"" "$list.o/list.json" || cat "$list.o/list.json"
   done
 }
@@ -123,3 +123,22 @@ printf 'block_id,sub_block_id,aic_time(us),aic_total_cycles,aic_cube_tim(us),aic
 told "import: tables of msprof op" \
   'op/PipeUtilization.csv:1:53: warning: column "aic_cube_tim(us)" is not known and has no effect; did you mean "aic_cube_time(us)"?' \
   import op
+
+# ---- types of results, and of what the cube computes in ---------------------------------------
+printf 'Name,Type,Input Shapes,Input Data Types,Input Formats,Output Shapes,Output Data Types,Output Formats\n%s\n%s\n%s\n%s\n%s\n' \
+  'a,SoftmaxV2,"100,512",FLOAT16,ND,"100,512",FLOAT,ND' 'b,SoftmaxV2,"100,256",FLOAT16,ND,"100,256",FLOAT,ND' \
+  'c,ArgMaxV2,"100,64;1",FLOAT16;INT32,ND;ND,"100",INT32,ND' 'd,Relu,"64",FLOAT16,ND,"64",FLOAT16,ND' \
+  'e,Conv2D,"2,1,28,28,16;9,1,16,16",FLOAT16;FLOAT16,NC1HWC0;FRACTAL_Z,"2,1,28,28,16",FLOAT,NC1HWC0' >results.csv
+report "types of results that operators do not give are named once" "$(named results \
+  'results.csv:2: warning: output type "FLOAT of SoftmaxV2" is not modelled and has no effect')"
+report "and those of convolutions are taken" "$(
+  grep -q 'conv2d .* dtype=fp16 out_dtype=fp32 ' results.o/op_summary.csv || cat results.o/op_summary.csv)"
+printf 'Name,Type,HF32 Eligible,Input Shapes,Input Data Types,Input Formats,Output Shapes,Output Data Types,Output Formats\n' >hf32.csv
+for told in YES NO N/A; do
+  printf 'a,MatMulV2,%s,"64,64;64,64",FLOAT;FLOAT,ND;ND,"64,64",FLOAT,ND\n' $told
+  printf 'b,Conv2D,%s,"2,2,28,28,8;18,1,16,8",FLOAT;FLOAT,NC1HWC0;FRACTAL_Z,"2,2,28,28,8",FLOAT,NC1HWC0\n' $told
+done >>hf32.csv
+run hf32
+report "HF32 Eligible says in which type fp32 is computed" "$(expect 0 ''
+  grep -o ' dtype=h*fp*32' hf32.o/op_summary.csv | paste -sd' ' - | tr -s ' ' |
+    grep -qx ' dtype=hf32 dtype=hf32 dtype=fp32 dtype=fp32 dtype=fp32 dtype=hf32' || cat hf32.o/op_summary.csv)"

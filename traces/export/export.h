@@ -43,8 +43,9 @@ void json_text(struct json_writer *json, const char *key, const char *value);
 void json_text_begin(struct json_writer *json, const char *key);
 void json_text_add(struct json_writer *json, const char *value);
 void json_text_end(struct json_writer *json);
-/* The key "unread": {file, line, what, name, why} for each name. Without the folder of the file. */
-void json_unread(struct json_writer *json, const struct unread *unread);
+/* The key "unread": {file, line, what, name, why} for each name of both; more may be NULL. Without
+ * the folder of the file. */
+void json_unread(struct json_writer *json, const struct unread *unread, const struct unread *more);
 
 /* ---- files of a result folder ---------------------------------------------- */
 

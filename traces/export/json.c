@@ -143,8 +143,7 @@ void json_text_add(struct json_writer *json, const char *value) { write_escaped(
 
 void json_text_end(struct json_writer *json) { fputc('"', json->out); }
 
-void json_unread(struct json_writer *json, const struct unread *unread) {
-  json_array(json, "unread", false);
+static void put_unread(struct json_writer *json, const struct unread *unread) {
   for (const struct unread_name *name = unread->first; name; name = name->next) {
     const char *file = strrchr(name->path, '/');
     json_object(json, NULL, true);
@@ -155,9 +154,16 @@ void json_unread(struct json_writer *json, const struct unread *unread) {
     json_text(json, "why", unread_why(name->kind));
     json_end(json);
   }
+}
+
+void json_unread(struct json_writer *json, const struct unread *unread, const struct unread *more) {
+  json_array(json, "unread", false);
+  put_unread(json, unread);
+  if (more)
+    put_unread(json, more);
   json_end(json);
-  if (unread->more > 0)
-    json_number(json, "unread_more", unread->more);
+  if (unread->more > 0 || (more && more->more > 0))
+    json_number(json, "unread_more", unread->more + (more ? more->more : 0));
 }
 
 /* ---- shared ---------------------------------------------------------------- */

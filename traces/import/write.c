@@ -98,7 +98,7 @@ static void write_json(const struct imported *sources, const char *const *paths,
       struct decimal value = cell_text(&sources[i], row, false);
       json_decimal(&json, key, *value.text ? value : (struct decimal){"null"});
     }
-    json_unread(&json, &sources[i].unread);
+    json_unread(&json, &sources[i].unread, NULL);
     json_end(&json);
   }
   json_end(&json);

@@ -35,7 +35,7 @@ struct lower_cost {
   uint64_t gm_bytes; /* all cores */
   uint32_t blocks;
   uint64_t shares; /* equal parts of the work, which cores take in turns; 0: all cores are needed */
-  bool wasteful;         /* holds more of an operand than there is: the same with less is as fast */
+  bool wasteful;   /* holds more of an operand than there is: the same with less is as fast */
   uint64_t share_cycles; /* a part takes no less, however many cores there are; 0: not known */
 };
 
@@ -64,6 +64,10 @@ struct lower_tensor {
   bool typed;      /* results: dtype was given; else it is that of the first input */
 };
 
+/* Whether a row says that the cube computed its fp32 operands in hf32. Source: msprof,
+ * profile_data_file_references, HF32 Eligible: whether the flag of HF32 precision is used. */
+enum lower_hf32 { LOWER_HF32_UNTOLD, LOWER_HF32_ON, LOWER_HF32_OFF };
+
 /* A call as a profiler records it: the vendor's type and tensors. */
 struct lower_call {
   char type[LOWER_WORD_MAX];
@@ -78,6 +82,7 @@ struct lower_call {
   /* Arguments "key=value" for the operator, or why there are none. */
   const char *args[LOWER_KEYS_MAX];
   size_t arg_count;
+  enum lower_hf32 hf32;
   bool untyped; /* an argument wants the type of a tensor whose type is not known */
   char reason[160];
 };

@@ -34,6 +34,7 @@ struct ops_outcome {
   enum vinci_l2 l2_start;
   uint64_t l2_owed_bytes; /* at the start */
   bool stored;            /* the result was kept by another run */
+  unsigned other_type;    /* number, from 1, of a result whose type the operator does not give */
   /* Of a sequence: */
   uint64_t start_ps;             /* since the start of the first row */
   uint64_t l2_input_bytes;       /* of what the row reads, */
@@ -125,9 +126,9 @@ void ops_put_row(FILE *out, const struct call_row *row, const struct ops_outcome
 
 /* ---- list.json (summary.c) ---- */
 struct ops_summary {
-  const struct ops_request *request;
   const struct call_list *list;
-  const size_t *ends; /* OPS_ENDS of them */
+  const struct unread *types; /* of results, which operators do not give */
+  const size_t *ends;         /* OPS_ENDS of them */
 };
 VINCI_MUST_CHECK enum vinci_status
 ops_write_summary(const char *folder, const struct ops_summary *summary, struct vinci_diag *diag);

@@ -121,6 +121,8 @@ static enum vinci_status simulate(struct ops_worker *worker, const struct call_r
   if (status == VINCI_OK && !calls_check_outputs(row, trace, reason, sizeof reason))
     status = diag_error(diag, VINCI_E_USAGE, "%s", reason);
   if (status == VINCI_OK)
+    outcome->other_type = calls_other_type(row, trace);
+  if (status == VINCI_OK)
     status = run_or_take(worker, row, trace, &options, outcome, diag);
   if (status == VINCI_OK)
     outcome->expected =

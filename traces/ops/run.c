@@ -20,6 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/base/arith.h"
 #include "core/base/diag.h"
 #include "core/base/digest.h"
 #include "core/base/file.h"
@@ -59,7 +60,8 @@ struct session {
   size_t ends[OPS_ENDS];
   uint64_t input_bytes, found_bytes, simulated_ps, measured_ps; /* of a sequence */
   FILE *table;
-  const char *folder;
+  const char *path, *folder;
+  struct unread types; /* of results, which operators do not give */
   char table_path[PATH_MAX];
   struct ops_journal journal;
   struct vinci_diag *diag;
@@ -141,6 +143,25 @@ static void add_up(struct session *session, size_t row) {
   session->measured_ps += session->list.rows[row].measured_ps;
 }
 
+/* A type of a result that is simulated as another one is named once for its operator. */
+static void note_type(struct session *session, size_t index) {
+  const struct call_row *row = &session->list.rows[index];
+  const struct ops_outcome *outcome = &session->board->outcome[index];
+  char name[OPS_STATUS_BYTES];
+  size_t length;
+  if (outcome->end != OPS_OK || outcome->other_type == 0)
+    return;
+  const char *type = calls_part(row->cell[CALL_OUT_TYPES], outcome->other_type - 1, &length);
+  snprintf(name, sizeof name, "%.*s of %.150s", (int)min_u64(length, 60), type,
+           row->cell[CALL_TYPE]);
+  struct unread_found found = {.kind = UNREAD_TYPE,
+                               .at = {session->path, row->line, 0},
+                               .name = name,
+                               .length = strlen(name)};
+  if (!unread_add(&session->types, &session->arena, &found))
+    session->status = diag_error(session->diag, VINCI_E_NOMEM, "out of memory for the table");
+}
+
 /* Journal, then table. */
 static void keep_one(struct session *session, size_t row) {
   const struct ops_outcome *outcome = &session->board->outcome[row];
@@ -158,6 +179,7 @@ static void keep_one(struct session *session, size_t row) {
   session->ends[outcome->end]++;
   session->done++;
   add_up(session, row);
+  note_type(session, row);
   if (session->status == VINCI_OK && record->end != OPS_CRASHED && !session->request.sequence)
     session->status = ops_journal_add(&session->journal, record, session->diag);
   write_lines(session);
@@ -493,6 +515,7 @@ static void choose_blocks(struct session *session, const char *path) {
 
 static enum vinci_status begin(struct session *session, const char *list, const char *folder) {
   session->journal.file = -1;
+  session->path = list;
   session->folder = folder;
   enum vinci_status status = take_options(session);
   if (status == VINCI_OK)
@@ -562,10 +585,11 @@ static void finish(struct session *session, struct vinci_ops_result *out) {
   session->table = NULL;
   ops_journal_close(&session->journal,
                     complete && session->status == VINCI_OK && session->ends[OPS_CRASHED] == 0);
-  if (session->status == VINCI_OK)
-    session->status = ops_write_summary(
-        session->folder, &(struct ops_summary){&session->request, &session->list, session->ends},
-        session->diag);
+  unread_warn(&session->types, session->diag);
+  if (session->status == VINCI_OK) {
+    struct ops_summary summary = {&session->list, &session->types, session->ends};
+    session->status = ops_write_summary(session->folder, &summary, session->diag);
+  }
   if (session->status != VINCI_OK)
     return;
   fill_result(session, out);

@@ -21,7 +21,7 @@ static enum vinci_status write(const void *context, FILE *out, struct vinci_diag
   json_number(&json, "failed",
               summary->ends[OPS_FAILED] + summary->ends[OPS_LIMIT] + summary->ends[OPS_CRASHED]);
   json_bool(&json, "weighted", weighted);
-  json_unread(&json, &summary->list->unread);
+  json_unread(&json, &summary->list->unread, summary->types);
   json_end(&json);
   fputc('\n', out);
   return export_flush(out, "list.json", diag);

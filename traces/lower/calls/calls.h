@@ -33,6 +33,7 @@
   X(OUT_SHAPES, "outputshapes")                                                                    \
   X(OUT_TYPES, "outputdatatypes")                                                                  \
   X(OUT_FORMATS, "outputformats")                                                                  \
+  X(HF32, "hf32eligible")                                                                          \
   X(BLOCKS, "blocks|blockdim|blocknum")                                                            \
   X(DURATION, "durationus|duration(us)|taskduration(us)")                                          \
   X(START, "starttime(us)|taskstarttime(us)|relstartus")                                           \
@@ -152,6 +153,11 @@ bool calls_check_outputs(const struct call_row *row, const struct vinci_trace *t
                          size_t size);
 /* Whether a row ran on AI Cores, as far as its cell says where. */
 bool calls_on_cores(const struct call_row *row);
+/* The number, from 1, of the first result that the row gives a type that the trace does not write;
+ * 0: none. Only results whose elements the trace writes are looked at. */
+unsigned calls_other_type(const struct call_row *row, const struct vinci_trace *trace);
+/* Part `index` of a cell such as "FLOAT;INT32"; its length. */
+const char *calls_part(const char *cell, unsigned index, size_t *length);
 /* Whether a row is a transfer between chips. */
 bool calls_communicates(const struct call_row *row);
 /* Puts the vendor's type that a name stands for into the call: of the vendor's profiler or of a

@@ -112,6 +112,7 @@ bool calls_reads(enum call_kind kind, enum call_column column) {
   case CALL_OUT_SHAPES:
   case CALL_OUT_TYPES:
   case CALL_OUT_FORMATS:
+  case CALL_HF32:
   case CALL_BLOCKS:
     return kind == CALL_KIND_PROFILE;
   case CALL_ARGS:

@@ -35,3 +35,25 @@ bool calls_check_outputs(const struct call_row *row, const struct vinci_trace *t
            shapes, row->cell[CALL_IN_SHAPES]);
   return false;
 }
+
+unsigned calls_other_type(const struct call_row *row, const struct vinci_trace *trace) {
+  struct lower_call call = {0};
+  if (!row->profiled || *row->cell[CALL_OUT_TYPES] == '\0' || !calls_parse(row, &call))
+    return 0;
+  for (unsigned i = 0; i < call.output_count; i++) {
+    const struct lower_tensor *output = &call.output[i];
+    bool same = !output->typed, any = false;
+    for (uint32_t t = 0; t < trace->tensor_count && !same; t++) {
+      const struct program_tensor *tensor = &trace->tensors[t];
+      if (tensor->io == TENSOR_IN || tensor->io == TENSOR_WORKSPACE ||
+          tensor->bytes * BITS_PER_BYTE / dtype_bits(tensor->dtype) !=
+              lower_elements(output->shape, output->rank))
+        continue;
+      any = true;
+      same = tensor->dtype == output->dtype;
+    }
+    if (any && !same)
+      return i + 1;
+  }
+  return 0;
+}

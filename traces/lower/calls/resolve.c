@@ -33,6 +33,12 @@ static bool part_of(const char *list, unsigned index, const char **text, size_t 
   return true;
 }
 
+const char *calls_part(const char *cell, unsigned index, size_t *length) {
+  const char *text = "";
+  *length = 0;
+  return part_of(cell, index, &text, length) ? text : "";
+}
+
 /* Quotes are those of the whole cell; nothing between them is a scalar. */
 static bool parse_shape(const char *text, size_t length, struct lower_tensor *tensor) {
   while (length > 0 && (*text == '"' || *text == ' ')) {
@@ -147,6 +153,9 @@ bool calls_parse(const struct call_row *row, struct lower_call *call) {
     if (*output->format == '\0' && output->rank == call->input[0].rank)
       memcpy(output->format, call->input[0].format, sizeof output->format);
   }
+  call->hf32 = strcasecmp(row->cell[CALL_HF32], "YES") == 0  ? LOWER_HF32_ON
+               : strcasecmp(row->cell[CALL_HF32], "NO") == 0 ? LOWER_HF32_OFF
+                                                             : LOWER_HF32_UNTOLD;
   for (const char *digit = row->cell[CALL_BLOCKS]; *digit >= '0' && *digit <= '9'; digit++)
     call->blocks = call->blocks * 10 + (uint64_t)(*digit - '0');
   return true;

@@ -213,8 +213,9 @@ bool conv_from_shapes(struct lower_call *call, const struct lower_tensor *map,
   uint64_t in_row = weights->shape[3] / x[4];
   if (!window_of(call, x, y, weights->shape[0] / x[1] * in_row, in_row > 1))
     return false;
-  /* The vendor's framework lets convolutions of fp32 compute in hf32. */
-  bool hf32 = map->dtype == DTYPE_FP32 && soc_cube_mcycles(call->soc, DTYPE_HF32) > 0;
+  /* The vendor's framework lets convolutions of fp32 compute in hf32, unless the row says no. */
+  bool hf32 = map->dtype == DTYPE_FP32 && soc_cube_mcycles(call->soc, DTYPE_HF32) > 0 &&
+              call->hf32 != LOWER_HF32_OFF;
   lower_arg(call, "n=%" PRIu64, x[0]);
   lower_arg(call, "c=%" PRIu64, x[1] * x[4]);
   lower_arg(call, "h=%" PRIu64, x[2]);
@@ -230,4 +231,11 @@ bool conv_from_shapes(struct lower_call *call, const struct lower_tensor *map,
   if (call->blocks > 0)
     lower_arg(call, "cores=%" PRIu64, call->blocks);
   return true;
+}
+
+void conv_take_result(struct lower_call *call, const struct lower_tensor *map,
+                      const struct lower_tensor *result) {
+  enum dtype usual = map->dtype == DTYPE_INT8 ? DTYPE_INT32 : map->dtype;
+  if (result->typed && result->dtype != usual)
+    lower_arg_dtype(call, "out_dtype", result);
 }

@@ -129,5 +129,8 @@ bool conv_candidate(struct lower_job *job, size_t index);
  */
 bool conv_from_shapes(struct lower_call *call, const struct lower_tensor *x,
                       const struct lower_tensor *weights, const struct lower_tensor *y);
+/* The type of a result, where the row gives one that does not follow from the map's. */
+void conv_take_result(struct lower_call *call, const struct lower_tensor *map,
+                      const struct lower_tensor *result);
 
 #endif

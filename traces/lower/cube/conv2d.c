@@ -118,6 +118,7 @@ static bool from_tensors(struct lower_call *call) {
     return lower_cannot(call, "a map, weights and a result are needed");
   if (!conv_from_shapes(call, &call->input[0], &call->input[1], &call->output[0]))
     return false;
+  conv_take_result(call, &call->input[0], &call->output[0]);
   if (call->input[0].shape[4] == 4)
     lower_arg(call, "c04=1");
   lower_arg(call, "bias=%d", call->input_count > 2 && call->input[2].rank > 0);

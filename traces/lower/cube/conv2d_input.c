@@ -109,7 +109,10 @@ static bool from_tensors(struct lower_call *call) {
     return lower_cannot(call, "NC1HWC0 maps and FRACTAL_Z weights are needed");
   struct lower_tensor dx = call->output[0];
   dx.dtype = dy->dtype;
-  return conv_from_shapes(call, &dx, weights, dy);
+  if (!conv_from_shapes(call, &dx, weights, dy))
+    return false;
+  conv_take_result(call, dy, &call->output[0]);
+  return true;
 }
 
 static const struct lower_template template = MATMUL_TEMPLATE(conv_candidate);

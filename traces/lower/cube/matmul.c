@@ -262,6 +262,16 @@ static bool call_mixed(struct lower_call *call) {
   return true;
 }
 
+/* The vendor's framework computes products of fp32 in fp32, unless the row says otherwise. */
+static void take_types(struct lower_call *call) {
+  struct lower_tensor computed = call->input[0];
+  if (call->hf32 == LOWER_HF32_ON && computed.dtype == DTYPE_FP32 &&
+      soc_cube_mcycles(call->soc, DTYPE_HF32) > 0)
+    computed.dtype = DTYPE_HF32;
+  lower_arg_dtype(call, "dtype", &computed);
+  lower_arg_dtype(call, "out_dtype", &call->output[0]);
+}
+
 static bool from_tensors(struct lower_call *call) {
   if (strcmp(call->type, "TransposeBatchMatMul") == 0)
     return call_mixed(call);
@@ -287,8 +297,7 @@ static bool from_tensors(struct lower_call *call) {
   lower_arg(call, "m=%" PRIu64, folded ? s.m * s.batch : s.m);
   lower_arg(call, "k=%" PRIu64, k);
   lower_arg(call, "n=%" PRIu64, s.n);
-  lower_arg_dtype(call, "dtype", &call->input[0]);
-  lower_arg_dtype(call, "out_dtype", &call->output[0]);
+  take_types(call);
   lower_arg(call, "transpose_a=%d", trans_a);
   lower_arg(call, "transpose_b=%d", trans_b);
   lower_arg(call, "bias=%d", bias);
