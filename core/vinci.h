@@ -75,20 +75,18 @@ VINCI_API int vinci_status_exit_code(enum vinci_status status);
 
 /*
  * A diagnostic, owned by the caller, zero-initialised before first use. The
- * first error reported into it stays; later ones are dropped. Warnings go to whoever set `warn`.
+ * first error reported into it stays; later ones are dropped. Warnings go to `warn`.
  */
 struct vinci_diag {
   enum vinci_status status;
-  unsigned long line;      /* 1-based, 0 = no position */
-  unsigned long column;    /* 1-based byte column, 0 = whole line */
-  char path[256];          /* empty = no file */
-  char text[1024];         /* what is wrong */
-  char hint[256];          /* how to mend it, may be empty */
-  char excerpt[160];       /* the offending line, cut to fit, may be empty */
-  unsigned excerpt_column; /* column of the error inside excerpt, 0 = none */
-  /* NULL or called for what is no error and may be a mistake, such as a column that has no effect:
-   * "FILE:LINE:COLUMN: warning: ...". */
-  void (*warn)(void *context, const char *text);
+  unsigned long line;                     /* 1-based, 0 = no position */
+  unsigned long column;                   /* 1-based byte column, 0 = whole line */
+  char path[256];                         /* empty = no file */
+  char text[1024];                        /* what is wrong */
+  char hint[256];                         /* how to mend it, may be empty */
+  char excerpt[160];                      /* the offending line, cut to fit, may be empty */
+  unsigned excerpt_column;                /* column of the error inside excerpt, 0 = none */
+  void (*warn)(void *, const char *text); /* NULL, or gets "FILE:LINE: warning: ..." */
   void *warn_context;
 };
 

@@ -13,7 +13,7 @@ case $vinci in /*) ;; *) vinci=$(pwd)/$vinci ;; esac
 cd "$work" || exit 99
 work=$(pwd)
 
-plan 23
+plan 38
 
 run() { keep "$vinci" run --ops "$1.csv" $soc --output="$1.o" --quiet; }
 # A list whose columns all have an effect, or none that matters.
@@ -142,3 +142,56 @@ run hf32
 report "HF32 Eligible says in which type fp32 is computed" "$(expect 0 ''
   grep -o ' dtype=h*fp*32' hf32.o/op_summary.csv | paste -sd' ' - | tr -s ' ' |
     grep -qx ' dtype=hf32 dtype=hf32 dtype=fp32 dtype=fp32 dtype=fp32 dtype=hf32' || cat hf32.o/op_summary.csv)"
+
+# ---- readers that refuse what nobody knows ----------------------------------------------------
+# refused NAME FILE-OR-EMPTY TEXT COMMAND...: the first line on stderr has the text, and the program does not go on.
+refused() {
+  name=$1 text=$2
+  shift 2
+  keep "$vinci" "$@"
+  report "$name" "$(case $(printf '%s\n' "$err" | head -n 1) in *"$text"*) ;; *) printf '%s\nwithout: %s\n' "$err" "$text" ;; esac
+    [ "$code" -ne 0 ] || echo "exit code is 0")"
+}
+examples=$(cd "$srcdir/traces/examples" && pwd)
+# with FILE LINE: the line has a further field.
+with() { sed "$2s/\$/,nobody=1/" "$examples/$1"; }
+printf 'trace,version=1\nkernel,name=tiny,arch=dav-c220,blocks=2\nstream,core=AIV\nscalar,cycles=7,nobody=1\n' >tiny.csv
+refused "a trace" 'tiny.csv:4:17: error: scalar has no operand "nobody"' check tiny.csv $soc
+with two_layers.graph.csv 3 >graph.csv
+refused "a graph" 'a tensor row has no key nobody' net run graph.csv $flat
+with data_parallel.job.csv 8 >job.csv
+refused "a job" 'a work row has no key nobody' group run job.csv
+sed '/^name,/s/$/,nobody/' "$examples/step.buckets.csv" >buckets.csv
+refused "a table of gradients" 'unknown column "nobody"' group buckets buckets.csv -s atlas_a2_910b4
+printf 'arrival_us,size,nobody\n0,1,3\n' >requests.csv
+refused "requests" 'requests have the columns arrival_us and size, not "nobody"' \
+  net serve "$examples/gears.graph.csv" $flat --gears=1,4 --requests=requests.csv
+printf 'arrival_us,nobody\n0,1\n' >requests.csv
+refused "a column in place of size" 'requests have the columns arrival_us and size, not "nobody"' \
+  net serve "$examples/gears.graph.csv" $flat --gears=1,4 --requests=requests.csv
+echo 'return { soc = "Ascend910B4", trace = "tiny.csv", nobody = 1, params = { { "l2.size", "48MiB" } } }' >study.lua
+refused "a study" "unknown field 'nobody'" sweep run study.lua -o study.o
+echo 'return { soc = "Ascend910B4", nobody = 1, points = { { name = "a", op = "add", shape = 64 } } }' >suite.lua
+refused "a suite" "unknown field 'nobody' of the suite" gate list suite.lua
+echo 'return { layers = 4, hidden = 64, heads = 4, vocab = 100, sequence = 64, global_batch = 4, nobody = 1 }' >model.lua
+refused "a model of the planner" "model has no field 'nobody'" group plan model.lua -s atlas_a2_910b4 -n 8
+printf '* total_nobody ignore\n' >policy.txt
+echo 'return { soc = "Ascend910B4", points = { { name = "a", op = "add", shape = 64 } } }' >suite.lua
+"$vinci" gate bless suite.lua -b base.csv -m new -q
+refused "a policy" 'no point of the suite has a number that the rule is for' gate check suite.lua -b base.csv -p policy.txt
+sed '/^[^#]/s/$/,nobody/' base.csv >wide.csv
+refused "a baseline" 'the row of column names is missing' gate check suite.lua -b wide.csv
+"$vinci" tune add shape=64 $flat -n 1 -q -r tunings.tsv
+sed '1s/$/	nobody/' tunings.tsv >wide.tsv
+refused "a repository of tunings" 'wide.tsv:1: error' tune add shape=64 $flat -n 1 -r wide.tsv
+keep "$vinci" tune serve $soc <<'END'
+{"ask":"space","op":"cumsum","args":{"shape":"8x16"},"nobody":1}
+END
+report "questions of other tuners" "$(expect 0 '' 'the question \"space\" has no key \"nobody\"')"
+printf 'type,mean_us,n,nobody\nAdd,3,5,6\n' >costs.csv
+told "host costs" 'costs.csv:1:16: warning: column "nobody" is not known and has no effect' \
+  replay again.csv $flat --host-costs=costs.csv
+printf '%s' '{"version":"1.0","status":"completed","server_count":"1","nobody":3,"server_list":[{"server_id":"a","device":[' \
+  '{"device_id":"0","rank_id":"0"},{"device_id":"1","rank_id":"1"},{"device_id":"2","rank_id":"2"},{"device_id":"3","rank_id":"3"}]}]}' >ranks.json
+told "a rank table" 'warning: ranks.json: not read: nobody (line 1)' \
+  group run "$examples/data_parallel.job.csv" --rank-table=ranks.json -q

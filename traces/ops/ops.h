@@ -101,6 +101,10 @@ VINCI_MUST_CHECK bool ops_find_equal(struct ops_worker *worker, const bool *done
                                      struct ops_equal *equal);
 
 /* ---- rows in their order on one chip (sequence.c) ---- */
+/* Whether the list says what a sequence needs, if one is asked for. */
+VINCI_MUST_CHECK enum vinci_status ops_sequence_check(const struct ops_request *request,
+                                                      const struct call_list *list,
+                                                      const char *path, struct vinci_diag *diag);
 /* Into worker->sequence, also when it fails. */
 VINCI_MUST_CHECK enum vinci_status ops_sequence_create(struct ops_worker *worker,
                                                        struct vinci_diag *diag);

@@ -84,7 +84,7 @@ static enum vinci_status run_or_take(struct ops_worker *worker, const struct cal
   return VINCI_OK;
 }
 
-/* With the blocks of the profile where there are tiles for so many. */
+/* Tiles may not give as many blocks as the profile says. */
 static enum vinci_status compile(struct ops_worker *worker, struct call_request *request,
                                  struct ops_outcome *outcome, vinci_trace **trace,
                                  struct vinci_diag *diag) {

@@ -407,47 +407,6 @@ static enum vinci_status take_options(struct session *session) {
   return status;
 }
 
-/* Whether the list says what a sequence needs. */
-static enum vinci_status check_sequence(struct session *session, const char *path) {
-  const struct call_list *list = &session->list;
-  if (!session->request.sequence)
-    return VINCI_OK;
-  if (session->request.l2_given)
-    return diag_error(session->diag, VINCI_E_USAGE,
-                      "a sequence takes no state of L2: L2 holds what the rows before have left");
-  static const enum call_column needed[] = {CALL_IN_SHAPES, CALL_OUT_SHAPES};
-  static const char *const names[] = {"Input Shapes", "Output Shapes"};
-  for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
-    if (!list->has[needed[i]]) {
-      struct diag_position at = {.path = path};
-      (void)diag_error_at(session->diag, VINCI_E_INPUT, at,
-                          "the list has no column \"%s\", which a sequence needs", names[i]);
-      diag_hint(session->diag, "the profiler's kernel_details.csv has all that a sequence needs");
-      return VINCI_E_INPUT;
-    }
-  for (size_t i = 0; i < list->count; i++)
-    if (list->rows[i].weight != 1) {
-      struct diag_position at = {.path = path, .line = list->rows[i].line};
-      (void)diag_error_at(session->diag, VINCI_E_INPUT, at,
-                          "weight is %llu; a sequence runs each row once, in its place",
-                          (unsigned long long)list->rows[i].weight);
-      diag_hint(session->diag, "leave out column weight, or --sequence");
-      return VINCI_E_INPUT;
-    }
-  for (size_t i = 1; i < list->count; i++)
-    if (strcmp(ops_soc_of(&session->request, &list->rows[i]),
-               ops_soc_of(&session->request, list->rows)) != 0) {
-      struct diag_position at = {.path = path, .line = list->rows[i].line};
-      return diag_error_at(session->diag, VINCI_E_INPUT, at,
-                           "this row names another chip; a sequence runs on one chip");
-    }
-  struct ops_worker worker = {.request = &session->request, .list = list};
-  enum vinci_status status =
-      ops_take_soc(&worker, ops_soc_of(&session->request, list->rows), session->diag);
-  vinci_soc_free(worker.soc);
-  return status;
-}
-
 /* Memory that the processes share, and what is kept of rows. */
 static enum vinci_status make_room(struct session *session) {
   size_t count = session->list.count;
@@ -525,7 +484,7 @@ static enum vinci_status begin(struct session *session, const char *list, const 
   if (status == VINCI_OK)
     choose_blocks(session, list);
   if (status == VINCI_OK)
-    status = check_sequence(session, list);
+    status = ops_sequence_check(&session->request, &session->list, list, session->diag);
   if (status == VINCI_OK)
     status = make_room(session);
   if (status != VINCI_OK)

@@ -281,3 +281,42 @@ void ops_sequence_end(struct ops_sequence *sequence, const struct call_row *row,
   advance(sequence, row, outcome->start_ps,
           outcome->end == OPS_OK ? outcome->times.duration_ps : row->measured_ps);
 }
+
+enum vinci_status ops_sequence_check(const struct ops_request *request,
+                                     const struct call_list *list, const char *path,
+                                     struct vinci_diag *diag) {
+  if (!request->sequence)
+    return VINCI_OK;
+  if (request->l2_given)
+    return diag_error(diag, VINCI_E_USAGE,
+                      "a sequence takes no state of L2: L2 holds what the rows before have left");
+  static const enum call_column needed[] = {CALL_IN_SHAPES, CALL_OUT_SHAPES};
+  static const char *const names[] = {"Input Shapes", "Output Shapes"};
+  for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+    if (!list->has[needed[i]]) {
+      struct diag_position at = {.path = path};
+      (void)diag_error_at(diag, VINCI_E_INPUT, at,
+                          "the list has no column \"%s\", which a sequence needs", names[i]);
+      diag_hint(diag, "the profiler's kernel_details.csv has all that a sequence needs");
+      return VINCI_E_INPUT;
+    }
+  for (size_t i = 0; i < list->count; i++)
+    if (list->rows[i].weight != 1) {
+      struct diag_position at = {.path = path, .line = list->rows[i].line};
+      (void)diag_error_at(diag, VINCI_E_INPUT, at,
+                          "weight is %llu; a sequence runs each row once, in its place",
+                          (unsigned long long)list->rows[i].weight);
+      diag_hint(diag, "leave out column weight, or --sequence");
+      return VINCI_E_INPUT;
+    }
+  for (size_t i = 1; i < list->count; i++)
+    if (strcmp(ops_soc_of(request, &list->rows[i]), ops_soc_of(request, list->rows)) != 0) {
+      struct diag_position at = {.path = path, .line = list->rows[i].line};
+      return diag_error_at(diag, VINCI_E_INPUT, at,
+                           "this row names another chip; a sequence runs on one chip");
+    }
+  struct ops_worker worker = {.request = request, .list = list};
+  enum vinci_status status = ops_take_soc(&worker, ops_soc_of(request, list->rows), diag);
+  vinci_soc_free(worker.soc);
+  return status;
+}
