@@ -73,10 +73,8 @@ VINCI_API const char *vinci_status_text(enum vinci_status status);
 /* The exit code a program should end with for this status. */
 VINCI_API int vinci_status_exit_code(enum vinci_status status);
 
-/*
- * A diagnostic, owned by the caller, zero-initialised before first use. The
- * first error reported into it stays; later ones are dropped. Warnings go to `warn`.
- */
+/* A diagnostic, owned by the caller, zero-initialised before first use. The first error reported
+ * into it stays; later ones are dropped. Warnings go to `warn`. */
 struct vinci_diag {
   enum vinci_status status;
   unsigned long line;                     /* 1-based, 0 = no position */
