@@ -352,6 +352,9 @@ def list_of_operators(page):
     rows = page.table("op_summary.csv")
     shown = page.rows("#operator-table")
     same("operators by time", [row[0] for row in shown], [row["Op Name"] for row in sorted(rows, key=lambda row: -float(row["sim_duration_us"] or 0))])
+    for row, cells in zip(sorted(rows, key=lambda row: -float(row["sim_duration_us"] or 0)), shown):
+        state = row["l2_start"] + " (assumed)" if row["status"] == "ok" else ""
+        same("L2 of " + row["Op Name"], cells[-3].split(",")[0], state)
     total = sum(float(row["sim_duration_us"] or 0) for row in rows)
     near("time in all", number(page.browser.text("#list-total b")), total, 0.001)
     page.quiet()
