@@ -119,6 +119,7 @@ script_tests = \
 	tests/cli/test_net_signals.sh \
 	tests/cli/test_net_study.sh \
 	tests/cli/test_ops.sh \
+	tests/cli/test_ops_order.sh \
 	tests/cli/test_readme.sh \
 	tests/cli/test_report.sh \
 	tests/cli/test_report_page.sh \

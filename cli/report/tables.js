@@ -22,6 +22,13 @@ function weightOf(row) {
   return row.weight === undefined ? 1 : +row.weight;
 }
 
+// Rows of a list do not say what ran before: that is assumed, or asked for. A sequence knows.
+function startOfL2(row) {
+  if (row.status !== "ok") return "";
+  if (row.l2_start === "sequence") return "by the rows before";
+  return `${row.l2_start} (assumed)${+row.l2_owed_bytes > 0 ? `, owes ${(row.l2_owed_bytes / 1048576).toFixed(1)} MiB` : ""}`;
+}
+
 function listSections(folder) {
   const table = readCsv(folder.table),
     done = table.rows.filter(row => row.status === "ok");
@@ -94,6 +101,7 @@ function listSections(folder) {
           {title: "Vector", number: true, key: "vec_ratio"},
           {title: "MTE2", number: true, key: "mte2_ratio"},
           measured ? {title: "Measured \u00b5s", number: true, key: "measured_duration_us"} : null,
+          {title: "L2 at the start", value: startOfL2},
           {title: "Lowered as", key: "lowered", code: true},
           {title: "Status", key: "status"},
         ].filter(Boolean),

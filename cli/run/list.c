@@ -69,10 +69,9 @@ static void report(const struct run_list *list, const struct vinci_ops_result *r
   else if (l2)
     printf("L2 at the start: %s for all, as asked\n", l2);
   else
-    printf(
-        "L2 at the start: assumed, by kind of operator and by what the rows before wrote (columns "
-        "l2_start, l2_owed_bytes%s); --l2=STATE chooses another\n",
-        list->keeps ? "" : " of --output");
+    printf("L2 at the start: assumed, by kind of operator, for each row in whatever place (columns "
+           "l2_start, l2_owed_bytes%s); --l2=STATE chooses another\n",
+           list->keeps ? "" : " of --output");
 }
 
 static enum vinci_status simulate(struct run_list *list, struct watching *watching,

@@ -354,7 +354,11 @@ def list_of_operators(page):
     def time(row):
         return float(row["sim_duration_us"] or 0) * int(row["weight"])
 
-    same("operators by time", [row[0] for row in shown], [row["Op Name"] for row in sorted(rows, key=lambda row: -time(row))])
+    longest_first = sorted(rows, key=lambda row: -time(row))
+    same("operators by time", [row[0] for row in shown], [row["Op Name"] for row in longest_first])
+    for row, cells in zip(longest_first, shown):
+        state = row["l2_start"] + " (assumed)" if row["status"] == "ok" else ""
+        same("L2 of " + row["Op Name"], cells[-3].split(",")[0], state)
     total = sum(time(row) for row in rows)
     near("time in all", number(page.browser.text("#list-total b")), total, 0.001)
     page.quiet()

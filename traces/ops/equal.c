@@ -3,9 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/arith.h"
 #include "core/base/digest.h"
-#include "core/chip/soc.h"
 #include "traces/ops/ops.h"
 
 /* What a row is called, and what was measured, has no part in its result. */
@@ -34,26 +32,15 @@ static bool is_asked(enum call_column column) {
   }
 }
 
-/* More than the chip can owe to device memory is the same as that. */
-static uint64_t written_before(const struct ops_request *request, const struct call_row *row,
-                               const struct vinci_soc *soc) {
-  return request->l2_given ? 0 : min_u64(row->written_before, (uint64_t)soc->l2_owed_bytes);
-}
-
-static uint64_t digest_of(const struct ops_request *request, const struct call_row *row,
-                          const struct vinci_soc *soc) {
-  uint64_t written = written_before(request, row, soc);
-  uint64_t digest = digest_bytes(DIGEST_SEED, &written, sizeof written);
+static uint64_t digest_of(const struct call_row *row) {
+  uint64_t digest = DIGEST_SEED;
   for (unsigned column = 0; column < CALL_COLUMN_COUNT; column++)
     if (is_asked((enum call_column)column))
       digest = digest_string(digest, row->cell[column]);
   return digest;
 }
 
-static bool asks_the_same(const struct ops_request *request, const struct vinci_soc *soc,
-                          const struct call_row *one, const struct call_row *other) {
-  if (written_before(request, one, soc) != written_before(request, other, soc))
-    return false;
+static bool asks_the_same(const struct call_row *one, const struct call_row *other) {
   for (unsigned column = 0; column < CALL_COLUMN_COUNT; column++)
     if (is_asked((enum call_column)column) && strcmp(one->cell[column], other->cell[column]) != 0)
       return false;
@@ -70,12 +57,11 @@ struct rows_by_digest {
 /* The first row that asks for the same as a row, maybe the row itself. */
 static size_t first_like(struct rows_by_digest *rows, const struct ops_worker *worker, size_t row) {
   const struct call_row *all = worker->list->rows;
-  uint64_t digest = digest_of(worker->request, &all[row], worker->soc);
+  uint64_t digest = digest_of(&all[row]);
   size_t place = digest & rows->mask;
   for (; rows->row[place] != 0; place = (place + 1) & rows->mask) {
     size_t first = rows->row[place] - 1;
-    if (rows->digest[place] == digest &&
-        asks_the_same(worker->request, worker->soc, &all[first], &all[row]))
+    if (rows->digest[place] == digest && asks_the_same(&all[first], &all[row]))
       return first;
   }
   rows->row[place] = row + 1;

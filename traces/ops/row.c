@@ -113,7 +113,7 @@ static enum vinci_status simulate(struct ops_worker *worker, const struct call_r
                                       .memory = asked->memory,
                                       .network = asked->network,
                                       .l2_written_given = !asked->l2_given,
-                                      .l2_written_bytes = row->written_before,
+                                      .l2_written_bytes = calls_l2_written(row),
                                       .l2_start = asked->l2_given ? asked->l2_start
                                                                   : calls_l2_start(row, request)};
   enum vinci_status status = compile(worker, request, outcome, &trace, diag);

@@ -420,9 +420,7 @@ enum vinci_status calls_read_stream(FILE *file, const char *path, struct call_li
   growing_free(&reader.rows);
   if (status == VINCI_OK && !calls_find_cleared(out))
     status = diag_error(diag, VINCI_E_NOMEM, "out of memory reading the list");
-  if (status == VINCI_OK)
-    calls_sum_written(out);
-  else
+  if (status != VINCI_OK)
     arena_free(&out->arena);
   return status;
 }

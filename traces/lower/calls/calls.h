@@ -93,10 +93,9 @@ struct call_row {
   const char *cell[CALL_COLUMN_COUNT];
   uint64_t measured_ps; /* duration; 0: not measured */
   uint64_t measured_mac_ps;
-  bool started;            /* start_ns says when */
-  uint64_t start_ns;       /* on the clock of the profiler */
-  uint64_t weight;         /* how often the row counts in sums; 1 unless column weight says */
-  uint64_t written_before; /* bytes, by the rows before on the same chip that say what they wrote */
+  bool started;      /* start_ns says when */
+  uint64_t start_ns; /* on the clock of the profiler */
+  uint64_t weight;   /* how often the row counts in sums; 1 unless column weight says */
 };
 
 struct call_list {
@@ -183,6 +182,14 @@ bool calls_parse(const struct call_row *row, struct lower_call *call);
  * Rows without tensors (op,args; GEMMs; convolutions) are cube operators or others.
  */
 enum vinci_l2 calls_l2_start(const struct call_row *row, const struct call_request *request);
+/*
+ * Bytes that other kernels have written and L2 may still owe to device memory when a row starts. A
+ * row of a profile was part of a long run, and kernels that the list does not show ran before its
+ * first row too: assumed is as much as the chip can owe (l2.owed), for each row in whatever place.
+ * A row without tensors (op,args; GEMMs; convolutions) is no part of a run: nothing. What rows of
+ * one list leave to each other is for sequences (sequence.h).
+ */
+uint64_t calls_l2_written(const struct call_row *row);
 /* Whether a call adds a gradient to a sum of another type. */
 bool calls_accumulates(const struct lower_call *call);
 /* 0 for a tensor of unknown type; no more than 2^45. */
@@ -195,9 +202,6 @@ VINCI_MUST_CHECK bool calls_time(const char *text, uint64_t *ps);
 /* Forgets how many blocks each row was launched with: the lowering chooses, as for any other call.
  */
 void calls_withhold_blocks(struct call_list *list);
-/* Fills written_before of all rows. Lists without tensors do not say what was written before. */
-void calls_sum_written(struct call_list *list);
-
 /* Fills the results of rows that clear memory for the row behind, as far as names say so; false
  * without memory. */
 VINCI_MUST_CHECK bool calls_find_cleared(struct call_list *list);

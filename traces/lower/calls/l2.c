@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The L2 that a row of a list starts with: its state by operator, what rows before have written. */
+/* The L2 that a row of a list starts with: its state by operator, and not by its place. */
 #include <string.h>
 
 #include "core/base/arith.h"
@@ -61,7 +61,8 @@ enum vinci_l2 calls_l2_start(const struct call_row *row, const struct call_reque
   return updates_parameters(&call, request->op->name) ? VINCI_L2_STREAMING : VINCI_L2_WARM;
 }
 
-/* More than any L2 holds says no more. */
+uint64_t calls_l2_written(const struct call_row *row) { return row->profiled ? UINT64_MAX : 0; }
+
 static const uint64_t enough_bytes = UINT64_C(1) << 48;
 
 uint64_t calls_tensor_bytes(const struct lower_tensor *tensor) {
@@ -70,19 +71,4 @@ uint64_t calls_tensor_bytes(const struct lower_tensor *tensor) {
     bits = (uint64_t)((uint128)bits * tensor->shape[i] > enough_bytes ? enough_bytes
                                                                       : bits * tensor->shape[i]);
   return bits / BITS_PER_BYTE;
-}
-
-void calls_sum_written(struct call_list *list) {
-  uint64_t written = 0;
-  for (size_t i = 0; i < list->count; i++) {
-    struct call_row *row = &list->rows[i];
-    struct lower_call call = {0};
-    if (i > 0 && strcmp(row->cell[CALL_SOC], row[-1].cell[CALL_SOC]) != 0)
-      written = 0;
-    row->written_before = written;
-    if (!row->profiled || !calls_on_cores(row) || !calls_parse(row, &call))
-      continue;
-    for (unsigned j = 0; j < call.output_count; j++)
-      written = min_u64(enough_bytes, written + calls_tensor_bytes(&call.output[j]));
-  }
 }

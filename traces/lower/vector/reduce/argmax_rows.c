@@ -59,7 +59,9 @@ void argmost_rows_lay_out(struct argmost *arg) {
                       round_up(KEPT_MAX, arg->tile_rows * ROW_UNIT));
   uint64_t tile = arg->tile_rows * arg->pitch, winners = arg->chunks * BLOCK_WORDS;
   uint64_t longest = max_u64(arg->pitch, winners);
-  arg->slot_bytes = vtile_align(tile * vtile_bytes(arg->type));
+  /* Comparisons read whole repeats: behind the last row nothing may come in meanwhile. */
+  uint64_t read = tile - arg->pitch + round_up(arg->pitch, ROWWISE_LANES);
+  arg->slot_bytes = vtile_align((arg->type == DTYPE_FP32 ? read : tile) * vtile_bytes(arg->type));
   (void)vtile_reserve(&used, BUFFERS * arg->slot_bytes);
   arg->x = arg->type == DTYPE_FP32 ? 0 : vtile_reserve(&used, tile * FLOAT_BYTES);
   arg->lanes = vtile_reserve(&used, longest * FLOAT_BYTES);
