@@ -171,7 +171,9 @@ script_tests = \
 	tests/values/test_values_fused.sh \
 	tests/values/test_values_kernels.sh \
 	tests/values/test_values_matrix.sh \
+	tests/values/test_values_layers.sh \
 	tests/values/test_values_ops.sh \
+	tests/values/test_values_recurrent.sh \
 	tests/values/test_values_serving.sh \
 	tests/values/test_values_vecops.sh \
 	tests/values/test_values_vector.sh
@@ -529,6 +531,7 @@ dist_noinst_DATA += \
 	tests/values/images.py \
 	tests/values/ops.py \
 	tests/values/kernels.py \
+	tests/values/layers.py \
 	tests/values/reference.py \
 	tests/values/scores.py \
 	tests/values/serving.py \
