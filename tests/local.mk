@@ -6,6 +6,7 @@
 
 unit_tests = \
 	tests/accuracy/test_accuracy \
+	tests/acl/test_acl_times \
 	tests/check/test_check_corpus \
 	tests/check/test_check_flow \
 	tests/check/test_check_memory \
@@ -74,6 +75,7 @@ unit_tests = \
 	tests/traces/test_lower_cube \
 	tests/traces/test_lower_expr \
 	tests/traces/test_estimate \
+	tests/traces/test_estimate_counts \
 	tests/traces/test_flow \
 	tests/traces/test_lower_chain \
 	tests/traces/test_lower_epilogue \
@@ -115,11 +117,13 @@ script_tests = \
 	tests/cli/test_net_explain.sh \
 	tests/cli/test_net_memory.sh \
 	tests/cli/test_net_results.sh \
+	tests/cli/test_net_rules.sh \
 	tests/cli/test_net_serve.sh \
 	tests/cli/test_net_signals.sh \
 	tests/cli/test_net_study.sh \
 	tests/cli/test_ops.sh \
 	tests/cli/test_ops_order.sh \
+	tests/cli/test_ops_table.sh \
 	tests/cli/test_readme.sh \
 	tests/cli/test_report.sh \
 	tests/cli/test_report_page.sh \
@@ -158,6 +162,7 @@ script_tests = \
 	tests/traces/test_timelines.sh \
 	tests/traces/test_onnx_errors.sh \
 	tests/traces/test_onnx_shapes.sh \
+	tests/traces/test_onnx_windows.sh \
 	tests/traces/test_operators.sh \
 	tests/traces/test_serving_kinds.sh \
 	tests/tree/check_dist.sh \
@@ -174,7 +179,9 @@ script_tests = \
 	tests/values/test_values_fused.sh \
 	tests/values/test_values_kernels.sh \
 	tests/values/test_values_matrix.sh \
+	tests/values/test_values_layers.sh \
 	tests/values/test_values_ops.sh \
+	tests/values/test_values_recurrent.sh \
 	tests/values/test_values_serving.sh \
 	tests/values/test_values_vecops.sh \
 	tests/values/test_values_vector.sh
@@ -237,6 +244,7 @@ libvinci_tests_la_SOURCES = \
 	tests/traces/chip_exceptions.def
 LDADD = libvinci_tests.la libvinci_internal.la $(CMOCKA_LIBS)
 # Sees what users of the library see.
+tests_acl_test_acl_times_LDADD = libvinci_acl.la $(CMOCKA_LIBS)
 tests_core_test_public_LDADD = libvinci.la $(CMOCKA_LIBS)
 tests_core_test_study_LDADD = libvinci.la $(CMOCKA_LIBS)
 tests_core_test_threads_LDADD = libvinci.la $(CMOCKA_LIBS) -lpthread
@@ -515,7 +523,9 @@ tests_values_driver_LDADD = libvinci_tests.la libvinci_internal.la
 dist_noinst_DATA += \
 	tests/values/chains.py \
 	tests/values/convs.py \
+	tests/cli/ops_table.py \
 	tests/cli/training.py \
+	tests/cli/net_rules.py \
 	tests/scripts/trace_writer.py \
 	tests/source/edges.py \
 	tests/source/handles.py \
@@ -532,6 +542,7 @@ dist_noinst_DATA += \
 	tests/values/images.py \
 	tests/values/ops.py \
 	tests/values/kernels.py \
+	tests/values/layers.py \
 	tests/values/reference.py \
 	tests/values/scores.py \
 	tests/values/serving.py \
@@ -542,6 +553,7 @@ dist_noinst_DATA += \
 	tests/values/vecops.py \
 	tests/values/vectrain.py \
 	tests/traces/onnx_errors.py \
+	tests/traces/onnx_windows.py \
 	tests/traces/perfetto.proto \
 	tests/cli/report_page.py \
 	tests/support/browser.py \

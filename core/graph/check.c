@@ -8,6 +8,7 @@
 struct checking {
   const struct graph *graph;
   uint32_t *writer;      /* of each tensor: the node, counted from 1; 0: none */
+  uint32_t *reader;      /* of each tensor: the last node that has read that, so counted */
   uint32_t *overwritten; /* the node that has put other values over a tensor, so counted */
   uint32_t *next;        /* of each tensor: another with the same memory, in a circle */
   struct vinci_diag *diag;
@@ -54,6 +55,7 @@ static enum vinci_status check_input(struct checking *checking, const struct gra
   }
   if (!what->shaped && node->kind != GRAPH_LAYER)
     return fail(checking, node, "reads, without a shape,", tensor, "give the tensor a shape");
+  checking->reader[tensor] = (uint32_t)(node - checking->graph->nodes) + 1;
   return check_place(checking, node, tensor, true);
 }
 
@@ -77,6 +79,9 @@ static enum vinci_status check_output(struct checking *checking, const struct gr
     return fail(checking, node, "writes again", tensor,
                 "a tensor has one writer; for an update in place declare another tensor with "
                 "memory=NAME");
+  if (computed && checking->reader[tensor] != 0)
+    return fail(checking, node, "writes, after another node has read,", tensor,
+                "put the node that writes the tensor first");
   if (!what->shaped && node->kind != GRAPH_LAYER)
     return fail(checking, node, "writes, without a shape,", tensor, "give the tensor a shape");
   if (node->kind != GRAPH_VIEW)
@@ -132,14 +137,16 @@ enum vinci_status graph_check(const struct graph *graph, struct vinci_diag *diag
   size_t count = (size_t)graph->tensor_count + 1;
   struct checking checking = {.graph = graph,
                               .writer = calloc(count, sizeof *checking.writer),
+                              .reader = calloc(count, sizeof *checking.reader),
                               .overwritten = calloc(count, sizeof *checking.overwritten),
                               .next = calloc(count, sizeof *checking.next),
                               .diag = diag};
   enum vinci_status status =
-      checking.writer && checking.overwritten && checking.next
+      checking.writer && checking.reader && checking.overwritten && checking.next
           ? check_all(&checking)
           : diag_error(diag, VINCI_E_NOMEM, "out of memory for the check of the graph");
   free(checking.writer);
+  free(checking.reader);
   free(checking.overwritten);
   free(checking.next);
   return status;

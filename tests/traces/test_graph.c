@@ -80,6 +80,7 @@ static void text_of_other_tools_is_read(void **state) {
 
 #define HEAD "graph,version=1\n"
 #define A "tensor,name=a,dtype=fp16,shape=8,io=in\n"
+#define W "tensor,name=w,dtype=fp16,shape=8,io=weight\n"
 #define B "tensor,name=b,dtype=fp16,shape=8\n"
 
 /* Large numbers are written with a plus in the exponent, and read again. */
@@ -153,6 +154,9 @@ static const struct {
      "node \"l\" (relu) writes again tensor \"b\""},
     {HEAD A "tensor,name=o,dtype=fp16,shape=8,io=out\n", 0, 0,
      "no node writes tensor \"o\", which has io=out"},
+    {HEAD W "tensor,name=v,dtype=fp16,shape=8,io=weight\n" B
+            "kernel,name=k,op=relu,in=v,out=b\nkernel,name=l,op=relu,in=w,out=v,offline=1\n",
+     0, 0, "node \"l\" (relu) writes, after another node has read, tensor \"v\""},
     {HEAD A "tensor,name=b,dtype=fp16\nkernel,name=k,op=relu,in=a,out=b\n", 0, 0,
      "node \"k\" (relu) writes, without a shape, tensor \"b\""},
 };

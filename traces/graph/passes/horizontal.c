@@ -90,6 +90,7 @@ static uint32_t stacked(struct rewrite *rewrite, const struct together *all, uin
     if (i > 0)
       snprintf(key, sizeof key, "shape%u", i);
     list[i] = all->node[i]->inputs[input];
+    rewrite_bring_forward(rewrite, list[i], rewrite_index(rewrite, all->node[0]));
     used += (size_t)snprintf(args + used, sizeof args - used, "%s=%llu ", key,
                              (unsigned long long)graph_elements(&own));
   }

@@ -406,6 +406,27 @@ uint32_t rewrite_insert(struct rewrite *rewrite, const struct graph_node *before
   return rewrite->no_memory ? GRAPH_NONE : out;
 }
 
+/* The same node at another place: nothing that the record tells of. Constants depend on constants
+ * alone, and nothing waits for their time. */
+void rewrite_bring_forward(struct rewrite *rewrite, uint32_t tensor, uint32_t before) {
+  uint32_t writer = tensor == GRAPH_NONE ? GRAPH_NONE : rewrite->writer[tensor];
+  if (writer == GRAPH_NONE || writer < before || rewrite->gone[writer])
+    return;
+  const struct graph_node *node = &rewrite->graph->nodes[writer];
+  for (uint32_t i = 0; i < node->input_count; i++)
+    rewrite_bring_forward(rewrite, node->inputs[i], before);
+  if (!grow_inserted(rewrite)) {
+    rewrite->no_memory = true;
+    return;
+  }
+  rewrite->inserted[rewrite->inserted_count] =
+      (struct inserted){before, rewrite->inserted_count, *node};
+  rewrite->inserted_count++;
+  rewrite->gone[writer] = true;
+  if (rewrite->recorded)
+    rewrite->recorded[writer] = true;
+}
+
 /* ---- the new order ------------------------------------------------------------------------- */
 
 static int by_place(const void *a, const void *b) {

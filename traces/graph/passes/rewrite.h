@@ -100,6 +100,10 @@ uint32_t rewrite_insert(struct rewrite *rewrite, const struct graph_node *before
                         const uint32_t *inputs, uint32_t input_count, const char *args,
                         enum dtype dtype, const uint64_t *shape, unsigned rank);
 
+/* What computes a constant tensor, and what is read for that, stands before the node of an index from
+ * now on. */
+void rewrite_bring_forward(struct rewrite *rewrite, uint32_t tensor, uint32_t before);
+
 /* Before the node of an index: a tensor that is a part of another's memory, `skip` bytes behind its
  * start. */
 void rewrite_insert_view(struct rewrite *rewrite, uint32_t at, const struct graph_node *of,
