@@ -33,7 +33,9 @@ libvinci_core_la_SOURCES += \
 	core/base/store.c \
 	core/base/store.h \
 	core/base/utf8.c \
-	core/base/utf8.h
+	core/base/utf8.h \
+	core/base/words.c \
+	core/base/words.h
 
 # chip/: the vocabulary of architectures and the numbers of a chip. Includes base.
 libvinci_core_la_SOURCES += \

@@ -52,11 +52,9 @@ static int find_column(const char *name) {
       CALL_COLUMN_LIST(X)
 #undef X
   };
-  char word[LOWER_WORD_MAX];
   for (int i = 0; i < CALL_COLUMN_COUNT; i++)
-    for (unsigned j = 0; lower_choice(names[i], j, word); j++)
-      if (strcmp(word, name) == 0)
-        return i;
+    if (words_have(names[i], name))
+      return i;
   return CALL_COLUMN_COUNT;
 }
 
