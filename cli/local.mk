@@ -91,6 +91,7 @@ vinci_SOURCES = \
 	cli/support/operator_missing.c \
 	cli/support/options.c \
 	cli/support/options.h \
+	cli/support/verb.c \
 	cli/sweep/submit.c \
 	cli/sweep/submit.h \
 	cli/tune/cuts.c \

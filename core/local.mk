@@ -35,7 +35,9 @@ libvinci_core_la_SOURCES += \
 	core/base/unread.c \
 	core/base/unread.h \
 	core/base/utf8.c \
-	core/base/utf8.h
+	core/base/utf8.h \
+	core/base/words.c \
+	core/base/words.h
 
 # chip/: the vocabulary of architectures and the numbers of a chip. Includes base.
 libvinci_core_la_SOURCES += \

@@ -24,7 +24,7 @@ static bool ends(const char *text, const char *end) {
 
 /* By the operator that stands for the row's type: "matmul m=4 ...". */
 static enum expected_class class_of(const struct call_row *result) {
-  char op[LOWER_WORD_MAX];
+  char op[WORD_BYTES_MAX];
   const char *lowered = result->cell[CALL_LOWERED];
   snprintf(op, sizeof op, "%.*s", (int)strcspn(lowered, " "), lowered);
   return expected_class_of(op);

@@ -116,13 +116,13 @@ static void the_chosen_tiling_is_the_cheapest(void **state) {
 /* Every row of the table is complete, and all its words fit. */
 static void the_table_is_sound(void **state) {
   (void)state;
-  char word[LOWER_WORD_MAX];
+  char word[WORD_BYTES_MAX];
   for (size_t i = 0; i < lower_op_count(); i++) {
     const struct lower_op *op = lower_op(i);
     assert_true(op->key_count <= LOWER_KEYS_MAX);
     assert_ptr_equal(lower_find(op->name), op);
     assert_true(*op->text != '\0' && op->template->cost && op->template->emit);
-    for (unsigned j = 0; lower_choice(op->vendor_types, j, word); j++)
+    for (unsigned j = 0; words_nth(op->vendor_types, j, word); j++)
       assert_ptr_equal(lower_find_vendor(word), op);
     for (size_t j = 0; j < op->key_count; j++) {
       const struct lower_key *key = &op->keys[j];
@@ -130,7 +130,7 @@ static void the_table_is_sound(void **state) {
       assert_true(!key->tiling || op->template->candidate);
       if (key->kind != LOWER_DTYPE && key->kind != LOWER_WORD)
         continue;
-      for (unsigned k = 0; lower_choice(key->choices, k, word); k++)
+      for (unsigned k = 0; words_nth(key->choices, k, word); k++)
         assert_true(key->kind == LOWER_WORD || dtype_by_name(word) != DTYPE_COUNT);
     }
   }
@@ -158,9 +158,9 @@ static void names_of_frameworks_are_sound(void **state) {
     for (const char *digit = names[i].order; *digit; digit++)
       assert_in_range(*digit, '0', '9');
   }
-  char word[LOWER_WORD_MAX], lower[LOWER_WORD_MAX];
+  char word[WORD_BYTES_MAX], lower[WORD_BYTES_MAX];
   for (size_t i = 0; i < lower_op_count(); i++)
-    for (unsigned j = 0; lower_choice(lower_op(i)->vendor_types, j, word); j++) {
+    for (unsigned j = 0; words_nth(lower_op(i)->vendor_types, j, word); j++) {
       struct lower_call call = {0};
       for (size_t k = 0; k <= strlen(word); k++)
         lower[k] = (char)tolower((unsigned char)word[k]);

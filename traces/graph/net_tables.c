@@ -122,7 +122,7 @@ static bool is_task(const struct graph_node *node) {
 }
 
 void net_put_kernel_details(const struct graph *graph, const struct net_result *result, FILE *out) {
-  char type[LOWER_WORD_MAX];
+  char type[WORD_BYTES_MAX];
   uint64_t end = 0;
   fputs("Stream ID,Name,Type,Accelerator Core,Start Time(us),Duration(us),Wait Time(us),Block Dim,"
         "Input Shapes,Input Data Types,Input Formats,Output Shapes,Output Data Types,"
@@ -136,7 +136,7 @@ void net_put_kernel_details(const struct graph *graph, const struct net_result *
     if (!is_task(node))
       continue;
     const struct lower_op *op = node->kind == GRAPH_KERNEL ? lower_find(node->op) : NULL;
-    if (!op || !lower_choice(op->vendor_types, 0, type))
+    if (!op || !words_nth(op->vendor_types, 0, type))
       snprintf(type, sizeof type, "%s", node->kind == GRAPH_KERNEL ? node->op : node->name);
     fprintf(out, "%u", node->stream);
     put_cell(node->name, out);

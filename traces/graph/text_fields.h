@@ -5,12 +5,14 @@
 
 #include <csv.h>
 
-#include "core/graph/graph.h"
+#include "core/base/arena.h"
+#include "core/base/diag.h"
 
 /* Fields of a row; bytes of a line, and of a tensor, as of those of profiles. */
 enum { TEXT_FIELDS_MAX = 20, TEXT_LINE_BYTES_MAX = 1 << 20 };
 #define TEXT_BYTES_MAX (UINT64_C(1) << 45)
 
+struct graph;
 struct text_reader;
 /* Reads a row whose fields are there. */
 typedef enum vinci_status (*text_row_fn)(struct text_reader *reader);

@@ -158,7 +158,7 @@ static bool is_known(const struct table *table, const struct column_row *columns
       return true;
   calls_plain_name(name, strlen(name), plain);
   return calls_is_needless(plain) || calls_find_column(plain) != CALL_COLUMN_COUNT ||
-         calls_is_one_of(needless, plain) || is_metric(plain);
+         words_have(needless, plain) || is_metric(plain);
 }
 
 static const char *joined_at(const void *context, size_t index) {

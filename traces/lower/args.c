@@ -184,24 +184,10 @@ static enum vinci_status take_shape(struct lower_job *job, const struct lower_ke
   }
 }
 
-bool lower_choice(const char *choices, unsigned index, char *word) {
-  while (index > 0 && *choices) {
-    choices += strcspn(choices, "|");
-    choices += *choices == '|';
-    index--;
-  }
-  size_t length = strcspn(choices, "|");
-  if (length == 0 || length >= LOWER_WORD_MAX)
-    return false;
-  memcpy(word, choices, length);
-  word[length] = '\0';
-  return true;
-}
-
 static enum vinci_status take_word(struct lower_job *job, const struct lower_key *key,
                                    const char *text, struct lower_value *value) {
-  char word[LOWER_WORD_MAX];
-  for (unsigned i = 0; lower_choice(key->choices, i, word); i++) {
+  char word[WORD_BYTES_MAX];
+  for (unsigned i = 0; words_nth(key->choices, i, word); i++) {
     if (strcmp(word, text) != 0)
       continue;
     value->word = i;
@@ -253,7 +239,7 @@ static const char *key_name(const void *context, size_t index) {
 }
 
 static enum vinci_status unknown_key(struct lower_job *job, const char *arg, size_t length) {
-  char name[LOWER_WORD_MAX];
+  char name[WORD_BYTES_MAX];
   length = length < sizeof name ? length : sizeof name - 1;
   memcpy(name, arg, length);
   name[length] = '\0';
@@ -317,7 +303,7 @@ enum vinci_status lower_parse_args(struct lower_job *job, const char *const *arg
 
 bool lower_format_arg(const struct lower_key *key, const struct lower_value *value, char *text,
                       size_t size) {
-  char word[LOWER_WORD_MAX] = "";
+  char word[WORD_BYTES_MAX] = "";
   if (!value->present)
     return false;
   int used = snprintf(text, size, "%s=", key->name);
@@ -337,7 +323,7 @@ bool lower_format_arg(const struct lower_key *key, const struct lower_value *val
     snprintf(text + at, size - at, "%s", value->text);
     break;
   default:
-    (void)lower_choice(key->choices, value->word, word);
+    (void)words_nth(key->choices, value->word, word);
     snprintf(text + at, size - at, "%s", word);
     break;
   }

@@ -3,6 +3,7 @@
 #ifndef VINCI_TRACES_LOWER_KEY_H
 #define VINCI_TRACES_LOWER_KEY_H
 
+#include "core/base/words.h"
 #include "core/isa/program.h"
 
 /* Kinds of key: id, name in listings, how a value is written. */
@@ -23,7 +24,6 @@ enum lower_kind {
 
 enum {
   LOWER_KEYS_MAX = 32,
-  LOWER_WORD_MAX = 64,
   LOWER_SIZE_MAX = 2147483647,
   LOWER_TENSORS_MAX = 64,
 };

@@ -70,7 +70,7 @@ enum lower_hf32 { LOWER_HF32_UNTOLD, LOWER_HF32_ON, LOWER_HF32_OFF };
 
 /* A call as a profiler records it: the vendor's type and tensors. */
 struct lower_call {
-  char type[LOWER_WORD_MAX];
+  char type[WORD_BYTES_MAX];
   uint64_t blocks; /* it was launched with; 0: not known */
   unsigned input_count, output_count;
   struct lower_tensor input[LOWER_TENSORS_MAX], output[LOWER_TENSORS_MAX];
@@ -140,8 +140,6 @@ const struct lower_op *lower_op(size_t index);
 const struct lower_op *lower_find(const char *name);
 const struct lower_op *lower_find_vendor(const char *type);
 const char *lower_kind_name(enum lower_kind kind);
-/* The index-th of "a|b|c" into word[LOWER_WORD_MAX]; false behind the last. */
-bool lower_choice(const char *choices, unsigned index, char *word);
 
 /*
  * What the simulated time of each operator is compared with (compared.def,

@@ -243,9 +243,9 @@ static void widen(struct vinci_space *space, struct space_knob *knob) {
   enum { SPLITS = 8 };
   const struct lower_key *key = key_of(space, knob);
   struct space_knob own = *knob;
-  char word[LOWER_WORD_MAX];
+  char word[WORD_BYTES_MAX];
   if (key->kind == LOWER_WORD) {
-    for (unsigned i = 0; lower_choice(key->choices, i, word); i++)
+    for (unsigned i = 0; words_nth(key->choices, i, word); i++)
       add_value(knob, i);
   } else if (key->cores || key->cube_cores) {
     for (uint64_t i = 1; i <= own.value[own.count - 1]; i++)
@@ -463,8 +463,8 @@ void vinci_space_value(const vinci_space *space, size_t knob, size_t value, char
                        size_t size) {
   const struct lower_key *key = key_of(space, &space->knob[knob]);
   uint64_t number = space->knob[knob].value[value];
-  char word[LOWER_WORD_MAX];
-  if (key->kind == LOWER_WORD && lower_choice(key->choices, (unsigned)number, word))
+  char word[WORD_BYTES_MAX];
+  if (key->kind == LOWER_WORD && words_nth(key->choices, (unsigned)number, word))
     snprintf(text, size, "%s", word);
   else
     snprintf(text, size, "%llu", (unsigned long long)number);

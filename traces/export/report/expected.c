@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/base/decimal.h"
-#include "traces/lower/lower.h"
+#include "core/base/words.h"
 
 enum { NS_PER_US = 1000, PS_PER_NS = 1000 };
 
@@ -31,24 +31,16 @@ static const struct expected_range ranges[EXPECTED_CLASS_COUNT] = {
 const char *expected_class_name(enum expected_class class) { return class_names[class]; }
 const struct expected_range *expected_range(enum expected_class class) { return &ranges[class]; }
 
-static bool is_word(const char *words, const char *word) {
-  char next[LOWER_WORD_MAX];
-  for (unsigned i = 0; lower_choice(words, i, next); i++)
-    if (strcmp(next, word) == 0)
-      return true;
-  return false;
-}
-
 /* Cube operators without a measured row. */
 static const char unmeasured_ops[] =
     "grouped_matmul|grouped_matmul_swiglu_quant|lightning_indexer|mla_preprocess|quant_matmul|"
     "sparse_flash_attention|weight_quant_matmul";
 
 enum expected_class expected_class_of(const char *op) {
-  if (is_word(unmeasured_ops, op))
+  if (words_have(unmeasured_ops, op))
     return EXPECTED_CLASS_COUNT;
   for (unsigned class = 0; class < EXPECTED_CLASS_COUNT; class ++)
-    if (is_word(class_ops[class], op))
+    if (words_have(class_ops[class], op))
       return (enum expected_class) class;
   return EXPECTED_VECTOR;
 }
@@ -78,11 +70,11 @@ static bool is_changed(const struct vinci_soc *soc) {
 static void tell_outside(const struct vinci_soc *soc, enum dtype dtype, uint64_t total_ps,
                          const struct expected_range *range, struct expected_error *error) {
   uint64_t ns = total_ps / PS_PER_NS;
-  if (!is_word(range->socs, soc->name))
+  if (!words_have(range->socs, soc->name))
     add(error, "no row is of %s", soc->name);
   if (is_changed(soc))
     add(error, "numbers of the chip are changed");
-  if (!is_word(range->dtypes, dtype_name(dtype)))
+  if (!words_have(range->dtypes, dtype_name(dtype)))
     add(error, "no row has %s", dtype_name(dtype));
   if (ns < range->least_ns || ns > range->most_ns)
     add(error, "rows take %s to %s us", decimal_ratio(range->least_ns, NS_PER_US, 2).text,

@@ -113,8 +113,6 @@ enum { CALL_NAME_MAX = 48 };
 void calls_plain_name(const char *text, size_t length, char name[CALL_NAME_MAX]);
 /* The column of a plain name; CALL_COLUMN_COUNT: none. */
 int calls_find_column(const char *name);
-/* Whether a plain name is one of "a|b|c". */
-bool calls_is_one_of(const char *names, const char *name);
 /* The nearest name of a column, or NULL; in the arena. */
 const char *calls_nearest_column(struct arena *arena, const char *name);
 /* Whether a plain name is known and not needed; is known and has no model (columns.def). */

@@ -23,17 +23,9 @@ void calls_plain_name(const char *text, size_t length, char name[CALL_NAME_MAX])
   name[used] = '\0';
 }
 
-bool calls_is_one_of(const char *names, const char *name) {
-  char word[LOWER_WORD_MAX];
-  for (unsigned i = 0; lower_choice(names, i, word); i++)
-    if (strcmp(word, name) == 0)
-      return true;
-  return false;
-}
-
 int calls_find_column(const char *name) {
   for (int i = 0; i < CALL_COLUMN_COUNT; i++)
-    if (calls_is_one_of(column_names[i], name))
+    if (words_have(column_names[i], name))
       return i;
   return CALL_COLUMN_COUNT;
 }
@@ -48,7 +40,7 @@ static bool is_event(const char *name) {
 /* All names that stand for columns. */
 struct column_words {
   size_t count;
-  char word[COLUMN_WORDS_MAX][LOWER_WORD_MAX];
+  char word[COLUMN_WORDS_MAX][WORD_BYTES_MAX];
 };
 
 static const char *word_at(const void *context, size_t index) {
@@ -60,8 +52,8 @@ static const char *word_at(const void *context, size_t index) {
 const char *calls_nearest_column(struct arena *arena, const char *name) {
   struct column_words words = {0};
   for (int i = 0; i < CALL_COLUMN_COUNT; i++)
-    for (unsigned j = 0; words.count < COLUMN_WORDS_MAX &&
-                         lower_choice(column_names[i], j, words.word[words.count]);
+    for (unsigned j = 0;
+         words.count < COLUMN_WORDS_MAX && words_nth(column_names[i], j, words.word[words.count]);
          j++)
       words.count++;
   const char *near =
@@ -73,7 +65,7 @@ const char *calls_nearest_column(struct arena *arena, const char *name) {
 static bool is_in(const char *const *names, size_t count, const char *name) {
   bool core = strncmp(name, "aic", 3) == 0 || strncmp(name, "aiv", 3) == 0;
   for (size_t i = 0; i < count; i++)
-    if (calls_is_one_of(names[i], name) || (core && calls_is_one_of(names[i], name + 3)))
+    if (words_have(names[i], name) || (core && words_have(names[i], name + 3)))
       return true;
   return false;
 }

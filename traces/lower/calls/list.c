@@ -22,11 +22,9 @@ const struct lower_op *lower_find(const char *name) {
 }
 
 const struct lower_op *lower_find_vendor(const char *type) {
-  char word[LOWER_WORD_MAX];
   for (size_t i = 0; i < lower_op_count(); i++)
-    for (unsigned j = 0; lower_choice(operators[i]->vendor_types, j, word); j++)
-      if (strcmp(word, type) == 0)
-        return operators[i];
+    if (words_have(operators[i]->vendor_types, type))
+      return operators[i];
   return NULL;
 }
 

@@ -61,15 +61,15 @@ static const char *vendor_name_at(const void *context, size_t index) {
 }
 
 static bool list_names(struct arena *arena, struct vendor_names *names) {
-  char word[LOWER_WORD_MAX];
+  char word[WORD_BYTES_MAX];
   size_t count = 0;
   for (size_t i = 0; i < lower_op_count(); i++)
-    for (unsigned j = 0; lower_choice(lower_op(i)->vendor_types, j, word); j++)
+    for (unsigned j = 0; words_nth(lower_op(i)->vendor_types, j, word); j++)
       count++;
   names->name = ARENA_ARRAY(arena, const char *, count);
   names->op = ARENA_ARRAY(arena, const struct lower_op *, count);
   for (size_t i = 0; names->name && names->op && i < lower_op_count(); i++)
-    for (unsigned j = 0; lower_choice(lower_op(i)->vendor_types, j, word); j++) {
+    for (unsigned j = 0; words_nth(lower_op(i)->vendor_types, j, word); j++) {
       names->op[names->count] = lower_op(i);
       names->name[names->count] = arena_strdup(arena, word);
       if (!names->name[names->count++])

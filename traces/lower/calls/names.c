@@ -55,9 +55,9 @@ static const char *without_framework(const char *name) {
 
 /* Puts the vendor's spelling into call->type. */
 static bool spell(struct lower_call *call, const char *name) {
-  char word[LOWER_WORD_MAX];
+  char word[WORD_BYTES_MAX];
   for (size_t i = 0; i < lower_op_count(); i++)
-    for (unsigned j = 0; lower_choice(lower_op(i)->vendor_types, j, word); j++)
+    for (unsigned j = 0; words_nth(lower_op(i)->vendor_types, j, word); j++)
       if (same_letters(word, name)) {
         snprintf(call->type, sizeof call->type, "%s", word);
         return true;
