@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "cli/cc/build.h"
-#include "cli/cli.h"
+#include "cli/support/cli.h"
 #include "core/base/file.h"
 #include "scripts/host/soc_host.h"
 

@@ -5,8 +5,8 @@
 #include <limits.h>
 #include <string.h>
 
-#include "cli/cli.h"
 #include "cli/support/checks.h"
+#include "cli/support/cli.h"
 #include "cli/support/kernel.h"
 #include "core/base/diag.h"
 #include "core/isa/program.h"

@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "cli/cli.h"
 #include "cli/support/advice.h"
+#include "cli/support/cli.h"
 #include "cli/support/operator.h"
 #include "core/base/diag.h"
 

@@ -4,14 +4,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
 #include "cli/debug/input.h"
-#include "cli/run/values.h"
+#include "cli/support/cli.h"
 #include "cli/support/kernel.h"
 #include "cli/support/monitor.h"
 #include "cli/support/operator.h"
+#include "cli/support/values.h"
 #include "core/base/file.h"
-#include "core/study/workload.h"
+#include "networks/workload/workload.h"
 
 struct debug_settings {
   const char *soc;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* vinci diff: two runs, chips, traces, lists or networks side by side, and where the difference comes from.
+/* vinci diff: two runs, chips, traces, lists or networks side by side, and where the difference
+ * comes from.
  */
 #include <inttypes.h>
 #include <string.h>
 
-#include "cli/cli.h"
 #include "cli/diff/print.h"
+#include "cli/support/cli.h"
 #include "core/base/arena.h"
 #include "core/base/decimal.h"
 #include "core/base/diag.h"
@@ -228,7 +229,8 @@ static int run(const struct cli_verb *verb, int argc, char **argv) {
 const struct cli_verb cli_verb_diff = {
     .name = "diff",
     .arguments = "A [B]",
-    .summary = "Compare two runs, chips, traces, lists or networks, and say where the difference comes from",
+    .summary = "Compare two runs, chips, traces, lists or networks, and say where the difference "
+               "comes from",
     .details =
         "A and B are each a trace, an operator with its arguments KEY=VALUE, a result folder or\n"
         "summary.json of 'vinci run', a list of operators, the results of such a list, a network\n"

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/support/cli.h"
 #include "core/base/diag.h"
 #include "core/base/file.h"
-#include "scripts/gate/gate.h"
-#include "traces/lower/calls/suite.h"
+#include "studies/gate/gate.h"
+#include "studies/ops/suite.h"
 
 struct gate_settings {
   struct vinci_gate_options options;

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/support/cli.h"
 #include "core/base/diag.h"
 #include "core/chip/soc.h"
 #include "core/isa/isa.h"

@@ -5,7 +5,7 @@
 #include <lualib.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/support/cli.h"
 #include "core/base/diag.h"
 #include "scripts/module/lua_vinci.h"
 

@@ -2,7 +2,7 @@
 /* vinci report: a page with pictures of a result folder, in one file that needs nothing else. */
 #include <stdio.h>
 
-#include "cli/cli.h"
+#include "cli/support/cli.h"
 #include "core/base/diag.h"
 #include "core/vinci_timeline.h"
 

@@ -6,18 +6,18 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
 #include "cli/run/list.h"
 #include "cli/run/output.h"
 #include "cli/run/savings.h"
-#include "cli/run/values.h"
 #include "cli/support/advice.h"
 #include "cli/support/checks.h"
+#include "cli/support/cli.h"
 #include "cli/support/kernel.h"
 #include "cli/support/monitor.h"
 #include "cli/support/operator.h"
+#include "cli/support/values.h"
 #include "core/base/diag.h"
-#include "core/study/workload.h"
+#include "networks/workload/workload.h"
 #include "traces/export/export.h"
 
 /* The default timeline holds a million instructions, about 35 MB of trace.pftrace. */

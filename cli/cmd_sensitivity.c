@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/support/cli.h"
 #include "cli/support/operator.h"
 #include "core/base/decimal.h"
 #include "core/base/diag.h"

@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "cli/cli.h"
 #include "cli/soc/new.h"
 #include "cli/soc/rows.h"
+#include "cli/support/cli.h"
 #include "core/base/diag.h"
 #include "scripts/host/soc_host.h"
 

@@ -4,12 +4,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
+#include "cli/support/cli.h"
 #include "cli/sweep/submit.h"
 #include "core/base/decimal.h"
 #include "core/base/diag.h"
 #include "core/base/file.h"
-#include "scripts/sweep/sweep.h"
+#include "studies/sweep/sweep.h"
 
 struct sweep_settings {
   struct vinci_sweep_options options;

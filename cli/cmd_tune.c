@@ -6,11 +6,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/tune/tune.h"
+#include "cli/tune/cmd_tune.h"
 #include "core/base/decimal.h"
 #include "core/base/diag.h"
-#include "core/study/workload.h"
-#include "traces/tune/tune.h"
+#include "networks/workload/workload.h"
+#include "tune/tune.h"
 
 enum { SECONDS_MAX = 86400, JOBS_MAX = 256, EVALUATIONS_MAX = 1000000, ROBUST_MAX = 16 };
 

@@ -3,7 +3,7 @@
 
 bin_PROGRAMS += vinci
 vinci_SOURCES = \
-	cli/cli.h \
+	cli/support/cli.h \
 	cli/cmd_cc.c \
 	cli/cmd_check.c \
 	cli/cmd_compile.c \
@@ -66,8 +66,8 @@ vinci_SOURCES = \
 	cli/run/savings.h \
 	cli/run/table.c \
 	cli/run/table.h \
-	cli/run/values.c \
-	cli/run/values.h \
+	cli/support/values.c \
+	cli/support/values.h \
 	cli/soc/new.c \
 	cli/soc/new.h \
 	cli/soc/rows.c \
@@ -102,7 +102,7 @@ vinci_SOURCES = \
 	cli/tune/listing.c \
 	cli/tune/report.c \
 	cli/tune/serve.c \
-	cli/tune/tune.h \
+	cli/tune/cmd_tune.h \
 	cli/tune/values.c \
 	cli/tune/values.h
 vinci_CPPFLAGS = $(AM_CPPFLAGS) $(LUA_CFLAGS) $(LIBEDIT_CFLAGS) -DVINCI_LIBDIR='"$(libdir)"'

@@ -3,10 +3,10 @@
 #include <signal.h>
 #include <string.h>
 
-#include "cli/cli.h"
 #include "cli/debug/input.h"
+#include "cli/support/cli.h"
 #include "core/base/diag.h"
-#include "traces/graph/onnx/onnx.h"
+#include "networks/onnx/onnx.h"
 #include "traces/report/report.h"
 
 /* clang-format off */

@@ -39,3 +39,5 @@ libvinci_memhier_la_SOURCES = \
 	memhier/transfer/transfer_img2col.c \
 	memhier/transfer/transfer_load.c \
 	memhier/transfer/transfer_values.c
+
+dist_noinst_DATA += memhier/DESIGN.md

@@ -3,12 +3,6 @@
 
 noinst_LTLIBRARIES += libvinci_noc.la
 libvinci_noc_la_SOURCES = \
-	noc/collective/collective.c \
-	noc/collective/levels.c \
-	noc/collective/log.c \
-	noc/collective/mesh.c \
-	noc/collective/ring.c \
-	noc/collective/steps.h \
 	noc/fabric.c \
 	noc/flit.c \
 	noc/flit.h \

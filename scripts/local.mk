@@ -3,42 +3,12 @@
 
 noinst_LTLIBRARIES += libvinci_scripts.la
 libvinci_scripts_la_SOURCES = \
-	scripts/diff/diff.c \
-	scripts/diff/diff.h \
-	scripts/diff/kept.c \
-	scripts/diff/list.c \
-	scripts/diff/net.c \
-	scripts/diff/parting.c \
-	scripts/diff/side.c \
-	scripts/gate/annotate.c \
-	scripts/gate/bless.c \
-	scripts/gate/compare.c \
-	scripts/gate/explain.c \
-	scripts/gate/gate.c \
-	scripts/gate/gate.h \
-	scripts/gate/measure.c \
-	scripts/gate/measure_job.c \
-	scripts/gate/policy.c \
-	scripts/gate/prove.c \
-	scripts/gate/replay.c \
-	scripts/gate/report.c \
-	scripts/gate/rows.c \
-	scripts/gate/rows.h \
-	scripts/gate/run.c \
-	scripts/gate/suite.c \
-	scripts/gate/suite.h \
-	scripts/gate/suite_folder.c \
-	scripts/gate/suite_proof.c \
-	scripts/gate/suite_reader.h \
 	scripts/host/lua_bounds.c \
 	scripts/host/lua_bounds.h \
 	scripts/host/mem_host.c \
 	scripts/host/mem_host.h \
 	scripts/host/description.c \
 	scripts/host/description.h \
-	scripts/host/group_buckets.c \
-	scripts/host/group_host.c \
-	scripts/host/group_host.h \
 	scripts/host/noc_host.c \
 	scripts/host/soc_dir.c \
 	scripts/host/soc_files.h \
@@ -49,23 +19,9 @@ libvinci_scripts_la_SOURCES = \
 	scripts/host/soc_named.c \
 	scripts/host/soc_own.c \
 	scripts/host/soc_unknown.c \
-	scripts/study/file.c \
-	scripts/study/file.h \
-	scripts/study/reader.c \
-	scripts/study/reader.h \
-	scripts/study/words.c \
-	scripts/study/words.h \
-	scripts/sweep/journal.c \
-	scripts/sweep/list.c \
-	scripts/sweep/pool.c \
-	scripts/sweep/record.c \
-	scripts/sweep/savings.c \
-	scripts/sweep/sensitivity.c \
-	scripts/sweep/study.c \
-	scripts/sweep/study_lua.c \
-	scripts/sweep/sweep.c \
-	scripts/sweep/sweep.h \
-	scripts/sweep/table.c
+	scripts/systems/group_buckets.c \
+	scripts/systems/group_host.c \
+	scripts/systems/group_host.h
 libvinci_scripts_la_CPPFLAGS = $(AM_CPPFLAGS) $(LUA_CFLAGS) \
 	-DVINCI_DATADIR='"$(pkgdatadir)"'
 

@@ -15,7 +15,7 @@ unit_tests = \
 	tests/check/test_check_read \
 	tests/check/test_check_warnings \
 	tests/check/test_mutate \
-	tests/cli/test_ops_journal \
+	tests/studies/test_ops_journal \
 	tests/core/test_arch \
 	tests/core/test_base \
 	tests/core/test_causes \
@@ -26,9 +26,9 @@ unit_tests = \
 	tests/core/test_events \
 	tests/core/test_extremes \
 	tests/core/test_footprints \
-	tests/core/test_group \
-	tests/core/test_group_moves \
-	tests/core/test_group_rules \
+	tests/devices/test_group \
+	tests/devices/test_group_moves \
+	tests/devices/test_group_rules \
 	tests/core/test_isa \
 	tests/core/test_json \
 	tests/core/test_kept \
@@ -44,7 +44,7 @@ unit_tests = \
 	tests/core/test_run \
 	tests/core/test_soc \
 	tests/core/test_start \
-	tests/core/test_study \
+	tests/studies/test_study \
 	tests/core/test_threads \
 	tests/core/test_l1_port \
 	tests/core/test_unit_flag \
@@ -62,35 +62,35 @@ unit_tests = \
 	tests/noc/test_noc_engine \
 	tests/regret/test_regret \
 	tests/scripts/test_soc_host \
-	tests/traces/test_bounds \
+	tests/lower/test_bounds \
 	tests/traces/test_export \
 	tests/traces/test_export_csv \
-	tests/traces/test_graph \
-	tests/traces/test_job \
-	tests/traces/test_lower \
-	tests/traces/test_lower_attention \
-	tests/traces/test_lower_serving \
-	tests/traces/test_lower_conv \
-	tests/traces/test_lower_cost \
-	tests/traces/test_lower_cube \
-	tests/traces/test_lower_expr \
-	tests/traces/test_estimate \
-	tests/traces/test_estimate_counts \
-	tests/traces/test_flow \
-	tests/traces/test_lower_chain \
-	tests/traces/test_lower_epilogue \
-	tests/traces/test_lower_chips \
-	tests/traces/test_lower_vector \
-	tests/traces/test_lower_vendor \
+	tests/networks/test_graph \
+	tests/devices/test_job \
+	tests/lower/test_lower \
+	tests/lower/test_lower_attention \
+	tests/lower/test_lower_serving \
+	tests/lower/test_lower_conv \
+	tests/lower/test_lower_cost \
+	tests/lower/test_lower_cube \
+	tests/lower/test_lower_expr \
+	tests/lower/test_estimate \
+	tests/lower/test_estimate_counts \
+	tests/lower/test_flow \
+	tests/lower/test_lower_chain \
+	tests/lower/test_lower_epilogue \
+	tests/lower/test_lower_chips \
+	tests/lower/test_lower_vector \
+	tests/lower/test_lower_vendor \
 	tests/traces/test_samples \
-	tests/traces/test_evaluate \
-	tests/traces/test_sequence \
-	tests/traces/test_source_count \
+	tests/studies/test_evaluate \
+	tests/studies/test_sequence \
+	tests/kernels/test_source_count \
 	tests/traces/test_timeline \
 	tests/traces/test_trace_errors \
 	tests/traces/test_trace_expr \
 	tests/traces/test_trace_format \
-	tests/traces/test_tune_strategies \
+	tests/tune/test_tune_strategies \
 	tests/values/test_values_run \
 	tests/vector/test_banks \
 	tests/vector/test_known \
@@ -142,8 +142,8 @@ script_tests = \
 	tests/core/test_isa_cli.sh \
 	tests/memhier/test_streams.sh \
 	tests/mutants/test_mutants.sh \
-	tests/tuning/test_cuts.sh \
-	tests/tuning/test_tune.sh \
+	tests/tune/test_cuts.sh \
+	tests/tune/test_tune.sh \
 	tests/properties/test_properties.sh \
 	tests/same/test_same.sh \
 	tests/scripts/test_experiments.sh \
@@ -152,19 +152,20 @@ script_tests = \
 	tests/scripts/test_lua_limits.sh \
 	tests/scripts/test_trace_writer.sh \
 	tests/scripts/test_transformer.sh \
-	tests/source/test_edges.sh \
-	tests/source/test_handles.sh \
-	tests/source/test_kernels.sh \
-	tests/source/test_matrices.sh \
-	tests/source/test_programs.sh \
+	tests/kernels/test_edges.sh \
+	tests/kernels/test_handles.sh \
+	tests/kernels/test_kernels.sh \
+	tests/kernels/test_matrices.sh \
+	tests/kernels/test_programs.sh \
 	tests/traces/test_hints.sh \
 	tests/traces/test_import.sh \
 	tests/traces/test_timelines.sh \
-	tests/traces/test_onnx_errors.sh \
-	tests/traces/test_onnx_shapes.sh \
-	tests/traces/test_onnx_windows.sh \
-	tests/traces/test_operators.sh \
-	tests/traces/test_serving_kinds.sh \
+	tests/networks/test_onnx_errors.sh \
+	tests/networks/test_onnx_shapes.sh \
+	tests/networks/test_onnx_windows.sh \
+	tests/lower/test_operators.sh \
+	tests/lower/test_serving_kinds.sh \
+	tests/tree/check_calls.sh \
 	tests/tree/check_dist.sh \
 	tests/tree/check_exports.sh \
 	tests/tree/check_install.sh \
@@ -190,14 +191,14 @@ test_programs = tests/core/test_in_systemc tests/fuzz/replay tests/fuzz/replay_g
 if HAVE_CMOCKA
 test_programs += $(unit_tests)
 if HAVE_ONNX
-test_programs += tests/traces/test_onnx_data tests/traces/test_onnx_values
+test_programs += tests/networks/test_onnx_data tests/networks/test_onnx_values
 endif
 endif
 # Script tests run the driver.
 check_PROGRAMS = $(test_programs) tests/values/driver
 TESTS = $(test_programs) $(script_tests)
 dist_noinst_SCRIPTS += $(script_tests)
-EXTRA_DIST += tests/memhier/streams.lua tests/support/await.sh tests/support/tap.sh
+EXTRA_DIST += tests/tree/rooms.txt tests/memhier/streams.lua tests/support/await.sh tests/support/tap.sh
 
 # What several tests share.
 check_LTLIBRARIES = libvinci_tests.la
@@ -241,24 +242,24 @@ libvinci_tests_la_SOURCES = \
 	tests/support/units.h \
 	tests/support/vector_values.h \
 	tests/support/words.h \
-	tests/traces/chip_exceptions.def
+	tests/lower/chip_exceptions.def
 LDADD = libvinci_tests.la libvinci_internal.la $(CMOCKA_LIBS)
 # Sees what users of the library see.
 tests_acl_test_acl_times_LDADD = libvinci_acl.la $(CMOCKA_LIBS)
 tests_core_test_public_LDADD = libvinci.la $(CMOCKA_LIBS)
-tests_core_test_study_LDADD = libvinci.la $(CMOCKA_LIBS)
+tests_studies_test_study_LDADD = libvinci.la $(CMOCKA_LIBS)
 tests_core_test_threads_LDADD = libvinci.la $(CMOCKA_LIBS) -lpthread
 tests_core_test_in_systemc_SOURCES = tests/core/test_in_systemc.cc
 tests_core_test_in_systemc_LDADD = libvinci.la $(SYSTEMC_LIBS)
 
-onnx_cases = tests/traces/onnx_cases.c tests/traces/onnx_cases.h
-tests_traces_test_onnx_data_SOURCES = tests/traces/test_onnx_data.c $(onnx_cases)
-tests_traces_test_onnx_values_SOURCES = tests/traces/test_onnx_values.c $(onnx_cases)
-tests_traces_test_onnx_values_CPPFLAGS = $(tests_traces_test_onnx_data_CPPFLAGS)
-tests_traces_test_onnx_values_LDADD = $(tests_traces_test_onnx_data_LDADD)
-tests_traces_test_onnx_data_CPPFLAGS = $(AM_CPPFLAGS) -isystem $(abs_builddir) $(PROTOBUF_C_CFLAGS)
-tests_traces_test_onnx_data_LDADD = $(LDADD) $(PROTOBUF_C_LIBS)
-$(tests_traces_test_onnx_data_OBJECTS) $(tests_traces_test_onnx_values_OBJECTS): traces/graph/onnx/onnx.pb-c.h
+onnx_cases = tests/networks/onnx_cases.c tests/networks/onnx_cases.h
+tests_networks_test_onnx_data_SOURCES = tests/networks/test_onnx_data.c $(onnx_cases)
+tests_networks_test_onnx_values_SOURCES = tests/networks/test_onnx_values.c $(onnx_cases)
+tests_networks_test_onnx_values_CPPFLAGS = $(tests_networks_test_onnx_data_CPPFLAGS)
+tests_networks_test_onnx_values_LDADD = $(tests_networks_test_onnx_data_LDADD)
+tests_networks_test_onnx_data_CPPFLAGS = $(AM_CPPFLAGS) -isystem $(abs_builddir) $(PROTOBUF_C_CFLAGS)
+tests_networks_test_onnx_data_LDADD = $(LDADD) $(PROTOBUF_C_LIBS)
+$(tests_networks_test_onnx_data_OBJECTS) $(tests_networks_test_onnx_values_OBJECTS): networks/onnx/onnx.pb-c.h
 
 AM_TESTS_ENVIRONMENT = \
 	CMOCKA_MESSAGE_OUTPUT=TAP; export CMOCKA_MESSAGE_OUTPUT; \
@@ -439,7 +440,7 @@ bench-counts: vinci$(EXEEXT)
 	  $(srcdir)/tests/bench/counts.csv $(COUNTS)
 .PHONY: bench-counts
 dist_noinst_SCRIPTS += tests/bench/bench_net.sh
-dist_noinst_DATA += tests/tuning/networks.sh tests/bench/counts.csv tests/bench/counts.py tests/bench/resnet50.csv tests/bench/resnet50.py
+dist_noinst_DATA += tests/tune/networks.sh tests/bench/counts.csv tests/bench/counts.py tests/bench/resnet50.csv tests/bench/resnet50.py
 
 # ---- make regret: how much longer chosen tilings take than the best of their spaces ----
 # Fails beyond the limits of tests/regret/cases.def. REGRET="--only=matmul,add --most=200" asks more
@@ -453,16 +454,16 @@ regret: tests/regret/regret$(EXEEXT)
 CLEANFILES += tests/regret/regret$(EXEEXT)
 
 # ---- make tuning: what searches reach against the best of all schedules of a space ----
-# A few spaces in seconds; FULL=1: all of tests/tuning/cases.def, then the operators of some networks.
+# A few spaces in seconds; FULL=1: all of tests/tune/cases.def, then the operators of some networks.
 # TUNING="--most=500 --seeds=3" asks for other spaces.
-EXTRA_PROGRAMS += tests/tuning/tuning
-tests_tuning_tuning_SOURCES = tests/tuning/tuning.c tests/tuning/cases.def
-tests_tuning_tuning_LDADD = libvinci_internal.la
-tuning: tests/tuning/tuning$(EXEEXT) vinci$(EXEEXT)
-	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) tests/tuning/tuning$(EXEEXT) $(if $(FULL),--full) $(TUNING) || exit 1; \
-	test -z "$(FULL)" || $(SHELL) $(srcdir)/tests/tuning/networks.sh
+EXTRA_PROGRAMS += tests/tune/tuning
+tests_tune_tuning_SOURCES = tests/tune/tuning.c tests/tune/cases.def
+tests_tune_tuning_LDADD = libvinci_internal.la
+tuning: tests/tune/tuning$(EXEEXT) vinci$(EXEEXT)
+	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) tests/tune/tuning$(EXEEXT) $(if $(FULL),--full) $(TUNING) || exit 1; \
+	test -z "$(FULL)" || $(SHELL) $(srcdir)/tests/tune/networks.sh
 .PHONY: tuning
-CLEANFILES += tests/tuning/tuning$(EXEEXT)
+CLEANFILES += tests/tune/tuning$(EXEEXT)
 
 # ---- make accuracy: simulated against measured, as tables ----
 accuracy_programs = \
@@ -527,11 +528,11 @@ dist_noinst_DATA += \
 	tests/cli/training.py \
 	tests/cli/net_rules.py \
 	tests/scripts/trace_writer.py \
-	tests/source/edges.py \
-	tests/source/handles.py \
-	tests/source/kernels.py \
-	tests/source/matrices.py \
-	tests/source/programs.py \
+	tests/kernels/edges.py \
+	tests/kernels/handles.py \
+	tests/kernels/kernels.py \
+	tests/kernels/matrices.py \
+	tests/kernels/programs.py \
 	tests/values/coverage.py \
 	tests/values/cube.py \
 	tests/values/detect.py \
@@ -552,14 +553,14 @@ dist_noinst_DATA += \
 	tests/values/vecmore.py \
 	tests/values/vecops.py \
 	tests/values/vectrain.py \
-	tests/traces/onnx_errors.py \
-	tests/traces/onnx_windows.py \
+	tests/networks/onnx_errors.py \
+	tests/networks/onnx_windows.py \
 	tests/traces/perfetto.proto \
 	tests/cli/report_page.py \
 	tests/support/browser.py \
 	tests/traces/timelines.py \
-	tests/traces/onnx_models.py \
-	tests/traces/onnx_shapes.py \
+	tests/networks/onnx_models.py \
+	tests/networks/onnx_shapes.py \
 	tests/values/transfers.py \
 	tests/values/vector.py
 

@@ -16,7 +16,7 @@
 
 #include "core/base/file.h"
 #include "core/isa/isa.h"
-#include "traces/source/source.h"
+#include "kernels/source/source.h"
 
 extern char **environ;
 

@@ -10,7 +10,7 @@
 
 #include "cli/cc/build.h"
 #include "core/base/file.h"
-#include "traces/source/source.h"
+#include "kernels/source/source.h"
 
 enum { OBJECT_BYTES_MAX = 1 << 30 };
 

@@ -3,7 +3,7 @@
 #ifndef VINCI_CLI_DEBUG_SESSION_H
 #define VINCI_CLI_DEBUG_SESSION_H
 
-#include "cli/cli.h"
+#include "cli/support/cli.h"
 #include "core/base/diag.h"
 #include "core/debug/debug.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/base/decimal.h"
-#include "scripts/diff/diff.h"
+#include "studies/diff/diff.h"
 
 enum { US_DIGITS = 6 };
 

@@ -7,7 +7,7 @@
 #include "cli/group/group.h"
 #include "core/base/decimal.h"
 #include "core/chip/param.h"
-#include "core/group/run.h"
+#include "devices/flow/run.h"
 
 enum { RANKS_DEFAULT = 8, US_DIGITS = 6, STEPS_NAME_MAX = 64 };
 

@@ -7,8 +7,8 @@
 
 #include "cli/group/group.h"
 #include "core/base/file.h"
-#include "traces/group/chakra.h"
-#include "traces/group/job.h"
+#include "devices/jobs/chakra.h"
+#include "devices/jobs/job.h"
 
 struct convert_settings {
   const char *output, *groups, *system;

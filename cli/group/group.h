@@ -3,9 +3,9 @@
 #ifndef VINCI_CLI_GROUP_GROUP_H
 #define VINCI_CLI_GROUP_GROUP_H
 
-#include "cli/cli.h"
-#include "scripts/host/group_host.h"
-#include "traces/group/job.h"
+#include "cli/support/cli.h"
+#include "devices/jobs/job.h"
+#include "scripts/systems/group_host.h"
 
 extern const struct cli_verb cli_group_run, cli_group_plan, cli_group_buckets, cli_group_train,
     cli_group_collective, cli_group_convert, cli_group_show;
@@ -31,7 +31,7 @@ struct group_work_settings {
   bool quiet;
 };
 /*
- * Simulates such work on the chip of the system (traces/group/kernels.h), with progress. Errors:
+ * Simulates such work on the chip of the system (devices/jobs/kernels.h), with progress. Errors:
  * also a rank that the job has not, and a rank without anything to simulate.
  */
 VINCI_MUST_CHECK enum vinci_status group_time_work(const struct group_description *group,

@@ -7,11 +7,11 @@
 #include "cli/group/group.h"
 #include "core/base/decimal.h"
 #include "core/base/file.h"
-#include "traces/group/job.h"
-#include "traces/group/kernels.h"
-#include "traces/group/profiler.h"
-#include "traces/group/rank_table.h"
-#include "traces/group/result.h"
+#include "devices/jobs/job.h"
+#include "devices/jobs/kernels.h"
+#include "devices/jobs/profiler.h"
+#include "devices/jobs/rank_table.h"
+#include "devices/jobs/result.h"
 
 #define PS_PER_US UINT64_C(1000000)
 enum { US_DIGITS = 6, TEXT_BYTES_MAX = 1 << 30, RANKS_SHOWN = 16, PATH_BYTES = 4096 };

@@ -2,8 +2,8 @@
 /* The time of work that a job describes by operators and networks, with progress. */
 #include "cli/group/group.h"
 #include "cli/support/monitor.h"
-#include "core/study/workload.h"
-#include "traces/group/kernels.h"
+#include "devices/jobs/kernels.h"
+#include "networks/workload/workload.h"
 
 static bool watch(void *context, size_t done, size_t all) {
   return monitor_items(context, &(struct monitor_count){.done_permille = 1000 * done, .all = all});
@@ -24,8 +24,9 @@ enum vinci_status group_time_work(const struct group_description *group,
     diag_hint(diag, "ranks are 0 to %u", job->job.ranks - 1);
   }
   if (status == VINCI_OK && settings->detail && !job->kernels)
-    status = diag_error(diag, VINCI_E_USAGE,
-                        "--detail: no row of work has op= or net=, so there is nothing to simulate");
+    status =
+        diag_error(diag, VINCI_E_USAGE,
+                   "--detail: no row of work has op= or net=, so there is nothing to simulate");
   if (status != VINCI_OK || !job->kernels)
     return status;
   status = vinci_soc_load(group->chip, data, &soc, diag);

@@ -8,8 +8,8 @@
 #include "core/base/decimal.h"
 #include "core/base/file.h"
 #include "core/chip/param.h"
-#include "core/group/training.h"
-#include "traces/group/job.h"
+#include "devices/flow/training.h"
+#include "devices/jobs/job.h"
 
 enum { RUNS_DEFAULT = 1000, WORD_BYTES_MAX = 64, PS_PER_NS = 1000 };
 #define NS_PER_SECOND UINT64_C(1000000000)

@@ -5,7 +5,7 @@
 #include "cli/net/net.h"
 #include "core/base/decimal.h"
 #include "core/base/file.h"
-#include "traces/graph/text.h"
+#include "networks/graph/text.h"
 
 #define MIB (UINT64_C(1) << 20)
 #define PS_PER_US UINT64_C(1000000)

@@ -5,7 +5,7 @@
 
 #include "cli/net/net.h"
 #include "core/base/decimal.h"
-#include "traces/graph/passes/explain.h"
+#include "networks/passes/explain.h"
 
 #define KIB UINT64_C(1024)
 #define PS_PER_US UINT64_C(1000000)

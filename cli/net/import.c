@@ -2,7 +2,7 @@
 /* vinci net import: an ONNX model as a graph of layers. */
 #include "cli/net/net.h"
 #include "core/base/file.h"
-#include "traces/graph/text.h"
+#include "networks/graph/text.h"
 
 struct import_settings {
   struct net_model_settings model;

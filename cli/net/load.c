@@ -5,9 +5,9 @@
 
 #include "cli/net/net.h"
 #include "core/base/file.h"
-#include "traces/graph/gears.h"
-#include "traces/graph/load.h"
-#include "traces/graph/text.h"
+#include "networks/graph/text.h"
+#include "networks/run/gears.h"
+#include "networks/run/load.h"
 
 enum { GRAPH_BYTES_MAX = 1 << 30 };
 

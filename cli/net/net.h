@@ -3,10 +3,10 @@
 #ifndef VINCI_CLI_NET_NET_H
 #define VINCI_CLI_NET_NET_H
 
-#include "cli/cli.h"
-#include "cli/run/values.h"
-#include "traces/graph/net.h"
-#include "traces/graph/passes/passes.h"
+#include "cli/support/cli.h"
+#include "cli/support/values.h"
+#include "networks/passes/passes.h"
+#include "networks/run/net.h"
 
 /* Options for what an ONNX model leaves open. */
 struct net_model_settings {

@@ -6,8 +6,8 @@
 #include "cli/net/net.h"
 #include "core/base/decimal.h"
 #include "core/base/file.h"
-#include "traces/graph/profile.h"
-#include "traces/graph/text.h"
+#include "networks/graph/text.h"
+#include "networks/run/profile.h"
 
 enum { HOST_WAIT_US = 1000, HOST_WAIT_US_MAX = 1000000000, TYPES_MAX = 1024 };
 enum { WITHIN = 12, WITHIN_MAX = 1000 }; /* per cent */

@@ -9,10 +9,10 @@
 #include "core/base/decimal.h"
 #include "core/base/diag.h"
 #include "core/base/file.h"
-#include "core/study/workload.h"
-#include "traces/graph/net.h"
-#include "traces/graph/net_summary.h"
-#include "traces/graph/net_values.h"
+#include "networks/run/net.h"
+#include "networks/run/net_summary.h"
+#include "networks/run/net_values.h"
+#include "networks/workload/workload.h"
 
 enum { TOP_NODES = 10, UNKNOWN_US_MAX = 1000000000 };
 #define MIB (UINT64_C(1) << 20)

@@ -5,8 +5,8 @@
 #include <limits.h>
 #include <stdio.h>
 
-#include "cli/cli.h"
 #include "cli/run/table.h"
+#include "cli/support/cli.h"
 #include "cli/support/monitor.h"
 #include "core/base/decimal.h"
 #include "core/base/diag.h"

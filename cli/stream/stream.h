@@ -3,7 +3,7 @@
 #ifndef VINCI_CLI_STREAM_STREAM_H
 #define VINCI_CLI_STREAM_STREAM_H
 
-#include "cli/cli.h"
+#include "cli/support/cli.h"
 
 extern const struct cli_verb cli_stream_memory;
 extern const struct cli_verb cli_stream_network;

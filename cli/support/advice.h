@@ -4,8 +4,8 @@
 #define VINCI_CLI_SUPPORT_ADVICE_H
 
 #include "cli/support/options.h"
-#include "core/graph/graph.h"
 #include "core/vinci_tune.h"
+#include "networks/graph/graph.h"
 
 #define ADVICE_OPTION_ROW(type, field)                                                             \
   OPTION_TEXT_ROW("repository", 'r', type, field, "FILE",                                          \

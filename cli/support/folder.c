@@ -3,7 +3,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/support/cli.h"
 #include "core/base/diag.h"
 #include "core/base/file.h"
 

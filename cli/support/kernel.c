@@ -9,7 +9,7 @@
 #include "core/base/decimal.h"
 #include "core/base/diag.h"
 #include "core/base/file.h"
-#include "traces/source/source.h"
+#include "kernels/source/source.h"
 
 enum { PATH_BYTES = 4096, BLOCKS_MAX = 65535 };
 

@@ -3,9 +3,9 @@
 #ifndef VINCI_CLI_SUPPORT_KERNEL_H
 #define VINCI_CLI_SUPPORT_KERNEL_H
 
-#include "cli/run/values.h"
 #include "cli/support/monitor.h"
 #include "cli/support/options.h"
+#include "cli/support/values.h"
 
 struct kernel_settings {
   const char *blocks; /* a number, as text */

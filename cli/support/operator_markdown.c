@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reference of operators as a page, made from the tables of the library: traces/OPERATORS.md.
+/* The reference of operators as a page, made from the tables of the library: lower/OPERATORS.md.
  */
 #include <string.h>
 
@@ -101,7 +101,7 @@ void operator_print_markdown(FILE *out) {
         "`tests/reference/silicon_calibration.csv` that become the operator, which\n"
         "`make accuracy` prints with their errors. The last column is how far the simulated\n"
         "time of a large case may be from its bound on an Ascend910B1, the time that bandwidths\n"
-        "and arithmetic alone would take; `tests/traces/test_bounds.c` checks that. Values of\n"
+        "and arithmetic alone would take; `tests/lower/test_bounds.c` checks that. Values of\n"
         "every operator are compared with numpy (`tests/values/`).\n\n"
         "| operator | computes | types | formats | silicon rows | times the bound |\n"
         "|---|---|---|---|---|---|\n",

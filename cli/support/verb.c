@@ -5,9 +5,9 @@
 #include <signal.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/support/cli.h"
 #include "core/base/diag.h"
-#include "core/study/workload.h"
+#include "networks/workload/workload.h"
 #include "scripts/host/soc_host.h"
 
 /* Details name examples where the sources have them; an installed program names the installed ones.

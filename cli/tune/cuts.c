@@ -2,14 +2,14 @@
 /* vinci tune NETWORK --cuts: chains of kernels in parts that stay in L2, by simulation. */
 #include <inttypes.h>
 
-#include "cli/tune/tune.h"
+#include "cli/tune/cmd_tune.h"
 #include "cli/tune/values.h"
 #include "core/base/cells.h"
 #include "core/base/decimal.h"
 #include "core/base/file.h"
+#include "networks/graph/text.h"
+#include "networks/run/cuts.h"
 #include "traces/export/export.h"
-#include "traces/graph/passes/cuts.h"
-#include "traces/graph/text.h"
 
 #define MIB (UINT64_C(1) << 20)
 #define PS_PER_US UINT64_C(1000000)

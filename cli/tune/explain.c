@@ -2,15 +2,15 @@
 /* Why a winner wins: the gate's split of the difference along the critical path. And a bound. */
 #include <string.h>
 
-#include "cli/tune/tune.h"
+#include "cli/tune/cmd_tune.h"
 #include "cli/tune/values.h"
 #include "core/base/arith.h"
 #include "core/base/clock.h"
 #include "core/base/diag.h"
 #include "core/isa/program.h"
 #include "core/result/result.h"
-#include "scripts/gate/gate.h"
-#include "traces/lower/emit.h"
+#include "lower/kernel/emit.h"
+#include "studies/gate/gate.h"
 
 enum { WORDS_MAX = 64 };
 static const char point_name[] = "tune";

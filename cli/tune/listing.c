@@ -2,7 +2,7 @@
 /* Which schedules of a space are shown when fewer are asked for than the space has. */
 #include <stdlib.h>
 
-#include "cli/tune/tune.h"
+#include "cli/tune/cmd_tune.h"
 #include "core/base/diag.h"
 
 struct ranked {

@@ -6,9 +6,9 @@
 
 #include "cli/net/net.h"
 #include "cli/support/operator.h"
-#include "cli/tune/tune.h"
+#include "cli/tune/cmd_tune.h"
 #include "core/base/diag.h"
-#include "traces/lower/calls/calls.h"
+#include "lower/calls/calls.h"
 
 static enum vinci_status no_memory(struct vinci_diag *diag) {
   return diag_error(diag, VINCI_E_NOMEM, "out of memory for the operators to tune");

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "cli/tune/tune.h"
+#include "cli/tune/cmd_tune.h"
 #include "core/base/decimal.h"
 
 /* "-10.9" per cent. */

@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/tune/cmd_tune.h"
 #include "cli/tune/json.h"
-#include "cli/tune/tune.h"
 #include "cli/tune/values.h"
 #include "core/base/diag.h"
 #include "core/isa/program.h"
 #include "core/result/result.h"
-#include "core/study/workload.h"
+#include "networks/workload/workload.h"
 #include "traces/export/export.h"
 
 enum { JOBS_MAX = 256, WORDS_MAX = 64, SCHEMA = 1, CYCLES_DIGITS = 19 };

@@ -7,7 +7,7 @@
 #include "cli/tune/values.h"
 #include "core/base/diag.h"
 #include "core/base/file.h"
-#include "traces/graph/net_values.h"
+#include "networks/run/net_values.h"
 
 /* Schedules add in different orders; results of fp16 differ in their last bits. */
 static const double absolute = 0.01, relative = 0.01;

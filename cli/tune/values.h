@@ -3,8 +3,8 @@
 #ifndef VINCI_CLI_TUNE_VALUES_H
 #define VINCI_CLI_TUNE_VALUES_H
 
-#include "core/graph/graph.h"
 #include "core/vinci.h"
+#include "networks/graph/graph.h"
 
 /* Runs both with the same small pseudo-random inputs. VINCI_E_MISMATCH names the first elements
  * that differ by more than a hundredth; other failures of either run as they are. */

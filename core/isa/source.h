@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A program that is no list of rows but code that computes its instructions as it runs: a kernel
- * compiled for the host (traces/source). Streams ask the source for one instruction after the
+ * compiled for the host (kernels/source). Streams ask the source for one instruction after the
  * other. Rows are the places in the code that issue instructions; they are found as they are met.
  */
 #ifndef VINCI_CORE_ISA_SOURCE_H

@@ -114,7 +114,7 @@ struct result_event {
 };
 
 /*
- * What the run takes with one number of the chip turned against its cause (scripts/sweep/savings.c
+ * What the run takes with one number of the chip turned against its cause (studies/sweep/savings.c
  * measures that).
  */
 struct result_saving {

@@ -38,7 +38,7 @@ function M.run_trace(chip, trace)
   return result:summary(), result
 end
 
--- Runs a job (traces/GROUP.md) of ranks that all do the same rows, with one group "all".
+-- Runs a job (devices/GROUP.md) of ranks that all do the same rows, with one group "all".
 function M.job(ranks, rows, set)
   local text = ('job,version=1,ranks=%d\ngroup,name=all,ranks=0-%d\nprogram,ranks=0-%d\n'):format(ranks, ranks - 1, ranks - 1)
   return vinci.group_run(text .. table.concat(rows, "\n") .. "\n", { system = "atlas_a2_910b4", set = set })

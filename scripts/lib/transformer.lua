@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- vinci.transformer: a training step of a described transformer, split over devices, as the text of a job
--- (traces/GROUP.md). Every operator of the step is simulated on the chip; memory of a device is counted.
+-- (devices/GROUP.md). Every operator of the step is simulated on the chip; memory of a device is counted.
 --
 -- Ranks are ordered as Megatron orders them: tensor parallel ranks follow each other, then context parallel ones, then
 -- data parallel ones, then the stages of the pipeline. Operators are in transformer_operators.lua, schedules in

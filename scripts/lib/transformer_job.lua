@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- vinci.transformer_job: the rows of a training step (traces/GROUP.md). A part of vinci.transformer.
+-- vinci.transformer_job: the rows of a training step (devices/GROUP.md). A part of vinci.transformer.
 --
 -- Pipelines: stages run one forward, one backward in turn (1F1B); with vpp each stage has that many parts of the model
 -- in turn (interleaved 1F1B: Narayanan et al., SC 2021). Context parallelism: K and V go around a ring while the scores

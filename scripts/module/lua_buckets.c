@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lua: which gradients of a step are summed together. */
-#include "core/group/system.h"
 #include "core/vinci_group.h"
+#include "devices/flow/system.h"
 #include "scripts/module/lua_vinci.h"
 
 static const char buckets_name[] = "vinci.buckets";

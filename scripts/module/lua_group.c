@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lua: jobs of several devices. */
-#include "core/group/text.h"
-#include "core/group/training.h"
-#include "scripts/host/group_host.h"
+#include "devices/flow/text.h"
+#include "devices/flow/training.h"
 #include "scripts/module/lua_vinci.h"
+#include "scripts/systems/group_host.h"
 
 #define NS_PER_S 1e9
 

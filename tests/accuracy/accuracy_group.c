@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/group/run.h"
 #include "core/vinci.h"
-#include "scripts/host/group_host.h"
+#include "devices/flow/run.h"
+#include "scripts/systems/group_host.h"
 
 enum { RANKS_MAX = 64, LINE_MAX_BYTES = 512, FIELDS = 9 };
 static const double large = 0.1, small = 0.2; /* limits for at least 1 MB, and below */

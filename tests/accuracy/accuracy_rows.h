@@ -7,8 +7,8 @@
 #define VINCI_TESTS_ACCURACY_ACCURACY_ROWS_H
 
 #include "core/vinci_study.h"
+#include "lower/calls/calls.h"
 #include "traces/export/report/expected.h"
-#include "traces/lower/calls/calls.h"
 
 /* Times in microseconds; NAN: not known. */
 struct accuracy_times {

@@ -24,7 +24,7 @@ COLD_SECONDS, WARM_SECONDS, PEAK_MIB = 0.5, 0.05, 128
 
 
 class Graph:
-    """Rows of a graph of layers (traces/GRAPH.md); a feature map is (name, channels, extent)."""
+    """Rows of a graph of layers (networks/GRAPH.md); a feature map is (name, channels, extent)."""
 
     def __init__(self):
         self.rows = ["graph,version=1,name=resnet50"]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A training whose units fail, checkpoint by checkpoint: the reference of `vinci group train`.
 
-Written from the description in core/group/training.h; what the program jumps over in one division, this walks.
+Written from the description in devices/flow/training.h; what the program jumps over in one division, this walks.
 Usage: training.py work interval blocking writing mtbf detect restart repair units spares shrink seed runs (seconds);
 prints the mean of each part and of the time, and the failures of a run.
 """

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/graph/queue.h"
+#include "networks/graph/queue.h"
+#include "networks/graph/text.h"
 #include "tests/support/fixture.h"
-#include "traces/graph/text.h"
 
 enum { NODES_MAX = 1000 };
 

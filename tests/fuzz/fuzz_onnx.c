@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "traces/graph/onnx/onnx.h"
-#include "traces/graph/text.h"
+#include "networks/graph/text.h"
+#include "networks/onnx/onnx.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "core/base/diag.h"
+#include "lower/calls/calls.h"
+#include "lower/calls/sequence.h"
 #include "tests/support/fixture.h"
-#include "traces/lower/calls/calls.h"
-#include "traces/lower/calls/sequence.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

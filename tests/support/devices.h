@@ -3,7 +3,7 @@
 #ifndef VINCI_TESTS_SUPPORT_DEVICES_H
 #define VINCI_TESTS_SUPPORT_DEVICES_H
 
-#include "core/group/run.h"
+#include "devices/flow/run.h"
 
 enum { RANKS_MAX = 64, US = 1000000 };
 

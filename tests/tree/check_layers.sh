@@ -7,7 +7,7 @@ set -u
 cd "${TESTS_SRCDIR:-.}" || exit 99
 . tests/support/tap.sh
 
-folders='core cube vector memhier noc traces scripts cli acl include'
+folders='core cube vector memhier noc traces lower networks devices studies tune kernels scripts cli acl include'
 # What is generated where the tree is built in place is not of the tree.
 code=$(find $folders tests -name '*.pb-c.[ch]' -prune -o \( -name '*.c' -o -name '*.h' -o -name '*.cc' \
   -o -name '*.def' \) -print | LC_ALL=C sort)
@@ -19,53 +19,33 @@ others="$others configure.ac Makefile.am scripts/m4/vinci.m4 scripts/quickstart 
 
 plan 12
 
-# The installed headers lie side by side wherever they are.
-report "folders include core/ and themselves only; cli/ and tests/ include anything" "$(awk '
-  FILENAME ~ "^core/vinci_(study|sensitivity|diff|gate|group|evaluate|kernel|net|cuts|device|timeline|tune)\\.h$" && /"vinci(_study|_evaluate|_net)?\.h"/ { next }
-  FILENAME ~ "^include/" { next } # installed: found by the folder that `vinci cc` gives
-  /^[ \t]*#[ \t]*include[ \t]*"/ {
-    split($0, part, "\"")
-    to = part[2]; sub(/\/.*/, "", to)
-    from = FILENAME; sub(/\/.*/, "", from)
-    if (to != "core" && to != "include" && to != from && from != "cli" && from != "tests")
-      print FILENAME ":" FNR ": " from "/ includes \"" part[2] "\""
-  }' $code)"
-
 report "headers are included by their path from the top" "$(awk '
   FILENAME ~ "^core/vinci_(study|sensitivity|diff|gate|group|evaluate|kernel|net|cuts|device|timeline|tune)\\.h$" && /"vinci(_study|_evaluate|_net)?\.h"/ { next }
   FILENAME ~ "^include/" { next } # installed: found by the folder that `vinci cc` gives
   /^[ \t]*#[ \t]*include[ \t]*"/ {
     split($0, part, "\"")
-    if (part[2] !~ /^(core|cube|vector|memhier|noc|traces|scripts|cli|acl|include|tests)\//)
+    if (part[2] !~ /^(core|cube|vector|memhier|noc|traces|lower|networks|devices|studies|tune|kernels|scripts|cli|acl|include|tests)\//)
       print FILENAME ":" FNR ": \"" part[2] "\""
   }' $code)"
 
-# The rooms of core/, each with those that it may include besides itself. core/local.mk says what
-# lives in each; core/registry.c is in none.
-report "rooms of core/ include the rooms below them only" "$(printf '%s\n' \
-  'base' \
-  'chip base' \
-  'isa base chip' \
-  'control base chip isa' \
-  'result base chip isa control' \
-  'sim base chip isa control result' \
-  'machine base chip isa control' \
-  'check base chip isa control machine' \
-  'debug base chip isa control result sim machine' \
-  'graph base chip' \
-  'group base' \
-  'study base chip' |
-  awk '
-    NR == FNR { for (i = 1; i <= NF; i++) allowed[$1 " " $i] = 1; next }
-    FNR == 1 && split(FILENAME, file, "/") == 3 && !((file[2] " " file[2]) in allowed) {
-      print FILENAME ": core/" file[2] " is not in the table of rooms"
-    }
-    /^[ \t]*#[ \t]*include[ \t]*"core\/.*\// {
-      split($0, part, "\"")
-      split(part[2], to, "/")
-      if (split(FILENAME, from, "/") == 3 && !((from[2] " " to[2]) in allowed))
-        print FILENAME ":" FNR ": core/" from[2] " includes \"" part[2] "\""
-    }' - $core)"
+# Which room may see which: tests/tree/rooms.txt. `make check` compares the calls too (check_calls.sh).
+report "rooms include the rooms that rooms.txt allows" "$(awk '
+  function room(path, part) {
+    return split(path, part, "/") > 2 ? part[1] "/" part[2] : part[1]
+  }
+  NR == FNR {
+    if ($0 !~ /^#/)
+      for (i = 1; i <= NF; i++) allowed[$1 " " $i] = 1
+    next
+  }
+  FNR == 1 { from = room(FILENAME); known = (from " " from) in allowed }
+  FNR == 1 && !known && FILENAME !~ "^(include|cli|tests)/" { print FILENAME ": " from " is not in rooms.txt" }
+  /^[ \t]*#[ \t]*include[ \t]*"/ && known {
+    split($0, part, "\"")
+    to = part[2] ~ "^core/vinci[a-z_]*\\.h$" || part[2] !~ "/" || part[2] ~ "^include/" ? from : room(part[2])
+    if (!((from " " to) in allowed) && !(from == "core" || from == "lower"))
+      print FILENAME ":" FNR ": " from " includes \"" part[2] "\""
+  }' tests/tree/rooms.txt $product)"
 
 # circles EXCEPTIONS FILES...: the includes that are part of a circle. What includes nothing that is left, or is
 # included by nothing that is left, is in no circle and is taken away. With headers=1 of files as they are,
@@ -122,9 +102,9 @@ report "headers include each other in no circle" "$(headers=1 circles '' $header
 # written, and the writer takes terms; a chip names its memory, whose file is read as that of a chip; the tiling of
 # a matrix product asks what a convolution loads, which is a matrix product.
 report "modules include each other in no circle but those named here" "$(circles 'core/sim/aicore core/sim/device
-traces/lower/expr traces/lower/emit
+lower/kernel/expr lower/kernel/emit
 scripts/host/soc scripts/host/mem
-traces/lower/cube/matmul traces/lower/cube/conv' $product)"
+lower/cube/matmul lower/cube/conv' $product)"
 
 # library NAME HEADERS PATHS TEXT: a library is seen in some places only; regular expressions.
 library() {
@@ -132,9 +112,9 @@ library() {
     grep -nE "^[[:blank:]]*#[[:blank:]]*include[[:blank:]]*[<\"]($2)" $product | grep -vE "^($3)"
   )"
 }
-library libcsv 'csv\.h' 'traces/' 'traces/'
-library Lua '(lua|lauxlib|lualib)\.' '(scripts|cli)/' 'scripts/ and cli/'
-library protobuf '(protobuf-c/|[^">]*\.pb-c\.h)' 'traces/graph/onnx/' 'traces/graph/onnx/'
+library libcsv 'csv\.h' '(traces|lower/calls)/' 'traces/ and lower/calls/'
+library Lua '(lua|lauxlib|lualib)\.' '(scripts|cli|studies)/' 'scripts/, studies/ and cli/'
+library protobuf '(protobuf-c/|[^">]*\.pb-c\.h)' 'networks/onnx/' 'networks/onnx/'
 library SystemC '(systemc|sysc|tlm)' 'core/sim/engine_systemc\.cc' 'core/sim/engine_systemc.cc'
 
 report "the only C++ is core/sim/engine_systemc.cc, and what kernels are compiled with" "$(find $folders \

@@ -8,9 +8,10 @@ set -u
 cd "${TESTS_SRCDIR:-.}" || exit 99
 . tests/support/tap.sh
 
-pages='README.md ACCURACY.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md traces/FORMAT.md
-  traces/GRAPH.md traces/KERNELS.md traces/TUNING.md traces/VALUES.md scripts/LUA.md'
-folders='core cube vector memhier noc traces scripts cli acl include tests'
+pages='README.md ACCURACY.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md memhier/DESIGN.md lower/DESIGN.md
+  kernels/DESIGN.md studies/DESIGN.md traces/FORMAT.md
+  networks/GRAPH.md kernels/KERNELS.md tune/TUNING.md traces/VALUES.md scripts/LUA.md'
+folders='core cube vector memhier noc traces lower networks devices studies tune kernels scripts cli acl include tests'
 sources=$(find $folders -path scripts/build-aux -prune -o \( -name '*.[ch]' -o -name '*.cc' -o \
   -name '*.def' -o -name '*.lua' -o -name '*.sh' -o -name '*.py' -o -name '*.1' \) -print | LC_ALL=C sort)
 # This file holds the phrases.
@@ -60,8 +61,9 @@ exists() {
 
 # Words in capitals stand for what the reader puts there.
 report "paths in comments and pages exist" "$(printf '%s\n' $sources | grep -v '^tests/.*\.sh$' |
-  xargs grep -noE '(^|[^A-Za-z0-9_/.<*$-])(core|cube|vector|memhier|noc|traces|scripts|cli|tests)/[A-Za-z0-9_/.*-]*[A-Za-z0-9_*]' \
+  xargs grep -noE '(^|[^A-Za-z0-9_/.<*$-])(core|cube|vector|memhier|noc|traces|lower|networks|devices|studies|tune|kernels|scripts|cli|tests)/[A-Za-z0-9_/.*-]*[A-Za-z0-9_*]' \
     $pages Makefile.am | sed -E 's/:[^A-Za-z0-9]/:/' | grep -v '/[A-Z*]*\.lua$' | grep -v '\.pb-c\.[ch]$' |
+  grep -vE 'networks/(all|[a-z]*\.lua)$' |
   awk -F: '!seen[$3]++ { print $1 ":" $2, $3 }' | while read -r place path; do
   exists "$path" || echo "$place: $path"
 done)"

@@ -6,9 +6,9 @@
 
 #include "core/base/arith.h"
 #include "core/base/diag.h"
+#include "lower/calls/calls.h"
 #include "traces/format/known_files.h"
 #include "traces/import/table.h"
-#include "traces/lower/calls/calls.h"
 
 enum { PS_DECIMALS = 6 }; /* microseconds as picoseconds */
 

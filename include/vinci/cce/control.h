@@ -129,7 +129,7 @@ VINCI_CCE_INLINE int64_t get_imm(int64_t value) { return value; }
 VINCI_CCE_INLINE int64_t get_pc() { return 0; }
 VINCI_CCE_INLINE int64_t get_arch_ver() { return 0x220; }
 
-// What headers do in assembler of the device: traces/source/launches.c writes calls of these.
+// What headers do in assembler of the device: kernels/source/launches.c writes calls of these.
 namespace vinci_cce {
 template <typename type> VINCI_CCE_INLINE void read_system_count(type &value) {
   value = (type)number(VINCI_CCE_CYCLE);

@@ -63,7 +63,7 @@ struct vinci_cce_host {
   void (*leave)(const struct vinci_cce_host *host, const char *act, uint64_t from);
 };
 
-// Where scalar code counts its accesses. The order of the members is known to traces/source/access.c.
+// Where scalar code counts its accesses. The order of the members is known to kernels/source/access.c.
 struct vinci_cce_watch {
   uint64_t gm, gm_bytes; // device memory in this process
   uint64_t gm_accesses, ub_accesses;

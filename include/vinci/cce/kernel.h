@@ -24,7 +24,7 @@ inline const struct vinci_cce_host *vinci_cce_host = nullptr;
 // so that the code reaches this variable without a table.
 __attribute__((visibility("hidden"), used)) inline volatile uint64_t vinci_cce_count = 0;
 __attribute__((visibility("default"), used)) inline volatile uint64_t *vinci_cce_counter = &vinci_cce_count;
-// Accesses of scalar code to device memory and UB (traces/source/access.c). The simulator gives the range.
+// Accesses of scalar code to device memory and UB (kernels/source/access.c). The simulator gives the range.
 __attribute__((visibility("hidden"), used)) inline struct vinci_cce_watch vinci_cce_watch = {};
 __attribute__((visibility("default"), used)) inline struct vinci_cce_watch *vinci_cce_watched = &vinci_cce_watch;
 }

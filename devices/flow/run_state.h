@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The state of a run of devices: ranks with their streams, collectives under way, and the planes
+ * of those. Internal to devices/flow.
+ */
+#ifndef VINCI_DEVICES_FLOW_RUN_STATE_H
+#define VINCI_DEVICES_FLOW_RUN_STATE_H
+
+#include "devices/flow/flow.h"
+#include "devices/flow/posts.h"
+#include "devices/flow/run.h"
+
+enum moment_kind {
+  MOMENT_STREAM,
+  MOMENT_WORK_ENDS,
+  MOMENT_PLANE,
+  MOMENT_READY,
+  MOMENT_DONE,
+  MOMENT_FAULT,  /* what is left of devices and links changes */
+  MOMENT_TIMEOUT /* a collective is given up */
+};
+
+/* Something that is due. Equal times go by the order in which they were noted. */
+struct due {
+  uint64_t time_ps, order;
+  enum moment_kind kind;
+  uint32_t who;      /* a stream or a plane by number; READY, DONE: the sending rank */
+  uint32_t to;       /* READY, DONE: the receiving rank */
+  uint64_t instance; /* READY, DONE; WORK_ENDS: the version; TIMEOUT: the operation */
+};
+
+struct stream {
+  const struct group_stream *ops;
+  uint32_t rank, number; /* of the stream within its rank */
+  uint32_t index;        /* of the operation that runs or waits */
+  bool running;          /* the operation has begun */
+  bool waits;            /* for an event */
+  uint64_t start_ps;
+  /* Work: what is left, in picoseconds times a million, and how fast it goes, in millionths. */
+  uint128 left;
+  uint64_t since_ps, speed, version;
+};
+
+struct rank {
+  uint32_t first_stream, stream_count;
+  bool *events;
+  uint32_t working, communicating, receiving; /* streams; receiving: those in a receive */
+  uint64_t since_ps;                          /* the counters below are right up to there */
+  uint64_t issue_free_ps;                     /* when the device can issue the next notify */
+  uint64_t taken_rate;                        /* of the memory, by transfers and copies */
+  uint32_t speed_milli;                       /* 0: down */
+  uint64_t up_ps;                             /* of a device that is down: when it is back */
+  struct group_rank_result result;
+};
+
+/* A collective: the same turn of the same group on all ranks. */
+struct instance {
+  struct instance *next;
+  uint64_t number; /* distinct over the run */
+  const struct group_ranks *group;
+  uint32_t family, group_number; /* of the group in the list of all groups */
+  uint32_t turn;
+  uint32_t come, ended; /* ranks */
+  uint64_t chunks;
+  struct collective_call call;
+  const struct group_op *first_op;
+  uint32_t first_rank;
+  struct member {
+    uint32_t stream;         /* of the whole run */
+    uint32_t planes, joined; /* that have not ended; of these, that wait for the others */
+    uint32_t first_joined;   /* a chain through next_joined */
+    uint64_t chunk;
+  } members[];
+};
+
+/* Where a rank is in a family. */
+struct place {
+  const struct group_ranks *group; /* NULL: in none of its groups */
+  uint32_t group_number, member;
+  uint32_t turns; /* collectives that it has come to */
+};
+
+enum plane_phase {
+  PLANE_STEP,  /* goes on to its next step */
+  PLANE_READY, /* waits until the receiver is ready */
+  PLANE_START, /* the transfer starts now */
+  PLANE_MOVES, /* the transfer is under way */
+  PLANE_DONE,  /* waits for what comes from the other */
+  PLANE_JOIN   /* waits for the other planes of the rank */
+};
+
+struct plane {
+  struct instance *instance;
+  uint32_t member, number, index;
+  uint32_t next_joined;
+  enum plane_phase phase;
+  uint64_t local_rate; /* of the memory, while it copies within the device */
+  uint64_t start_ps;
+  struct group_step step;
+};
+
+struct group_sim {
+  const struct group_job *job;
+  const struct group_observer *observer;
+  struct vinci_diag *diag;
+  enum vinci_status status;
+  uint64_t now_ps, order, instances_made;
+  struct rank *ranks;
+  struct stream *streams;
+  uint32_t stream_count;
+  struct place *places;       /* by family and rank */
+  struct instance **of_group; /* by number of the group, the oldest first */
+  uint32_t group_count;
+  struct plane *planes;
+  uint32_t plane_count, plane_capacity, free_plane;
+  struct flows *flows;
+  struct posts posts;
+  struct due *dues; /* a heap */
+  size_t due_count, due_capacity;
+  bool may_go_down;       /* a device or a link, by a fault */
+  uint32_t *limit_speeds; /* while faults change: by limit, thousandths; NULL without faults */
+  uint64_t transfers, transfer_bytes;
+};
+
+static inline const struct group_op *sim_op_of(const struct stream *stream) {
+  return &stream->ops->ops[stream->index];
+}
+
+static inline struct place *sim_place_of(const struct group_sim *sim, uint32_t family,
+                                         uint32_t rank) {
+  return &sim->places[(size_t)family * sim->job->ranks + rank];
+}
+
+/* The rank, and so the state of the device, of a member of a collective. */
+static inline uint32_t sim_device(const struct instance *instance, uint32_t member) {
+  return instance->group->ranks[member];
+}
+
+/* The collective of a group at a turn, NULL: nobody has come, or all have ended. */
+static inline struct instance *sim_find_instance(const struct group_sim *sim, uint32_t group_number,
+                                                 uint32_t turn) {
+  struct instance *instance = sim->of_group[group_number];
+  while (instance && instance->turn != turn)
+    instance = instance->next;
+  return instance;
+}
+
+void sim_note(struct group_sim *sim, struct due due);
+void sim_fail(struct group_sim *sim, enum vinci_status status, const char *text);
+
+/* A stream has come to a collective: its planes begin. */
+void sim_collective_begin(struct group_sim *sim, uint32_t stream);
+/* All planes of a member have ended; the stream goes on. */
+void sim_collective_ended(struct group_sim *sim, struct instance *instance, uint32_t member);
+/* The planes of a member, for one chunk of the collective. */
+void sim_planes_begin(struct group_sim *sim, struct instance *instance, uint32_t member);
+void sim_plane_goes_on(struct group_sim *sim, uint32_t plane);
+void sim_notify_came(struct group_sim *sim, const struct due *due);
+/* A transfer has ended: its plane. */
+void sim_transfer_ended(struct group_sim *sim, uint32_t plane);
+/* Work of a rank goes on at the speed of now. */
+void sim_work_speed(struct group_sim *sim, uint32_t rank);
+void sim_place_text(const struct group_op *op, char *out, size_t size);
+
+/* No more is due: all streams have ended, or the job hangs, which is an error (run_hang.c). */
+void sim_check_ended(struct group_sim *sim);
+
+/* Faults (run_faults.c): all that begin and end, as things that are due. */
+void sim_faults_begin(struct group_sim *sim);
+void sim_fault_changes(struct group_sim *sim);
+/* Whether the device of what is due is down: then this happens when the device is back. */
+bool sim_is_put_off(struct group_sim *sim, const struct due *due);
+/* A stream begins a collective; it gives up after the timeout when a device may be down. */
+void sim_note_timeout(struct group_sim *sim, uint32_t stream);
+void sim_timeout(struct group_sim *sim, const struct due *due);
+/* "device 3 is down from 10.0 us on (line 4)", or nothing. */
+void sim_down_text(const struct group_sim *sim, char *out, size_t size);
+
+/* The memory of a device gives more or less to transfers from now on. */
+void sim_memory_taken(struct group_sim *sim, uint32_t device, uint64_t old_rate, uint64_t new_rate);
+
+#endif

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+# kernels/: compiled kernels: their files, their code as instructions, launches on a device. Sees core and
+# traces.
+
+noinst_LTLIBRARIES += libvinci_kernels.la
+libvinci_kernels_la_SOURCES = \
+	kernels/source/access.c \
+	kernels/source/assembler.h \
+	kernels/source/cells.c \
+	kernels/source/count.c \
+	kernels/source/device.c \
+	kernels/source/dump.c \
+	kernels/source/fiber.c \
+	kernels/source/issue.c \
+	kernels/source/kernel.c \
+	kernels/source/launches.c \
+	kernels/source/library.c \
+	kernels/source/library.h \
+	kernels/source/lines.c \
+	kernels/source/lines.h \
+	kernels/source/log.c \
+	kernels/source/looks.c \
+	kernels/source/record.c \
+	kernels/source/source.h \
+	kernels/source/variables.c
+
+dist_noinst_DATA += kernels/DESIGN.md kernels/KERNELS.md

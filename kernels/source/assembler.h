@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lines of assembler text (x86-64, as clang writes it), and what is added to them. */
+#ifndef VINCI_KERNELS_SOURCE_ASSEMBLER_H
+#define VINCI_KERNELS_SOURCE_ASSEMBLER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct asm_out {
+  char *bytes;
+  size_t length, capacity;
+  bool full;
+};
+void asm_add(struct asm_out *out, const char *text, size_t length);
+void asm_add_text(struct asm_out *out, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+struct asm_line {
+  const char *text;
+  size_t length; /* with its end */
+};
+struct asm_line asm_line_at(const char *at, const char *end);
+/* The name of the instruction of a line; empty: a directive, a label, a comment. */
+size_t asm_mnemonic(const struct asm_line *line, const char **name);
+/* Whether a name begins so. */
+bool asm_is(const char *name, size_t length, const char *stem);
+/* Sets all flags and reads none. */
+bool asm_sets_flags(const char *name, size_t length);
+
+/* ---- accesses of scalar code (access.c) ---- */
+/* Operands of a line in UB: of segment GS. */
+unsigned asm_ub_accesses(const struct asm_line *line);
+/* Adds before a line what counts its accesses to device memory; `end`: that of its block. */
+void asm_watch(struct asm_out *out, const struct asm_line *line, const char *end);
+
+#endif

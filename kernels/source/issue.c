@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Intrinsics become instructions: names are looked up in the instruction table, once each. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/arith.h"
+#include "kernels/source/source.h"
+
+/* ---- places in the code ------------------------------------------------------------------- */
+
+uint32_t source_row(struct source *source, enum core_kind kind, uint64_t address, enum isa_op op) {
+  struct vinci_trace *trace = source->trace;
+  enum { SLOTS = 2 * SOURCE_ROWS_MAX, WORDS = 2 };
+  /* Compilers fold equal ends of functions: one call may issue several instructions. */
+  uint64_t key = (address << 2 | (uint64_t)kind) << 16 | (uint64_t)op;
+  size_t slot = (size_t)(key * UINT64_C(0x9E3779B97F4A7C15) >> 32) % SLOTS;
+  for (; source->place_of_row[slot * WORDS + 1] != 0; slot = (slot + 1) % SLOTS)
+    if (source->place_of_row[slot * WORDS] == key)
+      return (uint32_t)source->place_of_row[slot * WORDS + 1] - 1;
+  if (trace->row_count == SOURCE_ROWS_MAX)
+    return SOURCE_ROWS_MAX;
+  uint32_t line = source_line(&source->image[kind], trace->path, address);
+  uint32_t row = (uint32_t)trace->row_count++;
+  trace->rows[row] = (struct program_row){
+      .kind = ROW_INST,
+      .arg_count = isa_row(op)->arg_count,
+      .op = (uint16_t)op,
+      .line = line != 0 ? line : 1, /* a row has a line, also where that is not known */
+  };
+  source->place_of_row[slot * WORDS] = key;
+  source->place_of_row[slot * WORDS + 1] = row + 1;
+  return row;
+}
+
+/* ---- names -------------------------------------------------------------------------------- */
+
+static bool refuse(struct source_core *core, const char *format, const char *name,
+                   const char *other) {
+  (void)diag_error_at(core->diag, VINCI_E_INPUT,
+                      program_position(core->source->trace, core->inst->line), format, name, other);
+  return false;
+}
+
+static bool is(const char *text, size_t length, const char *word) {
+  return strlen(word) == length && memcmp(text, word, length) == 0;
+}
+
+/* One word of the operands of an intrinsic: NAME, NAME:KIND or NAME=VALUE. */
+static bool take_operand(struct source_core *core, struct source_form *form, const char *word,
+                         size_t length) {
+  const struct isa_row *isa = isa_row(form->op);
+  const char *equals = memchr(word, '=', length), *colon = memchr(word, ':', length);
+  size_t name = equals ? (size_t)(equals - word) : colon ? (size_t)(colon - word) : length;
+  int arg = isa_arg_find(isa, word, name);
+  if (arg < 0)
+    return refuse(core, "the header gives '%s' operands that the instruction does not have: %s",
+                  form->name, form->operands);
+  if (equals) {
+    size_t size = length - name - 1;
+    const struct isa_arg *operand = &isa->arg[arg];
+    char text[32];
+    snprintf(text, sizeof text, "%.*s", (int)size, equals + 1);
+    form->arg[arg] = operand->kind == ARG_WORD    ? isa_word_find(operand, text, size)
+                     : operand->kind == ARG_DTYPE ? (int64_t)dtype_by_name(text)
+                                                  : strtoll(text, NULL, 10);
+    return true;
+  }
+  size_t rest = length - name;
+  form->value[form->count].arg = (uint8_t)arg;
+  if (rest > 2 && word[name + 1] == 'u')
+    form->value[form->count].bits = (uint8_t)strtoul(word + name + 2, NULL, 10);
+  form->value[form->count++].kind =
+      isa->arg[arg].kind == ARG_ADDRESS && isa->arg[arg].space == SPACE_GM ? VALUE_GM
+      : is(word + name, rest, ":pipe")                                     ? VALUE_PIPE
+      : is(word + name, rest, ":quant")                                    ? VALUE_QUANT
+                                                                           : VALUE_PLAIN;
+  return true;
+}
+
+/* Looks up an intrinsic by its names; NULL with a diagnostic. */
+static const struct source_form *find_form(struct source_core *core,
+                                           const struct vinci_cce_inst *inst) {
+  struct source *source = core->source;
+  for (const struct source_form *form = source->forms; form; form = form->next)
+    if (strcmp(form->name, inst->name) == 0 && strcmp(form->operands, inst->operands) == 0)
+      return form;
+  enum isa_op op = isa_find(inst->name, strlen(inst->name));
+  enum arch arch = source->trace->kernels[0].arch;
+  if (op == OP_COUNT || !(isa_row(op)->archs & 1u << arch)) {
+    (void)refuse(core, "%s has no instruction \"%s\"", arch_name(arch), inst->name);
+    return NULL;
+  }
+  struct arena *arena = &source->arena;
+  struct source_form *form = ARENA_NEW(arena, struct source_form);
+  char *name = arena_strdup(arena, inst->name), *operands = arena_strdup(arena, inst->operands);
+  if (!form || !name || !operands) {
+    (void)diag_error(core->diag, VINCI_E_NOMEM, "out of memory for an instruction");
+    return NULL;
+  }
+  *form = (struct source_form){.next = source->forms, .name = name, .operands = operands, .op = op};
+  for (unsigned i = 0; i < isa_row(op)->arg_count; i++)
+    form->arg[i] = isa_row(op)->arg[i].default_value;
+  for (const char *at = operands; *at;) {
+    size_t length = strcspn(at, " ");
+    if (!take_operand(core, form, at, length))
+      return NULL;
+    at += length + strspn(at + length, " ");
+  }
+  source->forms = form;
+  return form;
+}
+
+/* ---- values ------------------------------------------------------------------------------- */
+
+/* The numbers of pipe_t. */
+static enum pipe pipe_of(int64_t number) {
+  static const uint8_t pipes[] = {PIPE_S,    PIPE_V,    PIPE_M,  PIPE_MTE1,
+                                  PIPE_MTE2, PIPE_MTE3, PIPE_ALL};
+  enum { FIX = 10 };
+  if (number == FIX)
+    return PIPE_FIX;
+  return number >= 0 && number < (int64_t)sizeof pipes ? (enum pipe)pipes[number] : PIPE_COUNT;
+}
+
+/* The numbers of QuantMode_t in the order of the words of the operand `quant`. */
+static int64_t quant_of(int64_t number) {
+  enum { NONE, F322F16, VREQ8 = 7, REQ8, VDEQF16, DEQF16, F322BF16 = 16, VQF322B8 = 23, QF322B8 };
+  static const int8_t modes[] = {NONE,    F322F16,  F322BF16, DEQF16, VDEQF16,
+                                 QF322B8, VQF322B8, REQ8,     VREQ8};
+  for (unsigned i = 0; i < sizeof modes; i++)
+    if (modes[i] == number)
+      return i;
+  return -1;
+}
+
+/*
+ * An intrinsic of the header stores each operand, then calls by way of a pointer: what the host
+ * executes there stands for one instruction of a chip, whose time is that of its issue.
+ */
+enum { CALL_INSTRUCTIONS = 5, CYCLES_MAX = 1000000000 /* of one instruction */ };
+
+bool source_issue_scalar(struct source_core *core, const struct vinci_cce_inst *inst,
+                         uint64_t address) {
+  const struct source_form *form = inst->found;
+  if (!core->counter)
+    return false;
+  uint64_t count = *core->counter - core->counted;
+  uint64_t call = CALL_INSTRUCTIONS + (form ? form->count : 0);
+  uint64_t cycles = (count > call ? count - call : 0) *
+                    (uint64_t)core->source->soc->scalar_counted_mcycles / MILLI;
+  uint32_t row = cycles > 0
+                     ? source_row(core->source, core->place.kind, address - core->base, OP_SCALAR)
+                     : SOURCE_ROWS_MAX;
+  core->counted += count;
+  if (row == SOURCE_ROWS_MAX)
+    return false;
+  core->inst->op = OP_SCALAR;
+  core->inst->row = row;
+  core->inst->line = core->source->trace->rows[row].line;
+  core->inst->arg[SCALAR_WORK_CYCLES] = (int64_t)min_u64(cycles, CYCLES_MAX);
+  return true;
+}
+
+/* Notes an operand that its field cuts, when the code is executed for the first time. */
+static bool note_cut(struct source_core *core, const struct program_cut *cut) {
+  struct source *source = core->source;
+  struct program_source *program = &source->program;
+  for (uint32_t i = 0; i < program->cut_count; i++)
+    if (source->cuts[i].row == cut->row && source->cuts[i].arg == cut->arg) {
+      source->cuts[i].count += !source->recorded;
+      return true;
+    }
+  if (program->cut_count == source->cut_capacity) {
+    uint32_t capacity = 2 * source->cut_capacity + 16;
+    struct program_cut *more = realloc(source->cuts, capacity * sizeof *more);
+    if (!more)
+      return false;
+    source->cuts = more;
+    program->cuts = more;
+    source->cut_capacity = capacity;
+  }
+  source->cuts[program->cut_count++] = *cut;
+  return true;
+}
+
+/* What an operand's field takes of a value. */
+static bool take_low_bits(struct source_core *core, unsigned arg, unsigned bits, int64_t *value) {
+  int64_t taken = (int64_t)((uint64_t)*value & ((UINT64_C(1) << bits) - 1));
+  const struct program_cut cut = {.row = core->inst->row,
+                                  .block = core->place.blk,
+                                  .arg = (uint8_t)arg,
+                                  .bits = (uint8_t)bits,
+                                  .core_kind = (uint8_t)core->place.kind,
+                                  .sub = (uint8_t)core->place.sub,
+                                  .value = *value,
+                                  .taken = taken,
+                                  .count = 1};
+  *value = taken;
+  if (taken == cut.value || note_cut(core, &cut))
+    return true;
+  (void)diag_error(core->diag, VINCI_E_NOMEM, "out of memory for an instruction");
+  return false;
+}
+
+bool source_issue(struct source_core *core, struct vinci_cce_inst *inst, const int64_t *values,
+                  uint64_t address) {
+  const struct source_form *form = inst->found;
+  struct inst *out = core->inst;
+  out->line = 0;
+  if (!form) {
+    form = find_form(core, inst);
+    if (!form) {
+      if (core->diag->line == 0)
+        core->diag->line = source_line(&core->source->image[core->place.kind],
+                                       core->source->trace->path, address - core->base);
+      return false;
+    }
+    inst->found = (void *)(uintptr_t)form;
+  }
+  out->op = (uint16_t)form->op;
+  out->row = source_row(core->source, core->place.kind, address - core->base, form->op);
+  if (out->row == SOURCE_ROWS_MAX)
+    return refuse(core, "%s issues instructions from more places than %s", core->source->kernel,
+                  "65536");
+  out->line = core->source->trace->rows[out->row].line;
+  memcpy(out->arg, form->arg, isa_row(form->op)->arg_count * sizeof *out->arg);
+  for (unsigned i = 0; i < form->count; i++) {
+    int64_t value = values[i];
+    switch ((enum source_value)form->value[i].kind) {
+    case VALUE_PIPE:
+      value = pipe_of(value);
+      break;
+    case VALUE_QUANT:
+      value = quant_of(value);
+      break;
+    case VALUE_GM:
+      value -= (int64_t)(uintptr_t)core->gm;
+      break;
+    case VALUE_PLAIN:
+      if (form->value[i].bits > 0 &&
+          !take_low_bits(core, form->value[i].arg, form->value[i].bits, &value))
+        return false;
+      break;
+    }
+    out->arg[form->value[i].arg] = value;
+  }
+  core->instructions++;
+  if (form->op == OP_SET_CTRL)
+    core->ctrl = (uint64_t)out->arg[REGISTER_VALUE];
+  return true;
+}

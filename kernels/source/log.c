@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What blocks issue: of each instruction its row and the difference of each operand from the last
+ * instruction of that row in the block, as numbers of variable length. A loop that copies tile
+ * after tile takes a byte an operand.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/arith.h"
+#include "kernels/source/source.h"
+
+/* The stream of one block on one core. */
+struct stream_log {
+  uint8_t *bytes;
+  size_t length, capacity;
+  int64_t *last; /* [row][operand], while the stream is written */
+  uint32_t last_rows;
+};
+
+/* Where a core reads. */
+struct cursor {
+  const struct stream_log *stream;
+  size_t at;
+  int64_t *last;
+};
+
+struct source_log {
+  struct stream_log *streams; /* [kind][block][sub] */
+  uint32_t stream_count;
+  struct cursor *cursors; /* by core */
+};
+
+enum { SUBS = 2 };
+
+static struct stream_log *stream_of(const struct source *source, const struct source_place *place) {
+  uint32_t blocks = source->trace->kernels[0].blocks;
+  return &source->log->streams[((uint32_t)place->kind * blocks + place->blk) * SUBS + place->sub];
+}
+
+bool source_log_create(struct source *source) {
+  struct source_log *log = calloc(1, sizeof *log);
+  source->log = log;
+  if (!log)
+    return false;
+  log->stream_count = CORE_KIND_COUNT * source->trace->kernels[0].blocks * SUBS;
+  log->streams = calloc(log->stream_count, sizeof *log->streams);
+  log->cursors = calloc(source->core_count, sizeof *log->cursors);
+  return log->streams && log->cursors;
+}
+
+void source_log_free(struct source *source) {
+  struct source_log *log = source->log;
+  if (!log)
+    return;
+  for (uint32_t i = 0; log->streams && i < log->stream_count; i++) {
+    free(log->streams[i].bytes);
+    free(log->streams[i].last);
+  }
+  for (uint32_t i = 0; log->cursors && i < source->core_count; i++)
+    free(log->cursors[i].last);
+  free(log->streams);
+  free(log->cursors);
+  free(log);
+  source->log = NULL;
+}
+
+static int64_t *new_last(uint64_t rows) {
+  return calloc((size_t)(rows + 1) * ISA_ARGS_MAX, sizeof(int64_t));
+}
+
+/* ---- writing ---- */
+
+enum { NUMBER_BYTES = 10, BITS = 7 };
+
+static size_t put(uint8_t *out, uint64_t number) {
+  size_t length = 0;
+  for (; number >> BITS; number >>= BITS)
+    out[length++] = (uint8_t)(number | 1u << BITS);
+  out[length++] = (uint8_t)number;
+  return length;
+}
+
+static bool reserve(struct stream_log *stream, size_t bytes) {
+  if (stream->capacity - stream->length >= bytes)
+    return true;
+  size_t capacity = 2 * stream->capacity + bytes;
+  uint8_t *grown = realloc(stream->bytes, capacity);
+  if (!grown)
+    return false;
+  stream->bytes = grown;
+  stream->capacity = capacity;
+  return true;
+}
+
+/* The last operands of a row; rows become known while the code runs. */
+static int64_t *last_of(struct stream_log *stream, uint32_t row) {
+  if (row >= stream->last_rows) {
+    uint32_t rows = 2 * (row + 32);
+    int64_t *more = new_last(rows);
+    if (!more)
+      return NULL;
+    if (stream->last)
+      memcpy(more, stream->last, (size_t)stream->last_rows * ISA_ARGS_MAX * sizeof *more);
+    free(stream->last);
+    stream->last = more;
+    stream->last_rows = rows;
+  }
+  return &stream->last[(size_t)row * ISA_ARGS_MAX];
+}
+
+bool source_log_add(struct source *source, const struct source_place *place,
+                    const struct inst *inst) {
+  struct stream_log *stream = stream_of(source, place);
+  unsigned args = source->trace->rows[inst->row].arg_count;
+  int64_t *last = last_of(stream, inst->row);
+  if (!last || !reserve(stream, (size_t)NUMBER_BYTES * (1 + args)))
+    return false;
+  stream->length += put(stream->bytes + stream->length, inst->row);
+  for (unsigned i = 0; i < args; i++) {
+    uint64_t change = (uint64_t)inst->arg[i] - (uint64_t)last[i];
+    stream->length +=
+        put(stream->bytes + stream->length, change << 1 ^ (uint64_t)((int64_t)change >> 63));
+    last[i] = inst->arg[i];
+  }
+  return true;
+}
+
+/* ---- reading ---- */
+
+void source_log_start(struct source *source, const struct source_place *place) {
+  struct cursor *cursor = &source->log->cursors[place->core];
+  struct stream_log *stream = stream_of(source, place);
+  free(stream->last);
+  stream->last = NULL;
+  stream->last_rows = 0;
+  free(cursor->last);
+  *cursor = (struct cursor){.stream = stream, .last = new_last(source->trace->row_count)};
+}
+
+static uint64_t take(struct cursor *cursor) {
+  uint64_t number = 0;
+  unsigned shift = 0;
+  uint8_t byte;
+  do {
+    byte = cursor->stream->bytes[cursor->at++];
+    number |= (uint64_t)(byte & ((1u << BITS) - 1)) << shift;
+    shift += BITS;
+  } while (byte >> BITS);
+  return number;
+}
+
+enum stream_step source_log_next(struct source *source, uint32_t core, struct inst *inst) {
+  struct cursor *cursor = &source->log->cursors[core];
+  if (cursor->at == cursor->stream->length)
+    return STREAM_END;
+  inst->row = (uint32_t)take(cursor);
+  const struct program_row *row = &source->trace->rows[inst->row];
+  inst->op = row->op;
+  inst->line = row->line;
+  int64_t *last = &cursor->last[(size_t)inst->row * ISA_ARGS_MAX];
+  for (unsigned i = 0; i < row->arg_count; i++) {
+    uint64_t change = take(cursor);
+    last[i] = (int64_t)((uint64_t)last[i] + (change >> 1 ^ -(change & 1)));
+    inst->arg[i] = last[i];
+  }
+  return STREAM_INST;
+}

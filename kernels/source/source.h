@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Compiled kernels as programs. A kernel library holds the device code of a kernel, compiled for
+ * the host, an image for each kind of core. A core executes the code of its image in a context of
+ * its own (fiber.c) which stops at each intrinsic and hands an instruction over (issue.c).
+ *
+ * What a kernel does may depend on values. So a kernel is executed once with values, and what each
+ * block issues is kept (log.c). Runs with time and checks take the instructions from there. Runs
+ * with values execute the code again, because scalar code may write memory too.
+ */
+#ifndef VINCI_KERNELS_SOURCE_SOURCE_H
+#define VINCI_KERNELS_SOURCE_SOURCE_H
+
+#include "core/base/diag.h"
+#include "core/isa/program.h"
+#include "core/isa/source.h"
+#include "include/vinci/cce/issue.h"
+#include "kernels/source/library.h"
+
+enum { SOURCE_ROWS_MAX = 1 << 16, SOURCE_ARGS_MAX = 32 };
+
+/* An argument of the kernel: the address of a tensor, or a number. */
+struct source_arg {
+  bool is_tensor;
+  uint32_t tensor; /* of the trace */
+  uint64_t value;
+};
+
+/* How the values of an intrinsic become the operands of an instruction. */
+enum source_value { VALUE_PLAIN, VALUE_PIPE, VALUE_QUANT, VALUE_GM };
+struct source_form {
+  const struct source_form *next;
+  const char *name, *operands;
+  enum isa_op op;
+  unsigned count;
+  struct {
+    uint8_t arg;
+    uint8_t kind; /* enum source_value */
+    uint8_t bits; /* of its field; 0: any number */
+  } value[ISA_ARGS_MAX];
+  int64_t arg[ISA_ARGS_MAX]; /* what the intrinsic fixes, and defaults */
+};
+
+struct source_fiber;
+struct source_cache_lines;
+struct source_log;
+
+struct source {
+  struct program_source program; /* first */
+  struct vinci_trace *trace;
+  const struct vinci_soc *soc;
+  struct arena arena; /* rows and forms; the trace's own is sealed */
+  const char *kernel; /* symbol of the function */
+  struct source_library *library;
+  bool owns_library;
+  /* A launch calls the function of this symbol with the kernel and its arguments; else NULL. */
+  const char *enter;
+  const void *arguments;
+  uint64_t workspace; /* address of the library's own memory; 0: none */
+  struct source_image image[CORE_KIND_COUNT];
+  struct source_arg arg[SOURCE_ARGS_MAX];
+  uint32_t arg_count;
+  const struct source_form *forms;
+  struct program_cut *cuts; /* as program.cuts */
+  uint32_t cut_capacity;
+  struct source_fiber **fibers; /* by core; NULL: has not run */
+  uint32_t core_count;
+  uint64_t *place_of_row; /* hash table: address in the code, kind of core, instruction; row + 1 */
+  struct source_log *log;
+  struct source_cache_lines *looked_at; /* of looks.c; NULL: none yet */
+  bool recorded;                        /* the log is whole */
+  bool handlers_set;
+};
+
+/* ---- fibers (fiber.c) ---- */
+/* The functions of program_source, while a kernel is executed. */
+void source_fiber_start(struct source *source, const struct source_place *place);
+enum stream_step source_fiber_next(struct source *source, uint32_t core, struct inst *inst,
+                                   struct vinci_diag *diag);
+const struct source_place *source_fiber_place(const struct source *source, uint32_t core);
+/* Whether the code of a core looks at memory and has not seen what it waits for: a recording does
+ * not tell of such waits. */
+bool source_fibers_look(const struct source *source);
+/* What scalar code has accessed so far. */
+struct program_scalar source_fibers_scalar(const struct source *source);
+void source_fibers_free(struct source *source);
+
+/* The last places at which a core has looked without an instruction between (looks.c). */
+enum { SOURCE_LOOKS = 8 };
+struct source_looks {
+  struct {
+    uint64_t code, address;
+  } last[SOURCE_LOOKS];
+  unsigned count;
+  uint64_t instructions; /* of the core by then */
+};
+
+/* What an intrinsic needs to know of the core that executes. */
+struct source_core {
+  struct source *source;
+  struct source_place place;
+  struct inst *inst; /* to fill */
+  struct vinci_diag *diag;
+  uint64_t instructions;
+  uint64_t ctrl;
+  uint64_t base; /* where the image lies */
+  /* Instructions of scalar code that the host has executed, and those before the last intrinsic. */
+  const volatile uint64_t *counter; /* NULL: the code does not count */
+  uint64_t counted;
+  struct vinci_cce_watch *watch; /* NULL: the code does not count its accesses */
+  const uint8_t *gm;
+  struct source_looks looks;
+};
+
+/* ---- waits through memory (looks.c) ---- */
+/* The code at a place gives up an address of its cache; whether other cores have to go on. */
+bool source_look(struct source_core *core, uint64_t code, uint64_t address, bool whole_cache);
+
+/* ---- intrinsics (issue.c) ---- */
+/* Fills core->inst from what an intrinsic gives, called from `address` in the code; false with a
+ * diagnostic when there is no such instruction. */
+bool source_issue(struct source_core *core, struct vinci_cce_inst *inst, const int64_t *values,
+                  uint64_t address);
+/* Fills core->inst with the scalar work that lies before an intrinsic called from `address`; false
+ * when there is none. */
+bool source_issue_scalar(struct source_core *core, const struct vinci_cce_inst *inst,
+                         uint64_t address);
+/* The row of an address of the code, new or known; SOURCE_ROWS_MAX: no more room. */
+uint32_t source_row(struct source *source, enum core_kind kind, uint64_t address, enum isa_op op);
+
+/* ---- dumps (dump.c) ---- */
+/* Prints what a memory holds; a text when the memory has no such numbers. */
+const char *source_dump(const struct source_core *core, const struct vinci_cce_dump *dump,
+                        FILE *out);
+
+/* ---- what blocks issue (log.c) ---- */
+void source_log_start(struct source *source, const struct source_place *place);
+bool source_log_add(struct source *source, const struct source_place *place,
+                    const struct inst *inst);
+enum stream_step source_log_next(struct source *source, uint32_t core, struct inst *inst);
+bool source_log_create(struct source *source);
+void source_log_free(struct source *source);
+
+/* ---- as a whole (kernel.c) ---- */
+/* What is to be executed. */
+struct source_request {
+  const char *path;               /* of the library */
+  struct source_library *library; /* has been read already; NULL: not yet */
+  const char *kernel;             /* name of the function */
+  uint32_t blocks;
+  const char *const *args; /* "name=x,dtype=fp16,shape=8x2048,io=in", "value=7" in their order */
+  size_t arg_count;
+  const struct source_launch *launch; /* instead of args; NULL: none */
+};
+/* How a program launches a kernel, on memory that outlives the launch. */
+struct source_launch {
+  const char *enter;                    /* symbol of the function that calls the kernel */
+  const void *arguments;                /* for that function; has to stay */
+  const struct program_tensor *tensors; /* the memory, in the order of addresses */
+  uint32_t tensor_count;
+  uint64_t workspace; /* address of the library's own memory for the kernel; 0: none */
+};
+/* A trace whose instructions a kernel computes, for vinci_trace_free(). Record it before it is run.
+ */
+VINCI_MUST_CHECK enum vinci_status source_load(const struct vinci_soc *soc,
+                                               const struct source_request *request,
+                                               struct vinci_trace **out, struct vinci_diag *diag);
+/* Executes the kernel with these values, which it changes, and keeps what it issues. progress is
+ * called as that of vinci_values_run(). */
+VINCI_MUST_CHECK enum vinci_status
+source_record(struct vinci_trace *trace, struct vinci_values *values,
+              bool (*progress)(void *context, uint64_t instructions, unsigned done_permille),
+              void *context, struct vinci_diag *diag);
+
+/* ---- the assembler text of a kernel (count.c) ---- */
+/* The text with additions that count executed instructions in vinci_cce_count; for free(). NULL:
+ * out of memory. */
+char *source_count_instructions(const char *text, size_t length, size_t *out_length);
+
+/* ---- the text of a program (launches.c) ---- */
+/* The text with its launches as C++, line by line as before; for free(). NULL: out of memory. */
+char *source_rewrite_launches(const char *text, size_t length, size_t *out_length);
+struct source_text {
+  char *bytes; /* NULL: only counted */
+  size_t length;
+};
+void source_text_add(struct source_text *out, const char *from, const char *to);
+/* Behind a comment or literal that begins at a place of a text; the place itself when none does. */
+const char *source_skip_text(const char *start, const char *at, const char *end);
+/* Variables in memories of a core, when a statement at `at` declares some: adds what replaces the
+ * statement, and returns what stands behind; `at` when there are none (variables.c). */
+const char *source_put_variables(const char *start, const char *at, const char *end,
+                                 struct source_text *out);
+
+/* Names of what lies in UB and may be of bf16, where they are known (cells.c). */
+enum { SOURCE_NAMES_MAX = 256 };
+struct source_name {
+  const char *text;
+  size_t length;
+  int braces; /* of its block */
+};
+struct source_names {
+  struct source_name name[SOURCE_NAMES_MAX];
+  size_t count;
+  int braces, brackets; /* that are open */
+};
+/* A byte of the text that is in no comment, literal or directive. */
+void source_names_pass(struct source_names *names, char byte);
+/* "__ubuf__ TYPE *a, *b" or "__ubuf__ TYPE a[8]" at a place of the text, as far as it begins so. */
+void source_names_declare(struct source_names *names, const char *at, const char *end);
+/* Behind an element in UB that begins at a place, and the beginning of the call around it; `at`
+ * when none begins there. begins: a statement does. */
+const char *source_skip_element(const struct source_names *names, const char *start, const char *at,
+                                const char *end, bool begins, const char **call);
+
+/* ---- a recorded kernel as a trace (record.c) ---- */
+VINCI_MUST_CHECK enum vinci_status source_write(const struct vinci_trace *trace, FILE *out,
+                                                struct vinci_diag *diag);
+
+#endif

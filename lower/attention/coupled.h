@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* flash_attention on cores that are cube and vector core in one: what its files share. */
+#ifndef VINCI_LOWER_ATTENTION_COUPLED_H
+#define VINCI_LOWER_ATTENTION_COUPLED_H
+
+#include "core/chip/layout.h"
+#include "lower/attention/attention.h"
+
+/* Rows that a stage holds. */
+static inline uint64_t attention_stage_rows(uint64_t depth) {
+  const uint64_t rows = ATTENTION_STAGE_BYTES / HALF_BYTES / depth;
+  return rows > FRACTAL_ROWS ? rows : FRACTAL_ROWS;
+}
+/* Whether L1 holds all keys of a head. */
+static inline bool attention_is_resident(const struct attention *at,
+                                         const struct attention_tiling *tiling) {
+  return tiling->panel >= at->keys;
+}
+/* Whether the edge of a causal mask goes through corners of fractals. */
+static inline bool attention_has_triangle(const struct attention *at) {
+  return (at->keys - at->rows) % FRACTAL_ROWS == 0;
+}
+/* Whether every task is one step. */
+static inline bool attention_is_single(const struct attention *at,
+                                       const struct attention_tiling *tiling) {
+  return tiling->cols >= at->keys;
+}
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Instructions that a chip lacks, in those that it has. Operators write the instructions of the
+ * split cores; on chips without some of these, each such row becomes the rows that do the same:
+ *
+ * - Copies of single bytes: whole blocks of 32 bytes. A load rounds up, and reads what lies behind.
+ *   A store never writes what lies behind: the whole blocks go out, then the last 32 bytes of each
+ *   run once more, which a round through device memory brings to the start of a block (the
+ *   workspace "seamN"). Runs shorter than a block are for the end of a tensor alone, where its tail
+ *   takes what is too much; operators see to that (select_stores()).
+ * - Transpositions of 32-bit elements: of their halves.
+ * - Forms with a scalar: the scalar in all lanes, then the form with two sources.
+ */
+#ifndef VINCI_LOWER_SELECT_SELECT_H
+#define VINCI_LOWER_SELECT_SELECT_H
+
+#include "lower/kernel/emit.h"
+
+/* Whether the architecture has an instruction. */
+bool select_has(const struct vinci_soc *soc, enum isa_op op);
+/* Whether the instruction, or the rows that replace a form with a scalar, takes the type. */
+bool select_takes(const struct vinci_soc *soc, enum isa_op op, enum dtype type);
+/* What replaces rows on a chip; NULL where none has to be. */
+const struct emit_selection *select_for(const struct vinci_soc *soc);
+/* Bytes at the end of UB that replaced rows use. */
+uint64_t select_ub_bytes(const struct vinci_soc *soc);
+/* Where the part of them begins that a chip without vbrcb has for 8 repeats and squares of 16
+ * blocks, 17 squares in all; also for other rows that stand for an instruction which such a chip
+ * lacks. */
+uint64_t select_squares(const struct vinci_soc *soc);
+
+/* Operands of scatter_vnchwconv_b32, strides and steps in blocks, and the rows that do the same on
+ * a chip that lacks the instruction, in the place of select_squares(). */
+struct select_squares {
+  struct expr dst, src, repeat, dst_step, src_step, dst_repeat, src_repeat;
+};
+void select_put_squares(struct emit *emit, const struct select_squares *squares);
+/* Cycles of such a square of 16 rows with 8 words, in a kernel of that code. */
+uint64_t select_square_cycles(const struct vinci_soc *soc, enum kernel_code code);
+/* Instructions of the vector unit for N of them; 0: few, as each has many repeats. */
+uint64_t select_square_instructions(const struct vinci_soc *soc, uint64_t squares);
+
+#endif

@@ -1,0 +1,555 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * masked_select and nonzero: results whose size depends on the data. As the vendor's kernel
+ * (ops-math, masked_select_v3), each block packs what it keeps of its tiles into its own part of a
+ * workspace and leaves its count there; all meet; each adds up the counts of the blocks before its
+ * own, and moves its part to where it belongs. nonzero packs numbers of elements in the same way,
+ * and then makes indices of them.
+ *
+ * How many elements are kept is an argument. Where they are is up to the data: with values the
+ * scalar unit reads the counts, and addresses follow. Without values they are taken to be spread
+ * evenly: of the first i elements i * count / all are kept, rounded down, at each border of a tile.
+ * Data that keep another number in all end the run with an error.
+ *
+ * The next tile comes in while the scalar unit waits for the count of a tile. What the scalar unit
+ * takes to read a count is not published, and left out.
+ */
+#include <inttypes.h>
+
+#include "core/base/arith.h"
+#include "core/chip/layout.h"
+#include "lower/estimate/estimate.h"
+#include "lower/vector/kernel.h"
+#include "lower/vector/unit.h"
+
+enum {
+  WORD_BYTES = 4,
+  HALF_BYTES = 2,
+  MOVE_FLAG = 2,
+  SYNC_FLAG = 0,
+  COUNT_FLAG = 3,     /* to the scalar unit */
+  COUNT_PITCH = 64,   /* bytes from the count of a block to the next one's, as the vendor has */
+  COLS_MAX = 16384,   /* whose bits, of 64-bit elements, are twice as many */
+  UNIT = 512,         /* elements, so that the parts of cores begin at whole lines */
+  BIT_PAIR = 0x101,   /* times 0 or 1: a byte of that for each half of 64 bits */
+  EXACT_MAX = 1 << 24 /* fp32 numbers that many elements */
+};
+
+static const struct lower_key select_keys[] = {
+    SHAPE_KEY("extents of x and mask"),
+    LOWER_KEY("count", SIZE, NULL, "0",
+              "how many elements the mask keeps, which data have to agree with"),
+    DTYPE_KEY("fp16", "fp16|bf16|fp32|int8|uint8|int16|int32|int64", "type of x and y"),
+    VTILE_KEYS_TABLE};
+static const struct lower_key nonzero_keys[] = {
+    SHAPE_KEY("extents of x"),
+    LOWER_KEY("count", SIZE, NULL, "0",
+              "how many elements are not 0, which data have to agree with"),
+    DTYPE_KEY("fp16", "fp16|bf16|fp32|int8|uint8|int16|int32", "type of x"), VTILE_KEYS_TABLE};
+
+struct compact_func {
+  bool selects; /* elements of x by a mask; else the numbers of elements of x that are not 0 */
+};
+
+struct compact {
+  struct vkernel kernel; /* first */
+  bool selects;
+  enum dtype packed; /* what the workspace holds */
+  uint64_t count;
+  struct vtile_operand x, mask;
+  uint64_t out; /* of a slot: the packed elements */
+  /* Behind the slots. */
+  uint64_t wide, bits, table, numbers, thin, counts;
+  /* Behind the meeting, in place of all but the counts. */
+  uint64_t index, at, quotient, rest;
+  struct expr base; /* of the block: where its part of the workspace begins */
+};
+
+/* Instructions work on words of this many bytes; 64-bit elements are two. */
+static unsigned words_of(const struct compact *c) { return c->packed == DTYPE_INT64 ? 2 : 1; }
+
+static bool is_byte(enum dtype type) { return type == DTYPE_INT8 || type == DTYPE_UINT8; }
+
+static void lay_out(struct vtile *tile) {
+  struct compact *c = (struct compact *)tile;
+  uint64_t slot = 0, cols = tile->cols;
+  c->x.address = vtile_reserve(&slot, cols * vtile_bytes(c->x.dtype));
+  c->mask.address = c->selects ? vtile_reserve(&slot, cols) : 0;
+  c->out = vtile_reserve(&slot, cols * vtile_bytes(c->packed));
+  tile->slot_bytes = slot;
+  uint64_t used = slot * tile->buffers;
+  c->wide = vtile_reserve(&used, cols * WORD_BYTES);
+  c->bits = vtile_reserve(&used, cols * words_of(c) / BITS_PER_BYTE + BLOCK_BYTES);
+  if (!c->selects) {
+    c->table = vtile_reserve(&used, cols * WORD_BYTES);
+    c->numbers = vtile_reserve(&used, cols * WORD_BYTES);
+  } else if (vtile_bytes(c->packed) != HALF_BYTES && vtile_bytes(c->packed) != WORD_BYTES) {
+    c->numbers = vtile_reserve(&used, cols * HALF_BYTES);
+    c->thin = vtile_reserve(&used, cols * HALF_BYTES);
+  }
+  uint64_t later = 0;
+  c->at = vtile_reserve(&later, cols * vtile_bytes(c->packed));
+  if (!c->selects) {
+    c->quotient = vtile_reserve(&later, cols * WORD_BYTES);
+    c->rest = vtile_reserve(&later, cols * WORD_BYTES);
+    c->index = vtile_reserve(&later, cols * sizeof(int64_t));
+  }
+  used = max_u64(used, later);
+  c->counts = vtile_reserve(&used, COUNT_PITCH * (tile->blocks + 1));
+  tile->ub_bytes = used;
+}
+
+static void split(const struct lower_job *job, struct vkernel *kernel, unsigned halvings) {
+  struct vtile *tile = &kernel->tile;
+  tile->rows = 1;
+  tile->blocks = job->cores;
+  uint64_t most = UNIT * vtile_most_cols(job, tile, UNIT, 1, COLS_MAX / UNIT);
+  vtile_split_run(job->soc, job->cores, tile, (unsigned)kernel->element_bytes,
+                  max_u64(most >> halvings, UNIT));
+}
+
+/* ---- cost ------------------------------------------------------------------------------------ */
+
+/* Cycles of an instruction for N elements, in repeats of 256 bytes. */
+static uint64_t repeats(const struct vinci_soc *soc, const char *inst, enum dtype type,
+                        uint64_t elements) {
+  const struct vstep step = {.inst = inst, .form = VFORM_UNARY};
+  return ceil_div(elements * vtile_bytes(type), (uint64_t)soc->vector_bytes) *
+         vstep_cost_mcycles(soc, &step, type) / MILLI;
+}
+
+static bool work(struct lower_job *job, const struct vkernel *kernel, struct vtile_work *work) {
+  const struct compact *c = (const struct compact *)kernel;
+  const struct vinci_soc *soc = job->soc;
+  const uint64_t cols = kernel->tile.cols, words = cols * words_of(c);
+  const uint64_t kept = ceil_div(cols * c->count, kernel->tile.space.cols);
+  enum dtype word = vtile_bytes(c->packed) == HALF_BYTES ? DTYPE_FP16 : DTYPE_FP32;
+  work->out_bytes += kept * vtile_bytes(c->packed);
+  work->out_copies++;
+  work->vector_cycles = repeats(soc, "vconv_u82f16", DTYPE_FP16, words) +
+                        repeats(soc, "vcmpvs_ne", DTYPE_FP16, words) +
+                        repeats(soc, "vreducev2", word, words) +
+                        (c->selects ? 0 : repeats(soc, "vadds", DTYPE_FP32, cols));
+  return true;
+}
+
+/* Of N places, the places along each dimension: all but the last are quotients in fp32, whose steps
+ * wait for each other, and results have 64 bits. */
+static uint64_t coordinate_cycles(const struct vinci_soc *soc, uint64_t places, uint64_t turns,
+                                  uint64_t rank) {
+  static const char *const steps[] = {
+      "vconv_s322f32", "vector_dup", "vdiv", "vconv_f322s32", "vmuls", "vsub", "vconv_s322s64"};
+  enum { STEPS = sizeof steps / sizeof *steps };
+  uint64_t start = (uint64_t)soc->vector_class[VECTOR_CLASS_ONE].startup_mcycles / MILLI;
+  uint64_t cycles = rank * turns * start + repeats(soc, steps[STEPS - 1], DTYPE_FP32, places);
+  for (unsigned i = 0; i < STEPS; i++)
+    cycles += (rank - 1) * (repeats(soc, steps[i], DTYPE_FP32, places) + turns * start);
+  return cycles;
+}
+
+/* What follows the meeting: one tile after the other comes in, and leaves. */
+static bool cost(struct lower_job *job) {
+  const struct compact *c = job->data;
+  const struct vtile *tile = &c->kernel.tile;
+  if (!vkernel_cost(job))
+    return false;
+  uint64_t mine = ceil_div(tile->per_block * tile->cols * c->count, tile->space.cols);
+  uint64_t turns = ceil_div(mine, tile->cols),
+           rank = c->selects ? 1 : lower_get(job, "shape")->rank;
+  uint64_t out_bytes = mine * rank * (c->selects ? vtile_bytes(c->packed) : sizeof(int64_t));
+  const struct path_cost *load = &job->soc->path[PATH_GM_UB];
+  uint64_t in =
+      turns * estimate_copies(load, ceil_div(mine * vtile_bytes(c->packed), max_u64(turns, 1)), 1);
+  uint64_t out = estimate_copies(&job->soc->path[PATH_UB_GM], out_bytes, turns * rank);
+  uint64_t counts = estimate_copies(load, tile->blocks * COUNT_PITCH, 1);
+  uint64_t acknowledge = (uint64_t)job->soc->path[PATH_UB_GM].acknowledge_mcycles / MILLI;
+  /* The count of each block is read and added to two sums. */
+  const uint64_t count_steps = 3;
+  uint64_t waits = turns * rank * acknowledge +
+                   tile->blocks * count_steps * kernel_issue_cycles(job->soc, c->kernel.code);
+  if (!c->selects)
+    waits += coordinate_cycles(job->soc, mine, turns, rank);
+  job->cost.mte2_cycles += in + counts;
+  job->cost.mte3_cycles += out;
+  job->cost.gm_bytes += tile->blocks * (mine * vtile_bytes(c->packed) + out_bytes);
+  job->cost.total_cycles += in + out + counts + waits;
+  return true;
+}
+
+/* ---- a tile ---------------------------------------------------------------------------------- */
+
+static void convert(struct emit *e, enum dtype from, enum dtype to, struct expr dst,
+                    struct expr src) {
+  struct vunit unit = {.emit = e};
+  vunit_convert(&unit, 0, 0, from, to, dst, src);
+  emit_barrier(e, PIPE_V);
+}
+
+/* Both bytes of each mask of 16 bits, as two elements of fp16: one for each half of 64 bits. */
+static void double_mask(struct emit *e, const struct compact *c, struct expr count) {
+  convert(e, DTYPE_FP16, DTYPE_INT16, EXPR(c->wide), EXPR(c->wide));
+  EMIT(e, "vmuls", F("dst", c->thin), F("src", c->wide), F("scalar", BIT_PAIR), F("repeat", 1),
+       W("type", "int16"));
+  emit_barrier(e, PIPE_V);
+  vmask_count(e, x_mul(count, 2));
+  convert(e, DTYPE_UINT8, DTYPE_FP16, EXPR(c->wide), EXPR(c->thin));
+}
+
+/* Bits of what is not 0, from the mask, or from x in a type that can be compared. */
+static void put_bits(struct emit *e, const struct compact *c, struct expr count) {
+  const struct vtile_operand *from = c->selects ? &c->mask : &c->x;
+  struct expr at = x_add(c->kernel.tile.slot, from->address);
+  enum dtype type = from->dtype;
+  if (type != DTYPE_FP16 && type != DTYPE_FP32) {
+    enum dtype wide = is_byte(type) ? DTYPE_FP16 : DTYPE_FP32;
+    convert(e, type, wide, EXPR(c->wide), at);
+    at = EXPR(c->wide);
+    type = wide;
+  }
+  if (words_of(c) > 1)
+    double_mask(e, c, count);
+  EMIT(e, "vcmpvs_ne", F("dst", c->bits), F("src", at), F("scalar", 0), F("repeat", 1),
+       W("type", dtype_name(type)));
+  emit_barrier(e, PIPE_V);
+}
+
+/* dst = those of src that have a bit, one behind the other. */
+static void pack(struct emit *e, const struct compact *c, enum dtype type, struct expr dst,
+                 struct expr src) {
+  EMIT(e, "vreducev2", F("dst", dst), F("src0", src), F("src1", c->bits), F("repeat", 1),
+       F("pattern", 0), W("type", dtype_name(type)));
+}
+
+static void compute(struct emit *e, const struct compact *c) {
+  const struct vtile *tile = &c->kernel.tile;
+  struct expr x = x_add(tile->slot, c->x.address), out = x_add(tile->slot, c->out);
+  emit_barrier(e, PIPE_V); /* the tile before reads what follows writes */
+  vmask_count(e, tile->n_cols);
+  if (!c->selects)
+    EMIT(e, "vadds", F("dst", c->numbers), F("src", c->table), F("scalar", tile->col),
+         F("repeat", 1), W("type", "int32"));
+  else if (is_byte(c->packed))
+    convert(e, c->packed, DTYPE_FP16, EXPR(c->numbers), x);
+  put_bits(e, c, tile->n_cols);
+  if (c->selects && is_byte(c->packed)) {
+    pack(e, c, DTYPE_FP16, EXPR(c->thin), EXPR(c->numbers));
+    emit_barrier(e, PIPE_V);
+    convert(e, DTYPE_FP16, c->packed, out, EXPR(c->thin));
+  } else {
+    pack(e, c, vtile_bytes(c->packed) == HALF_BYTES ? DTYPE_UINT16 : DTYPE_UINT32, out,
+         c->selects ? x : EXPR(c->numbers));
+  }
+}
+
+/* How many of the first elements are kept. */
+static struct expr kept_before(const struct compact *c, struct expr element) {
+  return x_div(x_mul(element, c->count), c->kernel.tile.space.cols);
+}
+
+/* How many of the elements between two are taken to be kept. */
+static struct expr kept_between(const struct compact *c, struct expr begin, struct expr end) {
+  return x_sub(kept_before(c, end), kept_before(c, begin));
+}
+
+/* Where tile i of the block is, and in which buffer. */
+static void put_position(struct emit *e, struct compact *c, struct expr i) {
+  struct vtile *tile = &c->kernel.tile;
+  struct expr slot = x_mod(i, tile->buffers), all = EXPR(tile->space.cols);
+  tile->col = emit_assigned(e, "col", x_add(c->base, x_mul(i, tile->cols)));
+  tile->n_cols = emit_assigned(e, "n_cols", x_rest(tile->cols, all, tile->col));
+  tile->slot = emit_named(e, "slot", x_mul(slot, tile->slot_bytes));
+  tile->flag_id = emit_named(e, "flag", slot);
+  tile->row = EXPR(0);
+  tile->n_rows = EXPR(1);
+}
+
+static void put_load(struct emit *e, const struct compact *c) {
+  const struct vtile *tile = &c->kernel.tile;
+  emit_wait(e, PIPE_V, PIPE_MTE2, tile->flag_id);
+  vkernel_load(e, &c->kernel);
+  emit_set(e, PIPE_MTE2, PIPE_V, tile->flag_id);
+}
+
+static void put_compute(struct emit *e, const struct compact *c) {
+  const struct vtile *tile = &c->kernel.tile;
+  emit_wait(e, PIPE_MTE2, PIPE_V, tile->flag_id);
+  emit_wait(e, PIPE_MTE3, PIPE_V, tile->flag_id);
+  compute(e, c);
+  emit_set(e, PIPE_V, PIPE_MTE2, tile->flag_id);
+  emit_set(e, PIPE_V, PIPE_MTE3, tile->flag_id);
+  emit_set(e, PIPE_V, PIPE_S, COUNT_FLAG);
+}
+
+/* What the tile before keeps, behind what those before that have kept. */
+static void put_store(struct emit *e, const struct compact *c, struct expr kept, struct expr i) {
+  const struct vtile *tile = &c->kernel.tile;
+  struct expr done = x_name(e, "done"), slot = x_mod(x_sub(i, 1), tile->buffers);
+  emit_wait(e, PIPE_V, PIPE_MTE3, slot);
+  emit_if(e, "some", x_gt(kept, 0));
+  vtile_store_run(e, c->packed,
+                  x_at(x_name(e, "work"), x_add(c->base, done), vtile_bytes(c->packed)),
+                  x_add(x_mul(slot, tile->slot_bytes), c->out), kept);
+  emit_end(e);
+  emit_set(e, PIPE_MTE3, PIPE_V, slot);
+  emit_change(e, "done", x_add(done, kept));
+}
+
+static void put_leaving(struct emit *e, const struct compact *c, struct expr i) {
+  emit_if(e, "leaves", x_gt(i, 0));
+  put_store(e, c, x_name(e, "kept"), i);
+  emit_end(e);
+}
+
+/* With one buffer the vector unit waits for the tile before to leave, which is issued behind all
+ * that the vector unit is given, unless its queue has no room for that. */
+static bool leaves_first(const struct emit *e, const struct compact *c) {
+  enum { COMPUTE_ROWS = 24 }; /* at most, of compute() and the flags around its rows */
+  return c->kernel.tile.buffers == 1 && soc_queue_depth(e->soc, PIPE_V) < COMPUTE_ROWS;
+}
+
+/* All tiles of the block. In a turn a tile comes in, the count of the tile before is read, the
+ * vector unit goes on, and the tile before leaves. */
+static void put_tiles(struct emit *e, struct compact *c) {
+  struct vtile *tile = &c->kernel.tile;
+  const uint64_t per = tile->per_block, cols = tile->cols;
+  struct expr mine = x_max(0, x_min(per, x_sub(tile->tiles, x_mul(x_name(e, "blk"), per))));
+  mine = emit_assigned(e, "mine", mine);
+  emit_assigned(e, "done", EXPR(0));
+  vtile_ends(e, tile, true);
+  struct expr i = emit_for(e, "i", x_add(mine, 1));
+  put_position(e, c, i);
+  emit_if(e, "comes", x_lt(i, mine));
+  put_load(e, c);
+  emit_end(e);
+  emit_assigned(e, "kept", EXPR(0));
+  emit_if(e, "counted", x_gt(i, 0));
+  emit_wait(e, PIPE_V, PIPE_S, COUNT_FLAG);
+  struct expr kept = kept_between(c, x_sub(tile->col, cols), x_min(tile->space.cols, tile->col));
+  struct expr taken = emit_read_taken(e, "taken", x_mul(kept, words_of(c)));
+  emit_change(e, "kept", x_div(taken, words_of(c)));
+  emit_end(e);
+  if (leaves_first(e, c))
+    put_leaving(e, c, i);
+  emit_if(e, "computes", x_lt(i, mine));
+  put_compute(e, c);
+  emit_end(e);
+  if (!leaves_first(e, c))
+    put_leaving(e, c, i);
+  emit_end(e);
+  vtile_ends(e, tile, false);
+}
+
+/* ---- the second pass ------------------------------------------------------------------------- */
+
+/* The count of each block, 64 bytes apart; the block reads those of all. */
+static void put_counts(struct emit *e, const struct compact *c) {
+  const uint64_t blocks = c->kernel.tile.blocks, mine = c->counts + blocks * COUNT_PITCH;
+  emit_comment(e, "Blocks leave their counts, meet, and read the counts of all.");
+  emit_barrier(e, PIPE_ALL);
+  vmask_count(e, BLOCK_BYTES / WORD_BYTES);
+  vfill(e, mine, x_name(e, "done"), "int32");
+  emit_handshake(e, PIPE_V, PIPE_MTE3, MOVE_FLAG);
+  vtile_store_run(e, DTYPE_INT32, x_at(x_name(e, "counts"), x_name(e, "blk"), COUNT_PITCH),
+                  EXPR(mine), EXPR(BLOCK_BYTES / WORD_BYTES));
+  emit_meet(e, SYNC_FLAG);
+  EMIT(e, vtile_copy_name(false, DTYPE_INT32), F("dst", c->counts), F("src", x_name(e, "counts")),
+       F("n_burst", blocks), F("len_burst", BLOCK_BYTES), F("src_gap", COUNT_PITCH - BLOCK_BYTES),
+       F("dst_gap", COUNT_PITCH / BLOCK_BYTES - 1));
+  emit_handshake(e, PIPE_MTE2, PIPE_S, MOVE_FLAG);
+}
+
+/* How many elements the blocks before this one have kept, and that all together have kept as many
+ * as y has. */
+static void put_sums(struct emit *e, const struct compact *c) {
+  const struct vtile *tile = &c->kernel.tile;
+  const uint64_t run = tile->per_block * tile->cols, all = tile->space.cols;
+  emit_assigned(e, "before", EXPR(0));
+  emit_assigned(e, "elements_of_y", EXPR(0));
+  struct expr b = emit_for(e, "b", tile->blocks);
+  struct expr count = emit_read_word(
+      e, "count", kept_between(c, x_min(all, x_mul(b, run)), x_min(all, x_mul(x_add(b, 1), run))),
+      x_at(c->counts, b, COUNT_PITCH), DTYPE_INT32);
+  emit_change(e, "before", x_add(x_name(e, "before"), x_mul(count, x_lt(b, x_name(e, "blk")))));
+  emit_change(e, "elements_of_y", x_add(x_name(e, "elements_of_y"), count));
+  emit_end(e);
+  emit_expect(e, "elements_of_y", c->count);
+}
+
+/* 64-bit indices along a dimension leave. */
+static void put_index(struct emit *e, const struct compact *c, unsigned dimension, uint64_t words,
+                      struct expr place, struct expr count) {
+  convert(e, DTYPE_INT32, DTYPE_INT64, EXPR(c->index), EXPR(words));
+  emit_handshake(e, PIPE_V, PIPE_MTE3, MOVE_FLAG);
+  vtile_store_run(e, DTYPE_INT64,
+                  x_at(x_name(e, "y"), x_add(place, dimension * c->count), sizeof(int64_t)),
+                  EXPR(c->index), count);
+  emit_handshake(e, PIPE_MTE3, PIPE_V, MOVE_FLAG);
+}
+
+/* quotient = number / extent, rounded down; rest = what that leaves. All are whole and exact. */
+static void put_division(struct emit *e, uint64_t number, uint64_t extent, uint64_t quotient,
+                         uint64_t rest) {
+  convert(e, DTYPE_INT32, DTYPE_FP32, EXPR(quotient), EXPR(number));
+  vfill(e, rest, vscalar(DTYPE_FP32, (double)extent), "fp32");
+  emit_barrier(e, PIPE_V);
+  EMIT(e, "vdiv", F("dst", quotient), F("src0", quotient), F("src1", rest), F("repeat", 1),
+       W("type", "fp32"));
+  emit_barrier(e, PIPE_V);
+  EMIT(e, "vconv_f322s32", F("dst", quotient), F("src", quotient), F("repeat", 1), W("round", "f"));
+  emit_barrier(e, PIPE_V);
+  EMIT(e, "vmuls", F("dst", rest), F("src", quotient), F("scalar", extent), F("repeat", 1),
+       W("type", "int32"));
+  emit_barrier(e, PIPE_V);
+  EMIT(e, "vsub", F("dst", rest), F("src0", number), F("src1", rest), F("repeat", 1),
+       W("type", "int32"));
+  emit_barrier(e, PIPE_V);
+}
+
+/* Numbers of elements become an index for each dimension, from the last one on. */
+static void put_indices(struct emit *e, const struct compact *c, struct expr place,
+                        struct expr count) {
+  const struct lower_value *shape = lower_get(c->kernel.job, "shape");
+  uint64_t number = c->at, quotient = c->quotient;
+  vmask_count(e, count);
+  for (unsigned i = shape->rank; --i > 0;) {
+    put_division(e, number, shape->shape[i], quotient, c->rest);
+    put_index(e, c, i, c->rest, place, count);
+    const uint64_t used = number;
+    number = quotient;
+    quotient = used;
+  }
+  put_index(e, c, 0, number, place, count);
+}
+
+static void put_moves(struct emit *e, const struct compact *c) {
+  const uint64_t cols = c->kernel.tile.cols, bytes = vtile_bytes(c->packed);
+  struct expr mine = x_name(e, "done"), before = x_name(e, "before");
+  struct expr moved = x_mul(emit_for(e, "m", x_ceil_div(mine, cols)), cols);
+  struct expr part = emit_assigned(e, "part", x_rest(cols, mine, moved));
+  struct expr place = emit_assigned(e, "place", x_add(before, moved));
+  vtile_load_run(e, c->packed, EXPR(c->at), x_at(x_name(e, "work"), x_add(c->base, moved), bytes),
+                 part);
+  if (c->selects) {
+    emit_handshake(e, PIPE_MTE2, PIPE_MTE3, MOVE_FLAG);
+    vtile_store_run(e, c->packed, x_at(x_name(e, "y"), place, bytes), EXPR(c->at), part);
+    emit_handshake(e, PIPE_MTE3, PIPE_MTE2, MOVE_FLAG);
+  } else {
+    emit_handshake(e, PIPE_MTE2, PIPE_V, MOVE_FLAG);
+    put_indices(e, c, place, part);
+    emit_handshake(e, PIPE_V, PIPE_MTE2, MOVE_FLAG);
+  }
+  emit_end(e);
+}
+
+static void put_rows(struct emit *e, struct vkernel *kernel) {
+  struct compact *c = (struct compact *)kernel;
+  const struct vtile *tile = &kernel->tile;
+  const uint64_t run = tile->per_block * tile->cols, all = tile->space.cols;
+  c->base = emit_assigned(e, "base", x_min(all, x_mul(x_name(e, "blk"), run)));
+  if (!c->selects) {
+    const struct vtable table = vtable_series(c->table, 1);
+    vtables_fill(e, &table, 1, tile->cols);
+    emit_barrier(e, PIPE_V);
+  }
+  put_tiles(e, c);
+  put_counts(e, c);
+  put_sums(e, c);
+  put_moves(e, c);
+}
+
+static void tensors(struct emit *e, struct vkernel *kernel) {
+  const struct compact *c = (struct compact *)kernel;
+  const struct lower_value *shape = lower_get(kernel->job, "shape");
+  const uint64_t found[] = {shape->rank, c->count}, words = COUNT_PITCH / WORD_BYTES;
+  emit_tensor(e, "x", c->x.dtype, TENSOR_IN, shape->shape, shape->rank, NULL);
+  if (c->selects) {
+    emit_tensor(e, "mask", DTYPE_UINT8, TENSOR_IN, shape->shape, shape->rank, NULL);
+    emit_vector(e, "y", c->packed, TENSOR_OUT, c->count);
+  } else {
+    emit_tensor(e, "y", DTYPE_INT64, TENSOR_OUT, found, 2, NULL);
+  }
+  emit_vector(e, "work", c->packed, TENSOR_WORKSPACE, kernel->tile.space.cols);
+  emit_vector(e, "counts", DTYPE_INT32, TENSOR_WORKSPACE, kernel->tile.blocks * words);
+}
+
+/* ---- operators ------------------------------------------------------------------------------- */
+
+static enum vinci_status check(struct lower_job *job, const struct compact *c, uint64_t all) {
+  if (job->soc->arch == ARCH_C100 || job->soc->arch == ARCH_M200)
+    return lower_error(job, "not for %s: no signals between its cores", arch_name(job->soc->arch));
+  if (c->count == 0 || c->count > all)
+    return lower_error(job, "count is from 1 to the %" PRIu64 " elements", all);
+  if (all > INT32_MAX)
+    return lower_error(job, "%" PRIu64 " elements are more than int32 can number", all);
+  if (!c->selects && lower_get(job, "shape")->rank > 1 && all > EXACT_MAX)
+    return lower_error(job, "indices of several dimensions are for up to 2^24 elements");
+  return VINCI_OK;
+}
+
+static enum vinci_status setup(struct lower_job *job) {
+  static const struct vkernel_kind kind = {.halvings = 3,
+                                           .lay_out = lay_out,
+                                           .split = split,
+                                           .work = work,
+                                           .tensors = tensors,
+                                           .rows = put_rows};
+  const struct lower_value *shape = lower_get(job, "shape");
+  struct compact *c = vkernel_new(job, sizeof *c, &kind);
+  if (!c)
+    return VINCI_E_NOMEM;
+  enum dtype type = lower_get(job, "dtype")->dtype;
+  uint64_t all = lower_elements(shape->shape, shape->rank);
+  c->selects = ((const struct compact_func *)job->op->spec)->selects;
+  c->packed = c->selects ? type : DTYPE_INT32;
+  c->count = lower_get(job, "count")->size;
+  c->x = (struct vtile_operand){.name = "x", .dtype = type, .col_stride = 1};
+  c->mask = (struct vtile_operand){.name = "mask", .dtype = DTYPE_UINT8, .col_stride = 1};
+  struct vkernel *kernel = &c->kernel;
+  kernel->tile.space.rows = 1;
+  kernel->tile.space.cols = all;
+  kernel->code = KERNEL_SLICE; /* as the other operators on indices */
+  kernel->element_bytes = vtile_bytes(type);
+  kernel->in[0] = &c->x;
+  kernel->in[1] = c->selects ? &c->mask : NULL;
+  return check(job, c, all);
+}
+
+/* x and mask, of which a profile has y with as many elements as there were, or as there could be.
+ */
+static bool call_select(struct lower_call *call) {
+  const struct lower_tensor *x = &call->input[0], *mask = &call->input[1], *y = &call->output[0];
+  if (call->input_count < 2 || call->output_count == 0 || x->rank == 0 || y->rank == 0)
+    return lower_cannot(call, "x, a mask and a result are needed");
+  if (lower_elements(mask->shape, mask->rank) != lower_elements(x->shape, x->rank))
+    return lower_cannot(call, "a mask that is repeated over x is not modelled");
+  lower_arg_tensor(call, x);
+  lower_arg(call, "count=%" PRIu64, lower_elements(y->shape, y->rank));
+  return true;
+}
+
+static bool call_nonzero(struct lower_call *call) {
+  const struct lower_tensor *x = &call->input[0], *y = &call->output[0];
+  if (call->input_count == 0 || call->output_count == 0 || x->rank == 0 || y->rank == 0)
+    return lower_cannot(call, "x and a result are needed");
+  uint64_t found = lower_elements(y->shape, y->rank);
+  if (found % x->rank != 0)
+    return lower_cannot(call, "%" PRIu64 " indices are not %u for each element", found, x->rank);
+  lower_arg_tensor(call, x);
+  lower_arg(call, "count=%" PRIu64, found / x->rank);
+  return true;
+}
+
+static const struct lower_template template = {setup, vkernel_candidate, cost, vkernel_emit};
+#define COMPACT(id, vendor, summary, keys, from_tensors, ...)                                      \
+  LOWER_OPERATOR(id, vendor, summary, keys, &template,                                             \
+                 (&(const struct compact_func){__VA_ARGS__}), from_tensors)
+
+COMPACT(masked_select, "MaskedSelect|MaskedSelectV2|MaskedSelectV3",
+        "y = elements of x whose mask, a byte, is not 0; for times, of the first i of all elements "
+        "i * count / all are taken to be kept",
+        select_keys, call_select, .selects = true)
+COMPACT(
+    nonzero, "NonZero",
+    "y = indices of the elements of x that are not 0, a row for each dimension; for times, of the "
+    "first i of all elements i * count / all are taken to be such",
+    nonzero_keys, call_nonzero, .selects = false)

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* nms: arguments, tilings, cost. */
+#include "lower/vector/index/nms.h"
+
+#include <inttypes.h>
+
+#include "core/base/arith.h"
+#include "core/chip/layout.h"
+#include "lower/estimate/estimate.h"
+#include "lower/select/select.h"
+#include "lower/vector/kernel.h"
+#include "lower/vector/unit.h"
+
+enum { CHUNK_MAX = 2048, CHUNK_UNIT = 128, WINNERS_MAX = 255 };
+
+static const struct lower_key keys[] = {
+    LOWER_KEY("boxes", SIZE, NULL, NULL, "boxes of an image"),
+    LOWER_KEY("batches", SIZE, "1", NULL, "images, each with boxes of its own"),
+    LOWER_KEY("classes", SIZE, "1", NULL, "classes, each with scores of its own for all boxes"),
+    LOWER_KEY("most", SIZE, NULL, NULL, "boxes that are kept of a class at most"),
+    LOWER_KEY(
+        "count", SIZE, "", "0",
+        "how many boxes are taken to be kept in all, for times; without it as many as can be"),
+    NUMBER_KEY("iou", "0.5", "boxes are kept apart whose overlap is a larger part of their union"),
+    NUMBER_KEY("score", "", "boxes need a larger score; without it any score will do"),
+    WORD_KEY("center", "0", "0|1", "0: boxes are two opposite corners; 1: middle and sides"),
+    WORD_KEY("planes", "0", "0|1",
+             "1: the first numbers of all boxes lie together, then the second, and so on"),
+    DTYPE_KEY("fp32", "fp16|fp32", "type of boxes and scores"),
+    TILING_KEY("chunk", "boxes that an instruction works on"),
+    BLOCKS_KEY("cores to use; 0: one for each class")};
+
+float nms_share(const struct nms *nms) { return nms->iou / (1.0f + nms->iou); }
+
+/* ---- arguments ------------------------------------------------------------------------------- */
+
+/* What a class can keep. */
+static uint64_t can_keep(const struct nms *nms) { return min_u64(nms->most, nms->boxes); }
+
+static enum vinci_status check(struct lower_job *job, const struct nms *nms) {
+  const uint64_t boxes[] = {nms_units(nms), nms->boxes, NMS_PLANES},
+                 kept[] = {nms_units(nms), nms->most};
+  enum vinci_status status = lower_bounded(job, boxes, 3);
+  if (status == VINCI_OK)
+    status = lower_bounded(job, kept, 2);
+  if (status != VINCI_OK)
+    return status;
+  if (!(nms->iou >= 0.0f && nms->iou <= 1.0f))
+    return lower_error(job, "iou is from 0 to 1");
+  if (nms->count > nms_units(nms) * can_keep(nms))
+    return lower_error(job, "count is at most %" PRIu64 ", what all classes can keep",
+                       nms_units(nms) * can_keep(nms));
+  if (job->soc->arch == ARCH_C100)
+    return lower_error(job, "not for %s: no vcmax of fp32", arch_name(job->soc->arch));
+  if (!nms->planes && !select_has(job->soc, OP_VREDUCEV2))
+    return lower_error(job, "%s takes no numbers of boxes apart; planes=1", job->soc->name);
+  return VINCI_OK;
+}
+
+static enum vinci_status setup(struct lower_job *job) {
+  struct nms *nms = lower_data(job, sizeof *nms);
+  if (!nms)
+    return VINCI_E_NOMEM;
+  const struct lower_value *count = lower_get(job, "count"), *score = lower_get(job, "score");
+  nms->type = lower_get(job, "dtype")->dtype;
+  nms->center = lower_get(job, "center")->word == 1;
+  nms->planes = lower_get(job, "planes")->word == 1;
+  nms->iou = (float)lower_get(job, "iou")->number;
+  nms->scored = score != NULL;
+  nms->score = score ? (float)score->number : 0.0f;
+  nms->boxes = lower_get(job, "boxes")->size;
+  nms->batches = lower_get(job, "batches")->size;
+  nms->classes = lower_get(job, "classes")->size;
+  nms->most = lower_get(job, "most")->size;
+  const uint64_t classes[] = {nms->batches, nms->classes, can_keep(nms)};
+  enum vinci_status status = lower_bounded(job, classes, 3);
+  if (status != VINCI_OK)
+    return status;
+  nms->count = count ? count->size : nms_units(nms) * can_keep(nms);
+  return check(job, nms);
+}
+
+/* ---- tilings --------------------------------------------------------------------------------- */
+
+static void reserve(struct nms *nms, bool areas) {
+  uint64_t used = 0, words = round_up(nms->boxes, NMS_LANES) * NMS_WORD;
+  uint64_t chunk = nms->chunk * NMS_WORD, winners = round_up(nms->boxes, NMS_LANES) / NMS_LANES;
+  for (unsigned i = 0; i < NMS_PLANES; i++)
+    nms->plane[i] = vtile_reserve(&used, words);
+  nms->scores = vtile_reserve(&used, words);
+  nms->areas = areas;
+  nms->area = areas ? vtile_reserve(&used, words) : 0;
+  /* Boxes come in before scores, whose room they take where it is enough. */
+  nms->raw = NMS_PLANES * chunk <= words ? nms->scores : vtile_reserve(&used, NMS_PLANES * chunk);
+  for (unsigned i = 0; i < NMS_PLANES; i++)
+    nms->temp[i] = vtile_reserve(&used, chunk);
+  nms->bits = vtile_reserve(&used, nms->chunk / BITS_PER_BYTE + BLOCK_BYTES);
+  nms->levels = 0;
+  do {
+    nms->winners[nms->levels] = winners;
+    nms->pairs[nms->levels++] = vtile_reserve(&used, round_up(2 * winners, NMS_LANES) * NMS_WORD);
+    winners = ceil_div(winners, NMS_PAIRS);
+  } while (nms->winners[nms->levels - 1] > 1 && nms->levels < NMS_LEVELS);
+  nms->list = vtile_reserve(&used, nms->most * NMS_WORD);
+  nms->number = vtile_reserve(&used, BLOCK_BYTES);
+  nms->nothing = vtile_reserve(&used, BLOCK_BYTES);
+  nms->ub_bytes = used;
+}
+
+static void lay_out(const struct lower_job *job, struct nms *nms) {
+  nms->chunk = lower_get(job, "chunk")->size;
+  nms->blocks = lower_get(job, "blocks")->size;
+  nms->per_block = ceil_div(nms_units(nms), nms->blocks);
+  reserve(nms, true);
+  if (nms->ub_bytes > vtile_ub_bytes(job->soc))
+    reserve(nms, false);
+}
+
+static bool candidate(struct lower_job *job, size_t index) {
+  static const uint64_t chunks[] = {CHUNK_MAX, 1024, 768, 512, 384, 256, CHUNK_UNIT};
+  const struct nms *nms = job->data;
+  if (index >= sizeof chunks / sizeof *chunks)
+    return false;
+  uint64_t units = nms_units(nms), turns = ceil_div(units, job->cores);
+  lower_choose(job, "chunk", min_u64(round_up(nms->boxes, CHUNK_UNIT), chunks[index]));
+  lower_choose(job, "blocks", ceil_div(units, turns));
+  return true;
+}
+
+/* ---- cost ------------------------------------------------------------------------------------ */
+
+/* Cycles of the vector unit for the kept box against all others, in chunks. */
+static uint64_t compare_cycles(const struct vinci_soc *soc, const struct nms *nms) {
+  static const struct vstep steps[] = {
+      S("vmaxs", T0, X0, 0),     S("vmins", T1, X2, 0),  S("vmaxs", T2, X1, 0),
+      S("vmins", T3, X3, 0),     B("vsub", T1, T1, T0),  B("vsub", T3, T3, T2),
+      S("vmaxs", T1, T1, 0),     S("vadds", T2, X4, 0),  B("vmul", T1, T1, T3),
+      B("vcmpv_le", T0, T1, T2), SELECT(Y0, Y0, X5, T0), END};
+  static const struct vstep area_steps[] = {B("vsub", T2, X2, X0), B("vsub", T0, X3, X1),
+                                            B("vmul", T2, T2, T0), S("vmuls", T2, T2, 0), END};
+  uint64_t mcycles = 0, repeats = ceil_div(nms->boxes, NMS_LANES);
+  for (const struct vstep *step = steps; step->form != VFORM_END; step++)
+    mcycles += vstep_cost_mcycles(soc, step, DTYPE_FP32);
+  for (const struct vstep *step = area_steps; step->form != VFORM_END && !nms->areas; step++)
+    mcycles += vstep_cost_mcycles(soc, step, DTYPE_FP32);
+  return repeats * mcycles / MILLI;
+}
+
+/* A turn: reductions one after the other; then the scalar unit reads and issues, and the vector
+ * unit compares, in steps that wait for each other. */
+static uint64_t turn_cycles(const struct vinci_soc *soc, const struct nms *nms) {
+  enum { STEPS = 7, AREA_STEPS = 3, FIND_ROWS = 9, READ_ROWS = 14, CHUNK_ROWS = 22, AREA_ROWS = 8 };
+  const struct vector_class_cost *largest = &soc->vector_class[VECTOR_CLASS_SEVEN];
+  const struct vector_class_cost *two = &soc->vector_class[VECTOR_CLASS_TWO];
+  uint64_t issue = kernel_issue_cycles(soc, KERNEL_ELEMENTWISE),
+           barrier = (uint64_t)soc->barrier_cycles;
+  uint64_t chunks = ceil_div(nms->boxes, nms->chunk), steps = STEPS, rows = CHUNK_ROWS;
+  uint64_t found = 0;
+  for (unsigned i = 0; i < nms->levels; i++)
+    found += (nms->winners[i] * (uint64_t)largest->per_repeat_mcycles +
+              (uint64_t)largest->startup_mcycles) /
+                 MILLI +
+             barrier;
+  if (!nms->areas) {
+    steps += AREA_STEPS;
+    rows += AREA_ROWS;
+  }
+  uint64_t step = (uint64_t)two->startup_mcycles / MILLI + barrier;
+  return max_u64(found, FIND_ROWS * issue) +
+         max_u64(compare_cycles(soc, nms) + chunks * steps * step,
+                 (READ_ROWS + chunks * rows) * issue);
+}
+
+static bool cost(struct lower_job *job) {
+  struct nms *nms = job->data;
+  const struct vinci_soc *soc = job->soc;
+  lay_out(job, nms);
+  if (nms->chunk % CHUNK_UNIT != 0 || nms->chunk > CHUNK_MAX)
+    return lower_refuse(job, "chunks are multiples of %d up to %d", CHUNK_UNIT, CHUNK_MAX);
+  if (!lower_has_cores(job, nms->blocks, emit_vector_core(soc)))
+    return false;
+  if (nms->blocks > nms_units(nms))
+    return lower_refuse(job, "more cores than classes: %" PRIu64 " and %" PRIu64, nms->blocks,
+                        nms_units(nms));
+  if (nms->winners[0] > WINNERS_MAX)
+    return lower_refuse(job, "a class has at most %d boxes", WINNERS_MAX * NMS_LANES);
+  if (!vtile_ub_holds(job, "a class", nms->ub_bytes))
+    return false;
+  uint64_t bytes = nms->boxes * vtile_bytes(nms->type), chunks = ceil_div(nms->boxes, nms->chunk);
+  uint64_t images = min_u64(nms->per_block, 1 + nms->per_block / nms->classes);
+  uint64_t in =
+      estimate_copies(&soc->path[PATH_GM_UB], (images * NMS_PLANES + nms->per_block) * bytes,
+                      (images * (nms->planes ? NMS_PLANES : 1) + nms->per_block) * chunks);
+  uint64_t out = estimate_copies(&soc->path[PATH_UB_GM], nms->per_block * nms->most * NMS_WORD,
+                                 2 * nms->per_block);
+  uint64_t turns = ceil_div(nms->per_block * nms->count, nms_units(nms));
+  uint64_t vector = turns * turn_cycles(soc, nms);
+  uint64_t start = launch_spread_cycles(soc, emit_vector_core(soc), nms->blocks) +
+                   estimate_start(soc, KERNEL_ELEMENTWISE, nms->blocks) +
+                   estimate_first_read(soc, nms->blocks);
+  job->cost = (struct lower_cost){.total_cycles = start + in + vector + out,
+                                  .vector_cycles = vector,
+                                  .mte2_cycles = in,
+                                  .mte3_cycles = out,
+                                  .gm_bytes = nms->blocks * nms->per_block *
+                                                  (bytes + nms->most * NMS_WORD) +
+                                              nms->batches * NMS_PLANES * bytes,
+                                  .blocks = (uint32_t)nms->blocks};
+  return true;
+}
+
+/* ---- the operator ---------------------------------------------------------------------------- */
+
+static void emit(const struct lower_job *job, struct emit *e) {
+  struct nms *nms = job->data;
+  lay_out(job, nms);
+  const uint64_t points[] = {nms->batches, nms->boxes, NMS_PLANES};
+  const uint64_t planes[] = {nms->batches, NMS_PLANES, nms->boxes};
+  const uint64_t scores[] = {nms->batches, nms->classes, nms->boxes};
+  const uint64_t kept[] = {nms_units(nms), nms->most}, counts[] = {nms_units(nms), NMS_SHARED};
+  emit_kernel(e, job->op->name, (uint32_t)nms->blocks);
+  emit_tensor(e, "boxes", nms->type, TENSOR_IN, nms->planes ? planes : points, 3, NULL);
+  emit_tensor(e, "scores", nms->type, TENSOR_IN, scores, 3, NULL);
+  emit_tensor(e, "y", DTYPE_INT32, TENSOR_OUT, kept, 2, NULL);
+  emit_tensor(e, "y1", DTYPE_INT32, TENSOR_OUT, counts, 2, NULL);
+  vkernel_stream(e, nms->ub_bytes, KERNEL_ELEMENTWISE);
+  emit_plain(e, "set_mask_count");
+  nms_emit_rows(e, nms);
+}
+
+/* Boxes [n, 4] and scores [n], or with images and classes before; the result has the indices. The
+ * vendor's V4 pads its result, so that all of it counts as kept. */
+static bool from_tensors(struct lower_call *call) {
+  const struct lower_tensor *boxes = &call->input[0], *scores = &call->input[1],
+                            *y = &call->output[0];
+  if (call->input_count < 2 || call->output_count < 1 || boxes->rank < 2 || boxes->rank > 3 ||
+      scores->rank == 0 || y->rank == 0 || boxes->shape[boxes->rank - 1] != NMS_PLANES)
+    return lower_cannot(call, "boxes of four numbers, scores and a result are needed");
+  uint64_t count = boxes->shape[boxes->rank - 2], images = boxes->rank == 3 ? boxes->shape[0] : 1;
+  uint64_t all = lower_elements(scores->shape, scores->rank);
+  uint64_t kept = y->shape[0];
+  if (count == 0 || images == 0 || kept == 0 || all % (count * images) != 0 || all == 0)
+    return lower_cannot(call, "a score for each box, and results, are needed");
+  uint64_t classes = all / count / images;
+  lower_arg(call, "boxes=%" PRIu64, count);
+  lower_arg(call, "batches=%" PRIu64, images);
+  lower_arg(call, "classes=%" PRIu64, classes);
+  lower_arg(call, "most=%" PRIu64, min_u64(count, kept));
+  lower_arg(call, "count=%" PRIu64, min_u64(kept, classes * images * min_u64(count, kept)));
+  lower_arg_dtype(call, "dtype", boxes);
+  return true;
+}
+
+static const struct lower_template template = {setup, candidate, cost, emit};
+LOWER_OPERATOR(nms,
+               "NonMaxSuppression|NonMaxSuppressionV2|NonMaxSuppressionV3|NonMaxSuppressionV4|"
+               "NonMaxSuppressionV6",
+               "y = of each class the boxes that overlap with none of a larger score, the largest "
+               "first, then -1; y1 = how many, eight times",
+               keys, &template, NULL, from_tensors)

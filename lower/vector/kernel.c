@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What all kernels over tiles do alike: candidates, refusals, cost, the order of rows. */
+#include "lower/vector/kernel.h"
+
+#include "core/base/arith.h"
+#include "lower/vector/unit.h"
+
+void *vkernel_new(struct lower_job *job, size_t size, const struct vkernel_kind *kind) {
+  struct vkernel *kernel = lower_data(job, size);
+  if (!kernel)
+    return NULL;
+  kernel->job = job;
+  kernel->kind = kind;
+  kernel->tile.prefix = "";
+  kernel->tile.lay_out = kind->lay_out;
+  kernel->tile.parts = VTILE_LOADS | VTILE_COMPUTES | VTILE_STORES;
+  return kernel;
+}
+
+/* ---- tilings --------------------------------------------------------------------------------- */
+
+void vkernel_split_rows(const struct lower_job *job, struct vkernel *kernel, unsigned halvings) {
+  struct vtile *tile = &kernel->tile;
+  uint64_t high = kernel->rows_max ? kernel->rows_max : tile->space.rows;
+  uint64_t most = vtile_most_rows(job, tile, 1, high);
+  vtile_split_rows(job->soc, job->cores, tile, (unsigned)kernel->element_bytes,
+                   max_u64(most >> halvings, 1));
+  vtile_fit(job, tile);
+}
+
+bool vkernel_candidate(struct lower_job *job, size_t index) {
+  struct vkernel *kernel = job->data;
+  const struct vkernel_kind *kind = kernel->kind;
+  struct vtile *tile = &kernel->tile;
+  if (index > kind->halvings)
+    return false;
+  tile->buffers = index == kind->halvings ? 1 : 2;
+  tile->cols = tile->space.cols;
+  tile->rows = 1;
+  (kind->split ? kind->split : vkernel_split_rows)(job, kernel, (unsigned)(index % kind->halvings));
+  vtile_give(job, tile);
+  return true;
+}
+
+/* Whether every tile of a column of tiles reads the same. */
+static bool is_repeated(const struct vtile *tile, const struct vtile_operand *operand) {
+  uint64_t stride = operand->row_stride;
+  for (unsigned i = 0; i < tile->space.outers; i++)
+    stride |= operand->outer_stride[i];
+  return stride == 0 && tile->tiles > tile->col_tiles;
+}
+
+/* Bytes of an operand's part of a tile. */
+static uint64_t moved_bytes(const struct vtile *tile, const struct vtile_operand *operand) {
+  return (operand->row_stride ? tile->rows : 1) * (operand->col_stride ? tile->cols : 1) *
+         vtile_bytes(operand->dtype);
+}
+
+static struct vtile_work work_of(const struct vkernel *kernel) {
+  struct vtile_work work = {.code = kernel->code, .launched = kernel->launched};
+  for (unsigned k = 0; kernel->in[k]; k++, work.in_copies++) {
+    work.in_bytes += moved_bytes(&kernel->tile, kernel->in[k]);
+    work.in_cut += vtile_cut_bursts(&kernel->tile, kernel->in[k]);
+    if (is_repeated(&kernel->tile, kernel->in[k]))
+      work.again_bytes += moved_bytes(&kernel->tile, kernel->in[k]);
+  }
+  for (unsigned k = 0; kernel->out[k]; k++, work.out_copies++) {
+    work.out_bytes += moved_bytes(&kernel->tile, kernel->out[k]);
+    work.out_cut += vtile_cut_bursts(&kernel->tile, kernel->out[k]);
+  }
+  return work;
+}
+
+bool vkernel_cost(struct lower_job *job) {
+  struct vkernel *kernel = job->data;
+  const struct vkernel_kind *kind = kernel->kind;
+  struct vtile *tile = &kernel->tile;
+  vtile_take(job, tile);
+  if (!vtile_count(job, tile) || (kind->whole_rows && !vtile_has_whole_rows(job, tile)))
+    return false;
+  tile->lay_out(tile);
+  if ((kind->walks && !kind->walks(job, kernel)) ||
+      !vtile_ub_holds(job, "the tile", tile->ub_bytes))
+    return false;
+  for (unsigned k = 0; !kind->store && kernel->out[k]; k++)
+    if (!vtile_stores(job, tile, kernel->out[k]))
+      return false;
+  struct vtile_work work = work_of(kernel);
+  if (!kind->work(job, kernel, &work))
+    return false;
+  vtile_cost(job, tile, &work);
+  return true;
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+void vkernel_stream(struct emit *e, uint64_t ub_bytes, enum kernel_code code) {
+  emit_buffer(e, "buf", SPACE_UB, ub_bytes);
+  emit_stream(e, emit_vector_core(e->soc));
+  emit_kernel_start(e, code);
+}
+
+void vkernel_load(struct emit *e, const struct vkernel *kernel) {
+  for (unsigned k = 0; kernel->in[k]; k++)
+    vtile_load(e, &kernel->tile, kernel->in[k]);
+}
+
+void vkernel_tiles(struct emit *e, struct vkernel *kernel) {
+  const struct vkernel_kind *kind = kernel->kind;
+  struct vtile *tile = &kernel->tile;
+  vtile_open(e, tile);
+  if (kind->load)
+    kind->load(e, kernel);
+  else
+    vkernel_load(e, kernel);
+  vtile_loaded(e, tile);
+  if (kind->compute)
+    kind->compute(e, kernel);
+  vtile_computed(e, tile);
+  if (kind->store)
+    kind->store(e, kernel);
+  for (unsigned k = 0; !kind->store && kernel->out[k]; k++)
+    vtile_store(e, tile, kernel->out[k]);
+  vtile_close(e, tile);
+}
+
+void vkernel_clear(struct emit *e, const struct vtile *tile) {
+  vmask_count(e, tile->slot_bytes * tile->buffers / sizeof(float));
+  vfill(e, 0, 0, "fp32");
+}
+
+void vkernel_emit(const struct lower_job *job, struct emit *e) {
+  struct vkernel *kernel = job->data;
+  const struct vkernel_kind *kind = kernel->kind;
+  vtile_settle(job, &kernel->tile);
+  uint64_t blocks = kernel->launched ? kernel->launched : kernel->tile.blocks;
+  emit_kernel(e, job->op->name, (uint32_t)blocks);
+  kind->tensors(e, kernel);
+  vkernel_stream(e, kernel->tile.ub_bytes, kernel->code);
+  if (!kind->only_moves)
+    emit_plain(e, "set_mask_count");
+  (kind->rows ? kind->rows : vkernel_tiles)(e, kernel);
+}

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cumsum, cumprod: running sums and products along the last dimension, in single precision. A row
+ * is taken in parts of 64 pieces of 64 elements. A gather turns a part, so that lanes are pieces:
+ * 63 additions (or products) sum within all pieces at once; six steps of doubled distance sum the
+ * pieces; each lane gets what comes before its piece, with what earlier parts have left, and the
+ * part is turned back. Rows are shared by cores.
+ *
+ * From the last element on (reverse), the parts come in the opposite order, and the gather turns
+ * each end to end as well. Without the element itself (exclusive), lanes get the sums one line
+ * further on.
+ */
+#include "core/base/arith.h"
+#include "core/chip/layout.h"
+#include "core/isa/isa.h"
+#include "lower/estimate/estimate.h"
+#include "lower/select/select.h"
+#include "lower/vector/kernel.h"
+#include "lower/vector/unit.h"
+
+enum { SIDE = 64, PART = SIDE * SIDE, WORD_BYTES = 4, ROW_BYTES = SIDE * WORD_BYTES };
+enum { DOUBLINGS = 6, LOADED_FLAG = 0, PAIR = 2, BLOCK_LANES = 8 };
+
+static const struct lower_key keys[] = {
+    SHAPE_KEY("extents of x and y; along the last"),
+    DTYPE_KEY("fp32", "fp16|bf16|fp32", "type of x and y"),
+    LOWER_KEY("exclusive", SIZE, "0", "0", "1: without the element itself"),
+    LOWER_KEY("reverse", SIZE, "0", "0", "1: from the last element on"),
+    BLOCKS_KEY("cores to use; 0: all that have a row")};
+
+struct scan_func {
+  const char *inst;
+  double identity; /* the number that changes nothing */
+};
+
+struct layout {
+  const struct scan_func *func;
+  bool exclusive, reverse;
+  unsigned bytes;
+  uint64_t in, out, slot; /* two buffers */
+  uint64_t wide, turned, sums, table, shift, last, total, before, carry, end;
+};
+
+static struct layout lay_out(const struct lower_job *job, enum dtype type) {
+  struct layout x = {.func = job->op->spec,
+                     .exclusive = lower_get(job, "exclusive")->size != 0,
+                     .reverse = lower_get(job, "reverse")->size != 0,
+                     .bytes = vtile_bytes(type)};
+  uint64_t used = 0;
+  x.in = vtile_reserve(&used, PART * x.bytes);
+  x.out = vtile_reserve(&used, PART * x.bytes);
+  x.slot = used;
+  used *= PAIR;
+  x.wide = vtile_reserve(&used, PART * WORD_BYTES);
+  x.turned = vtile_reserve(&used, PART * WORD_BYTES);
+  x.sums = x.wide; /* which is turned by then */
+  x.table = vtile_reserve(&used, PART * WORD_BYTES);
+  x.shift = vtile_reserve(&used, DOUBLINGS * ROW_BYTES);
+  x.last = vtile_reserve(&used, BLOCK_BYTES);
+  x.total = vtile_reserve(&used, ROW_BYTES);
+  x.before = vtile_reserve(&used, ROW_BYTES);
+  x.carry = vtile_reserve(&used, BLOCK_BYTES);
+  x.end = used;
+  return x;
+}
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+/* The same from the end of the part on. */
+static void turn_table(struct emit *e, const struct layout *x) {
+  emit_barrier(e, PIPE_V);
+  vmask_count(e, PART);
+  EMIT(e, "vmuls", F("dst", x->table), F("src", x->table), F("scalar", -1), F("repeat", 1),
+       W("type", "int32"));
+  emit_barrier(e, PIPE_V);
+  EMIT(e, "vadds", F("dst", x->table), F("src", x->table), F("scalar", (PART - 1) * WORD_BYTES),
+       F("repeat", 1), W("type", "int32"));
+  vmask_count(e, SIDE);
+}
+
+/* Where element i of piece p lies, in the order of i; where the lane lies that is 1, 2, 4 ..
+ * before, or the first; where the last lane lies. */
+static void put_tables(struct emit *e, const struct layout *x) {
+  struct vtable pieces = vtable_series(x->table, ROW_BYTES);
+  struct vtable lanes = vtable_series(x->total, WORD_BYTES);
+  vtables_fill(e, &pieces, 1, SIDE);
+  vtables_fill(e, &lanes, 1, SIDE);
+  emit_barrier(e, PIPE_V);
+  vmask_count(e, SIDE);
+  struct expr i = emit_for(e, "i", SIDE - 1);
+  EMIT(e, "vadds", F("dst", x_add(x->table + ROW_BYTES, x_mul(i, ROW_BYTES))), F("src", x->table),
+       F("scalar", x_mul(x_add(i, 1), WORD_BYTES)), F("repeat", 1), W("type", "int32"));
+  emit_end(e);
+  if (x->reverse)
+    turn_table(e, x);
+  for (unsigned s = 0; s < DOUBLINGS; s++) {
+    uint64_t shift = x->shift + s * ROW_BYTES;
+    EMIT(e, "vadds", F("dst", shift), F("src", x->total), F("scalar", -(WORD_BYTES << s)),
+         F("repeat", 1), W("type", "int32"));
+    emit_barrier(e, PIPE_V);
+    EMIT(e, "vmaxs", F("dst", shift), F("src", shift), F("scalar", 0), F("repeat", 1),
+         W("type", "int32"));
+  }
+  vmask_count(e, BLOCK_LANES);
+  vfill(e, x->last, (SIDE - 1) * WORD_BYTES, "int32");
+  emit_barrier(e, PIPE_V);
+}
+
+/* ---- a part ---------------------------------------------------------------------------------- */
+
+static void gather(struct emit *e, uint64_t dst, struct expr src, uint64_t offsets) {
+  EMIT(e, "vgather", F("dst", dst), F("offset", offsets), F("src", src), F("repeat", 1),
+       W("type", "fp32"));
+  emit_barrier(e, PIPE_V);
+}
+
+/* The lanes from number `first` on, of one repeat. */
+static void put_lanes(struct emit *e, uint64_t low) {
+  emit_plain(e, "set_mask_norm");
+  EMIT(e, "set_vector_mask", F("high", 0), F("low", x_signed((int64_t)low)));
+}
+
+static void end_lanes(struct emit *e) {
+  emit_plain(e, "set_mask_count");
+  vmask_count(e, SIDE);
+}
+
+/* What comes before each piece, and behind all of them: sums of pieces, moved by one lane. */
+static void sum_pieces(struct emit *e, const struct layout *x) {
+  EMIT(e, "vadds", F("dst", x->total), F("src", x->turned + (SIDE - 1) * ROW_BYTES), F("scalar", 0),
+       F("repeat", 1), W("type", "fp32"));
+  emit_barrier(e, PIPE_V);
+  for (unsigned s = 0; s < DOUBLINGS; s++) {
+    gather(e, x->before, EXPR(x->total), x->shift + s * ROW_BYTES);
+    put_lanes(e, ~((UINT64_C(1) << (1u << s)) - 1));
+    EMIT(e, x->func->inst, F("dst", x->total), F("src0", x->total), F("src1", x->before),
+         F("repeat", 1), W("type", "fp32"));
+    end_lanes(e);
+    emit_barrier(e, PIPE_V);
+  }
+  gather(e, x->before, EXPR(x->total), x->shift);
+  put_lanes(e, 1);
+  vfill(e, x->before, vscalar(DTYPE_FP32, x->func->identity), "fp32");
+  end_lanes(e);
+  emit_barrier(e, PIPE_V);
+  EMIT(e, x->func->inst, F("dst", x->before), F("src0", x->before), F("src1", x->carry),
+       F("repeat", 1), F("src1_block", 0), F("src1_repeat", 0), W("type", "fp32"));
+  emit_barrier(e, PIPE_V);
+  vmask_count(e, BLOCK_LANES);
+  gather(e, x->sums, EXPR(x->total), x->last);
+  EMIT(e, x->func->inst, F("dst", x->carry), F("src0", x->carry), F("src1", x->sums),
+       F("repeat", 1), W("type", "fp32"));
+  emit_barrier(e, PIPE_V);
+}
+
+/* The sums within pieces and what comes before the pieces; where the results are. */
+static uint64_t add_before(struct emit *e, const struct layout *x) {
+  const uint64_t lines = x->exclusive ? SIDE - 1 : SIDE, to = x->exclusive ? x->sums : x->turned;
+  put_lanes(e, ~UINT64_C(0));
+  if (x->exclusive)
+    EMIT(e, "vadds", F("dst", to), F("src", x->before), F("scalar", 0), F("repeat", 1),
+         W("type", "fp32"));
+  EMIT(e, x->func->inst, F("dst", to + (SIDE - lines) * ROW_BYTES), F("src0", x->turned),
+       F("src1", x->before), F("repeat", lines), F("src1_repeat", 0), W("type", "fp32"));
+  end_lanes(e);
+  emit_barrier(e, PIPE_V);
+  return to;
+}
+
+static void compute(struct emit *e, const struct layout *x, enum dtype type, struct expr in,
+                    struct expr out) {
+  struct vunit unit = {.emit = e, .type = DTYPE_FP32, .written = V_ALL};
+  struct expr wide = in;
+  vmask_count(e, PART);
+  if (type != DTYPE_FP32) {
+    wide = EXPR(x->wide);
+    vunit_convert(&unit, V(X0), V(X0), type, DTYPE_FP32, wide, in);
+    emit_barrier(e, PIPE_V);
+  }
+  gather(e, x->turned, wide, x->table);
+  vmask_count(e, SIDE);
+  struct expr line = x_add(x->turned, x_mul(emit_for(e, "line", SIDE - 1), ROW_BYTES));
+  EMIT(e, x->func->inst, F("dst", x_add(line, ROW_BYTES)), F("src0", x_add(line, ROW_BYTES)),
+       F("src1", line), F("repeat", 1), W("type", "fp32"));
+  emit_barrier(e, PIPE_V);
+  emit_end(e);
+  sum_pieces(e, x);
+  const uint64_t sums = add_before(e, x);
+  vmask_count(e, PART);
+  if (type == DTYPE_FP32) {
+    EMIT(e, "vgather", F("dst", out), F("offset", x->table), F("src", sums), F("repeat", 1),
+         W("type", "fp32"));
+    return;
+  }
+  const uint64_t back = sums == x->turned ? x->sums : x->turned;
+  gather(e, back, EXPR(sums), x->table);
+  vunit_convert(&unit, V(X0), V(Y0), DTYPE_FP32, type, out, EXPR(back));
+}
+
+static void put_row(struct emit *e, const struct layout *x, enum dtype type, struct expr row,
+                    uint64_t cols) {
+  emit_barrier(e, PIPE_V);
+  vmask_count(e, BLOCK_LANES);
+  vfill(e, x->carry, vscalar(DTYPE_FP32, x->func->identity), "fp32");
+  emit_barrier(e, PIPE_V);
+  const uint64_t parts = ceil_div(cols, PART);
+  struct expr turn = emit_for(e, "part", parts);
+  struct expr part = x->reverse ? x_sub(parts - 1, turn) : turn;
+  struct expr col = emit_assigned(e, "col", x_mul(part, PART));
+  struct expr count = emit_assigned(e, "count", x_min(PART, x_sub(cols, col)));
+  struct expr half = emit_assigned(e, "half", x_mod(turn, PAIR));
+  struct expr slot = emit_assigned(e, "slot", x_mul(half, x->slot));
+  struct expr at = x_mul(x_add(x_mul(row, cols), col), x->bytes);
+  struct expr in = x_add(slot, x->in), out = x_add(slot, x->out);
+  emit_wait(e, PIPE_V, PIPE_MTE2, half);
+  vtile_load_run(e, type, in, x_add(x_name(e, "x"), at), count);
+  emit_handshake(e, PIPE_MTE2, PIPE_V, half);
+  if (x->reverse && cols % PART != 0)
+    vfill_tail(e, in, count, PART, type, x->func->identity);
+  emit_wait(e, PIPE_MTE3, PIPE_V, half);
+  compute(e, x, type, in, out);
+  emit_set(e, PIPE_V, PIPE_MTE2, half);
+  emit_handshake(e, PIPE_V, PIPE_MTE3, half);
+  vtile_store_run(e, type, x_add(x_name(e, "y"), at), out, count);
+  emit_set(e, PIPE_MTE3, PIPE_V, half);
+  emit_end(e);
+}
+
+static void emit(const struct lower_job *job, struct emit *e) {
+  const struct lower_value *shape = lower_get(job, "shape");
+  enum dtype type = lower_get(job, "dtype")->dtype;
+  const struct layout x = lay_out(job, type);
+  uint64_t cols = shape->shape[shape->rank - 1];
+  emit_kernel(e, job->op->name, (uint32_t)lower_get(job, "blocks")->size);
+  emit_tensor(e, "x", type, TENSOR_IN, shape->shape, shape->rank, NULL);
+  emit_tensor(e, "y", type, TENSOR_OUT, shape->shape, shape->rank, NULL);
+  vkernel_stream(e, x.end, KERNEL_REDUCE);
+  emit_plain(e, "set_mask_count");
+  if (x.reverse)
+    EMIT(e, "set_mov_pad_val", F("value", vscalar(type, x.func->identity)));
+  emit_comment(e, "Elements behind the last of a row are computed with, and not stored.");
+  vmask_count(e, x.end / WORD_BYTES);
+  vfill(e, 0, 0, "fp32");
+  emit_barrier(e, PIPE_ALL);
+  put_tables(e, &x);
+  emit_flags(e, "read", true, PIPE_V, PIPE_MTE2, PAIR);
+  emit_flags(e, "stored", true, PIPE_MTE3, PIPE_V, PAIR);
+  struct expr row = emit_units(e, lower_elements(shape->shape, shape->rank - 1), "row");
+  put_row(e, &x, type, row, cols);
+  emit_end(e);
+  emit_flags(e, "last_read", false, PIPE_V, PIPE_MTE2, PAIR);
+  emit_flags(e, "last_stored", false, PIPE_MTE3, PIPE_V, PAIR);
+}
+
+/* ---- tilings --------------------------------------------------------------------------------- */
+
+static uint64_t rows_of(const struct lower_job *job) {
+  const struct lower_value *shape = lower_get(job, "shape");
+  return lower_elements(shape->shape, shape->rank - 1);
+}
+
+static bool candidate(struct lower_job *job, size_t index) {
+  if (index > 0)
+    return false;
+  lower_choose(job, "blocks", min_u64(job->cores, rows_of(job)));
+  return true;
+}
+
+static bool cost(struct lower_job *job) {
+  const struct vinci_soc *soc = job->soc;
+  const struct lower_value *shape = lower_get(job, "shape");
+  enum dtype type = lower_get(job, "dtype")->dtype;
+  const struct layout x = lay_out(job, type);
+  uint64_t blocks = lower_get(job, "blocks")->size, rows = rows_of(job);
+  uint64_t parts = ceil_div(shape->shape[shape->rank - 1], PART) * ceil_div(rows, blocks);
+  const struct vstep turn = STEP(GATHER_(T0, X0, T1)), add = B("vadd", T0, T0, X0);
+  uint64_t start = (uint64_t)soc->vector_class[VECTOR_CLASS_TWO].startup_mcycles;
+  uint64_t vector = 2 * SIDE * vstep_cost_mcycles(soc, &turn, DTYPE_FP32) +
+                    SIDE * vstep_cost_mcycles(soc, &add, DTYPE_FP32) + 2 * SIDE * start;
+  uint64_t bytes = lower_elements(shape->shape, shape->rank) * x.bytes;
+  if (!lower_has_cores(job, blocks, emit_vector_core(soc)) ||
+      !vtile_ub_holds(job, "a part of a row", x.end))
+    return false;
+  if (blocks > rows)
+    return vtile_too_few(job, rows, blocks);
+  job->cost.vector_cycles = parts * vector / MILLI;
+  job->cost.gm_bytes = 2 * bytes;
+  job->cost.blocks = (uint32_t)blocks;
+  job->cost.total_cycles = estimate_start(soc, KERNEL_REDUCE, blocks) +
+                           estimate_first_read(soc, blocks) +
+                           max_u64(job->cost.vector_cycles, estimate_memory(soc, bytes, bytes));
+  return true;
+}
+
+/* The axis is a value that profiles lack: the last is what engines take. */
+static bool from_tensors(struct lower_call *call) {
+  const struct lower_tensor *x = &call->input[0];
+  if (call->input_count == 0 || x->rank == 0)
+    return lower_cannot(call, "no shape");
+  if (x->dtype != DTYPE_FP32 && x->dtype != DTYPE_FP16 && x->dtype != DTYPE_BF16 &&
+      x->dtype != DTYPE_COUNT)
+    return lower_cannot(call, "integers are not modelled");
+  lower_arg_tensor(call, x);
+  return true;
+}
+
+static enum vinci_status setup(struct lower_job *job) {
+  if (job->soc->arch == ARCH_C100 || job->soc->arch == ARCH_M200)
+    return lower_error(job, "not for %s: no gather", arch_name(job->soc->arch));
+  if (lower_get(job, "reverse")->size > 1 || lower_get(job, "exclusive")->size > 1)
+    return lower_error(job, "exclusive and reverse are 0 or 1");
+  if (lower_get(job, "reverse")->size && !select_has(job->soc, OP_SET_MOV_PAD_VAL))
+    return lower_error(job, "reverse=1: %s has no copies that fill up rows with a value",
+                       job->soc->name);
+  return VINCI_OK;
+}
+
+static const struct lower_template template = {setup, candidate, cost, emit};
+#define SCAN(id, vendor, summary, ...)                                                             \
+  LOWER_OPERATOR(id, vendor, summary, keys, &template, (&(const struct scan_func){__VA_ARGS__}),   \
+                 from_tensors)
+
+SCAN(cumsum, "Cumsum|CumSum", "y = sums of x up to each element, along the last dimension",
+     .inst = "vadd", .identity = 0)
+SCAN(cumprod, "Cumprod|CumProd", "y = products of x up to each element, along the last dimension",
+     .inst = "vmul", .identity = 1)

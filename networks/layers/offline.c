@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Values of weights that no kernel lays out (offline.h). */
+#include "networks/layers/offline.h"
+
+#include <string.h>
+
+/*
+ * FRACTAL_Z is [c1 x points, n1, 16, c0]: c1 blocks of channels of the map, points of the window,
+ * n1 groups of 16 channels of the result. Joined groups follow one another along the first.
+ */
+static bool fractal_weights(const struct graph_node *node, const struct graph_tensor *from,
+                            const unsigned char *from_bytes, const struct graph_tensor *to,
+                            unsigned char *to_bytes) {
+  uint64_t groups = (uint64_t)graph_arg_int(node, "group", 1), points = 1;
+  if (from->rank < 3 || to->rank != 4 || groups == 0 || from->dtype != to->dtype)
+    return false;
+  for (unsigned i = 2; i < from->rank; i++)
+    points *= from->shape[i];
+  uint64_t k = from->shape[0], cg = from->shape[1], kg = k / groups;
+  uint64_t n1 = to->shape[1], rows = to->shape[2], c0 = to->shape[3];
+  size_t bytes = dtype_bits(from->dtype) / 8;
+  /* Groups that are joined: as many as fill the columns of the result. */
+  uint64_t joined = 1;
+  while (joined < groups && (joined + 1) * kg <= n1 * rows)
+    joined++;
+  uint64_t c1 = to->shape[0] / points / ((groups + joined - 1) / joined);
+  memset(to_bytes, 0, graph_bytes(to));
+  for (uint64_t row = 0; row < k; row++)
+    for (uint64_t channel = 0; channel < cg; channel++)
+      for (uint64_t point = 0; point < points; point++) {
+        uint64_t group = row / kg, part = group / joined;
+        uint64_t column = row - part * joined * kg, c = (group - part * joined) * cg + channel;
+        uint64_t block = (part * c1 + c / c0) * points + point;
+        uint64_t at = ((block * n1 + column / rows) * rows + column % rows) * c0 + c % c0;
+        if (at >= graph_elements(to))
+          return false;
+        memcpy(to_bytes + at * bytes, from_bytes + ((row * cg + channel) * points + point) * bytes,
+               bytes);
+      }
+  return true;
+}
+
+enum { WINDOW = 3, POINTS = 16, SIDE = 4 };
+
+/*
+ * [16, C, K], the point of row i and column j being number 4 j + i: G w G^T of each window w, with
+ * the G that belongs to winograd_input and winograd_output (lower/vector/maps/winograd.c).
+ */
+static bool winograd_weights(const struct graph_tensor *from, const unsigned char *from_bytes,
+                             const struct graph_tensor *to, unsigned char *to_bytes) {
+  static const double g[SIDE][WINDOW] = {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}};
+  struct graph_tensor weights = *from;
+  weights.data = from_bytes;
+  if (from->rank != 4 || from->shape[2] != WINDOW || from->shape[3] != WINDOW || to->rank != 3 ||
+      graph_elements(to) != POINTS * from->shape[0] * from->shape[1])
+    return false;
+  uint64_t k = from->shape[0], c = from->shape[1];
+  for (uint64_t at = 0; at < k * c; at++) {
+    double window[WINDOW * WINDOW];
+    for (unsigned i = 0; i < WINDOW * WINDOW; i++)
+      if (!graph_number(&weights, at * WINDOW * WINDOW + i, &window[i]))
+        return false;
+    for (unsigned point = 0; point < POINTS; point++) {
+      double sum = 0;
+      for (unsigned i = 0; i < WINDOW * WINDOW; i++)
+        sum += g[point % SIDE][i / WINDOW] * window[i] * g[point / SIDE][i % WINDOW];
+      if (!graph_put_number(to->dtype, to_bytes, (point * c + at % c) * k + at / c, sum))
+        return false;
+    }
+  }
+  return true;
+}
+
+bool offline_layer(const struct graph_node *node, const struct graph_tensor *from,
+                   const void *from_bytes, const struct graph_tensor *to, void *to_bytes) {
+  if (strcmp(node->op, "WinogradWeights") == 0)
+    return winograd_weights(from, from_bytes, to, to_bytes);
+  return strcmp(node->op, "FractalWeights") == 0 &&
+         fractal_weights(node, from, from_bytes, to, to_bytes);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Values of weights that no kernel lays out: what a compiler does before it stores them. */
+#ifndef VINCI_NETWORKS_LAYERS_OFFLINE_H
+#define VINCI_NETWORKS_LAYERS_OFFLINE_H
+
+#include "networks/graph/graph.h"
+
+/*
+ * Computes an offline layer from one tensor into another, of the shapes that the graph says; false
+ * of a layer that is not known here. "FractalWeights" with group=G: K x C/G x ... into FRACTAL_Z,
+ * groups joined to whole blocks of channels with zeros between them.
+ * "WinogradWeights": K x C x 3 x 3 into 16 x C x K, transformed for F(2x2, 3x3).
+ */
+bool offline_layer(const struct graph_node *node, const struct graph_tensor *from,
+                   const void *from_bytes, const struct graph_tensor *to, void *to_bytes);
+
+#endif

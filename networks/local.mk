@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+# networks/: whole networks: graphs, ONNX models, layers that become kernels, passes, and their run on one
+# chip; workload/ is what one point of a study or a job runs. Sees core, traces and lower.
+
+noinst_LTLIBRARIES += libvinci_networks.la
+libvinci_networks_la_SOURCES = \
+	networks/graph/check.c \
+	networks/graph/graph.c \
+	networks/graph/graph.h \
+	networks/graph/number.c \
+	networks/graph/plan.c \
+	networks/graph/queue.c \
+	networks/graph/queue.h \
+	networks/graph/text.c \
+	networks/graph/text.h \
+	networks/graph/text_tensor.c \
+	networks/graph/text_write.c \
+	networks/layers/build.c \
+	networks/layers/build.h \
+	networks/layers/conv.c \
+	networks/layers/conv.h \
+	networks/layers/cube.c \
+	networks/layers/detect.c \
+	networks/layers/elementwise.c \
+	networks/layers/further.c \
+	networks/layers/layers.c \
+	networks/layers/layers.def \
+	networks/layers/layers.h \
+	networks/layers/layout.h \
+	networks/layers/move.c \
+	networks/layers/offline.c \
+	networks/layers/offline.h \
+	networks/layers/recurrent.c \
+	networks/layers/rows.c \
+	networks/passes/algorithm.c \
+	networks/passes/attention.c \
+	networks/passes/attention.h \
+	networks/passes/chain.c \
+	networks/passes/compile.c \
+	networks/passes/dtype.c \
+	networks/passes/epilogue.c \
+	networks/passes/estimate.c \
+	networks/passes/estimate.h \
+	networks/passes/explain.c \
+	networks/passes/explain.h \
+	networks/passes/explain_json.c \
+	networks/passes/fold.c \
+	networks/passes/history.c \
+	networks/passes/history.h \
+	networks/passes/horizontal.c \
+	networks/passes/in_place.c \
+	networks/passes/layouts.c \
+	networks/passes/memory.c \
+	networks/passes/memory.h \
+	networks/passes/memory_change.c \
+	networks/passes/pass.h \
+	networks/passes/passes.def \
+	networks/passes/passes.h \
+	networks/passes/patterns.c \
+	networks/passes/residual.c \
+	networks/passes/rewrite.c \
+	networks/passes/rewrite.h \
+	networks/passes/rows.c \
+	networks/passes/rows.h \
+	networks/passes/scores.c \
+	networks/passes/split.c \
+	networks/passes/split_group.c \
+	networks/passes/split_group.h \
+	networks/run/api.c \
+	networks/run/api.h \
+	networks/run/bind.c \
+	networks/run/bind.h \
+	networks/run/cut_forms.c \
+	networks/run/cuts.c \
+	networks/run/cuts.h \
+	networks/run/cuts_api.c \
+	networks/run/gears.c \
+	networks/run/gears.h \
+	networks/run/load.c \
+	networks/run/load.h \
+	networks/run/net.c \
+	networks/run/net.h \
+	networks/run/net_results.c \
+	networks/run/net_results.h \
+	networks/run/net_summary.c \
+	networks/run/net_summary.h \
+	networks/run/net_tables.c \
+	networks/run/net_values.c \
+	networks/run/net_values.h \
+	networks/run/profile.c \
+	networks/run/profile.h \
+	networks/run/requests.c \
+	networks/run/serve.c \
+	networks/workload/network.c \
+	networks/workload/network.h \
+	networks/workload/workload.c \
+	networks/workload/workload.h
+
+dist_noinst_DATA += networks/GRAPH.md
+
+# ---- reading ONNX: C from the schema that Debian's libonnx-dev installs ----------------------
+
+onnx_sources = \
+	networks/onnx/attributes.c \
+	networks/onnx/branch.c \
+	networks/onnx/elementwise.c \
+	networks/onnx/emit.c \
+	networks/onnx/fold_math.c \
+	networks/onnx/fold_move.c \
+	networks/onnx/functions.c \
+	networks/onnx/further.c \
+	networks/onnx/gather.c \
+	networks/onnx/import.c \
+	networks/onnx/import.h \
+	networks/onnx/inputs.c \
+	networks/onnx/made.c \
+	networks/onnx/matrix.c \
+	networks/onnx/names.c \
+	networks/onnx/norm.c \
+	networks/onnx/ops.c \
+	networks/onnx/ops.def \
+	networks/onnx/pieces.c \
+	networks/onnx/rules.h \
+	networks/onnx/shapes.c \
+	networks/onnx/tensor.c \
+	networks/onnx/window.c \
+	networks/onnx/wire.c \
+	networks/onnx/wire.h
+libvinci_networks_la_SOURCES += networks/onnx/onnx.h
+EXTRA_DIST += $(onnx_sources) networks/onnx/absent.c
+ONNX_LIBS =
+if HAVE_ONNX
+noinst_LTLIBRARIES += libvinci_onnx.la libvinci_onnx_schema.la
+libvinci_onnx_la_SOURCES = $(onnx_sources)
+libvinci_onnx_la_CPPFLAGS = $(AM_CPPFLAGS) -isystem $(abs_builddir) $(PROTOBUF_C_CFLAGS)
+libvinci_onnx_la_LIBADD = libvinci_onnx_schema.la
+# Generated code is not held to the warnings of this tree.
+nodist_libvinci_onnx_schema_la_SOURCES = networks/onnx/onnx.pb-c.c
+libvinci_onnx_schema_la_CPPFLAGS = $(PROTOBUF_C_CFLAGS)
+libvinci_onnx_schema_la_CFLAGS = -fvisibility=hidden $(VINCI_INSTRUMENT) -w
+libvinci_onnx_schema_la_LIBADD = $(PROTOBUF_C_LIBS)
+ONNX_LIBS += libvinci_onnx.la
+onnx_generated = networks/onnx/onnx.pb-c.c networks/onnx/onnx.pb-c.h
+BUILT_SOURCES += $(onnx_generated)
+CLEANFILES += $(onnx_generated)
+networks/onnx/onnx.pb-c.c: $(ONNX_PROTO)
+	$(AM_V_GEN)$(MKDIR_P) networks/onnx && $(PROTOC_C) -I $(ONNX_PROTO_DIR) \
+	  --c_out=networks/onnx $(ONNX_PROTO)
+networks/onnx/onnx.pb-c.h: networks/onnx/onnx.pb-c.c
+# BUILT_SOURCES are made for `make all` only, not for `make vinci`, which `make pgo` calls.
+$(libvinci_onnx_la_OBJECTS): networks/onnx/onnx.pb-c.h
+else
+libvinci_networks_la_SOURCES += networks/onnx/absent.c
+endif

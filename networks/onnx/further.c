@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Operators that few networks have: losses, sampling, sums of products by letters. */
+#include <string.h>
+
+#include "core/base/arith.h"
+#include "networks/onnx/rules.h"
+
+/* Without a reduction a number for each target; log_prob, the second output, is as the scores. */
+enum vinci_status onnx_rule_loss(struct onnx_call *call) {
+  const struct onnx_value *x = call->inputs[0], *target = call->inputs[1];
+  bool none = strcmp(onnx_text(call, "reduction", "mean"), "none") == 0;
+  onnx_arg_all(call);
+  enum vinci_status status = onnx_output(call, 0, x->type, target->shape, none ? target->rank : 0);
+  return status == VINCI_OK ? onnx_output_like(call, 1, x) : status;
+}
+
+/* The grid has a point for each element of the result. */
+enum vinci_status onnx_rule_grid_sample(struct onnx_call *call) {
+  const struct onnx_value *x = call->inputs[0], *grid = call->inputs[1];
+  uint64_t shape[GRAPH_RANK_MAX];
+  if (x->rank < 3 || grid->rank != x->rank)
+    return onnx_fail(call, "input %s, grid %s", onnx_shape_text(x).text,
+                     onnx_shape_text(grid).text);
+  shape[0] = x->shape[0];
+  shape[1] = x->shape[1];
+  for (unsigned d = 2; d < x->rank; d++)
+    shape[d] = grid->shape[d - 1];
+  onnx_arg_all(call);
+  return onnx_output(call, 0, x->type, shape, x->rank);
+}
+
+enum vinci_status onnx_rule_roi_align(struct onnx_call *call) {
+  const struct onnx_value *x = call->inputs[0], *rois = call->inputs[1];
+  int64_t height = onnx_int(call, "output_height", 1), width = onnx_int(call, "output_width", 1);
+  if (x->rank != 4 || rois->rank != 2 || height < 1 || width < 1)
+    return onnx_fail(call, "input %s, regions %s, result %lldx%lld", onnx_shape_text(x).text,
+                     onnx_shape_text(rois).text, (long long)height, (long long)width);
+  uint64_t shape[4] = {rois->shape[0], x->shape[1], (uint64_t)height, (uint64_t)width};
+  const char *way = "coordinate_transformation_mode";
+  onnx_arg_all(call);
+  if (!onnx_attribute(call, way))
+    onnx_arg_text(call, way, call->opset < 16 ? "output_half_pixel" : "half_pixel");
+  return onnx_output(call, 0, x->type, shape, 4);
+}
+
+/* How many boxes are kept is what the file notes, or --dim says; else as many as can be, which the
+ * argument `assumed` tells. */
+enum vinci_status onnx_rule_nms(struct onnx_call *call) {
+  enum { MOST = 2, TRIPLE = 3 };
+  const struct onnx_value *boxes = call->inputs[0], *scores = call->inputs[1], *noted = NULL;
+  struct onnx_value *y = call->outputs[0];
+  struct onnx_ints most = {.count = 1, .list = {0}};
+  if (boxes->rank != 3 || scores->rank != 3)
+    return onnx_fail(call, "boxes %s, scores %s", onnx_shape_text(boxes).text,
+                     onnx_shape_text(scores).text);
+  onnx_arg_all(call);
+  if (call->scope->declared && y->name)
+    noted = onnx_look_up(call->scope->declared, y->name);
+  y->type = ONNX_INT64;
+  if ((noted && noted->shaped) || (onnx_given(call, MOST) && !onnx_known(call, MOST)))
+    return VINCI_OK;
+  enum vinci_status status = onnx_given(call, MOST) ? onnx_ints_input(call, MOST, &most) : VINCI_OK;
+  if (status != VINCI_OK)
+    return status;
+  if (most.count != 1 || most.list[0] < 1)
+    return onnx_fail(call, "max_output_boxes_per_class keeps no boxes");
+  uint64_t each = min_u64((uint64_t)most.list[0], scores->shape[2]);
+  const uint64_t shape[] = {scores->shape[0] * scores->shape[1] * each, TRIPLE};
+  onnx_arg_int(call, "assumed", (int64_t)shape[0]);
+  return onnx_output(call, 0, ONNX_INT64, shape, 2);
+}
+
+enum vinci_status onnx_rule_mean_variance(struct onnx_call *call) {
+  static const int64_t usual[] = {0, 2, 3};
+  struct onnx_ints axes;
+  enum vinci_status status = onnx_ints(call, "axes", &axes);
+  if (status != VINCI_OK)
+    return status;
+  onnx_arg_ints(call, "axes", axes.given ? axes.list : usual, axes.given ? axes.count : 3);
+  return onnx_output_like(call, 0, call->inputs[0]);
+}
+
+enum vinci_status onnx_rule_det(struct onnx_call *call) {
+  const struct onnx_value *x = call->inputs[0];
+  if (x->rank < 2)
+    return onnx_fail(call, "matrices are needed, not %s", onnx_shape_text(x).text);
+  return onnx_output(call, 0, x->type, x->shape, x->rank - 2);
+}
+
+/* ---- Einsum ---------------------------------------------------------------------------------- */
+
+enum { LETTERS = 128 };
+
+/* The extents of an operand's letters. */
+static enum vinci_status take_letters(struct onnx_call *call, uint32_t input, const char *letters,
+                                      size_t count, uint64_t *extents) {
+  const struct onnx_value *x = onnx_given(call, input) ? call->inputs[input] : NULL;
+  if (!x || !x->shaped || x->rank != count)
+    return onnx_fail(call, "operand %u has not the %zu dimensions of \"%.*s\"", input, count,
+                     (int)count, letters);
+  for (size_t i = 0; i < count; i++) {
+    uint64_t *extent = &extents[(unsigned char)letters[i] % LETTERS];
+    if (*extent > 1 && x->shape[i] > 1 && *extent != x->shape[i])
+      return onnx_fail(call, "letter %c stands for %llu and %llu", letters[i],
+                       (unsigned long long)*extent, (unsigned long long)x->shape[i]);
+    *extent = x->shape[i] > *extent ? x->shape[i] : *extent;
+  }
+  return VINCI_OK;
+}
+
+/* Without "->" the result has the letters that stand once, in their order in the alphabet. */
+static size_t implicit_letters(const char *equation, char *out) {
+  size_t count = 0;
+  for (int letter = 'A'; letter <= 'z'; letter++) {
+    const char *first = strchr(equation, letter);
+    if (first && !strchr(first + 1, letter) && count < GRAPH_RANK_MAX)
+      out[count++] = (char)letter;
+  }
+  return count;
+}
+
+enum vinci_status onnx_rule_einsum(struct onnx_call *call) {
+  char equation[64], result[sizeof equation];
+  uint64_t extents[LETTERS] = {0}, shape[GRAPH_RANK_MAX];
+  size_t used = 0, count;
+  for (const char *at = onnx_text(call, "equation", ""); *at && used + 1 < sizeof equation; at++)
+    if (*at != ' ')
+      equation[used++] = *at;
+  equation[used] = '\0';
+  if (used == 0 || used + 1 == sizeof equation ||
+      equation[strspn(equation, "->,"
+                                "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")])
+    return onnx_fail(call, "equation \"%.40s\"; this reader takes letters without \"...\"",
+                     equation);
+  onnx_arg_text(call, "equation", equation);
+  char *arrow = strstr(equation, "->");
+  count = arrow ? strlen(arrow + 2) : implicit_letters(equation, result);
+  if (arrow)
+    memcpy(result, arrow + 2, count);
+  if (arrow)
+    *arrow = '\0';
+  const char *at = equation;
+  for (uint32_t i = 0; i < call->input_count; i++) {
+    size_t letters = strcspn(at, ",");
+    enum vinci_status status = take_letters(call, i, at, letters, extents);
+    if (status != VINCI_OK)
+      return status;
+    at += letters + (at[letters] == ',');
+  }
+  for (size_t i = 0; i < count && i < GRAPH_RANK_MAX; i++) {
+    shape[i] = extents[(unsigned char)result[i] % LETTERS];
+    if (shape[i] == 0)
+      return onnx_fail(call, "letter %c of the result stands in no operand", result[i]);
+  }
+  return onnx_output(call, 0, call->inputs[0]->type, shape, (unsigned)count);
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reads systems of devices in the sandbox of the hardware descriptions (soc_lua.h): refuses every
+ * number without unit, source and confidence, every unknown key and every missing number. A
+ * description over a base names the levels whose numbers it changes.
+ */
+#include "scripts/systems/group_host.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/chip/soc.h"
+#include "scripts/host/description.h"
+#include "scripts/host/soc_host.h"
+
+struct loading {
+  struct description description; /* first */
+  struct group_description *group;
+};
+
+static struct loading *loading_of(struct description *description) {
+  return (struct loading *)description;
+}
+
+static const char *keep(struct loading *loading, const char *text) {
+  return description_checked(&loading->description, arena_strdup(&loading->group->arena, text));
+}
+
+/* ---- numbers --------------------------------------------------------------------------------- */
+
+/* prefix: the name of a level, or NULL. */
+static void add_number(struct loading *loading, const char *prefix, const char *key,
+                       struct group_number number) {
+  struct group_description *group = loading->group;
+  if (group->number_count == GROUP_NUMBERS_MAX)
+    sandbox_refuse(&loading->description.box, 0, NULL, "more than %d numbers", GROUP_NUMBERS_MAX);
+  snprintf(number.key, sizeof number.key, "%.31s%s%.31s", prefix ? prefix : "", prefix ? "." : "",
+           key);
+  group->numbers[group->number_count++] = number;
+}
+
+#define NUMBER(field_, kind_, low, high, sentence)                                                 \
+  ((struct group_number){.kind = SOC_KIND_##kind_,                                                 \
+                         .minimum = low,                                                           \
+                         .maximum = high,                                                          \
+                         .text = sentence,                                                         \
+                         .value = &field_})
+
+static void add_level_numbers(struct loading *loading, struct group_level *level) {
+#define X(field, key, kind, low, high, sentence)                                                   \
+  add_number(loading, level->name, key, NUMBER(level->field, kind, low, high, sentence));
+  GROUP_LEVEL_LIST(X)
+#undef X
+}
+
+static void add_system_numbers(struct loading *loading) {
+  struct group_system *system = &loading->group->system;
+#define X(field, key, kind, low, high, sentence)                                                   \
+  add_number(loading, NULL, key, NUMBER(system->field, kind, low, high, sentence));
+  GROUP_SYSTEM_LIST(X)
+#undef X
+}
+
+static const char *key_at(const void *context, size_t index) {
+  const struct group_description *group = context;
+  return group->numbers[index].key;
+}
+
+static struct group_number *find_number(struct group_description *group, const char *key) {
+  for (size_t i = 0; i < group->number_count; i++)
+    if (strcmp(group->numbers[i].key, key) == 0)
+      return &group->numbers[i];
+  return NULL;
+}
+
+static enum vinci_status unknown_number(const struct group_description *group, const char *key,
+                                        struct vinci_diag *diag) {
+  const char *nearest = diag_nearest(key, group->number_count, key_at, group);
+  (void)diag_error(diag, VINCI_E_USAGE, "unknown number '%s' of system '%s'", key,
+                   group->system.name);
+  if (nearest)
+    diag_hint(diag, "did you mean '%s'?", nearest);
+  return VINCI_E_USAGE;
+}
+
+static enum vinci_status store(struct group_number *number, int64_t value,
+                               struct vinci_diag *diag) {
+  char low[32], high[32];
+  if (value >= number->minimum && value <= number->maximum) {
+    *number->value = (uint64_t)value;
+    return VINCI_OK;
+  }
+  soc_format_value(number->minimum, number->kind, low, sizeof low);
+  soc_format_value(number->maximum, number->kind, high, sizeof high);
+  return diag_error(diag, VINCI_E_USAGE, "%s must be from %s to %s", number->key, low, high);
+}
+
+static void store_number(struct description *description, const char *key,
+                         const struct sandbox_number *given) {
+  struct loading *loading = loading_of(description);
+  struct sandbox *box = &description->box;
+  struct group_number *number = find_number(loading->group, key);
+  struct vinci_diag problem = {0};
+  if (!number) {
+    (void)unknown_number(loading->group, key, &problem);
+    sandbox_refuse(box, given->line, problem.hint[0] ? problem.hint : NULL, "unknown number '%s'",
+                   key);
+  }
+  if (store(number, sandbox_scale(box, key, given, number->kind), &problem) != VINCI_OK)
+    sandbox_refuse(box, given->line, NULL, "%s", problem.text);
+  number->provenance = (struct soc_provenance){.source = keep(loading, given->source->id),
+                                               .note = keep(loading, given->note),
+                                               .confidence = (uint8_t)given->confidence,
+                                               .given = true};
+}
+
+/* ---- levels ---------------------------------------------------------------------------------- */
+
+static struct group_level *find_level(struct group_system *system, const char *name) {
+  for (uint32_t i = 0; i < system->level_count; i++)
+    if (strcmp(system->levels[i].name, name) == 0)
+      return &system->levels[i];
+  return NULL;
+}
+
+/* A level that the base has not: with its join and the devices that it joins. */
+static void new_level(struct loading *loading, int at, const char *name) {
+  struct sandbox *box = &loading->description.box;
+  struct group_system *system = &loading->group->system;
+  const char *join = description_text(&loading->description, at, "join");
+  if (!join || (strcmp(join, "mesh") != 0 && strcmp(join, "switch") != 0))
+    sandbox_refuse(box, sandbox_locate(box, "join"), "join is \"mesh\" or \"switch\"",
+                   "level '%s' has no join", name);
+  if (system->level_count == GROUP_LEVELS_MAX)
+    sandbox_refuse(box, 0, NULL, "more than %d levels", GROUP_LEVELS_MAX);
+  struct group_level *level = &system->levels[system->level_count++];
+  level->name = keep(loading, name);
+  level->join = strcmp(join, "mesh") == 0 ? GROUP_MESH : GROUP_SWITCH;
+  lua_getfield(box->lua, at, "devices");
+  int is_integer = 0;
+  lua_Integer devices = lua_tointegerx(box->lua, -1, &is_integer);
+  if (!is_integer || devices < 2 || devices > GROUP_DEVICES_MAX)
+    sandbox_refuse(box, sandbox_locate(box, "devices"), NULL,
+                   "level '%s': devices must be a whole number from 2 to %d", name,
+                   GROUP_DEVICES_MAX);
+  level->devices = (uint32_t)devices;
+  lua_pop(box->lua, 1);
+  add_level_numbers(loading, level);
+}
+
+static void merge_levels(struct loading *loading) {
+  static const char *const words[] = {"name", "join", "devices", NULL};
+  struct sandbox *box = &loading->description.box;
+  int list = lua_gettop(box->lua);
+  lua_Integer count = (lua_Integer)lua_rawlen(box->lua, list);
+  for (lua_Integer i = 1; i <= count; i++) {
+    if (lua_rawgeti(box->lua, list, i) != LUA_TTABLE)
+      sandbox_refuse(box, sandbox_locate(box, "levels"), NULL, "levels: entry %d is no table",
+                     (int)i);
+    int at = lua_gettop(box->lua);
+    const char *name = description_text(&loading->description, at, "name");
+    if (!name || strlen(name) >= GROUP_KEY_MAX / 2)
+      sandbox_refuse(box, sandbox_locate(box, "levels"), NULL, "levels: entry %d has no name",
+                     (int)i);
+    if (!find_level(&loading->group->system, name))
+      new_level(loading, at, name);
+    description_numbers(&loading->description, name, words);
+    lua_pop(box->lua, 1);
+  }
+}
+
+/* ---- descriptions ---------------------------------------------------------------------------- */
+
+static void take_text(struct description *description, const char *field, const char *text) {
+  struct loading *loading = loading_of(description);
+  struct group_description *group = loading->group;
+  *(strcmp(field, "chip") == 0 ? &group->chip : &group->description) = keep(loading, text);
+}
+
+static void take_table(struct description *description, const char *field) {
+  if (strcmp(field, "levels") == 0)
+    merge_levels(loading_of(description));
+  else
+    description_numbers(description, field, NULL);
+}
+
+static void check_complete(struct description *description) {
+  struct sandbox *box = &description->box;
+  struct group_description *group = loading_of(description)->group;
+  struct vinci_diag problem = {0};
+  for (size_t i = 0; i < group->number_count; i++)
+    if (!group->numbers[i].provenance.given)
+      sandbox_refuse(box, 0, NULL, "the number '%s' is missing", group->numbers[i].key);
+  if (!group->chip)
+    sandbox_refuse(box, 0, NULL, "the chip of the devices is missing");
+  group->system.devices = 1;
+  if (group_system_check(&group->system, &problem) != VINCI_OK)
+    sandbox_refuse(box, 0, NULL, "%s", problem.text);
+}
+
+static void begin(struct description *description) {
+  struct loading *loading = loading_of(description);
+  loading->group->system.name = keep(loading, description->name);
+  loading->group->description = "";
+  add_system_numbers(loading);
+}
+
+static struct arena *kept(struct description *description) {
+  return &loading_of(description)->group->arena;
+}
+
+static bool is_base(const char *folder, const char *name);
+static const char *const texts[] = {"description", "chip", NULL};
+static const struct description_kind group_kind = {.folder = "group",
+                                                   .word = "group",
+                                                   .begin = begin,
+                                                   .kept = kept,
+                                                   .texts = texts,
+                                                   .text = take_text,
+                                                   .table = take_table,
+                                                   .number = store_number,
+                                                   .complete = check_complete,
+                                                   .noun = "system",
+                                                   .list = "'vinci group show' lists the systems",
+                                                   .is_base = is_base};
+
+void group_host_free(struct group_description *group) {
+  if (!group)
+    return;
+  arena_free(&group->arena);
+  free(group);
+}
+
+static enum vinci_status load(const char *folder, const char *name, struct group_description **out,
+                              bool *is_abstract, struct vinci_diag *diag) {
+  struct loading loading = {.description = {.kind = &group_kind, .folder = folder, .name = name}};
+  loading.group = calloc(1, sizeof *loading.group);
+  if (!loading.group)
+    return diag_error(diag, VINCI_E_NOMEM, "out of memory");
+  enum vinci_status status = description_load(&loading.description, diag);
+  *is_abstract = loading.description.is_abstract;
+  loading.group->sources = loading.description.box.sources;
+  loading.group->source_count = loading.description.box.source_count;
+  if (status == VINCI_OK)
+    *out = loading.group;
+  else
+    group_host_free(loading.group);
+  return status;
+}
+
+static bool is_base(const char *folder, const char *name) {
+  struct group_description *group = NULL;
+  bool is_abstract = false;
+  if (load(folder, name, &group, &is_abstract, NULL) == VINCI_OK)
+    group_host_free(group);
+  return is_abstract;
+}
+
+enum vinci_status group_host_list(const char *data_dir, struct soc_names *out,
+                                  struct vinci_diag *diag) {
+  return description_list(&group_kind, data_dir, out, diag);
+}
+
+enum vinci_status group_host_load(const char *name, const char *data_dir,
+                                  struct group_description **out, struct vinci_diag *diag) {
+  char folder[SOC_PATH_MAX];
+  bool is_abstract = false;
+  *out = NULL;
+  enum vinci_status status = soc_host_data_dir(data_dir, folder, sizeof folder, diag);
+  if (status == VINCI_OK)
+    status = description_find(&group_kind, folder, name, diag);
+  if (status == VINCI_OK)
+    status = load(folder, name, out, &is_abstract, diag);
+  if (status == VINCI_OK && is_abstract) {
+    group_host_free(*out);
+    *out = NULL;
+    status = description_is_base(&group_kind, name, diag);
+  }
+  return status;
+}
+
+enum vinci_status group_host_fit(struct group_description *group, const char *data_dir,
+                                 uint32_t devices, struct vinci_diag *diag) {
+  vinci_soc *soc = NULL;
+  enum vinci_status status = vinci_soc_load(group->chip, data_dir, &soc, diag);
+  if (status == VINCI_OK) {
+    group->system.devices = devices;
+    group->system.hbm_rate = soc_hbm_bytes_per_second(soc);
+    group->system.l2_bytes = (uint64_t)soc->l2_bytes;
+    status = group_system_check(&group->system, diag);
+  }
+  vinci_soc_free(soc);
+  return status;
+}
+
+enum vinci_status group_host_set(struct group_description *group, const char *assignment,
+                                 struct vinci_diag *diag) {
+  const char *equals = strchr(assignment, '=');
+  char key[GROUP_KEY_MAX];
+  if (!equals || (size_t)(equals - assignment) >= sizeof key)
+    return diag_error(diag, VINCI_E_USAGE, "'%s' is not of the form KEY=VALUE", assignment);
+  memcpy(key, assignment, (size_t)(equals - assignment));
+  key[equals - assignment] = '\0';
+  struct group_number *number = find_number(group, key);
+  if (!number)
+    return unknown_number(group, key, diag);
+  int64_t value = 0;
+  enum vinci_status status = soc_parse_value(equals + 1, number->kind, &value, diag);
+  if (status == VINCI_OK)
+    status = store(number, value, diag);
+  number->provenance.overridden = true;
+  return status;
+}
+
+enum vinci_status group_host_open(const char *name, const char *data_dir, const char *const *sets,
+                                  size_t set_count, uint32_t devices,
+                                  struct group_description **out, struct vinci_diag *diag) {
+  enum vinci_status status = group_host_load(name, data_dir, out, diag);
+  for (size_t i = 0; status == VINCI_OK && i < set_count; i++)
+    status = group_host_set(*out, sets[i], diag);
+  return status == VINCI_OK ? group_host_fit(*out, data_dir, devices, diag) : status;
+}

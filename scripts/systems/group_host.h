@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Systems of devices from scripts/group: links with their numbers, each with source and confidence.
+ */
+#ifndef VINCI_SCRIPTS_SYSTEMS_GROUP_HOST_H
+#define VINCI_SCRIPTS_SYSTEMS_GROUP_HOST_H
+
+#include "core/chip/param.h"
+#include "devices/flow/system.h"
+#include "scripts/host/soc_files.h"
+
+enum { GROUP_NUMBERS_MAX = 96, GROUP_KEY_MAX = 64 };
+
+struct group_number {
+  char key[GROUP_KEY_MAX]; /* "hccs.copy", "notify.latency" */
+  enum soc_kind kind;
+  int64_t minimum, maximum;
+  const char *text;
+  uint64_t *value; /* in the system */
+  struct soc_provenance provenance;
+};
+
+struct group_description {
+  struct arena arena;
+  struct group_system system;
+  const char *description;
+  const char *chip; /* the SoC of its devices */
+  struct group_number numbers[GROUP_NUMBERS_MAX];
+  size_t number_count;
+  const struct soc_source *sources;
+  size_t source_count;
+};
+
+/* Loads folder/group/NAME.lua; data_dir NULL: where data lies. Free with group_host_free(). */
+VINCI_MUST_CHECK enum vinci_status group_host_load(const char *name, const char *data_dir,
+                                                   struct group_description **out,
+                                                   struct vinci_diag *diag);
+/*
+ * Makes it a system of `devices` devices, with memory and L2 of their chip. Errors: an unknown
+ * chip, and levels that do not hold that many devices.
+ */
+VINCI_MUST_CHECK enum vinci_status group_host_fit(struct group_description *group,
+                                                  const char *data_dir, uint32_t devices,
+                                                  struct vinci_diag *diag);
+/*
+ * Loads a system, changes the numbers of "KEY=VALUE" assignments, and fits it to its devices. The
+ * caller frees *out, after errors too; NULL: nothing was loaded.
+ */
+VINCI_MUST_CHECK enum vinci_status group_host_open(const char *name, const char *data_dir,
+                                                   const char *const *sets, size_t set_count,
+                                                   uint32_t devices, struct group_description **out,
+                                                   struct vinci_diag *diag);
+void group_host_free(struct group_description *group);
+/* Names of the systems that can be loaded, sorted. */
+VINCI_MUST_CHECK enum vinci_status group_host_list(const char *data_dir, struct soc_names *out,
+                                                   struct vinci_diag *diag);
+/* Changes one number: "hccs.copy=25GB/s". An unknown key names the nearest. */
+VINCI_MUST_CHECK enum vinci_status group_host_set(struct group_description *group,
+                                                  const char *assignment, struct vinci_diag *diag);
+
+#endif

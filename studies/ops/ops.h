@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The insides of vinci_ops_run(): what is known of a row, its line of the table, the journal. */
+#ifndef VINCI_STUDIES_OPS_OPS_H
+#define VINCI_STUDIES_OPS_OPS_H
+
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "lower/calls/calls.h"
+#include "networks/workload/workload.h"
+#include "traces/export/report/expected.h"
+
+enum { OPS_STATUS_BYTES = 240, OPS_ARGS_BYTES = 512, OPS_SOC_BYTES = 256, OPS_FROM_BYTES = 768 };
+
+/* How a row ended. */
+enum ops_end {
+  OPS_OPEN,
+  OPS_OK,
+  OPS_UNSUPPORTED,
+  OPS_FAILED,
+  OPS_LIMIT,   /* failed by the limit of cycles */
+  OPS_CRASHED, /* failed: its process died */
+  OPS_ENDS,
+};
+
+/* What is known of a row after its run. */
+struct ops_outcome {
+  enum ops_end end;
+  char status[OPS_STATUS_BYTES]; /* "ok", "unsupported: reason", "failed: reason" */
+  char soc[OPS_SOC_BYTES];
+  char args[OPS_ARGS_BYTES]; /* "matmul m=4 ..." */
+  struct call_times times;
+  struct expected_error expected;
+  enum vinci_l2 l2_start;
+  uint64_t l2_owed_bytes; /* at the start */
+  bool stored;            /* the result was kept by another run */
+  unsigned other_type;    /* number, from 1, of a result whose type the operator does not give */
+  /* Of a sequence: */
+  uint64_t start_ps;             /* since the start of the first row */
+  uint64_t l2_input_bytes;       /* of what the row reads, */
+  uint64_t l2_found_bytes;       /* and what of these L2 held at the start */
+  uint64_t l2_overwritten_bytes; /* of the memory of its results, what L2 held */
+  char l2_from[OPS_FROM_BYTES];
+};
+
+/* ---- one row (row.c) ---- */
+/* What is asked for. */
+struct ops_request {
+  struct run_spec spec; /* chip of rows that name none, its overrides, limit of cycles */
+  const char *data;     /* the folder that holds soc/, may be NULL */
+  enum vinci_memory memory;
+  enum vinci_network network;
+  bool sequence;       /* one chip, rows in their order */
+  const char *results; /* folder of kept results; NULL: none */
+  bool exact;          /* simulates all the same, and compares */
+  bool l2_given;       /* else by operator */
+  enum vinci_l2 l2_start;
+};
+/* What a process needs to simulate rows. */
+struct ops_worker {
+  const struct ops_request *request;
+  const struct call_list *list;
+  const atomic_bool *stop;       /* the run shall end */
+  atomic_uint *done_permille;    /* of the row, while it runs; else 0 */
+  struct ops_sequence *sequence; /* NULL: each row on a fresh chip */
+  vinci_soc *soc;
+  char soc_name[OPS_SOC_BYTES];
+};
+
+/* The chip for the rows to come. */
+VINCI_MUST_CHECK enum vinci_status ops_take_soc(struct ops_worker *worker, const char *name,
+                                                struct vinci_diag *diag);
+const char *ops_soc_of(const struct ops_request *request, const struct call_row *row);
+/* Leaves the row open when the run shall end. */
+void ops_run_row(struct ops_worker *worker, const struct call_row *row,
+                 struct ops_outcome *outcome);
+void ops_end_row(struct ops_outcome *outcome, enum ops_end end, const char *reason);
+
+/* ---- results that are kept from run to run (results.c) ---- */
+/* Of all that the result of a row depends on. */
+uint64_t ops_result_digest(const struct vinci_soc *soc, const struct vinci_trace *trace,
+                           const struct vinci_run_options *options, const struct call_row *row);
+/* Times and L2 state at the start; false when the folder has no whole result of the digest. */
+bool ops_result_find(const char *folder, uint64_t digest, struct ops_outcome *outcome);
+VINCI_MUST_CHECK enum vinci_status ops_result_keep(const char *folder, uint64_t digest,
+                                                   const struct ops_outcome *outcome,
+                                                   struct vinci_diag *diag);
+/* Whether two rows had the same times and L2 state. */
+bool ops_result_equals(const struct ops_outcome *one, const struct ops_outcome *other);
+
+/* ---- rows that ask for the same (equal.c) ---- */
+#define OPS_NO_ROW SIZE_MAX
+struct ops_equal {
+  size_t first; /* row that is simulated for all of them */
+  size_t next;  /* equal row behind; OPS_NO_ROW: none */
+  size_t last;  /* of the first: the last of its equal rows */
+};
+/* Rows of the same chip, call and L2 state, for a list without order; those that are done stay
+ * alone. False when memory is short. */
+VINCI_MUST_CHECK bool ops_find_equal(struct ops_worker *worker, const bool *done,
+                                     struct ops_equal *equal);
+
+/* ---- rows in their order on one chip (sequence.c) ---- */
+/* Whether the list says what a sequence needs, if one is asked for. */
+VINCI_MUST_CHECK enum vinci_status ops_sequence_check(const struct ops_request *request,
+                                                      const struct call_list *list,
+                                                      const char *path, struct vinci_diag *diag);
+/* Into worker->sequence, also when it fails. */
+VINCI_MUST_CHECK enum vinci_status ops_sequence_create(struct ops_worker *worker,
+                                                       struct vinci_diag *diag);
+void ops_sequence_free(struct ops_sequence *sequence);
+/* Places the tensors of the next row and tells what L2 holds of them; false when memory is short.
+ */
+VINCI_MUST_CHECK bool ops_sequence_begin(struct ops_sequence *sequence, const struct call_row *row,
+                                         struct ops_outcome *outcome);
+VINCI_MUST_CHECK enum vinci_status
+ops_sequence_run(struct ops_sequence *sequence, const struct call_row *call,
+                 const struct vinci_trace *trace, const struct vinci_run_options *options,
+                 struct vinci_result **result, struct vinci_diag *diag);
+/* A row that was not simulated leaves its tensors in L2 all the same. */
+void ops_sequence_end(struct ops_sequence *sequence, const struct call_row *row,
+                      const struct ops_outcome *outcome);
+/* A whole row that another process has run. */
+VINCI_MUST_CHECK bool ops_sequence_skip(struct ops_sequence *sequence, const struct call_row *row);
+
+/* ---- the table (table.c) ---- */
+void ops_put_header(FILE *out, bool sequence);
+void ops_put_row(FILE *out, const struct call_row *row, const struct ops_outcome *outcome,
+                 bool sequence);
+
+/* ---- list.json (summary.c) ---- */
+struct ops_summary {
+  const struct call_list *list;
+  const struct unread *types; /* of results, which operators do not give */
+  const size_t *ends;         /* OPS_ENDS of them */
+};
+VINCI_MUST_CHECK enum vinci_status
+ops_write_summary(const char *folder, const struct ops_summary *summary, struct vinci_diag *diag);
+
+/*
+ * ---- the journal (journal.c) ----
+ * op_summary.journal keeps the finished lines of a table that is not complete, in the order in
+ * which they were finished, so that the same command continues after the last finished line. A
+ * record is one write with a checksum; a torn one at the end is cut off. Whoever has it open has
+ * the folder for itself.
+ */
+struct ops_journal {
+  int file; /* -1: not open */
+  char path[4096];
+};
+
+/* A finished line. */
+struct ops_record {
+  size_t row;
+  enum ops_end end;
+  char *text; /* owned by the caller */
+};
+
+/* Opens the journal of a run with this identity; `known` gets what an earlier one with the same
+ * identity has left. What is of another identity is given up. */
+VINCI_MUST_CHECK enum vinci_status
+ops_journal_open(struct ops_journal *journal, const char *folder, uint64_t identity,
+                 void (*known)(void *context, struct ops_record record), void *context,
+                 struct vinci_diag *diag);
+VINCI_MUST_CHECK enum vinci_status ops_journal_add(struct ops_journal *journal,
+                                                   const struct ops_record *record,
+                                                   struct vinci_diag *diag);
+/* Closes it; a table that is complete needs none. */
+void ops_journal_close(struct ops_journal *journal, bool complete);
+
+#endif

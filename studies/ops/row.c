@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One row of a list of operators: its chip, its operator, its run. */
+#include <string.h>
+
+#include "core/base/diag.h"
+#include "core/isa/program.h"
+#include "studies/ops/ops.h"
+
+enum vinci_status ops_take_soc(struct ops_worker *worker, const char *name,
+                               struct vinci_diag *diag) {
+  if (worker->soc && strcmp(worker->soc_name, name) == 0)
+    return VINCI_OK;
+  vinci_soc_free(worker->soc);
+  worker->soc = NULL;
+  snprintf(worker->soc_name, sizeof worker->soc_name, "%s", name);
+  struct run_spec spec = worker->request->spec;
+  spec.soc = *name ? name : NULL;
+  return spec_load_soc(&spec, worker->request->data, &worker->soc, diag);
+}
+
+const char *ops_soc_of(const struct ops_request *request, const struct call_row *row) {
+  if (*row->cell[CALL_SOC])
+    return row->cell[CALL_SOC];
+  return request->spec.soc ? request->spec.soc : "";
+}
+
+static void keep_args(const struct call_request *request, struct ops_outcome *outcome) {
+  size_t used = (size_t)snprintf(outcome->args, sizeof outcome->args, "%s", request->op->name);
+  for (size_t i = 0; i < request->arg_count && used < sizeof outcome->args; i++)
+    used += (size_t)snprintf(outcome->args + used, sizeof outcome->args - used, " %s",
+                             request->args[i]);
+}
+
+/* The line of progress is the first process's business. */
+static bool goes_on(void *context, uint64_t cycles, unsigned done_permille) {
+  const struct ops_worker *worker = context;
+  (void)cycles;
+  *worker->done_permille = done_permille;
+  return !*worker->stop;
+}
+
+/* Runs a program and keeps what the row is told of the result. */
+static enum vinci_status run_program(struct ops_worker *worker, const struct call_row *row,
+                                     const struct vinci_trace *trace,
+                                     const struct vinci_run_options *options,
+                                     struct ops_outcome *outcome, struct vinci_diag *diag) {
+  vinci_result *result = NULL;
+  enum vinci_status status =
+      worker->sequence ? ops_sequence_run(worker->sequence, row, trace, options, &result, diag)
+                       : vinci_run(worker->soc, trace, options, &result, diag);
+  *worker->done_permille = 0;
+  if (status == VINCI_OK) {
+    calls_times(result, row, &outcome->times);
+    outcome->l2_start = result->l2_start;
+    outcome->l2_owed_bytes = result->l2_start_owed_bytes;
+  }
+  vinci_result_free(result);
+  return status;
+}
+
+/* The same with results of other runs: what is there is taken, what is not is kept. */
+static enum vinci_status run_or_take(struct ops_worker *worker, const struct call_row *row,
+                                     const struct vinci_trace *trace,
+                                     const struct vinci_run_options *options,
+                                     struct ops_outcome *outcome, struct vinci_diag *diag) {
+  const struct ops_request *asked = worker->request;
+  if (!asked->results)
+    return run_program(worker, row, trace, options, outcome, diag);
+  struct ops_outcome kept = {0};
+  uint64_t digest = ops_result_digest(worker->soc, trace, options, row);
+  bool found = ops_result_find(asked->results, digest, asked->exact ? &kept : outcome);
+  enum vinci_status status = VINCI_OK;
+  if (!found || asked->exact)
+    status = run_program(worker, row, trace, options, outcome, diag);
+  if (status != VINCI_OK)
+    return status;
+  outcome->stored = found;
+  if (!found)
+    return ops_result_keep(asked->results, digest, outcome, diag);
+  if (asked->exact && !ops_result_equals(&kept, outcome))
+    return diag_error(
+        diag, VINCI_E_MISMATCH, "%s has another result, %016llx.result, with a duration of %llu ps",
+        asked->results, (unsigned long long)digest, (unsigned long long)kept.times.duration_ps);
+  return VINCI_OK;
+}
+
+/* Tiles may not give as many blocks as the profile says. */
+static enum vinci_status compile(struct ops_worker *worker, struct call_request *request,
+                                 struct ops_outcome *outcome, vinci_trace **trace,
+                                 struct vinci_diag *diag) {
+  struct vinci_diag own = {0};
+  keep_args(request, outcome);
+  enum vinci_status status =
+      vinci_compile(worker->soc, request->op->name, request->args, request->arg_count, trace, &own);
+  if (status != VINCI_E_USAGE || !calls_forget_launch(request)) {
+    *diag = own;
+    return status;
+  }
+  keep_args(request, outcome);
+  return vinci_compile(worker->soc, request->op->name, request->args, request->arg_count, trace,
+                       diag);
+}
+
+static enum vinci_status simulate(struct ops_worker *worker, const struct call_row *row,
+                                  struct call_request *request, struct ops_outcome *outcome,
+                                  struct vinci_diag *diag) {
+  const struct ops_request *asked = worker->request;
+  vinci_trace *trace = NULL;
+  struct vinci_run_options options = {.struct_size = sizeof options,
+                                      .max_cycles = asked->spec.max_cycles,
+                                      .progress = goes_on,
+                                      .progress_context = worker,
+                                      .memory = asked->memory,
+                                      .network = asked->network,
+                                      .l2_written_given = !asked->l2_given,
+                                      .l2_written_bytes = calls_l2_written(row),
+                                      .l2_start = asked->l2_given ? asked->l2_start
+                                                                  : calls_l2_start(row, request)};
+  enum vinci_status status = compile(worker, request, outcome, &trace, diag);
+  char reason[OPS_STATUS_BYTES];
+  if (status == VINCI_OK && !calls_check_outputs(row, trace, reason, sizeof reason))
+    status = diag_error(diag, VINCI_E_USAGE, "%s", reason);
+  if (status == VINCI_OK)
+    outcome->other_type = calls_other_type(row, trace);
+  if (status == VINCI_OK)
+    status = run_or_take(worker, row, trace, &options, outcome, diag);
+  if (status == VINCI_OK)
+    outcome->expected =
+        expected_error(worker->soc, trace->op, trace->tensors[0].dtype, outcome->times.duration_ps);
+  vinci_trace_free(trace);
+  return status;
+}
+
+void ops_end_row(struct ops_outcome *outcome, enum ops_end end, const char *reason) {
+  static const char *const words[OPS_ENDS] = {[OPS_OK] = "ok",
+                                              [OPS_UNSUPPORTED] = "unsupported: ",
+                                              [OPS_FAILED] = "failed: ",
+                                              [OPS_LIMIT] = "failed: ",
+                                              [OPS_CRASHED] = "failed: "};
+  snprintf(outcome->status, sizeof outcome->status, "%s%.200s", words[end], reason);
+  outcome->end = end;
+}
+
+static enum ops_end end_of(enum vinci_status status) {
+  switch (status) {
+  case VINCI_OK:
+    return OPS_OK;
+  case VINCI_E_USAGE:
+    return OPS_UNSUPPORTED;
+  case VINCI_E_LIMIT:
+    return OPS_LIMIT;
+  default:
+    return OPS_FAILED;
+  }
+}
+
+static void run_row(struct ops_worker *worker, const struct call_row *row,
+                    struct ops_outcome *outcome) {
+  struct vinci_diag diag = {0};
+  struct arena arena = {0};
+  struct call_request request = {0};
+  if (!calls_resolve(worker->list, row, worker->soc, &arena, &request)) {
+    ops_end_row(outcome, OPS_UNSUPPORTED, request.reason);
+  } else {
+    enum vinci_status status = simulate(worker, row, &request, outcome, &diag);
+    if (status != VINCI_E_LIMIT || !*worker->stop)
+      ops_end_row(outcome, end_of(status), status == VINCI_OK ? "" : diag.text);
+  }
+  arena_free(&arena);
+}
+
+void ops_run_row(struct ops_worker *worker, const struct call_row *row,
+                 struct ops_outcome *outcome) {
+  struct vinci_diag diag = {0};
+  const char *soc = ops_soc_of(worker->request, row);
+  snprintf(outcome->soc, sizeof outcome->soc, "%s", soc);
+  if (ops_take_soc(worker, soc, &diag) != VINCI_OK) {
+    ops_end_row(outcome, OPS_FAILED, diag.text);
+  } else if (!worker->sequence) {
+    run_row(worker, row, outcome);
+  } else if (!ops_sequence_begin(worker->sequence, row, outcome)) {
+    ops_end_row(outcome, OPS_FAILED, "out of memory for the tensors of the row");
+  } else {
+    run_row(worker, row, outcome);
+    ops_sequence_end(worker->sequence, row, outcome);
+  }
+}

@@ -1,0 +1,586 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A list of operators, one after the other or by several processes. Each row
+ * is simulated on a fresh chip; what comes out depends on the row alone, so that op_summary.csv
+ * has the same bytes for any number of jobs, and however often the run was ended and made
+ * again. A process takes the next row from a counter in memory that all share, leaves its result
+ * there and tells the first process, which alone writes: into the journal at once, into the table
+ * in the order of the list. A row its process dies of has failed, and another process goes on; the
+ * journal does not know it, so that the same run tries it again.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/base/arith.h"
+#include "core/base/diag.h"
+#include "core/base/digest.h"
+#include "core/base/file.h"
+#include "studies/ops/ops.h"
+
+enum { JOBS_MAX = 256, POLL_MS = 200 };
+
+/* In memory that the processes share. */
+struct board {
+  atomic_bool stop;
+  atomic_size_t next;
+  atomic_size_t held[JOBS_MAX];        /* the row a process works on, by process */
+  atomic_uint done_permille[JOBS_MAX]; /* of that row */
+  struct ops_outcome outcome[];
+};
+
+/* Another process; pid 0: none. */
+struct child {
+  pid_t pid;
+  int from; /* a pipe: the rows it has ended */
+};
+
+/* The run, as the first process sees the run. */
+struct session {
+  const struct vinci_ops_options *options;
+  struct ops_request request;
+  struct arena arena; /* of what is asked for */
+  unsigned jobs;
+  struct call_list list;
+  struct board *board;
+  size_t board_bytes;
+  struct ops_record *records; /* by row; open until kept, text is NULL once in the table */
+  struct ops_equal *equal;    /* by row */
+  size_t done, known, copied; /* rows with an end; those of an earlier run, of an equal row */
+  size_t stored;              /* whose result was found */
+  size_t written;             /* rows in the table */
+  size_t ends[OPS_ENDS];
+  uint64_t input_bytes, found_bytes, simulated_ps, measured_ps; /* of a sequence */
+  FILE *table;
+  const char *path, *folder;
+  struct unread types; /* of results, which operators do not give */
+  char table_path[PATH_MAX];
+  struct ops_journal journal;
+  struct vinci_diag *diag;
+  enum vinci_status status;
+};
+
+/* ---- what is kept ---- */
+
+/* Whether a rerun may go on where this one ends: the same list, options, chips and model. */
+static uint64_t identity_of(struct ops_worker *worker) {
+  const struct ops_request *request = worker->request;
+  const struct call_list *list = worker->list;
+  const char *revision = vinci_model_revision();
+  uint64_t numbers[] = {list->count,       request->memory,   request->network,
+                        request->l2_given, request->l2_start, request->spec.max_cycles,
+                        request->sequence};
+  uint64_t digest = digest_bytes(DIGEST_SEED, numbers, sizeof numbers);
+  digest = digest_bytes(digest, revision, strlen(revision));
+  const char *last = NULL;
+  for (size_t i = 0; i < list->count; i++) {
+    const struct call_row *row = &list->rows[i];
+    for (unsigned c = 0; c < CALL_COLUMN_COUNT; c++)
+      digest = digest_bytes(digest, row->cell[c], strlen(row->cell[c]) + 1);
+    const char *soc = ops_soc_of(request, row);
+    if (last && strcmp(soc, last) == 0)
+      continue;
+    struct vinci_diag diag = {0};
+    uint64_t chip = ops_take_soc(worker, soc, &diag) == VINCI_OK ? soc_digest(worker->soc) : 0;
+    digest = digest_bytes(digest, &chip, sizeof chip);
+    last = soc;
+  }
+  return digest;
+}
+
+static void table_failed(struct session *session) {
+  struct diag_position target = {.path = session->table_path};
+  if (session->status == VINCI_OK)
+    session->status = diag_error_at(session->diag, VINCI_E_IO, target, "cannot write the table: %s",
+                                    strerror(errno));
+}
+
+static void write_line(struct session *session, size_t row) {
+  struct ops_record *record = &session->records[row];
+  fputs(record->text, session->table);
+  free(record->text);
+  record->text = NULL;
+}
+
+/* What the table can have by now: all rows up to the first that is open. */
+static void write_lines(struct session *session) {
+  size_t before = session->written;
+  while (session->written < session->list.count && session->records[session->written].text)
+    write_line(session, session->written++);
+  if (session->written > before && (fflush(session->table) != 0 || ferror(session->table)))
+    table_failed(session);
+}
+
+static void keep_known(void *context, struct ops_record record) {
+  struct session *session = context;
+  if (session->request.sequence || record.row >= session->list.count ||
+      session->records[record.row].text) {
+    free(record.text);
+    return;
+  }
+  session->records[record.row] = record;
+  session->board->outcome[record.row].end = record.end;
+  session->ends[record.end]++;
+  session->known++;
+  session->done++;
+}
+
+static void add_up(struct session *session, size_t row) {
+  const struct ops_outcome *outcome = &session->board->outcome[row];
+  session->input_bytes += outcome->l2_input_bytes;
+  session->found_bytes += outcome->l2_found_bytes;
+  if (outcome->end != OPS_OK || session->list.rows[row].measured_ps == 0)
+    return;
+  session->simulated_ps += outcome->times.duration_ps;
+  session->measured_ps += session->list.rows[row].measured_ps;
+}
+
+/* A type of a result that is simulated as another one is named once for its operator. */
+static void note_type(struct session *session, size_t index) {
+  const struct call_row *row = &session->list.rows[index];
+  const struct ops_outcome *outcome = &session->board->outcome[index];
+  char name[OPS_STATUS_BYTES];
+  size_t length;
+  if (outcome->end != OPS_OK || outcome->other_type == 0)
+    return;
+  const char *type = calls_part(row->cell[CALL_OUT_TYPES], outcome->other_type - 1, &length);
+  snprintf(name, sizeof name, "%.*s of %.150s", (int)min_u64(length, 60), type,
+           row->cell[CALL_TYPE]);
+  struct unread_found found = {.kind = UNREAD_TYPE,
+                               .at = {session->path, row->line, 0},
+                               .name = name,
+                               .length = strlen(name)};
+  if (!unread_add(&session->types, &session->arena, &found))
+    session->status = diag_error(session->diag, VINCI_E_NOMEM, "out of memory for the table");
+}
+
+/* Journal, then table. */
+static void keep_one(struct session *session, size_t row) {
+  const struct ops_outcome *outcome = &session->board->outcome[row];
+  struct ops_record *record = &session->records[row];
+  size_t length;
+  FILE *out = open_memstream(&record->text, &length);
+  if (out)
+    ops_put_row(out, &session->list.rows[row], outcome, session->request.sequence);
+  if (!out || fclose(out) != 0) {
+    session->status = diag_error(session->diag, VINCI_E_NOMEM, "out of memory for the table");
+    return;
+  }
+  record->row = row;
+  record->end = outcome->end;
+  session->ends[outcome->end]++;
+  session->done++;
+  add_up(session, row);
+  note_type(session, row);
+  if (session->status == VINCI_OK && record->end != OPS_CRASHED && !session->request.sequence)
+    session->status = ops_journal_add(&session->journal, record, session->diag);
+  write_lines(session);
+}
+
+/* A row has ended, and with that row those that ask for the same. */
+static void keep_row(struct session *session, size_t row) {
+  const struct ops_outcome *outcome = &session->board->outcome[row];
+  session->stored += outcome->stored;
+  keep_one(session, row);
+  for (size_t i = session->equal[row].next; i != OPS_NO_ROW; i = session->equal[i].next) {
+    session->board->outcome[i] = *outcome;
+    session->copied++;
+    keep_one(session, i);
+  }
+}
+
+/* Whether the run goes on, as far as the caller says. */
+static bool tell(struct session *session) {
+  const struct vinci_ops_options *options = session->options;
+  struct vinci_ops_progress progress = {.done_permille = (uint64_t)session->done * 1000,
+                                        .known = session->known,
+                                        .operators = session->list.count};
+  for (size_t i = 0; i < JOBS_MAX; i++)
+    progress.done_permille += session->board->done_permille[i];
+  if (options->progress && !options->progress(options->progress_context, &progress))
+    session->board->stop = true;
+  return session->status == VINCI_OK && !session->board->stop;
+}
+
+/* ---- processes ---- */
+
+/* Rows that a process has ended which died of a later one: their instructions are not run again. */
+static bool begin_sequence(struct session *session, struct ops_worker *worker) {
+  struct vinci_diag diag = {0};
+  bool good = ops_sequence_create(worker, &diag) == VINCI_OK;
+  for (size_t i = 0; good && i < session->board->next; i++)
+    good = ops_sequence_skip(worker->sequence, &session->list.rows[i]);
+  return good;
+}
+
+/* What a process does until there are no more rows, or the run shall end. */
+static void work(struct session *session, size_t process, int tell) {
+  struct board *board = session->board;
+  struct ops_worker worker = {.request = &session->request,
+                              .list = &session->list,
+                              .stop = &board->stop,
+                              .done_permille = &board->done_permille[process]};
+  bool good = !session->request.sequence || begin_sequence(session, &worker);
+  for (size_t i; good && (i = atomic_fetch_add(&board->next, 1)) < session->list.count;) {
+    struct ops_outcome *outcome = &board->outcome[i];
+    board->held[process] = i;
+    if (outcome->end != OPS_OPEN || session->equal[i].first != i)
+      continue;
+    if (board->stop)
+      break;
+    ops_run_row(&worker, &session->list.rows[i], outcome);
+    if (outcome->end != OPS_OPEN && write(tell, &i, sizeof i) != (ssize_t)sizeof i)
+      break;
+    board->held[process] = OPS_NO_ROW;
+  }
+  ops_sequence_free(worker.sequence);
+  vinci_soc_free(worker.soc);
+}
+
+static bool start(struct session *session, struct child *children, size_t process) {
+  int ends[2];
+  pid_t starter = getpid();
+  session->board->held[process] = OPS_NO_ROW;
+  session->board->done_permille[process] = 0;
+  if (pipe(ends) != 0)
+    return false;
+  pid_t pid = fork();
+  if (pid == 0) {
+    /* It must not outlive a caller that is killed; requests to end are the caller's to handle. */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_IGN);
+    close(ends[0]);
+    if (getppid() == starter)
+      work(session, process, ends[1]);
+    _exit(0);
+  }
+  close(ends[1]);
+  if (pid < 0) {
+    close(ends[0]);
+    return false;
+  }
+  children[process] = (struct child){.pid = pid, .from = ends[0]};
+  return true;
+}
+
+static bool may_go_on(const struct session *session) {
+  return session->status == VINCI_OK && !session->board->stop;
+}
+
+static void fail_crashed(struct session *session, size_t row, int ended) {
+  char reason[OPS_STATUS_BYTES];
+  struct ops_outcome *outcome = &session->board->outcome[row];
+  if (WIFSIGNALED(ended))
+    snprintf(reason, sizeof reason, "its process ended by signal %d (%s)", WTERMSIG(ended),
+             strsignal(WTERMSIG(ended)));
+  else
+    snprintf(reason, sizeof reason, "its process ended with exit code %d", WEXITSTATUS(ended));
+  *outcome = (struct ops_outcome){0};
+  snprintf(outcome->soc, sizeof outcome->soc, "%s",
+           ops_soc_of(&session->request, &session->list.rows[row]));
+  ops_end_row(outcome, OPS_CRASHED, reason);
+  keep_row(session, row);
+}
+
+/* A process has ended, and all it has told is kept. Only one that died of a row is replaced: those
+ * that die before they take one would do so for ever. */
+static void bury(struct session *session, struct child *children, size_t process) {
+  int ended = 0;
+  size_t row = session->board->held[process];
+  close(children[process].from);
+  while (waitpid(children[process].pid, &ended, 0) < 0 && errno == EINTR)
+    ;
+  children[process] = (struct child){.from = -1};
+  bool died = WIFSIGNALED(ended) || WEXITSTATUS(ended) != 0;
+  if (!died || row == OPS_NO_ROW || !may_go_on(session))
+    return;
+  if (session->records[row].end == OPS_OPEN)
+    fail_crashed(session, row, ended);
+  if (session->board->next < session->list.count && may_go_on(session))
+    (void)start(session, children, process);
+}
+
+static void hear(struct session *session, struct child *children, size_t process) {
+  size_t row;
+  ssize_t got = read(children[process].from, &row, sizeof row);
+  if (got == (ssize_t)sizeof row)
+    keep_row(session, row);
+  else if (got >= 0 || errno != EINTR)
+    bury(session, children, process);
+}
+
+/* Takes rows as they end, until all processes have. */
+static void listen(struct session *session, struct child *children, size_t count) {
+  struct pollfd wanted[JOBS_MAX];
+  for (;;) {
+    size_t alive = 0;
+    if (!tell(session))
+      session->board->stop = true;
+    for (size_t i = 0; i < count; i++) {
+      wanted[i] = (struct pollfd){.fd = children[i].from, .events = POLLIN};
+      alive += children[i].pid > 0;
+    }
+    if (alive == 0)
+      return;
+    int ready = poll(wanted, count, POLL_MS);
+    for (size_t i = 0; ready > 0 && i < count; i++)
+      if (wanted[i].revents)
+        hear(session, children, i);
+  }
+}
+
+/* Once through the list. */
+static void pass(struct session *session) {
+  struct child children[JOBS_MAX];
+  size_t left = session->list.count - session->done, count = 0;
+  session->board->next = 0;
+  while (count < session->jobs && count < left && start(session, children, count))
+    count++;
+  if (count == 0)
+    session->status =
+        diag_error(session->diag, VINCI_E_IO, "cannot start a process: %s", strerror(errno));
+  else
+    listen(session, children, count);
+}
+
+/* A process that dies before it says which row it has taken leaves it to the next pass. */
+static void work_in_processes(struct session *session) {
+  size_t before = session->list.count;
+  while (session->done < session->list.count && session->done != before && may_go_on(session)) {
+    before = session->done;
+    pass(session);
+  }
+  if (session->done < session->list.count && may_go_on(session))
+    session->status = diag_error(
+        session->diag, VINCI_E_IO,
+        "the processes of this run end before they take a row; the same command goes on");
+}
+
+/* ---- the whole ---- */
+
+static enum vinci_status take_options(struct session *session) {
+  const struct vinci_ops_options *options = session->options;
+  struct ops_request *request = &session->request;
+  struct vinci_run_options models = {.struct_size = sizeof models, .memory = VINCI_MEMORY_FLAT};
+  if (options->struct_size != sizeof *options)
+    return diag_error(session->diag, VINCI_E_USAGE,
+                      "struct_size of the options of a list is %zu, not %zu", options->struct_size,
+                      sizeof *options);
+  if (options->jobs > JOBS_MAX)
+    return diag_error(session->diag, VINCI_E_USAGE, "jobs is at most %d, not %u", JOBS_MAX,
+                      options->jobs);
+  if (options->results && options->sequence)
+    return diag_error(session->diag, VINCI_E_USAGE,
+                      "a sequence keeps no results: those of a row depend on all rows before");
+  if (options->exact && !options->results)
+    return diag_error(session->diag, VINCI_E_USAGE,
+                      "--exact compares with results that are kept: give --results=DIR");
+  if (options->results) {
+    enum vinci_status status = folder_make(options->results, session->diag);
+    if (status != VINCI_OK)
+      return status;
+  }
+  request->results = options->results;
+  if (!overrides_keep(&options->overrides, &session->arena, &request->spec))
+    return diag_error(session->diag, VINCI_E_NOMEM, "out of memory");
+  enum vinci_status status = workload_choose(&request->spec.models, &models, session->diag);
+  session->jobs = workload_jobs(options->jobs, JOBS_MAX);
+  request->spec.max_cycles = options->max_cycles;
+  request->data = options->overrides.data_dir;
+  request->sequence = options->sequence;
+  request->exact = options->exact;
+  if (options->sequence)
+    session->jobs = 1;
+  request->memory = models.memory;
+  request->network = models.network;
+  request->l2_given = request->spec.models.l2 != NULL;
+  request->l2_start = models.l2_start;
+  return status;
+}
+
+/* Memory that the processes share, and what is kept of rows. */
+static enum vinci_status make_room(struct session *session) {
+  size_t count = session->list.count;
+  session->board_bytes = sizeof(struct board) + count * sizeof(struct ops_outcome);
+  void *shared =
+      mmap(NULL, session->board_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  session->board = shared == MAP_FAILED ? NULL : shared;
+  session->records = calloc(count, sizeof *session->records);
+  return session->board && session->records
+             ? VINCI_OK
+             : diag_error(session->diag, VINCI_E_NOMEM, "out of memory");
+}
+
+/* Rows of a sequence find L2 each in a state of their own. */
+static enum vinci_status find_equal(struct session *session, struct ops_worker *worker) {
+  size_t count = session->list.count;
+  bool *done = calloc(count, sizeof *done);
+  session->equal = calloc(count, sizeof *session->equal);
+  bool room = done && session->equal;
+  for (size_t i = 0; room && i < count; i++)
+    done[i] = session->request.sequence || session->records[i].end != OPS_OPEN;
+  if (room)
+    room = ops_find_equal(worker, done, session->equal);
+  free(done);
+  if (!room)
+    session->status = diag_error(session->diag, VINCI_E_NOMEM, "out of memory");
+  return session->status;
+}
+
+/* The journal with what it knows, and the table with as much of that as can stand there. */
+static enum vinci_status open_files(struct session *session, const char *folder,
+                                    uint64_t identity) {
+  int length =
+      snprintf(session->table_path, sizeof session->table_path, "%s/op_summary.csv", folder);
+  if (length < 0 || (size_t)length >= sizeof session->table_path)
+    return diag_error(session->diag, VINCI_E_USAGE, "the name of the result folder is too long");
+  enum vinci_status status =
+      ops_journal_open(&session->journal, folder, identity, keep_known, session, session->diag);
+  if (status != VINCI_OK)
+    return status;
+  session->table = fopen(session->table_path, "w");
+  if (!session->table) {
+    table_failed(session);
+    return session->status;
+  }
+  ops_put_header(session->table, session->request.sequence);
+  write_lines(session);
+  return session->status;
+}
+
+/* Which blocks count: those of the profile, or those that the lowering chooses. */
+static void choose_blocks(struct session *session, const char *path) {
+  struct call_list *list = &session->list;
+  char text[PATH_MAX + 128];
+  list->as_launched = session->options->profile_blocks;
+  if (!list->as_launched) {
+    calls_withhold_blocks(list);
+    return;
+  }
+  snprintf(text, sizeof text,
+           "%s: warning: the list has no column \"Block Dim\", so that blocks are chosen", path);
+  if (!list->has[CALL_BLOCKS])
+    diag_warn(session->diag, text);
+}
+
+static enum vinci_status begin(struct session *session, const char *list, const char *folder) {
+  session->journal.file = -1;
+  session->path = list;
+  session->folder = folder;
+  enum vinci_status status = take_options(session);
+  if (status == VINCI_OK)
+    status = folder_make(folder, session->diag);
+  if (status == VINCI_OK)
+    status = calls_read(list, &session->list, session->diag);
+  if (status == VINCI_OK)
+    choose_blocks(session, list);
+  if (status == VINCI_OK)
+    status = ops_sequence_check(&session->request, &session->list, list, session->diag);
+  if (status == VINCI_OK)
+    status = make_room(session);
+  if (status != VINCI_OK)
+    return status;
+  struct ops_worker chips = {.request = &session->request, .list = &session->list};
+  status = open_files(session, folder, identity_of(&chips));
+  if (status == VINCI_OK)
+    status = find_equal(session, &chips);
+  vinci_soc_free(chips.soc);
+  return status;
+}
+
+static void fill_result(const struct session *session, struct vinci_ops_result *out) {
+  *out = (struct vinci_ops_result){.operators = session->list.count,
+                                   .done = session->done,
+                                   .known = session->known,
+                                   .equal = session->copied,
+                                   .stored = session->stored,
+                                   .ok = session->ends[OPS_OK],
+                                   .unsupported = session->ends[OPS_UNSUPPORTED],
+                                   .failed = session->ends[OPS_FAILED],
+                                   .limited = session->ends[OPS_LIMIT],
+                                   .crashed = session->ends[OPS_CRASHED],
+                                   .input_bytes = session->input_bytes,
+                                   .found_bytes = session->found_bytes,
+                                   .simulated_ps = session->simulated_ps,
+                                   .measured_ps = session->measured_ps};
+}
+
+/* What the caller has to know beside the table. */
+static enum vinci_status judge(const struct session *session) {
+  size_t count = session->list.count, crashed = session->ends[OPS_CRASHED];
+  if (session->done < count)
+    return diag_error(session->diag, VINCI_E_LIMIT,
+                      "%s has %zu of %zu operators, and the same run %s", session->table_path,
+                      session->done, count,
+                      session->request.sequence ? "starts over" : "goes on from there");
+  if (crashed > 0)
+    return diag_error(session->diag, VINCI_E_INTERNAL,
+                      "the processes of %zu operators died; %s says how, and the same "
+                      "command tries them again",
+                      crashed, session->table_path);
+  if (session->ends[OPS_UNSUPPORTED] == count)
+    return diag_error(session->diag, VINCI_E_INPUT,
+                      "no operator of the list can be simulated; %s says why", session->table_path);
+  return VINCI_OK;
+}
+
+/* Closes the table; a run that was ended leaves what it has, with holes. */
+static void finish(struct session *session, struct vinci_ops_result *out) {
+  bool complete = session->done == session->list.count;
+  for (size_t i = session->written; session->status == VINCI_OK && i < session->list.count; i++)
+    if (session->records[i].text)
+      write_line(session, i);
+  if (fclose(session->table) != 0)
+    table_failed(session);
+  session->table = NULL;
+  ops_journal_close(&session->journal,
+                    complete && session->status == VINCI_OK && session->ends[OPS_CRASHED] == 0);
+  unread_warn(&session->types, session->diag);
+  if (session->status == VINCI_OK) {
+    struct ops_summary summary = {&session->list, &session->types, session->ends};
+    session->status = ops_write_summary(session->folder, &summary, session->diag);
+  }
+  if (session->status != VINCI_OK)
+    return;
+  fill_result(session, out);
+  session->status = judge(session);
+}
+
+static void free_session(struct session *session) {
+  for (size_t i = 0; session->records && i < session->list.count; i++)
+    free(session->records[i].text);
+  free(session->records);
+  free(session->equal);
+  if (session->table)
+    fclose(session->table);
+  if (session->board)
+    munmap(session->board, session->board_bytes);
+  ops_journal_close(&session->journal, false);
+  arena_free(&session->list.arena);
+  arena_free(&session->arena);
+}
+
+enum vinci_status vinci_ops_run(const char *list, const char *folder,
+                                const struct vinci_ops_options *options,
+                                struct vinci_ops_result *out, struct vinci_diag *diag) {
+  static const struct vinci_ops_options defaults = {.struct_size = sizeof defaults};
+  struct session session = {.options = options ? options : &defaults, .diag = diag};
+  *out = (struct vinci_ops_result){0};
+  session.status = begin(&session, list, folder);
+  if (session.status == VINCI_OK) {
+    if (tell(&session))
+      work_in_processes(&session);
+    finish(&session, out);
+  }
+  free_session(&session);
+  return session.status;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A sweep: a study expands to points, points run in a pool of workers, each finished
+ * point is one record in a journal, and the table is made of the records.
+ *
+ * A point is done when a journal holds its record, and for no other reason. Its identity is
+ * the digest of the resolved chip, of what runs on it, of the models and of the model
+ * revision; so an edited study finds again what it has computed already.
+ */
+#ifndef VINCI_STUDIES_SWEEP_SWEEP_H
+#define VINCI_STUDIES_SWEEP_SWEEP_H
+
+#include "core/base/arena.h"
+#include "networks/workload/workload.h"
+
+enum { SWEEP_PARAMS_MAX = 64, SWEEP_POINTS_MAX = 10000000, SWEEP_JOBS_MAX = 256 };
+/* Of the table of all points, which is held in memory. */
+enum { SWEEP_CELLS_MAX = SWEEP_POINTS_MAX };
+
+struct sweep_study {
+  struct arena arena;
+  const char *data;                 /* the folder that holds soc/, may be NULL */
+  struct run_spec spec;             /* common to all points */
+  struct vinci_run_options options; /* of points that do not say others */
+  const char *keys[SWEEP_PARAMS_MAX];
+  size_t param_count;
+  const char **values; /* [point * param_count + param]; NULL: this point leaves it alone */
+  size_t point_count;
+  uint64_t *ids; /* by point */
+};
+
+/* As vinci_sweep_open(). Free in any case. */
+VINCI_MUST_CHECK enum vinci_status sweep_study_open(struct sweep_study *study,
+                                                    const char *const *arguments, size_t count,
+                                                    const struct vinci_sweep_options *options,
+                                                    struct vinci_diag *diag);
+/* A study of parameters alone: what runs at its points, the caller says (list.h). Free in any case.
+ */
+VINCI_MUST_CHECK enum vinci_status sweep_study_open_list(struct sweep_study *study,
+                                                         const struct vinci_sweep_options *options,
+                                                         struct vinci_diag *diag);
+void sweep_study_free(struct sweep_study *study);
+/* The Lua form of a study (study_lua.c). */
+VINCI_MUST_CHECK enum vinci_status sweep_study_read(struct sweep_study *study, const char *path,
+                                                    struct vinci_diag *diag);
+/* For the readers of both forms. */
+struct sweep_axis {
+  const char *key;
+  const char **values;
+  size_t count;
+};
+enum vinci_status sweep_too_many_cells(struct vinci_diag *diag);
+VINCI_MUST_CHECK enum vinci_status sweep_expand(struct sweep_study *study,
+                                                const struct sweep_axis *axes, size_t count,
+                                                struct vinci_diag *diag);
+
+/* The workload of one point, its op.* parameters put in; lives in the arena. */
+bool sweep_workload(const struct sweep_study *study, size_t point, struct arena *arena,
+                    struct workload *out);
+/* Its models; a word that names none is an error. */
+VINCI_MUST_CHECK enum vinci_status sweep_options(const struct sweep_study *study, size_t point,
+                                                 struct vinci_run_options *out,
+                                                 struct vinci_diag *diag);
+/* The chip of one point; owned by the caller. */
+VINCI_MUST_CHECK enum vinci_status sweep_resolve(const struct sweep_study *study,
+                                                 struct chip_cache *chips, size_t point,
+                                                 vinci_soc **out, struct vinci_diag *diag);
+/* Computes the ids of all points. */
+VINCI_MUST_CHECK enum vinci_status
+sweep_identify(struct sweep_study *study, struct chip_cache *chips, struct vinci_diag *diag);
+
+/* ---- records (record.c) --------------------------------------------------------- */
+
+enum { SWEEP_RECORD_MAX = 4096 };
+
+/* The header of the part of a row that comes from the record: status to hbm; of networks their own
+ * metrics. */
+void sweep_record_header(bool networks, FILE *out);
+/*
+ * Runs one point and writes its cells "ok,0,,..." without line end. Returns false when
+ * stop() ended the run.
+ */
+bool sweep_run_point(const struct sweep_study *study, struct chip_cache *chips, size_t point,
+                     bool (*stop)(void *context), void *context, char *cells, size_t size);
+/* The cells of a point whose worker died. */
+void sweep_crash_cells(const struct sweep_study *study, int signal_number, char *cells,
+                       size_t size);
+
+/* ---- journals (journal.c) ------------------------------------------------------- */
+
+/* The records found, by id. */
+struct sweep_records {
+  struct arena arena;
+  struct sweep_record {
+    uint64_t id;
+    const char *cells;
+  } * items; /* sorted by id, each once */
+  size_t count;
+  size_t torn; /* lines that were not whole: a process was killed while it wrote */
+};
+
+VINCI_MUST_CHECK enum vinci_status sweep_records_read(const char *folder, struct sweep_records *out,
+                                                      struct vinci_diag *diag);
+void sweep_records_free(struct sweep_records *records);
+/* NULL when there is none, or when the point crashed and is to be tried again. */
+const char *sweep_records_find(const struct sweep_records *records, uint64_t id);
+
+/* A journal that one process appends to. */
+struct sweep_journal {
+  int fd;
+  char path[512];
+};
+VINCI_MUST_CHECK enum vinci_status sweep_journal_open(struct sweep_journal *journal,
+                                                      const char *folder, const char *name,
+                                                      struct vinci_diag *diag);
+/* One record, by one write; false when it failed (errno says why). */
+bool sweep_journal_add(struct sweep_journal *journal, uint64_t id, const char *cells);
+/* Waits until the disk has it; false when it failed. */
+bool sweep_journal_sync(const struct sweep_journal *journal);
+void sweep_journal_close(struct sweep_journal *journal);
+/* Takes DIR/journal/NAME.lock, so that no two processes run the same shard. */
+VINCI_MUST_CHECK enum vinci_status sweep_lock(const char *folder, const char *name, int *fd,
+                                              struct vinci_diag *diag);
+
+/* ---- the pool (pool.c) ---------------------------------------------------------- */
+
+struct sweep_pool {
+  const struct sweep_study *study;
+  struct chip_cache *chips;
+  const uint32_t *todo; /* points, in order */
+  size_t todo_count;
+  size_t reused; /* points of the study that are not to run */
+  unsigned jobs;
+  const char *folder;
+  const char *shard; /* first part of the names of journals */
+  bool (*progress)(void *context, const struct vinci_sweep_progress *progress); /* may be NULL */
+  void *progress_context;
+  bool interrupted; /* out */
+  size_t failed;    /* out: points that ended with an error */
+  size_t done;      /* out: points that have a record now */
+  /* Out, of this host: elapsed; in points, of CPU; of workers while others had the processors. */
+  double seconds, busy_seconds, waited_seconds;
+};
+
+VINCI_MUST_CHECK enum vinci_status sweep_pool_run(struct sweep_pool *pool, struct vinci_diag *diag);
+
+/* ---- tables (table.c) ------------------------------------------------------------ */
+
+/* Writes DIR/manifest.csv, the cells of points that come from the study: id, parameters, workload.
+ * shared: others may write the same file at the same time. */
+VINCI_MUST_CHECK enum vinci_status sweep_write_manifest(const struct sweep_study *study,
+                                                        const char *folder, bool shared,
+                                                        struct vinci_diag *diag);
+/* ---- sweeps (sweep.c) ------------------------------------------------------------------ */
+
+struct vinci_sweep {
+  struct sweep_study study;
+  struct chip_cache chips;
+  char warning[WORKLOAD_WARNING_MAX];
+};
+
+#endif
