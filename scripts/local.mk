@@ -186,6 +186,7 @@ dist_noc_DATA = \
 # Makefile.am installs the page.
 dist_noinst_DATA += scripts/LUA.md
 
+dist_noinst_DATA += .ci/full
 dist_noinst_SCRIPTS += \
 	.ci/run \
 	scripts/check \
