@@ -194,8 +194,10 @@ if HAVE_ONNX
 test_programs += tests/networks/test_onnx_data tests/networks/test_onnx_values
 endif
 endif
-# Script tests run the driver.
-check_PROGRAMS = $(test_programs) tests/values/driver
+# Script tests run the driver. A test program is built when it runs: `make check TESTS=one` builds that one.
+check_PROGRAMS = tests/values/driver
+EXTRA_PROGRAMS += $(test_programs)
+CLEANFILES += $(test_programs)
 TESTS = $(test_programs) $(script_tests)
 dist_noinst_SCRIPTS += $(script_tests)
 EXTRA_DIST += tests/tree/rooms.txt tests/memhier/streams.lua tests/support/await.sh tests/support/tap.sh

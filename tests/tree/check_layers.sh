@@ -17,7 +17,7 @@ others=$(find $folders tests -path scripts/build-aux -prune -o \
   \( -name '*.sh' -o -name '*.lua' -o -name local.mk \) -print | LC_ALL=C sort)
 others="$others configure.ac Makefile.am scripts/m4/vinci.m4 scripts/quickstart scripts/check .ci/run"
 
-plan 12
+plan 11
 
 report "headers are included by their path from the top" "$(awk '
   FILENAME ~ "^core/vinci_(study|sensitivity|diff|gate|group|evaluate|kernel|net|cuts|device|timeline|tune)\\.h$" && /"vinci(_study|_evaluate|_net)?\.h"/ { next }
