@@ -6,17 +6,24 @@
 #include <string.h>
 
 #include "cli/group/group.h"
+#include "cli/support/monitor.h"
 #include "core/base/file.h"
 #include "scripts/module/lua_vinci.h"
 
-enum { ROWS_DEFAULT = 20, ROWS_MAX = 1000000, DEVICES_MAX = 4096, LAUNCH_US_MAX = 1000000 };
+enum {
+  ROWS_DEFAULT = 20,
+  ROWS_MAX = 1000000,
+  DEVICES_MAX = 4096,
+  LAUNCH_US_MAX = 1000000,
+  SECONDS_MAX = 1000000
+};
 
 struct plan_settings {
   struct group_system_settings system;
   const char *job;
   struct text_list faults;
-  uint64_t devices, rows, launch_us;
-  bool all, json;
+  uint64_t devices, rows, launch_us, seconds;
+  bool all, json, quiet;
 };
 
 static const struct option_row plan_options[] = {
@@ -34,13 +41,19 @@ static const struct option_row plan_options[] = {
                     "simulate those splits too whose kernels alone take longer than the best step"),
     OPTION_TEXT_ROW("job", 0, struct plan_settings, job, "FILE",
                     "write the job of the fastest split, for 'vinci group run'"),
+    OPTION_NUMBER_ROW(
+        "seconds", 0, struct plan_settings, seconds, "N", 1, SECONDS_MAX,
+        "end after N seconds with the best so far, and exit code 7; half of the time is "
+        "for the kernels of splits, the rest for their steps"),
     OPTION_FLAG_ROW("json", 0, struct plan_settings, json, "print JSON, a line for each split"),
+    OPTION_FLAG_ROW("quiet", 'q', struct plan_settings, quiet, "show no progress"),
 };
 
 /* What the search is asked, and what it answers: texts of the Lua state. */
 struct question {
   const struct plan_settings *settings;
   const char *model, *chip;
+  struct monitor monitor;
 };
 
 static void set_text(lua_State *lua, const char *key, const char *value) {
@@ -79,15 +92,34 @@ static void set_list(lua_State *lua, const char *key, const struct text_list *li
   lua_setfield(lua, -2, key);
 }
 
-/* Leaves what planner.report returns: the text, the job or nil. */
+/* The progress of planner.plan, with the question beside the function. */
+static int tell(lua_State *lua) {
+  struct question *question = lua_touserdata(lua, lua_upvalueindex(1));
+  bool bounds = strcmp(luaL_checkstring(lua, 1), "bounds") == 0;
+  char found[64] = "";
+  if (lua_type(lua, 4) == LUA_TNUMBER)
+    snprintf(found, sizeof found, ", %s %.3f ms", bounds ? "least kernels" : "fastest step",
+             lua_tonumber(lua, 4) / 1000);
+  question->monitor.limit_seconds =
+      (double)question->settings->seconds / (bounds ? 2 : 1); /* 0: none */
+  lua_pushboolean(lua, monitor_phase(&question->monitor,
+                                     bounds ? "splits looked at" : "splits by their kernels",
+                                     (size_t)luaL_checkinteger(lua, 2),
+                                     (size_t)luaL_checkinteger(lua, 3), found));
+  if (bounds) /* the end of this phase is not that of the next */
+    question->monitor.timed_out = false;
+  return 1;
+}
+
+/* Leaves what planner.report returns: the text, the job or nil, whether something was left out. */
 static int ask(lua_State *lua) {
-  const struct question *question = lua_touserdata(lua, 1);
+  struct question *question = lua_touserdata(lua, 1);
   const struct plan_settings *settings = question->settings;
   luaL_openlibs(lua);
   luaL_requiref(lua, "vinci", luaopen_vinci, 0);
   lua_getfield(lua, -1, "planner");
   lua_getfield(lua, -1, "report");
-  lua_createtable(lua, 0, 12);
+  lua_createtable(lua, 0, 13);
   set_text(lua, "model", question->model);
   set_text(lua, "soc", question->chip);
   set_text(lua, "system", settings->system.name);
@@ -101,8 +133,11 @@ static int ask(lua_State *lua) {
   lua_setfield(lua, -2, "launch_us");
   set_flag(lua, "all", settings->all);
   set_flag(lua, "json", settings->json);
-  lua_call(lua, 1, 2);
-  return 2;
+  lua_pushlightuserdata(lua, question);
+  lua_pushcclosure(lua, tell, 1);
+  lua_setfield(lua, -2, "progress");
+  lua_call(lua, 1, 3);
+  return 3;
 }
 
 /* The error on the stack as a diagnostic; those of the module have a status and a hint. */
@@ -126,12 +161,19 @@ static void write_text(void *context, FILE *out) { fputs(context, out); }
 
 static enum vinci_status answer(lua_State *lua, const struct plan_settings *settings,
                                 struct vinci_diag *diag) {
-  fputs(lua_tostring(lua, -2), stdout);
-  if (lua_type(lua, -1) != LUA_TSTRING)
+  bool partial = lua_toboolean(lua, -1), found = lua_type(lua, -2) == LUA_TSTRING;
+  enum vinci_status status = VINCI_OK;
+  fputs(lua_tostring(lua, -3), stdout);
+  if (!found && !partial)
     return diag_error(diag, VINCI_E_INPUT, "no split of the model fits the devices");
-  if (!settings->job)
-    return VINCI_OK;
-  return file_replace(settings->job, write_text, (void *)(uintptr_t)lua_tostring(lua, -1), diag);
+  if (found && settings->job)
+    status =
+        file_replace(settings->job, write_text, (void *)(uintptr_t)lua_tostring(lua, -2), diag);
+  if (status != VINCI_OK || !partial)
+    return status;
+  return diag_error(diag, VINCI_E_LIMIT, "%s before all splits were compared; %s",
+                    monitor_interrupted() ? "interrupted" : "the time given by --seconds is over",
+                    found ? "the best so far is the first row" : "no step was simulated");
 }
 
 /* Faults that a job of these devices would not take are refused before the search. */
@@ -172,7 +214,11 @@ static enum vinci_status plan(const struct plan_settings *settings, const struct
   }
   lua_pushcfunction(lua, ask);
   lua_pushlightuserdata(lua, &question);
-  if (lua_pcall(lua, 1, 2, 0) != LUA_OK)
+  monitor_catch_interrupt();
+  monitor_start(&question.monitor, "plan", 0, settings->quiet);
+  int ended = lua_pcall(lua, 1, 3, 0);
+  monitor_clear(&question.monitor);
+  if (ended != LUA_OK)
     status = take_error(lua, diag);
   else
     status = answer(lua, settings, diag);
@@ -206,11 +252,14 @@ const struct cli_verb cli_group_plan = {
         "Those that do not fit the memory are tried with recompute. Splits are simulated until\n"
         "the kernels alone of all others take longer than the best step. The best is tried again\n"
         "with groups of gradients from dynamic programming. Bubble and exposed are as in "
-        "LUA.md.\n\n"
+        "LUA.md.\n"
+        "The kernels of many devices take minutes: progress says how many, and the best so far.\n"
+        "--seconds or Ctrl-C ends the search; the table then says what was left out.\n\n"
         "Examples:\n"
         "  vinci group plan model.lua -s atlas_a2_910b4 -n 8\n"
         "  vinci group plan model.lua -s atlas_a2_910b4 -n 16 --set hccs.copy=30GB/s "
-        "--job=best.job.csv\n",
+        "--job=best.job.csv\n"
+        "  vinci group plan model.lua -s atlas_a2_910b4 -n 1024 --rows=5 --seconds=600\n",
     .options = {plan_options, sizeof plan_options / sizeof *plan_options},
     .run = run,
 };

@@ -172,6 +172,21 @@ bool monitor_items(struct monitor *monitor, const struct monitor_count *count) {
   return monitor_goes_on(monitor);
 }
 
+bool monitor_phase(struct monitor *monitor, const char *phase, size_t done, size_t all,
+                   const char *found) {
+  double now = now_seconds();
+  char left[32] = "";
+  if (!monitor->phase || strcmp(monitor->phase, phase) != 0) {
+    monitor->phase = phase;
+    monitor->phase_seconds = now;
+  }
+  if (done > 0)
+    snprintf(left, sizeof left, ", %.0f s left",
+             (now - monitor->phase_seconds) * (double)(all - done) / (double)done);
+  show(monitor, "%zu of %zu %s%s%s", done, all, phase, found, left);
+  return monitor_goes_on(monitor);
+}
+
 void monitor_clear(struct monitor *monitor) {
   if (monitor->shown)
     fputs("\r\033[K", stderr);

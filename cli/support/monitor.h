@@ -36,6 +36,9 @@ struct monitor_count {
   size_t all;
 };
 bool monitor_items(struct monitor *monitor, const struct monitor_count *count);
+/* What is done of a phase, "3 of 20 splits looked at", and what is found so far; "" for nothing. */
+bool monitor_phase(struct monitor *monitor, const char *phase, size_t done, size_t all,
+                   const char *found);
 /* Whether neither the user nor the limit asks for an end; and what does. */
 bool monitor_goes_on(struct monitor *monitor);
 const char *monitor_reason(void);

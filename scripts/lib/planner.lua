@@ -255,27 +255,51 @@ end
 -- Ranks the splits of a model: a list of { name, split, us, computing_us, bubble_us, exposed_us, memory, bound, why, job },
 -- the fastest first, those that were not simulated without `us`. options: clock, devices or splits (a list), system, set,
 -- faults (a list of rows, "devices=3,speed=0.8"), memory (bytes of a device), launch_us, loader_us, all (simulate those that cannot win, too), buckets (false: do not
--- look for better groups of gradients).
+-- look for better groups of gradients), progress (a function of what is done, "bounds" or "steps", how many of how many, and the
+-- microseconds of the best so far or nil: false ends that). The second result is nil when the search came to its end, else what it
+-- left out: { not_looked_at = splits, not_simulated = splits }.
 function M.plan(model, options)
   model = T.model(model)
   local clock, rows = options.clock, {}
   local where = { system = options.system, set = options.set, data = options.data, faults = options.faults }
-  for _, split in ipairs(options.splits or M.splits(model, options.devices)) do
+  local left, ended = { not_looked_at = 0, not_simulated = 0 }, false
+  local function goes_on(...) return not options.progress or options.progress(...) ~= false end
+  local splits, least = options.splits or M.splits(model, options.devices), nil
+  for i, split in ipairs(splits) do
+    if not goes_on("bounds", i - 1, #splits, least) then
+      left.not_looked_at = #splits - i + 1
+      break
+    end
+    clock.goes_on = options.progress and function() return goes_on("bounds", i - 1, #splits, least) end
     for _, key in ipairs { "tp", "pp", "dp", "cp", "ep", "vpp" } do split[key] = split[key] or 1 end
     split.launch_us, split.loader_us, split.stage_layers = options.launch_us or 0.0, options.loader_us or 0.0, split.stage_layers or {}
     rows[#rows + 1] = candidate(clock, model, split, options.memory)
     local even = #split.stage_layers == 0 and balanced(clock, model, split, options.faults)
     if even then rows[#rows + 1] = candidate(clock, model, even, options.memory) end
-  end
-  table.sort(rows, before)
-  local best
-  for _, row in ipairs(rows) do
-    if row.bound and (options.all or not best or row.bound < best.us) then
-      simulate(clock, model, row, where)
-      if not best or row.us < best.us then best = row end
+    if clock.ended then
+      left.not_looked_at = #splits - i + 1
+      for k = #rows, #rows - (even and 1 or 0), -1 do rows[k] = nil end
+      break
+    end
+    for k = #rows - (even and 1 or 0), #rows do
+      if rows[k].bound and (not least or rows[k].bound < least) then least = rows[k].bound end
     end
   end
-  if best and options.buckets ~= false then
+  clock.goes_on, clock.ended = nil, false
+  table.sort(rows, before)
+  local best
+  for i, row in ipairs(rows) do
+    if row.bound and (options.all or not best or row.bound < best.us) then
+      ended = ended or not goes_on("steps", i - 1, #rows, best and best.us)
+      if ended then
+        row.why, left.not_simulated = "not simulated: the search was ended", left.not_simulated + 1
+      else
+        simulate(clock, model, row, where)
+        if not best or row.us < best.us then best = row end
+      end
+    end
+  end
+  if best and options.buckets ~= false and not ended then
     local split = tuned(clock, model, best.split, where)
     local row = split and { split = split, name = best.name .. " groups", memory = best.memory, bound = best.bound }
     if row then
@@ -289,7 +313,7 @@ function M.plan(model, options)
     row.why = row.why or row.us and reason(row, best) or
       ("kernels alone take %.1f ms; the fastest step takes %.1f ms"):format(row.bound / 1000, best.us / 1000)
   end
-  return rows
+  return rows, left.not_looked_at + left.not_simulated > 0 and left or nil
 end
 
 -- ---- `vinci group plan` -----------------------------------------------------------------------------------------
@@ -333,13 +357,19 @@ function M.read(path)
   return T.model(model)
 end
 
--- What the command prints, and the job of the fastest split. Settings are the options of `vinci group plan`.
+-- What the command prints, the job of the fastest split, and whether the search was ended before. Settings are the options of `vinci group plan`.
 function M.report(settings)
   local chip = vinci.soc(settings.soc)
-  local rows = M.plan(M.read(settings.model), { clock = T.clock(chip), devices = settings.devices, system = settings.system,
+  local rows, left = M.plan(M.read(settings.model), { progress = settings.progress, clock = T.clock(chip), devices = settings.devices, system = settings.system,
     set = settings.set, data = settings.data, faults = settings.faults,
     memory = chip:get "hbm.size", launch_us = settings.launch_us, all = settings.all })
-  return settings.json and json_of(rows) or text_of(rows, settings.rows), rows[1] and rows[1].job
+  local text = settings.json and json_of(rows) or text_of(rows, settings.rows)
+  if left and settings.json then
+    text = text .. ('{"partial": true, "not_looked_at": %d, "not_simulated": %d}\n'):format(left.not_looked_at, left.not_simulated)
+  elseif left then
+    text = text .. ("partial: %d splits were not looked at, and %d not simulated\n"):format(left.not_looked_at, left.not_simulated)
+  end
+  return text, rows[1] and rows[1].job, left ~= nil
 end
 
 return M

@@ -151,7 +151,8 @@ local function key_of(operator)
   return operator[1] .. " " .. table.concat(names, " ")
 end
 
--- Simulates what of the lists is not known yet.
+-- Simulates what of the lists is not known yet; with a function goes_on of the clock, in pieces, until that says false. Then
+-- the clock has `ended`, and what is not simulated stays unknown.
 function Clock:learn(lists)
   local keys, questions = {}, {}
   for _, list in ipairs(lists) do
@@ -164,12 +165,25 @@ function Clock:learn(lists)
     end
   end
   if #questions == 0 then return end
-  for i, answer in ipairs(vinci.evaluate(self.soc, questions, { memory = self.memory, jobs = self.jobs })) do
-    if not answer.us then
-      for _, key in ipairs(keys) do self.known[key] = nil end
-      refuse("%s: %s", keys[i], answer.text)
+  local function forget(from)
+    for i = from, #keys do self.known[keys[i]] = nil end
+  end
+  local PIECE = 4 -- of operators: a second each, when they are large
+  local size = self.goes_on and PIECE or #questions
+  for first = 1, #questions, size do
+    self.ended = self.goes_on ~= nil and not self.goes_on()
+    if self.ended then
+      forget(first)
+      refuse "the search was ended"
     end
-    self.known[keys[i]] = answer.us
+    local piece = table.move(questions, first, math.min(first + size - 1, #questions), 1, {})
+    for i, answer in ipairs(vinci.evaluate(self.soc, piece, { memory = self.memory, jobs = self.jobs })) do
+      if not answer.us then
+        forget(1)
+        refuse("%s: %s", keys[first + i - 1], answer.text)
+      end
+      self.known[keys[first + i - 1]] = answer.us
+    end
   end
   self.simulated = self.simulated + #keys
 end

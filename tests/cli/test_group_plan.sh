@@ -6,7 +6,7 @@ srcdir=${TESTS_SRCDIR:-.}
 . "$srcdir/tests/support/tap.sh"
 vinci=${VINCI:?}
 work_folder test_group_plan
-plan 17
+plan 19
 
 cat >"$work/model.lua" <<'END'
 return { layers = 4, hidden = 256, ffn = 640, heads = 6, kv_heads = 2, head_dim = 32, vocab = 1000, sequence = 128, global_batch = 8,
@@ -157,3 +157,42 @@ hint: did you mean 'hccs.copy'?")"
 keep "$vinci" group plan "$work/model.lua" -s atlas_a2_910b4 -n 7
 report "a model that cannot be split is an error, and says why" \
   "$(expect 3 'error: no split of the model fits the devices' 'cannot be split')"
+
+# A search that is ended says what it left out; each step that it has simulated is that of the whole search.
+keep "$vinci" lua - "$work/model.lua" <<'END'
+local vinci = require "vinci"
+local P, T, model = vinci.planner, vinci.transformer, dofile(arg[1])
+local clock, known = T.clock(vinci.soc "Ascend910B4", { jobs = 1 }), {}
+local function plan(progress)
+  return P.plan(model, { clock = clock, devices = 2, system = "atlas_a2_910b4", memory = 32 << 30, all = true, progress = progress })
+end
+local all, none = plan()
+if none then print "left out without an end" end
+for _, row in ipairs(all) do known[row.name] = row.us end
+local splits = 5
+for stop = 1, 12 do
+  local calls, looked, simulated, least = 0, 0, 0, nil
+  local rows, left = plan(function(phase, done, count, best)
+    calls = calls + 1
+    if calls < stop and phase == "bounds" then looked = done + 1 end
+    if calls < stop and phase == "steps" then simulated = simulated + 1 end
+    if count ~= splits and phase == "bounds" then print("count", count) end
+    if best and least and best > least and phase == "steps" then print("the best became worse", best, least) end
+    least = phase == "steps" and best or nil
+    return calls < stop
+  end)
+  local have = 0
+  for _, row in ipairs(rows) do
+    if row.us and row.us ~= known[row.name] then print(row.name, row.us) end
+    have = have + (row.us and row.name:find "groups" == nil and 1 or 0)
+  end
+  if have ~= simulated then print("steps", stop, have, simulated) end
+  if (left and left.not_looked_at or 0) ~= splits - looked then print("bounds", stop, looked) end
+  if (left == nil) ~= (simulated == splits) then print("end", stop, simulated) end
+end
+END
+report "a search that is ended says what it left out" "$(expect 0 ''; printf '%s' "$out")"
+sed 's/hidden = 256/hidden = 4096/; s/sequence = 128/sequence = 4096/; s/vocab = 1000/vocab = 100000/' "$work/model.lua" >"$work/long.lua"
+keep "$vinci" group plan "$work/long.lua" -s atlas_a2_910b4 -n 4 --seconds=1 --json
+report "--seconds ends the search, and says so" "$(expect 7 - '"partial": true'
+  case $err in *"the time given by --seconds is over before all splits were compared"*) ;; *) echo "$err" ;; esac)"
