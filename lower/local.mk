@@ -22,8 +22,6 @@ libvinci_lower_la_SOURCES = \
 	lower/calls/calls.c \
 	lower/calls/calls.h \
 	lower/calls/cleared.c \
-	lower/calls/columns.c \
-	lower/calls/columns.def \
 	lower/calls/compared.def \
 	lower/calls/frameworks.def \
 	lower/calls/l2.c \

@@ -52,6 +52,9 @@ libvinci_traces_la_SOURCES = \
 	traces/report/page.c \
 	traces/report/report.h \
 	traces/report/write.c \
+	traces/format/call_columns.c \
+	traces/format/call_columns.def \
+	traces/format/call_columns.h \
 	traces/format/check.c \
 	traces/format/expr.c \
 	traces/format/fields.c \

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Columns of lists of operators: which are read, in which kind of list, and which need not be. */
+#include "traces/format/call_columns.h"
+
 #include <string.h>
 
-#include "lower/calls/calls.h"
+#include "core/base/diag.h"
+#include "core/base/words.h"
 
 enum { COLUMN_WORDS_MAX = 192, COMPARED_LENGTH = 4 };
 
@@ -61,7 +64,7 @@ const char *calls_nearest_column(struct arena *arena, const char *name) {
   return near ? arena_strdup(arena, near) : NULL;
 }
 
-/* Names of columns.def may have their core in front: "aic_mac_ratio". */
+/* Names of call_columns.def may have their core in front: "aic_mac_ratio". */
 static bool is_in(const char *const *names, size_t count, const char *name) {
   bool core = strncmp(name, "aic", 3) == 0 || strncmp(name, "aiv", 3) == 0;
   for (size_t i = 0; i < count; i++)
@@ -74,7 +77,7 @@ bool calls_is_needless(const char *name) {
   static const char *const names[] = {
 #define NEEDLESS(text) text,
 #define UNMODELLED(text)
-#include "lower/calls/columns.def"
+#include "traces/format/call_columns.def"
   };
   return *name == '\0' || is_event(name) || is_in(names, sizeof names / sizeof *names, name);
 }
@@ -83,7 +86,7 @@ bool calls_is_unmodelled(const char *name) {
   static const char *const names[] = {
 #define NEEDLESS(text)
 #define UNMODELLED(text) text,
-#include "lower/calls/columns.def"
+#include "traces/format/call_columns.def"
   };
   return is_in(names, sizeof names / sizeof *names, name);
 }
