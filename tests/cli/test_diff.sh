@@ -189,7 +189,7 @@ report "operators without a time are counted" "$(expect 0 - 'note: 1 operators o
 
 # ---- JSON -------------------------------------------------------------------------------------
 diff one.csv two.csv $soc --json
-report "JSON, read strictly: parts sum" "$(expect 0 ''; python3 - <<'END'
+report "JSON, read strictly: parts sum" "$(expect 0 ''; python3 - 2>&1 <<'END'
 import json
 def refuse(text): raise ValueError(text)
 d = json.load(open("out"), parse_constant=refuse)

@@ -46,7 +46,7 @@ END
 mkdir -p kernels
 add 4 1 16 >kernels/four.csv
 cp kernels/four.csv kernels/two.csv
-python3 - <<'END'
+python3 - 2>&1 <<'END'
 import struct
 def npy(path, values):
     head = "{'descr': '<f2', 'fortran_order': False, 'shape': (%d,), }" % len(values)
@@ -113,7 +113,7 @@ report "GitHub: an annotation for each point, at its line, in one line" "$(
   [ "$(wc -l <notes)" -eq 3 ] || echo "$(wc -l <notes) annotations"
   grep -q '^::error file=kernels/two.csv,line=1,title=vinci gate suite%3A all/two::all/two REGRESSED%0A' notes || echo "no error: $(cat notes)"
   grep -q 'file=suite.lua,line=2,title=vinci gate suite%3A four%3A50%25::four:50%25 ' notes || echo "no point of line 2: $(cat notes)")"
-report "GitHub: texts, decoded, are those of the report" "$(python3 - <<'END'
+report "GitHub: texts, decoded, are those of the report" "$(python3 - 2>&1 <<'END'
 import re
 for line in open("notes"):
     kind, props, text = re.fullmatch(r"::(error|notice) ([^:]*)::(.*)\n", line).groups()
@@ -139,7 +139,7 @@ report "GitHub: ten annotations of a kind, the last one counts the others" "$(
 
 # ---- GitLab ------------------------------------------------------------------------------------
 check --gitlab=quality.json
-report "GitLab: the fields of the report, a finding for each point" "$(expect 1 '' '3 points: '; python3 - <<'END'
+report "GitLab: the fields of the report, a finding for each point" "$(expect 1 '' '3 points: '; python3 - 2>&1 <<'END'
 import json, re
 found = json.load(open("quality.json"))
 assert len(found) == 3, len(found)

@@ -93,7 +93,7 @@ report "the table: a line each, the sum, the slowest" "$(expect 0 ''
   grep -Eq '^ +[0-9.]+ +100\.0 % +[0-9.]+ +all$' out || echo "no line of all")"
 report "times sum to that of all; those of --output are the same" "$(
   "$vinci" run --ops=list.csv -s Ascend910B4 -q -o kept
-  python3 - <<'END'
+  python3 - 2>&1 <<'END'
 import csv
 rows = [r for r in csv.DictReader(open("kept/op_summary.csv")) if r["status"] == "ok"]
 table = [l.split() for l in open("out").read().split("\nThe ")[0].splitlines()[1:] if "%" in l]

@@ -25,7 +25,7 @@ report "four points of four operators, and what is assumed" "$(expect 0 "$assume
   expect 0 "$assumed" 'shortest: point ')"
 report "sums by weights; points as vinci run --ops gives them" "$(
   "$vinci" run --ops=list.csv $soc --set=l2.size=96MiB --set=hbm.bandwidth=400GB/s -q -o alone
-  python3 - <<'END'
+  python3 - 2>&1 <<'END'
 import csv
 points = list(csv.DictReader(open("out4/results.csv")))
 rows = list(csv.DictReader(open("out4/operators.csv")))

@@ -6,6 +6,7 @@
 
 #include "core/base/arith.h"
 #include "core/base/diag.h"
+#include "core/base/words.h"
 #include "traces/format/call_columns.h"
 #include "traces/format/known_files.h"
 #include "traces/import/table.h"
