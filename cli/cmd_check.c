@@ -222,6 +222,9 @@ const struct cli_verb cli_verb_check = {
         "pair of lines once; the exit code is then 5. Warnings and notes leave it as it is:\n"
         "registers that a kernel uses and never set, which silicon keeps from kernel to\n"
         "kernel, and behaviour that is undefined on some boards (the table of FORMAT.md).\n"
+        "Of a compiled kernel, accesses of its scalar code are counted and not checked; a line\n"
+        "says how many. A kernel that leaves the process by exit() or a signal is an error,\n"
+        "exit code 3.\n"
         "Without errors 'ok' is printed with the number of kernels and rows. '-' reads\n"
         "standard input.\n"
         "Checks that are stopped early report their findings so far; exit code 7.\n",

@@ -7,6 +7,8 @@ libvinci_kernels_la_SOURCES = \
 	kernels/source/access.c \
 	kernels/source/assembler.h \
 	kernels/source/cells.c \
+	kernels/source/code.c \
+	kernels/source/code.h \
 	kernels/source/count.c \
 	kernels/source/device.c \
 	kernels/source/dump.c \

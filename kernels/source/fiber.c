@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels in execution. Each core has a copy of the device code, so that global variables of the
- * code are its own, a stack, and a context that runs until the next intrinsic. Scalar code reads UB
- * relative to segment register GS. A fault of the code ends the run with the line of the source.
+ * Kernels in execution. Each core has a copy of the device code (code.h), a stack, and a context
+ * that runs until the next intrinsic. Scalar code reads UB relative to segment register GS. A fault
+ * of the code ends the run with the line of the source.
  */
-#include <dlfcn.h>
 #include <errno.h>
-#include <link.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -22,30 +20,18 @@
 #include "core/isa/taken.h"
 #include "core/machine/values.h"
 #include "core/machine/values_unknown.h"
-#include "kernels/source/source.h"
+#include "kernels/source/code.h"
 
 /* Scalar code that runs over the end of device memory is in device memory too. */
 enum { GM_BEHIND = 1 << 12 };
-enum { STACK_BYTES = 1 << 20, GUARD_BYTES = 1 << 16, REGISTER_ARGS = 6 };
+enum { STACK_BYTES = 1 << 20, GUARD_BYTES = 1 << 16 };
 /* Scalar code that issues nothing for so long waits for something that does not come. */
 enum { PATIENCE_SECONDS = 10 };
-
-/* Arguments that do not fit registers lie on the stack, as a structure that is passed by value. */
-struct stack_args {
-  uint64_t word[SOURCE_ARGS_MAX];
-};
-typedef void enter_function(const void *kernel, const void *arguments);
-typedef void kernel_function(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
-                             struct stack_args);
 
 struct source_fiber {
   struct vinci_cce_host host; /* first: intrinsics come back with its address */
   struct source_core core;
-  void *library;
-  int file; /* that the library was loaded from; -1: none */
-  kernel_function *kernel;
-  enter_function *enter; /* of a launch */
-  void (*prepare)(void); /* before a mixed kernel (include/vinci/cce/end.h); or NULL */
+  struct source_code loaded;
   char *stack;
   ucontext_t code, caller;
   bool ended, failed, paused;
@@ -338,88 +324,14 @@ static void set_ub(const void *bytes) {
 #endif
 }
 
-static void call_with_words(const struct source_fiber *fiber) {
-  const struct source *source = fiber->core.source;
-  uint64_t in_register[REGISTER_ARGS] = {0};
-  struct stack_args rest = {{0}};
-  for (uint32_t i = 0; i < source->arg_count; i++) {
-    const struct source_arg *arg = &source->arg[i];
-    uint64_t value = arg->value;
-    if (arg->is_tensor)
-      value = (uint64_t)(uintptr_t)(fiber->core.gm + source->trace->tensors[arg->tensor].address);
-    if (i < REGISTER_ARGS)
-      in_register[i] = value;
-    else
-      rest.word[i - REGISTER_ARGS] = value;
-  }
-  fiber->kernel(in_register[0], in_register[1], in_register[2], in_register[3], in_register[4],
-                in_register[5], rest);
-}
-
 static void run_kernel(unsigned high, unsigned low) {
   struct source_fiber *fiber = (struct source_fiber *)((uintptr_t)high << 32 | low);
-  if (fiber->prepare && fiber->core.source->trace->kernels[0].mixed)
-    fiber->prepare();
-  if (fiber->enter)
-    fiber->enter(*(void **)&fiber->kernel, fiber->core.source->arguments);
-  else
-    call_with_words(fiber);
+  source_code_call(&fiber->loaded, &fiber->core);
   fiber->ended = true;
   leave(fiber);
 }
 
-/* An own copy of an image, as a file that only this process sees. The file stays open as long as
- * the library is in use, because two libraries of one path would be taken for the same. */
-static void *load_image(const struct source_image *image, int *file, const char **why) {
-  char path[64];
-  size_t bytes = source_loaded_bytes(image);
-  *file = memfd_create("vinci-kernel", MFD_CLOEXEC);
-  if (*file < 0 || write(*file, image->bytes, bytes) != (ssize_t)bytes) {
-    *why = strerror(errno);
-    return NULL;
-  }
-  snprintf(path, sizeof path, "/proc/self/fd/%d", *file);
-  /* Lazily: what host code needs may be missing. */
-  void *library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
-  *why = library ? NULL : dlerror();
-  return library;
-}
-
-/* A function of the code that is loaded; NULL when there is none. */
-static void *function_of(const struct source_fiber *fiber, const char *name) {
-  const struct source_image *image = &fiber->core.source->image[fiber->core.place.kind];
-  const struct source_file file = {image->bytes, image->length};
-  uint64_t value;
-  return source_function(&file, name, &value) ? (void *)(uintptr_t)(fiber->core.base + value)
-                                              : NULL;
-}
-
 static bool open_library(struct source_fiber *fiber, struct vinci_diag *diag) {
-  const struct source *source = fiber->core.source;
-  const char *why = NULL;
-  fiber->library = load_image(&source->image[fiber->core.place.kind], &fiber->file, &why);
-  if (!fiber->library) {
-    diag_error(diag, VINCI_E_INPUT, "%s: the device code cannot be loaded: %s", source->trace->path,
-               why);
-    return false;
-  }
-  const struct vinci_cce_host **host = dlsym(fiber->library, "vinci_cce_host");
-  *(void **)&fiber->prepare = dlsym(fiber->library, "vinci_cce_prepare");
-  const volatile uint64_t *const *counter = dlsym(fiber->library, "vinci_cce_counter");
-  fiber->core.counter = counter ? *counter : NULL;
-  struct vinci_cce_watch *const *watch = dlsym(fiber->library, "vinci_cce_watched");
-  fiber->core.watch = watch ? *watch : NULL;
-  struct link_map *map = NULL;
-  if (dlinfo(fiber->library, RTLD_DI_LINKMAP, &map) == 0) {
-    fiber->core.base = (uint64_t)map->l_addr;
-    *(void **)&fiber->kernel = function_of(fiber, source->kernel);
-    *(void **)&fiber->enter = source->enter ? function_of(fiber, source->enter) : NULL;
-  }
-  if (!fiber->kernel || (source->enter && !fiber->enter)) {
-    diag_error(diag, VINCI_E_INPUT, "%s has no kernel \"%s\" for %s", source->trace->path,
-               source->trace->kernels[0].name, core_kind_name(fiber->core.place.kind));
-    return false;
-  }
   fiber->host = (struct vinci_cce_host){.version = VINCI_CCE_VERSION,
                                         .size = sizeof fiber->host,
                                         .issue = issue,
@@ -432,9 +344,7 @@ static bool open_library(struct source_fiber *fiber, struct vinci_diag *diag) {
                                         .dump = dump,
                                         .look = look,
                                         .leave = leave_process};
-  if (host) /* else the code has no intrinsic */
-    *host = &fiber->host;
-  return true;
+  return source_code_open(&fiber->loaded, &fiber->core, &fiber->host, diag);
 }
 
 static char *new_stack(void) {
@@ -452,7 +362,7 @@ void source_fiber_start(struct source *source, const struct source_place *place)
     fiber = source->fibers[place->core] = calloc(1, sizeof *fiber);
     if (!fiber)
       return;
-    fiber->file = -1;
+    fiber->loaded.file = -1;
   }
   fiber->core.source = source;
   fiber->core.place = *place;
@@ -465,7 +375,7 @@ void source_fiber_start(struct source *source, const struct source_place *place)
 
 /* The first instruction of a block is asked for: memory and code are there by now. */
 static bool enter(struct source *source, struct source_fiber *fiber, struct vinci_diag *diag) {
-  if (!fiber->library && !open_library(fiber, diag))
+  if (!fiber->loaded.library && !open_library(fiber, diag))
     return false;
   if (!fiber->stack)
     fiber->stack = new_stack();
@@ -525,7 +435,7 @@ struct program_scalar source_fibers_scalar(const struct source *source) {
   struct program_scalar sum = {0};
   for (uint32_t i = 0; i < source->core_count; i++) {
     const struct source_fiber *fiber = source->fibers[i];
-    if (!fiber || !fiber->library)
+    if (!fiber || !fiber->loaded.library)
       continue;
     sum.uncounted |= !fiber->core.watch;
     sum.gm += fiber->core.watch ? fiber->core.watch->gm_accesses : 0;
@@ -544,10 +454,7 @@ void source_fibers_free(struct source *source) {
     struct source_fiber *fiber = source->fibers[i];
     if (!fiber)
       continue;
-    if (fiber->library)
-      dlclose(fiber->library);
-    if (fiber->file >= 0)
-      close(fiber->file);
+    source_code_close(&fiber->loaded);
     if (fiber->stack)
       munmap(fiber->stack, STACK_BYTES + GUARD_BYTES);
     free(fiber);
