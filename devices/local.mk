@@ -37,6 +37,8 @@ libvinci_devices_la_SOURCES = \
 	devices/jobs/chakra_write.c \
 	devices/jobs/job.c \
 	devices/jobs/job.h \
+	devices/jobs/job_events.c \
+	devices/jobs/job_events.h \
 	devices/jobs/kernels.c \
 	devices/jobs/kernels.h \
 	devices/jobs/profiler.c \

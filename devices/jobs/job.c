@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/base/decimal.h"
+#include "devices/jobs/job_events.h"
 #include "traces/format/text_fields.h"
 
 enum { BYTES_MAX_LOG2 = 50, FAULT_BYTES_MAX = 1024 };
@@ -20,22 +21,14 @@ struct row {
   bool memory_given;
 };
 
-struct event {
-  struct event *next;
-  const char *name;
-  uint32_t number;
-  bool recorded;
-  unsigned long waited_line; /* of the first wait; 0: none */
-};
-
 struct job_reader {
   struct job *job;
   struct group_family *families;
   const struct group_program **programs; /* by rank */
   struct group_program *program;         /* that is being read, NULL: none yet */
   struct row *first, **end;
-  struct event *events;
-  uint32_t event_count, counts[JOB_STREAMS_MAX];
+  struct job_events events;
+  uint32_t counts[JOB_STREAMS_MAX];
 };
 
 static struct job_reader *job_of(struct text_reader *reader) { return reader->object; }
@@ -203,7 +196,7 @@ static enum vinci_status end_program(struct text_reader *reader) {
   uint32_t filled[JOB_STREAMS_MAX] = {0}, last = 0;
   if (!own->program)
     return VINCI_OK;
-  for (const struct event *event = own->events; event; event = event->next)
+  for (const struct job_event *event = own->events.last; event; event = event->next)
     if (event->waited_line && !event->recorded)
       return diag_error_at(reader->diag, VINCI_E_INPUT,
                            (struct diag_position){reader->path, event->waited_line, 1},
@@ -223,7 +216,7 @@ static enum vinci_status end_program(struct text_reader *reader) {
     if (row->kernel && !keep_use(own->job, own->program, row, op))
       return text_no_memory(reader);
   }
-  *own->program = (struct group_program){streams, last, own->event_count};
+  *own->program = (struct group_program){streams, last, own->events.count};
   return VINCI_OK;
 }
 
@@ -250,8 +243,7 @@ static enum vinci_status program_row(struct text_reader *reader) {
     return text_no_memory(reader);
   own->first = NULL;
   own->end = &own->first;
-  own->events = NULL;
-  own->event_count = 0;
+  own->events = (struct job_events){0};
   memset(own->counts, 0, sizeof own->counts);
   for (uint32_t i = 0; i < list.count; i++) {
     if (own->programs[list.ranks[i]])
@@ -268,17 +260,9 @@ static enum vinci_status take_event(struct text_reader *reader, struct group_op 
   enum vinci_status status = text_take(reader, "event", NULL, &name);
   if (status != VINCI_OK)
     return status;
-  struct event *event = own->events;
-  while (event && strcmp(event->name, name) != 0)
-    event = event->next;
-  if (!event) {
-    event = ARENA_NEW(reader->arena, struct event);
-    const char *kept = arena_strdup(reader->arena, name);
-    if (!event || !kept)
-      return text_no_memory(reader);
-    *event = (struct event){.next = own->events, .name = kept, .number = own->event_count++};
-    own->events = event;
-  }
+  struct job_event *event = job_event_of(&own->events, reader->arena, name);
+  if (!event)
+    return text_no_memory(reader);
   if (op->kind == GROUP_RECORD && event->recorded)
     return text_fail(reader, text_find_key(reader, "event"), "event \"%s\" is recorded twice",
                      name);

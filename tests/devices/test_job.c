@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "devices/jobs/job.h"
+#include "devices/jobs/job_events.h"
 
 static enum vinci_status read_text(const char *text, struct job *job, struct vinci_diag *diag) {
   *diag = (struct vinci_diag){0};
@@ -143,9 +144,39 @@ static void errors_have_a_place(void **state) {
   }
 }
 
+/* Each event keeps its number however many there are, and few events share a bucket. */
+static void many_events_are_found(void **state) {
+  enum { EVENTS = 100000, LONGEST = 16 };
+  struct arena arena = {0};
+  struct job_events events = {0};
+  struct job_event *event;
+  char name[32];
+  (void)state;
+  for (uint32_t pass = 0; pass < 2; pass++)
+    for (uint32_t i = 0; i < EVENTS; i++) {
+      snprintf(name, sizeof name, "f%u.%u", (unsigned)i % 7, (unsigned)i);
+      event = job_event_of(&events, &arena, name);
+      assert_non_null(event);
+      assert_string_equal(event->name, name);
+      assert_int_equal(event->number, i);
+    }
+  assert_int_equal(events.count, EVENTS);
+  assert_true(events.bucket_count >= EVENTS);
+  for (uint32_t i = 0; i < events.bucket_count; i++) {
+    uint32_t length = 0;
+    for (event = events.buckets[i]; event; event = event->beside)
+      length++;
+    assert_true(length <= LONGEST);
+  }
+  for (event = events.last; event; event = event->next) /* the list: those made last stand first */
+    assert_true(!event->next || event->next->number + 1 == event->number);
+  arena_free(&arena);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(rows_become_programs),
+      cmocka_unit_test(many_events_are_found),
       cmocka_unit_test(errors_have_a_place),
   };
   return cmocka_run_group_tests_name("job", tests, NULL, NULL);
