@@ -60,14 +60,15 @@ static enum vinci_status write_trace(const vinci_trace *trace, const char *path,
   struct diag_position target = {.path = path};
   FILE *out = fopen(path, "w");
   if (!out)
-    return diag_error_at(diag, VINCI_E_IO, target, "cannot write the trace: %s", strerror(errno));
+    return diag_error_at(diag, diag_status_of(errno), target, "cannot write the trace: %s",
+                         strerror(errno));
   struct vinci_diag problem = {0}; /* the writer does not know where it writes to */
   enum vinci_status status = vinci_trace_write(trace, out, &problem);
   if (status != VINCI_OK)
     (void)diag_error_at(diag, status, target, "%s", problem.text);
   errno = 0;
   if (fclose(out) != 0 && status == VINCI_OK)
-    status = diag_error_at(diag, VINCI_E_IO, target, "cannot write the trace: %s",
+    status = diag_error_at(diag, diag_status_of(errno), target, "cannot write the trace: %s",
                            errno ? strerror(errno) : "write error");
   return status;
 }

@@ -53,12 +53,13 @@ static enum vinci_status write_text(const char *text, const char *path, struct v
   struct diag_position target = {.path = path};
   FILE *out = fopen(path, "w");
   if (!out)
-    return diag_error_at(diag, VINCI_E_IO, target, "cannot write the trace: %s", strerror(errno));
+    return diag_error_at(diag, diag_status_of(errno), target, "cannot write the trace: %s",
+                         strerror(errno));
   bool failed = fputs(text, out) < 0;
   errno = 0;
   failed |= fclose(out) != 0;
   if (failed)
-    return diag_error_at(diag, VINCI_E_IO, target, "cannot write the trace: %s",
+    return diag_error_at(diag, diag_status_of(errno), target, "cannot write the trace: %s",
                          errno ? strerror(errno) : "write error");
   return VINCI_OK;
 }

@@ -151,7 +151,7 @@ struct vinci_ops_result {
   size_t equal,
       stored; /* have the result of a row that asks for the same; of the folder of results */
   size_t ok, unsupported, failed;
-  size_t limited, crashed; /* have reached max_cycles; their process died, try again */
+  size_t limited, crashed; /* have reached max_cycles; their process died or had no memory */
   /* Of a sequence: what all rows read, and what of that L2 held when they started; the durations of
    * the rows that are ok and were measured. */
   uint64_t input_bytes, found_bytes;

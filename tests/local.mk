@@ -124,6 +124,7 @@ script_tests = \
 	tests/cli/test_ops.sh \
 	tests/cli/test_ops_order.sh \
 	tests/cli/test_ops_table.sh \
+	tests/cli/test_shortage.sh \
 	tests/cli/test_readme.sh \
 	tests/cli/test_report.sh \
 	tests/cli/test_report_page.sh \
@@ -559,6 +560,8 @@ dist_noinst_DATA += \
 	tests/networks/onnx_windows.py \
 	tests/traces/perfetto.proto \
 	tests/cli/report_page.py \
+	tests/cli/shortage.c \
+	tests/cli/shortage.py \
 	tests/support/browser.py \
 	tests/traces/timelines.py \
 	tests/networks/onnx_models.py \

@@ -287,7 +287,8 @@ static FILE *open_assembler(const struct cc_build *build, const char *name) {
   struct cc_path path = file_path(build, name);
   FILE *out = build->dry ? fopen("/dev/null", "w") : fopen(path.text, "w");
   if (!out)
-    (void)diag_error(build->diag, VINCI_E_IO, "cannot write %s: %s", path.text, strerror(errno));
+    (void)diag_error(build->diag, diag_status_of(errno), "cannot write %s: %s", path.text,
+                     strerror(errno));
   return out;
 }
 
@@ -428,7 +429,8 @@ enum vinci_status cc_make_folder(struct cc_build *build) {
       (build->dry || mkdtemp(build->folder)))
     return VINCI_OK;
   *build->folder = '\0';
-  return diag_error(build->diag, VINCI_E_IO, "cannot make a temporary folder: %s", strerror(errno));
+  return diag_error(build->diag, diag_status_of(errno), "cannot make a temporary folder: %s",
+                    strerror(errno));
 }
 
 /* ---- which cores, when nobody says ------------------------------------------------------- */

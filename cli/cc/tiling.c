@@ -121,7 +121,8 @@ static enum vinci_status link_all(const struct tiling *tiling) {
   snprintf(word, sizeof word, "@%s", list);
   FILE *out = build->dry ? NULL : fopen(list, "w");
   if (!build->dry && !out)
-    return diag_error(build->diag, VINCI_E_IO, "cannot write %s: %s", list, strerror(errno));
+    return diag_error(build->diag, diag_status_of(errno), "cannot write %s: %s", list,
+                      strerror(errno));
   for (size_t i = 0; out && i < tiling->sources.gl_pathc; i++) {
     object_path(tiling, i, object, sizeof object);
     if (!tiling->left_out[i])

@@ -53,7 +53,7 @@ enum vinci_status input_file(struct session *session, const char *path, struct v
   FILE *in = standard ? stdin : fopen(path, "r");
   struct diag_position position = {.path = standard ? "standard input" : path};
   if (!in)
-    return diag_error_at(diag, VINCI_E_IO, position, "cannot read the commands: %s",
+    return diag_error_at(diag, diag_status_of(errno), position, "cannot read the commands: %s",
                          strerror(errno));
   enum vinci_status status = VINCI_OK;
   char *line = NULL;

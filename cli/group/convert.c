@@ -104,7 +104,7 @@ static enum vinci_status to_job(const struct convert_settings *settings, const c
   if (!out)
     return diag_error(diag, VINCI_E_NOMEM, "out of memory");
   enum vinci_status status = chakra_to_job(name, &options, out, &notes, diag);
-  if (fclose(out) != 0 && status == VINCI_OK)
+  if (!file_close_text(out, &made.text) && status == VINCI_OK)
     status = diag_error(diag, VINCI_E_NOMEM, "out of memory");
   if (status == VINCI_OK && settings->output)
     status = file_replace(settings->output, write_made, &made, diag);

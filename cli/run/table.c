@@ -84,6 +84,8 @@ static enum vinci_status read_table(const char *path, struct table *table,
     if (whole && !add_line(table, cell, places))
       status = diag_error(diag, VINCI_E_NOMEM, "out of memory");
   }
+  if (status == VINCI_OK && !file_ended(in))
+    status = file_error(diag, path, "read");
   free(line);
   fclose(in);
   return status;

@@ -190,9 +190,9 @@ static enum vinci_status next_line(struct case_file *file, bool *more, struct vi
   for (;;) {
     *more = fgets(file->text, sizeof file->text, file->in) != NULL;
     if (!*more)
-      return ferror(file->in)
-                 ? diag_error(diag, VINCI_E_IO, "cannot read '%s': %s", file->path, strerror(errno))
-                 : VINCI_OK;
+      return ferror(file->in) ? diag_error(diag, diag_status_of(errno), "cannot read '%s': %s",
+                                           file->path, strerror(errno))
+                              : VINCI_OK;
     file->line++;
     size_t length = strlen(file->text);
     if (length + 1 == sizeof file->text && file->text[length - 1] != '\n')
@@ -284,7 +284,7 @@ static enum vinci_status run_file(struct memory_settings *settings, const char *
                                   struct vinci_diag *diag) {
   struct case_file file = {.path = path, .in = strcmp(path, "-") ? fopen(path, "r") : stdin};
   if (!file.in)
-    return diag_error(diag, VINCI_E_IO, "cannot open '%s': %s", path, strerror(errno));
+    return diag_error(diag, diag_status_of(errno), "cannot open '%s': %s", path, strerror(errno));
   enum vinci_status status = run_rows(settings, &file, diag);
   if (file.in != stdin)
     fclose(file.in);

@@ -376,7 +376,7 @@ static enum vinci_status run_path(const char *path, const struct network_setting
     return run_file(stdin, "standard input", defaults, diag);
   FILE *file = fopen(path, "r");
   if (!file)
-    return diag_error_at(diag, VINCI_E_IO, (struct diag_position){.path = path},
+    return diag_error_at(diag, diag_status_of(errno), (struct diag_position){.path = path},
                          "cannot be read: %s", strerror(errno));
   enum vinci_status status = run_file(file, path, defaults, diag);
   fclose(file);

@@ -55,11 +55,12 @@ static enum vinci_status write_file(const vinci_findings *findings, const char *
     return diag_error(diag, VINCI_E_USAGE, "the name of the result folder is too long");
   FILE *out = fopen(path, "w");
   if (!out)
-    return diag_error_at(diag, VINCI_E_IO, target, "cannot write it: %s", strerror(errno));
+    return diag_error_at(diag, diag_status_of(errno), target, "cannot write it: %s",
+                         strerror(errno));
   enum vinci_status status = vinci_findings_write_json(findings, out, diag);
   errno = 0;
   if (fclose(out) != 0 && status == VINCI_OK)
-    status = diag_error_at(diag, VINCI_E_IO, target, "cannot write it: %s",
+    status = diag_error_at(diag, diag_status_of(errno), target, "cannot write it: %s",
                            errno ? strerror(errno) : "write error");
   return status;
 }

@@ -93,7 +93,7 @@ int cli_end(int exit_code) {
   if (!failed || exit_code != 0)
     return exit_code;
   struct vinci_diag diag = {0};
-  diag_error(&diag, VINCI_E_IO, "cannot write to standard output: %s",
+  diag_error(&diag, diag_status_of(errno), "cannot write to standard output: %s",
              errno ? strerror(errno) : "write error");
   return cli_fail(&diag);
 }

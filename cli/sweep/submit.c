@@ -94,7 +94,7 @@ static enum vinci_status call_sbatch(const char *command, char *id, struct vinci
   id[0] = '\0';
   FILE *in = popen(command, "r");
   if (!in)
-    return diag_error(diag, VINCI_E_IO, "cannot start sbatch: %s", strerror(errno));
+    return diag_error(diag, diag_status_of(errno), "cannot start sbatch: %s", strerror(errno));
   bool got = fgets(id, JOB_ID_MAX, in) != NULL;
   int ended = pclose(in);
   id[strcspn(id, ";\n")] = '\0';
@@ -135,7 +135,8 @@ static enum vinci_status submit_job(const struct sweep_submit *submit, enum job 
                               : " --dependency=afterany:%s",
             after);
   put_word(out, script);
-  fclose(out);
+  if (!file_close_text(out, &command))
+    return diag_error(diag, VINCI_E_NOMEM, "out of memory");
   status = call_sbatch(command, id, diag);
   free(command);
   return status;

@@ -2,6 +2,7 @@
 /* Reporting of errors into a caller-owned diagnostic. */
 #include "core/base/diag.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,6 +45,8 @@ enum vinci_status diag_error_at(struct vinci_diag *diag, enum vinci_status statu
   va_end(arguments);
   return status;
 }
+
+enum vinci_status diag_status_of(int error) { return error == ENOMEM ? VINCI_E_NOMEM : VINCI_E_IO; }
 
 void diag_hint(struct vinci_diag *diag, const char *format, ...) {
   if (!diag || diag->status == VINCI_OK || diag->hint[0] != '\0')

@@ -28,6 +28,8 @@ enum vinci_status diag_error(struct vinci_diag *diag, enum vinci_status status, 
 enum vinci_status diag_error_at(struct vinci_diag *diag, enum vinci_status status,
                                 struct diag_position position, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/* The status of a failed call of the system, by errno: a full host is not a fault of the file. */
+enum vinci_status diag_status_of(int error);
 /* Adds a hint to the error just reported; the first hint stays. */
 void diag_hint(struct vinci_diag *diag, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

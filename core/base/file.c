@@ -17,14 +17,9 @@
 
 #include "core/base/diag.h"
 
-/* A full host is not a fault of the file. */
-static enum vinci_status status_of(int error) {
-  return error == ENOMEM ? VINCI_E_NOMEM : VINCI_E_IO;
-}
-
 enum vinci_status file_error(struct vinci_diag *diag, const char *path, const char *doing) {
   int error = errno;
-  return diag_error_at(diag, status_of(error), (struct diag_position){.path = path},
+  return diag_error_at(diag, diag_status_of(error), (struct diag_position){.path = path},
                        "cannot %s: %s", doing, error ? strerror(error) : "write error");
 }
 
@@ -65,7 +60,7 @@ char *file_read(const char *path, size_t maximum, size_t *length, struct vinci_d
   if (error == E2BIG)
     (void)diag_error_at(diag, VINCI_E_USAGE, position, "is longer than %zu MiB", maximum >> 20);
   else if (error)
-    (void)diag_error_at(diag, status_of(error), position, "cannot read: %s", strerror(error));
+    (void)diag_error_at(diag, diag_status_of(error), position, "cannot read: %s", strerror(error));
   if (error == EISDIR)
     diag_hint(diag, "give a file of that folder");
   return text;
@@ -139,6 +134,18 @@ static enum vinci_status write_special(const char *path, void (*writer)(void *co
   errno = 0;
   writer(context, out);
   return close_written(out, false) ? VINCI_OK : file_error(diag, path, "write");
+}
+
+bool file_ended(FILE *in) { return feof(in) && !ferror(in); }
+
+bool file_close_text(FILE *out, char **text) {
+  bool whole = !ferror(out) && fflush(out) == 0;
+  whole = fclose(out) == 0 && whole && *text;
+  if (!whole) {
+    free(*text);
+    *text = NULL;
+  }
+  return whole;
 }
 
 enum vinci_status file_replace(const char *path, void (*writer)(void *context, FILE *out),

@@ -33,6 +33,11 @@ void file_view_close(struct file_view *view);
 VINCI_MUST_CHECK enum vinci_status file_replace(const char *path,
                                                 void (*writer)(void *context, FILE *out),
                                                 void *context, struct vinci_diag *diag);
+/* Whether getline() has stopped at the end: it also stops, with errno, when memory is short. */
+VINCI_MUST_CHECK bool file_ended(FILE *in);
+/* Closes a stream of open_memstream(); false, with *text freed and NULL, when memory was short. The
+ * C library closes such a stream without an error and without a text. */
+VINCI_MUST_CHECK bool file_close_text(FILE *out, char **text);
 /* Makes a folder with its parents, one that exists is fine, and sees that files can be written
  * there. */
 VINCI_MUST_CHECK enum vinci_status folder_make(const char *folder, struct vinci_diag *diag);

@@ -17,6 +17,8 @@
 // same order, at one instant of SystemC's time.
 #include <cstdlib>
 #include <exception>
+#include <memory>
+#include <new>
 
 #define SC_INCLUDE_DYNAMIC_PROCESSES
 #include <systemc>
@@ -92,12 +94,14 @@ void create_host() {
   // The kernel greets on stderr unless told not to; a library does not print.
   setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 0);
   sc_core::sc_report_handler::set_actions(sc_core::SC_INFO, sc_core::SC_DO_NOTHING);
-  host = new Host;
+  // When memory is short there is no host, rather than one without a process.
+  std::unique_ptr<Host> made(new Host);
   sc_core::sc_spawn_options options;
   options.spawn_method();
   options.dont_initialize();
-  options.set_sensitivity(&host->start);
+  options.set_sensitivity(&made->start);
   sc_core::sc_spawn(host_process, "vinci_engine", &options);
+  host = made.release();
 }
 
 // Whether sc_start() may be called here and now.
@@ -127,8 +131,12 @@ struct Visit {
 
 void run_in_kernel(struct engine *engine) {
   const Visit visit(engine);
-  while (host->guest && kernel_is_free())
+  // A kernel that a failed run has left without anything to do would start for ever.
+  bool active = true;
+  while (host->guest && active && kernel_is_free()) {
     sc_core::sc_start();
+    active = sc_core::sc_pending_activity();
+  }
   if (host->failure)
     std::rethrow_exception(host->failure);
   if (host->guest) // somebody has ended the SystemC simulation by sc_stop(), not this run
@@ -149,6 +157,8 @@ extern "C" enum vinci_status engine_run(struct engine *engine, struct vinci_diag
       return diag_error(diag, VINCI_E_USAGE, "the SystemC time resolution is not 1 ps");
     run_in_kernel(engine);
     return VINCI_OK;
+  } catch (const std::bad_alloc &) {
+    return diag_error(diag, VINCI_E_NOMEM, "out of memory in SystemC");
   } catch (const std::exception &error) {
     return diag_error(diag, VINCI_E_INTERNAL, "SystemC: %s", error.what());
   } catch (...) {

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/base/arith.h"
+#include "core/base/file.h"
 #include "devices/jobs/job.h"
 #include "devices/jobs/kernels.h"
 #include "devices/jobs/steps.h"
@@ -148,8 +149,7 @@ static enum vinci_status time_operators(struct searching *searching, const vinci
   if (!file)
     return no_memory(diag);
   step_write_job(table, 2, NULL, file);
-  if (fclose(file) != 0) {
-    free(text);
+  if (!file_close_text(file, &text)) {
     return no_memory(diag);
   }
   enum vinci_status status = job_read(table->path, text, length, &job, diag);
@@ -237,7 +237,7 @@ static enum vinci_status write_job(struct searching *searching, enum vinci_bucke
   if (!file)
     return no_memory(diag);
   step_write_job(&searching->table, searching->options->ranks, ends, file);
-  bool good = fclose(file) == 0;
+  bool good = file_close_text(file, &text);
   searching->jobs[id] = good ? arena_strndup(searching->arena, text, length) : NULL;
   free(text);
   return searching->jobs[id] ? VINCI_OK : no_memory(diag);

@@ -191,7 +191,7 @@ static enum vinci_status write_rows(struct chakra_reading *reading,
     return no_memory(reading->diag);
   enum vinci_status status = chakra_put_rows(trace, rank, find_group, reading, out, reading->diag);
   bool failed = ferror(out);
-  if ((fclose(out) != 0 || failed) && status == VINCI_OK)
+  if ((!file_close_text(out, &text) || failed) && status == VINCI_OK)
     status = no_memory(reading->diag);
   if (status == VINCI_OK)
     return keep_program(reading, text, length, rank);

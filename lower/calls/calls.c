@@ -387,8 +387,8 @@ static enum vinci_status read_file(struct list_reader *reader, FILE *file) {
     take(reader, &parser, buffer, got);
   }
   if (reader->status == VINCI_OK && ferror(file))
-    reader->status =
-        diag_error_at(reader->diag, VINCI_E_IO, whole, "cannot read the list: %s", strerror(errno));
+    reader->status = diag_error_at(reader->diag, diag_status_of(errno), whole,
+                                   "cannot read the list: %s", strerror(errno));
   if (reader->status == VINCI_OK && csv_fini(&parser, on_field, on_row, reader) != 0)
     malformed(reader, &parser);
   csv_free(&parser);
@@ -436,7 +436,7 @@ enum vinci_status calls_read(const char *path, struct call_list *out, struct vin
   }
   FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
   if (!file)
-    return diag_error_at(diag, VINCI_E_IO, (struct diag_position){.path = path},
+    return diag_error_at(diag, diag_status_of(errno), (struct diag_position){.path = path},
                          "cannot read the list: %s", strerror(errno));
   enum vinci_status status = calls_read_stream(file, path, out, diag);
   if (file != stdin)

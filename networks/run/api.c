@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/digest.h"
+#include "core/base/file.h"
 #include "networks/graph/text.h"
 #include "networks/run/api.h"
 #include "networks/run/gears.h"
@@ -210,12 +211,8 @@ enum vinci_status net_api_text(const struct graph *graph, char **out, size_t *ou
   FILE *file = open_memstream(out, out_length);
   if (file)
     graph_text_write(graph, file);
-  bool failed = !file || ferror(file);
-  if (file)
-    failed |= fclose(file) != 0;
-  if (!failed)
+  if (file && file_close_text(file, out))
     return VINCI_OK;
-  free(*out);
   *out = NULL;
   return diag_error(diag, VINCI_E_NOMEM, "out of memory for the text of the graph");
 }

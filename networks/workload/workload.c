@@ -217,7 +217,7 @@ static enum vinci_status digest_file(const char *path, uint64_t *out, struct vin
   size_t count;
   FILE *in = fopen(path, "r");
   if (!in)
-    return diag_error_at(diag, VINCI_E_IO, position, "cannot open: %s", strerror(errno));
+    return diag_error_at(diag, diag_status_of(errno), position, "cannot open: %s", strerror(errno));
   *out = DIGEST_SEED;
   while ((count = fread(block, 1, sizeof block, in)) > 0)
     *out = digest_bytes(*out, block, count);

@@ -9,11 +9,13 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/base/diag.h"
 #include "scripts/host/soc_files.h"
@@ -83,13 +85,16 @@ static bool build_data_dir(char *buffer, size_t size) {
     (void)cut_last(path);
   if (snprintf(marker, sizeof marker, "%s/vinci-data.path", path) >= (int)sizeof marker)
     return false;
-  FILE *file = fopen(marker, "re");
-  bool found = file && fgets(buffer, size < INT_MAX ? (int)size : INT_MAX, file);
-  if (file)
-    fclose(file);
-  if (found)
-    buffer[strcspn(buffer, "\n")] = '\0';
-  return found;
+  /* A stream would need memory, and without memory the folder would seem to be missing. */
+  int file = open(marker, O_RDONLY | O_CLOEXEC);
+  ssize_t length = file < 0 ? -1 : read(file, buffer, size - 1);
+  if (file >= 0)
+    close(file);
+  if (length <= 0)
+    return false;
+  buffer[length] = '\0';
+  buffer[strcspn(buffer, "\n")] = '\0';
+  return true;
 }
 
 const char *soc_host_installed_dir(void) {
@@ -107,7 +112,10 @@ enum vinci_status soc_host_data_dir(const char *data_dir, char *buffer, size_t s
     diag_hint(diag, "%s names the folder that holds soc/", data_dir ? "data_dir" : "VINCI_DATA");
     return VINCI_E_IO;
   }
+  errno = 0;
   if (!build_data_dir(buffer, size)) {
+    if (errno == ENOMEM)
+      return diag_error(diag, VINCI_E_NOMEM, "out of memory looking for the hardware descriptions");
     enum vinci_status status = use_folder(VINCI_DATADIR, buffer, size, diag);
     if (status != VINCI_OK)
       return status;
@@ -169,7 +177,8 @@ enum vinci_status soc_files_list(const char *folder, const char *kind, struct so
     return diag_error(diag, VINCI_E_IO, "the path of the data folder is too long");
   DIR *dir = opendir(path);
   if (!dir)
-    return diag_error(diag, VINCI_E_IO, "cannot open folder '%s': %s", path, strerror(errno));
+    return diag_error(diag, diag_status_of(errno), "cannot open folder '%s': %s", path,
+                      strerror(errno));
   enum vinci_status status = VINCI_OK;
   size_t capacity = 0;
   const struct dirent *entry;

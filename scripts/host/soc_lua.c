@@ -292,6 +292,8 @@ static char *read_file(struct sandbox *box, struct arena *arena, const char *pat
     int error = errno;
     if (descriptor >= 0)
       close(descriptor);
+    if (error == ENOMEM)
+      sandbox_no_memory(box);
     refuse_file(box, path, strerror(error));
   }
   struct stat info;

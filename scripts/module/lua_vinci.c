@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/file.h"
 #include "scripts/host/soc_host.h"
 
 static const char error_type[] = "vinci.error";
@@ -122,9 +123,9 @@ void lua_vinci_push_text(lua_State *lua,
   FILE *out = open_memstream(&text, &length);
   enum vinci_status status =
       out ? writer(object, out, &diag) : diag_error(&diag, VINCI_E_NOMEM, "out of memory");
-  if (out)
-    fclose(out);
-  if (status == VINCI_OK && text)
+  if (out && !file_close_text(out, &text) && status == VINCI_OK)
+    status = diag_error(&diag, VINCI_E_NOMEM, "out of memory");
+  if (status == VINCI_OK)
     lua_pushlstring(lua, text, length);
   free(text);
   if (status != VINCI_OK) {

@@ -117,6 +117,8 @@ enum vinci_status diff_list_read(struct vinci_diff *diff, enum explain_side whic
     else if (!add_row(diff, side, &capacity, cell, index))
       status = diff_no_memory(diag);
   }
+  if (status == VINCI_OK && !file_ended(in))
+    status = file_error(diag, path, "read");
   free(line);
   fclose(in);
   return status;

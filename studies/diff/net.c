@@ -204,7 +204,7 @@ static enum vinci_status read_nodes(struct nodes *nodes, struct vinci_diag *diag
     else if (!add_node(nodes, cell[index[NODE]], cell[index[OP]], start_ps, duration_ps))
       status = diff_no_memory(diag);
   }
-  if (status == VINCI_OK && ferror(in))
+  if (status == VINCI_OK && !file_ended(in))
     status = file_error(diag, path, "read");
   free(line);
   fclose(in);

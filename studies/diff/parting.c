@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/base/diag.h"
+#include "core/base/file.h"
 #include "studies/diff/diff.h"
 
 /* ---- programs -------------------------------------------------------------------------------- */
@@ -27,7 +28,7 @@ static enum vinci_status lines_open(struct lines *lines, const struct vinci_trac
   if (!out)
     return diff_no_memory(diag);
   enum vinci_status status = vinci_trace_write(trace, out, diag);
-  if (fclose(out) != 0 && status == VINCI_OK)
+  if (!file_close_text(out, &lines->text) && status == VINCI_OK)
     status = diff_no_memory(diag);
   if (status == VINCI_OK)
     lines->line = strtok_r(lines->text, "\n", &lines->rest);

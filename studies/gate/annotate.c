@@ -69,8 +69,9 @@ static char *message_of(const struct gate_report *report, const struct gate_outc
   fputc('\n', out);
   if (outcome->change_count > 0)
     gate_explain_numbers(report->run, report->baseline, outcome, report->verbose, "", out);
-  fclose(out);
-  while (text && length > 0 && text[length - 1] == '\n')
+  if (!file_close_text(out, &text))
+    return NULL;
+  while (length > 0 && text[length - 1] == '\n')
     text[--length] = '\0';
   return text;
 }

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "core/base/diag.h"
+#include "core/base/file.h"
 #include "core/result/metrics.h"
 #include "studies/gate/gate.h"
 
@@ -153,8 +154,9 @@ enum vinci_status gate_policy_open(struct gate_policy *policy, const char *path,
     return VINCI_OK;
   FILE *in = fopen(path, "r");
   if (!in)
-    return diag_error_at(diag, VINCI_E_USAGE, (struct diag_position){.path = path},
-                         "cannot read the policy: %s", strerror(errno));
+    return diag_error_at(diag, errno == ENOMEM ? VINCI_E_NOMEM : VINCI_E_USAGE,
+                         (struct diag_position){.path = path}, "cannot read the policy: %s",
+                         strerror(errno));
   struct reading reading = {.policy = policy, .diag = diag};
   char *line = NULL;
   size_t capacity = 0;
@@ -163,6 +165,8 @@ enum vinci_status gate_policy_open(struct gate_policy *policy, const char *path,
     reading.line++;
     status = parse_line(&reading, line);
   }
+  if (status == VINCI_OK && !file_ended(in))
+    status = file_error(diag, path, "read");
   free(line);
   fclose(in);
   return status;

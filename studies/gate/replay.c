@@ -137,7 +137,7 @@ static enum vinci_status make_folder(const char *baseline_path, char folder[PATH
   snprintf(folder, PATH_SIZE, "%s.inputs", baseline_path);
   if (mkdir(folder, 0777) == 0 || errno == EEXIST)
     return VINCI_OK;
-  return diag_error_at(diag, VINCI_E_IO, (struct diag_position){.path = folder},
+  return diag_error_at(diag, diag_status_of(errno), (struct diag_position){.path = folder},
                        "cannot make the folder: %s", strerror(errno));
 }
 

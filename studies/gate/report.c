@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/base/decimal.h"
+#include "core/base/file.h"
 #include "core/base/utf8.h"
 #include "studies/gate/gate.h"
 
@@ -43,8 +44,7 @@ static char *explanation(const struct gate_report *report, const struct gate_out
   if (outcome->change_count > 0)
     gate_explain(report->run, report->baseline, report->baseline_path, outcome, report->verbose,
                  prefix, out);
-  fclose(out);
-  return text;
+  return file_close_text(out, &text) ? text : NULL;
 }
 
 static size_t count_failing(const struct gate_verdicts *verdicts) {

@@ -12,6 +12,7 @@
 #include "core/base/cells.h"
 #include "core/base/decimal.h"
 #include "core/base/diag.h"
+#include "core/base/file.h"
 
 enum { CELLS = 5, BASELINE_SCHEMA = 1 };
 
@@ -182,6 +183,8 @@ enum vinci_status gate_rows_parse(struct gate_rows *rows, FILE *in, const char *
     else
       status = refuse(&reading, "the row of column names is missing");
   }
+  if (status == VINCI_OK && !file_ended(in))
+    status = file_error(diag, path, "read");
   if (status == VINCI_OK && !columns)
     status = refuse(&reading, "is not a baseline of vinci gate");
   free(line);
@@ -213,6 +216,8 @@ enum vinci_status gate_rows_read(struct gate_rows *rows, const char *path,
   *rows = (struct gate_rows){0};
   FILE *in = fopen(path, "r");
   if (!in) {
+    if (errno == ENOMEM)
+      return file_error(diag, path, "read the baseline");
     (void)diag_error_at(diag, VINCI_E_INPUT, (struct diag_position){.path = path},
                         "cannot read the baseline: %s", strerror(errno));
     diag_hint(diag, "bless makes a baseline of a suite");

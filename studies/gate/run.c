@@ -130,7 +130,8 @@ static enum vinci_status read_child(const struct child *child, struct gate_rows 
     int error = errno;
     if (fd >= 0)
       close(fd);
-    return diag_error(diag, VINCI_E_IO, "cannot read what a process wrote: %s", strerror(error));
+    return diag_error(diag, diag_status_of(error), "cannot read what a process wrote: %s",
+                      strerror(error));
   }
   enum vinci_status status = gate_rows_parse(rows, in, "rows of a point", false, diag);
   fclose(in);

@@ -97,7 +97,7 @@ static enum vinci_status work_in_processes(const struct batch *batch, unsigned j
   while (alive < jobs && alive < batch->count && (children[alive] = start(batch)) > 0)
     alive++;
   if (alive == 0)
-    return diag_error(diag, VINCI_E_IO, "cannot start a process: %s", strerror(errno));
+    return diag_error(diag, diag_status_of(errno), "cannot start a process: %s", strerror(errno));
   /* The others go on while this one is waited for. */
   while (alive > 0) {
     bool replace = wait_for(batch, children[alive - 1]);

@@ -14,23 +14,25 @@
 #include "core/base/digest.h"
 #include "studies/ops/ops.h"
 
-#define HEADER_FORMAT "vinci-ops 3 %016" PRIx64 "\n"
-#define RECORD_FORMAT "%zu %u %zu %016" PRIx64 "\n"
+#define HEADER_FORMAT "vinci-ops 4 %016" PRIx64 "\n"
+#define RECORD_FORMAT "%zu %u %u %zu %016" PRIx64 "\n"
 
 enum { HEADER_BYTES = 64, RECORD_HEAD_BYTES = 96, LOCK_TRIES = 20, LOCK_NS = 100000000 };
 
 static enum vinci_status failed(const struct ops_journal *journal, struct vinci_diag *diag) {
   struct diag_position at = {.path = journal->path};
-  return diag_error_at(diag, VINCI_E_IO, at, "cannot keep the journal: %s", strerror(errno));
+  return diag_error_at(diag, diag_status_of(errno), at, "cannot keep the journal: %s",
+                       strerror(errno));
 }
 
 /* What the record says is part of what is checked. */
-static uint64_t checksum(size_t row, unsigned end, const char *text, size_t length) {
-  uint64_t words[] = {row, end, length};
+static uint64_t checksum(const struct ops_record *record, const char *text, size_t length) {
+  uint64_t words[] = {record->row, record->end, record->other_type, length};
   return digest_bytes(digest_bytes(DIGEST_SEED, words, sizeof words), text, length);
 }
 
-/* The record that begins here; returns its bytes, 0 when it is none or torn. */
+/* The record that begins here; returns its bytes, 0 when it is none or torn. The text is NULL when
+ * memory is short. */
 static size_t parse_record(const char *text, size_t size, struct ops_record *out) {
   size_t length;
   unsigned end;
@@ -38,15 +40,16 @@ static size_t parse_record(const char *text, size_t size, struct ops_record *out
   int head = 0;
   const char *newline = memchr(text, '\n', size);
   if (!newline ||
-      sscanf(text, "%zu %u %zu %16" SCNx64 "%n", &out->row, &end, &length, &sum, &head) != 4 ||
+      sscanf(text, "%zu %u %u %zu %16" SCNx64 "%n", &out->row, &end, &out->other_type, &length,
+             &sum, &head) != 5 ||
       text + head != newline || end == OPS_OPEN || end >= OPS_ENDS)
     return 0;
   size_t from = (size_t)head + 1;
-  if (length > size - from || checksum(out->row, end, text + from, length) != sum)
-    return 0;
   out->end = (enum ops_end)end;
+  if (length > size - from || checksum(out, text + from, length) != sum)
+    return 0;
   out->text = strndup(text + from, length);
-  return out->text ? from + length : 0;
+  return from + length;
 }
 
 /* Reads the whole file, with a zero behind it; false, with errno, when it cannot. */
@@ -74,8 +77,10 @@ static bool read_known(int file, const char *header, size_t *good,
   *good = 0;
   if (readable && size >= at && memcmp(text, header, at) == 0) {
     struct ops_record record;
-    for (size_t bytes; (bytes = parse_record(text + at, size - at, &record)) > 0; at += bytes)
-      known(context, record);
+    for (size_t bytes; readable && (bytes = parse_record(text + at, size - at, &record)) > 0;
+         at += bytes)
+      if ((readable = record.text != NULL))
+        known(context, record);
     *good = at;
   }
   free(text);
@@ -149,7 +154,7 @@ enum vinci_status ops_journal_add(struct ops_journal *journal, const struct ops_
   if (!bytes)
     return diag_error(diag, VINCI_E_NOMEM, "out of memory for the journal");
   int head = snprintf(bytes, RECORD_HEAD_BYTES, RECORD_FORMAT, record->row, (unsigned)record->end,
-                      length, checksum(record->row, record->end, record->text, length));
+                      record->other_type, length, checksum(record, record->text, length));
   memcpy(bytes + head, record->text, length);
   bool written = write_all(journal->file, bytes, (size_t)head + length);
   free(bytes);

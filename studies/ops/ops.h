@@ -19,7 +19,7 @@ enum ops_end {
   OPS_UNSUPPORTED,
   OPS_FAILED,
   OPS_LIMIT,   /* failed by the limit of cycles */
-  OPS_CRASHED, /* failed: its process died */
+  OPS_CRASHED, /* failed: its process died, or memory was short */
   OPS_ENDS,
 };
 
@@ -153,7 +153,8 @@ struct ops_journal {
 struct ops_record {
   size_t row;
   enum ops_end end;
-  char *text; /* owned by the caller */
+  unsigned other_type; /* as of struct ops_outcome */
+  char *text;          /* owned by the caller */
 };
 
 /* Opens the journal of a run with this identity; `known` gets what an earlier one with the same

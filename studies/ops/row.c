@@ -149,6 +149,8 @@ static enum ops_end end_of(enum vinci_status status) {
     return OPS_UNSUPPORTED;
   case VINCI_E_LIMIT:
     return OPS_LIMIT;
+  case VINCI_E_NOMEM: /* not the row's fault: the same command tries it again */
+    return OPS_CRASHED;
   default:
     return OPS_FAILED;
   }
@@ -174,12 +176,13 @@ void ops_run_row(struct ops_worker *worker, const struct call_row *row,
   struct vinci_diag diag = {0};
   const char *soc = ops_soc_of(worker->request, row);
   snprintf(outcome->soc, sizeof outcome->soc, "%s", soc);
-  if (ops_take_soc(worker, soc, &diag) != VINCI_OK) {
-    ops_end_row(outcome, OPS_FAILED, diag.text);
+  enum vinci_status status = ops_take_soc(worker, soc, &diag);
+  if (status != VINCI_OK) {
+    ops_end_row(outcome, status == VINCI_E_NOMEM ? OPS_CRASHED : OPS_FAILED, diag.text);
   } else if (!worker->sequence) {
     run_row(worker, row, outcome);
   } else if (!ops_sequence_begin(worker->sequence, row, outcome)) {
-    ops_end_row(outcome, OPS_FAILED, "out of memory for the tensors of the row");
+    ops_end_row(outcome, OPS_CRASHED, "out of memory for the tensors of the row");
   } else {
     run_row(worker, row, outcome);
     ops_sequence_end(worker->sequence, row, outcome);

@@ -99,8 +99,8 @@ static uint64_t identity_of(struct ops_worker *worker) {
 static void table_failed(struct session *session) {
   struct diag_position target = {.path = session->table_path};
   if (session->status == VINCI_OK)
-    session->status = diag_error_at(session->diag, VINCI_E_IO, target, "cannot write the table: %s",
-                                    strerror(errno));
+    session->status = diag_error_at(session->diag, diag_status_of(errno), target,
+                                    "cannot write the table: %s", strerror(errno));
 }
 
 static void write_line(struct session *session, size_t row) {
@@ -128,6 +128,7 @@ static void keep_known(void *context, struct ops_record record) {
   }
   session->records[record.row] = record;
   session->board->outcome[record.row].end = record.end;
+  session->board->outcome[record.row].other_type = record.other_type;
   session->ends[record.end]++;
   session->known++;
   session->done++;
@@ -170,16 +171,16 @@ static void keep_one(struct session *session, size_t row) {
   FILE *out = open_memstream(&record->text, &length);
   if (out)
     ops_put_row(out, &session->list.rows[row], outcome, session->request.sequence);
-  if (!out || fclose(out) != 0) {
+  if (!out || !file_close_text(out, &record->text)) {
     session->status = diag_error(session->diag, VINCI_E_NOMEM, "out of memory for the table");
     return;
   }
   record->row = row;
   record->end = outcome->end;
+  record->other_type = outcome->other_type;
   session->ends[outcome->end]++;
   session->done++;
   add_up(session, row);
-  note_type(session, row);
   if (session->status == VINCI_OK && record->end != OPS_CRASHED && !session->request.sequence)
     session->status = ops_journal_add(&session->journal, record, session->diag);
   write_lines(session);
@@ -346,8 +347,8 @@ static void pass(struct session *session) {
   while (count < session->jobs && count < left && start(session, children, count))
     count++;
   if (count == 0)
-    session->status =
-        diag_error(session->diag, VINCI_E_IO, "cannot start a process: %s", strerror(errno));
+    session->status = diag_error(session->diag, diag_status_of(errno), "cannot start a process: %s",
+                                 strerror(errno));
   else
     listen(session, children, count);
 }
@@ -524,8 +525,8 @@ static enum vinci_status judge(const struct session *session) {
                       session->request.sequence ? "starts over" : "goes on from there");
   if (crashed > 0)
     return diag_error(session->diag, VINCI_E_INTERNAL,
-                      "the processes of %zu operators died; %s says how, and the same "
-                      "command tries them again",
+                      "the processes of %zu operators died, or memory was short; %s says how, "
+                      "and the same command tries them again",
                       crashed, session->table_path);
   if (session->ends[OPS_UNSUPPORTED] == count)
     return diag_error(session->diag, VINCI_E_INPUT,
@@ -544,6 +545,8 @@ static void finish(struct session *session, struct vinci_ops_result *out) {
   session->table = NULL;
   ops_journal_close(&session->journal,
                     complete && session->status == VINCI_OK && session->ends[OPS_CRASHED] == 0);
+  for (size_t i = 0; i < session->list.count; i++) /* in their order, whichever ended first */
+    note_type(session, i);
   unread_warn(&session->types, session->diag);
   if (session->status == VINCI_OK) {
     struct ops_summary summary = {&session->list, &session->types, session->ends};

@@ -161,6 +161,8 @@ static enum vinci_status read_journal(struct reading *reading, const char *path)
     else
       reading->out->torn++;
   }
+  if (status == VINCI_OK && !file_ended(in))
+    status = file_error(reading->diag, path, "read");
   free(line);
   fclose(in);
   return status;

@@ -258,10 +258,10 @@ enum vinci_status vinci_sweep_list_run(const struct vinci_sweep_list *list,
     warn_of_l2(&running, diag);
     status = run_points(&running, diag);
   }
-  if (running.results)
-    fclose(running.results);
-  if (running.operators)
-    fclose(running.operators);
+  bool whole = !running.results || file_close_text(running.results, &results.bytes);
+  whole &= !running.operators || file_close_text(running.operators, &operators.bytes);
+  if (status == VINCI_OK && !whole)
+    status = diag_error(diag, VINCI_E_NOMEM, "out of memory");
   if (status == VINCI_OK)
     status = keep(list, "operators.csv", &operators, diag);
   if (status == VINCI_OK)

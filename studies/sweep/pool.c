@@ -159,9 +159,9 @@ static void fail(struct parent *parent, enum vinci_status status) {
 
 static void fail_journal(struct parent *parent, const struct sweep_journal *journal, int error) {
   if (parent->status == VINCI_OK)
-    fail(parent,
-         diag_error_at(parent->diag, VINCI_E_IO, (struct diag_position){.path = journal->path},
-                       "cannot write: %s", strerror(error)));
+    fail(parent, diag_error_at(parent->diag, diag_status_of(error),
+                               (struct diag_position){.path = journal->path}, "cannot write: %s",
+                               strerror(error)));
 }
 
 /* The point a worker died of becomes a record; somebody else goes on with the rest. */

@@ -159,6 +159,8 @@ static enum vinci_status merge(FILE *in, const char *path, const struct sweep_re
     counts->failed += cells && strncmp(cells, "ok,", 3) != 0;
     fprintf(out, "%s,%s\n", line, cells ? cells : "");
   }
+  if (status == VINCI_OK && !file_ended(in))
+    status = file_error(diag, path, "read");
   free(line);
   return status;
 }
@@ -197,6 +199,8 @@ enum vinci_status vinci_sweep_collect(const char *folder, bool write,
   snprintf(path, sizeof path, "%s/manifest.csv", folder);
   FILE *in = fopen(path, "r");
   if (!in) {
+    if (errno == ENOMEM)
+      return file_error(diag, path, "read");
     (void)diag_error_at(diag, VINCI_E_USAGE, (struct diag_position){.path = folder},
                         "is not the folder of a sweep: %s", strerror(errno));
     diag_hint(diag, "sweep makes such a folder");

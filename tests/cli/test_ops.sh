@@ -521,7 +521,7 @@ died='its process ended by signal '
 for jobs in 2 1; do
   deadly $jobs
   report "a row its process dies of fails alone, and is tried again; $jobs jobs" "$(problems 8 "error: \
-the processes of 2 operators died; $table says how, and the same command tries them again" ''
+the processes of 2 operators died, or memory was short; $table says how, and the same command tries them again" ''
     [ "$(sed -n '2,3p' "$table" | grep -c "failed: $died")" -eq 2 ] || cat "$table"
     sed 2,3d "$table" | diff "$work/good.expected" - | head -n 5
     again=$(case $out in "3 operators were done by an earlier run of this command"*) echo 1 ;;

@@ -179,6 +179,6 @@ enum vinci_status export_flush(FILE *out, const char *what, struct vinci_diag *d
   errno = 0;
   if (fflush(out) == 0 && !ferror(out))
     return VINCI_OK;
-  return diag_error(diag, VINCI_E_IO, "cannot write %s: %s", what,
+  return diag_error(diag, diag_status_of(errno), "cannot write %s: %s", what,
                     errno ? strerror(errno) : "write error");
 }

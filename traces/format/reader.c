@@ -268,7 +268,8 @@ enum { READ_BYTES = 64 * 1024, BUFFER_BYTES = TRACE_LINE_BYTES_MAX + 2 + READ_BY
 
 static enum vinci_status fail_file(struct trace_reader *reader, const char *what) {
   struct diag_position whole = {.path = reader->path};
-  return diag_error_at(reader->diag, VINCI_E_IO, whole, "cannot %s: %s", what, strerror(errno));
+  return diag_error_at(reader->diag, diag_status_of(errno), whole, "cannot %s: %s", what,
+                       strerror(errno));
 }
 
 /* Feeds a file block by block; what is left of a line moves to the front of the buffer. */

@@ -294,7 +294,7 @@ enum vinci_status vinci_trace_write(const vinci_trace *trace, FILE *out, struct 
     put_kernel(&writer, &trace->kernels[i]);
   errno = 0;
   if (fflush(out) != 0 || ferror(out))
-    return diag_error(diag, VINCI_E_IO, "cannot write the trace: %s",
+    return diag_error(diag, diag_status_of(errno), "cannot write the trace: %s",
                       errno ? strerror(errno) : "write error");
   return VINCI_OK;
 }

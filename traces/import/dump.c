@@ -232,7 +232,8 @@ static enum vinci_status read_cores(const char *folder, struct busy *busy,
   int count = scandir(folder, &entries, NULL, NULL);
   struct diag_position at = {.path = folder};
   if (count < 0)
-    return diag_error_at(diag, VINCI_E_IO, at, "cannot read the folder: %s", strerror(errno));
+    return diag_error_at(diag, diag_status_of(errno), at, "cannot read the folder: %s",
+                         strerror(errno));
   enum vinci_status status = VINCI_OK;
   bool any = false;
   for (int i = 0; i < count; i++) {

@@ -167,8 +167,8 @@ enum vinci_status import_read(const char *path, const struct import_options *opt
   struct stat status;
   *out = (struct imported){.samples = 1, .kind = "", .arena = arena};
   if (stat(path, &status) != 0)
-    return diag_error_at(diag, VINCI_E_IO, (struct diag_position){path, 0, 0}, "cannot read: %s",
-                         strerror(errno));
+    return diag_error_at(diag, diag_status_of(errno), (struct diag_position){path, 0, 0},
+                         "cannot read: %s", strerror(errno));
   if (S_ISDIR(status.st_mode))
     return read_folder(path, options, out, diag);
   size_t length = strlen(path);

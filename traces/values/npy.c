@@ -155,8 +155,8 @@ static enum vinci_status read_header(const char *path, FILE *in, struct npy *npy
 enum vinci_status npy_open(const char *path, struct npy *npy, FILE **out, struct vinci_diag *diag) {
   *out = fopen(path, "rb");
   if (!*out)
-    return diag_error_at(diag, VINCI_E_IO, (struct diag_position){.path = path}, "cannot read: %s",
-                         strerror(errno));
+    return diag_error_at(diag, diag_status_of(errno), (struct diag_position){.path = path},
+                         "cannot read: %s", strerror(errno));
   enum vinci_status status = read_header(path, *out, npy, diag);
   if (status != VINCI_OK) {
     fclose(*out);

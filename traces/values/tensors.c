@@ -208,6 +208,6 @@ enum vinci_status vinci_values_save(const vinci_values *values, const char *name
   int error = errno;
   if (out)
     remove(temporary);
-  return diag_error_at(diag, VINCI_E_IO, (struct diag_position){.path = path}, "cannot write: %s",
-                       error ? strerror(error) : "write error");
+  return diag_error_at(diag, diag_status_of(error), (struct diag_position){.path = path},
+                       "cannot write: %s", error ? strerror(error) : "write error");
 }

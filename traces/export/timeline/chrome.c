@@ -18,6 +18,7 @@
 
 #include "core/base/arith.h"
 #include "core/base/clock.h"
+#include "core/base/file.h"
 #include "core/isa/isa.h"
 #include "traces/export/export.h"
 #include "traces/export/timeline/lanes.h"
@@ -265,11 +266,7 @@ char *export_trace_name(const struct vinci_result *result) {
   if (!memory)
     return NULL;
   json_string(memory, slash ? slash + 1 : path);
-  if (fclose(memory) != 0) {
-    free(text);
-    return NULL;
-  }
-  return text;
+  return file_close_text(memory, &text) ? text : NULL;
 }
 
 static void set_origin(struct timeline *timeline) {
