@@ -116,6 +116,13 @@ static void lay_out(const struct lower_job *job, struct nms *nms) {
     reserve(nms, false);
 }
 
+/* Chips without copies of single bytes store whole blocks: what is behind a short list is written,
+ * too, and has to be of the same core, which writes that later. */
+static bool stores_more(const struct lower_job *job) {
+  const struct nms *nms = job->data;
+  return !select_has(job->soc, OP_COPY_GM_TO_UBUF_ALIGN_B8) && nms->most * NMS_WORD < BLOCK_BYTES;
+}
+
 static bool candidate(struct lower_job *job, size_t index) {
   static const uint64_t chunks[] = {CHUNK_MAX, 1024, 768, 512, 384, 256, CHUNK_UNIT};
   const struct nms *nms = job->data;
@@ -123,7 +130,7 @@ static bool candidate(struct lower_job *job, size_t index) {
     return false;
   uint64_t units = nms_units(nms), turns = ceil_div(units, job->cores);
   lower_choose(job, "chunk", min_u64(round_up(nms->boxes, CHUNK_UNIT), chunks[index]));
-  lower_choose(job, "blocks", ceil_div(units, turns));
+  lower_choose(job, "blocks", stores_more(job) ? 1 : ceil_div(units, turns));
   return true;
 }
 
@@ -182,6 +189,10 @@ static bool cost(struct lower_job *job) {
   if (nms->blocks > nms_units(nms))
     return lower_refuse(job, "more cores than classes: %" PRIu64 " and %" PRIu64, nms->blocks,
                         nms_units(nms));
+  if (nms->blocks > 1 && stores_more(job))
+    return lower_refuse(job,
+                        "%s stores blocks of %d bytes: with fewer than %d kept boxes, blocks=1",
+                        soc->name, BLOCK_BYTES, BLOCK_BYTES / NMS_WORD);
   if (nms->winners[0] > WINNERS_MAX)
     return lower_refuse(job, "a class has at most %d boxes", WINNERS_MAX * NMS_LANES);
   if (!vtile_ub_holds(job, "a class", nms->ub_bytes))

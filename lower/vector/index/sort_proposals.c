@@ -52,8 +52,15 @@ bool sort_proposals_stores(const struct sort *sort) {
 }
 
 uint64_t sort_proposals_rows_min(const struct sort *sort) {
-  uint64_t bytes = sort->keep * vtile_bytes(sort->type);
-  return bytes >= BLOCK_BYTES ? 1 : ceil_div(BLOCK_BYTES, bytes);
+  uint64_t bytes = sort->keep * vtile_bytes(sort->type), rows = 1;
+  while (rows * bytes < BLOCK_BYTES)
+    rows *= 2;
+  return rows;
+}
+
+/* Each core but the last has rows for whole blocks of results, in each group that it stores. */
+static uint64_t rows_per_block(const struct sort *sort) {
+  return round_up(ceil_div(sort->rows, sort->blocks), sort_proposals_rows_min(sort));
 }
 
 void sort_proposals_lay_out(struct sort *sort) {
@@ -61,7 +68,7 @@ void sort_proposals_lay_out(struct sort *sort) {
   uint64_t kept = sort->form == SORT_NETWORK ? chunk : round_up(sort->keep, PROPOSALS);
   uint64_t work = chunk * vtile_bytes(sort->work);
   bool apart = sort->keep * vtile_bytes(sort->type) >= BLOCK_BYTES;
-  sort->kept_rows = apart ? 1 : min_u64(KEPT_ROWS, ceil_div(sort->rows, sort->blocks));
+  sort->kept_rows = apart ? 1 : min_u64(KEPT_ROWS, rows_per_block(sort));
   sort->result_pitch = kept;
   sort->a_at = vtile_reserve(&used, chunk_bytes);
   sort->b_at = vtile_reserve(&used, chunk_bytes);
@@ -357,7 +364,7 @@ static void put_start(struct emit *e, const struct sort *sort) {
 }
 
 void sort_proposals_emit(struct emit *e, const struct sort *sort) {
-  uint64_t per_block = ceil_div(sort->rows, sort->blocks), step = sort->kept_rows;
+  uint64_t per_block = rows_per_block(sort), step = sort->kept_rows;
   put_start(e, sort);
   emit_set(e, PIPE_V, PIPE_MTE2, FREE_FLAG);
   struct expr begin = x_mul(x_name(e, "blk"), per_block);
