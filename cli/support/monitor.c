@@ -128,19 +128,28 @@ static void show(struct monitor *monitor, const char *format, ...) {
   monitor->shown_seconds = now;
 }
 
+enum { LEFT_BYTES = 32 };
+
+/* The time that what is left of a phase takes at the pace since the phase began; "" at its ends. */
+static void tell_left(struct monitor *monitor, const char *phase, double done, double all,
+                      char left[LEFT_BYTES]) {
+  double now = now_seconds();
+  left[0] = '\0';
+  if (!monitor->phase || strcmp(monitor->phase, phase) != 0) {
+    monitor->phase = phase;
+    monitor->phase_seconds = now;
+  }
+  if (done > 0 && done < all)
+    snprintf(left, LEFT_BYTES, ", %.0f s left",
+             (now - monitor->phase_seconds) * (all - done) / done);
+}
+
 /* Done so far, and the time that what is left takes at the same pace. */
 static void show_share(struct monitor *monitor, const char *phase, unsigned done_permille,
                        uint64_t count, const char *unit) {
   static const unsigned whole = 1000;
-  double now = now_seconds();
-  char left[32] = "";
-  if (monitor->phase != phase) {
-    monitor->phase = phase;
-    monitor->phase_seconds = now;
-  }
-  if (done_permille > 0 && done_permille < whole)
-    snprintf(left, sizeof left, ", %.0f s left",
-             (now - monitor->phase_seconds) * (whole - done_permille) / done_permille);
+  char left[LEFT_BYTES];
+  tell_left(monitor, phase, done_permille, whole, left);
   show(monitor, "%s%3u.%u %% of the instructions, %" PRIu64 " %s%s", phase, done_permille / 10,
        done_permille % 10, count, unit, left);
 }
@@ -174,15 +183,8 @@ bool monitor_items(struct monitor *monitor, const struct monitor_count *count) {
 
 bool monitor_phase(struct monitor *monitor, const char *phase, size_t done, size_t all,
                    const char *found) {
-  double now = now_seconds();
-  char left[32] = "";
-  if (!monitor->phase || strcmp(monitor->phase, phase) != 0) {
-    monitor->phase = phase;
-    monitor->phase_seconds = now;
-  }
-  if (done > 0)
-    snprintf(left, sizeof left, ", %.0f s left",
-             (now - monitor->phase_seconds) * (double)(all - done) / (double)done);
+  char left[LEFT_BYTES];
+  tell_left(monitor, phase, (double)done, (double)all, left);
   show(monitor, "%zu of %zu %s%s%s", done, all, phase, found, left);
   return monitor_goes_on(monitor);
 }

@@ -15,24 +15,40 @@ static const struct {
 const char *unread_what(enum unread_kind kind) { return kinds[kind].what; }
 const char *unread_why(enum unread_kind kind) { return kinds[kind].why; }
 
-static bool is_kept(const struct unread *unread, const struct unread_name *name) {
+/* A name that says what a terminal shall do says nothing else. */
+static char clean(char c) { return (unsigned char)c < ' ' || c == 0x7f ? ' ' : c; }
+
+static char *clean_copy(struct arena *arena, const char *name, size_t length) {
+  char *copy = arena_strndup(arena, name, length);
+  for (size_t i = 0; copy && i < length; i++)
+    copy[i] = clean(copy[i]);
+  return copy;
+}
+
+static bool is_clean_copy(const char *copy, const char *name, size_t length) {
+  for (size_t i = 0; i < length; i++)
+    if (copy[i] != clean(name[i]))
+      return false;
+  return copy[length] == '\0';
+}
+
+/* Looked for before anything is copied: a cell without a column may come in each row of a list. */
+static bool is_kept(const struct unread *unread, const struct unread_found *found) {
+  const char *path = found->at.path ? found->at.path : "";
   for (const struct unread_name *kept = unread->first; kept; kept = kept->next)
-    if (kept->kind == name->kind && strcmp(kept->name, name->name) == 0 &&
-        strcmp(kept->path, name->path) == 0)
+    if (kept->kind == found->kind && is_clean_copy(kept->name, found->name, found->length) &&
+        strcmp(kept->path, path) == 0)
       return true;
   return false;
 }
 
-/* A name that says what a terminal shall do says nothing else. */
-static char *clean_copy(struct arena *arena, const char *name, size_t length) {
-  char *copy = arena_strndup(arena, name, length);
-  for (size_t i = 0; copy && i < length; i++)
-    if ((unsigned char)copy[i] < ' ' || copy[i] == 0x7f)
-      copy[i] = ' ';
-  return copy;
-}
-
 bool unread_add(struct unread *unread, struct arena *arena, const struct unread_found *found) {
+  if (is_kept(unread, found))
+    return true;
+  if (unread->count == UNREAD_NAMES_MAX) {
+    unread->more++;
+    return true;
+  }
   struct unread_name *kept = ARENA_NEW(arena, struct unread_name);
   if (!kept)
     return false;
@@ -43,12 +59,6 @@ bool unread_add(struct unread *unread, struct arena *arena, const struct unread_
   kept->meant = found->meant ? arena_strdup(arena, found->meant) : NULL;
   if (!kept->name || !kept->path || (found->meant && !kept->meant))
     return false;
-  if (is_kept(unread, kept))
-    return true;
-  if (unread->count == UNREAD_NAMES_MAX) {
-    unread->more++;
-    return true;
-  }
   *(unread->last ? &unread->last->next : &unread->first) = kept;
   unread->last = kept;
   unread->count++;

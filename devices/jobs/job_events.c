@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The events of a program: buckets by a hash (FNV-1a) of the name, never more events than buckets.
- */
+/* The events of a program: buckets by a digest of the name, never more events than buckets. */
 #include "devices/jobs/job_events.h"
 
 #include <string.h>
 
-enum { BUCKETS_MIN = 64 };
+#include "core/base/digest.h"
 
-static uint64_t hash_of(const char *name) {
-  uint64_t hash = UINT64_C(0xcbf29ce484222325);
-  for (const char *c = name; *c; c++)
-    hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
-  return hash;
-}
+enum { BUCKETS_MIN = 64 };
 
 static struct job_event **bucket_of(const struct job_events *events, uint64_t hash) {
   return &events->buckets[hash & (events->bucket_count - 1)];
@@ -29,8 +23,6 @@ static bool grow(struct job_events *events, struct arena *arena) {
   struct job_event **buckets = ARENA_ARRAY(arena, struct job_event *, count);
   if (!buckets)
     return false;
-  for (uint32_t i = 0; i < count; i++)
-    buckets[i] = NULL;
   events->buckets = buckets;
   events->bucket_count = count;
   for (struct job_event *event = events->last; event; event = event->next)
@@ -39,7 +31,7 @@ static bool grow(struct job_events *events, struct arena *arena) {
 }
 
 struct job_event *job_event_of(struct job_events *events, struct arena *arena, const char *name) {
-  uint64_t hash = hash_of(name);
+  uint64_t hash = digest_string(DIGEST_SEED, name);
   struct job_event *event = events->bucket_count ? *bucket_of(events, hash) : NULL;
   while (event && (event->hash != hash || strcmp(event->name, name) != 0))
     event = event->beside;
