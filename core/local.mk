@@ -45,6 +45,7 @@ libvinci_core_la_SOURCES += \
 	core/chip/arch.h \
 	core/chip/layout.h \
 	core/chip/mem.c \
+	core/chip/l2_policies.def \
 	core/chip/mem.def \
 	core/chip/mem.h \
 	core/chip/noc_config.h \

@@ -27,6 +27,8 @@ libvinci_memhier_la_SOURCES = \
 	memhier/l2/cycle_parts.c \
 	memhier/l2/cycle_batch.c \
 	memhier/l2/flat.c \
+	memhier/l2/l2_policies.c \
+	memhier/l2/l2_policies.h \
 	memhier/l2/l2_tags.c \
 	memhier/transfer/fix_values.c \
 	memhier/transfer/load_values.c \

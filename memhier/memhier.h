@@ -51,15 +51,17 @@ static inline void transfer_advance(struct gm_transfer *transfer, uint64_t bytes
 }
 
 /*
- * L2 tags: set-associative, first in first out, write-back, allocating on reads and
- * writes, with one valid and one dirty bit per 128 bytes (the granule of the vendor's
- * hit and miss counters). The cycle model has the lines of the hardware; the flat model
- * lines of 4 KiB, so that one look-up serves a long run of bytes.
+ * L2 tags: set-associative, with one of several replacement policies, write-back,
+ * allocating on reads and writes, with one valid and one dirty bit per 128 bytes (the
+ * granule of the vendor's hit and miss counters). The cycle model has the lines of the
+ * hardware; the flat model lines of 4 KiB, so that one look-up serves a long run of bytes.
  */
+struct l2_policy; /* memhier/l2/l2_policies.h */
 struct l2_geometry {
   uint64_t capacity_bytes;
   uint32_t line_bytes; /* up to 32 granules */
   uint32_t ways;       /* up to 255 */
+  const struct l2_policy *policy;
 };
 enum { L2_FLAT_LINE_BYTES = 4096, L2_FLAT_WAYS = 16 };
 
@@ -76,8 +78,10 @@ struct l2_tags {
   struct l2_way *ways;      /* [set][way] */
   uint64_t *marks;          /* [set][mark_words]: a byte of each way's tag, to find it by */
   uint32_t mark_words;
-  uint8_t *hints;         /* [set][mark % L2_HINTS]: the way that such a line came to last */
-  uint8_t *oldest;        /* by set: the way to replace next */
+  uint8_t *hints;  /* [set][mark % L2_HINTS]: the way that such a line came to last */
+  uint8_t *orders; /* [set][order_bytes]: what the policy keeps */
+  uint32_t order_bytes;
+  bool hits_are_plain;    /* there is a cache, and its policy does not ask what hits */
   uint64_t owed_granules; /* of kernels before, to be written back */
   uint64_t owed_line;     /* the next of them */
   uint32_t owed_ppm;      /* lines that go back by line that comes in */
@@ -152,10 +156,11 @@ static inline void l2_owe(struct l2_tags *l2, uint64_t line, uint64_t bytes, uin
 struct l2_outcome l2_look_up(struct l2_tags *l2, const struct l2_place *place, uint32_t granules,
                              bool write);
 /* Tries the way where the line was last: true, and the access is done, when all granules hit
- * there. Otherwise the caller goes on with l2_look_up() or l2_pass(). */
+ * there and the policy need not know. Otherwise the caller goes on with l2_look_up() or l2_pass().
+ */
 static inline bool l2_hit(struct l2_tags *l2, const struct l2_place *place, uint32_t granules,
                           bool write) {
-  if (l2->set_count.value == 0)
+  if (!l2->hits_are_plain)
     return false;
   struct l2_way *way = &l2->ways[(size_t)place->set * l2->geometry.ways + place->way];
   if (way->tag != (uint32_t)place->line + 1 || (granules & ~way->valid) != 0)

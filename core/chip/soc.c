@@ -3,8 +3,8 @@
  * The parameter table of a SoC (core/chip/soc.def plus the families vector.*,
  * path.* and kernel.*), access by key, overrides, cross-checks and the digest.
  */
-#include "core/chip/layout.h"
 #include "core/chip/soc.h"
+#include "core/chip/layout.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -188,6 +188,15 @@ enum soc_name soc_name_by_key(const char *key) {
   return (enum soc_name)name;
 }
 
+const char *soc_l2_policy(size_t index) {
+  static const char *const names[] = {
+#define L2_POLICY(name, text) #name,
+#include "core/chip/l2_policies.def"
+#undef L2_POLICY
+  };
+  return index < sizeof names / sizeof *names ? names[index] : NULL;
+}
+
 /* Whatever an override can change: numbers, then names. */
 static const char *key_at(const void *context, size_t index) {
   (void)context;
@@ -348,7 +357,11 @@ uint64_t soc_digest(const struct vinci_soc *soc) {
     digest = digest_number(digest, mem_get(soc->memory, i));
   }
   digest = digest_text(digest, soc->choices[SOC_MEMORY_MAP].name);
-  return digest_text(digest, soc->choices[SOC_TOPOLOGY].name);
+  digest = digest_text(digest, soc->choices[SOC_TOPOLOGY].name);
+  /* Configurations keep the digests that they had when there was one policy. */
+  const char *policy = soc->choices[SOC_L2_POLICY].name;
+  bool usual = *policy == '\0' || strcmp(policy, soc_l2_policy(0)) == 0;
+  return usual ? digest : digest_text(digest_text(digest, "\nl2.policy="), policy);
 }
 
 uint64_t soc_space_bytes(const struct vinci_soc *soc, enum space space) {

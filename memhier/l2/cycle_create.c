@@ -4,6 +4,7 @@
 
 #include "core/result/result_counters.h"
 #include "memhier/l2/cycle.h"
+#include "memhier/l2/l2_policies.h"
 
 enum { REQUESTS_MAX = 1024 };
 
@@ -75,6 +76,7 @@ static bool create_slices(struct memsys *memory, struct arena *arena, uint64_t g
       .capacity_bytes = (uint64_t)soc->l2_bytes / memory->slice_count.value,
       .line_bytes = (uint32_t)soc->l2_line_bytes,
       .ways = (uint32_t)soc->l2_ways,
+      .policy = l2_policy_find(soc->choices[SOC_L2_POLICY].name),
   };
   memory->slices = ARENA_ARRAY(arena, struct l2_tags, memory->slice_count.value);
   if (!memory->slices)

@@ -9,6 +9,7 @@
  */
 #include "core/base/arith.h"
 #include "core/base/clock.h"
+#include "memhier/l2/l2_policies.h"
 #include "memhier/memhier.h"
 
 #include "core/sim/memsys.h"
@@ -46,9 +47,11 @@ struct piece {
 };
 
 static bool create_l2(struct memsys *memory, struct arena *arena, uint64_t gm_bytes) {
+  const char *policy = memory->soc->choices[SOC_L2_POLICY].name;
   struct l2_geometry geometry = {.capacity_bytes = (uint64_t)memory->soc->l2_bytes,
                                  .line_bytes = L2_FLAT_LINE_BYTES,
-                                 .ways = L2_FLAT_WAYS};
+                                 .ways = L2_FLAT_WAYS,
+                                 .policy = l2_policy_find(policy)};
   return l2_create(&memory->l2, arena, geometry, gm_bytes);
 }
 

@@ -2,6 +2,7 @@
 /* L2 tags: which granules of GM are in the cache, and which are dirty. */
 #include <string.h>
 
+#include "memhier/l2/l2_policies.h"
 #include "memhier/memhier.h"
 
 _Static_assert((int)SOC_L2_BYTES_MIN == (int)L2_FLAT_LINE_BYTES * L2_FLAT_WAYS,
@@ -27,10 +28,12 @@ bool l2_create(struct l2_tags *l2, struct arena *arena, struct l2_geometry geome
   l2->ways = ARENA_ARRAY(arena, struct l2_way, l2->set_count.value * ways);
   l2->marks = ARENA_ARRAY(arena, uint64_t, l2->set_count.value * l2->mark_words);
   l2->hints = ARENA_ARRAY(arena, uint8_t, l2->set_count.value * L2_HINTS);
-  l2->oldest = ARENA_ARRAY(arena, uint8_t, l2->set_count.value);
+  l2->order_bytes = geometry.policy->bytes(geometry.ways);
+  l2->orders = ARENA_ARRAY(arena, uint8_t, l2->set_count.value * l2->order_bytes);
+  l2->hits_are_plain = !geometry.policy->touch;
   l2->held_lines = lines_of_gm;
   l2->held = ARENA_ARRAY(arena, uint64_t, lines_of_gm / LINES_PER_WORD + 1);
-  return l2->ways && l2->marks && l2->hints && l2->oldest && l2->held;
+  return l2->ways && l2->marks && l2->hints && l2->orders && l2->held;
 }
 
 static uint32_t tag_of(const struct l2_place *place) { return (uint32_t)place->line + 1; }
@@ -77,14 +80,27 @@ static bool comes_again(struct l2_tags *l2, uint64_t line) {
   return again;
 }
 
-/* Makes room in a set: the oldest line leaves. */
+/* What the policy keeps of a set. */
+static uint8_t *order_of(const struct l2_tags *l2, const struct l2_place *place) {
+  return &l2->orders[(size_t)place->set * l2->order_bytes];
+}
+
+static void touch(const struct l2_tags *l2, const struct l2_place *place,
+                  const struct l2_way *way) {
+  const struct l2_geometry *geometry = &l2->geometry;
+  if (geometry->policy->touch)
+    geometry->policy->touch(order_of(l2, place), geometry->ways,
+                            (unsigned)(way - &l2->ways[(size_t)place->set * geometry->ways]));
+}
+
+/* Makes room in a set: the line leaves that the policy names. */
 static struct l2_way *replace(struct l2_tags *l2, const struct l2_place *place,
                               struct l2_outcome *outcome) {
-  unsigned ways = l2->geometry.ways, number = l2->oldest[place->set];
+  unsigned ways = l2->geometry.ways;
+  unsigned number = l2->geometry.policy->victim(order_of(l2, place), ways);
   struct l2_way *way = &l2->ways[(size_t)place->set * ways + number];
   uint64_t *marks = &l2->marks[(size_t)place->set * l2->mark_words + number / MARKS_PER_WORD];
   unsigned shift = number % MARKS_PER_WORD * MARK_BITS;
-  l2->oldest[place->set] = (uint8_t)(number + 1 < ways ? number + 1 : 0);
   *l2_hint(l2, place) = (uint8_t)number;
   outcome->written_back = way->dirty;
   outcome->victim = (uint64_t)way->tag - 1;
@@ -123,6 +139,7 @@ struct l2_outcome l2_look_up(struct l2_tags *l2, const struct l2_place *place, u
     *l2_hint(l2, place) = (uint8_t)(way - &l2->ways[(size_t)place->set * l2->geometry.ways]);
   else
     way = replace(l2, place, &outcome);
+  touch(l2, place, way);
   outcome.hits = way->valid & granules;
   outcome.misses = granules & ~way->valid;
   way->valid |= granules;
@@ -147,7 +164,7 @@ void l2_copy(struct l2_tags *l2, const struct l2_tags *from) {
   memcpy(l2->ways, from->ways, sets * ways * sizeof *l2->ways);
   memcpy(l2->marks, from->marks, sets * l2->mark_words * sizeof *l2->marks);
   memcpy(l2->hints, from->hints, sets * L2_HINTS);
-  memcpy(l2->oldest, from->oldest, sets);
+  memcpy(l2->orders, from->orders, sets * l2->order_bytes);
   memcpy(l2->held, from->held, (from->held_lines / LINES_PER_WORD + 1) * sizeof *l2->held);
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loads what a hardware description names beside its numbers: memory technology and topology. */
+/* Loads what a hardware description names beside its numbers: memory technology and topology;
+ * checks the names of rules. */
 #include <stdio.h>
+#include <string.h>
 
 #include "core/base/diag.h"
 #include "core/chip/mem.h"
@@ -58,6 +60,26 @@ static enum vinci_status load_memory(struct vinci_soc *soc, struct vinci_diag *d
   return VINCI_OK;
 }
 
+static const char policy_names[] =
+#define L2_POLICY(name, text) ", " #name
+#include "core/chip/l2_policies.def"
+#undef L2_POLICY
+    ;
+enum { POLICY_SEPARATOR = 2 };
+
+/* The policy has to be one of the table; a description that names none has the first. */
+static enum vinci_status check_policy(struct vinci_soc *soc, struct vinci_diag *diag) {
+  char *name = soc->choices[SOC_L2_POLICY].name;
+  if (*name == '\0')
+    strcpy(name, soc_l2_policy(0));
+  for (size_t i = 0; soc_l2_policy(i); i++)
+    if (strcmp(soc_l2_policy(i), name) == 0)
+      return VINCI_OK;
+  (void)diag_error(diag, VINCI_E_USAGE, "%s: unknown policy of L2 '%s'", soc->name, name);
+  diag_hint(diag, "there are %s", policy_names + POLICY_SEPARATOR);
+  return VINCI_E_USAGE;
+}
+
 static enum vinci_status load_named(struct vinci_soc *soc, enum soc_name name,
                                     struct vinci_diag *diag) {
   switch (name) {
@@ -65,6 +87,8 @@ static enum vinci_status load_named(struct vinci_soc *soc, enum soc_name name,
     return load_memory(soc, diag);
   case SOC_MEMORY_MAP:
     return check_map(soc, soc->memory, diag);
+  case SOC_L2_POLICY:
+    return check_policy(soc, diag);
   case SOC_TOPOLOGY:
   case SOC_NAME_COUNT:
     break;
@@ -78,6 +102,8 @@ enum vinci_status soc_named_load(struct vinci_soc *soc, const char *folder,
   if (!soc->data_dir)
     return diag_error(diag, VINCI_E_NOMEM, "out of memory");
   soc->load_named = load_named;
-  enum vinci_status status = load_memory(soc, diag);
+  enum vinci_status status = check_policy(soc, diag);
+  if (status == VINCI_OK)
+    status = load_memory(soc, diag);
   return status == VINCI_OK ? load_topology(soc, diag) : status;
 }

@@ -314,6 +314,7 @@ static void bad_overrides_are_refused(void **state) {
        "it has bank, row"},
       {"memory.map=row", "Ascend910B4: memory 'hbm2e_3200' has no mapping 'row'",
        "it has M1, M1x16, M2, M2x16, M3, M3x16, pair"},
+      {"l2.policy=mru", "Ascend910B4: unknown policy of L2 'mru'", "there are fifo, lru"},
   };
   vinci_soc *soc = load("Ascend910B4");
   uint64_t digest = soc_digest(soc);
@@ -345,6 +346,10 @@ static void other_descriptions_can_be_chosen(void **state) {
   assert_int_equal(vinci_soc_set(soc, "memory.map=M1", &diag), VINCI_OK);
   assert_true(digest != soc_digest(soc));
   assert_int_equal(vinci_soc_set(soc, "memory.map=pair", &diag), VINCI_OK);
+  assert_true(digest == soc_digest(soc));
+  assert_int_equal(vinci_soc_set(soc, "l2.policy=lru", &diag), VINCI_OK);
+  assert_true(digest != soc_digest(soc));
+  assert_int_equal(vinci_soc_set(soc, "l2.policy=fifo", &diag), VINCI_OK);
   assert_true(digest == soc_digest(soc));
   vinci_soc_free(soc);
 }

@@ -10,6 +10,7 @@
 
 #include "core/chip/mem.h"
 #include "core/sim/memsys.h"
+#include "memhier/l2/l2_policies.h"
 #include "memhier/memhier.h"
 #include "tests/support/fixture.h"
 
@@ -17,10 +18,12 @@ enum { LINE = L2_FLAT_LINE_BYTES, GRANULE = L2_GRANULE_BYTES, PORTS = 4 };
 
 static struct l2_tags new_l2(struct arena *arena, uint64_t capacity) {
   struct l2_tags l2 = {0};
-  assert_true(l2_create(
-      &l2, arena,
-      (struct l2_geometry){.capacity_bytes = capacity, .line_bytes = LINE, .ways = L2_FLAT_WAYS},
-      UINT64_C(1) << 40));
+  assert_true(l2_create(&l2, arena,
+                        (struct l2_geometry){.capacity_bytes = capacity,
+                                             .line_bytes = LINE,
+                                             .ways = L2_FLAT_WAYS,
+                                             .policy = l2_policy_find("fifo")},
+                        UINT64_C(1) << 40));
   return l2;
 }
 
