@@ -5,6 +5,7 @@
 noinst_LTLIBRARIES += libvinci_devices.la
 libvinci_devices_la_SOURCES = \
 	devices/collective/algorithms.c \
+	devices/collective/algorithms.def \
 	devices/collective/collective.h \
 	devices/collective/levels.c \
 	devices/collective/log.c \

@@ -26,6 +26,7 @@ unit_tests = \
 	tests/core/test_events \
 	tests/core/test_extremes \
 	tests/core/test_footprints \
+	tests/devices/test_collective_forms \
 	tests/devices/test_group \
 	tests/devices/test_group_moves \
 	tests/devices/test_group_rules \

@@ -117,14 +117,14 @@ static enum vinci_status run_algorithms(const struct one_run *run, uint64_t byte
   const char *list = run->settings->algorithm;
   enum vinci_status status = VINCI_OK;
   size_t count;
-  const struct collective_algorithm *const *all = collective_algorithms(&count);
+  const struct collective_algorithm *all = collective_algorithms(&count);
   if (!list)
     return run_one(run, NULL, bytes, diag);
   if (strcmp(list, "all") == 0) {
     for (size_t i = 0; i < count; i++) {
       struct vinci_diag refused = {0};
-      if (all[i]->ops >> run->op & 1)
-        status = run_one(run, all[i], bytes, &refused);
+      if (collective_can(&all[i], run->op))
+        status = run_one(run, &all[i], bytes, &refused);
       if (status == VINCI_E_INPUT)
         fprintf(stderr, "left out: %s\n", refused.text);
       else if (status != VINCI_OK)

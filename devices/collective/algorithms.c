@@ -8,13 +8,23 @@
 #include "core/base/arith.h"
 #include "devices/collective/steps.h"
 
-static const struct collective_algorithm *const algorithms[] = {
-    &collective_mesh,     &collective_star,     &collective_ring,     &collective_nhr,
-    &collective_nb,       &collective_rhd,      &collective_tree,     &collective_pairwise,
-    &collective_direct,   &collective_pipeline, &collective_mesh_nhr, &collective_mesh_ring,
-    &collective_mesh_rhd, &collective_mesh_nb,
+#define BY(id) &collective_table[COLLECTIVE_BY_##id]
+const struct collective_algorithm collective_table[COLLECTIVE_ALGORITHMS] = {
+#define ALGORITHM(id, name, outer, planes, steps, needs, text)                                     \
+  {name, outer, text, needs, collective_##planes, collective_##steps},
+#include "devices/collective/algorithms.def"
+#undef ALGORITHM
 };
-enum { ALGORITHMS = sizeof algorithms / sizeof *algorithms, NAMES_MAX = 256 };
+
+static const struct {
+  enum collective_op op;
+  enum collective_by by;
+} rows[] = {
+#define COLLECTIVE(op, id, turns, bytes) {COLLECTIVE_##op, COLLECTIVE_BY_##id},
+#include "devices/collective/algorithms.def"
+#undef COLLECTIVE
+};
+enum { ROWS = sizeof rows / sizeof *rows, NAMES_MAX = 256 };
 
 static const char *const op_names[] = {
 #define X(id, name, text) name,
@@ -37,9 +47,21 @@ uint64_t collective_part_at(const struct collective_call *call, uint64_t i) {
   return min_u64(i * part, call->bytes);
 }
 
-const struct collective_algorithm *const *collective_algorithms(size_t *count) {
-  *count = ALGORITHMS;
-  return algorithms;
+uint32_t collective_one_plane(const struct collective_call *call) {
+  (void)call;
+  return 1;
+}
+
+const struct collective_algorithm *collective_algorithms(size_t *count) {
+  *count = COLLECTIVE_ALGORITHMS;
+  return collective_table;
+}
+
+bool collective_can(const struct collective_algorithm *algorithm, enum collective_op op) {
+  for (size_t i = 0; i < ROWS; i++)
+    if (rows[i].op == op && &collective_table[rows[i].by] == algorithm)
+      return true;
+  return false;
 }
 
 enum vinci_status collective_find(enum collective_op op, const char *name,
@@ -47,15 +69,16 @@ enum vinci_status collective_find(enum collective_op op, const char *name,
                                   struct vinci_diag *diag) {
   char able[NAMES_MAX] = "";
   size_t used = 0;
-  for (size_t i = 0; i < ALGORITHMS; i++) {
-    bool can = algorithms[i]->ops >> op & 1;
-    if (can && strcmp(algorithms[i]->name, name) == 0) {
-      *out = algorithms[i];
+  for (size_t i = 0; i < COLLECTIVE_ALGORITHMS; i++) {
+    const struct collective_algorithm *algorithm = &collective_table[i];
+    bool can = collective_can(algorithm, op);
+    if (can && strcmp(algorithm->name, name) == 0) {
+      *out = algorithm;
       return VINCI_OK;
     }
     if (can && used < sizeof able)
       used += (size_t)snprintf(able + used, sizeof able - used, "%s%s", used ? ", " : "",
-                               algorithms[i]->name);
+                               algorithm->name);
   }
   (void)diag_error(diag, VINCI_E_USAGE, "no algorithm '%s' for %s", name, op_names[op]);
   diag_hint(diag, "there are %s", able);
@@ -63,23 +86,17 @@ enum vinci_status collective_find(enum collective_op op, const char *name,
 }
 
 const struct collective_algorithm *collective_choose(const struct collective_call *call) {
-  bool one_server = call->ranks <= call->inner, alone = call->inner == 1;
-  switch (call->op) {
-  case COLLECTIVE_SEND_RECV:
-    return &collective_direct;
-  case COLLECTIVE_ALL_TO_ALL:
-    return one_server ? &collective_mesh : &collective_pairwise;
-  case COLLECTIVE_ALL_REDUCE:
-  case COLLECTIVE_REDUCE_SCATTER:
-  case COLLECTIVE_ALL_GATHER:
-    return one_server ? &collective_mesh : alone ? &collective_nhr : &collective_mesh_nhr;
-  case COLLECTIVE_BARRIER:
-    return one_server ? &collective_mesh : &collective_nb;
-  case COLLECTIVE_BROADCAST:
-    return one_server ? &collective_mesh : &collective_tree;
-  default:
-    return &collective_star;
-  }
+  static const struct {
+    const struct collective_algorithm *within, *of_one, *of_several;
+  } chosen[COLLECTIVE_OPS] = {
+#define CHOSEN(op, within, of_one, of_several)                                                     \
+  [COLLECTIVE_##op] = {BY(within), BY(of_one), BY(of_several)},
+#include "devices/collective/algorithms.def"
+#undef CHOSEN
+  };
+  if (call->ranks <= call->inner)
+    return chosen[call->op].within;
+  return call->inner == 1 ? chosen[call->op].of_one : chosen[call->op].of_several;
 }
 
 enum vinci_status collective_check(const struct collective_call *call, struct vinci_diag *diag) {
@@ -90,19 +107,19 @@ enum vinci_status collective_check(const struct collective_call *call, struct vi
     return diag_error(diag, VINCI_E_INPUT, "%s: root %u of %u ranks", op, call->root, call->ranks);
   if (call->op == COLLECTIVE_SEND_RECV && call->ranks != 2)
     return diag_error(diag, VINCI_E_INPUT, "%s joins 2 ranks, not %u", op, call->ranks);
-  bool needs_servers = call->algorithm->outer || call->algorithm == &collective_pipeline;
-  if (needs_servers && call->ranks % call->inner != 0)
+  const struct collective_algorithm *by = call->algorithm, *outer = by->outer;
+  if (by->needs & COLLECTIVE_NEEDS_SERVERS && call->ranks % call->inner != 0)
     return diag_error(diag, VINCI_E_INPUT, "%s by %s: %u ranks are no whole servers of %u", op,
-                      call->algorithm->name, call->ranks, call->inner);
-  if (call->algorithm == &collective_pipeline && call->op != COLLECTIVE_ALL_GATHER &&
+                      by->name, call->ranks, call->inner);
+  if (by->needs & COLLECTIVE_NEEDS_INLINE && call->op != COLLECTIVE_ALL_GATHER &&
       !call->adds_inline)
     return diag_error(diag, VINCI_E_INPUT, "%s by %s needs transfers that add on the way", op,
-                      call->algorithm->name);
-  bool outer_halves = call->algorithm->outer == &collective_rhd;
-  bool halves = call->algorithm == &collective_rhd || outer_halves;
+                      by->name);
+  bool outer_halves = outer && outer->needs & COLLECTIVE_NEEDS_POWER;
+  bool halves = by->needs & COLLECTIVE_NEEDS_POWER || outer_halves;
   uint32_t halved = outer_halves ? call->ranks / call->inner : call->ranks;
   if (halves && call->op != COLLECTIVE_ALL_REDUCE && (halved & (halved - 1)) != 0)
     return diag_error(diag, VINCI_E_INPUT, "%s by %s needs a power of two of %s, not %u", op,
-                      call->algorithm->name, outer_halves ? "servers" : "ranks", halved);
+                      by->name, outer_halves ? "servers" : "ranks", halved);
   return VINCI_OK;
 }

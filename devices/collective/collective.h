@@ -4,8 +4,8 @@
  * so that nothing is stored for the steps of a thousand ranks.
  *
  * The steps of a rank lie on planes, which run side by side; those of a plane run in order. The
- * algorithms have the names of the vendor's library (HCCL); their sources are in
- * devices/collective.
+ * algorithms have the names of the vendor's library (HCCL); the rows are in
+ * algorithms.def.
  */
 #ifndef VINCI_DEVICES_COLLECTIVE_COLLECTIVE_H
 #define VINCI_DEVICES_COLLECTIVE_COLLECTIVE_H
@@ -59,11 +59,19 @@ struct group_step {
   bool fresh;        /* COPY: of what transfers have just brought */
 };
 
+enum collective_needs {
+  COLLECTIVE_NEEDS_SERVERS = 1, /* ranks are whole servers */
+  COLLECTIVE_NEEDS_INLINE = 2,  /* where there is something to add, transfers add on the way */
+  COLLECTIVE_NEEDS_POWER =
+      4 /* a power of two, where a part of the sum is wanted, or parts of all */
+};
+
+/* A row of algorithms.def. */
 struct collective_algorithm {
   const char *name;
   const struct collective_algorithm *outer; /* between servers, where that is another */
   const char *text;
-  unsigned ops; /* bit 1 << op: what the algorithm can do */
+  unsigned needs; /* enum collective_needs; those of `outer` are about servers */
   uint32_t (*planes)(const struct collective_call *call);
   /* Step number `index` of a plane of a rank; STEP_END behind the last. JOIN: all planes of the
    * rank wait for each other; each plane has the same number of those. */
@@ -82,7 +90,9 @@ static inline uint64_t collective_part(const struct collective_call *call, uint6
 }
 
 /* All algorithms; *count of them. */
-const struct collective_algorithm *const *collective_algorithms(size_t *count);
+const struct collective_algorithm *collective_algorithms(size_t *count);
+/* Whether an algorithm can do an operation. */
+bool collective_can(const struct collective_algorithm *algorithm, enum collective_op op);
 /* That of a name which can do the operation; otherwise an error that lists those that can. */
 VINCI_MUST_CHECK enum vinci_status collective_find(enum collective_op op, const char *name,
                                                    const struct collective_algorithm **out,

@@ -23,7 +23,7 @@ static struct part_call inner_call(const struct collective_call *call, uint32_t 
                                    enum collective_op op) {
   struct part_call part = {*call, rank - number_in(call, rank), 1, number_in(call, rank)};
   part.call.op = op;
-  part.call.algorithm = &collective_mesh;
+  part.call.algorithm = &collective_table[COLLECTIVE_BY_mesh];
   part.call.ranks = call->inner;
   part.call.resident = op == COLLECTIVE_ALL_GATHER;
   return part;
@@ -49,8 +49,8 @@ static struct group_step part_step(const struct part_call *part, uint32_t plane,
 
 enum { PARTS_MAX = 3 };
 
-static struct group_step levels_step(const struct collective_call *call, uint32_t rank,
-                                     uint32_t plane, uint32_t index) {
+struct group_step collective_levels_step(const struct collective_call *call, uint32_t rank,
+                                         uint32_t plane, uint32_t index) {
   struct part_call parts[PARTS_MAX];
   unsigned count = 0;
   if (call->op != COLLECTIVE_ALL_GATHER)
@@ -76,21 +76,7 @@ static struct group_step levels_step(const struct collective_call *call, uint32_
   return step_of(STEP_END);
 }
 
-static uint32_t inner_planes(const struct collective_call *call) { return call->inner; }
-
-#define LEVELS(outer_name)                                                                         \
-  const struct collective_algorithm collective_mesh_##outer_name = {                               \
-      .name = "mesh+" #outer_name,                                                                 \
-      .text = "a mesh within servers, " #outer_name " between these",                              \
-      .outer = &collective_##outer_name,                                                           \
-      .ops = CAN(ALL_REDUCE) | CAN(REDUCE_SCATTER) | CAN(ALL_GATHER),                              \
-      .planes = inner_planes,                                                                      \
-      .step = levels_step,                                                                         \
-  };
-LEVELS(ring)
-LEVELS(nhr)
-LEVELS(nb)
-LEVELS(rhd)
+uint32_t collective_inner_planes(const struct collective_call *call) { return call->inner; }
 
 /* ---- pipeline -------------------------------------------------------------------------------- */
 
@@ -121,8 +107,8 @@ static struct group_step pipeline_turn(const struct collective_call *call, uint3
 }
 
 /* Turns are at even numbers, the planes join at odd ones. First the own part is copied. */
-static struct group_step pipeline_step(const struct collective_call *call, uint32_t rank,
-                                       uint32_t plane, uint32_t index) {
+struct group_step collective_pipeline_step(const struct collective_call *call, uint32_t rank,
+                                           uint32_t plane, uint32_t index) {
   uint32_t servers = call->ranks / call->inner, turn = index / 2;
   bool reduces = call->op != COLLECTIVE_ALL_GATHER, gathers = call->op != COLLECTIVE_REDUCE_SCATTER;
   uint32_t turns = 1 + servers * (reduces + gathers);
@@ -137,11 +123,3 @@ static struct group_step pipeline_step(const struct collective_call *call, uint3
     return pipeline_turn(call, rank, plane, servers - 1 - turn, true);
   return pipeline_turn(call, rank, plane, turn - (reduces ? servers : 0), false);
 }
-
-const struct collective_algorithm collective_pipeline = {
-    .name = "pipeline",
-    .text = "between servers and within these at once",
-    .ops = CAN(ALL_REDUCE) | CAN(REDUCE_SCATTER) | CAN(ALL_GATHER),
-    .planes = inner_planes,
-    .step = pipeline_step,
-};

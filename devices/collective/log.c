@@ -65,32 +65,17 @@ static struct group_step both(const struct collective_call *call, uint32_t rank,
   return gather_at(call, rank, UINT32_C(1) << (falls ? turns - 1 - index : index), bytes);
 }
 
-static struct group_step nhr_step(const struct collective_call *call, uint32_t rank, uint32_t plane,
-                                  uint32_t index) {
+struct group_step collective_nhr_step(const struct collective_call *call, uint32_t rank,
+                                      uint32_t plane, uint32_t index) {
   (void)plane;
   return both(call, rank, index, true, nhr_bytes);
 }
 
-static struct group_step nb_step(const struct collective_call *call, uint32_t rank, uint32_t plane,
-                                 uint32_t index) {
+struct group_step collective_nb_step(const struct collective_call *call, uint32_t rank,
+                                     uint32_t plane, uint32_t index) {
   (void)plane;
   return both(call, rank, index, false, nb_bytes);
 }
-
-const struct collective_algorithm collective_nhr = {
-    .name = "nhr",
-    .text = "nonuniform hierarchical ring",
-    .ops = CAN(ALL_REDUCE) | CAN(REDUCE_SCATTER) | CAN(ALL_GATHER),
-    .planes = one_plane,
-    .step = nhr_step,
-};
-const struct collective_algorithm collective_nb = {
-    .name = "nb",
-    .text = "nonuniform Bruck",
-    .ops = CAN(ALL_REDUCE) | CAN(REDUCE_SCATTER) | CAN(ALL_GATHER) | CAN(BARRIER),
-    .planes = one_plane,
-    .step = nb_step,
-};
 
 /* ---- recursive halving and doubling ---------------------------------------------------------- */
 
@@ -156,8 +141,8 @@ static struct group_step outer_step(const struct collective_call *call, const st
                : step_exchange(STEP_NOBODY, other, 0, false);
 }
 
-static struct group_step rhd_step(const struct collective_call *call, uint32_t rank, uint32_t plane,
-                                  uint32_t index) {
+struct group_step collective_rhd_step(const struct collective_call *call, uint32_t rank,
+                                      uint32_t plane, uint32_t index) {
   (void)plane;
   struct halves halves = halves_of(call, rank);
   uint32_t each = call->adds_inline ? 1 : 2, reduce_steps = halves.turns * each;
@@ -183,19 +168,11 @@ static struct group_step rhd_step(const struct collective_call *call, uint32_t r
   return step_of(STEP_END);
 }
 
-const struct collective_algorithm collective_rhd = {
-    .name = "rhd",
-    .text = "recursive halving and doubling",
-    .ops = CAN(ALL_REDUCE) | CAN(REDUCE_SCATTER) | CAN(ALL_GATHER),
-    .planes = one_plane,
-    .step = rhd_step,
-};
-
 /* ---- binomial tree --------------------------------------------------------------------------- */
 
 /* At turn t those that have the data, at distances below 2^t of the root, give to others. */
-static struct group_step tree_step(const struct collective_call *call, uint32_t rank,
-                                   uint32_t plane, uint32_t index) {
+struct group_step collective_tree_step(const struct collective_call *call, uint32_t rank,
+                                       uint32_t plane, uint32_t index) {
   (void)plane;
   uint32_t turns = log2_up(call->ranks), distance = rank_before(call, rank, call->root);
   bool reduces = call->op == COLLECTIVE_REDUCE;
@@ -214,11 +191,3 @@ static struct group_step tree_step(const struct collective_call *call, uint32_t 
              ? step_exchange(other, STEP_NOBODY, call->bytes, reduces && call->adds_inline)
              : step_exchange(STEP_NOBODY, other, 0, false);
 }
-
-const struct collective_algorithm collective_tree = {
-    .name = "tree",
-    .text = "binomial tree",
-    .ops = CAN(BROADCAST) | CAN(REDUCE),
-    .planes = one_plane,
-    .step = tree_step,
-};

@@ -40,7 +40,7 @@ static const unsigned char star_stages[COLLECTIVE_OPS][STAGES_MAX] = {
     [COLLECTIVE_GATHER] = {STAGE_COLLECT},
 };
 
-static uint32_t mesh_planes(const struct collective_call *call) { return call->ranks; }
+uint32_t collective_rank_planes(const struct collective_call *call) { return call->ranks; }
 
 static uint64_t part_to(const struct collective_call *call, uint32_t from, uint32_t to) {
   if (call->counts)
@@ -113,28 +113,12 @@ static struct group_step stage_step(const struct collective_call *call, const un
                     : peer_step(call, rank, rank_after(call, rank, plane), stage);
 }
 
-static struct group_step mesh_step(const struct collective_call *call, uint32_t rank,
-                                   uint32_t plane, uint32_t index) {
+struct group_step collective_mesh_step(const struct collective_call *call, uint32_t rank,
+                                       uint32_t plane, uint32_t index) {
   return stage_step(call, mesh_stages[call->op], rank, plane, index);
 }
 
-static struct group_step star_step(const struct collective_call *call, uint32_t rank,
-                                   uint32_t plane, uint32_t index) {
+struct group_step collective_star_step(const struct collective_call *call, uint32_t rank,
+                                       uint32_t plane, uint32_t index) {
   return stage_step(call, star_stages[call->op], rank, plane, index);
 }
-
-const struct collective_algorithm collective_mesh = {
-    .name = "mesh",
-    .text = "each rank with all others at once",
-    .ops = CAN(ALL_REDUCE) | CAN(REDUCE_SCATTER) | CAN(ALL_GATHER) | CAN(BROADCAST) | CAN(REDUCE) |
-           CAN(ALL_TO_ALL) | CAN(BARRIER),
-    .planes = mesh_planes,
-    .step = mesh_step,
-};
-const struct collective_algorithm collective_star = {
-    .name = "star",
-    .text = "the root with all others at once",
-    .ops = CAN(BROADCAST) | CAN(REDUCE) | CAN(SCATTER) | CAN(GATHER),
-    .planes = mesh_planes,
-    .step = star_step,
-};

@@ -41,8 +41,8 @@ static struct group_step chain_step(const struct collective_call *call, uint32_t
   return step_of(index < 2 ? STEP_NOTHING : STEP_END);
 }
 
-static struct group_step ring_step(const struct collective_call *call, uint32_t rank,
-                                   uint32_t plane, uint32_t index) {
+struct group_step collective_ring_step(const struct collective_call *call, uint32_t rank,
+                                       uint32_t plane, uint32_t index) {
   (void)plane;
   uint32_t turns = call->ranks - 1, reduce_steps = turns * (call->adds_inline ? 1 : 2);
   if (call->op == COLLECTIVE_BROADCAST)
@@ -57,19 +57,11 @@ static struct group_step ring_step(const struct collective_call *call, uint32_t 
   return gather_turn(call, rank, index);
 }
 
-const struct collective_algorithm collective_ring = {
-    .name = "ring",
-    .text = "parts go round",
-    .ops = CAN(ALL_REDUCE) | CAN(REDUCE_SCATTER) | CAN(ALL_GATHER) | CAN(BROADCAST),
-    .planes = one_plane,
-    .step = ring_step,
-};
-
 /* ---- in pairs -------------------------------------------------------------------------------- */
 
 /* Step k: to the k-th rank after, from the k-th before. */
-static struct group_step pairwise_step(const struct collective_call *call, uint32_t rank,
-                                       uint32_t plane, uint32_t index) {
+struct group_step collective_pairwise_step(const struct collective_call *call, uint32_t rank,
+                                           uint32_t plane, uint32_t index) {
   (void)plane;
   if (index + 1 >= call->ranks)
     return step_of(STEP_END);
@@ -79,16 +71,8 @@ static struct group_step pairwise_step(const struct collective_call *call, uint3
   return step_exchange(to, rank_before(call, rank, (uint64_t)index + 1), bytes, false);
 }
 
-const struct collective_algorithm collective_pairwise = {
-    .name = "pairwise",
-    .text = "with one other rank at a time",
-    .ops = CAN(ALL_TO_ALL),
-    .planes = one_plane,
-    .step = pairwise_step,
-};
-
-static struct group_step direct_step(const struct collective_call *call, uint32_t rank,
-                                     uint32_t plane, uint32_t index) {
+struct group_step collective_direct_step(const struct collective_call *call, uint32_t rank,
+                                         uint32_t plane, uint32_t index) {
   (void)plane;
   if (index > 0)
     return step_of(STEP_END);
@@ -97,11 +81,3 @@ static struct group_step direct_step(const struct collective_call *call, uint32_
   step.alone = true;
   return step;
 }
-
-const struct collective_algorithm collective_direct = {
-    .name = "direct",
-    .text = "one transfer",
-    .ops = CAN(SEND_RECV),
-    .planes = one_plane,
-    .step = direct_step,
-};

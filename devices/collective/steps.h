@@ -5,12 +5,24 @@
 
 #include "devices/collective/collective.h"
 
-#define CAN(op) (1u << COLLECTIVE_##op)
+/* Rows of algorithms.def by their ids. */
+enum collective_by {
+#define ALGORITHM(id, name, outer, planes, steps, needs, text) COLLECTIVE_BY_##id,
+#include "devices/collective/algorithms.def"
+#undef ALGORITHM
+  COLLECTIVE_ALGORITHMS
+};
+extern const struct collective_algorithm collective_table[COLLECTIVE_ALGORITHMS];
 
-extern const struct collective_algorithm collective_mesh, collective_star, collective_ring,
-    collective_nhr, collective_nb, collective_rhd, collective_tree, collective_pairwise,
-    collective_direct, collective_pipeline, collective_mesh_ring, collective_mesh_nhr,
-    collective_mesh_nb, collective_mesh_rhd;
+/* The functions of the rows: planes of a rank, and its steps. */
+typedef uint32_t collective_planes(const struct collective_call *call);
+typedef struct group_step collective_step(const struct collective_call *call, uint32_t rank,
+                                          uint32_t plane, uint32_t index);
+#define ALGORITHM(id, name, outer, planes, steps, needs, text)                                     \
+  collective_planes collective_##planes;                                                           \
+  collective_step collective_##steps;
+#include "devices/collective/algorithms.def"
+#undef ALGORITHM
 
 static inline struct group_step step_of(enum step_kind kind) {
   return (struct group_step){.kind = kind, .to = STEP_NOBODY, .from = STEP_NOBODY};
@@ -26,11 +38,6 @@ static inline struct group_step step_exchange(uint32_t to, uint32_t from, uint64
                                               bool adds) {
   return (struct group_step){
       .kind = STEP_EXCHANGE, .to = to, .from = from, .bytes = bytes, .adds = adds};
-}
-
-static inline uint32_t one_plane(const struct collective_call *call) {
-  (void)call;
-  return 1;
 }
 
 /* (a - b) and (a + b) modulo the ranks, for a below these. */
