@@ -166,6 +166,7 @@ script_tests = \
 	tests/networks/test_onnx_errors.sh \
 	tests/networks/test_onnx_shapes.sh \
 	tests/networks/test_onnx_windows.sh \
+	tests/networks/test_passes.sh \
 	tests/lower/test_operators.sh \
 	tests/lower/test_serving_kinds.sh \
 	tests/tree/check_calls.sh \

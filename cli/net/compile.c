@@ -179,7 +179,12 @@ const struct cli_verb cli_net_compile = {
         "NETWORK is a file as GRAPH.md describes; its layers become kernels. The table has\n"
         "launches, bytes moved and copied, peak memory and time by the estimates of the chosen "
         "tilings,\n"
-        "after each pass.\n"
+        "after each pass. The passes, in their order:\n"
+#define PASS(id, name, stage, function, text) "  " name "\n      " text "\n"
+#define PASS_LAYOUTS(id, name, text) "  " name "\n      " text "\n"
+#include "networks/passes/passes.def"
+#undef PASS_LAYOUTS
+#undef PASS
         "Example:\n"
         "  vinci net compile traces/examples/small_cnn.graph.csv -s Ascend910B4 -o kernels.csv\n",
     .options = {compile_options, sizeof compile_options / sizeof *compile_options},

@@ -9,12 +9,17 @@
 
 enum { PASS_ARGS_BYTES = 1024, LIMIT_TRIES = 6 };
 
+enum pass_stage { STAGE_LAYERS, STAGE_LAYOUTS, STAGE_KERNELS, STAGE_LIMIT };
+
 static const struct {
   const char *name;
-  void (*run)(struct pass_context *pass);
+  enum pass_stage stage;
+  void (*run)(struct pass_context *pass); /* NULL: STAGE_LAYOUTS */
 } rows[] = {
-#define PASS(id, name, function, text) {name, function},
+#define PASS(id, name, stage, function, text) {name, STAGE_##stage, pass_##function},
+#define PASS_LAYOUTS(id, name, text) {name, STAGE_LAYOUTS, NULL},
 #include "networks/passes/passes.def"
+#undef PASS_LAYOUTS
 #undef PASS
 };
 
@@ -216,7 +221,7 @@ static enum vinci_status run_pass(struct compiling *compiling, enum pass_id id) 
   if (!report->on)
     return VINCI_OK;
   enum vinci_status status = measure(compiling, &report->before);
-  if (status == VINCI_OK && id == PASS_LAYOUT)
+  if (status == VINCI_OK && rows[id].stage == STAGE_LAYOUTS)
     compiling->blocks = true;
   else if (status == VINCI_OK)
     status = rewrite_with(compiling, id, report);
@@ -255,16 +260,17 @@ static enum vinci_status refuse_limit(const struct compiling *compiling,
   return VINCI_E_INPUT;
 }
 
-/* Both passes on a copy of the graph, whose plan goes to *plan. */
+/* The passes of the limit on a copy of the graph, whose plan goes to *plan. */
 static enum vinci_status try_limit(struct compiling *compiling, uint64_t limit,
                                    struct graph_plan *plan) {
   graph_free(compiling->graph);
   compiling->memory_limit = limit;
   if (!graph_copy(&compiling->out->unlimited, compiling->graph))
     return diag_error(compiling->diag, VINCI_E_NOMEM, "out of memory for the network");
-  enum vinci_status status = run_pass(compiling, PASS_RECOMPUTE);
-  if (status == VINCI_OK)
-    status = run_pass(compiling, PASS_SWAP);
+  enum vinci_status status = VINCI_OK;
+  for (unsigned i = 0; i < PASS_COUNT && status == VINCI_OK; i++)
+    if (rows[i].stage == STAGE_LIMIT)
+      status = run_pass(compiling, (enum pass_id)i);
   return status == VINCI_OK ? graph_plan(compiling->graph, GRAPH_PLAN_PACK, plan, compiling->diag)
                             : status;
 }
@@ -306,10 +312,10 @@ enum vinci_status net_compile(const struct graph *from, const struct vinci_soc *
   if (!graph_copy(from, &out->layers))
     status = diag_error(diag, VINCI_E_NOMEM, "out of memory for the network");
   for (unsigned i = 0; i < PASS_COUNT && status == VINCI_OK; i++) {
-    if (options->memory_limit > 0 && (i == PASS_RECOMPUTE || i == PASS_SWAP))
+    if (options->memory_limit > 0 && rows[i].stage == STAGE_LIMIT)
       continue;
     status = run_pass(&compiling, (enum pass_id)i);
-    if (status == VINCI_OK && i == PASS_LAYOUT)
+    if (status == VINCI_OK && rows[i].stage == STAGE_LAYOUTS)
       status = lower(&compiling);
   }
   if (status == VINCI_OK)

@@ -24,20 +24,11 @@ uint64_t pass_kernel_ps(struct pass_context *pass, const char *op, const char *a
 bool pass_pays(struct pass_context *pass, const struct graph_node *node, const char *now,
                uint64_t apart_ps, uint64_t together_ps, bool possible);
 
-/* What is short of memory says so in rewrite.no_memory. */
-void pass_fold(struct pass_context *pass);
-void pass_patterns(struct pass_context *pass);
-void pass_dtype(struct pass_context *pass);
-void pass_attention(struct pass_context *pass);
-void pass_epilogue(struct pass_context *pass);
-void pass_horizontal(struct pass_context *pass);
-void pass_residual(struct pass_context *pass);
-void pass_algorithm(struct pass_context *pass);
-void pass_chain(struct pass_context *pass);
-void pass_split(struct pass_context *pass);
-void pass_in_place(struct pass_context *pass);
-void pass_recompute(struct pass_context *pass);
-void pass_swap(struct pass_context *pass);
+/* The passes. What is short of memory says so in rewrite.no_memory. */
+#define PASS(id, name, stage, function, text) void pass_##function(struct pass_context *pass);
+#include "networks/passes/passes.def"
+#undef PASS_LAYOUTS
+#undef PASS
 
 /* The layout of each node by minimum cut, where conversions and elements of padding cost what they
  * are estimated to; into node_count entries. */

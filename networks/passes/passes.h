@@ -22,8 +22,10 @@ struct split_choices {
 };
 
 enum pass_id {
-#define PASS(id, name, function, text) PASS_##id,
+#define PASS(id, name, stage, function, text) PASS_##id,
+#define PASS_LAYOUTS(id, name, text) PASS_##id,
 #include "networks/passes/passes.def"
+#undef PASS_LAYOUTS
 #undef PASS
   PASS_COUNT
 };
