@@ -8,6 +8,7 @@ libvinci_networks_la_SOURCES = \
 	networks/graph/graph.c \
 	networks/graph/graph.h \
 	networks/graph/number.c \
+	networks/graph/operators.def \
 	networks/graph/plan.c \
 	networks/graph/queue.c \
 	networks/graph/queue.h \
@@ -24,7 +25,6 @@ libvinci_networks_la_SOURCES = \
 	networks/layers/elementwise.c \
 	networks/layers/further.c \
 	networks/layers/layers.c \
-	networks/layers/layers.def \
 	networks/layers/layers.h \
 	networks/layers/layout.h \
 	networks/layers/move.c \
@@ -118,7 +118,6 @@ onnx_sources = \
 	networks/onnx/names.c \
 	networks/onnx/norm.c \
 	networks/onnx/ops.c \
-	networks/onnx/ops.def \
 	networks/onnx/pieces.c \
 	networks/onnx/rules.h \
 	networks/onnx/shapes.c \

@@ -146,10 +146,14 @@ static inline const struct graph_tensor *build_at(const struct build *build, uin
 bool build_refuse(struct build *build, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* ---- the rows (layers_*.c) ---- */
+/* ---- the rows ---- */
 
-#define LAYER(op, lower, kernel, flags) bool lower(struct build *build);
-#include "networks/layers/layers.def"
-#undef LAYER
+#define OPERATOR(name, read, kernel) kernel
+#define KERNEL(lower, op, flags) bool layer_##lower(struct build *build);
+#define NO_KERNEL
+#include "networks/graph/operators.def"
+#undef OPERATOR
+#undef KERNEL
+#undef NO_KERNEL
 
 #endif

@@ -8,16 +8,17 @@
 #include "networks/layers/build.h"
 
 static const struct layer_row rows[] = {
-#define LAYER(op, lower, kernel, flags) {#op, lower, kernel, flags},
-#include "networks/layers/layers.def"
-#undef LAYER
+#define OPERATOR(name, read, kernel) {#name, kernel},
+#define KERNEL(lower, op, flags) layer_##lower, op, flags
+#define NO_KERNEL NULL, "", 0
+#include "networks/graph/operators.def"
 };
 enum { ROW_COUNT = sizeof rows / sizeof *rows };
 
 static const struct layer_row *find_row(const char *op) {
   for (size_t i = 0; i < ROW_COUNT; i++)
     if (strcmp(rows[i].op, op) == 0)
-      return &rows[i];
+      return rows[i].lower ? &rows[i] : NULL;
   return NULL;
 }
 

@@ -19,7 +19,6 @@ static double real_neg(double x) { return -x; }
 static double real_not(double x) { return x == 0; }
 static double real_softplus(double x) { return log1p(exp(-fabs(x))) + (x > 0 ? x : 0); }
 static double real_softsign(double x) { return x / (1 + fabs(x)); }
-static double real_same(double x) { return x; }
 /* To nearest, ties to even, in any rounding mode of the host. */
 static double real_round(double x) {
   double whole = floor(x), rest = x - whole;
@@ -39,26 +38,11 @@ static const struct unary {
   double (*real)(double x);
   int64_t (*whole)(int64_t x); /* NULL: as a real number */
 } unaries[] = {
-    {"Abs", fabs, int_abs},
-    {"Ceil", ceil, int_same},
-    {"Cos", cos, NULL},
-    {"Erf", erf, NULL},
-    {"Exp", exp, NULL},
-    {"Floor", floor, int_same},
-    {"Log", log, NULL},
-    {"Neg", real_neg, int_neg},
-    {"Not", real_not, int_not},
-    {"Reciprocal", real_reciprocal, NULL},
-    {"Relu", real_relu, int_relu},
-    {"Round", real_round, int_same},
-    {"Sigmoid", real_sigmoid, NULL},
-    {"Sign", real_sign, int_sign},
-    {"Sin", sin, NULL},
-    {"Softplus", real_softplus, NULL},
-    {"Softsign", real_softsign, NULL},
-    {"Sqrt", sqrt, NULL},
-    {"Tanh", tanh, NULL},
-    {"Identity", real_same, int_same},
+#define OPERATOR(name, read, kernel) {#name, read},
+#define READ(inputs_min, rule, fold, stays) NULL, NULL
+#define READ_FUNCTION(real, whole) real, whole
+#define NOT_READ NULL, NULL
+#include "networks/graph/operators.def"
 };
 
 bool onnx_fold_unary(struct onnx_call *call) {
@@ -68,7 +52,7 @@ bool onnx_fold_unary(struct onnx_call *call) {
   for (size_t i = 0; i < sizeof unaries / sizeof *unaries; i++)
     if (strcmp(unaries[i].op, call->op) == 0)
       unary = &unaries[i];
-  if (!unary)
+  if (!unary || !unary->real)
     return false;
   bool whole = unary->whole && !onnx_type_is_float(x->type);
   void *data = onnx_data(y);

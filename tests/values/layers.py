@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Networks of layers against numpy: recurrent layers, or each pass where it applies, with it and without.
+"""Networks of layers against numpy: recurrent layers, or layers alone and each pass where it applies, with it and without.
 
     layers.py VINCI FOLDER recurrent|passes
 
 References are computed in double precision from the definitions of ONNX.
 """
+import math
 import os
 import subprocess
 import sys
@@ -155,6 +156,46 @@ def check_recurrent():
             report("%s, %s: all states, from given and from zero ones" % (op, direction), problems)
 
 
+# ---- layers alone: those that no model of the ONNX project runs (tests/networks/test_onnx_values.c) -------------------
+
+def softplus(x):
+    return np.log1p(np.exp(-np.abs(x))) + np.maximum(x, 0)
+
+
+def gauss(x):
+    """The distribution of normal numbers."""
+    return 0.5 * (1 + np.vectorize(math.erf)(x / np.sqrt(2)))
+
+
+def grouped(x, scale, shift):
+    groups = x.reshape(2, 4, -1)
+    normal = (groups - groups.mean(-1, keepdims=True)) / np.sqrt(groups.var(-1, keepdims=True) + 0.25)
+    return normal.reshape(x.shape) * scale.reshape(1, 8, 1, 1) + shift.reshape(1, 8, 1, 1)
+
+
+ROWS, MAPS, NUMBERS = [(6, 64)], [(2, 8, 4, 16), (8,), (8,)], [(6, 64), (64,), (64,)]
+ALONE = [("CumSum", "axis=0", ROWS, lambda x: np.cumsum(x, 0)),
+         ("CumSum", "axis=1 reverse=1 exclusive=1", ROWS, lambda x: np.cumsum(x[:, ::-1], 1)[:, ::-1] - x),
+         ("Gelu", "", ROWS, lambda x: x * gauss(x)),
+         ("Gelu", "approximate=tanh", ROWS, lambda x: 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))),
+         ("Mish", "", ROWS, lambda x: x * np.tanh(softplus(x))),
+         ("Silu", "", ROWS, lambda x: x * sigmoid(x)),
+         ("GroupNormalization", "groups=4 epsilon=0.25", MAPS, grouped),
+         ("LayerNormalization", "axis=1 epsilon=0.25", NUMBERS,
+          lambda x, g, b: (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 0.25) * g + b),
+         ("RMSNormalization", "axis=1 epsilon=0.25", NUMBERS[:2],
+          lambda x, g: x / np.sqrt((x * x).mean(-1, keepdims=True) + 0.25) * g)]
+
+
+def check_alone():
+    for op, args, shapes, compute in ALONE:
+        net = Net("alone", "fp32")
+        inputs = [net.array("i%d" % i, shape, -3, 3, "weight" if i else "in") for i, shape in enumerate(shapes)]
+        net.wanted["y"] = compute(*inputs)
+        net.layer(op, " ".join("i%d" % i for i in range(len(inputs))), "y", args, y=shapes[0])
+        report(" ".join(filter(None, [op, args])) + ": what numpy says", net.problems("none", 1e-4))
+
+
 # ---- passes ----------------------------------------------------------------------------------------
 
 def conv(x, w, b=None, pads=((1, 1), (1, 1))):
@@ -221,6 +262,7 @@ def taken_apart():
 
 
 def attended():
+    """What becomes the layer "Attention"."""
     net = Net("attention")
     q, k, v = [net.array(n, (1, 4, 512, 64), io="in") for n in "qkv"]
     net.number("scale", 0.125)
@@ -347,10 +389,11 @@ def check_passes():
 
 def main():
     recurrent_ones = sys.argv[3] == "recurrent"
-    print("1..%d" % (6 if recurrent_ones else len(CASES)))
+    print("1..%d" % (6 if recurrent_ones else len(ALONE) + len(CASES)))
     if recurrent_ones:
         check_recurrent()
     else:
+        check_alone()
         check_passes()
 
 
