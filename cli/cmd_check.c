@@ -228,7 +228,9 @@ const struct cli_verb cli_verb_check = {
         "exit code 3.\n"
         "Without errors 'ok' is printed with the number of kernels and rows. '-' reads\n"
         "standard input.\n"
-        "Checks that are stopped early report their findings so far; exit code 7.\n",
+        "Checks that are stopped early report their findings so far; exit code 7.\n"
+        "Example:\n"
+        "  vinci check traces/examples/add1_tile2048.csv -s Ascend910B4\n",
     .options = {check_options, sizeof check_options / sizeof *check_options},
     .run = check,
 };

@@ -203,7 +203,9 @@ const struct cli_verb cli_verb_compile = {
     .details =
         "'vinci compile --list' shows the operators, 'vinci compile OP --help' the keys of\n"
         "an operator. Keys of the tiling are chosen by an estimate of the cost unless given.\n"
-        "'vinci run OP KEY=VALUE...' simulates the trace at once.\n",
+        "'vinci run OP KEY=VALUE...' simulates the trace at once.\n"
+        "Example:\n"
+        "  vinci compile matmul m=512 k=512 n=512 -s Ascend910B4 --explain\n",
     .options = {compile_options, sizeof compile_options / sizeof *compile_options},
     .run = run,
 };

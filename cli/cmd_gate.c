@@ -338,7 +338,9 @@ static const struct cli_verb gate_check = {
         "Exit codes: 0 pass; 1 REGRESSED, UNEXPLAINED, or forbidden by the policy; 2 usage or\n"
         "policy; 3 no baseline, or STALE, NEW, MISSING; 4 WRONG; 5 UNSAFE; a point that CRASHED: "
         "that\n"
-        "of its run, 2 to 8; 9 repetitions differ.\n",
+        "of its run, 2 to 8; 9 repetitions differ.\n"
+        "Example:\n"
+        "  vinci gate check suite.lua\n",
     .options = {check_options, sizeof check_options / sizeof *check_options},
     .run = check,
 };
@@ -347,6 +349,8 @@ static const struct cli_verb gate_explain_verb = {
     .arguments = "SUITE.lua",
     .summary =
         "Say where every change against the baseline comes from, in parts that sum to the change",
+    .details = "Example:\n"
+               "  vinci gate explain suite.lua\n",
     .options = {explain_options, sizeof explain_options / sizeof *explain_options},
     .run = explain,
 };
@@ -357,7 +361,9 @@ static const struct cli_verb gate_bless_verb = {
     .details =
         "Writes the baseline, FILE.changes with the reason and what moved, and FILE.inputs/ with\n"
         "chips and programs for later explanations. Never touches a policy. Refuses to run in\n"
-        "continuous integration, where the variable CI is set, unless --allow-ci says so.\n",
+        "continuous integration, where the variable CI is set, unless --allow-ci says so.\n"
+        "Example:\n"
+        "  vinci gate bless suite.lua --reason=\"why\"\n",
     .options = {bless_options, sizeof bless_options / sizeof *bless_options},
     .run = bless,
 };
@@ -365,6 +371,8 @@ static const struct cli_verb gate_list = {
     .name = "gate list",
     .arguments = "SUITE.lua",
     .summary = "List the points of a suite",
+    .details = "Example:\n"
+               "  vinci gate list suite.lua\n",
     .options = {list_options, sizeof list_options / sizeof *list_options},
     .run = list,
 };
@@ -377,17 +385,15 @@ static const struct cli_verb gate_import_verb = {
         "The lists are those of 'vinci run --ops'. Rows that ask for the same are one point; l2 "
         "of\n"
         "each is what the operator most likely finds in a network; rows that cannot be compiled\n"
-        "are comments at the end. What was measured is a comment beside the point.\n",
+        "are comments at the end. What was measured is a comment beside the point.\n"
+        "Example:\n"
+        "  vinci gate import op_summary.csv -s Ascend910B4\n",
     .options = {import_options, sizeof import_options / sizeof *import_options},
     .run = import,
 };
 
 static const struct cli_verb *const commands[] = {&gate_check, &gate_bless_verb, &gate_explain_verb,
                                                   &gate_list, &gate_import_verb};
-
-static int gate_verb(const struct cli_verb *verb, int argc, char **argv) {
-  return cli_run_command(verb, commands, sizeof commands / sizeof *commands, argc, argv);
-}
 
 const struct cli_verb cli_verb_gate = {
     .name = "gate",
@@ -399,5 +405,7 @@ const struct cli_verb cli_verb_gate = {
                "  list     list the points of a suite\n"
                "  import   make a suite of the operators of a list\n\n"
                "'vinci gate COMMAND --help' explains the options of a command.\n",
-    .run = gate_verb,
+    .run = cli_run_command,
+    .commands = commands,
+    .command_count = sizeof commands / sizeof *commands,
 };

@@ -6,10 +6,6 @@ static const struct cli_verb *const commands[] = {
     &cli_group_run,        &cli_group_plan,    &cli_group_buckets, &cli_group_train,
     &cli_group_collective, &cli_group_convert, &cli_group_show};
 
-static int group(const struct cli_verb *verb, int argc, char **argv) {
-  return cli_run_command(verb, commands, sizeof commands / sizeof *commands, argc, argv);
-}
-
 const struct cli_verb cli_verb_group = {
     .name = "group",
     .arguments = "COMMAND",
@@ -22,5 +18,7 @@ const struct cli_verb cli_verb_group = {
                "  convert            Chakra execution traces into a job, a job into these\n"
                "  show               list the systems, or the numbers of one with their sources\n\n"
                "'vinci group COMMAND --help' explains the options of a command.\n",
-    .run = group,
+    .run = cli_run_command,
+    .commands = commands,
+    .command_count = sizeof commands / sizeof *commands,
 };

@@ -295,7 +295,11 @@ const struct cli_verb cli_verb_isa = {
     .details = "  list          name, pipe, architectures and meaning of each instruction\n"
                "  show NAME...  instructions in full: operands with ranges and defaults, data\n"
                "                types, cost class, where the facts come from; NAME may be\n"
-               "                a function of Ascend C, such as Add or DataCopy\n",
+               "                a function of Ascend C, such as Add or DataCopy\n"
+               "Examples:\n"
+               "  vinci isa list\n"
+               "  vinci isa show vadd DataCopy\n",
     .options = {isa_options, sizeof isa_options / sizeof *isa_options},
     .run = isa,
+    .words = "list show",
 };

@@ -106,6 +106,8 @@ const struct cli_verb cli_verb_lua = {
         "The script says local vinci = require \"vinci\"; LUA.md of the documentation describes\n"
         "the module, experiments/ beside the hardware descriptions has examples. A script may\n"
         "do what its user may do. '-' reads standard input. An error ends with a traceback and\n"
-        "the exit code of what failed, 2 for an error of the script itself.\n",
+        "the exit code of what failed, 2 for an error of the script itself.\n"
+        "Example:\n"
+        "  vinci lua question.lua\n",
     .run = lua_verb,
 };

@@ -6,10 +6,6 @@ static const struct cli_verb *const commands[] = {&cli_net_run,     &cli_net_imp
                                                   &cli_net_compile, &cli_net_explain,
                                                   &cli_net_plan,    &cli_net_serve};
 
-static int net(const struct cli_verb *verb, int argc, char **argv) {
-  return cli_run_command(verb, commands, sizeof commands / sizeof *commands, argc, argv);
-}
-
 const struct cli_verb cli_verb_net = {
     .name = "net",
     .arguments = "COMMAND",
@@ -21,5 +17,7 @@ const struct cli_verb cli_verb_net = {
                "  plan               compare memory plans of a graph; nothing is simulated\n"
                "  serve              a stream of requests, batches of several sizes\n\n"
                "'vinci net COMMAND --help' explains the options of a command.\n",
-    .run = net,
+    .run = cli_run_command,
+    .commands = commands,
+    .command_count = sizeof commands / sizeof *commands,
 };

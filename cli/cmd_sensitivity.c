@@ -195,7 +195,9 @@ const struct cli_verb cli_verb_sensitivity = {
         "The numbers are those that the causes on the critical path of the run name, as its\n"
         "report does, or those of --params. Rows come by effect. An operator is lowered anew\n"
         "for each chip; columns behind have its changes with the tiling of the run as it is.\n"
-        "The table has the same bytes for every number of jobs.\n",
+        "The table has the same bytes for every number of jobs.\n"
+        "Example:\n"
+        "  vinci sensitivity matmul m=512 k=512 n=512 -s Ascend910B4 --params=l2.ways\n",
     .options = {sensitivity_options, sizeof sensitivity_options / sizeof *sensitivity_options},
     .run = run,
 };

@@ -315,26 +315,34 @@ static int validate(const struct cli_verb *verb, int argc, char **argv) {
 #define DATA_TABLE                                                                                 \
   { data_options, sizeof data_options / sizeof *data_options }
 
-static const struct cli_verb commands[] = {
+static const struct cli_verb rows[] = {
     {.name = "soc list",
      .arguments = "",
      .summary = "List the SoCs and how well their numbers are known",
+     .details = "Example:\n"
+                "  vinci soc list\n",
      .options = DATA_TABLE,
      .run = list},
     {.name = "soc show",
      .arguments = "NAME",
      .summary = "Show every number of a SoC with unit, confidence, source and note",
+     .details = "Example:\n"
+                "  vinci soc show Ascend910B4 --set=l2.size=96MiB\n",
      .options = {show_options, sizeof show_options / sizeof *show_options},
      .run = show},
     {.name = "soc diff",
      .arguments = "NAME NAME",
      .summary = "Show the numbers in which two SoCs differ",
+     .details = "Example:\n"
+                "  vinci soc diff Ascend910B4 Ascend910B1\n",
      .options = DATA_TABLE,
      .run = diff},
     {.name = "soc validate",
      .arguments = "[NAME]...",
      .summary = "Check descriptions, all when none is named",
-     .details = "The exit code is 0 when all are good and 2 when one is not.\n",
+     .details = "The exit code is 0 when all are good and 2 when one is not.\n"
+                "Example:\n"
+                "  vinci soc validate Ascend910B4\n",
      .options = DATA_TABLE,
      .run = validate},
     {.name = "soc new",
@@ -344,43 +352,14 @@ static const struct cli_verb commands[] = {
          "Without changes the new chip is like its base. '--soc-version=NAME.lua' simulates it; "
          "in\n"
          "soc/ of a folder that VINCI_PATH names, or of $XDG_DATA_HOME/vinci, its name is "
-         "enough.\n",
+         "enough.\n"
+         "Example:\n"
+         "  vinci soc new Mine --base=Ascend910B4\n",
      .options = {new_options, sizeof new_options / sizeof *new_options},
      .run = make_new},
 };
-enum { COMMAND_COUNT = sizeof commands / sizeof *commands, VERB_PREFIX = sizeof "soc " - 1 };
-
-static const char *command_name(const void *context, size_t index) {
-  (void)context;
-  return commands[index].name + VERB_PREFIX;
-}
-
-static int unknown_command(const char *word) {
-  struct vinci_diag diag = {0};
-  const char *nearest = diag_nearest(word, COMMAND_COUNT, command_name, NULL);
-  (void)diag_error(&diag, VINCI_E_USAGE, "unknown %s '%s' of soc",
-                   *word == '-' ? "option" : "command", word);
-  if (nearest)
-    diag_hint(&diag, "did you mean 'vinci soc %s'?", nearest);
-  else
-    diag_hint(&diag, "commands: list, show, diff, validate, new");
-  return cli_fail(&diag);
-}
-
-static int soc(const struct cli_verb *verb, int argc, char **argv) {
-  if (argc < 2) {
-    cli_print_help(verb, stderr);
-    return vinci_status_exit_code(VINCI_E_USAGE);
-  }
-  for (size_t i = 0; i < COMMAND_COUNT; i++)
-    if (strcmp(command_name(NULL, i), argv[1]) == 0)
-      return commands[i].run(&commands[i], argc - 1, argv + 1);
-  if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
-    cli_print_help(verb, stdout);
-    return 0;
-  }
-  return unknown_command(argv[1]);
-}
+static const struct cli_verb *const commands[] = {&rows[0], &rows[1], &rows[2], &rows[3], &rows[4]};
+_Static_assert(sizeof commands / sizeof *commands == sizeof rows / sizeof *rows, "each of them");
 
 const struct cli_verb cli_verb_soc = {
     .name = "soc",
@@ -393,5 +372,7 @@ const struct cli_verb cli_verb_soc = {
                "  new NAME           write a description of your own\n\n"
                "'vinci soc COMMAND --help' explains the options of a command.\n",
     .options = DATA_TABLE,
-    .run = soc,
+    .run = cli_run_command,
+    .commands = commands,
+    .command_count = sizeof commands / sizeof *commands,
 };

@@ -50,4 +50,6 @@ const struct cli_verb cli_verb_stream = {
         "  network            the network on chip: uniform, transpose, hotspot traffic\n\n"
         "'vinci stream MODEL --help' explains the options of a model.\n",
     .run = stream,
+    .commands = models,
+    .command_count = MODEL_COUNT,
 };

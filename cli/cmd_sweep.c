@@ -362,7 +362,10 @@ static const struct cli_verb sweep_run = {
         "a graph, and --param for what varies. Points that DIR holds already are not run again,\n"
         "however the last run ended; a point that fails is a row with its error. The table has\n"
         "the same bytes for every number of jobs. Exit code 0 when all points have their row, 3\n"
-        "when all of them failed, 7 when interrupted.\n",
+        "when all of them failed, 7 when interrupted.\n"
+        "Example:\n"
+        "  vinci sweep run matmul m=512 k=512 n=512 -s Ascend910B4 -p l2.size=96MiB,192MiB -o "
+        "study\n",
     .options = {run_options, sizeof run_options / sizeof *run_options},
     .run = run,
 };
@@ -371,6 +374,8 @@ static const struct cli_verb sweep_status = {
     .name = "sweep status",
     .arguments = "DIR",
     .summary = "Count the points of a sweep that are done, failed and missing",
+    .details = "Example:\n"
+               "  vinci sweep status study\n",
     .options = {look_options, sizeof look_options / sizeof *look_options},
     .run = show_status,
 };
@@ -379,7 +384,9 @@ static const struct cli_verb sweep_collect_verb = {
     .name = "sweep collect",
     .arguments = "DIR",
     .summary = "Write results.csv from the journals of all shards",
-    .details = "Points without a record are an error (exit code 7), and no table is written.\n",
+    .details = "Points without a record are an error (exit code 7), and no table is written.\n"
+               "Example:\n"
+               "  vinci sweep collect study\n",
     .options = {look_options, sizeof look_options / sizeof *look_options},
     .run = collect,
 };
@@ -393,17 +400,15 @@ static const struct cli_verb sweep_submit_verb = {
         "DIR must be seen by all hosts of the cluster. A point is done by its record alone, never "
         "by\n"
         "the exit code of a task; submitting again runs what is missing. Scripts and logs are in\n"
-        "DIR/slurm. With --wait the exit code is 0 when all points have their row, else 7.\n",
+        "DIR/slurm. With --wait the exit code is 0 when all points have their row, else 7.\n"
+        "Example:\n"
+        "  vinci sweep submit --slurm study.lua -o study\n",
     .options = {submit_options, sizeof submit_options / sizeof *submit_options},
     .run = submit,
 };
 
 static const struct cli_verb *const commands[] = {&sweep_run, &sweep_submit_verb, &sweep_status,
                                                   &sweep_collect_verb};
-
-static int sweep(const struct cli_verb *verb, int argc, char **argv) {
-  return cli_run_command(verb, commands, sizeof commands / sizeof *commands, argc, argv);
-}
 
 const struct cli_verb cli_verb_sweep = {
     .name = "sweep",
@@ -414,5 +419,7 @@ const struct cli_verb cli_verb_sweep = {
                "  status   count what is done, failed and missing\n"
                "  collect  write results.csv from the journals\n\n"
                "'vinci sweep COMMAND --help' explains the options of a command.\n",
-    .run = sweep,
+    .run = cli_run_command,
+    .commands = commands,
+    .command_count = sizeof commands / sizeof *commands,
 };

@@ -316,6 +316,8 @@ static int run(const struct cli_verb *verb, int argc, char **argv) {
   return exit_code;
 }
 
+static const struct cli_verb *const commands[] = {&cli_tune_serve};
+
 const struct cli_verb cli_verb_tune = {
     .name = "tune",
     .arguments = "OP KEY=VALUE... | NETWORK | serve",
@@ -334,5 +336,7 @@ const struct cli_verb cli_verb_tune = {
         "  vinci tune resnet50.onnx -s Ascend910B4 --seconds=300 -r tunings.tsv\n"
         "  vinci tune traces/examples/long_chain.graph.csv -s Ascend910B4 --cuts -o cut.csv\n",
     .options = {tune_options, sizeof tune_options / sizeof *tune_options},
+    .commands = commands,
+    .command_count = sizeof commands / sizeof *commands,
     .run = run,
 };

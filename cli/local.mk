@@ -3,6 +3,7 @@
 
 bin_PROGRAMS += vinci
 vinci_SOURCES = \
+	cli/verbs.def \
 	cli/support/cli.h \
 	cli/cmd_cc.c \
 	cli/cmd_check.c \
@@ -108,6 +109,9 @@ vinci_SOURCES = \
 vinci_CPPFLAGS = $(AM_CPPFLAGS) $(LUA_CFLAGS) $(LIBEDIT_CFLAGS) -DVINCI_LIBDIR='"$(libdir)"'
 vinci_LDADD = libvinci_lua.la libvinci_internal.la $(LIBEDIT_LIBS)
 dist_man1_MANS += cli/vinci.1
+# The shell looks for a file with the name of the program, below the folder of its data.
+completiondir = $(datadir)/bash-completion/completions
+dist_completion_DATA = cli/completion/vinci
 
 # ---- the page of vinci report ------------------------------------------------
 # Its pieces and uPlot, a plotting library that npm fetches by a pinned checksum, become one array of

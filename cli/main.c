@@ -9,29 +9,11 @@
 #include "networks/onnx/onnx.h"
 #include "traces/report/report.h"
 
-/* clang-format off */
 static const struct cli_verb *const verbs[] = {
-    &cli_verb_run,
-    &cli_verb_compile,
-    &cli_verb_check,
-    &cli_verb_debug,
-    &cli_verb_cc,
-    &cli_verb_net,
-    &cli_verb_replay,
-    &cli_verb_import,
-    &cli_verb_soc,
-    &cli_verb_isa,
-    &cli_verb_group,
-    &cli_verb_stream,
-    &cli_verb_sweep,
-    &cli_verb_diff,
-    &cli_verb_sensitivity,
-    &cli_verb_report,
-    &cli_verb_gate,
-    &cli_verb_tune,
-    &cli_verb_lua,
+#define VERB(name) &cli_verb_##name,
+#include "cli/verbs.def"
+#undef VERB
 };
-/* clang-format on */
 enum { VERB_COUNT = sizeof verbs / sizeof *verbs };
 
 static bool is_word(const char *word, const char *longer, const char *shorter) {
@@ -86,15 +68,32 @@ static int unknown_word(const char *kind, const char *word) {
   return cli_fail(&diag);
 }
 
+/* What may stand behind `vinci`, or behind a verb and its command: for the shell's completion. */
+static int print_words(int argc, char **argv) {
+  const struct cli_verb *verb = argc > 0 ? cli_verb_find(argv[0]) : NULL;
+  for (size_t i = 0; argc == 0 && i < VERB_COUNT; i++)
+    puts(verbs[i]->name);
+  if (argc == 0)
+    puts("help");
+  for (int i = 1; verb && i < argc; i++)
+    verb = cli_command_find(verb, argv[i]);
+  if (verb)
+    cli_print_words(verb, stdout);
+  return cli_end(0);
+}
+
 static int help_verb(int argc, char **argv) {
   if (argc < 2) {
     print_usage(stdout);
     return cli_end(0);
   }
+  if (strcmp(argv[1], "--words") == 0)
+    return print_words(argc - 2, argv + 2);
   const struct cli_verb *verb = cli_verb_find(argv[1]);
   if (!verb)
     return unknown_word("verb", argv[1]);
-  cli_print_help(verb, stdout);
+  const struct cli_verb *command = argc > 2 ? cli_command_find(verb, argv[2]) : verb;
+  cli_print_help(command ? command : verb, stdout);
   return cli_end(0);
 }
 

@@ -140,6 +140,7 @@ script_tests = \
 	tests/cli/test_own.sh \
 	tests/cli/test_peak_memory.sh \
 	tests/cli/test_sweep.sh \
+	tests/cli/test_verbs.sh \
 	tests/cli/test_sweep_list.sh \
 	tests/cli/test_unread.sh \
 	tests/core/test_isa_cli.sh \

@@ -62,7 +62,9 @@ const struct cli_verb cli_net_plan = {
         "GRAPH is a file as GRAPH.md describes, or an ONNX model; '-' is standard input.\n"
         "Offsets that the graph gives are kept and checked: tensors that are alive together may "
         "not\n"
-        "overlap (exit code 3).\n",
+        "overlap (exit code 3).\n"
+        "Example:\n"
+        "  vinci net plan traces/examples/small_cnn.graph.csv -s Ascend910B4\n",
     .options = {plan_options, sizeof plan_options / sizeof *plan_options},
     .run = run,
 };

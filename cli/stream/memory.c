@@ -326,7 +326,9 @@ const struct cli_verb cli_stream_memory = {
         "turn, the third written (add3). Modes: sat offers bursts each cycle until one is refused\n"
         "or two per channel are taken; load:T queues a request every T cycles; chase has one "
         "burst\n"
-        "outstanding. Latency counts from taking into the controller to the last data beat.\n",
+        "outstanding. Latency counts from taking into the controller to the last data beat.\n"
+        "Example:\n"
+        "  vinci stream memory -s Ascend910B4\n",
     .options = {memory_options, sizeof memory_options / sizeof *memory_options},
     .run = run,
 };

@@ -412,7 +412,9 @@ const struct cli_verb cli_stream_network = {
         "cycle; packet_lat counts from creation to the last flit's arrival; a run is unstable\n"
         "when its mean passes 500 cycles. FILE holds rows with options as columns (the columns\n"
         "of the output do); results in it are passed over, so files of other simulators with\n"
-        "these columns can be run as they are. '-' reads standard input.\n",
+        "these columns can be run as they are. '-' reads standard input.\n"
+        "Example:\n"
+        "  vinci stream network -s Ascend910B4\n",
     .options = {network_options, OPTION_COUNT},
     .run = stream_network,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The program's verbs and what they share. A verb is one cmd_*.c file with one
- * `const struct cli_verb` and one line in cli/main.c. A verb prints results on stdout,
+ * `const struct cli_verb` and one row in cli/verbs.def. A verb prints results on stdout,
  * everything else on stderr, and returns the exit code.
  */
 #ifndef VINCI_CLI_SUPPORT_CLI_H
@@ -16,27 +16,15 @@ struct cli_verb {
   const char *details;   /* paragraphs after the options, may be NULL */
   struct option_table options;
   int (*run)(const struct cli_verb *verb, int argc, char **argv); /* argv[0] is the verb */
+  /* Of a verb of several commands, each a verb of its own named "VERB COMMAND". */
+  const struct cli_verb *const *commands;
+  size_t command_count;
+  const char *words; /* other words that may come first, with blanks between; NULL: none */
 };
 
-extern const struct cli_verb cli_verb_run;
-extern const struct cli_verb cli_verb_cc;
-extern const struct cli_verb cli_verb_check;
-extern const struct cli_verb cli_verb_compile;
-extern const struct cli_verb cli_verb_debug;
-extern const struct cli_verb cli_verb_diff;
-extern const struct cli_verb cli_verb_group;
-extern const struct cli_verb cli_verb_import;
-extern const struct cli_verb cli_verb_isa;
-extern const struct cli_verb cli_verb_net;
-extern const struct cli_verb cli_verb_replay;
-extern const struct cli_verb cli_verb_report;
-extern const struct cli_verb cli_verb_sensitivity;
-extern const struct cli_verb cli_verb_soc;
-extern const struct cli_verb cli_verb_stream;
-extern const struct cli_verb cli_verb_sweep;
-extern const struct cli_verb cli_verb_gate;
-extern const struct cli_verb cli_verb_tune;
-extern const struct cli_verb cli_verb_lua;
+#define VERB(name) extern const struct cli_verb cli_verb_##name;
+#include "cli/verbs.def"
+#undef VERB
 
 /*
  * First step of a verb: parses its options. Returns true when the verb shall go on;
@@ -46,15 +34,16 @@ extern const struct cli_verb cli_verb_lua;
 bool cli_begin(const struct cli_verb *verb, int argc, char **argv, void *settings,
                struct text_list *arguments, int *exit_code);
 
-/*
- * A verb of several commands, each a verb of its own named "VERB COMMAND": runs the command that
- * argv[1] names; an unknown name is a usage error.
- */
-int cli_run_command(const struct cli_verb *verb, const struct cli_verb *const *commands,
-                    size_t count, int argc, char **argv);
+/* A verb's own `run` when the verb has commands: runs that which argv[1] names; an unknown name is
+ * a usage error. */
+int cli_run_command(const struct cli_verb *verb, int argc, char **argv);
+/* The command of a verb, NULL when there is none of this name. */
+const struct cli_verb *cli_command_find(const struct cli_verb *verb, const char *name);
 
 /* Usage line, options and details of a verb. */
 void cli_print_help(const struct cli_verb *verb, FILE *out);
+/* What may stand behind a verb, a line each: commands, words and options. */
+void cli_print_words(const struct cli_verb *verb, FILE *out);
 
 /* What a diagnostic tells warnings: prints them on stderr, unless errors alone are wanted. */
 void (*cli_warn(bool quiet))(void *context, const char *text);

@@ -114,32 +114,33 @@ bool cli_begin(const struct cli_verb *verb, int argc, char **argv, void *setting
   return true;
 }
 
-struct command_list {
-  const struct cli_verb *const *commands;
-  size_t prefix; /* of the names: the verb and a blank */
-};
-
+/* The name of a verb's command without that of the verb. */
 static const char *command_name(const void *context, size_t index) {
-  const struct command_list *list = context;
-  return list->commands[index]->name + list->prefix;
+  const struct cli_verb *verb = context;
+  return verb->commands[index]->name + strlen(verb->name) + 1;
 }
 
-int cli_run_command(const struct cli_verb *verb, const struct cli_verb *const *commands,
-                    size_t count, int argc, char **argv) {
-  const struct command_list list = {commands, strlen(verb->name) + 1};
+const struct cli_verb *cli_command_find(const struct cli_verb *verb, const char *name) {
+  for (size_t i = 0; i < verb->command_count; i++)
+    if (strcmp(command_name(verb, i), name) == 0)
+      return verb->commands[i];
+  return NULL;
+}
+
+int cli_run_command(const struct cli_verb *verb, int argc, char **argv) {
   if (argc < 2) {
     cli_print_help(verb, stderr);
     return vinci_status_exit_code(VINCI_E_USAGE);
   }
-  for (size_t i = 0; i < count; i++)
-    if (strcmp(command_name(&list, i), argv[1]) == 0)
-      return commands[i]->run(commands[i], argc - 1, argv + 1);
+  const struct cli_verb *command = cli_command_find(verb, argv[1]);
+  if (command)
+    return command->run(command, argc - 1, argv + 1);
   if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
     cli_print_help(verb, stdout);
     return 0;
   }
   struct vinci_diag diag = {0};
-  const char *nearest = diag_nearest(argv[1], count, command_name, &list);
+  const char *nearest = diag_nearest(argv[1], verb->command_count, command_name, verb);
   (void)diag_error(&diag, VINCI_E_USAGE, "unknown %s '%s' of %s",
                    *argv[1] == '-' ? "option" : "command", argv[1], verb->name);
   if (nearest)
@@ -147,6 +148,21 @@ int cli_run_command(const struct cli_verb *verb, const struct cli_verb *const *c
   else
     diag_hint(&diag, "'vinci %s --help' lists the commands", verb->name);
   return cli_fail(&diag);
+}
+
+void cli_print_words(const struct cli_verb *verb, FILE *out) {
+  for (size_t i = 0; i < verb->command_count; i++)
+    fprintf(out, "%s\n", command_name(verb, i));
+  for (const char *word = verb->words; word && *word; word += strcspn(word, " ") + 1) {
+    fprintf(out, "%.*s\n", (int)strcspn(word, " "), word);
+    if (word[strcspn(word, " ")] == '\0')
+      break;
+  }
+  for (size_t i = 0; i < verb->options.count; i++)
+    if (verb->options.rows[i].help)
+      fprintf(out, "--%s%s\n", verb->options.rows[i].name,
+              verb->options.rows[i].kind == OPTION_FLAG ? "" : "=");
+  fputs("--help\n", out);
 }
 
 enum vinci_status cli_check_traces(const struct text_list *traces, struct vinci_diag *diag) {

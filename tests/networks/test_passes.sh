@@ -31,6 +31,7 @@ sed -n '/^| pass |/,/^$/p' "$TESTS_SRCDIR/networks/GRAPH.md" >"$guide"
 report "every pass has a test of values and a row in the guide" "$(wanting "$def" "$layers" "$guide")"
 
 rows "$def" | cut -d' ' -f1 >"$work/names"
+# shellcheck disable=SC2016 # a mark of the table
 sed -n 's/^| `\([a-z-]*\)` | .*/\1/p' "$guide" | grep -vx pass >"$work/guide"
 report "the guide has them in the order in which they run" "$(diff "$work/names" "$work/guide")"
 

@@ -1,0 +1,83 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Every verb of cli/verbs.def, and every command of a verb, has help with an example that begins with its name,
+# a place in the manual, and completion of the shell. A verb without them fails here.
+set -u
+. "${TESTS_SRCDIR:-.}/tests/support/tap.sh"
+
+vinci=${VINCI:?}
+manual=$TESTS_SRCDIR/cli/vinci.1
+work_folder test_verbs
+plan 8
+
+sed -n 's/^VERB(\(.*\))$/\1/p' "$TESTS_SRCDIR/cli/verbs.def" >"$work/rows"
+{ cat "$work/rows"; echo help; } >"$work/verbs"
+"$vinci" help --words >"$work/words"
+report "the program has the verbs of the table" "$(diff "$work/verbs" "$work/words")"
+"$vinci" --help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p' >"$work/listed"
+report "its help lists them" "$(diff "$work/verbs" "$work/listed")"
+
+# Verbs, and "VERB COMMAND" of those with commands.
+commands_of() {
+  "$vinci" help --words "$1" | grep -v '^-'
+}
+while read -r verb; do
+  echo "$verb"
+  case $verb in isa) continue ;; esac # its words have no help of their own
+  commands_of "$verb" | sed "s/^/$verb /"
+done <"$work/rows" >"$work/all"
+
+# help_problems PROGRAM "VERB COMMAND": what its help lacks.
+help_problems() {
+  # shellcheck disable=SC2086 # a verb and a command are two words
+  set -- "$1" "$2" "$("$1" $2 --help 2>&1)"
+  case $3 in "usage: vinci $2 "*) ;; *) echo "$2: --help begins with: $(printf '%s\n' "$3" | head -1)" ;; esac
+  case $3 in *"
+  -h, --help "*) ;; *) echo "$2: --help lists no options" ;; esac
+  # A verb of commands: each command has an example.
+  case $2 in net | soc | group | sweep | gate | stream) return ;; esac
+  printf '%s\n' "$3" | sed 1d | grep -Eq "^ +.*vinci $2( |\$)" || echo "$2: --help has no example 'vinci $2 ...'"
+}
+report "each has help with an example" "$(while read -r verb; do help_problems "$vinci" "$verb"; done <"$work/all")"
+report "help VERB COMMAND is the same help" "$(while read -r verb; do
+  # shellcheck disable=SC2086
+  { "$vinci" help $verb >"$work/a" && "$vinci" $verb --help >"$work/b" && cmp "$work/a" "$work/b"; } 2>&1
+done <"$work/all")"
+
+# manual_problems "VERB COMMAND": what the manual lacks.
+sed -n '/^\.SH SYNOPSIS/,/^\.SH DESCRIPTION/p' "$manual" >"$work/synopsis"
+manual_problems() {
+  verb=${1%% *} command=${1#* }
+  grep -qE "^\.B vinci $verb\$" "$work/synopsis" || echo "$verb: the manual's SYNOPSIS has no '.B vinci $verb'"
+  grep -qE "^\.SS vinci $verb( |\$)" "$manual" || echo "$verb: the manual has no section '.SS vinci $verb'"
+  [ "$1" = "$verb" ] || sed -n "/^\.SS vinci $verb\( \|\$\)/,/^\.SH/p" "$manual" | grep -qE "(^|[^a-z])$command([^a-z]|\$)" ||
+    echo "$1: the section of the manual does not name '$command'"
+}
+report "each is in the manual" "$({ cat "$work/all"; isa_words=$(commands_of isa); for word in $isa_words; do
+  echo "isa $word"; done; } | while read -r verb; do manual_problems "$verb"; done)"
+
+# offer WORD...: what bash would offer for the last word.
+offer() {
+  bash -c '. "$1"; shift
+    COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+    _vinci 2>/dev/null
+    printf "%s\n" "${COMPREPLY[@]}"' - "$TESTS_SRCDIR/cli/completion/vinci" "$vinci" "$@"
+}
+if command -v bash >/dev/null; then
+  offer '' >"$work/offered"
+  report "the shell completes verbs" "$(diff "$work/verbs" "$work/offered")"
+  report "their commands and options" "$(while read -r verb; do
+    # shellcheck disable=SC2086
+    offer $verb -- | grep -qx -e --help || echo "$verb: no --help"
+  done <"$work/all"
+  [ "$(offer net ex)" = explain ] || echo "net ex: $(offer net ex)"
+  [ "$(offer run --soc)" = --soc-version= ] || echo "run --soc: $(offer run --soc)"
+  [ "$(offer net run --passes)" = --passes= ] || echo "net run --passes: $(offer net run --passes)"
+  [ "$(offer isa s)" = show ] || echo "isa s: $(offer isa s)")"
+  : >"$work/trace_of_mine.csv"
+  report "and files" "$(cd "$work" && case $vinci in /*) ;; *) vinci=$OLDPWD/$vinci ;; esac
+    [ "$(offer run trace_of)" = trace_of_mine.csv ] || offer run trace_of
+    [ "$(offer run x --output = trace_of)" = trace_of_mine.csv ] || offer run x --output = trace_of)"
+else
+  for test in verbs options files; do report "completion of $test # SKIP no bash" ''; done
+fi
