@@ -64,7 +64,7 @@ const struct cli_verb cli_net_plan = {
         "not\n"
         "overlap (exit code 3).\n"
         "Example:\n"
-        "  vinci net plan traces/examples/small_cnn.graph.csv -s Ascend910B4\n",
+        "  vinci net plan traces/examples/two_layers.graph.csv\n",
     .options = {plan_options, sizeof plan_options / sizeof *plan_options},
     .run = run,
 };

@@ -328,7 +328,7 @@ const struct cli_verb cli_stream_memory = {
         "burst\n"
         "outstanding. Latency counts from taking into the controller to the last data beat.\n"
         "Example:\n"
-        "  vinci stream memory -s Ascend910B4\n",
+        "  vinci stream memory --stream=mix21 --channels=2\n",
     .options = {memory_options, sizeof memory_options / sizeof *memory_options},
     .run = run,
 };

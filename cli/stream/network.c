@@ -414,7 +414,7 @@ const struct cli_verb cli_stream_network = {
         "of the output do); results in it are passed over, so files of other simulators with\n"
         "these columns can be run as they are. '-' reads standard input.\n"
         "Example:\n"
-        "  vinci stream network -s Ascend910B4\n",
+        "  vinci stream network --traffic=hotspot1 --rate=0.2\n",
     .options = {network_options, OPTION_COUNT},
     .run = stream_network,
 };
