@@ -9,12 +9,14 @@ libvinci_memhier_la_SOURCES = \
 	memhier/dram/hbm_choose.h \
 	memhier/dram/hbm_create.c \
 	memhier/dram/hbm_flat.c \
+	memhier/dram/hbm_hold.h \
 	memhier/dram/hbm_map.c \
 	memhier/dram/hbm_map.h \
 	memhier/dram/hbm_op.h \
 	memhier/dram/hbm_port.c \
 	memhier/dram/hbm_port.h \
 	memhier/dram/hbm_queue.h \
+	memhier/dram/hbm_rules.def \
 	memhier/dram/hbm_state.h \
 	memhier/dram/hbm_stream.c \
 	memhier/dram/hbm_stream.h \

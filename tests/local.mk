@@ -56,6 +56,7 @@ unit_tests = \
 	tests/memhier/test_cycle_times \
 	tests/memhier/test_hbm \
 	tests/memhier/test_hbm_commands \
+	tests/memhier/test_hbm_rules \
 	tests/memhier/test_l2_policies \
 	tests/memhier/test_memory \
 	tests/memhier/test_transfers \

@@ -9,6 +9,7 @@
 #include "core/base/arith.h"
 #include "core/base/diag.h"
 #include "memhier/dram/hbm_choose.h"
+#include "memhier/dram/hbm_hold.h"
 #include "memhier/dram/hbm_queue.h"
 
 /* ---- read and write turns ------------------------------------------------------------ */
@@ -17,11 +18,11 @@ static inline void take_turn(struct hbm_channel *ch) {
   if (!ch->turn_due || ch->refresh_left)
     return;
   ch->turn_due = false;
-  unsigned before = ch->draining;
+  const struct hbm_distances *distance = &ch->distance;
   ch->draining ^= 1u;
-  ch->turn_cycles += ch->distance.column_s[before][ch->draining] -
-                     min_u64(ch->distance.column_s[before][ch->draining],
-                             ch->distance.column_s[ch->draining][ch->draining]);
+  uint32_t turn = ch->draining ? distance->pseudo_read_write : distance->pseudo_write_read;
+  uint32_t straight = ch->draining ? distance->pseudo_write_write : distance->pseudo_read_read;
+  ch->turn_cycles += turn - min_u64(turn, straight);
   choose_column(ch);
   choose_row(ch);
 }
@@ -44,16 +45,11 @@ static void tell(const struct hbm_channel *ch, unsigned kind, unsigned bank, uin
 }
 
 static inline void time_column(struct hbm_channel *ch, unsigned direction, unsigned bank) {
-  const struct hbm_distances *distance = &ch->distance;
-  uint64_t now = ch->cycle;
-  unsigned pseudo = bank >> ch->pseudo_shift, group = bank >> ch->bank_shift;
-  for (unsigned second = 0; second < HBM_DIRECTIONS; second++) {
-    raise_to(&ch->pseudo[pseudo].column[second], now + distance->column_s[direction][second]);
-    raise_to(&ch->group[group].column[second], now + distance->column_l[direction][second]);
-  }
-  raise_to(&ch->bank[bank].pre, now + distance->column_pre[direction]);
-  raise_to(&ch->pseudo[pseudo].pre_all, now + distance->column_pre[direction]);
-  ch->column_free = now + 1;
+  if (direction == HBM_W)
+    hold_back_all(ch, HBM_WRITE, bank);
+  else
+    hold_back_all(ch, HBM_READ, bank);
+  ch->column_free = ch->cycle + 1;
 }
 
 static uint64_t first_active(const struct hbm_channel *ch) {
@@ -117,33 +113,28 @@ static void issue_column(struct hbm_channel *ch) {
   choose_column(ch);
 }
 
+/* The fourth ACT from here on keeps the window. */
+static void keep_window(struct hbm_channel *ch, unsigned pseudo) {
+  ch->faw_ring[pseudo][ch->faw_at[pseudo]++ % HBM_WINDOW_pseudo_act] = ch->cycle;
+  if (ch->faw_at[pseudo] < HBM_WINDOW_pseudo_act)
+    return;
+  uint64_t fourth_last = ch->faw_ring[pseudo][ch->faw_at[pseudo] % HBM_WINDOW_pseudo_act];
+  raise_to(&ch->pseudo[pseudo].act, fourth_last + ch->distance.pseudo_act_window);
+}
+
 static void time_act(struct hbm_channel *ch, unsigned bank) {
-  const struct hbm_distances *distance = &ch->distance;
-  uint64_t now = ch->cycle;
-  unsigned pseudo = bank >> ch->pseudo_shift;
-  ch->group[bank >> ch->bank_shift].act = now + distance->act_act_l;
-  raise_to(&ch->pseudo[pseudo].act, now + distance->act_act_s);
-  ch->faw_ring[pseudo][ch->faw_at[pseudo]++ % HBM_FAW_WINDOW] = now;
-  if (ch->faw_at[pseudo] >= HBM_FAW_WINDOW) {
-    uint64_t fourth_last = ch->faw_ring[pseudo][ch->faw_at[pseudo] % HBM_FAW_WINDOW];
-    raise_to(&ch->pseudo[pseudo].act, fourth_last + distance->faw);
-  }
-  ch->bank[bank].act = now + distance->act_act_bank;
-  ch->bank[bank].pre = now + distance->act_pre;
-  ch->bank[bank].column[HBM_R] = now + distance->act_column[HBM_R];
-  ch->bank[bank].column[HBM_W] = now + distance->act_column[HBM_W];
-  raise_to(&ch->pseudo[pseudo].pre_all, now + distance->act_pre);
-  raise_to(&ch->pseudo[pseudo].refresh, now + distance->act_refresh);
-  ch->row_free = now + distance->act_bus;
+  hold_back_all(ch, HBM_ACT, bank);
+  keep_window(ch, bank >> ch->pseudo_shift);
+  ch->row_free = ch->cycle + ch->distance.act_bus;
 }
 
 /* A row is opened for a read, which may have waited until another row of the bank was closed. */
 static void note_row(const struct hbm_channel *ch, unsigned bank, const struct hbm_entry *entry) {
   if (!entry->op)
     return;
-  entry->op->delay.row_cycles = ch->distance.act_column[HBM_R];
+  entry->op->delay.row_cycles = ch->distance.bank_act_read;
   if (ch->bank[bank].act > entry->offered)
-    entry->op->delay.row_cycles += ch->distance.pre_act;
+    entry->op->delay.row_cycles += ch->distance.bank_pre_act;
 }
 
 static void issue_act(struct hbm_channel *ch) {
@@ -180,7 +171,6 @@ static void issue_act(struct hbm_channel *ch) {
 /* The row of a bank is closed: nothing hits it any more. */
 static void close_bank(struct hbm_channel *ch, unsigned bank) {
   set_bit(&ch->open, bank, false);
-  raise_to(&ch->bank[bank].act, ch->cycle + ch->distance.pre_act);
   for (unsigned d = 0; d < HBM_DIRECTIONS; d++) {
     struct hbm_list *list = &ch->bank[bank].list[d];
     list->hit = HBM_NONE;
@@ -196,32 +186,34 @@ static void issue_pre(struct hbm_channel *ch) {
     tell(ch, HBM_PRE, bank, ch->bank[bank].open_row, 0);
   ch->counters.precharges++;
   close_bank(ch, bank);
-  raise_to(&ch->pseudo[bank >> ch->pseudo_shift].refresh, ch->cycle + ch->distance.pre_refresh);
+  hold_back_all(ch, HBM_PRE, bank);
   ch->row_free = ch->cycle + 1;
   if (chosen_bank(&ch->column) == bank)
     choose_column(ch);
 }
 
 static void issue_pre_all(struct hbm_channel *ch) {
-  unsigned first = refresh_bank(ch), pseudo = first >> ch->pseudo_shift;
+  unsigned first = refresh_bank(ch);
   if (ch->hooks.command)
     tell(ch, HBM_PRE_ALL, first, 0, 0);
-  for (uint32_t left = ch->open & ch->pseudo_banks << first; left; left &= left - 1)
-    close_bank(ch, (unsigned)__builtin_ctz(left));
-  raise_to(&ch->pseudo[pseudo].refresh, ch->cycle + ch->distance.pre_refresh);
+  for (uint32_t left = ch->open & ch->pseudo_banks << first; left; left &= left - 1) {
+    unsigned bank = (unsigned)__builtin_ctz(left);
+    close_bank(ch, bank);
+    hold_back(ch, LEVEL_bank, HBM_PRE_ALL, bank);
+  }
+  hold_back(ch, LEVEL_pseudo, HBM_PRE_ALL, first);
   ch->row_free = ch->cycle + 1;
 }
 
 static void issue_refresh(struct hbm_channel *ch) {
-  unsigned first = refresh_bank(ch), pseudo = first >> ch->pseudo_shift;
+  unsigned first = refresh_bank(ch);
   if (ch->hooks.command)
     tell(ch, HBM_REFRESH, first, 0, 0);
   ch->counters.refreshes++;
-  ch->refresh_cycles += ch->distance.refresh_act / ch->pseudos;
-  for (unsigned b = first; b < first + (1u << ch->pseudo_shift); b++)
-    raise_to(&ch->bank[b].act, ch->cycle + ch->distance.refresh_act);
-  raise_to(&ch->pseudo[pseudo].pre_all, ch->cycle + ch->distance.refresh_pre);
-  raise_to(&ch->pseudo[pseudo].refresh, ch->cycle + ch->distance.refresh_pre);
+  ch->refresh_cycles += ch->distance.bank_refresh_act / ch->pseudos;
+  for (unsigned bank = first; bank < first + (1u << ch->pseudo_shift); bank++)
+    hold_back(ch, LEVEL_bank, HBM_REFRESH, bank);
+  hold_back(ch, LEVEL_pseudo, HBM_REFRESH, first);
   ch->row_free = ch->cycle + 1;
   if (--ch->refresh_left == 0)
     choose_column(ch); /* queued requests take part again */

@@ -4,34 +4,18 @@
 
 static uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
-/*
- * JEDEC counts from the last bus cycle of a command, the controller from the first: an ACT of
- * n bus cycles has its own distances n - 1 longer, and distances to it n - 1 shorter.
- */
+#define T(name) ((uint32_t)mem->name##_cycles)
+#define LATE (T(act_bus) - 1)
+
 static struct hbm_distances make_distances(const struct mem_spec *mem) {
-  uint32_t late = (uint32_t)mem->act_bus_cycles - 1;
-  uint32_t burst = (uint32_t)mem->burst_cycles;
-  uint32_t ccd_s = larger((uint32_t)mem->ccd_s_cycles, burst);
-  uint32_t ccd_l = larger((uint32_t)mem->ccd_l_cycles, burst);
-  uint32_t write_end = (uint32_t)mem->cwl_cycles + burst;
-  uint32_t rtw = (uint32_t)mem->rtw_cycles;
   return (struct hbm_distances){
-      .column_s = {{ccd_s, rtw}, {write_end + (uint32_t)mem->wtr_s_cycles, ccd_s}},
-      .column_l = {{ccd_l, rtw}, {write_end + (uint32_t)mem->wtr_l_cycles, ccd_l}},
-      .act_column = {(uint32_t)mem->rcd_read_cycles + late, (uint32_t)mem->rcd_write_cycles + late},
-      .column_pre = {(uint32_t)mem->rtp_cycles, write_end + (uint32_t)mem->wr_cycles},
-      .column_end = {(uint32_t)mem->cl_cycles + burst, write_end},
-      .act_act_bank = (uint32_t)mem->rc_cycles,
-      .act_act_s = larger((uint32_t)mem->rrd_s_cycles, late + 1),
-      .act_act_l = larger((uint32_t)mem->rrd_l_cycles, late + 1),
-      .faw = (uint32_t)mem->faw_cycles,
-      .act_pre = (uint32_t)mem->ras_cycles + late,
-      .act_refresh = (uint32_t)mem->rc_cycles + late,
-      .pre_act = (uint32_t)mem->rp_cycles - late,
-      .pre_refresh = (uint32_t)mem->rp_cycles,
-      .refresh_act = (uint32_t)mem->rfc_cycles - late,
-      .refresh_pre = (uint32_t)mem->rfc_cycles,
-      .act_bus = late + 1,
+#define RULE(level, before, after, cycles) .level##_##before##_##after = cycles,
+#define WINDOW(level, command, count, cycles) .level##_##command##_window = cycles,
+#include "memhier/dram/hbm_rules.def"
+#undef RULE
+#undef WINDOW
+      .column_end = {T(cl) + T(burst), T(cwl) + T(burst)},
+      .act_bus = T(act_bus),
   };
 }
 

@@ -16,31 +16,29 @@ enum {
   HBM_NONE = 255,               /* no entry, no bank */
   HBM_HITS_END = HBM_BANKS_MAX, /* before the first and behind the last bank of a list */
   HBM_FILTER_BITS = 11,
-  HBM_FAW_WINDOW = 4,
   HBM_CACHE_LINE = 64, /* of most hosts */
 };
 
 /* Indices of the two queues and of all that is kept by direction. */
 enum { HBM_R, HBM_W, HBM_DIRECTIONS };
 
-/* Distances between commands in the form the controller uses: from bus start to bus start. */
+/* Distances between commands, from bus start to bus start: a field for each row of hbm_rules.def,
+ * and what is not between two commands. */
 struct hbm_distances {
-  uint32_t column_s[HBM_DIRECTIONS][HBM_DIRECTIONS]; /* [first][second], other bank group */
-  uint32_t column_l[HBM_DIRECTIONS][HBM_DIRECTIONS]; /* same bank group */
-  uint32_t act_column[HBM_DIRECTIONS];
-  uint32_t column_pre[HBM_DIRECTIONS];
+#define RULE(level, before, after, cycles) uint32_t level##_##before##_##after;
+#define WINDOW(level, command, count, cycles) uint32_t level##_##command##_window;
+#include "memhier/dram/hbm_rules.def"
+#undef RULE
+#undef WINDOW
   uint32_t column_end[HBM_DIRECTIONS]; /* command to last data beat */
-  uint32_t act_act_bank;
-  uint32_t act_act_s;
-  uint32_t act_act_l;
-  uint32_t faw;
-  uint32_t act_pre;
-  uint32_t act_refresh;
-  uint32_t pre_act;
-  uint32_t pre_refresh;
-  uint32_t refresh_act;
-  uint32_t refresh_pre;
   uint32_t act_bus;
+};
+enum {
+#define RULE(level, before, after, cycles)
+#define WINDOW(level, command, count, cycles) HBM_WINDOW_##level##_##command = count,
+#include "memhier/dram/hbm_rules.def"
+#undef RULE
+#undef WINDOW
 };
 
 /* A waiting request: in the list of its bank and queue, or (its row opened for it) active. */
@@ -165,7 +163,7 @@ struct hbm_channel {
   struct hbm_bank bank[HBM_BANKS_MAX];
   struct hbm_hits by_order[HBM_DIRECTIONS];
   uint32_t faw_at[HBM_PSEUDO_MAX];
-  uint64_t faw_ring[HBM_PSEUDO_MAX][HBM_FAW_WINDOW];
+  uint64_t faw_ring[HBM_PSEUDO_MAX][HBM_WINDOW_pseudo_act];
   uint16_t free_entries[HBM_ENTRIES_MAX];
   struct hbm_entry entry[HBM_NONE + 1];  /* that of HBM_NONE is read, never used */
   uint16_t filter[1 << HBM_FILTER_BITS]; /* queued writes by hash of their place */
