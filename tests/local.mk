@@ -648,6 +648,13 @@ additions:
 dist_noinst_DATA += \
 	tests/additions/additions.py \
 	tests/additions/running_max.patch \
+	tests/additions/chip.patch \
+	tests/additions/collective.patch \
+	tests/additions/intrinsic.patch \
+	tests/additions/l2_policy.patch \
+	tests/additions/onnx_layer.patch \
+	tests/additions/pass.patch \
+	tests/additions/verb.patch \
 	tests/additions/counter.patch \
 	tests/additions/glu.patch \
 	tests/additions/instruction.patch \

@@ -172,7 +172,8 @@ def write_if_changed(path, text):
 
 
 def copy_tree(top, copy, files):
-    """The sources, with mutants; what is there already and the same stays as old as it is."""
+    """The sources, with `files` in place of theirs or beside them; what is there already and the same
+    stays as old as it is."""
     kept = set()
     for folder, folders, names in os.walk(top):
         inside = os.path.relpath(folder, top)
@@ -191,6 +192,9 @@ def copy_tree(top, copy, files):
                         continue
             os.makedirs(os.path.dirname(target), exist_ok=True)
             shutil.copy2(source, target)
+    for path in set(files) - kept: # that the sources do not have
+        write_if_changed(os.path.join(copy, path), files[path])
+        kept.add(path)
     for folder, _, names in os.walk(copy):
         for name in names:
             path = os.path.relpath(os.path.join(folder, name), copy)

@@ -49,8 +49,10 @@ report "pages have a readable length" "$(for limit in README.md:250 ARCHITECTURE
   [ "$lines" -le "${limit#*:}" ] || echo "${limit%:*}: $lines lines, limit ${limit#*:}"
 done)"
 
-# exists PATH: a file, a folder, a pattern that names some, or a test program or its log by its source.
+# exists PATH: a file, a folder, a pattern that names some, a test program or its log by its source, or a
+# file that an addition of tests/additions makes.
 exists() {
+  ! grep -qxF "+++ b/$1" tests/additions/*.patch || return 0
   set -- $1 "${1%.*}".c "$1".c
   while [ $# -gt 0 ]; do
     [ -e "$1" ] && return 0
