@@ -82,7 +82,7 @@ static aclError take_result(struct acl_stream *stream, const struct vinci_result
   task->bound = result ? bound_name(result_bound(result)) : "";
   task->waits_left_out = result && result->waits_left_out;
   if (findings)
-    task->unchecked = findings->unchecked;
+    task->unchecked = findings->scalar;
   if (result && acl_runtime.output)
     write_result(result, name);
   return ACL_SUCCESS;

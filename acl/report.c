@@ -35,8 +35,8 @@ static size_t sum_tasks(struct sum *sums) {
     sums[at].bytes += task->bytes;
     sums[at].waits_left_out |= task->waits_left_out;
     sums[at].unchecked.uncounted |= task->unchecked.uncounted;
-    sums[at].unchecked.gm += task->unchecked.gm;
-    sums[at].unchecked.ub += task->unchecked.ub;
+    sums[at].unchecked.gm += task->unchecked.checked ? 0 : task->unchecked.gm;
+    sums[at].unchecked.ub += task->unchecked.checked ? 0 : task->unchecked.ub;
   }
   return count;
 }

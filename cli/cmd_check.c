@@ -112,7 +112,7 @@ static void print_ok(const vinci_trace *trace, const char *path, bool several,
   printf("%s%sok: ", several ? path : "", several ? ": " : "");
   print_count(trace->kernel_count, "kernel");
   fputs(", ", stdout);
-  print_count(trace->row_count, "row");
+  print_count(program_row_count(trace), "row");
   printf("%s%s\n", *unchecked ? "; " : "", unchecked);
 }
 
@@ -147,6 +147,7 @@ static enum vinci_status check_trace(struct check_batch *batch, const char *path
 
 static enum vinci_status check_usage(struct check_settings *settings,
                                      const struct text_list *traces, struct vinci_diag *diag) {
+  settings->kernel.checked = true;
   if (settings->normalize && traces->count > 1)
     return diag_error(diag, VINCI_E_USAGE, "--normalize takes one trace, not %zu", traces->count);
   if (settings->normalize && traces->count == 1 && kernel_is_named(traces->items[0])) {

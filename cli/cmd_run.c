@@ -434,6 +434,7 @@ static int run_all(struct run_settings *settings, const struct text_list *words)
     (void)operator_unknown(words->items[0], &diag);
     return cli_fail(&diag);
   }
+  settings->kernel.checked = settings->check;
   if (output_check(&settings->output_of, &diag) != VINCI_OK ||
       values_check(&settings->values, traces->count, &diag) != VINCI_OK ||
       kernel_check(&settings->kernel, traces, &diag) != VINCI_OK ||

@@ -24,6 +24,7 @@ libvinci_kernels_la_SOURCES = \
 	kernels/source/looks.c \
 	kernels/source/record.c \
 	kernels/source/source.h \
+	kernels/source/told.c \
 	kernels/source/variables.c
 
 dist_noinst_DATA += kernels/DESIGN.md kernels/KERNELS.md

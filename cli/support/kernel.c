@@ -129,8 +129,10 @@ enum vinci_status kernel_load(const char *word, const struct kernel_settings *se
                               const struct values_settings *values, const vinci_soc *soc,
                               struct monitor *monitor, vinci_trace **out, struct vinci_diag *diag) {
   char path[PATH_BYTES];
-  struct source_request request = {
-      .path = path, .args = settings->args.items, .arg_count = settings->args.count};
+  struct source_request request = {.path = path,
+                                   .args = settings->args.items,
+                                   .arg_count = settings->args.count,
+                                   .wants_accesses = settings->checked};
   *out = NULL;
   if (!split(word, path, &request.kernel))
     return diag_error(diag, VINCI_E_USAGE, "a kernel is LIBRARY:NAME, not '%s'", word);

@@ -11,6 +11,7 @@ struct kernel_settings {
   const char *blocks; /* a number, as text */
   struct text_list args;
   const char *record; /* file for what the kernel issues, or NULL */
+  bool checked;       /* by the verb: checks want to know what scalar code accesses */
 };
 
 /* clang-format off */

@@ -23,7 +23,7 @@ struct finding_event check_event_of_tag(const struct check_run *run, struct orde
       .row = tag.row,
       .line = row->line,
       .op = (uint16_t)program_row_op(row),
-      .pipe = tag.pipe,
+      .pipe = tag.pipe == ORDER_STORES ? PIPE_S : tag.pipe,
       .core_kind = (uint8_t)kind,
       .block = tag.block,
       .member = kernel->mixed && kind == CORE_AIV ? aiv % soc_vectors_per_cube(run->soc) : 0,
@@ -58,12 +58,17 @@ static bool goes_on(const struct check_run *run) {
   return !run->findings->failed && !run->pool.failed;
 }
 
+/* Whether what is left undone says anything: code that was stopped has not come to its end. */
+static bool was_stopped(const struct check_run *run) {
+  return run->trace->source && run->trace->source->stopped;
+}
+
 static void end_kernel(struct check_run *run) {
   if (!run->kernel_begun)
     return;
   check_state_end_kernel(run);
   check_disputed_end_kernel(run);
-  if (!check_wants(run, VINCI_CHECK_SYNCCHECK))
+  if (!check_wants(run, VINCI_CHECK_SYNCCHECK) || was_stopped(run))
     return;
   for (uint32_t core = 0; core < run->placement.core_count; core++)
     check_sync_signals(run, core);
@@ -82,7 +87,7 @@ static bool begin_kernel(void *context, const struct program_kernel *kernel) {
 
 static bool begin_block(void *context, const struct machine_step *step) {
   struct check_run *run = context;
-  if (check_wants(run, VINCI_CHECK_SYNCCHECK))
+  if (check_wants(run, VINCI_CHECK_SYNCCHECK) && !was_stopped(run))
     check_sync_signals(run, step->core);
   order_begin_block(run->order, step);
   check_begin_block_reads(run, step->core);
@@ -136,9 +141,19 @@ static bool read_row(void *context, const struct machine_step *step) {
   return goes_on(run);
 }
 
+static bool scalar_access(void *context, const struct machine_step *step) {
+  struct check_run *run = context;
+  run->serial++;
+  if (step->inst->op != OP_SCALAR_CLEAN)
+    check_scalar_access(run, step);
+  if (!order_access(run->order, step))
+    run->findings->failed = true;
+  return goes_on(run);
+}
+
 static bool end_block(void *context, const struct machine_step *step) {
   struct check_run *run = context;
-  if (check_wants(run, VINCI_CHECK_SYNCCHECK))
+  if (check_wants(run, VINCI_CHECK_SYNCCHECK) && !was_stopped(run))
     check_sync_end_block(run, step);
   check_state_end_block(run, step->core);
   return goes_on(run);
@@ -232,7 +247,7 @@ static struct vinci_findings *create_findings(const struct vinci_trace *trace, u
     return NULL;
   findings->checks = checks;
   if (trace->source)
-    findings->unchecked = trace->source->scalar;
+    findings->scalar = trace->source->scalar;
   findings_say_unchecked(findings, trace->kernels[0].name);
   findings->path = arena_strdup(&arena, trace->path);
   findings->kernel_count = trace->kernel_count;
@@ -260,6 +275,7 @@ static enum vinci_status execute_all(struct check_run *run, struct vinci_diag *d
       .execute = execute,
       .end_block = end_block,
       .read = read_row,
+      .access = scalar_access,
       .deliver = deliver,
       .misuse = misuse,
   };
@@ -287,7 +303,8 @@ static enum vinci_status execute_all(struct check_run *run, struct vinci_diag *d
     return diag_error(diag, VINCI_E_NOMEM, "out of memory for the checks");
   if (status == VINCI_E_DEADLOCK) {
     check_disputed_end_kernel(run);
-    check_sync_deadlock(run, &stuck);
+    if (!was_stopped(run))
+      check_sync_deadlock(run, &stuck);
   } else if (status == VINCI_OK)
     end_kernel(run);
   else if (diag)
@@ -415,7 +432,7 @@ enum vinci_status vinci_check(const struct vinci_soc *soc, const struct vinci_tr
   }
   if (run.checks & VINCI_CHECK_MEMCHECK)
     report_cuts(&run);
-  run.findings->partial = status == VINCI_E_LIMIT;
+  run.findings->partial = status == VINCI_E_LIMIT || was_stopped(&run);
   findings_sort(run.findings);
   *out = run.findings;
   size_t errors = vinci_findings_count(run.findings);

@@ -92,9 +92,9 @@ struct vinci_findings {
   const char **kernel_names;
   uint32_t kernel_count;
   uint64_t executed_instructions;
-  bool partial;                    /* the program was not executed to its end */
-  struct program_scalar unchecked; /* what scalar code accesses is not looked at */
-  struct check_finding *items;     /* sorted when the checks have ended */
+  bool partial;                 /* the program was not executed to its end */
+  struct program_scalar scalar; /* what scalar code accesses */
+  struct check_finding *items;  /* sorted when the checks have ended */
   size_t count, capacity;
   size_t levels[LEVEL_NOTE + 1]; /* how many of each level, when the checks have ended */
   uint32_t *slots;               /* hash table of index + 1 */

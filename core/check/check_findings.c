@@ -218,7 +218,7 @@ void check_names_not_run(unsigned checks, const char *before, char *out, size_t 
 void findings_say_unchecked(struct vinci_findings *findings, const char *kernel) {
   char *text = findings->unchecked_text;
   size_t size = sizeof findings->unchecked_text;
-  program_scalar_text(&findings->unchecked, kernel, text, size);
+  program_scalar_text(&findings->scalar, kernel, text, size);
   size_t length = strlen(text);
   check_names_not_run(findings->checks, length > 0 ? "; not run: " : "not run: ", text + length,
                       size - length);

@@ -267,6 +267,13 @@ void check_rows(struct check_run *run, const struct machine_step *step,
                   operand_name(step, access), access->runs.bytes);
 }
 
+static void note_tensors(struct check_run *run, uint32_t first, uint32_t count) {
+  for (uint32_t i = first; i < first + count; i++) {
+    struct check_tensor *tensor = &run->tensors[run->memory[i]];
+    tensor->written_here = tensor->written_so_far = true;
+  }
+}
+
 /* Marks what the GM operands of one row write. */
 static void note_row(struct check_run *run, const struct program_kernel *kernel, uint32_t index) {
   const struct program_row *row = &run->trace->rows[index];
@@ -278,10 +285,18 @@ static void note_row(struct check_run *run, const struct program_kernel *kernel,
     const struct program_named *named = named_by(run, index, arg);
     uint32_t first = named && !named->is_buffer ? named->object : kernel->first_tensor;
     uint32_t count = named && !named->is_buffer ? 1 : kernel->tensor_count;
-    for (uint32_t i = first; i < first + count; i++) {
-      struct check_tensor *tensor = &run->tensors[run->memory[i]];
-      tensor->written_here = tensor->written_so_far = true;
-    }
+    note_tensors(run, first, count);
+  }
+}
+
+/* Of a compiled kernel: places in its code belong to no stream, and scalar code may store in any
+ * tensor. */
+static void note_code(struct check_run *run, const struct program_kernel *kernel) {
+  for (uint32_t row = 0; row < run->trace->row_count; row++) {
+    if (run->trace->rows[row].kind == ROW_INST)
+      note_row(run, kernel, row);
+    else if (run->trace->rows[row].op == OP_SCALAR_STORE)
+      note_tensors(run, kernel->first_tensor, kernel->tensor_count);
   }
 }
 
@@ -289,6 +304,8 @@ void check_note_writers(struct check_run *run) {
   const struct program_kernel *kernel = &run->trace->kernels[run->kernel];
   for (uint32_t i = 0; i < run->trace->tensor_count; i++)
     run->tensors[i].written_here = false;
+  if (run->trace->source)
+    note_code(run, kernel);
   for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++) {
     const struct program_stream *stream = &kernel->stream[kind];
     for (uint64_t row = 0; stream->present && row < stream->row_count; row++)

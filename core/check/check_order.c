@@ -8,10 +8,11 @@
 #include "core/control/flags.h"
 #include "core/isa/source.h"
 
-enum { CLOCK_VIEW = PIPE_COUNT, CLOCK_PARTS, HISTORY_CAPACITY = 16 };
+enum { CLOCK_VIEW = PIPE_COUNT, CLOCK_PARTS = ORDER_STORES + 1, HISTORY_CAPACITY = 16 };
 
-/* What is known to have completed: the epoch of each pipe of the core, and which view of the
- * other cores is known. All parts only grow, so that joining is taking the larger. */
+/* What is known to have completed: the epoch of each pipe of the core, and of its scalar stores,
+ * and which view of the other cores is known. All parts only grow, so that joining is taking the
+ * larger. */
 struct order_clock {
   uint32_t at[CLOCK_PARTS];
 };
@@ -51,7 +52,7 @@ struct order_history {
 struct order_core {
   uint32_t block;
   struct order_clock clock[PIPE_COUNT]; /* what a pipe's next instruction may rely on */
-  uint32_t epoch[PIPE_COUNT];
+  uint32_t epoch[CLOCK_PARTS];
   uint64_t waits[PIPE_COUNT]; /* of the scalar unit, as far as the pipe has heard of them */
   struct order_flag *flags;
   struct order_history issued; /* struct order_clock: of the scalar unit after each wait */
@@ -64,6 +65,7 @@ struct order {
   const struct vinci_soc *soc;
   struct arena *arena;
   bool flags_count;        /* their sets */
+  bool scalar_is_in_order; /* the compiler puts in what scalar code has to wait for */
   bool vector_is_in_order; /* as if a barrier stood before each vector instruction */
   struct order_core *cores;
   uint32_t core_count;
@@ -197,7 +199,7 @@ void order_begin_block(struct order *order, const struct machine_step *step) {
   core->block = step->block;
   memset(core->clock, 0, sizeof core->clock);
   memset(core->waits, 0, sizeof core->waits);
-  for (unsigned i = 0; i < PIPE_COUNT; i++)
+  for (unsigned i = 0; i < CLOCK_PARTS; i++)
     core->epoch[i] = 1;
   memset(core->flags, 0, flags_count(order->soc) * sizeof *core->flags);
   core->issued.count = 0;
@@ -215,6 +217,17 @@ static struct order_clock release(struct order_core *core, enum pipe pipe) {
   return clock;
 }
 
+/* The same of the scalar unit with its stores, where these are over too. */
+static struct order_clock release_scalar(struct order_core *core) {
+  struct order_clock clock = release(core, PIPE_S);
+  clock.at[ORDER_STORES] = core->epoch[ORDER_STORES]++;
+  return clock;
+}
+
+static struct order_clock release_with_stores(struct order_core *core, enum pipe pipe) {
+  return pipe == PIPE_S ? release_scalar(core) : release(core, pipe);
+}
+
 /* The scalar unit has waited: what it issues from now on knows what it knows. */
 static bool end_scalar_wait(struct order_core *core, const struct machine_step *step) {
   core->clock[PIPE_S] = release(core, PIPE_S);
@@ -228,7 +241,7 @@ static bool end_scalar_wait(struct order_core *core, const struct machine_step *
 
 static bool barrier_all(struct order_core *core, const struct machine_step *step) {
   for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++) {
-    struct order_clock clock = release(core, (enum pipe)pipe);
+    struct order_clock clock = release_with_stores(core, (enum pipe)pipe);
     join(&core->clock[PIPE_S], &clock);
   }
   return end_scalar_wait(core, step);
@@ -249,7 +262,7 @@ static void set_flag(struct order *order, struct order_core *core, const struct 
   *use = (struct order_flag_use){.set_row = flag->set_row,
                                  .wait_row = flag->wait_row,
                                  .may_be_set = !order->flags_count && !flag->is_set && !after_wait};
-  struct order_clock clock = release(core, step->pipe);
+  struct order_clock clock = release_with_stores(core, step->pipe);
   if (flag->is_set && order->flags_count) {
     if (flag->again < SETS_APART)
       flag->later[flag->again++] = clock;
@@ -287,7 +300,7 @@ static bool signal(struct order *order, struct order_core *core, const struct ma
     return false;
   view->row = inst->row;
   view->block[step->core] = core->block + 1;
-  view->clock[step->core] = release(core, step->pipe);
+  view->clock[step->core] = release_with_stores(core, step->pipe);
   fifo_push(order, &core->sent[slot], view);
   view_drop(view);
   return true;
@@ -388,22 +401,36 @@ bool order_read(struct order *order, const struct machine_step *step) {
   return end_scalar_wait(&order->cores[step->core], step);
 }
 
+bool order_access(struct order *order, const struct machine_step *step) {
+  struct order_core *core = &order->cores[step->core];
+  if (step->inst->op == OP_SCALAR_CLEAN)
+    core->clock[PIPE_S] = release_scalar(core);
+  return end_scalar_wait(core, step);
+}
+
 /* ---- questions ---------------------------------------------------------------------------- */
 
 struct order_tag order_tag(const struct order *order, const struct machine_step *step) {
+  unsigned place = step->inst->op == OP_SCALAR_STORE ? ORDER_STORES : (unsigned)step->pipe;
   return (struct order_tag){
-      .epoch = order->cores[step->core].epoch[step->pipe],
+      .epoch = order->cores[step->core].epoch[place],
       .row = step->inst->row,
       .core = (uint16_t)step->core,
       .block = (uint16_t)step->block,
-      .pipe = (uint8_t)step->pipe,
+      .pipe = (uint8_t)place,
   };
 }
+
+static bool is_scalar(unsigned pipe) { return pipe == PIPE_S || pipe == ORDER_STORES; }
 
 bool order_before(const struct order *order, const struct machine_step *step,
                   struct order_tag earlier) {
   const struct order_core *core = &order->cores[step->core];
   const struct order_clock *clock = &core->clock[step->pipe];
+  if (earlier.core == step->core && earlier.block == core->block &&
+      ((step->pipe == PIPE_S && is_scalar(earlier.pipe)) ||
+       (order->scalar_is_in_order && (step->pipe == PIPE_S || is_scalar(earlier.pipe)))))
+    return true;
   if (earlier.core == step->core && earlier.block == core->block)
     return clock->at[earlier.pipe] >= earlier.epoch;
   const struct order_view *view = view_of(core, clock->at[CLOCK_VIEW]);
@@ -471,7 +498,7 @@ struct order *order_create(struct arena *arena, const struct vinci_soc *soc, uin
     return NULL;
   order->soc = soc;
   order->flags_count = source != NULL;
-  order->vector_is_in_order = source && source->auto_sync;
+  order->vector_is_in_order = order->scalar_is_in_order = source && source->auto_sync;
   order->arena = arena;
   order->core_count = core_count;
   order->depth = (uint32_t)(soc->cross_core_sets_max > 0 ? soc->cross_core_sets_max : 1);

@@ -18,6 +18,11 @@ struct order;
 
 struct program_source;
 
+/* In the place of a pipe: what scalar code has stored itself. Later scalar code comes after such a
+ * store; an instruction that is issued later does only behind a flag of PIPE_S, a barrier of all
+ * pipes, a signal of the scalar unit or a dcci. */
+enum { ORDER_STORES = PIPE_COUNT + 1 };
+
 /* What memory remembers of an executed instruction. */
 struct order_tag {
   uint32_t epoch; /* 0: none */
@@ -47,6 +52,8 @@ bool order_step(struct order *order, const struct machine_step *step, struct ord
 /* Takes a read row in, after questions about the read: what is issued later comes after the read.
  * False when memory is short. */
 bool order_read(struct order *order, const struct machine_step *step);
+/* The same with what scalar code of a compiled kernel does: OP_SCALAR_... */
+bool order_access(struct order *order, const struct machine_step *step);
 bool order_deliver(struct order *order, const struct signal_delivery *delivery);
 
 /* The tag of an instruction that executes now. */

@@ -21,6 +21,19 @@ void check_word_read(struct check_run *run, const struct machine_step *step) {
     check_accesses(run, step, &access, 1, true);
 }
 
+void check_scalar_access(struct check_run *run, const struct machine_step *step) {
+  const int64_t *arg = step->inst->arg;
+  /* The compiler joins and cuts accesses, so their alignment is not that of the source. */
+  struct inst_access access = {.space = (enum space)arg[ACCESS_SPACE],
+                               .address = arg[ACCESS_ADDRESS],
+                               .bytes = (uint64_t)arg[ACCESS_BYTES],
+                               .arg = ACCESS_ADDRESS,
+                               .alignment = 1,
+                               .write = step->inst->op == OP_SCALAR_STORE};
+  if (check_memory(run, step, &access) && run->uses_shadow)
+    check_accesses(run, step, &access, 1, true);
+}
+
 /* The count may not be there yet. */
 static void report_early(struct check_run *run, const struct machine_step *step,
                          struct order_tag write) {

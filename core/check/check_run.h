@@ -135,6 +135,8 @@ void check_free_shadows(struct check_run *run);
 /* check_read.c: read rows, of a word of UB or GM and of the register that vreducev2 counts lanes
  * in. */
 void check_word_read(struct check_run *run, const struct machine_step *step);
+/* The same with an access of scalar code of a compiled kernel. */
+void check_scalar_access(struct check_run *run, const struct machine_step *step);
 void check_taken_read(struct check_run *run, const struct machine_step *step);
 void check_taken_write(struct check_run *run, const struct machine_step *step); /* a vreducev2 */
 void check_begin_block_reads(struct check_run *run, uint32_t core);

@@ -141,7 +141,7 @@ static void follow_data(struct debug *debug, uint32_t core) {
   struct stream *stream = &debug->device.cores[core].stream;
   debug->cores[core].debug = debug;
   stream->data = values_stream_data(debug->values, core);
-  stream->listener = (struct stream_listener){on_read, &debug->cores[core]};
+  stream->listener = (struct stream_listener){.heard = on_read, .context = &debug->cores[core]};
 }
 
 /* ---- what the cores tell ---- */

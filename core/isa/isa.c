@@ -16,7 +16,17 @@
 #include "core/base/diag.h"
 #include "core/chip/soc.h"
 
-static struct isa_row rows[OP_COUNT + 1] = {
+#define SCALAR_ROW(text_name)                                                                      \
+  {                                                                                                \
+    .name = text_name, .pipe = PIPE_S, .type_arg = -1, .unit_flag_arg = -1, .arg_count = 3,        \
+    .arg = {                                                                                       \
+      {.name = "address", .kind = ARG_INTEGER},                                                    \
+      {.name = "bytes", .kind = ARG_INTEGER},                                                      \
+      {.name = "space", .kind = ARG_INTEGER}                                                       \
+    }                                                                                              \
+  }
+
+static struct isa_row rows[OP_END] = {
 #define ISA(id, text_name, text_pipe, arch_set, text_signature, dtype_set, stem, values, about,    \
             origin, ...)                                                                           \
   [OP_##id] = {.name = text_name,                                                                  \
@@ -40,6 +50,9 @@ static struct isa_row rows[OP_COUNT + 1] = {
          .arg = {{.name = "value", .kind = ARG_INTEGER},
                  {.name = "from", .kind = ARG_ADDRESS, .space = SPACE_UB, .reads = true},
                  {.name = "bytes", .kind = ARG_INTEGER}}},
+    [OP_SCALAR_LOAD] = SCALAR_ROW("scalar load"),
+    [OP_SCALAR_STORE] = SCALAR_ROW("scalar store"),
+    [OP_SCALAR_CLEAN] = SCALAR_ROW("dcci"),
 };
 
 /* Open addressing, at most a quarter full: nearly every name sits in its own slot. */

@@ -31,8 +31,16 @@ enum isa_op {
   OP_COUNT,
   /* No instruction: what is told of a read row of a trace where instructions are told of. Only
    * isa_row() knows of this; its operands are those of ROW_READ. */
-  OP_READ_ROW = OP_COUNT
+  OP_READ_ROW = OP_COUNT,
+  /* The same of what scalar code of a compiled kernel does itself: accesses, and an address of the
+   * data cache that it gives up. Operands: enum access_operand. */
+  OP_SCALAR_LOAD,
+  OP_SCALAR_STORE,
+  OP_SCALAR_CLEAN,
+  OP_END
 };
+
+enum access_operand { ACCESS_ADDRESS, ACCESS_BYTES, ACCESS_SPACE };
 
 enum { ISA_ARGS_MAX = 24 };
 

@@ -22,7 +22,10 @@ enum program_row_kind {
   ROW_READ,   /* as ROW_LET; with values the scalar unit reads the value (operand 1: where) */
   ROW_SET,    /* as ROW_LET, of a variable that is there already */
   ROW_EXPECT, /* the variable has to have this value */
-  ROW_KIND_COUNT
+  ROW_KIND_COUNT,
+  /* No row of a text: a place in code that computes its instructions where scalar code accesses
+   * memory itself. op: enum isa_op, behind OP_COUNT. */
+  ROW_ACCESS = ROW_KIND_COUNT
 };
 
 /* Operands of ROW_READ: what runs without values take; the address of a signed number in UB, or in
@@ -211,7 +214,9 @@ unsigned program_share_permille(uint64_t done, uint64_t total);
 /* Variables of the stream that has most. */
 uint32_t program_largest_var_count(const struct vinci_trace *trace);
 
-/* The instruction of a row, or OP_READ_ROW. */
+/* How many rows of a trace issue instructions, or are of its text. */
+uint64_t program_row_count(const struct vinci_trace *trace);
+/* The instruction of a row, or what stands for one behind OP_COUNT. */
 static inline enum isa_op program_row_op(const struct program_row *row) {
   return row->kind == ROW_READ ? OP_READ_ROW : (enum isa_op)row->op;
 }

@@ -117,6 +117,13 @@ static uint64_t count_stream(struct counting *counting, const struct program_ker
   return count_turns(counting, &repeat);
 }
 
+uint64_t program_row_count(const struct vinci_trace *trace) {
+  uint64_t count = trace->row_count;
+  for (uint64_t i = 0; trace->source && i < trace->row_count; i++)
+    count -= trace->rows[i].kind == ROW_ACCESS;
+  return count;
+}
+
 uint64_t program_instructions(const struct vinci_trace *trace, int64_t *variables) {
   struct counting counting = {.trace = trace, .variables = variables};
   uint64_t sum = 0;

@@ -19,7 +19,7 @@ void program_scalar_text(const struct program_scalar *scalar, const char *kernel
     snprintf(out, size,
              "scalar accesses of kernel %s were not checked (not counted: compiled without that)",
              kernel);
-  else if (all > 0)
+  else if (all > 0 && !scalar->checked)
     snprintf(out, size,
              "%" PRIu64 " scalar access%s not checked (%" PRIu64 " of device memory, %" PRIu64
              " of UB)",

@@ -26,6 +26,7 @@ struct source_place {
 /* Accesses of scalar code: of all blocks together. */
 struct program_scalar {
   bool uncounted; /* the code was compiled without counting */
+  bool checked;   /* checks look at them */
   uint64_t gm, ub;
 };
 
@@ -60,8 +61,9 @@ struct program_source {
   /* Scalar code has waited for other cores through memory. Time is not known while code is
    * executed, so these waits are in no run. */
   bool polls;
-  /* What scalar code has read and written itself when the code was executed, which no check has
-   * looked at. */
+  /* The code has accessed what is not there, and was not executed any further. */
+  bool stopped;
+  /* What scalar code has read and written itself when the code was executed. */
   struct program_scalar scalar;
   /* Operands that were wider than their fields, each place and operand once. */
   const struct program_cut *cuts;

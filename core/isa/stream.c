@@ -245,7 +245,11 @@ static enum vinci_status step_control(struct stream *stream, const struct progra
 static enum stream_step next_of_source(struct stream *stream, struct inst *inst,
                                        struct vinci_diag *diag) {
   struct program_source *source = stream->trace->source;
-  enum stream_step step = source->next(source, stream->core, inst, diag);
+  enum stream_step step;
+  while ((step = source->next(source, stream->core, inst, diag)) == STREAM_INST &&
+         inst->op >= OP_COUNT)
+    if (stream->listener.accessed)
+      stream->listener.accessed(stream->listener.context, inst);
   if (step != STREAM_INST)
     return step;
   inst->arch = (uint8_t)stream->kernel->arch;

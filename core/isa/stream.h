@@ -22,6 +22,7 @@ struct stream_data {
 /* Who wants to hear of read rows. */
 struct stream_listener {
   void (*heard)(void *context, const struct program_row *row, int64_t from); /* NULL: nobody */
+  void (*accessed)(void *context, const struct inst *inst); /* scalar code: OP_SCALAR_... */
   void *context;
 };
 

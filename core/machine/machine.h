@@ -43,6 +43,8 @@ struct machine_observer {
   bool (*end_block)(void *context, const struct machine_step *step);
   /* A read row: inst has OP_READ_ROW, its operands and nothing else, pipe is PIPE_S. */
   bool (*read)(void *context, const struct machine_step *step);
+  /* What scalar code of a compiled kernel does itself: inst has OP_SCALAR_... and its operands. */
+  bool (*access)(void *context, const struct machine_step *step);
   /* After the execute of the signal that completed the set. */
   bool (*deliver)(void *context, const struct signal_delivery *delivery);
   /* When an observer has this, misuse does not end the run: a flag stays set, a signal that

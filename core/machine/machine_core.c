@@ -70,6 +70,17 @@ static void observe_read(void *context, const struct program_row *row, int64_t f
   core->waits++;
 }
 
+/* Scalar code has what it loads before it goes on, so such an access is a wait too. */
+static void observe_access(void *context, const struct inst *inst) {
+  struct machine_core *core = context;
+  struct inst access = {.op = inst->op, .row = inst->row, .line = inst->line};
+  memcpy(access.arg, inst->arg, isa_row((enum isa_op)inst->op)->arg_count * sizeof *inst->arg);
+  struct machine_step step = machine_step_of(core, &access, PIPE_S);
+  step.oldest_waits = oldest_waits(core);
+  MACHINE_TELL(core->machine, access, &step);
+  core->waits++;
+}
+
 /* ---- what control instructions do -------------------------------------------- */
 
 static void set_flag(struct machine_core *core, const struct machine_step *step) {
@@ -464,7 +475,8 @@ bool machine_core_create(struct machine_core *core, struct machine *machine, uin
   core->machine = machine;
   for (size_t i = 0; i < machine->observer_count; i++)
     if (machine->observers[i].read)
-      core->stream.listener = (struct stream_listener){observe_read, core};
+      core->stream.listener = (struct stream_listener){
+          .heard = observe_read, .accessed = observe_access, .context = core};
   if (!flags_create(&core->flags, arena, soc, machine->trace->source != NULL) ||
       !stream_create(&core->stream, arena, core->index, var_count) ||
       !unit_flags_create(&core->units, arena, soc, machine->trace, core->kind))

@@ -30,7 +30,18 @@ bool asm_sets_flags(const char *name, size_t length);
 /* ---- accesses of scalar code (access.c) ---- */
 /* Operands of a line in UB: of segment GS. */
 unsigned asm_ub_accesses(const struct asm_line *line);
-/* Adds before a line what counts its accesses to device memory; `end`: that of its block. */
+/* What the simulator finds behind the call that tells of an access: an instruction without effect
+ * that holds these bits, and the number of bytes. */
+enum {
+  ASM_BYTES = 0xff,
+  ASM_WRITES = 0x100,
+  ASM_READS = 0x200,
+  ASM_UB = 0x400,
+  ASM_COUNT_IN_RDX = 0x800, /* the number of bytes is in a register */
+  ASM_TOLD = 0x1000         /* always */
+};
+/* Adds before a line what counts its accesses to device memory and tells of all; `end`: that of its
+ * block. */
 void asm_watch(struct asm_out *out, const struct asm_line *line, const char *end);
 
 #endif

@@ -80,6 +80,7 @@ bool source_code_open(struct source_code *code, struct source_core *core,
   core->counter = counter ? *counter : NULL;
   struct vinci_cce_watch *const *watch = dlsym(code->library, "vinci_cce_watched");
   core->watch = watch ? *watch : NULL;
+  core->tells = watch && dlsym(code->library, "vinci_cce_told");
   struct link_map *map = NULL;
   if (dlinfo(code->library, RTLD_DI_LINKMAP, &map) == 0) {
     core->base = (uint64_t)map->l_addr;

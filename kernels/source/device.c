@@ -224,7 +224,8 @@ static enum vinci_status load(struct vinci_device *device, const struct vinci_la
                                          .library = library,
                                          .kernel = launch->kernel,
                                          .blocks = launch->blocks,
-                                         .launch = &on_memory};
+                                         .launch = &on_memory,
+                                         .wants_accesses = launch->checks != 0};
   return source_load(device->soc, &request, trace, diag);
 }
 

@@ -63,10 +63,22 @@ static _Noreturn void fail(struct source_fiber *fiber) {
   abort(); /* a failed fiber does not run again */
 }
 
+_Noreturn void source_fiber_stop(struct source_core *core) {
+  struct source_fiber *fiber =
+      (struct source_fiber *)(void *)((char *)core - offsetof(struct source_fiber, core));
+  if (source_told_failed(core))
+    (void)diag_error(core->diag, VINCI_E_NOMEM, "out of memory for the accesses of a kernel");
+  else
+    core->source->program.stopped = true;
+  fail(fiber);
+}
+
 static void issue(const struct vinci_cce_host *host, struct vinci_cce_inst *inst,
                   const int64_t *values) {
   struct source_fiber *fiber = fiber_of(host);
   uint64_t address = (uint64_t)(uintptr_t)__builtin_return_address(0) - 1;
+  if (!source_told_end(&fiber->core))
+    source_fiber_stop(&fiber->core);
   if (source_issue_scalar(&fiber->core, inst, address))
     leave(fiber);
   if (!source_issue(&fiber->core, inst, values, address))
@@ -214,6 +226,7 @@ static void pause_code(const struct vinci_cce_host *host) {
 static void look(const struct vinci_cce_host *host, uint64_t address, uint32_t whole_cache) {
   struct source_fiber *fiber = fiber_of(host);
   uint64_t code = (uint64_t)(uintptr_t)__builtin_return_address(0);
+  source_told_clean(&fiber->core, address, whole_cache != 0, code - 1);
   if (source_look(&fiber->core, code, address, whole_cache != 0))
     pause_code(host);
 }
@@ -227,6 +240,28 @@ static uint64_t program_counter(const ucontext_t *context) {
   (void)context;
   return 0;
 #endif
+}
+
+static bool writes(const ucontext_t *context) {
+#if defined(__x86_64__)
+  enum { WRITES = 2 /* of the error code of a page fault */ };
+  return (context->uc_mcontext.gregs[REG_ERR] & WRITES) != 0;
+#else
+  (void)context;
+  return false;
+#endif
+}
+
+/* Whether checks will tell of a fault: of an access to what is not there. */
+static bool note_fault(struct source_fiber *fiber, const siginfo_t *info, const void *context) {
+  uint64_t at = (uint64_t)(uintptr_t)info->si_addr, counter = program_counter(context);
+  bool own = at - (uint64_t)(uintptr_t)fiber->stack < STACK_BYTES + GUARD_BYTES;
+  if (!fiber->core.told || own || at == counter ||
+      unknown_holds(fiber->core.source->program.values, info->si_addr))
+    return false;
+  source_told_fault(&fiber->core, (int64_t)(at - (uint64_t)(uintptr_t)fiber->core.gm),
+                    writes(context), counter);
+  return true;
 }
 
 static const char *fault_text(int number) {
@@ -257,6 +292,10 @@ static void on_fault(int number, siginfo_t *info, void *context) {
     return;
   }
   bool memory = number == SIGSEGV || number == SIGBUS;
+  if (memory && note_fault(fiber, info, context)) {
+    fiber->failed = fiber->core.source->program.stopped = true;
+    (void)setcontext(&fiber->caller);
+  }
   bool unknown = memory && unknown_holds(fiber->core.source->program.values, info->si_addr);
   struct diag_position at =
       program_position(fiber->core.source->trace, line_at(fiber, program_counter(context)));
@@ -327,6 +366,8 @@ static void set_ub(const void *bytes) {
 static void run_kernel(unsigned high, unsigned low) {
   struct source_fiber *fiber = (struct source_fiber *)((uintptr_t)high << 32 | low);
   source_code_call(&fiber->loaded, &fiber->core);
+  if (!source_told_end(&fiber->core))
+    source_fiber_stop(&fiber->core);
   fiber->ended = true;
   leave(fiber);
 }
@@ -379,7 +420,8 @@ static bool enter(struct source *source, struct source_fiber *fiber, struct vinc
     return false;
   if (!fiber->stack)
     fiber->stack = new_stack();
-  if (!fiber->stack || !set_handlers(source) || getcontext(&fiber->code) != 0) {
+  if (!source_told_start(&fiber->core) || !fiber->stack || !set_handlers(source) ||
+      getcontext(&fiber->code) != 0) {
     diag_error(diag, VINCI_E_NOMEM, "out of memory for the stack of a core");
     return false;
   }
@@ -433,6 +475,7 @@ bool source_fibers_look(const struct source *source) {
 
 struct program_scalar source_fibers_scalar(const struct source *source) {
   struct program_scalar sum = {0};
+  bool silent = !source->wants_accesses;
   for (uint32_t i = 0; i < source->core_count; i++) {
     const struct source_fiber *fiber = source->fibers[i];
     if (!fiber || !fiber->loaded.library)
@@ -440,7 +483,9 @@ struct program_scalar source_fibers_scalar(const struct source *source) {
     sum.uncounted |= !fiber->core.watch;
     sum.gm += fiber->core.watch ? fiber->core.watch->gm_accesses : 0;
     sum.ub += fiber->core.watch ? fiber->core.watch->ub_accesses : 0;
+    silent |= !fiber->core.told;
   }
+  sum.checked = !silent && !sum.uncounted;
   return sum;
 }
 
@@ -455,6 +500,7 @@ void source_fibers_free(struct source *source) {
     if (!fiber)
       continue;
     source_code_close(&fiber->loaded);
+    free(fiber->core.told);
     if (fiber->stack)
       munmap(fiber->stack, STACK_BYTES + GUARD_BYTES);
     free(fiber);

@@ -22,7 +22,7 @@ uint32_t source_row(struct source *source, enum core_kind kind, uint64_t address
   uint32_t line = source_line(&source->image[kind], trace->path, address);
   uint32_t row = (uint32_t)trace->row_count++;
   trace->rows[row] = (struct program_row){
-      .kind = ROW_INST,
+      .kind = op < OP_COUNT ? ROW_INST : ROW_ACCESS,
       .arg_count = isa_row(op)->arg_count,
       .op = (uint16_t)op,
       .line = line != 0 ? line : 1, /* a row has a line, also where that is not known */

@@ -332,6 +332,7 @@ enum vinci_status source_load(const struct vinci_soc *soc, const struct source_r
   source->soc = soc;
   source->library = request->library;
   source->owns_library = !request->library;
+  source->wants_accesses = request->wants_accesses;
   if (source->owns_library)
     status = source_library_open(request->path, &source->library, diag);
   if (status == VINCI_OK)
@@ -364,8 +365,8 @@ enum vinci_status source_record(struct vinci_trace *trace, struct vinci_values *
   struct vinci_diag own = {0};
   enum vinci_status status = values_run_leniently(values, progress, context, &own);
   /* A kernel that hangs has issued something up to there, and a run or a check will tell why. */
-  source->recorded =
-      status == VINCI_OK || (status == VINCI_E_DEADLOCK && !source_fibers_look(source));
+  source->recorded = status == VINCI_OK || source->program.stopped ||
+                     (status == VINCI_E_DEADLOCK && !source_fibers_look(source));
   source->program.scalar = source_fibers_scalar(source);
   if (!source->recorded)
     *diag = own;
@@ -384,7 +385,8 @@ enum vinci_status vinci_kernel_load(const vinci_soc *soc, const struct vinci_ker
                                          .kernel = kernel->name,
                                          .blocks = kernel->blocks,
                                          .args = kernel->args,
-                                         .arg_count = kernel->arg_count};
+                                         .arg_count = kernel->arg_count,
+                                         .wants_accesses = true};
   vinci_trace *trace;
   vinci_values *values = NULL;
   enum vinci_status status = source_load(soc, &request, &trace, diag);

@@ -269,8 +269,9 @@ static bool last_name(const char *symbol, char *out, size_t size) {
 
 void source_plain_name(const char *symbol, char *out, size_t size) {
   int status = 0;
-  char *whole = __cxa_demangle(symbol, NULL, NULL, &status);
-  if (!whole && strncmp(symbol, "_Z", 2) == 0 && last_name(symbol, out, size))
+  bool mangled = strncmp(symbol, "_Z", 2) == 0; /* else a plain name may be the code of a type */
+  char *whole = mangled ? __cxa_demangle(symbol, NULL, NULL, &status) : NULL;
+  if (!whole && mangled && last_name(symbol, out, size))
     return;
   const char *from = whole ? whole : symbol;
   /* "void space::kernel<float>(unsigned char*)": without the result, the parameters and "space::"

@@ -71,6 +71,8 @@ static void read_block(struct recording *recording, const struct source_place *p
   struct inst inst;
   source_log_start(source, place);
   while (!recording->failed && source_log_next(source, place->core, &inst) == STREAM_INST) {
+    if (inst.op >= OP_COUNT)
+      continue;
     struct node node = {.row = inst.row, .args = source->trace->rows[inst.row].arg_count};
     node.shape = mix(1, inst.row);
     node.base = new_args(recording, node.args);

@@ -44,6 +44,7 @@ struct source_form {
 struct source_fiber;
 struct source_cache_lines;
 struct source_log;
+struct source_told;
 
 struct source {
   struct program_source program; /* first */
@@ -69,6 +70,7 @@ struct source {
   struct source_log *log;
   struct source_cache_lines *looked_at; /* of looks.c; NULL: none yet */
   bool recorded;                        /* the log is whole */
+  bool wants_accesses;                  /* of scalar code, in the log */
   bool handlers_set;
 };
 
@@ -108,9 +110,25 @@ struct source_core {
   const volatile uint64_t *counter; /* NULL: the code does not count */
   uint64_t counted;
   struct vinci_cce_watch *watch; /* NULL: the code does not count its accesses */
+  bool tells;                    /* of each of them */
+  struct source_told *told;      /* told.c; NULL: nobody wants to know */
   const uint8_t *gm;
   struct source_looks looks;
 };
+
+/* ---- accesses of scalar code (told.c) ---- */
+/* From now on the code of a core tells of its accesses; false: out of memory. */
+bool source_told_start(struct source_core *core);
+/* What it has told so far goes to the log. False when an access has left its memory, or memory is
+ * short: source_told_failed(). */
+bool source_told_end(struct source_core *core);
+bool source_told_failed(const struct source_core *core);
+/* An access that has ended in a fault. */
+void source_told_fault(struct source_core *core, int64_t address, bool write, uint64_t from);
+/* The code gives up an address of its cache. */
+void source_told_clean(struct source_core *core, uint64_t address, bool whole_cache, uint64_t from);
+/* The code of a core stops at an access that is not in its memory (fiber.c). */
+_Noreturn void source_fiber_stop(struct source_core *core);
 
 /* ---- waits through memory (looks.c) ---- */
 /* The code at a place gives up an address of its cache; whether other cores have to go on. */
@@ -151,6 +169,7 @@ struct source_request {
   const char *const *args; /* "name=x,dtype=fp16,shape=8x2048,io=in", "value=7" in their order */
   size_t arg_count;
   const struct source_launch *launch; /* instead of args; NULL: none */
+  bool wants_accesses;                /* for checks: the recording has those of scalar code */
 };
 /* How a program launches a kernel, on memory that outlives the launch. */
 struct source_launch {

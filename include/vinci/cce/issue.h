@@ -68,6 +68,12 @@ struct vinci_cce_watch {
   uint64_t gm, gm_bytes; // device memory in this process
   uint64_t gm_accesses, ub_accesses;
   uint64_t kept, flags; // registers, while an address is compared
+  // The simulator's functions that take an address of GM and of UB down; NULL: nobody wants to know.
+  void (*take_gm)(void);
+  void (*take_ub)(void);
+  uint64_t gm_end, ub_end;  // who comes behind is stopped
+  uint64_t *next, *end;     // where the simulator has room
+  void *owner;
 };
 
 enum vinci_cce_number {

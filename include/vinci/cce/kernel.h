@@ -27,6 +27,8 @@ __attribute__((visibility("default"), used)) inline volatile uint64_t *vinci_cce
 // Accesses of scalar code to device memory and UB (kernels/source/access.c). The simulator gives the range.
 __attribute__((visibility("hidden"), used)) inline struct vinci_cce_watch vinci_cce_watch = {};
 __attribute__((visibility("default"), used)) inline struct vinci_cce_watch *vinci_cce_watched = &vinci_cce_watch;
+// The same, of code that can tell of each access.
+__attribute__((visibility("default"), used)) inline struct vinci_cce_watch *vinci_cce_told = &vinci_cce_watch;
 }
 
 #endif

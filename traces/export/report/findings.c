@@ -62,11 +62,13 @@ enum vinci_status vinci_findings_write_json(const vinci_findings *findings, FILE
   json_number(&json, "errors", vinci_findings_count(findings));
   json_bool(&json, "partial", findings->partial);
   json_number(&json, "warnings", vinci_findings_warnings(findings));
-  if (findings->unchecked.uncounted)
+  const struct program_scalar *scalar = &findings->scalar;
+  uint64_t accesses = scalar->gm + scalar->ub;
+  json_number(&json, "scalar_accesses_checked", scalar->checked ? accesses : 0);
+  if (scalar->uncounted)
     json_null(&json, "scalar_accesses_not_checked");
   else
-    json_number(&json, "scalar_accesses_not_checked",
-                findings->unchecked.gm + findings->unchecked.ub);
+    json_number(&json, "scalar_accesses_not_checked", scalar->checked ? 0 : accesses);
   json_array(&json, "findings", false);
   for (size_t i = 0; i < findings->count; i++)
     write_finding(&json, findings, &findings->items[i]);
