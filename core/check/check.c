@@ -144,9 +144,16 @@ static bool read_row(void *context, const struct machine_step *step) {
 static bool scalar_access(void *context, const struct machine_step *step) {
   struct check_run *run = context;
   run->serial++;
-  if (step->inst->op != OP_SCALAR_CLEAN)
+  if (step->inst->op == OP_SCALAR_CLEAN)
+    order_clean(run->order, step);
+  else
     check_scalar_access(run, step);
-  if (!order_access(run->order, step))
+  return goes_on(run);
+}
+
+static bool end_access(void *context, const struct machine_step *step) {
+  struct check_run *run = context;
+  if (!order_read(run->order, step))
     run->findings->failed = true;
   return goes_on(run);
 }
@@ -276,6 +283,7 @@ static enum vinci_status execute_all(struct check_run *run, struct vinci_diag *d
       .end_block = end_block,
       .read = read_row,
       .access = scalar_access,
+      .end_access = end_access,
       .deliver = deliver,
       .misuse = misuse,
   };

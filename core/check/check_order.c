@@ -401,11 +401,9 @@ bool order_read(struct order *order, const struct machine_step *step) {
   return end_scalar_wait(&order->cores[step->core], step);
 }
 
-bool order_access(struct order *order, const struct machine_step *step) {
+void order_clean(struct order *order, const struct machine_step *step) {
   struct order_core *core = &order->cores[step->core];
-  if (step->inst->op == OP_SCALAR_CLEAN)
-    core->clock[PIPE_S] = release_scalar(core);
-  return end_scalar_wait(core, step);
+  core->clock[PIPE_S] = release_scalar(core);
 }
 
 /* ---- questions ---------------------------------------------------------------------------- */

@@ -49,11 +49,12 @@ void order_free(struct order *order);
 void order_begin_block(struct order *order, const struct machine_step *step);
 /* Takes an instruction in; false when memory is short. *use tells of set_flag. */
 bool order_step(struct order *order, const struct machine_step *step, struct order_flag_use *use);
-/* Takes a read row in, after questions about the read: what is issued later comes after the read.
+/* Takes a read row in, or accesses of scalar code, after questions about them: what is issued later
+ * comes after what has been read.
  * False when memory is short. */
 bool order_read(struct order *order, const struct machine_step *step);
-/* The same with what scalar code of a compiled kernel does: OP_SCALAR_... */
-bool order_access(struct order *order, const struct machine_step *step);
+/* A dcci of scalar code. */
+void order_clean(struct order *order, const struct machine_step *step);
 bool order_deliver(struct order *order, const struct signal_delivery *delivery);
 
 /* The tag of an instruction that executes now. */

@@ -45,6 +45,8 @@ struct machine_observer {
   bool (*read)(void *context, const struct machine_step *step);
   /* What scalar code of a compiled kernel does itself: inst has OP_SCALAR_... and its operands. */
   bool (*access)(void *context, const struct machine_step *step);
+  /* Behind one or several of them, before the next instruction. */
+  bool (*end_access)(void *context, const struct machine_step *step);
   /* After the execute of the signal that completed the set. */
   bool (*deliver)(void *context, const struct signal_delivery *delivery);
   /* When an observer has this, misuse does not end the run: a flag stays set, a signal that

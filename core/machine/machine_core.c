@@ -70,15 +70,22 @@ static void observe_read(void *context, const struct program_row *row, int64_t f
   core->waits++;
 }
 
-/* Scalar code has what it loads before it goes on, so such an access is a wait too. */
 static void observe_access(void *context, const struct inst *inst) {
   struct machine_core *core = context;
   struct inst access = {.op = inst->op, .row = inst->row, .line = inst->line};
   memcpy(access.arg, inst->arg, isa_row((enum isa_op)inst->op)->arg_count * sizeof *inst->arg);
   struct machine_step step = machine_step_of(core, &access, PIPE_S);
-  step.oldest_waits = oldest_waits(core);
   MACHINE_TELL(core->machine, access, &step);
+  core->accessed = true;
+}
+
+/* Scalar code has what it has loaded before it issues anything, so its accesses end with a wait. */
+static void end_accesses(struct machine_core *core) {
+  struct machine_step step = machine_step_of(core, &core->inst, PIPE_S);
+  step.oldest_waits = oldest_waits(core);
+  MACHINE_TELL(core->machine, end_access, &step);
   core->waits++;
+  core->accessed = false;
 }
 
 /* ---- what control instructions do -------------------------------------------- */
@@ -276,7 +283,10 @@ static void count_rows(struct machine_core *core) {
 
 static bool load_next(struct machine_core *core) {
   struct machine *machine = core->machine;
-  switch (stream_load(&core->stream, &core->inst, machine->diag)) {
+  enum stream_step loaded = stream_load(&core->stream, &core->inst, machine->diag);
+  if (core->accessed)
+    end_accesses(core);
+  switch (loaded) {
   case STREAM_INST:
     count_rows(core);
     core->loaded = true;

@@ -29,10 +29,11 @@ struct machine_core {
   uint32_t index;
   enum core_kind kind;
   bool has_block;
-  bool loaded;  /* inst holds an instruction that is not issued yet */
-  bool ended;   /* of the stream */
-  bool polls;   /* its code looks at memory that others may write */
-  uint8_t wait; /* enum stall of the scalar unit, or NOT_STALLED */
+  bool loaded;   /* inst holds an instruction that is not issued yet */
+  bool ended;    /* of the stream */
+  bool polls;    /* its code looks at memory that others may write */
+  bool accessed; /* scalar code has, since the last instruction was loaded */
+  uint8_t wait;  /* enum stall of the scalar unit, or NOT_STALLED */
   uint32_t block, sub;
   uint64_t waits, issued;
   uint32_t filled;  /* set of pipes whose queues hold something */

@@ -24,6 +24,18 @@ static bool has(const char *text, size_t length, const char *word) {
   return memmem(text, length, word, strlen(word)) != NULL;
 }
 
+/* "rep;movsq (%rsi), %es:(%rdi)": how many bytes go at a time, and whether there is a source; 0:
+ * another instruction. */
+static unsigned repeated_bytes(const char *name, size_t length, bool *reads) {
+  static const char letters[] = "bwlq";
+  const char *moves = memmem(name, length, "movs", 4), *stores = memmem(name, length, "stos", 4);
+  const char *found = moves ? moves : stores;
+  const char *letter =
+      found && found + 4 < name + length && found[4] != '\0' ? strchr(letters, found[4]) : NULL;
+  *reads = moves != NULL;
+  return asm_is(name, length, "rep") && letter ? 1u << (letter - letters) : 0;
+}
+
 /* Instructions with an operand that they do not access, or that is no data. */
 static bool accesses_nothing(const char *name, size_t length) {
   return asm_is(name, length, "lea") || asm_is(name, length, "nop") ||
@@ -48,8 +60,17 @@ static bool next_operand(const char **at, const char *end, struct operand *out) 
     out->text = start + (out->ub ? SEGMENT : 0);
     out->length = length - (out->ub ? SEGMENT : 0);
     out->last = *at == end;
-    if (out->ub || memchr(start, '(', length))
-      return true;
+    const char *open = memchr(start, '(', length);
+    if (!out->ub && !open)
+      continue;
+    while (!out->ub && open > start &&
+           (isalnum((unsigned char)open[-1]) || strchr("_.$@+-", open[-1])))
+      open--;
+    if (!out->ub) { /* without "%es:" */
+      out->text = open;
+      out->length = (size_t)(stop - open);
+    }
+    return true;
   }
   return false;
 }
@@ -241,6 +262,18 @@ static void watch_call(struct asm_out *out, const char *text, size_t length) {
   }
 }
 
+/* Like calls that move memory, with what is left of the count. */
+static void watch_repeated(struct asm_out *out, unsigned bytes, bool reads, bool keep_flags) {
+  static const struct operand to = {.text = "(%rdi)", .length = 6};
+  static const struct operand from = {.text = "(%rsi)", .length = 6};
+  asm_add_text(out, "\tleaq\t-128(%%rsp), %%rsp\n\tpushq\t%%rdx\n\tleaq\t(,%%rcx,%u), %%rdx\n",
+               bytes);
+  if (reads)
+    add_comparison(out, &from, ASM_TOLD | ASM_COUNT_IN_RDX | ASM_READS, keep_flags);
+  add_comparison(out, &to, ASM_TOLD | ASM_COUNT_IN_RDX | ASM_WRITES, keep_flags);
+  asm_add_text(out, "\tpopq\t%%rdx\n\tleaq\t128(%%rsp), %%rsp\n");
+}
+
 void asm_watch(struct asm_out *out, const struct asm_line *line, const char *end) {
   static const char *const own[] = {"%rsp", "%rip", "mm"}; /* stack, variables; gathers */
   const char *name, *stop = end_of(line);
@@ -250,7 +283,13 @@ void asm_watch(struct asm_out *out, const struct asm_line *line, const char *end
     watch_call(out, name, (size_t)(stop - name));
   if (length == 0 || accesses_nothing(name, length))
     return;
-  bool keep_flags = flags_matter(line->text, end), vectors = has(name, (size_t)(stop - name), "mm");
+  bool reads, keep_flags = flags_matter(line->text, end);
+  unsigned repeated = repeated_bytes(name, (size_t)(stop - name), &reads);
+  if (repeated > 0) {
+    watch_repeated(out, repeated, reads, keep_flags);
+    return;
+  }
+  bool vectors = has(name, (size_t)(stop - name), "mm");
   for (const char *at = name + length; next_operand(&at, stop, &operand);) {
     bool skip = false;
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)

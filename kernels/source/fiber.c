@@ -500,7 +500,7 @@ void source_fibers_free(struct source *source) {
     if (!fiber)
       continue;
     source_code_close(&fiber->loaded);
-    free(fiber->core.told);
+    source_told_free(&fiber->core);
     if (fiber->stack)
       munmap(fiber->stack, STACK_BYTES + GUARD_BYTES);
     free(fiber);

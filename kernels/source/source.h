@@ -123,6 +123,7 @@ bool source_told_start(struct source_core *core);
  * short: source_told_failed(). */
 bool source_told_end(struct source_core *core);
 bool source_told_failed(const struct source_core *core);
+void source_told_free(struct source_core *core);
 /* An access that has ended in a fault. */
 void source_told_fault(struct source_core *core, int64_t address, bool write, uint64_t from);
 /* The code gives up an address of its cache. */

@@ -2,9 +2,11 @@
 /*
  * Accesses of scalar code, for checks. The code tells of each access (access.c): an address and
  * where in the code, which a few instructions put into a table. When the table is full, and at each
- * intrinsic, the accesses become entries of the log. Between two intrinsics nothing of the core
- * changes but for scalar code, so accesses of one place that adjoin become one entry, as long as no
- * access of another place comes between that the order would matter to.
+ * intrinsic, the table is emptied.
+ *
+ * Between two intrinsics nothing of the core changes but for scalar code, so of all accesses there
+ * only this counts: which bytes each place in the code has stored, and which it has loaded before
+ * scalar code stored there. These become entries of the log, loads first.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +14,11 @@
 #include "kernels/source/assembler.h"
 #include "kernels/source/source.h"
 
-enum { TOLD_ENTRIES = 1 << 10, OPEN_MAX = 8 };
+enum { TOLD_ENTRIES = 1 << 10, LINE_BYTES = 64, SLOTS_FIRST = 1 << 8, SLOTS_MAX = 1 << 16 };
+/* More is not kept line by line. */
+enum { SPAN_MAX = 1 << 12 };
+/* In the place of a row: whoever has stored. */
+#define ANY_STORE UINT32_MAX
 
 /* As the code below writes them. */
 struct told_entry {
@@ -21,19 +27,32 @@ struct told_entry {
   uint64_t rdx;
 };
 
-/* Bytes that one place in the code has accessed. */
-struct told_run {
-  uint32_t row;
-  uint8_t space;
+/* Which bytes of 64 a place in the code has accessed. */
+struct told_line {
+  uint64_t line; /* the address through 64, and the space above */
+  uint64_t mask;
+  uint32_t row, slot;
   bool write;
-  int64_t start, end;
 };
+
+/* The rows of a place in the code, and where it has accessed last: most go on in the same line. */
+struct told_place {
+  uint64_t from, line;
+  uint32_t clears;
+  uint32_t row[2];      /* of loads, of stores */
+  uint32_t own[2], any; /* indices of lines: of these rows, and of ANY_STORE */
+};
+
+enum { PLACES = 1 << 7 };
 
 struct source_told {
   struct told_entry entry[TOLD_ENTRIES];
-  struct told_run open[OPEN_MAX]; /* not in the log yet, in their order */
-  unsigned open_count;
-  bool failed; /* memory is short */
+  struct told_place place[PLACES];
+  struct told_line *lines; /* that are not in the log yet, half as many as slots */
+  uint32_t *slots;         /* hash table of index + 1 */
+  uint32_t slot_count, used;
+  uint32_t clears; /* how often all lines went to the log, or to another place */
+  bool failed;     /* memory is short */
 };
 
 #if defined(__x86_64__)
@@ -119,6 +138,13 @@ __asm__(".text\n"
 
 /* ---- entries of the log ---- */
 
+struct told_run {
+  uint32_t row;
+  uint8_t space;
+  bool write;
+  int64_t start, end;
+};
+
 static void write_run(struct source_core *core, const struct told_run *run) {
   struct inst inst = {.op = run->write ? OP_SCALAR_STORE : OP_SCALAR_LOAD, .row = run->row};
   inst.arg[ACCESS_ADDRESS] = run->start;
@@ -127,47 +153,137 @@ static void write_run(struct source_core *core, const struct told_run *run) {
   core->told->failed |= !source_log_add(core->source, &core->place, &inst);
 }
 
-static void close_runs(struct source_core *core) {
+enum { SPACE_SHIFT = 56 };
+
+/* Loads, then stores; each by place and address. */
+static int compare_lines(const void *left, const void *right) {
+  const struct told_line *a = left, *b = right;
+  if (a->write != b->write)
+    return a->write ? 1 : -1;
+  if (a->row != b->row)
+    return a->row < b->row ? -1 : 1;
+  return a->line < b->line ? -1 : a->line > b->line;
+}
+
+/* Adds the bytes of a line to an open run, which goes to the log where bytes are missing. */
+static void add_line(struct source_core *core, const struct told_line *line, struct told_run *run) {
+  int64_t base = (int64_t)((line->line & ((UINT64_C(1) << SPACE_SHIFT) - 1)) * LINE_BYTES);
+  uint8_t space = (uint8_t)(line->line >> SPACE_SHIFT);
+  for (uint64_t rest = line->mask; rest != 0;) {
+    unsigned first = (unsigned)__builtin_ctzll(rest);
+    uint64_t behind = ~(rest >> first);
+    unsigned count = behind ? (unsigned)__builtin_ctzll(behind) : LINE_BYTES;
+    bool goes_on = run->row == line->row && run->space == space && run->end == base + first;
+    if (!goes_on && run->end > run->start)
+      write_run(core, run);
+    if (!goes_on)
+      *run = (struct told_run){line->row, space, line->write, base + first, base + first};
+    run->end = base + first + count;
+    rest = first + count < LINE_BYTES ? rest >> (first + count) << (first + count) : 0;
+  }
+}
+
+static void close_lines(struct source_core *core) {
   struct source_told *told = core->told;
-  for (unsigned i = 0; i < told->open_count; i++)
-    write_run(core, &told->open[i]);
-  told->open_count = 0;
+  struct told_run run = {.row = ANY_STORE};
+  if (told->used == 0)
+    return;
+  for (uint32_t i = 0; i < told->used; i++)
+    told->slots[told->lines[i].slot] = 0;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < told->used; i++)
+    if (told->lines[i].row != ANY_STORE)
+      told->lines[count++] = told->lines[i];
+  if (count > 1)
+    qsort(told->lines, count, sizeof *told->lines, compare_lines);
+  for (uint32_t i = 0; i < count; i++)
+    add_line(core, &told->lines[i], &run);
+  if (run.end > run.start)
+    write_run(core, &run);
+  told->used = 0;
+  told->clears++;
 }
 
-static bool overlap(const struct told_run *one, const struct told_run *other) {
-  return one->space == other->space && one->start < other->end && other->start < one->end;
+/* ---- lines ---- */
+
+/* The index of a line and a place; of a new line without bytes, when there is none. */
+static uint32_t line_of(struct source_told *told, uint64_t line, uint32_t row, bool write) {
+  uint64_t key = (line << 20 ^ row) * UINT64_C(0x9E3779B97F4A7C15);
+  uint32_t last = told->slot_count - 1, at = (uint32_t)(key >> 32) & last;
+  for (; told->slots[at] != 0; at = (at + 1) & last) {
+    const struct told_line *known = &told->lines[told->slots[at] - 1];
+    if (known->line == line && known->row == row)
+      return told->slots[at] - 1;
+  }
+  told->lines[told->used] =
+      (struct told_line){.line = line, .row = row, .slot = at, .write = write};
+  told->slots[at] = ++told->used;
+  return told->used - 1;
 }
 
-/* Whether an access may count as made when an open run began: nothing that began later, of which
- * one writes, has bytes of the access. */
-static bool may_join(const struct source_told *told, unsigned index, const struct told_run *run) {
-  const struct told_run *open = &told->open[index];
-  if (open->row != run->row || open->write != run->write || open->space != run->space ||
-      run->start > open->end || run->end < open->start)
-    return false;
-  for (unsigned i = index + 1; i < told->open_count; i++)
-    if ((told->open[i].write || run->write) && overlap(&told->open[i], run))
-      return false;
-  return true;
+/* Makes twice as much room; when that would be too much, the lines go to the log. */
+static bool make_room(struct source_core *core) {
+  struct source_told *told = core->told;
+  if (told->slot_count == SLOTS_MAX) {
+    close_lines(core);
+    return true;
+  }
+  struct source_told more = {.slot_count = told->slot_count ? 2 * told->slot_count : SLOTS_FIRST};
+  more.slots = calloc(more.slot_count, sizeof *more.slots);
+  more.lines = calloc(more.slot_count / 2, sizeof *more.lines);
+  bool good = more.slots && more.lines;
+  for (uint32_t i = 0; good && i < told->used; i++) {
+    const struct told_line *line = &told->lines[i];
+    more.lines[line_of(&more, line->line, line->row, line->write)].mask = line->mask;
+  }
+  struct source_told *gone = good ? told : &more;
+  free(gone->slots);
+  free(gone->lines);
+  if (good) {
+    told->slots = more.slots;
+    told->lines = more.lines;
+    told->slot_count = more.slot_count;
+    told->clears++;
+  }
+  return good;
+}
+
+static bool has_room(struct source_core *core) {
+  struct source_told *told = core->told;
+  enum { LINES_OF_ACCESS = 3 };
+  told->failed |= 2 * (told->used + LINES_OF_ACCESS) > told->slot_count && !make_room(core);
+  return !told->failed;
+}
+
+/* Bytes of one line. */
+static void mark_line(struct source_core *core, uint64_t line, uint64_t mask,
+                      const struct told_run *run) {
+  struct source_told *told = core->told;
+  if (!has_room(core))
+    return;
+  uint32_t any = line_of(told, line, ANY_STORE, true);
+  uint32_t own = line_of(told, line, run->row, run->write);
+  if (run->write)
+    told->lines[any].mask |= mask;
+  else
+    mask &= ~told->lines[any].mask;
+  told->lines[own].mask |= mask;
 }
 
 static void add_run(struct source_core *core, const struct told_run *run) {
-  struct source_told *told = core->told;
-  for (unsigned i = told->open_count; i-- > 0;) {
-    struct told_run *open = &told->open[i];
-    /* Whoever may not read these bytes may not write them either, so the write says it all. */
-    if (!run->write && open->write && open->space == run->space && open->start <= run->start &&
-        open->end >= run->end)
-      return;
-    if (!may_join(told, i, run))
-      continue;
-    open->start = run->start < open->start ? run->start : open->start;
-    open->end = run->end > open->end ? run->end : open->end;
+  if (run->end - run->start > SPAN_MAX) {
+    close_lines(core);
+    write_run(core, run);
     return;
   }
-  if (told->open_count == OPEN_MAX)
-    close_runs(core);
-  told->open[told->open_count++] = *run;
+  for (int64_t at = run->start; at < run->end;) {
+    unsigned first = (unsigned)(at % LINE_BYTES);
+    int64_t room = LINE_BYTES - first, rest = run->end - at, count = rest < room ? rest : room;
+    uint64_t bytes = count == LINE_BYTES ? UINT64_MAX : (UINT64_C(1) << count) - 1;
+    mark_line(core, (uint64_t)run->space << SPACE_SHIFT | (uint64_t)(at / LINE_BYTES),
+              bytes << first, run);
+    at += count;
+  }
 }
 
 /* ---- accesses ---- */
@@ -186,22 +302,86 @@ static bool lies_inside(const struct source_core *core, const struct told_run *r
   return run->start >= 0 && (uint64_t)run->end <= end;
 }
 
+static struct told_place *place_of(struct source_core *core, uint64_t from) {
+  struct told_place *place = &core->told->place[(from >> 3 ^ from) % PLACES];
+  if (place->from != from)
+    *place = (struct told_place){.from = from, .row = {SOURCE_ROWS_MAX, SOURCE_ROWS_MAX}};
+  return place;
+}
+
+static uint32_t row_of(struct source_core *core, struct told_place *place, bool write) {
+  if (place->row[write] == SOURCE_ROWS_MAX)
+    place->row[write] = source_row(core->source, core->place.kind, place->from - core->base,
+                                   write ? OP_SCALAR_STORE : OP_SCALAR_LOAD);
+  return place->row[write];
+}
+
+/* Looks up what an access to one line needs. */
+static void go_to(struct source_core *core, struct told_place *place, uint64_t line,
+                  unsigned word) {
+  struct source_told *told = core->told;
+  if (!has_room(core))
+    return;
+  for (unsigned write = 0; write < 2; write++) {
+    if (!(word & (write ? ASM_WRITES : ASM_READS)))
+      continue;
+    uint32_t row = row_of(core, place, write);
+    if (row == SOURCE_ROWS_MAX)
+      return;
+    place->own[write] = line_of(told, line, row, write);
+  }
+  place->any = line_of(told, line, ANY_STORE, true);
+  place->line = line;
+  place->clears = told->clears;
+}
+
+/* Most accesses: a few bytes of one line, in their memory. False: not such an access. */
+static bool take_simply(struct source_core *core, uint64_t address, unsigned word, uint64_t from) {
+  struct source_told *told = core->told;
+  unsigned bytes = word & ASM_BYTES, first = address % LINE_BYTES;
+  uint64_t end = word & ASM_UB ? core->watch->ub_end : core->watch->gm_end;
+  if (word & ASM_COUNT_IN_RDX || first + bytes > LINE_BYTES || address >= end ||
+      end - address < bytes)
+    return false;
+  uint64_t space = word & ASM_UB ? SPACE_UB : SPACE_GM;
+  uint64_t line = space << SPACE_SHIFT | address / LINE_BYTES;
+  uint64_t mask = (bytes == LINE_BYTES ? UINT64_MAX : (UINT64_C(1) << bytes) - 1) << first;
+  struct told_place *place = place_of(core, from);
+  if (place->line != line || place->clears != told->clears)
+    go_to(core, place, line, word);
+  if (place->line != line || place->clears != told->clears)
+    return true; /* no room for more rows, or memory */
+  if (word & ASM_READS)
+    told->lines[place->own[0]].mask |= mask & ~told->lines[place->any].mask;
+  if (word & ASM_WRITES) {
+    told->lines[place->own[1]].mask |= mask;
+    told->lines[place->any].mask |= mask;
+  }
+  return true;
+}
+
 /* Takes an access; false when its memory ends before. */
 static bool take_access(struct source_core *core, int64_t address, uint64_t bytes, unsigned word,
                         uint64_t from) {
   struct told_run run = {.space = word & ASM_UB ? SPACE_UB : SPACE_GM,
                          .start = address,
                          .end = address + (int64_t)bytes};
+  bool inside = bytes == 0 || lies_inside(core, &run);
   for (unsigned i = 0; i < 2; i++) {
     run.write = i == 1;
     if (!(word & (run.write ? ASM_WRITES : ASM_READS)) || bytes == 0)
       continue;
-    run.row = source_row(core->source, core->place.kind, from - core->base,
-                         run.write ? OP_SCALAR_STORE : OP_SCALAR_LOAD);
-    if (run.row != SOURCE_ROWS_MAX)
+    run.row = row_of(core, place_of(core, from), run.write);
+    if (run.row == SOURCE_ROWS_MAX)
+      continue;
+    if (inside)
       add_run(core, &run);
+    else {
+      close_lines(core);
+      write_run(core, &run);
+    }
   }
-  return bytes == 0 || lies_inside(core, &run);
+  return inside;
 }
 
 /* Takes what the table holds; false when an access leaves its memory. */
@@ -212,7 +392,8 @@ static bool empty_table(struct source_core *core) {
   for (const struct told_entry *entry = told->entry; entry < end && inside; entry++) {
     uint32_t word = word_of(entry);
     uint64_t bytes = word & ASM_COUNT_IN_RDX ? entry->rdx : word & ASM_BYTES;
-    inside = take_access(core, (int64_t)entry->address, bytes, word, entry->from - 1);
+    inside = take_simply(core, entry->address, word, entry->from - 1) ||
+             take_access(core, (int64_t)entry->address, bytes, word, entry->from - 1);
   }
   core->watch->next = (uint64_t *)(void *)told->entry;
   core->watch->end = (uint64_t *)(void *)(told->entry + TOLD_ENTRIES - 1);
@@ -224,7 +405,7 @@ void source_told_full(struct vinci_cce_watch *watch) {
   struct source_core *core = watch->owner;
   if (empty_table(core) && !core->told->failed)
     return;
-  close_runs(core);
+  close_lines(core);
   source_fiber_stop(core);
 }
 #endif
@@ -238,7 +419,7 @@ bool source_told_start(struct source_core *core) {
     core->told = calloc(1, sizeof *core->told);
   if (!core->told)
     return false;
-  core->told->open_count = 0;
+  core->told->clears++; /* none of an older block */
   watch->take_gm = source_take_gm;
   watch->take_ub = source_take_ub;
   watch->gm_end = core->source->trace->gm_bytes;
@@ -254,30 +435,38 @@ bool source_told_end(struct source_core *core) {
   if (!core->told)
     return true;
   bool inside = empty_table(core);
-  close_runs(core);
+  close_lines(core);
   return inside && !core->told->failed;
 }
 
 bool source_told_failed(const struct source_core *core) { return core->told && core->told->failed; }
+
+void source_told_free(struct source_core *core) {
+  if (core->told)
+    free(core->told->slots);
+  if (core->told)
+    free(core->told->lines);
+  free(core->told);
+}
 
 void source_told_fault(struct source_core *core, int64_t address, bool write, uint64_t from) {
   if (!core->told)
     return;
   (void)empty_table(core);
   (void)take_access(core, address, 1, write ? ASM_WRITES : ASM_READS, from);
-  close_runs(core);
+  close_lines(core);
 }
 
 void source_told_clean(struct source_core *core, uint64_t address, bool whole_cache,
                        uint64_t from) {
-  enum { LINE_BYTES = 64 };
   if (!core->told || !source_told_end(core))
     return;
   struct inst inst = {.op = OP_SCALAR_CLEAN};
   inst.row = source_row(core->source, core->place.kind, from - core->base, OP_SCALAR_CLEAN);
   if (inst.row == SOURCE_ROWS_MAX)
     return;
-  inst.arg[ACCESS_ADDRESS] = (int64_t)((address - (uint64_t)(uintptr_t)core->gm) & ~UINT64_C(63));
+  inst.arg[ACCESS_ADDRESS] =
+      (int64_t)((address - (uint64_t)(uintptr_t)core->gm) & ~(uint64_t)(LINE_BYTES - 1));
   inst.arg[ACCESS_BYTES] = whole_cache ? 0 : LINE_BYTES;
   inst.arg[ACCESS_SPACE] = SPACE_GM;
   core->told->failed |= !source_log_add(core->source, &core->place, &inst);
