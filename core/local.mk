@@ -161,6 +161,8 @@ libvinci_core_la_SOURCES += \
 # machine/: the abstract machine: the same control without time, and the values. Includes
 # control.
 libvinci_core_la_SOURCES += \
+	core/machine/guarded.c \
+	core/machine/guarded.h \
 	core/machine/machine.c \
 	core/machine/machine.h \
 	core/machine/machine_core.c \

@@ -15,6 +15,7 @@
 #include "core/isa/source.h"
 #include "core/isa/stream.h"
 #include "core/isa/taken.h"
+#include "core/machine/guarded.h"
 #include "core/machine/machine.h"
 #include "core/machine/values_unknown.h"
 
@@ -25,14 +26,36 @@ struct execution {
   bool lenient;
 };
 
-/* Zeros; pages of UB can be closed to the host (values_unknown.h). */
-static uint8_t *new_buffer(const struct vinci_values *values, enum space space) {
-  size_t bytes = (size_t)soc_space_bytes(values->soc, space);
-  if (!values->unknown || space != SPACE_UB)
-    return calloc(1, bytes);
-  size_t page = (size_t)sysconf(_SC_PAGESIZE), whole = (bytes + page - 1) / page * page;
-  uint8_t *buffer = aligned_alloc(page, whole);
-  return buffer ? memset(buffer, 0, whole) : NULL;
+/* Scalar code of a compiled kernel reaches UB and device memory; others hold what instructions
+ * move, all of which are looked at before. Pages of UB can be closed to the host
+ * (values_unknown.h). */
+static size_t guarded_bytes(const struct vinci_values *values, enum space space) {
+  return !values->guarded    ? 0
+         : space == SPACE_GM ? values->gm_bytes
+         : space == SPACE_UB ? values->ub_bytes
+                             : 0;
+}
+
+/* Zeros. */
+static uint8_t *new_buffer(const struct vinci_values *values, enum space space, size_t bytes) {
+  size_t guarded = guarded_bytes(values, space);
+  return guarded ? guarded_new(guarded) : calloc(1, bytes);
+}
+
+static void free_buffer(const struct vinci_values *values, enum space space, uint8_t *buffer) {
+  size_t guarded = guarded_bytes(values, space);
+  if (guarded)
+    guarded_free(buffer, guarded);
+  else
+    free(buffer);
+}
+
+/* Sizes that are needed when trace and chip may be gone already. */
+static void note_sizes(struct vinci_values *values) {
+  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  values->guarded = values->trace->source != NULL;
+  values->gm_bytes = (size_t)values->trace->gm_bytes;
+  values->ub_bytes = ((size_t)soc_space_bytes(values->soc, SPACE_UB) + page - 1) / page * page;
 }
 
 static bool make_buffers(struct vinci_values *values, struct value_core *core,
@@ -43,7 +66,7 @@ static bool make_buffers(struct vinci_values *values, struct value_core *core,
     uint64_t bytes = space == SPACE_GM ? 0 : soc_space_bytes(values->soc, space);
     if (bytes == 0 || core->bytes[i] || !core_has_space(kind, space))
       continue;
-    core->bytes[i] = new_buffer(values, space);
+    core->bytes[i] = new_buffer(values, space, (size_t)bytes);
     if (!core->bytes[i])
       return false;
   }
@@ -330,10 +353,11 @@ enum vinci_status values_create_on(const struct vinci_soc *soc, const struct vin
   if (values) {
     values->soc = soc;
     values->trace = trace;
+    note_sizes(values);
     struct placement placement;
     placement_count(&placement, soc, trace);
     values->core_count = placement.core_count;
-    values->gm = gm ? gm : calloc(1, (size_t)trace->gm_bytes + 1);
+    values->gm = gm ? gm : new_buffer(values, SPACE_GM, (size_t)trace->gm_bytes + 1);
     values->gm_is_lent = gm != NULL;
     values->cores = calloc((size_t)values->core_count + 1, sizeof *values->cores);
     values->registers = calloc((size_t)values->core_count + 1, sizeof *values->registers);
@@ -367,11 +391,11 @@ void vinci_values_free(vinci_values *values) {
   for (uint32_t i = 0; values->cores && i < values->core_count; i++)
     for (unsigned space = 0; space < SPACE_COUNT; space++)
       if (space != SPACE_GM)
-        free(values->cores[i].bytes[space]);
+        free_buffer(values, (enum space)space, values->cores[i].bytes[space]);
   free(values->cores);
   free(values->registers);
   if (!values->gm_is_lent)
-    free(values->gm);
+    free_buffer(values, SPACE_GM, values->gm);
   free(values->is_loaded);
   free(values->is_written);
   free(values->first);

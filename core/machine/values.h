@@ -28,6 +28,8 @@ struct vinci_values {
   const struct vinci_soc *soc;
   const struct vinci_trace *trace;
   uint8_t *gm;
+  bool guarded;              /* UB, and device memory that is not lent: guarded.h */
+  size_t gm_bytes, ub_bytes; /* of these */
   bool gm_is_lent;
   struct value_core *cores;          /* by machine_step.core */
   struct value_registers *registers; /* of the cores */

@@ -17,6 +17,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "core/chip/soc.h"
 #include "core/isa/taken.h"
 #include "core/machine/values.h"
 #include "core/machine/values_unknown.h"
@@ -264,6 +265,34 @@ static bool note_fault(struct source_fiber *fiber, const siginfo_t *info, const 
   return true;
 }
 
+/* "12 bytes behind tensor "y"": where a bad access is, by what lies nearest. */
+static void place_text(const struct source_fiber *fiber, uint64_t at, char *out, size_t size) {
+  const struct vinci_trace *trace = fiber->core.source->trace;
+  const struct value_core *core =
+      &fiber->core.source->program.values->cores[fiber->core.place.core];
+  enum { NEAR = 1 << 26 /* of guarded.c */ };
+  uint64_t ub_bytes = soc_space_bytes(fiber->core.source->soc, SPACE_UB);
+  int64_t in_ub = (int64_t)(at - (uint64_t)(uintptr_t)core->bytes[SPACE_UB]);
+  int64_t in_gm = (int64_t)(at - (uint64_t)(uintptr_t)fiber->core.gm), nearest = INT64_MAX;
+  if (core->bytes[SPACE_UB] && in_ub >= -NEAR && in_ub < (int64_t)ub_bytes + NEAR) {
+    snprintf(out, size, "byte %lld of UB, which has %llu bytes", (long long)in_ub,
+             (unsigned long long)ub_bytes);
+    return;
+  }
+  snprintf(out, size, "the address is %#llx", (unsigned long long)at);
+  for (uint32_t i = 0; i < trace->tensor_count; i++) {
+    const struct program_tensor *tensor = &trace->tensors[i];
+    int64_t before = (int64_t)tensor->address - in_gm;
+    int64_t behind = in_gm - (int64_t)(tensor->address + tensor->bytes);
+    int64_t distance = before > 0 ? before : behind;
+    if (distance < 0 || distance > NEAR || distance >= nearest)
+      continue;
+    nearest = distance;
+    snprintf(out, size, "%lld bytes %s tensor \"%s\"", (long long)distance,
+             before > 0 ? "before the start of" : "behind the end of", tensor->name);
+  }
+}
+
 static const char *fault_text(int number) {
   switch (number) {
   case SIGVTALRM:
@@ -303,9 +332,11 @@ static void on_fault(int number, siginfo_t *info, void *context) {
                       unknown ? TEXT_UNKNOWN : fault_text(number));
   if (unknown)
     diag_hint(fiber->core.diag, HINT_UNKNOWN);
-  else if (memory)
-    diag_hint(fiber->core.diag, "the address is %#llx",
-              (unsigned long long)(uintptr_t)info->si_addr);
+  else if (memory) {
+    char place[256];
+    place_text(fiber, (uint64_t)(uintptr_t)info->si_addr, place, sizeof place);
+    diag_hint(fiber->core.diag, "%s", place);
+  }
   fiber->failed = true;
   (void)setcontext(&fiber->caller);
 }
