@@ -255,6 +255,7 @@ static struct vinci_findings *create_findings(const struct vinci_trace *trace, u
   findings->checks = checks;
   if (trace->source)
     findings->scalar = trace->source->scalar;
+  findings->waits_in_memory = program_waits_in_memory(trace->source);
   findings_say_unchecked(findings, trace->kernels[0].name);
   findings->path = arena_strdup(&arena, trace->path);
   findings->kernel_count = trace->kernel_count;

@@ -93,6 +93,7 @@ struct vinci_findings {
   uint32_t kernel_count;
   uint64_t executed_instructions;
   bool partial;                 /* the program was not executed to its end */
+  bool waits_in_memory;         /* code of the program does, so cores have no order in GM */
   struct program_scalar scalar; /* what scalar code accesses */
   struct check_finding *items;  /* sorted when the checks have ended */
   size_t count, capacity;

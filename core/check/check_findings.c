@@ -220,6 +220,10 @@ void findings_say_unchecked(struct vinci_findings *findings, const char *kernel)
   size_t size = sizeof findings->unchecked_text;
   program_scalar_text(&findings->scalar, kernel, text, size);
   size_t length = strlen(text);
+  if (findings->waits_in_memory)
+    length += (size_t)snprintf(text + length, size - length,
+                               "%sorder between cores not checked: kernel %s waits through memory",
+                               length > 0 ? "; " : "", kernel);
   check_names_not_run(findings->checks, length > 0 ? "; not run: " : "not run: ", text + length,
                       size - length);
 }

@@ -34,8 +34,15 @@ static bool is_exempt(const struct visit *visit, struct order_tag earlier) {
   return earlier.pipe != visit->tag.pipe && both & TAG_UNIT_FLAG;
 }
 
+/* Whether cores may have waited for each other through memory, which tells no order. */
+static bool may_have_waited(const struct visit *visit, struct order_tag earlier) {
+  return visit->target->access->space == SPACE_GM && !history_same_block(earlier, visit->tag) &&
+         program_waits_in_memory(visit->run->trace->source);
+}
+
 static bool is_ordered(const struct visit *visit, struct order_tag earlier) {
-  return earlier.epoch == 0 || earlier.core == CORE_OF_EARLIER_KERNEL ||
+  return may_have_waited(visit, earlier) || earlier.epoch == 0 ||
+         earlier.core == CORE_OF_EARLIER_KERNEL ||
          order_before(visit->run->order, visit->step, earlier);
 }
 

@@ -11,6 +11,10 @@ void program_cut_text(const struct program_cut *cut, enum isa_op op, char *out, 
            isa_row(op)->arg[cut->arg].name, isa_row(op)->name, cut->value, cut->bits, cut->taken);
 }
 
+bool program_waits_in_memory(const struct program_source *source) {
+  return source && (source->polls || source->passes);
+}
+
 void program_scalar_text(const struct program_scalar *scalar, const char *kernel, char *out,
                          size_t size) {
   uint64_t all = scalar->gm + scalar->ub;

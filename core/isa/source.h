@@ -40,6 +40,10 @@ struct program_cut {
 /* "operand "src_gap" of copy_gm_to_cbuf is 65664, its field has 16 bits: the core takes 128". */
 void program_cut_text(const struct program_cut *cut, enum isa_op op, char *out, size_t size);
 
+struct program_source;
+/* Whether code of the program waits for other cores through memory, as far as that is seen. */
+bool program_waits_in_memory(const struct program_source *source);
+
 /* Says what the checks leave out of the kernel: "3 scalar accesses not checked (...)"; empty when
  * that is nothing. */
 enum { PROGRAM_SCALAR_BYTES = 256 };
@@ -61,6 +65,9 @@ struct program_source {
   /* Scalar code has waited for other cores through memory. Time is not known while code is
    * executed, so these waits are in no run. */
   bool polls;
+  /* Scalar code reads past its cache (ld_dev), or is that of a library, as code is that waits for
+   * other cores. */
+  bool passes;
   /* The code has accessed what is not there, and was not executed any further. */
   bool stopped;
   /* What scalar code has read and written itself when the code was executed. */

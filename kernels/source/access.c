@@ -279,6 +279,7 @@ void asm_watch(struct asm_out *out, const struct asm_line *line, const char *end
   const char *name, *stop = end_of(line);
   size_t length = asm_mnemonic(line, &name);
   struct operand operand;
+  out->passes |= has(line->text, line->length, "vinci_cce_passes");
   if (asm_is(name, length, "call") || asm_is(name, length, "jmp"))
     watch_call(out, name, (size_t)(stop - name));
   if (length == 0 || accesses_nothing(name, length))
@@ -297,6 +298,9 @@ void asm_watch(struct asm_out *out, const struct asm_line *line, const char *end
     unsigned word = access_word(name, length, &operand, vectors);
     if (skip)
       continue;
+    if (word != 0 && out->passes)
+      word |= ASM_PASSES;
+    out->passes = false;
     if (!operand.ub)
       add_comparison(out, &operand, word, keep_flags);
     else if (word != 0)

@@ -10,6 +10,7 @@ struct asm_out {
   char *bytes;
   size_t length, capacity;
   bool full;
+  bool passes; /* the next access passes the cache: a wait through memory (control.h) */
 };
 void asm_add(struct asm_out *out, const char *text, size_t length);
 void asm_add_text(struct asm_out *out, const char *format, ...)
@@ -38,7 +39,8 @@ enum {
   ASM_READS = 0x200,
   ASM_UB = 0x400,
   ASM_COUNT_IN_RDX = 0x800, /* the number of bytes is in a register */
-  ASM_TOLD = 0x1000         /* always */
+  ASM_TOLD = 0x1000,        /* always */
+  ASM_PASSES = 0x2000       /* the cache */
 };
 /* Adds before a line what counts its accesses to device memory and tells of all; `end`: that of its
  * block. */

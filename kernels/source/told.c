@@ -316,6 +316,13 @@ static uint32_t row_of(struct source_core *core, struct told_place *place, bool 
   return place->row[write];
 }
 
+/* Code of headers that the user has not called in a line of the source: the library's own, which
+ * reads device memory itself where its cores wait for each other. */
+static bool is_of_library(const struct source_core *core, uint64_t from) {
+  const struct source_image *image = &core->source->image[core->place.kind];
+  return source_line(image, core->source->trace->path, from - core->base) == 0;
+}
+
 /* Looks up what an access to one line needs. */
 static void go_to(struct source_core *core, struct told_place *place, uint64_t line,
                   unsigned word) {
@@ -328,6 +335,8 @@ static void go_to(struct source_core *core, struct told_place *place, uint64_t l
     uint32_t row = row_of(core, place, write);
     if (row == SOURCE_ROWS_MAX)
       return;
+    core->source->program.passes |= (word & ASM_PASSES) != 0 || (!write && !(word & ASM_UB) &&
+                                                                 is_of_library(core, place->from));
     place->own[write] = line_of(told, line, row, write);
   }
   place->any = line_of(told, line, ANY_STORE, true);
