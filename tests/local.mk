@@ -158,6 +158,7 @@ script_tests = \
 	tests/scripts/test_trace_writer.sh \
 	tests/scripts/test_transformer.sh \
 	tests/kernels/test_edges.sh \
+	tests/kernels/test_scalars.sh \
 	tests/kernels/test_handles.sh \
 	tests/kernels/test_kernels.sh \
 	tests/kernels/test_matrices.sh \
@@ -537,6 +538,7 @@ dist_noinst_DATA += \
 	tests/cli/net_rules.py \
 	tests/scripts/trace_writer.py \
 	tests/kernels/edges.py \
+	tests/kernels/scalars.py \
 	tests/kernels/handles.py \
 	tests/kernels/kernels.py \
 	tests/kernels/matrices.py \

@@ -121,6 +121,25 @@ static void check_purpose(struct check_run *run, const struct machine_step *step
                   "tensor \"%s\" is declared io=%s", tensor->name, access->write ? "in" : "out");
 }
 
+/* ", 12 bytes behind the end of tensor "y"": of the nearest; empty when none is near. */
+enum { NEAREST_BYTES = 256, NEAR = 1 << 26 };
+static void nearest_text(const struct check_run *run, const struct program_kernel *kernel,
+                         int64_t address, char *out, size_t size) {
+  int64_t nearest = NEAR;
+  *out = '\0';
+  for (uint32_t i = 0; i < kernel->tensor_count; i++) {
+    const struct program_tensor *tensor = &run->trace->tensors[kernel->first_tensor + i];
+    int64_t end = (int64_t)(tensor->address + tensor->bytes);
+    bool before = address < (int64_t)tensor->address;
+    uint64_t far = before ? tensor->address - (uint64_t)address : (uint64_t)address - (uint64_t)end;
+    if (far >= (uint64_t)nearest)
+      continue;
+    nearest = (int64_t)far;
+    snprintf(out, size, ", %" PRIu64 " bytes %s tensor \"%s\"", far,
+             before ? "before the start of" : "behind the end of", tensor->name);
+  }
+}
+
 static bool check_gm(struct check_run *run, const struct machine_step *step,
                      const struct inst_access *access, const struct program_named *named) {
   uint32_t index = named && !named->is_buffer
@@ -131,9 +150,11 @@ static bool check_gm(struct check_run *run, const struct machine_step *step,
       return false;
     struct check_finding finding = access_finding(
         run, access->write ? FINDING_ILLEGAL_WRITE : FINDING_ILLEGAL_READ, step, access);
+    char nearest[NEAREST_BYTES];
+    nearest_text(run, step->kernel, access->address, nearest, sizeof nearest);
     findings_detail(run->findings, findings_add(run->findings, &finding),
-                    "operand \"%s\" is an address outside of all tensors",
-                    operand_name(step, access));
+                    "operand \"%s\" is an address outside of all tensors%s",
+                    operand_name(step, access), nearest);
     return false;
   }
   const struct program_tensor *tensor = &run->trace->tensors[index];

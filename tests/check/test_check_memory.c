@@ -329,6 +329,7 @@ static void test_json(void **state) {
       "  \"errors\": 1,\n"
       "  \"partial\": false,\n"
       "  \"warnings\": 0,\n"
+      "  \"scalar_accesses_checked\": 0,\n"
       "  \"scalar_accesses_not_checked\": 0,\n"
       "  \"findings\": [\n"
       "    {\n"
