@@ -75,15 +75,17 @@ static void test_out_of_the_tensor(void **state) {
                 "======    #0 t.csv:8 copy_gm_to_ubuf\n"
                 "======\n"
                 "====== SUMMARY: 1 error\n");
-  expect_report(CHECK_HEAD(1) "loop,i,1\ncopy_gm_to_ubuf,dst=ubx,src=i+100,len_burst=1\nendloop\n",
-                VINCI_CHECK_MEMCHECK,
-                "====== ERROR: illegal read of size 32\n"
-                "======    at 0x64 on GM in k\n"
-                "======    operand \"src\" is an address outside of all tensors\n"
-                "======    in block aiv(0) on PIPE_MTE2\n"
-                "======    #0 t.csv:9 copy_gm_to_ubuf\n"
-                "======\n"
-                "====== SUMMARY: 1 error\n");
+  expect_report(
+      CHECK_HEAD(1) "loop,i,1\ncopy_gm_to_ubuf,dst=ubx,src=i+100,len_burst=1\nendloop\n",
+      VINCI_CHECK_MEMCHECK,
+      "====== ERROR: illegal read of size 32\n"
+      "======    at 0x64 on GM in k\n"
+      "======    operand \"src\" is an address outside of all tensors, 3996 bytes before the "
+      "start of tensor \"x\"\n"
+      "======    in block aiv(0) on PIPE_MTE2\n"
+      "======    #0 t.csv:9 copy_gm_to_ubuf\n"
+      "======\n"
+      "====== SUMMARY: 1 error\n");
 }
 
 /* The last block of a tensor ends in its tail, which nothing has to have written. */
