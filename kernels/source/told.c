@@ -309,18 +309,24 @@ static struct told_place *place_of(struct source_core *core, uint64_t from) {
   return place;
 }
 
-static uint32_t row_of(struct source_core *core, struct told_place *place, bool write) {
-  if (place->row[write] == SOURCE_ROWS_MAX)
-    place->row[write] = source_row(core->source, core->place.kind, place->from - core->base,
-                                   write ? OP_SCALAR_STORE : OP_SCALAR_LOAD);
-  return place->row[write];
-}
-
 /* Code of headers that the user has not called in a line of the source: the library's own, which
  * reads device memory itself where its cores wait for each other. */
 static bool is_of_library(const struct source_core *core, uint64_t from) {
   const struct source_image *image = &core->source->image[core->place.kind];
   return source_line(image, core->source->trace->path, from - core->base) == 0;
+}
+
+/* The row of an access, new or known. */
+static uint32_t row_of(struct source_core *core, struct told_place *place, bool write,
+                       unsigned word) {
+  struct source *source = core->source;
+  uint64_t rows = source->trace->row_count;
+  if (place->row[write] == SOURCE_ROWS_MAX)
+    place->row[write] = source_row(source, core->place.kind, place->from - core->base,
+                                   write ? OP_SCALAR_STORE : OP_SCALAR_LOAD);
+  if (source->trace->row_count != rows && !write && !(word & ASM_UB))
+    source->program.passes |= word & ASM_PASSES || is_of_library(core, place->from);
+  return place->row[write];
 }
 
 /* Looks up what an access to one line needs. */
@@ -332,11 +338,9 @@ static void go_to(struct source_core *core, struct told_place *place, uint64_t l
   for (unsigned write = 0; write < 2; write++) {
     if (!(word & (write ? ASM_WRITES : ASM_READS)))
       continue;
-    uint32_t row = row_of(core, place, write);
+    uint32_t row = row_of(core, place, write, word);
     if (row == SOURCE_ROWS_MAX)
       return;
-    core->source->program.passes |= (word & ASM_PASSES) != 0 || (!write && !(word & ASM_UB) &&
-                                                                 is_of_library(core, place->from));
     place->own[write] = line_of(told, line, row, write);
   }
   place->any = line_of(told, line, ANY_STORE, true);
@@ -380,7 +384,7 @@ static bool take_access(struct source_core *core, int64_t address, uint64_t byte
     run.write = i == 1;
     if (!(word & (run.write ? ASM_WRITES : ASM_READS)) || bytes == 0)
       continue;
-    run.row = row_of(core, place_of(core, from), run.write);
+    run.row = row_of(core, place_of(core, from), run.write, word);
     if (run.row == SOURCE_ROWS_MAX)
       continue;
     if (inside)
