@@ -35,6 +35,7 @@ unit_tests = \
 	tests/core/test_kept \
 	tests/core/test_l2_start \
 	tests/core/test_limits \
+	tests/core/test_lookup \
 	tests/core/test_machine \
 	tests/core/test_mem \
 	tests/core/test_metamorphic \

@@ -7,6 +7,7 @@
 #define VINCI_CORE_CHECK_CHECK_H
 
 #include "core/base/arena.h"
+#include "core/base/lookup.h"
 #include "core/isa/source.h"
 #include "core/machine/machine.h"
 
@@ -98,9 +99,8 @@ struct vinci_findings {
   struct check_finding *items;  /* sorted when the checks have ended */
   size_t count, capacity;
   size_t levels[LEVEL_NOTE + 1]; /* how many of each level, when the checks have ended */
-  uint32_t *slots;               /* hash table of index + 1 */
-  size_t slot_count;
-  bool failed; /* memory is short */
+  struct lookup table;           /* of items */
+  bool failed;                   /* memory is short */
   char unchecked_text[2 * PROGRAM_SCALAR_BYTES];
 };
 

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOTS_FIRST = 256, DETAIL_MAX = 1100 };
+#include "core/base/digest.h"
+
+enum { FIRST_ROOM = 128, DETAIL_MAX = 1100 };
 
 static const struct {
   unsigned check;
@@ -75,40 +77,19 @@ static bool same_finding(const struct check_finding *a, const struct check_findi
   return true;
 }
 
-static uint64_t hash(const struct check_finding *finding) {
-  uint64_t value = (uint64_t)finding->kind << 40 ^ (uint64_t)finding->space << 32 ^
-                   finding->kernel ^ (uint64_t)finding->topic << 48;
-  for (unsigned i = 0; i < FINDING_EVENTS && finding->kind != FINDING_DISPUTED; i++) {
-    value = (value ^ finding->event[i].row ^ (uint64_t)finding->event[i].pipe << 36) *
-            UINT64_C(0x9E3779B97F4A7C15);
-    value ^= value >> 29;
-  }
-  return value;
-}
-
-static bool rehash(struct vinci_findings *findings) {
-  size_t count = findings->slot_count ? findings->slot_count * 2 : SLOTS_FIRST;
-  uint32_t *slots = calloc(count, sizeof *slots);
-  if (!slots)
-    return false;
-  for (size_t i = 0; i < findings->count; i++) {
-    size_t at = hash(&findings->items[i]) & (count - 1);
-    while (slots[at] != 0)
-      at = (at + 1) & (count - 1);
-    slots[at] = (uint32_t)i + 1;
-  }
-  free(findings->slots);
-  findings->slots = slots;
-  findings->slot_count = count;
-  return true;
+static uint64_t key_of(const struct check_finding *finding) {
+  uint64_t key =
+      digest_word(DIGEST_SEED, (uint64_t)finding->kind << 40 ^ (uint64_t)finding->space << 32 ^
+                                   finding->kernel ^ (uint64_t)finding->topic << 48);
+  for (unsigned i = 0; i < FINDING_EVENTS && finding->kind != FINDING_DISPUTED; i++)
+    key = digest_word(key, finding->event[i].row ^ (uint64_t)finding->event[i].pipe << 36);
+  return key;
 }
 
 static bool make_room(struct vinci_findings *findings) {
-  if (2 * (findings->count + 1) > findings->slot_count && !rehash(findings))
-    return false;
   if (findings->count < findings->capacity)
     return true;
-  size_t capacity = findings->capacity ? 2 * findings->capacity : SLOTS_FIRST / 2;
+  size_t capacity = findings->capacity ? 2 * findings->capacity : FIRST_ROOM;
   struct check_finding *grown = realloc(findings->items, capacity * sizeof *grown);
   if (!grown)
     return false;
@@ -119,21 +100,21 @@ static bool make_room(struct vinci_findings *findings) {
 
 struct check_finding *findings_add(struct vinci_findings *findings,
                                    const struct check_finding *finding) {
-  if (!make_room(findings)) {
-    findings->failed = true;
-    return NULL;
-  }
-  size_t at = hash(finding) & (findings->slot_count - 1);
-  for (; findings->slots[at] != 0; at = (at + 1) & (findings->slot_count - 1)) {
-    struct check_finding *known = &findings->items[findings->slots[at] - 1];
+  uint64_t key = key_of(finding);
+  size_t looked = 0;
+  for (size_t at; (at = lookup_next(&findings->table, key, &looked)) != LOOKUP_NONE;) {
+    struct check_finding *known = &findings->items[at];
     if (!same_finding(known, finding))
       continue;
     known->count += known->serial != finding->serial;
     known->serial = finding->serial;
     return NULL;
   }
+  if (!make_room(findings) || !lookup_add(&findings->table, NULL, key, findings->count)) {
+    findings->failed = true;
+    return NULL;
+  }
   struct check_finding *added = &findings->items[findings->count++];
-  findings->slots[at] = (uint32_t)findings->count;
   *added = *finding;
   added->count = 1;
   if (!added->detail)
@@ -237,6 +218,6 @@ void vinci_findings_free(vinci_findings *findings) {
     return;
   struct arena arena = findings->arena;
   free(findings->items);
-  free(findings->slots);
+  lookup_free(&findings->table);
   arena_free(&arena);
 }

@@ -55,7 +55,8 @@ static struct isa_row rows[OP_END] = {
     [OP_SCALAR_CLEAN] = SCALAR_ROW("dcci"),
 };
 
-/* Open addressing, at most a quarter full: nearly every name sits in its own slot. */
+/* Open addressing, at most a quarter full: nearly every name sits in its own slot. The names are
+ * known when vinci is built, so that this table needs no memory as core/base/lookup.h does. */
 enum { HASH_BITS = 11, HASH_SLOTS = 1 << HASH_BITS };
 _Static_assert(OP_COUNT * 4 <= HASH_SLOTS, "raise HASH_BITS");
 _Static_assert(OP_COUNT < UINT16_MAX, "instructions are numbered in 16 bits");

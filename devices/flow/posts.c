@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Open addressing with linear probing; what is gone closes its gap. */
+/* Open addressing with linear probing; what is gone closes its gap. core/base/lookup.h does not
+ * take items out, and most notifies are taken out at once: a table of all would grow for ever. */
 #include "devices/flow/posts.h"
 
 #include <stdlib.h>

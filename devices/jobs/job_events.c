@@ -1,51 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The events of a program: buckets by a digest of the name, never more events than buckets. */
+/* The events of a program, in a table by a digest of the name. */
 #include "devices/jobs/job_events.h"
 
 #include <string.h>
 
 #include "core/base/digest.h"
 
-enum { BUCKETS_MIN = 64 };
-
-static struct job_event **bucket_of(const struct job_events *events, uint64_t hash) {
-  return &events->buckets[hash & (events->bucket_count - 1)];
-}
-
-static void put(struct job_events *events, struct job_event *event) {
-  struct job_event **bucket = bucket_of(events, event->hash);
-  event->beside = *bucket;
-  *bucket = event;
-}
-
-static bool grow(struct job_events *events, struct arena *arena) {
-  uint32_t count = events->bucket_count ? 2 * events->bucket_count : BUCKETS_MIN;
-  struct job_event **buckets = ARENA_ARRAY(arena, struct job_event *, count);
-  if (!buckets)
-    return false;
-  events->buckets = buckets;
-  events->bucket_count = count;
-  for (struct job_event *event = events->last; event; event = event->next)
-    put(events, event);
-  return true;
-}
-
 struct job_event *job_event_of(struct job_events *events, struct arena *arena, const char *name) {
   uint64_t hash = digest_string(DIGEST_SEED, name);
-  struct job_event *event = events->bucket_count ? *bucket_of(events, hash) : NULL;
-  while (event && (event->hash != hash || strcmp(event->name, name) != 0))
-    event = event->beside;
-  if (event)
-    return event;
-  if (events->count == events->bucket_count && !grow(events, arena))
-    return NULL;
+  size_t looked = 0;
+  for (uintptr_t at; (at = lookup_next(&events->table, hash, &looked)) != LOOKUP_NONE;)
+    if (strcmp(((struct job_event *)at)->name, name) == 0)
+      return (struct job_event *)at;
   const char *kept = arena_strdup(arena, name);
-  event = ARENA_NEW(arena, struct job_event);
-  if (!event || !kept)
+  struct job_event *event = ARENA_NEW(arena, struct job_event);
+  if (!event || !kept || !lookup_add(&events->table, arena, hash, (uintptr_t)event))
     return NULL;
-  *event = (struct job_event){
-      .next = events->last, .name = kept, .hash = hash, .number = events->count++};
+  *event = (struct job_event){.next = events->last, .name = kept, .number = events->count++};
   events->last = event;
-  put(events, event);
   return event;
 }

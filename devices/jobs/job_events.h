@@ -7,12 +7,11 @@
 #include <stdint.h>
 
 #include "core/base/arena.h"
+#include "core/base/lookup.h"
 
 struct job_event {
-  struct job_event *next;   /* made before */
-  struct job_event *beside; /* of the same bucket */
+  struct job_event *next; /* made before */
   const char *name;
-  uint64_t hash;
   uint32_t number; /* in the order in which they were made */
   bool recorded;
   unsigned long waited_line; /* of the first wait; 0: none */
@@ -21,8 +20,8 @@ struct job_event {
 /* All zero: no event. The memory is that of the arena. */
 struct job_events {
   struct job_event *last; /* made; the list of all */
-  struct job_event **buckets;
-  uint32_t count, bucket_count;
+  struct lookup table;
+  uint32_t count;
 };
 
 /* The event of a name, made where there is none. NULL: out of memory. */

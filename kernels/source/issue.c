@@ -10,6 +10,8 @@
 
 uint32_t source_row(struct source *source, enum core_kind kind, uint64_t address, enum isa_op op) {
   struct vinci_trace *trace = source->trace;
+  /* A table of its own, made for all rows at once: in a kernel there is no way to tell that memory
+   * is short. */
   enum { SLOTS = 2 * SOURCE_ROWS_MAX, WORDS = 2 };
   /* Compilers fold equal ends of functions: one call may issue several instructions. */
   uint64_t key = (address << 2 | (uint64_t)kind) << 16 | (uint64_t)op;

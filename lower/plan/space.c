@@ -80,51 +80,50 @@ static size_t find_value(const struct space_knob *knob, uint64_t value) {
 
 /* ---- points --------------------------------------------------------------------------------- */
 
-static size_t slot_of(const struct vinci_space *space, const uint16_t *choice) {
-  uint64_t digest = digest_bytes(DIGEST_SEED, choice, space->knob_count * sizeof *choice);
-  size_t slot = digest % space->slot_count;
-  while (space->slot[slot] && memcmp(space->point[space->slot[slot] - 1].choice, choice,
-                                     space->knob_count * sizeof *choice) != 0)
-    slot = (slot + 1) % space->slot_count;
-  return slot;
+static uint64_t key_of_choice(const struct vinci_space *space, const uint16_t *choice) {
+  return digest_bytes(DIGEST_SEED, choice, space->knob_count * sizeof *choice);
 }
 
-static bool grow(struct vinci_space *space) {
+/* The index of an equal point; LOOKUP_NONE where there is none. */
+static size_t find_point(const struct vinci_space *space, const uint16_t *choice) {
+  uint64_t key = key_of_choice(space, choice);
+  size_t looked = 0;
+  for (size_t at; (at = lookup_next(&space->known, key, &looked)) != LOOKUP_NONE;)
+    if (memcmp(space->point[at].choice, choice, space->knob_count * sizeof *choice) == 0)
+      return at;
+  return LOOKUP_NONE;
+}
+
+static bool make_room(struct vinci_space *space) {
+  if (space->count < space->room)
+    return true;
   size_t room = space->room ? 2 * space->room : FIRST_ROOM;
   struct space_point *points = realloc(space->point, room * sizeof *points);
-  if (points)
-    space->point = points;
-  uint32_t *slots = calloc(4 * room, sizeof *slots);
-  space->no_memory |= !points || !slots;
-  if (!points || !slots) {
-    free(slots);
+  if (!points)
     return false;
-  }
-  free(space->slot);
-  space->slot = slots;
-  space->slot_count = 4 * room;
+  space->point = points;
   space->room = room;
-  for (size_t i = 0; i < space->count; i++)
-    slots[slot_of(space, space->point[i].choice)] = (uint32_t)i + 1;
   return true;
 }
 
 /* Adds a point unless the space has an equal one; returns its index, SIZE_MAX without memory. */
 static size_t add_point(struct vinci_space *space, const uint16_t *choice, uint64_t estimate) {
-  if (space->count == space->room && !grow(space))
+  size_t known = find_point(space, choice);
+  if (known != LOOKUP_NONE)
+    return known;
+  if (!make_room(space) ||
+      !lookup_add(&space->known, NULL, key_of_choice(space, choice), space->count)) {
+    space->no_memory = true;
     return SIZE_MAX;
-  size_t slot = slot_of(space, choice);
-  if (space->slot[slot])
-    return space->slot[slot] - 1;
+  }
   struct space_point *point = &space->point[space->count];
   *point = (struct space_point){.estimate = estimate};
   memcpy(point->choice, choice, space->knob_count * sizeof *choice);
-  space->slot[slot] = (uint32_t)++space->count;
-  return space->count - 1;
+  return space->count++;
 }
 
 static bool is_known(const struct vinci_space *space, const uint16_t *choice) {
-  return space->slot_count > 0 && space->slot[slot_of(space, choice)];
+  return find_point(space, choice) != LOOKUP_NONE;
 }
 
 static void put_point(const struct vinci_space *space, const uint16_t *choice,
@@ -445,7 +444,7 @@ void vinci_space_free(vinci_space *space) {
     return;
   arena_free(&space->arena);
   free(space->point);
-  free(space->slot);
+  lookup_free(&space->known);
   free(space);
 }
 

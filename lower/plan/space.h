@@ -3,6 +3,7 @@
 #ifndef VINCI_LOWER_PLAN_SPACE_H
 #define VINCI_LOWER_PLAN_SPACE_H
 
+#include "core/base/lookup.h"
 #include "core/vinci_tune.h"
 #include "lower/kernel/lower.h"
 
@@ -32,8 +33,7 @@ struct vinci_space {
   size_t count, room;
   size_t chosen; /* the schedule that vinci_compile() takes */
   bool closed;
-  uint32_t *slot; /* a table of points by their choices: index + 1, 0 is free */
-  size_t slot_count;
+  struct lookup known; /* points by their choices */
   bool no_memory;
 };
 

@@ -9,46 +9,10 @@
 
 #include "core/base/arith.h"
 #include "core/base/decimal.h"
+#include "core/base/digest.h"
 
 enum { FIRST_ROOM = 64, NAME_MORE_BYTES = 16 };
 #define WHOLE_MAX 0x1p53 /* up to here a double holds every whole number */
-
-/* ---- names of tensors: a table with open addressing, of index + 1 ---- */
-
-struct graph_names {
-  uint32_t *slots;
-  uint32_t slot_count; /* a power of two, more than twice the names */
-};
-
-static uint32_t hash(const char *text) {
-  uint32_t value = UINT32_C(2166136261); /* FNV-1a, 32 bits */
-  for (; *text; text++)
-    value = (value ^ (unsigned char)*text) * UINT32_C(16777619);
-  return value;
-}
-
-static uint32_t *slot_of(const struct graph *graph, const char *name) {
-  uint32_t mask = graph->names->slot_count - 1, at = hash(name) & mask;
-  while (graph->names->slots[at] &&
-         strcmp(graph->tensors[graph->names->slots[at] - 1].name, name) != 0)
-    at = (at + 1) & mask;
-  return &graph->names->slots[at];
-}
-
-static bool index_names(struct graph *graph) {
-  if (!graph->names)
-    graph->names = ARENA_NEW(&graph->arena, struct graph_names);
-  if (!graph->names)
-    return false;
-  uint32_t count = 4 * graph->tensor_room;
-  uint32_t *slots = ARENA_ARRAY(&graph->arena, uint32_t, count);
-  if (!slots)
-    return false;
-  *graph->names = (struct graph_names){slots, count};
-  for (uint32_t i = 0; i < graph->tensor_count; i++)
-    *slot_of(graph, graph->tensors[i].name) = i + 1;
-  return true;
-}
 
 /* ---- growing ------------------------------------------------------------------------------- */
 
@@ -88,6 +52,10 @@ static void *grown(struct graph *graph, const void *old, uint32_t count, uint32_
   return data;
 }
 
+static bool add_name(struct graph *graph, const char *name, uint32_t tensor) {
+  return lookup_add(&graph->names, &graph->arena, digest_string(DIGEST_SEED, name), tensor);
+}
+
 uint32_t graph_add_tensor(struct graph *graph, const char *name) {
   if (graph->tensor_count == graph->tensor_room) {
     if (graph->tensor_count >= GRAPH_TENSORS_MAX)
@@ -97,14 +65,11 @@ uint32_t graph_add_tensor(struct graph *graph, const char *name) {
     if (!more)
       return GRAPH_NONE;
     graph->tensors = more;
-    if (!index_names(graph))
-      return GRAPH_NONE;
   }
   const char *copy = arena_strdup(&graph->arena, name);
-  if (!copy)
-    return GRAPH_NONE;
   uint32_t index = graph->tensor_count;
-  *slot_of(graph, copy) = index + 1;
+  if (!copy || !add_name(graph, copy, index))
+    return GRAPH_NONE;
   graph->tensors[index] = (struct graph_tensor){
       .name = copy, .dtype = DTYPE_FP16, .format = "ND", .memory = GRAPH_NONE};
   graph->tensor_count++;
@@ -112,15 +77,20 @@ uint32_t graph_add_tensor(struct graph *graph, const char *name) {
 }
 
 uint32_t graph_find_tensor(const struct graph *graph, const char *name) {
-  return graph->names ? *slot_of(graph, name) - 1 : GRAPH_NONE;
+  uint64_t key = digest_string(DIGEST_SEED, name);
+  uint32_t newest = GRAPH_NONE;
+  size_t looked = 0;
+  for (uintptr_t at; (at = lookup_next(&graph->names, key, &looked)) != LOOKUP_NONE;)
+    if (strcmp(graph->tensors[at].name, name) == 0)
+      newest = (uint32_t)at;
+  return newest;
 }
 
-/* The slot of the old name stays, and says the new one: a search for the old name goes on. */
+/* The entry of the old name stays: what is found there has another name by now. */
 bool graph_rename_tensor(struct graph *graph, uint32_t tensor, const char *name) {
   const char *copy = arena_strdup(&graph->arena, name);
-  if (!copy)
+  if (!copy || !add_name(graph, copy, tensor))
     return false;
-  *slot_of(graph, copy) = tensor + 1;
   graph->tensors[tensor].name = copy;
   return true;
 }

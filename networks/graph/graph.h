@@ -17,6 +17,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/diag.h"
+#include "core/base/lookup.h"
 #include "core/chip/arch.h"
 
 enum { GRAPH_RANK_MAX = 8, GRAPH_ARGS_MAX = 24, GRAPH_FORMAT_BYTES = 24 };
@@ -95,9 +96,9 @@ struct graph {
   struct graph_tensor *tensors;
   struct graph_node *nodes;
   uint32_t tensor_count, tensor_room, node_count, node_room;
-  struct graph_names *names; /* of tensors (graph.c) */
-  struct graph_kept *kept;   /* memory outside the arena in which data of tensors lie */
-  const char *note;          /* what whoever reads the file should be told; NULL: nothing */
+  struct lookup names;     /* of tensors */
+  struct graph_kept *kept; /* memory outside the arena in which data of tensors lie */
+  const char *note;        /* what whoever reads the file should be told; NULL: nothing */
 };
 
 /* ---- making one (graph.c) ---- */

@@ -3,6 +3,7 @@
 #ifndef VINCI_NETWORKS_ONNX_IMPORT_H
 #define VINCI_NETWORKS_ONNX_IMPORT_H
 
+#include "core/base/lookup.h"
 #include "networks/onnx/onnx.h"
 #include "networks/onnx/onnx.pb-c.h"
 
@@ -74,9 +75,7 @@ struct onnx_layer {
 struct onnx_call;
 struct onnx_scope {
   struct onnx_scope *around;
-  const char **names;
-  struct onnx_value **values;
-  uint32_t count, room;
+  struct lookup names;
   unsigned depth;
   const struct onnx_call *caller; /* of a function's nodes: the node that calls; else NULL */
   struct onnx_scope *declared;    /* types and shapes that the file notes, by name */

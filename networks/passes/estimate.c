@@ -10,13 +10,11 @@
 #include "core/vinci.h"
 #include "lower/plan/choice.h"
 
-enum { FIRST_SLOTS = 256 };
-
 struct estimate_slot {
-  uint64_t key; /* digest of operator and arguments; 0: free */
   struct kernel_estimate value;
   struct lower_choice choice; /* where possible */
   struct vinci_trace *trace;  /* once compiled */
+  struct estimate_slot *before;
 };
 
 void estimates_start(struct estimates *estimates, const struct vinci_soc *soc) {
@@ -24,39 +22,17 @@ void estimates_start(struct estimates *estimates, const struct vinci_soc *soc) {
 }
 
 void estimates_free(struct estimates *estimates) {
-  for (size_t i = 0; i < estimates->slot_count; i++)
-    vinci_trace_free(estimates->slots[i].trace);
+  for (struct estimate_slot *slot = estimates->last; slot; slot = slot->before)
+    vinci_trace_free(slot->trace);
   arena_free(&estimates->arena);
   *estimates = (struct estimates){0};
-}
-
-static struct estimate_slot *slot_of(const struct estimates *estimates, uint64_t key) {
-  size_t at = key & (estimates->slot_count - 1);
-  while (estimates->slots[at].key && estimates->slots[at].key != key)
-    at = (at + 1) & (estimates->slot_count - 1);
-  return &estimates->slots[at];
-}
-
-static bool grow(struct estimates *estimates) {
-  struct estimates more = *estimates;
-  if (2 * (estimates->used + 1) <= estimates->slot_count)
-    return true;
-  more.slot_count = estimates->slot_count ? 2 * estimates->slot_count : FIRST_SLOTS;
-  more.slots = ARENA_ARRAY(&more.arena, struct estimate_slot, more.slot_count);
-  if (!more.slots)
-    return false;
-  for (size_t i = 0; i < estimates->slot_count; i++)
-    if (estimates->slots[i].key)
-      *slot_of(&more, estimates->slots[i].key) = estimates->slots[i];
-  *estimates = more;
-  return true;
 }
 
 static uint64_t key_of(const char *op, const char *const *args, size_t arg_count) {
   uint64_t key = digest_string(DIGEST_SEED, op);
   for (size_t i = 0; i < arg_count; i++)
     key = digest_string(key, args[i]);
-  return key ? key : 1;
+  return key;
 }
 
 static uint64_t time_of(const struct vinci_soc *soc, uint64_t cycles) {
@@ -74,19 +50,23 @@ static struct kernel_estimate estimate_of(const struct vinci_soc *soc,
                                   .gm_bytes = cost->gm_bytes};
 }
 
+static struct estimate_slot *no_memory(struct vinci_diag *diag) {
+  diag_error(diag, VINCI_E_NOMEM, "out of memory for estimates");
+  return NULL;
+}
+
 /* The slot of a kernel, whose tiling is searched when first asked for; NULL: without memory. */
 static struct estimate_slot *find(struct estimates *estimates, const char *op,
                                   const char *const *args, size_t arg_count,
                                   struct vinci_diag *diag) {
   uint64_t key = key_of(op, args, arg_count);
   struct vinci_diag reason = {0};
-  if (!grow(estimates)) {
-    diag_error(diag, VINCI_E_NOMEM, "out of memory for estimates");
-    return NULL;
-  }
-  struct estimate_slot *slot = slot_of(estimates, key);
-  if (slot->key)
-    return slot;
+  uintptr_t known = lookup_find(&estimates->slots, key);
+  if (known != LOOKUP_NONE)
+    return (struct estimate_slot *)known;
+  struct estimate_slot *slot = ARENA_NEW(&estimates->arena, struct estimate_slot);
+  if (!slot)
+    return no_memory(diag);
   enum vinci_status status = lower_choose_tiling(estimates->soc, op, args, arg_count,
                                                  &estimates->arena, &slot->choice, &reason);
   if (status != VINCI_OK && status != VINCI_E_USAGE) {
@@ -94,8 +74,10 @@ static struct estimate_slot *find(struct estimates *estimates, const char *op,
       *diag = reason;
     return NULL;
   }
-  slot->key = key;
-  estimates->used++;
+  if (!lookup_add(&estimates->slots, &estimates->arena, key, (uintptr_t)slot))
+    return no_memory(diag);
+  slot->before = estimates->last;
+  estimates->last = slot;
   if (status == VINCI_OK)
     slot->value = estimate_of(estimates->soc, &slot->choice.cost);
   return slot;

@@ -7,6 +7,7 @@
 #ifndef VINCI_NETWORKS_PASSES_ESTIMATE_H
 #define VINCI_NETWORKS_PASSES_ESTIMATE_H
 
+#include "core/base/lookup.h"
 #include "core/chip/soc.h"
 #include "core/isa/program.h"
 #include "networks/graph/graph.h"
@@ -22,8 +23,8 @@ struct kernel_estimate {
 struct estimates {
   const struct vinci_soc *soc;
   struct arena arena;
-  struct estimate_slot *slots;
-  size_t slot_count, used;
+  struct lookup slots; /* by digest of operator and arguments */
+  struct estimate_slot *last;
 };
 
 struct graph_estimate {

@@ -9,17 +9,12 @@
 #include "core/base/clock.h"
 #include "core/base/digest.h"
 #include "core/base/file.h"
+#include "core/base/lookup.h"
 #include "core/sim/kept.h"
 #include "networks/run/bind.h"
 #include "networks/run/net_results.h"
 
 enum { RANGES_MAX = 2 * GRAPH_LIST_MAX };
-
-/* A result that may be taken again. */
-struct known {
-  uint64_t key;
-  const struct net_node *node; /* NULL: free */
-};
 
 struct net {
   struct graph *graph;
@@ -43,9 +38,8 @@ struct net {
   bool *products;       /* by node: a kernel of the cubes alone, once its result is known */
   uint32_t *history;    /* nodes that have run, in all runs */
   size_t history_count;
-  size_t passed; /* of these, how many are in the tags */
-  struct known *table;
-  size_t table_size; /* a power of two */
+  size_t passed;       /* of these, how many are in the tags */
+  struct lookup known; /* results that may be taken again: pointers to nodes */
   struct kept_range *ranges;
   size_t done, all;
 };
@@ -152,13 +146,6 @@ static uint64_t context_of(struct net *net, uint32_t index) {
     node = net->history[i - 1];
   }
   return digest_number(digest, bytes >= window); /* else the start of all is in the window */
-}
-
-static struct known *slot_of(const struct net *net, uint64_t key) {
-  size_t at = key & (net->table_size - 1);
-  while (net->table[at].node && net->table[at].key != key)
-    at = (at + 1) & (net->table_size - 1);
-  return &net->table[at];
 }
 
 /* Brings the tags up to date: nodes that were not simulated, as far back as L2 can know. */
@@ -310,15 +297,16 @@ static enum vinci_status simulate(struct net *net, const struct graph_node *node
 
 static enum vinci_status run_kernel(struct net *net, uint32_t index, struct net_node *out) {
   uint64_t key = context_of(net, index);
-  struct known *known = slot_of(net, key);
+  uintptr_t known = lookup_find(&net->known, key);
   enum vinci_status status = VINCI_OK;
-  if (known->node && !net->options->exact) {
-    *out = *known->node;
+  if (known != LOOKUP_NONE && !net->options->exact) {
+    *out = *(const struct net_node *)known;
     out->from = out->from == NET_SIMULATED ? NET_REMEMBERED : out->from;
   } else {
     status = simulate(net, &net->graph->nodes[index], out);
-    if (status == VINCI_OK && !known->node)
-      *known = (struct known){key, out};
+    if (status == VINCI_OK && known == LOOKUP_NONE &&
+        !lookup_add(&net->known, &net->result->arena, key, (uintptr_t)out))
+      status = diag_error(net->diag, VINCI_E_NOMEM, "out of memory");
   }
   bool from_memory = out->found_bytes <= out->read_bytes / 2;
   out->task = (struct queue_task){.duration_ps = out->times.duration_ps,
@@ -396,8 +384,6 @@ static bool prepare(struct net *net) {
   struct graph *graph = net->graph;
   struct arena *arena = &net->result->arena;
   size_t nodes = graph->node_count, tensors = graph->tensor_count, runs = net->options->repeat;
-  for (net->table_size = 1; net->table_size < 2 * nodes * runs + 2;)
-    net->table_size *= 2;
   net->result->nodes = ARENA_ARRAY(arena, struct net_node, nodes * runs + 1);
   net->digests = ARENA_ARRAY(arena, uint64_t, nodes + 1);
   net->seen = ARENA_ARRAY(arena, uint32_t, tensors + 1);
@@ -407,11 +393,9 @@ static bool prepare(struct net *net) {
   net->workspaces = ARENA_ARRAY(arena, uint64_t, nodes + 1);
   net->products = ARENA_ARRAY(arena, bool, nodes + 1);
   net->history = ARENA_ARRAY(arena, uint32_t, nodes * runs + 1);
-  net->table = ARENA_ARRAY(arena, struct known, net->table_size);
   net->ranges = ARENA_ARRAY(arena, struct kept_range, RANGES_MAX);
   if (!net->result->nodes || !net->digests || !net->seen || !net->serial_of || !net->counted ||
-      !net->counted_of || !net->workspaces || !net->products || !net->history || !net->table ||
-      !net->ranges)
+      !net->counted_of || !net->workspaces || !net->products || !net->history || !net->ranges)
     return false;
   uint64_t numbers[] = {soc_digest(net->soc), net->options->memory, net->options->network};
   net->seed =

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rows of a list that ask for the same: only the first of them has to be simulated. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/digest.h"
+#include "core/base/lookup.h"
 #include "studies/ops/ops.h"
 
 /* What a row is called, and what was measured, has no part in its result. */
@@ -47,29 +47,17 @@ static bool asks_the_same(const struct call_row *one, const struct call_row *oth
   return true;
 }
 
-/* Rows by digest, in a table of a power of two of places: number + 1, 0 where there is none. */
-struct rows_by_digest {
-  size_t *row;
-  uint64_t *digest;
-  size_t mask;
-};
-
 /* The first row that asks for the same as a row, maybe the row itself. */
-static size_t first_like(struct rows_by_digest *rows, const struct ops_worker *worker, size_t row) {
-  const struct call_row *all = worker->list->rows;
+static size_t first_like(struct lookup *known, const struct call_row *all, size_t row) {
   uint64_t digest = digest_of(&all[row]);
-  size_t place = digest & rows->mask;
-  for (; rows->row[place] != 0; place = (place + 1) & rows->mask) {
-    size_t first = rows->row[place] - 1;
-    if (rows->digest[place] == digest && asks_the_same(&all[first], &all[row]))
+  size_t looked = 0, first;
+  while ((first = lookup_next(known, digest, &looked)) != LOOKUP_NONE)
+    if (asks_the_same(&all[first], &all[row]))
       return first;
-  }
-  rows->row[place] = row + 1;
-  rows->digest[place] = digest;
-  return row;
+  return lookup_add(known, NULL, digest, row) ? row : LOOKUP_NONE;
 }
 
-static void find(struct rows_by_digest *rows, struct ops_worker *worker, const bool *done,
+static bool find(struct lookup *known, struct ops_worker *worker, const bool *done,
                  struct ops_equal *equal) {
   const struct call_list *list = worker->list;
   for (size_t i = 0; i < list->count; i++) {
@@ -78,25 +66,20 @@ static void find(struct rows_by_digest *rows, struct ops_worker *worker, const b
     if (done[i] ||
         ops_take_soc(worker, ops_soc_of(worker->request, &list->rows[i]), &diag) != VINCI_OK)
       continue;
-    struct ops_equal *first = &equal[first_like(rows, worker, i)];
-    equal[i].first = (size_t)(first - equal);
-    if (equal[i].first != i)
-      equal[first->last].next = i;
-    first->last = i;
+    size_t first = first_like(known, list->rows, i);
+    if (first == LOOKUP_NONE)
+      return false;
+    equal[i].first = first;
+    if (first != i)
+      equal[equal[first].last].next = i;
+    equal[first].last = i;
   }
+  return true;
 }
 
 bool ops_find_equal(struct ops_worker *worker, const bool *done, struct ops_equal *equal) {
-  size_t places = 1;
-  while (places < 2 * worker->list->count)
-    places *= 2;
-  struct rows_by_digest rows = {.row = calloc(places, sizeof *rows.row),
-                                .digest = calloc(places, sizeof *rows.digest),
-                                .mask = places - 1};
-  bool room = rows.row && rows.digest;
-  if (room)
-    find(&rows, worker, done, equal);
-  free(rows.row);
-  free(rows.digest);
+  struct lookup known = {0};
+  bool room = find(&known, worker, done, equal);
+  lookup_free(&known);
   return room;
 }

@@ -7,19 +7,13 @@
  */
 #include <string.h>
 
+#include "core/base/digest.h"
 #include "traces/format/reader.h"
 
 static const char *const builtins[] = {
     [VAR_BLK] = "blk", [VAR_SUB] = "sub", [VAR_BLOCKS] = "blocks"};
 /* Functions of expressions; no name may hide them. */
 static const char *const functions[] = {"min", "max"};
-
-static uint32_t hash_text(const char *text, size_t length) {
-  uint32_t hash = UINT32_C(2166136261); /* FNV-1a, 32 bits */
-  for (size_t i = 0; i < length; i++)
-    hash = (hash ^ (unsigned char)text[i]) * UINT32_C(16777619);
-  return hash;
-}
 
 static uint32_t current_kernel(const struct trace_reader *reader) {
   return (uint32_t)reader->kernels.count;
@@ -51,43 +45,15 @@ static struct trace_name *entry_at(const struct trace_reader *reader, size_t ind
   return GROWING_AT(&reader->names, struct trace_name, index);
 }
 
-/* The slot of a name, or the free slot where it belongs. The table is never full. */
-static size_t find_slot(const struct trace_reader *reader, const char *text, size_t length,
-                        uint32_t hash) {
-  size_t mask = reader->name_slot_count - 1;
-  size_t slot = hash & mask;
-  while (reader->name_slots[slot] != 0) {
-    const struct trace_name *name = entry_at(reader, reader->name_slots[slot] - 1);
-    if (name->hash == hash && name->length == length && memcmp(name->text, text, length) == 0)
-      break;
-    slot = (slot + 1) & mask;
-  }
-  return slot;
-}
-
 struct trace_name *trace_name_find(struct trace_reader *reader, const char *text, size_t length) {
-  if (reader->name_slot_count == 0)
-    return NULL;
-  size_t slot = find_slot(reader, text, length, hash_text(text, length));
-  return reader->name_slots[slot] ? entry_at(reader, reader->name_slots[slot] - 1) : NULL;
-}
-
-/* Keeps the table at most half full. */
-static bool grow_slots(struct trace_reader *reader) {
-  if (reader->names.count * 2 < reader->name_slot_count)
-    return true;
-  size_t count = reader->name_slot_count ? reader->name_slot_count * 2 : 2 * GROWING_START;
-  uint32_t *slots = calloc(count, sizeof *slots);
-  if (!slots)
-    return false;
-  free(reader->name_slots);
-  reader->name_slots = slots;
-  reader->name_slot_count = count;
-  for (size_t i = 0; i < reader->names.count; i++) {
-    const struct trace_name *name = entry_at(reader, i);
-    slots[find_slot(reader, name->text, name->length, name->hash)] = (uint32_t)i + 1;
+  uint64_t key = digest_bytes(DIGEST_SEED, text, length);
+  size_t looked = 0;
+  for (size_t at; (at = lookup_next(&reader->name_table, key, &looked)) != LOOKUP_NONE;) {
+    struct trace_name *name = entry_at(reader, at);
+    if (name->length == length && memcmp(name->text, text, length) == 0)
+      return name;
   }
-  return true;
+  return NULL;
 }
 
 /* The entry of a name, made when it is new. */
@@ -96,14 +62,13 @@ static struct trace_name *intern(struct trace_reader *reader, const char *text, 
   if (found)
     return found;
   const char *copy = arena_strndup(&reader->arena, text, length);
-  if (!copy || !grow_slots(reader))
+  if (!copy)
     return NULL;
   struct trace_name *name = GROWING_PUSH(&reader->names, struct trace_name);
-  if (!name)
+  if (!name || !lookup_add(&reader->name_table, NULL, digest_bytes(DIGEST_SEED, text, length),
+                           reader->names.count - 1))
     return NULL;
-  uint32_t hash = hash_text(text, length);
-  *name = (struct trace_name){.text = copy, .length = (uint32_t)length, .hash = hash};
-  reader->name_slots[find_slot(reader, text, length, hash)] = (uint32_t)reader->names.count;
+  *name = (struct trace_name){.text = copy, .length = (uint32_t)length};
   return name;
 }
 

@@ -235,7 +235,7 @@ static void reader_close(struct trace_reader *reader) {
       &reader->loops,   &reader->names,   &reader->named};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
     growing_free(arrays[i]);
-  free(reader->name_slots);
+  lookup_free(&reader->name_table);
   free(reader->scratch);
   csv_free(&reader->csv);
   arena_free(&reader->arena);

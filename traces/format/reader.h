@@ -20,6 +20,7 @@
 #include <csv.h>
 
 #include "core/base/diag.h"
+#include "core/base/lookup.h"
 #include "core/chip/soc.h"
 #include "core/isa/inst.h"
 #include "core/isa/isa.h"
@@ -50,7 +51,6 @@ enum name_kind { NAME_NONE, NAME_TENSOR, NAME_BUFFER };
 struct trace_name {
   const char *text;
   uint32_t length;
-  uint32_t hash;
   uint32_t memory;        /* last tensor of this name in the file + 1, 0 = none */
   uint32_t object_kernel; /* kernel + 1 in which it is a tensor or buffer */
   uint32_t object;        /* its index in tensors or buffers */
@@ -118,10 +118,8 @@ struct trace_reader {
   struct growing scope;     /* uint32_t: names of variables in scope */
   struct growing loops;     /* struct trace_loop */
 
-  /* names: trace_name, and a hash table of index + 1 */
-  struct growing names;
-  uint32_t *name_slots;
-  size_t name_slot_count;
+  struct growing names; /* trace_name */
+  struct lookup name_table;
 
   uint8_t op_allowed[OP_COUNT];                 /* bit per core kind: checked before */
   uint32_t op_dtypes[OP_COUNT];                 /* of those: the types the chip takes */

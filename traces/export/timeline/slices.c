@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/digest.h"
+#include "core/base/lookup.h"
 #include "core/isa/isa.h"
 #include "traces/export/report/report.h"
 #include "traces/export/timeline/lanes.h"
@@ -22,19 +24,17 @@ struct kind {
   uint8_t path, cause;
 };
 
-/* Kinds in the order in which they were met, and a table of their numbers + 1 by hash. */
+/* Kinds in the order in which they were met. */
 struct kinds {
   struct kind *items;
-  uint32_t *table;
-  size_t count, capacity; /* the table has twice the capacity */
+  size_t count, capacity;
+  struct lookup table;
 };
 
-static size_t hash_of(const struct kind *kind, size_t size) {
-  uint64_t hash = kind->bytes * UINT64_C(0x9e3779b97f4a7c15);
-  hash ^= ((uint64_t)kind->line << 32 | (uint64_t)kind->op << 16 | (uint64_t)kind->path << 8 |
-           kind->cause) *
-          UINT64_C(0xc2b2ae3d27d4eb4f);
-  return (size_t)((hash ^ hash >> 29) & (size - 1));
+static uint64_t key_of(const struct kind *kind) {
+  uint64_t rest = (uint64_t)kind->line << 32 | (uint64_t)kind->op << 16 |
+                  (uint64_t)kind->path << 8 | kind->cause;
+  return digest_word(digest_word(DIGEST_SEED, kind->bytes), rest);
 }
 
 static bool same(const struct kind *a, const struct kind *b) {
@@ -42,37 +42,29 @@ static bool same(const struct kind *a, const struct kind *b) {
          a->cause == b->cause;
 }
 
-static uint32_t *place_of(const struct kinds *kinds, const struct kind *kind) {
-  size_t size = 2 * kinds->capacity, at = hash_of(kind, size);
-  while (kinds->table[at] && !same(&kinds->items[kinds->table[at] - 1], kind))
-    at = (at + 1) & (size - 1);
-  return &kinds->table[at];
-}
-
-static bool grow(struct kinds *kinds) {
+static bool make_room(struct kinds *kinds) {
+  if (kinds->count < kinds->capacity)
+    return true;
   size_t capacity = kinds->capacity ? 2 * kinds->capacity : 256;
   struct kind *items = realloc(kinds->items, capacity * sizeof *items);
   if (!items)
     return false;
   kinds->items = items;
-  free(kinds->table);
   kinds->capacity = capacity;
-  kinds->table = calloc(2 * capacity, sizeof *kinds->table);
-  for (size_t i = 0; kinds->table && i < kinds->count; i++)
-    *place_of(kinds, &kinds->items[i]) = (uint32_t)i + 1;
-  return kinds->table != NULL;
+  return true;
 }
 
-/* The number of a kind, from 1 on; 0 when memory is short. */
-static uint32_t number_of(struct kinds *kinds, const struct kind *kind) {
-  if (kinds->count == kinds->capacity && !grow(kinds))
-    return 0;
-  uint32_t *place = place_of(kinds, kind);
-  if (!*place) {
-    kinds->items[kinds->count++] = *kind;
-    *place = (uint32_t)kinds->count;
-  }
-  return *place;
+/* The number of a kind; LOOKUP_NONE when memory is short. */
+static size_t number_of(struct kinds *kinds, const struct kind *kind) {
+  uint64_t key = key_of(kind);
+  size_t looked = 0, at;
+  while ((at = lookup_next(&kinds->table, key, &looked)) != LOOKUP_NONE)
+    if (same(&kinds->items[at], kind))
+      return at;
+  if (!make_room(kinds) || !lookup_add(&kinds->table, NULL, key, kinds->count))
+    return LOOKUP_NONE;
+  kinds->items[kinds->count] = *kind;
+  return kinds->count++;
 }
 
 static struct kind kind_of(const struct result_event *event) {
@@ -102,12 +94,12 @@ static bool write_slices(const struct vinci_result *result, const struct lane *l
     if (bar->end <= bar->start)
       continue;
     struct kind kind = kind_of(&result->events[bar->index]);
-    uint32_t number = number_of(kinds, &kind);
-    if (number == 0)
+    size_t number = number_of(kinds, &kind);
+    if (number == LOOKUP_NONE)
       return false;
     size_t length = put(text, bar->start - end);
     length += put(text + length, bar->end - bar->start);
-    length += put(text + length, number - 1);
+    length += put(text + length, number);
     if (!first)
       fputc(',', out);
     fwrite(text, 1, length - 1, out);
@@ -160,7 +152,7 @@ enum vinci_status export_slices(const struct vinci_result *result,
     lanes_close(&lanes);
   }
   free(kinds.items);
-  free(kinds.table);
+  lookup_free(&kinds.table);
   return done ? export_flush(out, "slices.json", diag)
               : diag_error(diag, VINCI_E_NOMEM, "out of memory");
 }
