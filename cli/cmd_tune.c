@@ -110,8 +110,8 @@ struct tuner {
   struct tune_problems problems;
   size_t current; /* problem */
   vinci_tunings *tunings;
-  char journal[4096];
-  int journal_file; /* held, so that another search does not remove it; -1: none */
+  char journal[JOURNAL_PATH_BYTES];
+  struct journal held; /* so that another search does not remove the file */
   struct monitor monitor;
   double end_seconds; /* of the current search; 0: none */
 };
@@ -184,7 +184,7 @@ static enum vinci_status open_repository(struct tuner *tuner, struct vinci_diag 
   tuner->options.journal = tuner->journal;
   enum vinci_status status = vinci_tunings_open(settings->repository, &tuner->tunings, diag);
   if (status == VINCI_OK)
-    status = tune_journal_hold(tuner->journal, &tuner->journal_file, diag);
+    status = tune_journal_hold(tuner->journal, &tuner->held, diag);
   for (size_t i = 0; status == VINCI_OK && i < settings->merge.count; i++)
     status = vinci_tunings_merge(tuner->tunings, settings->merge.items[i], diag);
   return status;
@@ -196,7 +196,7 @@ static enum vinci_status keep_repository(struct tuner *tuner, struct vinci_diag 
     return VINCI_OK;
   enum vinci_status status = vinci_tunings_save(tuner->tunings, tuner->settings->repository, diag);
   if (status == VINCI_OK)
-    tune_journal_drop(tuner->journal, &tuner->journal_file);
+    journal_close(&tuner->held, true);
   return status;
 }
 
@@ -262,7 +262,7 @@ static enum vinci_status search(struct tuner *tuner, const struct text_list *wor
 
 static enum vinci_status execute(const struct tune_settings *settings,
                                  const struct text_list *words, struct vinci_diag *diag) {
-  struct tuner tuner = {.settings = settings, .journal_file = -1};
+  struct tuner tuner = {.settings = settings, .held = {.file = -1}};
   vinci_soc *soc = NULL;
   const char *name, *text;
   for (size_t i = 0; settings->strategies && vinci_tune_strategy(i, &name, &text); i++)
@@ -290,8 +290,7 @@ static enum vinci_status execute(const struct tune_settings *settings,
   if (status == VINCI_OK)
     status = settings->space && words->count > 0 ? print_space(soc, settings, words, diag)
                                                  : search(&tuner, words, diag);
-  if (tuner.journal_file >= 0)
-    close(tuner.journal_file);
+  journal_close(&tuner.held, false);
   tune_problems_free(&tuner.problems);
   vinci_tunings_free(tuner.tunings);
   vinci_soc_free(soc);

@@ -27,6 +27,8 @@ libvinci_core_la_SOURCES += \
 	core/base/file.h \
 	core/base/json.c \
 	core/base/json.h \
+	core/base/journal.c \
+	core/base/journal.h \
 	core/base/lookup.c \
 	core/base/lookup.h \
 	core/base/number.c \

@@ -15,7 +15,6 @@ unit_tests = \
 	tests/check/test_check_read \
 	tests/check/test_check_warnings \
 	tests/check/test_mutate \
-	tests/studies/test_ops_journal \
 	tests/core/test_arch \
 	tests/core/test_base \
 	tests/core/test_causes \
@@ -31,6 +30,7 @@ unit_tests = \
 	tests/devices/test_group_moves \
 	tests/devices/test_group_rules \
 	tests/core/test_isa \
+	tests/core/test_journal \
 	tests/core/test_json \
 	tests/core/test_kept \
 	tests/core/test_l2_start \

@@ -7,6 +7,7 @@
 #ifndef VINCI_TUNE_TUNE_H
 #define VINCI_TUNE_TUNE_H
 
+#include "core/base/journal.h"
 #include "core/vinci_tune.h"
 #include "lower/plan/space.h"
 
@@ -64,9 +65,8 @@ VINCI_MUST_CHECK enum vinci_status tune_journal_open(const char *path, struct tu
 void tune_journal_close(struct tune_journal *journal);
 /* Holds the file of a journal, which several processes may do, so that nobody removes the file. The
  * last to drop the file removes the file. *file is for tune_journal_drop(), -1 after an error. */
-VINCI_MUST_CHECK enum vinci_status tune_journal_hold(const char *path, int *file,
+VINCI_MUST_CHECK enum vinci_status tune_journal_hold(const char *path, struct journal *file,
                                                      struct vinci_diag *diag);
-void tune_journal_drop(const char *path, int *file);
 bool tune_journal_find(const struct tune_journal *journal, uint64_t question,
                        struct tune_fact *out);
 VINCI_MUST_CHECK enum vinci_status tune_journal_add(struct tune_journal *journal, uint64_t question,

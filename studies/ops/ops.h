@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
+#include "core/base/journal.h"
 #include "lower/calls/calls.h"
 #include "networks/workload/workload.h"
 #include "traces/export/report/expected.h"
@@ -140,14 +141,9 @@ ops_write_summary(const char *folder, const struct ops_summary *summary, struct 
 /*
  * ---- the journal (journal.c) ----
  * op_summary.journal keeps the finished lines of a table that is not complete, in the order in
- * which they were finished, so that the same command continues after the last finished line. A
- * record is one write with a checksum; a torn one at the end is cut off. Whoever has it open has
- * the folder for itself.
+ * which they were finished, so that the same command continues after the last finished line.
+ * Whoever has it open has the folder for itself. A table that is complete needs none.
  */
-struct ops_journal {
-  int file; /* -1: not open */
-  char path[4096];
-};
 
 /* A finished line. */
 struct ops_record {
@@ -160,13 +156,11 @@ struct ops_record {
 /* Opens the journal of a run with this identity; `known` gets what an earlier one with the same
  * identity has left. What is of another identity is given up. */
 VINCI_MUST_CHECK enum vinci_status
-ops_journal_open(struct ops_journal *journal, const char *folder, uint64_t identity,
+ops_journal_open(struct journal *journal, const char *folder, uint64_t identity,
                  void (*known)(void *context, struct ops_record record), void *context,
                  struct vinci_diag *diag);
-VINCI_MUST_CHECK enum vinci_status ops_journal_add(struct ops_journal *journal,
+VINCI_MUST_CHECK enum vinci_status ops_journal_add(const struct journal *journal,
                                                    const struct ops_record *record,
                                                    struct vinci_diag *diag);
-/* Closes it; a table that is complete needs none. */
-void ops_journal_close(struct ops_journal *journal, bool complete);
 
 #endif

@@ -63,7 +63,7 @@ struct session {
   const char *path, *folder;
   struct unread types; /* of results, which operators do not give */
   char table_path[PATH_MAX];
-  struct ops_journal journal;
+  struct journal journal;
   struct vinci_diag *diag;
   enum vinci_status status;
 };
@@ -543,8 +543,8 @@ static void finish(struct session *session, struct vinci_ops_result *out) {
   if (fclose(session->table) != 0)
     table_failed(session);
   session->table = NULL;
-  ops_journal_close(&session->journal,
-                    complete && session->status == VINCI_OK && session->ends[OPS_CRASHED] == 0);
+  journal_close(&session->journal,
+                complete && session->status == VINCI_OK && session->ends[OPS_CRASHED] == 0);
   for (size_t i = 0; i < session->list.count; i++) /* in their order, whichever ended first */
     note_type(session, i);
   unread_warn(&session->types, session->diag);
@@ -567,7 +567,7 @@ static void free_session(struct session *session) {
     fclose(session->table);
   if (session->board)
     munmap(session->board, session->board_bytes);
-  ops_journal_close(&session->journal, false);
+  journal_close(&session->journal, false);
   arena_free(&session->list.arena);
   arena_free(&session->arena);
 }

@@ -36,13 +36,13 @@ struct parent {
   struct sweep_pool *pool;
   struct board *board;
   pid_t workers[SWEEP_JOBS_MAX];
-  struct sweep_journal journals[SWEEP_JOBS_MAX]; /* shared with the worker that writes them */
+  struct journal journals[SWEEP_JOBS_MAX]; /* shared with the worker that writes them */
   unsigned alive;
   sigset_t signals;
   double start_seconds;
   double synced_seconds;
   size_t synced_done;
-  struct sweep_journal crashes;
+  struct journal crashes;
   enum vinci_status status; /* the first error, and what it says */
   struct vinci_diag *diag;
 };
@@ -81,7 +81,7 @@ static uint64_t waited_ns(void) {
 }
 
 static _Noreturn void work(const struct sweep_pool *pool, struct board *board,
-                           struct sweep_journal *journal, unsigned worker) {
+                           struct journal *journal, unsigned worker) {
   char cells[SWEEP_RECORD_MAX];
   keep_memory();
   while (!board->stop) {
@@ -108,7 +108,7 @@ static enum vinci_status start_worker(struct parent *parent, unsigned worker) {
   char name[128];
   parent->board->running[worker] = NO_POINT;
   snprintf(name, sizeof name, "%s-%u", parent->pool->shard, worker);
-  struct sweep_journal *journal = &parent->journals[worker];
+  struct journal *journal = &parent->journals[worker];
   enum vinci_status status = sweep_journal_open(journal, parent->pool->folder, name, parent->diag);
   if (status != VINCI_OK)
     return status;
@@ -116,7 +116,7 @@ static enum vinci_status start_worker(struct parent *parent, unsigned worker) {
   pid_t child = fork();
   if (child < 0) {
     status = diag_error(parent->diag, VINCI_E_NOMEM, "cannot start a worker: %s", strerror(errno));
-    sweep_journal_close(journal);
+    journal_close(journal, false);
     return status;
   }
   if (child == 0) {
@@ -157,7 +157,7 @@ static void fail(struct parent *parent, enum vinci_status status) {
   parent->board->stop = true;
 }
 
-static void fail_journal(struct parent *parent, const struct sweep_journal *journal, int error) {
+static void fail_journal(struct parent *parent, const struct journal *journal, int error) {
   if (parent->status == VINCI_OK)
     fail(parent, diag_error_at(parent->diag, diag_status_of(error),
                                (struct diag_position){.path = journal->path}, "cannot write: %s",
@@ -170,7 +170,7 @@ static void bury(struct parent *parent, unsigned worker, int status) {
   struct board *board = parent->board;
   parent->alive--;
   parent->workers[worker] = 0;
-  sweep_journal_close(&parent->journals[worker]);
+  journal_close(&parent->journals[worker], false);
   if (WIFEXITED(status)) {
     if (WEXITSTATUS(status) != 0)
       fail_journal(parent, &parent->journals[worker], WEXITSTATUS(status));
@@ -212,7 +212,7 @@ static void sync_journals(struct parent *parent) {
   if (done == parent->synced_done || now_seconds() - parent->synced_seconds < sync_seconds)
     return;
   for (unsigned i = 0; i < parent->pool->jobs; i++)
-    if (parent->workers[i] > 0 && !sweep_journal_sync(&parent->journals[i]))
+    if (parent->workers[i] > 0 && !journal_sync(&parent->journals[i]))
       fail_journal(parent, &parent->journals[i], errno);
   parent->synced_done = done;
   parent->synced_seconds = now_seconds();
@@ -250,7 +250,7 @@ static enum vinci_status run_workers(struct parent *parent) {
     if ((status = start_worker(parent, i)) != VINCI_OK)
       fail(parent, status);
   watch(parent);
-  sweep_journal_close(&parent->crashes);
+  journal_close(&parent->crashes, false);
   return parent->status;
 }
 

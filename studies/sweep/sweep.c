@@ -177,7 +177,7 @@ static void fill_result(const struct sweep_pool *pool, struct vinci_sweep_result
 
 /* Takes the shard in the folder for this process and says there which points it has. */
 static enum vinci_status prepare(vinci_sweep *sweep, const char *folder, const struct shard *shard,
-                                 int *lock, struct vinci_diag *diag) {
+                                 struct journal *lock, struct vinci_diag *diag) {
   enum vinci_status status = sweep_identify(&sweep->study, &sweep->chips, diag);
   if (status == VINCI_OK)
     status = folder_make(folder, diag);
@@ -195,7 +195,7 @@ enum vinci_status vinci_sweep_run(vinci_sweep *sweep, const char *folder,
   const struct vinci_sweep_run_options *given = options ? options : &defaults;
   struct vinci_sweep_counts counts;
   struct shard shard;
-  int lock = -1;
+  struct journal lock = {.file = -1};
   *out = (struct vinci_sweep_result){0};
   enum vinci_status status = check_options(given, diag);
   if (status != VINCI_OK)
@@ -219,7 +219,6 @@ enum vinci_status vinci_sweep_run(vinci_sweep *sweep, const char *folder,
     out->points = counts.points;
     out->failed = counts.failed;
   }
-  if (lock >= 0)
-    close(lock);
+  journal_close(&lock, false);
   return status;
 }

@@ -11,6 +11,7 @@
 #define VINCI_STUDIES_SWEEP_SWEEP_H
 
 #include "core/base/arena.h"
+#include "core/base/journal.h"
 #include "networks/workload/workload.h"
 
 enum { SWEEP_PARAMS_MAX = 64, SWEEP_POINTS_MAX = 10000000, SWEEP_JOBS_MAX = 256 };
@@ -106,21 +107,13 @@ void sweep_records_free(struct sweep_records *records);
 const char *sweep_records_find(const struct sweep_records *records, uint64_t id);
 
 /* A journal that one process appends to. */
-struct sweep_journal {
-  int fd;
-  char path[512];
-};
-VINCI_MUST_CHECK enum vinci_status sweep_journal_open(struct sweep_journal *journal,
-                                                      const char *folder, const char *name,
-                                                      struct vinci_diag *diag);
-/* One record, by one write; false when it failed (errno says why). */
-bool sweep_journal_add(struct sweep_journal *journal, uint64_t id, const char *cells);
-/* Waits until the disk has it; false when it failed. */
-bool sweep_journal_sync(const struct sweep_journal *journal);
-void sweep_journal_close(struct sweep_journal *journal);
+VINCI_MUST_CHECK enum vinci_status sweep_journal_open(struct journal *journal, const char *folder,
+                                                      const char *name, struct vinci_diag *diag);
+/* One record; false when it failed (errno says why). */
+bool sweep_journal_add(const struct journal *journal, uint64_t id, const char *cells);
 /* Takes DIR/journal/NAME.lock, so that no two processes run the same shard. */
-VINCI_MUST_CHECK enum vinci_status sweep_lock(const char *folder, const char *name, int *fd,
-                                              struct vinci_diag *diag);
+VINCI_MUST_CHECK enum vinci_status sweep_lock(const char *folder, const char *name,
+                                              struct journal *lock, struct vinci_diag *diag);
 
 /* ---- the pool (pool.c) ---------------------------------------------------------- */
 
