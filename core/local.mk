@@ -33,6 +33,8 @@ libvinci_core_la_SOURCES += \
 	core/base/lookup.h \
 	core/base/number.c \
 	core/base/number.h \
+	core/base/pool.c \
+	core/base/pool.h \
 	core/base/status.c \
 	core/base/store.c \
 	core/base/store.h \

@@ -40,6 +40,7 @@ unit_tests = \
 	tests/core/test_mem \
 	tests/core/test_metamorphic \
 	tests/core/test_number \
+	tests/core/test_pool \
 	tests/core/test_public \
 	tests/core/test_registers \
 	tests/core/test_result \

@@ -4,28 +4,30 @@
  * point is the verdict of that point. A child sends its rows through a file without a name.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "core/base/diag.h"
+#include "core/base/pool.h"
 #include "studies/gate/gate.h"
 
 enum { CHILD_FAILED = 1 };
 
-struct child {
-  pid_t pid; /* 0: none */
-  int fd;    /* of its rows */
-  int alive; /* the end of a pipe that closes when the process ends */
-  size_t task;
+struct process {
+  int file; /* without a name: the rows of its point */
   double start_seconds;
+};
+
+struct session {
+  struct gate_run *run;
+  struct gate_rows *tasks; /* points, as often as they are run */
+  struct process process[GATE_JOBS_MAX];
+  struct vinci_diag *diag;
+  enum vinci_status status;
 };
 
 static double now_seconds(void) {
@@ -57,11 +59,10 @@ static bool add_diag(struct gate_rows *rows, const char *point, const struct vin
 }
 
 /* Runs a point and writes its rows. Repetitions shuffle what must not matter. */
-static _Noreturn void measure(const struct gate_run *run, size_t task, int fd) {
+static void measure(const struct gate_run *run, size_t task, int file) {
   const struct gate_point *point = &run->suite->points[task % run->suite->count];
   struct gate_rows rows = {0};
   struct vinci_diag diag = {0};
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
   enum vinci_status status =
       gate_measure(point, run->chips, task / run->suite->count, &rows, &diag);
   diag.status = status;
@@ -71,41 +72,34 @@ static _Noreturn void measure(const struct gate_run *run, size_t task, int fd) {
       _exit(CHILD_FAILED);
   }
   gate_rows_sort(&rows);
-  FILE *out = fdopen(fd, "w");
+  FILE *out = fdopen(file, "w");
   if (!out)
     _exit(CHILD_FAILED);
   gate_rows_write(&rows, false, out);
-  _exit(fclose(out) == 0 ? 0 : CHILD_FAILED);
+  if (fclose(out) != 0)
+    _exit(CHILD_FAILED);
+}
+
+static void work(void *context, struct pool_worker *worker) {
+  const struct session *session = context;
+  for (size_t task; (task = pool_next(worker)) != POOL_NONE;)
+    measure(session->run, task, session->process[worker->process].file);
 }
 
 /* ---- the parent ------------------------------------------------------------------------- */
 
-static void close_child(struct child *child) {
-  if (child->fd >= 0)
-    close(child->fd);
-  if (child->alive >= 0)
-    close(child->alive);
-  child->pid = 0;
+static void close_file(void *context, unsigned process) {
+  struct session *session = context;
+  close(session->process[process].file);
 }
 
-static enum vinci_status start(const struct gate_run *run, struct child *child, size_t task,
-                               struct vinci_diag *diag) {
-  int pipes[2] = {-1, -1};
-  child->fd = memfd_create("gate", MFD_CLOEXEC);
-  child->task = task;
-  child->start_seconds = now_seconds();
-  bool opened = child->fd >= 0 && pipe2(pipes, O_CLOEXEC) == 0;
-  child->alive = pipes[0];
-  child->pid = opened ? fork() : -1;
-  if (child->pid == 0)
-    measure(run, task, child->fd);
-  int error = errno;
-  if (opened)
-    close(pipes[1]);
-  if (child->pid > 0)
-    return VINCI_OK;
-  close_child(child);
-  return diag_error(diag, VINCI_E_NOMEM, "cannot start a process: %s", strerror(error));
+static enum vinci_status open_file(void *context, unsigned process) {
+  struct session *session = context;
+  int file = memfd_create("gate", MFD_CLOEXEC);
+  session->process[process] = (struct process){file, now_seconds()};
+  return file >= 0 ? VINCI_OK
+                   : diag_error(session->diag, VINCI_E_NOMEM, "cannot start a process: %s",
+                                strerror(errno));
 }
 
 /* Rows of a repetition against those of the first run. */
@@ -122,9 +116,8 @@ static bool same_rows(const struct gate_rows *first, const struct gate_rows *aga
   return true;
 }
 
-static enum vinci_status read_child(const struct child *child, struct gate_rows *rows,
-                                    struct vinci_diag *diag) {
-  int fd = dup(child->fd);
+static enum vinci_status read_rows(int file, struct gate_rows *rows, struct vinci_diag *diag) {
+  int fd = dup(file);
   FILE *in = fd < 0 || lseek(fd, 0, SEEK_SET) != 0 ? NULL : fdopen(fd, "r");
   if (!in) {
     int error = errno;
@@ -147,80 +140,49 @@ static bool append(struct gate_rows *to, const struct gate_rows *from) {
   return true;
 }
 
-/* What a child that has ended leaves behind. */
-static enum vinci_status collect(struct gate_run *run, struct gate_rows *tasks, struct child *child,
-                                 int status, struct vinci_diag *diag) {
-  size_t point = child->task % run->suite->count;
-  const char *name = run->suite->points[point].name;
-  char text[128];
-  if (child->task < run->suite->count)
-    run->seconds[point] = now_seconds() - child->start_seconds;
-  struct gate_rows *rows = &tasks[child->task];
-  enum vinci_status result = VINCI_OK;
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
-    result = read_child(child, rows, diag);
-  } else {
-    if (WIFSIGNALED(status))
-      snprintf(text, sizeof text, "the process was ended by signal %d (%s)", WTERMSIG(status),
-               strsignal(WTERMSIG(status)));
-    else
-      snprintf(text, sizeof text, "the process could not hand over its result");
-    if (!add_failure(rows, name, vinci_status_exit_code(VINCI_E_INTERNAL), text))
-      result = diag_error(diag, VINCI_E_NOMEM, "out of memory");
-  }
-  close_child(child);
-  return result;
+static void keep_seconds(const struct session *session, unsigned process, size_t task) {
+  if (task < session->run->suite->count)
+    session->run->seconds[task] = now_seconds() - session->process[process].start_seconds;
 }
 
-static struct child *find_idle(struct child *children, unsigned jobs) {
-  for (unsigned i = 0; i < jobs; i++)
-    if (children[i].pid == 0)
-      return &children[i];
-  return NULL;
+static void collect(void *context, unsigned process, size_t task) {
+  struct session *session = context;
+  keep_seconds(session, process, task);
+  if (session->status == VINCI_OK)
+    session->status =
+        read_rows(session->process[process].file, &session->tasks[task], session->diag);
 }
 
-/* Waits for the end of one of our processes; others of the caller's are not ours to wait for. */
-static struct child *wait_for_child(struct child *children, unsigned jobs, int *ended) {
-  struct pollfd ends[GATE_JOBS_MAX];
-  for (unsigned i = 0; i < jobs; i++)
-    ends[i] = (struct pollfd){.fd = children[i].pid ? children[i].alive : -1};
-  if (poll(ends, jobs, -1) <= 0)
-    return NULL;
-  for (unsigned i = 0; i < jobs; i++) {
-    if (ends[i].revents == 0)
-      continue;
-    pid_t waited = waitpid(children[i].pid, ended, 0);
-    /* Where the caller ignores SIGCHLD there is no status, and the rows have to speak. */
-    if (waited < 0 && errno == ECHILD)
-      *ended = 0;
-    if (waited == children[i].pid || (waited < 0 && errno == ECHILD))
-      return &children[i];
-  }
-  return NULL;
+static void note_death(void *context, unsigned process, size_t task, int how) {
+  struct session *session = context;
+  size_t points = session->run->suite->count;
+  char text[128] = "the process could not hand over its result";
+  keep_seconds(session, process, task);
+  if (WIFSIGNALED(how))
+    snprintf(text, sizeof text, "the process was ended by signal %d (%s)", WTERMSIG(how),
+             strsignal(WTERMSIG(how)));
+  if (!add_failure(&session->tasks[task], session->run->suite->points[task % points].name,
+                   vinci_status_exit_code(VINCI_E_INTERNAL), text))
+    session->status = diag_error(session->diag, VINCI_E_NOMEM, "out of memory");
 }
+
+static bool goes_on(void *context) { return ((struct session *)context)->status == VINCI_OK; }
 
 static enum vinci_status run_tasks(struct gate_run *run, struct gate_rows *tasks, size_t count,
                                    struct vinci_diag *diag) {
-  struct child children[GATE_JOBS_MAX] = {0};
-  enum vinci_status status = VINCI_OK;
-  size_t started = 0;
-  unsigned alive = 0;
-  while (alive > 0 || (status == VINCI_OK && started < count)) {
-    struct child *idle = find_idle(children, run->jobs);
-    if (status == VINCI_OK && started < count && idle) {
-      status = start(run, idle, started++, diag);
-      alive += status == VINCI_OK;
-      continue;
-    }
-    int ended;
-    struct child *child = wait_for_child(children, run->jobs, &ended);
-    if (!child)
-      continue;
-    enum vinci_status collected = collect(run, tasks, child, ended, diag);
-    status = status == VINCI_OK ? collected : status;
-    alive--;
-  }
-  return status;
+  struct session session = {.run = run, .tasks = tasks, .diag = diag};
+  struct pool pool = {.count = count,
+                      .jobs = run->jobs,
+                      .one_each = true,
+                      .context = &session,
+                      .work = work,
+                      .prepare = open_file,
+                      .ended = collect,
+                      .died = note_death,
+                      .gone = close_file,
+                      .tick = goes_on};
+  enum vinci_status status = pool_run(&pool, diag);
+  return session.status == VINCI_OK ? status : session.status;
 }
 
 enum vinci_status gate_run_all(struct gate_run *run, struct vinci_diag *diag) {

@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Evaluations: processes made by fork() share the loaded chip, take questions by number from memory
- * that all of them see, and leave the answers there. A process that dies costs the question it had.
+ * Evaluations: a pool of processes shares the loaded chip and leaves the answers in memory that all
+ * of them see. A process that dies costs the question it had.
  */
-#include <errno.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "core/base/diag.h"
+#include "core/base/pool.h"
 #include "core/isa/program.h"
 #include "core/result/result.h"
 #include "core/vinci_evaluate.h"
@@ -29,24 +25,17 @@ struct answer {
   uint64_t program_digest;
 };
 
-/* Shared by all processes. */
-struct board {
-  atomic_size_t next; /* question */
-  struct answer answer[];
-};
-
 struct batch {
   const vinci_soc *soc;
   struct vinci_evaluation *list;
   size_t count;
   struct vinci_run_options run;
-  struct board *board;
-  size_t board_bytes;
+  struct answer *answers; /* of all processes */
 };
 
 static void answer_question(const struct batch *batch, size_t index) {
   const struct vinci_evaluation *question = &batch->list[index];
-  struct answer *answer = &batch->board->answer[index];
+  struct answer *answer = &batch->answers[index];
   struct vinci_diag diag = {0};
   vinci_trace *trace = NULL;
   vinci_result *result = NULL;
@@ -66,52 +55,25 @@ static void answer_question(const struct batch *batch, size_t index) {
   vinci_trace_free(trace);
 }
 
-static void work(const struct batch *batch) {
-  for (size_t index; (index = atomic_fetch_add(&batch->board->next, 1)) < batch->count;)
-    answer_question(batch, index);
+static void work(void *context, struct pool_worker *worker) {
+  for (size_t index; (index = pool_next(worker)) != POOL_NONE;)
+    answer_question(context, index);
 }
 
-static pid_t start(const struct batch *batch) {
-  pid_t starter = getpid(), child = fork();
-  if (child != 0)
-    return child;
-  /* It must not outlive a caller that is killed. */
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() == starter)
-    work(batch);
-  _exit(0);
-}
-
-/* Waits for a process; true when it died of a question, and others are left. */
-static bool wait_for(const struct batch *batch, pid_t child) {
-  int ended = 0;
-  while (waitpid(child, &ended, 0) < 0 && errno == EINTR)
-    ;
-  return (WIFSIGNALED(ended) || WEXITSTATUS(ended) != 0) && batch->board->next < batch->count;
-}
-
-static enum vinci_status work_in_processes(const struct batch *batch, unsigned jobs,
-                                           struct vinci_diag *diag) {
-  pid_t children[JOBS_MAX];
-  unsigned alive = 0;
-  while (alive < jobs && alive < batch->count && (children[alive] = start(batch)) > 0)
-    alive++;
-  if (alive == 0)
-    return diag_error(diag, diag_status_of(errno), "cannot start a process: %s", strerror(errno));
-  /* The others go on while this one is waited for. */
-  while (alive > 0) {
-    bool replace = wait_for(batch, children[alive - 1]);
-    if (!replace || (children[alive - 1] = start(batch)) < 0)
-      alive--;
+/* One job needs no process. */
+static enum vinci_status answer_all(struct batch *batch, unsigned jobs, struct vinci_diag *diag) {
+  if (jobs > 1) {
+    struct pool pool = {.count = batch->count, .jobs = jobs, .context = batch, .work = work};
+    return pool_run(&pool, diag);
   }
-  if (batch->board->next < batch->count)
-    return diag_error(diag, VINCI_E_IO, "the processes of the evaluations died");
+  for (size_t i = 0; i < batch->count; i++)
+    answer_question(batch, i);
   return VINCI_OK;
 }
 
 static void take_answers(const struct batch *batch) {
   for (size_t i = 0; i < batch->count; i++) {
-    const struct answer *answer = &batch->board->answer[i];
+    const struct answer *answer = &batch->answers[i];
     struct vinci_evaluation *out = &batch->list[i];
     out->status = answer->given ? answer->status : VINCI_E_INTERNAL;
     snprintf(out->text, sizeof out->text, "%s", answer->given ? answer->text : "its process died");
@@ -143,21 +105,13 @@ enum vinci_status vinci_evaluate(const vinci_soc *soc, struct vinci_evaluation *
               .memory = options->memory,
               .network = options->network,
               .l2_start = options->l2_start},
-      .board_bytes = sizeof(struct board) + count * sizeof(struct answer),
+      .answers = pool_memory(count * sizeof *batch.answers),
   };
-  void *shared =
-      mmap(NULL, batch.board_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (shared == MAP_FAILED)
+  if (!batch.answers)
     return diag_error(diag, VINCI_E_NOMEM, "out of memory");
-  batch.board = shared;
-  unsigned jobs = workload_jobs(options->jobs, JOBS_MAX);
-  enum vinci_status status = VINCI_OK;
-  if (jobs == 1)
-    work(&batch);
-  else
-    status = work_in_processes(&batch, jobs, diag);
+  enum vinci_status status = answer_all(&batch, workload_jobs(options->jobs, JOBS_MAX), diag);
   if (status == VINCI_OK)
     take_answers(&batch);
-  munmap(shared, batch.board_bytes);
+  munmap(batch.answers, count * sizeof *batch.answers);
   return status;
 }

@@ -3,44 +3,32 @@
  * A list of operators, one after the other or by several processes. Each row
  * is simulated on a fresh chip; what comes out depends on the row alone, so that op_summary.csv
  * has the same bytes for any number of jobs, and however often the run was ended and made
- * again. A process takes the next row from a counter in memory that all share, leaves its result
- * there and tells the first process, which alone writes: into the journal at once, into the table
- * in the order of the list. A row its process dies of has failed, and another process goes on; the
- * journal does not know it, so that the same run tries it again.
+ * again. A process of the pool leaves its result in memory that all share. The first process
+ * alone writes: into the journal at once, into the table in the order of the list. A row its
+ * process dies of has failed, and another process goes on; the journal does not know it, so that
+ * the same run tries it again.
  */
 #include <errno.h>
 #include <limits.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "core/base/arith.h"
 #include "core/base/diag.h"
 #include "core/base/digest.h"
 #include "core/base/file.h"
+#include "core/base/pool.h"
 #include "studies/ops/ops.h"
 
-enum { JOBS_MAX = 256, POLL_MS = 200 };
+enum { JOBS_MAX = 256 };
 
 /* In memory that the processes share. */
 struct board {
-  atomic_bool stop;
-  atomic_size_t next;
-  atomic_size_t held[JOBS_MAX];        /* the row a process works on, by process */
-  atomic_uint done_permille[JOBS_MAX]; /* of that row */
+  atomic_uint done_permille[JOBS_MAX]; /* of the row a process works on, by process */
   struct ops_outcome outcome[];
-};
-
-/* Another process; pid 0: none. */
-struct child {
-  pid_t pid;
-  int from; /* a pipe: the rows it has ended */
 };
 
 /* The run, as the first process sees the run. */
@@ -49,6 +37,7 @@ struct session {
   struct ops_request request;
   struct arena arena; /* of what is asked for */
   unsigned jobs;
+  bool stopped; /* as the caller says */
   struct call_list list;
   struct board *board;
   size_t board_bytes;
@@ -199,7 +188,8 @@ static void keep_row(struct session *session, size_t row) {
 }
 
 /* Whether the run goes on, as far as the caller says. */
-static bool tell(struct session *session) {
+static bool tell(void *context) {
+  struct session *session = context;
   const struct vinci_ops_options *options = session->options;
   struct vinci_ops_progress progress = {.done_permille = (uint64_t)session->done * 1000,
                                         .known = session->known,
@@ -207,79 +197,60 @@ static bool tell(struct session *session) {
   for (size_t i = 0; i < JOBS_MAX; i++)
     progress.done_permille += session->board->done_permille[i];
   if (options->progress && !options->progress(options->progress_context, &progress))
-    session->board->stop = true;
-  return session->status == VINCI_OK && !session->board->stop;
+    session->stopped = true;
+  return session->status == VINCI_OK && !session->stopped;
 }
 
 /* ---- processes ---- */
 
-/* Rows that a process has ended which died of a later one: their instructions are not run again. */
-static bool begin_sequence(struct session *session, struct ops_worker *worker) {
+/* Rows that were taken before: their instructions are not run again. */
+static bool begin_sequence(struct session *session, struct ops_worker *worker, size_t first) {
   struct vinci_diag diag = {0};
   bool good = ops_sequence_create(worker, &diag) == VINCI_OK;
-  for (size_t i = 0; good && i < session->board->next; i++)
+  for (size_t i = 0; good && i < first; i++)
     good = ops_sequence_skip(worker->sequence, &session->list.rows[i]);
   return good;
 }
 
 /* What a process does until there are no more rows, or the run shall end. */
-static void work(struct session *session, size_t process, int tell) {
+static void work(void *context, struct pool_worker *pool) {
+  struct session *session = context;
   struct board *board = session->board;
   struct ops_worker worker = {.request = &session->request,
                               .list = &session->list,
-                              .stop = &board->stop,
-                              .done_permille = &board->done_permille[process]};
-  bool good = !session->request.sequence || begin_sequence(session, &worker);
-  for (size_t i; good && (i = atomic_fetch_add(&board->next, 1)) < session->list.count;) {
+                              .stop = &pool->pool->board->stop,
+                              .done_permille = &board->done_permille[pool->process]};
+  bool good = !session->request.sequence || begin_sequence(session, &worker, pool->held);
+  for (size_t i; good && (i = pool_next(pool)) != POOL_NONE;) {
     struct ops_outcome *outcome = &board->outcome[i];
-    board->held[process] = i;
-    if (outcome->end != OPS_OPEN || session->equal[i].first != i)
-      continue;
-    if (board->stop)
-      break;
-    ops_run_row(&worker, &session->list.rows[i], outcome);
-    if (outcome->end != OPS_OPEN && write(tell, &i, sizeof i) != (ssize_t)sizeof i)
-      break;
-    board->held[process] = OPS_NO_ROW;
+    if (outcome->end == OPS_OPEN && session->equal[i].first == i)
+      ops_run_row(&worker, &session->list.rows[i], outcome);
   }
   ops_sequence_free(worker.sequence);
   vinci_soc_free(worker.soc);
 }
 
-static bool start(struct session *session, struct child *children, size_t process) {
-  int ends[2];
-  pid_t starter = getpid();
-  session->board->held[process] = OPS_NO_ROW;
+static enum vinci_status prepare(void *context, unsigned process) {
+  struct session *session = context;
   session->board->done_permille[process] = 0;
-  if (pipe(ends) != 0)
-    return false;
-  pid_t pid = fork();
-  if (pid == 0) {
-    /* It must not outlive a caller that is killed; requests to end are the caller's to handle. */
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    signal(SIGINT, SIG_IGN);
-    signal(SIGTERM, SIG_IGN);
-    close(ends[0]);
-    if (getppid() == starter)
-      work(session, process, ends[1]);
-    _exit(0);
-  }
-  close(ends[1]);
-  if (pid < 0) {
-    close(ends[0]);
-    return false;
-  }
-  children[process] = (struct child){.pid = pid, .from = ends[0]};
-  return true;
+  return VINCI_OK;
 }
 
-static bool may_go_on(const struct session *session) {
-  return session->status == VINCI_OK && !session->board->stop;
+/* A row is open still that asks for the same as an earlier one, or was not finished. */
+static void take_row(void *context, unsigned process, size_t row) {
+  struct session *session = context;
+  (void)process;
+  if (session->records[row].end == OPS_OPEN && session->board->outcome[row].end != OPS_OPEN)
+    keep_row(session, row);
 }
 
-static void fail_crashed(struct session *session, size_t row, int ended) {
+static void fail_crashed(void *context, unsigned process, size_t row, int ended) {
   char reason[OPS_STATUS_BYTES];
+  struct session *session = context;
   struct ops_outcome *outcome = &session->board->outcome[row];
+  (void)process;
+  if (session->records[row].end != OPS_OPEN || session->status != VINCI_OK || session->stopped)
+    return;
   if (WIFSIGNALED(ended))
     snprintf(reason, sizeof reason, "its process ended by signal %d (%s)", WTERMSIG(ended),
              strsignal(WTERMSIG(ended)));
@@ -292,75 +263,20 @@ static void fail_crashed(struct session *session, size_t row, int ended) {
   keep_row(session, row);
 }
 
-/* A process has ended, and all it has told is kept. Only one that died of a row is replaced: those
- * that die before they take one would do so for ever. */
-static void bury(struct session *session, struct child *children, size_t process) {
-  int ended = 0;
-  size_t row = session->board->held[process];
-  close(children[process].from);
-  while (waitpid(children[process].pid, &ended, 0) < 0 && errno == EINTR)
-    ;
-  children[process] = (struct child){.from = -1};
-  bool died = WIFSIGNALED(ended) || WEXITSTATUS(ended) != 0;
-  if (!died || row == OPS_NO_ROW || !may_go_on(session))
-    return;
-  if (session->records[row].end == OPS_OPEN)
-    fail_crashed(session, row, ended);
-  if (session->board->next < session->list.count && may_go_on(session))
-    (void)start(session, children, process);
-}
-
-static void hear(struct session *session, struct child *children, size_t process) {
-  size_t row;
-  ssize_t got = read(children[process].from, &row, sizeof row);
-  if (got == (ssize_t)sizeof row)
-    keep_row(session, row);
-  else if (got >= 0 || errno != EINTR)
-    bury(session, children, process);
-}
-
-/* Takes rows as they end, until all processes have. */
-static void listen(struct session *session, struct child *children, size_t count) {
-  struct pollfd wanted[JOBS_MAX];
-  for (;;) {
-    size_t alive = 0;
-    if (!tell(session))
-      session->board->stop = true;
-    for (size_t i = 0; i < count; i++) {
-      wanted[i] = (struct pollfd){.fd = children[i].from, .events = POLLIN};
-      alive += children[i].pid > 0;
-    }
-    if (alive == 0)
-      return;
-    int ready = poll(wanted, count, POLL_MS);
-    for (size_t i = 0; ready > 0 && i < count; i++)
-      if (wanted[i].revents)
-        hear(session, children, i);
-  }
-}
-
-/* Once through the list. */
-static void pass(struct session *session) {
-  struct child children[JOBS_MAX];
-  size_t left = session->list.count - session->done, count = 0;
-  session->board->next = 0;
-  while (count < session->jobs && count < left && start(session, children, count))
-    count++;
-  if (count == 0)
-    session->status = diag_error(session->diag, diag_status_of(errno), "cannot start a process: %s",
-                                 strerror(errno));
-  else
-    listen(session, children, count);
-}
-
-/* A process that dies before it says which row it has taken leaves it to the next pass. */
 static void work_in_processes(struct session *session) {
-  size_t before = session->list.count;
-  while (session->done < session->list.count && session->done != before && may_go_on(session)) {
-    before = session->done;
-    pass(session);
-  }
-  if (session->done < session->list.count && may_go_on(session))
+  size_t left = session->list.count - session->done;
+  struct pool pool = {.count = session->list.count,
+                      .jobs = left < session->jobs ? (unsigned)left : session->jobs,
+                      .context = session,
+                      .work = work,
+                      .prepare = prepare,
+                      .ended = take_row,
+                      .died = fail_crashed,
+                      .tick = tell};
+  enum vinci_status status = pool_run(&pool, session->diag);
+  if (session->status == VINCI_OK)
+    session->status = status;
+  if (session->done < session->list.count && session->status == VINCI_OK && !session->stopped)
     session->status = diag_error(
         session->diag, VINCI_E_IO,
         "the processes of this run end before they take a row; the same command goes on");
@@ -412,9 +328,7 @@ static enum vinci_status take_options(struct session *session) {
 static enum vinci_status make_room(struct session *session) {
   size_t count = session->list.count;
   session->board_bytes = sizeof(struct board) + count * sizeof(struct ops_outcome);
-  void *shared =
-      mmap(NULL, session->board_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  session->board = shared == MAP_FAILED ? NULL : shared;
+  session->board = pool_memory(session->board_bytes);
   session->records = calloc(count, sizeof *session->records);
   return session->board && session->records
              ? VINCI_OK
@@ -580,8 +494,7 @@ enum vinci_status vinci_ops_run(const char *list, const char *folder,
   *out = (struct vinci_ops_result){0};
   session.status = begin(&session, list, folder);
   if (session.status == VINCI_OK) {
-    if (tell(&session))
-      work_in_processes(&session);
+    work_in_processes(&session);
     finish(&session, out);
   }
   free_session(&session);

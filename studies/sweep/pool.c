@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pool: forked workers that take points by index from memory they share, run them with
- * the chips the parent has loaded, and append to a journal each. The parent tells progress,
- * passes on Ctrl-C, and replaces workers that die; the point one died of becomes a record.
+ * The processes of a sweep: each runs points with the chips the parent has loaded, and appends to a
+ * journal of its own. The parent tells progress and stops on Ctrl-C; the point a process died of
+ * becomes a record.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -11,33 +11,25 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "core/base/diag.h"
+#include "core/base/pool.h"
 #include "studies/sweep/sweep.h"
-
-enum { NO_POINT = -1, TICK_NS = 200000000 };
 
 /* Shared by the parent and all workers. */
 struct board {
-  _Atomic size_t next;
-  _Atomic size_t done;
   _Atomic size_t failed;
   _Atomic uint64_t busy_ns;   /* CPU time of points */
   _Atomic uint64_t waited_ns; /* of workers, for processors that others had */
-  _Atomic bool stop;
-  _Atomic int64_t running[SWEEP_JOBS_MAX]; /* index into todo, by worker */
 };
 
 struct parent {
   struct sweep_pool *pool;
   struct board *board;
-  pid_t workers[SWEEP_JOBS_MAX];
   struct journal journals[SWEEP_JOBS_MAX]; /* shared with the worker that writes them */
-  unsigned alive;
+  size_t done;
   sigset_t signals;
   double start_seconds;
   double synced_seconds;
@@ -57,7 +49,7 @@ static double now_seconds(void) { return 1e-9 * (double)clock_ns(CLOCK_MONOTONIC
 
 /* ---- a worker -------------------------------------------------------------------------- */
 
-static bool stopped(void *context) { return ((struct board *)context)->stop; }
+static bool stopped(void *context) { return ((struct pool_board *)context)->stop; }
 
 /* Points take and give back the same few MiB: kept, they need not be cleared for every point. */
 static void keep_memory(void) {
@@ -80,160 +72,107 @@ static uint64_t waited_ns(void) {
   return waiting;
 }
 
-static _Noreturn void work(const struct sweep_pool *pool, struct board *board,
-                           struct journal *journal, unsigned worker) {
+static void work(void *context, struct pool_worker *worker) {
+  const struct parent *parent = context;
+  const struct sweep_pool *pool = parent->pool;
+  struct board *board = parent->board;
+  const struct journal *journal = &parent->journals[worker->process];
   char cells[SWEEP_RECORD_MAX];
   keep_memory();
-  while (!board->stop) {
-    size_t index = atomic_fetch_add(&board->next, 1);
-    if (index >= pool->todo_count)
-      break;
+  for (size_t index; (index = pool_next(worker)) != POOL_NONE;) {
     size_t point = pool->todo[index];
     uint64_t start_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-    board->running[worker] = (int64_t)index;
-    if (!sweep_run_point(pool->study, pool->chips, point, stopped, board, cells, sizeof cells))
+    if (!sweep_run_point(pool->study, pool->chips, point, stopped, worker->pool->board, cells,
+                         sizeof cells))
       break;
     if (!sweep_journal_add(journal, pool->study->ids[point], cells))
       _exit(errno > 0 && errno < UINT8_MAX ? errno : EIO);
-    board->running[worker] = NO_POINT;
     board->busy_ns += clock_ns(CLOCK_PROCESS_CPUTIME_ID) - start_ns;
     board->failed += strncmp(cells, "ok,", 3) != 0;
-    board->done++;
   }
   board->waited_ns += waited_ns();
-  _exit(0);
 }
 
-static enum vinci_status start_worker(struct parent *parent, unsigned worker) {
+/* Before a process: the journal that it adds to. */
+static enum vinci_status prepare(void *context, unsigned process) {
+  struct parent *parent = context;
   char name[128];
-  parent->board->running[worker] = NO_POINT;
-  snprintf(name, sizeof name, "%s-%u", parent->pool->shard, worker);
-  struct journal *journal = &parent->journals[worker];
-  enum vinci_status status = sweep_journal_open(journal, parent->pool->folder, name, parent->diag);
-  if (status != VINCI_OK)
-    return status;
-  pid_t starter = getpid();
-  pid_t child = fork();
-  if (child < 0) {
-    status = diag_error(parent->diag, VINCI_E_NOMEM, "cannot start a worker: %s", strerror(errno));
-    journal_close(journal, false);
-    return status;
-  }
-  if (child == 0) {
-    /* A worker must not outlive a parent that is killed; Ctrl-C is the parent's to handle. */
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != starter)
-      _exit(0);
-    signal(SIGINT, SIG_IGN);
-    signal(SIGTERM, SIG_DFL);
-    sigprocmask(SIG_UNBLOCK, &parent->signals, NULL);
-    work(parent->pool, parent->board, journal, worker);
-  }
-  parent->workers[worker] = child;
-  parent->alive++;
-  return VINCI_OK;
+  snprintf(name, sizeof name, "%s-%u", parent->pool->shard, process);
+  return sweep_journal_open(&parent->journals[process], parent->pool->folder, name, parent->diag);
 }
 
 /* ---- progress -------------------------------------------------------------------------- */
 
-/* Whether the run goes on. */
-static bool tell(const struct parent *parent) {
-  const struct sweep_pool *pool = parent->pool;
-  struct vinci_sweep_progress progress = {
-      .points = pool->todo_count + pool->reused,
-      .reused = pool->reused,
-      .done = parent->board->done,
-      .failed = parent->board->failed,
-      .seconds = now_seconds() - parent->start_seconds,
-  };
-  return !pool->progress || pool->progress(pool->progress_context, &progress);
-}
-
 /* ---- the parent ------------------------------------------------------------------------ */
-
-static void fail(struct parent *parent, enum vinci_status status) {
-  if (parent->status == VINCI_OK)
-    parent->status = status;
-  parent->board->stop = true;
-}
 
 static void fail_journal(struct parent *parent, const struct journal *journal, int error) {
   if (parent->status == VINCI_OK)
-    fail(parent, diag_error_at(parent->diag, diag_status_of(error),
-                               (struct diag_position){.path = journal->path}, "cannot write: %s",
-                               strerror(error)));
+    parent->status = diag_error_at(parent->diag, diag_status_of(error),
+                                   (struct diag_position){.path = journal->path},
+                                   "cannot write: %s", strerror(error));
 }
 
-/* The point a worker died of becomes a record; somebody else goes on with the rest. */
-static void bury(struct parent *parent, unsigned worker, int status) {
+static void count_point(void *context, unsigned process, size_t index) {
+  (void)process;
+  (void)index;
+  ((struct parent *)context)->done++;
+}
+
+/* The point a process died of becomes a record. One that could not write says so. */
+static void note_death(void *context, unsigned process, size_t index, int how) {
+  struct parent *parent = context;
   struct sweep_pool *pool = parent->pool;
-  struct board *board = parent->board;
-  parent->alive--;
-  parent->workers[worker] = 0;
-  journal_close(&parent->journals[worker], false);
-  if (WIFEXITED(status)) {
-    if (WEXITSTATUS(status) != 0)
-      fail_journal(parent, &parent->journals[worker], WEXITSTATUS(status));
+  char cells[SWEEP_RECORD_MAX];
+  if (WIFEXITED(how)) {
+    fail_journal(parent, &parent->journals[process], WEXITSTATUS(how));
     return;
   }
-  int64_t index = board->running[worker];
-  if (index != NO_POINT) {
-    char cells[SWEEP_RECORD_MAX];
-    sweep_crash_cells(parent->pool->study, WTERMSIG(status), cells, sizeof cells);
-    if (!sweep_journal_add(&parent->crashes, pool->study->ids[pool->todo[index]], cells))
-      fail_journal(parent, &parent->crashes, errno);
-    board->failed++;
-    board->done++;
-  }
-  if (!board->stop) {
-    enum vinci_status started = start_worker(parent, worker);
-    if (started != VINCI_OK)
-      fail(parent, started);
-  }
+  sweep_crash_cells(pool->study, WTERMSIG(how), cells, sizeof cells);
+  if (!sweep_journal_add(&parent->crashes, pool->study->ids[pool->todo[index]], cells))
+    fail_journal(parent, &parent->crashes, errno);
+  parent->board->failed++;
+  parent->done++;
 }
 
-static void reap(struct parent *parent) {
-  for (unsigned i = 0; i < parent->pool->jobs; i++) {
-    int status = 0;
-    if (parent->workers[i] <= 0)
-      continue;
-    pid_t waited = waitpid(parent->workers[i], &status, WNOHANG);
-    /* Where the caller ignores SIGCHLD there is no status; what the worker finished is recorded. */
-    if (waited > 0 || (waited < 0 && errno == ECHILD))
-      bury(parent, i, waited > 0 ? status : 0);
-  }
+static void close_journal(void *context, unsigned process) {
+  journal_close(&((struct parent *)context)->journals[process], false);
 }
 
 /* Records survive a kill as soon as they are written, but a loss of power only when the disk has
  * them. Waiting for it is the parent's business, which has nothing else to do. */
 static void sync_journals(struct parent *parent) {
   static const double sync_seconds = 1.0;
-  size_t done = parent->board->done;
+  size_t done = parent->done;
   if (done == parent->synced_done || now_seconds() - parent->synced_seconds < sync_seconds)
     return;
   for (unsigned i = 0; i < parent->pool->jobs; i++)
-    if (parent->workers[i] > 0 && !journal_sync(&parent->journals[i]))
+    if (parent->journals[i].file >= 0 && !journal_sync(&parent->journals[i]))
       fail_journal(parent, &parent->journals[i], errno);
   parent->synced_done = done;
   parent->synced_seconds = now_seconds();
 }
 
-static void stop(struct parent *parent) {
-  parent->board->stop = true;
-  parent->pool->interrupted = true;
+static bool is_interrupted(const struct parent *parent) {
+  int got = sigtimedwait(&parent->signals, NULL, &(struct timespec){0});
+  return got == SIGINT || got == SIGTERM;
 }
 
-static void watch(struct parent *parent) {
-  const struct timespec tick = {.tv_nsec = TICK_NS};
-  while (parent->alive > 0) {
-    int got = sigtimedwait(&parent->signals, NULL, &tick);
-    if (got == SIGINT || got == SIGTERM)
-      stop(parent);
-    reap(parent);
-    sync_journals(parent);
-    if (!tell(parent))
-      stop(parent);
-  }
+/* Asked before the first process too, so that whoever refuses at once finds no point simulated. */
+static bool goes_on(void *context) {
+  struct parent *parent = context;
+  struct sweep_pool *pool = parent->pool;
+  struct vinci_sweep_progress progress = {
+      .points = pool->todo_count + pool->reused,
+      .reused = pool->reused,
+      .done = parent->done,
+      .failed = parent->board->failed,
+      .seconds = now_seconds() - parent->start_seconds,
+  };
+  sync_journals(parent);
+  if (is_interrupted(parent) ||
+      (pool->progress && !pool->progress(pool->progress_context, &progress)))
+    pool->interrupted = true;
+  return parent->status == VINCI_OK && !pool->interrupted;
 }
 
 static enum vinci_status run_workers(struct parent *parent) {
@@ -243,23 +182,27 @@ static enum vinci_status run_workers(struct parent *parent) {
   enum vinci_status status = sweep_journal_open(&parent->crashes, pool->folder, name, parent->diag);
   if (status != VINCI_OK)
     return status;
-  /* Asked before the first worker, so that whoever refuses at once finds no point simulated. */
-  if (!tell(parent))
-    stop(parent);
-  for (unsigned i = 0; i < pool->jobs && !parent->board->stop; i++)
-    if ((status = start_worker(parent, i)) != VINCI_OK)
-      fail(parent, status);
-  watch(parent);
+  for (unsigned i = 0; i < SWEEP_JOBS_MAX; i++)
+    parent->journals[i].file = -1;
+  struct pool workers = {.count = pool->todo_count,
+                         .jobs = pool->jobs,
+                         .context = parent,
+                         .work = work,
+                         .prepare = prepare,
+                         .ended = count_point,
+                         .died = note_death,
+                         .gone = close_journal,
+                         .tick = goes_on};
+  status = pool_run(&workers, parent->diag);
   journal_close(&parent->crashes, false);
-  return parent->status;
+  return parent->status == VINCI_OK ? status : parent->status;
 }
 
 enum vinci_status sweep_pool_run(struct sweep_pool *pool, struct vinci_diag *diag) {
-  struct board *board =
-      mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  struct board *board = pool_memory(sizeof *board);
   struct parent *parent = calloc(1, sizeof *parent);
-  if (board == MAP_FAILED || !parent) {
-    if (board != MAP_FAILED)
+  if (!board || !parent) {
+    if (board)
       munmap(board, sizeof *board);
     free(parent);
     return diag_error(diag, VINCI_E_NOMEM, "out of memory");
@@ -273,12 +216,11 @@ enum vinci_status sweep_pool_run(struct sweep_pool *pool, struct vinci_diag *dia
   sigemptyset(&parent->signals);
   sigaddset(&parent->signals, SIGINT);
   sigaddset(&parent->signals, SIGTERM);
-  sigaddset(&parent->signals, SIGCHLD);
   sigprocmask(SIG_BLOCK, &parent->signals, &before);
   enum vinci_status status = run_workers(parent);
   sigprocmask(SIG_SETMASK, &before, NULL);
   pool->failed = board->failed;
-  pool->done = board->done;
+  pool->done = parent->done;
   pool->seconds = now_seconds() - parent->start_seconds;
   pool->busy_seconds = 1e-9 * (double)board->busy_ns;
   pool->waited_seconds = 1e-9 * (double)board->waited_ns;
