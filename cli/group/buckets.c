@@ -189,8 +189,7 @@ static void write_job(void *context, FILE *out) {
   static const char head[] = "job,version=1";
   const struct job_text *job = context;
   fprintf(out, "%s,\"system=", head);
-  for (const char *at = job->system; *at; at++)
-    fputs(*at == '"' ? "\"\"" : (const char[]){*at, '\0'}, out);
+  cell_put(out, job->system);
   fprintf(out, "\"%s", job->text + sizeof head - 1);
 }
 

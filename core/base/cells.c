@@ -32,6 +32,26 @@ void cell_write(FILE *out, const char *text) { write(out, text, strpbrk(text, ",
 
 void cell_write_quoted(FILE *out, const char *text) { write(out, text, true); }
 
+bool cell_wants_quotes(const char *text) {
+  size_t length = strlen(text);
+  return (length > 0 && strchr(" \t", text[length - 1])) || strpbrk(text, ",\"\n\r");
+}
+
+void cell_put(FILE *out, const char *text) {
+  for (; *text; text++) {
+    if (*text == '"')
+      fputc('"', out);
+    fputc(*text, out);
+  }
+}
+
+void cell_write_field(FILE *out, const char *key, const char *text) {
+  bool quoted = cell_wants_quotes(text);
+  fprintf(out, quoted ? ",\"%s=" : ",%s=", key);
+  cell_put(out, text);
+  fputs(quoted ? "\"" : "", out);
+}
+
 const char *cell_plain(const char *cell) {
   return *cell == '\'' && is_formula(behind_marks(cell)) ? cell + 1 : cell;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cells of CSV: how every table that vinci writes has them, and how they are read back. */
+/* Cells of CSV: how everything that vinci writes has them, and how tables are read back. */
 #ifndef VINCI_CORE_BASE_CELLS_H
 #define VINCI_CORE_BASE_CELLS_H
 
@@ -19,6 +19,14 @@
 void cell_write(FILE *out, const char *text);
 /* The same, always in quotes. */
 void cell_write_quoted(FILE *out, const char *text);
+/* Whether a text has to stand in quotes, for libcsv as well, which leaves out blanks at the end. */
+bool cell_wants_quotes(const char *text);
+/* A text as it stands between quotes, or without them where it wants none. Nothing is put in front.
+ */
+void cell_put(FILE *out, const char *text);
+/* A field ",key=text" of a trace, a graph or a job as text: to be read again, not for spreadsheets.
+ */
+void cell_write_field(FILE *out, const char *key, const char *text);
 /* The text that cell_write() was given. */
 const char *cell_plain(const char *cell);
 /*

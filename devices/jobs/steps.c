@@ -73,7 +73,7 @@ static size_t field_of(struct text_reader *reader, enum column column) {
 
 static enum vinci_status take_name(struct text_reader *reader, struct step_row *row) {
   const char *name = cell(reader, COLUMN_NAME);
-  if (*name == '\0' || strpbrk(name, ",\"\n"))
+  if (*name == '\0' || strpbrk(name, ",\"\n\r"))
     return text_fail(reader, field_of(reader, COLUMN_NAME),
                      "a name has at least one character, and no comma or quote");
   row->name = arena_strdup(reader->arena, name);
@@ -85,7 +85,7 @@ static enum vinci_status take_work(struct text_reader *reader, struct step_row *
   double value;
   if (*op && *us)
     return text_fail(reader, field_of(reader, COLUMN_OP), "a row has backward_us or op, not both");
-  if (strpbrk(op, ",\"\n"))
+  if (strpbrk(op, ",\"\n\r"))
     return text_fail(reader, field_of(reader, COLUMN_OP),
                      "an operator is written as matmul m=64 k=64 n=64");
   if (*op) {

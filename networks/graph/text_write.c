@@ -4,42 +4,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/cells.h"
 #include "core/base/decimal.h"
 #include "networks/graph/text.h"
 
 enum { US_DECIMALS = 6 };
-
-/* ",key=text", in quotes where the text needs some. */
-static void put_text(const char *key, const char *text, FILE *out) {
-  size_t length = strlen(text);
-  bool blank = length > 0 && (text[length - 1] == ' ' || text[length - 1] == '\t');
-  if (!blank && !strpbrk(text, ",\"\r")) {
-    fprintf(out, ",%s=%s", key, text);
-    return;
-  }
-  fprintf(out, ",\"%s=", key);
-  for (; *text; text++)
-    fprintf(out, "%s%c", *text == '"' ? "\"" : "", *text);
-  fputc('"', out);
-}
 
 static void put_us(const char *key, uint64_t ps, FILE *out) {
   fprintf(out, ",%s=%s", key, decimal_exact(ps, US_DECIMALS).text);
 }
 
 static void put_task(const struct graph_node *node, FILE *out) {
-  put_text("unit", node->op, out);
+  cell_write_field(out, "unit", node->op);
   put_us("duration_us", node->duration_ps, out);
 }
 
 static void put_args(const struct graph_node *node, FILE *out) {
   bool quoted = false;
   for (uint32_t i = 0; i < node->arg_count; i++)
-    quoted = quoted || strpbrk(node->args[i], ",\"\r");
+    quoted = quoted || cell_wants_quotes(node->args[i]);
   for (uint32_t i = 0; i < node->arg_count; i++) {
     fputs(i ? " " : quoted ? ",\"args=" : ",args=", out);
-    for (const char *at = node->args[i]; *at; at++)
-      fprintf(out, "%s%c", *at == '"' ? "\"" : "", *at);
+    cell_put(out, node->args[i]);
   }
   if (quoted)
     fputc('"', out);
@@ -76,7 +62,7 @@ static void put_tensor(const struct graph *graph, const struct graph_tensor *ten
   if (tensor->io != GRAPH_LOCAL)
     fprintf(out, ",io=%s", graph_io_name(tensor->io));
   if (strcmp(tensor->format, "ND") != 0)
-    put_text("format", tensor->format, out);
+    cell_write_field(out, "format", tensor->format);
   if (tensor->memory != GRAPH_NONE)
     fprintf(out, ",memory=%s", graph->tensors[tensor->memory].name);
   if (tensor->skip > 0)
@@ -116,7 +102,7 @@ static void put_node(const struct graph *graph, const struct graph_node *node, F
   else if (node->kind == GRAPH_TASK)
     put_task(node, out);
   else if (node->kind != GRAPH_VIEW)
-    put_text("op", node->op, out);
+    cell_write_field(out, "op", node->op);
   put_tensors(graph, "in", node->inputs, node->input_count, out);
   put_tensors(graph, "out", node->outputs, node->output_count, out);
   put_args(node, out);
@@ -133,14 +119,14 @@ static void put_node(const struct graph *graph, const struct graph_node *node, F
   if (node->tiling_ps > 0)
     put_us("tiling_us", node->tiling_ps, out);
   if (*node->origin)
-    put_text("origin", node->origin, out);
+    cell_write_field(out, "origin", node->origin);
   fputc('\n', out);
 }
 
 void graph_text_write(const struct graph *graph, FILE *out) {
   fprintf(out, "graph,version=%d", GRAPH_TEXT_VERSION);
   if (graph->name && *graph->name)
-    put_text("name", graph->name, out);
+    cell_write_field(out, "name", graph->name);
   fputc('\n', out);
   put_all_tensors(graph, out);
   for (uint32_t i = 0; i < graph->node_count; i++)

@@ -300,6 +300,33 @@ static void cells_are_read_as_they_are_written(void **state) {
   }
 }
 
+/* What a field of a text of vinci is written as: nothing but quotes is added. */
+static void fields_have_quotes_where_they_want_some(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *field;
+  } rows[] = {
+      {"", ",k="},
+      {"a b", ",k=a b"},
+      {"=1+1", ",k==1+1"},
+      {"a,b", ",\"k=a,b\""},
+      {"a\"b", ",\"k=a\"\"b\""},
+      {"a\rb", ",\"k=a\rb\""},
+      {"a\nb", ",\"k=a\nb\""},
+      {"a ", ",\"k=a \""},
+      {"a\t", ",\"k=a\t\""},
+      {"\"", ",\"k=\"\"\""},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    char line[64] = "";
+    FILE *out = fmemopen(line, sizeof line, "w");
+    assert_non_null(out);
+    cell_write_field(out, "k", rows[i].text);
+    fclose(out);
+    assert_string_equal(line, rows[i].field);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(status_exit_codes_are_the_contract),
@@ -315,6 +342,7 @@ int main(void) {
       cmocka_unit_test(decimals_are_read_as_they_are_written),
       cmocka_unit_test(whole_numbers_are_digits_alone),
       cmocka_unit_test(cells_are_read_as_they_are_written),
+      cmocka_unit_test(fields_have_quotes_where_they_want_some),
       cmocka_unit_test(utf8_characters_have_their_length),
   };
   return cmocka_run_group_tests_name("base", tests, NULL, NULL);

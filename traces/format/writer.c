@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "core/base/cells.h"
 #include "traces/format/reader.h"
 
 struct writer {
@@ -17,21 +18,6 @@ struct writer {
   FILE *out;
   const char *const *var_names; /* of the stream being written */
 };
-
-/* A field with text of the user, in quotes when CSV asks for them. */
-static void put_text(struct writer *writer, const char *key, const char *text) {
-  size_t length = strlen(text);
-  bool blank_end = length > 0 && (strchr(" \t", text[length - 1]) != NULL);
-  bool quote = blank_end || strpbrk(text, ",\"\r") != NULL;
-  fprintf(writer->out, quote ? ",\"%s=" : ",%s=", key);
-  for (const char *at = text; *at != '\0'; at++) {
-    if (*at == '"')
-      fputc('"', writer->out);
-    fputc(*at, writer->out);
-  }
-  if (quote)
-    fputc('"', writer->out);
-}
 
 /* ---- expressions ---------------------------------------------------------- */
 
@@ -235,9 +221,9 @@ static void put_tensor(struct writer *writer, const struct program_tensor *tenso
     fprintf(writer->out, "%s%" PRIu64, i ? "x" : "", tensor->shape[i]);
   fprintf(writer->out, ",io=%s", directions[tensor->io]);
   if (tensor->file)
-    put_text(writer, "file", tensor->file);
+    cell_write_field(writer->out, "file", tensor->file);
   if (strcmp(tensor->format, "ND") != 0)
-    put_text(writer, "format", tensor->format);
+    cell_write_field(writer->out, "format", tensor->format);
   if (tensor->passes_l2)
     fputs(",cache=disable", writer->out);
   if (tensor->tail > 0)
@@ -272,7 +258,7 @@ static void put_streams(struct writer *writer, const struct program_kernel *kern
 static void put_kernel(struct writer *writer, const struct program_kernel *kernel) {
   const struct vinci_trace *trace = writer->trace;
   fputs("kernel", writer->out);
-  put_text(writer, "name", kernel->name);
+  cell_write_field(writer->out, "name", kernel->name);
   fprintf(writer->out, ",arch=%s,blocks=%u", arch_name(kernel->arch), (unsigned)kernel->blocks);
   if (kernel->mixed && kernel->vectors_per_cube != 2)
     fprintf(writer->out, ",vectors_per_cube=%u", (unsigned)kernel->vectors_per_cube);
