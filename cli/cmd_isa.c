@@ -99,11 +99,9 @@ static int list(const struct isa_settings *settings, const struct text_list *nam
   if (read_filter(settings, &archs, &pipe, &diag) != VINCI_OK)
     return cli_fail(&diag);
   int width = 0;
-  for (unsigned op = 0; op < OP_COUNT; op++) {
-    int length = (int)strlen(isa_row((enum isa_op)op)->name);
-    if (is_wanted(isa_row((enum isa_op)op), archs, pipe) && length > width)
-      width = length;
-  }
+  for (unsigned op = 0; op < OP_COUNT; op++)
+    if (is_wanted(isa_row((enum isa_op)op), archs, pipe))
+      width = cli_widest(width, isa_row((enum isa_op)op)->name);
   for (unsigned op = 0; op < OP_COUNT; op++)
     if (is_wanted(isa_row((enum isa_op)op), archs, pipe))
       print_line(isa_row((enum isa_op)op), width);

@@ -183,11 +183,11 @@ static void find_differences(const vinci_soc *left, const vinci_soc *right,
 
 static void diff_rows(const vinci_soc *left, const vinci_soc *right) {
   struct differences differences = {0};
-  int key_width = 0, left_width = text_widest(0, left->name);
+  int key_width = 0, left_width = cli_widest(0, left->name);
   find_differences(left, right, &differences);
   for (size_t i = 0; i < differences.count; i++) {
-    key_width = text_widest(key_width, differences.items[i].key);
-    left_width = text_widest(left_width, differences.items[i].left);
+    key_width = cli_widest(key_width, differences.items[i].key);
+    left_width = cli_widest(left_width, differences.items[i].left);
   }
   printf("%-*s  %-*s  %s\n", key_width, "", left_width, left->name, right->name);
   for (size_t i = 0; i < differences.count; i++)

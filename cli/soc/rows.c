@@ -32,8 +32,3 @@ void soc_row_value(const struct soc_number *row, char *buffer, size_t size) {
   if (bare && length < size)
     snprintf(buffer + length, size - length, " %s", soc_kind_unit(kind));
 }
-
-int text_widest(int width, const char *text) {
-  int length = (int)strlen(text);
-  return length > width ? length : width;
-}

@@ -18,8 +18,6 @@ struct soc_shares {
 
 struct soc_shares soc_shares_count(const vinci_soc *soc);
 unsigned soc_percent(unsigned part, unsigned whole);
-/* The width a column needs that is `width` wide so far. */
-int text_widest(int width, const char *text);
 
 /* `vinci soc show`; all: also the optional numbers that the description does not give. */
 void soc_show_text(const vinci_soc *soc, bool all);

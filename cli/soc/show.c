@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/soc/rows.h"
+#include "cli/support/cli.h"
 #include "traces/export/export.h"
 
 /* Text of a description on a terminal: control characters are shown, not obeyed. */
@@ -62,9 +63,9 @@ static void show_rows(const vinci_soc *soc, bool all) {
     if (!all && !row.provenance->given)
       continue;
     soc_row_value(&row, value, sizeof value);
-    widths.key = text_widest(widths.key, row.key);
-    widths.value = text_widest(widths.value, value);
-    widths.source = text_widest(widths.source, row.provenance->source);
+    widths.key = cli_widest(widths.key, row.key);
+    widths.value = cli_widest(widths.value, value);
+    widths.source = cli_widest(widths.source, row.provenance->source);
   }
   for (size_t i = 0; i < soc_number_count(soc); i++) {
     struct soc_number row = soc_number_at(soc, i);

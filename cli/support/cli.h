@@ -7,6 +7,8 @@
 #ifndef VINCI_CLI_SUPPORT_CLI_H
 #define VINCI_CLI_SUPPORT_CLI_H
 
+#include <string.h>
+
 #include "cli/support/options.h"
 
 struct cli_verb {
@@ -82,5 +84,12 @@ cli_make_folders(const char *output, const struct text_list *traces, struct vinc
 VINCI_MUST_CHECK enum vinci_status cli_load_soc(const char *name, const char *data_dir,
                                                 const struct text_list *sets, vinci_soc **out,
                                                 struct vinci_diag *diag);
+
+/* The width a column of a table needs that is `width` wide so far, for printf("%-*s"). Columns
+ * whose texts have a known width need no more than printf("%-8s"). */
+static inline int cli_widest(int width, const char *text) {
+  int length = (int)strlen(text);
+  return length > width ? length : width;
+}
 
 #endif

@@ -244,3 +244,13 @@ enum vinci_status json_read(const char *path, char *text, size_t length,
     status = wrong(&reading, "nothing behind the value");
   return status;
 }
+
+void json_write_plain(FILE *out, const char *text) {
+  fputc('"', out);
+  for (; *text; text++) {
+    if (*text == '"' || *text == '\\')
+      fputc('\\', out);
+    fputc((unsigned char)*text < ' ' ? ' ' : *text, out);
+  }
+  fputc('"', out);
+}

@@ -26,6 +26,8 @@ VINCI_MUST_CHECK enum vinci_status json_read(const char *path, char *text, size_
 bool json_escape(const char **at, const char *end, unsigned *code);
 /* Whether a code point is half a character. */
 bool json_is_half(unsigned code);
+/* Writes a text in quotes, as a string of JSON or Lua; control characters become blanks. */
+void json_write_plain(FILE *out, const char *text);
 /* Length of the number, true, false or null that stands at `at`; 0: none does. */
 size_t json_literal(const char *at, const char *end);
 

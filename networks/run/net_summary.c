@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/base/decimal.h"
+#include "core/base/json.h"
 
 enum { PS_DIGITS = 6 };
 
@@ -96,13 +97,8 @@ void net_sum_up(const struct graph *graph, const struct net_result *result,
 }
 
 static void put_text(const char *key, const char *text, FILE *out) {
-  fprintf(out, ",\n  \"%s\": \"", key);
-  for (; *text; text++) {
-    if (*text == '"' || *text == '\\')
-      fputc('\\', out);
-    fputc((unsigned char)*text < ' ' ? ' ' : *text, out);
-  }
-  fputc('"', out);
+  fprintf(out, ",\n  \"%s\": ", key);
+  json_write_plain(out, text);
 }
 
 static void put_us(const char *key, uint64_t ps, FILE *out) {

@@ -5,6 +5,7 @@
 
 #include "core/base/cells.h"
 #include "core/base/decimal.h"
+#include "core/base/json.h"
 #include "lower/kernel/lower.h"
 #include "networks/run/net.h"
 
@@ -188,16 +189,6 @@ void net_put_memory_record(const struct graph *graph, const struct net_result *r
 
 /* ---- trace.json ------------------------------------------------------------------------------ */
 
-static void put_text(const char *text, FILE *out) {
-  fputc('"', out);
-  for (; *text; text++) {
-    if (*text == '"' || *text == '\\')
-      fputc('\\', out);
-    fputc((unsigned char)*text < ' ' ? ' ' : *text, out);
-  }
-  fputc('"', out);
-}
-
 void net_put_timeline(const struct graph *graph, const struct net_result *result, FILE *out) {
   const char *separator = "";
   fputs("{\"traceEvents\":[", out);
@@ -207,15 +198,15 @@ void net_put_timeline(const struct graph *graph, const struct net_result *result
     if (node->kind == GRAPH_VIEW)
       continue;
     fprintf(out, "%s\n{\"name\":", separator);
-    put_text(node->name, out);
+    json_write_plain(out, node->name);
     fprintf(out, ",\"ph\":\"X\",\"pid\":\"%s\",\"tid\":\"stream %u\",\"ts\":%s",
             node->kind == GRAPH_KERNEL ? "AI Cores" : node->op, node->stream,
             decimal_exact(row->task.start_ps, PS_DIGITS).text);
     fprintf(out,
             ",\"dur\":%s,\"args\":{\"op\":", decimal_exact(row->task.duration_ps, PS_DIGITS).text);
-    put_text(node->op, out);
+    json_write_plain(out, node->op);
     fputs(",\"origin\":", out);
-    put_text(node->origin, out);
+    json_write_plain(out, node->origin);
     fputs("}}", out);
     separator = ",";
   }

@@ -14,6 +14,7 @@
 #include "core/base/diag.h"
 #include "core/base/digest.h"
 #include "core/base/file.h"
+#include "core/base/json.h"
 #include "core/chip/soc.h"
 #include "lower/calls/calls.h"
 
@@ -166,16 +167,6 @@ static void point_name(const struct importing *importing, size_t index, char *na
     *c = *c == '#' ? '~' : *c; /* which no plain name has */
 }
 
-static void put_quoted(FILE *out, const char *text) {
-  fputc('"', out);
-  for (; *text; text++) {
-    if (*text == '"' || *text == '\\')
-      fputc('\\', out);
-    fputc((unsigned char)*text < ' ' ? ' ' : *text, out);
-  }
-  fputc('"', out);
-}
-
 static void put_argument(FILE *out, const char *argument) {
   const char *value = strchr(argument, '=');
   if (!value)
@@ -186,7 +177,7 @@ static void put_argument(FILE *out, const char *argument) {
       (*value != '0' || !value[1]))
     fputs(value, out);
   else
-    put_quoted(out, value);
+    json_write_plain(out, value);
 }
 
 /* The chip of all points, or NULL. */
@@ -203,7 +194,7 @@ static void put_point(const struct importing *importing, size_t index, FILE *out
   char name[NAME_SIZE];
   point_name(importing, index, name);
   fputs("  { name = ", out);
-  put_quoted(out, name);
+  json_write_plain(out, name);
   if (!common_soc(importing))
     fprintf(out, ", soc = \"%s\"", point->soc);
   fprintf(out, ", l2 = \"%s\", op = \"%s\"", result_l2_name(point->l2), point->op);
@@ -222,7 +213,7 @@ static void put_suite(void *context, FILE *out) {
   const struct importing *importing = context;
   const struct calls_suite *suite = importing->suite;
   fputs("-- Made by 'vinci gate import' from ", out);
-  put_quoted(out, suite->list);
+  json_write_plain(out, suite->list);
   fprintf(out, ": %zu rows, %zu points, %zu rows left out (at the end).\n", importing->list.count,
           importing->point_count, importing->refused_count);
   fputs("return {", out);
@@ -239,9 +230,9 @@ static void put_suite(void *context, FILE *out) {
   for (size_t i = 0; i < importing->refused_count; i++) {
     const struct refused *refused = &importing->refused[i];
     fprintf(out, "-- left out: line %lu, ", refused->row->line);
-    put_quoted(out, title(refused->row));
+    json_write_plain(out, title(refused->row));
     fputs(": ", out);
-    put_quoted(out, refused->reason);
+    json_write_plain(out, refused->reason);
     fputc('\n', out);
   }
 }
