@@ -59,7 +59,8 @@ static void note_end(struct tiling *tiling, pid_t child, int ended) {
   fprintf(stderr, "\r%zu of %zu sources", tiling->done, tiling->sources.gl_pathc);
 }
 
-/* A free place for a job; waits for an end when there is none. */
+/* A free place for a job; waits for an end when there is none. core/base/pool.h is for processes
+ * that go on with what this one has loaded; these become compilers. */
 static size_t free_job(struct tiling *tiling) {
   for (;;) {
     for (size_t i = 0; i < tiling->jobs; i++)
