@@ -148,6 +148,8 @@ libvinci_core_la_SOURCES += \
 	core/sim/aicore.h \
 	core/sim/calendar.c \
 	core/sim/calendar.h \
+	core/sim/code.c \
+	core/sim/code.h \
 	core/sim/device.c \
 	core/sim/device.h \
 	core/sim/device_hang.c \

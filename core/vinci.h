@@ -226,14 +226,12 @@ enum vinci_l2 {
   VINCI_L2_DIRTY,
 };
 
+enum { VINCI_CODE_WARM = 1000000 }; /* code_found_ppm: all that has room */
 struct vinci_run_options {
-  size_t struct_size; /* sizeof(struct vinci_run_options) */
-  /* Stop with VINCI_E_LIMIT and partial results after N core cycles; 0 = no limit. */
-  uint64_t max_cycles;
-  /* Record up to N instruction events for the timeline; 0 = none. */
-  uint64_t max_events;
-  /* Non-zero: the order of the parts of the model is shuffled by this seed; results are alike. */
-  uint64_t part_order_seed;
+  size_t struct_size;  /* sizeof(struct vinci_run_options) */
+  uint64_t max_cycles; /* stop with VINCI_E_LIMIT and partial results behind these; 0: no limit */
+  uint64_t max_events; /* of instructions, recorded for the timeline; 0: none */
+  uint64_t part_order_seed; /* not 0: shuffles the order of parts of the model; results are alike */
   /* Called now and then with the simulated time and the share of the instructions
    * that were issued (0..1000, nearly); false ends the run with VINCI_E_LIMIT. May be NULL. */
   bool (*progress)(void *context, uint64_t cycles, unsigned done_permille);
@@ -244,6 +242,7 @@ struct vinci_run_options {
   /* If given: earlier kernels have written N bytes, and no more can be owed. */
   bool l2_written_given;
   uint64_t l2_written_bytes;
+  uint32_t code_found_ppm; /* of a kernel's code, what instruction caches hold at the start */
   bool second_buffers; /* what-if: as though each buffer that a flag gives back were there twice */
   bool pack_events;    /* in an eighth of the memory: for reports, not for timelines */
 };

@@ -49,7 +49,7 @@ static enum vinci_status measure(const struct tune_settings *settings,
                .sets = settings->sets.items,
                .set_count = settings->sets.count,
                .workload = {.op = problem->op, .args = words.word, .arg_count = words.count},
-               .models = {settings->memory, settings->network, settings->l2}},
+               .models = {settings->memory, settings->network, settings->l2, NULL}},
       .options = {.struct_size = sizeof point.options}};
   enum vinci_status status = workload_choose(&point.spec.models, &point.options, diag);
   if (status == VINCI_OK)
@@ -104,8 +104,8 @@ struct work {
 /* What a block takes before its first copy and behind its last one, beside its work. */
 struct ends {
   enum core_kind kind;
-  uint64_t code_cycles, head_cycles; /* of the kernel's rows */
-  uint64_t copy_cycles;              /* the first copy's start, the last one's and its answer */
+  uint64_t code_lines, line_cycles, head_cycles; /* of the kernel's rows */
+  uint64_t copy_cycles; /* the first copy's start, the last one's and its answer */
 };
 
 static uint64_t busy_cycles(const struct vinci_result *result, enum pipe pipe) {
@@ -136,9 +136,11 @@ static struct ends ends_of(const struct vinci_soc *soc, const struct vinci_trace
       break;
     if (row->kind != ROW_INST || row->expr_mask != 0)
       continue;
-    if (row->op == OP_CODE_FETCH)
-      ends.code_cycles += (uint64_t)trace->operands[row->first_operand];
-    else if (row->op == OP_SCALAR)
+    const int64_t *operands = trace->operands + row->first_operand;
+    if (row->op == OP_CODE_FETCH) {
+      ends.code_lines = soc_code_lines(soc, (uint64_t)operands[CODE_BYTES]);
+      ends.line_cycles = (uint64_t)operands[CODE_LINE_CYCLES];
+    } else if (row->op == OP_SCALAR)
       ends.head_cycles += (uint64_t)trace->operands[row->first_operand];
   }
   bool cube = ends.kind == emit_cube_core(soc) && ends.kind != emit_vector_core(soc);
@@ -168,7 +170,7 @@ static uint64_t shared_cycles(const struct vinci_soc *soc, const struct ends *en
     end = (work->cycles / work->units + starts) / (i + 1);
   }
   return cycles_of(soc, (uint64_t)soc->launch_base_ps) + ends->head_cycles + ends->copy_cycles +
-         soc_code_cycles(soc, ends->code_cycles, blocks) + end;
+         soc_code_cycles(soc, ends->line_cycles, ends->code_lines, ends->code_lines, blocks) + end;
 }
 
 static uint64_t rate_cycles(const struct vinci_soc *soc, enum path path, uint64_t bytes) {

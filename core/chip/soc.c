@@ -90,20 +90,22 @@ static const struct soc_param path_params[] = {
 #undef X
 };
 
-#define KERNEL_PARAM(id, field, name, text)                                                        \
+#define KERNEL_PARAM(id, field, name, kind, text)                                                  \
   {                                                                                                \
-    "kernel." #id "." name, SOC_KIND_CYCLES,                                                       \
+    "kernel." #id "." name, SOC_KIND_##kind,                                                       \
         offsetof(struct vinci_soc, kernel[KERNEL_##id].field), 0, FAMILY_KERNEL_MAX, false, text   \
   }
 
 static const struct soc_param kernel_params[] = {
 #define X(id, text)                                                                                \
-  KERNEL_PARAM(id, head_cycles, "head_cycles",                                                     \
+  KERNEL_PARAM(id, head_cycles, "head_cycles", CYCLES,                                             \
                "scalar work of a block before its first copy: " text),                             \
-      KERNEL_PARAM(id, issue_cycles, "issue_cycles",                                               \
+      KERNEL_PARAM(id, issue_cycles, "issue_cycles", CYCLES,                                       \
                    "scalar cycles of each instruction, 0 = scalar.issue_cycles: " text),           \
-      KERNEL_PARAM(id, code_cycles, "code_cycles",                                                 \
-                   "wait of a core that alone fetches the code of its kernel: " text),
+      KERNEL_PARAM(id, code_bytes, "code_bytes", BYTES,                                            \
+                   "code that a block runs through, 0 = not known: " text),                        \
+      KERNEL_PARAM(id, line_cycles, "line_cycles", CYCLES,                                         \
+                   "wait for each line of code that the instruction cache does not hold: " text),
     KERNEL_CODE_LIST(X)
 #undef X
 };
@@ -484,10 +486,14 @@ uint64_t soc_dispatch_ps(const struct vinci_soc *soc, uint64_t places, uint64_t 
   return block * clusters / blocks * (uint64_t)soc->launch_cluster_ps;
 }
 
-uint64_t soc_code_cycles(const struct vinci_soc *soc, uint64_t alone_cycles, uint64_t cores) {
-  enum { PPM = 1000000 };
-  uint128 others = (uint128)alone_cycles * (uint64_t)soc->code_sharing_ppm * (cores - 1);
-  return alone_cycles + (uint64_t)(others / PPM);
+uint64_t soc_code_cycles(const struct vinci_soc *soc, uint64_t line_cycles, uint64_t lines,
+                         uint64_t missing, uint64_t cores) {
+  uint64_t first_cycles = (uint64_t)soc->code_first_cycles * (cores - 1);
+  return missing * line_cycles + (lines > 0 ? first_cycles * missing / lines : 0);
+}
+
+uint32_t soc_code_lines(const struct vinci_soc *soc, uint64_t bytes) {
+  return (uint32_t)ceil_div(bytes, (uint64_t)soc->code_line_bytes);
 }
 
 unsigned soc_queue_depth(const struct vinci_soc *soc, enum pipe pipe) {

@@ -64,7 +64,9 @@ struct vector_class_cost {
 #define KERNEL_CODE_LIST(X)                                                                        \
   X(ELEMENTWISE, "elementwise kernels, plain copies, pooling, sorting")                            \
   X(SLICE, "slices, concatenations, gathers")                                                      \
-  X(NORM, "normalisations, norms")                                                                 \
+  X(POWER, "powers")                                                                               \
+  X(NORM, "norms of vectors")                                                                      \
+  X(FUSED, "normalisations of rows and their gradients, rotary embeddings, gated activations")     \
   X(REDUCE, "reductions, softmax")                                                                 \
   X(FORMAT, "changes of format")                                                                   \
   X(PERMUTE, "permutations")                                                                       \
@@ -82,7 +84,8 @@ enum kernel_code {
 struct kernel_start {
   int64_t issue_cycles; /* scalar work of each instruction of a block */
   int64_t head_cycles;  /* scalar work of each block */
-  int64_t code_cycles;  /* wait of a core that alone fetches the code; with others: code.sharing */
+  int64_t code_bytes;   /* of its code, what a block runs through; 0: not known */
+  int64_t line_cycles;  /* wait for each line of these that the instruction cache does not hold */
 };
 
 struct path_cost {
@@ -187,7 +190,10 @@ uint64_t soc_dispatch_ps(const struct vinci_soc *soc, uint64_t places, uint64_t 
                          uint64_t block);
 /* The wait for code that takes one core alone N cycles, on each of the cores that fetch the code.
  */
-uint64_t soc_code_cycles(const struct vinci_soc *soc, uint64_t alone_cycles, uint64_t cores);
+uint64_t soc_code_cycles(const struct vinci_soc *soc, uint64_t line_cycles, uint64_t lines,
+                         uint64_t missing, uint64_t cores);
+/* How many lines of the instruction cache some bytes of code take. */
+uint32_t soc_code_lines(const struct vinci_soc *soc, uint64_t bytes);
 /* Depth of a pipe's issue queue. */
 unsigned soc_queue_depth(const struct vinci_soc *soc, enum pipe pipe);
 

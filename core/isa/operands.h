@@ -31,6 +31,8 @@
 #define OPERANDS_CROSS_WAIT(O, F) O(F, ID, "id:0..31")
 
 #define OPERANDS_SCALAR_WORK(O, F) O(F, CYCLES, "cycles:1..1000000000=1")
+#define OPERANDS_CODE_FETCH(O, F) \
+  O(F, BYTES, "bytes:1..1000000000") O(F, LINE_CYCLES, "line_cycles:0..1000000=0")
 
 #define OPERANDS_SET_MASK(O, F) O(F, HIGH, "high:" RANGE_INT64) O(F, LOW, "low:" RANGE_INT64)
 

@@ -276,6 +276,19 @@ enum bound result_bound_explain(const struct vinci_result *result, char *buffer,
   return BOUND_LATENCY;
 }
 
+uint64_t result_code_miss_ppm(const struct vinci_result *result, enum core_kind kind) {
+  uint64_t missing = 0, scalar_cycles = 0;
+  for (uint32_t i = 0; i < result->core_count; i++) {
+    if (result->cores[i].kind != kind)
+      continue;
+    missing += result->cores[i].code_missing_lines;
+    scalar_cycles += result->cores[i].pipe[PIPE_S].busy_cycles;
+  }
+  uint64_t access_mcycles = (uint64_t)result->soc->code_access_mcycles;
+  uint64_t accesses = access_mcycles > 0 ? scalar_cycles * MILLI / access_mcycles : 0;
+  return result_share_ppm(missing, max_u64(accesses, missing));
+}
+
 enum bound result_bound(const struct vinci_result *result) {
   char text[512];
   return result_bound_explain(result, text, sizeof text);

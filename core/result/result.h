@@ -184,6 +184,9 @@ const char *bound_name(enum bound bound);
 void result_core_name(const struct core_result *core, char *buffer, size_t size);
 /* Name of the source whose lines the result has; NULL: they are lines of a trace. */
 const char *result_source_file(const struct vinci_result *result);
+/* Misses of the instruction caches of a kind of core for each access to these, in millionths; 0
+ * where nothing is known of the code. */
+uint64_t result_code_miss_ppm(const struct vinci_result *result, enum core_kind kind);
 /* What limits the run; the rule is documented with the function. The second form
  * also says why, in half a sentence. */
 enum bound result_bound(const struct vinci_result *result);

@@ -155,15 +155,21 @@ bool aicore_create(struct aicore *core, struct device *device, struct arena *are
   return true;
 }
 
+uint32_t aicore_number(const struct aicore *core) {
+  return core->index - core->device->placement.first_core[core->kind];
+}
+
 void aicore_start(struct aicore *core, const struct program_kernel *kernel, uint32_t blk,
                   uint32_t sub) {
   struct device *device = core->device;
   uint64_t cycle = aicore_now(core);
   core->has_block = true;
   core->start_cycle = cycle;
-  core->holds_code = core->code && strcmp(core->code, kernel->name) == 0;
-  core->code = kernel->name;
-  core->has_read = core->holds_code;
+  core->code_there = code_begin(device->code, core->kind, aicore_number(core), device->code_kernel);
+  core->code_lines = core->code_missing = 0;
+  core->first_block = core->launch != device->kernel + 1;
+  core->launch = device->kernel + 1;
+  core->has_read = false;
   if (core->result->blocks_run++ == 0)
     core->result->first_block = blk;
   flags_start_block(&core->flags);

@@ -138,9 +138,12 @@ struct aicore {
   uint64_t l1_wait_mcycles;  /* that loads of MTE1 have to wait for writes to L1 */
   struct engine_event finish;
   bool has_block;
-  bool holds_code;  /* of its kernel: this block does not wait for the code */
-  bool has_read;    /* from GM, in its kernel */
-  const char *code; /* name of the kernel whose code the core fetched last */
+  bool has_read; /* from GM, in its block */
+  /* Code of the block's kernel: lines asked for, and of these the ones that were not there. */
+  bool code_there;  /* some lines were, when the block began */
+  bool first_block; /* that the core executes of the running kernel */
+  uint32_t launch;  /* number, from 1, of the kernel of its last block */
+  uint32_t code_lines, code_missing;
   uint64_t start_cycle;
   const struct aicore_observer *observer; /* NULL: nobody looks */
   bool records;                           /* there is an event store */
@@ -152,6 +155,8 @@ struct aicore {
 /* Prepares a core; part is its number in the total order of events. */
 bool aicore_create(struct aicore *core, struct device *device, struct arena *arena, uint32_t index,
                    uint32_t part, uint32_t var_count);
+/* Its number among the cores of its kind. */
+uint32_t aicore_number(const struct aicore *core);
 /* Starts a block at the engine's present time. */
 void aicore_start(struct aicore *core, const struct program_kernel *kernel, uint32_t blk,
                   uint32_t sub);

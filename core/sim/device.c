@@ -104,6 +104,22 @@ static void fire_dispatch(struct engine_event *event, uint64_t now_ps) {
   }
 }
 
+static uint64_t cores_of_kernel(const struct device *device, const struct program_kernel *kernel,
+                                enum core_kind kind) {
+  uint64_t per_block = kernel->mixed && kind == CORE_AIV ? soc_vectors_per_cube(device->soc) : 1;
+  return kernel->stream[kind].present
+             ? min_u64(kernel->blocks * per_block, device->placement.kind_count[kind])
+             : 0;
+}
+
+static void launch_code(struct device *device, const struct program_kernel *kernel) {
+  uint32_t cores[CORE_KIND_COUNT];
+  for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++)
+    cores[kind] = (uint32_t)cores_of_kernel(device, kernel, (enum core_kind)kind);
+  device->code_kernel = code_kernel(device->trace, kernel);
+  code_launch(device->code, cores);
+}
+
 static void launch_kernel(struct device *device) {
   const struct program_kernel *kernel = &device->trace->kernels[device->kernel];
   struct kernel_result *result = &device->result->kernels[device->kernel];
@@ -116,6 +132,7 @@ static void launch_kernel(struct device *device) {
       .vectors_per_cube = kernel->mixed ? kernel->vectors_per_cube : 0,
   };
   placement_launch(&device->placement, kernel);
+  launch_code(device, kernel);
   result->places = device->placement.unit_count;
   device->next_unit = 0;
   device->dispatched_any = false;
@@ -143,14 +160,6 @@ void device_core_finished(struct device *device, struct aicore *core) {
     end_kernel(device);
   else if (has_blocks_left(device))
     engine_schedule_earliest(device->engine, &device->dispatch, engine_now_ps(device->engine));
-}
-
-static uint64_t cores_of_kernel(const struct device *device, const struct program_kernel *kernel,
-                                enum core_kind kind) {
-  uint64_t per_block = kernel->mixed && kind == CORE_AIV ? soc_vectors_per_cube(device->soc) : 1;
-  return kernel->stream[kind].present
-             ? min_u64(kernel->blocks * per_block, device->placement.kind_count[kind])
-             : 0;
 }
 
 uint64_t device_running_cores(const struct device *device, enum core_kind kind) {
@@ -392,6 +401,19 @@ static bool create_memory(struct device *device) {
   return true;
 }
 
+/* Code that a caller keeps, or caches of this run alone, whose state the options say. */
+static bool create_code(struct device *device) {
+  if (device->kept) {
+    device->code = device->kept->code;
+    return true;
+  }
+  device->code = &device->fresh_code;
+  if (!code_create(device->code, &device->arena, device->soc, device->trace->kernel_count))
+    return false;
+  device->code->found_ppm = device->options.code_found_ppm;
+  return true;
+}
+
 enum vinci_status memory_not_created(const struct vinci_soc *soc, const struct arena *arena,
                                      struct vinci_diag *diag) {
   if (arena->short_of_memory)
@@ -416,7 +438,7 @@ enum vinci_status device_create(struct device *device) {
   device->cores = ARENA_ARRAY(&device->arena, struct aicore, device->placement.core_count);
   device->known = ARENA_ARRAY(&device->arena, struct known, 1);
   if (!device->engine || !device->cores || !device->known || !create_result(device) ||
-      !create_cores(device) ||
+      !create_code(device) || !create_cores(device) ||
       !signals_create(&device->signals, &device->arena, &device->placement))
     return diag_error(device->diag, VINCI_E_NOMEM, "out of memory for the model of %s",
                       device->soc->name);

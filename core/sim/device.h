@@ -10,10 +10,12 @@
 #include "core/control/signals.h"
 #include "core/isa/known.h"
 #include "core/sim/aicore.h"
+#include "core/sim/code.h"
 
 /* Memory that outlives the run (core/sim/kept.h). */
 struct device_kept {
-  struct memsys *tags;       /* of memsys_ops.create_tags() */
+  struct memsys *tags; /* of memsys_ops.create_tags() */
+  struct code_caches *code;
   const uint64_t *addresses; /* of the tensors, in the order of the trace */
   struct arena *arena;       /* that runs one after another have for their models */
 };
@@ -33,8 +35,10 @@ struct device {
 
   struct placement placement;
   struct signals signals;
-  struct aicore *cores; /* placement.core_count of them */
-  struct known *known;  /* instructions, of all cores */
+  struct aicore *cores;                 /* placement.core_count of them */
+  struct known *known;                  /* instructions, of all cores */
+  struct code_caches *code, fresh_code; /* that outlive the run, or those of the run */
+  uint64_t code_kernel;                 /* of the running kernel */
 
   const struct network_ops *network_ops;
   struct network *network;

@@ -15,6 +15,7 @@ struct kept_memory {
   enum vinci_memory model;
   const struct memsys_ops *ops;
   struct memsys *tags;
+  struct code_caches code;
   uint64_t digest; /* of all that has changed the tags since they were empty */
   /* What has passed and is not yet in the tags: ranges, and how many of these pass side by side. */
   struct kept_range *due;
@@ -33,7 +34,7 @@ enum vinci_status kept_create(const struct vinci_soc *soc, enum vinci_memory mem
     kept->ops = registry_memory(memory, VINCI_NETWORK_PACKET).memory;
     kept->tags = kept->ops->create_tags(&kept->arena, soc, (uint64_t)soc->hbm_bytes);
   }
-  if (kept && kept->tags)
+  if (kept && kept->tags && code_create(&kept->code, &kept->arena, soc, UINT64_MAX))
     return VINCI_OK;
   enum vinci_status status = kept ? memory_not_created(soc, &kept->arena, diag)
                                   : diag_error(diag, VINCI_E_NOMEM, "out of memory");
@@ -121,6 +122,7 @@ struct kept_bytes kept_find(struct kept_memory *kept, uint64_t address, uint64_t
 void kept_copy(struct kept_memory *kept, struct kept_memory *from) {
   settle(from);
   kept->ops->copy(kept->tags, from->tags);
+  code_copy(&kept->code, &from->code);
   kept->digest = from->digest;
   kept->due_count = kept->group_count = 0;
 }
@@ -139,7 +141,8 @@ enum vinci_status kept_run(struct kept_memory *kept, const struct vinci_trace *t
   struct vinci_run_options own = *options;
   own.memory = kept->model;
   own.l2_start = VINCI_L2_EMPTY;
-  struct device_kept memory = {.tags = kept->tags, .addresses = addresses, .arena = &kept->runs};
+  struct device_kept memory = {
+      .tags = kept->tags, .code = &kept->code, .addresses = addresses, .arena = &kept->runs};
   settle(kept);
   kept->digest = digest_word(digest_word(kept->digest, UINT64_MAX), own.network);
   kept->digest = digest_word(kept->digest, trace->digest);

@@ -159,16 +159,20 @@ static void transfer_done(struct gm_transfer *transfer, uint64_t now_ps) {
 }
 
 /*
- * What the first read from GM of a core whose kernel is new takes longer, as the pipe's own time.
- * Profiles show this wait beside the one for code; which part of the chip serialises the cores is
- * not published.
+ * What the first read from GM of a core whose kernel is new takes longer, as the pipe's own time;
+ * of a kernel of which a part is there, as large a part less. Profiles show this wait beside the
+ * one for code; which part of the chip serialises the cores is not published.
  */
 static uint64_t first_read_cycles(struct aicore *core, const struct inst_cost *cost) {
   const struct vinci_soc *soc = core->device->soc;
   if (core->has_read || cost->gm_write)
     return 0;
   core->has_read = true;
-  return (uint64_t)soc->first_read_cycles * (device_running_cores(core->device, core->kind) - 1);
+  uint64_t wait_cycles =
+      (uint64_t)soc->first_read_cycles * (device_running_cores(core->device, core->kind) - 1);
+  if (core->code_lines == 0) /* the kernel does not say how much code it has */
+    return core->code_there ? 0 : wait_cycles;
+  return wait_cycles * core->code_missing / core->code_lines;
 }
 
 /* Held back transfers need no stall reason: the pipe is busy with the one before. */

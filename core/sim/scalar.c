@@ -195,15 +195,26 @@ static void signal_from_scalar(struct aicore *core, uint64_t now) {
                   (uint32_t)inst->arg[CROSS_SET_ID], inst->line, event);
 }
 
-/* A core keeps the code of a kernel for its later blocks. */
-static void fetch_code(struct aicore *core, uint64_t alone_cycles) {
+/* Waits for the lines of code that the cache of the core does not hold. */
+static void fetch_code(struct aicore *core) {
+  struct device *device = core->device;
   struct scalar_unit *scalar = &core->scalar;
+  const int64_t *arg = scalar->inst.arg;
   uint64_t start = scalar->cycle;
-  if (!core->holds_code)
-    end_wait(scalar, STALL_CODE,
-             scalar->cycle + soc_code_cycles(core->device->soc, alone_cycles,
-                                             device_running_cores(core->device, core->kind)));
-  scalar->counters->instructions++;
+  uint32_t lines = soc_code_lines(device->soc, (uint64_t)arg[CODE_BYTES]);
+  uint32_t missing = code_fetch(device->code, core->kind, aicore_number(core), lines);
+  core->code_lines += lines;
+  core->code_missing += missing;
+  core->result->code_lines += lines;
+  core->result->code_missing_lines += missing;
+  uint64_t cores = device_running_cores(device, core->kind);
+  end_wait(scalar, STALL_CODE,
+           scalar->cycle + soc_code_cycles(device->soc, (uint64_t)arg[CODE_LINE_CYCLES], lines,
+                                           missing, cores));
+  /* Cores that need not wait for code ask for their arguments at the same time. */
+  uint64_t arguments_cycles = (uint64_t)device->soc->code_arguments_cycles * (cores - 1);
+  spend_on(scalar, CAUSE_SCALAR_WORK,
+           core->first_block ? arguments_cycles * (lines - missing) / lines : 0);
   record_scalar(core, start);
 }
 
@@ -230,7 +241,7 @@ static enum progress execute_on_scalar(struct aicore *core, uint64_t now) {
     scalar->counters->instructions++;
     return DONE;
   case OP_CODE_FETCH:
-    fetch_code(core, (uint64_t)inst->arg[SCALAR_WORK_CYCLES]);
+    fetch_code(core);
     return DONE;
   default:
     inst_write_registers(&scalar->inst);

@@ -21,7 +21,7 @@ enum { LANES = ROWWISE_LANES, LANES_BYTES = LANES * WORD_BYTES };
 static void open_kernel(struct writer *w, uint64_t cleared) {
   emit_buffer(w->e, "ub", SPACE_UB, vtile_ub_bytes(w->e->soc));
   emit_stream(w->e, CORE_AIV);
-  emit_kernel_start(w->e, KERNEL_NORM);
+  emit_kernel_start(w->e, KERNEL_FUSED);
   emit_plain(w->e, "set_mask_count");
   fa_zero(w->e, 0, cleared);
   emit_barrier(w->e, PIPE_ALL);

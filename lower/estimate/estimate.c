@@ -51,8 +51,9 @@ uint64_t launch_work_cycles(const struct vinci_soc *soc, uint64_t cores, uint64_
 
 uint64_t estimate_start(const struct vinci_soc *soc, enum kernel_code code, uint64_t blocks) {
   const struct kernel_start *kernel = &soc->kernel[code];
+  uint32_t lines = soc_code_lines(soc, (uint64_t)kernel->code_bytes);
   return (uint64_t)kernel->head_cycles +
-         soc_code_cycles(soc, (uint64_t)kernel->code_cycles, blocks);
+         soc_code_cycles(soc, (uint64_t)kernel->line_cycles, lines, lines, blocks);
 }
 
 uint64_t estimate_first_read(const struct vinci_soc *soc, uint64_t blocks) {

@@ -231,10 +231,11 @@ enum core_kind emit_cube_core(const struct vinci_soc *soc) {
 
 void emit_kernel_code(struct emit *e, enum kernel_code code) {
   const struct kernel_start *kernel = &e->soc->kernel[code];
-  if (kernel->code_cycles > 0 || kernel->head_cycles > 0)
+  if (kernel->code_bytes > 0 || kernel->head_cycles > 0)
     emit_comment(e, "Start of the kernel: code that all cores fetch, then arguments, addresses.");
-  if (kernel->code_cycles > 0)
-    EMIT(e, "code_fetch", F("cycles", (uint64_t)kernel->code_cycles));
+  if (kernel->code_bytes > 0)
+    EMIT(e, "code_fetch", F("bytes", (uint64_t)kernel->code_bytes),
+         F("line_cycles", (uint64_t)kernel->line_cycles));
 }
 
 void emit_kernel_head(struct emit *e, enum kernel_code code) {

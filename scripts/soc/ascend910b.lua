@@ -88,61 +88,88 @@ return soc {
     per_cluster = num(0.08 * us, "s", "MSI", "derived", "the same difference less base of kernels that leave cores free: 0.27 us with 4 blocks, 0.6 with 8, 1.5 with 22 and 23, 1.4 to 1.8 with 47 of 48 and 0.7 with all 48 (Relu, ReluGrad), 1.0 to 1.5 for convolutions on 16 of 24; so it grows by 0.07 to 0.09 us with each block up to the number of clusters"),
   },
 
-  -- Before the first copy of a block, by kind of kernel. Profiles with the miss rate of the
-  -- instruction cache tell launches that find their code in the core from those that fetch it:
-  -- where no code is fetched, the core time of small kernels is the sum of their pipes.
+  -- Before the first copy of a block, by kind of kernel. Profiles give the miss rate of the
+  -- instruction cache of each launch. Where no code is fetched, the core time of small kernels is
+  -- the sum of their pipes; what launches with misses take more is the wait for code.
   -- head_cycles: scalar time of rows with little data.
-  -- code_cycles: core time with misses less that without, or less the sum of the pipes; with
-  -- several blocks divided by what code.sharing makes of them.
+  -- code_bytes: lines of 64 bytes, as many as misses in launches that find no code: miss rate x
+  -- scalar cycles / access_cycles.
+  -- line_cycles: of kernels with 1 block, that wait by miss; of kernels in Ascend C also of others.
   code = {
-    sharing = num(0.15, "ratio", "MSI", "derived", "core time, cold less warm, less what MTE2 is longer: 0.31 us with 1 block (Cast), 2.6 and 2.3 with 40 (Cast, Mul); less first_read_cycles also 0.4 with 4, 0.7 with 8, 0.6 with 23, 1.7 with 47: 0.31 us x (1 + 0.15 x (blocks - 1)), 0.04 to 0.2"),
+    line = num(64, "B", "MSI", "derived", "with lines of 64 bytes, 16 KiB and the code of each kernel the order of 2,112 launches explains their miss rates best"),
+    cube_cache = num(32 * KiB, "B", "DK", "documented", "ICachePreLoad"),
+    vector_cache = num(16 * KiB, "B", "DK", "documented", "ICachePreLoad"),
+    access_cycles = num(2.8, "cycle", "MSI", "derived", "counters of a profile of single kernels; the same order of launches is explained best with 2.4 to 2.8"),
+    first_cycles = num(115, "cycle", "MSI", "derived", "wait for code less line_cycles of the lines: 40 blocks 2.6 to 2.8 us (Cast, TensorMove, ZerosLike at 1650 MHz), 47 and 48 blocks 2.6 to 3.3 us (Relu, ReluGrad, TensorMove at 1850 MHz), 32 blocks 1.6 to 2.5 us, 23 blocks 1.1 us, 8 blocks 0.3 to 1 us, 4 blocks 0.2 us"),
+    arguments_cycles = num(21, "cycle", "MSI", "derived", "scalar time of launches that find their code: 0.68 to 0.87 us with 40 blocks (Cast), 0.26 to 0.3 us with 1 block (Cast, Add): 0.5 us / 39 others; 0.19 us with 40 blocks where code is fetched, one core after the other"),
     first_read_cycles = num(60, "cycle", "MSI", "derived", "time of MTE2, cold less warm: 1.96 us (Cast) and 0.94 us (Mul) with 40 blocks, 56 launches each: mean 1.45 us / 39 others; 0 to 0.08 us with 1 block"),
   },
   kernel = {
     ELEMENTWISE = {
       issue_cycles = num(13, "cycle", "DK", "documented", "instruction log of the Add sample with queues, c220: 99 instructions from a copy to its vadd, 8 of them flags, masks, barrier and vadd: 12.4 each" .. "; profiles of Mul and Cast give 9 to 18"),
       head_cycles = num(220, "cycle", "MSI", "derived", "scalar time of 36 rows of 1 to 8 blocks: median 480 cycles, less issue_cycles of their 23 to 28 instructions"),
-      code_cycles = num(500, "cycle", "MSI", "derived", "Cast of 1024 elements, 1 block: 28 launches without misses 0.60 us, 27 with misses 0.88 us"),
+      code_bytes = num(36 * 64, "B", "MSI", "derived", "30 to 40 misses of Add, Cast, Mul, OnesLike, Fill with 1 block"),
+      line_cycles = num(15, "cycle", "MSI", "derived", "1 block: 7 to 12 ns a miss for 24 kinds of rows, median 8.5 ns"),
     },
     SLICE = {
       issue_cycles = num(13, "cycle", "DK", "assumed", "as ELEMENTWISE"),
       head_cycles = num(650, "cycle", "MSI", "derived", "a row of Slice, a row of ConcatD, 1 block: 880 and 800 cycles, less issue_cycles of their 12 to 23 instructions"),
-      code_cycles = num(750, "cycle", "MSI", "derived", "Slice, 1 block: 0.91 us without misses, 1.41 us with; ConcatD, 22 blocks: 2.4 and 3.4 us more than its pipes"),
+      code_bytes = num(60 * 64, "B", "MSI", "derived", "Slice 49 and 59, ConcatD 53 and 65, GatherV2 62, BroadcastTo 70 misses"),
+      line_cycles = num(15, "cycle", "MSI", "derived", "Slice, BroadcastTo, 1 block: 10.7 ns a miss"),
+    },
+    POWER = {
+      issue_cycles = num(13, "cycle", "DK", "assumed", "as ELEMENTWISE"),
+      head_cycles = num(1500, "cycle", "MSI", "derived", "scalar time of Pows with 1 block, 59 launches: 1,700 to 2,300 cycles, less issue_cycles of 28 instructions"),
+      code_bytes = num(110 * 64, "B", "MSI", "derived", "Pows: 110 misses"),
+      line_cycles = num(15, "cycle", "MSI", "assumed", "as ELEMENTWISE; Pows has 5 ns a miss"),
     },
     NORM = {
       issue_cycles = num(13, "cycle", "DK", "documented", "as ELEMENTWISE; profiles of RmsNorm and its gradient give 6 to 14"),
       head_cycles = num(1900, "cycle", "MSI", "derived", "2 rows of LpNormV2 of 1 block: scalar 2260 cycles, less issue_cycles of 31 instructions"),
-      code_cycles = num(1250, "cycle", "MSI", "derived", "LpNormV2, 1 block: core time 0.76 us more than its pipes"),
+      code_bytes = num(216 * 64, "B", "MSI", "derived", "LpNormV2, 1 block: 216 misses, 28 launches"),
+      line_cycles = num(15, "cycle", "MSI", "assumed", "as ELEMENTWISE; LpNormV2 has 6 ns a miss"),
+    },
+    FUSED = {
+      issue_cycles = num(13, "cycle", "DK", "documented", "as ELEMENTWISE; profiles of RmsNorm and its gradient give 6 to 14"),
+      head_cycles = num(1900, "cycle", "MSI", "assumed", "as NORM; the vendor gives about 1 us for tiling data and arguments"),
+      code_bytes = num(208 * 64, "B", "MSI", "derived", "RmsNorm 224, SwiGlu 168, SwiGluGrad 235, RotaryPositionEmbedding 237, its gradient 196, RmsNormGrad 210 misses"),
+      line_cycles = num(68, "cycle", "MSI", "derived", "core time less that of the same kernel run from source without misses, 8 rows of 4 kernels with 32 to 685 misses: 40 ns a miss and 2.5 us with 40 blocks"),
     },
     REDUCE = {
       issue_cycles = num(13, "cycle", "DK", "assumed", "as ELEMENTWISE"),
       head_cycles = num(4000, "cycle", "MSI", "derived", "scalar time of 8 rows of ReduceSum: median 4500 cycles, less issue_cycles of 30 instructions"),
-      code_cycles = num(900, "cycle", "MSI", "derived", "ReduceSum, LogSoftmax: 4.5 to 10 us more than their pipes with 32 to 47 blocks; with 1 block 1.3 to 2.2 us"),
+      code_bytes = num(280 * 64, "B", "MSI", "derived", "ReduceSum 227 to 509, LogSoftmaxGrad 274, LogSoftmaxV2 465 misses"),
+      line_cycles = num(15, "cycle", "MSI", "assumed", "as ELEMENTWISE; LogSoftmaxGrad with 32 blocks has 9 ns a miss besides first_cycles"),
     },
     FORMAT = {
       issue_cycles = num(13, "cycle", "DK", "documented", "as ELEMENTWISE; profiles of TransData into and out of FRACTAL_Z give 13 to 17"),
       head_cycles = num(2000, "cycle", "MSI", "derived", "TransData, 8 rows with little data: 3200 to 4800 cycles, less issue_cycles of 50 to 240 instructions: median"),
-      code_cycles = num(420, "cycle", "MSI", "derived", "TransData: 1.6 us more than its pipes with 8 blocks, 2.3 and 3.8 us with 32"),
+      code_bytes = num(75 * 64, "B", "MSI", "derived", "TransData, 30 rows: 39 to 151 misses, median 75; 210 to 400 where weights are converted"),
+      line_cycles = num(15, "cycle", "MSI", "assumed", "as ELEMENTWISE"),
     },
     PERMUTE = {
       issue_cycles = num(13, "cycle", "DK", "assumed", "as ELEMENTWISE"),
       head_cycles = num(7700, "cycle", "MSI", "derived", "5 rows of Transpose: scalar time 7300 to 9000 cycles, also where only 160 elements move; less issue_cycles of their instructions"),
-      code_cycles = num(600, "cycle", "MSI", "derived", "Transpose of 160 elements on 48 blocks: 5 us more than its pipes"),
+      code_bytes = num(330 * 64, "B", "MSI", "derived", "Transpose, 5 rows: 283 to 545 misses"),
+      line_cycles = num(15, "cycle", "MSI", "assumed", "as ELEMENTWISE; 48 blocks have 4 ns a miss besides first_cycles"),
     },
     CUBE = {
       issue_cycles = num(27, "cycle", "MSI", "measured", "13 rows of bf16 products with 14 shapes: scalar cycles per instruction of their lowered traces, 23 to 32, median 27; fp32 with few rows 35 to 60"),
-      head_cycles = num(1500, "cycle", "MSI", "assumed", "no row with little data; with code_cycles the 3.6 to 5.7 us, 1.2 us of them fill and drain, for which cores of 4 rows that MTE2 bounds (fp32, m=32, 16 and 24 blocks) are busy longer than MTE2"),
-      code_cycles = num(600, "cycle", "MSI", "derived", "the same rows"),
+      head_cycles = num(1500, "cycle", "MSI", "assumed", "no row with little data; with the wait for code the 3.6 to 5.7 us, 1.2 us of them fill and drain, for which cores of 4 rows that MTE2 bounds (fp32, m=32, 16 and 24 blocks) are busy longer than MTE2"),
+      code_bytes = num(64 * 64, "B", "MSI", "derived", "MatMulV2: 24 to 131 misses, median 60; MatMulV3 138 and 264"),
+      line_cycles = num(15, "cycle", "MSI", "assumed", "as ELEMENTWISE"),
     },
     CONV = {
       issue_cycles = num(13, "cycle", "MSI", "measured", "3 rows of Conv2D and 3 of Conv2DBackpropInput with 3x3: scalar cycles per instruction of their lowered traces, 12 to 15; 5x5, 11x11 and gradients of filters up to 46"),
       head_cycles = num(1500, "cycle", "MSI", "assumed", "as CUBE"),
-      code_cycles = num(600, "cycle", "MSI", "assumed", "as CUBE"),
+      code_bytes = num(90 * 64, "B", "MSI", "derived", "Conv2D and its gradients: 57 to 156 misses"),
+      line_cycles = num(15, "cycle", "MSI", "assumed", "as ELEMENTWISE"),
     },
     ATTENTION = {
       issue_cycles = num(20, "cycle", "MSI", "derived", "vector cores of 4 rows of FlashAttentionScore and its gradient: 16 to 30 scalar cycles per instruction of their lowered traces"),
       head_cycles = num(1500, "cycle", "MSI", "assumed", "as CUBE"),
-      code_cycles = num(600, "cycle", "MSI", "assumed", "as CUBE"),
+      code_bytes = num(320 * 64, "B", "MSI", "assumed", "more than the instruction cache holds: vector cores of FlashAttentionScore have 1,500 misses, loops included"),
+      line_cycles = num(68, "cycle", "MSI", "assumed", "as FUSED"),
     },
   },
 

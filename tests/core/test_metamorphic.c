@@ -110,7 +110,8 @@ static vinci_soc *load(const char *name, const struct overrides *overrides) {
   /* Two things make more cores slower, as on silicon: cores that fetch the same code wait for each
    * other, and kernels that leave cores free are dispatched more slowly (later_dispatch_ps()). */
   soc->launch_cluster_ps = soc->launch_block_ps;
-  soc->code_sharing_ppm = 0;
+  soc->code_first_cycles = 0;
+  soc->code_arguments_cycles = 0;
   soc->first_read_cycles = 0;
   return soc;
 }

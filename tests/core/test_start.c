@@ -22,10 +22,10 @@ static uint64_t code_waits(struct run run) {
   return cycles;
 }
 
-/* 100 cycles alone; in the fixture each other core lengthens the wait by a quarter. */
+/* Two lines of 50 cycles alone; in the fixture each other core adds 25 cycles. */
+#define CODE "code_fetch,bytes=128,line_cycles=50\n"
 static void cores_that_fetch_the_same_code_wait_longer(void **state) {
   (void)state;
-#define CODE "code_fetch,cycles=100\n"
   vinci_soc *soc = fixture_soc();
   assert_int_equal(runs_cycles(soc, HEAD(1) AIV CODE VADD(10)), FIXTURE_LAUNCH + 100 + 23 + 40);
   vinci_soc_free(soc);
@@ -33,15 +33,85 @@ static void cores_that_fetch_the_same_code_wait_longer(void **state) {
   assert_int_equal(code_waits(runs_text(HEAD(3) AIV CODE)), 3 * 150);
 }
 
+#define TRACE "trace,version=1\n"
+#define KERNEL(name, blocks) "kernel,name=" name ",arch=dav-c220,blocks=" blocks "\n" AIV
+enum { ALL = 100 + 39 * 25 }; /* the wait of each of 40 cores */
+
 static void a_core_keeps_the_code_of_its_kernel(void **state) {
   (void)state;
   /* 100 blocks on the 40 cores: 39 others. */
-  assert_int_equal(code_waits(runs_text(HEAD(100) AIV CODE)), 40 * (100 + 39 * 25));
+  assert_int_equal(code_waits(runs_text(HEAD(100) AIV CODE)), 40 * ALL);
   /* Two rows: two parts of the code. */
   assert_int_equal(code_waits(runs_text(HEAD(1) AIV CODE CODE)), 200);
-#define KERNEL(name) "kernel,name=" name ",arch=dav-c220,blocks=1\n" AIV CODE
-  assert_int_equal(code_waits(runs_text("trace,version=1\n" KERNEL("a") KERNEL("a"))), 100);
-  assert_int_equal(code_waits(runs_text("trace,version=1\n" KERNEL("a") KERNEL("b"))), 200);
+  assert_int_equal(code_waits(runs_text(TRACE KERNEL("a", "40") CODE KERNEL("a", "40") CODE)),
+                   40 * ALL);
+  assert_int_equal(code_waits(runs_text(TRACE KERNEL("a", "40") CODE KERNEL("b", "40") CODE)),
+                   2 * 40 * ALL);
+  /* Other code of the same kernel, for one block. */
+  assert_int_equal(code_waits(runs_text(TRACE KERNEL("a", "40") CODE KERNEL("a", "1") CODE)),
+                   40 * ALL + 100);
+}
+
+/* A kernel on one core runs on the next core each time, and finds code when all have been there. */
+static void kernels_go_round_the_cores(void **state) {
+  (void)state;
+#define K "kernel,name=a,arch=dav-c220,blocks=20\n" AIV CODE
+  assert_int_equal(code_waits(runs_text(TRACE K K K)), 40 * (100 + 19 * 25));
+#undef K
+#define K KERNEL("a", "1") CODE
+  assert_int_equal(code_waits(runs_text(TRACE K K K)), 3 * 100);
+#undef K
+}
+
+/* 32 lines: two kernels of 16 fit, and one of 17 throws a line out of the one before. */
+static void old_lines_make_room(void **state) {
+  (void)state;
+#define A KERNEL("a", "40") "code_fetch,bytes=1024,line_cycles=50\n"
+#define B(bytes) KERNEL("b", "40") "code_fetch,bytes=" bytes ",line_cycles=50\n"
+  uint64_t others = (uint64_t)40 * 39 * 25, lines = 40 * 50;
+  assert_int_equal(code_waits(runs_text(TRACE A B("1024") A)), 2 * others + 32 * lines);
+  /* 1 line of 16: a sixteenth of the wait for other cores. */
+  assert_int_equal(code_waits(runs_text(TRACE A B("1025") A)),
+                   2 * others + 40 * (39 * 25 / 16) + 34 * lines);
+  /* Code that is larger than the cache is never there. */
+  assert_int_equal(code_waits(runs_text(TRACE B("2112") B("2112"))), 2 * others + 66 * lines);
+#undef A
+#undef B
+}
+
+/* What was there at the start, as the caller says; arguments then come at the same time: 7 cycles
+ * for each other core. */
+static void code_may_be_there_at_the_start(void **state) {
+  (void)state;
+  vinci_soc *soc = fixture_soc();
+  struct vinci_run_options options = {.struct_size = sizeof options, .code_found_ppm = 1000000};
+  struct run run = runs_with(soc, HEAD(3) AIV CODE, &options);
+  assert_int_equal(run.status, VINCI_OK);
+  for (uint32_t i = 0; i < run.result->core_count; i++) {
+    const struct core_result *core = &run.result->cores[i];
+    assert_int_equal(core->pipe[PIPE_S].cause_cycles[CAUSE_SCALAR_WORK],
+                     core->blocks_run ? 2 * 7 : 0);
+    assert_int_equal(core->code_lines, core->blocks_run ? 2 : 0);
+    assert_int_equal(core->code_missing_lines, 0);
+  }
+  assert_int_equal(code_waits(run), 0);
+  options.code_found_ppm = 500000;
+  assert_int_equal(code_waits(runs_with(soc, HEAD(3) AIV CODE, &options)), 3 * (50 + 2 * 25 / 2));
+  /* Not what has no room. */
+  options.code_found_ppm = 1000000;
+  const char *large = HEAD(1) AIV "code_fetch,bytes=2112,line_cycles=50\n";
+  assert_int_equal(code_waits(runs_with(soc, large, &options)), 33 * 50);
+  vinci_soc_free(soc);
+}
+
+/* Misses for each access, of which the scalar unit makes one in 2.5 cycles. */
+static void miss_rates_follow_from_lines_and_scalar_cycles(void **state) {
+  (void)state;
+  struct run run = runs_text(HEAD(1) AIV CODE "scalar,cycles=100\n");
+  assert_int_equal(run.status, VINCI_OK);
+  assert_int_equal(result_code_miss_ppm(run.result, CORE_AIV), 2 * 1000000 / 40);
+  assert_int_equal(result_code_miss_ppm(run.result, CORE_AIC), 0);
+  vinci_result_free(run.result);
 }
 
 /* Cycles by which MTE2 is busier with a wait of 37 cycles for each other core. */
@@ -77,6 +147,10 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(cores_that_fetch_the_same_code_wait_longer),
       cmocka_unit_test(a_core_keeps_the_code_of_its_kernel),
+      cmocka_unit_test(kernels_go_round_the_cores),
+      cmocka_unit_test(old_lines_make_room),
+      cmocka_unit_test(code_may_be_there_at_the_start),
+      cmocka_unit_test(miss_rates_follow_from_lines_and_scalar_cycles),
       cmocka_unit_test(first_reads_wait_for_those_of_other_cores),
   };
   return cmocka_run_group_tests_name("start", tests, NULL, NULL);

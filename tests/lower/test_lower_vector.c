@@ -405,7 +405,8 @@ static struct simulated simulate(const char *setting, unsigned cores, const char
   soc->vector_cores = 2 * cores;
   /* More cores wait for each other where they fetch the same code. */
   soc->launch_cluster_ps = 2 * soc->launch_block_ps;
-  soc->code_sharing_ppm = 0;
+  soc->code_first_cycles = 0;
+  soc->code_arguments_cycles = 0;
   soc->first_read_cycles = 0;
   vinci_trace *trace = compiled_for(soc, request);
   if (vinci_run(soc, trace, &options, &result, &diag) != VINCI_OK)
@@ -529,11 +530,11 @@ static void short_rows_share_bursts(void **state) {
   }
 }
 
-/* The second kernel folds 8 x 100 x 64 sums: more cores would mostly wait for their code. */
+/* The second kernel folds 8 x 100 x 64 sums: most cores would mostly wait for their code. */
 static void later_kernels_choose_their_cores(void **state) {
   (void)state;
   char *text = lowered("reduce_sum shape=8x100x64x33 axis=1 axis2=3 dtype=fp32", "");
-  assert_in_range(last_kernel_blocks(text), 2, 6);
+  assert_in_range(last_kernel_blocks(text), 2, 12);
   vinci_text_free(text);
 }
 

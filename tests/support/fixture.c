@@ -88,10 +88,17 @@ static void set_costs(struct vinci_soc *soc) {
 
 /* What a kernel's cores do before they work; distinct, and more for code of more kinds. */
 static void set_kernels(struct vinci_soc *soc) {
-  soc->code_sharing_ppm = 250000;
+  soc->code_line_bytes = 64;
+  soc->code_cube_bytes = 48 * 64;
+  soc->code_vector_bytes = 32 * 64;
+  soc->code_access_mcycles = 2500;
+  soc->code_first_cycles = 25;
+  soc->code_arguments_cycles = 7;
   for (unsigned i = 0; i < KERNEL_CODE_COUNT; i++)
-    soc->kernel[i] = (struct kernel_start){
-        .issue_cycles = 3 + i, .head_cycles = 1009 + 503 * i, .code_cycles = 151 + 89 * i};
+    soc->kernel[i] = (struct kernel_start){.issue_cycles = 3 + i,
+                                           .head_cycles = 1009 + 503 * i,
+                                           .code_bytes = 128 + 64 * i,
+                                           .line_cycles = 51 + 9 * i};
 }
 
 static struct vinci_soc *make(const char *name, enum arch arch) {

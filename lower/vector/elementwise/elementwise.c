@@ -538,6 +538,7 @@ static enum vinci_status setup(struct lower_job *job) {
     return VINCI_E_NOMEM;
   const struct vfunc *func = job->op->spec;
   ew->func = *func;
+  ew->kernel.code = func->code;
   enum vinci_status status = func->choose ? func->choose(job, &ew->func) : VINCI_OK;
   if (status != VINCI_OK)
     return status;

@@ -31,18 +31,19 @@ struct vew;
 struct vfunc {
   unsigned inputs, outputs;
   unsigned types;
-  bool in_place;   /* output i is input i */
-  bool as_first;   /* the result has the type of the first input */
-  bool casts;      /* the program is the conversion to the key `to` */
-  bool serial;     /* each step waits for the one before */
-  bool blocks;     /* numbers of rows stay blocks that all lanes read, in tiles of one row */
-  uint64_t tile;   /* elements of a tile of the vendor's kernel; 0: what UB holds */
-  uint8_t boolean; /* bit per input: a condition, an 8-bit integer, as fp16 */
-  uint8_t bits;    /* bit per input: one bit for each element, packed */
-  bool indexed;    /* T0 begins as the places of the elements, int32, by the table in T3 */
-  bool words;      /* int64 is walked as two words, which are an innermost dimension more */
-  bool truth;      /* the result is 0 or 1, computed in fp16, stored as uint8 */
-  bool bytes;      /* the result is of 8 bits, computed in fp16, stored as int8 */
+  bool in_place;         /* output i is input i */
+  bool as_first;         /* the result has the type of the first input */
+  bool casts;            /* the program is the conversion to the key `to` */
+  bool serial;           /* each step waits for the one before */
+  bool blocks;           /* numbers of rows stay blocks that all lanes read, in tiles of one row */
+  enum kernel_code code; /* kind of the vendor's kernel */
+  uint64_t tile;         /* elements of a tile of the vendor's kernel; 0: what UB holds */
+  uint8_t boolean;       /* bit per input: a condition, an 8-bit integer, as fp16 */
+  uint8_t bits;          /* bit per input: one bit for each element, packed */
+  bool indexed;          /* T0 begins as the places of the elements, int32, by the table in T3 */
+  bool words;            /* int64 is walked as two words, which are an innermost dimension more */
+  bool truth;            /* the result is 0 or 1, computed in fp16, stored as uint8 */
+  bool bytes;            /* the result is of 8 bits, computed in fp16, stored as int8 */
   const struct vstep *steps;     /* up to VFORM_END */
   const struct vstep *chained;   /* the same in a chain, where steps hold registers; or NULL */
   const char *const *names;      /* of inputs, then outputs; NULL: x, x1 ..., y, y1 ... */

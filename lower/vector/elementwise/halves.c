@@ -121,7 +121,8 @@ static bool call_gradient(struct lower_call *call) {
 
 #define GATE(id, vendor, summary, call, inputs_, outputs_)                                         \
   VEW_OPERATOR(id, vendor, summary, gate_keys, call, .inputs = inputs_, .outputs = outputs_,       \
-               .names = id##_names, .steps = id##_steps, .operands = gate_operands)
+               .names = id##_names, .steps = id##_steps, .operands = gate_operands,                \
+               .code = KERNEL_FUSED)
 
 GATE(swiglu, "SwiGlu", "y = a / (1 + exp(-a)) * b, a and b being the halves of each row of x",
      call_halves, 2, 1)

@@ -199,7 +199,7 @@ static const struct vstep pows_steps[] = {U("vln", T0, X0), P("vmuls", T0, T0, 1
 VEW_OPERATOR(pows, "Pows|ForeachPowScalar",
              "y = x ^ alpha; for positive x unless alpha is whole and from 0 to 64", alpha_keys,
              vew_call_x, .inputs = 1, .outputs = 1, .steps = pows_steps,
-             .parameters = alpha_parameter, .choose = choose_power)
+             .parameters = alpha_parameter, .choose = choose_power, .code = KERNEL_POWER)
 
 VEW_OPERATOR(
     cast, "Cast",

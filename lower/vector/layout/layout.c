@@ -305,8 +305,6 @@ LOWER_OPERATOR(transdata, "TransData", "y = x in another format", transdata_keys
 
 /* ---- slice ----------------------------------------------------------------------------------- */
 
-enum { VENDOR_SLICE_ROWS = 4 };
-
 static const struct lower_key slice_keys[] = {
     SHAPE_KEY("extents of x"), LOWER_KEY("out", SHAPE, NULL, NULL, "extents of y"),
     LOWER_KEY("begin", SIZE, "", "0", "elements of x before the first of y"),
@@ -344,10 +342,6 @@ static bool call_slice(struct lower_call *call) {
   lower_arg_shape(call, "shape", call->input[0].shape, call->input[0].rank);
   lower_arg_shape(call, "out", call->output[0].shape, call->output[0].rank);
   lower_arg_dtype(call, "dtype", &call->input[0]);
-  /* The vendor's kernel moves few rows at a time, as its durations tell. */
-  const struct lower_tensor *y = &call->output[0];
-  if (y->rank > 1 && y->shape[y->rank - 1] < call->input[0].shape[y->rank - 1])
-    lower_arg(call, "rows=%" PRIu64, min_u64(y->shape[y->rank - 2], VENDOR_SLICE_ROWS));
   return true;
 }
 

@@ -389,7 +389,7 @@ enum vinci_status norm_setup(struct lower_job *job) {
                 max_u64(1, (uint64_t)job->soc->ub_bytes /
                                (norm->pitch * norm->norm->element_bytes + norm->norm->row_bytes)));
   kernel->element_bytes = vtile_bytes(norm->type);
-  kernel->code = norm->norm->weights || norm->norm->inputs > 1 ? KERNEL_NORM : KERNEL_REDUCE;
+  kernel->code = norm->norm->weights || norm->norm->inputs > 1 ? KERNEL_FUSED : KERNEL_REDUCE;
   set_operands(norm);
   return VINCI_OK;
 }

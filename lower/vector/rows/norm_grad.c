@@ -314,7 +314,7 @@ static void put_clear(struct emit *e, struct vkernel *kernel) {
   const struct vgrad *grad = (const struct vgrad *)kernel;
   emit_kernel(e, "clear_sums", 1);
   sum_tensors(e, kernel, TENSOR_OUT);
-  vkernel_stream(e, kernel->tile.ub_bytes, KERNEL_NORM);
+  vkernel_stream(e, kernel->tile.ub_bytes, KERNEL_FUSED);
   emit_plain(e, "set_mask_count");
   put_zeros(e, grad->pitch, grad->address[R_DGAMMA]);
   if (grad->centred)
@@ -368,7 +368,7 @@ static enum vinci_status setup(struct lower_job *job) {
   grad->pitch = vtile_pitch(kernel->tile.space.cols, vtile_bytes(grad->type));
   set_rows(grad);
   kernel->element_bytes = vtile_bytes(grad->type);
-  kernel->code = KERNEL_NORM;
+  kernel->code = KERNEL_FUSED;
   kernel->launched = meets(job->soc) ? soc_core_count(job->soc, CORE_AIV) : 0;
   const struct vtile_space *space = &kernel->tile.space;
   kernel->in[0] = &grad->dy;
@@ -407,7 +407,7 @@ static bool cost(struct lower_job *job) {
     return false;
   if (!meets(job->soc))
     job->cost.total_cycles += launch_spread_cycles(job->soc, emit_vector_core(job->soc), 1) +
-                              estimate_start(job->soc, KERNEL_NORM, 1);
+                              estimate_start(job->soc, KERNEL_FUSED, 1);
   return true;
 }
 

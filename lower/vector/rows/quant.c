@@ -151,7 +151,7 @@ static enum vinci_status setup(struct lower_job *job) {
   quant->pitch = vtile_pitch(space->cols, 1);
   kernel->rows_max = rowwise_rows_max(&kernel->tile, quant->pitch);
   kernel->element_bytes = vtile_bytes(quant->type);
-  kernel->code = KERNEL_NORM;
+  kernel->code = KERNEL_FUSED;
   quant->x = vtile_whole_rows("x", quant->type, space, quant->pitch);
   quant->y = vtile_whole_rows("y", DTYPE_INT8, space, quant->pitch);
   kernel->in[0] = &quant->x;

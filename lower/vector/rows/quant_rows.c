@@ -329,7 +329,7 @@ static enum vinci_status setup(struct lower_job *job) {
   x->pitch = vtile_pitch(space->cols, 1);
   x->kernel.rows_max = rowwise_rows_max(&x->kernel.tile, x->pitch);
   x->kernel.element_bytes = vtile_bytes(x->type);
-  x->kernel.code = KERNEL_NORM;
+  x->kernel.code = KERNEL_FUSED;
   set_operands(x);
   return VINCI_OK;
 }

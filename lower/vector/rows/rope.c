@@ -471,7 +471,7 @@ static enum vinci_status setup(struct lower_job *job) {
   uint64_t share = ((uint64_t)job->soc->ub_bytes - RESERVED_BYTES) / shares;
   kernel->rows_max = max_u64(1, share / (rope->cols * vtile_bytes(rope->type)));
   kernel->element_bytes = rope->heads * vtile_bytes(rope->type);
-  kernel->code = KERNEL_ELEMENTWISE;
+  kernel->code = KERNEL_FUSED;
   set_tables(rope);
   return VINCI_OK;
 }

@@ -107,13 +107,15 @@ static void print_dispatch(const struct vinci_result *result, FILE *out) {
 /* Waits for code, and scalar work that the trace states, of the cores that had some: the start of a
  * kernel. */
 static void print_start(const struct vinci_result *result, FILE *out) {
-  uint64_t work = 0, code = 0, cores = 0;
+  uint64_t work = 0, code = 0, cores = 0, lines = 0, missing = 0;
   for (uint32_t i = 0; i < result->core_count; i++) {
     const struct core_result *core = &result->cores[i];
     uint64_t waits = core->pipe[PIPE_S].stall_cycles[STALL_CODE];
     work += core->scalar_work_cycles;
     code += waits;
     cores += core->scalar_work_cycles + waits > 0;
+    lines += core->code_lines;
+    missing += core->code_missing_lines;
   }
   if (cores == 0)
     return;
@@ -122,6 +124,11 @@ static void print_start(const struct vinci_result *result, FILE *out) {
           code / cores, work / cores);
   fprintf(out, "%s %% of the run (kernel.* of the chip)\n",
           decimal_ratio((code + work) * 100, cores * result->total_cycles, 1).text);
+  if (lines > 0)
+    fprintf(out,
+            "          of %" PRIu64 " lines of code that a core needed, %" PRIu64
+            " were not in its instruction cache\n",
+            lines / cores, missing / cores);
 }
 
 /* How far the duration may be off, by what measured rows of the same class have shown. */

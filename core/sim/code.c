@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Instruction caches. */
+#include "core/sim/code.h"
+
+#include <string.h>
+
+#include "core/base/arith.h"
+#include "core/base/digest.h"
+
+enum { PPM = 1000000, NO_CODE_LINES = 1 /* of a kernel that does not say how much code it has */ };
+
+static uint32_t min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
+static uint32_t lines_of(const struct vinci_soc *soc, enum core_kind kind) {
+  int64_t bytes = kind == CORE_AIV ? soc->code_vector_bytes : soc->code_cube_bytes;
+  return (uint32_t)(bytes / soc->code_line_bytes);
+}
+
+static bool create_caches(struct code_caches *code, struct arena *arena, enum core_kind kind) {
+  code->cache[kind] = ARENA_ARRAY(arena, struct code_cache, code->count[kind]);
+  if (!code->cache[kind])
+    return false;
+  for (uint32_t i = 0; i < code->count[kind]; i++) {
+    code->cache[kind][i].held = ARENA_ARRAY(arena, struct code_held, code->room);
+    if (!code->cache[kind][i].held)
+      return false;
+  }
+  return true;
+}
+
+bool code_create(struct code_caches *code, struct arena *arena, const struct vinci_soc *soc,
+                 uint64_t kernels) {
+  *code = (struct code_caches){.soc = soc};
+  uint32_t most = 0;
+  for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++) {
+    code->count[kind] = soc_core_count(soc, (enum core_kind)kind);
+    code->capacity_lines[kind] = lines_of(soc, (enum core_kind)kind);
+    most = code->capacity_lines[kind] > most ? code->capacity_lines[kind] : most;
+  }
+  /* A cache holds a line of each at least, and the kernel that runs besides. */
+  code->room = (uint32_t)min_u64(kernels, most) + 1;
+  for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++)
+    if (code->count[kind] > 0 && !create_caches(code, arena, (enum core_kind)kind))
+      return false;
+  return true;
+}
+
+void code_copy(struct code_caches *code, const struct code_caches *from) {
+  for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++) {
+    code->first[kind] = from->first[kind];
+    code->next[kind] = from->next[kind];
+    for (uint32_t i = 0; i < code->count[kind]; i++) {
+      struct code_cache *cache = &code->cache[kind][i];
+      const struct code_cache *other = &from->cache[kind][i];
+      memcpy(cache->held, other->held, other->count * sizeof *cache->held);
+      cache->count = other->count;
+      cache->unused = other->unused;
+      cache->asked = other->asked;
+    }
+  }
+}
+
+uint64_t code_kernel(const struct vinci_trace *trace, const struct program_kernel *kernel) {
+  uint64_t digest = digest_word(digest_string(DIGEST_SEED, kernel->name), kernel->blocks > 1);
+  for (uint32_t i = 0; i < trace->tensor_count; i++)
+    digest = digest_word(digest, trace->tensors[i].dtype);
+  return digest;
+}
+
+void code_launch(struct code_caches *code, const uint32_t cores[CORE_KIND_COUNT]) {
+  for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++) {
+    code->first[kind] = code->next[kind];
+    if (code->count[kind] > 0)
+      code->next[kind] = (code->first[kind] + cores[kind]) % code->count[kind];
+  }
+}
+
+static struct code_cache *cache_of(struct code_caches *code, enum core_kind kind, uint32_t n) {
+  return &code->cache[kind][(code->first[kind] + n) % code->count[kind]];
+}
+
+static void remove_at(struct code_cache *cache, uint32_t index) {
+  cache->count--;
+  memmove(cache->held + index, cache->held + index + 1,
+          (cache->count - index) * sizeof *cache->held);
+}
+
+/* Takes lines of the oldest kernels away until those of all fit; never of the one that runs. */
+static void make_room(struct code_cache *cache, uint32_t capacity_lines) {
+  uint32_t lines = cache->unused;
+  for (uint32_t i = 0; i < cache->count; i++)
+    lines += cache->held[i].lines;
+  while (lines > capacity_lines && cache->count > 1) {
+    uint32_t less = min_u32(cache->held[0].lines, lines - capacity_lines);
+    lines -= less;
+    cache->held[0].lines -= less;
+    if (cache->held[0].lines == 0)
+      remove_at(cache, 0);
+  }
+}
+
+bool code_begin(struct code_caches *code, enum core_kind kind, uint32_t n, uint64_t kernel) {
+  struct code_cache *cache = cache_of(code, kind, n);
+  uint32_t found = 0, index = 0;
+  while (index < cache->count && cache->held[index].kernel != kernel)
+    index++;
+  if (index < cache->count) {
+    found = cache->held[index].lines;
+    remove_at(cache, index);
+  }
+  cache->held[cache->count++] = (struct code_held){kernel, NO_CODE_LINES};
+  cache->unused = found;
+  cache->asked = 0;
+  make_room(cache, code->capacity_lines[kind]);
+  return found > 0;
+}
+
+uint32_t code_fetch(struct code_caches *code, enum core_kind kind, uint32_t n, uint32_t lines) {
+  struct code_cache *cache = cache_of(code, kind, n);
+  uint32_t capacity_lines = code->capacity_lines[kind];
+  cache->asked = (uint32_t)min_u64((uint64_t)cache->asked + lines, UINT32_MAX);
+  uint32_t found = cache->asked <= capacity_lines ? min_u32(lines, cache->unused) : 0;
+  uint32_t missing = lines - found;
+  cache->unused -= found;
+  cache->held[cache->count - 1].lines = min_u32(cache->asked, capacity_lines);
+  make_room(cache, capacity_lines);
+  if (cache->asked > capacity_lines)
+    return missing;
+  return missing - (uint32_t)((uint64_t)missing * code->found_ppm / PPM);
+}
