@@ -49,6 +49,8 @@ static const struct option_row debug_options[] = {
                     "packet (default) or flit, as for 'vinci run'"),
     OPTION_TEXT_ROW("l2", 0, struct debug_settings, models.l2, "STATE",
                     "L2 at the start, as for 'vinci run'"),
+    OPTION_TEXT_ROW("code", 0, struct debug_settings, models.code, "STATE",
+                    "code at the start, as for 'vinci run'"),
     OPTION_TEXT_ROW("blocks", 0, struct debug_settings, kernel.blocks, "N",
                     "with LIBRARY:KERNEL: the number of blocks (default 1)"),
     KERNEL_ARG_ROW(struct debug_settings, kernel),

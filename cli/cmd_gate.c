@@ -38,6 +38,8 @@ struct gate_settings {
                       "packet or flit, for all points"),                                           \
       OPTION_TEXT_ROW("l2", 0, struct gate_settings, options.overrides.l2, "STATE",                \
                       "L2 at the start, as for 'vinci run', for all points"),                      \
+      OPTION_TEXT_ROW("code", 0, struct gate_settings, options.overrides.code, "STATE",            \
+                      "code at the start, as for 'vinci run', for all points"),                    \
       OPTION_TEXT_ROW("data", 0, struct gate_settings, options.overrides.data_dir, "DIR",          \
                       "the folder that holds soc/ with the hardware descriptions")
 #define RUN_ROWS                                                                                   \

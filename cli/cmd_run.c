@@ -39,6 +39,7 @@ struct run_settings {
   const char *memory;
   const char *network;
   const char *l2;
+  const char *code;
   const char *savings;
   const char *ops;
   const char *blocks;
@@ -78,6 +79,9 @@ static const struct option_row run_options[] = {
         "l2.owed at most; used: the same, with the inputs that have room in its share "
         "l2.kept_share; "
         "--ops chooses by operator, see the manual"),
+    OPTION_TEXT_ROW("code", 0, struct run_settings, code, "STATE",
+                    "code in the instruction caches at the start: cold (default): none; warm: all "
+                    "that has room; with --ops also profile: as the row's miss rate says"),
     OPTION_TEXT_ROW("output", 'o', struct run_settings, output, "DIR",
                     "write a result folder: summary.json, CSV tables, the timeline"),
     OPTION_FLAG_ROW("json", 0, struct run_settings, json,
@@ -185,6 +189,7 @@ static struct vinci_run_options run_options_of(const struct run_settings *settin
       .memory = settings->memory_model,
       .network = settings->network_level,
       .l2_start = settings->l2_start,
+      .code_found_ppm = settings->code && strcmp(settings->code, "warm") == 0 ? VINCI_CODE_WARM : 0,
   };
 }
 
@@ -490,11 +495,13 @@ static bool choose_models(struct run_settings *settings) {
   static const char *const memories[] = {"cycle", "flat", NULL};
   static const char *const networks[] = {"packet", "flit", NULL};
   static const char *const states[] = {"empty", "warm", "streaming", "used", "dirty", NULL};
+  const char *const codes[] = {"cold", "warm", settings->ops ? "profile" : NULL, NULL};
   static const char *const blocks[] = {"own", "profile", NULL};
-  unsigned memory, network, state, from, measured;
+  unsigned code, memory, network, state, from, measured;
   if (!choose("memory", settings->memory, memories, &memory) ||
       !choose("network", settings->network, networks, &network) ||
       !choose("l2", settings->l2, states, &state) ||
+      !choose("code", settings->code, codes, &code) ||
       !choose("savings", settings->savings, savings_words, &measured) ||
       !choose("blocks", settings->ops ? settings->blocks : NULL, blocks, &from))
     return false;
@@ -545,6 +552,7 @@ static int run_operators(const struct run_settings *settings, const struct text_
                                 .memory = settings->memory ? settings->memory : "flat",
                                 .network = settings->network,
                                 .l2 = settings->l2,
+                                .code = settings->code,
                                 .sets = settings->sets.items,
                                 .set_count = settings->sets.count},
                   .max_cycles = settings->max_cycles,

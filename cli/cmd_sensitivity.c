@@ -39,6 +39,8 @@ static const struct option_row sensitivity_options[] = {
                     "packet or flit, as for 'vinci run'"),
     OPTION_TEXT_ROW("l2", 0, struct sensitivity_settings, overrides.l2, "STATE",
                     "L2 at the start, as for 'vinci run'"),
+    OPTION_TEXT_ROW("code", 0, struct sensitivity_settings, overrides.code, "STATE",
+                    "code at the start, as for 'vinci run'"),
     OPTION_TEXT_ROW("data", 0, struct sensitivity_settings, overrides.data_dir, "DIR",
                     "the folder that holds soc/ with the hardware descriptions"),
 };

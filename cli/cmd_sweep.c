@@ -48,6 +48,8 @@ struct sweep_settings {
                       "packet or flit, as for 'vinci run'"),                                       \
       OPTION_TEXT_ROW("l2", 0, struct sweep_settings, options.overrides.l2, "STATE",               \
                       "L2 at the start, as for 'vinci run'"),                                      \
+      OPTION_TEXT_ROW("code", 0, struct sweep_settings, options.overrides.code, "STATE",           \
+                      "code at the start, as for 'vinci run'"),                                    \
       OPTION_NUMBER_ROW("max-cycles", 0, struct sweep_settings, options.max_cycles, "N", 1,        \
                         UINT64_MAX, "a point that takes more core cycles fails"),                  \
       OPTION_TEXT_ROW("data", 0, struct sweep_settings, options.overrides.data_dir, "DIR",         \

@@ -79,7 +79,7 @@ static const struct option_row tune_options[] = {
 
 enum vinci_status tune_choose(const struct tune_settings *settings, struct vinci_tune_options *out,
                               struct vinci_diag *diag) {
-  const struct workload_models models = {settings->memory, settings->network, settings->l2};
+  const struct workload_models models = {settings->memory, settings->network, settings->l2, NULL};
   struct vinci_run_options run = {.struct_size = sizeof run};
   *out = (struct vinci_tune_options){.struct_size = sizeof *out,
                                      .strategy = settings->strategy,

@@ -39,6 +39,7 @@ struct vinci_evaluate_options {
   enum vinci_memory memory;
   enum vinci_network network;
   enum vinci_l2 l2_start;
+  uint32_t code_found_ppm;
   uint64_t max_cycles; /* 0: no limit */
 };
 

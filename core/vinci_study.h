@@ -31,6 +31,7 @@ struct vinci_overrides {
   const char *memory;      /* "cycle", "flat" */
   const char *network;     /* "packet", "flit" */
   const char *l2;          /* "empty", "warm", "streaming", "used", "dirty" */
+  const char *code;        /* of instruction caches: "cold", "warm"; of lists also "profile" */
   const char *const *sets; /* numbers of the chip, as of vinci_soc_set() */
   size_t set_count;
 };
@@ -42,8 +43,9 @@ typedef struct vinci_sweep vinci_sweep;
 struct vinci_sweep_options {
   size_t struct_size; /* sizeof(struct vinci_sweep_options) */
   struct vinci_overrides overrides;
-  /* "l2.size=96MiB,192MiB": a number of the chip, op.KEY of the operator, soc, memory, network or
-   * l2, with its values. All combinations run, the last one varies fastest. For no study file. */
+  /* "l2.size=96MiB,192MiB": a number of the chip, op.KEY of the operator, soc, memory, network,
+   * l2 or code, with its values. All combinations run, the last one varies fastest. For no study
+   * file. */
   const char *const *params;
   size_t param_count;
   uint64_t max_cycles; /* a point that takes more core cycles fails; 0: no limit */

@@ -55,6 +55,7 @@ static void put_study(const struct sweep_submit *submit, const char *program, FI
   put_option(out, "memory", overrides->memory);
   put_option(out, "network", overrides->network);
   put_option(out, "l2", overrides->l2);
+  put_option(out, "code", overrides->code);
   if (options->max_cycles)
     fprintf(out, " --max-cycles=%llu", (unsigned long long)options->max_cycles);
   put_option(out, "output", submit->folder);

@@ -304,7 +304,7 @@ static enum vinci_status answer_evaluate(struct request *request, struct vinci_d
   const struct json_value *list = json_member(request->body, "schedules");
   const struct workload_models models = {json_scalar(json_member(request->body, "memory")),
                                          json_scalar(json_member(request->body, "network")),
-                                         json_scalar(json_member(request->body, "l2"))};
+                                         json_scalar(json_member(request->body, "l2")), NULL};
   struct vinci_run_options run = {.struct_size = sizeof run};
   struct vinci_evaluate_options options = {.struct_size = sizeof options, .jobs = request->jobs};
   enum vinci_status status = take_operator(request, diag);

@@ -111,6 +111,25 @@ static void read_time(struct list_reader *reader, const char *text, size_t start
                           "measured");
 }
 
+/* A share of 0 to 1; nothing, or N/A, where nothing was measured. */
+static void read_misses(struct list_reader *reader, const char *text, size_t start,
+                        enum core_kind kind) {
+  enum { PPM = 1000000 };
+  struct call_row *row = &reader->row;
+  double rate;
+  if (*text == '\0' || strcmp(text, "N/A") == 0)
+    return;
+  row->code_measured[kind] = true;
+  if (decimal_parse(text, &rate) && rate >= 0 && rate <= 1) {
+    row->code_miss_ppm[kind] = (uint64_t)(rate * PPM + 0.5);
+    return;
+  }
+  struct diag_position at = {
+      .path = reader->path, .line = reader->line + 1, .column = start - reader->row_start + 1};
+  reader->status = diag_error_at(reader->diag, VINCI_E_INPUT, at,
+                                 "a miss rate is a number from 0 to 1, not '%.40s'", text);
+}
+
 /* A start that is lost would move all rows behind. */
 static void read_start(struct list_reader *reader, const char *text, size_t start) {
   struct call_row *row = &reader->row;
@@ -211,6 +230,10 @@ static void on_field(void *data, size_t length, void *context) {
     read_time(reader, text, start, &reader->row.measured_ps);
   else if (column == CALL_MAC_TIME)
     read_time(reader, text, start, &reader->row.measured_mac_ps);
+  else if (column == CALL_AIC_MISSES)
+    read_misses(reader, text, start, CORE_AIC);
+  else if (column == CALL_AIV_MISSES)
+    read_misses(reader, text, start, CORE_AIV);
   else if (column == CALL_START)
     read_start(reader, text, start);
   else if (column == CALL_WEIGHT)

@@ -29,6 +29,8 @@ struct call_row {
   const char *cell[CALL_COLUMN_COUNT];
   uint64_t measured_ps; /* duration; 0: not measured */
   uint64_t measured_mac_ps;
+  bool code_measured[CORE_KIND_COUNT]; /* the miss rate of the instruction caches is known: */
+  uint64_t code_miss_ppm[CORE_KIND_COUNT];
   bool started;      /* start_ns says when */
   uint64_t start_ns; /* on the clock of the profiler */
   uint64_t weight;   /* how often the row counts in sums; 1 unless column weight says */
@@ -136,12 +138,13 @@ struct call_times {
   uint64_t gm_bytes; /* read from GM and written to GM */
   uint64_t cube_ppm; /* share of the duration in which the chip's cores with a cube had a block */
   enum bound bound;  /* what limits the run */
+  uint64_t code_miss_ppm[CORE_KIND_COUNT]; /* of the instruction caches, by kind of core */
 };
 void calls_times(const struct vinci_result *result, const struct call_row *row,
                  struct call_times *out);
 /* Times as CALL_TIMES_NUMBERS numbers that a file keeps, and back; false for numbers that are no
  * times. */
-enum { CALL_TIMES_NUMBERS = 8 + PIPE_COUNT };
+enum { CALL_TIMES_NUMBERS = 8 + PIPE_COUNT + CORE_KIND_COUNT };
 void call_times_write(const struct call_times *times, uint64_t *numbers);
 bool call_times_read(const uint64_t *numbers, struct call_times *out);
 

@@ -111,6 +111,11 @@ static void parse_format(const char *text, size_t length, struct lower_tensor *t
   tensor->format[colon] = '\0';
 }
 
+/* As part_of(); one part alone stands for all tensors. */
+static bool part_or_all(const char *cell, unsigned index, const char **text, size_t *length) {
+  return part_of(cell, strchr(cell, ';') ? index : 0, text, length);
+}
+
 static bool parse_tensors(const char *shapes, const char *types, const char *formats,
                           struct lower_tensor *tensors, unsigned *count) {
   const char *text;
@@ -125,23 +130,34 @@ static bool parse_tensors(const char *shapes, const char *types, const char *for
     *tensor = (struct lower_tensor){.dtype = DTYPE_COUNT};
     if (!parse_shape(text, length, tensor))
       return false;
-    if (part_of(types, i, &text, &length))
+    if (part_or_all(types, i, &text, &length))
       tensor->dtype = parse_type(text, length);
-    if (part_of(formats, i, &text, &length))
+    if (part_or_all(formats, i, &text, &length))
       parse_format(text, length, tensor);
     *count = i + 1;
   }
   return true;
 }
 
+/* The types of inputs; returns those of results, which may stand behind: "FLOAT>FLOAT16". */
+enum { TYPES_BYTES = 1024 };
+static const char *split_types(const struct call_row *row, char in_types[static TYPES_BYTES]) {
+  const char *types = row->cell[CALL_IN_TYPES];
+  size_t length = strcspn(types, ">");
+  snprintf(in_types, TYPES_BYTES, "%.*s", (int)length, types);
+  return types[length] == '>' ? types + length + 1 : row->cell[CALL_OUT_TYPES];
+}
+
 bool calls_parse(const struct call_row *row, struct lower_call *call) {
   const char *order;
   if (!calls_take_name(row->cell[CALL_TYPE], call, &order))
     return false;
-  if (!parse_tensors(row->cell[CALL_IN_SHAPES], row->cell[CALL_IN_TYPES],
-                     row->cell[CALL_IN_FORMATS], call->input, &call->input_count) ||
-      !parse_tensors(row->cell[CALL_OUT_SHAPES], row->cell[CALL_OUT_TYPES],
-                     row->cell[CALL_OUT_FORMATS], call->output, &call->output_count))
+  char in_types[TYPES_BYTES];
+  const char *out_types = split_types(row, in_types);
+  if (!parse_tensors(row->cell[CALL_IN_SHAPES], in_types, row->cell[CALL_IN_FORMATS], call->input,
+                     &call->input_count) ||
+      !parse_tensors(row->cell[CALL_OUT_SHAPES], out_types, row->cell[CALL_OUT_FORMATS],
+                     call->output, &call->output_count))
     return lower_cannot(call, "a shape cannot be read");
   calls_order_inputs(call, order);
   /* Tables without types and formats of results: those of the first input. */

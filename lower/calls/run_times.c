@@ -67,13 +67,16 @@ void calls_times(const struct vinci_result *result, const struct call_row *row,
     out->pipe_ps[PIPE_V] = pipe_ps[CORE_AIV][PIPE_V] / cores[CORE_AIV];
     out->pipe_ps[PIPE_MTE3] = pipe_ps[CORE_AIV][PIPE_MTE3] / cores[CORE_AIV];
   }
+  for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++)
+    out->code_miss_ppm[kind] = result_code_miss_ppm(result, (enum core_kind)kind);
   for (uint32_t i = 0; i < result->kernel_count; i++)
     out->blocks = result->kernels[i].blocks;
 }
 
-/* The numbers in their order; from PIPES on, one for each pipe. */
+/* The numbers in their order; from PIPES on, one for each pipe, and then for each kind of core. */
 enum { DURATION, CORE, START, KIND, BLOCKS, GM_BYTES, CUBE_PPM, BOUND, PIPES };
-_Static_assert((int)PIPES + (int)PIPE_COUNT == (int)CALL_TIMES_NUMBERS, "a number for each field");
+enum { MISSES = PIPES + PIPE_COUNT };
+_Static_assert((int)MISSES + (int)CORE_KIND_COUNT == (int)CALL_TIMES_NUMBERS, "one for each field");
 
 void call_times_write(const struct call_times *times, uint64_t *numbers) {
   numbers[DURATION] = times->duration_ps;
@@ -85,6 +88,7 @@ void call_times_write(const struct call_times *times, uint64_t *numbers) {
   numbers[CUBE_PPM] = times->cube_ppm;
   numbers[BOUND] = times->bound;
   memcpy(numbers + PIPES, times->pipe_ps, sizeof times->pipe_ps);
+  memcpy(numbers + MISSES, times->code_miss_ppm, sizeof times->code_miss_ppm);
 }
 
 bool call_times_read(const uint64_t *numbers, struct call_times *out) {
@@ -100,5 +104,6 @@ bool call_times_read(const uint64_t *numbers, struct call_times *out) {
                              .cube_ppm = numbers[CUBE_PPM],
                              .bound = (enum bound)numbers[BOUND]};
   memcpy(out->pipe_ps, numbers + PIPES, sizeof out->pipe_ps);
+  memcpy(out->code_miss_ppm, numbers + MISSES, sizeof out->code_miss_ppm);
   return true;
 }

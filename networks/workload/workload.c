@@ -77,7 +77,8 @@ bool overrides_keep(const struct vinci_overrides *overrides, struct arena *arena
   bool kept = out->sets && keep_text(arena, overrides->soc, &out->soc) &&
               keep_text(arena, overrides->memory, &out->models.memory) &&
               keep_text(arena, overrides->network, &out->models.network) &&
-              keep_text(arena, overrides->l2, &out->models.l2);
+              keep_text(arena, overrides->l2, &out->models.l2) &&
+              keep_text(arena, overrides->code, &out->models.code);
   for (size_t i = 0; kept && i < overrides->set_count; i++)
     kept = keep_text(arena, overrides->sets[i], &out->sets[out->set_count++]);
   return kept;
@@ -92,6 +93,8 @@ bool spec_override(struct run_spec *spec, const struct run_spec *overrides, stru
     spec->models.network = overrides->models.network;
   if (overrides->models.l2)
     spec->models.l2 = overrides->models.l2;
+  if (overrides->models.code)
+    spec->models.code = overrides->models.code;
   if (overrides->max_cycles > 0)
     spec->max_cycles = overrides->max_cycles;
   if (overrides->set_count == 0)
@@ -268,12 +271,17 @@ static const char *const l2_starts[] = {[VINCI_L2_EMPTY] = "empty",
                                         [VINCI_L2_USED] = "used",
                                         [VINCI_L2_DIRTY] = "dirty"};
 
-static const char l2_prefix[] = " l2=";
+/* What instruction caches hold of the code of kernels: nothing, or all that has room. */
+enum { CODE_COLD, CODE_WARM, CODE_STATES };
+static const char *const code_starts[CODE_STATES] = {[CODE_COLD] = "cold", [CODE_WARM] = "warm"};
+
+static const char l2_prefix[] = " l2=", code_prefix[] = " code=";
 
 const char **workload_model(struct workload_models *models, const char *word) {
   return strcmp(word, "memory") == 0    ? &models->memory
          : strcmp(word, "network") == 0 ? &models->network
          : strcmp(word, "l2") == 0      ? &models->l2
+         : strcmp(word, "code") == 0    ? &models->code
                                         : NULL;
 }
 
@@ -323,6 +331,11 @@ enum vinci_status workload_choose(const struct workload_models *models,
     if (status == VINCI_OK)
       options->l2_start = (enum vinci_l2)choice;
   }
+  if (status == VINCI_OK && models->code) {
+    status = choose("code", models->code, code_starts, CODE_STATES, &choice, diag);
+    if (status == VINCI_OK)
+      options->code_found_ppm = choice == CODE_WARM ? VINCI_CODE_WARM : 0;
+  }
   return status;
 }
 
@@ -341,19 +354,37 @@ bool workload_l2_warning(const char *const *keys, size_t count, const char *assu
   return false;
 }
 
-/* An empty L2 is not mentioned: digests of before there was a choice stay what they were. */
+/* An empty L2 and cold code are not mentioned: digests of before there was a choice stay what they
+ * were. */
 void workload_models_text(const struct vinci_run_options *options, char *buffer, size_t size) {
   bool empty = options->l2_start == VINCI_L2_EMPTY;
-  snprintf(buffer, size, "%s %s %llu%s%s", memories[options->memory], networks[options->network],
-           (unsigned long long)options->max_cycles, empty ? "" : l2_prefix,
-           empty ? "" : l2_starts[options->l2_start]);
+  bool cold = options->code_found_ppm == 0;
+  snprintf(buffer, size, "%s %s %llu%s%s%s%s", memories[options->memory],
+           networks[options->network], (unsigned long long)options->max_cycles,
+           empty ? "" : l2_prefix, empty ? "" : l2_starts[options->l2_start],
+           cold ? "" : code_prefix, cold ? "" : code_starts[CODE_WARM]);
+}
+
+/* The word behind a prefix, or NULL. */
+static const char *word_behind(const char *text, const char *prefix, char *word, size_t size) {
+  const char *found = strstr(text, prefix);
+  if (!found)
+    return NULL;
+  found += strlen(prefix);
+  snprintf(word, size, "%.*s", (int)strcspn(found, " "), found);
+  return word;
 }
 
 bool workload_models_parse(const char *text, struct vinci_run_options *options) {
-  char memory[16], network[16], l2[16] = "empty";
+  char memory[16], network[16];
   unsigned long long max_cycles;
-  if (sscanf(text, "%15s %15s %llu l2=%15s", memory, network, &max_cycles, l2) < 3)
+  int length = 0;
+  if (sscanf(text, "%15s %15s %llu%n", memory, network, &max_cycles, &length) < 3)
     return false;
   options->max_cycles = max_cycles;
-  return workload_choose(&(struct workload_models){memory, network, l2}, options, NULL) == VINCI_OK;
+  struct workload_models models = {.memory = memory, .network = network};
+  char l2[16], code[16];
+  models.l2 = word_behind(text + length, l2_prefix, l2, sizeof l2);
+  models.code = word_behind(text + length, code_prefix, code, sizeof code);
+  return workload_choose(&models, options, NULL) == VINCI_OK;
 }

@@ -24,6 +24,7 @@ struct workload_models {
   const char *memory;
   const char *network;
   const char *l2;
+  const char *code;
 };
 /* A run in all that may be said of it; NULL or 0 when not given. */
 struct run_spec {

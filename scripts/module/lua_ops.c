@@ -94,7 +94,8 @@ static void push_answer(lua_State *lua, const struct vinci_evaluation *answer) {
 }
 
 static struct vinci_evaluate_options read_evaluate_options(lua_State *lua, const char *function) {
-  static const char *const names[] = {"jobs", "memory", "network", "l2", "max_cycles", NULL};
+  static const char *const names[] = {"jobs", "memory",     "network", "l2",
+                                      "code", "max_cycles", NULL};
   struct vinci_evaluate_options options = {.struct_size = sizeof options};
   struct vinci_run_options run = {0};
   lua_args_options(lua, 3, function, names);
@@ -102,6 +103,7 @@ static struct vinci_evaluate_options read_evaluate_options(lua_State *lua, const
   options.memory = run.memory;
   options.network = run.network;
   options.l2_start = run.l2_start;
+  options.code_found_ppm = run.code_found_ppm;
   options.max_cycles = run.max_cycles;
   if (lua_getfield(lua, 3, "jobs") != LUA_TNIL)
     options.jobs = (unsigned)lua_args_whole(lua, -1, function, "options.jobs", 1, JOBS_MAX);

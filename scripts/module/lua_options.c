@@ -61,6 +61,7 @@ struct vinci_overrides lua_options_overrides(const struct lua_options *options) 
       .memory = lua_options_text(options, "memory"),
       .network = lua_options_text(options, "network"),
       .l2 = lua_options_text(options, "l2"),
+      .code = lua_options_text(options, "code"),
   };
   if (lua_getfield(lua, options->at, "set") != LUA_TNIL)
     overrides.sets = lua_args_assignments(lua, lua_gettop(lua), options->function, "options.set",

@@ -50,6 +50,7 @@ void lua_vinci_models(lua_State *lua, int at, const char *function,
   static const char *const memories[] = {"flat", "cycle", NULL};
   static const char *const networks[] = {"packet", "flit", NULL};
   static const char *const l2_starts[] = {"empty", "warm", "streaming", "used", "dirty", NULL};
+  static const char *const codes[] = {"cold", "warm", NULL};
   int top = lua_gettop(lua);
   if (lua_getfield(lua, at, "memory") != LUA_TNIL)
     options->memory = lua_args_word(lua, -1, function, "options.memory", memories) == 0
@@ -61,6 +62,9 @@ void lua_vinci_models(lua_State *lua, int at, const char *function,
                            : VINCI_NETWORK_FLIT;
   if (lua_getfield(lua, at, "l2") != LUA_TNIL)
     options->l2_start = (enum vinci_l2)lua_args_word(lua, -1, function, "options.l2", l2_starts);
+  if (lua_getfield(lua, at, "code") != LUA_TNIL)
+    options->code_found_ppm =
+        lua_args_word(lua, -1, function, "options.code", codes) == 1 ? VINCI_CODE_WARM : 0;
   if (lua_getfield(lua, at, "max_cycles") != LUA_TNIL)
     options->max_cycles =
         (uint64_t)lua_args_whole(lua, -1, function, "options.max_cycles", 1, LUA_MAXINTEGER);
@@ -86,8 +90,8 @@ static void read_flag(lua_State *lua, const char *function, const char *name, bo
 static void read_options(lua_State *lua, const char *function, struct vinci_run_options *options,
                          struct asked *asked, struct calling *calling) {
   static const char *const names[] = {
-      "memory",          "network", "l2",       "max_cycles", "max_events",
-      "part_order_seed", "partial", "progress", "savings",    NULL};
+      "memory",          "network", "l2",       "code",    "max_cycles", "max_events",
+      "part_order_seed", "partial", "progress", "savings", NULL};
   lua_args_options(lua, 3, function, names);
   lua_vinci_models(lua, 3, function, options);
   if (lua_getfield(lua, 3, "max_events") != LUA_TNIL)

@@ -138,6 +138,7 @@ enum vinci_status diff_list_run(struct vinci_diff *diff, enum explain_side which
                     .memory = side->spec.models.memory,
                     .network = side->spec.models.network,
                     .l2 = side->spec.models.l2,
+                    .code = side->spec.models.code,
                     .sets = side->spec.sets,
                     .set_count = side->spec.set_count},
       .max_cycles = options->max_cycles,

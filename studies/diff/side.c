@@ -125,7 +125,8 @@ static bool same_text(const char *a, const char *b) {
 static bool same_overrides(const struct run_spec *a, const struct run_spec *b) {
   bool same = same_text(a->soc, b->soc) && same_text(a->models.memory, b->models.memory) &&
               same_text(a->models.network, b->models.network) &&
-              same_text(a->models.l2, b->models.l2) && a->set_count == b->set_count;
+              same_text(a->models.l2, b->models.l2) && same_text(a->models.code, b->models.code) &&
+              a->set_count == b->set_count;
   for (size_t i = 0; same && i < a->set_count; i++)
     same = same_text(a->sets[i], b->sets[i]);
   return same;
@@ -145,6 +146,7 @@ enum vinci_status diff_check_kept(const struct diff_side *side, const struct dif
                      : spec->models.memory  ? "a model of memory"
                      : spec->models.network ? "a network"
                      : spec->models.l2      ? "a state of L2"
+                     : spec->models.code    ? "a state of code"
                                             : NULL;
   if (!kept || !word || (other_runs && same_overrides(spec, &other->spec)))
     return VINCI_OK;

@@ -9,8 +9,8 @@
 #include "networks/workload/network.h"
 #include "scripts/host/soc_files.h"
 
-static const char *const setting_words[] = {"soc", "memory",     "network", "l2",
-                                            "set", "max_cycles", NULL};
+static const char *const setting_words[] = {"soc",  "memory", "network",    "l2",
+                                            "code", "set",    "max_cycles", NULL};
 static const char *const workload_words[] = {"op", "trace", "net", "job", NULL};
 
 static bool is_among(const char *const *words, const char *key) {
@@ -57,7 +57,8 @@ enum vinci_status study_read_settings(struct study_reader *reader, struct run_sp
   } texts[] = {{"soc", &spec->soc},
                {"memory", &spec->models.memory},
                {"network", &spec->models.network},
-               {"l2", &spec->models.l2}};
+               {"l2", &spec->models.l2},
+               {"code", &spec->models.code}};
   enum vinci_status status = VINCI_OK;
   const char *before = spec->soc;
   for (size_t i = 0; status == VINCI_OK && i < sizeof texts / sizeof *texts; i++)

@@ -6,8 +6,11 @@
 #include "core/base/lookup.h"
 #include "studies/ops/ops.h"
 
-/* What a row is called, and what was measured, has no part in its result. */
-static bool is_asked(enum call_column column) {
+/* What a row is called, and what was measured, has no part in its result; but the state of code
+ * may be told by what was measured. */
+static bool is_asked(enum call_column column, bool code_profile) {
+  if (column == CALL_AIC_MISSES || column == CALL_AIV_MISSES)
+    return code_profile;
   switch (column) {
   case CALL_NAME:
   case CALL_DURATION:
@@ -32,27 +35,31 @@ static bool is_asked(enum call_column column) {
   }
 }
 
-static uint64_t digest_of(const struct call_row *row) {
+static uint64_t digest_of(const struct call_row *row, bool code_profile) {
   uint64_t digest = DIGEST_SEED;
   for (unsigned column = 0; column < CALL_COLUMN_COUNT; column++)
-    if (is_asked((enum call_column)column))
+    if (is_asked((enum call_column)column, code_profile))
       digest = digest_string(digest, row->cell[column]);
   return digest;
 }
 
-static bool asks_the_same(const struct call_row *one, const struct call_row *other) {
+static bool asks_the_same(const struct call_row *one, const struct call_row *other,
+                          bool code_profile) {
   for (unsigned column = 0; column < CALL_COLUMN_COUNT; column++)
-    if (is_asked((enum call_column)column) && strcmp(one->cell[column], other->cell[column]) != 0)
+    if (is_asked((enum call_column)column, code_profile) &&
+        strcmp(one->cell[column], other->cell[column]) != 0)
       return false;
   return true;
 }
 
 /* The first row that asks for the same as a row, maybe the row itself. */
-static size_t first_like(struct lookup *known, const struct call_row *all, size_t row) {
-  uint64_t digest = digest_of(&all[row]);
+static size_t first_like(struct lookup *known, const struct ops_worker *worker, size_t row) {
+  const struct call_row *all = worker->list->rows;
+  bool code_profile = worker->request->code_profile;
+  uint64_t digest = digest_of(&all[row], code_profile);
   size_t looked = 0, first;
   while ((first = lookup_next(known, digest, &looked)) != LOOKUP_NONE)
-    if (asks_the_same(&all[first], &all[row]))
+    if (asks_the_same(&all[first], &all[row], code_profile))
       return first;
   return lookup_add(known, NULL, digest, row) ? row : LOOKUP_NONE;
 }
@@ -66,7 +73,7 @@ static bool find(struct lookup *known, struct ops_worker *worker, const bool *do
     if (done[i] ||
         ops_take_soc(worker, ops_soc_of(worker->request, &list->rows[i]), &diag) != VINCI_OK)
       continue;
-    size_t first = first_like(known, list->rows, i);
+    size_t first = first_like(known, worker, i);
     if (first == LOOKUP_NONE)
       return false;
     equal[i].first = first;

@@ -104,7 +104,8 @@ enum vinci_status vinci_evaluate(const vinci_soc *soc, struct vinci_evaluation *
               .max_cycles = options->max_cycles,
               .memory = options->memory,
               .network = options->network,
-              .l2_start = options->l2_start},
+              .l2_start = options->l2_start,
+              .code_found_ppm = options->code_found_ppm},
       .answers = pool_memory(count * sizeof *batch.answers),
   };
   if (!batch.answers)

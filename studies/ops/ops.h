@@ -34,8 +34,9 @@ struct ops_outcome {
   struct expected_error expected;
   enum vinci_l2 l2_start;
   uint64_t l2_owed_bytes; /* at the start */
-  bool stored;            /* the result was kept by another run */
-  unsigned other_type;    /* number, from 1, of a result whose type the operator does not give */
+  uint32_t code_found_ppm;
+  bool stored;         /* the result was kept by another run */
+  unsigned other_type; /* number, from 1, of a result whose type the operator does not give */
   /* Of a sequence: */
   uint64_t start_ps;             /* since the start of the first row */
   uint64_t l2_input_bytes;       /* of what the row reads, */
@@ -56,6 +57,8 @@ struct ops_request {
   bool exact;          /* simulates all the same, and compares */
   bool l2_given;       /* else by operator */
   enum vinci_l2 l2_start;
+  uint32_t code_found_ppm;
+  bool code_profile; /* as the miss rate of the row says, in place of the former */
 };
 /* What a process needs to simulate rows. */
 struct ops_worker {

@@ -2,6 +2,7 @@
 /* One row of a list of operators: its chip, its operator, its run. */
 #include <string.h>
 
+#include "core/base/arith.h"
 #include "core/base/diag.h"
 #include "core/isa/program.h"
 #include "studies/ops/ops.h"
@@ -101,6 +102,24 @@ static enum vinci_status compile(struct ops_worker *worker, struct call_request 
                        diag);
 }
 
+/* From the miss rates of a run that finds no code and of the profile to what was there; false when
+ * the row has no rate, or nothing was there. */
+static bool options_of_profile(const struct call_row *row, const struct ops_outcome *cold,
+                               struct vinci_run_options *options) {
+  enum { PPM = 1000000 };
+  uint64_t measured = 0, simulated = 0;
+  bool known = false;
+  for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++) {
+    known |= row->code_measured[kind];
+    measured = max_u64(measured, row->code_miss_ppm[kind]);
+    simulated = max_u64(simulated, cold->times.code_miss_ppm[kind]);
+  }
+  if (!known || measured >= simulated)
+    return false;
+  options->code_found_ppm = (uint32_t)(PPM - measured * PPM / simulated);
+  return true;
+}
+
 static enum vinci_status simulate(struct ops_worker *worker, const struct call_row *row,
                                   struct call_request *request, struct ops_outcome *outcome,
                                   struct vinci_diag *diag) {
@@ -112,6 +131,7 @@ static enum vinci_status simulate(struct ops_worker *worker, const struct call_r
                                       .progress_context = worker,
                                       .memory = asked->memory,
                                       .network = asked->network,
+                                      .code_found_ppm = asked->code_found_ppm,
                                       .l2_written_given = !asked->l2_given,
                                       .l2_written_bytes = calls_l2_written(row),
                                       .l2_start = asked->l2_given ? asked->l2_start
@@ -124,6 +144,9 @@ static enum vinci_status simulate(struct ops_worker *worker, const struct call_r
     outcome->other_type = calls_other_type(row, trace);
   if (status == VINCI_OK)
     status = run_or_take(worker, row, trace, &options, outcome, diag);
+  if (status == VINCI_OK && asked->code_profile && options_of_profile(row, outcome, &options))
+    status = run_or_take(worker, row, trace, &options, outcome, diag);
+  outcome->code_found_ppm = options.code_found_ppm;
   if (status == VINCI_OK)
     outcome->expected =
         expected_error(worker->soc, trace->op, trace->tensors[0].dtype, outcome->times.duration_ps);

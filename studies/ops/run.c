@@ -64,9 +64,9 @@ static uint64_t identity_of(struct ops_worker *worker) {
   const struct ops_request *request = worker->request;
   const struct call_list *list = worker->list;
   const char *revision = vinci_model_revision();
-  uint64_t numbers[] = {list->count,       request->memory,   request->network,
-                        request->l2_given, request->l2_start, request->spec.max_cycles,
-                        request->sequence};
+  uint64_t numbers[] = {list->count,       request->memory,         request->network,
+                        request->l2_given, request->l2_start,       request->spec.max_cycles,
+                        request->sequence, request->code_found_ppm, request->code_profile};
   uint64_t digest = digest_bytes(DIGEST_SEED, numbers, sizeof numbers);
   digest = digest_bytes(digest, revision, strlen(revision));
   const char *last = NULL;
@@ -309,6 +309,10 @@ static enum vinci_status take_options(struct session *session) {
   request->results = options->results;
   if (!overrides_keep(&options->overrides, &session->arena, &request->spec))
     return diag_error(session->diag, VINCI_E_NOMEM, "out of memory");
+  const char *code = request->spec.models.code;
+  request->code_profile = code && strcmp(code, "profile") == 0;
+  if (request->code_profile)
+    request->spec.models.code = NULL;
   enum vinci_status status = workload_choose(&request->spec.models, &models, session->diag);
   session->jobs = workload_jobs(options->jobs, JOBS_MAX);
   request->spec.max_cycles = options->max_cycles;
@@ -321,6 +325,7 @@ static enum vinci_status take_options(struct session *session) {
   request->network = models.network;
   request->l2_given = request->spec.models.l2 != NULL;
   request->l2_start = models.l2_start;
+  request->code_found_ppm = models.code_found_ppm;
   return status;
 }
 

@@ -52,7 +52,7 @@ static const enum pipe table_pipes[] = {PIPE_M,    PIPE_V,    PIPE_S,  PIPE_MTE1
                                         PIPE_MTE2, PIPE_MTE3, PIPE_FIX};
 static const char *const table_names[] = {"mac",  "vec",  "scalar", "mte1",
                                           "mte2", "mte3", "fixpipe"};
-enum { CUBE_PPM_OF_PERCENT = 10000 };
+enum { CUBE_PPM_OF_PERCENT = 10000, PPM = 1000000 };
 enum { TABLE_PIPES = sizeof table_pipes / sizeof *table_pipes };
 
 void ops_put_header(FILE *out, bool sequence) {
@@ -65,7 +65,9 @@ void ops_put_header(FILE *out, bool sequence) {
         "us,sim_start_us,"
         "measured_duration_us,"
         "duration_error,measured_mac_us,mac_error,soc,lowered,l2_start,l2_owed_bytes,"
-        "expected_rows,expected_median,expected_p90,not_calibrated,sim_gm_bytes,sim_bound,weight",
+        "expected_rows,expected_median,expected_p90,not_calibrated,sim_gm_bytes,sim_bound,weight,"
+        "sim_aic_icache_miss_rate,sim_aiv_icache_miss_rate,measured_aic_icache_miss_rate,"
+        "measured_aiv_icache_miss_rate,code_start",
         out);
   fputs(sequence ? ",sim_began_at_us,l2_input_bytes,l2_found_bytes,l2_overwritten_bytes,l2_from\n"
                  : "\n",
@@ -82,6 +84,32 @@ static void put_expected(FILE *out, const struct ops_outcome *outcome) {
   } else {
     fputs("N/A,N/A,N/A,N/A", out);
   }
+}
+
+static void put_rate(FILE *out, bool known, uint64_t ppm) {
+  fprintf(out, ",%s", known ? decimal_ratio(ppm, PPM, 3).text : "");
+}
+
+/* Of the instruction caches: simulated and measured, of cores with a cube and of vector cores. */
+static void put_misses(FILE *out, const struct call_row *row, const struct ops_outcome *outcome) {
+  const struct call_times *times = &outcome->times;
+  bool ok = outcome->end == OPS_OK;
+  put_rate(out, ok, max_u64(times->code_miss_ppm[CORE_AIC], times->code_miss_ppm[CORE_AICORE]));
+  put_rate(out, ok, times->code_miss_ppm[CORE_AIV]);
+  put_rate(out, row->code_measured[CORE_AIC], row->code_miss_ppm[CORE_AIC]);
+  put_rate(out, row->code_measured[CORE_AIV], row->code_miss_ppm[CORE_AIV]);
+}
+
+/* What instruction caches held at the start. */
+static void put_code(FILE *out, const struct ops_outcome *outcome, bool sequence) {
+  if (outcome->end != OPS_OK)
+    fputs(",N/A", out);
+  else if (sequence)
+    fputs(",sequence", out);
+  else if (outcome->code_found_ppm == 0 || outcome->code_found_ppm == PPM)
+    fprintf(out, ",%s", outcome->code_found_ppm == 0 ? "cold" : "warm");
+  else
+    fprintf(out, ",%s", decimal_ratio(outcome->code_found_ppm, PPM, 3).text);
 }
 
 /* Also of rows that were not simulated. */
@@ -139,6 +167,8 @@ void ops_put_row(FILE *out, const struct call_row *row, const struct ops_outcome
   else
     fputs(",N/A,N/A", out);
   fprintf(out, ",%" PRIu64, row->weight);
+  put_misses(out, row, outcome);
+  put_code(out, outcome, sequence);
   if (sequence)
     put_sequence(out, outcome);
   fputc('\n', out);

@@ -55,6 +55,8 @@ static enum vinci_status make_overrides(const struct running *running, size_t po
       out->network = value;
     else if (strcmp(key, "l2") == 0)
       out->l2 = value;
+    else if (strcmp(key, "code") == 0)
+      out->code = value;
     else if (snprintf(text, sizeof text, "%s=%s", key, value) >= (int)sizeof text ||
              !(sets[out->set_count++] = arena_strdup(arena, text)))
       return diag_error(diag, VINCI_E_USAGE, "the value of '%s' is too long", key);

@@ -36,6 +36,8 @@
   X(MTE3_TIME, "mte3us|mte3time(us)|aivmte3time(us)")                                              \
   X(FIXPIPE_TIME, "fixpipeus|fixpipetime(us)|aicfixpipetime(us)")                                  \
   X(CORE_TIME, "aicoretime(us)")                                                                   \
+  X(AIC_MISSES, "aicicachemissrate|icachemissrate")                                                \
+  X(AIV_MISSES, "aivicachemissrate")                                                               \
   X(CORE_CYCLES, "totalcycles")                                                                    \
   X(START_TIME, "simstartus")                                                                      \
   X(STATUS, "status")                                                                              \
