@@ -77,11 +77,9 @@ static const struct option_row run_options[] = {
         "L2 at the start: empty (default); warm: inputs that fit are there; streaming: "
         "what kernels of the same kind left, to be written back; dirty: what others wrote, "
         "l2.owed at most; used: the same, with the inputs that have room in its share "
-        "l2.kept_share; "
-        "--ops chooses by operator, see the manual"),
+        "l2.kept_share; --ops chooses by operator, see the manual"),
     OPTION_TEXT_ROW("code", 0, struct run_settings, code, "STATE",
-                    "code in the instruction caches at the start: cold (default): none; warm: all "
-                    "that has room; with --ops also profile: as the row's miss rate says"),
+                    "instruction caches at the start: cold (default), warm, profile (of --ops)"),
     OPTION_TEXT_ROW("output", 'o', struct run_settings, output, "DIR",
                     "write a result folder: summary.json, CSV tables, the timeline"),
     OPTION_FLAG_ROW("json", 0, struct run_settings, json,
@@ -546,9 +544,8 @@ static int run_operators(const struct run_settings *settings, const struct text_
       .options = {.struct_size = sizeof list.options,
                   .overrides = {.soc = settings->soc,
                                 .data_dir = settings->data,
-                                /* A list of a network's operators takes seconds with flat memory
-                                 * and many minutes with the other, which is no nearer to measured
-                                 * durations of whole operators. */
+                                /* A list takes seconds with flat memory and many minutes with the
+                                 * other, which is no nearer to measured durations. */
                                 .memory = settings->memory ? settings->memory : "flat",
                                 .network = settings->network,
                                 .l2 = settings->l2,

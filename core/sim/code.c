@@ -45,6 +45,14 @@ bool code_create(struct code_caches *code, struct arena *arena, const struct vin
   return true;
 }
 
+void code_clear(struct code_caches *code) {
+  for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++) {
+    code->first[kind] = code->next[kind] = 0;
+    for (uint32_t i = 0; i < code->count[kind]; i++)
+      code->cache[kind][i].count = 0;
+  }
+}
+
 void code_copy(struct code_caches *code, const struct code_caches *from) {
   for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++) {
     code->first[kind] = from->first[kind];

@@ -44,6 +44,8 @@ struct code_caches {
 /* All caches are empty. kernels: different ones that will run, at most. False: out of memory. */
 bool code_create(struct code_caches *code, struct arena *arena, const struct vinci_soc *soc,
                  uint64_t kernels);
+/* Empties the caches; the next kernel begins on the first cores. */
+void code_clear(struct code_caches *code);
 void code_copy(struct code_caches *code, const struct code_caches *from);
 
 /* What tells the code of a kernel from that of others: its name, the types of the tensors, and

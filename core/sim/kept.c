@@ -129,6 +129,8 @@ void kept_copy(struct kept_memory *kept, struct kept_memory *from) {
 
 uint64_t kept_digest(const struct kept_memory *kept) { return kept->digest; }
 
+void kept_drop_code(struct kept_memory *kept) { code_clear(&kept->code); }
+
 void kept_clean(struct kept_memory *kept) {
   settle(kept);
   kept->ops->clean(kept->tags);
@@ -141,6 +143,7 @@ enum vinci_status kept_run(struct kept_memory *kept, const struct vinci_trace *t
   struct vinci_run_options own = *options;
   own.memory = kept->model;
   own.l2_start = VINCI_L2_EMPTY;
+  kept->code.found_ppm = own.code_found_ppm;
   struct device_kept memory = {
       .tags = kept->tags, .code = &kept->code, .addresses = addresses, .arena = &kept->runs};
   settle(kept);

@@ -41,6 +41,9 @@ void kept_copy(struct kept_memory *kept, struct kept_memory *from);
  * been cleaned here, in this order. */
 uint64_t kept_digest(const struct kept_memory *kept);
 
+/* Empties the instruction caches, so that the next kernel starts with cold code. */
+void kept_drop_code(struct kept_memory *kept);
+
 /* Writes back what is dirty, which stays in L2; takes no time. */
 void kept_clean(struct kept_memory *kept);
 

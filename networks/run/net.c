@@ -216,6 +216,8 @@ static enum vinci_status run_on_memory(struct net *net, const struct net_launch 
   out->found_bytes = found_in_l2(net, launch);
   if (net->copy)
     kept_copy(net->copy, net->memory);
+  /* A node that met the same in L2 has the same result, whatever ran before: each starts cold. */
+  kept_drop_code(net->copy ? net->copy : net->memory);
   enum vinci_status status = kept_run(net->copy ? net->copy : net->memory, launch->trace,
                                       launch->addresses, &options, &result, net->diag);
   if (status == VINCI_OK) {

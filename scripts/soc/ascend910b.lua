@@ -168,7 +168,7 @@ return soc {
     ATTENTION = {
       issue_cycles = num(20, "cycle", "MSI", "derived", "vector cores of 4 rows of FlashAttentionScore and its gradient: 16 to 30 scalar cycles per instruction of their lowered traces"),
       head_cycles = num(1500, "cycle", "MSI", "assumed", "as CUBE"),
-      code_bytes = num(320 * 64, "B", "MSI", "assumed", "more than the instruction cache holds: vector cores of FlashAttentionScore have 1,500 misses, loops included"),
+      code_bytes = num(208 * 64, "B", "MSI", "assumed", "as FUSED; vector cores of FlashAttentionScore have 1,500 misses, those of loops included"),
       line_cycles = num(68, "cycle", "MSI", "assumed", "as FUSED"),
     },
   },

@@ -44,6 +44,6 @@ return soc {
     PERMUTE = start(7700, 330, 15),
     CUBE = start(1500, 64, 15, 27),
     CONV = start(1500, 90, 15),
-    ATTENTION = start(1500, 320, 68, 20),
+    ATTENTION = start(1500, 208, 68, 20),
   },
 }

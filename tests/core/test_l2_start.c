@@ -68,7 +68,10 @@ static struct vinci_result *run_text(const char *chip, const char *text, unsigne
 static void check_sizes(const char *chip, const struct request *request, const char *text,
                         enum vinci_l2 start, enum vinci_memory memory) {
   struct vinci_run_options options = {
-      .struct_size = sizeof options, .memory = memory, .l2_start = start};
+      .struct_size = sizeof options,
+      .memory = memory,
+      .l2_start = start,
+      .code_found_ppm = VINCI_CODE_WARM}; /* no wait for code beside that for L2 */
   uint64_t before_ps = UINT64_MAX / 200, before_owed = UINT64_MAX;
   for (unsigned size_mib = OWED_MIB / 4; size_mib <= OWED_MIB * 8; size_mib *= 2) {
     struct vinci_result *result = run_text(chip, text, size_mib, &options);

@@ -125,7 +125,10 @@ static double bound_ps(const struct lower_compared *row, const vinci_trace *trac
 
 static bool is_near_its_bound(const struct lower_compared *row) {
   struct vinci_diag diag = {0};
-  struct vinci_run_options options = {.struct_size = sizeof options, .memory = VINCI_MEMORY_FLAT};
+  /* Bounds know no wait for code. */
+  struct vinci_run_options options = {.struct_size = sizeof options,
+                                      .memory = VINCI_MEMORY_FLAT,
+                                      .code_found_ppm = VINCI_CODE_WARM};
   struct vinci_result *result;
   vinci_trace *trace = compiled(row);
   double bound = bound_ps(row, trace);

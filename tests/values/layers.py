@@ -15,7 +15,8 @@ import numpy as np
 VINCI, FOLDER = sys.argv[1:3]
 SOC = ["-s", "Ascend910B4"]
 KINDS = {"fp16": np.float16, "fp32": np.float32}
-SLOW = ["--set", "hbm.bandwidth=100GB/s", "--set", "launch.base=1ns", "--set", "launch.per_cluster=0ns"]
+SLOW = ["--set", "hbm.bandwidth=100GB/s", "--set", "launch.base=1ns", "--set", "launch.per_cluster=0ns",
+        "--set", "code.first_cycles=0"]
 number = 0
 
 

@@ -45,7 +45,7 @@ local parts = { "cube_us", "vector_us", "memory_us", "latency_us", "scalar_us", 
 
 return function(E)
   local rows, good, named = {}, true, 0
-  for i, case in ipairs { { "memory", streams, "sink", 0.5 }, { "cube", products, "sink", 1 }, { "host", small, "eager", 1 },
+  for i, case in ipairs { { "memory", streams, "sink", 0.25 }, { "cube", products, "sink", 1 }, { "host", small, "eager", 1 },
     { "wait", copies, "sink", 1 } } do
     local net = vinci.net(E.chip { ["hbm.bandwidth_scale"] = case[4] }, case[2](), { host = case[3], memory = E.memory })
     local sum = 0
