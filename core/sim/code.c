@@ -116,11 +116,13 @@ bool code_begin(struct code_caches *code, enum core_kind kind, uint32_t n, uint6
     found = cache->held[index].lines;
     remove_at(cache, index);
   }
+  if (cache->count == code->room)
+    remove_at(cache, 0);
   cache->held[cache->count++] = (struct code_held){kernel, NO_CODE_LINES};
   cache->unused = found;
   cache->asked = 0;
   make_room(cache, code->capacity_lines[kind]);
-  return found > 0;
+  return found > 0 || code->found_ppm == PPM;
 }
 
 uint32_t code_fetch(struct code_caches *code, enum core_kind kind, uint32_t n, uint32_t lines) {

@@ -41,7 +41,8 @@ struct code_caches {
   uint32_t found_ppm;
 };
 
-/* All caches are empty. kernels: different ones that will run, at most. False: out of memory. */
+/* All caches are empty. kernels: different ones whose lines a cache holds at the same time, at most;
+ * the one that ran longest ago makes room for one more. False: out of memory. */
 bool code_create(struct code_caches *code, struct arena *arena, const struct vinci_soc *soc,
                  uint64_t kernels);
 /* Empties the caches; the next kernel begins on the first cores. */

@@ -23,6 +23,9 @@ struct kept_memory {
   size_t due_count, group_count, room;
 };
 
+/* More than a cache of 32 KiB has lines for. */
+enum { KEPT_KERNELS = 4096 };
+
 enum vinci_status kept_create(const struct vinci_soc *soc, enum vinci_memory memory,
                               struct kept_memory **out, struct vinci_diag *diag) {
   struct kept_memory *kept = calloc(1, sizeof *kept);
@@ -34,7 +37,7 @@ enum vinci_status kept_create(const struct vinci_soc *soc, enum vinci_memory mem
     kept->ops = registry_memory(memory, VINCI_NETWORK_PACKET).memory;
     kept->tags = kept->ops->create_tags(&kept->arena, soc, (uint64_t)soc->hbm_bytes);
   }
-  if (kept && kept->tags && code_create(&kept->code, &kept->arena, soc, UINT64_MAX))
+  if (kept && kept->tags && code_create(&kept->code, &kept->arena, soc, KEPT_KERNELS))
     return VINCI_OK;
   enum vinci_status status = kept ? memory_not_created(soc, &kept->arena, diag)
                                   : diag_error(diag, VINCI_E_NOMEM, "out of memory");

@@ -104,6 +104,27 @@ static void code_may_be_there_at_the_start(void **state) {
   vinci_soc_free(soc);
 }
 
+/* A kernel that does not say how much code it has: its first read waits for others all the same,
+ * unless all code is there. */
+static void reads_of_kernels_without_rows_follow_the_code(void **state) {
+  (void)state;
+  vinci_soc *soc = fixture_soc();
+  const char *text = HEAD(3) TENSORS AIV "copy_gm_to_ubuf,dst=0,src=x,len_burst=1\n";
+  uint64_t busy_cycles[2] = {0};
+  for (int warm = 0; warm < 2; warm++) {
+    struct vinci_run_options options = {.struct_size = sizeof options,
+                                        .code_found_ppm = warm ? VINCI_CODE_WARM : 0};
+    soc->first_read_cycles = 37;
+    struct run run = runs_with(soc, text, &options);
+    assert_int_equal(run.status, VINCI_OK);
+    for (uint32_t i = 0; i < run.result->core_count; i++)
+      busy_cycles[warm] += run.result->cores[i].pipe[PIPE_MTE2].busy_cycles;
+    vinci_result_free(run.result);
+  }
+  assert_int_equal(busy_cycles[0] - busy_cycles[1], 3 * 2 * 37);
+  vinci_soc_free(soc);
+}
+
 /* Misses for each access, of which the scalar unit makes one in 2.5 cycles. */
 static void miss_rates_follow_from_lines_and_scalar_cycles(void **state) {
   (void)state;
@@ -150,6 +171,7 @@ int main(void) {
       cmocka_unit_test(kernels_go_round_the_cores),
       cmocka_unit_test(old_lines_make_room),
       cmocka_unit_test(code_may_be_there_at_the_start),
+      cmocka_unit_test(reads_of_kernels_without_rows_follow_the_code),
       cmocka_unit_test(miss_rates_follow_from_lines_and_scalar_cycles),
       cmocka_unit_test(first_reads_wait_for_those_of_other_cores),
   };
