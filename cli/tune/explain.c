@@ -138,7 +138,7 @@ static struct ends ends_of(const struct vinci_soc *soc, const struct vinci_trace
       continue;
     const int64_t *operands = trace->operands + row->first_operand;
     if (row->op == OP_CODE_FETCH) {
-      ends.code_lines = soc_code_lines(soc, (uint64_t)operands[CODE_BYTES]);
+      ends.code_lines += soc_code_lines(soc, (uint64_t)operands[CODE_BYTES]);
       ends.line_cycles = (uint64_t)operands[CODE_LINE_CYCLES];
     } else if (row->op == OP_SCALAR)
       ends.head_cycles += (uint64_t)trace->operands[row->first_operand];

@@ -30,7 +30,7 @@ static bool create_caches(struct code_caches *code, struct arena *arena, enum co
 
 bool code_create(struct code_caches *code, struct arena *arena, const struct vinci_soc *soc,
                  uint64_t kernels) {
-  *code = (struct code_caches){.soc = soc};
+  *code = (struct code_caches){0};
   uint32_t most = 0;
   for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++) {
     code->count[kind] = soc_core_count(soc, (enum core_kind)kind);

@@ -30,7 +30,6 @@ struct code_cache {
 };
 
 struct code_caches {
-  const struct vinci_soc *soc;
   struct code_cache *cache[CORE_KIND_COUNT];
   uint32_t count[CORE_KIND_COUNT];
   uint32_t capacity_lines[CORE_KIND_COUNT];
@@ -41,8 +40,8 @@ struct code_caches {
   uint32_t found_ppm;
 };
 
-/* All caches are empty. kernels: different ones whose lines a cache holds at the same time, at most;
- * the one that ran longest ago makes room for one more. False: out of memory. */
+/* All caches are empty. kernels: different ones whose lines a cache holds at the same time, at
+ * most; the one that ran longest ago makes room for one more. False: out of memory. */
 bool code_create(struct code_caches *code, struct arena *arena, const struct vinci_soc *soc,
                  uint64_t kernels);
 /* Empties the caches; the next kernel begins on the first cores. */

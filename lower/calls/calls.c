@@ -99,12 +99,17 @@ static void name_column(struct list_reader *reader, size_t index, const char *da
   }
 }
 
+/* Of a cell that begins `start` bytes into the file. */
+static struct diag_position position_of(const struct list_reader *reader, size_t start) {
+  return (struct diag_position){
+      .path = reader->path, .line = reader->line + 1, .column = start - reader->row_start + 1};
+}
+
 /* A time that is lost would look like a call that was not measured. */
 static void read_time(struct list_reader *reader, const char *text, size_t start, uint64_t *ps) {
   if (calls_time(text, ps))
     return;
-  struct diag_position at = {
-      .path = reader->path, .line = reader->line + 1, .column = start - reader->row_start + 1};
+  struct diag_position at = position_of(reader, start);
   reader->status = diag_error_at(reader->diag, VINCI_E_INPUT, at,
                                  "'%.40s' is no time in microseconds from 0 to 10^12", text);
   diag_hint(reader->diag, "write 1234.5, 1.2345e3 or \"1,234.5\"; N/A or nothing where nothing was "
@@ -124,8 +129,7 @@ static void read_misses(struct list_reader *reader, const char *text, size_t sta
     row->code_miss_ppm[kind] = (uint64_t)(rate * PPM + 0.5);
     return;
   }
-  struct diag_position at = {
-      .path = reader->path, .line = reader->line + 1, .column = start - reader->row_start + 1};
+  struct diag_position at = position_of(reader, start);
   reader->status = diag_error_at(reader->diag, VINCI_E_INPUT, at,
                                  "a miss rate is a number from 0 to 1, not '%.40s'", text);
 }
@@ -136,8 +140,7 @@ static void read_start(struct list_reader *reader, const char *text, size_t star
   row->started = text[strspn(text, " \t")] >= '0' && text[strspn(text, " \t")] <= '9';
   if (calls_start(text, &row->start_ns))
     return;
-  struct diag_position at = {
-      .path = reader->path, .line = reader->line + 1, .column = start - reader->row_start + 1};
+  struct diag_position at = position_of(reader, start);
   reader->status = diag_error_at(reader->diag, VINCI_E_INPUT, at,
                                  "'%.40s' is no start time in microseconds", text);
   diag_hint(reader->diag, "write 1764246877073569.640, or N/A where the start is not known");
@@ -148,8 +151,7 @@ static void read_weight(struct list_reader *reader, const char *text, size_t sta
   uint64_t *weight = &reader->row.weight;
   if (*text == '\0' || (decimal_whole(text, weight) && *weight <= UINT32_MAX))
     return;
-  struct diag_position at = {
-      .path = reader->path, .line = reader->line + 1, .column = start - reader->row_start + 1};
+  struct diag_position at = position_of(reader, start);
   reader->status = diag_error_at(reader->diag, VINCI_E_INPUT, at,
                                  "weight is not a whole number below 2^32: '%.40s'", text);
 }

@@ -139,21 +139,28 @@ static bool parse_tensors(const char *shapes, const char *types, const char *for
   return true;
 }
 
-/* The types of inputs; returns those of results, which may stand behind: "FLOAT>FLOAT16". */
+/* The types of inputs, in the buffer where those of results stand behind: "FLOAT>FLOAT16". What has
+ * no room stays as it is, and is refused as a type that is not known. */
 enum { TYPES_BYTES = 1024 };
-static const char *split_types(const struct call_row *row, char in_types[static TYPES_BYTES]) {
+static const char *split_types(const struct call_row *row, char buffer[static TYPES_BYTES],
+                               const char **out_types) {
   const char *types = row->cell[CALL_IN_TYPES];
   size_t length = strcspn(types, ">");
-  snprintf(in_types, TYPES_BYTES, "%.*s", (int)length, types);
-  return types[length] == '>' ? types + length + 1 : row->cell[CALL_OUT_TYPES];
+  *out_types = row->cell[CALL_OUT_TYPES];
+  if (types[length] == '\0' || length >= TYPES_BYTES)
+    return types;
+  *out_types = types + length + 1;
+  memcpy(buffer, types, length);
+  buffer[length] = '\0';
+  return buffer;
 }
 
 bool calls_parse(const struct call_row *row, struct lower_call *call) {
   const char *order;
   if (!calls_take_name(row->cell[CALL_TYPE], call, &order))
     return false;
-  char in_types[TYPES_BYTES];
-  const char *out_types = split_types(row, in_types);
+  char buffer[TYPES_BYTES];
+  const char *out_types, *in_types = split_types(row, buffer, &out_types);
   if (!parse_tensors(row->cell[CALL_IN_SHAPES], in_types, row->cell[CALL_IN_FORMATS], call->input,
                      &call->input_count) ||
       !parse_tensors(row->cell[CALL_OUT_SHAPES], out_types, row->cell[CALL_OUT_FORMATS],

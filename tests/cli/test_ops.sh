@@ -9,7 +9,7 @@ vinci=${VINCI:?}
 soc=--soc-version=Ascend910B4
 
 work_folder test_ops
-plan 65
+plan 67
 
 # run LIST ARGUMENT...: simulates $work/LIST.csv into $work/LIST; $out, $err, $code.
 run() {
@@ -570,3 +570,17 @@ report "names in tables" "$(problems 0 - "\"'=cmd|x,\"\"q\"\"\",Relu,"
   sed -n '3,4p' "$table" | cut -d, -f1 | tr '\n' ' ' | grep -qxF "'@sum \"a b\" " || sed -n '3,4p' "$table")"
 keep "$vinci" import "$table" '--op==cmd|x,"q"'
 report "are read back as they were" "$(expect 0 '' 'op_summary, =cmd|x,"q"')"
+
+# One type stands for all tensors, and types of results may stand behind; a text of 2000 types does not fit.
+printf 'OP Type,Input Shapes,Input Data Types,Output Shapes\nAdd,"64;64",FLOAT16,64\nCast,64,FLOAT>FLOAT16,64\n' >"$work/types.csv"
+run types $soc
+report "types of a row may be shorter than its tensors" "$(problems 0 -
+  grep -q 'add shape=64 shape1=64 dtype=fp16 dtype1=fp16' "$table" || echo "no sum of halves"
+  grep -q 'cast shape=64 dtype=fp32 to=fp16' "$table" || echo "no cast to halves")"
+{
+  printf 'OP Type,Input Shapes,Input Data Types,Output Shapes\nCast,64,'
+  awk 'BEGIN { for (i = 0; i < 2000; i++) printf "FLOAT;"; print ">FLOAT16,64" }'
+} >"$work/types.csv"
+run types $soc
+report "a text of types that is too long is not cut" "$(problems 0 -
+  grep -q 'cast shape=64 dtype=fp32 to=fp16' "$table" && echo "a part was read")"
