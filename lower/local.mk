@@ -61,9 +61,13 @@ libvinci_lower_la_SOURCES = \
 	lower/estimate/estimate.c \
 	lower/estimate/estimate.h \
 	lower/estimate/flow.c \
+	lower/estimate/trial.c \
+	lower/estimate/trial.h \
 	lower/kernel/args.c \
 	lower/kernel/emit.c \
 	lower/kernel/emit.h \
+	lower/kernel/emit_record.c \
+	lower/kernel/emit_record.h \
 	lower/kernel/expr.c \
 	lower/kernel/expr.h \
 	lower/kernel/key.h \
@@ -76,6 +80,8 @@ libvinci_lower_la_SOURCES = \
 	lower/plan/composite.h \
 	lower/plan/plan.c \
 	lower/plan/plan.h \
+	lower/plan/program.c \
+	lower/plan/program.h \
 	lower/plan/space.c \
 	lower/plan/space.h \
 	lower/select/select.c \
@@ -173,10 +179,8 @@ libvinci_lower_la_SOURCES = \
 	lower/vector/rows/rope.h \
 	lower/vector/rows/rowwise.c \
 	lower/vector/rows/rowwise.h \
-	lower/vector/rows/rowwise_cost.c \
 	lower/vector/tiles.c \
 	lower/vector/tiles.h \
-	lower/vector/tiles_cost.c \
 	lower/vector/unit.c \
 	lower/vector/unit.h
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/base/arith.h"
+#include "lower/kernel/emit_record.h"
 
 enum { EMIT_START_BYTES = 4096, EMIT_LINE_BYTES = 2048, EMIT_INDENT = 2, EMIT_BANKS_BYTES = 512 };
 
@@ -55,6 +56,8 @@ static void append(struct emit *emit, const char *text, size_t length) {
 }
 
 void emit_insert(struct emit *emit, size_t at, const char *text) {
+  if (emit->record)
+    return;
   size_t length = strlen(text), behind = emit->length - at;
   append(emit, text, length); /* for the room */
   if (emit->status != VINCI_OK)
@@ -78,6 +81,8 @@ static void format_line(char *line, const char *format, va_list arguments) {
 void emit_comment(struct emit *emit, const char *format, ...) {
   char line[EMIT_LINE_BYTES];
   va_list arguments;
+  if (emit->record)
+    return;
   va_start(arguments, format);
   format_line(line, format, arguments);
   va_end(arguments);
@@ -115,6 +120,10 @@ void emit_fields(struct emit *emit, const char *inst, const struct field *fields
   char line[EMIT_LINE_BYTES];
   if (emit->selection && emit->selection->rows(emit, inst, fields, count))
     return;
+  if (emit->record) {
+    record_inst(emit->record, emit, inst, fields, count);
+    return;
+  }
   size_t at = put_word(line, 0, inst);
   for (size_t i = 0; i < count; i++)
     if (fields[i].name)
@@ -141,6 +150,10 @@ static void put_kernel(struct emit *emit, const char *name, uint32_t blocks, uns
   emit->blocks = blocks;
   emit->stream_at = 0;
   emit->kernels++;
+  if (emit->record) {
+    record_kernel(emit->record, blocks, vectors);
+    return;
+  }
   EMIT(emit, "kernel", W("name", name), W("arch", arch_name(emit->soc->arch)), F("blocks", blocks),
        F_IF(vectors > 0, "vectors_per_cube", vectors));
 }
@@ -185,6 +198,11 @@ void emit_tensor(struct emit *emit, const char *name, enum dtype dtype, enum ten
     name = other->to;
   if (other && (other->as & EMIT_HIDDEN))
     io = TENSOR_WORKSPACE;
+  if (emit->record) {
+    record_tensor(emit->record, name, elements * dtype_bits(dtype) / BITS_PER_BYTE,
+                  io == TENSOR_WORKSPACE);
+    return;
+  }
   EMIT(emit, "tensor", W("name", name), W("dtype", dtype_name(dtype)), W("shape", extents),
        W("io", words[io]), W_IF(!nd, "format", format));
   if (emit->tensor_count == EMIT_TENSORS_MAX)
@@ -217,6 +235,10 @@ uint64_t emit_buffer(struct emit *emit, const char *name, enum space space, uint
 
 void emit_buffer_at(struct emit *emit, const char *name, enum space space, uint64_t address,
                     uint64_t bytes) {
+  if (emit->record) {
+    record_buffer(emit->record, name, address);
+    return;
+  }
   EMIT(emit, "buffer", W("name", name), W("space", space_name(space)), F("address", address),
        F("size", bytes));
 }
@@ -255,6 +277,10 @@ void emit_kernel_start(struct emit *e, enum kernel_code code) {
 void emit_stream(struct emit *emit, enum core_kind kind) {
   if (emit->stream_at == 0)
     emit->stream_at = emit->length;
+  if (emit->record) {
+    record_stream(emit->record, kind);
+    return;
+  }
   EMIT(emit, "stream", W("core", core_kind_name(kind)));
 }
 
@@ -263,14 +289,20 @@ void emit_barrier(struct emit *emit, enum pipe pipe) {
 }
 
 struct expr emit_for_of(struct emit *emit, const char *name, struct expr count) {
-  EMIT(emit, "loop", W("", name), F("", count));
+  if (emit->record)
+    record_loop(emit->record, name, count);
+  else
+    EMIT(emit, "loop", W("", name), F("", count));
   emit->depth++;
   return x_name(emit, name);
 }
 
 void emit_end(struct emit *emit) {
   emit->depth--;
-  emit_plain(emit, "endloop");
+  if (emit->record)
+    record_loop_end(emit->record);
+  else
+    emit_plain(emit, "endloop");
 }
 
 struct expr emit_slots(struct emit *emit, bool set, const char *prefix, uint64_t slots) {
@@ -279,18 +311,29 @@ struct expr emit_slots(struct emit *emit, bool set, const char *prefix, uint64_t
   return emit_for(emit, name, slots);
 }
 
+/* A row "WORD,NAME,VALUE", or in a record the value of the name. Whether that is recorded. */
+static bool recorded(struct emit *emit, const char *name, struct expr value) {
+  if (emit->record)
+    record_let(emit->record, name, value);
+  return emit->record != NULL;
+}
+
 struct expr emit_assigned(struct emit *emit, const char *name, struct expr value) {
-  EMIT(emit, "let", W("", name), F("", value));
+  if (!recorded(emit, name, value))
+    EMIT(emit, "let", W("", name), F("", value));
   return x_let(emit, name, value);
 }
 
 struct expr emit_read_taken(struct emit *emit, const char *name, struct expr value) {
-  EMIT(emit, "read", W("", name), F("", value), W("", "taken"));
+  if (!recorded(emit, name, value))
+    EMIT(emit, "read", W("", name), F("", value), W("", "taken"));
   return x_name(emit, name);
 }
 
 struct expr emit_read_word(struct emit *emit, const char *name, struct expr value,
                            struct expr address, enum dtype type) {
+  if (recorded(emit, name, value))
+    return x_name(emit, name);
   if (type == DTYPE_INT64)
     EMIT(emit, "read", W("", name), F("", value), F("", address), W("", "int64"));
   else
@@ -306,7 +349,8 @@ struct expr emit_read_index(struct emit *emit, const char *name, struct expr val
 }
 
 void emit_change(struct emit *emit, const char *name, struct expr value) {
-  EMIT(emit, "set", W("", name), F("", value));
+  if (!recorded(emit, name, value))
+    EMIT(emit, "set", W("", name), F("", value));
 }
 
 struct expr emit_named(struct emit *emit, const char *name, struct expr value) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writing a trace as text, row by row, indented by its loops. The first failure (memory, a
- * buffer that does not fit) is kept and later calls do nothing, so that operators need not
- * check after each row.
+ * Writing a trace, row by row, as text, indented by its loops, or into a record (emit_record.h).
+ * The first failure (memory, a buffer that does not fit) is kept and later calls do nothing, so
+ * that operators need not check after each row.
  */
 #ifndef VINCI_LOWER_KERNEL_EMIT_H
 #define VINCI_LOWER_KERNEL_EMIT_H
@@ -17,6 +17,7 @@ enum { EMIT_TENSORS_MAX = 64 };
 
 struct emit;
 struct field;
+struct record;
 /* Of a chip without instructions that operators take for granted (select.h). */
 struct emit_selection {
   /* Writes other rows in place of this row; false: the row may stay as it is. */
@@ -55,6 +56,7 @@ struct emit {
   uint32_t kernels, blocks;
   size_t stream_at, body_at, tensor_ends[EMIT_TENSORS_MAX];
   unsigned tensor_count;
+  struct record *record; /* takes the rows; NULL: they are written as text */
 };
 
 void emit_start(struct emit *emit, const struct vinci_soc *soc, struct arena *arena,

@@ -6,11 +6,13 @@
 
 #include "core/base/decimal.h"
 #include "lower/kernel/emit.h"
+#include "lower/kernel/emit_record.h"
 
 struct expr_term {
   struct emit *emit; /* whose arena has the terms made of this */
   enum expr_op op;   /* EXPR_VAR: a name */
   const char *name;
+  uint32_t variable; /* of a name in a record */
   struct expr a, b;
 };
 
@@ -30,6 +32,12 @@ static struct expr new_term(struct emit *emit, struct expr_term value) {
 
 struct expr x_name(struct emit *emit, const char *name) {
   const struct emit_name *other = emit_name_of(emit, name);
+  if (emit->record) {
+    struct record_name kept = record_name(emit->record, other ? other->to : name);
+    return new_term(
+        emit, (struct expr_term){
+                  .emit = emit, .op = EXPR_VAR, .name = kept.text, .variable = kept.variable});
+  }
   const char *copy = other ? other->to : arena_strdup(emit->arena, name);
   if (!copy)
     emit_no_memory(emit);
@@ -122,6 +130,16 @@ bool x_same(struct expr a, struct expr b) {
   if (a.term->op == EXPR_VAR)
     return strcmp(a.term->name, b.term->name) == 0;
   return x_same(a.term->a, b.term->a) && x_same(a.term->b, b.term->b);
+}
+
+bool x_value(struct expr x, const int64_t *variables, int64_t *out) {
+  const struct expr_term *term = x.term;
+  int64_t a, b;
+  *out = term && term->op == EXPR_VAR ? variables[term->variable] : x.number;
+  if (!term || term->op == EXPR_VAR)
+    return true;
+  return x_value(term->a, variables, &a) && x_value(term->b, variables, &b) &&
+         program_apply(term->op, a, b, out);
 }
 
 /* ---- text --------------------------------------------------------------------------------------

@@ -81,6 +81,8 @@ struct expr x_add_back(struct expr a, struct expr b);
 static inline bool x_is_number(struct expr x) { return x.term == NULL; }
 static inline bool x_is(struct expr x, int64_t number) { return !x.term && x.number == number; }
 bool x_same(struct expr a, struct expr b);
+/* The value of an expression of a record; false on division by zero or overflow of 64 bits. */
+bool x_value(struct expr x, const int64_t *variables, int64_t *out);
 
 /*
  * The text with the fewest parentheses, zero-terminated; returns its length, which may be more than

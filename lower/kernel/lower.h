@@ -49,10 +49,11 @@ struct lower_job {
   uint64_t cores; /* of the chip, or the most for a candidate in lower_each_tiling() */
   struct arena *arena;
   struct vinci_diag *diag;
-  void *data;             /* the operator's own, from setup() */
-  struct lower_cost cost; /* of the tiling in value[] */
-  uint64_t enough_cycles; /* cost() may stop once a tiling takes at least as many */
-  char reason[160];       /* why cost() refused a tiling */
+  void *data;                    /* the operator's own, from setup() */
+  struct lower_cost cost;        /* of the tiling in value[] */
+  struct lower_program *program; /* of program_cost(): what is used again; NULL: nothing yet */
+  uint64_t enough_cycles;        /* cost() may stop once a tiling takes at least as many */
+  char reason[160];              /* why cost() refused a tiling */
 };
 
 /* One tensor of a row of a profile or shape list. */

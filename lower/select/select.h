@@ -35,9 +35,5 @@ struct select_squares {
   struct expr dst, src, repeat, dst_step, src_step, dst_repeat, src_repeat;
 };
 void select_put_squares(struct emit *emit, const struct select_squares *squares);
-/* Cycles of such a square of 16 rows with 8 words, in a kernel of that code. */
-uint64_t select_square_cycles(const struct vinci_soc *soc, enum kernel_code code);
-/* Instructions of the vector unit for N of them; 0: few, as each has many repeats. */
-uint64_t select_square_instructions(const struct vinci_soc *soc, uint64_t squares);
 
 #endif

@@ -20,9 +20,6 @@ enum {
   PAIR = 2, /* squares; halves of a word; groups of 8 rows */
   PAIR_BYTES = PAIR * SQUARE_BYTES,
   STAGES = 3,
-  QUEUED = STAGES * PAIR + PAIR + STAGES, /* of a pair: transpositions, copies, barriers */
-  ROWS =
-      STAGES * PAIR + 2 * PAIR + STAGES + 2 /* of a pair: transpositions, copies, barriers, loop */
 };
 
 static void transpose(struct emit *e, struct expr dst, struct expr src, struct expr src_step,
@@ -66,16 +63,4 @@ void select_put_squares(struct emit *e, const struct select_squares *squares) {
   }
   emit_end(e);
   emit_barrier(e, PIPE_V);
-}
-
-uint64_t select_square_cycles(const struct vinci_soc *soc, enum kernel_code code) {
-  const struct vector_class_cost *turn = &soc->vector_class[VECTOR_CLASS_TRANSPOSE];
-  if (select_has(soc, OP_SCATTER_VNCHWCONV_B32))
-    return (uint64_t)turn->per_repeat_mcycles / MILLI;
-  uint64_t waits = (STAGES + 1) * (uint64_t)turn->startup_mcycles / MILLI;
-  return max_u64(waits, ROWS * kernel_issue_cycles(soc, code)) / PAIR;
-}
-
-uint64_t select_square_instructions(const struct vinci_soc *soc, uint64_t squares) {
-  return select_has(soc, OP_SCATTER_VNCHWCONV_B32) ? 0 : ceil_div(squares, PAIR) * QUEUED;
 }

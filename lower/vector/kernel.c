@@ -3,6 +3,7 @@
 #include "lower/vector/kernel.h"
 
 #include "core/base/arith.h"
+#include "lower/plan/program.h"
 #include "lower/vector/unit.h"
 
 void *vkernel_new(struct lower_job *job, size_t size, const struct vkernel_kind *kind) {
@@ -42,36 +43,7 @@ bool vkernel_candidate(struct lower_job *job, size_t index) {
   return true;
 }
 
-/* Whether every tile of a column of tiles reads the same. */
-static bool is_repeated(const struct vtile *tile, const struct vtile_operand *operand) {
-  uint64_t stride = operand->row_stride;
-  for (unsigned i = 0; i < tile->space.outers; i++)
-    stride |= operand->outer_stride[i];
-  return stride == 0 && tile->tiles > tile->col_tiles;
-}
-
-/* Bytes of an operand's part of a tile. */
-static uint64_t moved_bytes(const struct vtile *tile, const struct vtile_operand *operand) {
-  return (operand->row_stride ? tile->rows : 1) * (operand->col_stride ? tile->cols : 1) *
-         vtile_bytes(operand->dtype);
-}
-
-static struct vtile_work work_of(const struct vkernel *kernel) {
-  struct vtile_work work = {.code = kernel->code, .launched = kernel->launched};
-  for (unsigned k = 0; kernel->in[k]; k++, work.in_copies++) {
-    work.in_bytes += moved_bytes(&kernel->tile, kernel->in[k]);
-    work.in_cut += vtile_cut_bursts(&kernel->tile, kernel->in[k]);
-    if (is_repeated(&kernel->tile, kernel->in[k]))
-      work.again_bytes += moved_bytes(&kernel->tile, kernel->in[k]);
-  }
-  for (unsigned k = 0; kernel->out[k]; k++, work.out_copies++) {
-    work.out_bytes += moved_bytes(&kernel->tile, kernel->out[k]);
-    work.out_cut += vtile_cut_bursts(&kernel->tile, kernel->out[k]);
-  }
-  return work;
-}
-
-bool vkernel_cost(struct lower_job *job) {
+bool vkernel_is_legal(struct lower_job *job) {
   struct vkernel *kernel = job->data;
   const struct vkernel_kind *kind = kernel->kind;
   struct vtile *tile = &kernel->tile;
@@ -85,12 +57,10 @@ bool vkernel_cost(struct lower_job *job) {
   for (unsigned k = 0; !kind->store && kernel->out[k]; k++)
     if (!vtile_stores(job, tile, kernel->out[k]))
       return false;
-  struct vtile_work work = work_of(kernel);
-  if (!kind->work(job, kernel, &work))
-    return false;
-  vtile_cost(job, tile, &work);
   return true;
 }
+
+bool vkernel_cost(struct lower_job *job) { return vkernel_is_legal(job) && program_cost(job); }
 
 /* ---- text ------------------------------------------------------------------------------------ */
 

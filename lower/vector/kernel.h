@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A kernel over tiles (tiles.h) as values: its operands, its code, and what is special of its kind.
- * From them follow the candidate tilings, the largest tile that fits, the refusals, the cost and
- * the text. A kind of kernel has a struct of its own that begins with a struct vkernel.
+ * From them follow the candidate tilings, the largest tile that fits, the refusals and
+ * the rows, from which estimates come (lower/plan/program.h). A kind of kernel has a struct of its
+ * own that begins with a struct vkernel.
  */
 #ifndef VINCI_LOWER_VECTOR_KERNEL_H
 #define VINCI_LOWER_VECTOR_KERNEL_H
@@ -24,9 +25,6 @@ struct vkernel_kind {
   void (*split)(const struct lower_job *job, struct vkernel *kernel, unsigned halvings);
   /* False, with a reason, for a tile that the kind cannot walk; NULL: there is none. */
   bool (*walks)(struct lower_job *job, const struct vkernel *kernel);
-  /* Completes the work of a tile, which is what the operands move; false, with a reason, when the
-   * tile is not legal. */
-  bool (*work)(struct lower_job *job, const struct vkernel *kernel, struct vtile_work *work);
   void (*tensors)(struct emit *emit, struct vkernel *kernel);
   /* The rows behind the prologue; NULL: vkernel_tiles(). */
   void (*rows)(struct emit *emit, struct vkernel *kernel);
@@ -55,6 +53,8 @@ void *vkernel_new(struct lower_job *job, size_t size, const struct vkernel_kind 
 #define VKERNEL_TEMPLATE(setup_)                                                                   \
   { setup_, vkernel_candidate, vkernel_cost, vkernel_emit }
 bool vkernel_candidate(struct lower_job *job, size_t index);
+/* Whether the kernel can have the tiling in job->value, or the reason why not. */
+bool vkernel_is_legal(struct lower_job *job);
 bool vkernel_cost(struct lower_job *job);
 void vkernel_emit(const struct lower_job *job, struct emit *emit);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tiles of vector and data-movement operators: splitting, the loop, copies, cost. */
+/* Tiles of vector and data-movement operators: splitting, the loop, copies. */
 #include "lower/vector/tiles.h"
 
 #include <inttypes.h>
@@ -425,7 +425,7 @@ void vtile_store(struct emit *e, const struct vtile *tile, const struct vtile_op
   put_copy(e, tile, operand, true);
 }
 
-/* ---- keys and cost --------------------------------------------------------------- */
+/* ---- keys ----------------------------------------------------------------------- */
 
 void vtile_take(const struct lower_job *job, struct vtile *tile) {
   tile->rows = lower_get(job, "rows")->size;
@@ -449,19 +449,4 @@ void vtile_fit(const struct lower_job *job, struct vtile *tile) {
     tile->cols = cols->size;
   vtile_counts(tile);
   tile->blocks = min_u64(tile->blocks, tile->tiles);
-}
-
-uint64_t vtile_cut_bursts(const struct vtile *tile, const struct vtile_operand *operand) {
-  uint64_t size = vtile_bytes(operand->dtype);
-  bool one_burst = operand->bits || operand->col_stride == 0 || operand->row_stride == 0 ||
-                   is_packed(tile, operand);
-  bool cuts = (tile->cols * size | operand->row_stride * size) % BLOCK_BYTES != 0;
-  return cuts && !one_burst ? tile->rows : 0;
-}
-
-uint64_t vtile_cut_loads(const struct vinci_soc *soc, const struct vtile *tile,
-                         const struct vtile_operand *operand) {
-  bool whole_blocks = !select_has(soc, OP_COPY_GM_TO_UBUF_ALIGN_B8);
-  bool begins = operand->row_stride * vtile_bytes(operand->dtype) % BLOCK_BYTES == 0;
-  return whole_blocks && begins ? 0 : vtile_cut_bursts(tile, operand);
 }

@@ -162,28 +162,6 @@ uint64_t vtile_reserve(uint64_t *used, uint64_t bytes);
 /* "copy_gm_to_ubuf_align_b16" and the like. */
 const char *vtile_copy_name(bool to_gm, enum dtype dtype);
 
-/* Work of one tile, for vtile_cost(). */
-struct vtile_work {
-  uint64_t in_bytes, out_bytes;
-  uint64_t again_bytes; /* of in_bytes: rows that other tiles read too, and which L2 has */
-  uint64_t in_beyond, out_beyond; /* bytes of L2's lines that the copies have no use for */
-  uint64_t in_cut, out_cut;       /* bursts that begin or end inside a block of 32 bytes */
-  uint64_t in_copies, out_copies;
-  uint64_t index_copies; /* of in_copies: those that the scalar unit waits for before the others */
-  uint64_t vector_cycles;
-  uint64_t instructions; /* of the vector unit, their barriers included; 0: few */
-  enum kernel_code code; /* as for emit_kernel_start() */
-  bool goes_on;          /* a later pass of a kernel, which has started before */
-  uint64_t launched;     /* blocks of the kernel; 0: those of the tiles */
-};
-/* Bursts of an operand's copy of a tile that cut blocks of 32 bytes. */
-uint64_t vtile_cut_bursts(const struct vtile *tile, const struct vtile_operand *operand);
-/* The same of loads: chips that copy whole blocks round a run up, if the run begins with a block.
- */
-uint64_t vtile_cut_loads(const struct vinci_soc *soc, const struct vtile *tile,
-                         const struct vtile_operand *operand);
-void vtile_cost(struct lower_job *job, const struct vtile *tile, const struct vtile_work *work);
-
 /* The tiling keys of operators that walk tiles. */
 #define VTILE_KEYS_TABLE                                                                           \
   TILING_KEY("rows", "rows of a tile"), TILING_KEY("cols", "columns of a tile"),                   \

@@ -260,12 +260,48 @@ static void bytes_of_attention_are_those_that_are_moved(void **state) {
   }
 }
 
+/* ---- vector operators ------------------------------------------------------------------------ */
+
+/* Estimates run the program: with one core, and a memory that decides nothing, they are the time of
+ * the simulation, less the launch. */
+static void estimates_of_vector_operators_are_their_times(void **state) {
+  enum { PERCENT = 3 };
+  static const char *const requests[] = {
+      "relu shape=262144 blocks=1",        "gelu shape=100003 blocks=1 buffers=1",
+      "adamw shape=65536 blocks=1",        "softmax shape=128x1000 blocks=1",
+      "reduce_sum shape=300x700 blocks=1", "transpose shape=512x256 perm=2x1 blocks=1",
+      "where shape=117x1009 blocks=1",
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
+    vinci_soc *soc = chip();
+    struct words words;
+    char text[256];
+    struct vinci_tiling tiling;
+    struct vinci_diag diag = {0};
+    words_split(&words, requests[i]);
+    if (vinci_op_tiling(soc, words.item[0], words.item + 1, words.count - 1, text, sizeof text,
+                        &tiling, &diag) != VINCI_OK)
+      fail_msg("%s: %s", requests[i], diag.text);
+    struct vinci_result *result = run(soc, requests[i]);
+    uint64_t cycle_ps = PS_PER_SECOND / (uint64_t)soc->core_hz;
+    uint64_t cycles = (result->total_ps - (uint64_t)soc->launch_base_ps) / cycle_ps;
+    if (tiling.total_cycles * 100 < cycles * (100 - PERCENT) ||
+        tiling.total_cycles * 100 > cycles * (100 + PERCENT))
+      fail_msg("%s: %" PRIu64 " cycles, estimated %" PRIu64, requests[i], cycles,
+               tiling.total_cycles);
+    vinci_result_free(result);
+    vinci_soc_free(soc);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_pipe_bounds_the_time_of_a_busy_pipe),
       cmocka_unit_test(instructions_of_the_gradient_are_those_that_are_emitted),
       cmocka_unit_test(instructions_of_softmax_are_those_that_are_emitted),
       cmocka_unit_test(bytes_of_attention_are_those_that_are_moved),
+      cmocka_unit_test(estimates_of_vector_operators_are_their_times),
   };
   return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
 }

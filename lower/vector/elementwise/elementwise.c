@@ -331,59 +331,14 @@ static void split(const struct lower_job *job, struct vkernel *kernel, unsigned 
   }
 }
 
-static uint64_t tile_mcycles(const struct vinci_soc *soc, const struct vew *ew) {
-  uint64_t repeat_bytes = (uint64_t)soc->vector_bytes, elements = ew->kernel.tile.rows * ew->pitch;
-  uint64_t repeats = ceil_div(elements * vtile_bytes(ew->type), repeat_bytes), sum = 0;
-  for (unsigned i = 0; i < ew->step_count; i++)
-    sum += repeats * vstep_cost_mcycles(soc, &ew->steps[i], ew->type);
-  for (unsigned k = 0; k < ew->func.inputs; k++) {
-    enum vkind kind = vew_kind(ew, &ew->in[k]);
-    sum += repeats * MILLI * (uint64_t)(ew->in[k].type != ew->in[k].computed);
-    /* A row is copied below itself, a repeat for each row of the tile. */
-    if (kind == VKIND_ROW)
-      sum +=
-          ew->kernel.tile.rows * MILLI * ceil_div(ew->pitch * vtile_bytes(ew->type), repeat_bytes);
-    sum += kind == VKIND_COLUMN ? repeats * MILLI : 0;
-  }
-  for (unsigned k = 0; k < ew->func.outputs; k++)
-    sum += repeats * MILLI * (uint64_t)(ew->out[k].type != ew->out[k].computed);
-  return sum;
-}
-
-/* Steps, conversions, and what spreads a number or a row: each waits for the one before, and has a
- * barrier. Rows that are spread take an instruction for every repeat of columns. */
-static void count_instructions(const struct vinci_soc *soc, const struct vew *ew,
-                               struct vtile_work *work) {
-  enum { STEP_INSTRUCTIONS = 2, SPREAD_INSTRUCTIONS = 8 };
-  uint64_t start = (uint64_t)soc->vector_class[VECTOR_CLASS_TWO].startup_mcycles / MILLI;
-  uint64_t steps = ew->step_count, spreads = 0;
-  uint64_t lanes = ceil_div(ew->pitch * vtile_bytes(ew->type), (uint64_t)soc->vector_bytes);
-  for (unsigned k = 0; k < ew->func.inputs; k++) {
-    enum vkind kind = vew_kind(ew, &ew->in[k]);
-    steps += ew->in[k].type != ew->in[k].computed;
-    spreads += kind == VKIND_ROW || kind == VKIND_COLUMN;
-  }
-  for (unsigned k = 0; k < ew->func.outputs; k++)
-    steps += ew->out[k].type != ew->out[k].computed;
-  work->vector_cycles += (steps + 2 * spreads) * start;
-  work->instructions = STEP_INSTRUCTIONS * steps + spreads * (SPREAD_INSTRUCTIONS + lanes);
-}
-
-static bool work(struct lower_job *job, const struct vkernel *kernel, struct vtile_work *work) {
+static bool walks(struct lower_job *job, const struct vkernel *kernel) {
   const struct vew *ew = (const struct vew *)kernel;
   uint64_t rows = kernel->tile.rows, pitch_blocks = ew->pitch * vtile_bytes(ew->type) / BLOCK_BYTES;
   bool spreads = false;
-  work->vector_cycles = tile_mcycles(job->soc, ew) / MILLI;
-  count_instructions(job->soc, ew, work);
-  work->in_bytes = 0;
-  work->out_bytes = 0;
   for (unsigned k = 0; k < ew->func.inputs; k++) {
     enum vkind kind = vew_kind(ew, &ew->in[k]);
     spreads |= kind == VKIND_ROW || kind == VKIND_COLUMN;
-    work->in_bytes += raw_elements(ew, kind) * vtile_bytes(ew->in[k].type);
   }
-  for (unsigned k = 0; k < ew->func.outputs; k++)
-    work->out_bytes += rows * kernel->tile.cols * vtile_bytes(ew->out[k].type);
   if (spreads && rows > 1 && (rows > REPEATS_MAX || pitch_blocks > STRIDE_MAX))
     return lower_refuse(job, "tiles of more than one row have at most %d rows of %d bytes",
                         REPEATS_MAX, STRIDE_MAX * BLOCK_BYTES);
@@ -525,7 +480,7 @@ struct vew *vew_new(struct lower_job *job) {
   static const struct vkernel_kind kind = {.halvings = 4,
                                            .lay_out = lay_out,
                                            .split = split,
-                                           .work = work,
+                                           .walks = walks,
                                            .tensors = vew_tensors,
                                            .rows = vew_rows,
                                            .compute = vew_compute};

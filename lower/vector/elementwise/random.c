@@ -96,35 +96,6 @@ static bool walks(struct lower_job *job, const struct vkernel *kernel) {
          lower_refuse(job, "a tile has at most %d columns of 1024 bits", GROUPS_MAX);
 }
 
-/* Cycles for 64 counters, as the steps below have them. */
-static uint64_t repeat_mcycles(const struct vinci_soc *soc) {
-  static const struct {
-    struct vstep step;
-    enum dtype type;
-    unsigned count; /* in a round */
-  } steps[] = {{B("vadd", T0, T0, T1), DTYPE_INT32, 12},
-               {B("vand", T0, T0, T1), DTYPE_UINT16, 8},
-               {S("vmuls", T0, T0, 1), DTYPE_INT32, 10},
-               {S("vshr", T0, T0, 1), DTYPE_UINT32, 16},
-               {FILL(T0, 0), DTYPE_INT32, 2}};
-  uint64_t sum = 0;
-  for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
-    sum += steps[i].count * vstep_cost_mcycles(soc, &steps[i].step, steps[i].type);
-  return sum * ROUNDS;
-}
-
-static bool work(struct lower_job *job, const struct vkernel *kernel, struct vtile_work *work) {
-  enum { ROUND_STEPS = 48, ROUND_WAITS = 24, LAST_STEPS = 24 };
-  const struct vinci_soc *soc = job->soc;
-  uint64_t start = (uint64_t)soc->vector_class[VECTOR_CLASS_TWO].startup_mcycles / MILLI;
-  work->vector_cycles = kernel->tile.cols * (COUNTERS / LANES) * repeat_mcycles(soc) / MILLI +
-                        ROUNDS * ROUND_WAITS * start;
-  work->instructions = ROUNDS * (ROUND_STEPS + ROUND_WAITS) + LAST_STEPS;
-  work->out_bytes = kernel->tile.cols * GROUP_BYTES;
-  work->out_copies = 1;
-  return true;
-}
-
 /* ---- the generator --------------------------------------------------------------------------- */
 
 /* The register of a word. */
@@ -306,7 +277,6 @@ static enum vinci_status setup(struct lower_job *job) {
                                            .lay_out = lay_out,
                                            .split = split,
                                            .walks = walks,
-                                           .work = work,
                                            .tensors = tensors,
                                            .rows = put_rows,
                                            .compute = compute,

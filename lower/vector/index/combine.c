@@ -64,21 +64,6 @@ static void split(const struct lower_job *job, struct vkernel *kernel, unsigned 
   vtile_fit(job, tile);
 }
 
-static bool work(struct lower_job *job, const struct vkernel *kernel, struct vtile_work *work) {
-  const struct combine *c = (const struct combine *)kernel;
-  /* Of a row: a conversion, a product and a sum of two sources, which wait for each other. */
-  const uint64_t passes = 3, pass_cycles = 4, steps = 7;
-  uint64_t rows = kernel->tile.rows * c->k;
-  uint64_t start = (uint64_t)job->soc->vector_class[VECTOR_CLASS_TWO].startup_mcycles / MILLI;
-  work->in_bytes += rows * (kernel->tile.cols * vtile_bytes(c->type) + 2 * FLOAT_BYTES);
-  work->index_copies = 2;
-  work->in_copies += rows + work->index_copies;
-  work->vector_cycles =
-      rows * (pass_cycles * ceil_div(kernel->tile.cols, ROWWISE_LANES) + passes * start);
-  work->instructions = rows * steps;
-  return true;
-}
-
 /* The indices and weights of a tile; then a copy for each row of x. */
 static void load(struct emit *e, struct vkernel *kernel) {
   const struct combine *c = (struct combine *)kernel;
@@ -179,7 +164,6 @@ static enum vinci_status setup(struct lower_job *job) {
   static const struct vkernel_kind kind = {.halvings = 3,
                                            .lay_out = lay_out,
                                            .split = split,
-                                           .work = work,
                                            .tensors = tensors,
                                            .rows = put_rows,
                                            .load = load,

@@ -108,74 +108,6 @@ static void split(const struct lower_job *job, struct vkernel *kernel, unsigned 
                   max_u64(most >> halvings, UNIT));
 }
 
-/* ---- cost ------------------------------------------------------------------------------------ */
-
-/* Cycles of an instruction for N elements, in repeats of 256 bytes. */
-static uint64_t repeats(const struct vinci_soc *soc, const char *inst, enum dtype type,
-                        uint64_t elements) {
-  const struct vstep step = {.inst = inst, .form = VFORM_UNARY};
-  return ceil_div(elements * vtile_bytes(type), (uint64_t)soc->vector_bytes) *
-         vstep_cost_mcycles(soc, &step, type) / MILLI;
-}
-
-static bool work(struct lower_job *job, const struct vkernel *kernel, struct vtile_work *work) {
-  const struct compact *c = (const struct compact *)kernel;
-  const struct vinci_soc *soc = job->soc;
-  const uint64_t cols = kernel->tile.cols, words = cols * words_of(c);
-  const uint64_t kept = ceil_div(cols * c->count, kernel->tile.space.cols);
-  enum dtype word = vtile_bytes(c->packed) == HALF_BYTES ? DTYPE_FP16 : DTYPE_FP32;
-  work->out_bytes += kept * vtile_bytes(c->packed);
-  work->out_copies++;
-  work->vector_cycles = repeats(soc, "vconv_u82f16", DTYPE_FP16, words) +
-                        repeats(soc, "vcmpvs_ne", DTYPE_FP16, words) +
-                        repeats(soc, "vreducev2", word, words) +
-                        (c->selects ? 0 : repeats(soc, "vadds", DTYPE_FP32, cols));
-  return true;
-}
-
-/* Of N places, the places along each dimension: all but the last are quotients in fp32, whose steps
- * wait for each other, and results have 64 bits. */
-static uint64_t coordinate_cycles(const struct vinci_soc *soc, uint64_t places, uint64_t turns,
-                                  uint64_t rank) {
-  static const char *const steps[] = {
-      "vconv_s322f32", "vector_dup", "vdiv", "vconv_f322s32", "vmuls", "vsub", "vconv_s322s64"};
-  enum { STEPS = sizeof steps / sizeof *steps };
-  uint64_t start = (uint64_t)soc->vector_class[VECTOR_CLASS_ONE].startup_mcycles / MILLI;
-  uint64_t cycles = rank * turns * start + repeats(soc, steps[STEPS - 1], DTYPE_FP32, places);
-  for (unsigned i = 0; i < STEPS; i++)
-    cycles += (rank - 1) * (repeats(soc, steps[i], DTYPE_FP32, places) + turns * start);
-  return cycles;
-}
-
-/* What follows the meeting: one tile after the other comes in, and leaves. */
-static bool cost(struct lower_job *job) {
-  const struct compact *c = job->data;
-  const struct vtile *tile = &c->kernel.tile;
-  if (!vkernel_cost(job))
-    return false;
-  uint64_t mine = ceil_div(tile->per_block * tile->cols * c->count, tile->space.cols);
-  uint64_t turns = ceil_div(mine, tile->cols),
-           rank = c->selects ? 1 : lower_get(job, "shape")->rank;
-  uint64_t out_bytes = mine * rank * (c->selects ? vtile_bytes(c->packed) : sizeof(int64_t));
-  const struct path_cost *load = &job->soc->path[PATH_GM_UB];
-  uint64_t in =
-      turns * estimate_copies(load, ceil_div(mine * vtile_bytes(c->packed), max_u64(turns, 1)), 1);
-  uint64_t out = estimate_copies(&job->soc->path[PATH_UB_GM], out_bytes, turns * rank);
-  uint64_t counts = estimate_copies(load, tile->blocks * COUNT_PITCH, 1);
-  uint64_t acknowledge = (uint64_t)job->soc->path[PATH_UB_GM].acknowledge_mcycles / MILLI;
-  /* The count of each block is read and added to two sums. */
-  const uint64_t count_steps = 3;
-  uint64_t waits = turns * rank * acknowledge +
-                   tile->blocks * count_steps * kernel_issue_cycles(job->soc, c->kernel.code);
-  if (!c->selects)
-    waits += coordinate_cycles(job->soc, mine, turns, rank);
-  job->cost.mte2_cycles += in + counts;
-  job->cost.mte3_cycles += out;
-  job->cost.gm_bytes += tile->blocks * (mine * vtile_bytes(c->packed) + out_bytes);
-  job->cost.total_cycles += in + out + counts + waits;
-  return true;
-}
-
 /* ---- a tile ---------------------------------------------------------------------------------- */
 
 static void convert(struct emit *e, enum dtype from, enum dtype to, struct expr dst,
@@ -487,12 +419,8 @@ static enum vinci_status check(struct lower_job *job, const struct compact *c, u
 }
 
 static enum vinci_status setup(struct lower_job *job) {
-  static const struct vkernel_kind kind = {.halvings = 3,
-                                           .lay_out = lay_out,
-                                           .split = split,
-                                           .work = work,
-                                           .tensors = tensors,
-                                           .rows = put_rows};
+  static const struct vkernel_kind kind = {
+      .halvings = 3, .lay_out = lay_out, .split = split, .tensors = tensors, .rows = put_rows};
   const struct lower_value *shape = lower_get(job, "shape");
   struct compact *c = vkernel_new(job, sizeof *c, &kind);
   if (!c)
@@ -539,7 +467,8 @@ static bool call_nonzero(struct lower_call *call) {
   return true;
 }
 
-static const struct lower_template template = {setup, vkernel_candidate, cost, vkernel_emit};
+static const struct lower_template template = {setup, vkernel_candidate, vkernel_cost,
+                                               vkernel_emit};
 #define COMPACT(id, vendor, summary, keys, from_tensors, ...)                                      \
   LOWER_OPERATOR(id, vendor, summary, keys, &template,                                             \
                  (&(const struct compact_func){__VA_ARGS__}), from_tensors)

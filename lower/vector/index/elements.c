@@ -36,20 +36,6 @@ static void lay_out(struct vtile *tile) {
   tile->ub_bytes = used;
 }
 
-/* A vector cycle for each gathered element is what the unit takes at most. */
-static bool work(struct lower_job *job, const struct vkernel *kernel, struct vtile_work *work) {
-  const struct elements *own = (const struct elements *)kernel;
-  uint64_t rows = kernel->tile.rows;
-  (void)job;
-  work->in_bytes =
-      rows * (own->length * vtile_bytes(own->x.dtype) + kernel->tile.cols * WORD_BYTES);
-  work->in_copies = 2;
-  work->out_bytes = rows * kernel->tile.cols * vtile_bytes(own->y.dtype);
-  work->vector_cycles = rows * kernel->tile.cols / 2;
-  work->instructions = 2 * rows;
-  return true;
-}
-
 /* Rows of x are of another length than those of the space. */
 static struct vtile of_x(const struct elements *own) {
   struct vtile tile = own->kernel.tile;
@@ -99,7 +85,6 @@ static enum vinci_status setup(struct lower_job *job) {
   static const struct vkernel_kind kind = {.halvings = 4,
                                            .whole_rows = true,
                                            .lay_out = lay_out,
-                                           .work = work,
                                            .tensors = tensors,
                                            .load = load,
                                            .compute = compute};

@@ -28,21 +28,6 @@ struct gather {
   unsigned out_rank;
 };
 
-/* A copy for each row. */
-static bool work(struct lower_job *job, const struct vkernel *kernel, struct vtile_work *work) {
-  const struct lower_value *shape = lower_get(job, "shape");
-  /* Where more rows are taken than there are, L2 has some of them. */
-  uint64_t bytes = kernel->tile.tiles * work->out_bytes;
-  uint64_t source = lower_elements(shape->shape, shape->rank) * kernel->element_bytes;
-  if (bytes > source)
-    work->again_bytes +=
-        (uint64_t)((uint128)work->out_bytes * (bytes - source) / max_u64(bytes, 1));
-  work->in_bytes += work->out_bytes;
-  work->index_copies = work->in_copies;
-  work->in_copies += kernel->tile.rows;
-  return true;
-}
-
 /* The indices, then a copy for each row: where it lies is known when the index is. */
 static void load(struct emit *e, struct vkernel *kernel) {
   const struct indexed_rows *indexed = (struct indexed_rows *)kernel;
@@ -72,7 +57,6 @@ static enum vinci_status setup(struct lower_job *job) {
                                            .only_moves = true,
                                            .lay_out = indexed_lay_out,
                                            .split = indexed_split,
-                                           .work = work,
                                            .tensors = tensors,
                                            .load = load};
   const struct lower_value *shape = lower_get(job, "shape"), *count = lower_get(job, "count");

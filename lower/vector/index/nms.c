@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nms: arguments, tilings, cost. */
 #include "lower/vector/index/nms.h"
+#include "lower/plan/program.h"
 
 #include <inttypes.h>
 
@@ -136,48 +137,6 @@ static bool candidate(struct lower_job *job, size_t index) {
 
 /* ---- cost ------------------------------------------------------------------------------------ */
 
-/* Cycles of the vector unit for the kept box against all others, in chunks. */
-static uint64_t compare_cycles(const struct vinci_soc *soc, const struct nms *nms) {
-  static const struct vstep steps[] = {
-      S("vmaxs", T0, X0, 0),     S("vmins", T1, X2, 0),  S("vmaxs", T2, X1, 0),
-      S("vmins", T3, X3, 0),     B("vsub", T1, T1, T0),  B("vsub", T3, T3, T2),
-      S("vmaxs", T1, T1, 0),     S("vadds", T2, X4, 0),  B("vmul", T1, T1, T3),
-      B("vcmpv_le", T0, T1, T2), SELECT(Y0, Y0, X5, T0), END};
-  static const struct vstep area_steps[] = {B("vsub", T2, X2, X0), B("vsub", T0, X3, X1),
-                                            B("vmul", T2, T2, T0), S("vmuls", T2, T2, 0), END};
-  uint64_t mcycles = 0, repeats = ceil_div(nms->boxes, NMS_LANES);
-  for (const struct vstep *step = steps; step->form != VFORM_END; step++)
-    mcycles += vstep_cost_mcycles(soc, step, DTYPE_FP32);
-  for (const struct vstep *step = area_steps; step->form != VFORM_END && !nms->areas; step++)
-    mcycles += vstep_cost_mcycles(soc, step, DTYPE_FP32);
-  return repeats * mcycles / MILLI;
-}
-
-/* A turn: reductions one after the other; then the scalar unit reads and issues, and the vector
- * unit compares, in steps that wait for each other. */
-static uint64_t turn_cycles(const struct vinci_soc *soc, const struct nms *nms) {
-  enum { STEPS = 7, AREA_STEPS = 3, FIND_ROWS = 9, READ_ROWS = 14, CHUNK_ROWS = 22, AREA_ROWS = 8 };
-  const struct vector_class_cost *largest = &soc->vector_class[VECTOR_CLASS_SEVEN];
-  const struct vector_class_cost *two = &soc->vector_class[VECTOR_CLASS_TWO];
-  uint64_t issue = kernel_issue_cycles(soc, KERNEL_ELEMENTWISE),
-           barrier = (uint64_t)soc->barrier_cycles;
-  uint64_t chunks = ceil_div(nms->boxes, nms->chunk), steps = STEPS, rows = CHUNK_ROWS;
-  uint64_t found = 0;
-  for (unsigned i = 0; i < nms->levels; i++)
-    found += (nms->winners[i] * (uint64_t)largest->per_repeat_mcycles +
-              (uint64_t)largest->startup_mcycles) /
-                 MILLI +
-             barrier;
-  if (!nms->areas) {
-    steps += AREA_STEPS;
-    rows += AREA_ROWS;
-  }
-  uint64_t step = (uint64_t)two->startup_mcycles / MILLI + barrier;
-  return max_u64(found, FIND_ROWS * issue) +
-         max_u64(compare_cycles(soc, nms) + chunks * steps * step,
-                 (READ_ROWS + chunks * rows) * issue);
-}
-
 static bool cost(struct lower_job *job) {
   struct nms *nms = job->data;
   const struct vinci_soc *soc = job->soc;
@@ -195,29 +154,7 @@ static bool cost(struct lower_job *job) {
                         soc->name, BLOCK_BYTES, BLOCK_BYTES / NMS_WORD);
   if (nms->winners[0] > WINNERS_MAX)
     return lower_refuse(job, "a class has at most %d boxes", WINNERS_MAX * NMS_LANES);
-  if (!vtile_ub_holds(job, "a class", nms->ub_bytes))
-    return false;
-  uint64_t bytes = nms->boxes * vtile_bytes(nms->type), chunks = ceil_div(nms->boxes, nms->chunk);
-  uint64_t images = min_u64(nms->per_block, 1 + nms->per_block / nms->classes);
-  uint64_t in =
-      estimate_copies(&soc->path[PATH_GM_UB], (images * NMS_PLANES + nms->per_block) * bytes,
-                      (images * (nms->planes ? NMS_PLANES : 1) + nms->per_block) * chunks);
-  uint64_t out = estimate_copies(&soc->path[PATH_UB_GM], nms->per_block * nms->most * NMS_WORD,
-                                 2 * nms->per_block);
-  uint64_t turns = ceil_div(nms->per_block * nms->count, nms_units(nms));
-  uint64_t vector = turns * turn_cycles(soc, nms);
-  uint64_t start = launch_spread_cycles(soc, emit_vector_core(soc), nms->blocks) +
-                   estimate_start(soc, KERNEL_ELEMENTWISE, nms->blocks) +
-                   estimate_first_read(soc, nms->blocks);
-  job->cost = (struct lower_cost){.total_cycles = start + in + vector + out,
-                                  .vector_cycles = vector,
-                                  .mte2_cycles = in,
-                                  .mte3_cycles = out,
-                                  .gm_bytes = nms->blocks * nms->per_block *
-                                                  (bytes + nms->most * NMS_WORD) +
-                                              nms->batches * NMS_PLANES * bytes,
-                                  .blocks = (uint32_t)nms->blocks};
-  return true;
+  return vtile_ub_holds(job, "a class", nms->ub_bytes) && program_cost(job);
 }
 
 /* ---- the operator ---------------------------------------------------------------------------- */

@@ -10,6 +10,7 @@
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
 #include "lower/estimate/estimate.h"
+#include "lower/plan/program.h"
 #include "lower/select/select.h"
 #include "lower/vector/index/nms.h"
 #include "lower/vector/kernel.h"
@@ -78,7 +79,6 @@ static bool candidate(struct lower_job *job, size_t index) {
 }
 
 static bool cost(struct lower_job *job) {
-  enum { CLASS_ROWS = 20, TABLE_ROWS = 40 };
   struct list *list = job->data;
   const struct vinci_soc *soc = job->soc;
   lay_out(job, list);
@@ -87,27 +87,7 @@ static bool cost(struct lower_job *job) {
     return false;
   if (list->blocks > units_of(list))
     return vtile_too_few(job, units_of(list), list->blocks);
-  uint64_t kept = ceil_div(list->count, units_of(list)),
-           issue = kernel_issue_cycles(soc, KERNEL_SLICE);
-  const struct vector_class_cost *gather = &soc->vector_class[VECTOR_CLASS_GATHER32];
-  uint64_t bytes = kept * TRIPLE * vtile_bytes(list->type);
-  uint64_t in = estimate_copies(&soc->path[PATH_GM_UB], kept * NMS_WORD, 1);
-  uint64_t out = estimate_copies(&soc->path[PATH_UB_GM], bytes, 1);
-  uint64_t vector =
-      ceil_div(kept * TRIPLE, NMS_LANES) * (uint64_t)gather->per_repeat_mcycles / MILLI;
-  uint64_t counts =
-      estimate_copies(&soc->path[PATH_GM_UB], units_of(list) * NMS_SHARED * NMS_WORD, 1);
-  uint64_t start = launch_spread_cycles(soc, emit_vector_core(soc), list->blocks) +
-                   estimate_start(soc, KERNEL_SLICE, list->blocks) +
-                   estimate_first_read(soc, list->blocks) + TABLE_ROWS * issue + counts;
-  uint64_t each = max_u64(in + vector + out, CLASS_ROWS * issue);
-  job->cost = (struct lower_cost){.total_cycles = start + list->per_block * each,
-                                  .vector_cycles = list->per_block * vector,
-                                  .mte2_cycles = counts + list->per_block * in,
-                                  .mte3_cycles = list->per_block * out,
-                                  .gm_bytes = units_of(list) * (kept * NMS_WORD + bytes),
-                                  .blocks = (uint32_t)list->blocks};
-  return true;
+  return program_cost(job);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */

@@ -39,7 +39,7 @@ struct scatter {
 
 /* A copy for each row. Of a row that ends inside a block the end is stored twice, which sums do
  * not bear. */
-static bool work(struct lower_job *job, const struct vkernel *kernel, struct vtile_work *work) {
+static bool walks(struct lower_job *job, const struct vkernel *kernel) {
   const struct scatter *scatter = (const struct scatter *)kernel;
   const struct vtile *tile = &kernel->tile;
   uint64_t row = tile->space.cols * kernel->element_bytes;
@@ -48,9 +48,6 @@ static bool work(struct lower_job *job, const struct vkernel *kernel, struct vti
       (scatter->func->adds ? row % BLOCK_BYTES != 0 : run < BLOCK_BYTES))
     return lower_refuse(job, "%s copies whole blocks of %d bytes alone, rows have %u",
                         job->soc->name, BLOCK_BYTES, (unsigned)row);
-  work->out_bytes += kernel->tile.rows * kernel->tile.cols * kernel->element_bytes;
-  work->out_copies += tile->rows;
-  work->out_cut += row % BLOCK_BYTES ? tile->rows : 0;
   return true;
 }
 
@@ -116,7 +113,7 @@ static enum vinci_status setup(struct lower_job *job) {
                                            .only_moves = true,
                                            .lay_out = indexed_lay_out,
                                            .split = indexed_split,
-                                           .work = work,
+                                           .walks = walks,
                                            .tensors = tensors,
                                            .rows = put_rows,
                                            .load = load,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sort and topk: arguments, which way to sort, tilings. */
 #include "lower/vector/index/sort.h"
+#include "lower/plan/program.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -134,61 +135,6 @@ static bool candidate(struct lower_job *job, size_t index) {
   return true;
 }
 
-/* Levels of merging four lists, from runs of 32 to a chunk. */
-static uint64_t levels(uint64_t chunk) {
-  uint64_t count = 0;
-  for (uint64_t list = SORT_RUN; list < chunk; list *= 4)
-    count++;
-  return count;
-}
-
-/* A chunk comes in, is sorted and leaves before the next comes. Its instructions wait for each
- * other: four of a level of merging, and about thirty before and behind. */
-static uint64_t turn_cycles(const struct vinci_soc *soc, const struct sort *sort) {
-  if (sort->proposals)
-    return sort_proposals_cycles(soc, sort);
-  enum { LEVEL_INSTRUCTIONS = 4, OTHER_INSTRUCTIONS = 30 };
-  const struct vector_class_cost *sorts = &soc->vector_class[VECTOR_CLASS_SORT];
-  uint64_t runs = ceil_div(sort->chunk, SORT_RUN), count = levels(sort->chunk);
-  uint64_t bytes = sort->chunk * vtile_bytes(sort->type);
-  uint64_t issue = kernel_issue_cycles(soc, KERNEL_ELEMENTWISE) *
-                   (LEVEL_INSTRUCTIONS * count + OTHER_INSTRUCTIONS);
-  uint64_t vector =
-      (1 + count) *
-      (runs * (uint64_t)sorts->per_repeat_mcycles + (uint64_t)sorts->startup_mcycles) / MILLI;
-  return max_u64(vector, issue) + estimate_copies(&soc->path[PATH_GM_UB], bytes, 1) +
-         estimate_copies(&soc->path[PATH_UB_GM], bytes + sort->chunk * FLOAT_BYTES, 2);
-}
-
-static void estimate(struct lower_job *job, const struct sort *sort) {
-  const struct vinci_soc *soc = job->soc;
-  uint64_t step = (uint64_t)soc->vector_class[VECTOR_CLASS_SORT].per_repeat_mcycles / MILLI;
-  uint64_t runs = ceil_div(sort->chunk, SORT_RUN), chunks = sort->rows * sort->chunks;
-  uint64_t bytes = sort->chunk * vtile_bytes(sort->type), stages = 0, merges = 0;
-  struct sort_stage stage = {0};
-  while (sort->form == SORT_NETWORK && sort_next_stage(sort->chunks, &stage)) {
-    merges += ceil_div(sort->rows * stage.pairs, sort->blocks);
-    stages++;
-  }
-  uint64_t turns = ceil_div(chunks, sort->blocks);
-  uint64_t vector = turns * runs * step * (1 + levels(sort->chunk)) + 2 * merges * runs * step;
-  uint64_t moved = chunks * bytes + 4 * merges * sort->blocks * sort->chunk * sort->entry;
-  uint64_t most = turns * bytes + 4 * merges * sort->chunk * sort->entry;
-  uint64_t copy = estimate_copies(&soc->path[PATH_GM_UB], most, turns);
-  uint64_t start = launch_spread_cycles(soc, emit_vector_core(soc), sort->blocks) +
-                   estimate_start(soc, KERNEL_ELEMENTWISE, sort->blocks) +
-                   estimate_first_read(soc, sort->blocks);
-  uint64_t merging = 2 * merges * runs * step +
-                     estimate_copies(&soc->path[PATH_GM_UB], most - turns * bytes, merges);
-  job->cost = (struct lower_cost){.total_cycles = start + turns * turn_cycles(soc, sort) + merging +
-                                                  (meet(sort) ? stages : 0) *
-                                                      (uint64_t)soc->kernel_stage_cycles,
-                                  .vector_cycles = vector,
-                                  .mte2_cycles = copy,
-                                  .gm_bytes = moved,
-                                  .blocks = (uint32_t)sort->blocks};
-}
-
 static void take_tiling(const struct lower_job *job, struct sort *sort) {
   sort->chunk = lower_get(job, "chunk")->size;
   sort->blocks = lower_get(job, "blocks")->size;
@@ -216,10 +162,7 @@ static bool cost(struct lower_job *job) {
   if (sort->form == SORT_NETWORK && sort->chunk > CHUNK_PAIRED)
     return lower_refuse(job, "chunks that are merged in pairs have at most %d elements",
                         CHUNK_PAIRED);
-  if (!vtile_ub_holds(job, "the chunk", sort->ub_bytes))
-    return false;
-  estimate(job, sort);
-  return true;
+  return vtile_ub_holds(job, "the chunk", sort->ub_bytes) && program_cost(job);
 }
 
 /* ---- operators ------------------------------------------------------------------------------- */

@@ -47,11 +47,10 @@ enum { SORT_RUN = 32, SORT_ENTRY = 8, SORT_BEST_UNIT = 8 };
 /* Which way the rows of the tiling go. */
 void sort_choose_form(struct sort *sort);
 /* The same functions of coupled cores: why they cannot sort (NULL: they can), their longest
- * chunk, UB, cycles of a chunk, rows of the trace. */
+ * chunk, UB, rows of the trace. */
 const char *sort_proposals_cannot(const struct sort *sort);
 uint64_t sort_proposals_chunk(const struct sort *sort);
 void sort_proposals_lay_out(struct sort *sort);
-uint64_t sort_proposals_cycles(const struct vinci_soc *soc, const struct sort *sort);
 /* Whether the last part of a long row is a block of device memory. */
 bool sort_proposals_stores(const struct sort *sort);
 /* The fewest rows of a core whose results are a block of device memory. */

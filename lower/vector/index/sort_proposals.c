@@ -86,25 +86,6 @@ void sort_proposals_lay_out(struct sort *sort) {
   sort->ub_bytes = used;
 }
 
-uint64_t sort_proposals_cycles(const struct vinci_soc *soc, const struct sort *sort) {
-  enum { LISTS = 4, LEVEL_ROWS = 5, OTHER_ROWS = 50, MOVES = 6 };
-  uint64_t step = (uint64_t)soc->vector_class[VECTOR_CLASS_SORT].per_repeat_mcycles;
-  uint64_t two = (uint64_t)soc->vector_class[VECTOR_CLASS_TWO].per_repeat_mcycles;
-  uint64_t levels = 0, bytes = sort->chunk * vtile_bytes(sort->type);
-  for (uint64_t list = PROPOSALS; list < sort->chunk; list *= LISTS)
-    levels++;
-  uint64_t sorted = sort->chunk / PROPOSALS * step;
-  uint64_t merged = levels * ceil_div(sort->chunk, SORT_ELEMENTS) * step;
-  uint64_t moved = MOVES * sort->chunk / PROPOSALS * two;
-  uint64_t issue =
-      (LEVEL_ROWS * levels + OTHER_ROWS) * kernel_issue_cycles(soc, KERNEL_ELEMENTWISE);
-  uint64_t results =
-      sort->form == SORT_WHOLE ? sort->keep * (FLOAT_BYTES + vtile_bytes(sort->type)) : 0;
-  return (sorted + merged + moved) / MILLI + issue +
-         estimate_copies(&soc->path[PATH_GM_UB], bytes, 1) +
-         (results ? estimate_copies(&soc->path[PATH_UB_GM], results, 2) : 0);
-}
-
 /* ---- a chunk --------------------------------------------------------------------------------- */
 
 static void put_conversion(struct emit *e, enum dtype from, enum dtype to, struct expr dst,

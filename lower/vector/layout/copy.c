@@ -5,6 +5,7 @@
  */
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
+#include "lower/plan/program.h"
 #include "lower/select/select.h"
 #include "lower/vector/elementwise/elementwise.h"
 
@@ -45,7 +46,7 @@ static bool candidate(struct lower_job *job, size_t index) {
 }
 
 static bool cost(struct lower_job *job) {
-  uint64_t bytes = total_bytes(job), tile = lower_get(job, "tile")->size;
+  uint64_t tile = lower_get(job, "tile")->size;
   uint64_t blocks = lower_get(job, "blocks")->size;
   uint64_t buffers = lower_get(job, "buffers")->size;
   if (buffers < 1 || buffers > BUFFERS_MAX)
@@ -55,20 +56,7 @@ static bool cost(struct lower_job *job) {
                         buffers > 1 ? "half of" : "all of");
   if (!lower_has_cores(job, blocks, emit_vector_core(job->soc)))
     return false;
-  struct vtile tiles = {.space = {.rows = 1, .cols = bytes},
-                        .rows = 1,
-                        .cols = min_u64(tile, bytes),
-                        .blocks = blocks,
-                        .buffers = buffers,
-                        .parts = VTILE_LOADS | VTILE_STORES};
-  vtile_counts(&tiles);
-  const struct vtile_work work = {.in_bytes = tiles.cols,
-                                  .out_bytes = tiles.cols,
-                                  .in_copies = 1,
-                                  .out_copies = 1,
-                                  .code = KERNEL_ELEMENTWISE};
-  vtile_cost(job, &tiles, &work);
-  return true;
+  return program_cost(job);
 }
 
 static void emit(const struct lower_job *job, struct emit *e) {

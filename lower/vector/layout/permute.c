@@ -7,6 +7,7 @@
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
 #include "core/result/result.h"
+#include "lower/plan/program.h"
 #include "lower/select/select.h"
 
 enum {
@@ -409,11 +410,6 @@ static bool check_given(struct lower_job *job, struct permute *permute) {
   return vtile_ub_holds(job, "the tile", permute->ub_bytes);
 }
 
-/* L2 takes and gives lines of 128 bytes; a short row of a transposed tile touches one more. */
-static uint64_t beyond(uint64_t rows, uint64_t row_bytes) {
-  return row_bytes % L2_GRANULE_BYTES ? rows * L2_GRANULE_BYTES : 0;
-}
-
 /* The result of a pass with what pads its rows. */
 static void stored_rows(const struct ppass *pass, struct vtile *view, struct vtile_operand *out) {
   permute_result(pass, view, out);
@@ -438,72 +434,18 @@ static bool can_move(struct lower_job *job, const struct permute *permute,
   return pass->places || vtile_stores(job, &view, &out);
 }
 
-/* Copies of a tile: rows in turns of 8 have their own, unless they follow each other. */
-static uint64_t loads_of(const struct ppass *pass) {
-  return pass->chunks && !permute_loads_packed(pass) ? ceil_div(pass->tile.rows, PERMUTE_CHUNK) : 1;
-}
-
 bool permute_cost(struct lower_job *job) {
   struct permute *permute = job->data;
-  struct lower_cost sum = {0};
   if (permute->gather) {
     job->data = permute->gather;
-    bool legal = permute_gather_cost(job);
+    bool legal = vkernel_is_legal(job);
     job->data = permute;
-    return legal;
+    return legal && program_cost(job);
   }
   if (!check_given(job, permute))
     return false;
-  for (unsigned i = 0; i < permute->passes; i++) {
-    const struct ppass *pass = &permute->pass[i];
-    if (!can_move(job, permute, pass))
+  for (unsigned i = 0; i < permute->passes; i++)
+    if (!can_move(job, permute, &permute->pass[i]))
       return false;
-    uint64_t groups = max_u64(pass->groups, 1);
-    struct vtile view;
-    struct vtile_operand out;
-    stored_rows(pass, &view, &out);
-    bool turns = pass->transposes && !pass->places;
-    uint64_t width = turns ? pass->tile.rows : pass->tile.cols;
-    uint64_t out_width = pass->padded ? pass->padded : width;
-    uint64_t bytes = groups * pass->tile.rows * pass->tile.cols * vtile_bytes(permute->type);
-    struct vtile_work work = {.in_bytes = pass->fills ? 0 : bytes,
-                              .out_bytes = bytes / width * out_width,
-                              .in_copies = pass->fills ? 0 : loads_of(pass),
-                              .out_copies = 1,
-                              .out_cut = vtile_cut_bursts(&view, &out),
-                              .code = permute->code,
-                              .goes_on = i > 0};
-    if (!pass->fills && !permute_reads_blocks(pass))
-      work.in_cut = groups * vtile_cut_loads(job->soc, &pass->tile, &pass->in);
-    if (pass->transposes) {
-      uint64_t element = vtile_bytes(permute->type);
-      uint64_t squares = groups * ceil_div(pass->tile.rows, PERMUTE_SIDE) *
-                         ceil_div(pass->tile.cols, PERMUTE_CHUNK);
-      bool words = element == sizeof(uint32_t);
-      work.vector_cycles = squares * (words ? select_square_cycles(job->soc, permute->code) : 2);
-      work.instructions = words ? select_square_instructions(job->soc, squares) : 0;
-      if (permute_reads_blocks(pass))
-        work.in_bytes = groups * pass->tile.rows * BLOCK_BYTES;
-      else if (pass->in.row_stride != pass->tile.cols)
-        work.in_beyond = beyond(groups * pass->tile.rows, pass->tile.cols * element);
-      uint64_t out_rows = turns ? out_width : pass->tile.rows;
-      if (pass->out.row_stride != out_rows)
-        work.out_beyond = beyond(groups * pass->tile.cols, out_rows * element);
-    } else {
-      uint64_t row_bytes = pass->tile.cols * vtile_bytes(permute->type);
-      if (!pass->fills && pass->in.row_stride != pass->tile.cols)
-        work.in_beyond = beyond(pass->tile.rows, row_bytes);
-      if (pass->out.row_stride != out_width)
-        work.out_beyond = beyond(pass->tile.rows, out_width * vtile_bytes(permute->type));
-    }
-    vtile_cost(job, &pass->tile, &work);
-    sum.total_cycles += job->cost.total_cycles;
-    sum.vector_cycles += job->cost.vector_cycles;
-    sum.mte2_cycles += job->cost.mte2_cycles;
-    sum.mte3_cycles += job->cost.mte3_cycles;
-    sum.gm_bytes += job->cost.gm_bytes;
-    sum.blocks = job->cost.blocks;
-  }
-  job->cost = sum;
-  return true;
+  return program_cost(job);
 }

@@ -91,10 +91,9 @@ void permute_lines_load(struct emit *emit, const struct ppass *pass);
 void permute_lines_compute(struct emit *emit, const struct ppass *pass);
 void permute_lines_store(struct emit *emit, const struct ppass *pass);
 /* A map, simplified and of whole tensors, becomes a gather of elements in UB (permute_gather.c) if
- * its rows are shorter than a block, and the chip can: permute->gather. Its cost. */
+ * its rows are shorter than a block, and the chip can: permute->gather. */
 VINCI_MUST_CHECK enum vinci_status permute_gathers(struct lower_job *job, struct permute *permute,
                                                    const struct pmap *map);
-bool permute_gather_cost(struct lower_job *job);
 bool permute_candidate(struct lower_job *job, size_t index);
 bool permute_cost(struct lower_job *job);
 /* The tiling that was chosen or given. Passes after the first are cut by the rule for as many

@@ -124,41 +124,6 @@ static bool walks(struct lower_job *job, const struct vkernel *kernel) {
                       job->soc->name, BLOCK_BYTES);
 }
 
-/* Bursts that cut blocks, and the lines of L2 that they touch beside their own. */
-static void count_runs(const struct pgather *gather, uint64_t runs, uint64_t element, uint64_t *cut,
-                       uint64_t *beyond) {
-  uint64_t bytes = element * vtile_bytes(gather->type), run = gather->kernel.tile.cols * bytes;
-  if (runs == 1)
-    return;
-  if ((run | gather->kernel.tile.space.cols * bytes) % BLOCK_BYTES != 0)
-    *cut += runs;
-  if (run % L2_GRANULE_BYTES != 0)
-    *beyond += runs * L2_GRANULE_BYTES;
-}
-
-static bool work(struct lower_job *job, const struct vkernel *kernel, struct vtile_work *work) {
-  static const struct vstep step = STEP(GATHER_(Y0, X0, T0));
-  const struct pgather *gather = (const struct pgather *)kernel;
-  const struct vinci_soc *soc = job->soc;
-  uint64_t bytes = tile_elements(gather) * vtile_bytes(gather->type);
-  uint64_t repeats = ceil_div(bytes, (uint64_t)soc->vector_bytes);
-  uint64_t start = (uint64_t)soc->vector_class[VECTOR_CLASS_TWO].startup_mcycles;
-  work->in_bytes = work->out_bytes = bytes;
-  work->in_copies = work->out_copies = 1;
-  work->vector_cycles = (start + repeats * vstep_cost_mcycles(soc, &step, gather->type)) / MILLI;
-  count_runs(gather, gather->runs_in, gather->from[gather->cut], &work->in_cut, &work->in_beyond);
-  count_runs(gather, gather->runs_out, gather->to[gather->cut], &work->out_cut, &work->out_beyond);
-  return true;
-}
-
-/* Of each core: what computes the table, each instruction behind the one before. */
-static uint64_t table_cycles(const struct vinci_soc *soc, const struct pgather *gather) {
-  const struct vector_class_cost *each = &soc->vector_class[VECTOR_CLASS_TWO];
-  uint64_t repeats = ceil_div(tile_elements(gather) * WORD_BYTES, (uint64_t)soc->vector_bytes);
-  return DIMENSION_INSTRUCTIONS * gather->count *
-         ((uint64_t)each->startup_mcycles + repeats * (uint64_t)each->per_repeat_mcycles) / MILLI;
-}
-
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 static void put_copy(struct emit *e, const struct pgather *gather, bool out) {
@@ -348,7 +313,6 @@ enum vinci_status permute_gathers(struct lower_job *job, struct permute *permute
                                            .lay_out = lay_out,
                                            .split = split,
                                            .walks = walks,
-                                           .work = work,
                                            .tensors = tensors,
                                            .rows = rows,
                                            .load = load,
@@ -377,12 +341,4 @@ enum vinci_status permute_gathers(struct lower_job *job, struct permute *permute
   if (choose_cut(job, gather))
     permute->gather = &gather->kernel;
   return VINCI_OK;
-}
-
-bool permute_gather_cost(struct lower_job *job) {
-  const struct pgather *gather = job->data;
-  if (!vkernel_cost(job))
-    return false;
-  job->cost.total_cycles += table_cycles(job->soc, gather);
-  return true;
 }

@@ -58,17 +58,6 @@ static bool walks(struct lower_job *job, const struct vkernel *kernel) {
          lower_refuse(job, "a tile is whole rows, or a part of one");
 }
 
-static bool work(struct lower_job *job, const struct vkernel *kernel, struct vtile_work *work) {
-  static const struct vstep move = AS(DTYPE_UINT16, 1, B_("vor", Y0, X0, X0));
-  const struct triangle *own = (const struct triangle *)kernel;
-  uint64_t repeat_bytes = (uint64_t)job->soc->vector_bytes;
-  uint64_t bytes = kernel->tile.rows * own->x.pitch * kernel->element_bytes;
-  uint64_t repeats = ceil_div(bytes, repeat_bytes) + kernel->tile.rows;
-  work->vector_cycles = repeats * vstep_cost_mcycles(job->soc, &move, DTYPE_UINT16) / MILLI;
-  work->instructions = ROW_INSTRUCTIONS * (kernel->tile.rows + 1);
-  return true;
-}
-
 /* Elements of y as they are in x, or zero. */
 static void put(struct emit *e, bool zero, struct expr y, struct expr x) {
   if (zero)
@@ -110,7 +99,6 @@ static enum vinci_status setup(struct lower_job *job) {
                                            .lay_out = lay_out,
                                            .split = split,
                                            .walks = walks,
-                                           .work = work,
                                            .tensors = tensors,
                                            .compute = compute};
   const struct triangle_func *func = job->op->spec;

@@ -70,21 +70,6 @@ static uint64_t copies(const struct spread *s) {
   return count;
 }
 
-static bool work(struct lower_job *job, const struct vkernel *kernel, struct vtile_work *work) {
-  const struct spread *s = (const struct spread *)kernel;
-  static const struct vstep multiply = S("vmuls", T0, T0, 1);
-  const struct vtile *tile = &kernel->tile;
-  uint64_t elements = tile->rows * pitch_of(tile, s->type);
-  uint64_t mcycles = vstep_cost_mcycles(job->soc, &multiply, DTYPE_FP32);
-  uint64_t conversions = s->type == DTYPE_FP32 ? 0 : 2 * MILLI;
-  work->vector_cycles =
-      ceil_div(elements, REPEAT_BYTES / FLOAT_BYTES) * (mcycles + conversions) / MILLI;
-  work->out_bytes += copies(s) * tile->rows * tile->cols * vtile_bytes(s->type);
-  work->out_cut += copies(s) * vtile_cut_bursts(tile, &s->dx);
-  work->out_copies += copies(s);
-  return true;
-}
-
 static void compute(struct emit *e, struct vkernel *kernel) {
   const struct spread *s = (struct spread *)kernel;
   const struct vtile *tile = &kernel->tile;
@@ -177,7 +162,6 @@ static enum vinci_status setup(struct lower_job *job) {
                                            .lay_out = lay_out,
                                            .split = split,
                                            .walks = walks,
-                                           .work = work,
                                            .tensors = tensors,
                                            .compute = compute,
                                            .store = store};

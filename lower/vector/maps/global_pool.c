@@ -43,26 +43,6 @@ static bool walks(struct lower_job *job, const struct vkernel *kernel) {
   return kernel->tile.rows <= MAPS_MAX || lower_refuse(job, "a tile has at most %d maps", MAPS_MAX);
 }
 
-static uint64_t halves(uint64_t points) {
-  uint64_t count = 0;
-  for (; points > 1; points = points - points / 2)
-    count++;
-  return count;
-}
-
-static bool work(struct lower_job *job, const struct vkernel *kernel, struct vtile_work *work) {
-  const struct pooling *p = (const struct pooling *)kernel;
-  static const struct vstep add = B("vadd", T0, T0, T1);
-  uint64_t elements = kernel->tile.rows * p->points * p->c0;
-  uint64_t mcycles = vstep_cost_mcycles(job->soc, &add, DTYPE_FP32);
-  work->vector_cycles =
-      ceil_div(elements, LANES) * (mcycles + (p->type == DTYPE_FP32 ? 0 : MILLI)) / MILLI;
-  work->instructions = 4 + 2 * halves(p->points) + p->points * p->c0 / LANES;
-  work->out_bytes = kernel->tile.rows * p->c0 * vtile_bytes(p->type);
-  work->out_copies = 1;
-  return true;
-}
-
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 /* `lanes` elements of every map, from an element on, += those at another. */
@@ -168,7 +148,6 @@ static enum vinci_status setup(struct lower_job *job) {
                                            .whole_rows = true,
                                            .lay_out = lay_out,
                                            .walks = walks,
-                                           .work = work,
                                            .tensors = tensors,
                                            .compute = compute,
                                            .store = store};

@@ -150,50 +150,6 @@ bool pool_walks(struct lower_job *job, const struct vkernel *kernel) {
   return true;
 }
 
-/* Of the image and, with the factor, of the result. */
-static uint64_t conversion_cycles(const struct pool *pool) {
-  const struct vtile *tile = &pool->kernel.tile;
-  uint64_t bytes = pool_pixel_bytes(pool, pool->work);
-  uint64_t result = tile->rows * ceil_div(tile->cols * bytes, REPEAT_BYTES);
-  uint64_t image = ceil_div(pool->in_rows * pool->in_cols * bytes, REPEAT_BYTES);
-  return (pool->work != pool->type ? image + result : 0) +
-         (pool->kind == POOL_AVERAGE ? result : 0);
-}
-
-static uint64_t tile_cycles(const struct pool *pool) {
-  uint64_t bytes = pool_pixel_bytes(pool, pool->work);
-  uint64_t row = ceil_div(pool->in_cols * bytes, REPEAT_BYTES);
-  uint64_t result = ceil_div(pool->kernel.tile.cols * bytes, REPEAT_BYTES);
-  uint64_t folds = pool->kh > 1 ? (pool->kh - 1) * row : 0;
-  return pool->kernel.tile.rows * 2 * (folds + pool->kw * result) + conversion_cycles(pool);
-}
-
-/* A fold along columns is an instruction for each row of the result, one along rows for each block
- * of a pixel too; then a mask and a barrier. What lies outside the map on the left or right is
- * filled in each row of the image. */
-static uint64_t instructions_of(const struct pool *pool) {
-  uint64_t folds = pool->kh - 1 + (pool->kw - 1) * pool_blocks(pool, pool->work);
-  uint64_t steps = 2 * (pool->kh + pool->kw);
-  folds += pool->kind == POOL_AVERAGE;
-  uint64_t sides = pool->left > 0;
-  sides += (pool->ow - 1) * pool->sw + pool->kw > pool->w + pool->left;
-  return folds * pool->kernel.tile.rows + sides * pool->in_rows + steps;
-}
-
-static bool work(struct lower_job *job, const struct vkernel *kernel, struct vtile_work *work) {
-  const struct pool *pool = (const struct pool *)kernel;
-  uint64_t pixel = pool_pixel_bytes(pool, pool->type), folds = pool->kh + pool->kw;
-  uint64_t start = (uint64_t)job->soc->vector_class[VECTOR_CLASS_TWO].startup_mcycles / MILLI;
-  work->in_bytes = pool->in_rows * pool->in_cols * pixel;
-  work->out_bytes = kernel->tile.rows * kernel->tile.cols * pixel;
-  work->in_copies = 1;
-  work->out_copies = 1;
-  /* Folds wait for each other. */
-  work->vector_cycles = tile_cycles(pool) + folds * start;
-  work->instructions = instructions_of(pool);
-  return true;
-}
-
 /* ---- operators ------------------------------------------------------------------------------- */
 
 void pool_tensor(struct emit *e, const struct pool *pool, const char *name, enum tensor_io io,
@@ -228,7 +184,6 @@ static enum vinci_status setup(struct lower_job *job) {
                                            .lay_out = lay_out,
                                            .split = pool_split,
                                            .walks = pool_walks,
-                                           .work = work,
                                            .tensors = tensors,
                                            .rows = put_rows,
                                            .load = pool_load,

@@ -87,14 +87,6 @@ static void lay_out_backward(struct vtile *tile) {
   tile->ub_bytes = used;
 }
 
-static uint64_t tile_cycles(const struct argmax *argmax) {
-  const struct pool *pool = &argmax->pool;
-  uint64_t pixels =
-      argmax->backward ? argmax->dy_rows * pool->ow : pool->kernel.tile.rows * pool->ow;
-  uint64_t repeats = ceil_div(pixels * pixel_bytes(argmax), REPEAT_BYTES);
-  return argmax->points * repeats * 6;
-}
-
 static bool walks(struct lower_job *job, const struct vkernel *kernel) {
   const struct argmax *argmax = (const struct argmax *)kernel;
   const struct vtile *tile = &kernel->tile;
@@ -105,23 +97,6 @@ static bool walks(struct lower_job *job, const struct vkernel *kernel) {
     return lower_refuse(job, "%s copies whole blocks of %d bytes alone, the mask of a tile has %u",
                         job->soc->name, BLOCK_BYTES, (unsigned)bytes);
   return pool_walks(job, kernel);
-}
-
-static bool work(struct lower_job *job, const struct vkernel *kernel, struct vtile_work *work) {
-  const struct argmax *argmax = (const struct argmax *)kernel;
-  const struct pool *pool = &argmax->pool;
-  const struct vtile *tile = &kernel->tile;
-  /* Of a point: masks, barriers, comparison and logic, of which each waits for the one before. */
-  enum { POINT_INSTRUCTIONS = 12, POINT_WAITS = 4 };
-  uint64_t pixel = pixel_bytes(argmax), masks = argmax->points * argmax->mask_pitch;
-  uint64_t start = (uint64_t)job->soc->vector_class[VECTOR_CLASS_TWO].startup_mcycles / MILLI;
-  work->in_bytes = pool->in_rows * pool->in_cols * pixel + (argmax->backward ? masks : 0);
-  work->out_bytes = tile->rows * tile->cols * pixel + (argmax->backward ? 0 : masks);
-  work->in_copies = 1;
-  work->out_copies = 1;
-  work->vector_cycles = tile_cycles(argmax) + argmax->points * POINT_WAITS * start;
-  work->instructions = argmax->points * (POINT_INSTRUCTIONS + tile->rows);
-  return true;
 }
 
 /* ---- masks ----------------------------------------------------------------------------------- */
@@ -328,8 +303,7 @@ static void put_rows(struct emit *e, struct vkernel *kernel) {
 #define KIND(lay_out_, load_, compute_, store_)                                                    \
   {                                                                                                \
     .halvings = 4, .whole_rows = true, .lay_out = lay_out_, .split = pool_split, .walks = walks,   \
-    .work = work, .tensors = tensors, .rows = put_rows, .load = load_, .compute = compute_,        \
-    .store = store_                                                                                \
+    .tensors = tensors, .rows = put_rows, .load = load_, .compute = compute_, .store = store_      \
   }
 static const struct vkernel_kind forward = KIND(lay_out_forward, pool_load, compute, store);
 static const struct vkernel_kind backward =

@@ -265,39 +265,6 @@ static void put_gather(struct vunit *unit, const struct vresize *r, unsigned dst
        F("repeat", ceil_div(blocks, REPEAT_BLOCKS)), W("type", dtype_name(gathered(r))));
 }
 
-static uint64_t sum_mcycles(const struct vinci_soc *soc, const struct vstep *steps,
-                            enum dtype type) {
-  uint64_t sum = 0;
-  for (; steps->form != VFORM_END; steps++)
-    sum += vstep_cost_mcycles(soc, steps, type);
-  return sum;
-}
-
-static uint64_t repeats(const struct lower_job *job, uint64_t elements, enum dtype type) {
-  return ceil_div(elements * vtile_bytes(type), (uint64_t)job->soc->vector_bytes);
-}
-
-static bool work(struct lower_job *job, const struct vkernel *kernel, struct vtile_work *work) {
-  const struct vresize *r = (const struct vresize *)kernel;
-  const struct vinci_soc *soc = job->soc;
-  enum dtype type = gathered(r);
-  uint64_t in = repeats(job, in_elements(r), type), out = repeats(job, out_elements(r), type);
-  unsigned rows = 1 + r->bilinear;
-  uint64_t points = gathers(soc, r) ? element_cycles(soc, r) : copy_cycles(soc, r);
-  uint64_t converts = r->bilinear && r->type != DTYPE_FP32 ? MILLI : 0;
-  work->in_bytes = in_elements(r) * vtile_bytes(r->type) * rows;
-  work->in_copies = rows;
-  work->vector_cycles = r->bilinear ? (in * (sum_mcycles(soc, mix_rows, type) + 2 * converts) +
-                                       out * (sum_mcycles(soc, mix_points, type) + converts)) /
-                                              MILLI +
-                                          2 * points
-                                    : points;
-  work->instructions = r->bilinear ? 20 : 4;
-  if (!gathers(soc, r))
-    work->instructions += (1 + r->bilinear) * copies_count(r);
-  return true;
-}
-
 /* ---- tables ---------------------------------------------------------------------------------- */
 
 /* Which points, and in what they are counted: elements, blocks. */
@@ -473,7 +440,6 @@ static enum vinci_status setup(struct lower_job *job) {
                                            .lay_out = lay_out,
                                            .split = split,
                                            .walks = walks,
-                                           .work = work,
                                            .tensors = tensors,
                                            .rows = put_rows,
                                            .load = load,

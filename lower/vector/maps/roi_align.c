@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* roi_align: arguments, tilings, cost. */
 #include "lower/vector/maps/roi_align.h"
+#include "lower/plan/program.h"
 
 #include <inttypes.h>
 
@@ -99,7 +100,6 @@ static bool candidate(struct lower_job *job, size_t index) {
 
 /* Of a region: copies of points, sums of neighbours, and the rows of tables. */
 static bool cost(struct lower_job *job) {
-  enum { TABLE_ROWS = 110, TABLE_STEPS = 60, PART_ROWS = 30, WEIGHT_ROWS = 5, STEP_CYCLES = 25 };
   struct roi_align *roi = job->data;
   const struct vinci_soc *soc = job->soc;
   lay_out(job, roi);
@@ -109,33 +109,7 @@ static bool cost(struct lower_job *job) {
       (roi->blocks > roi->regions && !vtile_too_few(job, roi->regions, roi->blocks)) ||
       !vtile_ub_holds(job, "a row of points", roi->ub_bytes))
     return false;
-  const struct vstep axpy = S("vaxpy", Y0, X0, 1);
-  uint64_t issue = kernel_issue_cycles(soc, KERNEL_ELEMENTWISE), bytes = vtile_bytes(roi->type);
-  uint64_t points = roi_points(roi, 0) * roi_points(roi, 1),
-           parts = ceil_div(roi->axis[1].bins, roi->bins);
-  uint64_t steps = roi_points(roi, 0) * parts;
-  uint64_t patch = ROI_NEIGHBOURS * roi->channels * bytes, sums = ROI_NEIGHBOURS * points;
-  uint64_t each =
-      ceil_div(roi->channels, VECTOR_LANES) * vstep_cost_mcycles(soc, &axpy, DTYPE_FP32) / MILLI;
-  uint64_t vector =
-      sums * each + steps * ROI_NEIGHBOURS * roi->points * STEP_CYCLES + TABLE_STEPS * STEP_CYCLES;
-  uint64_t scalar = issue * (TABLE_ROWS + roi_points(roi, 0) * WEIGHT_ROWS + points + sums +
-                             steps * (PART_ROWS + ROI_NEIGHBOURS * roi->points));
-  uint64_t in = estimate_copies(&soc->path[PATH_GM_UB], points * patch, points);
-  uint64_t out_bytes = roi->axis[0].bins * roi->axis[1].bins * roi->channels * bytes;
-  uint64_t out = estimate_copies(&soc->path[PATH_UB_GM], out_bytes, roi->axis[0].bins * parts);
-  uint64_t start = launch_spread_cycles(soc, emit_vector_core(soc), roi->blocks) +
-                   estimate_start(soc, KERNEL_ELEMENTWISE, roi->blocks) +
-                   estimate_first_read(soc, roi->blocks);
-  uint64_t longest = max_u64(max_u64(vector, scalar), max_u64(in, out));
-  job->cost = (struct lower_cost){.total_cycles = start + roi->per_block * longest,
-                                  .vector_cycles = roi->per_block * vector,
-                                  .scalar_cycles = roi->per_block * scalar,
-                                  .mte2_cycles = roi->per_block * in,
-                                  .mte3_cycles = roi->per_block * out,
-                                  .gm_bytes = roi->regions * (points * patch + out_bytes),
-                                  .blocks = (uint32_t)roi->blocks};
-  return true;
+  return program_cost(job);
 }
 
 /* ---- the operator ---------------------------------------------------------------------------- */

@@ -191,22 +191,6 @@ static void store_points(struct emit *e, struct vkernel *kernel) {
   emit_end(e);
 }
 
-static bool input_work(struct lower_job *job, const struct vkernel *kernel,
-                       struct vtile_work *work) {
-  const struct winograd *winograd = (const struct winograd *)kernel;
-  uint64_t rows = kernel->tile.rows, plane = rows * winograd->image_cols;
-  (void)job;
-  work->in_bytes = 2 * (rows + 1) * winograd->w * BLOCK_BYTES;
-  work->in_copies = 2;
-  work->out_bytes = POINTS * rows * winograd->tw * BLOCK_BYTES;
-  work->out_copies = POINTS;
-  work->vector_cycles =
-      2 * SIDE *
-      (ceil_div(plane, BLOCKS_PER_REPEAT) + ceil_div(SIDE * plane / OUT_SIDE, BLOCKS_PER_REPEAT));
-  work->instructions = 2 * SIDE + 4;
-  return true;
-}
-
 static bool input_walks(struct lower_job *job, const struct vkernel *kernel) {
   const struct winograd *winograd = (const struct winograd *)kernel;
   if (kernel->tile.rows + 1 > BURSTS_MAX || winograd->w > BURST_MAX)
@@ -302,23 +286,6 @@ static void store_result(struct emit *e, struct vkernel *kernel) {
   }
 }
 
-static bool output_work(struct lower_job *job, const struct vkernel *kernel,
-                        struct vtile_work *work) {
-  const struct winograd *winograd = (const struct winograd *)kernel;
-  uint64_t rows = kernel->tile.rows, run = rows * winograd->tw;
-  uint64_t steps = OUT_SIDE * SIDE, bias = winograd->bias ? 1 : 0;
-  (void)job;
-  steps += bias + (winograd->relu ? OUT_SIDE * OUT_SIDE : 0);
-  work->in_bytes = (POINTS * run + bias) * BLOCK_BYTES;
-  work->in_copies = POINTS + bias;
-  work->out_bytes = OUT_SIDE * rows * winograd->w * BLOCK_BYTES;
-  work->out_copies = OUT_SIDE;
-  work->vector_cycles = 2 * (SIDE * ceil_div(SIDE * run, BLOCKS_PER_REPEAT) +
-                             steps * ceil_div(run, BLOCKS_PER_REPEAT));
-  work->instructions = SIDE + OUT_SIDE * SIDE + SIDE;
-  return true;
-}
-
 static bool output_walks(struct lower_job *job, const struct vkernel *kernel) {
   const struct winograd *winograd = (const struct winograd *)kernel;
   if (kernel->tile.rows > BURSTS_MAX || winograd->w > BURST_MAX ||
@@ -401,7 +368,6 @@ static enum vinci_status input_setup(struct lower_job *job) {
                                            .whole_rows = true,
                                            .lay_out = lay_out_input,
                                            .walks = input_walks,
-                                           .work = input_work,
                                            .tensors = input_tensors,
                                            .rows = input_rows,
                                            .load = load_map,
@@ -435,7 +401,6 @@ static enum vinci_status output_setup(struct lower_job *job) {
                                            .whole_rows = true,
                                            .lay_out = lay_out_output,
                                            .walks = output_walks,
-                                           .work = output_work,
                                            .tensors = output_tensors,
                                            .load = load_points,
                                            .compute = transform_back,

@@ -12,6 +12,7 @@
 #include "core/chip/layout.h"
 #include "core/isa/isa.h"
 #include "lower/estimate/estimate.h"
+#include "lower/plan/program.h"
 #include "lower/select/select.h"
 #include "lower/vector/kernel.h"
 #include "lower/vector/reduce/argmax.h"
@@ -116,28 +117,7 @@ static bool cost(struct lower_job *job) {
   if (arg->chunk > ARGMOST_CHUNK_MAX || (arg->chunk < arg->columns && arg->chunk % CHUNK_UNIT != 0))
     return lower_refuse(job, "chunks are whole rows or multiples of %d, up to %d", CHUNK_UNIT,
                         ARGMOST_CHUNK_MAX);
-  if (!vtile_ub_holds(job, "a row", arg->ub_bytes))
-    return false;
-  uint64_t bytes = arg->columns * vtile_bytes(arg->type), result_bytes = 0;
-  for (unsigned i = 0; i < arg->results; i++)
-    result_bytes += vtile_bytes(arg->result[i].type);
-  const struct path_cost *in = &soc->path[PATH_GM_UB];
-  uint64_t copies = arg->chunks * (uint64_t)in->startup_mcycles / MILLI +
-                    bytes * MILLI / (uint64_t)in->mbytes_per_cycle;
-  uint64_t step = (uint64_t)soc->vector_class[VECTOR_CLASS_SEVEN].per_repeat_mcycles;
-  enum { ROW_CYCLES = 400, CHUNK_CYCLES = 100 }; /* of the instructions that look at winners */
-  uint64_t vector = arg->winners * (step + MILLI) / MILLI + ROW_CYCLES + arg->chunks * CHUNK_CYCLES;
-  uint64_t start = launch_spread_cycles(soc, emit_vector_core(soc), arg->blocks) +
-                   estimate_start(soc, KERNEL_REDUCE, arg->blocks) +
-                   estimate_first_read(soc, arg->blocks);
-  job->cost = (struct lower_cost){
-      .total_cycles = start + arg->per_block * max_u64(vector, copies) + min_u64(vector, copies),
-      .vector_cycles = arg->per_block * vector,
-      .mte2_cycles = arg->per_block * copies,
-      .gm_bytes = arg->rows * (bytes + result_bytes),
-      .blocks = (uint32_t)arg->blocks,
-  };
-  return true;
+  return vtile_ub_holds(job, "a row", arg->ub_bytes) && program_cost(job);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */

@@ -13,6 +13,7 @@
 #include "core/chip/layout.h"
 #include "core/isa/isa.h"
 #include "lower/estimate/estimate.h"
+#include "lower/plan/program.h"
 #include "lower/vector/reduce/argmax.h"
 #include "lower/vector/rows/rowwise.h"
 
@@ -95,31 +96,8 @@ bool argmost_rows_candidate(struct lower_job *job, size_t index) {
   return true;
 }
 
-/* Whether rows are folded by turns, without vcmax. */
-static bool by_turns(const struct vinci_soc *soc) {
-  return !(isa_dtypes(OP_VCMAX, soc->arch) >> DTYPE_FP32 & 1);
-}
-
-/* Of one tile: what its passes over the numbers take, or the scalar unit for their instructions. */
-static uint64_t tile_cycles(const struct vinci_soc *soc, const struct argmost *arg) {
-  enum { PASSES = 4, FOLDS = 2, FOLDED_ROWS = 8, OTHERS = 44, PER_COLUMNS = 12, PER_FOLD = 86 };
-  const struct vector_class_cost *two = &soc->vector_class[VECTOR_CLASS_TWO];
-  uint64_t columns = arg->tile_rows == 1 ? 1 : ceil_div(arg->pitch, ROWWISE_LANES);
-  uint64_t repeats = arg->tile_rows * ceil_div(arg->pitch, ROWWISE_LANES);
-  uint64_t vector = repeats *
-                    (PASSES * (uint64_t)two->per_repeat_mcycles +
-                     (arg->type == DTYPE_FP32
-                          ? 0
-                          : (uint64_t)soc->vector_class[VECTOR_CLASS_ONE].per_repeat_mcycles)) /
-                    MILLI;
-  uint64_t folds = by_turns(soc) ? FOLDS * ceil_div(arg->tile_rows, FOLDED_ROWS) : 0;
-  uint64_t rows = OTHERS + PER_COLUMNS * columns + PER_FOLD * folds;
-  return vector + rows * kernel_issue_cycles(soc, KERNEL_REDUCE);
-}
-
 bool argmost_rows_cost(struct lower_job *job) {
   struct argmost *arg = job->data;
-  const struct vinci_soc *soc = job->soc;
   if (arg->chunk > ARGMOST_CHUNK_MAX || (arg->chunk < arg->columns && arg->chunk % BLOCK_WORDS))
     return lower_refuse(job, "chunks are whole rows or multiples of %d, up to %d", BLOCK_WORDS,
                         ARGMOST_CHUNK_MAX);
@@ -128,29 +106,7 @@ bool argmost_rows_cost(struct lower_job *job) {
   if (arg->blocks > 1 && arg->per_block < block_rows(arg))
     return lower_refuse(job, "a core has %" PRIu64 " rows or more, whose results are whole blocks",
                         block_rows(arg));
-  uint64_t tiles =
-      arg->tile_rows > 1 ? ceil_div(arg->per_block, arg->tile_rows) : arg->per_block * arg->chunks;
-  uint64_t bytes = arg->tile_rows * arg->pitch * vtile_bytes(arg->type);
-  /* Rows that are no whole blocks come with a copy each. */
-  bool apart = arg->columns * vtile_bytes(arg->type) % BLOCK_BYTES != 0;
-  uint64_t copies =
-      tiles * estimate_copies(&soc->path[PATH_GM_UB], bytes, apart ? arg->tile_rows : 1);
-  uint64_t vector = tiles * tile_cycles(soc, arg), result_bytes = 0;
-  if (arg->chunks > 1)
-    vector += arg->per_block * tile_cycles(soc, arg);
-  for (unsigned i = 0; i < arg->results; i++)
-    result_bytes += vtile_bytes(arg->result[i].type);
-  uint64_t start = launch_spread_cycles(soc, emit_vector_core(soc), arg->blocks) +
-                   estimate_start(soc, KERNEL_REDUCE, arg->blocks) +
-                   estimate_first_read(soc, arg->blocks);
-  job->cost = (struct lower_cost){
-      .total_cycles = start + max_u64(vector, copies) + min_u64(vector, copies) / tiles,
-      .vector_cycles = vector,
-      .mte2_cycles = copies,
-      .gm_bytes = arg->rows * (arg->columns * vtile_bytes(arg->type) + result_bytes),
-      .blocks = (uint32_t)arg->blocks,
-  };
-  return true;
+  return program_cost(job);
 }
 
 /* ---- one row, or several --------------------------------------------------------------------- */

@@ -14,6 +14,7 @@
 #include "core/chip/layout.h"
 #include "core/isa/isa.h"
 #include "lower/estimate/estimate.h"
+#include "lower/plan/program.h"
 #include "lower/select/select.h"
 #include "lower/vector/kernel.h"
 #include "lower/vector/unit.h"
@@ -267,29 +268,14 @@ static bool candidate(struct lower_job *job, size_t index) {
 }
 
 static bool cost(struct lower_job *job) {
-  const struct vinci_soc *soc = job->soc;
-  const struct lower_value *shape = lower_get(job, "shape");
-  enum dtype type = lower_get(job, "dtype")->dtype;
-  const struct layout x = lay_out(job, type);
+  const struct layout x = lay_out(job, lower_get(job, "dtype")->dtype);
   uint64_t blocks = lower_get(job, "blocks")->size, rows = rows_of(job);
-  uint64_t parts = ceil_div(shape->shape[shape->rank - 1], PART) * ceil_div(rows, blocks);
-  const struct vstep turn = STEP(GATHER_(T0, X0, T1)), add = B("vadd", T0, T0, X0);
-  uint64_t start = (uint64_t)soc->vector_class[VECTOR_CLASS_TWO].startup_mcycles;
-  uint64_t vector = 2 * SIDE * vstep_cost_mcycles(soc, &turn, DTYPE_FP32) +
-                    SIDE * vstep_cost_mcycles(soc, &add, DTYPE_FP32) + 2 * SIDE * start;
-  uint64_t bytes = lower_elements(shape->shape, shape->rank) * x.bytes;
-  if (!lower_has_cores(job, blocks, emit_vector_core(soc)) ||
+  if (!lower_has_cores(job, blocks, emit_vector_core(job->soc)) ||
       !vtile_ub_holds(job, "a part of a row", x.end))
     return false;
   if (blocks > rows)
     return vtile_too_few(job, rows, blocks);
-  job->cost.vector_cycles = parts * vector / MILLI;
-  job->cost.gm_bytes = 2 * bytes;
-  job->cost.blocks = (uint32_t)blocks;
-  job->cost.total_cycles = estimate_start(soc, KERNEL_REDUCE, blocks) +
-                           estimate_first_read(soc, blocks) +
-                           max_u64(job->cost.vector_cycles, estimate_memory(soc, bytes, bytes));
-  return true;
+  return program_cost(job);
 }
 
 /* The axis is a value that profiles lack: the last is what engines take. */

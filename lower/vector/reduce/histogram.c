@@ -85,21 +85,6 @@ static bool walks(struct lower_job *job, const struct vkernel *kernel) {
          lower_refuse(job, "a tile has at most %d elements", COLS_MAX);
 }
 
-static bool work(struct lower_job *job, const struct vkernel *kernel, struct vtile_work *work) {
-  enum { BIN_STEPS = 9 };
-  const struct histogram *h = (const struct histogram *)kernel;
-  static const struct vstep compare = Q("vcmpvs_eq", T0, T0, 0), pick = SELECT(T0, T1, T2, T3);
-  const struct vinci_soc *soc = job->soc;
-  uint64_t repeats = ceil_div(kernel->tile.cols, LANES);
-  uint64_t add_mcycles = (uint64_t)soc->vector_class[VECTOR_CLASS_THREE].per_repeat_mcycles;
-  uint64_t start = (uint64_t)soc->vector_class[VECTOR_CLASS_TWO].startup_mcycles / MILLI;
-  uint64_t bin_mcycles = vstep_cost_mcycles(soc, &compare, DTYPE_INT32) +
-                         vstep_cost_mcycles(soc, &pick, DTYPE_FP32) + add_mcycles;
-  work->vector_cycles = h->bins * (repeats * bin_mcycles / MILLI + 4 * start);
-  work->instructions = h->bins * BIN_STEPS;
-  return true;
-}
-
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 /* The number of the bin of each element; -1 where an element, or NaN, is outside of the range. */
@@ -216,7 +201,6 @@ static enum vinci_status part_setup(struct lower_job *job) {
                                            .lay_out = lay_out,
                                            .split = split,
                                            .walks = walks,
-                                           .work = work,
                                            .tensors = tensors,
                                            .rows = put_rows,
                                            .compute = compute,

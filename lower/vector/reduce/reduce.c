@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reductions: the dimensions, the tiling, and the template for short rows. */
 #include "lower/vector/reduce/reduce.h"
+#include "lower/plan/program.h"
 #include "lower/select/select.h"
 
 #include <inttypes.h>
@@ -304,43 +305,23 @@ static bool can_store(struct lower_job *job, const struct vreduce *reduce) {
                       job->soc->name, BLOCK_BYTES, per * bytes);
 }
 
-/* Conversion, absolute values and squares, the reduction, and what turns sums into results. */
-static void count_rows(const struct vinci_soc *soc, const struct vreduce *reduce,
-                       const struct vtile *tile, struct vtile_work *work) {
-  const struct vstep steps[] = {
-      {.form = VFORM_REDUCE, .dst = T1, .a = X0, .reduction = reduce->func->reduction}, END};
-  const struct vstep ends[] = {COLUMN(U_("vsqrt", T1, T1)), END};
-  uint64_t before = (uint64_t)(reduce->type != DTYPE_FP32) + (reduce->squares ? 2 : 0);
-  rowwise_count_plain(soc, tile, reduce->pitch, before, work);
-  rowwise_count(soc, tile, reduce->pitch, steps, work);
-  if (reduce->roots || reduce->averages)
-    rowwise_count(soc, tile, reduce->pitch, ends, work);
-}
+/* What a kernel is written by, for estimates: job->data is the kernel. */
+static void put_kernel(const struct lower_job *job, struct emit *e, struct vreduce *reduce);
+
+static void emit_one(const struct lower_job *job, struct emit *e) { put_kernel(job, e, job->data); }
 
 /* Of one kernel, in job->cost. False: the rows of a tile, its columns or its blocks do not fit.
  * Regions have passed the rules of their own. */
-static bool estimate_kernel(struct lower_job *job, const struct vreduce *reduce) {
-  const struct vtile *tile = &reduce->tile;
-  struct vtile counted = *tile;
-  if (reduce->form != VREDUCE_ROWS) {
-    counted.space.outers = 1;
-    counted.space.outer[0] = reduce->outer;
-  }
-  vtile_counts(&counted);
+static bool estimate_kernel(struct lower_job *job, struct vreduce *reduce) {
+  struct lower_job one = *job;
+  struct vtile counted = reduce->tile;
   if (reduce->form == VREDUCE_ROWS && !vtile_count(job, &counted))
     return false;
-  if (reduce->form != VREDUCE_ROWS) {
-    uint64_t units = vreduce_units(reduce);
-    counted.per_block = ceil_div(units, tile->blocks) * ceil_div(counted.tiles, units);
-  }
-  uint64_t bytes = tile->rows * tile->cols * vtile_bytes(reduce->type);
-  struct vtile_work work = {.in_bytes = bytes, .in_copies = 1, .code = vreduce_code(reduce)};
-  if (reduce->form == VREDUCE_ROWS)
-    count_rows(job->soc, reduce, tile, &work);
-  else
-    work.vector_cycles = tile->rows * ceil_div(tile->cols, ROWWISE_LANES) * 2;
-  vtile_cost(job, &counted, &work);
-  return true;
+  one.data = reduce;
+  bool possible = program_cost_of(&one, emit_one);
+  job->program = one.program;
+  job->cost = one.cost;
+  return possible;
 }
 
 /*
@@ -350,6 +331,7 @@ static bool estimate_kernel(struct lower_job *job, const struct vreduce *reduce)
 static void plan_later_kernel(struct lower_job *job, struct vreduce *reduce) {
   uint64_t best = 1, cycles = UINT64_MAX;
   reduce->tile.buffers = 2;
+  job->enough_cycles = UINT64_MAX;
   for (uint64_t cores = job->cores; cores > 0; cores--) {
     split(job, cores, reduce);
     vreduce_lay_out(&reduce->tile);

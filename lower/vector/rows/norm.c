@@ -185,18 +185,6 @@ static bool walks(struct lower_job *job, const struct vkernel *kernel) {
   return rowwise_walks(job, tile, norm->pitch);
 }
 
-static bool work(struct lower_job *job, const struct vkernel *kernel, struct vtile_work *work) {
-  const struct vnorm *norm = (const struct vnorm *)kernel;
-  uint64_t passes = norm_is_long(norm) ? norm_passes(norm->norm) : 1;
-  uint64_t conversions = norm->type != DTYPE_FP32 ? norm->norm->inputs + 1 : 0;
-  work->in_bytes *= passes;
-  rowwise_count_plain(job->soc, &kernel->tile, norm->pitch, conversions, work);
-  rowwise_count(job->soc, &kernel->tile, norm->pitch, norm_steps(norm), work);
-  work->vector_cycles *= passes > 1 ? 2 : 1;
-  work->instructions *= passes > 1 ? 2 : 1;
-  return true;
-}
-
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 /* The weights that stay, converted; in all rows where the vendor's kernel has them so. */
@@ -363,7 +351,6 @@ enum vinci_status norm_setup(struct lower_job *job) {
                                            .lay_out = lay_out,
                                            .split = split,
                                            .walks = walks,
-                                           .work = work,
                                            .tensors = tensors,
                                            .rows = put_rows,
                                            .compute = compute};

@@ -162,16 +162,6 @@ static bool walks(struct lower_job *job, const struct vkernel *kernel) {
   return rowwise_walks(job, &kernel->tile, ((const struct vgrad *)kernel)->pitch);
 }
 
-static bool work(struct lower_job *job, const struct vkernel *kernel, struct vtile_work *work) {
-  const struct vgrad *grad = (const struct vgrad *)kernel;
-  const uint64_t operands = 3, columns = grad->centred ? 2 : 1; /* rstd, the mean */
-  work->in_bytes += columns * kernel->tile.rows * FLOAT_BYTES;
-  work->in_copies += columns;
-  rowwise_count_plain(job->soc, &kernel->tile, grad->pitch, converts(grad) ? operands : 0, work);
-  rowwise_count(job->soc, &kernel->tile, grad->pitch, grad->steps, work);
-  return true;
-}
-
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 static void put_zeros(struct emit *e, uint64_t count, uint64_t address) {
@@ -347,7 +337,6 @@ static enum vinci_status setup(struct lower_job *job) {
                                            .whole_rows = true,
                                            .lay_out = lay_out,
                                            .walks = walks,
-                                           .work = work,
                                            .tensors = tensors,
                                            .rows = put_rows,
                                            .load = load,
@@ -401,16 +390,6 @@ static bool call_layer(struct lower_call *call) {
   return from_gradient(call, 4);
 }
 
-/* The launch and start of the kernel that clears count too. */
-static bool cost(struct lower_job *job) {
-  if (!vkernel_cost(job))
-    return false;
-  if (!meets(job->soc))
-    job->cost.total_cycles += launch_spread_cycles(job->soc, emit_vector_core(job->soc), 1) +
-                              estimate_start(job->soc, KERNEL_FUSED, 1);
-  return true;
-}
-
 static void emit(const struct lower_job *job, struct emit *e) {
   struct vkernel *kernel = job->data;
   if (!meets(job->soc)) {
@@ -421,7 +400,7 @@ static void emit(const struct lower_job *job, struct emit *e) {
   vkernel_emit(job, e);
 }
 
-static const struct lower_template template = {setup, vkernel_candidate, cost, emit};
+static const struct lower_template template = {setup, vkernel_candidate, vkernel_cost, emit};
 #define NORM_GRAD(id, vendor, summary, call, ...)                                                  \
   LOWER_OPERATOR(id, vendor, summary, keys, &template, (&(const struct norm_grad){__VA_ARGS__}),   \
                  call)

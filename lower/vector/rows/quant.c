@@ -58,21 +58,11 @@ static void lay_out(struct vtile *tile) {
 }
 
 static bool walks(struct lower_job *job, const struct vkernel *kernel) {
-  return rowwise_walks(job, &kernel->tile, ((const struct vquant *)kernel)->pitch);
-}
-
-static bool work(struct lower_job *job, const struct vkernel *kernel, struct vtile_work *work) {
   const struct vquant *quant = (const struct vquant *)kernel;
   const struct vtile *tile = &kernel->tile;
-  if (!vcolumn_stores(job, tile, tile->rows * quant->pitch * FLOAT_BYTES) ||
-      !vtile_stores(job, tile, &quant->y))
-    return false;
-  work->out_bytes += kernel->tile.rows * FLOAT_BYTES;
-  work->out_copies++;
-  rowwise_count_plain(job->soc, tile, quant->pitch, quant->type != DTYPE_FP32, work);
-  rowwise_count(job->soc, tile, quant->pitch, steps, work);
-  rowwise_count(job->soc, tile, quant->pitch, narrowing, work);
-  return true;
+  return rowwise_walks(job, tile, quant->pitch) &&
+         vcolumn_stores(job, tile, tile->rows * quant->pitch * FLOAT_BYTES) &&
+         vtile_stores(job, tile, &quant->y);
 }
 
 static void compute(struct emit *e, struct vkernel *kernel) {
@@ -134,7 +124,6 @@ static enum vinci_status setup(struct lower_job *job) {
                                            .lay_out = lay_out,
                                            .split = vcolumn_split,
                                            .walks = walks,
-                                           .work = work,
                                            .tensors = tensors,
                                            .rows = put_rows,
                                            .compute = compute,

@@ -105,23 +105,10 @@ static void lay_out(struct vtile *tile) {
 }
 
 static bool walks(struct lower_job *job, const struct vkernel *kernel) {
-  return rowwise_walks(job, &kernel->tile, ((const struct vrows *)kernel)->pitch);
-}
-
-static bool work(struct lower_job *job, const struct vkernel *kernel, struct vtile_work *work) {
   const struct vrows *x = (const struct vrows *)kernel;
   const struct vtile *tile = &kernel->tile;
-  rowwise_count_plain(job->soc, tile, x->pitch, x->func->inputs, work);
-  rowwise_count(job->soc, tile, x->pitch, x->func->steps, work);
-  if (!x->func->fixed) {
-    if (!vcolumn_stores(job, tile, tile->rows * x->pitch * FLOAT_BYTES))
-      return false;
-    rowwise_count(job->soc, tile, x->pitch, dynamic_steps, work);
-    work->out_bytes += tile->rows * FLOAT_BYTES;
-    work->out_copies++;
-  }
-  rowwise_count(job->soc, tile, x->pitch, narrowing, work);
-  return true;
+  return rowwise_walks(job, tile, x->pitch) &&
+         (x->func->fixed || vcolumn_stores(job, tile, tile->rows * x->pitch * FLOAT_BYTES));
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -303,7 +290,6 @@ static enum vinci_status setup(struct lower_job *job) {
                                            .lay_out = lay_out,
                                            .split = vcolumn_split,
                                            .walks = walks,
-                                           .work = work,
                                            .tensors = tensors,
                                            .rows = put_rows,
                                            .load = load,

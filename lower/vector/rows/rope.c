@@ -85,21 +85,6 @@ static void split(const struct lower_job *job, struct vkernel *kernel, unsigned 
   vkernel_split_rows(job, kernel, 0);
 }
 
-static bool work(struct lower_job *job, const struct vkernel *kernel, struct vtile_work *work) {
-  const struct rope *rope = (const struct rope *)kernel;
-  const uint64_t per_repeat = 10;
-  uint64_t elements = kernel->tile.rows * rope->cols;
-  uint64_t heads_bytes = kernel->tile.rows * rope->width * rope->heads * vtile_bytes(rope->type);
-  uint64_t copies = rope->heads * (rest_cols(rope) ? 2 : 1);
-  work->in_bytes += heads_bytes;
-  work->out_bytes = heads_bytes;
-  work->in_copies += copies;
-  work->out_copies = copies;
-  work->vector_cycles =
-      rope->heads * ceil_div(elements * FLOAT_BYTES, (uint64_t)job->soc->vector_bytes) * per_repeat;
-  return true;
-}
-
 /* ---- one head -------------------------------------------------------------------------------- */
 
 struct head {
@@ -446,7 +431,6 @@ static enum vinci_status setup(struct lower_job *job) {
                                            .whole_rows = true,
                                            .lay_out = lay_out,
                                            .split = split,
-                                           .work = work,
                                            .tensors = tensors,
                                            .rows = put_rows,
                                            .compute = compute};

@@ -35,17 +35,6 @@ void rowwise_steps(struct rowwise *rows, const struct vstep *steps);
 void rowwise_all(struct rowwise *rows);
 void rowwise_column(struct rowwise *rows);
 
-/*
- * What steps on a tile take the vector unit, and how many instructions they are: added to
- * vector_cycles and instructions. As programs have a barrier before most of their steps, each waits
- * for the one before.
- */
-void rowwise_count(const struct vinci_soc *soc, const struct vtile *tile, uint64_t pitch,
-                   const struct vstep *steps, struct vtile_work *work);
-/* The same for N steps of one instruction on all of the tile, such as conversions. */
-void rowwise_count_plain(const struct vinci_soc *soc, const struct vtile *tile, uint64_t pitch,
-                         uint64_t count, struct vtile_work *work);
-
 /* Parts of a reduction: the accumulator of one row at its start; op= a row; folded into a number at
  * dst. Lanes of each of `repeats` repeats, `stride` blocks apart, are folded into a number each. */
 void rowwise_clear(struct rowwise *rows, enum vreduction reduction);
