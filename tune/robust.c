@@ -16,7 +16,7 @@
 enum { NEAR_PERCENT = 1, PERMILLE = 1000 };
 
 static const char *const numbers[] = {"hbm.bandwidth_scale", "l2.hit_cycles", "launch.per_block",
-                                      "kernel.turn_cycles", "transfer.window_cycles"};
+                                      "code.first_cycles", "transfer.window_cycles"};
 static const enum vinci_l2 states[] = {VINCI_L2_EMPTY, VINCI_L2_WARM, VINCI_L2_STREAMING};
 enum { NUMBERS = sizeof numbers / sizeof *numbers, STATES = sizeof states / sizeof *states };
 _Static_assert((int)(2 * NUMBERS + STATES) <= (int)VINCI_TUNE_NEIGHBOURS_MAX,

@@ -252,10 +252,15 @@ static void issue(struct trial *trial, enum pipe id) {
   state->scalar += trial->issue_cycles;
 }
 
-static void fetch_code(struct trial *trial, uint64_t cycles) {
-  uint64_t all = soc_code_cycles(trial->soc, cycles, trial->stream->blocks);
+/* The cores hold nothing of the code. */
+static void fetch_code(struct trial *trial) {
+  const int64_t *arg = trial->inst.arg;
+  uint64_t line_cycles = (uint64_t)arg[CODE_LINE_CYCLES];
+  uint64_t lines = soc_code_lines(trial->soc, (uint64_t)arg[CODE_BYTES]);
+  uint64_t all =
+      soc_code_cycles(trial->soc, line_cycles, lines, lines, trial->stream->blocks);
   trial->state.scalar += all;
-  trial->out->others_cycles += all - soc_code_cycles(trial->soc, cycles, 1);
+  trial->out->others_cycles += all - soc_code_cycles(trial->soc, line_cycles, lines, lines, 1);
 }
 
 static void on_scalar(struct trial *trial) {
@@ -270,7 +275,7 @@ static void on_scalar(struct trial *trial) {
     trial->issue_cycles = (uint64_t)inst->arg[SCALAR_WORK_CYCLES];
     return;
   case OP_CODE_FETCH:
-    fetch_code(trial, (uint64_t)inst->arg[SCALAR_WORK_CYCLES]);
+    fetch_code(trial);
     return;
   case OP_SET_FLAG:
     *flag_of(trial) = state->scalar;

@@ -32,8 +32,6 @@ return soc {
   },
   kernel = {
     core_bytes_min = num(4 * KiB, "B", "MSI", "assumed", "rows of small elementwise kernels take fewer cores than the chip has"),
-    turn_cycles = num(64, "cycle", "MSI", "assumed", "some 20 flags, loops and scalar instructions"),
-    stage_cycles = num(2000, "cycle", "SMP", "assumed", "pipes run dry, cores wait for the slowest one and its signal, the next data come from device memory; no measurement is public"),
     ELEMENTWISE = start(220, 36, 15),
     SLICE = start(650, 60, 15),
     POWER = start(1500, 110, 15),

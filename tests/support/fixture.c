@@ -24,8 +24,6 @@ static void set_cores(struct vinci_soc *soc) {
   soc->vector_bytes = 256;
   soc->ub_reserved_bytes = 8448;
   soc->kernel_core_bytes = 4099;
-  soc->kernel_turn_cycles = 61;
-  soc->kernel_stage_cycles = 2003;
 }
 
 static void set_memory(struct vinci_soc *soc) {
