@@ -40,6 +40,7 @@ struct state {
   uint64_t busy[PIPE_COUNT]; /* the first sum */
   uint64_t read_bytes, write_bytes, write_copies, reading_cycles, writing_cycles;
   uint64_t tensor_bytes[TENSORS];
+  uint64_t carried[RECORD_CARRIED]; /* values of variables that last from turn to turn */
 };
 enum {
   STATE_WORDS = sizeof(struct state) / sizeof(uint64_t),
@@ -66,8 +67,8 @@ struct trial {
   uint64_t started[PIPE_COUNT][QUEUE_MAX]; /* when entries of a queue have left */
   uint16_t flag_number[FLAGS_MAX];
   unsigned flag_count, depth, tensor_hint;
-  bool overlaps[PIPE_COUNT];   /* the last copy lets others start behind */
-  bool has_read, failed, over; /* over: the block takes longer than `limit` */
+  bool overlaps[PIPE_COUNT];            /* the last copy lets others start behind */
+  bool has_read, has_met, failed, over; /* over: the block takes longer than `limit` */
   uint64_t limit;
   int64_t *variables;
   struct row_cost *row_cost; /* by row of the record */
@@ -161,7 +162,8 @@ static void count_copy(struct trial *trial, const struct inst_cost *cost, uint64
   if (out->first_bytes > 0 && out->second_bytes == 0 && !out->ahead)
     out->ahead = start < max_u64(state->pipe[PIPE_V][COMPLETE], state->pipe[PIPE_MTE3][COMPLETE]);
   state->read_bytes += cost->bytes;
-  state->read_end = max_u64(state->read_end, moved);
+  if (!trial->has_met)
+    state->read_end = max_u64(state->read_end, moved);
 }
 
 static uint64_t start_copy(struct trial *trial, enum pipe id, const struct inst_cost *cost,
@@ -257,8 +259,7 @@ static void fetch_code(struct trial *trial) {
   const int64_t *arg = trial->inst.arg;
   uint64_t line_cycles = (uint64_t)arg[CODE_LINE_CYCLES];
   uint64_t lines = soc_code_lines(trial->soc, (uint64_t)arg[CODE_BYTES]);
-  uint64_t all =
-      soc_code_cycles(trial->soc, line_cycles, lines, lines, trial->stream->blocks);
+  uint64_t all = soc_code_cycles(trial->soc, line_cycles, lines, lines, trial->stream->blocks);
   trial->state.scalar += all;
   trial->out->others_cycles += all - soc_code_cycles(trial->soc, line_cycles, lines, lines, 1);
 }
@@ -284,6 +285,7 @@ static void on_scalar(struct trial *trial) {
     state->scalar = max_u64(state->scalar, *flag_of(trial) + (uint64_t)soc->flag_cycles);
     break;
   case OP_WAIT_FLAG_DEV:
+    trial->has_met = state->read_bytes > 0;
     state->scalar =
         max_u64(state->scalar, *signal_of(trial, CROSS_WAIT_ID) + (uint64_t)soc->cross_core_cycles);
     break;
@@ -368,9 +370,14 @@ static void skip_turns(struct trial *trial, const struct state *before, uint64_t
                        uint64_t each) {
   uint64_t *now = (uint64_t *)&trial->state;
   const uint64_t *then = (const uint64_t *)before;
-  for (unsigned i = 0; i < STATE_WORDS; i++)
+  for (unsigned i = 0; i < SUMS_AT; i++)
     if (now[i] > then[i])
-      now[i] += periods * (i < SUMS_AT ? each : now[i] - then[i]);
+      now[i] += periods * each;
+  for (unsigned i = SUMS_AT; i < STATE_WORDS; i++)
+    now[i] += periods * (now[i] - then[i]);
+  for (unsigned i = 0; i < trial->record->carried_count; i++)
+    if (trial->state.carried[i] != before->carried[i])
+      trial->variables[trial->record->carried[i]] = (int64_t)trial->state.carried[i];
   for (unsigned i = 0; i < PIPE_COUNT; i++)
     for (unsigned k = 0; k < QUEUE_MAX; k++)
       if (trial->started[i][k] > before->pipe[i][AT])
@@ -457,6 +464,8 @@ static void run_rows(struct trial *trial, uint32_t first, uint32_t end) {
       i = row->partner;
     } else {
       trial->variables[row->op] = value_of(trial, row);
+      if (row->kind == ROW_SET)
+        trial->state.carried[row->partner] = (uint64_t)trial->variables[row->op];
     }
   }
 }
@@ -486,7 +495,7 @@ static bool start(struct trial *trial, uint64_t block) {
   memset(trial->issued, 0, sizeof trial->issued);
   memset(trial->overlaps, 0, sizeof trial->overlaps);
   trial->flag_count = trial->depth = trial->tensor_hint = 0;
-  trial->has_read = trial->failed = trial->over = false;
+  trial->has_read = trial->has_met = trial->failed = trial->over = false;
   trial->issue_cycles = (uint64_t)trial->soc->scalar_issue_cycles;
   trial->inst.arch = (uint8_t)trial->soc->arch;
   inst_reset_registers(&trial->inst);

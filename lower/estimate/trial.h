@@ -12,10 +12,11 @@
 
 /* Moments of a core in cycles from the start of its block, and sums over its instructions. */
 struct trial_times {
-  uint64_t begin;                     /* start of the first copy from device memory */
-  uint64_t others_cycles;             /* before that, waits for other cores that begin */
-  uint64_t first_end;                 /* its first turn of the tile loop has read all */
-  uint64_t read_end;                  /* of the last copy from device memory */
+  uint64_t begin;         /* start of the first copy from device memory */
+  uint64_t others_cycles; /* before that, waits for other cores that begin */
+  uint64_t first_end;     /* its first turn of the tile loop has read all */
+  uint64_t
+      read_end; /* of the last copy from device memory; behind a meeting of cores, L2 has all */
   uint64_t write_end;                 /* the last byte of the last copy to device memory has left */
   uint64_t end;                       /* of the block */
   uint64_t first_bytes, second_bytes; /* that those turns have read */

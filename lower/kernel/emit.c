@@ -349,7 +349,9 @@ struct expr emit_read_index(struct emit *emit, const char *name, struct expr val
 }
 
 void emit_change(struct emit *emit, const char *name, struct expr value) {
-  if (!recorded(emit, name, value))
+  if (emit->record)
+    record_set(emit->record, name, value);
+  else
     EMIT(emit, "set", W("", name), F("", value));
 }
 

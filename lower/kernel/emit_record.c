@@ -16,6 +16,7 @@ void record_start(struct record *record, struct arena *arena) {
   record->arena = arena;
   record->row_count = record->operand_count = 0;
   record->kernel_count = record->stream_count = record->tensor_count = record->depth = 0;
+  record->carried_count = 0;
   record->gm_end = PROGRAM_GM_BASE;
   record->full = false;
   for (size_t i = 0; i < sizeof given / sizeof *given; i++)
@@ -117,6 +118,19 @@ static void put_variable(struct record *record, enum program_row_kind kind, cons
 
 void record_let(struct record *record, const char *name, struct expr value) {
   put_variable(record, ROW_LET, name, value);
+}
+
+void record_set(struct record *record, const char *name, struct expr value) {
+  uint32_t variable = record_name(record, name).variable, place = 0;
+  while (place < record->carried_count && record->carried[place] != variable)
+    place++;
+  record->full |= place == RECORD_CARRIED;
+  put_variable(record, ROW_SET, name, value);
+  if (record->full)
+    return;
+  if (place == record->carried_count)
+    record->carried[record->carried_count++] = variable;
+  record->row[record->row_count - 1].partner = place;
 }
 
 void record_loop(struct record *record, const char *name, struct expr count) {

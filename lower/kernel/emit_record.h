@@ -13,10 +13,10 @@
 struct field;
 
 struct record_row {
-  uint8_t kind;      /* enum program_row_kind: ROW_INST, ROW_LOOP, ROW_ENDLOOP, ROW_LET */
-  uint8_t arg_count; /* ROW_LOOP, ROW_LET: 1 */
+  uint8_t kind;      /* enum program_row_kind: ROW_INST, ROW_LOOP, ROW_ENDLOOP, ROW_LET, ROW_SET */
+  uint8_t arg_count; /* ROW_LOOP, ROW_LET, ROW_SET: 1 */
   uint16_t op;       /* ROW_INST: enum isa_op; others: the variable */
-  uint32_t partner;  /* of loops: the other end */
+  uint32_t partner;  /* of loops: the other end; ROW_SET: the place in `carried` */
   uint32_t terms;    /* bit i: operand i is not a number but a term */
   uint32_t first;    /* of its operands, in `number` and, of terms, in `term` */
 };
@@ -33,7 +33,7 @@ struct record_stream {
   uint32_t first, end;              /* rows */
 };
 
-enum { RECORD_STREAMS = 16, RECORD_NAMES = 512, RECORD_DEPTH = 32 };
+enum { RECORD_STREAMS = 16, RECORD_NAMES = 512, RECORD_DEPTH = 32, RECORD_CARRIED = 8 };
 
 struct record_name {
   const char *text; /* NULL: free */
@@ -51,6 +51,7 @@ struct record {
       variable_room;
   uint32_t kernel_count, stream_count, tensor_count, open[RECORD_DEPTH], depth;
   struct record_stream stream[RECORD_STREAMS];
+  uint32_t carried[RECORD_CARRIED], carried_count; /* variables that keep a value between turns */
   struct record_name name[RECORD_NAMES];
   uint64_t gm_end;
   bool full; /* something had no room: there is no estimate */
@@ -68,6 +69,8 @@ void record_stream(struct record *record, enum core_kind kind);
 void record_loop(struct record *record, const char *name, struct expr count);
 void record_loop_end(struct record *record);
 void record_let(struct record *record, const char *name, struct expr value);
+/* A value of a variable that is there already. */
+void record_set(struct record *record, const char *name, struct expr value);
 void record_inst(struct record *record, struct emit *emit, const char *inst,
                  const struct field *fields, size_t count);
 

@@ -77,7 +77,7 @@ struct walk {
   size_t tiling[LOWER_KEYS_MAX], tiling_count; /* the keys that make a tiling */
   bool cheaper_only;                           /* what is not the cheapest may be passed over */
   bool stopped;                                /* the visitor has seen enough */
-  uint64_t most_cycles; /* with cheaper_only; what costs more is passed over */
+  bool in_steps; /* with cheaper_only: a tiling has to be cheaper by a part, 1 / WORTH_IT */
   uint64_t cheapest_cycles;
   struct tried tried;
 };
@@ -109,10 +109,24 @@ static void keep_given(struct lower_job *job, const struct walk *walk) {
   }
 }
 
+/*
+ * With in_steps, the first tilings are those that one would rather have: of many cores, with large
+ * tiles. Others are chosen where they save half a per cent: estimates of work that waits for device
+ * memory hardly differ.
+ */
+enum { WORTH_IT = 100 };
+
+static uint64_t enough_cycles(const struct walk *walk) {
+  uint64_t cheapest = walk->cheapest_cycles;
+  if (!walk->cheaper_only || cheapest == UINT64_MAX)
+    return UINT64_MAX;
+  return walk->in_steps ? cheapest - cheapest / WORTH_IT : cheapest;
+}
+
 static void consider(struct lower_job *job, struct walk *walk) {
   job->cost = (struct lower_cost){0};
-  job->enough_cycles = walk->cheaper_only ? walk->cheapest_cycles : UINT64_MAX;
-  if (!job->op->template->cost(job) || job->cost.total_cycles > walk->most_cycles)
+  job->enough_cycles = enough_cycles(walk);
+  if (!job->op->template->cost(job) || job->cost.total_cycles >= job->enough_cycles)
     return;
   /* Numbers of cores that all have too many for the work end in one tiling. */
   if (!walk->cheaper_only && !is_new(&walk->tried, tiling_digest(job, walk, AS_VISITED)))
@@ -218,23 +232,19 @@ static uint64_t fewer_cores(uint64_t cores) {
  * All cores first, then fewer: each core more takes its time to be started and to fetch its code,
  * so that little work is done sooner by few, whose larger tiles are candidates of their own. The
  * numbers tried do not depend on the chip's, so that a chip with more cores finds what a smaller
- * one takes. Fewer are chosen where they save half a per cent: estimates of work that waits for
- * device memory hardly differ. Returns the number of candidates for all cores.
+ * one takes. Returns the number of candidates for all cores.
  */
-enum { WORTH_IT = 200 };
-
 static size_t visit_core_counts(struct lower_job *job, struct walk *walk) {
   size_t key = cores_key(job->op, false);
   bool chooses = key < job->op->key_count, open = chooses && !walk->given[key].given;
   uint64_t all = job->cores;
   if (chooses && !open && walk->given[key].size > 0)
     job->cores = min_u64(all, walk->given[key].size);
+  walk->in_steps = chooses;
   size_t count = visit_candidates(job, walk, job->soc, SIZE_MAX);
   while (open && !walk->stopped && job->cores > 1) {
     memcpy(job->value, walk->given, sizeof job->value);
     job->cores = fewer_cores(job->cores);
-    if (walk->cheaper_only)
-      walk->most_cycles = walk->cheapest_cycles - walk->cheapest_cycles / WORTH_IT;
     (void)visit_candidates(job, walk, job->soc, SIZE_MAX);
   }
   job->cores = all;
@@ -248,7 +258,6 @@ void lower_each_tiling(struct lower_job *job, bool cheaper_only, lower_visit vis
                       .visit = visit,
                       .context = context,
                       .cheaper_only = cheaper_only,
-                      .most_cycles = UINT64_MAX,
                       .cheapest_cycles = UINT64_MAX};
   for (size_t i = 0; i < job->op->key_count; i++)
     if (job->op->keys[i].tiling)

@@ -391,13 +391,36 @@ struct simulated {
   uint64_t same_cycles;     /* of as many blocks as on the chip before */
 };
 
-/* On a chip with N cube cores, and two vector cores beside each. */
-static struct simulated simulate(const char *setting, unsigned cores, const char *request,
-                                 uint32_t blocks_before) {
+/* A run whose cores all start later; without what they start later. */
+static uint64_t simulated_ps(vinci_soc *soc, const char *request, unsigned later_ns,
+                             uint32_t *blocks) {
   struct vinci_diag diag = {0};
   struct vinci_run_options options = {.struct_size = sizeof options, .memory = VINCI_MEMORY_CYCLE};
-  vinci_soc *soc = NULL;
   vinci_result *result = NULL;
+  const int64_t later_ps = later_ns * INT64_C(1000);
+  soc->launch_base_ps += later_ps;
+  vinci_trace *trace = compiled_for(soc, request);
+  if (vinci_run(soc, trace, &options, &result, &diag) != VINCI_OK)
+    fail_msg("%s: %s", request, diag.text);
+  uint64_t ps = result->total_ps - (uint64_t)later_ps;
+  *blocks = result->kernels[0].blocks;
+  soc->launch_base_ps -= later_ps;
+  vinci_result_free(result);
+  vinci_trace_free(trace);
+  return ps;
+}
+
+/*
+ * On a chip with N cube cores, and two vector cores beside each; the mean over times at which the
+ * cores start, in nanoseconds. A run that ends just before DRAM refreshes takes 10 % less than one
+ * that does not, whatever the chip has more of.
+ */
+static struct simulated simulate(const char *setting, unsigned cores, const char *request,
+                                 uint32_t blocks_before) {
+  static const unsigned later_ns[] = {557, 1123, 1709, 2269};
+  enum { STARTS = sizeof later_ns / sizeof *later_ns };
+  struct vinci_diag diag = {0};
+  vinci_soc *soc = NULL;
   if (vinci_soc_load("Ascend910B1", NULL, &soc, &diag) != VINCI_OK ||
       vinci_soc_set(soc, setting, &diag) != VINCI_OK)
     fail_msg("%s", diag.text);
@@ -408,16 +431,12 @@ static struct simulated simulate(const char *setting, unsigned cores, const char
   soc->code_first_cycles = 0;
   soc->code_arguments_cycles = 0;
   soc->first_read_cycles = 0;
-  vinci_trace *trace = compiled_for(soc, request);
-  if (vinci_run(soc, trace, &options, &result, &diag) != VINCI_OK)
-    fail_msg("%s: %s", request, diag.text);
-  uint32_t blocks = result->kernels[0].blocks;
-  struct simulated out = {.cycles = result->total_cycles,
-                          .blocks = blocks,
-                          .dispatch_cycles = dispatch_cycles(soc, blocks),
-                          .same_cycles = dispatch_cycles(soc, blocks_before)};
-  vinci_result_free(result);
-  vinci_trace_free(trace);
+  struct simulated out = {.same_cycles = dispatch_cycles(soc, blocks_before)};
+  uint64_t ps = 0;
+  for (unsigned i = 0; i < STARTS; i++)
+    ps += simulated_ps(soc, request, later_ns[i], &out.blocks);
+  out.cycles = (uint64_t)((uint128)(ps / STARTS) * (uint64_t)soc->core_hz / PS_PER_SECOND);
+  out.dispatch_cycles = dispatch_cycles(soc, out.blocks);
   vinci_soc_free(soc);
   return out;
 }
