@@ -17,8 +17,10 @@ enum {
   HISTORY = 4, /* turns that a steady turn is compared with */
   TURNS_MAX = 40 /* that are run before a loop counts as steady */,
   LAST_TURNS = 2,
+  SHORT_LOOP = 16,     /* turns of an inner loop that are all run */
   SIGNALS_AT = 1 << 15 /* numbers of flags that are signals */
 };
+static const uint64_t DIGEST_PRIME = UINT64_C(0x9E3779B97F4A7C15);
 
 /* Moments of a pipe. */
 enum {
@@ -48,11 +50,11 @@ enum {
   SUMS_AT = offsetof(struct state, busy) / sizeof(uint64_t)
 };
 
-/* What a row has cost the last time. */
+/* What a row of the vector unit has cost the last time. */
 struct row_cost {
   struct inst_cost cost;
-  struct vector_mask mask;
-  bool known, lasts; /* lasts: of its operands only addresses change */
+  uint64_t digest; /* of all operands that change and are not addresses, and of the mask */
+  bool known;
 };
 
 struct trial {
@@ -206,14 +208,10 @@ static uint64_t start_unit(struct trial *trial, enum pipe id, const struct inst_
   return start;
 }
 
-/* Banks of UB are looked at once for each row: buffers of a tile are alike. */
 static const struct inst_cost *cost_of(struct trial *trial) {
   struct row_cost *row = &trial->row_cost[trial->inst.row];
-  if (!row->known) {
+  if (!row->known)
     known_cost(&trial->known, trial->soc, &trial->inst, &row->cost);
-    row->mask = trial->inst.mask;
-    row->known = row->lasts;
-  }
   return &row->cost;
 }
 
@@ -308,42 +306,43 @@ static void wait_for_all(struct trial *trial) {
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* Whether all terms of a row of the vector unit are addresses. */
-static bool has_one_cost(const struct record_row *row) {
-  const struct isa_row *isa = isa_row((enum isa_op)row->op);
-  if (isa->pipe != PIPE_V)
-    return false;
-  for (uint32_t rest = row->terms; rest != 0; rest &= rest - 1)
-    if (isa->arg[__builtin_ctz(rest)].kind != ARG_ADDRESS)
-      return false;
-  return true;
+/* Puts those operands of a row into the instruction that are terms of a set. */
+static void find_terms(struct trial *trial, const struct record_row *row, uint32_t terms) {
+  for (uint32_t rest = terms; rest != 0; rest &= rest - 1) {
+    unsigned i = (unsigned)__builtin_ctz(rest);
+    if (!x_value(trial->record->term[row->first + i], trial->variables, &trial->inst.arg[i]))
+      trial->failed = true;
+  }
 }
 
-/* Whether what the row has cost before is what it costs now. */
-static bool costs_the_same(const struct trial *trial, const struct row_cost *cost) {
-  const struct vector_mask *now = &trial->inst.mask, *then = &cost->mask;
-  return cost->known && now->low == then->low && now->high == then->high &&
-         now->counter == then->counter;
+/* Whether what a row of the vector unit has cost before is what it costs now. Banks of UB are
+ * looked at once: buffers of a tile, and steps within a tile, are alike. */
+static bool costs_the_same(struct trial *trial, const struct record_row *row,
+                           struct row_cost *cost) {
+  const struct inst *inst = &trial->inst;
+  uint64_t digest = (inst->mask.low * DIGEST_PRIME ^ inst->mask.high) * 2 + inst->mask.counter;
+  find_terms(trial, row, row->sizes);
+  for (uint32_t rest = row->sizes; rest != 0; rest &= rest - 1)
+    digest = (digest ^ (uint64_t)inst->arg[__builtin_ctz(rest)]) * DIGEST_PRIME;
+  bool same = cost->known && cost->digest == digest;
+  cost->digest = digest;
+  return same;
 }
 
 static void run_inst(struct trial *trial, const struct record_row *row) {
   struct inst *inst = &trial->inst;
   const struct record *record = trial->record;
   struct row_cost *cost = &trial->row_cost[row - record->row];
+  bool is_vector = isa_row((enum isa_op)row->op)->pipe == PIPE_V;
   inst->op = row->op;
   inst->row = (uint32_t)(row - record->row);
-  if (costs_the_same(trial, cost)) {
+  if (is_vector && costs_the_same(trial, row, cost)) {
     issue(trial, PIPE_V);
     return;
   }
   cost->known = false;
-  cost->lasts = has_one_cost(row);
   memcpy(inst->arg, &record->number[row->first], row->arg_count * sizeof *inst->arg);
-  for (uint32_t rest = row->terms; rest != 0; rest &= rest - 1) {
-    unsigned i = (unsigned)__builtin_ctz(rest);
-    if (!x_value(record->term[row->first + i], trial->variables, &inst->arg[i]))
-      trial->failed = true;
-  }
+  find_terms(trial, row, row->terms);
   enum pipe target = inst_pipe(inst);
   if (target == PIPE_S)
     on_scalar(trial);
@@ -351,6 +350,7 @@ static void run_inst(struct trial *trial, const struct record_row *row) {
     wait_for_all(trial);
   else
     issue(trial, target);
+  cost->known = is_vector;
 }
 
 /* The operand of a row that is no instruction. */
@@ -427,7 +427,7 @@ static void run_loop(struct trial *trial, uint32_t begin) {
   struct state history[HISTORY];
   uint64_t issued[PIPE_COUNT];
   int64_t *counter = &trial->variables[row->op], count = value_of(trial, row);
-  bool jumped = count <= PERIOD + LAST_TURNS + 1;
+  bool jumped = count <= (trial->depth > 0 ? SHORT_LOOP : PERIOD + LAST_TURNS + 1);
   trial->depth++;
   memcpy(issued, trial->issued, sizeof issued);
   for (int64_t i = 0, run = 0; i < count && !trial->failed && !trial->over; i++, run++) {

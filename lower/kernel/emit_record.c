@@ -248,8 +248,11 @@ void record_inst(struct record *record, struct emit *emit, const char *inst,
     if (index < 0)
       continue;
     next = (unsigned)index + 1;
+    uint32_t terms = row->terms;
     put_argument(record, row, (unsigned)index,
                  fields[i].word ? word_value(emit, &isa->arg[index], fields[i].word)
                                 : fields[i].value);
+    if (isa->arg[index].kind != ARG_ADDRESS)
+      row->sizes |= row->terms & ~terms;
   }
 }

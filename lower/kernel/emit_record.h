@@ -18,6 +18,7 @@ struct record_row {
   uint16_t op;       /* ROW_INST: enum isa_op; others: the variable */
   uint32_t partner;  /* of loops: the other end; ROW_SET: the place in `carried` */
   uint32_t terms;    /* bit i: operand i is not a number but a term */
+  uint32_t sizes;    /* those terms that are not addresses */
   uint32_t first;    /* of its operands, in `number` and, of terms, in `term` */
 };
 

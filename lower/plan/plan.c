@@ -220,12 +220,47 @@ static void visit_smaller_chips(struct lower_job *job, struct walk *walk, size_t
 
 /* ---- vector operators: fewer cores ---- */
 
-/* The next number below of the row 1 to 8, 10, 12, 14, 16, 20, 24, 28, 32, 40 ... */
-static uint64_t fewer_cores(uint64_t cores) {
+/* The next number below of a row: with 8 parts 1 to 8, 10, 12, 14, 16, 20, 24, 28, 32, 40 ...; with
+ * 4 parts every other one of these. */
+enum { FINE_PARTS = 8, COARSE_PARTS = 4 };
+
+static uint64_t fewer_cores(uint64_t cores, unsigned parts) {
   uint64_t step = 1;
-  while (step * 8 < cores)
+  while (step * parts < cores)
     step *= 2;
   return (cores - 1) / step * step;
+}
+
+static void visit_cores(struct lower_job *job, struct walk *walk, uint64_t cores) {
+  if (walk->stopped || cores == 0)
+    return;
+  memcpy(job->value, walk->given, sizeof job->value);
+  job->cores = cores;
+  (void)visit_candidates(job, walk, job->soc, SIZE_MAX);
+}
+
+static void visit_all_fewer_cores(struct lower_job *job, struct walk *walk, uint64_t all) {
+  for (uint64_t cores = fewer_cores(all, FINE_PARTS); cores > 0;
+       cores = fewer_cores(cores, FINE_PARTS))
+    visit_cores(job, walk, cores);
+}
+
+/* Every other number, then those on both sides of the best: times fall, then rise with the number
+ * of cores. What was tried is passed over. */
+static void visit_best_fewer_cores(struct lower_job *job, struct walk *walk, uint64_t all) {
+  uint64_t best = all, above = all;
+  for (uint64_t cores = fewer_cores(all, COARSE_PARTS); cores > 0;
+       cores = fewer_cores(cores, COARSE_PARTS)) {
+    uint64_t cheapest = walk->cheapest_cycles;
+    visit_cores(job, walk, cores);
+    if (walk->cheapest_cycles < cheapest)
+      best = cores;
+  }
+  while (fewer_cores(above, FINE_PARTS) > best)
+    above = fewer_cores(above, FINE_PARTS);
+  if (above < all)
+    visit_cores(job, walk, above);
+  visit_cores(job, walk, fewer_cores(best, FINE_PARTS));
 }
 
 /*
@@ -242,11 +277,8 @@ static size_t visit_core_counts(struct lower_job *job, struct walk *walk) {
     job->cores = min_u64(all, walk->given[key].size);
   walk->in_steps = chooses;
   size_t count = visit_candidates(job, walk, job->soc, SIZE_MAX);
-  while (open && !walk->stopped && job->cores > 1) {
-    memcpy(job->value, walk->given, sizeof job->value);
-    job->cores = fewer_cores(job->cores);
-    (void)visit_candidates(job, walk, job->soc, SIZE_MAX);
-  }
+  if (open)
+    (walk->cheaper_only ? visit_best_fewer_cores : visit_all_fewer_cores)(job, walk, all);
   job->cores = all;
   return count;
 }

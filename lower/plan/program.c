@@ -111,7 +111,7 @@ static void keep_least(struct lower_program *program, const struct trial_times *
 /* Whether a tiling with this number of blocks may be cheaper than the best one: the pipes of all
  * blocks together work for nearly as long as in tilings that were tried. */
 static bool may_be_cheaper(const struct lower_job *job) {
-  enum { SHARE = 10 };
+  enum { SHARE = 20 };
   const struct lower_program *program = job->program;
   size_t key = 0;
   while (key < job->op->key_count && !job->op->keys[key].cores)
@@ -121,8 +121,8 @@ static bool may_be_cheaper(const struct lower_job *job) {
     return true;
   for (unsigned i = 0; i < sizeof program->work / sizeof *program->work; i++)
     busy = max_u64(busy, program->work[i] / blocks);
-  return launch_spread_cycles(job->soc, emit_vector_core(job->soc), blocks - 1) + busy -
-             busy / SHARE <
+  return launch_spread_cycles(job->soc, emit_vector_core(job->soc), blocks - 1) + program->begin +
+             busy - busy / SHARE <
          job->enough_cycles;
 }
 
