@@ -18,6 +18,15 @@ static inline uint64_t transfer_lines_ps(const struct gm_transfer *transfer, uin
 }
 
 /* How long the engine needs for bytes at a rate. */
+/* What the first read of a kernel that L2 lacks takes longer on a core. */
+static inline uint64_t transfer_first_miss_ps(const struct gm_transfer *transfer,
+                                              const struct vinci_soc *soc) {
+  if (!transfer->reached_memory || *transfer->reached_memory || !transfer->missed)
+    return 0;
+  *transfer->reached_memory = true;
+  return (uint64_t)((uint128)soc->l2_miss_cycles * PS_PER_SECOND / transfer->core_hz);
+}
+
 static inline uint64_t transfer_ps(const struct gm_transfer *transfer, uint64_t bytes,
                                    uint64_t mbytes_per_cycle) {
   return (uint64_t)((uint128)bytes * MILLI * PS_PER_SECOND /

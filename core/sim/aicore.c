@@ -170,6 +170,7 @@ void aicore_start(struct aicore *core, const struct program_kernel *kernel, uint
   core->first_block = core->launch != device->kernel + 1;
   core->launch = device->kernel + 1;
   core->has_read = false;
+  core->reached_memory = core->reached_memory && !core->first_block;
   if (core->result->blocks_run++ == 0)
     core->result->first_block = blk;
   flags_start_block(&core->flags);

@@ -138,7 +138,8 @@ struct aicore {
   uint64_t l1_wait_mcycles;  /* that loads of MTE1 have to wait for writes to L1 */
   struct engine_event finish;
   bool has_block;
-  bool has_read; /* from GM, in its block */
+  bool has_read;       /* from GM, in its block */
+  bool reached_memory; /* by a read that L2 lacked, in the running kernel */
   /* Code of the block's kernel: lines asked for, and of these the ones that were not there. */
   bool code_there;  /* some lines were, when the block began */
   bool first_block; /* that the core executes of the running kernel */

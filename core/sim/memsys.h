@@ -48,6 +48,7 @@ struct gm_transfer {
   uint64_t stride_bytes;
   uint64_t line_mcycles; /* of the engine for each line of L2, at least; thousandths */
   uint64_t core_hz;
+  bool *reached_memory; /* of a read: the core's kernel has read what L2 lacked; set by memory */
   /* Called in PHASE_DELIVER at the time the last byte has arrived. part_ps[] says then how the time
    * divides: shares of a whole that the core knows. */
   void (*done)(struct gm_transfer *transfer, uint64_t now_ps);
@@ -57,6 +58,7 @@ struct gm_transfer {
   struct memsys *memory;
   struct gm_transfer *next; /* behind this one on the same port */
   uint64_t start_ps;
+  bool missed;       /* L2 lacked bytes of it */
   uint64_t burst;    /* the run of bytes that comes next, */
   uint64_t offset;   /* and the bytes of this run that have been requested */
   uint64_t requests; /* issued and not answered */

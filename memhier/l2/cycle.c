@@ -128,6 +128,7 @@ void cycle_start(struct memsys *memory, struct gm_transfer *transfer, uint64_t s
   transfer->next = NULL;
   transfer->burst = transfer->offset = transfer->requests = transfer->end_ps = 0;
   transfer->lines = 0;
+  transfer->missed = false;
   if (transfer->bursts == 0 || transfer->burst_bytes == 0) {
     transfer->bursts = 0;
     cycle_finish(transfer, start_ps);

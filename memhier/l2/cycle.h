@@ -179,6 +179,8 @@ void cycle_init_request(struct memory_request *request);
  */
 /* A request has waited for device memory until ready_ps. */
 void cycle_count_memory(const struct memory_request *request);
+/* What the transfer waits beyond its last answer, as a part of its time: the way of first bytes. */
+uint64_t cycle_first_miss(struct gm_transfer *transfer);
 /* All requests are answered: the sums become shares. */
 void cycle_divide(struct gm_transfer *transfer);
 

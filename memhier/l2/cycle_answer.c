@@ -24,7 +24,7 @@ void cycle_finish_if_over(struct gm_transfer *transfer) {
   if (transfer->requests > 0 || !cycle_all_issued(transfer))
     return;
   cycle_divide(transfer);
-  cycle_finish(transfer, transfer->end_ps);
+  cycle_finish(transfer, transfer->end_ps + cycle_first_miss(transfer));
 }
 
 /* Puts an answer into a rising list with room for it, from the end. */

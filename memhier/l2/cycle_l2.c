@@ -195,6 +195,7 @@ void cycle_use_memory(struct memory_request *request, const struct l2_outcome *o
                       uint64_t ready_ps) {
   request->last = NULL;
   request->again = outcome->again && !request->transfer->write;
+  request->transfer->missed |= outcome->misses != 0;
   request->granules[LINE_WRITE_BACK] = outcome->written_back;
   request->lines[LINE_WRITE_BACK] = outcome->victim;
   request->granules[LINE_FETCH] = request->transfer->write ? 0 : outcome->misses;

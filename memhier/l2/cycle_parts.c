@@ -58,6 +58,19 @@ static uint64_t sum_waits(struct gm_transfer *transfer) {
   return sum_ps + part_ps[GM_NETWORK];
 }
 
+uint64_t cycle_first_miss(struct gm_transfer *transfer) {
+  uint64_t wait_ps = transfer_first_miss_ps(transfer, transfer->memory->soc), given_ps = 0;
+  if (wait_ps == 0)
+    return 0;
+  for (unsigned part = 0; part < GM_PARTS; part++) { /* those behind the end are not looked at */
+    transfer->part_ps[part] = min_u64(transfer->part_ps[part], transfer->moved_ps - given_ps);
+    given_ps += transfer->part_ps[part];
+  }
+  transfer->part_ps[GM_ACCESS] += wait_ps;
+  transfer->moved_ps += wait_ps;
+  return wait_ps;
+}
+
 void cycle_divide(struct gm_transfer *transfer) {
   const struct memsys *memory = transfer->memory;
   uint64_t *part_ps = transfer->part_ps;

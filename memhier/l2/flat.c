@@ -195,6 +195,18 @@ static uint64_t move_device(struct memsys *memory, const struct gm_transfer *tra
   return end_ps;
 }
 
+/* The first piece that misses waits longer. */
+static uint64_t first_miss_ps(const struct memsys *memory, struct gm_transfer *transfer,
+                              const struct piece *piece) {
+  transfer->missed = piece->miss_bytes > 0;
+  uint64_t wait_ps = transfer_first_miss_ps(transfer, memory->soc);
+  if (wait_ps == 0)
+    return 0;
+  transfer->moved_ps += wait_ps;
+  wait_for_memory(transfer, piece, GM_ACCESS, wait_ps);
+  return wait_ps;
+}
+
 /* Moves one piece from now_ps on; returns when it has arrived. What binds a piece longer than its
  * engine is the resource that ends last. */
 static uint64_t move_piece(struct memsys *memory, struct gm_transfer *transfer, uint64_t now_ps) {
@@ -210,7 +222,7 @@ static uint64_t move_piece(struct memsys *memory, struct gm_transfer *transfer, 
   else if (end_ps > own_end_ps)
     wait_for_memory(transfer, &piece, GM_QUEUE, end_ps - own_end_ps);
   *(transfer->write ? &memory->write_bytes : &memory->read_bytes) += piece.bytes;
-  return end_ps;
+  return end_ps + first_miss_ps(memory, transfer, &piece);
 }
 
 static void fire_move(struct engine_event *event, uint64_t now_ps);

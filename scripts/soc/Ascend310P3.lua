@@ -48,6 +48,7 @@ return soc {
     line = num(512, "B", "MOP", "assumed", "as the 910B family"),
     ways = num(16, "count", "MOP", "assumed", "not published; divides the capacity into whole sets"),
     hit_cycles = num(50, "cycle", "PTO", "assumed", "default of a public cost model, not measured"),
+    miss_cycles = num(510, "cycle", "MSI", "assumed", "as on the 910B4"),
     kept_share = num(0.375, "ratio", "MSI", "assumed", "as the 910B family"),
     size = num(16 * MiB, "B", "INI", "documented"),
     owed = num(16 * MiB, "B", "MSI", "assumed", "all of L2, as profiles of the 910B2 suggest; not the size of L2 itself, so that a what-if of that moves no write-backs"),

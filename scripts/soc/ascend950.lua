@@ -247,6 +247,7 @@ return soc {
     line = num(512, "B", "MOP", "assumed", like_c220),
     ways = num(16, "count", "MOP", "assumed", "not published; divides the capacity into whole sets"),
     hit_cycles = num(50, "cycle", "PTO", "assumed", like_c220),
+    miss_cycles = num(510, "cycle", "MSI", "assumed", like_c220),
     kept_share = num(0.375, "ratio", "MSI", "assumed", "as the 910B family"),
   },
 

@@ -25,6 +25,8 @@ return soc {
     line = num(64, "B", "MSI", "assumed", like_c220),
     cube_cache = num(32 * KiB, "B", "DK", "assumed", like_c220),
     vector_cache = num(16 * KiB, "B", "DK", "assumed", like_c220),
+    counted_instructions = num(9, "count", "MSI", "assumed", like_c220),
+    counted_line_cycles = num(68, "cycle", "MSI", "assumed", like_c220),
     access_cycles = num(2.8, "cycle", "MSI", "assumed", like_c220),
     arguments_cycles = num(21, "cycle", "MSI", "assumed", like_c220),
     first_cycles = num(115, "cycle", "MSI", "assumed", like_c220),

@@ -164,6 +164,49 @@ static void first_reads_wait_for_those_of_other_cores(void **state) {
 #undef WRITE
 }
 
+/* Cycles by which MTE2 is busier when the first bytes that L2 lacks are 500 cycles away. */
+static uint64_t first_miss_waits(const char *text, enum vinci_memory memory) {
+  uint64_t busy_cycles[2] = {0};
+  for (int waits = 0; waits < 2; waits++) {
+    vinci_soc *soc = fixture_soc();
+    struct vinci_run_options options = {.struct_size = sizeof options, .memory = memory};
+    soc->l2_miss_cycles = waits ? 500 : 0;
+    struct run run = runs_with(soc, text, &options);
+    assert_int_equal(run.status, VINCI_OK);
+    for (uint32_t i = 0; i < run.result->core_count; i++)
+      busy_cycles[waits] += run.result->cores[i].pipe[PIPE_MTE2].busy_cycles;
+    vinci_result_free(run.result);
+    vinci_soc_free(soc);
+  }
+  return busy_cycles[1] - busy_cycles[0];
+}
+
+static void first_bytes_come_from_afar(void **state) {
+  (void)state;
+  static const enum vinci_memory memories[] = {VINCI_MEMORY_CYCLE, VINCI_MEMORY_FLAT};
+#define READ(address) "copy_gm_to_ubuf,dst=0,src=x+" #address ",len_burst=64\n"
+#define BARRIER "pipe_barrier,pipe=MTE2\n"
+  for (unsigned i = 0; i < sizeof memories / sizeof *memories; i++) {
+    enum vinci_memory memory = memories[i];
+    assert_int_equal(first_miss_waits(HEAD(1) TENSORS AIV READ(0), memory), 500);
+    /* L2 holds the same bytes by then. */
+    assert_int_equal(first_miss_waits(HEAD(1) TENSORS AIV READ(0) BARRIER READ(0), memory), 500);
+    /* Once in a kernel, also behind a hit; on each core. */
+    assert_int_equal(first_miss_waits(HEAD(1) TENSORS AIV READ(0) READ(8192), memory), 500);
+    assert_int_equal(first_miss_waits(HEAD(3) TENSORS AIV READ(2048 * blk), memory), 3 * 500);
+    assert_int_equal(first_miss_waits(HEAD(1)
+                                          TENSORS AIV READ(0) "kernel,name=b,arch=dav-c220,"
+                                                              "blocks=1\n" TENSORS AIV READ(8192),
+                                      memory),
+                     2 * 500);
+    assert_int_equal(
+        first_miss_waits(HEAD(1) TENSORS AIV "copy_ubuf_to_gm,dst=y,src=0,len_burst=1\n", memory),
+        0);
+  }
+#undef READ
+#undef BARRIER
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(cores_that_fetch_the_same_code_wait_longer),
@@ -174,6 +217,7 @@ int main(void) {
       cmocka_unit_test(reads_of_kernels_without_rows_follow_the_code),
       cmocka_unit_test(miss_rates_follow_from_lines_and_scalar_cycles),
       cmocka_unit_test(first_reads_wait_for_those_of_other_cores),
+      cmocka_unit_test(first_bytes_come_from_afar),
   };
   return cmocka_run_group_tests_name("start", tests, NULL, NULL);
 }
