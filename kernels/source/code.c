@@ -80,11 +80,15 @@ bool source_code_open(struct source_code *code, struct source_core *core,
   core->counter = counter ? *counter : NULL;
   struct vinci_cce_watch *const *watch = dlsym(code->library, "vinci_cce_watched");
   core->watch = watch ? *watch : NULL;
+  struct vinci_cce_block *const *blocks = dlsym(code->library, "vinci_cce_blocks");
+  core->blocks = blocks ? blocks[0] : NULL;
+  core->block_count = blocks ? (size_t)(blocks[1] - blocks[0]) : 0;
   core->tells = watch && dlsym(code->library, "vinci_cce_told");
   struct link_map *map = NULL;
   if (dlinfo(code->library, RTLD_DI_LINKMAP, &map) == 0) {
     core->base = (uint64_t)map->l_addr;
     *(void **)&code->kernel = function_of(core, source->kernel);
+    core->entry = code->kernel ? (uint64_t)(uintptr_t) * (void **)&code->kernel - core->base : 0;
     *(void **)&code->enter = source->enter ? function_of(core, source->enter) : NULL;
   }
   if (!code->kernel || (source->enter && !code->enter)) {

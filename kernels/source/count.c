@@ -5,6 +5,9 @@
  * What is between two intrinsics tells how long the scalar unit works there. Accesses to memory get
  * additions too (access.c), which count for nothing there.
  *
+ * Each block also has an entry in a section of its own: its number of instructions, and a byte that
+ * the block sets. So the code that a kernel has touched is known, which is what a core fetches.
+ *
  * The addition changes the flags of the processor. So it stands before an instruction that sets all
  * of them anyway, or, in a block without one, keeps them on the stack.
  */
@@ -121,24 +124,32 @@ static struct block read_block(const char *at, const char *end, bool entered) {
   return block;
 }
 
-static void add_count(struct asm_out *out, const struct block *block) {
+static void add_count(struct asm_out *out, const struct block *block, unsigned number) {
   if (!block->safe)
     asm_add_text(out, "\tleaq\t-128(%%rsp), %%rsp\n\tpushfq\n");
   asm_add_text(out, "\taddq\t$%u, vinci_cce_count(%%rip)\n", block->instructions);
+  asm_add_text(out, "\tmovb\t$1, .Lvinci_block%u+2(%%rip)\n", number);
   if (block->ub_accesses > 0)
     asm_add_text(out, "\taddq\t$%u, vinci_cce_watch+24(%%rip)\n", block->ub_accesses);
   if (!block->safe)
     asm_add_text(out, "\tpopfq\n\tleaq\t128(%%rsp), %%rsp\n");
 }
 
+/* The entry of a block: struct vinci_cce_block. */
+static void add_entry(struct asm_out *out, const struct block *block, unsigned number) {
+  asm_add_text(out, ".Lvinci_block%u:\n\t.short\t%u, 0\n", number,
+               block->instructions < UINT16_MAX ? block->instructions : UINT16_MAX);
+}
+
 /* A block, line by line, with what counts. */
-static void add_block(struct asm_out *out, const char *at, const struct block *block) {
+static void add_block(struct asm_out *out, const char *at, const struct block *block,
+                      unsigned number) {
   bool counted = block->instructions == 0;
   while (at < block->end) {
     struct asm_line line = asm_line_at(at, block->end);
     const char *name;
     if (!counted && (block->safe ? at == block->safe : asm_mnemonic(&line, &name) > 0)) {
-      add_count(out, block);
+      add_count(out, block, number);
       counted = true;
     }
     asm_watch(out, &line, block->end);
@@ -148,17 +159,25 @@ static void add_block(struct asm_out *out, const char *at, const struct block *b
 }
 
 char *source_count_instructions(const char *text, size_t length, size_t *out_length) {
-  struct asm_out out = {0};
+  struct asm_out out = {0}, entries = {0};
   const char *end = text + length;
   bool entered = false;
+  unsigned number = 0;
   for (const char *at = text; at < end;) {
     struct block block = read_block(at, end, entered);
     entered = block.calls;
-    add_block(&out, at, &block);
+    add_block(&out, at, &block, number);
+    if (block.instructions > 0)
+      add_entry(&entries, &block, number++);
     at = block.end;
   }
+  if (number > 0)
+    asm_add_text(&out, "\n\t.section\tvinci_blocks,\"aw\",@progbits\n");
+  asm_add(&out, entries.bytes, entries.length);
   *out_length = out.length;
-  if (!out.full)
+  bool full = out.full || entries.full;
+  free(entries.bytes);
+  if (!full)
     return out.bytes;
   free(out.bytes);
   return NULL;

@@ -399,6 +399,7 @@ static void run_kernel(unsigned high, unsigned low) {
   source_code_call(&fiber->loaded, &fiber->core);
   if (!source_told_end(&fiber->core))
     source_fiber_stop(&fiber->core);
+  source_issue_touched(&fiber->core);
   fiber->ended = true;
   leave(fiber);
 }

@@ -163,6 +163,36 @@ bool source_issue_scalar(struct source_core *core, const struct vinci_cce_inst *
   return true;
 }
 
+/* ---- code that a block fetches ------------------------------------------------------------ */
+
+enum { BYTES_MAX = 1000000000 /* of a row */ };
+
+void source_issue_touched(struct source_core *core) {
+  struct source *source = core->source;
+  enum core_kind kind = core->place.kind;
+  uint64_t instructions = 0;
+  for (size_t i = 0; i < core->block_count; i++)
+    instructions += core->blocks[i].touched ? core->blocks[i].instructions : 0;
+  if (source->recorded || instructions <= source->touched_instructions[kind])
+    return;
+  if (source->touched_instructions[kind] == 0)
+    source->fetch_row[kind] = source_row(source, kind, core->entry, OP_CODE_FETCH);
+  source->touched_instructions[kind] = instructions;
+}
+
+bool source_issue_fetch(const struct source *source, enum core_kind kind, struct inst *inst) {
+  uint64_t counted = (uint64_t)source->soc->code_counted_instructions;
+  uint64_t touched = source->touched_instructions[kind];
+  uint32_t row = source->fetch_row[kind];
+  if (counted == 0 || touched == 0 || row == SOURCE_ROWS_MAX)
+    return false;
+  uint64_t bytes = (touched + counted - 1) / counted * (uint64_t)source->soc->code_line_bytes;
+  *inst = (struct inst){.op = OP_CODE_FETCH, .row = row, .line = source->trace->rows[row].line};
+  inst->arg[CODE_BYTES] = (int64_t)min_u64(bytes, BYTES_MAX);
+  inst->arg[CODE_LINE_CYCLES] = source->soc->code_counted_line_cycles;
+  return true;
+}
+
 /* Notes an operand that its field cuts, when the code is executed for the first time. */
 static bool note_cut(struct source_core *core, const struct program_cut *cut) {
   struct source *source = core->source;

@@ -21,6 +21,8 @@ struct stream_log {
 /* Where a core reads. */
 struct cursor {
   const struct stream_log *stream;
+  enum core_kind kind;
+  bool begun; /* the code that the block needs has been told */
   size_t at;
   int64_t *last;
 };
@@ -135,7 +137,8 @@ void source_log_start(struct source *source, const struct source_place *place) {
   stream->last = NULL;
   stream->last_rows = 0;
   free(cursor->last);
-  *cursor = (struct cursor){.stream = stream, .last = new_last(source->trace->row_count)};
+  *cursor = (struct cursor){
+      .stream = stream, .kind = place->kind, .last = new_last(source->trace->row_count)};
 }
 
 static uint64_t take(struct cursor *cursor) {
@@ -152,6 +155,11 @@ static uint64_t take(struct cursor *cursor) {
 
 enum stream_step source_log_next(struct source *source, uint32_t core, struct inst *inst) {
   struct cursor *cursor = &source->log->cursors[core];
+  if (!cursor->begun) {
+    cursor->begun = true;
+    if (source_issue_fetch(source, cursor->kind, inst))
+      return STREAM_INST;
+  }
   if (cursor->at == cursor->stream->length)
     return STREAM_END;
   inst->row = (uint32_t)take(cursor);

@@ -71,6 +71,9 @@ struct source {
   struct source_cache_lines *looked_at; /* of looks.c; NULL: none yet */
   bool recorded;                        /* the log is whole */
   bool wants_accesses;                  /* of scalar code, in the log */
+  /* Code of the block that touches most of it, as the host counts, by kind of core; its row. */
+  uint64_t touched_instructions[CORE_KIND_COUNT];
+  uint32_t fetch_row[CORE_KIND_COUNT];
   bool handlers_set;
 };
 
@@ -105,10 +108,13 @@ struct source_core {
   struct vinci_diag *diag;
   uint64_t instructions;
   uint64_t ctrl;
-  uint64_t base; /* where the image lies */
+  uint64_t base;  /* where the image lies */
+  uint64_t entry; /* of the kernel, in the image */
   /* Instructions of scalar code that the host has executed, and those before the last intrinsic. */
   const volatile uint64_t *counter; /* NULL: the code does not count */
   uint64_t counted;
+  struct vinci_cce_block *blocks; /* of the code: what has been executed */
+  size_t block_count;
   struct vinci_cce_watch *watch; /* NULL: the code does not count its accesses */
   bool tells;                    /* of each of them */
   struct source_told *told;      /* told.c; NULL: nobody wants to know */
@@ -144,6 +150,10 @@ bool source_issue(struct source_core *core, struct vinci_cce_inst *inst, const i
  * when there is none. */
 bool source_issue_scalar(struct source_core *core, const struct vinci_cce_inst *inst,
                          uint64_t address);
+/* A block has ended: its code counts, until the recording is whole. */
+void source_issue_touched(struct source_core *core);
+/* What a block fetches before its first instruction; false when that is not known. */
+bool source_issue_fetch(const struct source *source, enum core_kind kind, struct inst *inst);
 /* The row of an address of the code, new or known; SOURCE_ROWS_MAX: no more room. */
 uint32_t source_row(struct source *source, enum core_kind kind, uint64_t address, enum isa_op op);
 

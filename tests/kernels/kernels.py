@@ -9,6 +9,7 @@ mistakes, each of which is found at its line. Prints TAP.
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -374,6 +375,44 @@ report(
     if turns >= 2 * 10000 and abs(steps[2] - steps[1] - turns) <= 1
     and abs(double[1] - double[0] - 2 * turns) <= 2 and nothing[0] == nothing[1] > 0
     else f"{steps} {double} {nothing}",
+)
+path = os.path.join(folder, "parts.cpp")
+with open(path, "w", encoding="utf-8") as file:
+    file.write("""
+#define TEN(x) x x x x x x x x x x
+extern "C" __global__ __aicore__ void parts(__gm__ float *, uint64_t part) {
+  volatile uint64_t sum = 0;
+  set_mask_norm();
+  if (part > 0)
+    for (uint64_t i = 0; i < part; i++) {
+      TEN(TEN(sum = sum + i;))
+    }
+}
+""")
+command("cc", "--kernel-only", path, "--core=aiv", "-o", os.path.join(folder, "parts.so"))
+
+
+def code_of_parts(part, *options):
+    """Lines of code that a core needed, and those of them that were missing."""
+    run = command(
+        "run", os.path.join(folder, "parts.so:parts"), chip, "--arg", "name=x,dtype=fp32,shape=8,io=in",
+        "--arg", f"value={part}", *options,
+    )
+    found = re.search(r"of (\d+) lines of code that a core needed, (\d+) were", run.stdout)
+    return [int(found[1]), int(found[2])] if found else [0, run.returncode]
+
+
+# Code that no block touches is not fetched, and turns of a loop fetch once. The 100 additions are more than 300
+# instructions of a host; a line stands for 9 of them.
+small, large, longer = code_of_parts(0), code_of_parts(1), code_of_parts(5)
+halved = code_of_parts(1, "--set=code.counted_instructions=18")
+unknown, warm = code_of_parts(1, "--set=code.counted_instructions=0"), code_of_parts(1, "--code=warm")
+report(
+    "the code that a kernel touches is fetched",
+    ""
+    if 0 < small[0] == small[1] < large[0] - 30 and large == longer and abs(2 * halved[0] - large[0]) <= 1
+    and unknown == [0, 0] and warm == [large[0], 0]
+    else f"{small} {large} {longer} {halved} {unknown} {warm}",
 )
 talking, _ = compiled("vector_add", "aiv", lambda text: text.replace("  set_mask_norm();", '  vinci_print("here");'))
 said = command("run", talking + ":vector_add", "--blocks=2", chip, "--quiet", *arguments(add, [1])).stderr

@@ -14,9 +14,13 @@
 
 #include "kernels/source/source.h"
 
-#define COUNT(n) "\taddq\t$" #n ", vinci_cce_count(%rip)\n"
-#define COUNT_KEEPING_FLAGS(n)                                                                     \
-  "\tleaq\t-128(%rsp), %rsp\n\tpushfq\n" COUNT(n) "\tpopfq\n\tleaq\t128(%rsp), %rsp\n"
+/* Block i, of n instructions, is executed; and its entry, behind the text. */
+#define COUNT(i, n)                                                                                \
+  "\taddq\t$" #n ", vinci_cce_count(%rip)\n\tmovb\t$1, .Lvinci_block" #i "+2(%rip)\n"
+#define COUNT_KEEPING_FLAGS(i, n)                                                                  \
+  "\tleaq\t-128(%rsp), %rsp\n\tpushfq\n" COUNT(i, n) "\tpopfq\n\tleaq\t128(%rsp), %rsp\n"
+#define ENTRIES "\n\t.section\tvinci_blocks,\"aw\",@progbits\n"
+#define ENTRY(i, n) ".Lvinci_block" #i ":\n\t.short\t" #n ", 0\n"
 
 static void assert_counts(const char *text, const char *expected) {
   size_t length;
@@ -35,8 +39,11 @@ static void test_functions_and_calls(void **state) {
   assert_counts(
       "kernel: # @kernel\n\t.cfi_startproc\n\tmovl\t$1, %edi\n\tcallq\t*(%rax)\n"
       "\tmovq\t%rax, %rbx\n\tretq\n",
-      "kernel: # @kernel\n\t.cfi_startproc\n" COUNT(2) "\tmovl\t$1, %edi\n\tcallq\t*(%rax)\n" COUNT(
-          2) "\tmovq\t%rax, %rbx\n\tretq\n");
+      "kernel: # @kernel\n\t.cfi_startproc\n" COUNT(
+          0,
+          2) "\tmovl\t$1, %edi\n\tcallq\t*(%rax)\n" COUNT(1,
+                                                          2) "\tmovq\t%rax, %rbx\n\tretq\n" ENTRIES
+          ENTRY(0, 2) ENTRY(1, 2));
 }
 
 /* In a block that sets all flags the addition stands before that instruction. */
@@ -44,7 +51,7 @@ static void test_blocks_that_set_flags(void **state) {
   (void)state;
   assert_counts(".LBB0_1:\n\tmovl\t%eax, %ecx\n\tincl\t%ecx\n\tcmpl\t%ecx, %edx\n\tjne\t.LBB0_1\n",
                 ".LBB0_1:\n\tmovl\t%eax, %ecx\n\tincl\t%ecx\n" COUNT(
-                    4) "\tcmpl\t%ecx, %edx\n\tjne\t.LBB0_1\n");
+                    0, 4) "\tcmpl\t%ecx, %edx\n\tjne\t.LBB0_1\n" ENTRIES ENTRY(0, 4));
 }
 
 /* Behind a jump the flags may still be read: by a second jump, or by an addition with carry. */
@@ -53,11 +60,14 @@ static void test_flags_that_are_read(void **state) {
   assert_counts(
       "f:\n\ttestl\t%edi, %edi\n\tje\t.LBB0_2\n\tjs\t.LBB0_3\n.LBB0_2:\n\tadcq\t$0, %rax\n"
       "\txorps\t%xmm0, %xmm0\n\taddss\t%xmm1, %xmm0\n\tjmp\t.LBB0_3\n",
-      "f:\n" COUNT(2) "\ttestl\t%edi, %edi\n\tje\t.LBB0_2\n" COUNT_KEEPING_FLAGS(
-          1) "\tjs\t.LBB0_3\n.LBB0_2:\n" COUNT_KEEPING_FLAGS(4) "\tadcq\t$0, %rax\n"
-                                                                "\txorps\t%xmm0, "
-                                                                "%xmm0\n\taddss\t%xmm1, "
-                                                                "%xmm0\n\tjmp\t.LBB0_3\n");
+      "f:\n" COUNT(0, 2) "\ttestl\t%edi, %edi\n\tje\t.LBB0_2\n" COUNT_KEEPING_FLAGS(
+          1, 1) "\tjs\t.LBB0_3\n.LBB0_2:\n" COUNT_KEEPING_FLAGS(2,
+                                                                4) "\tadcq\t$0, %rax\n"
+                                                                   "\txorps\t%xmm0, "
+                                                                   "%xmm0\n\taddss\t%xmm1, "
+                                                                   "%xmm0\n\tjmp\t.LBB0_3\n" ENTRIES
+                                                                       ENTRY(0, 2) ENTRY(1, 1)
+                                                                           ENTRY(2, 4));
 }
 
 /* Data, directives and comments are not executed. */
@@ -66,7 +76,8 @@ static void test_no_instructions(void **state) {
   const char *text = "\t.section\t.rodata\n.LJTI0_0:\n\t.long\t.LBB0_1-.LJTI0_0\n# add a comment\n"
                      "name:\n\t.asciz\t\"\\tret\\n\"\n";
   assert_counts(text, text);
-  assert_counts("f:\n\tretq", "f:\n" COUNT(1) "\tretq"); /* without the end of the last line */
+  assert_counts("f:\n\tretq", "f:\n" COUNT(0, 1) "\tretq" ENTRIES ENTRY(
+                                  0, 1)); /* without the end of the last line */
 }
 
 int main(void) {

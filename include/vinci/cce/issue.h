@@ -76,6 +76,12 @@ struct vinci_cce_watch {
   void *owner;
 };
 
+// A part of the code without a jump, as compiled for the host (kernels/source/count.c).
+struct vinci_cce_block {
+  uint16_t instructions;
+  uint16_t touched; // 1: has been executed
+};
+
 enum vinci_cce_number {
   VINCI_CCE_BLOCK_IDX,
   VINCI_CCE_BLOCK_NUM,

@@ -24,6 +24,11 @@ inline const struct vinci_cce_host *vinci_cce_host = nullptr;
 // so that the code reaches this variable without a table.
 __attribute__((visibility("hidden"), used)) inline volatile uint64_t vinci_cce_count = 0;
 __attribute__((visibility("default"), used)) inline volatile uint64_t *vinci_cce_counter = &vinci_cce_count;
+// The blocks of this code; the linker names the ends of their section. Weak: there may be none.
+extern __attribute__((visibility("hidden"), weak)) struct vinci_cce_block __start_vinci_blocks[];
+extern __attribute__((visibility("hidden"), weak)) struct vinci_cce_block __stop_vinci_blocks[];
+__attribute__((visibility("default"), used)) inline struct vinci_cce_block *vinci_cce_blocks[2] = {
+    __start_vinci_blocks, __stop_vinci_blocks};
 // Accesses of scalar code to device memory and UB (kernels/source/access.c). The simulator gives the range.
 __attribute__((visibility("hidden"), used)) inline struct vinci_cce_watch vinci_cce_watch = {};
 __attribute__((visibility("default"), used)) inline struct vinci_cce_watch *vinci_cce_watched = &vinci_cce_watch;
