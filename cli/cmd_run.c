@@ -45,6 +45,7 @@ struct run_settings {
   const char *blocks;
   uint64_t jobs;
   bool sequence;
+  bool interval;
   const char *results;
   const char *repository;
   bool exact;
@@ -116,6 +117,9 @@ static const struct option_row run_options[] = {
     OPTION_FLAG_ROW("sequence", 0, struct run_settings, sequence,
                     "with --ops: run a profile in its order on one chip, with its gaps; each row "
                     "finds in L2 what those before have left, and the table says what"),
+    OPTION_FLAG_ROW("interval", 0, struct run_settings, interval,
+                    "with --ops: also the durations of the cheapest and the dearest state of L2 "
+                    "and code, as a list without order cannot know these; four runs for each row"),
     ADVICE_OPTION_ROW(struct run_settings, repository),
     OPTION_TEXT_ROW("results", 0, struct run_settings, results, "DIR",
                     "with --ops: take results of the same program, chip, models and state of L2 "
@@ -425,8 +429,9 @@ static int run_all(struct run_settings *settings, const struct text_list *words)
     (void)diag_error(&diag, VINCI_E_USAGE, "--results needs --ops=LIST");
     return cli_fail(&diag);
   }
-  if (settings->sequence) {
-    (void)diag_error(&diag, VINCI_E_USAGE, "--sequence needs --ops=LIST");
+  if (settings->sequence || settings->interval) {
+    (void)diag_error(&diag, VINCI_E_USAGE, "--%s needs --ops=LIST",
+                     settings->sequence ? "sequence" : "interval");
     return cli_fail(&diag);
   }
   if (settings->repository && !lowered) {
@@ -556,6 +561,7 @@ static int run_operators(const struct run_settings *settings, const struct text_
                   .jobs = settings->jobs ? (unsigned)settings->jobs : 1,
                   .profile_blocks = settings->profile_blocks,
                   .sequence = settings->sequence,
+                  .interval = settings->interval,
                   .results = settings->results,
                   .exact = settings->exact},
       .timeout_minutes = settings->timeout_minutes,

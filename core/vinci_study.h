@@ -139,6 +139,9 @@ struct vinci_ops_options {
   /* A profile in its order on one chip: each row finds in L2 what the rows before have left, gaps
    * are kept. Needs the tensors of the rows, one chip, no l2, one job; starts over when ended. */
   bool sequence;
+  /* Also the durations of the cheapest and the dearest state of L2 and code, in two columns more.
+   * Needs rows without order, l2 and code. */
+  bool interval;
   const char *results; /* NULL, or a folder that keeps results from run to run; no sequence */
   bool exact;          /* simulates all the same; another result than there fails the row */
   /* NULL or called after the list is read, then five times a second; false: end, VINCI_E_LIMIT. */

@@ -70,8 +70,9 @@ static void report(const struct run_list *list, const struct vinci_ops_result *r
     printf("L2 at the start: %s for all, as asked\n", l2);
   else
     printf("L2 at the start: assumed, by kind of operator, for each row in whatever place (columns "
-           "l2_start, l2_owed_bytes%s); --l2=STATE chooses another\n",
-           list->keeps ? "" : " of --output");
+           "l2_start, l2_owed_bytes%s); --l2=STATE chooses another%s\n",
+           list->keeps ? "" : " of --output",
+           list->options.interval ? "" : ", --interval gives the range");
 }
 
 static enum vinci_status simulate(struct run_list *list, struct watching *watching,

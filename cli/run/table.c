@@ -22,10 +22,19 @@ enum column { NAME, LOWERED, STATUS, DURATION, GM_BYTES, BOUND_WORD, WEIGHT, COL
 static const char *const column_names[] = {"Op Name",      "lowered",   "status", "sim_duration_us",
                                            "sim_gm_bytes", "sim_bound", "weight"};
 
+/* Of a list that was asked for the range of durations. */
+enum range { LOW, HIGH, RANGE_COLUMNS };
+static const char *const range_names[] = {"sim_duration_low_us", "sim_duration_high_us"};
+
 struct operator_line {
   const char *text[COLUMNS];
   uint64_t ps, bytes, weight;
+  uint64_t range_ps[RANGE_COLUMNS];
   bool ok;
+};
+
+struct places {
+  size_t of[COLUMNS], of_range[RANGE_COLUMNS];
 };
 
 struct table {
@@ -33,12 +42,25 @@ struct table {
   struct operator_line *lines;
   size_t count, capacity;
   uint128 ps, bytes; /* of those that are ok, each as often as its weight says */
-  bool weighted;
+  uint128 range_ps[RANGE_COLUMNS];
+  bool weighted, ranged;
 };
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static bool add_line(struct table *table, char *const *cell, const size_t places[COLUMNS]) {
+static void add_times(struct table *table, struct operator_line *line, char *const *cell,
+                      const struct places *places) {
+  line->ps = decimal_read(line->text[DURATION], US_DIGITS);
+  line->bytes = strtoull(line->text[GM_BYTES], NULL, 10);
+  table->ps += (uint128)line->ps * line->weight;
+  table->bytes += (uint128)line->bytes * line->weight;
+  for (unsigned i = 0; table->ranged && i < RANGE_COLUMNS; i++) {
+    line->range_ps[i] = decimal_read(cell[places->of_range[i]], US_DIGITS);
+    table->range_ps[i] += (uint128)line->range_ps[i] * line->weight;
+  }
+}
+
+static bool add_line(struct table *table, char *const *cell, const struct places *places) {
   if (table->count == table->capacity) {
     size_t capacity = table->capacity ? 2 * table->capacity : 64;
     struct operator_line *lines = ARENA_ARRAY(&table->arena, struct operator_line, capacity);
@@ -51,37 +73,39 @@ static bool add_line(struct table *table, char *const *cell, const size_t places
   }
   struct operator_line *line = &table->lines[table->count++];
   for (unsigned c = 0; c < COLUMNS; c++)
-    if (!(line->text[c] = arena_strdup(&table->arena, cell[places[c]])))
+    if (!(line->text[c] = arena_strdup(&table->arena, cell[places->of[c]])))
       return false;
   line->ok = strcmp(line->text[STATUS], "ok") == 0;
   line->weight = strtoull(line->text[WEIGHT], NULL, 10);
   table->weighted |= line->weight != 1;
-  if (line->ok) {
-    line->ps = decimal_read(line->text[DURATION], US_DIGITS);
-    line->bytes = strtoull(line->text[GM_BYTES], NULL, 10);
-    table->ps += (uint128)line->ps * line->weight;
-    table->bytes += (uint128)line->bytes * line->weight;
-  }
+  if (line->ok)
+    add_times(table, line, cell, places);
   return true;
 }
 
 static enum vinci_status read_table(const char *path, struct table *table,
                                     struct vinci_diag *diag) {
-  size_t places[COLUMNS], room = 0;
+  struct places places;
+  size_t room = 0;
   char *line = NULL, *cell[CELLS_MAX];
   FILE *in = fopen(path, "r");
   if (!in)
     return file_error(diag, path, "open");
   enum vinci_status status = VINCI_OK;
-  bool found = getline(&line, &room, in) > 0 && cells_find(line, column_names, COLUMNS, places);
+  bool found = getline(&line, &room, in) > 0;
+  char *header = found ? strdup(line) : NULL;
+  found = header && cells_find(header, column_names, COLUMNS, places.of);
+  table->ranged = found && cells_find(line, range_names, RANGE_COLUMNS, places.of_range);
+  free(header);
   if (!found)
     status = diag_error_at(diag, VINCI_E_INTERNAL, (struct diag_position){.path = path},
                            "is no table of operators");
   while (status == VINCI_OK && getline(&line, &room, in) > 0) {
     line[strcspn(line, "\r\n")] = '\0';
     size_t count = cells_split(line, cell, CELLS_MAX);
-    bool whole = count > places[WEIGHT] && count > places[BOUND_WORD] && count <= CELLS_MAX;
-    if (whole && !add_line(table, cell, places))
+    bool whole = count > places.of[WEIGHT] && count > places.of[BOUND_WORD] && count <= CELLS_MAX &&
+                 (!table->ranged || count > places.of_range[HIGH]);
+    if (whole && !add_line(table, cell, &places))
       status = diag_error(diag, VINCI_E_NOMEM, "out of memory");
   }
   if (status == VINCI_OK && !file_ended(in))
@@ -101,10 +125,21 @@ static void print_weight(const struct table *table, const char *text) {
     printf(" %10s", text);
 }
 
+static void print_range(const struct table *table, uint128 low_ps, uint128 high_ps) {
+  if (!table->ranged)
+    return;
+  printf(" %12s", decimal_ratio(low_ps, 1000000, 3).text);
+  printf(" %12s", decimal_ratio(high_ps, 1000000, 3).text);
+}
+
 static void print_line(const struct table *table, const struct operator_line *line) {
   const char *name = line->text[NAME], *lowered = line->text[LOWERED];
   bool named = strncmp(lowered, name, strlen(name)) != 0;
   printf("%12s", line->ok ? decimal_ratio(line->ps, 1000000, 3).text : "-");
+  if (line->ok)
+    print_range(table, line->range_ps[LOW], line->range_ps[HIGH]);
+  else if (table->ranged)
+    printf(" %12s %12s", "-", "-");
   print_weight(table, line->text[WEIGHT]);
   if (line->ok)
     printf(" %7s %% %9s  %-8s", decimal_ratio(sum_of(line) * 100, table->ps, 1).text,
@@ -152,6 +187,8 @@ enum vinci_status list_print_table(const char *folder, struct vinci_diag *diag) 
   enum vinci_status status = read_table(path, &table, diag);
   if (status == VINCI_OK) {
     printf("%12s", "us");
+    if (table.ranged)
+      printf(" %12s %12s", "cheapest", "dearest");
     print_weight(&table, "weight");
     printf(" %9s %9s  %-8s  %s\n", "share", "GB/s", "bound", "operator");
     for (size_t i = 0; table.count <= LINES_MAX && i < table.count; i++)
@@ -159,6 +196,7 @@ enum vinci_status list_print_table(const char *folder, struct vinci_diag *diag) 
     if (table.count > LINES_MAX)
       printf("  (%zu operators: --output=DIR keeps the table)\n", table.count);
     printf("%12s", decimal_ratio(table.ps, 1000000, 3).text);
+    print_range(&table, table.range_ps[LOW], table.range_ps[HIGH]);
     print_weight(&table, "");
     printf(" %7s %% %9s  %-8s  all%s\n", "100.0",
            decimal_ratio(table.bytes * BYTES_PER_PS_OF_GIGA, table.ps, 1).text, "",

@@ -41,7 +41,7 @@ enum vinci_status ops_journal_open(struct journal *journal, const char *folder, 
                                    void *context, struct vinci_diag *diag) {
   char head[HEAD_BYTES], path[JOURNAL_PATH_BYTES];
   struct reading reading = {known, context};
-  snprintf(head, sizeof head, "vinci-ops 5 %016" PRIx64, identity);
+  snprintf(head, sizeof head, "vinci-ops 6 %016" PRIx64, identity);
   snprintf(path, sizeof path, "%s/op_summary.journal", folder);
   struct journal_request request = {.path = path,
                                     .sharing = JOURNAL_ALONE,

@@ -31,6 +31,7 @@ struct ops_outcome {
   char soc[OPS_SOC_BYTES];
   char args[OPS_ARGS_BYTES]; /* "matmul m=4 ..." */
   struct call_times times;
+  uint64_t low_ps, high_ps; /* duration in the cheapest and the dearest state, when asked for */
   struct expected_error expected;
   enum vinci_l2 l2_start;
   uint64_t l2_owed_bytes; /* at the start */
@@ -53,6 +54,7 @@ struct ops_request {
   enum vinci_memory memory;
   enum vinci_network network;
   bool sequence;       /* one chip, rows in their order */
+  bool interval;       /* other states too, for the range of durations */
   const char *results; /* folder of kept results; NULL: none */
   bool exact;          /* simulates all the same, and compares */
   bool l2_given;       /* else by operator */
@@ -128,9 +130,9 @@ void ops_sequence_end(struct ops_sequence *sequence, const struct call_row *row,
 VINCI_MUST_CHECK bool ops_sequence_skip(struct ops_sequence *sequence, const struct call_row *row);
 
 /* ---- the table (table.c) ---- */
-void ops_put_header(FILE *out, bool sequence);
+void ops_put_header(FILE *out, const struct ops_request *request);
 void ops_put_row(FILE *out, const struct call_row *row, const struct ops_outcome *outcome,
-                 bool sequence);
+                 const struct ops_request *request);
 
 /* ---- list.json (summary.c) ---- */
 struct ops_summary {

@@ -120,6 +120,34 @@ static bool options_of_profile(const struct call_row *row, const struct ops_outc
   return true;
 }
 
+/* The states that a row may meet: what is read lies in L2 with the code, or both lie in device
+ * memory, beside what other kernels have left to be written back. */
+static const struct {
+  enum vinci_l2 l2;
+  uint32_t code_found_ppm;
+} extremes[] = {{VINCI_L2_WARM, VINCI_CODE_WARM}, {VINCI_L2_EMPTY, 0}, {VINCI_L2_DIRTY, 0}};
+
+/* The range of durations, the row's own among them. */
+static enum vinci_status find_interval(struct ops_worker *worker, const struct call_row *row,
+                                       const struct vinci_trace *trace,
+                                       const struct vinci_run_options *options,
+                                       struct ops_outcome *outcome, struct vinci_diag *diag) {
+  outcome->low_ps = outcome->high_ps = outcome->times.duration_ps;
+  for (size_t i = 0; i < sizeof extremes / sizeof *extremes; i++) {
+    struct ops_outcome other = {0};
+    struct vinci_run_options extreme = *options;
+    extreme.l2_start = extremes[i].l2;
+    extreme.l2_written_given = false;
+    extreme.code_found_ppm = extremes[i].code_found_ppm;
+    enum vinci_status status = run_or_take(worker, row, trace, &extreme, &other, diag);
+    if (status != VINCI_OK)
+      return status;
+    outcome->low_ps = min_u64(outcome->low_ps, other.times.duration_ps);
+    outcome->high_ps = max_u64(outcome->high_ps, other.times.duration_ps);
+  }
+  return VINCI_OK;
+}
+
 static enum vinci_status simulate(struct ops_worker *worker, const struct call_row *row,
                                   struct call_request *request, struct ops_outcome *outcome,
                                   struct vinci_diag *diag) {
@@ -146,6 +174,8 @@ static enum vinci_status simulate(struct ops_worker *worker, const struct call_r
     status = run_or_take(worker, row, trace, &options, outcome, diag);
   if (status == VINCI_OK && asked->code_profile && options_of_profile(row, outcome, &options))
     status = run_or_take(worker, row, trace, &options, outcome, diag);
+  if (status == VINCI_OK && asked->interval)
+    status = find_interval(worker, row, trace, &options, outcome, diag);
   outcome->code_found_ppm = options.code_found_ppm;
   if (status == VINCI_OK)
     outcome->expected =

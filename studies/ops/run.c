@@ -66,7 +66,8 @@ static uint64_t identity_of(struct ops_worker *worker) {
   const char *revision = vinci_model_revision();
   uint64_t numbers[] = {list->count,       request->memory,         request->network,
                         request->l2_given, request->l2_start,       request->spec.max_cycles,
-                        request->sequence, request->code_found_ppm, request->code_profile};
+                        request->sequence, request->code_found_ppm, request->code_profile,
+                        request->interval};
   uint64_t digest = digest_bytes(DIGEST_SEED, numbers, sizeof numbers);
   digest = digest_bytes(digest, revision, strlen(revision));
   const char *last = NULL;
@@ -159,7 +160,7 @@ static void keep_one(struct session *session, size_t row) {
   size_t length;
   FILE *out = open_memstream(&record->text, &length);
   if (out)
-    ops_put_row(out, &session->list.rows[row], outcome, session->request.sequence);
+    ops_put_row(out, &session->list.rows[row], outcome, &session->request);
   if (!out || !file_close_text(out, &record->text)) {
     session->status = diag_error(session->diag, VINCI_E_NOMEM, "out of memory for the table");
     return;
@@ -310,6 +311,13 @@ static enum vinci_status take_options(struct session *session) {
   if (!overrides_keep(&options->overrides, &session->arena, &request->spec))
     return diag_error(session->diag, VINCI_E_NOMEM, "out of memory");
   const char *code = request->spec.models.code;
+  if (options->interval && (options->sequence || code || request->spec.models.l2))
+    return diag_error(session->diag, VINCI_E_USAGE,
+                      "an interval is for rows whose state is not known: leave out %s, or the "
+                      "interval",
+                      options->sequence ? "the sequence"
+                      : code            ? "the state of code"
+                                        : "that of L2");
   request->code_profile = code && strcmp(code, "profile") == 0;
   if (request->code_profile)
     request->spec.models.code = NULL;
@@ -318,6 +326,7 @@ static enum vinci_status take_options(struct session *session) {
   request->spec.max_cycles = options->max_cycles;
   request->data = options->overrides.data_dir;
   request->sequence = options->sequence;
+  request->interval = options->interval;
   request->exact = options->exact;
   if (options->sequence)
     session->jobs = 1;
@@ -372,7 +381,7 @@ static enum vinci_status open_files(struct session *session, const char *folder,
     table_failed(session);
     return session->status;
   }
-  ops_put_header(session->table, session->request.sequence);
+  ops_put_header(session->table, &session->request);
   write_lines(session);
   return session->status;
 }

@@ -55,7 +55,7 @@ static const char *const table_names[] = {"mac",  "vec",  "scalar", "mte1",
 enum { CUBE_PPM_OF_PERCENT = 10000, PPM = 1000000 };
 enum { TABLE_PIPES = sizeof table_pipes / sizeof *table_pipes };
 
-void ops_put_header(FILE *out, bool sequence) {
+void ops_put_header(FILE *out, const struct ops_request *request) {
   fputs("Op Name,OP Type,Task Type,Task Duration(us),Block Dim,Input Shapes,Input Data Types,"
         "Input Formats,Output Shapes,Output Data Types,Output Formats,aicore_time(us)",
         out);
@@ -69,9 +69,11 @@ void ops_put_header(FILE *out, bool sequence) {
         "sim_aic_icache_miss_rate,sim_aiv_icache_miss_rate,measured_aic_icache_miss_rate,"
         "measured_aiv_icache_miss_rate,code_start",
         out);
-  fputs(sequence ? ",sim_began_at_us,l2_input_bytes,l2_found_bytes,l2_overwritten_bytes,l2_from\n"
-                 : "\n",
-        out);
+  if (request->sequence)
+    fputs(",sim_began_at_us,l2_input_bytes,l2_found_bytes,l2_overwritten_bytes,l2_from", out);
+  if (request->interval)
+    fputs(",sim_duration_low_us,sim_duration_high_us", out);
+  fputc('\n', out);
 }
 
 /* How far the duration may be off. The class is a pointer of another process: not used here. */
@@ -120,8 +122,16 @@ static void put_sequence(FILE *out, const struct ops_outcome *outcome) {
   cell_write(out, outcome->l2_from);
 }
 
+static void put_interval(FILE *out, const struct ops_outcome *outcome) {
+  const uint64_t ends[] = {outcome->low_ps, outcome->high_ps};
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+    fprintf(out, ",%s",
+            outcome->end == OPS_OK ? decimal_ratio(ends[i], PS_PER_SECOND / 1000000, 3).text
+                                   : "N/A");
+}
+
 void ops_put_row(FILE *out, const struct call_row *row, const struct ops_outcome *outcome,
-                 bool sequence) {
+                 const struct ops_request *request) {
   static const enum call_column texts[] = {CALL_IN_SHAPES,  CALL_IN_TYPES,  CALL_IN_FORMATS,
                                            CALL_OUT_SHAPES, CALL_OUT_TYPES, CALL_OUT_FORMATS};
   const struct call_times *times = &outcome->times;
@@ -157,7 +167,7 @@ void ops_put_row(FILE *out, const struct call_row *row, const struct ops_outcome
   put_text(out, outcome->args);
   if (outcome->end != OPS_OK)
     fputs("N/A,N/A,", out);
-  else if (sequence)
+  else if (request->sequence)
     fputs("sequence,0,", out);
   else
     fprintf(out, "%s,%" PRIu64 ",", result_l2_name(outcome->l2_start), outcome->l2_owed_bytes);
@@ -168,8 +178,10 @@ void ops_put_row(FILE *out, const struct call_row *row, const struct ops_outcome
     fputs(",N/A,N/A", out);
   fprintf(out, ",%" PRIu64, row->weight);
   put_misses(out, row, outcome);
-  put_code(out, outcome, sequence);
-  if (sequence)
+  put_code(out, outcome, request->sequence);
+  if (request->sequence)
     put_sequence(out, outcome);
+  if (request->interval)
+    put_interval(out, outcome);
   fputc('\n', out);
 }
