@@ -82,7 +82,8 @@ static bool is_for_link(const char *word) {
 static bool takes_next(const char *word) {
   static const char *const words[] = {"-I",        "-D",      "-U",         "-L",        "-l",
                                       "-isystem",  "-iquote", "-include",   "--include", "-imacros",
-                                      "--imacros", "-Xclang", "-idirafter", "-Xlinker"};
+                                      "--imacros", "-Xclang", "-idirafter", "-Xlinker",  "-MF",
+                                      "-MT",       "-MQ"};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     if (strcmp(word, words[i]) == 0)
       return true;

@@ -13,6 +13,7 @@
 #include "cli/support/checks.h"
 #include "cli/support/cli.h"
 #include "cli/support/kernel.h"
+#include "cli/support/library.h"
 #include "cli/support/monitor.h"
 #include "cli/support/operator.h"
 #include "cli/support/values.h"
@@ -48,6 +49,7 @@ struct run_settings {
   bool interval;
   const char *results;
   const char *repository;
+  const char *library;
   bool exact;
   enum vinci_memory memory_model; /* what the two above say */
   enum vinci_network network_level;
@@ -121,6 +123,7 @@ static const struct option_row run_options[] = {
                     "with --ops: also the durations of the cheapest and the dearest state of L2 "
                     "and code, as a list without order cannot know these; four runs for each row"),
     ADVICE_OPTION_ROW(struct run_settings, repository),
+    LIBRARY_OPTION_ROW(struct run_settings, library),
     OPTION_TEXT_ROW("results", 0, struct run_settings, results, "DIR",
                     "with --ops: take results of the same program, chip, models and state of L2 "
                     "from this folder, and keep new ones there"),
@@ -474,6 +477,39 @@ static int run_all(struct run_settings *settings, const struct text_list *words)
   return batch.exit_code;
 }
 
+/* `run --library=DIR OP name=value...`: the call of an operator is that of its kernel. */
+static int run_library(struct run_settings *settings, const struct text_list *words) {
+  struct vinci_diag diag = {0};
+  struct library library;
+  struct library_call call = {0};
+  vinci_soc *soc = NULL;
+  enum vinci_status status = VINCI_OK;
+  if (settings->kernel.args.count > 0 || settings->kernel.blocks)
+    status = diag_error(&diag, VINCI_E_USAGE,
+                        "--%s is for LIBRARY:KERNEL; the tiling of an operator of a library "
+                        "says that",
+                        settings->kernel.blocks ? "blocks" : "arg");
+  if (status == VINCI_OK)
+    status = library_open_for(&library, settings->library, settings->data, &diag);
+  if (status == VINCI_OK)
+    status = cli_load_soc(settings->soc, settings->data, &settings->sets, &soc, &diag);
+  if (status == VINCI_OK)
+    status = library_take(&library, soc, words, &call);
+  vinci_soc_free(soc);
+  const char *kernel = call.kernel;
+  struct text_list kernels = {.items = &kernel, .count = 1};
+  struct text_list given = settings->kernel.args;
+  if (status == VINCI_OK) {
+    settings->kernel.args = (struct text_list){.items = (const char **)(uintptr_t)call.args.items,
+                                               .count = call.args.count};
+    settings->kernel.blocks = call.blocks;
+  }
+  int exit_code = status == VINCI_OK ? run_all(settings, &kernels) : cli_fail(&diag);
+  settings->kernel.args = given;
+  library_call_free(&call);
+  return exit_code;
+}
+
 /* One of some words, NULL behind the last; the first unless one is given. */
 static bool choose(const char *option, const char *given, const char *const *names,
                    unsigned *choice) {
@@ -580,7 +616,8 @@ static int run(const struct cli_verb *verb, int argc, char **argv) {
     exit_code = settings.counters           ? print_counters()
                 : !choose_models(&settings) ? vinci_status_exit_code(VINCI_E_USAGE)
                 : settings.ops              ? run_operators(&settings, &traces)
-                                            : run_all(&settings, &traces);
+                : library_is_meant(settings.library, &traces) ? run_library(&settings, &traces)
+                                                              : run_all(&settings, &traces);
   values_settings_free(&settings.values);
   text_list_free(&settings.kernel.args);
   text_list_free(&settings.sets);

@@ -78,6 +78,8 @@ vinci_SOURCES = \
 	cli/stream/network.c \
 	cli/stream/stream.h \
 	cli/support/advice.c \
+	cli/support/library.c \
+	cli/support/library.h \
 	cli/support/advice.h \
 	cli/support/checks.c \
 	cli/support/checks.h \

@@ -34,4 +34,17 @@ nobase_dist_pkgdata_DATA = \
 	include/vinci/cce/transfer.h \
 	include/vinci/cce/types.h \
 	include/vinci/cce/variable.h \
-	include/vinci/cce/vector.h
+	include/vinci/cce/vector.h \
+	include/vinci/library/context.h \
+	include/vinci/library/data.h \
+	include/vinci/library/definition.h \
+	include/vinci/library/host.h \
+	include/vinci/library/kernel.h \
+	include/vinci/library/log.h \
+	include/vinci/library/main.cpp \
+	include/vinci/library/platform.h \
+	include/vinci/library/registry.h \
+	include/vinci/library/shape.h \
+	include/vinci/library/template.h \
+	include/vinci/library/tensor.h \
+	include/vinci/library/util.h

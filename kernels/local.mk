@@ -1,9 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-# kernels/: compiled kernels: their files, their code as instructions, launches on a device. Sees core and
-# traces.
+# kernels/: compiled kernels: their files, their code as instructions, launches on a device; operators of a
+# user's library. Sees core and traces.
 
 noinst_LTLIBRARIES += libvinci_kernels.la
 libvinci_kernels_la_SOURCES = \
+	kernels/library/call.c \
+	kernels/library/depend.c \
+	kernels/library/find.c \
+	kernels/library/host.c \
+	kernels/library/kernel.c \
+	kernels/library/library.h \
+	kernels/library/process.c \
 	kernels/source/access.c \
 	kernels/source/assembler.h \
 	kernels/source/cells.c \

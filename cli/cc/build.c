@@ -123,9 +123,17 @@ static void add_macros(struct cc_words *words, enum core_kind kind) {
   cc_add(words, vector ? "-D__DAV_VEC__" : "-D__DAV_CUBE__");
 }
 
-/* Whether a word of the compiler names a file to read before the source; *own: as the next word. */
-static bool reads_before(const char *word, bool *own) {
-  static const char *const names[] = {"-include", "--include", "-imacros", "--imacros"};
+/* Whether a word of the compiler is about the files of a source alone: one to read before the
+ * source, or which there are (-MD); *own: it has the next word. */
+static bool is_of_files(const char *word, bool *own) {
+  static const char *const names[] = {"-include", "--include", "-imacros", "--imacros",
+                                      "-MF",      "-MT",       "-MQ"};
+  static const char *const alone[] = {"-MD", "-MMD", "-MP"};
+  for (size_t i = 0; i < sizeof alone / sizeof *alone; i++)
+    if (strcmp(word, alone[i]) == 0) {
+      *own = false;
+      return true;
+    }
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (strncmp(word, names[i], strlen(names[i])) == 0 && strncmp(word, "-include-", 9) != 0) {
       *own = word[strlen(names[i])] == '\0';
@@ -134,12 +142,12 @@ static bool reads_before(const char *word, bool *own) {
   return false;
 }
 
-/* The user's words. Files that are read before the source are in its text when that is translated.
- */
+/* The user's words. When the text of a source is translated, files that are read before are in
+ * there. */
 static void add_users(const struct cc_build *build, bool translates, struct cc_words *words) {
   for (size_t i = 0; i < build->compile.count; i++) {
     bool own = false;
-    if (translates && reads_before(build->compile.item[i], &own))
+    if (translates && is_of_files(build->compile.item[i], &own))
       i += own;
     else
       cc_add(words, build->compile.item[i]);

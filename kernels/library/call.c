@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A call of an operator: the host program is asked, its answer becomes arguments of the kernel. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/digest.h"
+#include "core/base/file.h"
+#include "kernels/library/library.h"
+
+enum { ANSWER_BYTES_MAX = 1 << 26, SHOWN_LINES = 20, HEAD_BYTES = 128 };
+
+const char *answer_next(const struct answer *answer, const char *word, size_t *from) {
+  size_t length = strlen(word);
+  for (; *from < answer->lines.count; ++*from) {
+    const char *line = answer->lines.items[*from];
+    if (strncmp(line, word, length) == 0 && line[length] == ' ') {
+      ++*from;
+      return line + length + 1;
+    }
+  }
+  return NULL;
+}
+
+const char *answer_text(const struct answer *answer, const char *word) {
+  size_t from = 0;
+  return answer_next(answer, word, &from);
+}
+
+static void write_numbers(void *context, FILE *out) {
+  const struct library_chip *chip = context;
+  for (size_t i = 0; i < chip->count; i++)
+    fprintf(out, "%s %" PRId64 "\n", chip->numbers[i].name, chip->numbers[i].value);
+}
+
+/* What a definition calls the chips of a family; NULL: the library has no kernels for the chip. */
+static const char *family_of(const char *chip) {
+  static const char *const families[][2] = {{"Ascend910_93", "ascend910_93"},
+                                            {"Ascend910B", "ascend910b"}};
+  for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+    if (strncasecmp(chip, families[i][0], strlen(families[i][0])) == 0)
+      return families[i][1];
+  return NULL;
+}
+
+static enum vinci_status read_answer(const struct library *library, const char *path,
+                                     struct answer *answer) {
+  size_t length;
+  char *text = file_read(path, ANSWER_BYTES_MAX, &length, library->diag), *rest = text, *line;
+  if (!text)
+    return library->diag->status;
+  while ((line = strsep(&rest, "\n")))
+    if (*line)
+      command_add(&answer->lines, "%s", line);
+  free(text);
+  return answer->lines.no_memory ? diag_error(library->diag, VINCI_E_NOMEM, "out of memory")
+                                 : VINCI_OK;
+}
+
+struct ask {
+  const struct library *library;
+  const struct library_operator *operator;
+  const struct library_chip *chip;
+  char folder[PATH_MAX - 256]; /* temporary */
+};
+
+static void file_of(const struct ask *ask, const char *name, char *out) {
+  snprintf(out, PATH_MAX, "%s/%s", ask->folder, name);
+}
+
+static enum vinci_status ask_host(const struct ask *ask, const char *const *words, size_t count,
+                                  struct answer *answer) {
+  char program[PATH_MAX], numbers[PATH_MAX], data[PATH_MAX], out[PATH_MAX], errors[PATH_MAX];
+  struct command command = {0};
+  struct library_chip chip = *ask->chip;
+  int ended = 0;
+  struct vinci_diag *diag = ask->library->diag;
+  const char *family = family_of(chip.name);
+  if (!family)
+    return diag_error(diag, VINCI_E_INPUT, "libraries have kernels of the 910B family, not of %s",
+                      chip.name);
+  enum vinci_status status = library_host(ask->library, ask->operator, program, sizeof program);
+  if (status != VINCI_OK)
+    return status;
+  file_of(ask, "numbers", numbers);
+  file_of(ask, "data", data);
+  file_of(ask, "answer", out);
+  file_of(ask, "errors", errors);
+  status = file_replace(numbers, write_numbers, &chip, diag);
+  if (status != VINCI_OK)
+    return status;
+  command_add(&command, "%s", program);
+  command_add(&command, "tile");
+  command_add(&command, "%s", ask->operator->name);
+  command_add(&command, "%s", family);
+  command_add(&command, "%s", numbers);
+  command_add(&command, "%s", data);
+  for (size_t i = 0; i < count; i++)
+    command_add(&command, "%s", words[i]);
+  status = library_run(ask->library, &command, out, errors, &ended);
+  command_free(&command);
+  if (status == VINCI_OK)
+    status = read_answer(ask->library, out, answer);
+  if (status != VINCI_OK || ended == 0)
+    return status;
+  library_show(errors, SHOWN_LINES);
+  const char *error = answer_text(answer, "error"), *hint = answer_text(answer, "hint");
+  if (error)
+    status = diag_error(diag, VINCI_E_USAGE, "%s", error);
+  else
+    status = diag_error(diag, VINCI_E_INPUT, "the tiling of %s ended with exit code %d",
+                        ask->operator->name, ended);
+  if (hint)
+    diag_hint(diag, "%s", hint);
+  return status;
+}
+
+/* ---- arguments of the kernel ------------------------------------------------------------------
+ */
+
+struct data {
+  const char *bytes;
+  size_t length;
+};
+
+/* A .npy file of bytes (NumPy format 1.0). */
+static void write_npy(void *context, FILE *out) {
+  const struct data *data = context;
+  char head[HEAD_BYTES];
+  int length =
+      snprintf(head, sizeof head, "{'descr': '|u1', 'fortran_order': False, 'shape': (%zu,), }",
+               data->length);
+  uint16_t room = HEAD_BYTES - 10;
+  fwrite("\x93NUMPY\x01", 1, 7, out);
+  fputc(0, out);
+  fputc(room & 0xff, out);
+  fputc(room >> 8, out);
+  fprintf(out, "%s%*s\n", head, (int)room - length - 1, "");
+  fwrite(data->bytes, 1, data->length, out);
+}
+
+/* The tiling data of a call stay in the cache, as a trace may name their file. */
+static enum vinci_status keep_data(const struct ask *ask, char *out, size_t size, size_t *bytes) {
+  char path[PATH_MAX], folder[PATH_MAX - 256];
+  size_t length;
+  file_of(ask, "data", path);
+  char *text = file_read(path, ANSWER_BYTES_MAX, &length, ask->library->diag);
+  if (!text)
+    return ask->library->diag->status;
+  struct data data = {text, length};
+  char none = 0;
+  if (length == 0)
+    data = (struct data){&none, 1};
+  enum vinci_status status =
+      library_cache_folder(ask->library, ask->operator, folder, sizeof folder);
+  if (status == VINCI_OK) {
+    snprintf(out, size, "%s/%016" PRIx64 ".npy", folder,
+             digest_bytes(DIGEST_SEED, data.bytes, data.length));
+    if (access(out, R_OK) != 0)
+      status = file_replace(out, write_npy, &data, ask->library->diag);
+  }
+  *bytes = data.length;
+  free(text);
+  return status;
+}
+
+static enum vinci_status take_args(const struct ask *ask, const struct answer *answer,
+                                   struct library_call *call) {
+  char data[PATH_MAX];
+  const char *text, *blocks = answer_text(answer, "blocks");
+  const char *workspace = answer_text(answer, "workspace");
+  unsigned long long room = workspace ? strtoull(workspace, NULL, 10) : 0;
+  size_t bytes = 0;
+  if (answer_text(answer, "list"))
+    return diag_error(ask->library->diag, VINCI_E_INPUT,
+                      "%s takes lists of tensors, which cannot be given yet", ask->operator->name);
+  enum vinci_status status = keep_data(ask, data, sizeof data, &bytes);
+  if (status != VINCI_OK)
+    return status;
+  for (size_t at = 0; (text = answer_next(answer, "arg", &at));)
+    command_add(&call->args, "%s", text);
+  command_add(&call->args, "name=workspace,dtype=uint8,shape=%llu,io=workspace", room ? room : 32);
+  command_add(&call->args, "name=tiling,dtype=uint8,shape=%zu,io=in,file=%s", bytes, data);
+  snprintf(call->blocks, sizeof call->blocks, "%s", blocks ? blocks : "1");
+  return call->args.no_memory ? diag_error(ask->library->diag, VINCI_E_NOMEM, "out of memory")
+                              : VINCI_OK;
+}
+
+enum vinci_status library_call(const struct library *library,
+                               const struct library_operator *operator,
+                               const struct library_chip * chip, const char *const *words,
+                               size_t word_count, struct library_call *out) {
+  struct ask ask = {.library = library, .operator= operator, .chip = chip };
+  struct answer answer = {0};
+  *out = (struct library_call){0};
+  enum vinci_status status =
+      folder_make_temporary("vinci-library", ask.folder, sizeof ask.folder, library->diag);
+  if (status != VINCI_OK)
+    return status;
+  status = ask_host(&ask, words, word_count, &answer);
+  if (status == VINCI_OK)
+    status = take_args(&ask, &answer, out);
+  if (status == VINCI_OK)
+    status = library_kernel(library, operator, & answer, out->kernel, sizeof out->kernel);
+  command_free(&answer.lines);
+  folder_remove(ask.folder);
+  return status;
+}
+
+void library_call_free(struct library_call *call) { command_free(&call->args); }

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The host program of an operator: its own code of op_host, and what that code includes beside a
+ * header of the same name. Headers that are not there become empty files: what they would bring is
+ * in include/vinci/library/host.h. A source that is not compiled is left out, as many are for other
+ * chips.
+ */
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/file.h"
+#include "kernels/library/library.h"
+
+enum { SOURCES_MAX = 256, DEPTH_MAX = 4, SHOWN_LINES = 40 };
+
+struct host {
+  const struct library *library;
+  const struct library_operator *operator;
+  char folder[PATH_MAX - 256]; /* in the cache */
+  struct command sources, files;
+};
+
+static bool is_program(const char *name) {
+  const char *folders = getenv("PATH");
+  char path[PATH_MAX];
+  for (size_t length; folders && *folders; folders += length + (folders[length] == ':')) {
+    length = strcspn(folders, ":");
+    snprintf(path, sizeof path, "%.*s/%s", (int)length, folders, name);
+    if (access(path, X_OK) == 0)
+      return true;
+  }
+  return false;
+}
+
+/* Libraries are written for g++, which takes some code that clang++ refuses. */
+static const char *compiler(void) {
+  const char *asked = getenv("VINCI_HOST_CXX");
+  if (asked && *asked)
+    return asked;
+  return is_program("g++") ? "g++" : "clang++";
+}
+
+static bool is_folder(const char *path) {
+  struct stat info;
+  return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+static void add_folder(struct command *words, const char *option, const char *folder,
+                       const char *part) {
+  char path[2 * PATH_MAX];
+  snprintf(path, sizeof path, "%s%s%s", folder, *part ? "/" : "", part);
+  if (!is_folder(path))
+    return;
+  if (*option)
+    command_add(words, "%s", option);
+  command_add(words, "%s%s", *option ? "" : "-I", path);
+}
+
+void library_add_folders(const struct library *library, const struct library_operator *operator,
+                         struct command * words) {
+  static const char *const parts[] = {"",
+                                      "include",
+                                      "pkg_inc",
+                                      "include/op_common",
+                                      "pkg_inc/op_common",
+                                      "common",
+                                      "common/inc",
+                                      "common/include",
+                                      "common/inc/op_host",
+                                      "common/include/op_host",
+                                      "common/inc/op_kernel",
+                                      "common/include/op_kernel"};
+  add_folder(words, "", operator->folder, "op_host");
+  add_folder(words, "", operator->folder, "op_host/op_tiling");
+  add_folder(words, "", operator->folder, "op_kernel");
+  add_folder(words, "", operator->folder, "");
+  add_folder(words, "", operator->folder, "..");
+  add_folder(words, "", operator->folder, "../common");
+  for (size_t i = 0; i < library->folder_count; i++)
+    for (size_t p = 0; p < sizeof parts / sizeof *parts; p++)
+      add_folder(words, "", library->folders[i], parts[p]);
+}
+
+/* The words of a compilation up to its source. */
+static void add_words(const struct host *host, struct command *words) {
+  static const char *const headers[] = {
+      "", "include", "include/utils", "include/adv_api", "impl", "include/basic_api"};
+  command_add(words, "%s", compiler());
+  command_add(words, "-std=c++17");
+  command_add(words, "-O0");
+  command_add(words, "-fPIC");
+  command_add(words, "-w");
+  command_add(words, "-I%s", host->library->include);
+  command_add(words, "-I%s/vinci/cce/library", host->library->include);
+  command_add(words, "-I%s/stubs", host->folder);
+  library_add_folders(host->library, host->operator, words);
+  for (size_t i = 0; host->library->headers && i < sizeof headers / sizeof *headers; i++)
+    add_folder(words, "-isystem", host->library->headers, headers[i]);
+  command_add(words, "-include");
+  command_add(words, "vinci/library/host.h");
+}
+
+/* ---- sources ----------------------------------------------------------------------------------
+ */
+
+static void walk(struct host *host, const char *folder, unsigned depth) {
+  DIR *entries = depth < DEPTH_MAX ? opendir(folder) : NULL;
+  struct dirent *entry;
+  while (entries && (entry = readdir(entries))) {
+    char path[PATH_MAX];
+    size_t length = strlen(entry->d_name);
+    if (*entry->d_name == '.' || strcmp(entry->d_name, "arch35") == 0 ||
+        strcmp(entry->d_name, "op_api") == 0 || strcmp(entry->d_name, "config") == 0 ||
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name) >= (int)sizeof path)
+      continue;
+    if (is_folder(path))
+      walk(host, path, depth + 1);
+    else if (length > 4 && strcmp(entry->d_name + length - 4, ".cpp") == 0)
+      command_add(&host->sources, "%s", path);
+  }
+  if (entries)
+    closedir(entries);
+}
+
+static bool is_of_library(const struct host *host, const char *path) {
+  bool of = false;
+  for (size_t i = 0; i < host->library->folder_count && !of; i++) {
+    size_t length = strlen(host->library->folders[i]);
+    of = strncmp(path, host->library->folders[i], length) == 0 && path[length] == '/';
+  }
+  return of;
+}
+
+/* A header of the library's own host code brings the source beside. */
+static void add_source_beside(struct host *host, const char *header) {
+  char path[PATH_MAX], real[PATH_MAX];
+  size_t length = strlen(header);
+  if (length < 3 || length + 3 > sizeof path || strcmp(header + length - 2, ".h") != 0 ||
+      !is_of_library(host, header))
+    return;
+  snprintf(path, sizeof path, "%.*s.cpp", (int)length - 2, header);
+  if (!realpath(path, real) || host->sources.count >= SOURCES_MAX)
+    return;
+  for (size_t i = 0; i < host->sources.count; i++) {
+    char other[PATH_MAX];
+    if (realpath(host->sources.items[i], other) && strcmp(other, real) == 0)
+      return;
+  }
+  command_add(&host->sources, "%s", real);
+}
+
+/* ---- compilation ------------------------------------------------------------------------------
+ */
+
+static struct library_job job_of(const struct host *host, size_t source, bool depends) {
+  struct library_job job = {.ended = 0};
+  add_words(host, &job.command);
+  if (depends) {
+    command_add(&job.command, "-M");
+    command_add(&job.command, "-MG");
+    command_add(&job.command, "-MF");
+    command_add(&job.command, "%s/%zu.d", host->folder, source);
+  } else
+    command_add(&job.command, "-c");
+  command_add(&job.command, "%s", host->sources.items[source]);
+  if (!depends) {
+    command_add(&job.command, "-o");
+    command_add(&job.command, "%s/%zu.o", host->folder, source);
+  }
+  snprintf(job.errors, sizeof job.errors, "%s/%zu.log", host->folder, source);
+  return job;
+}
+
+static enum vinci_status run_jobs(const struct host *host, size_t first, bool depends) {
+  size_t count = host->sources.count - first;
+  struct library_job *jobs = calloc(count + 1, sizeof *jobs);
+  if (!jobs)
+    return diag_error(host->library->diag, VINCI_E_NOMEM, "out of memory for sources");
+  for (size_t i = 0; i < count; i++)
+    jobs[i] = job_of(host, first + i, depends);
+  enum vinci_status status = library_run_all(host->library, jobs, count);
+  for (size_t i = 0; i < count; i++)
+    command_free(&jobs[i].command);
+  free(jobs);
+  return status;
+}
+
+/* An empty file for a header that is not there. */
+static enum vinci_status make_stub(const struct host *host, const char *name) {
+  char path[2 * PATH_MAX];
+  if (strstr(name, "..")) /* a header beside another architecture's: its source is left out */
+    return VINCI_OK;
+  snprintf(path, sizeof path, "%s/stubs/%s", host->folder, name);
+  char *slash = strrchr(path, '/');
+  *slash = '\0';
+  enum vinci_status status = folder_make(path, host->library->diag);
+  *slash = '/';
+  FILE *out = status == VINCI_OK ? fopen(path, "a") : NULL;
+  if (out)
+    fclose(out);
+  return status != VINCI_OK || out ? status : file_error(host->library->diag, path, "write");
+}
+
+static enum vinci_status take_depends(struct host *host, size_t source) {
+  char path[PATH_MAX];
+  struct command files = {0};
+  snprintf(path, sizeof path, "%s/%zu.d", host->folder, source);
+  if (access(path, R_OK) != 0)
+    return VINCI_OK; /* its compilation says what is wrong */
+  enum vinci_status status = library_read_depends(host->library, path, &files);
+  for (size_t i = 0; i < files.count && status == VINCI_OK; i++) {
+    const char *file = files.items[i];
+    if (access(file, R_OK) != 0 && *file != '/')
+      status = make_stub(host, file);
+    else if (!command_has(&host->files, file)) {
+      command_add(&host->files, "%s", file);
+      add_source_beside(host, file);
+    }
+  }
+  command_free(&files);
+  return status;
+}
+
+static enum vinci_status find_sources(struct host *host) {
+  char path[2 * PATH_MAX];
+  command_add(&host->sources, "%s/vinci/library/main.cpp", host->library->include);
+  command_add(&host->sources, "%s/vinci/cce/library/platform.cpp", host->library->include);
+  snprintf(path, sizeof path, "%s/op_host", host->operator->folder);
+  walk(host, path, 0);
+  enum vinci_status status = VINCI_OK;
+  for (size_t done = 0; done < host->sources.count && status == VINCI_OK;) {
+    size_t first = done;
+    status = run_jobs(host, first, true);
+    for (done = host->sources.count; first < done && status == VINCI_OK; first++)
+      status = take_depends(host, first);
+  }
+  return status;
+}
+
+static enum vinci_status link_host(const struct host *host) {
+  struct command command = {0};
+  char log[PATH_MAX];
+  int ended = 0;
+  command_add(&command, "%s", compiler());
+  for (size_t i = 0; i < host->sources.count; i++) {
+    char object[PATH_MAX];
+    snprintf(object, sizeof object, "%s/%zu.o", host->folder, i);
+    if (access(object, R_OK) == 0)
+      command_add(&command, "%s", object);
+  }
+  const char *tiling = getenv("VINCI_TILING");
+  if (tiling && *tiling)
+    command_add(&command, "%s", tiling);
+  /* What code for other chips would define is never called. */
+  command_add(&command, "-Wl,--unresolved-symbols=ignore-all,--allow-multiple-definition");
+  command_add(&command, "-o");
+  command_add(&command, "%s/host", host->folder);
+  snprintf(log, sizeof log, "%s/link.log", host->folder);
+  enum vinci_status status = library_run(host->library, &command, NULL, log, &ended);
+  command_free(&command);
+  if (status != VINCI_OK || ended == 0)
+    return status;
+  library_show(log, SHOWN_LINES);
+  return diag_error(host->library->diag, VINCI_E_INPUT, "the host code of %s was not linked",
+                    host->operator->name);
+}
+
+/* The messages of sources of the operator that were not compiled. */
+static unsigned show_failures(const struct host *host, bool show) {
+  char path[PATH_MAX];
+  unsigned failures = 0;
+  for (size_t i = 0; i < host->sources.count; i++) {
+    snprintf(path, sizeof path, "%s/%zu.o", host->folder, i);
+    if (access(path, R_OK) == 0)
+      continue;
+    failures++;
+    snprintf(path, sizeof path, "%s/%zu.log", host->folder, i);
+    if (show)
+      library_show(path, SHOWN_LINES);
+  }
+  return failures;
+}
+
+/* The program must know the operator and its tiling. */
+static enum vinci_status check_host(const struct host *host) {
+  struct command command = {0};
+  char log[PATH_MAX], errors[PATH_MAX], line[LIBRARY_NAME_BYTES + 32];
+  int ended = 0;
+  size_t length;
+  command_add(&command, "%s/host", host->folder);
+  command_add(&command, "list");
+  snprintf(log, sizeof log, "%s/list", host->folder);
+  snprintf(errors, sizeof errors, "%s/list.log", host->folder);
+  enum vinci_status status = library_run(host->library, &command, log, errors, &ended);
+  command_free(&command);
+  if (status != VINCI_OK)
+    return status;
+  char *text = file_read(log, 1 << 20, &length, host->library->diag);
+  if (!text)
+    return host->library->diag->status;
+  snprintf(line, sizeof line, "operator %s tiling=", host->operator->name);
+  const char *found = strstr(text, line);
+  bool tiled = found && found[strlen(line)] == '1';
+  free(text);
+  if (tiled)
+    return VINCI_OK;
+  (void)show_failures(host, true);
+  return diag_error(host->library->diag, VINCI_E_INPUT, "the host code of %s %s",
+                    host->operator->name,
+                    found ? "has no tiling function that was compiled" : "was not compiled");
+}
+
+static enum vinci_status build(struct host *host) {
+  char path[PATH_MAX];
+  enum vinci_status status = find_sources(host);
+  for (size_t i = 0; i < host->sources.count; i++) {
+    snprintf(path, sizeof path, "%s/%zu.o", host->folder, i);
+    (void)unlink(path);
+  }
+  if (status == VINCI_OK)
+    status = run_jobs(host, 0, false);
+  if (status == VINCI_OK)
+    status = link_host(host);
+  if (status == VINCI_OK)
+    status = check_host(host);
+  snprintf(path, sizeof path, "%s/host.manifest", host->folder);
+  return status == VINCI_OK ? library_write_manifest(host->library, path, &host->files) : status;
+}
+
+enum vinci_status library_host(const struct library *library,
+                               const struct library_operator *operator, char * program,
+                               size_t size) {
+  struct host host = {.library = library, .operator= operator};
+  char manifest[PATH_MAX];
+  enum vinci_status status =
+      library_cache_folder(library, operator, host.folder, sizeof host.folder);
+  if (status != VINCI_OK)
+    return status;
+  snprintf(manifest, sizeof manifest, "%s/host.manifest", host.folder);
+  snprintf(program, size, "%s/host", host.folder);
+  if (library_is_new(manifest, program))
+    return VINCI_OK;
+  (void)unlink(manifest);
+  status = build(&host);
+  command_free(&host.sources);
+  command_free(&host.files);
+  return status;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Operators of a user's library: host code with a tiling function and a kernel in Ascend C. Of
+ * each, the host code becomes a program that answers a call (include/vinci/library/main.cpp), and
+ * the kernel a library for `vinci run LIBRARY:KERNEL`. Both are kept in a cache folder.
+ */
+#ifndef VINCI_KERNELS_LIBRARY_H
+#define VINCI_KERNELS_LIBRARY_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "core/base/diag.h"
+
+enum { LIBRARY_FOLDERS_MAX = 16, LIBRARY_NAME_BYTES = 96, LIBRARY_WORDS_MAX = 256 };
+
+struct command {
+  char **items; /* each for free() */
+  size_t count, capacity;
+  bool no_memory;
+};
+void command_add(struct command *words, const char *form, ...) __attribute__((format(printf, 2, 3)));
+void command_free(struct command *words);
+bool command_has(const struct command *words, const char *word);
+
+/* Where things are. */
+struct library {
+  const char
+      *folders[LIBRARY_FOLDERS_MAX]; /* of the library; the first that has an operator counts */
+  size_t folder_count;
+  char room[PATH_MAX];    /* what `folders` points into */
+  const char *headers;    /* of Ascend C, or NULL */
+  char include[PATH_MAX]; /* with vinci/library */
+  char program[PATH_MAX]; /* vinci */
+  char cache[PATH_MAX];
+  struct vinci_diag *diag;
+};
+
+struct library_operator {
+  char name[LIBRARY_NAME_BYTES];
+  char folder[PATH_MAX]; /* with op_host and op_kernel */
+};
+
+/* A call of an operator as a call of a kernel. */
+struct library_call {
+  char kernel[PATH_MAX]; /* "FILE:NAME" */
+  char blocks[16];
+  struct command args; /* of the kernel, as --arg takes them */
+};
+
+/* folders: "DIR:DIR", or NULL for $VINCI_LIBRARY; data: the folder of the program's data. */
+VINCI_MUST_CHECK enum vinci_status library_open(struct library *library, const char *folders,
+                                                const char *data, struct vinci_diag *diag);
+
+/* All operators, by name; for free(). */
+VINCI_MUST_CHECK enum vinci_status library_operators(const struct library *library,
+                                                     struct library_operator **out, size_t *count);
+/* VINCI_E_USAGE, with the nearest name, when there is no such operator. */
+VINCI_MUST_CHECK enum vinci_status library_find(const struct library *library, const char *name,
+                                                struct library_operator *out);
+
+/* A number of the chip: the host code asks for these. */
+struct library_number {
+  const char *name;
+  int64_t value;
+};
+struct library_chip {
+  const char *name; /* "Ascend910B4" */
+  const struct library_number *numbers;
+  size_t count;
+};
+
+/* Compiles what is not in the cache yet and asks the operator's tiling. For library_call_free(). */
+VINCI_MUST_CHECK enum vinci_status library_call(const struct library *library,
+                                                const struct library_operator *operator,
+                                                const struct library_chip * chip,
+                                                const char *const *words, size_t word_count,
+                                                struct library_call *out);
+void library_call_free(struct library_call *call);
+
+/* ---- within the room ---- */
+
+/* The folder of an operator in the cache. */
+VINCI_MUST_CHECK enum vinci_status library_cache_folder(const struct library *library,
+                                                        const struct library_operator *operator,
+                                                        char * out, size_t size);
+/* Words of the compiler for folders that an operator's code includes from. */
+void library_add_folders(const struct library *library, const struct library_operator *operator,
+                         struct command * words);
+/* The host program of an operator, compiled if it is not there or its sources are others. */
+VINCI_MUST_CHECK enum vinci_status library_host(const struct library *library,
+                                                const struct library_operator *operator,
+                                                char * program, size_t size);
+
+/* Answers of the host program, a line each: "key 3". */
+struct answer {
+  struct command lines;
+};
+/* What stands behind "WORD " in line number `from` or later; *from becomes the line behind. */
+const char *answer_next(const struct answer *answer, const char *word, size_t *from);
+const char *answer_text(const struct answer *answer, const char *word);
+
+/* The kernel for an answer, compiled if it is not there: "FILE:NAME". */
+VINCI_MUST_CHECK enum vinci_status library_kernel(const struct library *library,
+                                                  const struct library_operator *operator,
+                                                  const struct answer * answer, char *out,
+                                                  size_t size);
+
+/* Runs a command; its output goes to files, both to one when the names are the same. *ended: its
+ * exit code. */
+VINCI_MUST_CHECK enum vinci_status library_run(const struct library *library,
+                                               const struct command *command, const char *output,
+                                               const char *errors, int *ended);
+/* As many commands at a time as there are cores; ended[i] is the exit code of each. */
+struct library_job {
+  struct command command;
+  char errors[PATH_MAX]; /* file for its messages */
+  int ended;
+};
+VINCI_MUST_CHECK enum vinci_status library_run_all(const struct library *library,
+                                                   struct library_job *jobs, size_t count);
+/* Prints a file of messages on standard error, its first lines. */
+void library_show(const char *path, unsigned lines);
+
+/* The files that a file of dependencies (-M) names. */
+VINCI_MUST_CHECK enum vinci_status library_read_depends(const struct library *library,
+                                                        const char *path, struct command *files);
+/* Whether a product was made of files as they are now, by what stands in its manifest. */
+bool library_is_new(const char *manifest, const char *product);
+VINCI_MUST_CHECK enum vinci_status library_write_manifest(const struct library *library,
+                                                          const char *manifest,
+                                                          const struct command *files);
+
+#endif
