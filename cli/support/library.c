@@ -27,7 +27,7 @@ enum vinci_status library_open_for(struct library *library, const char *folders,
 
 enum vinci_status library_take(const struct library *library, const vinci_soc *soc,
                                const struct text_list *words, struct library_call *out) {
-  struct library_operator operator;
+  struct library_operator which;
   *out = (struct library_call){0};
   if (words->count == 0) {
     (void)diag_error(library->diag, VINCI_E_USAGE, "--library needs an operator");
@@ -41,9 +41,9 @@ enum vinci_status library_take(const struct library *library, const vinci_soc *s
   for (size_t i = 0; i < count; i++)
     numbers[i] = (struct library_number){soc_param(i)->key, soc_get(soc, i)};
   const struct library_chip chip = {vinci_soc_name(soc), numbers, count};
-  enum vinci_status status = library_find(library, words->items[0], &operator);
+  enum vinci_status status = library_find(library, words->items[0], &which);
   if (status == VINCI_OK)
-    status = library_call(library, &operator, & chip, words->items + 1, words->count - 1, out);
+    status = library_call(library, &which, &chip, words->items + 1, words->count - 1, out);
   free(numbers);
   return status;
 }

@@ -60,7 +60,7 @@ static enum vinci_status read_answer(const struct library *library, const char *
 
 struct ask {
   const struct library *library;
-  const struct library_operator *operator;
+  const struct library_operator *which;
   const struct library_chip *chip;
   char folder[PATH_MAX - 256]; /* temporary */
 };
@@ -80,7 +80,7 @@ static enum vinci_status ask_host(const struct ask *ask, const char *const *word
   if (!family)
     return diag_error(diag, VINCI_E_INPUT, "libraries have kernels of the 910B family, not of %s",
                       chip.name);
-  enum vinci_status status = library_host(ask->library, ask->operator, program, sizeof program);
+  enum vinci_status status = library_host(ask->library, ask->which, program, sizeof program);
   if (status != VINCI_OK)
     return status;
   file_of(ask, "numbers", numbers);
@@ -92,7 +92,7 @@ static enum vinci_status ask_host(const struct ask *ask, const char *const *word
     return status;
   command_add(&command, "%s", program);
   command_add(&command, "tile");
-  command_add(&command, "%s", ask->operator->name);
+  command_add(&command, "%s", ask->which->name);
   command_add(&command, "%s", family);
   command_add(&command, "%s", numbers);
   command_add(&command, "%s", data);
@@ -110,7 +110,7 @@ static enum vinci_status ask_host(const struct ask *ask, const char *const *word
     status = diag_error(diag, VINCI_E_USAGE, "%s", error);
   else
     status = diag_error(diag, VINCI_E_INPUT, "the tiling of %s ended with exit code %d",
-                        ask->operator->name, ended);
+                        ask->which->name, ended);
   if (hint)
     diag_hint(diag, "%s", hint);
   return status;
@@ -152,8 +152,7 @@ static enum vinci_status keep_data(const struct ask *ask, char *out, size_t size
   char none = 0;
   if (length == 0)
     data = (struct data){&none, 1};
-  enum vinci_status status =
-      library_cache_folder(ask->library, ask->operator, folder, sizeof folder);
+  enum vinci_status status = library_cache_folder(ask->library, ask->which, folder, sizeof folder);
   if (status == VINCI_OK) {
     snprintf(out, size, "%s/%016" PRIx64 ".npy", folder,
              digest_bytes(DIGEST_SEED, data.bytes, data.length));
@@ -174,7 +173,7 @@ static enum vinci_status take_args(const struct ask *ask, const struct answer *a
   size_t bytes = 0;
   if (answer_text(answer, "list"))
     return diag_error(ask->library->diag, VINCI_E_INPUT,
-                      "%s takes lists of tensors, which cannot be given yet", ask->operator->name);
+                      "%s takes lists of tensors, which cannot be given yet", ask->which->name);
   enum vinci_status status = keep_data(ask, data, sizeof data, &bytes);
   if (status != VINCI_OK)
     return status;
@@ -187,11 +186,10 @@ static enum vinci_status take_args(const struct ask *ask, const struct answer *a
                               : VINCI_OK;
 }
 
-enum vinci_status library_call(const struct library *library,
-                               const struct library_operator *operator,
-                               const struct library_chip * chip, const char *const *words,
+enum vinci_status library_call(const struct library *library, const struct library_operator *which,
+                               const struct library_chip *chip, const char *const *words,
                                size_t word_count, struct library_call *out) {
-  struct ask ask = {.library = library, .operator= operator, .chip = chip };
+  struct ask ask = {.library = library, .which = which, .chip = chip};
   struct answer answer = {0};
   *out = (struct library_call){0};
   enum vinci_status status =
@@ -202,7 +200,7 @@ enum vinci_status library_call(const struct library *library,
   if (status == VINCI_OK)
     status = take_args(&ask, &answer, out);
   if (status == VINCI_OK)
-    status = library_kernel(library, operator, & answer, out->kernel, sizeof out->kernel);
+    status = library_kernel(library, which, &answer, out->kernel, sizeof out->kernel);
   command_free(&answer.lines);
   folder_remove(ask.folder);
   return status;

@@ -49,10 +49,10 @@ static void note(struct search *search, const char *folder, const char *name, si
     search->found = found;
     search->capacity = capacity;
   }
-  struct library_operator *operator= & search->found[search->count];
-  snprintf(operator->name, sizeof operator->name, "%.*s", (int)length, name);
-  snprintf(operator->folder, sizeof operator->folder, "%s", folder);
-  search->count += !is_known(search, operator->name);
+  struct library_operator *which = &search->found[search->count];
+  snprintf(which->name, sizeof which->name, "%.*s", (int)length, name);
+  snprintf(which->folder, sizeof which->folder, "%s", folder);
+  search->count += !is_known(search, which->name);
 }
 
 /* OP_ADD(Name) in a file of op_host below `folder`. */
@@ -216,16 +216,16 @@ enum vinci_status library_open(struct library *library, const char *folders, con
 }
 
 enum vinci_status library_cache_folder(const struct library *library,
-                                       const struct library_operator *operator, char * out,
+                                       const struct library_operator *which, char *out,
                                        size_t size) {
   const char *compiler = getenv("VINCI_CXX");
-  uint64_t digest = digest_string(DIGEST_SEED, operator->folder);
+  uint64_t digest = digest_string(DIGEST_SEED, which->folder);
   digest = digest_string(digest, library->headers ? library->headers : "");
   digest = digest_string(digest, library->include);
   digest = digest_string(digest, compiler ? compiler : "");
   for (size_t i = 0; i < library->folder_count; i++)
     digest = digest_string(digest, library->folders[i]);
-  if (snprintf(out, size, "%s/%s-%016llx", library->cache, operator->name,
+  if (snprintf(out, size, "%s/%s-%016llx", library->cache, which->name,
                (unsigned long long)digest) >= (int)size)
     return diag_error(library->diag, VINCI_E_USAGE, "the path of the cache is too long: %s",
                       library->cache);

@@ -18,8 +18,9 @@ enum { SOURCES_MAX = 256, DEPTH_MAX = 4, SHOWN_LINES = 40 };
 
 struct host {
   const struct library *library;
-  const struct library_operator *operator;
+  const struct library_operator *which;
   char folder[PATH_MAX - 256]; /* in the cache */
+  char header[PATH_MAX];       /* host.h, with a compiled one beside; empty: none */
   struct command sources, files;
 };
 
@@ -59,8 +60,8 @@ static void add_folder(struct command *words, const char *option, const char *fo
   command_add(words, "%s%s", *option ? "" : "-I", path);
 }
 
-void library_add_folders(const struct library *library, const struct library_operator *operator,
-                         struct command * words) {
+void library_add_folders(const struct library *library, const struct library_operator *which,
+                         struct command *words) {
   static const char *const parts[] = {"",
                                       "include",
                                       "pkg_inc",
@@ -73,34 +74,79 @@ void library_add_folders(const struct library *library, const struct library_ope
                                       "common/include/op_host",
                                       "common/inc/op_kernel",
                                       "common/include/op_kernel"};
-  add_folder(words, "", operator->folder, "op_host");
-  add_folder(words, "", operator->folder, "op_host/op_tiling");
-  add_folder(words, "", operator->folder, "op_kernel");
-  add_folder(words, "", operator->folder, "");
-  add_folder(words, "", operator->folder, "..");
-  add_folder(words, "", operator->folder, "../common");
+  add_folder(words, "", which->folder, "op_host");
+  add_folder(words, "", which->folder, "op_host/op_tiling");
+  add_folder(words, "", which->folder, "op_kernel");
+  add_folder(words, "", which->folder, "");
+  add_folder(words, "", which->folder, "..");
+  add_folder(words, "", which->folder, "../common");
   for (size_t i = 0; i < library->folder_count; i++)
     for (size_t p = 0; p < sizeof parts / sizeof *parts; p++)
       add_folder(words, "", library->folders[i], parts[p]);
 }
 
-/* The words of a compilation up to its source. */
-static void add_words(const struct host *host, struct command *words) {
+static void add_always(const struct host *host, struct command *words) {
+  static const char *const always[] = {"-std=c++17", "-O0", "-fPIC", "-w"};
   static const char *const headers[] = {
       "", "include", "include/utils", "include/adv_api", "impl", "include/basic_api"};
   command_add(words, "%s", compiler());
-  command_add(words, "-std=c++17");
-  command_add(words, "-O0");
-  command_add(words, "-fPIC");
-  command_add(words, "-w");
+  for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+    command_add(words, "%s", always[i]);
+  if (*host->folder)
+    command_add(words, "-I%s/stubs", host->folder);
   command_add(words, "-I%s", host->library->include);
   command_add(words, "-I%s/vinci/cce/library", host->library->include);
-  command_add(words, "-I%s/stubs", host->folder);
-  library_add_folders(host->library, host->operator, words);
+  if (*host->folder)
+    library_add_folders(host->library, host->which, words);
   for (size_t i = 0; host->library->headers && i < sizeof headers / sizeof *headers; i++)
     add_folder(words, "-isystem", host->library->headers, headers[i]);
+}
+
+/* The words of a compilation up to its source. */
+static void add_words(const struct host *host, struct command *words) {
+  add_always(host, words);
   command_add(words, "-include");
-  command_add(words, "vinci/library/host.h");
+  command_add(words, "%s", *host->header ? host->header : "vinci/library/host.h");
+}
+
+/* host.h, compiled once for all operators where the compiler is g++. */
+static void prepare_header(struct host *host) {
+  const struct library_operator none = {.name = "host"};
+  const struct library shared = {
+      .headers = host->library->headers, .include = "", .diag = host->library->diag};
+  struct library_job job = {.ended = 1};
+  struct command files = {0};
+  char folder[PATH_MAX - 256], product[PATH_MAX], manifest[PATH_MAX], depends[PATH_MAX];
+  struct library place = shared;
+  memcpy(place.include, host->library->include, sizeof place.include);
+  memcpy(place.cache, host->library->cache, sizeof place.cache);
+  if (!strstr(compiler(), "g++") || strstr(compiler(), "clang") ||
+      library_cache_folder(&place, &none, folder, sizeof folder) != VINCI_OK)
+    return;
+  snprintf(product, sizeof product, "%s/host.h.gch", folder);
+  snprintf(manifest, sizeof manifest, "%s/host.h.manifest", folder);
+  snprintf(depends, sizeof depends, "%s/host.h.d", folder);
+  snprintf(job.errors, sizeof job.errors, "%s/host.h.log", folder);
+  if (!library_is_new(manifest, product)) {
+    const struct host bare = {.library = host->library};
+    add_always(&bare, &job.command);
+    command_add(&job.command, "-MD");
+    command_add(&job.command, "-MF");
+    command_add(&job.command, "%s", depends);
+    command_add(&job.command, "-x");
+    command_add(&job.command, "c++-header");
+    command_add(&job.command, "%s/vinci/library/host.h", host->library->include);
+    command_add(&job.command, "-o");
+    command_add(&job.command, "%s", product);
+    if (library_run_all(host->library, &job, 1) != VINCI_OK || job.ended != 0 ||
+        library_read_depends(host->library, depends, &files) != VINCI_OK ||
+        library_write_manifest(host->library, manifest, &files) != VINCI_OK)
+      (void)unlink(product);
+    command_free(&job.command);
+    command_free(&files);
+  }
+  if (access(product, R_OK) == 0)
+    snprintf(host->header, sizeof host->header, "%s/host.h", folder);
 }
 
 /* ---- sources ----------------------------------------------------------------------------------
@@ -224,13 +270,52 @@ static enum vinci_status take_depends(struct host *host, size_t source) {
   return status;
 }
 
+/* Headers whose names are in host.h: those of a copy would bring them again. */
+static enum vinci_status make_stubs(const struct host *host) {
+  static const char *const names[] = {"exe_graph/runtime/compute_node_info.h",
+                                      "exe_graph/runtime/continuous_vector.h",
+                                      "exe_graph/runtime/extended_kernel_context.h",
+                                      "exe_graph/runtime/infer_datatype_context.h",
+                                      "exe_graph/runtime/infer_shape_context.h",
+                                      "exe_graph/runtime/infer_shape_range_context.h",
+                                      "exe_graph/runtime/runtime_attrs.h",
+                                      "exe_graph/runtime/shape.h",
+                                      "exe_graph/runtime/storage_format.h",
+                                      "exe_graph/runtime/storage_shape.h",
+                                      "exe_graph/runtime/tensor.h",
+                                      "exe_graph/runtime/tiling_context.h",
+                                      "exe_graph/runtime/tiling_data.h",
+                                      "exe_graph/runtime/tiling_parse_context.h",
+                                      "graph/ascend_string.h",
+                                      "graph/utils/type_utils.h",
+                                      "log/log.h",
+                                      "op_common/log/log.h",
+                                      "op_common/op_host/util/const_util.h",
+                                      "op_common/op_host/util/math_util.h",
+                                      "op_common/op_host/util/opbase_export.h",
+                                      "op_common/op_host/util/platform_util.h",
+                                      "op_common/op_host/util/shape_util.h",
+                                      "platform/platform_info.h",
+                                      "platform/platform_infos_def.h",
+                                      "register/op_def_registry.h",
+                                      "register/op_impl_registry.h",
+                                      "tiling/template_argument.h",
+                                      "util/const_util.h",
+                                      "util/math_util.h",
+                                      "util/shape_util.h"};
+  enum vinci_status status = VINCI_OK;
+  for (size_t i = 0; i < sizeof names / sizeof *names && status == VINCI_OK; i++)
+    status = make_stub(host, names[i]);
+  return status;
+}
+
 static enum vinci_status find_sources(struct host *host) {
   char path[2 * PATH_MAX];
+  enum vinci_status status = make_stubs(host);
   command_add(&host->sources, "%s/vinci/library/main.cpp", host->library->include);
   command_add(&host->sources, "%s/vinci/cce/library/platform.cpp", host->library->include);
-  snprintf(path, sizeof path, "%s/op_host", host->operator->folder);
+  snprintf(path, sizeof path, "%s/op_host", host->which->folder);
   walk(host, path, 0);
-  enum vinci_status status = VINCI_OK;
   for (size_t done = 0; done < host->sources.count && status == VINCI_OK;) {
     size_t first = done;
     status = run_jobs(host, first, true);
@@ -265,7 +350,7 @@ static enum vinci_status link_host(const struct host *host) {
     return status;
   library_show(log, SHOWN_LINES);
   return diag_error(host->library->diag, VINCI_E_INPUT, "the host code of %s was not linked",
-                    host->operator->name);
+                    host->which->name);
 }
 
 /* The messages of sources of the operator that were not compiled. */
@@ -301,20 +386,20 @@ static enum vinci_status check_host(const struct host *host) {
   char *text = file_read(log, 1 << 20, &length, host->library->diag);
   if (!text)
     return host->library->diag->status;
-  snprintf(line, sizeof line, "operator %s tiling=", host->operator->name);
+  snprintf(line, sizeof line, "operator %s tiling=", host->which->name);
   const char *found = strstr(text, line);
   bool tiled = found && found[strlen(line)] == '1';
   free(text);
   if (tiled)
     return VINCI_OK;
   (void)show_failures(host, true);
-  return diag_error(host->library->diag, VINCI_E_INPUT, "the host code of %s %s",
-                    host->operator->name,
+  return diag_error(host->library->diag, VINCI_E_INPUT, "the host code of %s %s", host->which->name,
                     found ? "has no tiling function that was compiled" : "was not compiled");
 }
 
 static enum vinci_status build(struct host *host) {
   char path[PATH_MAX];
+  prepare_header(host);
   enum vinci_status status = find_sources(host);
   for (size_t i = 0; i < host->sources.count; i++) {
     snprintf(path, sizeof path, "%s/%zu.o", host->folder, i);
@@ -330,13 +415,11 @@ static enum vinci_status build(struct host *host) {
   return status == VINCI_OK ? library_write_manifest(host->library, path, &host->files) : status;
 }
 
-enum vinci_status library_host(const struct library *library,
-                               const struct library_operator *operator, char * program,
-                               size_t size) {
-  struct host host = {.library = library, .operator= operator};
+enum vinci_status library_host(const struct library *library, const struct library_operator *which,
+                               char *program, size_t size) {
+  struct host host = {.library = library, .which = which};
   char manifest[PATH_MAX];
-  enum vinci_status status =
-      library_cache_folder(library, operator, host.folder, sizeof host.folder);
+  enum vinci_status status = library_cache_folder(library, which, host.folder, sizeof host.folder);
   if (status != VINCI_OK)
     return status;
   snprintf(manifest, sizeof manifest, "%s/host.manifest", host.folder);

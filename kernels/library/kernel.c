@@ -17,7 +17,7 @@ enum { SOURCE_BYTES_MAX = 1 << 24, SHOWN_LINES = 60, PARTS_BYTES = 256 };
 
 struct kernel {
   const struct library *library;
-  const struct library_operator *operator;
+  const struct library_operator *which;
   char source[PATH_MAX];         /* of the operator */
   char name[LIBRARY_NAME_BYTES]; /* of the function */
   char structure[PARTS_BYTES];   /* that the kernel itself names for its tiling data */
@@ -31,14 +31,14 @@ static const char *const letters =
 
 /* "rms_norm" of the folder, or the file that the definition names for this chip. */
 static enum vinci_status find_source(struct kernel *kernel, const struct answer *answer) {
-  const char *folder = kernel->operator->folder, *file = answer_text(answer, "file");
+  const char *folder = kernel->which->folder, *file = answer_text(answer, "file");
   const char *stem = strrchr(folder, '/');
   stem = file ? file : stem ? stem + 1 : folder;
   snprintf(kernel->source, sizeof kernel->source, "%.3800s/op_kernel/%.200s.cpp", folder, stem);
   if (access(kernel->source, R_OK) == 0)
     return VINCI_OK;
   return diag_error(kernel->library->diag, VINCI_E_INPUT, "the kernel of %s is not there: no %s",
-                    kernel->operator->name, kernel->source);
+                    kernel->which->name, kernel->source);
 }
 
 /* The name in front of a parenthesis, and the words between that and the next. */
@@ -149,7 +149,7 @@ static enum vinci_status place_source(const struct kernel *kernel, const struct 
   size_t length;
   struct vinci_diag *diag = kernel->library->diag;
   enum vinci_status status =
-      library_cache_folder(kernel->library, kernel->operator, folder, sizeof folder);
+      library_cache_folder(kernel->library, kernel->which, folder, sizeof folder);
   if (status != VINCI_OK)
     return status;
   FILE *stream = open_memstream(&text, &length);
@@ -163,6 +163,24 @@ static enum vinci_status place_source(const struct kernel *kernel, const struct 
     status = file_replace(out, write_text, text, diag);
   free(text);
   return status;
+}
+
+/* Kernels include "impl/dav_c220/NAME" as packages have that; a checkout has another folder
+ * between. */
+static void add_package(const struct kernel *kernel, const char *result, struct command *command) {
+  char folder[PATH_MAX], link[PATH_MAX], target[PATH_MAX];
+  struct vinci_diag ignored = {0};
+  if (!kernel->library->headers)
+    return;
+  snprintf(target, sizeof target, "%.4000s/impl/basic_api", kernel->library->headers);
+  snprintf(folder, sizeof folder, "%.*s/package", (int)(strrchr(result, '/') - result), result);
+  snprintf(link, sizeof link, "%.4000s/impl", folder);
+  if (access(target, R_OK) != 0 || folder_make(folder, &ignored) != VINCI_OK)
+    return;
+  if (access(link, R_OK) == 0 || symlink(target, link) == 0) {
+    command_add(command, "-idirafter");
+    command_add(command, "%s", folder);
+  }
 }
 
 static enum vinci_status compile(const struct kernel *kernel, const char *source,
@@ -182,7 +200,8 @@ static enum vinci_status compile(const struct kernel *kernel, const char *source
     command_add(&command, "--core=%.3s", kernel->core);
   command_add(&command, "-w");
   command_add(&command, "-DASCENDC_TPL_KERNEL");
-  library_add_folders(library, kernel->operator, & command);
+  library_add_folders(library, kernel->which, &command);
+  add_package(kernel, result, &command);
   command_add(&command, "-MD");
   command_add(&command, "-MF");
   command_add(&command, "%s", depends);
@@ -194,7 +213,7 @@ static enum vinci_status compile(const struct kernel *kernel, const char *source
   if (status == VINCI_OK && ended != 0) {
     library_show(log, SHOWN_LINES);
     status = diag_error(library->diag, VINCI_E_INPUT, "the kernel of %s was not compiled: %s",
-                        kernel->operator->name, source);
+                        kernel->which->name, source);
   }
   if (status == VINCI_OK)
     status = library_read_depends(library, depends, &files);
@@ -205,9 +224,9 @@ static enum vinci_status compile(const struct kernel *kernel, const char *source
 }
 
 enum vinci_status library_kernel(const struct library *library,
-                                 const struct library_operator *operator,
-                                 const struct answer * answer, char *out, size_t size) {
-  struct kernel kernel = {.library = library, .operator= operator};
+                                 const struct library_operator *which, const struct answer *answer,
+                                 char *out, size_t size) {
+  struct kernel kernel = {.library = library, .which = which};
   char source[PATH_MAX], result[PATH_MAX], manifest[PATH_MAX];
   enum vinci_status status = find_source(&kernel, answer);
   if (status == VINCI_OK)

@@ -22,7 +22,8 @@ struct command {
   size_t count, capacity;
   bool no_memory;
 };
-void command_add(struct command *words, const char *form, ...) __attribute__((format(printf, 2, 3)));
+void command_add(struct command *words, const char *form, ...)
+    __attribute__((format(printf, 2, 3)));
 void command_free(struct command *words);
 bool command_has(const struct command *words, const char *word);
 
@@ -75,8 +76,8 @@ struct library_chip {
 
 /* Compiles what is not in the cache yet and asks the operator's tiling. For library_call_free(). */
 VINCI_MUST_CHECK enum vinci_status library_call(const struct library *library,
-                                                const struct library_operator *operator,
-                                                const struct library_chip * chip,
+                                                const struct library_operator *which,
+                                                const struct library_chip *chip,
                                                 const char *const *words, size_t word_count,
                                                 struct library_call *out);
 void library_call_free(struct library_call *call);
@@ -85,15 +86,15 @@ void library_call_free(struct library_call *call);
 
 /* The folder of an operator in the cache. */
 VINCI_MUST_CHECK enum vinci_status library_cache_folder(const struct library *library,
-                                                        const struct library_operator *operator,
-                                                        char * out, size_t size);
+                                                        const struct library_operator *which,
+                                                        char *out, size_t size);
 /* Words of the compiler for folders that an operator's code includes from. */
-void library_add_folders(const struct library *library, const struct library_operator *operator,
-                         struct command * words);
-/* The host program of an operator, compiled if it is not there or its sources are others. */
+void library_add_folders(const struct library *library, const struct library_operator *which,
+                         struct command *words);
+/* The host program of an which, compiled if it is not there or its sources are others. */
 VINCI_MUST_CHECK enum vinci_status library_host(const struct library *library,
-                                                const struct library_operator *operator,
-                                                char * program, size_t size);
+                                                const struct library_operator *which, char *program,
+                                                size_t size);
 
 /* Answers of the host program, a line each: "key 3". */
 struct answer {
@@ -105,8 +106,8 @@ const char *answer_text(const struct answer *answer, const char *word);
 
 /* The kernel for an answer, compiled if it is not there: "FILE:NAME". */
 VINCI_MUST_CHECK enum vinci_status library_kernel(const struct library *library,
-                                                  const struct library_operator *operator,
-                                                  const struct answer * answer, char *out,
+                                                  const struct library_operator *which,
+                                                  const struct answer *answer, char *out,
                                                   size_t size);
 
 /* Runs a command; its output goes to files, both to one when the names are the same. *ended: its

@@ -8,6 +8,13 @@
 #include <sstream>
 #include <string>
 
+#include "dlog_pub.h"
+
+// Modules that messages come from, and what the headers' host functions print by.
+enum { GE = 45, OP = 63 };
+extern "C" int32_t CheckLogLevel(int32_t module, int32_t level);
+extern "C" void DlogRecord(int32_t module, int32_t level, const char *format, ...);
+
 namespace vinci_library {
 
 inline void Add(std::ostringstream &out, const char *text) { out << (text ? text : "(none)"); }
