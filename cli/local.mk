@@ -14,6 +14,7 @@ vinci_SOURCES = \
 	cli/cmd_group.c \
 	cli/cmd_import.c \
 	cli/cmd_isa.c \
+	cli/cmd_library.c \
 	cli/cmd_lua.c \
 	cli/cmd_net.c \
 	cli/cmd_run.c \

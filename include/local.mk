@@ -17,6 +17,7 @@ nobase_dist_pkgdata_DATA = \
 	include/vinci/cce/kernel.h \
 	include/vinci/cce/launch.h \
 	include/vinci/cce/leave.h \
+	include/vinci/cce/library/ascendc/host_api/tiling/template_argument.h \
 	include/vinci/cce/library/dlog_pub.h \
 	include/vinci/cce/library/graph/tensor.h \
 	include/vinci/cce/library/graph/types.h \
@@ -26,6 +27,7 @@ nobase_dist_pkgdata_DATA = \
 	include/vinci/cce/library/platform/soc_spec.h \
 	include/vinci/cce/library/register/tilingdata_base.h \
 	include/vinci/cce/library/securec.h \
+	include/vinci/cce/library/tiling/template_argument.h \
 	include/vinci/cce/library/tiling/tiling_api.h \
 	include/vinci/cce/load.h \
 	include/vinci/cce/permute.h \

@@ -34,8 +34,7 @@ static void write_numbers(void *context, FILE *out) {
     fprintf(out, "%s %" PRId64 "\n", chip->numbers[i].name, chip->numbers[i].value);
 }
 
-/* What a definition calls the chips of a family; NULL: the library has no kernels for the chip. */
-static const char *family_of(const char *chip) {
+const char *library_family(const char *chip) {
   static const char *const families[][2] = {{"Ascend910_93", "ascend910_93"},
                                             {"Ascend910B", "ascend910b"}};
   for (size_t i = 0; i < sizeof families / sizeof *families; i++)
@@ -76,7 +75,7 @@ static enum vinci_status ask_host(const struct ask *ask, const char *const *word
   struct library_chip chip = *ask->chip;
   int ended = 0;
   struct vinci_diag *diag = ask->library->diag;
-  const char *family = family_of(chip.name);
+  const char *family = library_family(chip.name);
   if (!family)
     return diag_error(diag, VINCI_E_INPUT, "libraries have kernels of the 910B family, not of %s",
                       chip.name);

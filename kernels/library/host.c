@@ -432,3 +432,22 @@ enum vinci_status library_host(const struct library *library, const struct libra
   command_free(&host.files);
   return status;
 }
+
+enum vinci_status library_chips(const struct library *library, const struct library_operator *which,
+                                char *chips, size_t size) {
+  char program[PATH_MAX], path[PATH_MAX], line[LIBRARY_NAME_BYTES + 32];
+  size_t length;
+  enum vinci_status status = library_host(library, which, program, sizeof program);
+  if (status != VINCI_OK)
+    return status;
+  snprintf(path, sizeof path, "%.*s/list", (int)(strrchr(program, '/') - program), program);
+  char *text = file_read(path, 1 << 20, &length, library->diag);
+  if (!text)
+    return library->diag->status;
+  snprintf(line, sizeof line, "operator %s tiling=1 chips=", which->name);
+  const char *found = strstr(text, line);
+  found = found ? found + strlen(line) : "";
+  snprintf(chips, size, "%.*s", (int)strcspn(found, "\n"), found);
+  free(text);
+  return VINCI_OK;
+}

@@ -82,6 +82,14 @@ VINCI_MUST_CHECK enum vinci_status library_call(const struct library *library,
                                                 struct library_call *out);
 void library_call_free(struct library_call *call);
 
+/* What is known of an operator without a call: whether its host code was compiled, and the chips
+ * that its definition has kernels for ("ascend910b,ascend950"). */
+VINCI_MUST_CHECK enum vinci_status library_chips(const struct library *library,
+                                                 const struct library_operator *which, char *chips,
+                                                 size_t size);
+/* "ascend910b" of "Ascend910B4"; NULL: libraries have no kernels for the chip. */
+const char *library_family(const char *chip);
+
 /* ---- within the room ---- */
 
 /* The folder of an operator in the cache. */

@@ -127,7 +127,11 @@ VINCI_CCE_INLINE void dcci(type address, uint64_t whole_cache, others...) {
 template <typename... arguments> VINCI_CCE_INLINE void dc_preload(arguments...) {}
 template <typename... arguments> VINCI_CCE_INLINE void preload(arguments...) {}
 
+// A constant, whole or in parts of 16 bits from the lowest on.
 VINCI_CCE_INLINE int64_t get_imm(int64_t value) { return value; }
+VINCI_CCE_INLINE int64_t get_imm(uint64_t a, uint64_t b, uint64_t c = 0, uint64_t d = 0) {
+  return (int64_t)((a & 0xffff) | (b & 0xffff) << 16 | (c & 0xffff) << 32 | (d & 0xffff) << 48);
+}
 VINCI_CCE_INLINE int64_t get_pc() { return 0; }
 VINCI_CCE_INLINE int64_t get_arch_ver() { return 0x220; }
 

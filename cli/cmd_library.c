@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* vinci library: the operators of a user's library, and which of them compile. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/support/cli.h"
+#include "cli/support/library.h"
+
+struct library_settings {
+  const char *data;
+};
+
+static const struct option_row library_options[] = {
+    OPTION_TEXT_ROW("data", 0, struct library_settings, data, "DIR",
+                    "the folder that holds soc/ with the hardware descriptions"),
+};
+
+/* Whether a name is among the words behind DIR; without such words all are. */
+static bool is_asked(const struct text_list *words, const char *name) {
+  bool asked = words->count <= 2;
+  for (size_t i = 2; i < words->count; i++)
+    asked |= strcmp(words->items[i], name) == 0;
+  return asked;
+}
+
+static int list(const struct library *library, const struct library_operator *found, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    printf("%-40s %s\n", found[i].name, found[i].folder);
+  printf("%zu operators of %s\n", count, library->folders[0]);
+  return 0;
+}
+
+/* The host code of each operator is compiled: what stops its compiler stands on standard error. */
+static int check(struct library *library, const struct library_operator *found, size_t count,
+                 const struct text_list *words) {
+  size_t compiled = 0, asked = 0;
+  for (size_t i = 0; i < count; i++) {
+    char chips[512] = "";
+    struct vinci_diag diag = {0};
+    if (!is_asked(words, found[i].name))
+      continue;
+    asked++;
+    library->diag = &diag;
+    enum vinci_status status = library_chips(library, &found[i], chips, sizeof chips);
+    compiled += status == VINCI_OK;
+    printf("%-40s %s\n", found[i].name, status == VINCI_OK ? chips : diag.text);
+    fflush(stdout);
+  }
+  printf("%zu of %zu operators have host code that compiles\n", compiled, asked);
+  return compiled == asked ? 0 : vinci_status_exit_code(VINCI_E_INPUT);
+}
+
+static int dispatch(const struct cli_verb *verb, const struct library_settings *settings,
+                    const struct text_list *words) {
+  struct vinci_diag diag = {0};
+  struct library library;
+  struct library_operator *found = NULL;
+  size_t count = 0;
+  if (words->count == 0) {
+    cli_print_help(verb, stderr);
+    return vinci_status_exit_code(VINCI_E_USAGE);
+  }
+  bool lists = strcmp(words->items[0], "list") == 0;
+  if (!lists && strcmp(words->items[0], "check") != 0) {
+    (void)diag_error(&diag, VINCI_E_USAGE, "unknown command '%s' of library", words->items[0]);
+    diag_hint(&diag, "commands: list, check");
+    return cli_fail(&diag);
+  }
+  if (library_open_for(&library, words->count > 1 ? words->items[1] : NULL, settings->data,
+                       &diag) != VINCI_OK ||
+      library_operators(&library, &found, &count) != VINCI_OK)
+    return cli_fail(&diag);
+  int exit_code = lists ? list(&library, found, count) : check(&library, found, count, words);
+  free(found);
+  return exit_code;
+}
+
+static int library_verb(const struct cli_verb *verb, int argc, char **argv) {
+  struct library_settings settings = {0};
+  struct text_list words = {0};
+  int exit_code;
+  if (cli_begin(verb, argc, argv, &settings, &words, &exit_code))
+    exit_code = dispatch(verb, &settings, &words);
+  text_list_free(&words);
+  return exit_code;
+}
+
+const struct cli_verb cli_verb_library = {
+    .name = "library",
+    .arguments = "list|check [DIR[:DIR]] [OPERATOR]...",
+    .summary = "Show the operators of a library with sources, and which of them compile",
+    .details =
+        "  list   the operators and their folders\n"
+        "  check  compiles the host code of all operators, or of those that are named, and\n"
+        "         prints the chips that each has a kernel for\n"
+        "DIR is a copy of the library (default: $VINCI_LIBRARY); its kernels need the headers of\n"
+        "Ascend C in $VINCI_HEADERS. 'vinci run --library=DIR OPERATOR ...' runs an operator.\n"
+        "Examples:\n"
+        "  vinci library list $HOME/ops\n"
+        "  vinci library check $HOME/ops RmsNorm\n",
+    .options = {library_options, sizeof library_options / sizeof *library_options},
+    .run = library_verb,
+    .words = "list check",
+};
