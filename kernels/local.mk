@@ -11,6 +11,7 @@ libvinci_kernels_la_SOURCES = \
 	kernels/library/kernel.c \
 	kernels/library/library.h \
 	kernels/library/process.c \
+	kernels/library/shared.c \
 	kernels/source/access.c \
 	kernels/source/assembler.h \
 	kernels/source/cells.c \

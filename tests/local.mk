@@ -164,6 +164,7 @@ script_tests = \
 	tests/kernels/test_scalars.sh \
 	tests/kernels/test_handles.sh \
 	tests/kernels/test_kernels.sh \
+	tests/kernels/test_library.sh \
 	tests/kernels/test_matrices.sh \
 	tests/kernels/test_programs.sh \
 	tests/traces/test_hints.sh \
@@ -544,6 +545,20 @@ dist_noinst_DATA += \
 	tests/kernels/scalars.py \
 	tests/kernels/handles.py \
 	tests/kernels/kernels.py \
+	tests/kernels/library.py \
+	tests/kernels/library/block_product/op_host/block_product.cpp \
+	tests/kernels/library/block_product/op_kernel/block_product.cpp \
+	tests/kernels/library/block_product/op_kernel/block_product_key.h \
+	tests/kernels/library/common/inc/parts.cpp \
+	tests/kernels/library/common/inc/parts.h \
+	tests/kernels/library/row_norm/op_host/row_norm.cpp \
+	tests/kernels/library/row_norm/op_kernel/row_norm_rows.cpp \
+	tests/kernels/library/scaled_add/op_host/scaled_add_def.cpp \
+	tests/kernels/library/scaled_add/op_host/scaled_add_infershape.cpp \
+	tests/kernels/library/scaled_add/op_host/scaled_add_other.cpp \
+	tests/kernels/library/scaled_add/op_host/scaled_add_tiling.cpp \
+	tests/kernels/library/scaled_add/op_host/scaled_add_tiling.h \
+	tests/kernels/library/scaled_add/op_kernel/scaled_add.cpp \
 	tests/kernels/matrices.py \
 	tests/kernels/programs.py \
 	tests/values/coverage.py \

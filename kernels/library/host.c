@@ -20,137 +20,28 @@ struct host {
   const struct library *library;
   const struct library_operator *which;
   char folder[PATH_MAX - 256]; /* in the cache */
-  char header[PATH_MAX];       /* host.h, with a compiled one beside; empty: none */
+  struct library_shared shared;
   struct command sources, files;
 };
 
-static bool is_program(const char *name) {
-  const char *folders = getenv("PATH");
-  char path[PATH_MAX];
-  for (size_t length; folders && *folders; folders += length + (folders[length] == ':')) {
-    length = strcspn(folders, ":");
-    snprintf(path, sizeof path, "%.*s/%s", (int)length, folders, name);
-    if (access(path, X_OK) == 0)
-      return true;
-  }
-  return false;
+/* The words of a compilation up to its source. */
+static void add_words(const struct host *host, struct command *words) {
+  library_add_words(host->library, words);
+  command_add(words, "-I%s/stubs", host->folder);
+  library_add_includes(host->library, words);
+  library_add_folders(host->library, host->which, words);
+  library_add_headers(host->library, words);
+  command_add(words, "-include");
+  command_add(words, "%s", host->shared.header);
 }
 
-/* Libraries are written for g++, which takes some code that clang++ refuses. */
-static const char *compiler(void) {
-  const char *asked = getenv("VINCI_HOST_CXX");
-  if (asked && *asked)
-    return asked;
-  return is_program("g++") ? "g++" : "clang++";
-}
+/* ---- sources ----------------------------------------------------------------------------------
+ */
 
 static bool is_folder(const char *path) {
   struct stat info;
   return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
-
-static void add_folder(struct command *words, const char *option, const char *folder,
-                       const char *part) {
-  char path[2 * PATH_MAX];
-  snprintf(path, sizeof path, "%s%s%s", folder, *part ? "/" : "", part);
-  if (!is_folder(path))
-    return;
-  if (*option)
-    command_add(words, "%s", option);
-  command_add(words, "%s%s", *option ? "" : "-I", path);
-}
-
-void library_add_folders(const struct library *library, const struct library_operator *which,
-                         struct command *words) {
-  static const char *const parts[] = {"",
-                                      "include",
-                                      "pkg_inc",
-                                      "include/op_common",
-                                      "pkg_inc/op_common",
-                                      "common",
-                                      "common/inc",
-                                      "common/include",
-                                      "common/inc/op_host",
-                                      "common/include/op_host",
-                                      "common/inc/op_kernel",
-                                      "common/include/op_kernel"};
-  add_folder(words, "", which->folder, "op_host");
-  add_folder(words, "", which->folder, "op_host/op_tiling");
-  add_folder(words, "", which->folder, "op_kernel");
-  add_folder(words, "", which->folder, "");
-  add_folder(words, "", which->folder, "..");
-  add_folder(words, "", which->folder, "../common");
-  for (size_t i = 0; i < library->folder_count; i++)
-    for (size_t p = 0; p < sizeof parts / sizeof *parts; p++)
-      add_folder(words, "", library->folders[i], parts[p]);
-}
-
-static void add_always(const struct host *host, struct command *words) {
-  static const char *const always[] = {"-std=c++17", "-O0", "-fPIC", "-w"};
-  static const char *const headers[] = {
-      "", "include", "include/utils", "include/adv_api", "impl", "include/basic_api"};
-  command_add(words, "%s", compiler());
-  for (size_t i = 0; i < sizeof always / sizeof *always; i++)
-    command_add(words, "%s", always[i]);
-  if (*host->folder)
-    command_add(words, "-I%s/stubs", host->folder);
-  command_add(words, "-I%s", host->library->include);
-  command_add(words, "-I%s/vinci/cce/library", host->library->include);
-  if (*host->folder)
-    library_add_folders(host->library, host->which, words);
-  for (size_t i = 0; host->library->headers && i < sizeof headers / sizeof *headers; i++)
-    add_folder(words, "-isystem", host->library->headers, headers[i]);
-}
-
-/* The words of a compilation up to its source. */
-static void add_words(const struct host *host, struct command *words) {
-  add_always(host, words);
-  command_add(words, "-include");
-  command_add(words, "%s", *host->header ? host->header : "vinci/library/host.h");
-}
-
-/* host.h, compiled once for all operators where the compiler is g++. */
-static void prepare_header(struct host *host) {
-  const struct library_operator none = {.name = "host"};
-  const struct library shared = {
-      .headers = host->library->headers, .include = "", .diag = host->library->diag};
-  struct library_job job = {.ended = 1};
-  struct command files = {0};
-  char folder[PATH_MAX - 256], product[PATH_MAX], manifest[PATH_MAX], depends[PATH_MAX];
-  struct library place = shared;
-  memcpy(place.include, host->library->include, sizeof place.include);
-  memcpy(place.cache, host->library->cache, sizeof place.cache);
-  if (!strstr(compiler(), "g++") || strstr(compiler(), "clang") ||
-      library_cache_folder(&place, &none, folder, sizeof folder) != VINCI_OK)
-    return;
-  snprintf(product, sizeof product, "%s/host.h.gch", folder);
-  snprintf(manifest, sizeof manifest, "%s/host.h.manifest", folder);
-  snprintf(depends, sizeof depends, "%s/host.h.d", folder);
-  snprintf(job.errors, sizeof job.errors, "%s/host.h.log", folder);
-  if (!library_is_new(manifest, product)) {
-    const struct host bare = {.library = host->library};
-    add_always(&bare, &job.command);
-    command_add(&job.command, "-MD");
-    command_add(&job.command, "-MF");
-    command_add(&job.command, "%s", depends);
-    command_add(&job.command, "-x");
-    command_add(&job.command, "c++-header");
-    command_add(&job.command, "%s/vinci/library/host.h", host->library->include);
-    command_add(&job.command, "-o");
-    command_add(&job.command, "%s", product);
-    if (library_run_all(host->library, &job, 1) != VINCI_OK || job.ended != 0 ||
-        library_read_depends(host->library, depends, &files) != VINCI_OK ||
-        library_write_manifest(host->library, manifest, &files) != VINCI_OK)
-      (void)unlink(product);
-    command_free(&job.command);
-    command_free(&files);
-  }
-  if (access(product, R_OK) == 0)
-    snprintf(host->header, sizeof host->header, "%s/host.h", folder);
-}
-
-/* ---- sources ----------------------------------------------------------------------------------
- */
 
 static void walk(struct host *host, const char *folder, unsigned depth) {
   DIR *entries = depth < DEPTH_MAX ? opendir(folder) : NULL;
@@ -312,8 +203,6 @@ static enum vinci_status make_stubs(const struct host *host) {
 static enum vinci_status find_sources(struct host *host) {
   char path[2 * PATH_MAX];
   enum vinci_status status = make_stubs(host);
-  command_add(&host->sources, "%s/vinci/library/main.cpp", host->library->include);
-  command_add(&host->sources, "%s/vinci/cce/library/platform.cpp", host->library->include);
   snprintf(path, sizeof path, "%s/op_host", host->which->folder);
   walk(host, path, 0);
   for (size_t done = 0; done < host->sources.count && status == VINCI_OK;) {
@@ -329,7 +218,9 @@ static enum vinci_status link_host(const struct host *host) {
   struct command command = {0};
   char log[PATH_MAX];
   int ended = 0;
-  command_add(&command, "%s", compiler());
+  command_add(&command, "%s", library_compiler());
+  for (size_t i = 0; i < LIBRARY_SHARED_OBJECTS; i++)
+    command_add(&command, "%s", host->shared.object[i]);
   for (size_t i = 0; i < host->sources.count; i++) {
     char object[PATH_MAX];
     snprintf(object, sizeof object, "%s/%zu.o", host->folder, i);
@@ -399,8 +290,9 @@ static enum vinci_status check_host(const struct host *host) {
 
 static enum vinci_status build(struct host *host) {
   char path[PATH_MAX];
-  prepare_header(host);
-  enum vinci_status status = find_sources(host);
+  enum vinci_status status = library_share(host->library, &host->shared, &host->files);
+  if (status == VINCI_OK)
+    status = find_sources(host);
   for (size_t i = 0; i < host->sources.count; i++) {
     snprintf(path, sizeof path, "%s/%zu.o", host->folder, i);
     (void)unlink(path);

@@ -96,7 +96,22 @@ const char *library_family(const char *chip);
 VINCI_MUST_CHECK enum vinci_status library_cache_folder(const struct library *library,
                                                         const struct library_operator *which,
                                                         char *out, size_t size);
-/* Words of the compiler for folders that an operator's code includes from. */
+/* What all host programs have in common (shared.c): the header that is read first, compiled where
+ * the compiler can do that, and objects. */
+enum { LIBRARY_SHARED_OBJECTS = 2 };
+struct library_shared {
+  char header[PATH_MAX];
+  char object[LIBRARY_SHARED_OBJECTS][PATH_MAX];
+};
+/* files: gets the names of those that these were made of. */
+VINCI_MUST_CHECK enum vinci_status
+library_share(const struct library *library, struct library_shared *shared, struct command *files);
+const char *library_compiler(void);
+/* Words of the compiler of host code, in this order: itself and its options, folders of our
+ * headers, those that an operator's code includes from, those of Ascend C. */
+void library_add_words(const struct library *library, struct command *words);
+void library_add_includes(const struct library *library, struct command *words);
+void library_add_headers(const struct library *library, struct command *words);
 void library_add_folders(const struct library *library, const struct library_operator *which,
                          struct command *words);
 /* The host program of an which, compiled if it is not there or its sources are others. */

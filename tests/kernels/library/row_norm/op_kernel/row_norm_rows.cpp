@@ -40,6 +40,7 @@ VINCI_CCE_INLINE void write_scale(__gm__ float *to, __ubuf__ float *eight, float
 }
 
 extern "C" __global__ __aicore__ void row_norm_rows(GM_ADDR x, GM_ADDR y, GM_ADDR scale, GM_ADDR workspace, GM_ADDR tiling) {
+  KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
   GET_TILING_DATA(data, tiling);
   __ubuf__ float *row = (__ubuf__ float *)(uintptr_t)0, *sums = row + 32768, *eight = sums + 1024;
   set_mask_norm();

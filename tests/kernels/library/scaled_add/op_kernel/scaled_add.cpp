@@ -8,6 +8,7 @@
 #endif
 
 extern "C" __global__ __aicore__ void scaled_add(GM_ADDR x, GM_ADDR b, GM_ADDR y, GM_ADDR workspace, GM_ADDR tiling) {
+  KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
   GET_TILING_DATA(data, tiling);
   if (data.marks[0] != 1 || data.marks[2] != 3)
     trap();

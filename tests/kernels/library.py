@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""
+Operators of a library with sources: host tiling, kernels with types, keys and template arguments, the cache of what
+was compiled, messages. The library lies in tests/kernels/library and needs no headers but this project's. Prints TAP.
+
+    library.py VINCI FOLDER_OF_THE_LIBRARY FOLDER_FOR_FILES
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+
+vinci = os.path.realpath(sys.argv[1])
+folder = os.path.realpath(sys.argv[3])
+library = os.path.join(folder, "operators")
+shutil.copytree(sys.argv[2], library, dirs_exist_ok=True)
+cache = os.path.join(folder, "cache")
+environment = {key: value for key, value in os.environ.items() if not key.startswith("VINCI_HEADERS")}
+environment.update(XDG_CACHE_HOME=cache, VINCI=vinci)
+environment.pop("VINCI_LIBRARY", None)
+generator = np.random.default_rng(7)
+count = 0
+
+
+def report(text, problem=""):
+    global count
+    count += 1
+    print(f"{'not ok' if problem else 'ok'} {count} - {text}")
+    for line in str(problem or "").splitlines():
+        print(f"# {line}")
+    sys.stdout.flush()
+
+
+def command(*words, **more):
+    return subprocess.run([vinci, *words], capture_output=True, text=True, check=False, cwd=folder,
+                          env={**environment, **more})
+
+
+def run(words, inputs=(), expected=(), tolerance=0.0, **more):
+    """A run of an operator, compared with what numpy says."""
+    line = ["run", f"--library={library}", *words, "--soc-version=Ascend910B4", "--values", "--quiet"]
+    for name, array in dict(inputs).items():
+        np.save(os.path.join(folder, name + ".npy"), array)
+        line.append(f"--input={name}={name}.npy")
+    for name, array in dict(expected).items():
+        np.save(os.path.join(folder, "want_" + name + ".npy"), array)
+        line.append(f"--expect={name}=want_{name}.npy")
+    return command(*line, f"--rtol={tolerance}", f"--atol={tolerance}", **more)
+
+
+def values(text, made):
+    report(text, "" if made.returncode == 0 else f"{made.returncode}: {made.stdout}{made.stderr}")
+
+
+def ends(text, made, code, *parts):
+    said = made.stdout + made.stderr
+    missing = [part for part in parts if part not in said]
+    report(text, "" if made.returncode == code and not missing else f"{made.returncode}, without {missing}: {said}")
+
+
+def kernels():
+    return sorted(name for place, _, names in os.walk(cache) for name in names if name.endswith(".so"))
+
+
+print("1..15")
+
+# ---- values ----
+
+x = generator.standard_normal(100003).astype(np.float16)
+b = generator.standard_normal(100003).astype(np.float16)
+values("elementwise in fp16, two inputs, a tail",
+       run(["ScaledAdd", "x=fp16:100003", "b=fp16:100003", "alpha=2.5"], {"x": x, "b": b},
+           {"y": (x * np.float16(2.5) + b).astype(np.float16)}, 2e-3))
+x = generator.standard_normal((10, 101)).astype(np.float32)
+values("the same in fp32, without its optional input",
+       run(["ScaledAdd", "x=fp32:10x101", "alpha=0.5"], {"x": x}, {"y": x * np.float32(0.5)}))
+for columns, key in ((4096, "whole rows"), (65536 + 64, "rows in parts")):
+    x = generator.standard_normal((6, columns)).astype(np.float32)
+    root = 1 / np.sqrt((x.astype(np.float64) ** 2).mean(-1, keepdims=True) + 1e-3)
+    values(f"a norm, {key}: a tiling key and a structure of its own",
+           run(["RowNorm", f"x=fp32:6x{columns}", "eps=1e-3"], {"x": x},
+               {"y": (x * root).astype(np.float32), "scale": np.repeat(root, 8, -1).astype(np.float32)}, 1e-4))
+a = generator.standard_normal((128, 96)).astype(np.float16)
+b = generator.standard_normal((96, 192)).astype(np.float16)
+product = a.astype(np.float32) @ b.astype(np.float32)
+for dtype, kind in (("fp32", np.float32), ("fp16", np.float16)):
+    values(f"a product into {dtype}: arguments of a template",
+           run(["BlockProduct", "a=fp16:128x96", "b=fp16:96x192", f"c={dtype}:128x192"], {"a": a, "b": b},
+               {"c": product.astype(kind)}, 1e-2))
+
+# ---- the cache ----
+
+before = kernels()
+x = generator.standard_normal((10, 102)).astype(np.float32)
+made = run(["ScaledAdd", "x=fp32:10x102", "alpha=0.25"], {"x": x}, {"y": x * np.float32(0.25)})
+report("a call that differs in numbers alone adds no kernel",
+       "" if made.returncode == 0 and kernels() == before else f"{before} {kernels()} {made.stderr}")
+source = os.path.join(library, "scaled_add/op_kernel/scaled_add.cpp")
+with open(source, encoding="utf-8") as text:
+    kernel = text.read()
+with open(source, "w", encoding="utf-8") as text:
+    text.write(kernel.replace("(DTYPE_X)data.alpha", "(DTYPE_X)(2 * data.alpha)"))
+x = generator.standard_normal((10, 101)).astype(np.float32)
+values("a changed kernel is compiled anew", run(["ScaledAdd", "x=fp32:10x101", "alpha=0.5"], {"x": x}, {"y": x}))
+
+# ---- names and messages ----
+
+named = command("run", "RowNorm", "x=fp32:6x4096", "--soc-version=Ascend910B4", VINCI_LIBRARY=library)
+ends("VINCI_LIBRARY is enough for a name that is no operator of vinci", named, 0, "row_norm_rows on Ascend910B4")
+ends("a type that the definition lacks", run(["ScaledAdd", "x=int8:64"]), 2, "ScaledAdd does not take these types", "x=fp16")
+ends("a word that the operator lacks", run(["ScaledAdd", "z=fp16:64"]), 2, "ScaledAdd has no 'z'", "x b y alpha")
+ends("what the tiling refuses is told by its line", run(["RowNorm", "x=fp32:6x100"]), 2, "row_norm.cpp:",
+     "the last extent is not a multiple of 64", "the tiling of RowNorm refuses this call")
+ends("an operator that is not there", run(["RowNorn", "x=fp32:6x64"]), 2, "no operator 'RowNorn'", "did you mean 'RowNorm'?")
+ends("the operators of a library", command("library", "list", library), 0, "BlockProduct", "RowNorm", "ScaledAdd", "3 operators")
+ends("their chips", command("library", "check", library, "RowNorm"), 0, "ascend910b,ascend950", "1 of 1 operators")
