@@ -23,6 +23,7 @@ struct cc_settings {
   const char *headers;
   bool kernel_only, shared, compile_only, parts;
   bool dry, cmake, tiling;
+  bool sync, no_sync, cce; /* words of the vendor's compiler */
   bool sanitizer; /* of the vendor's compiler: VINCI_CHECK asks for checks when a program runs */
 };
 
@@ -43,6 +44,9 @@ static const struct option_row cc_options[] = {
                     "aiv, aic, or mix: the kinds of cores to compile for (default: those that "
                     "__vector__, __cube__ and __mix__ in the sources ask for; without these, "
                     "those whose instructions the kernels have)"),
+    OPTION_FLAG_ROW("cce-auto-sync", 0, struct cc_settings, sync,
+                    "with --kernel-only: the barriers that the chip's compiler puts between vector "
+                    "instructions that depend on each other (=off: without)"),
     OPTION_TEXT_ROW("data", 0, struct cc_settings, data, "DIR",
                     "the folder that holds soc/ with the hardware descriptions"),
     OPTION_TEXT_ROW("headers", 0, struct cc_settings, headers, "DIR",
@@ -124,6 +128,10 @@ static bool take_option(struct cc_settings *settings, int argc, char **argv, int
          take_flag("-dc", argv[*at], &settings->parts) ||
          take_flag("--compile", argv[*at], &settings->compile_only) ||
          take_flag("--sanitizer", argv[*at], &settings->sanitizer) ||
+         take_flag("--cce-auto-sync", argv[*at], &settings->sync) ||
+         take_flag("--cce-auto-sync=on", argv[*at], &settings->sync) ||
+         take_flag("--cce-auto-sync=off", argv[*at], &settings->no_sync) ||
+         take_flag("-xcce", argv[*at], &settings->cce) ||
          take_flag("--tiling", argv[*at], &settings->tiling) ||
          take_flag("-###", argv[*at], &settings->dry);
 }
@@ -305,6 +313,7 @@ static enum vinci_status prepare(struct cc_build *build, int argc, char **argv, 
                                           : CC_PROGRAM;
   build->dry = settings.dry;
   build->parts = settings.parts;
+  build->sync = settings.sync && !settings.no_sync;
   if (status == VINCI_OK)
     status = choose_cores(build, &settings);
   if (status == VINCI_OK)

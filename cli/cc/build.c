@@ -319,6 +319,8 @@ static enum vinci_status write_about(const struct cc_build *build) {
     source = build->source[0];
   fprintf(out, ".section %s,\"aR\"\n.ascii \"%s\"\n", source_section_path, source);
   fprintf(out, ".section %s,\"aR\"\n.ascii \"%s\"\n", source_section_arch, arch_name(ARCH_C220));
+  if (build->sync)
+    fprintf(out, ".section %s,\"aR\"\n.ascii \"on\"\n", source_section_sync);
   return close_assembler(build, out);
 }
 

@@ -37,6 +37,7 @@ struct cc_build {
   const char *output;
   bool tiling; /* the library of host functions instead */
   bool dry;    /* commands are printed, not run */
+  bool sync;   /* vector instructions of kernels alone wait for those before that they depend on */
   bool parts;  /* an object whose device code calls, or is called by, that of other objects */
   size_t part_count[CORE_KIND_COUNT]; /* device code of such objects among the words of the link */
   char part_source[PATH_MAX];         /* the source of the part with kernels */

@@ -195,10 +195,11 @@ static enum vinci_status find_cache(struct library *library) {
 
 enum vinci_status library_open(struct library *library, const char *folders, const char *data,
                                struct vinci_diag *diag) {
-  const char *program = getenv("VINCI");
+  const char *program = getenv("VINCI"), *sync = getenv("VINCI_AUTO_SYNC");
   *library = (struct library){.headers = getenv("VINCI_HEADERS"), .diag = diag};
   if (library->headers && !*library->headers)
     library->headers = NULL;
+  library->no_sync = sync && strcmp(sync, "off") == 0;
   folders = folders ? folders : getenv("VINCI_LIBRARY");
   if (!folders || !*folders) {
     (void)diag_error(diag, VINCI_E_USAGE, "no library is given");

@@ -129,6 +129,7 @@ static void write_wrapper(const struct kernel *kernel, const char *arguments, FI
 
 static void write_source(const struct kernel *kernel, const struct answer *answer, FILE *out) {
   const char *key = answer_text(answer, "key"), *line;
+  fprintf(out, "// --cce-auto-sync=%s\n", kernel->library->no_sync ? "off" : "on");
   fprintf(out, "#define TILING_KEY_VAR %sull\n", key ? key : "0");
   fprintf(out, "#include \"vinci/library/kernel.h\"\n");
   for (size_t at = 0; (line = answer_next(answer, "code", &at));)
@@ -194,6 +195,7 @@ static enum vinci_status compile(const struct kernel *kernel, const char *source
   command_add(&command, "%s", library->program);
   command_add(&command, "cc");
   command_add(&command, "--kernel-only");
+  command_add(&command, "--cce-auto-sync=%s", library->no_sync ? "off" : "on");
   if (library->headers)
     command_add(&command, "--headers=%s", library->headers);
   if (kernel->core)

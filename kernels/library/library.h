@@ -37,6 +37,7 @@ struct library {
   char include[PATH_MAX]; /* with vinci/library */
   char program[PATH_MAX]; /* vinci */
   char cache[PATH_MAX];
+  bool no_sync; /* kernels without the barriers of the chip's compiler ($VINCI_AUTO_SYNC is off) */
   struct vinci_diag *diag;
 };
 

@@ -441,6 +441,7 @@ void source_fiber_start(struct source *source, const struct source_place *place)
   fiber->core.place = *place;
   fiber->core.instructions = 0;
   fiber->core.looks = (struct source_looks){.count = 0};
+  fiber->core.sync = (struct source_sync){.count = 0};
   fiber->core.ctrl = UINT64_C(1) << 48; /* as after reset */
   fiber->ended = fiber->failed = false;
   fiber->core.gm = NULL; /* the code has not been entered */
@@ -480,6 +481,8 @@ enum stream_step source_fiber_next(struct source *source, uint32_t core, struct 
     return STREAM_END;
   fiber->core.diag = diag;
   fiber->core.inst = inst;
+  if (source_sync_held(&fiber->core))
+    return STREAM_INST;
   if (!fiber->core.gm && !enter(source, fiber, diag))
     return STREAM_ERROR;
   set_ub(source->program.values->cores[core].bytes[SPACE_UB]);
@@ -488,6 +491,8 @@ enum stream_step source_fiber_next(struct source *source, uint32_t core, struct 
   running = fiber;
   (void)swapcontext(&fiber->caller, &fiber->code);
   running = NULL;
+  if (source->syncs && !fiber->failed && !fiber->ended && !fiber->paused)
+    source_sync(&fiber->core);
   return fiber->failed   ? STREAM_ERROR
          : fiber->ended  ? STREAM_END
          : fiber->paused ? STREAM_LATER

@@ -250,6 +250,7 @@ bool source_issue(struct source_core *core, struct vinci_cce_inst *inst, const i
     inst->found = (void *)(uintptr_t)form;
   }
   out->op = (uint16_t)form->op;
+  core->sync.code = address - core->base;
   out->row = source_row(core->source, core->place.kind, address - core->base, form->op);
   if (out->row == SOURCE_ROWS_MAX)
     return refuse(core, "%s issues instructions from more places than %s", core->source->kernel,

@@ -118,6 +118,8 @@ static enum vinci_status choose_kernel(const struct source_request *request,
       image = (struct source_file){own->bytes, own->length};
   }
   source->kernel = arena_strdup(&source->arena, symbol.name);
+  struct source_file marked;
+  source->syncs = source_section(&image, source_section_sync, &marked);
   return source->kernel ? check_arch(&image, source->soc, request->path, diag)
                         : diag_error(diag, VINCI_E_NOMEM, "out of memory");
 }
@@ -317,8 +319,10 @@ static bool attach(struct source *source) {
   trace->any_unit_flag = true;
   for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++)
     trace->kernels[0].stream[kind].first_row = trace->kernels[0].stream[kind].row_count = 0;
-  source->program = (struct program_source){
-      .start = start, .next = next, .free = free_source, .auto_sync = source->enter != NULL};
+  source->program = (struct program_source){.start = start,
+                                            .next = next,
+                                            .free = free_source,
+                                            .auto_sync = source->enter || source->syncs};
   return source->fibers && source->place_of_row && trace->rows && source_log_create(source);
 }
 

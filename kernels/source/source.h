@@ -75,6 +75,7 @@ struct source {
   uint64_t touched_instructions[CORE_KIND_COUNT];
   uint32_t fetch_row[CORE_KIND_COUNT];
   bool handlers_set;
+  bool syncs; /* the library was compiled with automatic synchronisation (sync.c) */
 };
 
 /* ---- fibers (fiber.c) ---- */
@@ -101,8 +102,26 @@ struct source_looks {
 };
 
 /* What an intrinsic needs to know of the core that executes. */
+/* What vector instructions behind the last barrier touch, and the instruction that waits for a
+ * barrier (sync.c). */
+enum { SOURCE_SYNC_ACCESSES = 64 };
+struct source_sync_access {
+  int64_t begin, end;
+  bool write;
+};
+struct source_sync {
+  struct source_sync_access access[SOURCE_SYNC_ACCESSES];
+  unsigned count; /* so far; the list goes round */
+  uint64_t code;  /* where the last instruction stands */
+  bool held;
+  uint16_t op;
+  uint32_t row, line;
+  int64_t arg[ISA_ARGS_MAX];
+};
+
 struct source_core {
   struct source *source;
+  struct source_sync sync;
   struct source_place place;
   struct inst *inst; /* to fill */
   struct vinci_diag *diag;
@@ -146,6 +165,10 @@ bool source_look(struct source_core *core, uint64_t code, uint64_t address, bool
  * diagnostic when there is no such instruction. */
 bool source_issue(struct source_core *core, struct vinci_cce_inst *inst, const int64_t *values,
                   uint64_t address);
+/* Of kernels with automatic synchronisation: an instruction that was held back is in core->inst;
+ * and a barrier takes the place of one that has to wait for vector instructions before. */
+bool source_sync_held(struct source_core *core);
+void source_sync(struct source_core *core);
 /* Fills core->inst with the scalar work that lies before an intrinsic called from `address`; false
  * when there is none. */
 bool source_issue_scalar(struct source_core *core, const struct vinci_cce_inst *inst,

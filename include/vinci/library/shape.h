@@ -13,6 +13,8 @@
 
 #include "graph/tensor.h"
 
+#define OPBASE_API // the mark of functions that a part of the library exports
+
 namespace ge {
 
 using graphStatus = uint32_t;

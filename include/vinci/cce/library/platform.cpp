@@ -5,7 +5,9 @@
 #include <cstdio>
 
 #include "platform/soc_spec.h"
+#ifndef VINCI_LIBRARY_PLATFORM_H // host programs of operators have read this already
 #include "tiling/platform/platform_ascendc.h"
+#endif
 
 // Of libvinci_acl: a number of the chip by its name ("ub.size"); -1 when there is no such number.
 extern "C" int64_t vinci_acl_number(const char *name);
