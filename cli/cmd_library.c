@@ -16,10 +16,10 @@ static const struct option_row library_options[] = {
                     "the folder that holds soc/ with the hardware descriptions"),
 };
 
-/* Whether a name is among the words behind DIR; without such words all are. */
+/* Whether a name is among the words behind DIR; without such words every name is. */
 static bool is_asked(const struct text_list *words, const char *name) {
-  bool asked = words->count <= 2;
-  for (size_t i = 2; i < words->count; i++)
+  bool asked = words->count <= 1;
+  for (size_t i = 1; i < words->count; i++)
     asked |= strcmp(words->items[i], name) == 0;
   return asked;
 }
@@ -51,55 +51,69 @@ static int check(struct library *library, const struct library_operator *found, 
   return compiled == asked ? 0 : vinci_status_exit_code(VINCI_E_INPUT);
 }
 
-static int dispatch(const struct cli_verb *verb, const struct library_settings *settings,
-                    const struct text_list *words) {
+static int run_command(const struct cli_verb *verb, int argc, char **argv, bool lists) {
+  struct library_settings settings = {0};
+  struct text_list words = {0};
   struct vinci_diag diag = {0};
   struct library library;
   struct library_operator *found = NULL;
   size_t count = 0;
-  if (words->count == 0) {
-    cli_print_help(verb, stderr);
-    return vinci_status_exit_code(VINCI_E_USAGE);
-  }
-  bool lists = strcmp(words->items[0], "list") == 0;
-  if (!lists && strcmp(words->items[0], "check") != 0) {
-    (void)diag_error(&diag, VINCI_E_USAGE, "unknown command '%s' of library", words->items[0]);
-    diag_hint(&diag, "commands: list, check");
-    return cli_fail(&diag);
-  }
-  if (library_open_for(&library, words->count > 1 ? words->items[1] : NULL, settings->data,
-                       &diag) != VINCI_OK ||
-      library_operators(&library, &found, &count) != VINCI_OK)
-    return cli_fail(&diag);
-  int exit_code = lists ? list(&library, found, count) : check(&library, found, count, words);
-  free(found);
-  return exit_code;
-}
-
-static int library_verb(const struct cli_verb *verb, int argc, char **argv) {
-  struct library_settings settings = {0};
-  struct text_list words = {0};
   int exit_code;
-  if (cli_begin(verb, argc, argv, &settings, &words, &exit_code))
-    exit_code = dispatch(verb, &settings, &words);
+  if (cli_begin(verb, argc, argv, &settings, &words, &exit_code)) {
+    if (library_open_for(&library, words.count > 0 ? words.items[0] : NULL, settings.data, &diag) !=
+            VINCI_OK ||
+        library_operators(&library, &found, &count) != VINCI_OK)
+      exit_code = cli_fail(&diag);
+    else
+      exit_code = lists ? list(&library, found, count) : check(&library, found, count, &words);
+  }
+  free(found);
   text_list_free(&words);
   return exit_code;
 }
+
+static int run_list(const struct cli_verb *verb, int argc, char **argv) {
+  return run_command(verb, argc, argv, true);
+}
+
+static int run_check(const struct cli_verb *verb, int argc, char **argv) {
+  return run_command(verb, argc, argv, false);
+}
+
+static const struct cli_verb library_list = {
+    .name = "library list",
+    .arguments = "[DIR[:DIR]]",
+    .summary = "Show the operators of a library and their folders",
+    .details = "DIR is a copy of a library (default: $VINCI_LIBRARY).\n"
+               "Example:\n"
+               "  vinci library list $HOME/ops\n",
+    .options = {library_options, sizeof library_options / sizeof *library_options},
+    .run = run_list,
+};
+
+static const struct cli_verb library_check = {
+    .name = "library check",
+    .arguments = "[DIR[:DIR]] [OPERATOR]...",
+    .summary = "Compile the host code of operators, and show which chips they have kernels for",
+    .details =
+        "Without OPERATOR all operators of the library are compiled, and kept for later runs.\n"
+        "Exit code 3: one is not compiled. Example:\n"
+        "  vinci library check $HOME/ops RmsNorm\n",
+    .options = {library_options, sizeof library_options / sizeof *library_options},
+    .run = run_check,
+};
+
+static const struct cli_verb *const commands[] = {&library_list, &library_check};
 
 const struct cli_verb cli_verb_library = {
     .name = "library",
     .arguments = "list|check [DIR[:DIR]] [OPERATOR]...",
     .summary = "Show the operators of a library with sources, and which of them compile",
-    .details =
-        "  list   the operators and their folders\n"
-        "  check  compiles the host code of all operators, or of those that are named, and\n"
-        "         prints the chips that each has a kernel for\n"
-        "DIR is a copy of the library (default: $VINCI_LIBRARY); its kernels need the headers of\n"
-        "Ascend C in $VINCI_HEADERS. 'vinci run --library=DIR OPERATOR ...' runs an operator.\n"
-        "Examples:\n"
-        "  vinci library list $HOME/ops\n"
-        "  vinci library check $HOME/ops RmsNorm\n",
-    .options = {library_options, sizeof library_options / sizeof *library_options},
-    .run = library_verb,
-    .words = "list check",
+    .details = "  list   the operators and their folders\n"
+               "  check  compiles the host code of all operators, or of those that are named\n"
+               "'vinci run --library=DIR OPERATOR ...' runs an operator. Example:\n"
+               "  vinci library list $HOME/ops\n",
+    .run = cli_run_command,
+    .commands = commands,
+    .command_count = sizeof commands / sizeof *commands,
 };

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/run/counters.h"
 #include "cli/run/list.h"
 #include "cli/run/output.h"
 #include "cli/run/savings.h"
@@ -22,8 +23,12 @@
 #include "traces/export/export.h"
 
 /* The default timeline holds a million instructions, about 35 MB of trace.pftrace. */
-enum { CHOICES_BYTES = 128 };
-enum { TIMELINE_EVENTS = 1000000, TIMELINE_EVENTS_MAX = 100000000, TIMEOUT_MINUTES_MAX = 2880 };
+enum {
+  CHOICES_BYTES = 128,
+  TIMELINE_EVENTS = 1000000,
+  TIMELINE_EVENTS_MAX = 100000000,
+  TIMEOUT_MINUTES_MAX = 2880
+};
 
 struct run_settings {
   const char *soc;
@@ -136,43 +141,6 @@ static const struct option_row run_options[] = {
                     "are shown; nothing is simulated"),
     OPTION_FLAG_ROW("quiet", 'q', struct run_settings, quiet, "print errors only"),
 };
-
-/* ---- counters -------------------------------------------------------------------- */
-
-/* "summary, gate" */
-static const char *places_text(const struct counter *row, char *text, size_t size) {
-  static const struct {
-    unsigned place;
-    const char *name;
-  } names[] = {{IN_SUMMARY, "summary.json"},
-               {IN_GATE | IN_DETAIL, "gate"},
-               {IN_SWEEP | IN_SWEEP_END, "sweep"},
-               {IN_METRICS | IN_OVERVIEW | IN_CORES, "Lua"}};
-  size_t used = (size_t)snprintf(text, size, "%s", *row->report ? "report" : "");
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (row->places & names[i].place)
-      used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", names[i].name);
-  return text;
-}
-
-static int print_counters(void) {
-  size_t count;
-  char places[64];
-  const struct counter *rows = counter_rows(&count);
-  printf("%-32s %-5s %-7s %-7s %-38s %s\n", "name (* is a pipe or a path)", "unit", "better",
-         "kind", "shown in", "meaning");
-  for (size_t i = 0; i < count; i++) {
-    const struct counter *row = &rows[i];
-    if (*places_text(row, places, sizeof places) == '\0')
-      continue;
-    printf("%-32s %-5s %-7s %-7s %-38s %s", row->name, counter_unit_name(row->unit),
-           counter_better_name(row->better), counter_kind_name(row->kind), places, row->text);
-    if (counter_decimals(row->unit) > 0 && strcmp(row->name, row->printed) != 0)
-      printf(" (printed as %s)", row->printed);
-    putchar('\n');
-  }
-  return 0;
-}
 
 /* ---- one trace ------------------------------------------------------------------- */
 
@@ -613,7 +581,7 @@ static int run(const struct cli_verb *verb, int argc, char **argv) {
   struct text_list traces = {0};
   int exit_code;
   if (cli_begin(verb, argc, argv, &settings, &traces, &exit_code))
-    exit_code = settings.counters           ? print_counters()
+    exit_code = settings.counters           ? run_print_counters()
                 : !choose_models(&settings) ? vinci_status_exit_code(VINCI_E_USAGE)
                 : settings.ops              ? run_operators(&settings, &traces)
                 : library_is_meant(settings.library, &traces) ? run_library(&settings, &traces)

@@ -60,6 +60,8 @@ vinci_SOURCES = \
 	cli/net/replay.c \
 	cli/net/run.c \
 	cli/net/serve.c \
+	cli/run/counters.c \
+	cli/run/counters.h \
 	cli/run/list.c \
 	cli/run/list.h \
 	cli/run/output.c \

@@ -18,6 +18,7 @@ libvinci_kernels_la_SOURCES = \
 	kernels/source/code.c \
 	kernels/source/code.h \
 	kernels/source/count.c \
+	kernels/source/depends.h \
 	kernels/source/device.c \
 	kernels/source/dump.c \
 	kernels/source/fiber.c \

@@ -15,6 +15,7 @@
 #include "core/isa/program.h"
 #include "core/isa/source.h"
 #include "include/vinci/cce/issue.h"
+#include "kernels/source/depends.h"
 #include "kernels/source/library.h"
 
 enum { SOURCE_ROWS_MAX = 1 << 16, SOURCE_ARGS_MAX = 32 };
@@ -102,23 +103,6 @@ struct source_looks {
 };
 
 /* What an intrinsic needs to know of the core that executes. */
-/* What vector instructions behind the last barrier touch, and the instruction that waits for a
- * barrier (sync.c). */
-enum { SOURCE_SYNC_ACCESSES = 64 };
-struct source_sync_access {
-  int64_t begin, end;
-  bool write;
-};
-struct source_sync {
-  struct source_sync_access access[SOURCE_SYNC_ACCESSES];
-  unsigned count; /* so far; the list goes round */
-  uint64_t code;  /* where the last instruction stands */
-  bool held;
-  uint16_t op;
-  uint32_t row, line;
-  int64_t arg[ISA_ARGS_MAX];
-};
-
 struct source_core {
   struct source *source;
   struct source_sync sync;

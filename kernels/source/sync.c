@@ -34,7 +34,7 @@ static bool depends(const struct source_sync *sync, const struct inst_access *ac
   return false;
 }
 
-/* The eldest access gives way: so many instructions before are over. */
+/* The list goes round: the eldest access makes room for the newest. */
 static void note(struct source_sync *sync, const struct inst_access *access) {
   sync->access[sync->count++ % SOURCE_SYNC_ACCESSES] = (struct source_sync_access){
       access->address, access->address + (int64_t)access->bytes, access->write};

@@ -66,7 +66,7 @@ def kernels():
     return sorted(name for place, _, names in os.walk(cache) for name in names if name.endswith(".so"))
 
 
-print("1..15")
+print("1..19")
 
 # ---- values ----
 
@@ -118,3 +118,55 @@ ends("what the tiling refuses is told by its line", run(["RowNorm", "x=fp32:6x10
 ends("an operator that is not there", run(["RowNorn", "x=fp32:6x64"]), 2, "no operator 'RowNorn'", "did you mean 'RowNorm'?")
 ends("the operators of a library", command("library", "list", library), 0, "BlockProduct", "RowNorm", "ScaledAdd", "3 operators")
 ends("their chips", command("library", "check", library, "RowNorm"), 0, "ascend910b,ascend950", "1 of 1 operators")
+
+# ---- what `vinci cc` takes for libraries ----
+
+DEPENDENT = """#include "near.h"
+extern "C" __global__ __aicore__ void dependent(GM_ADDR x, GM_ADDR y) {
+  __ubuf__ float32_t *a = (__ubuf__ float *)(uintptr_t)0, *b = a + 4096;
+  static_assert(sizeof(float16_t) == 2 && NEAR == 3, "names");
+  set_mask_norm();
+  set_vector_mask(0, (uint64_t)-1);
+  copy_gm_to_ubuf(a, (__gm__ float *)x, 0, 1, 512, 0, 0);
+  set_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);
+  wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);
+  vadds(b, a, (float)get_imm(1, 0, 0, 0), 64, 1, 1, 8, 8);
+  vmuls(b + 4096, a, 2.0f, 64, 1, 1, 8, 8);
+  vmuls(a, a, 3.0f, 64, 1, 1, 8, 8);
+  vadd(b, a, b, 64, 1, 1, 1, 8, 8, 8);
+  set_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);
+  wait_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);
+  copy_ubuf_to_gm((__gm__ float *)y, b, 0, 1, 512, 0, 0);
+}
+"""
+for name, text in (("dependent.cpp", DEPENDENT), ("near.h", "enum { NEAR = 3 };\n")):
+    with open(os.path.join(folder, name), "w", encoding="utf-8") as out:
+        out.write(text)
+
+
+def cycles_and_barriers(word):
+    made = command("cc", "--kernel-only", "--core=aiv", "-xcce", word, "-MD", "-MF", "made.d", "dependent.cpp", "-o", "made.so")
+    if made.returncode != 0:
+        return None, made.stderr
+    np.save(os.path.join(folder, "x.npy"), np.arange(4096, dtype=np.float32))
+    np.save(os.path.join(folder, "want.npy"), np.arange(4096, dtype=np.float32) * 4 + 1)
+    made = command("run", "made.so:dependent", "--soc-version=Ascend910B4", "--arg=name=x,dtype=fp32,shape=4096,io=in",
+                   "--arg=name=y,dtype=fp32,shape=4096,io=out", "--values", "--input=x=x.npy", "--expect=y=want.npy",
+                   "--record=made.csv", "--json")
+    if made.returncode != 0:
+        return None, made.stdout + made.stderr
+    with open(os.path.join(folder, "made.csv"), encoding="utf-8") as rows:
+        return int(made.stdout.split('"total_cycles": ')[1].split(",")[0]), rows.read().count("pipe_barrier,pipe=V")
+
+
+without, none = cycles_and_barriers("--cce-auto-sync=off")
+report("without automatic synchronisation dependent vector instructions overlap", "" if none == 0 else f"{without}, {none}")
+with_them, some = cycles_and_barriers("--cce-auto-sync")
+report("with that the two that depend on others wait, and take longer",
+       "" if some == 2 and with_them > without else f"{without}, {none}; {with_them}, {some}")
+with open(os.path.join(folder, "made.d"), encoding="utf-8") as text:
+    names = text.read()
+report("-MD -MF names the files of a source", "" if "dependent.cpp" in names and "near.h" in names else names)
+made = run(["RowNorm", "x=fp32:6x4096"], {"x": np.ones((6, 4096), np.float32)}, VINCI_AUTO_SYNC="off")
+report("VINCI_AUTO_SYNC=off makes a kernel of its own",
+       "" if made.returncode == 0 and len(kernels()) == len(before) + 1 else f"{len(before)} {len(kernels())} {made.stderr}")

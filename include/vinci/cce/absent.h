@@ -16,6 +16,7 @@
 VINCI_CCE_ABSENT(get_acc_val)
 VINCI_CCE_ABSENT(get_st_atomic_cfg)
 VINCI_CCE_ABSENT(set_st_atomic_cfg)
+VINCI_CCE_ABSENT(st_atomic)
 // Flags of the memories' units.
 VINCI_CCE_ABSENT(hset_flag)
 VINCI_CCE_ABSENT(hwait_flag)

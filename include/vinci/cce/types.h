@@ -119,6 +119,8 @@ __attribute__((visibility("hidden"), used, weak)) float __gnu_h2f_ieee(uint16_t 
 #include "vinci/cce/bfloat16.h"
 
 static_assert(sizeof(half) == 2 && sizeof(bfloat16_t) == 2, "as in memory");
+typedef half float16_t;
+typedef float float32_t;
 
 namespace vinci_cce {
 

@@ -85,7 +85,7 @@ private:
   }
 };
 
-// A definition of inputs and outputs, for all chips or for one.
+// Inputs and outputs, for all chips or for a single chip.
 class OpParams {
 public:
   OpParamDef &Input(const char *name) { return Find(inputs, name); }

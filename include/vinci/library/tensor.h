@@ -96,7 +96,7 @@ using TensorRange = Range<Tensor>;
 // Attributes in the order of the operator's definition.
 class RuntimeAttrs {
 public:
-  // An attribute that is a number, a word or a list, each as the library's pointer types read it.
+  // An attribute: a number, a word or a list, each as the pointer types of the library read such values.
   struct Value {
     int64_t whole = 0; // bool and small integers are its first bytes
     float real = 0;
