@@ -35,6 +35,11 @@ static int list(const struct library *library, const struct library_operator *fo
 static int check(struct library *library, const struct library_operator *found, size_t count,
                  const struct text_list *words) {
   size_t compiled = 0, asked = 0;
+  for (size_t i = 1; i < words->count; i++) {
+    struct library_operator which;
+    if (library_find(library, words->items[i], &which) != VINCI_OK)
+      return cli_fail(library->diag);
+  }
   for (size_t i = 0; i < count; i++) {
     char chips[512] = "";
     struct vinci_diag diag = {0};
@@ -60,8 +65,8 @@ static int run_command(const struct cli_verb *verb, int argc, char **argv, bool 
   size_t count = 0;
   int exit_code;
   if (cli_begin(verb, argc, argv, &settings, &words, &exit_code)) {
-    if (library_open_for(&library, words.count > 0 ? words.items[0] : NULL, settings.data, &diag) !=
-            VINCI_OK ||
+    if (library_open_for(&library, words.count > 0 ? words.items[0] : NULL, settings.data, NULL,
+                         &diag) != VINCI_OK ||
         library_operators(&library, &found, &count) != VINCI_OK)
       exit_code = cli_fail(&diag);
     else

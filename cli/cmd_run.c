@@ -451,14 +451,8 @@ static int run_library(struct run_settings *settings, const struct text_list *wo
   struct library library;
   struct library_call call = {0};
   vinci_soc *soc = NULL;
-  enum vinci_status status = VINCI_OK;
-  if (settings->kernel.args.count > 0 || settings->kernel.blocks)
-    status = diag_error(&diag, VINCI_E_USAGE,
-                        "--%s is for LIBRARY:KERNEL; the tiling of an operator of a library "
-                        "says that",
-                        settings->kernel.blocks ? "blocks" : "arg");
-  if (status == VINCI_OK)
-    status = library_open_for(&library, settings->library, settings->data, &diag);
+  enum vinci_status status =
+      library_open_for(&library, settings->library, settings->data, &settings->kernel, &diag);
   if (status == VINCI_OK)
     status = cli_load_soc(settings->soc, settings->data, &settings->sets, &soc, &diag);
   if (status == VINCI_OK)

@@ -19,8 +19,12 @@ bool library_is_meant(const char *folders, const struct text_list *words) {
 }
 
 enum vinci_status library_open_for(struct library *library, const char *folders, const char *data,
-                                   struct vinci_diag *diag) {
+                                   const struct kernel_settings *kernel, struct vinci_diag *diag) {
   char path[PATH_MAX - 64];
+  if (kernel && (kernel->blocks || kernel->args.count > 0))
+    return diag_error(diag, VINCI_E_USAGE,
+                      "--%s is for LIBRARY:KERNEL; of an operator of a library its tiling decides",
+                      kernel->blocks ? "blocks" : "arg");
   enum vinci_status status = soc_host_data_dir(data, path, sizeof path, diag);
   return status == VINCI_OK ? library_open(library, folders, path, diag) : status;
 }

@@ -66,7 +66,7 @@ def kernels():
     return sorted(name for place, _, names in os.walk(cache) for name in names if name.endswith(".so"))
 
 
-print("1..19")
+print("1..20")
 
 # ---- values ----
 
@@ -117,6 +117,7 @@ ends("what the tiling refuses is told by its line", run(["RowNorm", "x=fp32:6x10
      "the last extent is not a multiple of 64", "the tiling of RowNorm refuses this call")
 ends("an operator that is not there", run(["RowNorn", "x=fp32:6x64"]), 2, "no operator 'RowNorn'", "did you mean 'RowNorm'?")
 ends("the operators of a library", command("library", "list", library), 0, "BlockProduct", "RowNorm", "ScaledAdd", "3 operators")
+ends("an operator to check that is not there", command("library", "check", library, "RowNorn"), 2, "did you mean 'RowNorm'?")
 ends("their chips", command("library", "check", library, "RowNorm"), 0, "ascend910b,ascend950", "1 of 1 operators")
 
 # ---- what `vinci cc` takes for libraries ----
