@@ -279,7 +279,8 @@ AM_TESTS_ENVIRONMENT = \
 	TESTS_SRCDIR='$(abs_top_srcdir)'; export TESTS_SRCDIR; \
 	VINCI='$(abs_top_builddir)/vinci$(EXEEXT)'; export VINCI; \
 	VINCI_DATA='$(abs_top_srcdir)/scripts'; export VINCI_DATA; \
-	VINCI_LIBRARY='$(abs_top_builddir)/.libs/libvinci.so'; export VINCI_LIBRARY; \
+	VINCI_SHARED_LIBRARY='$(abs_top_builddir)/.libs/libvinci.so'; export VINCI_SHARED_LIBRARY; \
+	unset VINCI_LIBRARY; \
 	VINCI_INSTRUMENT='$(VINCI_INSTRUMENT)'; export VINCI_INSTRUMENT; \
 	MAKE='$(MAKE)'; export MAKE;
 

@@ -8,7 +8,7 @@ srcdir=${TESTS_SRCDIR:-.}
 python=/usr/bin/python3
 "$python" -c '' 2>/dev/null || skip_without "Python"
 clang++ --version >/dev/null 2>&1 || skip_without "clang++"
-[ -e "${VINCI_LIBRARY:?}" ] || skip_all "no shared library in this build"
+[ -e "${VINCI_SHARED_LIBRARY:?}" ] || skip_all "no shared library in this build"
 [ -z "${VINCI_INSTRUMENT:-}" ] || skip_all "programs do not bring the run-time of instrumented libraries"
 work_folder test_handles
 PYTHONDONTWRITEBYTECODE=1 "$python" "$srcdir/tests/kernels/handles.py" "${VINCI:-./vinci}" "$work"

@@ -231,7 +231,7 @@ class Runner:
         self.environment = dict(
             os.environ, CMOCKA_MESSAGE_OUTPUT="TAP", TESTS_SRCDIR=copy,
             VINCI=os.path.join(objects, "vinci"), VINCI_DATA=os.path.join(copy, "scripts"),
-            VINCI_LIBRARY=os.path.join(objects, ".libs", "libvinci.so"))
+            VINCI_SHARED_LIBRARY=os.path.join(objects, ".libs", "libvinci.so"))
 
     def run(self, test, number):
         """None, or what the test says of the mutant."""

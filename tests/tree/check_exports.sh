@@ -5,11 +5,11 @@
 set -u
 srcdir=${TESTS_SRCDIR:-.}
 . "$srcdir/tests/support/tap.sh"
-[ -e "${VINCI_LIBRARY:?}" ] || skip_all "no shared library in this build"
+[ -e "${VINCI_SHARED_LIBRARY:?}" ] || skip_all "no shared library in this build"
 [ -z "${VINCI_INSTRUMENT:-}" ] || skip_all "instrumented builds export their run-time's symbols"
 
 # "W sc_main", "T vinci_run" ...
-exported=$(nm -D --defined-only "$VINCI_LIBRARY" | awk '{ print $2, $3 }')
+exported=$(nm -D --defined-only "$VINCI_SHARED_LIBRARY" | awk '{ print $2, $3 }')
 functions=$(printf '%s\n' "$exported" | sed -n 's/^T \(vinci_.*\)/\1/p' | sort)
 # The name before the first "(" of each declaration marked VINCI_API.
 declared=$(awk '
