@@ -83,7 +83,7 @@ static void list_row(const vinci_soc *soc) {
   for (unsigned i = 0; i < CONFIDENCE_COUNT; i++)
     printf(" %*u%%", (int)strlen(confidence_name((enum confidence)i)) - 1,
            soc_percent(shares.count[i], shares.total));
-  putchar('\n');
+  printf("  %s\n", soc->description);
 }
 
 static int list_all(const struct soc_settings *settings) {
@@ -96,7 +96,7 @@ static int list_all(const struct soc_settings *settings) {
     printf("%-17s %-9s %-18s %-8s %-7s %-8s", "SoC", "arch", "cores", "clock", "L2", "memory");
     for (unsigned i = 0; i < CONFIDENCE_COUNT; i++)
       printf(" %s", confidence_name((enum confidence)i));
-    putchar('\n');
+    puts("  description");
   }
   for (size_t i = 0; i < names.count; i++) {
     vinci_soc *soc;

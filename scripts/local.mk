@@ -144,13 +144,18 @@ socdir = $(pkgdatadir)/soc
 dist_soc_DATA = \
 	scripts/soc/Ascend310P3.lua \
 	scripts/soc/Ascend910A.lua \
+	scripts/soc/Ascend910B.lua \
 	scripts/soc/Ascend910B1.lua \
 	scripts/soc/Ascend910B2.lua \
 	scripts/soc/Ascend910B2C.lua \
 	scripts/soc/Ascend910B3.lua \
 	scripts/soc/Ascend910B4.lua \
+	scripts/soc/Ascend910PremiumA.lua \
+	scripts/soc/Ascend910ProA.lua \
+	scripts/soc/Ascend910ProB.lua \
 	scripts/soc/Ascend910_9392.lua \
 	scripts/soc/Ascend950PR_9589.lua \
+	scripts/soc/ascend910.lua \
 	scripts/soc/ascend910b.lua \
 	scripts/soc/ascend950.lua \
 	scripts/soc/ascend_coupled.lua \

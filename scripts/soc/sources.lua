@@ -14,6 +14,7 @@ return {
   HIXL = "xiaojia151/Hixl: benchmarks/A2_benchmark_performance.md and A3_benchmark_performance.md, a mirror of cann/hixl: measured copies between hosts and devices",
   HC31 = "Hot Chips 31 (2019) coverage of the 910, vengineer blog and besthub article",
   BOOK = "booksim/booksim2: the router of tests/reference/noc/booksim_parameters.csv, input-queued, virtual channels, credits",
+  HPM = "Huawei-Performance-Model/Ascend-910B: application_test/{final_test,memorybound_app}, durations of 52,943 kernels of training steps (ResNet-50, BERT, DeepFM) on a 910 of 2019 with 30 cores at 900 MHz",
   REF = "parameter set of the reference runs in tests/reference/memory",
   JHBM = "JEDEC JESD235 (HBM2, HBM2E): 16 pseudo-channels a stack; JESD209-4 (LPDDR4X): channels of 16 bits",
   SMI = "npu-smi info, the vendor's tool of the driver, as public logs of several hosts show its table",

@@ -207,6 +207,24 @@ static void first_bytes_come_from_afar(void **state) {
 #undef BARRIER
 }
 
+/* 32 blocks on the 30 cores of the Ascend910B take twice what 30 or 24 take, but for the dispatch:
+ * kernels of this chip show that. */
+static void blocks_beyond_the_cores_are_a_second_wave(void **state) {
+  (void)state;
+#define WAVE(blocks)                                                                               \
+  TRACE "kernel,name=k,arch=dav-c100,blocks=" blocks "\nstream,core=AICORE\n"                      \
+        "loop,i,1000\n" VADD(250) "endloop\n"
+  vinci_soc *soc;
+  assert_int_equal(vinci_soc_load("Ascend910B", NULL, &soc, NULL), VINCI_OK);
+  uint64_t few = runs_cycles(soc, WAVE("24")), all = runs_cycles(soc, WAVE("30"));
+  uint64_t more = runs_cycles(soc, WAVE("32")), wave = 1000 * 500;
+  uint64_t spread = 31 * (uint64_t)soc->launch_block_ps * (uint64_t)soc->core_hz / 1000000000000;
+  assert_in_range(all - few, 0, spread);
+  assert_in_range(more, all - spread + wave, all + spread + wave);
+  vinci_soc_free(soc);
+#undef WAVE
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(cores_that_fetch_the_same_code_wait_longer),
@@ -218,6 +236,7 @@ int main(void) {
       cmocka_unit_test(miss_rates_follow_from_lines_and_scalar_cycles),
       cmocka_unit_test(first_reads_wait_for_those_of_other_cores),
       cmocka_unit_test(first_bytes_come_from_afar),
+      cmocka_unit_test(blocks_beyond_the_cores_are_a_second_wave),
   };
   return cmocka_run_group_tests_name("start", tests, NULL, NULL);
 }
