@@ -95,6 +95,7 @@ libvinci_lower_la_SOURCES = \
 	lower/vector/elementwise/binary.c \
 	lower/vector/elementwise/chain.c \
 	lower/vector/elementwise/chain.h \
+	lower/vector/elementwise/chain_calls.c \
 	lower/vector/elementwise/chain_registers.c \
 	lower/vector/elementwise/chain_text.c \
 	lower/vector/elementwise/elementwise.c \

@@ -103,6 +103,21 @@ bool calls_take_name(const char *name, struct lower_call *call, const char **ord
   return true;
 }
 
+/* Fusions by what their names begin with; of several the longest, which comes first. */
+static const struct {
+  const char *begin, *op;
+} fusions[] = {
+    {"FusionOp_", "chain"},
+};
+
+const struct lower_op *calls_operator(const char *type) {
+  const struct lower_op *op = lower_find_vendor(type);
+  for (size_t i = 0; i < sizeof fusions / sizeof *fusions && !op; i++)
+    if (strncmp(type, fusions[i].begin, strlen(fusions[i].begin)) == 0)
+      op = lower_find(fusions[i].op);
+  return op;
+}
+
 void calls_order_inputs(struct lower_call *call, const char *order) {
   struct lower_tensor given[LOWER_TENSORS_MAX];
   unsigned count = (unsigned)strlen(order);

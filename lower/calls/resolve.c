@@ -79,7 +79,7 @@ static enum dtype parse_type(const char *text, size_t length) {
       {"INT16", DTYPE_INT16},         {"UINT16", DTYPE_UINT16},   {"INT32", DTYPE_INT32},
       {"UINT32", DTYPE_UINT32},       {"INT64", DTYPE_INT64},     {"LONG INT", DTYPE_INT64},
       {"INT", DTYPE_INT32},           {"SHORT INT", DTYPE_INT16}, {"SIGNED CHAR", DTYPE_INT8},
-      {"UNSIGNED CHAR", DTYPE_UINT8}, {"INT4", DTYPE_INT4},       {"FLOAT8_E4M3FN", DTYPE_FP8_E4M3},
+      {"UNSIGNED CHAR", DTYPE_UINT8}, {"NUMBER_TYPE_BEGIN", DTYPE_UINT8}, {"INT4", DTYPE_INT4},       {"FLOAT8_E4M3FN", DTYPE_FP8_E4M3},
       {"FLOAT8_E5M2", DTYPE_FP8_E5M2}};
   static const char *const prefixes[] = {"DT_", "c10::", "torch."};
   for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
@@ -281,7 +281,7 @@ static bool from_profile(const struct call_list *list, const struct call_row *ro
     return refuse(out, "%s: %s", call->type, call->reason);
   if (!calls_on_cores(row))
     return refuse(out, "%s does not run on AI Cores but on %s", call->type, row->cell[CALL_CORE]);
-  out->op = lower_find_vendor(call->type);
+  out->op = calls_operator(call->type);
   if (!out->op && exchanges(call->type))
     return refuse(out, "%s exchanges tokens with other devices; a trace is of one device",
                   call->type);

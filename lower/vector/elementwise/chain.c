@@ -381,5 +381,9 @@ static enum vinci_status setup(struct lower_job *job) {
 
 static const struct lower_template template = VKERNEL_TEMPLATE(setup);
 
-LOWER_OPERATOR(chain, "", "y = elementwise operators one after the other, whose values stay in UB",
-               keys, &template, NULL, NULL)
+LOWER_OPERATOR(chain,
+               "AddN|AccumulateNV2|FusedMulAddN|FusedMulApplyMomentum|Adam|"
+               "LambApplyOptimizerAssign|LambApplyWeightAssign|SigmoidCrossEntropyWithLogits|"
+               "SigmoidCrossEntropyWithLogitsGrad|ClipByNormNoDivSum",
+               "y = elementwise operators one after the other, whose values stay in UB", keys,
+               &template, NULL, chain_from_call)

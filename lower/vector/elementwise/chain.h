@@ -75,6 +75,19 @@ struct chain {
   bool reusable[VFUNC_INPUTS];      /* the register of an input has room for other values */
 };
 
+/* What fusions of the vendor's graph are called: this, then their members with '_' between. */
+#define CHAIN_FUSION "FusionOp_"
+/* The steps of elementwise members, whose first takes x; the others of their inputs are x1, x2 ...,
+ * of which the call has `most`. */
+struct chain_members {
+  char steps[400];
+  size_t length;
+  unsigned inputs, most; /* beyond x */
+};
+bool chain_read_members(struct lower_call *call, const char *names, unsigned most,
+                        struct chain_members *out);
+/* A call of the vendor's as a chain (chain_calls.c). */
+bool chain_from_call(struct lower_call *call);
 /* Whether an operator can be a step. */
 bool chain_takes(const struct lower_op *op);
 /* Reads the text; a usage error names the step. */
