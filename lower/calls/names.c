@@ -107,6 +107,8 @@ bool calls_take_name(const char *name, struct lower_call *call, const char **ord
 static const struct {
   const char *begin, *op;
 } fusions[] = {
+    {"FusionOp_MatMul_", "matmul_chain"},
+    {"FusionOp_BatchMatMul_", "matmul_chain"},
     {"FusionOp_", "chain"},
 };
 

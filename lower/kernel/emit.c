@@ -187,9 +187,10 @@ void emit_tensor(struct emit *emit, const char *name, enum dtype dtype, enum ten
   for (unsigned i = 0; i < rank; i++)
     elements *= shape[i];
   /* Parts may see what lies between them in other shapes. */
-  if (other && nd && other->as) {
+  if (other && (nd ? other->as != 0 : other->as == EMIT_HIDDEN)) {
     shape = &elements;
     rank = 1;
+    nd = true;
   }
   for (unsigned i = 0; i < rank; i++)
     length += (size_t)snprintf(extents + length, sizeof extents - length, "%s%" PRIu64,

@@ -27,8 +27,8 @@ struct emit_selection {
 };
 
 /* Another name for a tensor of an operator that is a part of another. `as`: EMIT_HIDDEN, or true: a
- * workspace there; EMIT_FLAT: a tensor as it is. Both are one row of elements where the format is
- * ND, as parts see the tensor in several shapes.
+ * workspace there; EMIT_FLAT: a tensor as it is. Both are one row of elements, the latter where the
+ * format is ND, as parts see the tensor in several shapes.
  */
 enum { EMIT_HIDDEN = 1, EMIT_FLAT = 2 };
 struct emit_name {

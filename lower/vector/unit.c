@@ -91,6 +91,7 @@ void vunit_step(struct vunit *unit, const struct vstep *step) {
   bool one = !two && form != VFORM_FILL;
   bool scalar = form == VFORM_SCALAR || form == VFORM_FILL || form == VFORM_COMPARE;
   bool a_block = unit->scalars & V(step->a), b_block = two && unit->scalars & V(step->b);
+  bool a_again = two && unit->patterns & V(step->a), b_again = two && unit->patterns & V(step->b);
   enum dtype type = step->type ? (enum dtype)(step->type - 1) : unit->type;
   double value = step->scalar * (step->parameter ? unit->parameter[step->parameter - 1] : 1.0);
   struct expr a = unit->reg[step->a], b = unit->reg[step->b];
@@ -105,8 +106,8 @@ void vunit_step(struct vunit *unit, const struct vstep *step) {
        F_IF(form == VFORM_SELECT, "mask", unit->reg[step->c]),
        F_IF(scalar, "scalar", vscalar(type, value)), F("repeat", 1),
        F_IF(one && a_block, "src_block", 0), F_IF(one && a_block, "src_repeat", 0),
-       F_IF(two && a_block, "src0_block", 0), F_IF(two && a_block, "src0_repeat", 0),
-       F_IF(b_block, "src1_block", 0), F_IF(b_block, "src1_repeat", 0),
+       F_IF(two && a_block, "src0_block", 0), F_IF((two && a_block) || a_again, "src0_repeat", 0),
+       F_IF(b_block, "src1_block", 0), F_IF(b_block || b_again, "src1_repeat", 0),
        W_IF(step->round, "round", step->round),
        W_IF(form != VFORM_CONVERT, "type", dtype_name(type)));
 }

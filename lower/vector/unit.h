@@ -109,6 +109,7 @@ struct vunit {
   struct emit *emit;
   struct expr reg[VREGS]; /* addresses */
   uint32_t scalars;       /* bit per register: a block read with stride 0 */
+  uint32_t patterns;      /* one repeat of bytes, which all repeats read */
   enum dtype type;
   double parameter[VPARAM_MAX];
   uint32_t written, read; /* since the last barrier */

@@ -208,6 +208,27 @@ enum vkind vew_kind(const struct vew *ew, const struct vew_operand *operand) {
   return operand->kind == VKIND_ROW ? VKIND_FULL : operand->kind;
 }
 
+/* What a step does with a register that is read again and again: it may be one of two sources. */
+static bool takes_pattern(const struct vstep *step, unsigned reg) {
+  bool two = step->form == VFORM_BINARY || step->form == VFORM_SELECT;
+  return !(vstep_reads(step) & V(reg)) ||
+         (two && step->type == 0 && !(step->form == VFORM_SELECT && step->c == reg));
+}
+
+bool vew_is_pattern(const struct vew *ew, unsigned input) {
+  const struct vinci_soc *soc = ew->kernel.job->soc;
+  const struct vew_operand *in = &ew->in[input];
+  uint64_t row = ew->pitch * vtile_bytes(in->computed), repeat = (uint64_t)soc->vector_bytes;
+  bool coupled = emit_cube_core(soc) == emit_vector_core(soc);
+  if (!coupled || vew_kind(ew, in) != VKIND_ROW || repeat % row != 0 ||
+      vtile_bytes(in->computed) != vtile_bytes(ew->type))
+    return false;
+  for (unsigned i = 0; i < ew->step_count; i++)
+    if (!takes_pattern(&ew->steps[i], X0 + input))
+      return false;
+  return true;
+}
+
 static uint64_t raw_elements(const struct vew *ew, enum vkind kind) {
   switch (kind) {
   case VKIND_FULL:
@@ -222,7 +243,8 @@ static uint64_t raw_elements(const struct vew *ew, enum vkind kind) {
 }
 
 /* What an input needs beside its buffer: converted, a block per row, spread over the tile. */
-static void lay_out_input(struct vew *ew, struct vew_operand *in, uint64_t *used) {
+static void lay_out_input(struct vew *ew, unsigned input, uint64_t *used) {
+  struct vew_operand *in = &ew->in[input];
   enum vkind kind = vew_kind(ew, in);
   uint64_t bytes = vtile_bytes(in->computed), whole = ew->kernel.tile.rows * ew->pitch * bytes;
   bool converts = in->type != in->computed;
@@ -236,7 +258,9 @@ static void lay_out_input(struct vew *ew, struct vew_operand *in, uint64_t *used
   if (kind != VKIND_ROW)
     in->block = vtile_reserve(used, ceil_div(raw_elements(ew, kind), VBRCB_ELEMENTS) *
                                         VBRCB_ELEMENTS * BLOCK_BYTES);
-  if (kind != VKIND_SCALAR)
+  if (vew_is_pattern(ew, input))
+    in->spread = vtile_reserve(used, (uint64_t)ew->kernel.job->soc->vector_bytes);
+  else if (kind != VKIND_SCALAR)
     in->spread = vtile_reserve(used, whole);
 }
 
@@ -280,7 +304,7 @@ static void lay_out(struct vtile *tile) {
   tile->slot_bytes = slot;
   uint64_t used = slot * tile->buffers;
   for (unsigned k = 0; k < ew->func.inputs; k++)
-    lay_out_input(ew, &ew->in[k], &used);
+    lay_out_input(ew, k, &used);
   uint32_t needed = written(ew);
   for (unsigned r = Y0; r < VREGS; r++) {
     bool kept = r < T0 && ew->out[r - Y0].type == ew->out[r - Y0].computed;
@@ -297,6 +321,16 @@ static bool is_run(const struct vtile_space *space) {
   for (unsigned i = 0; i < space->outers; i++)
     rows *= space->outer[i];
   return rows == 1;
+}
+
+/* Whether operands are spread row by row, an instruction for a row or a column of lanes. */
+static bool spreads(const struct vew *ew) {
+  for (unsigned k = 0; k < ew->func.inputs; k++) {
+    enum vkind kind = vew_kind(ew, &ew->in[k]);
+    if ((kind == VKIND_ROW && !vew_is_pattern(ew, k)) || kind == VKIND_COLUMN)
+      return true;
+  }
+  return false;
 }
 
 /* Long rows are cut into pieces of one row, short ones stay whole and go in groups. */
@@ -326,7 +360,10 @@ static void split(const struct lower_job *job, struct vkernel *kernel, unsigned 
     tile->blocks = ceil_div(tiles, ceil_div(tiles, min_u64(tiles, job->cores)));
   } else {
     tile->cols = space->cols;
-    uint64_t most = vtile_most_rows(job, tile, 0, min_u64(space->rows, REPEATS_MAX - 7));
+    tile->rows = 2;
+    lay_out(tile);
+    uint64_t high = spreads(ew) ? REPEATS_MAX - 7 : space->rows;
+    uint64_t most = vtile_most_rows(job, tile, 0, min_u64(space->rows, high));
     vtile_split_rows(job->soc, job->cores, tile, wide, max_u64(most >> halvings, 1));
   }
 }
@@ -334,12 +371,7 @@ static void split(const struct lower_job *job, struct vkernel *kernel, unsigned 
 static bool walks(struct lower_job *job, const struct vkernel *kernel) {
   const struct vew *ew = (const struct vew *)kernel;
   uint64_t rows = kernel->tile.rows, pitch_blocks = ew->pitch * vtile_bytes(ew->type) / BLOCK_BYTES;
-  bool spreads = false;
-  for (unsigned k = 0; k < ew->func.inputs; k++) {
-    enum vkind kind = vew_kind(ew, &ew->in[k]);
-    spreads |= kind == VKIND_ROW || kind == VKIND_COLUMN;
-  }
-  if (spreads && rows > 1 && (rows > REPEATS_MAX || pitch_blocks > STRIDE_MAX))
+  if (spreads(ew) && rows > 1 && (rows > REPEATS_MAX || pitch_blocks > STRIDE_MAX))
     return lower_refuse(job, "tiles of more than one row have at most %d rows of %d bytes",
                         REPEATS_MAX, STRIDE_MAX * BLOCK_BYTES);
   return true;

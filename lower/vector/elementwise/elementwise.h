@@ -114,6 +114,9 @@ void vew_rows(struct emit *emit, struct vkernel *kernel);
 void vew_compute(struct emit *emit, struct vkernel *kernel);
 /* Tiles of one row see rows of operands as whole operands. */
 enum vkind vew_kind(const struct vew *ew, const struct vew_operand *operand);
+/* Whether a row that tiles have in all of their rows is spread over one repeat of the vector unit
+ * alone, which its steps then read with a stride of 0: short rows on coupled cores. */
+bool vew_is_pattern(const struct vew *ew, unsigned input);
 /* Sums and differences of 64-bit integers: their functions. */
 extern const struct vfunc vew_add_pairs, vew_sub_pairs;
 /* How many of the keys dtype, dtype1 and out say int64; an error unless all that are given do and

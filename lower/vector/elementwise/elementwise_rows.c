@@ -18,6 +18,7 @@ struct spread {
   const struct vew_operand *in;
   struct expr source;
   bool row;
+  struct expr rows; /* of the tile; of one repeat of the vector unit */
 };
 
 static void put_lanes(struct emit *e, const struct spread *spread, struct expr at) {
@@ -25,7 +26,7 @@ static void put_lanes(struct emit *e, const struct spread *spread, struct expr a
   bool row = spread->row;
   EMIT(e, "vcopy", F("dst", x_add(spread->in->spread, at)),
        F("src", row ? x_add(spread->source, at) : spread->source),
-       F("repeat", spread->ew->kernel.tile.n_rows), F_IF(!row, "src_block", 0),
+       F("repeat", spread->rows), F_IF(!row, "src_block", 0),
        F("dst_repeat", pitch / BLOCK_BYTES), F("src_repeat", !row),
        W("type", bits_name(spread->in->computed)));
 }
@@ -104,7 +105,12 @@ static void put_input(struct vunit *unit, const struct vew *ew, unsigned k, stru
     unit->scalars |= kind == VKIND_SCALAR ? V(reg) : 0;
   }
   if (kind == VKIND_ROW || kind == VKIND_COLUMN) {
-    put_spread(unit, &(struct spread){ew, in, now, kind == VKIND_ROW}, reg);
+    bool pattern = vew_is_pattern(ew, k);
+    uint64_t row = ew->pitch * vtile_bytes(in->computed);
+    struct expr rows =
+        pattern ? EXPR((uint64_t)unit->emit->soc->vector_bytes / row) : ew->kernel.tile.n_rows;
+    put_spread(unit, &(struct spread){ew, in, now, kind == VKIND_ROW, rows}, reg);
+    unit->patterns |= pattern ? V(reg) : 0;
     now = EXPR(in->spread);
   }
   unit->reg[reg] = now;
