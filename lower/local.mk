@@ -90,6 +90,7 @@ libvinci_lower_la_SOURCES = \
 	lower/vector/composite/engines.c \
 	lower/vector/composite/fused.c \
 	lower/vector/composite/fused_cube.c \
+	lower/vector/composite/gradients.c \
 	lower/vector/composite/latent.c \
 	lower/vector/composite/training.c \
 	lower/vector/elementwise/activations.c \

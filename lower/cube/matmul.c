@@ -151,7 +151,10 @@ static void set_tensors(struct matmul *mm) {
   bool a = mm->trans_a, b = mm->trans_b;
   mm->a = matmul_operand("a", mm->type, mm->a_batches, a ? k : m, a ? m : k, mm->nz_a);
   mm->b = matmul_operand("b", mm->type, mm->b_batches, b ? n : k, b ? k : n, mm->nz_b);
-  mm->c = matmul_operand("c", mm->out_type, mm->batch, m, n, mm->nz_c);
+  /* Sums of coupled cores leave in fractals of 16 x 16, whatever their type. */
+  enum dtype fractal = mm->coupled && mm->out_type == DTYPE_FP32 ? DTYPE_FP16 : mm->out_type;
+  mm->c = matmul_operand("c", fractal, mm->batch, m, n, mm->nz_c);
+  mm->c.type = matmul_stored(mm->out_type);
   mm->r = matmul_operand("residual", mm->type, mm->batch, m, n, mm->nz_c);
   if (mm->mixed) {
     mix(&mm->a);

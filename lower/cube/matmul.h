@@ -185,9 +185,11 @@ static inline enum dtype matmul_stored(enum dtype type) {
   return type == DTYPE_HF32 ? DTYPE_FP32 : type;
 }
 
-/* Columns of a block of an NZ result; int32 leaves as it lies in L0C. */
+/* Columns of a block of an NZ result; int32 leaves as it lies in L0C, and so do all sums of coupled
+ * cores. */
 static inline uint64_t matmul_out_c0(const struct matmul *mm) {
-  return mm->out_type == DTYPE_INT32 ? FRACTAL_ROWS : BLOCK_BYTES / mm->out_bytes;
+  bool whole = mm->out_type == DTYPE_INT32 || (mm->coupled && mm->out_type == DTYPE_FP32);
+  return whole ? FRACTAL_ROWS : BLOCK_BYTES / mm->out_bytes;
 }
 
 /* The word that set_quant_pre takes for a scale: the upper bits of an fp32. */

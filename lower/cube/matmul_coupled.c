@@ -40,7 +40,7 @@ enum vinci_status matmul_coupled_check(struct lower_job *job, const struct matmu
   float scale = fp32_from_bits((uint32_t)mm->scale_word);
   if (mm->scale == SCALE_TENSOR && fp16_to_fp32(fp16_from_fp32(scale)) != scale)
     return lower_error(job, "on %s a scale is an fp16, which cannot hold %g", arch, (double)scale);
-  if (mm->nz_c && mm->out_type == DTYPE_FP32)
+  if (mm->conv && mm->nz_c && mm->out_type == DTYPE_FP32)
     return lower_error(job, "on %s fp32 results are ND only", arch);
   return VINCI_OK;
 }

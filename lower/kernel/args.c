@@ -329,3 +329,22 @@ bool lower_format_arg(const struct lower_key *key, const struct lower_value *val
   }
   return true;
 }
+
+static void as_rows(struct lower_tensor *tensor) {
+  enum { TAIL = 4 };
+  if (!strstr(tensor->format, "NZ") || tensor->rank < TAIL)
+    return;
+  uint64_t *end = tensor->shape + tensor->rank - TAIL;
+  uint64_t rows = end[1] * end[2], columns = end[0] * end[3];
+  end[0] = rows;
+  end[1] = columns;
+  tensor->rank -= TAIL - 2;
+  snprintf(tensor->format, sizeof tensor->format, "ND");
+}
+
+void lower_as_rows(struct lower_call *call) {
+  for (unsigned i = 0; i < call->input_count; i++)
+    as_rows(&call->input[i]);
+  for (unsigned i = 0; i < call->output_count; i++)
+    as_rows(&call->output[i]);
+}

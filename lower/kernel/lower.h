@@ -198,6 +198,8 @@ void lower_arg_dtype(struct lower_call *call, const char *key, const struct lowe
 /* key=8x128 of a tensor's extents, or other numbers of its rank; without any it is 1. */
 void lower_arg_shape(struct lower_call *call, const char *key, const uint64_t *extents,
                      unsigned rank);
+/* Tensors in FRACTAL_NZ become the rows and columns that they hold, padding included. */
+void lower_as_rows(struct lower_call *call);
 /* shape=8x128 dtype=fp16 of a tensor; shape=1024 dtype=fp16, as one row of its elements. */
 void lower_arg_tensor(struct lower_call *call, const struct lower_tensor *tensor);
 void lower_arg_elements(struct lower_call *call, const struct lower_tensor *tensor);

@@ -410,8 +410,8 @@ static void coupled_cores_say_what_they_lack(void **state) {
   an_error_on_says(
       soc, "matmul", "m=4 k=32 n=32 dtype=int8",
       "matmul: on dav-c100 int8 takes [m,k] and [n,k]: load2d transposes 16 bits only");
-  an_error_on_says(soc, "matmul", "m=4 k=16 n=16 out_dtype=fp32 format_c=NZ",
-                   "matmul: on dav-c100 fp32 results are ND only");
+  an_error_on_says(soc, "conv2d", "c=16 h=4 w=4 k=16 kernel=1x1 out_dtype=fp32",
+                   "conv2d: on dav-c100 fp32 results are ND only");
   an_error_on_says(
       soc, "matmul", "m=64 k=64 n=64 split=2",
       "matmul: no legal tiling: Ascend910A has no vector cores that could add up parts "

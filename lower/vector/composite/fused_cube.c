@@ -163,3 +163,125 @@ static bool call_matmul_chain(struct lower_call *call) {
 static const struct lower_template matmul_template = COMPOSITE_TEMPLATE(matmul_chain_setup);
 LOWER_OPERATOR(matmul_chain, "", "y = elementwise steps on A[m,k] B[k,n]", matmul_keys,
                &matmul_template, NULL, call_matmul_chain)
+
+/* ---- convolutions ---------------------------------------------------------------------------- */
+
+#define CONV_ROWS(types)                                                                           \
+  LOWER_KEY("n", SIZE, "1", NULL, "images"), LOWER_KEY("c", SIZE, NULL, NULL, "channels of the map"), \
+      LOWER_KEY("h", SIZE, NULL, NULL, "rows of the map"),                                         \
+      LOWER_KEY("w", SIZE, NULL, NULL, "columns of the map"),                                      \
+      LOWER_KEY("k", SIZE, NULL, NULL, "channels of the result of the convolution"),               \
+      LOWER_KEY("kernel", SHAPE, NULL, NULL, "window, such as 3x3"),                               \
+      LOWER_KEY("stride", SHAPE, "1x1", NULL, "distance of windows"),                              \
+      LOWER_KEY("pad", SHAPE, "", "0", "padding, as conv2d has it; default none"),                 \
+      LOWER_KEY("dilation", SHAPE, "1x1", NULL, "distance of a window's points"),                  \
+      DTYPE_KEY("fp16", types, "type of the maps and weights")
+enum { CONV_ROW_COUNT = 10, PADS = 4 };
+
+static const struct lower_key moments_keys[] = {CONV_ROWS("fp16")};
+static const struct lower_key masked_keys[] = {
+    CONV_ROWS("fp16"), WORD_KEY("residual", "0", BOOLEAN, "adds a map r before the mask")};
+
+/* The keys of the convolution, "n=1 c=16 ...". */
+static void conv_text(const struct lower_job *job, char *text) {
+  size_t length = 0;
+  for (unsigned i = 0; i < CONV_ROW_COUNT && length < TEXT_BYTES; i++) {
+    char arg[TEXT_BYTES];
+    if (lower_format_arg(&job->op->keys[i], &job->value[i], arg, sizeof arg))
+      length += (size_t)snprintf(text + length, TEXT_BYTES - length, "%s%s", length ? " " : "", arg);
+  }
+}
+
+/* Extents of the result, as far as the convolution takes them. */
+static uint64_t places(const struct lower_job *job, unsigned side) {
+  const struct lower_value *pad = lower_get(job, "pad");
+  uint64_t extent = size_of(job, side ? "w" : "h"), padding = 0;
+  uint64_t reach = (lower_get(job, "kernel")->shape[side] - 1) *
+                       lower_get(job, "dilation")->shape[side] + 1;
+  if (pad)
+    padding = pad->rank == PADS ? pad->shape[2 * side] + pad->shape[2 * side + 1]
+                                : 2 * pad->shape[side];
+  return extent + padding < reach
+             ? 0
+             : (extent + padding - reach) / lower_get(job, "stride")->shape[side] + 1;
+}
+
+static uint64_t blocks_of(uint64_t channels) { return ceil_div(channels, FRACTAL_ROWS); }
+
+static enum vinci_status moments_setup(struct lower_job *job) {
+  NAMES(same, MINE("y", "y"));
+  NAMES(sum, MINE("x", "y"), {"y", "sum", EMIT_FLAT});
+  NAMES(squares, MINE("x", "y"), {"y", "square_sum", EMIT_FLAT});
+  char text[TEXT_BYTES], map[TEXT_BYTES];
+  conv_text(job, text);
+  snprintf(map, sizeof map,
+           "shape=%" PRIu64 "x%" PRIu64 "x%" PRIu64 "x%" PRIu64
+           "x%d axis=2 axes=2 axis2=0 dtype=fp16 out=fp32",
+           size_of(job, "n"), blocks_of(size_of(job, "k")), places(job, 0), places(job, 1),
+           FRACTAL_ROWS);
+  enum vinci_status status = composite_add(job, "conv2d", same, "%s", text);
+  if (status == VINCI_OK)
+    status = composite_add(job, "reduce_sum", sum, "%s", map);
+  if (status == VINCI_OK)
+    status = composite_add(job, "lp_norm_reduce", squares, "%s", map);
+  return status;
+}
+
+static enum vinci_status masked_setup(struct lower_job *job) {
+  NAMES(gradient, BETWEEN("dx", "gradient"));
+  NAMES(add, BETWEEN("x", "gradient"), MINE("x1", "r"), BETWEEN("y", "sum"));
+  NAMES(mask, MINE("x", "mask"), BETWEEN("x1", "gradient"), MINE("y", "dx"));
+  NAMES(mask_sum, MINE("x", "mask"), BETWEEN("x1", "sum"), MINE("y", "dx"));
+  uint64_t elements = size_of(job, "n") * blocks_of(size_of(job, "c")) * FRACTAL_ROWS *
+                      size_of(job, "h") * size_of(job, "w");
+  bool adds = lower_get(job, "residual")->word;
+  char text[TEXT_BYTES];
+  conv_text(job, text);
+  enum vinci_status status = composite_add(job, "conv2d_backprop_input", gradient, "%s", text);
+  if (status == VINCI_OK && adds)
+    status = composite_add(job, "add", add, "shape=%" PRIu64 " dtype=fp16", elements);
+  if (status == VINCI_OK)
+    status = composite_add(job, "dropout", adds ? mask_sum : mask,
+                           "shape=%" PRIu64 " dtype1=fp16 keep=1", elements);
+  return status;
+}
+
+/* The convolution's own inputs; the other arguments are those of its operator. */
+static bool call_conv(struct lower_call *call, const char *type, unsigned inputs) {
+  struct lower_call conv = *call;
+  const struct lower_op *op = lower_find_vendor(type);
+  snprintf(conv.type, sizeof conv.type, "%s", type);
+  conv.input_count = inputs;
+  conv.blocks = 0;
+  if (call->input_count < inputs)
+    return lower_cannot(call, "%u inputs are needed", inputs);
+  if (!op->from_tensors(&conv))
+    return lower_cannot(call, "%s", conv.reason);
+  for (size_t i = 0; i < conv.arg_count; i++)
+    for (unsigned k = 0; k < CONV_ROW_COUNT; k++)
+      if (strncmp(conv.args[i], moments_keys[k].name, strlen(moments_keys[k].name)) == 0 &&
+          conv.args[i][strlen(moments_keys[k].name)] == '=')
+        lower_arg(call, "%s", conv.args[i]);
+  return true;
+}
+
+static bool call_moments(struct lower_call *call) { return call_conv(call, "Conv2D", 2); }
+
+/* dy and weights, perhaps a map that is added, and the mask. */
+static bool call_masked(struct lower_call *call) {
+  if (!call_conv(call, "Conv2DBackpropInput", 2))
+    return false;
+  lower_arg(call, "residual=%d", strstr(call->type, "AddN") || strstr(call->type, "_Add_"));
+  return true;
+}
+
+static const struct lower_template moments_template = COMPOSITE_TEMPLATE(moments_setup);
+static const struct lower_template masked_template = COMPOSITE_TEMPLATE(masked_setup);
+LOWER_OPERATOR(conv2d_moments, "FusionOp_Conv2D_BNTrainingReduce",
+               "conv2d, with sum and square_sum of each channel of y", moments_keys,
+               &moments_template, NULL, call_moments)
+LOWER_OPERATOR(conv2d_input_masked,
+               "FusionOp_Conv2DBackpropInput_ReluGradV2|"
+               "FusionOp_Conv2DBackpropInput_AddN_ReluGradV2|FusionOp_Conv2DBackpropInput_Add_ReluGradV2",
+               "conv2d_backprop_input [+ r] where the bit of mask is set, else 0", masked_keys,
+               &masked_template, NULL, call_masked)

@@ -168,13 +168,25 @@ static enum vinci_status embedding_setup(struct lower_job *job) {
   return status;
 }
 
+/* x, to which segment each of its rows goes; segments. */
+static bool call_segments(struct lower_call *call) {
+  const struct lower_tensor *x = &call->input[0], *index = &call->input[1], *y = &call->output[0];
+  if (call->input_count < 2 || call->output_count == 0 || index->rank == 0 || y->rank == 0)
+    return lower_cannot(call, "x, indices and a result are needed");
+  lower_arg_shape(call, "shape", y->shape, y->rank);
+  lower_arg_shape(call, "count", index->shape, index->rank);
+  lower_arg_dtype(call, "dtype", x);
+  lower_arg_dtype(call, "dtype1", index);
+  return true;
+}
+
 static const struct lower_template embedding_template = COMPOSITE_TEMPLATE(embedding_setup);
 /* No name of the vendor: EmbeddingDenseGradV2 of tests/reference/silicon_calibration.csv takes 135
  * us with a table of 622 MB, which no kernel fills in that time. */
-LOWER_OPERATOR(embedding_grad, "",
+LOWER_OPERATOR(embedding_grad, "UnsortedSegmentSum|UnsortedSegmentSumD",
                "y = sums of the rows of x with one index, 0 where there are none; the indices x1 "
                "are for times taken to be (first + i * step) % rows",
-               embedding_keys, &embedding_template, NULL, NULL)
+               embedding_keys, &embedding_template, NULL, call_segments)
 
 static const struct lower_key slice_keys[] = {
     SHAPE_KEY("extents of x, the gradient of the part"),

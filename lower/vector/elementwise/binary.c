@@ -184,10 +184,12 @@ static bool call_dropout(struct lower_call *call) {
   const struct lower_tensor *x = &call->input[0];
   lower_arg(call, "shape=%llu", (unsigned long long)lower_elements(x->shape, x->rank));
   lower_arg_dtype(call, "dtype1", x);
+  if (strcmp(call->type, "ReluGradV2") == 0) /* the mask says where x was positive */
+    lower_arg(call, "keep=1");
   return true;
 }
 
-VEW_OPERATOR(dropout, "DropOutDoMask",
+VEW_OPERATOR(dropout, "DropOutDoMask|ReluGradV2",
              "y = bit of x ? x1 / keep : 0; x holds a bit for each element", dropout_keys,
              call_dropout, .inputs = 2, .outputs = 1, .types = VTYPES_FP16, .bits = 1,
              .steps = dropout_steps, .numbers = dropout_numbers, .choose = check_keep)

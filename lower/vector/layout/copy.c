@@ -98,8 +98,15 @@ static bool from_tensors(struct lower_call *call) {
   if (vew_is_list(call))
     return vew_call_lists(call, 1);
   const struct lower_tensor *tensor = call->output_count ? &call->output[0] : &call->input[0];
-  if (tensor->rank == 0)
+  bool assigns = call->input_count > 1 && tensor->dtype != DTYPE_COUNT; /* a variable: a number */
+  if (tensor->rank == 0 && !assigns)
     return lower_cannot(call, "no shape");
+  if (tensor->rank == 0) {
+    bool byte = vtile_bytes(tensor->dtype) == 1;
+    lower_arg(call, "shape=1");
+    lower_arg(call, "dtype=%s", byte ? "int8" : dtype_name(tensor->dtype));
+    return true;
+  }
   lower_arg_elements(call, tensor);
   lower_arg(call, "buffers=1");
   return true;

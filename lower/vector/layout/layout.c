@@ -52,10 +52,32 @@ static enum vinci_status transpose_setup(struct lower_job *job) {
   return permute_add(job, permute, &map);
 }
 
+/*
+ * Heads that a product has side by side become batches, or back, in FRACTAL_NZ:
+ * [batch, heads, n1, m1, 16, 16] and [heads * n1, batch * m1, 16, 16].
+ */
+static bool call_heads(struct lower_call *call) {
+  enum { APART = 6, JOINED = 4 };
+  const struct lower_tensor *x = &call->input[0], *y = &call->output[0];
+  bool joins = x->rank == APART && y->rank == JOINED;
+  const uint64_t *s = joins ? x->shape : y->shape, *t = joins ? y->shape : x->shape;
+  if (call->output_count == 0 || (!joins && (x->rank != JOINED || y->rank != APART)) ||
+      s[1] * s[2] != t[0] || s[0] * s[3] != t[1])
+    return lower_cannot(call, "only heads that are joined or taken apart in FRACTAL_NZ are known");
+  const uint64_t apart[] = {s[0], s[1], s[2], s[3], s[4], s[5]};
+  const uint64_t joined[] = {s[1], s[2], s[0], s[3], s[4], s[5]};
+  lower_arg_shape(call, "shape", joins ? apart : joined, APART);
+  lower_arg(call, "perm=%s", joins ? "2x3x1x4x5x6" : "3x1x2x4x5x6");
+  lower_arg_dtype(call, "dtype", x);
+  return true;
+}
+
 /* The order is a value that profiles lack: each dimension of y is the first of x that fits. */
 static bool call_transpose(struct lower_call *call) {
   const struct lower_tensor *x = &call->input[0], *y = &call->output[0];
   char text[TENSOR_RANK_MAX * 4] = "";
+  if (strncmp(call->type, "Confusion", strlen("Confusion")) == 0)
+    return call_heads(call);
   size_t at = 0;
   uint32_t used = 0;
   if (call->output_count == 0 || x->rank != y->rank)
@@ -77,7 +99,7 @@ static bool call_transpose(struct lower_call *call) {
   return true;
 }
 
-LOWER_OPERATOR(transpose, "Transpose|TransposeD", "y = x with its dimensions in another order",
+LOWER_OPERATOR(transpose, "Transpose|TransposeD|ConfusionTransposeD|ConfusionTranspose", "y = x with its dimensions in another order",
                transpose_keys, PERMUTE(transpose_setup), NULL, call_transpose)
 
 /* ---- transdata ------------------------------------------------------------------------------- */

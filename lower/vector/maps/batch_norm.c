@@ -150,7 +150,8 @@ static enum vinci_status add_sums(struct lower_job *job, const struct maps *maps
   return status;
 }
 
-static enum vinci_status add_norm(struct lower_job *job, const struct maps *maps, bool hidden) {
+static enum vinci_status add_norm(struct lower_job *job, const struct maps *maps, bool hidden,
+                                  const char *last) {
   static const struct emit_name same[] = {{0}}, line[] = {{"a", "a", true}, {"b", "b", true}, {0}};
   static const struct emit_name inner[] = {
       {"sum", "sum", true}, {"square_sum", "square_sum", true}, {0}};
@@ -160,8 +161,8 @@ static enum vinci_status add_norm(struct lower_job *job, const struct maps *maps
     status = composite_add(job, "batch_norm_line_factors", line, "%s epsilon=%.9g", maps->channels,
                            lower_get(job, "epsilon")->number);
   if (status == VINCI_OK)
-    status = composite_add(job, "batch_norm_line", line, "%s format=%s dtype=%s", maps->shape,
-                           maps->format, maps->type);
+    status = composite_add(job, last, line, "%s format=%s dtype=%s", maps->shape, maps->format,
+                           maps->type);
   return status;
 }
 
@@ -171,10 +172,22 @@ static enum vinci_status reduce_setup(struct lower_job *job) {
   return status == VINCI_OK ? add_sums(job, &maps, false) : status;
 }
 
-static enum vinci_status update_setup(struct lower_job *job) {
+static enum vinci_status add_update(struct lower_job *job, const char *last) {
   struct maps maps;
   enum vinci_status status = read_maps(job, &maps);
-  return status == VINCI_OK ? add_norm(job, &maps, false) : status;
+  return status == VINCI_OK ? add_norm(job, &maps, false, last) : status;
+}
+
+static enum vinci_status update_setup(struct lower_job *job) {
+  return add_update(job, "batch_norm_line");
+}
+
+static enum vinci_status update_relu_setup(struct lower_job *job) {
+  return add_update(job, "batch_norm_line_relu");
+}
+
+static enum vinci_status update_residual_setup(struct lower_job *job) {
+  return add_update(job, "batch_norm_residual_relu");
 }
 
 static enum vinci_status train_setup(struct lower_job *job) {
@@ -182,7 +195,7 @@ static enum vinci_status train_setup(struct lower_job *job) {
   enum vinci_status status = read_maps(job, &maps);
   if (status == VINCI_OK)
     status = add_sums(job, &maps, true);
-  return status == VINCI_OK ? add_norm(job, &maps, true) : status;
+  return status == VINCI_OK ? add_norm(job, &maps, true, "batch_norm_line") : status;
 }
 
 /* ---- backward -------------------------------------------------------------------------------- */
@@ -262,6 +275,12 @@ MAPS(batch_norm_reduce, "BNTrainingReduce", "sum and square_sum of each channel 
 MAPS(batch_norm_update, "BNTrainingUpdate|BNTrainingUpdateV2|BNTrainingUpdateV3",
      "batch_norm with mean and var from sum and square_sum; running means are not kept", norm_keys,
      update_setup)
+MAPS(batch_norm_update_relu, "FusionOp_BNTrainingUpdate_ReLUV2|FusionOp_BNTrainingUpdate_ReLU",
+     "batch_norm_update, then relu; which results were positive is not stored", norm_keys,
+     update_relu_setup)
+MAPS(batch_norm_update_residual_relu, "FusionOp_BNTrainingUpdate_Add_ReLUV2",
+     "relu of batch_norm_update and another map r; which results were positive is not stored",
+     norm_keys, update_residual_setup)
 MAPS(batch_norm_train, "BatchNormV3", "batch_norm with mean and var of x, which are results too",
      norm_keys, train_setup)
 MAPS(batch_norm_update_grad, "BNTrainingUpdateGrad",

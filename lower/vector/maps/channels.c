@@ -180,6 +180,20 @@ static const char *const line_names[] = {"x", "a", "b", "y"};
 static const struct vstep batch_norm_line_steps[] = {B("vmul", T0, X0, X1), B("vadd", Y0, T0, X2),
                                                      END};
 
+static const struct vstep batch_norm_line_relu_steps[] = {B("vmul", T0, X0, X1),
+                                                          B("vadd", T0, T0, X2),
+                                                          S("vmaxs", Y0, T0, 0), END};
+/* X0: x, X1: r, X2: a, X3: b. */
+static const char *const residual_names[] = {"x", "r", "a", "b", "y"};
+static const struct vstep batch_norm_residual_steps[] = {B("vmul", T0, X0, X2),
+                                                         B("vadd", T0, T0, X3),
+                                                         B("vadd", T0, T0, X1),
+                                                         S("vmaxs", Y0, T0, 0), END};
+
+static enum vinci_status residual_operands(struct lower_job *job, struct vew *ew) {
+  return set_operands(job, ew, 2, residual_names + 2);
+}
+
 static enum vinci_status line_operands(struct lower_job *job, struct vew *ew) {
   return set_operands(job, ew, 1, line_names + 1);
 }
@@ -187,6 +201,13 @@ static enum vinci_status line_operands(struct lower_job *job, struct vew *ew) {
 VEW_OPERATOR(batch_norm_line, "", "y = a * x + b, per channel", line_keys, NULL, .inputs = 3,
              .outputs = 1, .as_first = true, .blocks = true, .names = line_names,
              .steps = batch_norm_line_steps, .operands = line_operands)
+VEW_OPERATOR(batch_norm_line_relu, "", "y = max(a * x + b, 0), per channel", line_keys, NULL,
+             .inputs = 3, .outputs = 1, .as_first = true, .blocks = true, .names = line_names,
+             .steps = batch_norm_line_relu_steps, .operands = line_operands)
+VEW_OPERATOR(batch_norm_residual_relu, "", "y = max(a * x + b + r, 0), a and b per channel",
+             line_keys, NULL, .inputs = 4, .outputs = 1, .as_first = true, .blocks = true,
+             .names = residual_names, .steps = batch_norm_residual_steps,
+             .operands = residual_operands)
 VEW_OPERATOR(batch_norm_apply, "", "dx = a * dy + b * x + c, per channel", apply_keys, NULL,
              .inputs = CHANNEL_INPUTS, .outputs = 1, .as_first = true, .blocks = true,
              .names = apply_names, .steps = batch_norm_apply_steps, .operands = apply_operands)

@@ -5,6 +5,7 @@
 #include "lower/select/select.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
@@ -115,12 +116,50 @@ static struct groups cut_last(struct groups *g) {
   bool folds = g->reduced[g->count - 1];
   unsigned last = g->count - (folds ? 1 : 2);
   struct groups cut = {2, {lower_elements(g->extent, last), g->extent[last]}, {false, true}};
+  if (!folds && g->reduced[last - 1]) { /* what was cut for the cores: the columns stay */
+    cut.extent[cut.count++] = g->extent[last] = g->extent[last + 1];
+    g->reduced[last] = false;
+    g->count = last + 1;
+    return cut;
+  }
   if (!folds) {
     cut.extent[cut.count++] = g->extent[last + 1];
     g->extent[last - 1] *= g->extent[last + 1];
   }
   g->count = last;
   return cut;
+}
+
+/*
+ * Where cores cannot wait for each other and there are fewer results than cores, the last group to
+ * fold is cut into as many parts as there are cores for, if they can be equal: the first kernel
+ * folds parts, the next one what it has left. Whether it is.
+ */
+static bool cut_for_cores(const struct lower_job *job, struct groups *g) {
+  enum { WORTH = 16384 };
+  uint64_t cores = soc_core_count(job->soc, emit_vector_core(job->soc)), units = 1, all = 1;
+  unsigned at = g->count - (g->reduced[g->count - 1] ? 1 : 2);
+  uint64_t columns = at + 1 < g->count ? g->extent[at + 1] : 1;
+  for (unsigned i = 0; i < g->count; i++)
+    all *= g->extent[i];
+  for (unsigned i = 0; i < at; i++)
+    units *= g->extent[i];
+  units *= ceil_div(columns, ROWWISE_LANES);
+  if (job->soc->cross_core_ids > 0 || g->count == TENSOR_RANK_MAX || all < WORTH ||
+      units * 2 > cores || !g->reduced[at] || g->count > 3)
+    return false;
+  uint64_t parts = cores / units;
+  while (parts > 1 && g->extent[at] % parts)
+    parts--;
+  if (parts == 1)
+    return false;
+  for (unsigned i = g->count++; i > at; i--) {
+    g->extent[i] = g->extent[i - 1];
+    g->reduced[i] = g->reduced[i - 1];
+  }
+  g->extent[at] = parts;
+  g->extent[at + 1] /= parts;
+  return true;
 }
 
 static struct vreduce *new_stage(struct lower_job *job, const struct vreduce_func *func,
@@ -160,8 +199,9 @@ static enum vinci_status add_kernels(struct lower_job *job) {
   uint64_t count = 1;
   for (unsigned i = 0; i < g.count; i++)
     count *= g.reduced[i] ? g.extent[i] : 1;
+  bool cut = cut_for_cores(job, &g);
   for (unsigned stage = 0; g.count > 0; stage++) {
-    bool more = g.count > 3;
+    bool more = g.count > 3 || (stage == 0 && cut);
     struct groups now = more ? cut_last(&g) : g;
     struct vreduce *reduce =
         new_stage(job, func, &now, last ? last->target : "x", last ? DTYPE_FP32 : type);
@@ -433,9 +473,30 @@ static bool find_axes(const struct lower_tensor *x, const struct lower_tensor *y
   return y->rank == x->rank || kept == y->rank;
 }
 
+/* Sums of all rows for each column; of a map in blocks of channels, for each channel. */
+static bool call_bias_grad(struct lower_call *call) {
+  const struct lower_tensor *x = &call->input[0];
+  bool nz = strstr(x->format, "NZ") && x->rank >= 4;
+  if (x->rank < 2)
+    return lower_cannot(call, "rows and columns are needed");
+  if (nz) {
+    const uint64_t *end = x->shape + x->rank - 4;
+    lower_arg(call, "shape=%" PRIu64 "x%" PRIu64 "x%" PRIu64, end[0], end[1] * end[2], end[3]);
+    lower_arg(call, "axis=1");
+  } else {
+    uint64_t columns = x->shape[x->rank - 1];
+    lower_arg(call, "shape=%" PRIu64 "x%" PRIu64, lower_elements(x->shape, x->rank - 1), columns);
+    lower_arg(call, "axis=0");
+  }
+  lower_arg_dtype(call, "dtype", x);
+  return true;
+}
+
 static bool call_reduce(struct lower_call *call) {
   if (vew_is_list(call))
     return vew_call_lists(call, 1);
+  if (strcmp(call->type, "BiasAddGrad") == 0)
+    return call_bias_grad(call);
   const struct lower_tensor *x = &call->input[0];
   const struct lower_tensor scalar = {.rank = 0};
   uint32_t axes;
@@ -463,12 +524,12 @@ static const struct lower_template template = {setup, candidate, cost, emit};
   LOWER_OPERATOR(id, vendor, summary, keys, &template,                                             \
                  (&(const struct vreduce_func){__VA_ARGS__}), call_reduce)
 
-REDUCTION(reduce_sum, "ReduceSum|ReduceSumD", "y = sum of x", .reduction = V_SUM)
+REDUCTION(reduce_sum, "ReduceSum|ReduceSumD|BiasAddGrad", "y = sum of x", .reduction = V_SUM)
 REDUCTION(reduce_mean, "ReduceMean|ReduceMeanD", "y = mean of x", .reduction = V_SUM, .mean = true)
 REDUCTION(reduce_max, "ReduceMax|ReduceMaxD", "y = largest of x", .reduction = V_MAX)
 REDUCTION(reduce_min, "ReduceMin|ReduceMinD", "y = smallest of x", .reduction = V_MIN)
 REDUCTION(lp_norm, "LpNormV2|LpNorm|ForeachNorm", "y = root of the sum of squares of x",
           .reduction = V_SUM, .norm = true)
-REDUCTION(lp_norm_reduce, "LpNormReduceV2|LpNormReduce",
+REDUCTION(lp_norm_reduce, "LpNormReduceV2|LpNormReduce|SquareSumV1",
           "y = sum of the squares of x, whose root another kernel takes", .reduction = V_SUM,
           .norm = true, .rootless = true)

@@ -384,6 +384,7 @@ enum vinci_status norm_setup(struct lower_job *job) {
 /* x1, x2, gamma, beta: the last of AddRmsNormBias alone (vLLM-Ascend, csrc/add_rms_norm_bias). */
 static bool call_norm(struct lower_call *call) {
   const unsigned beta = 3;
+  lower_as_rows(call);
   if (strcmp(call->type, "AddRmsNormBias") == 0 && call->input_count > beta &&
       call->input[beta].rank > 0)
     return lower_cannot(call, "a row that is added to the norm is not modelled");
@@ -399,7 +400,7 @@ static const struct lower_template template = VKERNEL_TEMPLATE(norm_setup);
       call_norm)
 
 NORM(softmax, "SoftmaxV2|Softmax", "y = exp(x - max) / sum", softmax_keys, 1, 0)
-NORM(softmax_grad, "SoftmaxGrad", "y = x * (x1 - sum(x * x1)), x being the softmax", softmax_keys,
+NORM(softmax_grad, "SoftmaxGrad|SoftmaxGradExt", "y = x * (x1 - sum(x * x1)), x being the softmax", softmax_keys,
      2, 0)
 NORM(log_softmax, "LogSoftmaxV2|LogSoftmax", "y = x - max - ln(sum(exp(x - max)))", softmax_keys, 1,
      0)

@@ -384,6 +384,7 @@ static bool from_gradient(struct lower_call *call, unsigned gamma_at) {
 static bool call_rms(struct lower_call *call) { return from_gradient(call, 3); }
 
 static bool call_layer(struct lower_call *call) {
+  lower_as_rows(call);
   const struct lower_tensor *input = call->input;
   if (call->input_count > 4 && input[4].dtype != input[0].dtype && input[4].dtype != DTYPE_COUNT)
     return lower_cannot(call, "gamma of another type than x is not modelled");
@@ -409,7 +410,7 @@ NORM_GRAD(
     rms_norm_grad, "RmsNormGrad",
     "dx = rstd * (g - x' * mean(g * x')), dgamma = sum(dy * x'); g = dy * gamma, x' = x * rstd",
     call_rms, .centred = false)
-NORM_GRAD(layer_norm_grad, "LayerNormGradV3",
+NORM_GRAD(layer_norm_grad, "LayerNormGradV3|LayerNormXBackpropV2",
           "dx = rstd * (g - mean(g) - x' * mean(g * x')), dgamma = sum(dy * x'), dbeta = sum(dy); "
           "g = dy * gamma, x' = (x - mean) * rstd",
           call_layer, .centred = true)
