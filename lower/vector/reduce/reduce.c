@@ -12,7 +12,7 @@
 #include "lower/estimate/estimate.h"
 #include "lower/vector/elementwise/elementwise.h"
 
-enum { FLOAT_BYTES = 4, SHORT_ROW = 1024, GROUPS_MAX = 4 };
+enum { FLOAT_BYTES = 4, SHORT_ROW = 1024, GROUPS_MAX = 4, FRACTAL_SIDE = 16 };
 
 static const struct lower_key keys[] = {
     SHAPE_KEY("extents of x"),
@@ -162,6 +162,15 @@ static bool cut_for_cores(const struct lower_job *job, struct groups *g) {
   return true;
 }
 
+/* On coupled cores rows of 16 or 32 columns lie side by side, as far as there are whole groups. */
+static uint64_t packed_rows(const struct vinci_soc *soc, const struct vreduce *reduce) {
+  uint64_t cols = reduce->cols, packed = cols ? ROWWISE_LANES / cols : 0;
+  bool coupled = emit_cube_core(soc) == emit_vector_core(soc);
+  bool whole = cols >= FRACTAL_SIDE && packed > 1 && ROWWISE_LANES % cols == 0;
+  return coupled && reduce->form == VREDUCE_COLUMNS && whole && reduce->rows % packed == 0 ? packed
+                                                                                         : 1;
+}
+
 static struct vreduce *new_stage(struct lower_job *job, const struct vreduce_func *func,
                                  const struct groups *groups, const char *source, enum dtype type) {
   struct vreduce *reduce = ARENA_NEW(job->arena, struct vreduce);
@@ -176,6 +185,7 @@ static struct vreduce *new_stage(struct lower_job *job, const struct vreduce_fun
   reduce->tile.lay_out = vreduce_lay_out;
   reduce->tile.parts = VTILE_LOADS | VTILE_COMPUTES | VTILE_STORES;
   set_region(reduce, groups);
+  reduce->packed = packed_rows(job->soc, reduce);
   if (reduce->form == VREDUCE_ROWS)
     reduce->tile.space = (struct vtile_space){.rows = reduce->outer, .cols = reduce->cols};
   else
@@ -412,7 +422,12 @@ static bool cost(struct lower_job *job) {
   if (tile->buffers > 2 || tile->rows > tile->space.rows || tile->cols > tile->space.cols)
     return lower_refuse(job, "buffers is 1 or 2, a tile at most %" PRIu64 " x %" PRIu64,
                         tile->space.rows, tile->space.cols);
-  if (!vtile_in_ub(job, tile) || !rowwise_walks(job, tile, reduce->pitch))
+  struct vtile walked = *tile;
+  walked.rows /= reduce->packed;
+  if (tile->rows % reduce->packed)
+    return lower_refuse(job, "tiles have whole groups of %" PRIu64 " rows, which lie side by side",
+                        reduce->packed);
+  if (!vtile_in_ub(job, tile) || !rowwise_walks(job, &walked, reduce->pitch))
     return false;
   if (reduce->form == VREDUCE_ROWS && tile->cols != tile->space.cols)
     return lower_refuse(job, "a tile takes whole rows");
@@ -453,6 +468,7 @@ static void put_kernel(const struct lower_job *job, struct emit *e, struct vredu
 static void emit(const struct lower_job *job, struct emit *e) {
   struct vreduce *reduce = job->data;
   vtile_take(job, &reduce->tile);
+  e->shared = reduce->next != NULL;
   for (; reduce; reduce = reduce->next)
     put_kernel(job, e, reduce);
 }

@@ -58,7 +58,9 @@ void vreduce_region_split(uint64_t cores, struct vreduce *reduce) {
         min_u64(reduce->cols,
                 reduce->rows > 1 ? ROWWISE_PITCH_MAX / ROWWISE_LANES * ROWWISE_LANES : floats);
   }
-  tile->rows = max_u64(1, min_u64(min_u64(reduce->rows, ROWWISE_ROWS_MAX), floats / tile->cols));
+  uint64_t high = reduce->packed * ROWWISE_ROWS_MAX;
+  tile->rows = max_u64(1, min_u64(min_u64(reduce->rows, high), floats / tile->cols));
+  tile->rows = max_u64(1, tile->rows / reduce->packed) * reduce->packed;
   set_segments(reduce);
   uint64_t units = vreduce_units(reduce);
   if (reduce->segments == 1)
@@ -102,8 +104,9 @@ static void put_lanes(struct region *region, struct expr to, struct expr from, u
   struct expr dst = keeps ? x_add(unit->reg[T0], to) : unit->reg[T0];
   vunit_lanes(unit, lanes);
   VROW(unit, V(X0) | V(T0), V(T0), vreduction_inst(reduce->func->reduction), F("dst", dst),
-       F("src0", dst), F("src1", x_add(unit->reg[X0], from)), F("repeat", reduce->tile.n_rows),
-       F("dst_repeat", 0), F("src0_repeat", 0), F("src1_repeat", reduce->pitch / 8),
+       F("src0", dst), F("src1", x_add(unit->reg[X0], from)),
+       F("repeat", x_div(reduce->tile.n_rows, reduce->packed)), F("dst_repeat", 0),
+       F("src0_repeat", 0), F("src1_repeat", reduce->pitch * reduce->packed / 8),
        W("type", "fp32"));
 }
 
@@ -118,6 +121,10 @@ static void put_accumulate(struct region *region) {
     VROW(unit, V(X0) | V(T0), V(T0), vreduction_inst(reduce->func->reduction), F("dst", sum),
          F("src0", sum), F("src1", unit->reg[X0]), F("repeat", 1), F("dst_repeat", 0),
          F("src0_repeat", 0), W("type", "fp32"));
+    return;
+  }
+  if (reduce->packed > 1) {
+    put_lanes(region, EXPR(0), EXPR(0), ROWWISE_LANES);
     return;
   }
   /* Outside of the loops, which may not turn at all. */
@@ -221,6 +228,20 @@ static void put_results(struct region *region, struct expr count) {
   vunit_rest(unit);
 }
 
+/* Rows that lay side by side, half of the lanes at a time. */
+static void put_unpacked(struct region *region) {
+  struct vunit *unit = &region->unit;
+  const struct vreduce *reduce = region->reduce;
+  struct expr sum = unit->reg[T0];
+  for (uint64_t lanes = ROWWISE_LANES / 2; lanes >= reduce->cols; lanes /= 2) {
+    unit->written = V_ALL;
+    vunit_lanes(unit, (unsigned)lanes);
+    VROW(unit, V(T0), V(T0), vreduction_inst(reduce->func->reduction), F("dst", sum),
+         F("src0", sum), F("src1", x_add(sum, lanes * FLOAT_BYTES)), F("repeat", 1),
+         W("type", "fp32"));
+  }
+}
+
 static void put_store(struct emit *e, enum dtype type, struct expr to, uint64_t from,
                       struct expr count) {
   emit_handshake(e, PIPE_V, PIPE_MTE3, STORE_FLAG);
@@ -321,6 +342,8 @@ static void put_column_kernel(struct region *region) {
   put_region(region, EXPR(reduce->rows), width,
              x_add(at_element(e, reduce->source, outer, reduce->unit_stride, reduce->type),
                    x_mul(first, vtile_bytes(reduce->type))));
+  if (reduce->packed > 1)
+    put_unpacked(region);
   put_results(region, width);
   put_store(e, reduce->result,
             x_add(at_element(e, reduce->target, outer, reduce->cols, reduce->result),
