@@ -134,6 +134,7 @@ libvinci_lower_la_SOURCES = \
 	lower/vector/kernel.h \
 	lower/vector/layout/broadcast.c \
 	lower/vector/layout/copy.c \
+	lower/vector/layout/fractals.c \
 	lower/vector/layout/layout.c \
 	lower/vector/layout/pad.c \
 	lower/vector/layout/permute.c \

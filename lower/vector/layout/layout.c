@@ -282,8 +282,12 @@ static enum vinci_status transdata_setup(struct lower_job *job) {
   bool is_z = way == TO_Z || way == FROM_Z;
   permute->code = KERNEL_FORMAT;
   set_block_shape(permute, shape, c0, way);
-  if (fractal)
-    return add_fractals(job, permute, shape, c0, way == FROM_NZ);
+  if (fractal) {
+    enum vinci_status status = permute_fractals(job, permute, shape, c0, way == FROM_NZ);
+    return status != VINCI_OK || permute->gather
+               ? status
+               : add_fractals(job, permute, shape, c0, way == FROM_NZ);
+  }
   return add_channels(job, permute, shape->shape, c0, is_z, way == FROM_5HD || way == FROM_Z);
 }
 

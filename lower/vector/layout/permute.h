@@ -66,7 +66,7 @@ struct permute {
   uint64_t buffers;
   uint64_t ub_bytes;
   bool whole;             /* one map of all of x to all of y, for permute_gathers() */
-  struct vkernel *gather; /* in place of passes; or NULL */
+  struct vkernel *gather; /* a kernel of its own in place of passes; or NULL */
 };
 
 /* In job->data, of the type of the key dtype; NULL, with an error, without memory. */
@@ -90,6 +90,11 @@ void permute_lines_split(const struct vinci_soc *soc, struct ppass *pass);
 void permute_lines_load(struct emit *emit, const struct ppass *pass);
 void permute_lines_compute(struct emit *emit, const struct ppass *pass);
 void permute_lines_store(struct emit *emit, const struct ppass *pass);
+/* ND to FRACTAL_NZ or back on coupled cores (fractals.c), whose rows are whole blocks of 32 bytes:
+ * permute->gather. */
+VINCI_MUST_CHECK enum vinci_status permute_fractals(struct lower_job *job, struct permute *permute,
+                                                    const struct lower_value *shape, uint64_t c0,
+                                                    bool back);
 /* A map, simplified and of whole tensors, becomes a gather of elements in UB (permute_gather.c) if
  * its rows are shorter than a block, and the chip can: permute->gather. */
 VINCI_MUST_CHECK enum vinci_status permute_gathers(struct lower_job *job, struct permute *permute,
