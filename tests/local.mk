@@ -579,6 +579,7 @@ dist_noinst_DATA += \
 	tests/values/attention.py \
 	tests/values/vecfused.py \
 	tests/values/coupled.py \
+	tests/values/vecjoined.py \
 	tests/values/vecmore.py \
 	tests/values/vecops.py \
 	tests/values/vectrain.py \

@@ -3,7 +3,7 @@
 
     coupled.py VINCI [--soc NAME] [--seed S] [--every N]
 
-Cases of vecops.py, vecmore.py, ops.py and convs.py but those of bf16, which these chips do not have. What a chip refuses needs a reason that REFUSED knows. The
+Cases of vecops.py, vecmore.py, vecjoined.py, ops.py and convs.py but those of bf16, which these chips do not have. What a chip refuses needs a reason that REFUSED knows. The
 layers have to run, with all checks.
 """
 
@@ -21,6 +21,7 @@ import numpy as np
 import convs
 import ops
 import vecfused
+import vecjoined
 import vecmore
 import vecops
 
@@ -205,7 +206,7 @@ def main():
     parser.add_argument("--every", type=int, default=1, help="each N-th case of vectors alone")
     args = parser.parse_args()
     chosen, wrong, refused = [], [], []
-    for module in (vecops, vecmore):
+    for module in (vecops, vecmore, vecjoined):
         cases = vecops.Cases(np.random.default_rng(args.seed))
         for group in module.GROUPS:
             group(cases)

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Lowered vector operators against tests/values/vecops.py, vecmore.py, vecfused.py and vectrain.py; VINCI_VALUE_EVERY=1 runs all cases.
+# Lowered vector operators against tests/values/vecops.py, vecmore.py, vecfused.py, vectrain.py and vecjoined.py; VINCI_VALUE_EVERY=1 runs all cases.
 set -u
 . "${TESTS_SRCDIR:-.}/tests/support/tap.sh"
 
 python=/usr/bin/python3
 "$python" -c 'import numpy' 2>/dev/null || skip_without "numpy"
-plan 4
+plan 5
 
 seed=${VINCI_VALUE_SEED:-1}
 echo "# seed $seed"
@@ -23,3 +23,4 @@ values vecops.py "vector operators"
 values vecmore.py "conditions, bits and further vector operators"
 values vecfused.py "activations, cells and normalisations"
 values vectrain.py "operators of training"
+values vecjoined.py "operators that graphs join"

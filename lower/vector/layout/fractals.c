@@ -128,7 +128,7 @@ static void put_zeros(struct emit *e, const struct fractals *own) {
     emit_barrier(e, PIPE_V);
   }
   if (tile->space.cols % FRACTAL_ROWS) {
-    emit_if(e, "half", x_gt(x_mod(tile->n_cols, FRACTAL_ROWS), 0));
+    emit_if(e, "open", x_gt(x_mod(tile->n_cols, FRACTAL_ROWS), 0));
     vmask_count(e, own->high * FRACTAL_ROWS * own->bytes / sizeof(float));
     vfill(e, x_add(x_add(tile->slot, own->fractal),
                    x_mul(x_div(tile->n_cols, FRACTAL_ROWS), own->high * FRACTAL_ROWS * own->bytes)),
