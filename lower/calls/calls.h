@@ -84,8 +84,8 @@ bool calls_communicates(const struct call_row *row);
  * framework (frameworks.def); a name that nobody knows stays. The order of inputs is for
  * calls_order_inputs(). False, with a reason, for names without a kernel. */
 bool calls_take_name(const char *name, struct lower_call *call, const char **order);
-/* The operator that stands for a type of the vendor's library, or for a fusion of the vendor's graph,
- * "FusionOp_" with the names of its members; NULL: none. */
+/* The operator that stands for a type of the vendor's library, or for a fusion of the vendor's
+ * graph, "FusionOp_" with the names of its members; NULL: none. */
 const struct lower_op *calls_operator(const char *type);
 /* From the inputs of a framework's operator to those of the vendor's. */
 void calls_order_inputs(struct lower_call *call, const char *order);

@@ -72,15 +72,18 @@ static enum dtype parse_type(const char *text, size_t length) {
   static const struct {
     const char *name;
     enum dtype type;
-  } names[] = {
-      {"FLOAT16", DTYPE_FP16},        {"HALF", DTYPE_FP16},       {"BF16", DTYPE_BF16},
-      {"BFLOAT16", DTYPE_BF16},       {"FLOAT", DTYPE_FP32},      {"FLOAT32", DTYPE_FP32},
-      {"INT8", DTYPE_INT8},           {"UINT8", DTYPE_UINT8},     {"BOOL", DTYPE_UINT8},
-      {"INT16", DTYPE_INT16},         {"UINT16", DTYPE_UINT16},   {"INT32", DTYPE_INT32},
-      {"UINT32", DTYPE_UINT32},       {"INT64", DTYPE_INT64},     {"LONG INT", DTYPE_INT64},
-      {"INT", DTYPE_INT32},           {"SHORT INT", DTYPE_INT16}, {"SIGNED CHAR", DTYPE_INT8},
-      {"UNSIGNED CHAR", DTYPE_UINT8}, {"NUMBER_TYPE_BEGIN", DTYPE_UINT8}, {"INT4", DTYPE_INT4},       {"FLOAT8_E4M3FN", DTYPE_FP8_E4M3},
-      {"FLOAT8_E5M2", DTYPE_FP8_E5M2}};
+  } names[] = {{"FLOAT16", DTYPE_FP16},        {"HALF", DTYPE_FP16},
+               {"BF16", DTYPE_BF16},           {"BFLOAT16", DTYPE_BF16},
+               {"FLOAT", DTYPE_FP32},          {"FLOAT32", DTYPE_FP32},
+               {"INT8", DTYPE_INT8},           {"UINT8", DTYPE_UINT8},
+               {"BOOL", DTYPE_UINT8},          {"INT16", DTYPE_INT16},
+               {"UINT16", DTYPE_UINT16},       {"INT32", DTYPE_INT32},
+               {"UINT32", DTYPE_UINT32},       {"INT64", DTYPE_INT64},
+               {"LONG INT", DTYPE_INT64},      {"INT", DTYPE_INT32},
+               {"SHORT INT", DTYPE_INT16},     {"SIGNED CHAR", DTYPE_INT8},
+               {"UNSIGNED CHAR", DTYPE_UINT8}, {"NUMBER_TYPE_BEGIN", DTYPE_UINT8},
+               {"INT4", DTYPE_INT4},           {"FLOAT8_E4M3FN", DTYPE_FP8_E4M3},
+               {"FLOAT8_E5M2", DTYPE_FP8_E5M2}};
   static const char *const prefixes[] = {"DT_", "c10::", "torch."};
   for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
     size_t skip = strlen(prefixes[i]);

@@ -35,6 +35,7 @@ return soc {
     first_read_cycles = num(0, "cycle", "HPM", "derived", grows),
   },
   kernel = {
+    core_bytes_min = num(2 * KiB, "B", "HPM", "derived", "blocks of elementwise kernels of fp32: 2 of 1024 elements, 5 of 2560, 6 of 3072, 20 of 10240, 24 of 12000"),
     ELEMENTWISE = start(20),
     SLICE = start(20),
     POWER = start(30),

@@ -64,6 +64,16 @@ def joined_gradients(cases):
                        "dbeta": rounded(wide(dy).sum(0), "fp32")}, (1e-1, SUMS[1]))
 
 
+def masked_sums(cases):
+    for size in [16, 1024, 30011 * 16]:
+        for dtype in ["fp16", "fp32"]:
+            x, r = (cases.draw("%d" % size, dtype) for _ in range(2))
+            kept = cases.rng.integers(0, 2, size).astype(bool)
+            cases.add("masked_sum shape=%d dtype1=%s dtype2=%s" % (size, dtype, dtype),
+                      {"mask": np.packbits(kept, bitorder="little"), "x": x, "r": r},
+                      {"y": rounded(np.where(kept, wide(x) + wide(r), 0), dtype)}, NORM[dtype])
+
+
 def columns(cases):
     """Few columns, of which several rows lie in the lanes of a repeat; rows for more cores than results."""
     for shape, axis in [("3x128x16", 1), ("5x331x16", 1), ("2x4x1000x32", 2), ("7x20x16", 1), ("61x4096x16", 1),
@@ -119,7 +129,7 @@ def joined_products(cases):
                       {"dx": rounded(result, "fp16")}, (2e-2, 2e-2))
 
 
-GROUPS = [joined_norms, joined_gradients, columns, fractals, joined_products]
+GROUPS = [joined_norms, joined_gradients, masked_sums, columns, fractals, joined_products]
 
 if __name__ == "__main__":
     sys.exit(main(GROUPS, __doc__))

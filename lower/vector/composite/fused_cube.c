@@ -96,14 +96,15 @@ static enum vinci_status matmul_chain_setup(struct lower_job *job) {
       formats[nz]);
   add_operands(job, one * size_of(job, "batch"), text);
   if (status == VINCI_OK)
-    status = composite_add(job, "chain", chain, "steps=%s dtype=%s%s", lower_get(job, "steps")->text,
-                           type_of(job, "dtype", "dtype"), text);
+    status = composite_add(job, "chain", chain, "steps=%s dtype=%s%s",
+                           lower_get(job, "steps")->text, type_of(job, "dtype", "dtype"), text);
   return status;
 }
 
 /* An operand of the steps: as large as the result, a number, or in ND a row of columns for each
  * product, which lies in blocks of columns beside a result in NZ. */
-static void add_operand(struct lower_call *call, unsigned number, const struct lower_tensor *input) {
+static void add_operand(struct lower_call *call, unsigned number,
+                        const struct lower_tensor *input) {
   const struct lower_tensor *y = &call->output[0];
   char shape[16], type[16];
   uint64_t extents[TENSOR_RANK_MAX];
@@ -167,7 +168,8 @@ LOWER_OPERATOR(matmul_chain, "", "y = elementwise steps on A[m,k] B[k,n]", matmu
 /* ---- convolutions ---------------------------------------------------------------------------- */
 
 #define CONV_ROWS(types)                                                                           \
-  LOWER_KEY("n", SIZE, "1", NULL, "images"), LOWER_KEY("c", SIZE, NULL, NULL, "channels of the map"), \
+  LOWER_KEY("n", SIZE, "1", NULL, "images"),                                                       \
+      LOWER_KEY("c", SIZE, NULL, NULL, "channels of the map"),                                     \
       LOWER_KEY("h", SIZE, NULL, NULL, "rows of the map"),                                         \
       LOWER_KEY("w", SIZE, NULL, NULL, "columns of the map"),                                      \
       LOWER_KEY("k", SIZE, NULL, NULL, "channels of the result of the convolution"),               \
@@ -188,7 +190,8 @@ static void conv_text(const struct lower_job *job, char *text) {
   for (unsigned i = 0; i < CONV_ROW_COUNT && length < TEXT_BYTES; i++) {
     char arg[TEXT_BYTES];
     if (lower_format_arg(&job->op->keys[i], &job->value[i], arg, sizeof arg))
-      length += (size_t)snprintf(text + length, TEXT_BYTES - length, "%s%s", length ? " " : "", arg);
+      length +=
+          (size_t)snprintf(text + length, TEXT_BYTES - length, "%s%s", length ? " " : "", arg);
   }
 }
 
@@ -196,11 +199,11 @@ static void conv_text(const struct lower_job *job, char *text) {
 static uint64_t places(const struct lower_job *job, unsigned side) {
   const struct lower_value *pad = lower_get(job, "pad");
   uint64_t extent = size_of(job, side ? "w" : "h"), padding = 0;
-  uint64_t reach = (lower_get(job, "kernel")->shape[side] - 1) *
-                       lower_get(job, "dilation")->shape[side] + 1;
+  uint64_t reach =
+      (lower_get(job, "kernel")->shape[side] - 1) * lower_get(job, "dilation")->shape[side] + 1;
   if (pad)
-    padding = pad->rank == PADS ? pad->shape[2 * side] + pad->shape[2 * side + 1]
-                                : 2 * pad->shape[side];
+    padding =
+        pad->rank == PADS ? pad->shape[2 * side] + pad->shape[2 * side + 1] : 2 * pad->shape[side];
   return extent + padding < reach
              ? 0
              : (extent + padding - reach) / lower_get(job, "stride")->shape[side] + 1;
@@ -229,9 +232,8 @@ static enum vinci_status moments_setup(struct lower_job *job) {
 
 static enum vinci_status masked_setup(struct lower_job *job) {
   NAMES(gradient, BETWEEN("dx", "gradient"));
-  NAMES(add, BETWEEN("x", "gradient"), MINE("x1", "r"), BETWEEN("y", "sum"));
   NAMES(mask, MINE("x", "mask"), BETWEEN("x1", "gradient"), MINE("y", "dx"));
-  NAMES(mask_sum, MINE("x", "mask"), BETWEEN("x1", "sum"), MINE("y", "dx"));
+  NAMES(mask_sum, MINE("mask", "mask"), BETWEEN("x", "gradient"), MINE("r", "r"), MINE("y", "dx"));
   uint64_t elements = size_of(job, "n") * blocks_of(size_of(job, "c")) * FRACTAL_ROWS *
                       size_of(job, "h") * size_of(job, "w");
   bool adds = lower_get(job, "residual")->word;
@@ -239,10 +241,9 @@ static enum vinci_status masked_setup(struct lower_job *job) {
   conv_text(job, text);
   enum vinci_status status = composite_add(job, "conv2d_backprop_input", gradient, "%s", text);
   if (status == VINCI_OK && adds)
-    status = composite_add(job, "add", add, "shape=%" PRIu64 " dtype=fp16", elements);
-  if (status == VINCI_OK)
-    status = composite_add(job, "dropout", adds ? mask_sum : mask,
-                           "shape=%" PRIu64 " dtype1=fp16 keep=1", elements);
+    status = composite_add(job, "masked_sum", mask_sum, "shape=%" PRIu64, elements);
+  if (status == VINCI_OK && !adds)
+    status = composite_add(job, "dropout", mask, "shape=%" PRIu64 " dtype1=fp16 keep=1", elements);
   return status;
 }
 
@@ -280,8 +281,9 @@ static const struct lower_template masked_template = COMPOSITE_TEMPLATE(masked_s
 LOWER_OPERATOR(conv2d_moments, "FusionOp_Conv2D_BNTrainingReduce",
                "conv2d, with sum and square_sum of each channel of y", moments_keys,
                &moments_template, NULL, call_moments)
-LOWER_OPERATOR(conv2d_input_masked,
-               "FusionOp_Conv2DBackpropInput_ReluGradV2|"
-               "FusionOp_Conv2DBackpropInput_AddN_ReluGradV2|FusionOp_Conv2DBackpropInput_Add_ReluGradV2",
-               "conv2d_backprop_input [+ r] where the bit of mask is set, else 0", masked_keys,
-               &masked_template, NULL, call_masked)
+LOWER_OPERATOR(
+    conv2d_input_masked,
+    "FusionOp_Conv2DBackpropInput_ReluGradV2|"
+    "FusionOp_Conv2DBackpropInput_AddN_ReluGradV2|FusionOp_Conv2DBackpropInput_Add_ReluGradV2",
+    "conv2d_backprop_input [+ r] where the bit of mask is set, else 0", masked_keys,
+    &masked_template, NULL, call_masked)

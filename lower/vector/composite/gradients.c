@@ -30,12 +30,11 @@ static enum vinci_status extreme_setup(struct lower_job *job) {
   const char *type = type_of(job, "dtype");
   enum vinci_status status = composite_add(
       job, "chain", parts,
-      "steps=c=%s:x:x1,z=sub:x2:x2,y=where:c:x2:z,y1=sub:x2:y shape=%" PRIu64
-      " shape1=1 dtype=%s",
+      "steps=c=%s:x:x1,z=sub:x2:x2,y=where:c:x2:z,y1=sub:x2:y shape=%" PRIu64 " shape1=1 dtype=%s",
       lower_get(job, "largest")->word ? "greater_equal" : "less_equal", elements_of(job), type);
   if (status == VINCI_OK)
-    status = composite_add(job, "reduce_sum", sum, "shape=%" PRIu64 " dtype=%s", elements_of(job),
-                           type);
+    status =
+        composite_add(job, "reduce_sum", sum, "shape=%" PRIu64 " dtype=%s", elements_of(job), type);
   return status;
 }
 
@@ -59,9 +58,8 @@ LOWER_OPERATOR(extreme_grad, "MinimumGrad|MaximumGrad",
 
 static const struct lower_key weights_keys[] = {
     LOWER_KEY("rows", SIZE, NULL, NULL, "rows of dy and normal"),
-    LOWER_KEY("cols", SIZE, NULL, NULL, "their columns"),
-    DTYPE_KEY("fp16", FLOATS, "type of dy"), LOWER_KEY("dtype1", DTYPE, "fp32", FLOATS,
-                                                       "type of normal")};
+    LOWER_KEY("cols", SIZE, NULL, NULL, "their columns"), DTYPE_KEY("fp16", FLOATS, "type of dy"),
+    LOWER_KEY("dtype1", DTYPE, "fp32", FLOATS, "type of normal")};
 
 static enum vinci_status weights_setup(struct lower_job *job) {
   NAMES(products, MINE("x", "dy"), MINE("x1", "normal"), BETWEEN("y", "products"));
@@ -69,16 +67,16 @@ static enum vinci_status weights_setup(struct lower_job *job) {
   NAMES(beta, MINE("x", "dy"), {"y", "dbeta", EMIT_FLAT});
   uint64_t rows = lower_get(job, "rows")->size, cols = lower_get(job, "cols")->size;
   const char *type = type_of(job, "dtype");
-  enum vinci_status status =
-      composite_add(job, "mul", products, "shape=%" PRIu64 "x%" PRIu64 " dtype=%s dtype1=%s out=fp32",
-                    rows, cols, type, type_of(job, "dtype1"));
+  enum vinci_status status = composite_add(
+      job, "mul", products, "shape=%" PRIu64 "x%" PRIu64 " dtype=%s dtype1=%s out=fp32", rows, cols,
+      type, type_of(job, "dtype1"));
   if (status == VINCI_OK)
     status = composite_add(job, "reduce_sum", gamma,
                            "shape=%" PRIu64 "x%" PRIu64 " axis=0 dtype=fp32", rows, cols);
   if (status == VINCI_OK)
-    status = composite_add(job, "reduce_sum", beta,
-                           "shape=%" PRIu64 "x%" PRIu64 " axis=0 dtype=%s out=fp32", rows, cols,
-                           type);
+    status =
+        composite_add(job, "reduce_sum", beta,
+                      "shape=%" PRIu64 "x%" PRIu64 " axis=0 dtype=%s out=fp32", rows, cols, type);
   return status;
 }
 
@@ -113,8 +111,8 @@ static enum vinci_status square_setup(struct lower_job *job) {
   NAMES(copy, MINE("x", "x"), MINE("y", "y"));
   NAMES(sum, MINE("x", "x"), {"y", "square_sum", EMIT_FLAT});
   const char *type = type_of(job, "dtype");
-  enum vinci_status status =
-      composite_add(job, "lp_norm_reduce", sum, "shape=%" PRIu64 " dtype=%s", elements_of(job), type);
+  enum vinci_status status = composite_add(job, "lp_norm_reduce", sum, "shape=%" PRIu64 " dtype=%s",
+                                           elements_of(job), type);
   if (status == VINCI_OK)
     status = composite_add(job, "copy", copy, "shape=%" PRIu64 " dtype=%s", elements_of(job), type);
   return status;

@@ -194,6 +194,20 @@ VEW_OPERATOR(dropout, "DropOutDoMask|ReluGradV2",
              call_dropout, .inputs = 2, .outputs = 1, .types = VTYPES_FP16, .bits = 1,
              .steps = dropout_steps, .numbers = dropout_numbers, .choose = check_keep)
 
+/* ---- a sum behind a mask --------------------------------------------------------------------- */
+
+static const struct lower_key masked_sum_keys[] = {
+    SHAPE_KEY("extents of x, r and y"),
+    LOWER_KEY("dtype1", DTYPE, "fp16", FLOATS, "type of x and r"),
+    LOWER_KEY("dtype2", DTYPE, "fp16", FLOATS, "type of r"), VTILE_KEYS_TABLE};
+static const char *const masked_sum_names[] = {"mask", "x", "r", "y"};
+static const struct vstep masked_sum_steps[] = {FILL(T1, 0), B("vadd", T0, X1, X2),
+                                                SELECT(Y0, T0, T1, X0), END};
+
+VEW_OPERATOR(masked_sum, "", "y = bit of mask ? x + r : 0; mask holds a bit for each element",
+             masked_sum_keys, NULL, .inputs = 3, .outputs = 1, .types = VTYPES_FP16, .bits = 1,
+             .names = masked_sum_names, .steps = masked_sum_steps)
+
 /* ---- AdamW ---------------------------------------------------------------------------------- */
 
 static const struct lower_key adamw_keys[] = {

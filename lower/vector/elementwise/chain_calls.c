@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels of the vendor that are a chain of elementwise operators: updates of parameters, gradients,
- * and fusions of the graph, whose names say what they are made of ("FusionOp_RealDiv_Neg").
+ * Kernels of the vendor that are a chain of elementwise operators: updates of parameters,
+ * gradients, and fusions of the graph, whose names say what they are made of
+ * ("FusionOp_RealDiv_Neg").
  */
 #include <stdio.h>
 #include <string.h>
@@ -19,8 +20,7 @@ static const struct chain_call {
 } chain_calls[] = {
     {"FusedMulAddN", "012", "mul:x:x2,add:x1"},
     /* Variable, accumulator, rate, gradient, momentum, factor of the gradient. */
-    {"FusedMulApplyMomentum", "012345",
-     "g=mul:x3:x5,m=mul:x1:x4,y1=add:m:g,u=mul:y1:x2,y=sub:x:u"},
+    {"FusedMulApplyMomentum", "012345", "g=mul:x3:x5,m=mul:x1:x4,y1=add:m:g,u=mul:y1:x2,y=sub:x:u"},
     /* Variable, two moments, powers of both decays, rate, decays, epsilon, gradient. */
     {"Adam", "012935",
      "a=muls:x1:0.9,b=muls:x3:0.1,y1=add:a:b,p=muls:x2:0.999,s=square:x3,q=muls:s:0.001,"
@@ -85,7 +85,8 @@ static bool call_sum(struct lower_call *call) {
 static const struct member {
   const char *name, *steps;
   bool rest; /* a step for each input that is left */
-} members[] = {{"AddN", "add:", true}, {"FusedMulAdd", "mul:,add:", false}, {"ReLUV2", "relu", false}};
+} members[] = {
+    {"AddN", "add:", true}, {"FusedMulAdd", "mul:,add:", false}, {"ReLUV2", "relu", false}};
 
 /* The elementwise operator with that name, in whatever letter case. */
 static const struct lower_op *operator_of(const char *name, size_t length) {

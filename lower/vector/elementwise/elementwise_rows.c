@@ -25,9 +25,8 @@ static void put_lanes(struct emit *e, const struct spread *spread, struct expr a
   uint64_t pitch = spread->ew->pitch * vtile_bytes(spread->in->computed);
   bool row = spread->row;
   EMIT(e, "vcopy", F("dst", x_add(spread->in->spread, at)),
-       F("src", row ? x_add(spread->source, at) : spread->source),
-       F("repeat", spread->rows), F_IF(!row, "src_block", 0),
-       F("dst_repeat", pitch / BLOCK_BYTES), F("src_repeat", !row),
+       F("src", row ? x_add(spread->source, at) : spread->source), F("repeat", spread->rows),
+       F_IF(!row, "src_block", 0), F("dst_repeat", pitch / BLOCK_BYTES), F("src_repeat", !row),
        W("type", bits_name(spread->in->computed)));
 }
 

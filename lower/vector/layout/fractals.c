@@ -9,7 +9,12 @@
 #include "lower/vector/layout/permute.h"
 #include "lower/vector/unit.h"
 
-enum { STRIDE_MAX = 255, REPEATS_MAX = 255, REPEAT_ROWS = 8, COLUMNS_MAX = STRIDE_MAX / REPEAT_ROWS };
+enum {
+  STRIDE_MAX = 255,
+  REPEATS_MAX = 255,
+  REPEAT_ROWS = 8,
+  COLUMNS_MAX = STRIDE_MAX / REPEAT_ROWS
+};
 
 struct fractals {
   struct vkernel kernel; /* first */
@@ -95,8 +100,8 @@ static void put_columns(struct emit *e, const struct fractals *own, bool to_gm) 
   uint64_t per_batch = ceil_div(tile->space.cols, FRACTAL_ROWS) * column_bytes;
   struct expr rows = rows_of(own), ub = x_add(tile->slot, own->fractal);
   struct expr gm = x_add(x_name(e, to_gm ? "y" : "x"), x_mul(tile->outer_at[0], per_batch));
-  gm = x_add(gm, x_add(x_mul(x_div(tile->col, FRACTAL_ROWS), column_bytes),
-                       x_mul(tile->row, row_bytes)));
+  gm = x_add(
+      gm, x_add(x_mul(x_div(tile->col, FRACTAL_ROWS), column_bytes), x_mul(tile->row, row_bytes)));
   const char *inst = to_gm ? "copy_ubuf_to_gm" : "copy_gm_to_ubuf";
   struct expr count = columns_of(own);
   bool at_once = own->all_rows * own->blocks <= UINT16_MAX;
@@ -130,8 +135,9 @@ static void put_zeros(struct emit *e, const struct fractals *own) {
   if (tile->space.cols % FRACTAL_ROWS) {
     emit_if(e, "open", x_gt(x_mod(tile->n_cols, FRACTAL_ROWS), 0));
     vmask_count(e, own->high * FRACTAL_ROWS * own->bytes / sizeof(float));
-    vfill(e, x_add(x_add(tile->slot, own->fractal),
-                   x_mul(x_div(tile->n_cols, FRACTAL_ROWS), own->high * FRACTAL_ROWS * own->bytes)),
+    vfill(e,
+          x_add(x_add(tile->slot, own->fractal),
+                x_mul(x_div(tile->n_cols, FRACTAL_ROWS), own->high * FRACTAL_ROWS * own->bytes)),
           0, "fp32");
     emit_end(e);
     emit_barrier(e, PIPE_V);

@@ -99,8 +99,9 @@ static bool call_transpose(struct lower_call *call) {
   return true;
 }
 
-LOWER_OPERATOR(transpose, "Transpose|TransposeD|ConfusionTransposeD|ConfusionTranspose", "y = x with its dimensions in another order",
-               transpose_keys, PERMUTE(transpose_setup), NULL, call_transpose)
+LOWER_OPERATOR(transpose, "Transpose|TransposeD|ConfusionTransposeD|ConfusionTranspose",
+               "y = x with its dimensions in another order", transpose_keys,
+               PERMUTE(transpose_setup), NULL, call_transpose)
 
 /* ---- transdata ------------------------------------------------------------------------------- */
 

@@ -180,15 +180,13 @@ static const char *const line_names[] = {"x", "a", "b", "y"};
 static const struct vstep batch_norm_line_steps[] = {B("vmul", T0, X0, X1), B("vadd", Y0, T0, X2),
                                                      END};
 
-static const struct vstep batch_norm_line_relu_steps[] = {B("vmul", T0, X0, X1),
-                                                          B("vadd", T0, T0, X2),
-                                                          S("vmaxs", Y0, T0, 0), END};
+static const struct vstep batch_norm_line_relu_steps[] = {
+    B("vmul", T0, X0, X1), B("vadd", T0, T0, X2), S("vmaxs", Y0, T0, 0), END};
 /* X0: x, X1: r, X2: a, X3: b. */
 static const char *const residual_names[] = {"x", "r", "a", "b", "y"};
-static const struct vstep batch_norm_residual_steps[] = {B("vmul", T0, X0, X2),
-                                                         B("vadd", T0, T0, X3),
-                                                         B("vadd", T0, T0, X1),
-                                                         S("vmaxs", Y0, T0, 0), END};
+static const struct vstep batch_norm_residual_steps[] = {
+    B("vmul", T0, X0, X2), B("vadd", T0, T0, X3), B("vadd", T0, T0, X1), S("vmaxs", Y0, T0, 0),
+    END};
 
 static enum vinci_status residual_operands(struct lower_job *job, struct vew *ew) {
   return set_operands(job, ew, 2, residual_names + 2);

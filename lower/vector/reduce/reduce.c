@@ -168,7 +168,7 @@ static uint64_t packed_rows(const struct vinci_soc *soc, const struct vreduce *r
   bool coupled = emit_cube_core(soc) == emit_vector_core(soc);
   bool whole = cols >= FRACTAL_SIDE && packed > 1 && ROWWISE_LANES % cols == 0;
   return coupled && reduce->form == VREDUCE_COLUMNS && whole && reduce->rows % packed == 0 ? packed
-                                                                                         : 1;
+                                                                                           : 1;
 }
 
 static struct vreduce *new_stage(struct lower_job *job, const struct vreduce_func *func,

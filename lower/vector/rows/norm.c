@@ -400,8 +400,8 @@ static const struct lower_template template = VKERNEL_TEMPLATE(norm_setup);
       call_norm)
 
 NORM(softmax, "SoftmaxV2|Softmax", "y = exp(x - max) / sum", softmax_keys, 1, 0)
-NORM(softmax_grad, "SoftmaxGrad|SoftmaxGradExt", "y = x * (x1 - sum(x * x1)), x being the softmax", softmax_keys,
-     2, 0)
+NORM(softmax_grad, "SoftmaxGrad|SoftmaxGradExt", "y = x * (x1 - sum(x * x1)), x being the softmax",
+     softmax_keys, 2, 0)
 NORM(log_softmax, "LogSoftmaxV2|LogSoftmax", "y = x - max - ln(sum(exp(x - max)))", softmax_keys, 1,
      0)
 NORM(log_softmax_grad, "LogSoftmaxGrad", "y = x - exp(x1) * sum(x)", softmax_keys, 2, 0)
