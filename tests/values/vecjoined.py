@@ -34,8 +34,9 @@ def joined_norms(cases):
             flat = lambda array: rounded(array, "fp32").reshape(-1)
             given = {"sum": flat(w.sum(axes)), "square_sum": flat((w * w).sum(axes)), "gamma": gamma, "beta": beta}
             y = (w - mean) / np.sqrt(var + 1e-3) * scale + shift
-            for op, more, result in [("relu", {}, y), ("residual_relu", {"r": r}, y + wide(r))]:
-                cases.add("batch_norm_update_%s epsilon=1e-3%s" % (op, tail), {"x": x, **given, **more},
+            for op, more, result in [("batch_norm_update_relu", {}, y),
+                                     ("batch_norm_update_residual_relu", {"r": r}, y + wide(r))]:
+                cases.add("%s epsilon=1e-3%s" % (op, tail), {"x": x, **given, **more},
                           {"y": rounded(np.maximum(result, 0), dtype)}, (1e-2, 1e-2))
 
 

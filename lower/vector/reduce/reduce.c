@@ -132,11 +132,11 @@ static struct groups cut_last(struct groups *g) {
 
 /*
  * Where cores cannot wait for each other and there are fewer results than cores, the last group to
- * fold is cut into as many parts as there are cores for, if they can be equal: the first kernel
- * folds parts, the next one what it has left. Whether it is.
+ * fold is cut into as many parts as give each core a block of results, if they can be equal: the
+ * first kernel folds parts, the next one what it has left. Whether it is.
  */
 static bool cut_for_cores(const struct lower_job *job, struct groups *g) {
-  enum { WORTH = 16384 };
+  enum { WORTH = 16384, BLOCK_FLOATS = BLOCK_BYTES / FLOAT_BYTES };
   uint64_t cores = soc_core_count(job->soc, emit_vector_core(job->soc)), units = 1, all = 1;
   unsigned at = g->count - (g->reduced[g->count - 1] ? 1 : 2);
   uint64_t columns = at + 1 < g->count ? g->extent[at + 1] : 1;
@@ -148,7 +148,8 @@ static bool cut_for_cores(const struct lower_job *job, struct groups *g) {
   if (job->soc->cross_core_ids > 0 || g->count == TENSOR_RANK_MAX || all < WORTH ||
       units * 2 > cores || !g->reduced[at] || g->count > 3)
     return false;
-  uint64_t parts = cores / units;
+  /* A core stores whole blocks of 32 bytes. */
+  uint64_t parts = cores * (columns < BLOCK_FLOATS ? BLOCK_FLOATS : 1) / units;
   while (parts > 1 && g->extent[at] % parts)
     parts--;
   if (parts == 1)

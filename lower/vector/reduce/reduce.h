@@ -44,7 +44,7 @@ struct vreduce {
   uint64_t cores;                   /* of the chip */
   uint64_t cycles;                  /* of a kernel after the first, its launch included */
   uint64_t segments, segment;       /* of each region: how many, rows or columns of each */
-  uint64_t packed; /* rows of few columns side by side in the lanes of a repeat; 1: one */
+  uint64_t packed; /* rows of few columns that lie side by side in the lanes of a repeat */
   uint64_t pitch, converted, accumulator, column, out;
 };
 

@@ -1,0 +1,44 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# What rows of profiles of the Ascend910B of 2019 become: fusions by the names of their members, FRACTAL_NZ,
+# numbers without extents. Shapes and formats are those of training steps of BERT, ResNet-50 and DeepFM
+# (public repository Huawei-Performance-Model/Ascend-910B, application_test), smaller where they are large.
+set -u
+. "${TESTS_SRCDIR:-.}/tests/support/tap.sh"
+work_folder test_ops_fused
+cd "$work" || exit 99
+cat >rows.csv <<'ROWS'
+Type,Input Shapes,Output Shapes,Input Data Types,Input Formats,lowered
+FusionOp_Mul_Neg,1280;1280,1280,FLOAT;FLOAT>FLOAT,ND;ND,"chain steps=mul:x1,neg shape=1280 dtype=fp32 shape1=1280 dtype1=fp32"
+FusionOp_RealDiv_Neg,64;,64,FLOAT;FLOAT>FLOAT,ND;ND,"chain steps=div:x1,neg shape=64 dtype=fp32 shape1=1 dtype1=fp32"
+AddN,"32,128;32,128;32,128","32,128",FLOAT;FLOAT;FLOAT>FLOAT,ND;ND;ND,"chain steps=add:x:x1,add:x2 shape=32x128"
+FusedMulAddN,"8,32,16,16;8,32,16,16;","8,32,16,16",FLOAT;FLOAT;FLOAT>FLOAT,FRACTAL_Z;FRACTAL_Z;ND,"chain steps=mul:x:x2,add:x1"
+FusionOp_MatMul_AddN,"4,2,16,16;4,4,16,16;4,2,16,16;4,2,16,16","4,2,16,16",FLOAT16,FRACTAL_NZ,"matmul_chain m=32 k=64 n=64"
+FusionOp_MatMul_GeLU,"4,2,16,16;4,4,16,16;64","4,2,16,16",FLOAT16,FRACTAL_NZ;FRACTAL_NZ;ND,steps=gelu
+FusionOp_BatchMatMul_FusedMulAdd,"2,3,4,2,16,16;2,3,4,2,16,16;;2,1,1,32","2,3,2,2,16,16",FLOAT16,FRACTAL_NZ;FRACTAL_NZ;ND;ND,"shape2=2x1x2x1x1x16"
+FusionOp_Conv2D_BNTrainingReduce,"2,4,14,14,16;4,4,16,16","2,4,14,14,16;1,4,1,1,16;1,4,1,1,16",FLOAT16;FLOAT16>FLOAT16;FLOAT;FLOAT,NC1HWC0;FRACTAL_Z,conv2d_moments kernel=1x1 stride=1x1 n=2 c=64
+FusionOp_Conv2DBackpropInput_AddN_ReluGradV2,"2,4,14,14,16;4,4,16,16;2,4,14,14,16;2,4,14,14,2","2,4,14,14,16",FLOAT16;FLOAT16;FLOAT16;UINT8>FLOAT16,NC1HWC0;FRACTAL_Z;NC1HWC0;ND,residual=1
+ReluGradV2,"2,4,7,7,16;2,4,7,7,2","2,4,7,7,16",FLOAT16;UINT8>FLOAT16,NC1HWC0;ND,dropout shape=6272 dtype1=fp16 keep=1
+BiasAddGrad,"4,8,16,16",64,FLOAT16>FLOAT16,FRACTAL_NZ,reduce_sum shape=4x128x16 axis=1
+ConfusionTransposeD,"4,3,4,2,16,16","12,8,16,16",FLOAT16>FLOAT16,FRACTAL_NZ,transpose shape=4x3x4x2x16x16 perm=2x3x1x4x5x6
+Softmax,"2,3,2,2,16,16","2,3,2,2,16,16",FLOAT16>FLOAT16,FRACTAL_NZ,softmax shape=2x3x32x32
+MatMul,"4,2,16,16;4,4,16,16","4,2,16,16",FLOAT16;FLOAT16>FLOAT,FRACTAL_NZ;FRACTAL_NZ,out_dtype=fp32
+UnsortedSegmentSum,"128,64;128","512,64",FLOAT;INT32>FLOAT,ND;ND,embedding_grad shape=512x64 count=128
+Assign,;,,INT32;INT32>INT32,ND;ND,copy shape=1 dtype=int32
+LogicalNot,,,NUMBER_TYPE_BEGIN>NUMBER_TYPE_BEGIN,ND,logical_not
+ReduceSum,24000,,FLOAT>FLOAT,ND,reduce_sum shape=24000
+ROWS
+rows=$(($(wc -l <rows.csv) - 1))
+plan $((rows + 1))
+"${VINCI:?}" run --ops rows.csv -s Ascend910B -o out --quiet >log 2>&1
+report "the list runs" "$(cat log)"
+/usr/bin/python3 - rows.csv out/op_summary.csv >found <<'PYTHON'
+import csv, sys
+rows, table = (list(csv.DictReader(open(name))) for name in sys.argv[1:])
+for row, line in zip(rows, table):
+    good = line["status"] == "ok" and row["lowered"] in line["lowered"]
+    print("%s|%s" % (row["Type"], "" if good else "%s: %s" % (line["status"], line["lowered"])))
+PYTHON
+while IFS='|' read -r name problem; do
+  report "$name" "$problem"
+done <found
