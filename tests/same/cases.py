@@ -418,6 +418,24 @@ def chain(case):
     case.args["steps"] = ",".join([uses] + steps)
 
 
+def matmul_chain(case):
+    matmul(case)
+    for name in [name for name in case.args if name.startswith(("shape", "dtype1", "dtype2", "dtype3"))]:
+        del case.args[name]
+    case.args["steps"] = case.rng.choice(["relu", "muls:0.5", "add:x1", "gelu,mul:x1", "abs,adds:1"])
+
+
+def joined_conv(case):
+    conv(case)
+    case.args.pop("groups", None)
+
+
+def norm_weights(case):
+    case.args["rows"], case.args["cols"] = extent(case, 3000), extent(case, 3000)
+    case.elements = case.args["rows"] * case.args["cols"]
+    choose_words(case, 0.5)
+
+
 def resize(case):
     side, channels = extent(case, 40), extent(case, 30)
     case.args["format"] = case.rng.choice(["nchw", "nc1hwc0"])
@@ -546,6 +564,10 @@ def linear_index(case):
 
 
 MAKERS = {
+    "matmul_chain": matmul_chain, "conv2d_moments": joined_conv, "conv2d_input_masked": joined_conv,
+    "norm_weights_grad": norm_weights,
+    "batch_norm_line_relu": batch_norm, "batch_norm_residual_relu": batch_norm, "batch_norm_update_relu": batch_norm,
+    "batch_norm_update_residual_relu": batch_norm,
     "grouped_matmul": grouped, "grouped_matmul_swiglu_quant": grouped, "paged_attention": paged,
     "quant_matmul": matmul, "weight_quant_matmul": matmul, "batch_norm_update": batch_norm,
     "winograd_input": windowed, "winograd_output": windowed, "roi_align": windowed,
