@@ -7,6 +7,7 @@
 
 #include "cli/support/checks.h"
 #include "cli/support/cli.h"
+#include "cli/support/isolate.h"
 #include "cli/support/kernel.h"
 #include "core/base/diag.h"
 #include "core/isa/program.h"
@@ -21,6 +22,7 @@ struct check_settings {
   unsigned checks; /* what they name, 0 = all */
   uint64_t timeout_minutes;
   struct kernel_settings kernel;
+  struct isolate_settings isolate;
   struct values_settings values; /* of kernels, which are executed to know their instructions */
   bool json;
   bool quiet;
@@ -50,6 +52,7 @@ static const struct option_row check_options[] = {
                     "with LIBRARY:KERNEL: the number of blocks (default 1)"),
     KERNEL_ARG_ROW(struct check_settings, kernel),
     KERNEL_INPUT_ROWS(struct check_settings, values),
+    ISOLATE_ROWS(struct check_settings, isolate),
     OPTION_FLAG_ROW("quiet", 'q', struct check_settings, quiet, "print errors only"),
 };
 
@@ -163,6 +166,14 @@ static enum vinci_status check_usage(struct check_settings *settings,
   return cli_check_folders(settings->output, traces, diag);
 }
 
+static enum vinci_status isolate(struct check_settings *settings, struct vinci_diag *diag) {
+  char folder[PATH_MAX];
+  const char *const folders[] = {settings->output,
+                                 kernel_record_folder(&settings->kernel, folder, sizeof folder)};
+  return isolate_begin(&settings->isolate, folders, sizeof folders / sizeof *folders,
+                       settings->quiet, diag);
+}
+
 /* Every trace is checked; the exit code is that of the first one rejected. */
 static int check_all(struct check_settings *settings, const struct text_list *traces) {
   struct vinci_diag diag = {0};
@@ -171,7 +182,8 @@ static int check_all(struct check_settings *settings, const struct text_list *tr
       values_check(&settings->values, traces->count, &diag) != VINCI_OK ||
       kernel_check(&settings->kernel, traces, &diag) != VINCI_OK ||
       cli_load_soc(settings->soc, settings->data, &settings->sets, &soc, &diag) != VINCI_OK ||
-      cli_make_folders(settings->output, traces, &diag) != VINCI_OK) {
+      cli_make_folders(settings->output, traces, &diag) != VINCI_OK ||
+      isolate(settings, &diag) != VINCI_OK) {
     vinci_soc_free(soc);
     return cli_fail(&diag);
   }
@@ -199,7 +211,7 @@ static int check(const struct cli_verb *verb, int argc, char **argv) {
   struct text_list traces = {0};
   int exit_code;
   if (cli_begin(verb, argc, argv, &settings, &traces, &exit_code))
-    exit_code = check_all(&settings, &traces);
+    exit_code = isolate_end(&settings.isolate, check_all(&settings, &traces));
   values_settings_free(&settings.values);
   text_list_free(&settings.kernel.args);
   text_list_free(&settings.sets);
@@ -226,7 +238,8 @@ const struct cli_verb cli_verb_check = {
         "kernel, and behaviour that is undefined on some boards (the table of FORMAT.md).\n"
         "Of a compiled kernel, loads and stores of its scalar code are checked too; a line says\n"
         "how many are not, in libraries of an older 'vinci cc'. A kernel that leaves the process\n"
-        "by exit() or a signal is an error, exit code 3.\n"
+        "by exit() or a signal, or uses the system of the host, is an error, exit code 3;\n"
+        "--isolate is for kernels of others.\n"
         "Without errors 'ok' is printed with the number of kernels and rows. '-' reads\n"
         "standard input.\n"
         "Checks that are stopped early report their findings so far; exit code 7.\n"

@@ -13,6 +13,7 @@
 #include "cli/support/advice.h"
 #include "cli/support/checks.h"
 #include "cli/support/cli.h"
+#include "cli/support/isolate.h"
 #include "cli/support/kernel.h"
 #include "cli/support/library.h"
 #include "cli/support/monitor.h"
@@ -65,6 +66,7 @@ struct run_settings {
   bool counters;
   struct values_settings values;
   struct kernel_settings kernel;
+  struct isolate_settings isolate;
 };
 
 static const struct option_row run_options[] = {
@@ -119,6 +121,7 @@ static const struct option_row run_options[] = {
                     "profile: as many as column Block Dim of the list says; of LIBRARY:KERNEL the "
                     "number of blocks (default 1)"),
     KERNEL_ARG_ROW(struct run_settings, kernel),
+    ISOLATE_ROWS(struct run_settings, isolate),
     OPTION_NUMBER_ROW("jobs", 'j', struct run_settings, jobs, "N", 1, 256,
                       "processes that work on --ops (default 1)"),
     OPTION_FLAG_ROW("sequence", 0, struct run_settings, sequence,
@@ -389,6 +392,14 @@ static enum vinci_status take_schedule(const struct run_settings *settings, cons
   return status;
 }
 
+static enum vinci_status isolate(struct run_settings *settings, struct vinci_diag *diag) {
+  char folder[PATH_MAX];
+  const char *const folders[] = {settings->output,
+                                 kernel_record_folder(&settings->kernel, folder, sizeof folder)};
+  return isolate_begin(&settings->isolate, folders, sizeof folders / sizeof *folders,
+                       settings->quiet, diag);
+}
+
 static int run_all(struct run_settings *settings, const struct text_list *words) {
   bool lowered = names_operator(words);
   struct text_list op = {.items = words->items, .count = lowered};
@@ -419,7 +430,8 @@ static int run_all(struct run_settings *settings, const struct text_list *words)
       kernel_check(&settings->kernel, traces, &diag) != VINCI_OK ||
       cli_check_folders(settings->output, traces, &diag) != VINCI_OK ||
       cli_load_soc(settings->soc, settings->data, &settings->sets, &soc, &diag) != VINCI_OK ||
-      cli_make_folders(settings->output, traces, &diag) != VINCI_OK) {
+      cli_make_folders(settings->output, traces, &diag) != VINCI_OK ||
+      isolate(settings, &diag) != VINCI_OK) {
     vinci_soc_free(soc);
     return cli_fail(&diag);
   }
@@ -529,6 +541,10 @@ static int run_operators(const struct run_settings *settings, const struct text_
                      words->items[0]);
     return cli_fail(&diag);
   }
+  if (settings->isolate.asked) {
+    (void)diag_error(&diag, VINCI_E_USAGE, "--isolate is for traces and kernels, not for --ops");
+    return cli_fail(&diag);
+  }
   if (settings->check || settings->values.keep || settings->values.fill ||
       settings->values.inputs.count > 0 || settings->values.expected.count > 0) {
     (void)diag_error(&diag, VINCI_E_USAGE,
@@ -580,6 +596,7 @@ static int run(const struct cli_verb *verb, int argc, char **argv) {
                 : settings.ops              ? run_operators(&settings, &traces)
                 : library_is_meant(settings.library, &traces) ? run_library(&settings, &traces)
                                                               : run_all(&settings, &traces);
+  exit_code = isolate_end(&settings.isolate, exit_code);
   values_settings_free(&settings.values);
   text_list_free(&settings.kernel.args);
   text_list_free(&settings.sets);

@@ -87,6 +87,8 @@ vinci_SOURCES = \
 	cli/support/checks.c \
 	cli/support/checks.h \
 	cli/support/folder.c \
+	cli/support/isolate.c \
+	cli/support/isolate.h \
 	cli/support/kernel.c \
 	cli/support/kernel.h \
 	cli/support/monitor.c \
@@ -97,6 +99,8 @@ vinci_SOURCES = \
 	cli/support/operator_missing.c \
 	cli/support/options.c \
 	cli/support/options.h \
+	cli/support/sandbox.c \
+	cli/support/sandbox.h \
 	cli/support/verb.c \
 	cli/sweep/submit.c \
 	cli/sweep/submit.h \

@@ -21,7 +21,11 @@ libvinci_kernels_la_SOURCES = \
 	kernels/source/depends.h \
 	kernels/source/device.c \
 	kernels/source/dump.c \
+	kernels/source/faults.c \
 	kernels/source/fiber.c \
+	kernels/source/fiber.h \
+	kernels/source/gate.c \
+	kernels/source/gate.h \
 	kernels/source/issue.c \
 	kernels/source/kernel.c \
 	kernels/source/launches.c \

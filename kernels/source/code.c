@@ -101,9 +101,13 @@ bool source_code_open(struct source_code *code, struct source_core *core,
   return true;
 }
 
-void source_code_close(struct source_code *code) {
+void source_code_unload(struct source_code *code) {
   if (code->library)
     dlclose(code->library);
+  code->library = NULL;
+}
+
+void source_code_close(struct source_code *code) {
   if (code->file >= 0)
     close(code->file);
 }

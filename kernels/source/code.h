@@ -31,6 +31,8 @@ bool source_code_open(struct source_code *code, struct source_core *core,
                       const struct vinci_cce_host *host, struct vinci_diag *diag);
 /* Runs the kernel from its first line; the context of the caller is that of the core. */
 void source_code_call(const struct source_code *code, const struct source_core *core);
+/* The code runs its destructors. */
+void source_code_unload(struct source_code *code);
 void source_code_close(struct source_code *code);
 
 #endif

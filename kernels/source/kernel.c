@@ -298,8 +298,17 @@ static enum stream_step next(struct program_source *program, uint32_t core, stru
   if (is_replayed(source))
     return source_log_next(source, core, inst);
   enum stream_step step = source_fiber_next(source, core, inst, diag);
-  if (step == STREAM_INST && !source->recorded &&
-      !source_log_add(source, source_fiber_place(source, core), inst)) {
+  if (step != STREAM_INST || source->recorded)
+    return step;
+  if (source_log_repeats(source, source_fiber_place(source, core))) {
+    diag_error_at(diag, VINCI_E_INPUT,
+                  program_position(source->trace, source->trace->rows[inst->row].line),
+                  "block %u: the kernel goes round in a loop: 16 million instructions without a "
+                  "new operand",
+                  source_fiber_place(source, core)->blk);
+    return STREAM_ERROR;
+  }
+  if (!source_log_add(source, source_fiber_place(source, core), inst)) {
     diag_error(diag, VINCI_E_NOMEM, "out of memory for the instructions of a kernel");
     return STREAM_ERROR;
   }

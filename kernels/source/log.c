@@ -16,6 +16,7 @@ struct stream_log {
   size_t length, capacity;
   int64_t *last; /* [row][operand], while the stream is written */
   uint32_t last_rows;
+  uint32_t alike; /* instructions in a row that say nothing new of their operands */
 };
 
 /* Where a core reads. */
@@ -34,6 +35,8 @@ struct source_log {
 };
 
 enum { SUBS = 2 };
+/* A block that issues so many instructions without a new operand is in a loop without an end. */
+enum { ALIKE_MAX = 1 << 24 };
 
 static struct stream_log *stream_of(const struct source *source, const struct source_place *place) {
   uint32_t blocks = source->trace->kernels[0].blocks;
@@ -118,14 +121,21 @@ bool source_log_add(struct source *source, const struct source_place *place,
   int64_t *last = last_of(stream, inst->row);
   if (!last || !reserve(stream, (size_t)NUMBER_BYTES * (1 + args)))
     return false;
+  uint64_t any = 0;
   stream->length += put(stream->bytes + stream->length, inst->row);
   for (unsigned i = 0; i < args; i++) {
     uint64_t change = (uint64_t)inst->arg[i] - (uint64_t)last[i];
     stream->length +=
         put(stream->bytes + stream->length, change << 1 ^ (uint64_t)((int64_t)change >> 63));
     last[i] = inst->arg[i];
+    any |= change;
   }
+  stream->alike = any ? 0 : stream->alike + 1;
   return true;
+}
+
+bool source_log_repeats(const struct source *source, const struct source_place *place) {
+  return stream_of(source, place)->alike >= ALIKE_MAX;
 }
 
 /* ---- reading ---- */

@@ -173,6 +173,8 @@ const char *source_dump(const struct source_core *core, const struct vinci_cce_d
 void source_log_start(struct source *source, const struct source_place *place);
 bool source_log_add(struct source *source, const struct source_place *place,
                     const struct inst *inst);
+/* Whether the block does the same again and again, for too long. */
+bool source_log_repeats(const struct source *source, const struct source_place *place);
 enum stream_step source_log_next(struct source *source, uint32_t core, struct inst *inst);
 bool source_log_create(struct source *source);
 void source_log_free(struct source *source);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "kernels/source/assembler.h"
+#include "kernels/source/gate.h"
 #include "kernels/source/source.h"
 
 enum { TOLD_ENTRIES = 1 << 10, LINE_BYTES = 64, SLOTS_FIRST = 1 << 8, SLOTS_MAX = 1 << 16 };
@@ -416,8 +417,11 @@ static bool empty_table(struct source_core *core) {
 #if defined(__x86_64__)
 void source_told_full(struct vinci_cce_watch *watch) {
   struct source_core *core = watch->owner;
-  if (empty_table(core) && !core->told->failed)
+  source_gate_open();
+  if (empty_table(core) && !core->told->failed) {
+    source_gate_close();
     return;
+  }
   close_lines(core);
   source_fiber_stop(core);
 }

@@ -97,14 +97,14 @@ for number, (way, wanted) in enumerate(ways):
         ends(f"{verb} of a kernel with {way}", run, 3, place, "error: block 0: ", wanted)
         if run.stdout:
             report("a kernel that leaves has no result", run.stdout)
-# What the library of C++ does itself has no line, and is an error all the same.
+# What the library of C++ does itself has the line of the call.
 compiled("ended", """#include <stdexcept>
 #include <vector>
 extern "C" __global__ __aicore__ void ended(GM_ADDR x, int64_t at) { *x = (uint8_t)std::vector<int>(3).at(at); }
 """)
 for verb in ("check", "run"):
     ends(f"{verb} of a kernel that nobody catches", command(verb, "ended.so:ended", chip, *tensor("x"), "--arg", "value=5"), 3,
-         "ended.cpp: error: block 0: the kernel ends by abort()")
+         "ended.cpp:3: error: block 0: the kernel ends by abort()")
 # A library that was linked without these names, as older ones are: the process ends, and not well.
 compiled("older", """#include <dlfcn.h>
 extern "C" __global__ __aicore__ void older(GM_ADDR x) { ((void (*)(int))dlsym(RTLD_DEFAULT, "exit"))(0); }
