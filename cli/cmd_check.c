@@ -166,14 +166,6 @@ static enum vinci_status check_usage(struct check_settings *settings,
   return cli_check_folders(settings->output, traces, diag);
 }
 
-static enum vinci_status isolate(struct check_settings *settings, struct vinci_diag *diag) {
-  char folder[PATH_MAX];
-  const char *const folders[] = {settings->output,
-                                 kernel_record_folder(&settings->kernel, folder, sizeof folder)};
-  return isolate_begin(&settings->isolate, folders, sizeof folders / sizeof *folders,
-                       settings->quiet, diag);
-}
-
 /* Every trace is checked; the exit code is that of the first one rejected. */
 static int check_all(struct check_settings *settings, const struct text_list *traces) {
   struct vinci_diag diag = {0};
@@ -183,7 +175,8 @@ static int check_all(struct check_settings *settings, const struct text_list *tr
       kernel_check(&settings->kernel, traces, &diag) != VINCI_OK ||
       cli_load_soc(settings->soc, settings->data, &settings->sets, &soc, &diag) != VINCI_OK ||
       cli_make_folders(settings->output, traces, &diag) != VINCI_OK ||
-      isolate(settings, &diag) != VINCI_OK) {
+      isolate_begin(&settings->isolate, settings->output, settings->kernel.record, settings->quiet,
+                    &diag) != VINCI_OK) {
     vinci_soc_free(soc);
     return cli_fail(&diag);
   }

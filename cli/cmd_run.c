@@ -36,34 +36,27 @@ struct run_settings {
   const char *data;
   const char *output;
   struct text_list sets;
-  bool json;
-  bool quiet;
+  bool json, quiet;
   uint64_t max_cycles;
   uint64_t timeout_minutes;
   uint64_t timeline_events;
   struct output_settings output_of;
   uint64_t shuffle_seed;
-  const char *memory;
-  const char *network;
-  const char *l2;
-  const char *code;
+  const char *memory, *network, *l2, *code; /* models and states, as words */
   const char *savings;
   const char *ops;
   const char *blocks;
   uint64_t jobs;
   bool sequence;
   bool interval;
-  const char *results;
-  const char *repository;
-  const char *library;
+  const char *results, *repository, *library;
   bool exact;
   enum vinci_memory memory_model; /* what the two above say */
   enum vinci_network network_level;
   enum vinci_l2 l2_start;
   enum savings savings_of;
   bool profile_blocks;
-  bool check;
-  bool counters;
+  bool check, counters;
   struct values_settings values;
   struct kernel_settings kernel;
   struct isolate_settings isolate;
@@ -392,14 +385,6 @@ static enum vinci_status take_schedule(const struct run_settings *settings, cons
   return status;
 }
 
-static enum vinci_status isolate(struct run_settings *settings, struct vinci_diag *diag) {
-  char folder[PATH_MAX];
-  const char *const folders[] = {settings->output,
-                                 kernel_record_folder(&settings->kernel, folder, sizeof folder)};
-  return isolate_begin(&settings->isolate, folders, sizeof folders / sizeof *folders,
-                       settings->quiet, diag);
-}
-
 static int run_all(struct run_settings *settings, const struct text_list *words) {
   bool lowered = names_operator(words);
   struct text_list op = {.items = words->items, .count = lowered};
@@ -431,7 +416,8 @@ static int run_all(struct run_settings *settings, const struct text_list *words)
       cli_check_folders(settings->output, traces, &diag) != VINCI_OK ||
       cli_load_soc(settings->soc, settings->data, &settings->sets, &soc, &diag) != VINCI_OK ||
       cli_make_folders(settings->output, traces, &diag) != VINCI_OK ||
-      isolate(settings, &diag) != VINCI_OK) {
+      isolate_begin(&settings->isolate, settings->output, settings->kernel.record, settings->quiet,
+                    &diag) != VINCI_OK) {
     vinci_soc_free(soc);
     return cli_fail(&diag);
   }
@@ -541,14 +527,11 @@ static int run_operators(const struct run_settings *settings, const struct text_
                      words->items[0]);
     return cli_fail(&diag);
   }
-  if (settings->isolate.asked) {
-    (void)diag_error(&diag, VINCI_E_USAGE, "--isolate is for traces and kernels, not for --ops");
-    return cli_fail(&diag);
-  }
-  if (settings->check || settings->values.keep || settings->values.fill ||
-      settings->values.inputs.count > 0 || settings->values.expected.count > 0) {
+  if (settings->isolate.asked || settings->check || settings->values.keep ||
+      settings->values.fill || settings->values.inputs.count > 0 ||
+      settings->values.expected.count > 0) {
     (void)diag_error(&diag, VINCI_E_USAGE,
-                     "--ops runs no checks and keeps no values; run its "
+                     "--ops runs no checks, keeps no values and isolates nothing; run its "
                      "operators one by one for that");
     return cli_fail(&diag);
   }
@@ -594,9 +577,9 @@ static int run(const struct cli_verb *verb, int argc, char **argv) {
     exit_code = settings.counters           ? run_print_counters()
                 : !choose_models(&settings) ? vinci_status_exit_code(VINCI_E_USAGE)
                 : settings.ops              ? run_operators(&settings, &traces)
-                : library_is_meant(settings.library, &traces) ? run_library(&settings, &traces)
-                                                              : run_all(&settings, &traces);
-  exit_code = isolate_end(&settings.isolate, exit_code);
+                : library_is_meant(settings.library, &traces)
+                    ? run_library(&settings, &traces)
+                    : isolate_end(&settings.isolate, run_all(&settings, &traces));
   values_settings_free(&settings.values);
   text_list_free(&settings.kernel.args);
   text_list_free(&settings.sets);

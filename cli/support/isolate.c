@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -26,8 +27,13 @@ static void limit(int what, uint64_t number) {
   (void)setrlimit(what, &both);
 }
 
-static void become_child(const struct isolate_settings *settings, const char *const *folders,
-                         size_t folder_count, char applied[APPLIED_BYTES]) {
+static void become_child(const struct isolate_settings *settings, const char *output,
+                         const char *record, char applied[APPLIED_BYTES]) {
+  const char *slash = record ? strrchr(record, '/') : NULL;
+  char folder[PATH_MAX];
+  snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - record + 1) : 1,
+           slash ? record : ".");
+  const char *const folders[] = {output, record ? folder : NULL};
   int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
   if (nothing >= 0)
     (void)dup2(nothing, STDIN_FILENO);
@@ -35,7 +41,7 @@ static void become_child(const struct isolate_settings *settings, const char *co
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_DATA, settings->mib << 20);
   limit(RLIMIT_CPU, settings->seconds + 1);
-  bool files = sandbox_files(folders, folder_count);
+  bool files = sandbox_files(folders, sizeof folders / sizeof *folders);
   bool calls = sandbox_calls();
   snprintf(applied, APPLIED_BYTES, "isolated: a process of its own, %llu s, %llu MiB; %s; %s",
            (unsigned long long)settings->seconds, (unsigned long long)settings->mib,
@@ -110,8 +116,8 @@ static int tell(const struct isolate_settings *settings, int status, bool late, 
   return cli_fail(&diag);
 }
 
-enum vinci_status isolate_begin(struct isolate_settings *settings, const char *const *folders,
-                                size_t folder_count, bool quiet, struct vinci_diag *diag) {
+enum vinci_status isolate_begin(struct isolate_settings *settings, const char *output,
+                                const char *record, bool quiet, struct vinci_diag *diag) {
   char applied[APPLIED_BYTES];
   int ends[2];
   if (!settings->asked && (settings->seconds || settings->mib))
@@ -134,7 +140,7 @@ enum vinci_status isolate_begin(struct isolate_settings *settings, const char *c
     close(ends[0]);
     settings->to_parent = ends[1];
     settings->is_child = true;
-    become_child(settings, folders, folder_count, applied);
+    become_child(settings, output, record, applied);
     if (!quiet)
       fprintf(stderr, "%s\n", applied);
     return VINCI_OK;

@@ -30,10 +30,10 @@ struct isolate_settings {
 /* clang-format on */
 
 /* Goes on in a child, when that was asked for; the parent exits with what the child has to say.
- * folders: which the child may write to, NULL ones are none. */
+ * The child may write into the folder `output` and that of the file `record`; NULL: none. */
 VINCI_MUST_CHECK enum vinci_status isolate_begin(struct isolate_settings *settings,
-                                                 const char *const *folders, size_t folder_count,
-                                                 bool quiet, struct vinci_diag *diag);
+                                                 const char *output, const char *record, bool quiet,
+                                                 struct vinci_diag *diag);
 /* The last step of the verb: hands the exit code to the parent. */
 int isolate_end(const struct isolate_settings *settings, int exit_code);
 

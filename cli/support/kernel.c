@@ -30,14 +30,6 @@ bool kernel_is_named(const char *word) {
   return split(word, path, &kernel) && access(path, R_OK) == 0;
 }
 
-const char *kernel_record_folder(const struct kernel_settings *settings, char *folder,
-                                 size_t size) {
-  const char *slash = settings->record ? strrchr(settings->record, '/') : NULL;
-  snprintf(folder, size, "%.*s", slash ? (int)(slash - settings->record + 1) : 1,
-           slash ? settings->record : ".");
-  return settings->record ? folder : NULL;
-}
-
 enum vinci_status kernel_check(const struct kernel_settings *settings,
                                const struct text_list *words, struct vinci_diag *diag) {
   const char *option = settings->args.count > 0 ? "arg"

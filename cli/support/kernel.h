@@ -31,8 +31,6 @@ struct kernel_settings {
 
 /* Whether a word names a kernel of a library that is there. */
 bool kernel_is_named(const char *word);
-/* The folder that --record writes into; NULL when there is none. */
-const char *kernel_record_folder(const struct kernel_settings *settings, char *folder, size_t size);
 /* Refuses options of kernels where no kernel is named. */
 VINCI_MUST_CHECK enum vinci_status kernel_check(const struct kernel_settings *settings,
                                                 const struct text_list *words,

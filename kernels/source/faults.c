@@ -62,7 +62,7 @@ static bool is_own_code(const struct source_fiber *fiber, uint64_t address) {
 }
 
 /*
- * The line of the kernel where a handler has come in; of code of a library the line that called it.
+ * The line of the kernel at which a signal has come; of code of a library the line of the call.
  * The stack below holds what calls before have left there, so the oldest call counts: its function
  * is the first that has used its place.
  */

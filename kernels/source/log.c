@@ -35,7 +35,8 @@ struct source_log {
 };
 
 enum { SUBS = 2 };
-/* A block that issues so many instructions without a new operand is in a loop without an end. */
+/* Instructions without a new operand, one behind the other, after which a block counts as endless.
+ */
 enum { ALIKE_MAX = 1 << 24 };
 
 static struct stream_log *stream_of(const struct source *source, const struct source_place *place) {

@@ -132,7 +132,7 @@ for name, body, _ in KERNELS:
     lines[name] = text.count("\n") - 1
 built("hostile", text)
 for name, body, words in KERNELS:
-    place = "" if name == "waits_for_nobody" else "hostile.cpp:" if "deep(" in body or "wide(" in body else f"hostile.cpp:{lines[name]}: error: block 0: "
+    place = "" if name == "waits_for_nobody" else "hostile.cpp:" if any(word in body for word in ("deep(", "wide(", "call(")) else f"hostile.cpp:{lines[name]}: error: block 0: "
     report(f"{name} ends with a message", bad_end(execute("run", f"hostile.so:{name}"), "error: ", words, place))
 report("no kernel has written a file", "written" if os.path.exists(os.path.join(folder, "hostile.txt")) else "")
 
