@@ -162,6 +162,7 @@ script_tests = \
 	tests/scripts/test_trace_writer.sh \
 	tests/scripts/test_transformer.sh \
 	tests/kernels/test_edges.sh \
+	tests/kernels/test_caches.sh \
 	tests/kernels/test_hostile.sh \
 	tests/kernels/test_scalars.sh \
 	tests/kernels/test_handles.sh \
@@ -545,6 +546,7 @@ dist_noinst_DATA += \
 	tests/cli/net_rules.py \
 	tests/scripts/trace_writer.py \
 	tests/kernels/edges.py \
+	tests/kernels/caches.py \
 	tests/kernels/hostile.py \
 	tests/kernels/scalars.py \
 	tests/kernels/handles.py \

@@ -92,6 +92,7 @@ static bool begin_block(void *context, const struct machine_step *step) {
   order_begin_block(run->order, step);
   check_begin_block_reads(run, step->core);
   check_state_begin_block(run, step->core);
+  check_cache_begin_block(run, step->core);
   if (run->uses_shadow)
     check_begin_block_shadows(run, step);
   return goes_on(run);
@@ -120,6 +121,7 @@ static bool execute(void *context, const struct machine_step *step) {
       access[i].bytes = 0;
       inside = false;
     }
+    check_cache_transfer(run, step, &access[i]);
     if (access[i].write && access[i].bytes > 0 && access[i].runs.bytes > 0)
       check_rows(run, step, &access[i]);
     inst_join_runs(&access[i]);
@@ -144,10 +146,13 @@ static bool read_row(void *context, const struct machine_step *step) {
 static bool scalar_access(void *context, const struct machine_step *step) {
   struct check_run *run = context;
   run->serial++;
-  if (step->inst->op == OP_SCALAR_CLEAN)
+  if (step->inst->op == OP_SCALAR_CLEAN) {
     order_clean(run->order, step);
-  else
-    check_scalar_access(run, step);
+    check_cache_clean(run, step);
+    return goes_on(run);
+  }
+  check_scalar_access(run, step);
+  check_cache_scalar(run, step);
   return goes_on(run);
 }
 
@@ -332,11 +337,12 @@ static enum vinci_status walk(struct check_run *run, struct vinci_diag *diag) {
   for (uint32_t i = 0; i < run->trace->tensor_count; i++)
     run->tensors[i].written_so_far = false;
   run->order = order_create(&run->arena, run->soc, run->placement.core_count, run->trace->source);
-  if (run->order && check_create_shadows(run))
+  if (run->order && check_create_shadows(run) && check_cache_create(run))
     status = execute_all(run, diag);
   else
     status = diag_error(diag, VINCI_E_NOMEM, "out of memory for the checks");
   check_free_shadows(run);
+  check_cache_free(run);
   order_free(run->order);
   run->pool = (struct shadow_pool){.bytes_max = bytes_max};
   return status;

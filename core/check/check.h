@@ -25,6 +25,9 @@
   X(RAW, RACECHECK, "raw", "Potential RAW hazard detected")                                        \
   X(WAR, RACECHECK, "war", "Potential WAR hazard detected")                                        \
   X(WAW, RACECHECK, "waw", "Potential WAW hazard detected")                                        \
+  X(STALE_LINE, RACECHECK, "stale_line", "scalar load of an old line of the data cache")           \
+  X(UNSEEN_STORE, RACECHECK, "unseen_store", "read of a store that is still in a data cache")      \
+  X(SHARED_LINE, RACECHECK, "shared_line", "one line of data caches with stores of several cores") \
   X(UNINITIALIZED, INITCHECK, "uninitialized_read", "uninitialized read")                          \
   X(FLAG_LEFT, SYNCCHECK, "unpaired_set_flag", "Unpaired set_flag instructions detected")          \
   X(FLAG_TWICE, SYNCCHECK, "redundant_set_flag", "Redundant set_flag instructions detected")       \

@@ -44,7 +44,8 @@ unsigned finding_check(const struct check_finding *finding) {
 enum finding_level finding_level(const struct check_finding *finding) {
   if (finding->kind == FINDING_DISPUTED)
     return disputes[finding->topic].level;
-  return finding->kind == FINDING_STATE ? LEVEL_WARNING : LEVEL_ERROR;
+  bool warns = finding->kind == FINDING_STATE || finding->kind == FINDING_SHARED_LINE;
+  return warns ? LEVEL_WARNING : LEVEL_ERROR;
 }
 
 const char *finding_level_name(enum finding_level level) {

@@ -93,6 +93,7 @@ struct check_run {
   uint8_t mask_use[OP_COUNT]; /* enum mask_use, several added */
   struct check_state state;
   struct check_dispute dispute[DISPUTED_COUNT];
+  struct check_cache *cache; /* check_cache.c; NULL: no code has caches */
   uint32_t kernel;
   bool kernel_begun;
   uint64_t serial; /* of the present instruction */
@@ -140,6 +141,16 @@ void check_scalar_access(struct check_run *run, const struct machine_step *step)
 void check_taken_read(struct check_run *run, const struct machine_step *step);
 void check_taken_write(struct check_run *run, const struct machine_step *step); /* a vreducev2 */
 void check_begin_block_reads(struct check_run *run, uint32_t core);
+
+/* check_cache.c: lines of the scalar unit's data caches. */
+bool check_cache_create(struct check_run *run);
+void check_cache_free(struct check_run *run);
+void check_cache_begin_block(struct check_run *run, uint32_t core);
+void check_cache_scalar(struct check_run *run, const struct machine_step *step);
+void check_cache_clean(struct check_run *run, const struct machine_step *step);
+/* What an instruction reads or writes of device memory. */
+void check_cache_transfer(struct check_run *run, const struct machine_step *step,
+                          const struct inst_access *access);
 
 /* check_state.c: what kernels before have left in registers. */
 void check_state_begin_block(struct check_run *run, uint32_t core);

@@ -34,6 +34,8 @@ enum program_row_kind {
 enum { READ_TAKEN_TO_BE, READ_FROM, READ_WIDTH, READ_FIELDS };
 enum { READ_REGISTER = 0, READ_INT32 = 4, READ_INT64 = 8 };
 
+enum { PROGRAM_PASSES_CACHE = 1 }; /* ld_dev, st_dev */
+
 struct program_row {
   uint8_t kind;           /* enum program_row_kind */
   uint8_t arg_count;      /* ROW_INST: as the ISA row; ROW_READ: 3; ROW_ENDLOOP: 0; others: 1 */
@@ -42,7 +44,8 @@ struct program_row {
   uint32_t expr_mask;     /* bit i: operand i is an expression index, not a constant */
   uint32_t partner;       /* ROW_LOOP: its ROW_ENDLOOP; ROW_ENDLOOP: its ROW_LOOP;
                              ROW_INST: the tensor its operands name + 1, 0 = none or several;
-                             ROW_READ: the tensor it reads + 1, 0 = UB or the register */
+                             ROW_READ: the tensor it reads + 1, 0 = UB or the register;
+                             ROW_ACCESS: PROGRAM_PASSES_CACHE, 0 = by the core's data cache */
   uint64_t first_operand; /* in vinci_trace.operands */
 };
 

@@ -325,6 +325,8 @@ static uint32_t row_of(struct source_core *core, struct told_place *place, bool 
   if (place->row[write] == SOURCE_ROWS_MAX)
     place->row[write] = source_row(source, core->place.kind, place->from - core->base,
                                    write ? OP_SCALAR_STORE : OP_SCALAR_LOAD);
+  if (source->trace->row_count != rows && word & ASM_PASSES)
+    source->trace->rows[place->row[write]].partner = PROGRAM_PASSES_CACHE;
   if (source->trace->row_count != rows && !write && !(word & ASM_UB))
     source->program.passes |= word & ASM_PASSES || is_of_library(core, place->from);
   return place->row[write];

@@ -110,12 +110,13 @@ VINCI_CCE_SCALAR_ROUND(conv_f322s32z, __builtin_truncf(value))
 
 // ---- the scalar unit and device memory: a core sees what instructions have written at once ----
 
-// The symbol marks the load that follows for kernels/source/access.c, and is no instruction.
+// The symbol marks the load or store that follows for kernels/source/access.c, and is no instruction.
 template <typename type> VINCI_CCE_INLINE type ld_dev(const type *address, int64_t offset) {
-  __asm__ volatile(".set vinci_cce_passes, 1");
+  __asm__ volatile(".set vinci_cce_passes, 1" : : : "memory");
   return *(const volatile type *)((const char *)address + offset);
 }
 template <typename type> VINCI_CCE_INLINE void st_dev(type value, type *address, int64_t offset) {
+  __asm__ volatile(".set vinci_cce_passes, 1" : : : "memory");
   *(volatile type *)((char *)address + offset) = value;
 }
 template <typename... arguments> VINCI_CCE_INLINE void dsb(arguments...) {}
