@@ -41,4 +41,4 @@ libvinci_kernels_la_SOURCES = \
 	kernels/source/told.c \
 	kernels/source/variables.c
 
-dist_noinst_DATA += kernels/DESIGN.md kernels/KERNELS.md
+dist_noinst_DATA += kernels/CHECKS.md kernels/DESIGN.md kernels/KERNELS.md

@@ -163,6 +163,7 @@ script_tests = \
 	tests/scripts/test_transformer.sh \
 	tests/kernels/test_edges.sh \
 	tests/kernels/test_caches.sh \
+	tests/kernels/test_checks.sh \
 	tests/kernels/test_hostile.sh \
 	tests/kernels/test_scalars.sh \
 	tests/kernels/test_handles.sh \
@@ -547,6 +548,7 @@ dist_noinst_DATA += \
 	tests/scripts/trace_writer.py \
 	tests/kernels/edges.py \
 	tests/kernels/caches.py \
+	tests/kernels/checks.py \
 	tests/kernels/hostile.py \
 	tests/kernels/scalars.py \
 	tests/kernels/handles.py \

@@ -21,6 +21,7 @@
   X(READ_OF_OUTPUT, MEMCHECK, "read_of_output", "illegal read of an output that nothing writes")   \
   X(OVERLAP, MEMCHECK, "overlap", "out of bounds, blocks write the same memory,")                  \
   X(OVERLAPPING_ROWS, MEMCHECK, "overlapping_rows", "overlapping rows of one write")               \
+  X(ATOMIC_TYPE, MEMCHECK, "atomic_type", "atomic store of another type than the tensor's")        \
   X(OPERAND_CUT, MEMCHECK, "operand_cut", "operand wider than its field")                          \
   X(RAW, RACECHECK, "raw", "Potential RAW hazard detected")                                        \
   X(WAR, RACECHECK, "war", "Potential WAR hazard detected")                                        \

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "core/base/arith.h"
 #include "core/check/check_run.h"
 
 /* The object that an operand of a row names, or NULL. */
@@ -121,6 +122,30 @@ static void check_purpose(struct check_run *run, const struct machine_step *step
                   "tensor \"%s\" is declared io=%s", tensor->name, access->write ? "in" : "out");
 }
 
+static bool is_float(enum dtype type) {
+  return type == DTYPE_FP16 || type == DTYPE_FP32 || type == DTYPE_BF16;
+}
+
+/* Sums of one type in a tensor of another are no numbers. A tensor of bytes may hold any type. */
+static void check_atomic(struct check_run *run, const struct machine_step *step,
+                         const struct inst_access *access, uint32_t index) {
+  const struct program_tensor *tensor = &run->trace->tensors[index];
+  const struct inst_registers *registers = &step->inst->registers;
+  enum dtype type = (enum dtype)registers->atomic_type;
+  if (!access->write || registers->atomic == ATOMIC_NONE || step->pipe == PIPE_S ||
+      dtype_bits(tensor->dtype) == BITS_PER_BYTE)
+    return;
+  bool same = is_float(type) || is_float(tensor->dtype)
+                  ? type == tensor->dtype
+                  : dtype_bits(type) == dtype_bits(tensor->dtype);
+  if (same)
+    return;
+  struct check_finding finding = access_finding(run, FINDING_ATOMIC_TYPE, step, access);
+  findings_detail(run->findings, findings_add(run->findings, &finding),
+                  "the numbers are taken as %s, tensor \"%s\" is declared dtype=%s",
+                  dtype_name(type), tensor->name, dtype_name(tensor->dtype));
+}
+
 /* ", 12 bytes behind the end of tensor "y"": of the nearest; empty when none is near. */
 enum { NEAREST_BYTES = 256, NEAR = 1 << 26 };
 static void nearest_text(const struct check_run *run, const struct program_kernel *kernel,
@@ -161,8 +186,10 @@ static bool check_gm(struct check_run *run, const struct machine_step *step,
   if (!check_inside(run, step, access, tensor->address, tensor->bytes + tensor->tail, "tensor",
                     tensor->name))
     return false;
-  if (check_wants(run, VINCI_CHECK_MEMCHECK))
+  if (check_wants(run, VINCI_CHECK_MEMCHECK)) {
     check_purpose(run, step, access, index);
+    check_atomic(run, step, access, index);
+  }
   return true;
 }
 
