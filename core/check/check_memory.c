@@ -126,7 +126,8 @@ static bool is_float(enum dtype type) {
   return type == DTYPE_FP16 || type == DTYPE_FP32 || type == DTYPE_BF16;
 }
 
-/* Sums of one type in a tensor of another are no numbers. A tensor of bytes may hold any type. */
+/* Sums of one type in a tensor of another are not numbers. A tensor of bytes may hold any type, and
+ * the largest and smallest of floating-point numbers of one sign are those of their bits. */
 static void check_atomic(struct check_run *run, const struct machine_step *step,
                          const struct inst_access *access, uint32_t index) {
   const struct program_tensor *tensor = &run->trace->tensors[index];
@@ -135,7 +136,8 @@ static void check_atomic(struct check_run *run, const struct machine_step *step,
   if (!access->write || registers->atomic == ATOMIC_NONE || step->pipe == PIPE_S ||
       dtype_bits(tensor->dtype) == BITS_PER_BYTE)
     return;
-  bool same = is_float(type) || is_float(tensor->dtype)
+  bool compares = registers->atomic != ATOMIC_ADD;
+  bool same = !compares && (is_float(type) || is_float(tensor->dtype))
                   ? type == tensor->dtype
                   : dtype_bits(type) == dtype_bits(tensor->dtype);
   if (same)

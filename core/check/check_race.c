@@ -28,7 +28,10 @@
 #include "core/chip/layout.h"
 #include "core/control/unit_flag.h"
 
-enum { CHIP_PAGE_SHIFT = 14, GM_PAGE_SHIFT = 16 };
+/* Scalar code writes numbers here and there, and a page of many cells is long to change; pages of
+ * large tensors would be many. */
+enum { CHIP_PAGE_SHIFT = 14, GM_PAGE_SHIFT = 16, GM_PAGE_SHIFT_OF_CODE = 11 };
+enum { SMALL_PAGES_BYTES_MAX = 1 << 28 };
 
 /* What of an unwritten part counts: whole pieces, from the start of the run on. */
 static void note_unwritten(struct visit *visit, uint64_t start, uint64_t end) {
@@ -359,8 +362,10 @@ bool check_create_shadows(struct check_run *run) {
   for (uint32_t i = 0; i < run->trace->tensor_count; i++) {
     struct check_tensor *tensor = &run->tensors[i];
     const struct program_tensor *named = &run->trace->tensors[i];
-    if (tensor->has_shadow && !shadow_create(&tensor->shadow, &run->pool, &run->arena,
-                                             named->bytes + named->tail, GM_PAGE_SHIFT))
+    uint64_t bytes = named->bytes + named->tail;
+    bool small = run->trace->source && bytes <= SMALL_PAGES_BYTES_MAX;
+    if (tensor->has_shadow && !shadow_create(&tensor->shadow, &run->pool, &run->arena, bytes,
+                                             small ? GM_PAGE_SHIFT_OF_CODE : GM_PAGE_SHIFT))
       return false;
   }
   return true;

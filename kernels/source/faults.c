@@ -70,10 +70,9 @@ static uint32_t line_of(const struct source_fiber *fiber, int number, const ucon
   uint64_t counter = program_counter(context), from = stack_pointer(context);
   uint64_t at = (uint64_t)(uintptr_t)fiber->stack + STACK_BYTES + GUARD_BYTES;
   bool behind = number == SIGSYS || number == SIGTRAP; /* the instruction is over */
-  if (is_own_code(fiber, counter))
-    return source_fiber_line(fiber, counter - behind);
-  if (at - from > STACK_BYTES)
-    return 0;
+  uint32_t own = is_own_code(fiber, counter) ? source_fiber_line(fiber, counter - behind) : 0;
+  if (own != 0 || at - from > STACK_BYTES)
+    return own;
   for (at -= sizeof at; at >= from; at -= sizeof at) {
     uint64_t word = *(const uint64_t *)(uintptr_t)at;
     uint32_t line = is_own_code(fiber, word) ? source_fiber_line(fiber, word - 1) : 0;
