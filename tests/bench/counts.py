@@ -152,6 +152,41 @@ def simulated(counter, *words):
     return counter.process("run", *words, CHIP, "--savings=none")[0]
 
 
+KERNELS = """extern "C" __global__ __aicore__ __vector__ void scattered(GM_ADDR y, int64_t turns) {
+  __gm__ volatile int32_t *to = (__gm__ int32_t *)y;
+  uint32_t at = 1;
+  for (int64_t i = 0; i < turns; i++) {
+    at = at * 1103515245 + 12345;
+    to[at >> 16] = (int32_t)i;
+  }
+}
+extern "C" __global__ __aicore__ __vector__ void intrinsics(GM_ADDR y, int64_t turns) {
+  set_mask_norm();
+  set_vector_mask(-1, -1);
+  vector_dup((__ubuf__ half *)(uintptr_t)0, (half)1, 1, 1, 1, 8, 8);
+  for (int64_t i = 0; i < turns; i++) {
+    pipe_barrier(PIPE_V);
+    vadds((__ubuf__ half *)(uintptr_t)0, (__ubuf__ half *)(uintptr_t)0, (half)(int)(i % 4), 1, 1, 1, 8, 8);
+  }
+}
+"""
+
+
+def kernel(counter, name, units, *words):
+    """Of a compiled kernel, for each turn of its loop, which has so many units."""
+    library = os.path.join(counter.folder, "kernels.so")
+    if not os.path.exists(library):
+        source = counter.file("kernels.cpp", KERNELS)
+        subprocess.run([counter.vinci, "cc", "--kernel-only", source, "-o", library], check=True)
+    few, many = (
+        counter.process(words[0], f"{library}:{name}", CHIP, "-q", *words[1:], "--fill=zero",
+                        "--arg", "name=y,dtype=int32,shape=65536,io=out", "--arg", f"value={turns}")[0]
+        for turns in (2000, 12000)
+    )
+    return (many - few) / 10000 / units
+
+
+VALUES = ("run", "--values", "--memory=flat", "--savings=none")
 CUBE_1024 = ("matmul", "m=1024", "k=1024", "n=1024")
 
 # name, unit, how it is counted
@@ -175,6 +210,10 @@ ROWS = [
         "burst",
         lambda c: two(c, "cycle", [stream(1, n, ",cache=disable") for n in (64, 256)], bursts),
     ),
+    ("intrinsic with values", "intrinsic", lambda c: kernel(c, "intrinsics", 2, *VALUES)),
+    ("intrinsic checked", "intrinsic", lambda c: kernel(c, "intrinsics", 2, "check")),
+    ("scalar store with values", "store", lambda c: kernel(c, "scattered", 1, *VALUES)),
+    ("scalar store checked", "store", lambda c: kernel(c, "scattered", 1, "check")),
 ]
 
 
