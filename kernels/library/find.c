@@ -233,3 +233,9 @@ enum vinci_status library_cache_folder(const struct library *library,
                       library->cache);
   return folder_make(out, library->diag);
 }
+
+enum vinci_status library_lock(const struct library *library, const char *folder, int *lock) {
+  char path[PATH_MAX];
+  snprintf(path, sizeof path, "%.4000s/lock", folder);
+  return file_lock(path, "another run", lock, library->diag);
+}

@@ -89,11 +89,11 @@ static void add_source_beside(struct host *host, const char *header) {
   command_add(&host->sources, "%s", real);
 }
 
-/* ---- compilation ------------------------------------------------------------------------------
- */
+/* ---- compilation ----------------------------------------------------------------------------- */
 
 static struct library_job job_of(const struct host *host, size_t source, bool depends) {
   struct library_job job = {.ended = 0};
+  char product[PATH_MAX];
   add_words(host, &job.command);
   if (depends) {
     command_add(&job.command, "-M");
@@ -108,6 +108,8 @@ static struct library_job job_of(const struct host *host, size_t source, bool de
     command_add(&job.command, "%s/%zu.o", host->folder, source);
   }
   snprintf(job.errors, sizeof job.errors, "%s/%zu.log", host->folder, source);
+  snprintf(product, sizeof product, "%s/%zu.%c", host->folder, source, depends ? 'd' : 'o');
+  (void)unlink(product); /* of another compilation */
   return job;
 }
 
@@ -245,19 +247,15 @@ static enum vinci_status link_host(const struct host *host) {
 }
 
 /* The messages of sources of the operator that were not compiled. */
-static unsigned show_failures(const struct host *host, bool show) {
+static void show_failures(const struct host *host) {
   char path[PATH_MAX];
-  unsigned failures = 0;
   for (size_t i = 0; i < host->sources.count; i++) {
     snprintf(path, sizeof path, "%s/%zu.o", host->folder, i);
     if (access(path, R_OK) == 0)
       continue;
-    failures++;
     snprintf(path, sizeof path, "%s/%zu.log", host->folder, i);
-    if (show)
-      library_show(path, SHOWN_LINES);
+    library_show(path, SHOWN_LINES);
   }
-  return failures;
 }
 
 /* The program must know the operator and its tiling. */
@@ -283,7 +281,7 @@ static enum vinci_status check_host(const struct host *host) {
   free(text);
   if (tiled)
     return VINCI_OK;
-  (void)show_failures(host, true);
+  show_failures(host);
   return diag_error(host->library->diag, VINCI_E_INPUT, "the host code of %s %s", host->which->name,
                     found ? "has no tiling function that was compiled" : "was not compiled");
 }
@@ -293,10 +291,6 @@ static enum vinci_status build(struct host *host) {
   enum vinci_status status = library_share(host->library, &host->shared, &host->files);
   if (status == VINCI_OK)
     status = find_sources(host);
-  for (size_t i = 0; i < host->sources.count; i++) {
-    snprintf(path, sizeof path, "%s/%zu.o", host->folder, i);
-    (void)unlink(path);
-  }
   if (status == VINCI_OK)
     status = run_jobs(host, 0, false);
   if (status == VINCI_OK)
@@ -318,8 +312,16 @@ enum vinci_status library_host(const struct library *library, const struct libra
   snprintf(program, size, "%s/host", host.folder);
   if (library_is_new(manifest, program))
     return VINCI_OK;
-  (void)unlink(manifest);
-  status = build(&host);
+  int lock;
+  status = library_lock(library, host.folder, &lock);
+  if (status != VINCI_OK)
+    return status;
+  if (!library_is_new(manifest, program)) { /* another run may have made the program meanwhile */
+    (void)unlink(manifest);
+    status = build(&host);
+  }
+  if (lock >= 0)
+    close(lock);
   command_free(&host.sources);
   command_free(&host.files);
   return status;

@@ -225,6 +225,22 @@ static enum vinci_status compile(const struct kernel *kernel, const char *source
   return status;
 }
 
+/* Two runs that want a kernel at the same time compile the kernel once. */
+static enum vinci_status compile_locked(const struct kernel *kernel, const char *source,
+                                        const char *result, const char *manifest) {
+  char folder[PATH_MAX];
+  int lock;
+  snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(result, '/') - result), result);
+  enum vinci_status status = library_lock(kernel->library, folder, &lock);
+  if (status != VINCI_OK)
+    return status;
+  if (!library_is_new(manifest, result))
+    status = compile(kernel, source, result, manifest);
+  if (lock >= 0)
+    close(lock);
+  return status;
+}
+
 enum vinci_status library_kernel(const struct library *library,
                                  const struct library_operator *which, const struct answer *answer,
                                  char *out, size_t size) {
@@ -240,7 +256,7 @@ enum vinci_status library_kernel(const struct library *library,
   snprintf(result, sizeof result, "%.*s.so", (int)(strlen(source) - strlen(".cpp")), source);
   snprintf(manifest, sizeof manifest, "%.4000s.manifest", result);
   if (!library_is_new(manifest, result))
-    status = compile(&kernel, source, result, manifest);
+    status = compile_locked(&kernel, source, result, manifest);
   snprintf(out, size, "%s:%s%s", result, kernel.name, kernel.wrapped ? "_chosen" : "");
   return status;
 }

@@ -97,6 +97,9 @@ const char *library_family(const char *chip);
 VINCI_MUST_CHECK enum vinci_status library_cache_folder(const struct library *library,
                                                         const struct library_operator *which,
                                                         char *out, size_t size);
+/* Takes a folder of the cache for this process, until *lock is closed (-1: nothing to close). */
+VINCI_MUST_CHECK enum vinci_status library_lock(const struct library *library, const char *folder,
+                                                int *lock);
 /* What all host programs have in common (shared.c): the header that is read first, compiled where
  * the compiler can do that, and objects. */
 enum { LIBRARY_SHARED_OBJECTS = 2 };

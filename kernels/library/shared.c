@@ -157,6 +157,10 @@ enum vinci_status library_share(const struct library *library, struct library_sh
   enum vinci_status status = library_cache_folder(&place, &none, folder, sizeof folder);
   if (status != VINCI_OK)
     return status;
+  int lock;
+  status = library_lock(library, folder, &lock);
+  if (status != VINCI_OK)
+    return status;
   if (compiled) {
     status = make(library, folder, &header, NULL, files);
     snprintf(shared->header, sizeof shared->header, "%s/host.h", folder);
@@ -166,5 +170,7 @@ enum vinci_status library_share(const struct library *library, struct library_sh
     status = make(library, folder, &objects[i], shared->header, files);
     snprintf(shared->object[i], sizeof shared->object[i], "%s/%s", folder, objects[i].name);
   }
+  if (lock >= 0)
+    close(lock);
   return status;
 }
