@@ -392,13 +392,12 @@ static int run_all(struct run_settings *settings, const struct text_list *words)
   const struct text_list *traces = lowered ? &op : words;
   struct vinci_diag diag = {0};
   vinci_soc *soc = NULL;
-  if (settings->results) {
-    (void)diag_error(&diag, VINCI_E_USAGE, "--results needs --ops=LIST");
-    return cli_fail(&diag);
-  }
-  if (settings->sequence || settings->interval) {
-    (void)diag_error(&diag, VINCI_E_USAGE, "--%s needs --ops=LIST",
-                     settings->sequence ? "sequence" : "interval");
+  const char *of_lists = settings->results    ? "results"
+                         : settings->sequence ? "sequence"
+                         : settings->interval ? "interval"
+                                              : NULL;
+  if (of_lists) {
+    (void)diag_error(&diag, VINCI_E_USAGE, "--%s needs --ops=LIST", of_lists);
     return cli_fail(&diag);
   }
   if (settings->repository && !lowered) {
@@ -577,9 +576,9 @@ static int run(const struct cli_verb *verb, int argc, char **argv) {
     exit_code = settings.counters           ? run_print_counters()
                 : !choose_models(&settings) ? vinci_status_exit_code(VINCI_E_USAGE)
                 : settings.ops              ? run_operators(&settings, &traces)
-                : library_is_meant(settings.library, &traces)
-                    ? run_library(&settings, &traces)
-                    : isolate_end(&settings.isolate, run_all(&settings, &traces));
+                : library_is_meant(settings.library, &traces) ? run_library(&settings, &traces)
+                                                              : run_all(&settings, &traces);
+  exit_code = isolate_end(&settings.isolate, exit_code);
   values_settings_free(&settings.values);
   text_list_free(&settings.kernel.args);
   text_list_free(&settings.sets);
