@@ -521,24 +521,19 @@ static bool choose_models(struct run_settings *settings) {
 
 static int run_operators(const struct run_settings *settings, const struct text_list *words) {
   struct vinci_diag diag = {0};
-  if (words->count > 0) {
+  if (words->count > 0)
     (void)diag_error(&diag, VINCI_E_USAGE, "--ops takes no further arguments, not '%s'",
                      words->items[0]);
-    return cli_fail(&diag);
-  }
-  if (settings->isolate.asked || settings->check || settings->values.keep ||
-      settings->values.fill || settings->values.inputs.count > 0 ||
-      settings->values.expected.count > 0) {
+  else if (settings->check || settings->values.keep || settings->values.fill ||
+           settings->values.inputs.count > 0 || settings->values.expected.count > 0)
     (void)diag_error(&diag, VINCI_E_USAGE,
-                     "--ops runs no checks, keeps no values and isolates nothing; run its "
+                     "--ops runs no checks and keeps no values; run its "
                      "operators one by one for that");
-    return cli_fail(&diag);
-  }
-  if (settings->sequence && settings->jobs > 1) {
+  else if (settings->sequence && settings->jobs > 1)
     (void)diag_error(&diag, VINCI_E_USAGE,
                      "--sequence runs one operator after the other; leave out --jobs");
+  if (diag.status != VINCI_OK)
     return cli_fail(&diag);
-  }
   struct run_list list = {
       .list = settings->ops,
       .output = settings->output,
