@@ -407,11 +407,11 @@ static bool may_fill_queue(const struct trial *trial, const uint64_t *issued) {
   return false;
 }
 
-/* The tile loop: what its first turns have read. */
-static void note_turn(struct trial *trial, uint64_t turn, uint64_t turns) {
+/* The tile loop, the first one whose turns read: what its first turns have read. */
+static void note_turn(struct trial *trial, uint64_t turn, uint64_t turns, uint64_t bytes_before) {
   struct trial_times *out = trial->out;
   const struct state *state = &trial->state;
-  if (state->read_bytes == 0 || out->turns > 0)
+  if (state->read_bytes == bytes_before || out->turns > 0)
     return;
   if (out->first_bytes == 0) {
     out->first_bytes = state->read_bytes;
@@ -425,7 +425,7 @@ static void note_turn(struct trial *trial, uint64_t turn, uint64_t turns) {
 static void run_loop(struct trial *trial, uint32_t begin) {
   const struct record_row *row = &trial->record->row[begin];
   struct state history[HISTORY];
-  uint64_t issued[PIPE_COUNT];
+  uint64_t issued[PIPE_COUNT], bytes_before = trial->state.read_bytes;
   int64_t *counter = &trial->variables[row->op], count = value_of(trial, row);
   bool jumped = count <= (trial->depth > 0 ? SHORT_LOOP : PERIOD + LAST_TURNS + 1);
   trial->depth++;
@@ -435,7 +435,7 @@ static void run_loop(struct trial *trial, uint32_t begin) {
     *counter = i;
     run_rows(trial, begin + 1, row->partner);
     if (trial->depth == 1)
-      note_turn(trial, (uint64_t)i, (uint64_t)count);
+      note_turn(trial, (uint64_t)i, (uint64_t)count, bytes_before);
     int64_t periods = (count - 1 - i - LAST_TURNS) / PERIOD;
     if (jumped || periods < 1)
       continue;
