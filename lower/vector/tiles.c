@@ -201,7 +201,11 @@ void vtile_split_rows(const struct vinci_soc *soc, uint64_t cores, struct vtile 
   uint64_t outer = 1;
   for (unsigned i = 0; i < tile->space.outers; i++)
     outer *= tile->space.outer[i];
-  cores = worthy_cores(soc, cores, tile, element_bytes, outer);
+  /* Of chips that copy whole blocks alone a short row is as much work as a block. */
+  unsigned moved = element_bytes;
+  if (!select_has(soc, OP_COPY_UBUF_TO_GM_ALIGN_B8) && tile->space.rows > 1)
+    moved = (unsigned)max_u64(element_bytes, ceil_div(BLOCK_BYTES, tile->space.cols));
+  cores = worthy_cores(soc, cores, tile, moved, outer);
   /* Cores that share one outer index; tiles of nearly equal height. */
   uint64_t sharing = max_u64(1, cores / outer);
   uint64_t run = ceil_div(tile->space.rows, min_u64(sharing, tile->space.rows));
