@@ -303,7 +303,7 @@ static enum stream_step next(struct program_source *program, uint32_t core, stru
   if (source_log_repeats(source, source_fiber_place(source, core))) {
     diag_error_at(diag, VINCI_E_INPUT,
                   program_position(source->trace, source->trace->rows[inst->row].line),
-                  "block %u: the kernel goes round in a loop: 16 million instructions without a "
+                  "block %u: the kernel goes round in a loop: 4 million instructions without a "
                   "new operand",
                   source_fiber_place(source, core)->blk);
     return STREAM_ERROR;

@@ -37,7 +37,7 @@ struct source_log {
 enum { SUBS = 2 };
 /* Instructions without a new operand, one behind the other, after which a block counts as endless.
  */
-enum { ALIKE_MAX = 1 << 24 };
+enum { ALIKE_MAX = 1 << 22 };
 
 static struct stream_log *stream_of(const struct source *source, const struct source_place *place) {
   uint32_t blocks = source->trace->kernels[0].blocks;

@@ -39,7 +39,7 @@ def command(*words):
 
 with open(page, encoding="utf-8") as file:
     text = file.read()
-rows = re.findall(r"^\| ([^|]+) \| (\w+) \| ([^|]+) \|$", text, re.M)
+rows = re.findall(r"^\| ([^|]+) \| (\w+) \| ([^|]+) \|$", text.split("\nFindings in samples")[0], re.M)
 rows = [row for row in rows if row[1] != "example"]
 examples = {name: (form, body) for form, name, body in re.findall(r"^```(cpp|csv) (\w+)\n(.*?)^```$", text, re.M | re.S)}
 begin = examples.pop("begin")[1]

@@ -14,7 +14,7 @@ import time
 
 vinci = sys.argv[1]
 folder = os.path.realpath(sys.argv[2])
-LIMIT_SECONDS = 60
+LIMIT_SECONDS = 400
 count = 0
 HEAD = """#include <csetjmp>
 #include <csignal>
