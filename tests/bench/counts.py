@@ -173,7 +173,7 @@ extern "C" __global__ __aicore__ __vector__ void intrinsics(GM_ADDR y, int64_t t
 
 
 def kernel(counter, name, units, *words):
-    """Of a compiled kernel, for each turn of its loop, which has so many units."""
+    """Instructions for a unit of a compiled kernel; `units`: of each turn of its loop."""
     library = os.path.join(counter.folder, "kernels.so")
     if not os.path.exists(library):
         source = counter.file("kernels.cpp", KERNELS)
