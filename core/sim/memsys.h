@@ -58,7 +58,7 @@ struct gm_transfer {
   struct memsys *memory;
   struct gm_transfer *next; /* behind this one on the same port */
   uint64_t start_ps;
-  bool missed;       /* L2 lacked bytes of it */
+  bool missed;       /* L2 lacked some of its bytes */
   uint64_t burst;    /* the run of bytes that comes next, */
   uint64_t offset;   /* and the bytes of this run that have been requested */
   uint64_t requests; /* issued and not answered */

@@ -416,8 +416,8 @@ return soc {
     ways = num(24, "count", "MOP", "documented", "functional L2 model of the profiler"),
     hit_cycles = num(50, "cycle", "PTO", "assumed", "default of a public cost model, not measured"),
     -- Once for each core and kernel: short copies one after the other (add1_tile2048, each behind its
-    -- own answer) do not wait that long each. What the first way consists of is not published; a
-    -- look at the tables of addresses would explain it.
+    -- own answer) do not wait that long each. What the first way consists of is not published; it
+    -- may be a look at the tables of addresses.
     miss_cycles = num(510, "cycle", "MSI", "derived", "time of MTE2 of kernels with 1 block at 1650 MHz: one copy 0.12 us where L2 holds the input, 0.41 to 0.56 where not (Cast); two copies 0.21 us (Add, Mul, Sub, Greater of scalars), 0.5 to 0.59 where one comes from device memory (Add of gradients 112 launches, Mul, INT32); LpNorm 0.27 to 0.34 more: 0.36 us the median, less 80 cycles that device memory itself takes"),
     kept_share = num(0.375, "ratio", "MSI", "assumed", "with 201 MB of L2, a profile of the 910B2 finds a weight of 67 MB there, and nothing of one of 151 MB: at most twice this share"),
   },

@@ -53,8 +53,8 @@ layer,name=act,op=Relu,in=a,out=b
 layer,name=two,op=Conv,in=b w2,out=d,$conv
 layer,name=pool,op=MaxPool,in=d,out=y,args=kernel=2x2 strides=2x2 pads=0x0x0x0 dilations=1x1 ceil_mode=0
 END
-# A small L2, slow memory and cheap launches: what is large for a chip is large in bytes, too.
-large='--set hbm.bandwidth=100GB/s --set launch.base=1ns --set launch.per_cluster=0ns'
+# A small L2, slow memory, cheap launches and first reads: what is large for a chip is large in bytes, too.
+large='--set hbm.bandwidth=100GB/s --set launch.base=1ns --set launch.per_cluster=0ns --set l2.miss_cycles=0'
 for soc in Ascend910B4 Ascend950PR_9589; do
   for network in dense maps; do
     size=$([ $network = dense ] && echo 1MiB || echo 512KiB)
