@@ -37,6 +37,7 @@ libvinci_kernels_la_SOURCES = \
 	kernels/source/looks.c \
 	kernels/source/record.c \
 	kernels/source/source.h \
+	kernels/source/text.h \
 	kernels/source/sync.c \
 	kernels/source/told.c \
 	kernels/source/variables.c

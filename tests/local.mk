@@ -85,6 +85,7 @@ unit_tests = \
 	tests/lower/test_lower_chain \
 	tests/lower/test_lower_epilogue \
 	tests/lower/test_lower_chips \
+	tests/lower/test_lower_cores \
 	tests/lower/test_lower_vector \
 	tests/lower/test_lower_vendor \
 	tests/traces/test_samples \

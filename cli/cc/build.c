@@ -17,6 +17,7 @@
 #include "core/base/file.h"
 #include "core/isa/isa.h"
 #include "kernels/source/source.h"
+#include "kernels/source/text.h"
 
 extern char **environ;
 

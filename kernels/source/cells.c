@@ -11,7 +11,7 @@
  */
 #include <string.h>
 
-#include "kernels/source/source.h"
+#include "kernels/source/text.h"
 
 static bool is_word(char byte) {
   return byte == '_' || (byte >= '0' && byte <= '9') || (byte >= 'A' && byte <= 'Z') ||

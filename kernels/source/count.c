@@ -19,6 +19,7 @@
 
 #include "kernels/source/assembler.h"
 #include "kernels/source/source.h"
+#include "kernels/source/text.h"
 
 void asm_add(struct asm_out *out, const char *text, size_t length) {
   if (out->length + length >= out->capacity) {

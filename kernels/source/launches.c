@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/source/source.h"
+#include "kernels/source/text.h"
 
 static const char before[] = "->*vinci_cce::launch(", after[] = ")";
 static const char tail[] = "\n#include \"vinci/cce/end.h\"\n";

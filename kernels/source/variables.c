@@ -10,7 +10,7 @@
  */
 #include <string.h>
 
-#include "kernels/source/source.h"
+#include "kernels/source/text.h"
 
 static const char *const memories[] = {"__ubuf__", "__cbuf__",    "__ca__",   "__cb__",
                                        "__cc__",   "__biasbuf__", "__fbuf__", "__ssbuf__"};

@@ -171,11 +171,13 @@ static uint64_t first_miss_waits(const char *text, enum vinci_memory memory) {
     vinci_soc *soc = fixture_soc();
     struct vinci_run_options options = {.struct_size = sizeof options, .memory = memory};
     soc->l2_miss_cycles = waits ? 500 : 0;
-    struct run run = runs_with(soc, text, &options);
-    assert_int_equal(run.status, VINCI_OK);
-    for (uint32_t i = 0; i < run.result->core_count; i++)
-      busy_cycles[waits] += run.result->cores[i].pipe[PIPE_MTE2].busy_cycles;
-    vinci_result_free(run.result);
+    vinci_trace *trace = runs_parse(text, soc);
+    vinci_result *result = NULL;
+    assert_int_equal(vinci_run(soc, trace, &options, &result, NULL), VINCI_OK);
+    for (uint32_t i = 0; i < result->core_count; i++)
+      busy_cycles[waits] += result->cores[i].pipe[PIPE_MTE2].busy_cycles;
+    vinci_result_free(result);
+    vinci_trace_free(trace);
     vinci_soc_free(soc);
   }
   return busy_cycles[1] - busy_cycles[0];

@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include "tests/support/words.h"
+
 vinci_trace *runs_parse(const char *text, const vinci_soc *soc) {
   struct vinci_diag diag = {0};
   vinci_trace *trace = NULL;
@@ -43,4 +45,14 @@ uint64_t runs_cycles(const vinci_soc *soc, const char *text) {
   uint64_t cycles = vinci_result_total_cycles(run.result);
   vinci_result_free(run.result);
   return cycles;
+}
+
+vinci_trace *runs_compile(const vinci_soc *soc, const char *request) {
+  struct vinci_diag diag = {0};
+  struct words words;
+  vinci_trace *trace;
+  words_split(&words, request);
+  if (vinci_compile(soc, words.item[0], words.item + 1, words.count - 1, &trace, &diag) != VINCI_OK)
+    fail_msg("%s: line %lu: %s", request, diag.line, diag.text);
+  return trace;
 }

@@ -20,6 +20,8 @@ struct run {
 
 /* Parses a trace that must be right. */
 vinci_trace *runs_parse(const char *text, const vinci_soc *soc);
+/* The trace of an operator: "add shape=64"; fails the test when there is none. */
+vinci_trace *runs_compile(const vinci_soc *soc, const char *request);
 struct run runs_with(const vinci_soc *soc, const char *text,
                      const struct vinci_run_options *options);
 /* On fixture_soc(). */
