@@ -57,7 +57,7 @@ END
 large='--set hbm.bandwidth=100GB/s --set launch.base=1ns --set launch.per_cluster=0ns --set l2.miss_cycles=0'
 for soc in Ascend910B4 Ascend950PR_9589; do
   for network in dense maps; do
-    size=$([ $network = dense ] && echo 1MiB || echo 512KiB)
+    size=$([ $network = dense ] && echo 1MiB || echo 640KiB)
     # shellcheck disable=SC2086
     run split $network.csv --soc-version=$soc $large --set l2.size=$size --passes=layout,residual,chain,split
     split=$(expect 0 '')
