@@ -87,7 +87,7 @@ B against A: +'
   expect 0 '' 'First rows of the traces that differ
   A  line 11: vadds,'
   expect 0 '' 'B  line 12: vadds,'
-  expect 0 '' 'First instructions at different times, on core0.veccore0
+  expect 0 '' 'First instructions at different times, on core0.veccore1
   A  vadds on V, line 11, cycles '
   expect 0 '' 'cause vector_repeats: +'
   expect 0 '' 'pipe.V.busy_cycles')"
@@ -201,7 +201,7 @@ for g in d["groups"]:
         assert not rows or sum(rows) == g["change"], (table, g)
 assert d["totals"][0]["change"] == whole
 assert d["program"]["a"].startswith("vadds,") and d["program"]["a_line"] == 11
-assert d["time"]["core"] == "core0.veccore0" and d["time"]["b_line"] == 12
+assert d["time"]["core"] == "core0.veccore1" and d["time"]["b_line"] == 12
 bound = [c for c in d["counters"] if c["name"] == "bound"]
 assert bound and isinstance(bound[0]["a"], str)
 assert d["notes"] == []
@@ -215,7 +215,7 @@ local found = vinci.diff { a = "one.csv", b = "two.csv", soc = "Ascend910B4" }
 local sum = 0
 for _, group in ipairs(found.groups) do sum = sum + group.change end
 assert(sum == found.b.cycles - found.a.cycles and sum > 0)
-assert(found.program.a_line == 11 and found.time.core == "core0.veccore0" and #found.notes == 0)
+assert(found.program.a_line == 11 and found.time.core == "core0.veccore1" and #found.notes == 0)
 local chips = vinci.diff { soc = "Ascend910B4", a = { op = "relu", args = { shape = 4096 } },
   b = { op = "relu", args = { shape = 4096 }, soc = "Ascend910B2" } }
 assert(chips.a.soc == "Ascend910B4" and chips.b.soc == "Ascend910B2" and chips.program == nil)
