@@ -14,7 +14,8 @@ static const char *instruction_at(const void *context, size_t index) {
 static bool line_has_more(const vinci_trace *trace, uint32_t line) {
   bool more = false;
   for (uint64_t i = 0; trace->source && i < trace->row_count; i++)
-    more |= trace->rows[i].line == line && trace->rows[i].op != OP_SCALAR;
+    more |= trace->rows[i].line == line && trace->rows[i].op != OP_SCALAR &&
+            trace->rows[i].op != OP_CODE_FETCH;
   return more;
 }
 

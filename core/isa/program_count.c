@@ -120,7 +120,7 @@ static uint64_t count_stream(struct counting *counting, const struct program_ker
 uint64_t program_row_count(const struct vinci_trace *trace) {
   uint64_t count = trace->row_count;
   for (uint64_t i = 0; trace->source && i < trace->row_count; i++)
-    count -= trace->rows[i].kind == ROW_ACCESS;
+    count -= trace->rows[i].kind == ROW_ACCESS || trace->rows[i].op == OP_CODE_FETCH;
   return count;
 }
 

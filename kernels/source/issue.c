@@ -187,7 +187,9 @@ bool source_issue_fetch(const struct source *source, enum core_kind kind, struct
   if (counted == 0 || touched == 0 || row == SOURCE_ROWS_MAX)
     return false;
   uint64_t bytes = (touched + counted - 1) / counted * (uint64_t)source->soc->code_line_bytes;
-  *inst = (struct inst){.op = OP_CODE_FETCH, .row = row, .line = source->trace->rows[row].line};
+  inst->op = OP_CODE_FETCH; /* the rest is state, such as the mask */
+  inst->row = row;
+  inst->line = source->trace->rows[row].line;
   inst->arg[CODE_BYTES] = (int64_t)min_u64(bytes, BYTES_MAX);
   inst->arg[CODE_LINE_CYCLES] = source->soc->code_counted_line_cycles;
   return true;
