@@ -200,7 +200,7 @@ static const struct known {
     {"buffers", "neg", RETILED, 60,
      "a larger tile: its estimate counts fewer starts of copies and not that the last tiles of all "
      "cores come late together"},
-    {"buffers", "where", RETILED, 60,
+    {"buffers", "where", RETILED, 70,
      "its estimate counts hits of L2; on 310P3 each copy waits for device memory"},
     {"buffers", "matmul", RETILED, 180, "not explained"},
     {"buffers", "max_pool", RETILED, 30, "not explained"},
@@ -217,11 +217,14 @@ static const struct known {
     {"clock", "flash_attention_grad", RETILED, 100, "not explained"},
     {"clock", "matmul", RETILED, 240, "not explained"},
     {"paths", "conv2d_backprop_input", RETILED, 120, "not explained"},
+    {"paths", "max_pool_with_argmax", RETILED, 70,
+     "its estimate does not know what its issue takes"},
     {"paths", "argmin", SAME, 60, "all cores read at the same time: not explained"},
     {"paths", "fill", RETILED, 60, "not explained"},
     {"paths", "pad", RETILED, 100, "not explained"},
     {"window", "batch_matmul", SAME, 70, "not explained"},
     {"window", "matmul", SAME, 80, "not explained"},
+    {"window", "reciprocal", SAME, 30, "not explained"},
 };
 
 static const struct known *find_known(const struct relation *relation, const struct meta_case *one,

@@ -117,7 +117,7 @@ static bool call_gather(struct lower_call *call) {
   /* The vendor's kernel moves a row at a time, as its MTE2 is busy for the latency of each; on the
    * coupled cores of the Ascend910B rows take a fifth of that latency, so that several are joined.
    */
-  if (emit_cube_core(call->soc) != emit_vector_core(call->soc))
+  if (!call->soc || emit_cube_core(call->soc) != emit_vector_core(call->soc))
     lower_arg(call, "rows=1");
   return true;
 }
