@@ -50,7 +50,7 @@ return function(E)
   local whole = row(large, "whole", run(layers(large // 2), "none"))
   local split = row(large, "pass", run(layers(large // 2), "split"))
   local best, least = split.us, split.hbm_bytes
-  for _, parts in ipairs(E.quick and { 16, 64 } or { 4, 8, 16, 32, 64 }) do
+  for _, parts in ipairs(E.quick and { 16, 128 } or { 4, 8, 16, 32, 64, 128 }) do
     local net = row(large, parts, run(kernels(large // 2, parts)))
     best, least = math.min(best, net.us), math.min(least, net.hbm_bytes)
   end
