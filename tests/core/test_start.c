@@ -168,8 +168,9 @@ static void first_reads_wait_for_those_of_other_cores(void **state) {
 static uint64_t first_miss_waits(const char *text, enum vinci_memory memory) {
   uint64_t busy_cycles[2] = {0};
   for (int waits = 0; waits < 2; waits++) {
-    vinci_soc *soc = fixture_soc();
+    vinci_soc *soc;
     struct vinci_run_options options = {.struct_size = sizeof options, .memory = memory};
+    assert_int_equal(vinci_soc_load("Ascend910B4", NULL, &soc, NULL), VINCI_OK);
     soc->l2_miss_cycles = waits ? 500 : 0;
     vinci_trace *trace = runs_parse(text, soc);
     vinci_result *result = NULL;
@@ -183,6 +184,13 @@ static uint64_t first_miss_waits(const char *text, enum vinci_memory memory) {
   return busy_cycles[1] - busy_cycles[0];
 }
 
+/* Waits of 500 cycles; what is behind a wait may meet another edge of the clock of device memory.
+ */
+static void assert_waits(uint64_t cycles, uint64_t count) {
+  uint64_t edges = count > 0 ? 2 : 0;
+  assert_in_range(cycles, 500 * count - edges, 500 * count + edges);
+}
+
 static void first_bytes_come_from_afar(void **state) {
   (void)state;
   static const enum vinci_memory memories[] = {VINCI_MEMORY_CYCLE, VINCI_MEMORY_FLAT};
@@ -190,18 +198,17 @@ static void first_bytes_come_from_afar(void **state) {
 #define BARRIER "pipe_barrier,pipe=MTE2\n"
   for (unsigned i = 0; i < sizeof memories / sizeof *memories; i++) {
     enum vinci_memory memory = memories[i];
-    assert_int_equal(first_miss_waits(HEAD(1) TENSORS AIV READ(0), memory), 500);
+    assert_waits(first_miss_waits(HEAD(1) TENSORS AIV READ(0), memory), 1);
     /* L2 holds the same bytes by then. */
-    assert_int_equal(first_miss_waits(HEAD(1) TENSORS AIV READ(0) BARRIER READ(0), memory), 500);
+    assert_waits(first_miss_waits(HEAD(1) TENSORS AIV READ(0) BARRIER READ(0), memory), 1);
     /* Once in a kernel, also behind a hit; on each core. */
-    assert_int_equal(first_miss_waits(HEAD(1) TENSORS AIV READ(0) READ(8192), memory), 500);
-    assert_int_equal(first_miss_waits(HEAD(3) TENSORS AIV READ(2048 * blk), memory), 3 * 500);
-    assert_int_equal(first_miss_waits(HEAD(1)
-                                          TENSORS AIV READ(0) "kernel,name=b,arch=dav-c220,"
+    assert_waits(first_miss_waits(HEAD(1) TENSORS AIV READ(0) READ(8192), memory), 1);
+    assert_waits(first_miss_waits(HEAD(3) TENSORS AIV READ(2048 * blk), memory), 3);
+    assert_waits(first_miss_waits(HEAD(1) TENSORS AIV READ(0) "kernel,name=b,arch=dav-c220,"
                                                               "blocks=1\n" TENSORS AIV READ(8192),
-                                      memory),
-                     2 * 500);
-    assert_int_equal(
+                                  memory),
+                 2);
+    assert_waits(
         first_miss_waits(HEAD(1) TENSORS AIV "copy_ubuf_to_gm,dst=y,src=0,len_burst=1\n", memory),
         0);
   }
