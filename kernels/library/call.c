@@ -8,8 +8,9 @@
 #include "core/base/digest.h"
 #include "core/base/file.h"
 #include "kernels/library/library.h"
+#include "traces/values/npy.h"
 
-enum { ANSWER_BYTES_MAX = 1 << 26, SHOWN_LINES = 20, HEAD_BYTES = 128 };
+enum { ANSWER_BYTES_MAX = 1 << 26, SHOWN_LINES = 20 };
 
 const char *answer_next(const struct answer *answer, const char *word, size_t *from) {
   size_t length = strlen(word);
@@ -123,19 +124,10 @@ struct data {
   size_t length;
 };
 
-/* A .npy file of bytes (NumPy format 1.0). */
 static void write_npy(void *context, FILE *out) {
   const struct data *data = context;
-  char head[HEAD_BYTES];
-  int length =
-      snprintf(head, sizeof head, "{'descr': '|u1', 'fortran_order': False, 'shape': (%zu,), }",
-               data->length);
-  uint16_t room = HEAD_BYTES - 10;
-  fwrite("\x93NUMPY\x01", 1, 7, out);
-  fputc(0, out);
-  fputc(room & 0xff, out);
-  fputc(room >> 8, out);
-  fprintf(out, "%s%*s\n", head, (int)room - length - 1, "");
+  npy_write_header(&(struct npy){.kind = 'u', .item_bytes = 1, .rank = 1, .shape = {data->length}},
+                   out);
   fwrite(data->bytes, 1, data->length, out);
 }
 
