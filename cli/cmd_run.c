@@ -25,7 +25,7 @@
 
 /* The default timeline holds a million instructions, about 35 MB of trace.pftrace. */
 enum {
-  CHOICES_BYTES = 128,
+  REPEAT_MAX = 1000000,
   TIMELINE_EVENTS = 1000000,
   TIMELINE_EVENTS_MAX = 100000000,
   TIMEOUT_MINUTES_MAX = 2880
@@ -48,6 +48,7 @@ struct run_settings {
   const char *blocks;
   uint64_t jobs;
   bool sequence;
+  uint64_t repeat;
   bool interval;
   const char *results, *repository, *library;
   bool exact;
@@ -120,6 +121,10 @@ static const struct option_row run_options[] = {
     OPTION_FLAG_ROW("sequence", 0, struct run_settings, sequence,
                     "with --ops: run a profile in its order on one chip, with its gaps; each row "
                     "finds in L2 what those before have left, and the table says what"),
+    OPTION_NUMBER_ROW("repeat", 0, struct run_settings, repeat, "N", 1, REPEAT_MAX,
+                      "launch it N times in a row on one chip and report the last: what the "
+                      "launches before leave in L2 and in the instruction caches; of --ops each "
+                      "row by itself, with --sequence the whole list"),
     OPTION_FLAG_ROW("interval", 0, struct run_settings, interval,
                     "with --ops: also the durations of the cheapest and the dearest state of L2 "
                     "and code, as a list without order cannot know these; four runs for each row"),
@@ -159,6 +164,7 @@ static struct vinci_run_options run_options_of(const struct run_settings *settin
       .network = settings->network_level,
       .l2_start = settings->l2_start,
       .code_found_ppm = settings->code && strcmp(settings->code, "warm") == 0 ? VINCI_CODE_WARM : 0,
+      .repeat = (uint32_t)settings->repeat,
   };
 }
 
@@ -469,26 +475,6 @@ static int run_library(struct run_settings *settings, const struct text_list *wo
   return exit_code;
 }
 
-/* One of some words, NULL behind the last; the first unless one is given. */
-static bool choose(const char *option, const char *given, const char *const *names,
-                   unsigned *choice) {
-  for (*choice = 0; names[*choice]; ++*choice)
-    if (!given || strcmp(given, names[*choice]) == 0)
-      return true;
-  char list[CHOICES_BYTES] = "";
-  size_t used = 0;
-  for (unsigned i = 0; i < *choice && used < sizeof list; i++)
-    used += (size_t)snprintf(list + used, sizeof list - used, "%s%s",
-                             i == 0             ? ""
-                             : i + 1 == *choice ? " or "
-                                                : ", ",
-                             names[i]);
-  struct vinci_diag diag = {0};
-  (void)diag_error(&diag, VINCI_E_USAGE, "--%s is %s, not '%s'", option, list, given);
-  (void)cli_fail(&diag);
-  return false;
-}
-
 static bool choose_models(struct run_settings *settings) {
   static const char *const memories[] = {"cycle", "flat", NULL};
   static const char *const networks[] = {"packet", "flit", NULL};
@@ -496,12 +482,12 @@ static bool choose_models(struct run_settings *settings) {
   const char *const codes[] = {"cold", "warm", settings->ops ? "profile" : NULL, NULL};
   static const char *const blocks[] = {"own", "profile", NULL};
   unsigned code, memory, network, state, from, measured;
-  if (!choose("memory", settings->memory, memories, &memory) ||
-      !choose("network", settings->network, networks, &network) ||
-      !choose("l2", settings->l2, states, &state) ||
-      !choose("code", settings->code, codes, &code) ||
-      !choose("savings", settings->savings, savings_words, &measured) ||
-      !choose("blocks", settings->ops ? settings->blocks : NULL, blocks, &from))
+  if (!cli_choose("memory", settings->memory, memories, &memory) ||
+      !cli_choose("network", settings->network, networks, &network) ||
+      !cli_choose("l2", settings->l2, states, &state) ||
+      !cli_choose("code", settings->code, codes, &code) ||
+      !cli_choose("savings", settings->savings, savings_words, &measured) ||
+      !cli_choose("blocks", settings->ops ? settings->blocks : NULL, blocks, &from))
     return false;
   settings->kernel.blocks = settings->blocks;
   settings->memory_model = memory == 0 ? VINCI_MEMORY_CYCLE : VINCI_MEMORY_FLAT;
@@ -552,6 +538,7 @@ static int run_operators(const struct run_settings *settings, const struct text_
                   .jobs = settings->jobs ? (unsigned)settings->jobs : 1,
                   .profile_blocks = settings->profile_blocks,
                   .sequence = settings->sequence,
+                  .repeat = (unsigned)settings->repeat,
                   .interval = settings->interval,
                   .results = settings->results,
                   .exact = settings->exact},

@@ -245,6 +245,7 @@ struct vinci_run_options {
   uint32_t code_found_ppm; /* of a kernel's code, what instruction caches hold at the start */
   bool second_buffers; /* what-if: as though each buffer that a flag gives back were there twice */
   bool pack_events;    /* in an eighth of the memory: for reports, not for timelines */
+  uint32_t repeat;     /* launches in a row on one chip, whose last is the result; 0 is 1 */
 };
 
 /*

@@ -139,6 +139,9 @@ struct vinci_ops_options {
   /* A profile in its order on one chip: each row finds in L2 what the rows before have left, gaps
    * are kept. Needs the tensors of the rows, one chip, no l2, one job; starts over when ended. */
   bool sequence;
+  /* Launches in a row of each row, of a sequence of the whole list: the table has the last. 0 is 1.
+   * Each row starts on a chip of its own with an empty L2, without code: no l2, no code. */
+  unsigned repeat;
   /* Also the durations of the cheapest and the dearest state of L2 and code, in two columns more.
    * Needs rows without order, l2 and code. */
   bool interval;

@@ -131,6 +131,7 @@ script_tests = \
 	tests/cli/test_ops_fused.sh \
 	tests/cli/test_ops_interval.sh \
 	tests/cli/test_ops_order.sh \
+	tests/cli/test_repeat.sh \
 	tests/cli/test_ops_table.sh \
 	tests/cli/test_shortage.sh \
 	tests/cli/test_readme.sh \

@@ -34,12 +34,15 @@ static bool watch(void *context, const struct vinci_ops_progress *progress) {
                                                .all = progress->operators});
 }
 
-static void report_sequence(const struct vinci_ops_result *result) {
-  printf(
-      "L2: empty before the first row; of %s GB that the rows read, %s %% were there when the row "
-      "began (columns l2_found_bytes, l2_from)\n",
-      decimal_ratio(result->input_bytes, 1000000000, 3).text,
-      decimal_ratio(result->found_bytes * 100, result->input_bytes, 1).text);
+static void report_sequence(const struct vinci_ops_result *result, unsigned repeat) {
+  if (repeat > 1)
+    printf("The last of %u times that the list ran on the chip, one after the other\n", repeat);
+  printf("L2: empty before the first row%s; of %s GB that the rows read, %s %% were there when the "
+         "row "
+         "began (columns l2_found_bytes, l2_from)\n",
+         repeat > 1 ? " of the first time" : "",
+         decimal_ratio(result->input_bytes, 1000000000, 3).text,
+         decimal_ratio(result->found_bytes * 100, result->input_bytes, 1).text);
   if (result->measured_ps == 0)
     return;
   bool less = result->simulated_ps < result->measured_ps;
@@ -65,7 +68,11 @@ static void report(const struct run_list *list, const struct vinci_ops_result *r
     printf("%zu of the others have a result from %s%s\n", result->stored, list->options.results,
            list->options.exact ? ", and were simulated all the same" : "");
   if (list->options.sequence)
-    report_sequence(result);
+    report_sequence(result, list->options.repeat);
+  else if (list->options.repeat > 1)
+    printf("Each time is that of the last of %u launches in a row on a chip whose L2 was empty "
+           "before the first\n",
+           list->options.repeat);
   else if (l2)
     printf("L2 at the start: %s for all, as asked\n", l2);
   else

@@ -50,6 +50,10 @@ void cli_print_words(const struct cli_verb *verb, FILE *out);
 /* What a diagnostic tells warnings: prints them on stderr, unless errors alone are wanted. */
 void (*cli_warn(bool quiet))(void *context, const char *text);
 
+/* Which of some words, NULL behind the last, an option gives: the first unless one is given. False
+ * after an error on stderr. */
+bool cli_choose(const char *option, const char *given, const char *const *names, unsigned *choice);
+
 /* Prints the diagnostic on stderr and returns the exit code of its status. */
 int cli_fail(const struct vinci_diag *diag);
 

@@ -81,6 +81,26 @@ int cli_fail(const struct vinci_diag *diag) {
   return vinci_status_exit_code(diag->status);
 }
 
+enum { CHOICES_BYTES = 128 };
+
+bool cli_choose(const char *option, const char *given, const char *const *names, unsigned *choice) {
+  for (*choice = 0; names[*choice]; ++*choice)
+    if (!given || strcmp(given, names[*choice]) == 0)
+      return true;
+  char list[CHOICES_BYTES] = "";
+  size_t used = 0;
+  for (unsigned i = 0; i < *choice && used < sizeof list; i++)
+    used += (size_t)snprintf(list + used, sizeof list - used, "%s%s",
+                             i == 0             ? ""
+                             : i + 1 == *choice ? " or "
+                                                : ", ",
+                             names[i]);
+  struct vinci_diag diag = {0};
+  (void)diag_error(&diag, VINCI_E_USAGE, "--%s is %s, not '%s'", option, list, given);
+  (void)cli_fail(&diag);
+  return false;
+}
+
 int cli_end(int exit_code) {
   const int io_code = vinci_status_exit_code(VINCI_E_IO);
   errno = 0;

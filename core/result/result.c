@@ -355,6 +355,10 @@ const char *result_l2_name(enum vinci_l2 state) {
   return names[state];
 }
 
+const char *result_l2_start_name(const struct vinci_result *result) {
+  return result->repeat > 1 ? "repeat" : result_l2_name(result->l2_start);
+}
+
 const char *result_source_file(const struct vinci_result *result) {
   const char *path = result->trace_path ? result->trace_path : "", *slash = strrchr(path, '/');
   return result->compiled ? slash ? slash + 1 : path : NULL;

@@ -151,6 +151,7 @@ struct vinci_result {
   struct core_result *cores; /* physical cores of the kinds the trace uses, in order */
   uint32_t core_count;
   enum vinci_l2 l2_start;
+  uint32_t repeat;              /* the last of so many launches in a row; 0: alone */
   uint64_t l2_start_owed_bytes; /* of kernels before, to be written back */
   struct l2_counters l2;
   struct hbm_totals hbm;
@@ -211,6 +212,8 @@ uint64_t result_blocks(const struct vinci_result *result); /* of all kernels */
 uint64_t result_path_bytes(const struct vinci_result *result, enum path path);
 /* "empty", "warm" ... */
 const char *result_l2_name(enum vinci_l2 state);
+/* The same of a result; "repeat" where launches before have left the state. */
+const char *result_l2_start_name(const struct vinci_result *result);
 /* Bytes on all paths out of GM and into it; bytes that passed L2; bytes of device memory. */
 void result_gm_bytes(const struct vinci_result *result, uint64_t *read, uint64_t *write);
 uint64_t result_l2_bytes(const struct vinci_result *result);

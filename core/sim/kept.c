@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/diag.h"
 #include "core/base/digest.h"
 #include "core/sim/device.h"
 
@@ -155,4 +156,58 @@ enum vinci_status kept_run(struct kept_memory *kept, const struct vinci_trace *t
   if (addresses)
     kept->digest = digest_bytes(kept->digest, addresses, trace->tensor_count * sizeof *addresses);
   return device_run(kept->soc, trace, &own, &memory, out, diag);
+}
+
+/* ---- launches in a row -------------------------------------------------------------- */
+
+/* Tells the caller how far all launches are. */
+struct launches {
+  const struct vinci_run_options *options;
+  uint32_t done;
+};
+
+static bool tell(void *context, uint64_t cycles, unsigned done_permille) {
+  const struct launches *launches = context;
+  const struct vinci_run_options *options = launches->options;
+  uint64_t all = (launches->done * UINT64_C(1000) + done_permille) / options->repeat;
+  return options->progress(options->progress_context, cycles, (unsigned)all);
+}
+
+/* The launches before the last are not recorded. */
+static enum vinci_status run_launches(struct kept_memory *kept, const struct vinci_trace *trace,
+                                      const struct vinci_run_options *options,
+                                      struct vinci_result **out, struct vinci_diag *diag) {
+  struct launches launches = {.options = options};
+  struct vinci_run_options last = *options;
+  last.repeat = 1;
+  last.progress = options->progress ? tell : NULL;
+  last.progress_context = &launches;
+  struct vinci_run_options before = last;
+  before.max_events = 0;
+  for (; launches.done + 1 < options->repeat; launches.done++) {
+    enum vinci_status status = kept_run(kept, trace, NULL, &before, out, diag);
+    if (status != VINCI_OK)
+      return status;
+    vinci_result_free(*out);
+  }
+  return kept_run(kept, trace, NULL, &last, out, diag);
+}
+
+enum vinci_status kept_repeat(const struct vinci_soc *soc, const struct vinci_trace *trace,
+                              const struct vinci_run_options *options, struct vinci_result **out,
+                              struct vinci_diag *diag) {
+  struct kept_memory *kept;
+  *out = NULL;
+  if (options->l2_start != VINCI_L2_EMPTY)
+    return diag_error(diag, VINCI_E_USAGE,
+                      "launches in a row find in L2 what those before have left: leave out the "
+                      "state of L2");
+  enum vinci_status status = kept_create(soc, options->memory, &kept, diag);
+  if (status != VINCI_OK)
+    return status;
+  status = run_launches(kept, trace, options, out, diag);
+  if (*out)
+    (*out)->repeat = options->repeat;
+  kept_free(kept);
+  return status;
 }

@@ -56,4 +56,11 @@ VINCI_MUST_CHECK enum vinci_status kept_run(struct kept_memory *kept,
                                             const struct vinci_run_options *options,
                                             struct vinci_result **out, struct vinci_diag *diag);
 
+/* vinci_run() of options that repeat: the first launch finds an empty L2 and no code but what the
+ * options say, each other one what those before have left. */
+VINCI_MUST_CHECK enum vinci_status kept_repeat(const struct vinci_soc *soc,
+                                               const struct vinci_trace *trace,
+                                               const struct vinci_run_options *options,
+                                               struct vinci_result **out, struct vinci_diag *diag);
+
 #endif

@@ -8,6 +8,7 @@
 #include "core/isa/taken.h"
 #include "core/result/events.h"
 #include "core/sim/device.h"
+#include "core/sim/kept.h"
 
 static double cpu_seconds(void) {
   struct timespec now;
@@ -216,5 +217,7 @@ enum vinci_status device_run(const struct vinci_soc *soc, const struct vinci_tra
 enum vinci_status vinci_run(const struct vinci_soc *soc, const struct vinci_trace *trace,
                             const struct vinci_run_options *options, struct vinci_result **out,
                             struct vinci_diag *diag) {
+  if (options && options->struct_size == sizeof *options && options->repeat > 1)
+    return kept_repeat(soc, trace, options, out, diag);
   return device_run(soc, trace, options, NULL, out, diag);
 }

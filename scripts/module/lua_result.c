@@ -16,7 +16,7 @@
 
 const char lua_result_type[] = "vinci.result";
 
-enum { EVENTS_MAX = 100000000 };
+enum { EVENTS_MAX = 100000000, REPEAT_MAX = 1000000 };
 
 /* ---- runs ------------------------------------------------------------------------------- */
 
@@ -89,14 +89,16 @@ static void read_flag(lua_State *lua, const char *function, const char *name, bo
 
 static void read_options(lua_State *lua, const char *function, struct vinci_run_options *options,
                          struct asked *asked, struct calling *calling) {
-  static const char *const names[] = {
-      "memory",          "network", "l2",       "code",    "max_cycles", "max_events",
-      "part_order_seed", "partial", "progress", "savings", NULL};
+  static const char *const names[] = {"memory",     "network",    "l2",      "code",
+                                      "max_cycles", "max_events", "repeat",  "part_order_seed",
+                                      "partial",    "progress",   "savings", NULL};
   lua_args_options(lua, 3, function, names);
   lua_vinci_models(lua, 3, function, options);
   if (lua_getfield(lua, 3, "max_events") != LUA_TNIL)
     options->max_events =
         (uint64_t)lua_args_whole(lua, -1, function, "options.max_events", 0, EVENTS_MAX);
+  if (lua_getfield(lua, 3, "repeat") != LUA_TNIL)
+    options->repeat = (uint32_t)lua_args_whole(lua, -1, function, "options.repeat", 1, REPEAT_MAX);
   if (lua_getfield(lua, 3, "part_order_seed") != LUA_TNIL)
     options->part_order_seed =
         (uint64_t)lua_args_whole(lua, -1, function, "options.part_order_seed", 0, LUA_MAXINTEGER);

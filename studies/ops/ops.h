@@ -54,6 +54,7 @@ struct ops_request {
   enum vinci_memory memory;
   enum vinci_network network;
   bool sequence;       /* one chip, rows in their order */
+  uint32_t repeat;     /* of each row, of a sequence the list in whole: the last counts */
   bool interval;       /* other states too, for the range of durations */
   const char *results; /* folder of kept results; NULL: none */
   bool exact;          /* simulates all the same, and compares */
@@ -115,6 +116,8 @@ VINCI_MUST_CHECK enum vinci_status ops_sequence_check(const struct ops_request *
 VINCI_MUST_CHECK enum vinci_status ops_sequence_create(struct ops_worker *worker,
                                                        struct vinci_diag *diag);
 void ops_sequence_free(struct ops_sequence *sequence);
+/* Back to the first row, with the same tensors at the same places; the chip keeps its state. */
+VINCI_MUST_CHECK bool ops_sequence_again(struct ops_sequence *sequence);
 /* Places the tensors of the next row and tells what L2 holds of them; false when memory is short.
  */
 VINCI_MUST_CHECK bool ops_sequence_begin(struct ops_sequence *sequence, const struct call_row *row,

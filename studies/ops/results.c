@@ -45,9 +45,9 @@ uint64_t ops_result_digest(const struct vinci_soc *soc, const struct vinci_trace
   uint64_t written = options->l2_written_given
                          ? min_u64(options->l2_written_bytes, (uint64_t)soc->l2_owed_bytes)
                          : UINT64_MAX;
-  const uint64_t numbers[] = {soc_digest(soc),     trace->digest,          options->memory,
-                              options->network,    options->l2_start,      written,
-                              options->max_cycles, options->code_found_ppm};
+  const uint64_t numbers[] = {soc_digest(soc),     trace->digest,           options->memory,
+                              options->network,    options->l2_start,       written,
+                              options->max_cycles, options->code_found_ppm, options->repeat};
   uint64_t digest = digest_string(DIGEST_SEED, vinci_model_revision());
   digest = digest_bytes(digest, numbers, sizeof numbers);
   const char *part = strchr(row->cell[CALL_TYPE], '@'); /* which cores its times are of */

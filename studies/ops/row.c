@@ -148,6 +148,14 @@ static enum vinci_status find_interval(struct ops_worker *worker, const struct c
   return VINCI_OK;
 }
 
+/* Launches in a row begin with nothing. */
+static enum vinci_l2 start_of(const struct ops_request *asked, const struct call_row *row,
+                              const struct call_request *request) {
+  if (asked->repeat > 1)
+    return VINCI_L2_EMPTY;
+  return asked->l2_given ? asked->l2_start : calls_l2_start(row, request);
+}
+
 static enum vinci_status simulate(struct ops_worker *worker, const struct call_row *row,
                                   struct call_request *request, struct ops_outcome *outcome,
                                   struct vinci_diag *diag) {
@@ -159,11 +167,11 @@ static enum vinci_status simulate(struct ops_worker *worker, const struct call_r
                                       .progress_context = worker,
                                       .memory = asked->memory,
                                       .network = asked->network,
+                                      .repeat = worker->sequence ? 1 : asked->repeat,
                                       .code_found_ppm = asked->code_found_ppm,
                                       .l2_written_given = !asked->l2_given,
                                       .l2_written_bytes = calls_l2_written(row),
-                                      .l2_start = asked->l2_given ? asked->l2_start
-                                                                  : calls_l2_start(row, request)};
+                                      .l2_start = start_of(asked, row, request)};
   enum vinci_status status = compile(worker, request, outcome, &trace, diag);
   char reason[OPS_STATUS_BYTES];
   if (status == VINCI_OK && !calls_check_outputs(row, trace, reason, sizeof reason))

@@ -27,6 +27,7 @@ enum { JOBS_MAX = 256 };
 
 /* In memory that the processes share. */
 struct board {
+  atomic_uint passed;                  /* rows of a sequence in passes before the last */
   atomic_uint done_permille[JOBS_MAX]; /* of the row a process works on, by process */
   struct ops_outcome outcome[];
 };
@@ -67,7 +68,7 @@ static uint64_t identity_of(struct ops_worker *worker) {
   uint64_t numbers[] = {list->count,       request->memory,         request->network,
                         request->l2_given, request->l2_start,       request->spec.max_cycles,
                         request->sequence, request->code_found_ppm, request->code_profile,
-                        request->interval};
+                        request->interval, request->repeat};
   uint64_t digest = digest_bytes(DIGEST_SEED, numbers, sizeof numbers);
   digest = digest_bytes(digest, revision, strlen(revision));
   const char *last = NULL;
@@ -197,6 +198,9 @@ static bool tell(void *context) {
                                         .operators = session->list.count};
   for (size_t i = 0; i < JOBS_MAX; i++)
     progress.done_permille += session->board->done_permille[i];
+  if (session->request.sequence && session->request.repeat > 1)
+    progress.done_permille = (progress.done_permille + (uint64_t)session->board->passed * 1000) /
+                             session->request.repeat;
   if (options->progress && !options->progress(options->progress_context, &progress))
     session->stopped = true;
   return session->status == VINCI_OK && !session->stopped;
@@ -204,10 +208,22 @@ static bool tell(void *context) {
 
 /* ---- processes ---- */
 
+/* Runs the list in whole, for what that leaves on the chip. */
+static bool pass_once(struct session *session, struct ops_worker *worker) {
+  for (size_t i = 0; i < session->list.count && !*worker->stop; i++, session->board->passed++) {
+    struct ops_outcome outcome = {0};
+    ops_run_row(worker, &session->list.rows[i], &outcome);
+  }
+  return ops_sequence_again(worker->sequence);
+}
+
 /* Rows that were taken before: their instructions are not run again. */
 static bool begin_sequence(struct session *session, struct ops_worker *worker, size_t first) {
   struct vinci_diag diag = {0};
   bool good = ops_sequence_create(worker, &diag) == VINCI_OK;
+  session->board->passed = 0;
+  for (uint32_t i = 1; good && i < session->request.repeat; i++)
+    good = pass_once(session, worker);
   for (size_t i = 0; good && i < first; i++)
     good = ops_sequence_skip(worker->sequence, &session->list.rows[i]);
   return good;
@@ -318,6 +334,13 @@ static enum vinci_status take_options(struct session *session) {
                       options->sequence ? "the sequence"
                       : code            ? "the state of code"
                                         : "that of L2");
+  if (options->repeat > 1 && (options->interval || code || request->spec.models.l2))
+    return diag_error(session->diag, VINCI_E_USAGE,
+                      "launches in a row leave the state that the last finds: leave out %s, or the "
+                      "repetition",
+                      options->interval ? "the interval"
+                      : code            ? "the state of code"
+                                        : "that of L2");
   request->code_profile = code && strcmp(code, "profile") == 0;
   if (request->code_profile)
     request->spec.models.code = NULL;
@@ -326,6 +349,7 @@ static enum vinci_status take_options(struct session *session) {
   request->spec.max_cycles = options->max_cycles;
   request->data = options->overrides.data_dir;
   request->sequence = options->sequence;
+  request->repeat = options->repeat;
   request->interval = options->interval;
   request->exact = options->exact;
   if (options->sequence)

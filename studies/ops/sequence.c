@@ -58,6 +58,14 @@ void ops_sequence_free(struct ops_sequence *sequence) {
   free(sequence);
 }
 
+bool ops_sequence_again(struct ops_sequence *sequence) {
+  struct vinci_diag diag = {0};
+  const struct call_list *list = sequence->tensors.list;
+  sequence_free(&sequence->tensors);
+  sequence->begun = sequence->measured = false;
+  return sequence_create(list, &sequence->tensors, &diag) == VINCI_OK;
+}
+
 /* What device memory cannot hold is no tensor of this chip. */
 static bool is_there(const struct ops_sequence *sequence, const struct sequence_use *use) {
   return use->tensor != SEQUENCE_NONE &&

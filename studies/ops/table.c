@@ -103,11 +103,12 @@ static void put_misses(FILE *out, const struct call_row *row, const struct ops_o
 }
 
 /* What instruction caches held at the start. */
-static void put_code(FILE *out, const struct ops_outcome *outcome, bool sequence) {
+static void put_code(FILE *out, const struct ops_outcome *outcome,
+                     const struct ops_request *request) {
   if (outcome->end != OPS_OK)
     fputs(",N/A", out);
-  else if (sequence)
-    fputs(",sequence", out);
+  else if (request->sequence || request->repeat > 1)
+    fputs(request->sequence ? ",sequence" : ",repeat", out);
   else if (outcome->code_found_ppm == 0 || outcome->code_found_ppm == PPM)
     fprintf(out, ",%s", outcome->code_found_ppm == 0 ? "cold" : "warm");
   else
@@ -169,6 +170,8 @@ void ops_put_row(FILE *out, const struct call_row *row, const struct ops_outcome
     fputs("N/A,N/A,", out);
   else if (request->sequence)
     fputs("sequence,0,", out);
+  else if (request->repeat > 1)
+    fputs("repeat,0,", out);
   else
     fprintf(out, "%s,%" PRIu64 ",", result_l2_name(outcome->l2_start), outcome->l2_owed_bytes);
   put_expected(out, outcome);
@@ -178,7 +181,7 @@ void ops_put_row(FILE *out, const struct call_row *row, const struct ops_outcome
     fputs(",N/A,N/A", out);
   fprintf(out, ",%" PRIu64, row->weight);
   put_misses(out, row, outcome);
-  put_code(out, outcome, request->sequence);
+  put_code(out, outcome, request);
   if (request->sequence)
     put_sequence(out, outcome);
   if (request->interval)

@@ -109,7 +109,7 @@ static void write_head(struct json_writer *json, const struct vinci_result *resu
   json_number(json, "blocks", result_blocks(result));
   json_text(json, "bound", bound_name(bound));
   json_text(json, "bound_reason", reason);
-  json_text(json, "l2_start", result_l2_name(result->l2_start));
+  json_text(json, "l2_start", result_l2_start_name(result));
   json_bool(json, "partial", result->partial);
   json_text(json, "partial_reason", result->partial_reason ? result->partial_reason : "");
   json_bool(json, "waits_left_out", result->waits_left_out);

@@ -163,7 +163,7 @@ static void write_memories(struct json_writer *json, const struct vinci_result *
   json_end(json);
 
   json_object(json, "l2", true);
-  json_text(json, "start", result_l2_name(result->l2_start));
+  json_text(json, "start", result_l2_start_name(result));
   json_number(json, "start_owed_bytes", result->l2_start_owed_bytes);
   write_run(json, list, "l2.");
   json_end(json);

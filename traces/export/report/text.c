@@ -175,6 +175,9 @@ static void print_head(const struct vinci_result *result, const struct text_caus
           bound == BOUND_NONE ? "not" : bound_name(bound), result->partial ? ", PARTIAL" : "");
   fprintf(out, "\nDuration  %s us from launch to last completion, launch overhead included\n",
           decimal_ratio(result->total_ps, 1000000, 3).text);
+  if (result->repeat > 1)
+    fprintf(out, "          of the last of %" PRIu32 " launches in a row on one chip\n",
+            result->repeat);
   print_expected(result, out);
   fprintf(out, "Cycles    %" PRIu64 " at %s MHz core clock\n", result->total_cycles,
           decimal_ratio((uint128)result->soc->core_hz, 1000000, 0).text);
