@@ -150,9 +150,16 @@ dist_soc_DATA = \
 	scripts/soc/Ascend910B2C.lua \
 	scripts/soc/Ascend910B3.lua \
 	scripts/soc/Ascend910B4.lua \
+	scripts/soc/Ascend910B4-1.lua \
 	scripts/soc/Ascend910PremiumA.lua \
 	scripts/soc/Ascend910ProA.lua \
 	scripts/soc/Ascend910ProB.lua \
+	scripts/soc/Ascend910_9362.lua \
+	scripts/soc/Ascend910_9363.lua \
+	scripts/soc/Ascend910_9372.lua \
+	scripts/soc/Ascend910_9381.lua \
+	scripts/soc/Ascend910_9382.lua \
+	scripts/soc/Ascend910_9391.lua \
 	scripts/soc/Ascend910_9392.lua \
 	scripts/soc/Ascend950PR_9589.lua \
 	scripts/soc/ascend910.lua \

@@ -7,7 +7,7 @@
 
 #include "scripts/host/soc_host.h"
 
-enum { SOC_PATH_MAX = 4096 };
+enum { SOC_PATH_MAX = 4096, SOC_NAME_BYTES = 64 };
 
 /* Adds the names of all descriptions of a kind (soc, mem, noc), sorted; bases of others, too. */
 VINCI_MUST_CHECK enum vinci_status soc_files_list(const char *folder, const char *kind,
@@ -15,6 +15,9 @@ VINCI_MUST_CHECK enum vinci_status soc_files_list(const char *folder, const char
 /* Loads the descriptions that a SoC names; overrides of those names load others. */
 VINCI_MUST_CHECK enum vinci_status soc_named_load(struct vinci_soc *soc, const char *folder,
                                                   struct vinci_diag *diag);
+/* The chip whose name is written in another way: small letters, without Ascend in front, other signs
+ * between the parts. False when there is none, or when several chips begin so. */
+bool soc_also_named(const char *folder, const char *name, char *chip, size_t size);
 /* VINCI_E_USAGE for a name that no chip has, with a hint at those that may be meant. */
 enum vinci_status soc_unknown(const char *folder, const char *name, struct vinci_diag *diag);
 /* ---- chips of one's own (soc_own.c) ---- */

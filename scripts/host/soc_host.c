@@ -377,12 +377,16 @@ enum vinci_status vinci_soc_load(const char *name, const char *data_dir, vinci_s
   if (status != VINCI_OK)
     return status;
   struct soc_own own;
-  char path[SOC_PATH_MAX];
+  char path[SOC_PATH_MAX], chip[SOC_NAME_BYTES];
   bool by_file = soc_own_is_file(name), is_own = by_file;
   if (by_file)
     status = soc_own_open(folder, name, &own, diag);
-  else if (strcmp(name, "sources") == 0 ||
-           !soc_file_find(folder, NULL, name, path, sizeof path, &is_own))
+  else if (strcmp(name, "sources") != 0 &&
+           soc_file_find(folder, NULL, name, path, sizeof path, &is_own))
+    status = VINCI_OK;
+  else if (soc_also_named(folder, name, chip, sizeof chip))
+    name = chip;
+  else
     status = soc_unknown(folder, name, diag);
   if (status != VINCI_OK)
     return status;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is said of a name that no chip has: the family, or the one that was meant. */
+/* Names as people write them, and what is said of a name that no chip has. */
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -31,9 +32,75 @@ static const char *nearest_soc(const struct soc_names *names, const char *name) 
 
 enum { HINT_MAX = 256 };
 
+/* ---- other spellings ------------------------------------------------------------------ */
+
+/* A name without "Ascend" in front, in small letters, without signs between letters and digits. */
+static void spell(const char *name, char *out) {
+  static const char front[] = "ascend";
+  size_t used = 0;
+  if (strncasecmp(name, front, sizeof front - 1) == 0)
+    name += sizeof front - 1;
+  for (; *name && used + 1 < SOC_NAME_BYTES; name++)
+    if (!strchr("-_ ", *name))
+      out[used++] = (char)tolower((unsigned char)*name);
+  out[used] = '\0';
+}
+
+/* Of 910B4 and 910B4-1 the first is a chip; 910B, with which many begin, is taken for the family.
+ */
+bool soc_also_named(const char *folder, const char *name, char *chip, size_t size) {
+  struct soc_names names = {0};
+  char wanted[SOC_NAME_BYTES], known[SOC_NAME_BYTES];
+  size_t longer = 0;
+  bool found = false;
+  spell(name, wanted);
+  if (*wanted == '\0' || strlen(name) >= SOC_NAME_BYTES ||
+      soc_host_list(folder, &names, NULL) != VINCI_OK)
+    return false;
+  for (size_t i = 0; i < names.count; i++) {
+    spell(names.items[i], known);
+    if (strcmp(known, wanted) == 0)
+      found = (size_t)snprintf(chip, size, "%s", names.items[i]) < size;
+    else
+      longer += strncmp(known, wanted, strlen(wanted)) == 0;
+  }
+  soc_names_free(&names);
+  return found && longer < 2;
+}
+
+/* What products and generations are called, as far as public pages say which chips they have. */
+static const struct product {
+  const char *word, *chips;
+} products[] = {
+    {"300I Pro", "an Atlas 300I Pro has an Ascend310P3"},
+    {"300V", "an Atlas 300V has an Ascend310P3"},
+    {"300I Duo", "an Atlas 300I Duo has two Ascend310P3"},
+    {"300I A2", "an Atlas 300I A2 has an Ascend910B4"},
+    {"800I A2", "an Atlas 800I A2 has Ascend910B4 (32 GB) or Ascend910B4-1 (64 GB)"},
+    {"A2",
+     "products of the A2 generation have Ascend910B1, B2, B2C, B3, B4 or B4-1: 'npu-smi info' "
+     "says which"},
+    {"A3", "products of the A3 generation have two dies in each package, Ascend910_9362 to "
+           "Ascend910_9392: 'npu-smi info' says which"},
+    {"910C", "a 910C has two dies, each an Ascend910_9392 or one of its siblings"},
+    {"A5", "the A5 generation is the Ascend950"},
+};
+
+static const char *product_hint(const char *name) {
+  for (size_t i = 0; i < sizeof products / sizeof *products; i++)
+    if (strcasestr(name, products[i].word))
+      return products[i].chips;
+  return NULL;
+}
+
+/* ---- unknown names -------------------------------------------------------------------- */
+
 static bool is_of_family(const char *chip, const char *name) {
-  size_t length = strlen(name);
-  return length > 0 && strlen(chip) > length && strncasecmp(chip, name, length) == 0;
+  char known[SOC_NAME_BYTES], wanted[SOC_NAME_BYTES];
+  spell(chip, known);
+  spell(name, wanted);
+  size_t length = strlen(wanted);
+  return length > 0 && strlen(known) > length && strncmp(known, wanted, length) == 0;
 }
 
 /* "there are A, B and C": all chips whose names begin like that; false when there is none. */
@@ -68,7 +135,9 @@ enum vinci_status soc_unknown(const char *folder, const char *name, struct vinci
     soc_names_free(&names);
     return VINCI_E_USAGE;
   }
-  if (nearest)
+  if (product_hint(name))
+    diag_hint(diag, "%s", product_hint(name));
+  else if (nearest)
     diag_hint(diag, "did you mean '%s'? `vinci soc list` shows all", nearest);
   else
     diag_hint(diag, "`vinci soc list` shows all");

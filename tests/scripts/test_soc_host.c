@@ -305,9 +305,14 @@ static void unknown_socs_get_a_suggestion(void **state) {
   } rows[] = {
       {"Ascend910X1", "unknown SoC 'Ascend910X1'",
        "did you mean 'Ascend910B1'? `vinci soc list` shows all"},
-      {"ascend910b4", "unknown SoC 'ascend910b4'",
-       "did you mean 'Ascend910B4'? `vinci soc list` shows all"},
-      {"910b3", "unknown SoC '910b3'", "did you mean 'Ascend910B3'? `vinci soc list` shows all"},
+      {"910b", "unknown SoC '910b'",
+       "there are Ascend910B1, Ascend910B2, Ascend910B2C, Ascend910B3, Ascend910B4 and "
+       "Ascend910B4-1"},
+      {"310P", "unknown SoC '310P'", "there is Ascend310P3"},
+      {"Atlas 300I Pro", "unknown SoC 'Atlas 300I Pro'", "an Atlas 300I Pro has an Ascend310P3"},
+      {"atlas 800t a2", "unknown SoC 'atlas 800t a2'",
+       "products of the A2 generation have Ascend910B1, B2, B2C, B3, B4 or B4-1: 'npu-smi info' "
+       "says which"},
       {"../soc/Ascend910B4", "unknown SoC '../soc/Ascend910B4'", NULL},
       {"", "unknown SoC ''", "`vinci soc list` shows all"},
       {"sources", "unknown SoC 'sources'", "`vinci soc list` shows all"},
@@ -322,6 +327,22 @@ static void unknown_socs_get_a_suggestion(void **state) {
     if (rows[i].hint)
       assert_string_equal(diag.hint, rows[i].hint);
     assert_null(soc);
+  }
+}
+
+static void names_are_taken_as_people_write_them(void **state) {
+  (void)state;
+  static const char *const rows[][2] = {
+      {"910B3", "Ascend910B3"},       {"ascend910b4", "Ascend910B4"},
+      {"910b4-1", "Ascend910B4-1"},   {"Ascend910B4_1", "Ascend910B4-1"},
+      {"910-9392", "Ascend910_9392"}, {"ascend 310P3", "Ascend310P3"},
+      {"Ascend910B", "Ascend910B"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    vinci_soc *soc = NULL;
+    assert_int_equal(vinci_soc_load(rows[i][0], data_dir, &soc, NULL), VINCI_OK);
+    assert_string_equal(soc->name, rows[i][1]);
+    vinci_soc_free(soc);
   }
 }
 
@@ -392,6 +413,7 @@ int main(void) {
       cmocka_unit_test(a_description_cannot_change_words_for_its_base),
       cmocka_unit_test(what_is_no_file_is_no_description),
       cmocka_unit_test(unknown_socs_get_a_suggestion),
+      cmocka_unit_test(names_are_taken_as_people_write_them),
       cmocka_unit_test(the_data_folder_comes_from_the_environment),
       cmocka_unit_test(shortage_of_memory_is_reported),
   };

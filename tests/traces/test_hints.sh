@@ -39,7 +39,7 @@ report "a family of one chip" "$(expect 2 "error: unknown SoC 'Ascend950'
 hint: there is Ascend950PR_9589")"
 run check "$work/tiny.csv" --soc-version=ASCEND910B
 report "a family of several chips" "$(expect 2 "error: unknown SoC 'ASCEND910B'
-hint: there are Ascend910B1, Ascend910B2, Ascend910B2C, Ascend910B3 and Ascend910B4")"
+hint: there are Ascend910B1, Ascend910B2, Ascend910B2C, Ascend910B3, Ascend910B4 and Ascend910B4-1")"
 run check "$work/tiny.csv" --soc-version=Ascend910X1
 report "no family, but a slip" "$(expect 2 "error: unknown SoC 'Ascend910X1'
 hint: did you mean 'Ascend910B1'? \`vinci soc list\` shows all")"
