@@ -378,6 +378,7 @@ dist_noinst_DATA += \
 	tests/reference/batch_throughput_310p3.csv \
 	tests/reference/qwen_step_910b4.csv \
 	tests/reference/serving_kinds.csv \
+	tests/reference/warm_kernels.csv \
 	tests/reference/samples/addhp_c1.csv \
 	tests/reference/samples/addhp_c2.csv \
 	tests/reference/samples/addhp_c4.csv \
@@ -497,7 +498,8 @@ accuracy_programs = \
 	tests/accuracy/accuracy_published \
 	tests/accuracy/accuracy_samples \
 	tests/accuracy/accuracy_silicon \
-	tests/accuracy/accuracy_step
+	tests/accuracy/accuracy_step \
+	tests/accuracy/accuracy_warm
 tests_accuracy_accuracy_LDADD = libvinci_tests.la libvinci_internal.la
 tests_accuracy_accuracy_banks_LDADD = libvinci_tests.la libvinci_internal.la
 tests_accuracy_accuracy_fits_LDADD = libvinci_tests.la libvinci_internal.la
@@ -515,6 +517,7 @@ tests_accuracy_accuracy_published_LDADD = libvinci_tests.la libvinci_internal.la
 tests_accuracy_accuracy_samples_LDADD = libvinci_tests.la libvinci_internal.la
 tests_accuracy_accuracy_silicon_LDADD = libvinci_tests.la libvinci_internal.la
 tests_accuracy_accuracy_step_LDADD = libvinci_tests.la libvinci_internal.la
+tests_accuracy_accuracy_warm_LDADD = libvinci_tests.la libvinci_internal.la
 EXTRA_PROGRAMS += $(accuracy_programs)
 # Two at a time, the longest first; five minutes of CPU time. Rows known to be beyond their limit
 # stand in accuracy_exceptions.def.
