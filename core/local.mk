@@ -161,6 +161,7 @@ libvinci_core_la_SOURCES += \
 	core/sim/pipe_causes.c \
 	core/sim/pipe_l1.c \
 	core/sim/pipe_units.c \
+	core/sim/guest.c \
 	core/sim/kept.c \
 	core/sim/kept.h \
 	core/sim/run.c \

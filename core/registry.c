@@ -32,6 +32,7 @@ extern const struct network_ops noc_packet_ops;
 extern const struct network_ops noc_flit_ops;
 extern const struct memsys_ops memhier_flat_ops;
 extern const struct memsys_ops memhier_cycle_ops;
+extern const struct memsys_ops memhier_hosted_ops;
 
 inst_cost_fn registry_cost(enum isa_op op) { return cost_functions[op]; }
 
@@ -65,4 +66,8 @@ struct memory_model registry_memory(enum vinci_memory memory, enum vinci_network
     return (struct memory_model){&memhier_flat_ops, &noc_fabric_ops};
   return (struct memory_model){&memhier_cycle_ops,
                                network == VINCI_NETWORK_FLIT ? &noc_flit_ops : &noc_packet_ops};
+}
+
+struct memory_model registry_hosted_memory(void) {
+  return (struct memory_model){&memhier_hosted_ops, &noc_fabric_ops};
 }

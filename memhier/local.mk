@@ -28,6 +28,7 @@ libvinci_memhier_la_SOURCES = \
 	memhier/l2/cycle_l2.c \
 	memhier/l2/cycle_parts.c \
 	memhier/l2/cycle_batch.c \
+	memhier/l2/hosted.c \
 	memhier/l2/flat.c \
 	memhier/l2/l2_policies.c \
 	memhier/l2/l2_policies.h \

@@ -138,6 +138,7 @@ script_tests = \
 	tests/cli/test_report.sh \
 	tests/cli/test_report_page.sh \
 	tests/cli/test_sequence.sh \
+	tests/core/test_systemc_page.sh \
 	tests/cli/test_stream.sh \
 	tests/cli/test_causes.sh \
 	tests/cli/test_walks.sh \
@@ -204,7 +205,7 @@ script_tests = \
 	tests/values/test_values_vecops.sh \
 	tests/values/test_values_vector.sh
 
-test_programs = tests/core/test_in_systemc tests/fuzz/replay tests/fuzz/replay_graph tests/fuzz/replay_onnx tests/fuzz/replay_ops
+test_programs = tests/core/test_in_systemc tests/core/test_systemc_device tests/fuzz/replay tests/fuzz/replay_graph tests/fuzz/replay_onnx tests/fuzz/replay_ops
 if HAVE_CMOCKA
 test_programs += $(unit_tests)
 if HAVE_ONNX
@@ -270,6 +271,8 @@ tests_studies_test_study_LDADD = libvinci.la $(CMOCKA_LIBS)
 tests_core_test_threads_LDADD = libvinci.la $(CMOCKA_LIBS) -lpthread
 tests_core_test_in_systemc_SOURCES = tests/core/test_in_systemc.cc
 tests_core_test_in_systemc_LDADD = libvinci.la $(SYSTEMC_LIBS)
+tests_core_test_systemc_device_SOURCES = tests/core/test_systemc_device.cc
+tests_core_test_systemc_device_LDADD = libvinci.la $(SYSTEMC_LIBS)
 
 onnx_cases = tests/networks/onnx_cases.c tests/networks/onnx_cases.h
 tests_networks_test_onnx_data_SOURCES = tests/networks/test_onnx_data.c $(onnx_cases)

@@ -151,7 +151,7 @@ struct vinci_result {
   struct core_result *cores; /* physical cores of the kinds the trace uses, in order */
   uint32_t core_count;
   enum vinci_l2 l2_start;
-  uint32_t repeat;              /* the last of so many launches in a row; 0: alone */
+  uint32_t repeat;              /* launches in a row, of which this is the last; 0: alone */
   uint64_t l2_start_owed_bytes; /* of kernels before, to be written back */
   struct l2_counters l2;
   struct hbm_totals hbm;

@@ -373,7 +373,9 @@ static uint32_t number_clusters(const struct device *device, uint32_t *cluster_o
 
 static bool create_memory(struct device *device) {
   struct arena *arena = &device->arena;
-  struct memory_model model = registry_memory(device->options.memory, device->options.network);
+  struct memory_model model =
+      device->host ? registry_hosted_memory()
+                   : registry_memory(device->options.memory, device->options.network);
   uint32_t *cluster_of_core = ARENA_ARRAY(arena, uint32_t, device->placement.core_count);
   if (!cluster_of_core)
     return false;
@@ -388,6 +390,7 @@ static bool create_memory(struct device *device) {
       .cluster_of_core = cluster_of_core,
       .gm_bytes = device->trace->gm_bytes,
       .tags = device->kept ? device->kept->tags : NULL,
+      .host = device->host,
   };
   device->network_ops = model.network;
   device->memory_ops = model.memory;

@@ -25,6 +25,7 @@ struct device {
   const struct vinci_trace *trace;
   struct vinci_run_options options;
   const struct device_kept *kept;         /* NULL: fresh memory */
+  const struct memory_host *host;         /* who owns the memory; NULL: the model */
   const struct aicore_observer *observer; /* NULL: nobody looks */
   struct vinci_diag *diag;
   struct arena arena; /* all of one run's model */

@@ -125,6 +125,17 @@ struct network_ops {
   void (*report)(const struct network *network, uint64_t total_ps, struct vinci_result *result);
 };
 
+/* What an engine asks of memory that another simulator owns. */
+struct memory_host_request {
+  uint64_t id, address, bytes;
+  uint32_t port;
+  bool write;
+};
+struct memory_host {
+  void *context;
+  void (*request)(void *context, const struct memory_host_request *request);
+};
+
 /* What a memory system has to know to be built. */
 struct memsys_shape {
   uint32_t part;  /* first of MEMSYS_PARTS */
@@ -132,6 +143,7 @@ struct memsys_shape {
   const uint32_t *cluster_of_core;
   uint64_t gm_bytes;   /* end of the last tensor */
   struct memsys *tags; /* of create_tags(): L2 holds what is there; NULL: an L2 of its own */
+  const struct memory_host *host; /* who owns the memory; NULL: the model */
 };
 enum { MEMSYS_PARTS = 2, NETWORK_PARTS = 2 };
 
@@ -161,6 +173,8 @@ struct memsys_ops {
   void (*owe)(struct memsys *memory, uint64_t address, uint64_t bytes, uint32_t share_ppm);
   /* Starts moving bytes at start_ps (>= now); the transfer's done() is called once. */
   void (*start)(struct memsys *memory, struct gm_transfer *transfer, uint64_t start_ps);
+  /* The host has answered a request; NULL where no host is asked. */
+  void (*answer)(struct memsys *memory, uint64_t id, uint64_t at_ps);
   void (*report)(const struct memsys *memory, uint64_t total_ps, struct vinci_result *result);
 };
 
@@ -171,5 +185,7 @@ struct memory_model {
 };
 /* The implementations of a level (core/registry.c). */
 struct memory_model registry_memory(enum vinci_memory memory, enum vinci_network network);
+/* Memory that another simulator owns: the host of the shape. */
+struct memory_model registry_hosted_memory(void);
 
 #endif

@@ -20,7 +20,7 @@ others="$others configure.ac Makefile.am scripts/m4/vinci.m4 scripts/quickstart 
 plan 11
 
 report "headers are included by their path from the top" "$(awk '
-  FILENAME ~ "^core/vinci_(study|sensitivity|diff|gate|group|evaluate|kernel|net|cuts|device|timeline|tune)\\.h$" && /"vinci(_study|_evaluate|_net)?\.h"/ { next }
+  FILENAME ~ "^core/vinci_(study|sensitivity|diff|gate|group|guest|systemc|evaluate|kernel|net|cuts|device|timeline|tune)\\.h$" && /"vinci(_study|_evaluate|_net|_guest)?\.h"/ { next }
   FILENAME ~ "^include/" { next } # installed: found by the folder that `vinci cc` gives
   FILENAME ~ "^tests/kernels/library/" { next } # an operator library, which includes as such libraries do
   /^[ \t]*#[ \t]*include[ \t]*"/ {
@@ -116,7 +116,7 @@ library() {
 library libcsv 'csv\.h' '(traces|lower/calls)/' 'traces/ and lower/calls/'
 library Lua '(lua|lauxlib|lualib)\.' '(scripts|cli|studies)/' 'scripts/, studies/ and cli/'
 library protobuf '(protobuf-c/|[^">]*\.pb-c\.h)' 'networks/onnx/' 'networks/onnx/'
-library SystemC '(systemc|sysc|tlm)' 'core/sim/engine_systemc\.cc' 'core/sim/engine_systemc.cc'
+library SystemC '(systemc|sysc|tlm)' 'core/(sim/engine_systemc\.cc|vinci_systemc\.h)' 'core/sim/engine_systemc.cc and core/vinci_systemc.h'
 
 report "the only C++ is core/sim/engine_systemc.cc, and what kernels are compiled with" "$(find $folders \
   -name '*.cc' -o -name '*.cpp' -o -name '*.cxx' -o -name '*.hpp' |

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A run whose events another simulator has fired, and whose memory may be that simulator's. */
+#include "core/vinci_guest.h"
+
+#include <stdlib.h>
+
+#include "core/base/diag.h"
+#include "core/isa/taken.h"
+#include "core/sim/device.h"
+
+struct vinci_guest {
+  struct device device;
+  struct memory_host host;
+  const struct vinci_guest_memory *memory;
+  uint64_t under_way; /* requests without an answer */
+};
+
+static void send(void *context, const struct memory_host_request *asked) {
+  struct vinci_guest *guest = context;
+  const struct vinci_guest_request request = {.id = asked->id,
+                                              .address = asked->address,
+                                              .bytes = asked->bytes,
+                                              .at_ps = engine_now_ps(guest->device.engine),
+                                              .core = asked->port / PIPE_COUNT,
+                                              .write = asked->write};
+  guest->under_way++;
+  guest->memory->request(guest->memory->context, &request);
+}
+
+static enum vinci_status check_options(const struct vinci_run_options *options,
+                                       const struct vinci_guest_memory *memory,
+                                       struct vinci_diag *diag) {
+  if (memory && memory->struct_size != sizeof *memory)
+    return diag_error(diag, VINCI_E_USAGE, "struct_size of the guest's memory is %zu, not %zu",
+                      memory->struct_size, sizeof *memory);
+  if (options && options->repeat > 1)
+    return diag_error(diag, VINCI_E_USAGE, "a guest runs once: leave out repeat");
+  if (memory && options && options->l2_start != VINCI_L2_EMPTY)
+    return diag_error(diag, VINCI_E_USAGE, "the memory is the host's: leave out the state of L2");
+  return VINCI_OK;
+}
+
+enum vinci_status vinci_guest_open(const struct vinci_soc *soc, const struct vinci_trace *trace,
+                                   const struct vinci_run_options *options,
+                                   const struct vinci_guest_memory *memory,
+                                   struct vinci_guest **out, struct vinci_diag *diag) {
+  *out = NULL;
+  enum vinci_status status = check_options(options, memory, diag);
+  if (status != VINCI_OK)
+    return status;
+  struct vinci_guest *guest = calloc(1, sizeof *guest);
+  if (!guest)
+    return diag_error(diag, VINCI_E_NOMEM, "out of memory for a guest");
+  guest->memory = memory;
+  guest->host = (struct memory_host){.context = guest, .request = send};
+  guest->device.soc = soc;
+  guest->device.trace = trace;
+  guest->device.diag = diag;
+  guest->device.host = memory ? &guest->host : NULL;
+  status = trace_take(trace, diag);
+  if (status == VINCI_OK) {
+    status = device_open(&guest->device, options);
+    if (status != VINCI_OK)
+      trace_give_back(trace);
+  }
+  if (status == VINCI_OK)
+    *out = guest;
+  else
+    free(guest);
+  return status;
+}
+
+uint64_t vinci_guest_next_ps(struct vinci_guest *guest) {
+  return engine_next_ps(guest->device.engine);
+}
+
+void vinci_guest_run(struct vinci_guest *guest, uint64_t until_ps) {
+  engine_run_until(guest->device.engine, until_ps);
+}
+
+void vinci_guest_answer(struct vinci_guest *guest, uint64_t id, uint64_t at_ps) {
+  guest->under_way--;
+  guest->device.memory_ops->answer(guest->device.memory, id, at_ps);
+}
+
+bool vinci_guest_over(struct vinci_guest *guest) {
+  return guest->under_way == 0 && vinci_guest_next_ps(guest) == UINT64_MAX;
+}
+
+enum vinci_status vinci_guest_close(struct vinci_guest *guest, struct vinci_result **out) {
+  const struct vinci_trace *trace = guest->device.trace;
+  struct vinci_diag *diag = guest->device.diag;
+  *out = NULL;
+  enum vinci_status status = VINCI_OK;
+  if (!vinci_guest_over(guest))
+    status = diag_error(diag, VINCI_E_USAGE, "the run of a guest was closed before its end");
+  status = device_close(&guest->device, status, out);
+  trace_give_back(trace);
+  free(guest);
+  return status;
+}
