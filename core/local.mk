@@ -212,3 +212,5 @@ libvinci_core_la_SOURCES += \
 	core/debug/slots.c \
 	core/debug/slots.h \
 	core/debug/debug.h
+
+dist_noinst_DATA += core/SYSTEMC.md
