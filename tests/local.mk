@@ -380,6 +380,7 @@ dist_noinst_DATA += \
 	tests/reference/host_interval_910b4.csv \
 	tests/reference/batch_throughput_310p3.csv \
 	tests/reference/qwen_step_910b4.csv \
+	tests/reference/alexnet_step_910b2.csv \
 	tests/reference/serving_kinds.csv \
 	tests/reference/warm_kernels.csv \
 	tests/reference/samples/addhp_c1.csv \
@@ -490,19 +491,20 @@ tuning: tests/tune/tuning$(EXEEXT) vinci$(EXEEXT)
 CLEANFILES += tests/tune/tuning$(EXEEXT)
 
 # ---- make accuracy: simulated against measured, as tables ----
+# In this order they are printed: kernels whose state is known first.
 accuracy_programs = \
-	tests/accuracy/accuracy \
-	tests/accuracy/accuracy_banks \
-	tests/accuracy/accuracy_fits \
-	tests/accuracy/accuracy_group \
-	tests/accuracy/accuracy_hbm \
-	tests/accuracy/accuracy_noc \
-	tests/accuracy/accuracy_ops \
+	tests/accuracy/accuracy_step \
+	tests/accuracy/accuracy_warm \
 	tests/accuracy/accuracy_published \
 	tests/accuracy/accuracy_samples \
+	tests/accuracy/accuracy_ops \
+	tests/accuracy/accuracy_group \
+	tests/accuracy/accuracy \
 	tests/accuracy/accuracy_silicon \
-	tests/accuracy/accuracy_step \
-	tests/accuracy/accuracy_warm
+	tests/accuracy/accuracy_banks \
+	tests/accuracy/accuracy_fits \
+	tests/accuracy/accuracy_hbm \
+	tests/accuracy/accuracy_noc
 tests_accuracy_accuracy_LDADD = libvinci_tests.la libvinci_internal.la
 tests_accuracy_accuracy_banks_LDADD = libvinci_tests.la libvinci_internal.la
 tests_accuracy_accuracy_fits_LDADD = libvinci_tests.la libvinci_internal.la
