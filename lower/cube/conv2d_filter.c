@@ -523,11 +523,31 @@ static void filter_emit(const struct lower_job *job, struct emit *e) {
 
 /* ---- from a profile ---- */
 
-/* Inputs: x, the shape of dw as a tensor, dy. Clearing dw is a row of its own there. */
+/* Whether both maps fit dw, which has the blocks of channels of dy and those of x in windows. */
+static bool fits_dw(const struct lower_tensor *x, const struct lower_tensor *dy,
+                    const struct lower_tensor *dw) {
+  enum { CHANNELS = 1, HEIGHT = 2, BLOCKED_RANK = 5, DW_RANK = 4 };
+  return x->rank == BLOCKED_RANK && dy->rank == BLOCKED_RANK && dw->rank == DW_RANK &&
+         dy->shape[CHANNELS] == dw->shape[1] && dw->shape[0] % x->shape[CHANNELS] == 0 &&
+         x->shape[HEIGHT] >= dy->shape[HEIGHT];
+}
+
+/*
+ * Inputs: x, the shape of dw as a tensor, dy; without that shape dy and x, in one of both orders.
+ * Clearing dw is a row of its own there.
+ */
 static bool from_tensors(struct lower_call *call) {
-  if (call->input_count < 3 || call->output_count < 1)
+  const struct lower_tensor *x = &call->input[0], *dy = &call->input[2], *dw = &call->output[0];
+  if (call->input_count < 2 || call->output_count < 1)
     return lower_cannot(call, "x, dy and dw are needed");
-  if (!conv_from_shapes(call, &call->input[0], &call->output[0], &call->input[2]))
+  if (call->input_count == 2) {
+    dy = &call->input[1];
+    if (fits_dw(dy, x, dw)) {
+      x = dy;
+      dy = &call->input[0];
+    }
+  }
+  if (!conv_from_shapes(call, x, dw, dy))
     return false;
   lower_arg(call, "accumulate=1");
   return true;

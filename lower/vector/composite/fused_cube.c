@@ -183,6 +183,10 @@ enum { CONV_ROW_COUNT = 10, PADS = 4 };
 static const struct lower_key moments_keys[] = {CONV_ROWS("fp16")};
 static const struct lower_key masked_keys[] = {
     CONV_ROWS("fp16"), WORD_KEY("residual", "0", BOOLEAN, "adds a map r before the mask")};
+static const struct lower_key filter_keys[] = {
+    CONV_ROWS("fp16"), NUMBER_KEY("epsilon", "1e-5", "added to the variance"),
+    WORD_KEY("accumulate", "0", BOOLEAN,
+             "1: adds to what dw holds; 0: a kernel clears dw first, if the work is split")};
 
 /* The keys of the convolution, "n=1 c=16 ...". */
 static void conv_text(const struct lower_job *job, char *text) {
@@ -247,6 +251,27 @@ static enum vinci_status masked_setup(struct lower_job *job) {
   return status;
 }
 
+/* The gradient of the normalised map becomes that of the convolution's result, a result too. */
+static enum vinci_status filter_setup(struct lower_job *job) {
+  NAMES(factors, BETWEEN("a", "a"), BETWEEN("b", "b"), BETWEEN("c", "c"));
+  NAMES(apply, BETWEEN("a", "a"), BETWEEN("b", "b"), BETWEEN("c", "c"), MINE("x", "y"),
+        MINE("dx", "dz"));
+  NAMES(gradient, MINE("dy", "dz"));
+  uint64_t n = size_of(job, "n"), h = places(job, 0), w = places(job, 1);
+  uint64_t channels = blocks_of(size_of(job, "k"));
+  char text[TEXT_BYTES];
+  conv_text(job, text);
+  enum vinci_status status = composite_add(
+      job, "batch_norm_factors", factors, "shape=%" PRIu64 " count=%" PRIu64 " epsilon=%.9g",
+      channels * FRACTAL_ROWS, n * h * w, lower_get(job, "epsilon")->number);
+  PART(status, job, "batch_norm_apply", apply,
+       "shape=%" PRIu64 "x%" PRIu64 "x%" PRIu64 "x%" PRIu64 "x%d format=nc1hwc0 dtype=fp16", n,
+       channels, h, w, FRACTAL_ROWS);
+  PART(status, job, "conv2d_backprop_filter", gradient, "%s accumulate=%u", text,
+       lower_get(job, "accumulate")->word);
+  return status;
+}
+
 /* The convolution's own inputs; the other arguments are those of its operator. */
 static bool call_conv(struct lower_call *call, const char *type, unsigned inputs) {
   struct lower_call conv = *call;
@@ -268,6 +293,20 @@ static bool call_conv(struct lower_call *call, const char *type, unsigned inputs
 
 static bool call_moments(struct lower_call *call) { return call_conv(call, "Conv2D", 2); }
 
+/* x, dy, what was normalised, five numbers for each channel; results: the map, then dw. */
+static bool call_filter(struct lower_call *call) {
+  struct lower_call conv = *call;
+  if (call->output_count < 2)
+    return lower_cannot(call, "a map and dw are results");
+  conv.output[0] = call->output[1];
+  if (!call_conv(&conv, "Conv2DBackpropFilter", 2))
+    return lower_cannot(call, "%s", conv.reason);
+  memcpy(call->args, conv.args, sizeof call->args);
+  call->arg_count = conv.arg_count;
+  lower_arg(call, "accumulate=1");
+  return true;
+}
+
 /* dy and weights, perhaps a map that is added, and the mask. */
 static bool call_masked(struct lower_call *call) {
   if (!call_conv(call, "Conv2DBackpropInput", 2))
@@ -278,6 +317,7 @@ static bool call_masked(struct lower_call *call) {
 
 static const struct lower_template moments_template = COMPOSITE_TEMPLATE(moments_setup);
 static const struct lower_template masked_template = COMPOSITE_TEMPLATE(masked_setup);
+static const struct lower_template filter_template = COMPOSITE_TEMPLATE(filter_setup);
 LOWER_OPERATOR(conv2d_moments, "FusionOp_Conv2D_BNTrainingReduce",
                "conv2d, with sum and square_sum of each channel of y", moments_keys,
                &moments_template, NULL, call_moments)
@@ -287,3 +327,6 @@ LOWER_OPERATOR(
     "FusionOp_Conv2DBackpropInput_AddN_ReluGradV2|FusionOp_Conv2DBackpropInput_Add_ReluGradV2",
     "conv2d_backprop_input [+ r] where the bit of mask is set, else 0", masked_keys,
     &masked_template, NULL, call_masked)
+LOWER_OPERATOR(conv2d_filter_norm, "FusedDbnDw",
+               "dz = batch_norm_reduce_grad of dy and y; dw = conv2d_backprop_filter of x and dz",
+               filter_keys, &filter_template, NULL, call_filter)
