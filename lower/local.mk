@@ -86,6 +86,7 @@ libvinci_lower_la_SOURCES = \
 	lower/plan/space.h \
 	lower/select/select.c \
 	lower/select/select.h \
+	lower/select/select_pack.c \
 	lower/select/select_transpose.c \
 	lower/vector/composite/engines.c \
 	lower/vector/composite/fused.c \

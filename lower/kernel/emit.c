@@ -19,7 +19,7 @@ void emit_start(struct emit *emit, const struct vinci_soc *soc, struct arena *ar
 void emit_finish(struct emit *emit) {
   if (emit->selection)
     emit->selection->finish(emit);
-  emit->seam = emit->cuts = false;
+  emit->seam = emit->cuts = emit->packs = false;
   emit->tails = emit->names != NULL; /* parts share tensors, whose tails have to be the same */
   emit->tensor_count = 0;
 }

@@ -51,7 +51,7 @@ struct emit {
   const struct emit_selection *selection; /* NULL: all rows stay */
   /* Of this kernel: what replaced rows ask for; its number and blocks; where its tensor rows end,
    * its first stream and the work of that begin. */
-  bool seam, tails, cuts;
+  bool seam, tails, cuts, packs;
   bool shared; /* kernels share tensors, so that all give them the same tail */
   uint32_t kernels, blocks;
   size_t stream_at, body_at, tensor_ends[EMIT_TENSORS_MAX];

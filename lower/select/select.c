@@ -20,7 +20,7 @@ enum {
   LANES_AT = SEAM_ROWS * BLOCK_BYTES,
   SPREAD_AT = LANES_AT + LANES_BYTES,
   SQUARE_BYTES = 16 * BLOCK_BYTES, /* of a transposition */
-  SPREAD_BYTES = 17 * SQUARE_BYTES,
+  SPREAD_BYTES = SELECT_SQUARES_BYTES,
   ROW_BYTES = 256,
   NAME_BYTES = 16
 };
@@ -37,7 +37,7 @@ static bool is_needed(const struct vinci_soc *soc) {
 uint64_t select_ub_bytes(const struct vinci_soc *soc) {
   if (!is_needed(soc))
     return 0;
-  return SPREAD_AT + (select_has(soc, OP_VBRCB) ? 0 : SPREAD_BYTES);
+  return SPREAD_AT + SPREAD_BYTES;
 }
 
 uint64_t select_squares(const struct vinci_soc *soc) {
@@ -128,8 +128,52 @@ static void put_runs(struct emit *e, bool to_gm, const struct runs *runs, struct
   }
 }
 
+/* Rows of a few bytes that follow each other in device memory: how many the vector unit puts
+ * together at once; 0: it cannot, or they are no such rows. */
+static uint64_t packed_rows(const struct emit *e, const struct runs *runs) {
+  enum { FEW = 4 };
+  bool many = !x_is_number(runs->count) || runs->count.number > FEW;
+  bool known = x_is_number(runs->bytes) && x_is_number(runs->pitch);
+  return many && known && runs->bytes.number % BLOCK_BYTES && x_same(runs->bytes, runs->stride)
+             ? select_packed_rows(e->soc, (uint64_t)runs->bytes.number)
+             : 0;
+}
+
+/* A group of rows, which may overlap with the one before so that none but the first is short. The
+ * caller ends the loop. */
+static struct select_rows open_rows(struct emit *e, const struct runs *runs, uint64_t rows,
+                                    struct expr *gm) {
+  struct expr group = emit_for(e, "rows_of", x_ceil_div(runs->count, rows));
+  struct expr last = x_max(0, x_sub(runs->count, rows));
+  struct expr first = emit_assigned(e, "first_row", x_min(x_mul(group, rows), last));
+  *gm = x_add(runs->gm, x_mul(first, runs->bytes));
+  e->packs = true;
+  emit_barrier(e, PIPE_ALL);
+  return (struct select_rows){.ub = x_add(runs->ub, x_mul(first, runs->pitch)),
+                              .count = x_min(rows, runs->count),
+                              .bytes = (uint64_t)runs->bytes.number,
+                              .pitch = (uint64_t)runs->pitch.number};
+}
+
+/* As one run, which the vector unit takes apart. */
+static void load_packed(struct emit *e, const struct runs *runs, uint64_t rows) {
+  struct expr gm;
+  struct select_rows group = open_rows(e, runs, rows, &gm);
+  put_blocks(e, false, gm, EXPR(select_run(e->soc, group.bytes)),
+             x_ceil_div(x_mul(group.count, group.bytes), BLOCK_BYTES));
+  emit_barrier(e, PIPE_ALL);
+  select_unpack(e, &group);
+  emit_end(e);
+}
+
 static void load(const struct row *row) {
   struct runs runs = runs_of(row, false);
+  uint64_t packed = packed_rows(row->e, &runs);
+  if (packed) {
+    load_packed(row->e, &runs, packed);
+    row->e->tails = true;
+    return;
+  }
   put_runs(row->e, false, &runs, x_ceil_div(runs.bytes, BLOCK_BYTES));
   row->e->tails |= !x_divided_by(runs.bytes, BLOCK_BYTES);
 }
@@ -234,6 +278,17 @@ static void put_dense(struct emit *e, const struct runs *runs) {
   e->seam = true;
 }
 
+/* Put together by the vector unit, as one run. */
+static void store_packed(struct emit *e, const struct runs *runs, uint64_t rows) {
+  struct expr gm;
+  struct select_rows group = open_rows(e, runs, rows, &gm);
+  struct runs run = {.gm = gm, .ub = EXPR(select_pack(e, &group)), .count = EXPR(1)};
+  run.bytes = x_mul(group.count, group.bytes);
+  emit_barrier(e, PIPE_ALL);
+  put_run(e, &run);
+  emit_end(e);
+}
+
 static void store(const struct row *row) {
   struct emit *e = row->e;
   struct runs runs = runs_of(row, true);
@@ -243,7 +298,10 @@ static void store(const struct row *row) {
     return;
   }
   e->tails = e->cuts = true;
-  if (!known)
+  uint64_t packed = packed_rows(e, &runs);
+  if (packed)
+    store_packed(e, &runs, packed);
+  else if (!known)
     put_run(e, &runs);
   else if (runs.bytes.number >= BLOCK_BYTES)
     put_cut(e, &runs);
@@ -495,8 +553,21 @@ static void clear(struct emit *e) {
   emit_insert(e, e->body_at, text);
 }
 
+/* The place where rows are put together, behind which the mask is one that both modes take. */
+static void clear_packed(struct emit *e) {
+  char text[ROW_BYTES];
+  snprintf(text, sizeof text,
+           "# Rows are put together.\nset_mask_count\nset_vector_mask,high=0,low=%d\n"
+           "vector_dup,dst=%llu,scalar=0,repeat=1,type=fp32\nset_mask_norm\n"
+           "pipe_barrier,pipe=ALL\n",
+           SPREAD_BYTES / (int)sizeof(uint32_t), (unsigned long long)select_squares(e->soc));
+  emit_insert(e, e->body_at, text);
+}
+
 static void finish(struct emit *e) {
   char text[ROW_BYTES], name[NAME_BYTES];
+  if (e->packs)
+    clear_packed(e);
   if (e->cuts && e->used[SPACE_UB] > 0)
     clear(e);
   if (e->seam) {

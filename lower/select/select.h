@@ -24,10 +24,28 @@ bool select_takes(const struct vinci_soc *soc, enum isa_op op, enum dtype type);
 const struct emit_selection *select_for(const struct vinci_soc *soc);
 /* Bytes at the end of UB that replaced rows use. */
 uint64_t select_ub_bytes(const struct vinci_soc *soc);
-/* Where the part of them begins that a chip without vbrcb has for 8 repeats and squares of 16
- * blocks, 17 squares in all; also for other rows that stand for an instruction which such a chip
+/* Where the part of them begins that 8 repeats of a vbrcb, squares of 16 blocks and short rows
+ * have, 17 squares in all; also for other rows that stand for an instruction which such a chip
  * lacks. */
 uint64_t select_squares(const struct vinci_soc *soc);
+
+enum { SELECT_SQUARES_BYTES = 17 * 512 };
+
+/*
+ * Rows of a few bytes that follow each other in device memory (select_pack.c): `count` of them at a
+ * pitch in UB become one run or come from it. How many rows go at once; 0: rows of so many bytes
+ * cannot.
+ */
+struct select_rows {
+  struct expr ub, count;
+  uint64_t bytes, pitch;
+};
+uint64_t select_packed_rows(const struct vinci_soc *soc, uint64_t bytes);
+/* The run's address in UB. Others of its bytes are of no use, and what is behind the rows too. */
+uint64_t select_run(const struct vinci_soc *soc, uint64_t bytes);
+/* From rows to the run, whose address is returned; back. Other pipes keep away. */
+uint64_t select_pack(struct emit *emit, const struct select_rows *rows);
+void select_unpack(struct emit *emit, const struct select_rows *rows);
 
 /* Operands of scatter_vnchwconv_b32, strides and steps in blocks, and the rows that do the same on
  * a chip that lacks the instruction, in the place of select_squares(). */
