@@ -84,9 +84,11 @@ libvinci_lower_la_SOURCES = \
 	lower/plan/program.h \
 	lower/plan/space.c \
 	lower/plan/space.h \
+	lower/select/runs.h \
 	lower/select/select.c \
 	lower/select/select.h \
 	lower/select/select_pack.c \
+	lower/select/select_runs.c \
 	lower/select/select_transpose.c \
 	lower/vector/composite/engines.c \
 	lower/vector/composite/fused.c \

@@ -8,6 +8,7 @@
 #include "core/base/number.h"
 #include "core/chip/layout.h"
 #include "core/isa/isa.h"
+#include "lower/select/runs.h"
 
 enum {
   SEAM_ROWS = 64, /* ends of rows that go round together */
@@ -15,7 +16,6 @@ enum {
   SEAM_BYTES = SEAM_ROWS * SEAM_BLOCKS * BLOCK_BYTES, /* of the workspace, for each core */
   LANES_BYTES = 256,                                  /* of a repeat, for a scalar in all lanes */
   DENSE_ROWS = 32,                                    /* short rows that are put together */
-  GAP_MAX = 65535,                                    /* blocks between runs of a copy */
   TAIL_BYTES = 32,                                    /* less than a block is read or written */
   LANES_AT = SEAM_ROWS * BLOCK_BYTES,
   SPREAD_AT = LANES_AT + LANES_BYTES,
@@ -74,28 +74,17 @@ static struct expr value_of(const struct row *row, const char *name, struct expr
 
 /* ---- copies of whole blocks ------------------------------------------------------------------ */
 
-/* Runs of `bytes`, `stride` bytes apart in device memory, `pitch` bytes in UB. */
-struct runs {
-  struct expr gm, ub, count, bytes, stride, pitch;
-};
-
-static struct runs runs_of(const struct row *row, bool to_gm) {
+static struct select_runs runs_of(const struct row *row, bool to_gm) {
   struct expr zero = EXPR(0), bytes = value_of(row, "len_burst", zero);
   struct expr gm_gap = value_of(row, to_gm ? "dst_gap" : "src_gap", zero);
   struct expr ub_gap = value_of(row, to_gm ? "src_gap" : "dst_gap", zero);
   struct expr blocks = x_ceil_div(bytes, BLOCK_BYTES);
-  return (struct runs){.gm = value_of(row, to_gm ? "dst" : "src", zero),
-                       .ub = value_of(row, to_gm ? "src" : "dst", zero),
-                       .count = value_of(row, "n_burst", EXPR(1)),
-                       .bytes = bytes,
-                       .stride = x_add_back(bytes, gm_gap),
-                       .pitch = x_mul(x_add_back(blocks, ub_gap), BLOCK_BYTES)};
-}
-
-/* Whether one instruction has these runs: their distances are whole blocks. */
-static bool at_once(const struct runs *runs) {
-  return x_is_number(runs->stride) && runs->stride.number % BLOCK_BYTES == 0 &&
-         runs->stride.number / BLOCK_BYTES <= GAP_MAX;
+  return (struct select_runs){.gm = value_of(row, to_gm ? "dst" : "src", zero),
+                              .ub = value_of(row, to_gm ? "src" : "dst", zero),
+                              .count = value_of(row, "n_burst", EXPR(1)),
+                              .bytes = bytes,
+                              .stride = x_add_back(bytes, gm_gap),
+                              .pitch = x_mul(x_add_back(blocks, ub_gap), BLOCK_BYTES)};
 }
 
 /* The workspace of this kernel. */
@@ -104,33 +93,9 @@ static const char *seam_name(const struct emit *e, char text[NAME_BYTES]) {
   return text;
 }
 
-static void put_blocks(struct emit *e, bool to_gm, struct expr gm, struct expr ub,
-                       struct expr blocks) {
-  EMIT(e, to_gm ? "copy_ubuf_to_gm" : "copy_gm_to_ubuf", F("dst", to_gm ? gm : ub),
-       F("src", to_gm ? ub : gm), F("len_burst", blocks));
-}
-
-/* N blocks of each run. */
-static void put_runs(struct emit *e, bool to_gm, const struct runs *runs, struct expr blocks) {
-  if (x_is(runs->count, 1)) {
-    put_blocks(e, to_gm, runs->gm, runs->ub, blocks);
-  } else if (at_once(runs)) {
-    struct expr gm_gap = x_sub(runs->stride.number / BLOCK_BYTES, blocks);
-    struct expr ub_gap = x_sub(x_div(runs->pitch, BLOCK_BYTES), blocks);
-    EMIT(e, to_gm ? "copy_ubuf_to_gm" : "copy_gm_to_ubuf", F("dst", to_gm ? runs->gm : runs->ub),
-         F("src", to_gm ? runs->ub : runs->gm), F("n_burst", runs->count), F("len_burst", blocks),
-         F("src_gap", to_gm ? ub_gap : gm_gap), F("dst_gap", to_gm ? gm_gap : ub_gap));
-  } else {
-    struct expr run = emit_for(e, "run", runs->count);
-    put_blocks(e, to_gm, x_add(runs->gm, x_mul(run, runs->stride)),
-               x_add(runs->ub, x_mul(run, runs->pitch)), blocks);
-    emit_end(e);
-  }
-}
-
 /* Rows of a few bytes that follow each other in device memory: how many the vector unit puts
  * together at once; 0: it cannot, or they are no such rows. */
-static uint64_t packed_rows(const struct emit *e, const struct runs *runs) {
+static uint64_t packed_rows(const struct emit *e, const struct select_runs *runs) {
   enum { FEW = 4 };
   bool many = !x_is_number(runs->count) || runs->count.number > FEW;
   bool known = x_is_number(runs->bytes) && x_is_number(runs->pitch);
@@ -141,7 +106,7 @@ static uint64_t packed_rows(const struct emit *e, const struct runs *runs) {
 
 /* A group of rows, which may overlap with the one before so that none but the first is short. The
  * caller ends the loop. */
-static struct select_rows open_rows(struct emit *e, const struct runs *runs, uint64_t rows,
+static struct select_rows open_rows(struct emit *e, const struct select_runs *runs, uint64_t rows,
                                     struct expr *gm) {
   struct expr group = emit_for(e, "rows_of", x_ceil_div(runs->count, rows));
   struct expr last = x_max(0, x_sub(runs->count, rows));
@@ -156,30 +121,30 @@ static struct select_rows open_rows(struct emit *e, const struct runs *runs, uin
 }
 
 /* As one run, which the vector unit takes apart. */
-static void load_packed(struct emit *e, const struct runs *runs, uint64_t rows) {
+static void load_packed(struct emit *e, const struct select_runs *runs, uint64_t rows) {
   struct expr gm;
   struct select_rows group = open_rows(e, runs, rows, &gm);
-  put_blocks(e, false, gm, EXPR(select_run(e->soc, group.bytes)),
-             x_ceil_div(x_mul(group.count, group.bytes), BLOCK_BYTES));
+  select_put_blocks(e, false, gm, EXPR(select_run(e->soc, group.bytes)),
+                    x_ceil_div(x_mul(group.count, group.bytes), BLOCK_BYTES));
   emit_barrier(e, PIPE_ALL);
   select_unpack(e, &group);
   emit_end(e);
 }
 
 static void load(const struct row *row) {
-  struct runs runs = runs_of(row, false);
+  struct select_runs runs = runs_of(row, false);
   uint64_t packed = packed_rows(row->e, &runs);
   if (packed) {
     load_packed(row->e, &runs, packed);
     row->e->tails = true;
     return;
   }
-  put_runs(row->e, false, &runs, x_ceil_div(runs.bytes, BLOCK_BYTES));
+  select_put_runs(row->e, false, &runs, x_ceil_div(runs.bytes, BLOCK_BYTES));
   row->e->tails |= !x_divided_by(runs.bytes, BLOCK_BYTES);
 }
 
 /* The last 32 bytes of each run, of which the block they begin in is in UB whole. */
-static void put_ends(struct emit *e, const struct runs *runs) {
+static void put_ends(struct emit *e, const struct select_runs *runs) {
   bool few = x_is_number(runs->count) && runs->count.number <= SEAM_ROWS;
   uint64_t id = (uint64_t)e->soc->flag_ids - 1, ends = scratch(e);
   struct expr first = EXPR(0), count = runs->count;
@@ -190,35 +155,35 @@ static void put_ends(struct emit *e, const struct runs *runs) {
   char name[NAME_BYTES];
   struct expr place = x_at(x_name(e, seam_name(e, name)), x_name(e, "blk"), SEAM_BYTES);
   struct expr last = x_mul(x_sub(x_div(runs->bytes, BLOCK_BYTES), 1), BLOCK_BYTES);
-  struct runs out = {.gm = place,
-                     .ub = x_add(x_add(runs->ub, x_mul(first, runs->pitch)), last),
-                     .count = count,
-                     .stride = EXPR(SEAM_BLOCKS * BLOCK_BYTES),
-                     .pitch = runs->pitch};
-  struct runs back = {.gm = x_add(place, x_mod(runs->bytes, BLOCK_BYTES)),
-                      .ub = EXPR(ends),
-                      .count = count,
-                      .stride = out.stride,
-                      .pitch = EXPR(BLOCK_BYTES)};
-  struct runs end = {
+  struct select_runs out = {.gm = place,
+                            .ub = x_add(x_add(runs->ub, x_mul(first, runs->pitch)), last),
+                            .count = count,
+                            .stride = EXPR(SEAM_BLOCKS * BLOCK_BYTES),
+                            .pitch = runs->pitch};
+  struct select_runs back = {.gm = x_add(place, x_mod(runs->bytes, BLOCK_BYTES)),
+                             .ub = EXPR(ends),
+                             .count = count,
+                             .stride = out.stride,
+                             .pitch = EXPR(BLOCK_BYTES)};
+  struct select_runs end = {
       .gm = x_sub(x_add(x_add(runs->gm, x_mul(first, runs->stride)), runs->bytes), BLOCK_BYTES),
       .ub = EXPR(ends),
       .count = count,
       .stride = runs->stride,
       .pitch = EXPR(BLOCK_BYTES)};
-  put_runs(e, true, &out, EXPR(SEAM_BLOCKS));
+  select_put_runs(e, true, &out, EXPR(SEAM_BLOCKS));
   emit_handshake(e, PIPE_MTE3, PIPE_MTE2, id);
-  put_runs(e, false, &back, EXPR(1));
+  select_put_runs(e, false, &back, EXPR(1));
   emit_handshake(e, PIPE_MTE2, PIPE_MTE3, id);
-  put_runs(e, true, &end, EXPR(1));
+  select_put_runs(e, true, &end, EXPR(1));
   if (!few)
     emit_end(e);
   e->seam = true;
 }
 
 /* Runs that begin and end where blocks do not. */
-static void put_cut(struct emit *e, const struct runs *runs) {
-  put_runs(e, true, runs, x_div(runs->bytes, BLOCK_BYTES));
+static void put_cut(struct emit *e, const struct select_runs *runs) {
+  select_put_runs(e, true, runs, x_div(runs->bytes, BLOCK_BYTES));
   bool known = x_is_number(runs->bytes);
   if (!known)
     emit_if(e, "cut", x_gt(x_mod(runs->bytes, BLOCK_BYTES), 0));
@@ -228,19 +193,19 @@ static void put_cut(struct emit *e, const struct runs *runs) {
 }
 
 /* Rows of less than a block that follow each other in device memory. */
-static bool is_dense(const struct runs *runs) {
+static bool is_dense(const struct select_runs *runs) {
   return x_is_number(runs->bytes) && runs->bytes.number < BLOCK_BYTES &&
          x_same(runs->bytes, runs->stride);
 }
 
 /* A run; one of less than a block is the end of a tensor. */
-static void put_run(struct emit *e, const struct runs *run) {
+static void put_run(struct emit *e, const struct select_runs *run) {
   struct expr is_short = x_lt(run->bytes, BLOCK_BYTES);
   emit_if(e, "long", x_sub(1, is_short));
   put_cut(e, run);
   emit_end(e);
   emit_if(e, "short", is_short);
-  put_runs(e, true, run, EXPR(1));
+  select_put_runs(e, true, run, EXPR(1));
   emit_end(e);
 }
 
@@ -248,7 +213,7 @@ static void put_run(struct emit *e, const struct runs *run) {
  * Rows of less than a block that follow each other go to the workspace one after the other, each
  * over what the one before has written too much, come back side by side, and leave as a run.
  */
-static void put_dense(struct emit *e, const struct runs *runs) {
+static void put_dense(struct emit *e, const struct select_runs *runs) {
   char name[NAME_BYTES];
   uint64_t id = (uint64_t)e->soc->flag_ids - 1, bytes = (uint64_t)runs->bytes.number;
   struct expr place = x_at(x_name(e, seam_name(e, name)), x_name(e, "blk"), SEAM_BYTES);
@@ -259,19 +224,19 @@ static void put_dense(struct emit *e, const struct runs *runs) {
   struct expr more = x_sub(x_sub(runs->count, first), DENSE_ROWS);
   struct expr count = x_add(DENSE_ROWS, x_mul(x_eq(group, x_sub(groups, 1)), more));
   /* The last block comes back whole. */
-  put_blocks(e, true, x_add(place, x_mul(count, bytes)), runs->ub, EXPR(1));
+  select_put_blocks(e, true, x_add(place, x_mul(count, bytes)), runs->ub, EXPR(1));
   emit_barrier(e, PIPE_MTE3);
   struct expr row = emit_for(e, "row_of", count);
-  put_blocks(e, true, x_add(place, x_mul(row, bytes)),
-             x_add(runs->ub, x_mul(x_add(first, row), runs->pitch)), EXPR(1));
+  select_put_blocks(e, true, x_add(place, x_mul(row, bytes)),
+                    x_add(runs->ub, x_mul(x_add(first, row), runs->pitch)), EXPR(1));
   emit_barrier(e, PIPE_MTE3);
   emit_end(e);
   emit_handshake(e, PIPE_MTE3, PIPE_MTE2, id);
-  struct runs run = {.gm = x_add(runs->gm, x_mul(first, bytes)),
-                     .ub = EXPR(scratch(e)),
-                     .count = EXPR(1),
-                     .bytes = x_mul(count, bytes)};
-  put_blocks(e, false, place, run.ub, x_ceil_div(run.bytes, BLOCK_BYTES));
+  struct select_runs run = {.gm = x_add(runs->gm, x_mul(first, bytes)),
+                            .ub = EXPR(scratch(e)),
+                            .count = EXPR(1),
+                            .bytes = x_mul(count, bytes)};
+  select_put_blocks(e, false, place, run.ub, x_ceil_div(run.bytes, BLOCK_BYTES));
   emit_handshake(e, PIPE_MTE2, PIPE_MTE3, id);
   put_run(e, &run);
   emit_end(e);
@@ -279,10 +244,10 @@ static void put_dense(struct emit *e, const struct runs *runs) {
 }
 
 /* Put together by the vector unit, as one run. */
-static void store_packed(struct emit *e, const struct runs *runs, uint64_t rows) {
+static void store_packed(struct emit *e, const struct select_runs *runs, uint64_t rows) {
   struct expr gm;
   struct select_rows group = open_rows(e, runs, rows, &gm);
-  struct runs run = {.gm = gm, .ub = EXPR(select_pack(e, &group)), .count = EXPR(1)};
+  struct select_runs run = {.gm = gm, .ub = EXPR(select_pack(e, &group)), .count = EXPR(1)};
   run.bytes = x_mul(group.count, group.bytes);
   emit_barrier(e, PIPE_ALL);
   put_run(e, &run);
@@ -291,10 +256,10 @@ static void store_packed(struct emit *e, const struct runs *runs, uint64_t rows)
 
 static void store(const struct row *row) {
   struct emit *e = row->e;
-  struct runs runs = runs_of(row, true);
+  struct select_runs runs = runs_of(row, true);
   bool known = x_is_number(runs.bytes), one = x_is(runs.count, 1);
   if (x_divided_by(runs.bytes, BLOCK_BYTES)) {
-    put_runs(e, true, &runs, x_div(runs.bytes, BLOCK_BYTES));
+    select_put_runs(e, true, &runs, x_div(runs.bytes, BLOCK_BYTES));
     return;
   }
   e->tails = e->cuts = true;
@@ -306,7 +271,7 @@ static void store(const struct row *row) {
   else if (runs.bytes.number >= BLOCK_BYTES)
     put_cut(e, &runs);
   else if (one)
-    put_runs(e, true, &runs, EXPR(1));
+    select_put_runs(e, true, &runs, EXPR(1));
   else if (is_dense(&runs))
     put_dense(e, &runs);
   else if (e->status == VINCI_OK)

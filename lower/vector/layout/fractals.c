@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ND and FRACTAL_NZ on coupled cores, whose copies take whole blocks of 32 bytes alone: rows and
- * columns of fractals both move as long runs, and the vector unit puts blocks in their order, eight
- * rows of a column of blocks a repeat, by its strides of blocks and repeats.
+ * columns of fractals both move as long runs, and the vector unit puts blocks in their order by its
+ * strides of blocks and repeats: eight rows of a column of blocks a repeat, or of the 16 rows of a
+ * fractal eight blocks of a row, whose columns may then be many.
  */
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
@@ -13,7 +14,10 @@ enum {
   STRIDE_MAX = 255,
   REPEATS_MAX = 255,
   REPEAT_ROWS = 8,
-  COLUMNS_MAX = STRIDE_MAX / REPEAT_ROWS
+  COLUMNS_MAX = STRIDE_MAX / REPEAT_ROWS,
+  HALVINGS = 4,
+  WIDE_COLUMNS = 256, /* of rows that end within a block: worth a copy */
+  ROUNDING = 4096     /* bytes of UB, at most, between operands and buffers */
 };
 
 struct fractals {
@@ -27,6 +31,11 @@ struct fractals {
   uint64_t high;              /* rows of a column in UB */
   bool back;
 };
+
+/* Whether a tile goes row by row. */
+static bool by_rows(const struct fractals *own) {
+  return own->high == FRACTAL_ROWS && own->blocks == 1;
+}
 
 static uint64_t in_fractals(uint64_t rows) { return round_up(rows, FRACTAL_ROWS); }
 
@@ -43,23 +52,45 @@ static void lay_out(struct vtile *tile) {
   tile->ub_bytes = slot * tile->buffers;
 }
 
-/* Columns that the strides reach, in parts of equal size; rows for all cores. */
+static void share(const struct lower_job *job, struct vtile *tile, uint64_t strips) {
+  uint64_t tiles = strips * ceil_div(tile->space.rows, tile->rows);
+  tile->blocks = ceil_div(tiles, ceil_div(tiles, min_u64(tiles, job->cores)));
+  vtile_fit(job, tile);
+}
+
+/* The rows of a fractal, and as many columns as UB holds, or as there are for all cores. */
+static void split_rows(const struct lower_job *job, struct fractals *own) {
+  struct vtile *tile = &own->kernel.tile;
+  const struct vtile_space *space = &tile->space;
+  tile->rows = min_u64(space->rows, FRACTAL_ROWS);
+  uint64_t row = 2 * FRACTAL_ROWS * own->bytes * tile->buffers;
+  uint64_t strips = space->outer[0] * ceil_div(space->rows, tile->rows);
+  uint64_t parts = ceil_div(space->cols * row, vtile_ub_bytes(job->soc) - ROUNDING);
+  parts = max_u64(parts, ceil_div(job->cores, strips));
+  tile->cols = min_u64(space->cols, in_fractals(ceil_div(space->cols, parts)));
+  share(job, tile, space->outer[0] * ceil_div(space->cols, tile->cols));
+}
+
+/* Columns that the strides reach, in parts of equal size; rows for all cores. The last tiling goes
+ * row by row. */
 static void split(const struct lower_job *job, struct vkernel *kernel, unsigned halvings) {
   struct fractals *own = (struct fractals *)kernel;
   struct vtile *tile = &kernel->tile;
   const struct vtile_space *space = &tile->space;
+  if (halvings == HALVINGS && own->blocks == 1) {
+    split_rows(job, own);
+    return;
+  }
   uint64_t widest = COLUMNS_MAX * BLOCK_BYTES / own->bytes / FRACTAL_ROWS * FRACTAL_ROWS;
   uint64_t parts = ceil_div(space->cols, widest);
   tile->cols = min_u64(space->cols, in_fractals(ceil_div(space->cols, parts)));
   uint64_t high = min_u64(space->rows, REPEATS_MAX * REPEAT_ROWS);
   uint64_t strips = space->outer[0] * ceil_div(space->cols, tile->cols);
-  uint64_t share = in_fractals(ceil_div(space->rows * strips, job->cores));
+  uint64_t part = in_fractals(ceil_div(space->rows * strips, job->cores));
   uint64_t most = vtile_most_rows(job, tile, 1, high) >> halvings;
   most = max_u64(most / FRACTAL_ROWS, 1) * FRACTAL_ROWS;
-  tile->rows = min_u64(space->rows, min_u64(most, share));
-  uint64_t tiles = strips * ceil_div(space->rows, tile->rows);
-  tile->blocks = ceil_div(tiles, ceil_div(tiles, min_u64(tiles, job->cores)));
-  vtile_fit(job, tile);
+  tile->rows = min_u64(space->rows, min_u64(most, part));
+  share(job, tile, strips);
 }
 
 static bool walks(struct lower_job *job, const struct vkernel *kernel) {
@@ -69,7 +100,8 @@ static bool walks(struct lower_job *job, const struct vkernel *kernel) {
   bool whole_columns = tile->cols % FRACTAL_ROWS == 0 || tile->cols == tile->space.cols;
   if (!whole_rows || !whole_columns)
     return lower_refuse(job, "a tile is whole fractals");
-  return (own->high <= REPEATS_MAX * REPEAT_ROWS &&
+  return by_rows(own) ||
+         (own->high <= REPEATS_MAX * REPEAT_ROWS &&
           own->plain.pitch * own->bytes <= COLUMNS_MAX * BLOCK_BYTES) ||
          lower_refuse(job, "a tile has at most %d rows of %d bytes", REPEATS_MAX * REPEAT_ROWS,
                       COLUMNS_MAX * BLOCK_BYTES);
@@ -132,7 +164,7 @@ static void put_zeros(struct emit *e, const struct fractals *own) {
     emit_end(e);
     emit_barrier(e, PIPE_V);
   }
-  if (tile->space.cols % FRACTAL_ROWS) {
+  if (tile->space.cols % FRACTAL_ROWS && own->blocks > 1) {
     emit_if(e, "open", x_gt(x_mod(tile->n_cols, FRACTAL_ROWS), 0));
     vmask_count(e, own->high * FRACTAL_ROWS * own->bytes / sizeof(float));
     vfill(e,
@@ -153,16 +185,13 @@ static void load(struct emit *e, struct vkernel *kernel) {
 }
 
 /* A column of blocks at a time: in ND a row apart, in fractals one behind the other, or two. */
-static void compute(struct emit *e, struct vkernel *kernel) {
-  const struct fractals *own = (const struct fractals *)kernel;
-  const struct vtile *tile = &kernel->tile;
+static void put_blocks(struct emit *e, const struct fractals *own) {
+  const struct vtile *tile = &own->kernel.tile;
   uint64_t pitch = own->plain.pitch * own->bytes / BLOCK_BYTES, blocks = own->blocks;
-  if (!own->back)
-    put_zeros(e, own);
   emit_plain(e, "set_mask_norm");
   EMIT(e, "set_vector_mask", F("high", -1), F("low", -1));
   emit_barrier(e, PIPE_V);
-  struct expr u = emit_for(e, "u", x_div(x_mul(tile->n_cols, own->bytes), BLOCK_BYTES));
+  struct expr u = emit_for(e, "u", x_ceil_div(x_mul(tile->n_cols, own->bytes), BLOCK_BYTES));
   struct expr plain = x_add(x_add(tile->slot, own->plain.address), x_mul(u, BLOCK_BYTES));
   struct expr column = x_add(x_mul(x_div(u, blocks), own->high * blocks), x_mod(u, blocks));
   struct expr fractal = x_add(x_add(tile->slot, own->fractal), x_mul(column, BLOCK_BYTES));
@@ -174,6 +203,53 @@ static void compute(struct emit *e, struct vkernel *kernel) {
        F("dst_repeat", to_block * REPEAT_ROWS), F("src0_repeat", from_block * REPEAT_ROWS),
        F("src1_repeat", from_block * REPEAT_ROWS), W("type", "int32"));
   emit_end(e);
+}
+
+/* A row at a time, whose blocks are the rows of a fractal apart. */
+static void put_rows(struct emit *e, const struct fractals *own) {
+  const struct vtile *tile = &own->kernel.tile;
+  struct expr blocks = columns_of(own), row = EXPR(0);
+  vmask_count(e, x_mul(blocks, BLOCK_BYTES / sizeof(float)));
+  emit_barrier(e, PIPE_V);
+  row = emit_for(e, "line", own->back ? tile->n_rows : EXPR(FRACTAL_ROWS));
+  struct expr plain =
+      x_add(tile->slot, x_add(x_mul(row, own->plain.pitch * own->bytes), own->plain.address));
+  struct expr fractal = x_add(x_add(tile->slot, own->fractal), x_mul(row, BLOCK_BYTES));
+  struct expr from = own->back ? fractal : plain;
+  uint64_t to_block = own->back ? 1 : FRACTAL_ROWS, from_block = own->back ? FRACTAL_ROWS : 1;
+  EMIT(e, "vmax", F("dst", own->back ? plain : fractal), F("src0", from), F("src1", from),
+       F("repeat", 1), F("dst_block", to_block), F("src0_block", from_block),
+       F("src1_block", from_block), F("dst_repeat", to_block * REPEAT_ROWS),
+       F("src0_repeat", from_block * REPEAT_ROWS), F("src1_repeat", from_block * REPEAT_ROWS),
+       W("type", "int32"));
+  emit_end(e);
+}
+
+/* Zeros behind the last column of a tensor that ends within a block of 16-bit elements. */
+static void put_tail(struct emit *e, const struct fractals *own) {
+  const struct vtile *tile = &own->kernel.tile;
+  uint64_t rest = tile->space.cols % FRACTAL_ROWS, lanes = 0;
+  if (rest == 0 || own->blocks > 1)
+    return;
+  for (unsigned lane = 0; lane < UINT64_WIDTH; lane++)
+    lanes |= (uint64_t)(lane % FRACTAL_ROWS >= rest) << lane;
+  emit_if(e, "ends", x_gt(x_mod(tile->n_cols, FRACTAL_ROWS), 0));
+  emit_barrier(e, PIPE_V);
+  emit_plain(e, "set_mask_norm");
+  EMIT(e, "set_vector_mask", F("high", (int64_t)lanes), F("low", (int64_t)lanes));
+  struct expr column = x_mul(x_div(tile->n_cols, FRACTAL_ROWS), own->high * BLOCK_BYTES);
+  EMIT(e, "vector_dup", F("dst", x_add(x_add(tile->slot, own->fractal), column)), F("scalar", 0),
+       F("repeat", own->high / REPEAT_ROWS), W("type", "uint16"));
+  emit_end(e);
+}
+
+static void compute(struct emit *e, struct vkernel *kernel) {
+  const struct fractals *own = (const struct fractals *)kernel;
+  if (!own->back)
+    put_zeros(e, own);
+  (by_rows(own) ? put_rows : put_blocks)(e, own);
+  if (!own->back)
+    put_tail(e, own);
   emit_plain(e, "set_mask_count");
 }
 
@@ -187,7 +263,7 @@ static void store(struct emit *e, struct vkernel *kernel) {
 
 enum vinci_status permute_fractals(struct lower_job *job, struct permute *permute,
                                    const struct lower_value *shape, uint64_t c0, bool back) {
-  static const struct vkernel_kind kind = {.halvings = 4,
+  static const struct vkernel_kind kind = {.halvings = HALVINGS + 1,
                                            .lay_out = lay_out,
                                            .split = split,
                                            .walks = walks,
@@ -198,7 +274,9 @@ enum vinci_status permute_fractals(struct lower_job *job, struct permute *permut
   const uint64_t *end = shape->shape + shape->rank;
   uint64_t bytes = vtile_bytes(permute->type), rows = end[-2], cols = end[-1];
   bool coupled = emit_cube_core(job->soc) == emit_vector_core(job->soc);
-  if (!coupled || c0 != FRACTAL_ROWS || bytes < 2 || cols * bytes % BLOCK_BYTES)
+  bool whole = cols * bytes % BLOCK_BYTES == 0;
+  bool worth = whole || (!back && bytes == 2 && cols >= WIDE_COLUMNS);
+  if (!coupled || c0 != FRACTAL_ROWS || bytes < 2 || !worth)
     return VINCI_OK;
   struct fractals *own = vkernel_new(job, sizeof *own, &kind);
   job->data = permute;

@@ -320,7 +320,7 @@ static bool call_transdata(struct lower_call *call) {
   lower_arg(call, "buffers=1");
   /* The vendor's kernels share out N, in FRACTAL_Z as much of it as is worth a core. */
   uint64_t cores = soc_core_count(call->soc, emit_vector_core(call->soc));
-  if (blocks->rank == 5)
+  if (blocks->rank == 5 && plain->rank == 4)
     lower_arg(call, "blocks=%" PRIu64, min_u64(cores, plain->shape[0]));
   else if (blocks->rank == plain->rank)
     lower_arg(call, "blocks=%" PRIu64, z_blocks(plain, vtile_bytes(x->dtype), cores));
