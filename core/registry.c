@@ -55,6 +55,7 @@ inst_values_fn registry_marks(enum isa_op op) {
   case OP_IMG2COLV2_CBUF_TO_CA:
   case OP_IMG2COLV2_CBUF_TO_CB:
   case OP_IMG2COL_CBUF_TO_CA:
+  case OP_IMG2COL_CBUF_TO_CB:
     return registry_values(op); /* which only moves */
   default:
     return NULL;

@@ -38,6 +38,8 @@ libvinci_lower_la_SOURCES = \
 	lower/cube/conv.h \
 	lower/cube/conv2d.c \
 	lower/cube/conv2d_filter.c \
+	lower/cube/conv2d_filter.h \
+	lower/cube/conv2d_filter_load.c \
 	lower/cube/conv2d_input.c \
 	lower/cube/conv_load.c \
 	lower/cube/conv_tiling.c \

@@ -14,8 +14,8 @@
 #include <inttypes.h>
 
 #include "core/base/arith.h"
+#include "lower/cube/conv2d_filter.h"
 #include "lower/cube/matmul_cost.h"
-#include "lower/cube/matmul_writer.h"
 #include "lower/estimate/estimate.h"
 #include "lower/select/select.h"
 
@@ -26,24 +26,6 @@ enum filter_key {
   FILTER_SPLIT,
   FILTER_CORES,
   FILTER_KEY_COUNT
-};
-
-/* Set once by setup(). */
-struct filter {
-  struct conv conv;
-  struct matmul mm; /* A: dy, m its channels; B: x, n columns of its windows; of a joined group */
-  uint64_t images;
-  uint64_t k1;      /* blocks of channels of dy of one group */
-  uint64_t dw_rows; /* of a column of blocks of dw */
-  bool accumulate;  /* dw is added to */
-};
-
-struct filter_tiling {
-  struct matmul_tiling t; /* its turns are those of a part of the sums */
-  uint64_t rows;          /* of dy in a turn */
-  uint64_t chunks;        /* turns of an image */
-  uint64_t turns_all;     /* of all parts */
-  uint64_t steps;         /* of a full turn */
 };
 
 enum { PANEL_POINTS_MAX = 32767, TURNS_MAX = 1 << 30 };
@@ -70,8 +52,7 @@ static enum vinci_status setup(struct lower_job *job) {
   enum vinci_status status = conv_types(job, mm);
   mm->out_bytes = mm->element_bytes; /* dw lies as the weights do */
   uint64_t c, k = 0;
-  if (status == VINCI_OK && !select_has(job->soc, OP_IMG2COLV2_CBUF_TO_CB))
-    return lower_error(job, "%s has no load3d of windows into L0B", job->soc->name);
+  op->by_row = !select_has(job->soc, OP_IMG2COLV2_CBUF_TO_CB);
   if (status == VINCI_OK)
     status = conv_shape(job, mm, conv, &c, &k);
   if (status != VINCI_OK)
@@ -110,7 +91,9 @@ static bool panels(const struct lower_job *job, struct filter_tiling *t, uint64_
   const struct conv *conv = &op->conv;
   uint64_t map = conv_map_rows(conv, rows) * conv->w * BLOCK_BYTES;
   t->rows = rows;
-  t->t.a_panel_bytes = t->t.bm * rows * conv->wo * op->mm.element_bytes;
+  uint64_t points = rows * conv->wo;
+  t->t.a_panel_bytes =
+      t->t.bm * (op->by_row ? round_up(points, FRACTAL_ROWS) : points) * op->mm.element_bytes;
   t->t.b_panel_bytes = groups_under(conv, t->t.bn) * map;
   return (t->t.a_panel_bytes + t->t.b_panel_bytes) * L1_SLOTS <= (uint64_t)job->soc->l1_bytes;
 }
@@ -275,17 +258,6 @@ static bool candidate(struct lower_job *job, size_t index) {
   return true;
 }
 
-/* The block of a turn is the group `now` of the writer. */
-struct filter_writer {
-  struct writer w;
-  const struct filter *op;
-  const struct filter_tiling *t;
-  struct expr group, count;  /* of channels; turns of the part */
-  struct expr points;        /* of dy in the turn */
-  struct expr first, groups; /* blocks of channels of x */
-  struct expr cm16, cn16;
-};
-
 /* ---- the trace: header ---- */
 
 static bool is_atomic(const struct filter_writer *f) {
@@ -388,47 +360,6 @@ static void begin_turn(struct filter_writer *f, struct expr turn) {
   put_rows(f);
 }
 
-/* From a point on of a block of channels of the group, of which there are c1. */
-static struct expr source(const struct filter_writer *f, const char *name, uint64_t c1,
-                          struct expr block, uint64_t map, struct expr point) {
-  struct expr group = x_add(x_mul(f->w.now.z, f->op->conv.groups), f->group);
-  struct expr first = x_mul(x_add(x_mul(group, c1), block), map);
-  return x_add(x_name(f->w.e, name), x_mul(x_add(first, point), BLOCK_BYTES));
-}
-
-static void load(const struct filter_writer *f, struct expr slot) {
-  struct emit *e = f->w.e;
-  const struct conv *conv = &f->op->conv;
-  const struct group *g = &f->w.now;
-  uint64_t c0 = f->op->mm.c0, points = conv->ho * conv->wo, map = conv->h * conv->w;
-  struct expr a1 = matmul_panel_slot(&f->w, true, slot), block = x_div(g->m, c0);
-  struct expr count = x_div(g->cm, c0);
-  emit_wait(e, PIPE_MTE1, PIPE_MTE2, slot);
-  conv_copy_lines(g, "channel", a1,
-                  source(f, "dy", f->op->k1, block, points, x_mul(g->oy, conv->wo)), count,
-                  f->points, 1, points);
-  if (f->op->mm.m % FRACTAL_ROWS) { /* half a fractal of channels */
-    emit_if(e, "odd", x_div(x_mod(g->cm, FRACTAL_ROWS), c0));
-    matmul_zeros(e, x_add(a1, x_mul(x_mul(count, f->points), BLOCK_BYTES)), f->points);
-    emit_end(e);
-  }
-  conv_copy_lines(g, "channel", matmul_panel_slot(&f->w, false, slot),
-                  source(f, "x", conv->c1, f->first, map, x_mul(g->up, conv->w)), f->groups,
-                  g->height, conv->w, map);
-  emit_set(e, PIPE_MTE2, PIPE_MTE1, slot);
-}
-
-static void to_l0(const struct filter_writer *f) {
-  const struct writer *w = &f->w;
-  const struct conv *conv = &f->op->conv;
-  struct expr deep = padded(w->kk), at = x_mul(w->s, w->t.bk);
-  EMIT(w->e, "img2colv2_cbuf_to_ca", LOAD3D_PART(w->a_dst, w->a_src, f->cm16, deep),
-       F("m_start", at), LOAD3D_MATRIX(f->points, f->cm16), F("transpose", 1), LOAD3D_TYPE(w->mm));
-  EMIT(w->e, "img2colv2_cbuf_to_cb", LOAD3D_PART(w->b_dst, w->b_src, f->cn16, deep),
-       F("k_start", x_sub(w->now.n, x_mul(f->first, conv->window))), F("m_start", at),
-       LOAD3D_WINDOWS(conv, &w->now, x_mul(f->groups, w->mm->c0)), LOAD3D_TYPE(w->mm));
-}
-
 /* Through UB, where fractals lie as in dw: columns of them, as far as the block has them. */
 static void store_coupled(const struct filter_writer *f, struct expr dst) {
   struct emit *e = f->w.e;
@@ -476,7 +407,7 @@ static void work(struct filter_writer *f, struct expr turn) {
   emit_end(e);
   emit_wait(e, PIPE_MTE2, PIPE_MTE1, slot);
   matmul_begin_step(w, f->points, turn, f->t->steps);
-  to_l0(f);
+  filter_to_l0(f);
   emit_handshake(e, PIPE_MTE1, PIPE_M, w->l0);
   struct expr step = x_add(w->u, w->s);
   matmul_mad_barrier(w, step, x_mul(x_div(f->cm16, FRACTAL_ROWS), x_div(f->cn16, FRACTAL_ROWS)));
@@ -496,6 +427,11 @@ static void filter_emit(const struct lower_job *job, struct emit *e) {
   struct filter_writer f = {
       .w = {.e = e, .mm = &op->mm, .t = *t, .now = {.e = e, .suffix = ""}}, .op = op, .t = &tiling};
   header(&f);
+  if (op->by_row && op->conv.ho * op->conv.wo % FRACTAL_ROWS) { /* what is behind the points */
+    matmul_zeros(e, matmul_panel_slot(&f.w, true, EXPR(0)),
+                 EXPR(t->a_panel_bytes / BLOCK_BYTES * L1_SLOTS));
+    emit_barrier(e, PIPE_MTE2);
+  }
   free_flags(&f.w, true);
   emit_comment(e,
                "Blocks blk, blk + %" PRIu64 ", ... of %" PRIu64 ": each %" PRIu64
@@ -506,7 +442,7 @@ static void filter_emit(const struct lower_job *job, struct emit *e) {
   struct expr turn = emit_for(e, "t", x_add(turns, 1));
   emit_if(e, "ahead", x_lt(turn, turns));
   begin_turn(&f, turn);
-  load(&f, x_mod(turn, L1_SLOTS));
+  filter_load(&f, x_mod(turn, L1_SLOTS));
   emit_end(e);
   emit_end(e);
   emit_if(e, "behind", x_gt(turn, 0));

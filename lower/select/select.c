@@ -110,7 +110,7 @@ static struct select_rows open_rows(struct emit *e, const struct select_runs *ru
                                     struct expr *gm) {
   struct expr group = emit_for(e, "rows_of", x_ceil_div(runs->count, rows));
   struct expr last = x_max(0, x_sub(runs->count, rows));
-  struct expr first = emit_assigned(e, "first_row", x_min(x_mul(group, rows), last));
+  struct expr first = emit_assigned(e, "packed_from", x_min(x_mul(group, rows), last));
   *gm = x_add(runs->gm, x_mul(first, runs->bytes));
   e->packs = true;
   emit_barrier(e, PIPE_ALL);

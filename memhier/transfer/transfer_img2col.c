@@ -107,6 +107,15 @@ static void put_block(const struct inst *inst, const uint8_t *map, struct corner
     to[i] = (uint8_t)(inst->registers.load3d_padding >> (i % element * BITS_PER_BYTE));
 }
 
+/* A fractal of 16-bit elements with its sides changed. */
+static void put_transposed(const uint8_t *from, uint8_t *to) {
+  enum { BYTES = 2 };
+  for (unsigned row = 0; row < FRACTAL_ROWS; row++)
+    for (unsigned column = 0; column < BLOCK_BYTES / BYTES; column++)
+      memcpy(to + column * BLOCK_BYTES + row * BYTES, from + row * BLOCK_BYTES + column * BYTES,
+             BYTES);
+}
+
 void transfer_img2col_values(const struct vinci_soc *soc, const struct inst *inst,
                              struct value_core *core) {
   const int64_t *arg = inst->arg;
@@ -116,9 +125,14 @@ void transfer_img2col_values(const struct vinci_soc *soc, const struct inst *ins
   (void)soc;
   for (int64_t repeat = 0; repeat < arg[IMG2COL_REPEAT]; repeat++) {
     struct corner at = first;
+    uint8_t fractal[FRACTAL_BYTES];
     for (unsigned row = 0; row < FRACTAL_ROWS; row++, at = next_corner(arg, at))
       put_block(inst, map, at, point_of(arg, over_points(arg) ? repeat : 0),
-                to + row * BLOCK_BYTES);
+                fractal + row * BLOCK_BYTES);
+    if (inst->op == OP_IMG2COL_CBUF_TO_CB)
+      put_transposed(fractal, to);
+    else
+      memcpy(to, fractal, sizeof fractal);
     first = over_points(arg) ? first : at;
     to += arg[IMG2COL_JUMP] * FRACTAL_BYTES;
   }

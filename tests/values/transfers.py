@@ -450,9 +450,13 @@ def load3d(dst):
     return generate
 
 
-def img2col(case, _):
-    """Fractals of 16 windows: a point of them and a block of channels each."""
-    bits = WIDTH[kind := case.pick(["fp16", "int8", "uint8"])]
+def img2col(space):
+    """Fractals of 16 windows: a point of them and a block of channels each; in L0B transposed."""
+    return lambda case, _: put_img2col(case, space)
+
+
+def put_img2col(case, space):
+    bits = WIDTH[kind := case.pick(["fp16", "int8", "uint8"] if space == "L0A" else ["fp16"])]
     arg = load3d_arguments(case, bits, 1)
     del arg["channels"]
     groups, padded_w = case.draw(1, 3), arg["l1_w"] + arg["pad_left"] + arg["pad_right"]
@@ -468,7 +472,7 @@ def img2col(case, _):
     jump, pad = case.draw(1, 3), case.draw(0, 2**32 - 1)
     size = groups * arg["l1_h"] * arg["l1_w"] * BLOCK
     start = case.place("L1", size, BLOCK)
-    to = case.place("L0A", max(repeat, 1) * jump * FRACTAL, FRACTAL)
+    to = case.place(space, max(repeat, 1) * jump * FRACTAL, FRACTAL)
     feature = case.old("L1")[start:start + size].reshape(groups, arg["l1_h"], arg["l1_w"], BLOCK)
     border = np.frombuffer((pad & ((1 << bits) - 1)).to_bytes(bits // 8, "little") * (BLOCK * 8 // bits), np.uint8)
     case.set(dst=to, src=start, repeat=repeat, mode="windows" if over_windows else "points", jump=jump,
@@ -486,7 +490,10 @@ def img2col(case, _):
                  + at // arg["filter_w"] % arg["filter_h"] * arg["dilation_h"])
             inside = 0 <= x < arg["l1_w"] and 0 <= y < arg["l1_h"]
             rows.append(feature[at // points, y, x] if inside else border)
-        store(case, "L0A", to + i * jump * FRACTAL, np.concatenate(rows))
+        fractal = np.concatenate(rows)
+        if space == "L0B":
+            fractal = np.ascontiguousarray(fractal.view(np.uint16).reshape(16, 16).T).view(np.uint8).ravel()
+        store(case, space, to + i * jump * FRACTAL, fractal)
 
 
 # ---- the fixpipe ----
@@ -776,7 +783,8 @@ COUPLED_CUBE = [
     ("load_gm_to_cb", load2d("L0B", "GM"), on("dav-c100", "dav-m200")),
     ("img2colv2_cbuf_to_ca", load3d("L0A"), on("dav-m200")),
     ("img2colv2_cbuf_to_cb", load3d("L0B"), on("dav-m200")),
-    ("img2col_cbuf_to_ca", img2col, on("dav-c100", "dav-m200")),
+    ("img2col_cbuf_to_ca", img2col("L0A"), on("dav-c100", "dav-m200")),
+    ("img2col_cbuf_to_cb", img2col("L0B"), on("dav-c100", "dav-m200")),
     ("create_ca_matrix", fill("L0A", FRACTAL), on("dav-c100", "dav-m200")),
     ("create_cb_matrix", fill("L0B", FRACTAL), on("dav-c100", "dav-m200")),
     ("create_cbuf_matrix", fill("L1", BLOCK), on("dav-c100", "dav-m200")),
