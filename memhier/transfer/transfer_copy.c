@@ -36,6 +36,8 @@ void transfer_burst_cost(const struct vinci_soc *soc, const struct inst *inst,
   switch (gm_operand(path)) {
   case TRANSFER_SRC:
     transfer_cost_gm(soc, path, transfer_address(inst, TRANSFER_SRC), src, cost);
+    if (!(isa_row(OP_COPY_GM_TO_UBUF_ALIGN_B8)->archs & 1u << soc->arch))
+      transfer_overlap(soc, cost); /* the form that stands for both */
     break;
   case TRANSFER_DST:
     transfer_cost_gm(soc, path, transfer_address(inst, TRANSFER_DST),

@@ -61,6 +61,7 @@ return soc {
       hbm_bytes_per_cycle = num(62, "B/cycle", "DKX", "assumed", seen),
     },
     GM_UB = {
+      overlap_issue_cycles = num(48, "cycle", "HPM", "derived", "Gather of single elements of a table of 740 KB takes each of 30 cores 48.5 cycles an element in three sizes, and 80 to 96 a row of 320 B: copies follow each other without the latency of each"),
       bytes_per_cycle = num(110, "B/cycle", "INI", "documented", share),
       hbm_bytes_per_cycle = num(62, "B/cycle", "DKX", "assumed", seen),
     },

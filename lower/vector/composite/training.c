@@ -168,7 +168,10 @@ static enum vinci_status embedding_setup(struct lower_job *job) {
   return status;
 }
 
-/* x, to which segment each of its rows goes; segments. */
+/*
+ * x, to which segment each of its rows goes; segments. On coupled cores clearing them is a row of
+ * its own in profiles: no kernel of those times could write so much.
+ */
 static bool call_segments(struct lower_call *call) {
   const struct lower_tensor *x = &call->input[0], *index = &call->input[1], *y = &call->output[0];
   if (call->input_count < 2 || call->output_count == 0 || index->rank == 0 || y->rank == 0)
@@ -177,6 +180,8 @@ static bool call_segments(struct lower_call *call) {
   lower_arg_shape(call, "count", index->shape, index->rank);
   lower_arg_dtype(call, "dtype", x);
   lower_arg_dtype(call, "dtype1", index);
+  if (call->soc && emit_cube_core(call->soc) == emit_vector_core(call->soc))
+    call->op = lower_find("scatter_add");
   return true;
 }
 
