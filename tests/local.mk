@@ -381,6 +381,7 @@ dist_noinst_DATA += \
 	tests/reference/batch_throughput_310p3.csv \
 	tests/reference/qwen_step_910b4.csv \
 	tests/reference/alexnet_step_910b2.csv \
+	tests/reference/training_910b_2019.csv \
 	tests/reference/serving_kinds.csv \
 	tests/reference/warm_kernels.csv \
 	tests/reference/samples/addhp_c1.csv \
@@ -498,6 +499,7 @@ accuracy_programs = \
 	tests/accuracy/accuracy_published \
 	tests/accuracy/accuracy_samples \
 	tests/accuracy/accuracy_ops \
+	tests/accuracy/accuracy_coupled \
 	tests/accuracy/accuracy_group \
 	tests/accuracy/accuracy \
 	tests/accuracy/accuracy_silicon \
@@ -507,6 +509,7 @@ accuracy_programs = \
 	tests/accuracy/accuracy_noc
 tests_accuracy_accuracy_LDADD = libvinci_tests.la libvinci_internal.la
 tests_accuracy_accuracy_banks_LDADD = libvinci_tests.la libvinci_internal.la
+tests_accuracy_accuracy_coupled_LDADD = libvinci_tests.la libvinci_internal.la
 tests_accuracy_accuracy_fits_LDADD = libvinci_tests.la libvinci_internal.la
 tests_accuracy_accuracy_group_LDADD = libvinci_tests.la libvinci_lua.la libvinci_internal.la
 tests_accuracy_accuracy_hbm_LDADD = libvinci_tests.la libvinci_internal.la
@@ -545,7 +548,7 @@ expected-errors: tests/accuracy/accuracy_ops
 	cp expected.def.new $(expected_table); status=$$?; rm -f expected.def.new; exit $$status
 .PHONY: expected-errors
 CLEANFILES += $(accuracy_programs) tests/accuracy/accuracy*.said tests/accuracy/accuracy*.code \
-	accuracy_*.out/op_summary.csv
+	accuracy_*.out/op_summary.csv accuracy_coupled.csv
 
 # ---- values against references in numpy ----
 tests_values_driver_LDADD = libvinci_tests.la libvinci_internal.la
