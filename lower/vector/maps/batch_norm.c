@@ -100,6 +100,7 @@ struct maps {
   char numbers[TEXT_BYTES]; /* channels, elements of a channel */
   char channels[TEXT_BYTES];
   const char *type, *format;
+  bool coupled; /* of a chip whose cores are cube and vector core in one, in blocks of channels */
 };
 
 static enum vinci_status read_maps(struct lower_job *job, struct maps *maps) {
@@ -119,6 +120,7 @@ static enum vinci_status read_maps(struct lower_job *job, struct maps *maps) {
   else
     snprintf(maps->axes, sizeof maps->axes, "axis=2 axes=%u axis2=0 out=fp32", inner);
   maps->format = blocked ? "nc1hwc0" : "nchw";
+  maps->coupled = blocked && emit_cube_core(job->soc) == emit_vector_core(job->soc);
   uint64_t channels = blocked ? s[1] * s[4] : s[1];
   snprintf(maps->channels, sizeof maps->channels, "shape=%" PRIu64, channels);
   snprintf(maps->numbers, sizeof maps->numbers, "shape=%" PRIu64 " count=%" PRIu64, channels,
@@ -200,6 +202,22 @@ static enum vinci_status train_setup(struct lower_job *job) {
 
 /* ---- backward -------------------------------------------------------------------------------- */
 
+/* dbeta = sum(dy), dgamma by way of sum(dy * x) - mean * dbeta: the products of maps are not
+ * stored, as by the vendor's kernel, whose one pass is two here. */
+static enum vinci_status add_update_grad_dot(struct lower_job *job, const struct maps *maps) {
+  NAMES(sum, MINE("x", "dy"), {"y", "dbeta", EMIT_FLAT});
+  NAMES(dot, MINE("x", "dy"), MINE("x1", "x"), {"y", "product_sum", EMIT_HIDDEN});
+  NAMES(scale, {"x", "product_sum", EMIT_HIDDEN}, {"x1", "dbeta", EMIT_FLAT}, MINE("x2", "mean"),
+        MINE("x3", "var"), MINE("y", "dgamma"));
+  enum vinci_status status = add_reduction(job, maps, "reduce_sum", maps->type, sum);
+  PART(status, job, "reduce_sum", dot, "%s %s dtype=%s times=1", maps->shape, maps->axes,
+       maps->type);
+  PART(status, job, "chain", scale,
+       "steps=m=mul:x1:x2,d=sub:x:m,v=adds:x3:%.9g,r=sqrt:v,y=div:d:r %s dtype=fp32",
+       lower_get(job, "epsilon")->number, maps->channels);
+  return status;
+}
+
 /* dbeta = sum(dy), dgamma by way of sum(dy * (x - mean)). */
 static enum vinci_status add_update_grad(struct lower_job *job, const struct maps *maps) {
   static const struct emit_name sum[] = {{"x", "dy", false}, {"y", "dbeta", EMIT_FLAT}, {0}};
@@ -207,6 +225,8 @@ static enum vinci_status add_update_grad(struct lower_job *job, const struct map
   static const struct emit_name dot[] = {
       {"x", "products", true}, {"y", "product_sum", EMIT_HIDDEN}, {0}};
   static const struct emit_name scale[] = {{"product_sum", "product_sum", true}, {0}};
+  if (maps->coupled)
+    return add_update_grad_dot(job, maps);
   enum vinci_status status = add_reduction(job, maps, "reduce_sum", maps->type, sum);
   if (status == VINCI_OK)
     status = composite_add(job, "batch_norm_products", multiply, "%s format=%s dtype=%s",

@@ -21,6 +21,7 @@ static const struct lower_key keys[] = {
     LOWER_KEY("axis2", SIZE, "", "0", "one more dimension"),
     DTYPE_KEY("fp32", "fp16|bf16|fp32", "type of x"),
     LOWER_KEY("out", DTYPE, "", "fp16|bf16|fp32", "type of y; that of x"),
+    WORD_KEY("times", "0", "0|1", "1: of the products of x and a tensor x1 like x"),
     VTILE_KEYS_TABLE};
 
 /* ---- dimensions ------------------------------------------------------------------------------ */
@@ -220,6 +221,7 @@ static enum vinci_status add_kernels(struct lower_job *job) {
       return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
     reduce->count = count;
     reduce->squares = func->norm && !last;
+    reduce->multiplies = lower_get(job, "times")->word && !last;
     reduce->target = more ? between[stage] : "y";
     reduce->partial = more ? parts[stage] : "partial";
     if (!more) {
@@ -243,12 +245,15 @@ static void rows_lay_out(struct vreduce *reduce) {
   struct vtile *tile = &reduce->tile;
   uint64_t bytes = vtile_bytes(reduce->type), rows = tile->rows;
   bool converts = reduce->type != DTYPE_FP32;
+  bool prepares = converts || reduce->squares || reduce->multiplies;
   reduce->pitch = vtile_pitch(reduce->cols, (unsigned)bytes);
-  reduce->out = vtile_align(rows * reduce->pitch * bytes);
+  reduce->second = vtile_align(rows * reduce->pitch * bytes);
+  reduce->out = reduce->second * (reduce->multiplies ? 2 : 1);
   tile->slot_bytes = reduce->out + vtile_align(rows * vtile_bytes(reduce->result));
   uint64_t used = tile->slot_bytes * tile->buffers;
-  reduce->converted =
-      converts || reduce->squares ? vtile_reserve(&used, rows * reduce->pitch * FLOAT_BYTES) : 0;
+  reduce->converted = prepares ? vtile_reserve(&used, rows * reduce->pitch * FLOAT_BYTES) : 0;
+  if (reduce->multiplies)
+    reduce->factor = vtile_reserve(&used, rows * reduce->pitch * FLOAT_BYTES);
   reduce->accumulator = vtile_reserve(&used, rows * ROWWISE_LANES * FLOAT_BYTES);
   reduce->column = vreduce_narrows(reduce) ? vtile_reserve(&used, rows * FLOAT_BYTES) : 0;
   tile->ub_bytes = used;
@@ -268,10 +273,20 @@ static void rows_split(const struct lower_job *job, uint64_t cores, struct vredu
 
 struct expr vreduce_prepare(struct vunit *unit, const struct vreduce *reduce, struct expr count) {
   struct expr now = reduce->tile.slot, converted = EXPR(reduce->converted);
-  if (reduce->type != DTYPE_FP32 || reduce->squares)
+  struct expr factor = x_add(now, reduce->second);
+  if (reduce->type != DTYPE_FP32 || reduce->squares || reduce->multiplies)
     vunit_count(unit, count);
   if (reduce->type != DTYPE_FP32) {
     vunit_convert(unit, 0, V(X0), reduce->type, DTYPE_FP32, converted, now);
+    now = converted;
+  }
+  if (reduce->multiplies) {
+    if (reduce->type != DTYPE_FP32) {
+      vunit_convert(unit, 0, V(X1), reduce->type, DTYPE_FP32, EXPR(reduce->factor), factor);
+      factor = EXPR(reduce->factor);
+    }
+    VROW(unit, V(X0) | V(X1), V(X0), "vmul", F("dst", converted), F("src0", now), F("src1", factor),
+         F("repeat", 1), W("type", "fp32"));
     now = converted;
   }
   if (reduce->squares) {
@@ -321,6 +336,11 @@ static void rows_emit(struct emit *e, struct vreduce *reduce) {
       .name = reduce->target, .dtype = reduce->result, .row_stride = 1, .address = reduce->out};
   vtile_open(e, tile);
   vtile_load(e, tile, &x);
+  if (reduce->multiplies) {
+    x.name = "x1";
+    x.address = reduce->second;
+    vtile_load(e, tile, &x);
+  }
   vtile_loaded(e, tile);
   put_rows(e, reduce);
   vtile_computed(e, tile);
@@ -452,7 +472,9 @@ static void put_kernel(const struct lower_job *job, struct emit *e, struct vredu
   emit_kernel(e, job->op->name, (uint32_t)tile->blocks);
   if (reduce == job->data)
     emit_tensor(e, "x", reduce->type, TENSOR_IN, shape->shape, shape->rank, NULL);
-  else
+  if (reduce->multiplies)
+    emit_tensor(e, "x1", reduce->type, TENSOR_IN, shape->shape, shape->rank, NULL);
+  if (reduce != job->data)
     emit_vector(e, reduce->source, DTYPE_FP32, TENSOR_WORKSPACE,
                 reduce->outer * reduce->rows * reduce->cols);
   if (reduce->next)

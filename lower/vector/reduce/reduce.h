@@ -36,6 +36,7 @@ struct vreduce {
   enum vreduce_form form;
   enum dtype type, result;       /* of source and target */
   bool squares, averages, roots; /* of what comes in; of what goes out */
+  bool multiplies;               /* what comes in is the product of x and x1 */
   uint64_t count;                /* elements in each result, of all kernels together */
   uint64_t results;
   uint64_t outer;                   /* kept indices before the region */
@@ -46,6 +47,7 @@ struct vreduce {
   uint64_t segments, segment;       /* of each region: how many, rows or columns of each */
   uint64_t packed; /* rows of few columns that lie side by side in the lanes of a repeat */
   uint64_t pitch, converted, accumulator, column, out;
+  uint64_t second, factor; /* x1 in the buffer of a tile; in single precision */
 };
 
 /* The results become means and norms, in their type. */
@@ -60,7 +62,7 @@ static inline enum kernel_code vreduce_code(const struct vreduce *reduce) {
 }
 
 void vreduce_lay_out(struct vtile *tile);
-/* x in single precision, squared for a norm: where the tile is then. */
+/* x in single precision, times x1, squared for a norm: where the tile is then. */
 struct expr vreduce_prepare(struct vunit *unit, const struct vreduce *reduce, struct expr count);
 /* The column T1 becomes means and norms, at `out` in the type of the result. */
 void vreduce_finish(struct vunit *unit, const struct vreduce *reduce, struct expr out);

@@ -70,12 +70,15 @@ void vreduce_region_split(uint64_t cores, struct vreduce *reduce) {
 void vreduce_region_lay_out(struct vreduce *reduce) {
   struct vtile *tile = &reduce->tile;
   uint64_t bytes = vtile_bytes(reduce->type);
-  bool prepares = reduce->type != DTYPE_FP32 || reduce->squares;
+  bool prepares = reduce->type != DTYPE_FP32 || reduce->squares || reduce->multiplies;
   set_segments(reduce);
   reduce->pitch = vtile_pitch(tile->cols, (unsigned)bytes);
-  tile->slot_bytes = vtile_align(tile->rows * reduce->pitch * bytes);
+  reduce->second = vtile_align(tile->rows * reduce->pitch * bytes);
+  tile->slot_bytes = reduce->second * (reduce->multiplies ? 2 : 1);
   uint64_t used = tile->slot_bytes * tile->buffers;
   reduce->converted = prepares ? vtile_reserve(&used, tile->rows * reduce->pitch * FLOAT_BYTES) : 0;
+  if (reduce->multiplies)
+    reduce->factor = vtile_reserve(&used, tile->rows * reduce->pitch * FLOAT_BYTES);
   bool keeps = reduce->form == VREDUCE_COLUMNS;
   uint64_t lanes = keeps ? round_up(reduce->pitch, ROWWISE_LANES) : (uint64_t)ROWWISE_LANES;
   reduce->accumulator = vtile_reserve(&used, lanes * FLOAT_BYTES);
@@ -152,14 +155,14 @@ static struct expr open_tiles(struct emit *e, const char *counter, const char *s
   return emit_named(e, start, x_mul(*index, tile));
 }
 
-/* The loops over the tiles of a region. source: where it begins. */
+/* The loops over the tiles of a region. begin: its first byte in a tensor. */
 static void put_region(struct region *region, struct expr rows, struct expr cols,
-                       struct expr source) {
+                       struct expr begin) {
   struct emit *e = region->e;
   struct vreduce *reduce = region->reduce;
   struct vtile *tile = &reduce->tile;
   struct vunit *unit = &region->unit;
-  struct vtile_operand x = {.at = source,
+  struct vtile_operand x = {.at = x_add(x_name(e, reduce->source), begin),
                             .dtype = reduce->type,
                             .row_stride = reduce->row_stride,
                             .col_stride = 1,
@@ -187,6 +190,11 @@ static void put_region(struct region *region, struct expr rows, struct expr cols
   here.row_tiles = here.col_tiles = 2;
   emit_wait(e, PIPE_V, PIPE_MTE2, tile->flag_id);
   vtile_load(e, &here, &x);
+  if (reduce->multiplies) {
+    x.at = x_add(x_name(e, "x1"), begin);
+    x.address = reduce->second;
+    vtile_load(e, &here, &x);
+  }
   emit_handshake(e, PIPE_MTE2, PIPE_V, tile->flag_id);
   vunit_forget(unit);
   unit->written = V_ALL;
@@ -266,8 +274,8 @@ static struct expr put_fold_units(struct region *region) {
       emit_named(e, "units", x_max(x_min(per, x_sub(vreduce_units(reduce), first)), 0));
   struct expr u = region->unit_of_block = emit_for(e, "u", units);
   struct expr index = emit_named(e, "unit", x_add(first, u));
-  struct expr source = at_element(e, reduce->source, x_div(index, reduce->segments),
-                                  reduce->unit_stride, reduce->type);
+  struct expr source =
+      x_mul(x_div(index, reduce->segments), reduce->unit_stride * vtile_bytes(reduce->type));
   if (reduce->segments > 1) {
     struct expr begin =
         emit_named(e, "begin", x_mul(x_mod(index, reduce->segments), reduce->segment));
@@ -340,8 +348,7 @@ static void put_column_kernel(struct region *region) {
   emit_wait(e, PIPE_MTE3, PIPE_V, STORE_FLAG);
   put_identity(region, round_up(reduce->pitch, ROWWISE_LANES));
   put_region(region, EXPR(reduce->rows), width,
-             x_add(at_element(e, reduce->source, outer, reduce->unit_stride, reduce->type),
-                   x_mul(first, vtile_bytes(reduce->type))));
+             x_mul(x_add(x_mul(outer, reduce->unit_stride), first), vtile_bytes(reduce->type)));
   if (reduce->packed > 1)
     put_unpacked(region);
   put_results(region, width);
