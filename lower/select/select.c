@@ -339,53 +339,76 @@ static void put_move(struct emit *e, struct expr dst, struct expr src, struct ex
   EMIT(e, "copy_ubuf_to_ubuf", F("dst", dst), F("src", src), F("len_burst", blocks));
 }
 
+/* Of spreading words, 16 blocks of them at a time. */
+enum { SPREAD_BLOCKS = 16, WORDS = 8, HALVES = 2, SIDE = 16, PAIRS = WORDS * SIDE };
+
 /*
- * A block for each of 8 words: transposed with itself 16 times, a block becomes a block for each of
- * its halves of words. Halves of a word take turns in 16 blocks, and transposed these are the word
- * again, 8 times.
+ * A block for each word of 16 blocks. Transposed, the words that have the same place in their
+ * blocks are a block of lower and one of upper halves. Eight times both, transposed, are a block of
+ * each of these words, 8 words apart.
  */
-static void put_words(const struct row *row, struct expr step) {
-  struct emit *e = row->e;
-  enum { WORDS = 8, HALVES = 2, SIDE = 16 };
+static void spread_words(struct emit *e, struct expr dst, struct expr src) {
   uint64_t halves = scratch(e) + SPREAD_AT, pairs = halves + SQUARE_BYTES;
-  uint64_t words = pairs + WORDS * SQUARE_BYTES;
-  EMIT(e, "scatter_vnchwconv_b16", F("dst", halves),
-       F("src", x_at(value_of(row, "src", EXPR(0)), step, BLOCK_BYTES)), F("src_step", 0));
+  EMIT(e, "scatter_vnchwconv_b16", F("dst", halves), F("src", src));
   emit_barrier(e, PIPE_V);
   for (unsigned i = 0; i < SIDE / HALVES; i++)
     EMIT(e, "copy_ubuf_to_ubuf", F("dst", pairs + i * HALVES * BLOCK_BYTES), F("src", halves),
          F("n_burst", WORDS), F("len_burst", HALVES), F("dst_gap", SIDE - HALVES));
   emit_barrier(e, PIPE_V);
-  EMIT(e, "scatter_vnchwconv_b16", F("dst", words), F("src", pairs), F("repeat", WORDS),
+  EMIT(e, "scatter_vnchwconv_b16", F("dst", dst), F("src", pairs), F("repeat", WORDS),
        F("dst_step", WORDS), F("dst_repeat", 1), F("src_repeat", SIDE));
   emit_barrier(e, PIPE_V);
-  put_move(e, x_at(value_of(row, "dst", EXPR(0)), step, WORDS * BLOCK_BYTES), EXPR(words),
-           EXPR(WORDS));
 }
 
-/* The same of 16 halves, of which the last repeat may want 8 alone. */
+/* 16 blocks of words at a time, the last ones by way of a place for 16. */
+static void put_words(const struct row *row, struct expr repeats) {
+  struct emit *e = row->e;
+  const struct expr zero = EXPR(0);
+  uint64_t pairs = scratch(e) + SPREAD_AT + SQUARE_BYTES, result = pairs + PAIRS * BLOCK_BYTES;
+  struct expr dst = value_of(row, "dst", zero), src = value_of(row, "src", zero);
+  struct expr whole = x_div(repeats, SPREAD_BLOCKS), rest = x_mod(repeats, SPREAD_BLOCKS);
+  emit_barrier(e, PIPE_V);
+  if (!x_is(whole, 0)) {
+    struct expr group = emit_for(e, "spread", whole);
+    spread_words(e, x_at(dst, group, PAIRS * BLOCK_BYTES),
+                 x_at(src, group, SPREAD_BLOCKS * BLOCK_BYTES));
+    emit_end(e);
+  }
+  if (x_is(rest, 0))
+    return;
+  e->packs = true;
+  emit_if(e, "spread_rest", x_gt(rest, 0));
+  put_move(e, EXPR(pairs), x_at(src, whole, SPREAD_BLOCKS * BLOCK_BYTES), rest);
+  emit_barrier(e, PIPE_V);
+  spread_words(e, EXPR(result), EXPR(pairs));
+  put_move(e, x_at(dst, whole, PAIRS * BLOCK_BYTES), EXPR(result), x_mul(rest, WORDS));
+  emit_end(e);
+  emit_barrier(e, PIPE_V);
+}
+
+/* A block for each of 16 halves, of which the last repeat may want 8 alone. */
 static void put_halves(const struct row *row, struct expr step, struct expr repeats) {
   struct emit *e = row->e;
-  enum { HALVES = 16, STEP = 8 };
+  enum { STEP = 8 };
   uint64_t blocks = scratch(e) + SPREAD_AT;
   EMIT(e, "scatter_vnchwconv_b16", F("dst", blocks),
        F("src", x_at(value_of(row, "src", EXPR(0)), step, BLOCK_BYTES)), F("src_step", 0));
   emit_barrier(e, PIPE_V);
   struct expr left = x_mul(x_sub(repeats, x_mul(step, 2)), STEP);
-  put_move(e, x_at(value_of(row, "dst", EXPR(0)), step, HALVES * BLOCK_BYTES), EXPR(blocks),
-           x_min(HALVES, left));
+  put_move(e, x_at(value_of(row, "dst", EXPR(0)), step, SIDE * BLOCK_BYTES), EXPR(blocks),
+           x_min(SIDE, left));
 }
 
 static void put_blocks_of(const struct row *row) {
   struct emit *e = row->e;
-  bool words = strstr(field_of(row, "type")->word, "32") != NULL;
   struct expr repeats = value_of(row, "repeat", EXPR(1));
-  struct expr step = emit_for(e, "spread", words ? repeats : x_ceil_div(repeats, 2));
+  if (strstr(field_of(row, "type")->word, "32")) {
+    put_words(row, repeats);
+    return;
+  }
+  struct expr step = emit_for(e, "spread", x_ceil_div(repeats, 2));
   emit_barrier(e, PIPE_V);
-  if (words)
-    put_words(row, step);
-  else
-    put_halves(row, step, repeats);
+  put_halves(row, step, repeats);
   emit_end(e);
   emit_barrier(e, PIPE_V);
 }
