@@ -195,7 +195,8 @@ static bool cost(struct lower_job *job) {
                                   .steps = f.steps,
                                   .panels = 2,
                                   .a_bytes = deep * m * es,
-                                  .b_bytes = deep * n * es};
+                                  .b_bytes = deep * n * es,
+                                  .at_once = !op->by_row};
   cube_cost_rounds(job, &op->mm, &turn);
   struct lower_cost *cost = &job->cost;
   cost->mte2_cycles = turns * (cube_cycles_at(bytes, cube_rate(soc, PATH_GM_L1, t->cores)) +

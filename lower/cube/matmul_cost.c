@@ -15,6 +15,7 @@
 #include "core/result/result.h"
 #include "lower/cube/conv.h"
 #include "lower/estimate/estimate.h"
+#include "lower/select/select.h"
 
 uint64_t cube_cycles_at(uint64_t bytes, uint64_t mbytes_per_cycle) {
   return mbytes_per_cycle ? bytes * MILLI / mbytes_per_cycle : 0;
@@ -40,10 +41,25 @@ static uint64_t startup(const struct vinci_soc *soc, enum path path) {
  */
 enum { STEP_INSTRUCTIONS = 7, PANEL_INSTRUCTIONS = 5 };
 
-static uint64_t scalar_cycles(const struct vinci_soc *soc, enum kernel_code code,
+/*
+ * On coupled cores a load brings a row of fractals alone: of A 16 rows, but where load3d takes all
+ * windows at once; of B what is one fractal deep, where it has to be transposed. So many more.
+ */
+static uint64_t more_loads(const struct vinci_soc *soc, const struct matmul *mm,
+                           const struct cube_round *round) {
+  bool coupled = mm->coupled && !round->at_once;
+  bool by_row = coupled && !(mm->conv && select_has(soc, OP_IMG2COLV2_CBUF_TO_CA));
+  bool turned = coupled && (mm->conv ? mm->conv->gradient : !mm->trans_b);
+  uint64_t rows = by_row ? ceil_div(round->m, FRACTAL_ROWS) - 1 : 0;
+  return round->steps * rows +
+         (turned ? round->k_tiles - min_u64(round->k_tiles, round->steps) : 0);
+}
+
+static uint64_t scalar_cycles(const struct vinci_soc *soc, const struct matmul *mm,
                               const struct cube_round *round) {
-  return kernel_issue_cycles(soc, code) * round->count *
-         (round->steps * STEP_INSTRUCTIONS + round->panels * PANEL_INSTRUCTIONS);
+  return kernel_issue_cycles(soc, mm->conv ? KERNEL_CONV : KERNEL_CUBE) * round->count *
+         (round->steps * STEP_INSTRUCTIONS + round->panels * PANEL_INSTRUCTIONS +
+          more_loads(soc, mm, round));
 }
 
 void cube_cost_rounds(struct lower_job *job, const struct matmul *mm,
@@ -55,7 +71,7 @@ void cube_cost_rounds(struct lower_job *job, const struct matmul *mm,
   job->cost.cube_cycles =
       round->count * (tiles * mm->cube_mcycles + round->steps * (uint64_t)soc->cube_issue_mcycles) /
       MILLI;
-  job->cost.scalar_cycles = scalar_cycles(soc, mm->conv ? KERNEL_CONV : KERNEL_CUBE, round);
+  job->cost.scalar_cycles = scalar_cycles(soc, mm, round);
   job->cost.mte1_cycles =
       round->count *
       (cube_cycles_at(round->a_bytes, (uint64_t)soc->path[PATH_L1_L0A].mbytes_per_cycle) +

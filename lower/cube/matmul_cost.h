@@ -11,6 +11,7 @@ struct cube_round {
   uint64_t m, n, k_tiles, steps;
   uint64_t panels;           /* of both operands */
   uint64_t a_bytes, b_bytes; /* to L0A and L0B */
+  bool at_once;              /* a load brings all of a step, on coupled cores too */
 };
 /* Cycles of the cube and of MTE1. */
 void cube_cost_rounds(struct lower_job *job, const struct matmul *mm,
