@@ -128,6 +128,7 @@ script_tests = \
 	tests/cli/test_net_signals.sh \
 	tests/cli/test_net_study.sh \
 	tests/cli/test_ops.sh \
+	tests/cli/test_coupled_rows.sh \
 	tests/cli/test_ops_fused.sh \
 	tests/cli/test_ops_interval.sh \
 	tests/cli/test_ops_order.sh \

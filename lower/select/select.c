@@ -198,14 +198,20 @@ static bool is_dense(const struct select_runs *runs) {
          x_same(runs->bytes, runs->stride);
 }
 
-/* A run; one of less than a block is the end of a tensor. */
+/* Less than a block: the end of a tensor, or a part whose next one writes over what is too much. */
+static void put_short(struct emit *e, const struct select_runs *run) {
+  emit_barrier(e, PIPE_MTE3);
+  select_put_runs(e, true, run, EXPR(1));
+}
+
+/* A run; one of less than a block is put as such. */
 static void put_run(struct emit *e, const struct select_runs *run) {
   struct expr is_short = x_lt(run->bytes, BLOCK_BYTES);
   emit_if(e, "long", x_sub(1, is_short));
   put_cut(e, run);
   emit_end(e);
   emit_if(e, "short", is_short);
-  select_put_runs(e, true, run, EXPR(1));
+  put_short(e, run);
   emit_end(e);
 }
 
@@ -271,7 +277,7 @@ static void store(const struct row *row) {
   else if (runs.bytes.number >= BLOCK_BYTES)
     put_cut(e, &runs);
   else if (one)
-    select_put_runs(e, true, &runs, EXPR(1));
+    put_short(e, &runs);
   else if (is_dense(&runs))
     put_dense(e, &runs);
   else if (e->status == VINCI_OK)

@@ -23,7 +23,11 @@ BiasAddGrad,"4,8,16,16",64,FLOAT16>FLOAT16,FRACTAL_NZ,reduce_sum shape=4x128x16 
 ConfusionTransposeD,"4,3,4,2,16,16","12,8,16,16",FLOAT16>FLOAT16,FRACTAL_NZ,transpose shape=4x3x4x2x16x16 perm=2x3x1x4x5x6
 Softmax,"2,3,2,2,16,16","2,3,2,2,16,16",FLOAT16>FLOAT16,FRACTAL_NZ,softmax shape=2x3x32x32
 MatMul,"4,2,16,16;4,4,16,16","4,2,16,16",FLOAT16;FLOAT16>FLOAT,FRACTAL_NZ;FRACTAL_NZ,out_dtype=fp32
-UnsortedSegmentSum,"128,64;128","512,64",FLOAT;INT32>FLOAT,ND;ND,embedding_grad shape=512x64 count=128
+UnsortedSegmentSum,"128,64;128","512,64",FLOAT;INT32>FLOAT,ND;ND,scatter_add shape=512x64 count=128
+Conv2DBackpropFilter,"2,4,7,7,16;2,2,14,14,16","2,4,16,16",FLOAT16;FLOAT16>FLOAT,NC1HWC0;NC1HWC0,conv2d_backprop_filter kernel=1x1 stride=2x2 n=2 c=32 h=14 w=14 k=64
+Conv2DBackpropFilter,"2,2,14,14,16;2,4,7,7,16","2,4,16,16",FLOAT16;FLOAT16>FLOAT,NC1HWC0;NC1HWC0,conv2d_backprop_filter kernel=1x1 stride=2x2 n=2 c=32 h=14 w=14 k=64
+FusedDbnDw,"2,2,14,14,16;2,4,7,7,16;2,4,7,7,16;1,4,1,1,16;1,4,1,1,16;1,4,1,1,16;1,4,1,1,16;1,4,1,1,16","2,4,7,7,16;2,4,16,16",FLOAT16;FLOAT16;FLOAT16;FLOAT;FLOAT;FLOAT;FLOAT;FLOAT>FLOAT16;FLOAT,NC1HWC0;NC1HWC0;NC1HWC0;NC1HWC0;NC1HWC0;NC1HWC0;NC1HWC0;NC1HWC0,conv2d_filter_norm kernel=1x1 stride=2x2 n=2 c=32 h=14 w=14 k=64
+TransData,"1,4,8,16,16","1,128,64",FLOAT>FLOAT,FRACTAL_NZ,"way=fractal_nz_to_nd shape=1x128x64 c0=16 dtype=fp32 buffers=1"
 Assign,;,,INT32;INT32>INT32,ND;ND,copy shape=1 dtype=int32
 LogicalNot,,,NUMBER_TYPE_BEGIN>NUMBER_TYPE_BEGIN,ND,logical_not
 ReduceSum,24000,,FLOAT>FLOAT,ND,reduce_sum shape=24000

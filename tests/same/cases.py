@@ -565,6 +565,7 @@ def linear_index(case):
 
 MAKERS = {
     "matmul_chain": matmul_chain, "conv2d_moments": joined_conv, "conv2d_input_masked": joined_conv,
+    "conv2d_filter_norm": joined_conv,
     "norm_weights_grad": norm_weights,
     "batch_norm_line_relu": batch_norm, "batch_norm_residual_relu": batch_norm, "batch_norm_update_relu": batch_norm,
     "batch_norm_update_residual_relu": batch_norm,

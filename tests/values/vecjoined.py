@@ -103,6 +103,31 @@ def fractals(cases):
             cases.add("transdata shape=%s way=fractal_nz_to_nd" % shape + tail, {"x": in_fractals(x)}, {"y": x})
 
 
+def products(cases):
+    """Sums of the products of two tensors."""
+    for shape, axes in [("17x127", (1,)), ("331x61", (0,)), ("31x4x129x16", (0, 2)), ("5x31x67", (0, 2)), ("100003", (0,))]:
+        for dtype in ["fp16", "fp32"]:
+            x, other = cases.draw(shape, dtype), cases.draw(shape, dtype)
+            y = rounded((wide(x) * wide(other)).sum(axes), "fp32")
+            more = " axis2=%d" % axes[0] if len(axes) > 1 else ""
+            cases.add("reduce_sum times=1 shape=%s axis=%d%s dtype=%s out=fp32" % (shape, axes[-1], more, dtype),
+                      {"x": x, "x1": other}, {"y": y.reshape(y.shape or (1,))}, (1e-1, SUMS[1]))
+
+
+def filter_norm(cases, x, dy, tail):
+    """The gradient of a normalised map, and of the weights that made the map."""
+    y = cases.draw("x".join(str(n) for n in dy.shape), "fp16", -1, 1)
+    numbers = {name: cases.draw("%d" % (dy.shape[1] * 16), "fp32", low, 2)
+               for name, low in [("dgamma", -2), ("dbeta", -2), ("mean", -1), ("var", 0.5), ("gamma", 0.5)]}
+    dgamma, dbeta, mean, var, gamma = (wide(n).reshape(1, -1, 1, 1, 16) for n in numbers.values())
+    scale = 1 / np.sqrt(var + 1e-5)
+    count = dy.shape[0] * dy.shape[2] * dy.shape[3]
+    dz = rounded(gamma * scale * (wide(dy) - (dbeta + (wide(y) - mean) * scale * dgamma) / count), "fp16")
+    dw = np.einsum("nchwi,nkhwo->ckoi", wide(x), wide(dz))
+    cases.add("conv2d_filter_norm" + tail, {"x": x, "dy": dy, "y": y, **numbers},
+              {"dz": dz, "dw": rounded(dw, "fp32")}, (5e-2, 2e-2))
+
+
 def joined_products(cases):
     """Steps behind products; sums of channels behind convolutions; masks behind their gradients."""
     for m, k, n in [(32, 48, 64), (100, 33, 160)]:
@@ -121,6 +146,7 @@ def joined_products(cases):
         sums = {"sum": wide(y).sum((0, 2, 3)), "square_sum": (wide(y) ** 2).sum((0, 2, 3))}
         cases.add("conv2d_moments" + tail, {"x": x, "w": weights},
                   {"y": y, **{name: rounded(s, "fp32").reshape(-1) for name, s in sums.items()}}, (2, 2e-2))
+        filter_norm(cases, x, dy, tail)
         dx = wide(rounded(np.einsum("nkhwo,ckoi->nchwi", wide(dy), wide(weights)), "fp16"))
         kept = cases.rng.integers(0, 2, dx.size).astype(bool)
         mask = np.packbits(kept, bitorder="little")
@@ -130,7 +156,7 @@ def joined_products(cases):
                       {"dx": rounded(result, "fp16")}, (2e-2, 2e-2))
 
 
-GROUPS = [joined_norms, joined_gradients, masked_sums, columns, fractals, joined_products]
+GROUPS = [joined_norms, joined_gradients, masked_sums, columns, fractals, products, joined_products]
 
 if __name__ == "__main__":
     sys.exit(main(GROUPS, __doc__))
