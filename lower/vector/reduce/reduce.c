@@ -21,7 +21,7 @@ static const struct lower_key keys[] = {
     LOWER_KEY("axis2", SIZE, "", "0", "one more dimension"),
     DTYPE_KEY("fp32", "fp16|bf16|fp32", "type of x"),
     LOWER_KEY("out", DTYPE, "", "fp16|bf16|fp32", "type of y; that of x"),
-    WORD_KEY("times", "0", "0|1", "1: of the products of x and a tensor x1 like x"),
+    WORD_KEY("times", "", "0|1", "1: of the products of x and a tensor x1 like x"),
     VTILE_KEYS_TABLE};
 
 /* ---- dimensions ------------------------------------------------------------------------------ */
@@ -199,7 +199,7 @@ static enum vinci_status add_kernels(struct lower_job *job) {
   const struct vreduce_func *func = job->op->spec;
   static const char *const between[] = {"stage0", "stage1", "stage2", "stage3"};
   static const char *const parts[] = {"part0", "part1", "part2", "part3"};
-  const struct lower_value *out = lower_get(job, "out");
+  const struct lower_value *out = lower_get(job, "out"), *times = lower_get(job, "times");
   enum dtype type = lower_get(job, "dtype")->dtype;
   struct vreduce *last = NULL;
   struct groups g;
@@ -221,7 +221,7 @@ static enum vinci_status add_kernels(struct lower_job *job) {
       return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
     reduce->count = count;
     reduce->squares = func->norm && !last;
-    reduce->multiplies = lower_get(job, "times")->word && !last;
+    reduce->multiplies = times && times->word && !last;
     reduce->target = more ? between[stage] : "y";
     reduce->partial = more ? parts[stage] : "partial";
     if (!more) {

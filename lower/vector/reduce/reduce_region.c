@@ -9,6 +9,7 @@ enum {
   LANES_BYTES = ROWWISE_LANES * 4,
   TILE_BYTES = 32768,     /* of x in single precision: large enough for the full rate of copies */
   ONE_CORE_BYTES = 16384, /* not worth the meeting of all cores */
+  SOURCES = 2,            /* x, x1 */
   STORE_FLAG = 2,
   SYNC_FLAG = 0,
 };
@@ -155,14 +156,14 @@ static struct expr open_tiles(struct emit *e, const char *counter, const char *s
   return emit_named(e, start, x_mul(*index, tile));
 }
 
-/* The loops over the tiles of a region. begin: its first byte in a tensor. */
+/* The loops over the tiles of a region. source: where it begins, in x1 too if that is a factor. */
 static void put_region(struct region *region, struct expr rows, struct expr cols,
-                       struct expr begin) {
+                       const struct expr source[SOURCES]) {
   struct emit *e = region->e;
   struct vreduce *reduce = region->reduce;
   struct vtile *tile = &reduce->tile;
   struct vunit *unit = &region->unit;
-  struct vtile_operand x = {.at = x_add(x_name(e, reduce->source), begin),
+  struct vtile_operand x = {.at = source[0],
                             .dtype = reduce->type,
                             .row_stride = reduce->row_stride,
                             .col_stride = 1,
@@ -191,7 +192,7 @@ static void put_region(struct region *region, struct expr rows, struct expr cols
   emit_wait(e, PIPE_V, PIPE_MTE2, tile->flag_id);
   vtile_load(e, &here, &x);
   if (reduce->multiplies) {
-    x.at = x_add(x_name(e, "x1"), begin);
+    x.at = source[1];
     x.address = reduce->second;
     vtile_load(e, &here, &x);
   }
@@ -263,6 +264,10 @@ static struct expr at_element(struct emit *e, const char *tensor, struct expr in
   return x_add(x_name(e, tensor), x_mul(index, elements * vtile_bytes(type)));
 }
 
+static const char *source_of(const struct vreduce *reduce, unsigned number) {
+  return number > 0 && reduce->multiplies ? "x1" : reduce->source;
+}
+
 /* One kept index, or a segment of it, per turn; the results of a block leave together. */
 static struct expr put_fold_units(struct region *region) {
   struct emit *e = region->e;
@@ -274,15 +279,18 @@ static struct expr put_fold_units(struct region *region) {
       emit_named(e, "units", x_max(x_min(per, x_sub(vreduce_units(reduce), first)), 0));
   struct expr u = region->unit_of_block = emit_for(e, "u", units);
   struct expr index = emit_named(e, "unit", x_add(first, u));
-  struct expr source =
-      x_mul(x_div(index, reduce->segments), reduce->unit_stride * vtile_bytes(reduce->type));
+  struct expr source[SOURCES];
+  for (unsigned i = 0; i < SOURCES; i++)
+    source[i] = at_element(e, source_of(reduce, i), x_div(index, reduce->segments),
+                           reduce->unit_stride, reduce->type);
   if (reduce->segments > 1) {
     struct expr begin =
         emit_named(e, "begin", x_mul(x_mod(index, reduce->segments), reduce->segment));
     *(by_rows ? &rows : &cols) =
         emit_named(e, "extent", x_min(reduce->segment, x_sub(extent, begin)));
-    source =
-        x_add(source, x_mul(begin, (by_rows ? reduce->row_stride : 1) * vtile_bytes(reduce->type)));
+    for (unsigned i = 0; i < SOURCES; i++)
+      source[i] = x_add(
+          source[i], x_mul(begin, (by_rows ? reduce->row_stride : 1) * vtile_bytes(reduce->type)));
   }
   put_identity(region, ROWWISE_LANES);
   put_region(region, rows, cols, source);
@@ -347,8 +355,11 @@ static void put_column_kernel(struct region *region) {
   struct expr outer = x_div(index, tiles);
   emit_wait(e, PIPE_MTE3, PIPE_V, STORE_FLAG);
   put_identity(region, round_up(reduce->pitch, ROWWISE_LANES));
-  put_region(region, EXPR(reduce->rows), width,
-             x_mul(x_add(x_mul(outer, reduce->unit_stride), first), vtile_bytes(reduce->type)));
+  struct expr source[SOURCES];
+  for (unsigned i = 0; i < SOURCES; i++)
+    source[i] = x_add(at_element(e, source_of(reduce, i), outer, reduce->unit_stride, reduce->type),
+                      x_mul(first, vtile_bytes(reduce->type)));
+  put_region(region, EXPR(reduce->rows), width, source);
   if (reduce->packed > 1)
     put_unpacked(region);
   put_results(region, width);
