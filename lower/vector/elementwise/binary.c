@@ -2,6 +2,7 @@
 /* Elementwise operators of several inputs, with numpy's broadcast; fills; optimiser steps. */
 #include <math.h>
 
+#include "lower/select/select.h"
 #include "lower/vector/elementwise/elementwise.h"
 
 #define FLOATS "fp16|bf16|fp32"
@@ -54,6 +55,9 @@ bool vew_call_binary(struct lower_call *call) {
 
 static enum vinci_status choose_pairs(struct lower_job *job, struct vfunc *func,
                                       const struct vfunc *pairs) {
+  if (vew_longs(job) > 0 && !select_has(job->soc, OP_VSHR)) /* of carries */
+    return lower_error(job, "int64 is not supported on %s: it has no instruction that shifts",
+                       job->soc->name);
   if (vew_longs(job) == 0)
     return VINCI_OK;
   *func = *pairs;
