@@ -43,7 +43,8 @@ enum { STEP_INSTRUCTIONS = 7, PANEL_INSTRUCTIONS = 5 };
 
 /*
  * On coupled cores a load brings a row of fractals alone: of A 16 rows, but where load3d takes all
- * windows at once; of B what is one fractal deep, where it has to be transposed. So many more.
+ * windows at once; of B what is one fractal deep, where B has to be transposed. The loads beyond
+ * one of each.
  */
 static uint64_t more_loads(const struct vinci_soc *soc, const struct matmul *mm,
                            const struct cube_round *round) {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Rows that begin or end within a block of 32 bytes, on chips that copy whole blocks alone: they are not copied one
-# by one. Times of the Ascend910B of 2019 stand beside each operator (tests/reference/training_910b_2019.csv); three
+# Rows that begin or end within a block of 32 bytes, on chips that copy whole blocks alone: several rows
+# share a copy. Times of the Ascend910B of 2019 stand beside each operator (tests/reference/training_910b_2019.csv); three
 # times as long is the limit, and one copy for each row takes five to fifty times as long.
 set -u
 . "${TESTS_SRCDIR:-.}/tests/support/tap.sh"

@@ -423,8 +423,6 @@ static void coupled_cores_say_what_they_lack(void **state) {
                    "conv2d: c04 is not for dav-c100: its load3d takes whole blocks of channels");
   an_error_on_says(soc, "conv2d", "c=3 h=9 w=9 k=4 kernel=3x3 dtype=int8 out_dtype=int8",
                    "conv2d: on dav-c100 int32 sums leave with one scale, as fp16");
-  an_error_on_says(soc, "conv2d_backprop_filter", "c=16 h=9 w=9 k=16 kernel=3x3",
-                   "conv2d_backprop_filter: Ascend910A has no load3d of windows into L0B");
   an_error_on_says(soc, "pad", "shape=9x40 before=0x3",
                    "pad: no legal tiling: Ascend910A copies whole blocks of 32 bytes alone, and a "
                    "tile of \"y\" has runs of 6 bytes with others behind");

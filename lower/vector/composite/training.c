@@ -170,7 +170,7 @@ static enum vinci_status embedding_setup(struct lower_job *job) {
 
 /*
  * x, to which segment each of its rows goes; segments. On coupled cores clearing them is a row of
- * its own in profiles: no kernel of those times could write so much.
+ * its own in profiles: no kernel of those times could write all of them.
  */
 static bool call_segments(struct lower_call *call) {
   const struct lower_tensor *x = &call->input[0], *index = &call->input[1], *y = &call->output[0];

@@ -88,7 +88,7 @@ static void put_result(const struct fold *f, struct expr dst) {
   emit_barrier(f->e, PIPE_V);
 }
 
-/* Lanes of so many rows, the others with what changes nothing, down to a block of each. */
+/* The given lanes of each row, the others with what changes nothing, down to a block of a row. */
 static void fold_lanes(const struct fold *f, enum vreduction reduction, unsigned lanes_given,
                        struct expr src, struct expr count, uint64_t stride, unsigned rows) {
   struct emit *e = f->e;
