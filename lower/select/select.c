@@ -258,6 +258,7 @@ static void store_packed(struct emit *e, const struct select_runs *runs, uint64_
   emit_barrier(e, PIPE_ALL);
   put_run(e, &run);
   emit_end(e);
+  emit_barrier(e, PIPE_ALL); /* others use the place of the run */
 }
 
 static void store(const struct row *row) {
