@@ -200,6 +200,8 @@ libvinci_core_la_SOURCES += \
 	core/check/check_run.h \
 	core/check/check_shadow.c \
 	core/check/check_shadow.h \
+	core/check/check_shadow_fine.c \
+	core/check/check_shadow_fine.h \
 	core/check/check_cache.c \
 	core/check/check_state.c \
 	core/check/check_sync.c \

@@ -40,6 +40,8 @@ libvinci_kernels_la_SOURCES = \
 	kernels/source/text.h \
 	kernels/source/sync.c \
 	kernels/source/told.c \
+	kernels/source/told.h \
+	kernels/source/told_lines.c \
 	kernels/source/variables.c
 
 dist_noinst_DATA += kernels/CHECKS.md kernels/DESIGN.md kernels/KERNELS.md

@@ -13,6 +13,7 @@ unit_tests = \
 	tests/check/test_check_race \
 	tests/check/test_check_random \
 	tests/check/test_check_read \
+	tests/check/test_check_shadow \
 	tests/check/test_check_warnings \
 	tests/check/test_mutate \
 	tests/core/test_arch \

@@ -283,6 +283,8 @@ void check_cache_scalar(struct check_run *run, const struct machine_step *step) 
   while (bytes > 0) {
     struct line_access access = {.step = step, .line = (uint64_t)address / LINE_BYTES};
     access.bytes = next_bytes(&address, &bytes);
+    if (inst->arg[ACCESS_MASK] != 0)
+      access.bytes = (uint64_t)inst->arg[ACCESS_MASK];
     if (passes && writes)
       make_old(run->cache, access.line, access.bytes, NO_LINE, order_tag(run->order, step));
     else if (passes)

@@ -132,6 +132,22 @@ enum written history_written(const struct visit *visit, const struct shadow_cell
   return best;
 }
 
+static bool is_quiet_against(const struct visit *visit, struct order_tag earlier) {
+  return !want_order(earlier, visit->tag) || is_ordered(visit, earlier);
+}
+
+bool history_is_quiet(const struct visit *visit, const struct shadow_cell *cell) {
+  bool reads = (visit->tag.flags & TAG_READ) != 0;
+  if (cell->more != 0 || cell->write.flags & TAG_HOLLOW ||
+      (reads && !visit->target->starts_written &&
+       (cell->write.epoch == 0 || !history_same_block(cell->write, visit->tag))))
+    return false;
+  for (unsigned i = 0; i < SHADOW_OTHERS; i++)
+    if (cell->other[i].epoch != 0 && !is_quiet_against(visit, cell->other[i]))
+      return false;
+  return is_quiet_against(visit, cell->write);
+}
+
 /* ---- keeping an access ------------------------------------------------------------------ */
 
 /* Whether both want an order with the same accesses, and the second walk need not tell them apart.

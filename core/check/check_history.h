@@ -79,6 +79,8 @@ void history_check_against(const struct visit *visit, struct order_tag earlier, 
 enum written history_written(const struct visit *visit, const struct shadow_cell *cell);
 /* The memory wants a second walk. */
 void history_note_race(const struct visit *visit);
+/* Whether neither of them would say anything. */
+bool history_is_quiet(const struct visit *visit, const struct shadow_cell *cell);
 /* Keeps the access among the others of a cell. */
 void history_keep(const struct visit *visit, struct shadow_cell *cell);
 

@@ -236,6 +236,16 @@ bool check_memory(struct check_run *run, const struct machine_step *step,
   return true;
 }
 
+bool check_holds(const struct check_run *run, const struct machine_step *step,
+                 const struct inst_access *access) {
+  if (access->space != SPACE_GM)
+    return is_inside(access, 0, soc_space_bytes(run->soc, access->space));
+  uint32_t index = check_find_tensor(run, step->kernel, access->address);
+  const struct program_tensor *tensor = &run->trace->tensors[index];
+  return index < run->trace->tensor_count &&
+         is_inside(access, tensor->address, tensor->bytes + tensor->tail);
+}
+
 /* ---- rows of one write ---- */
 
 struct starts {

@@ -25,6 +25,7 @@
 #include "core/base/arith.h"
 #include "core/check/check_flow.h"
 #include "core/check/check_history.h"
+#include "core/check/check_shadow_fine.h"
 #include "core/chip/layout.h"
 #include "core/control/unit_flag.h"
 
@@ -345,6 +346,57 @@ void check_accesses(struct check_run *run, const struct machine_step *step,
     check_flow_end(&visit, targets, count);
   if (late && check_wants(run, VINCI_CHECK_RACECHECK))
     visit_all(&visit, targets, count, false, late_run);
+}
+
+/* Most lines: their bytes have one history, which allows the access. */
+static bool check_line(struct visit *visit, uint64_t mask) {
+  const struct target *target = visit->target;
+  uint64_t start = (uint64_t)target->access->address - target->base;
+  bool reads = !target->access->write;
+  if (mask == 0 || !target->tracks || target->exact || start % SHADOW_LINE_BYTES != 0 ||
+      start + SHADOW_LINE_BYTES > target->shadow->bytes)
+    return false;
+  const struct shadow_cell *cell = shadow_fine_same(target->shadow, start, mask);
+  if (!cell || !history_is_quiet(visit, cell))
+    return false;
+  struct shadow_cell history = *cell;
+  if (reads)
+    history_keep_reader(visit, &history);
+  else
+    history = (struct shadow_cell){.write = visit->tag};
+  shadow_fine_set(target->shadow, start, mask, &history);
+  return true;
+}
+
+void check_scalar_bytes(struct check_run *run, const struct machine_step *step,
+                        const struct inst_access *access, uint64_t mask) {
+  struct visit visit = {.run = run, .step = step, .tag = order_tag(run->order, step)};
+  struct target target;
+  if (access->bytes == 0 || !find_shadow(run, step, access, &target))
+    return;
+  target.records = true;
+  visit.target = &target;
+  visit.tag.flags = access->write ? 0 : TAG_READ;
+  if (check_line(&visit, mask))
+    return;
+  inst_run_fn of_run = !access->write                   ? read_run
+                       : target.tracks && !target.exact ? replaced_run
+                       : target.tracks                  ? write_run
+                                                        : written_run;
+  uint64_t rest = mask;
+  do {
+    unsigned first = 0;
+    uint64_t count = mask ? check_next_bytes(&rest, &first) : access->bytes;
+    (void)of_run(&visit, access->address + first, count);
+    if (of_run == write_run)
+      (void)written_run(&visit, access->address + first, count);
+  } while (rest != 0);
+  if (visit.unwritten > 0) {
+    struct inst_access told = *access;
+    told.bytes = mask ? (uint64_t)__builtin_popcountll(mask) : access->bytes;
+    target.access = &told;
+    report_unwritten(&visit);
+  }
 }
 
 /* ---- life of the shadows ------------------------------------------------------------------ */

@@ -21,8 +21,22 @@ void check_word_read(struct check_run *run, const struct machine_step *step) {
     check_accesses(run, step, &access, 1, true);
 }
 
+/* One after the other, where some of them may leave their memory. */
+static void check_apart(struct check_run *run, const struct machine_step *step,
+                        const struct inst_access *line, uint64_t mask) {
+  for (uint64_t rest = mask; rest != 0;) {
+    unsigned first, count = check_next_bytes(&rest, &first);
+    struct inst_access access = *line;
+    access.address += first;
+    access.bytes = count;
+    if (check_memory(run, step, &access) && run->uses_shadow)
+      check_scalar_bytes(run, step, &access, 0);
+  }
+}
+
 void check_scalar_access(struct check_run *run, const struct machine_step *step) {
   const int64_t *arg = step->inst->arg;
+  uint64_t mask = (uint64_t)arg[ACCESS_MASK];
   /* The compiler joins and cuts accesses, so their alignment is not that of the source. */
   struct inst_access access = {.space = (enum space)arg[ACCESS_SPACE],
                                .address = arg[ACCESS_ADDRESS],
@@ -30,8 +44,10 @@ void check_scalar_access(struct check_run *run, const struct machine_step *step)
                                .arg = ACCESS_ADDRESS,
                                .alignment = 1,
                                .write = step->inst->op == OP_SCALAR_STORE};
-  if (check_memory(run, step, &access) && run->uses_shadow)
-    check_accesses(run, step, &access, 1, true);
+  if (mask != 0 && !check_holds(run, step, &access))
+    check_apart(run, step, &access, mask);
+  else if (check_memory(run, step, &access) && run->uses_shadow)
+    check_scalar_bytes(run, step, &access, mask);
 }
 
 /* The count may not be there yet. */

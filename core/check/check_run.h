@@ -115,6 +115,9 @@ struct check_finding check_finding_of(const struct check_run *run, enum finding_
 /* check_memory.c: false when the range is not one that can be looked up. */
 bool check_memory(struct check_run *run, const struct machine_step *step,
                   const struct inst_access *access);
+/* Whether a range lies in its memory, without a word. */
+bool check_holds(const struct check_run *run, const struct machine_step *step,
+                 const struct inst_access *access);
 /* Rows of one write that overlap; the access lies in its memory. */
 void check_rows(struct check_run *run, const struct machine_step *step,
                 const struct inst_access *access);
@@ -128,6 +131,17 @@ void check_note_writers(struct check_run *run);
  * their memories. */
 void check_accesses(struct check_run *run, const struct machine_step *step,
                     const struct inst_access *access, unsigned count, bool inside);
+/* The same of scalar code, of a range or of the bytes of a line that a mask names (0: all). */
+void check_scalar_bytes(struct check_run *run, const struct machine_step *step,
+                        const struct inst_access *access, uint64_t mask);
+/* Takes the next contiguous bytes out of a mask. */
+static inline unsigned check_next_bytes(uint64_t *rest, unsigned *first) {
+  *first = (unsigned)__builtin_ctzll(*rest);
+  uint64_t behind = ~(*rest >> *first);
+  unsigned count = behind ? (unsigned)__builtin_ctzll(behind) : 64;
+  *rest &= *first + count < 64 ? UINT64_MAX << (*first + count) : 0;
+  return count;
+}
 bool check_create_shadows(struct check_run *run);
 void check_begin_kernel_shadows(struct check_run *run);
 void check_begin_block_shadows(struct check_run *run, const struct machine_step *step);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/check/check_shadow_fine.h"
+
 enum { CELLS_FIRST = 4, POOL_FIRST = 64 };
 
 bool shadow_create(struct shadow *shadow, struct shadow_pool *pool, struct arena *arena,
@@ -14,10 +16,6 @@ bool shadow_create(struct shadow *shadow, struct shadow_pool *pool, struct arena
       .pool = pool, .bytes = bytes, .page_count = (uint32_t)pages, .page_shift = page_shift};
   shadow->pages = ARENA_ARRAY(arena, struct shadow_page, pages);
   return shadow->pages != NULL;
-}
-
-static uint32_t page_bytes(const struct shadow *shadow) {
-  return UINT32_C(1) << shadow->page_shift;
 }
 
 /* ---- others beyond those that a cell has room for ---------------------------------- */
@@ -66,7 +64,7 @@ void shadow_drop_more(struct shadow_pool *pool, struct shadow_cell *cell) {
 }
 
 /* Gives a copied cell a list of its own, in the same order: equal cells shall be seen as such. */
-static void copy_more(struct shadow_pool *pool, struct shadow_cell *cell) {
+void shadow_copy_more(struct shadow_pool *pool, struct shadow_cell *cell) {
   uint32_t from = cell->more, last = 0;
   cell->more = 0;
   for (; from != 0; from = pool->entries[from].next) {
@@ -112,7 +110,7 @@ static bool grow(struct shadow *shadow, struct shadow_page *page, uint32_t extra
   page->cells = grown;
   page->capacity = capacity;
   if (page->count == 0)
-    page->cells[page->count++] = (struct shadow_cell){.end = page_bytes(shadow)};
+    page->cells[page->count++] = (struct shadow_cell){.end = shadow_page_bytes(shadow)};
   return true;
 }
 
@@ -142,7 +140,7 @@ static void copy_cell(struct shadow *shadow, struct shadow_page *page, uint32_t 
   for (uint32_t i = 1; i <= extra; i++) {
     cell[i] = *cell;
     if (cell->more)
-      copy_more(shadow->pool, &cell[i]);
+      shadow_copy_more(shadow->pool, &cell[i]);
   }
   uint32_t first_more = cell[extra].more;
   cell[extra].more = cell->more;
@@ -169,7 +167,7 @@ static uint32_t isolate(struct shadow *shadow, struct shadow_page *page, uint32_
   *last = first + 1;
   if (page->cells[first].end == end)
     return first;
-  uint32_t cut = end < page_bytes(shadow) ? find(page, end) : page->count;
+  uint32_t cut = end < shadow_page_bytes(shadow) ? find(page, end) : page->count;
   if (cut < page->count && start_of(page, cut) != end) {
     copy_cell(shadow, page, cut, 1);
     page->cells[cut++].end = end;
@@ -178,7 +176,7 @@ static uint32_t isolate(struct shadow *shadow, struct shadow_page *page, uint32_
   return first;
 }
 
-static bool same_history(const struct shadow_pool *pool, const struct shadow_cell *a,
+bool shadow_same_history(const struct shadow_pool *pool, const struct shadow_cell *a,
                          const struct shadow_cell *b) {
   return a->write.row == b->write.row && a->other[0].row == b->other[0].row &&
          memcmp(&a->write, &b->write, sizeof a->write) == 0 &&
@@ -188,11 +186,11 @@ static bool same_history(const struct shadow_pool *pool, const struct shadow_cel
 /* Makes one cell of neighbours with the same history, from `first` up to `last`. */
 static void merge(struct shadow_pool *pool, struct shadow_page *page, uint32_t first,
                   uint32_t last) {
-  while (first < last && !same_history(pool, &page->cells[first], &page->cells[first + 1]))
+  while (first < last && !shadow_same_history(pool, &page->cells[first], &page->cells[first + 1]))
     first++;
   uint32_t kept = first;
   for (uint32_t i = first + 1; i <= last; i++) {
-    if (same_history(pool, &page->cells[kept], &page->cells[i])) {
+    if (shadow_same_history(pool, &page->cells[kept], &page->cells[i])) {
       page->cells[kept].end = page->cells[i].end;
       if (page->cells[i].more)
         shadow_drop_more(pool, &page->cells[i]);
@@ -208,16 +206,13 @@ static void merge(struct shadow_pool *pool, struct shadow_page *page, uint32_t f
   page->count -= gone;
 }
 
-/* The part of a range that lies in one page; the range may go on in the next page. */
-struct part {
-  struct shadow_page *page;
-  uint64_t base;
-  uint32_t start, end;
-};
-
-static void change_page(struct shadow *shadow, const struct part *part, shadow_fn change,
+static void change_page(struct shadow *shadow, const struct shadow_part *part, shadow_fn change,
                         void *context) {
   struct shadow_page *page = part->page;
+  if (shadow_fine_ready(shadow, page)) {
+    shadow_fine_change(shadow, part, change, context);
+    return;
+  }
   if (!grow(shadow, page, 3))
     return;
   uint32_t last, first = isolate(shadow, page, part->start, part->end, &last);
@@ -228,10 +223,14 @@ static void change_page(struct shadow *shadow, const struct part *part, shadow_f
 }
 
 /* Looks at the cells before they go, if `look` is given. */
-static void write_page(struct shadow *shadow, const struct part *part, struct order_tag tag,
+static void write_page(struct shadow *shadow, const struct shadow_part *part, struct order_tag tag,
                        shadow_fn look, void *context) {
   struct shadow_page *page = part->page;
   uint32_t end = part->end;
+  if (shadow_fine_ready(shadow, page)) {
+    shadow_fine_write(shadow, part, tag, look, context);
+    return;
+  }
   if (!grow(shadow, page, 3))
     return;
   uint32_t last, first = isolate(shadow, page, part->start, end, &last);
@@ -252,7 +251,8 @@ static void write_page(struct shadow *shadow, const struct part *part, struct or
 
 /* ---- ranges ------------------------------------------------------------------------------ */
 
-static bool next_part(struct shadow *shadow, uint64_t *start, uint64_t stop, struct part *part) {
+static bool next_part(struct shadow *shadow, uint64_t *start, uint64_t stop,
+                      struct shadow_part *part) {
   if (*start >= stop || shadow->pool->failed)
     return false;
   uint64_t index = *start >> shadow->page_shift;
@@ -260,7 +260,7 @@ static bool next_part(struct shadow *shadow, uint64_t *start, uint64_t stop, str
   part->base = index << shadow->page_shift;
   part->start = (uint32_t)(*start - part->base);
   uint64_t end = stop - part->base;
-  part->end = end < page_bytes(shadow) ? (uint32_t)end : page_bytes(shadow);
+  part->end = end < shadow_page_bytes(shadow) ? (uint32_t)end : shadow_page_bytes(shadow);
   *start = part->base + part->end;
   return true;
 }
@@ -268,11 +268,15 @@ static bool next_part(struct shadow *shadow, uint64_t *start, uint64_t stop, str
 void shadow_look(struct shadow *shadow, uint64_t start, uint64_t bytes, shadow_fn look,
                  void *context) {
   struct shadow_cell blank = {0};
-  struct part part;
+  struct shadow_part part;
   for (uint64_t stop = start + bytes; next_part(shadow, &start, stop, &part);) {
     struct shadow_page *page = part.page;
     if (page->count == 0) {
       look(context, &blank, part.base + part.start, part.base + part.end);
+      continue;
+    }
+    if (page->index) {
+      shadow_fine_look(&part, look, context);
       continue;
     }
     uint32_t from = part.start;
@@ -286,20 +290,20 @@ void shadow_look(struct shadow *shadow, uint64_t start, uint64_t bytes, shadow_f
 
 void shadow_change(struct shadow *shadow, uint64_t start, uint64_t bytes, shadow_fn change,
                    void *context) {
-  struct part part;
+  struct shadow_part part;
   for (uint64_t stop = start + bytes; next_part(shadow, &start, stop, &part);)
     change_page(shadow, &part, change, context);
 }
 
 void shadow_write(struct shadow *shadow, uint64_t start, uint64_t bytes, struct order_tag tag) {
-  struct part part;
+  struct shadow_part part;
   for (uint64_t stop = start + bytes; next_part(shadow, &start, stop, &part);)
     write_page(shadow, &part, tag, NULL, NULL);
 }
 
 void shadow_replace(struct shadow *shadow, uint64_t start, uint64_t bytes, shadow_fn look,
                     void *context, struct order_tag tag) {
-  struct part part;
+  struct shadow_part part;
   for (uint64_t stop = start + bytes; next_part(shadow, &start, stop, &part);)
     write_page(shadow, &part, tag, look, context);
 }
@@ -310,10 +314,13 @@ void shadow_clear(struct shadow *shadow) {
   shadow->holds_writers = false;
   for (uint32_t p = 0; p < shadow->page_count; p++) {
     struct shadow_page *page = &shadow->pages[p];
+    if (page->index)
+      shadow_fine_end(shadow, page);
     for (uint32_t i = 0; i < page->count; i++)
       shadow_drop_more(shadow->pool, &page->cells[i]);
+    page->fine_at = 0;
     if (page->count > 0) {
-      page->cells[0] = (struct shadow_cell){.end = page_bytes(shadow)};
+      page->cells[0] = (struct shadow_cell){.end = shadow_page_bytes(shadow)};
       page->count = 1;
     }
   }
@@ -332,6 +339,9 @@ void shadow_settle(struct shadow *shadow, struct order_tag tag) {
   shadow->holds_writers = false;
   for (uint32_t p = 0; p < shadow->page_count; p++) {
     struct shadow_page *page = &shadow->pages[p];
+    if (page->index)
+      shadow_fine_end(shadow, page);
+    page->fine_at = 0;
     for (uint32_t i = 0; i < page->count; i++) {
       struct shadow_cell *cell = &page->cells[i];
       bool written = is_written(shadow->pool, cell);
@@ -345,8 +355,10 @@ void shadow_settle(struct shadow *shadow, struct order_tag tag) {
 }
 
 void shadow_free(struct shadow *shadow) {
-  for (uint32_t p = 0; p < shadow->page_count; p++)
+  for (uint32_t p = 0; p < shadow->page_count; p++) {
     free(shadow->pages[p].cells);
+    free(shadow->pages[p].index);
+  }
   shadow->page_count = 0;
 }
 

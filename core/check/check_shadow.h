@@ -33,6 +33,8 @@ struct shadow_cell {
 struct shadow_page {
   struct shadow_cell *cells; /* NULL: one cell without history */
   uint32_t count, capacity;
+  uint8_t *index;   /* check_shadow_fine.h: the cell of each byte; NULL: cells are runs of bytes */
+  uint32_t fine_at; /* more cells than that are worth another look */
 };
 
 /* One of the others, and the next. */

@@ -18,11 +18,12 @@
 
 #define SCALAR_ROW(text_name)                                                                      \
   {                                                                                                \
-    .name = text_name, .pipe = PIPE_S, .type_arg = -1, .unit_flag_arg = -1, .arg_count = 3,        \
+    .name = text_name, .pipe = PIPE_S, .type_arg = -1, .unit_flag_arg = -1, .arg_count = 4,        \
     .arg = {                                                                                       \
       {.name = "address", .kind = ARG_INTEGER},                                                    \
       {.name = "bytes", .kind = ARG_INTEGER},                                                      \
-      {.name = "space", .kind = ARG_INTEGER}                                                       \
+      {.name = "space", .kind = ARG_INTEGER},                                                      \
+      {.name = "mask", .kind = ARG_INTEGER}                                                        \
     }                                                                                              \
   }
 

@@ -40,7 +40,8 @@ enum isa_op {
   OP_END
 };
 
-enum access_operand { ACCESS_ADDRESS, ACCESS_BYTES, ACCESS_SPACE };
+/* Mask: 0, or which bytes of the 64 behind the address are meant. */
+enum access_operand { ACCESS_ADDRESS, ACCESS_BYTES, ACCESS_SPACE, ACCESS_MASK };
 
 enum { ISA_ARGS_MAX = 24 };
 

@@ -72,9 +72,12 @@ static void observe_read(void *context, const struct program_row *row, int64_t f
 
 static void observe_access(void *context, const struct inst *inst) {
   struct machine_core *core = context;
-  struct inst access = {.op = inst->op, .row = inst->row, .line = inst->line};
-  memcpy(access.arg, inst->arg, isa_row((enum isa_op)inst->op)->arg_count * sizeof *inst->arg);
-  struct machine_step step = machine_step_of(core, &access, PIPE_S);
+  struct inst *access = &core->access;
+  access->op = inst->op;
+  access->row = inst->row;
+  access->line = inst->line;
+  memcpy(access->arg, inst->arg, isa_row((enum isa_op)inst->op)->arg_count * sizeof *inst->arg);
+  struct machine_step step = machine_step_of(core, access, PIPE_S);
   MACHINE_TELL(core->machine, access, &step);
   core->accessed = true;
 }

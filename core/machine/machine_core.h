@@ -36,8 +36,9 @@ struct machine_core {
   uint8_t wait;  /* enum stall of the scalar unit, or NOT_STALLED */
   uint32_t block, sub;
   uint64_t waits, issued;
-  uint32_t filled;  /* set of pipes whose queues hold something */
-  struct inst inst; /* its mask and registers are those of the core */
+  uint32_t filled;    /* set of pipes whose queues hold something */
+  struct inst inst;   /* its mask and registers are those of the core */
+  struct inst access; /* of scalar code; its mask and registers are nothing */
   struct stream stream;
   struct machine_pipe pipe[PIPE_COUNT];
   struct flags flags;

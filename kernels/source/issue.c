@@ -8,13 +8,15 @@
 
 /* ---- places in the code ------------------------------------------------------------------- */
 
-uint32_t source_row(struct source *source, enum core_kind kind, uint64_t address, enum isa_op op) {
+/* `place` tells rows apart. */
+static uint32_t row_of_place(struct source *source, enum core_kind kind, uint64_t place,
+                             uint64_t address, enum isa_op op) {
   struct vinci_trace *trace = source->trace;
   /* A table of its own, made for all rows at once: in a kernel there is no way to tell that memory
    * is short. */
   enum { SLOTS = 2 * SOURCE_ROWS_MAX, WORDS = 2 };
   /* Compilers fold equal ends of functions: one call may issue several instructions. */
-  uint64_t key = (address << 2 | (uint64_t)kind) << 16 | (uint64_t)op;
+  uint64_t key = (place << 2 | (uint64_t)kind) << 16 | (uint64_t)op;
   size_t slot = (size_t)(key * UINT64_C(0x9E3779B97F4A7C15) >> 32) % SLOTS;
   for (; source->place_of_row[slot * WORDS + 1] != 0; slot = (slot + 1) % SLOTS)
     if (source->place_of_row[slot * WORDS] == key)
@@ -32,6 +34,18 @@ uint32_t source_row(struct source *source, enum core_kind kind, uint64_t address
   source->place_of_row[slot * WORDS] = key;
   source->place_of_row[slot * WORDS + 1] = row + 1;
   return row;
+}
+
+uint32_t source_row(struct source *source, enum core_kind kind, uint64_t address, enum isa_op op) {
+  return row_of_place(source, kind, address, address, op);
+}
+
+uint32_t source_access_row(struct source *source, enum core_kind kind, uint64_t address,
+                           enum isa_op op, bool passes) {
+  enum { OF_A_LINE = 44, LINE = 1 };
+  uint64_t line = source_line(&source->image[kind], source->trace->path, address);
+  uint64_t place = line << LINE | UINT64_C(1) << OF_A_LINE | passes;
+  return row_of_place(source, kind, line ? place : address, address, op);
 }
 
 /* ---- names -------------------------------------------------------------------------------- */

@@ -79,8 +79,12 @@ static int64_t *new_last(uint64_t rows) {
 
 enum { NUMBER_BYTES = 10, BITS = 7 };
 
-static size_t put(uint8_t *out, uint64_t number) {
+static inline size_t put(uint8_t *out, uint64_t number) {
   size_t length = 0;
+  if (number >> BITS == 0) { /* most */
+    *out = (uint8_t)number;
+    return 1;
+  }
   for (; number >> BITS; number >>= BITS)
     out[length++] = (uint8_t)(number | 1u << BITS);
   out[length++] = (uint8_t)number;
@@ -152,10 +156,14 @@ void source_log_start(struct source *source, const struct source_place *place) {
       .stream = stream, .kind = place->kind, .last = new_last(source->trace->row_count)};
 }
 
-static uint64_t take(struct cursor *cursor) {
+static inline uint64_t take(struct cursor *cursor) {
   uint64_t number = 0;
   unsigned shift = 0;
-  uint8_t byte;
+  uint8_t byte = cursor->stream->bytes[cursor->at];
+  if (byte >> BITS == 0) { /* most */
+    cursor->at++;
+    return byte;
+  }
   do {
     byte = cursor->stream->bytes[cursor->at++];
     number |= (uint64_t)(byte & ((1u << BITS) - 1)) << shift;

@@ -163,6 +163,10 @@ void source_issue_touched(struct source_core *core);
 bool source_issue_fetch(const struct source *source, enum core_kind kind, struct inst *inst);
 /* The row of an address of the code, new or known; SOURCE_ROWS_MAX: no more room. */
 uint32_t source_row(struct source *source, enum core_kind kind, uint64_t address, enum isa_op op);
+/* Of accesses of scalar code: compilers make several of one in a loop, so a line has one row.
+ * passes: those beside the data cache have another. */
+uint32_t source_access_row(struct source *source, enum core_kind kind, uint64_t address,
+                           enum isa_op op, bool passes);
 
 /* ---- dumps (dump.c) ---- */
 /* Prints what a memory holds; a text when the memory has no such numbers. */

@@ -14,12 +14,11 @@
 #include "kernels/source/assembler.h"
 #include "kernels/source/gate.h"
 #include "kernels/source/source.h"
+#include "kernels/source/told.h"
 
-enum { TOLD_ENTRIES = 1 << 10, LINE_BYTES = 64, SLOTS_FIRST = 1 << 8, SLOTS_MAX = 1 << 16 };
+enum { TOLD_ENTRIES = 1 << 10, LINE_BYTES = TOLD_LINE_BYTES };
 /* More is not kept line by line. */
 enum { SPAN_MAX = 1 << 12 };
-/* In the place of a row: whoever has stored. */
-#define ANY_STORE UINT32_MAX
 
 /* As the code below writes them. */
 struct told_entry {
@@ -28,20 +27,12 @@ struct told_entry {
   uint64_t rdx;
 };
 
-/* Which bytes of 64 a place in the code has accessed. */
-struct told_line {
-  uint64_t line; /* the address through 64, and the space above */
-  uint64_t mask;
-  uint32_t row, slot;
-  bool write;
-};
-
 /* The rows of a place in the code, and where it has accessed last: most go on in the same line. */
 struct told_place {
   uint64_t from, line;
   uint32_t clears;
   uint32_t row[2];      /* of loads, of stores */
-  uint32_t own[2], any; /* indices of lines: of these rows, and of ANY_STORE */
+  uint32_t own[2], any; /* indices of parts, and of the line */
 };
 
 enum { PLACES = 1 << 7 };
@@ -49,11 +40,8 @@ enum { PLACES = 1 << 7 };
 struct source_told {
   struct told_entry entry[TOLD_ENTRIES];
   struct told_place place[PLACES];
-  struct told_line *lines; /* that are not in the log yet, half as many as slots */
-  uint32_t *slots;         /* hash table of index + 1 */
-  uint32_t slot_count, used;
-  uint32_t clears; /* how often all lines went to the log, or to another place */
-  bool failed;     /* memory is short */
+  struct told_lines kept; /* that are not in the log yet */
+  bool failed;            /* memory is short */
 };
 
 #if defined(__x86_64__)
@@ -137,151 +125,43 @@ __asm__(".text\n"
         "  ret\n");
 #endif
 
-/* ---- entries of the log ---- */
-
-struct told_run {
-  uint32_t row;
-  uint8_t space;
-  bool write;
-  int64_t start, end;
-};
-
-static void write_run(struct source_core *core, const struct told_run *run) {
-  struct inst inst = {.op = run->write ? OP_SCALAR_STORE : OP_SCALAR_LOAD, .row = run->row};
-  inst.arg[ACCESS_ADDRESS] = run->start;
-  inst.arg[ACCESS_BYTES] = run->end - run->start;
-  inst.arg[ACCESS_SPACE] = run->space;
-  core->told->failed |= !source_log_add(core->source, &core->place, &inst);
-}
-
-enum { SPACE_SHIFT = 56 };
-
-/* Loads, then stores; each by place and address. */
-static int compare_lines(const void *left, const void *right) {
-  const struct told_line *a = left, *b = right;
-  if (a->write != b->write)
-    return a->write ? 1 : -1;
-  if (a->row != b->row)
-    return a->row < b->row ? -1 : 1;
-  return a->line < b->line ? -1 : a->line > b->line;
-}
-
-/* Adds the bytes of a line to an open run, which goes to the log where bytes are missing. */
-static void add_line(struct source_core *core, const struct told_line *line, struct told_run *run) {
-  int64_t base = (int64_t)((line->line & ((UINT64_C(1) << SPACE_SHIFT) - 1)) * LINE_BYTES);
-  uint8_t space = (uint8_t)(line->line >> SPACE_SHIFT);
-  for (uint64_t rest = line->mask; rest != 0;) {
-    unsigned first = (unsigned)__builtin_ctzll(rest);
-    uint64_t behind = ~(rest >> first);
-    unsigned count = behind ? (unsigned)__builtin_ctzll(behind) : LINE_BYTES;
-    bool goes_on = run->row == line->row && run->space == space && run->end == base + first;
-    if (!goes_on && run->end > run->start)
-      write_run(core, run);
-    if (!goes_on)
-      *run = (struct told_run){line->row, space, line->write, base + first, base + first};
-    run->end = base + first + count;
-    rest = first + count < LINE_BYTES ? rest >> (first + count) << (first + count) : 0;
-  }
-}
-
-static void close_lines(struct source_core *core) {
-  struct source_told *told = core->told;
-  struct told_run run = {.row = ANY_STORE};
-  if (told->used == 0)
-    return;
-  for (uint32_t i = 0; i < told->used; i++)
-    told->slots[told->lines[i].slot] = 0;
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < told->used; i++)
-    if (told->lines[i].row != ANY_STORE)
-      told->lines[count++] = told->lines[i];
-  if (count > 1)
-    qsort(told->lines, count, sizeof *told->lines, compare_lines);
-  for (uint32_t i = 0; i < count; i++)
-    add_line(core, &told->lines[i], &run);
-  if (run.end > run.start)
-    write_run(core, &run);
-  told->used = 0;
-  told->clears++;
-}
-
 /* ---- lines ---- */
 
-/* The index of a line and a place; of a new line without bytes, when there is none. */
-static uint32_t line_of(struct source_told *told, uint64_t line, uint32_t row, bool write) {
-  uint64_t key = (line << 20 ^ row) * UINT64_C(0x9E3779B97F4A7C15);
-  uint32_t last = told->slot_count - 1, at = (uint32_t)(key >> 32) & last;
-  for (; told->slots[at] != 0; at = (at + 1) & last) {
-    const struct told_line *known = &told->lines[told->slots[at] - 1];
-    if (known->line == line && known->row == row)
-      return told->slots[at] - 1;
-  }
-  told->lines[told->used] =
-      (struct told_line){.line = line, .row = row, .slot = at, .write = write};
-  told->slots[at] = ++told->used;
-  return told->used - 1;
-}
-
-/* Makes twice as much room; when that would be too much, the lines go to the log. */
-static bool make_room(struct source_core *core) {
-  struct source_told *told = core->told;
-  if (told->slot_count == SLOTS_MAX) {
-    close_lines(core);
-    return true;
-  }
-  struct source_told more = {.slot_count = told->slot_count ? 2 * told->slot_count : SLOTS_FIRST};
-  more.slots = calloc(more.slot_count, sizeof *more.slots);
-  more.lines = calloc(more.slot_count / 2, sizeof *more.lines);
-  bool good = more.slots && more.lines;
-  for (uint32_t i = 0; good && i < told->used; i++) {
-    const struct told_line *line = &told->lines[i];
-    more.lines[line_of(&more, line->line, line->row, line->write)].mask = line->mask;
-  }
-  struct source_told *gone = good ? told : &more;
-  free(gone->slots);
-  free(gone->lines);
-  if (good) {
-    told->slots = more.slots;
-    told->lines = more.lines;
-    told->slot_count = more.slot_count;
-    told->clears++;
-  }
-  return good;
+static void close_lines(struct source_core *core) {
+  core->told->failed |= !told_close(core, &core->told->kept);
 }
 
 static bool has_room(struct source_core *core) {
-  struct source_told *told = core->told;
-  enum { LINES_OF_ACCESS = 3 };
-  told->failed |= 2 * (told->used + LINES_OF_ACCESS) > told->slot_count && !make_room(core);
-  return !told->failed;
+  core->told->failed |= !told_has_room(core, &core->told->kept);
+  return !core->told->failed;
 }
 
 /* Bytes of one line. */
 static void mark_line(struct source_core *core, uint64_t line, uint64_t mask,
                       const struct told_run *run) {
-  struct source_told *told = core->told;
+  struct told_lines *kept = &core->told->kept;
   if (!has_room(core))
     return;
-  uint32_t any = line_of(told, line, ANY_STORE, true);
-  uint32_t own = line_of(told, line, run->row, run->write);
+  uint32_t any = told_line_of(kept, line);
+  uint32_t own = told_part_of(kept, any, run->row | (run->write ? TOLD_WRITES : 0));
   if (run->write)
-    told->lines[any].mask |= mask;
+    kept->lines[any].stored |= mask;
   else
-    mask &= ~told->lines[any].mask;
-  told->lines[own].mask |= mask;
+    mask &= ~kept->lines[any].stored;
+  kept->parts[own].mask |= mask;
 }
 
 static void add_run(struct source_core *core, const struct told_run *run) {
   if (run->end - run->start > SPAN_MAX) {
     close_lines(core);
-    write_run(core, run);
+    core->told->failed |= !told_write_run(core, run);
     return;
   }
   for (int64_t at = run->start; at < run->end;) {
     unsigned first = (unsigned)(at % LINE_BYTES);
     int64_t room = LINE_BYTES - first, rest = run->end - at, count = rest < room ? rest : room;
     uint64_t bytes = count == LINE_BYTES ? UINT64_MAX : (UINT64_C(1) << count) - 1;
-    mark_line(core, (uint64_t)run->space << SPACE_SHIFT | (uint64_t)(at / LINE_BYTES),
+    mark_line(core, (uint64_t)run->space << TOLD_SPACE_SHIFT | (uint64_t)(at / LINE_BYTES),
               bytes << first, run);
     at += count;
   }
@@ -323,8 +203,9 @@ static uint32_t row_of(struct source_core *core, struct told_place *place, bool 
   struct source *source = core->source;
   uint64_t rows = source->trace->row_count;
   if (place->row[write] == SOURCE_ROWS_MAX)
-    place->row[write] = source_row(source, core->place.kind, place->from - core->base,
-                                   write ? OP_SCALAR_STORE : OP_SCALAR_LOAD);
+    place->row[write] =
+        source_access_row(source, core->place.kind, place->from - core->base,
+                          write ? OP_SCALAR_STORE : OP_SCALAR_LOAD, (word & ASM_PASSES) != 0);
   if (source->trace->row_count != rows && word & ASM_PASSES)
     source->trace->rows[place->row[write]].partner = PROGRAM_PASSES_CACHE;
   if (source->trace->row_count != rows && !write && !(word & ASM_UB))
@@ -335,43 +216,44 @@ static uint32_t row_of(struct source_core *core, struct told_place *place, bool 
 /* Looks up what an access to one line needs. */
 static void go_to(struct source_core *core, struct told_place *place, uint64_t line,
                   unsigned word) {
-  struct source_told *told = core->told;
+  struct told_lines *kept = &core->told->kept;
   if (!has_room(core))
     return;
+  uint32_t any = told_line_of(kept, line);
   for (unsigned write = 0; write < 2; write++) {
     if (!(word & (write ? ASM_WRITES : ASM_READS)))
       continue;
-    uint32_t row = row_of(core, place, write, word);
-    if (row == SOURCE_ROWS_MAX)
+    uint32_t row = place->row[write];
+    if (row == SOURCE_ROWS_MAX && (row = row_of(core, place, write, word)) == SOURCE_ROWS_MAX)
       return;
-    place->own[write] = line_of(told, line, row, write);
+    place->own[write] = told_part_of(kept, any, row | (write ? TOLD_WRITES : 0));
   }
-  place->any = line_of(told, line, ANY_STORE, true);
+  place->any = any;
   place->line = line;
-  place->clears = told->clears;
+  place->clears = kept->clears;
 }
 
 /* Most accesses: a few bytes of one line, in their memory. False: not such an access. */
 static bool take_simply(struct source_core *core, uint64_t address, unsigned word, uint64_t from) {
-  struct source_told *told = core->told;
+  struct told_lines *kept = &core->told->kept;
   unsigned bytes = word & ASM_BYTES, first = address % LINE_BYTES;
   uint64_t end = word & ASM_UB ? core->watch->ub_end : core->watch->gm_end;
   if (word & ASM_COUNT_IN_RDX || first + bytes > LINE_BYTES || address >= end ||
       end - address < bytes)
     return false;
   uint64_t space = word & ASM_UB ? SPACE_UB : SPACE_GM;
-  uint64_t line = space << SPACE_SHIFT | address / LINE_BYTES;
+  uint64_t line = space << TOLD_SPACE_SHIFT | address / LINE_BYTES;
   uint64_t mask = (bytes == LINE_BYTES ? UINT64_MAX : (UINT64_C(1) << bytes) - 1) << first;
   struct told_place *place = place_of(core, from);
-  if (place->line != line || place->clears != told->clears)
+  if (place->line != line || place->clears != kept->clears)
     go_to(core, place, line, word);
-  if (place->line != line || place->clears != told->clears)
+  if (place->line != line || place->clears != kept->clears)
     return true; /* no room for more rows, or memory */
   if (word & ASM_READS)
-    told->lines[place->own[0]].mask |= mask & ~told->lines[place->any].mask;
+    kept->parts[place->own[0]].mask |= mask & ~kept->lines[place->any].stored;
   if (word & ASM_WRITES) {
-    told->lines[place->own[1]].mask |= mask;
-    told->lines[place->any].mask |= mask;
+    kept->parts[place->own[1]].mask |= mask;
+    kept->lines[place->any].stored |= mask;
   }
   return true;
 }
@@ -394,7 +276,7 @@ static bool take_access(struct source_core *core, int64_t address, uint64_t byte
       add_run(core, &run);
     else {
       close_lines(core);
-      write_run(core, &run);
+      core->told->failed |= !told_write_run(core, &run);
     }
   }
   return inside;
@@ -438,7 +320,7 @@ bool source_told_start(struct source_core *core) {
     core->told = calloc(1, sizeof *core->told);
   if (!core->told)
     return false;
-  core->told->clears++; /* none of an older block */
+  core->told->kept.clears++; /* none of an older block */
   watch->take_gm = source_take_gm;
   watch->take_ub = source_take_ub;
   watch->gm_end = core->source->trace->gm_bytes;
@@ -462,9 +344,7 @@ bool source_told_failed(const struct source_core *core) { return core->told && c
 
 void source_told_free(struct source_core *core) {
   if (core->told)
-    free(core->told->slots);
-  if (core->told)
-    free(core->told->lines);
+    told_lines_free(&core->told->kept);
   free(core->told);
 }
 
