@@ -135,6 +135,7 @@ aclError acl_launch(struct acl_stream *stream, const struct acl_call *call) {
                                 .workspace_bytes = WORKSPACE_BYTES,
                                 .values_only = !acl_runtime.timed,
                                 .time_only = acl_runtime.time_only,
+                                .data_caches = acl_runtime.data_caches,
                                 .checks = acl_runtime.checks};
   wanted.enter = symbol_at(call->enter, &wanted.library);
   wanted.kernel = symbol_at(call->kernel, &wanted.library);

@@ -71,6 +71,11 @@ static bool read_values(const char *word) {
   return !word || strcmp(word, "0") == 0 || strcmp(word, "1") == 0;
 }
 
+static bool read_caches(const char *word) {
+  acl_runtime.data_caches = word && strcmp(word, "1") == 0;
+  return !word || strcmp(word, "0") == 0 || strcmp(word, "1") == 0;
+}
+
 static bool read_memory(const char *word) {
   acl_runtime.timed = !word || strcmp(word, "none") != 0;
   acl_runtime.memory = word && strcmp(word, "flat") == 0 ? VINCI_MEMORY_FLAT : VINCI_MEMORY_CYCLE;
@@ -163,6 +168,10 @@ static void load(void) {
     (void)diag_error(
         &diag, VINCI_E_USAGE,
         "VINCI_VALUES=0 leaves values out, VINCI_MEMORY=none the time: nothing is left");
+  else if (!read_caches(asked("VINCI_DCACHE")))
+    (void)diag_error(&diag, VINCI_E_USAGE,
+                     "VINCI_DCACHE is 0, or 1 for values by the data caches of the cores, not '%s'",
+                     asked("VINCI_DCACHE"));
   else if (!read_checks(asked("VINCI_CHECK")))
     (void)diag_error(&diag, VINCI_E_USAGE,
                      "VINCI_CHECK is all, or some of memcheck,racecheck,initcheck,synccheck, not "

@@ -96,6 +96,7 @@ struct acl_runtime {
   enum vinci_memory memory;
   bool timed;         /* else values only */
   bool time_only;     /* kernels do not compute (VINCI_VALUES=0) */
+  bool data_caches;   /* values are as data caches leave them (VINCI_DCACHE=1) */
   unsigned checks;    /* enum vinci_checks */
   const char *output; /* folder for results; NULL: none */
   bool silent;        /* no report at the end */

@@ -172,7 +172,7 @@ static int check_all(struct check_settings *settings, const struct text_list *tr
   vinci_soc *soc = NULL;
   if (check_usage(settings, traces, &diag) != VINCI_OK ||
       values_check(&settings->values, traces->count, &diag) != VINCI_OK ||
-      kernel_check(&settings->kernel, traces, &diag) != VINCI_OK ||
+      kernel_check(&settings->kernel, traces, false, &diag) != VINCI_OK ||
       cli_load_soc(settings->soc, settings->data, &settings->sets, &soc, &diag) != VINCI_OK ||
       cli_make_folders(settings->output, traces, &diag) != VINCI_OK ||
       isolate_begin(&settings->isolate, settings->output, settings->kernel.record, settings->quiet,

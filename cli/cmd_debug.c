@@ -173,7 +173,7 @@ static enum vinci_status debug_words(struct debug_settings *settings, const stru
   if (status == VINCI_OK)
     status = values_check(&settings->values, 1, diag);
   if (status == VINCI_OK)
-    status = kernel_check(&settings->kernel, words, diag);
+    status = kernel_check(&settings->kernel, words, false, diag);
   if (status == VINCI_OK)
     status = cli_load_soc(settings->soc, settings->data, &settings->sets, &soc, diag);
   if (status == VINCI_OK)

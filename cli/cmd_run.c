@@ -115,6 +115,7 @@ static const struct option_row run_options[] = {
                     "profile: as many as column Block Dim of the list says; of LIBRARY:KERNEL the "
                     "number of blocks (default 1)"),
     KERNEL_ARG_ROW(struct run_settings, kernel),
+    KERNEL_DCACHE_ROW(struct run_settings, kernel),
     ISOLATE_ROWS(struct run_settings, isolate),
     OPTION_NUMBER_ROW("jobs", 'j', struct run_settings, jobs, "N", 1, 256,
                       "processes that work on --ops (default 1)"),
@@ -417,7 +418,7 @@ static int run_all(struct run_settings *settings, const struct text_list *words)
   settings->kernel.checked = settings->check;
   if (output_check(&settings->output_of, &diag) != VINCI_OK ||
       values_check(&settings->values, traces->count, &diag) != VINCI_OK ||
-      kernel_check(&settings->kernel, traces, &diag) != VINCI_OK ||
+      kernel_check(&settings->kernel, traces, settings->values.keep, &diag) != VINCI_OK ||
       cli_check_folders(settings->output, traces, &diag) != VINCI_OK ||
       cli_load_soc(settings->soc, settings->data, &settings->sets, &soc, &diag) != VINCI_OK ||
       cli_make_folders(settings->output, traces, &diag) != VINCI_OK ||

@@ -58,6 +58,7 @@ struct vinci_launch {
   /* No values: what instructions would compute is left out. Device memory that a kernel has written
    * then holds nothing of use, and code whose way depends on such memory is refused. */
   bool time_only;
+  bool data_caches;         /* scalar code sees device memory by the data cache of its core */
   unsigned checks;          /* enum vinci_checks, several added, of what the kernel does */
   uint64_t workspace_bytes; /* of the library's own memory for the kernel */
 };

@@ -19,11 +19,14 @@ libvinci_kernels_la_SOURCES = \
 	kernels/source/code.h \
 	kernels/source/count.c \
 	kernels/source/depends.h \
+	kernels/source/dcache.c \
+	kernels/source/dcache.h \
 	kernels/source/device.c \
 	kernels/source/dump.c \
 	kernels/source/faults.c \
 	kernels/source/fiber.c \
 	kernels/source/fiber.h \
+	kernels/source/gaps.c \
 	kernels/source/gate.c \
 	kernels/source/gate.h \
 	kernels/source/issue.c \

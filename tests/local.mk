@@ -167,7 +167,9 @@ script_tests = \
 	tests/scripts/test_trace_writer.sh \
 	tests/scripts/test_transformer.sh \
 	tests/kernels/test_edges.sh \
+	tests/kernels/test_beyond.sh \
 	tests/kernels/test_caches.sh \
+	tests/kernels/test_dcache.sh \
 	tests/kernels/test_checks.sh \
 	tests/kernels/test_hostile.sh \
 	tests/kernels/test_scalars.sh \
@@ -562,7 +564,9 @@ dist_noinst_DATA += \
 	tests/cli/net_rules.py \
 	tests/scripts/trace_writer.py \
 	tests/kernels/edges.py \
+	tests/kernels/beyond.py \
 	tests/kernels/caches.py \
+	tests/kernels/dcache.py \
 	tests/kernels/checks.py \
 	tests/kernels/hostile.py \
 	tests/kernels/scalars.py \

@@ -31,14 +31,18 @@ bool kernel_is_named(const char *word) {
 }
 
 enum vinci_status kernel_check(const struct kernel_settings *settings,
-                               const struct text_list *words, struct vinci_diag *diag) {
+                               const struct text_list *words, bool values,
+                               struct vinci_diag *diag) {
   const char *option = settings->args.count > 0 ? "arg"
                        : settings->record       ? "record"
                        : settings->blocks       ? "blocks"
+                       : settings->dcache       ? "dcache"
                                                 : NULL;
   bool any = false;
   for (size_t i = 0; i < words->count; i++)
     any |= kernel_is_named(words->items[i]);
+  if (any && settings->dcache && !values)
+    return diag_error(diag, VINCI_E_USAGE, "--dcache needs --values");
   if (!option || any)
     return VINCI_OK;
   enum vinci_status status =
@@ -132,7 +136,8 @@ enum vinci_status kernel_load(const char *word, const struct kernel_settings *se
   struct source_request request = {.path = path,
                                    .args = settings->args.items,
                                    .arg_count = settings->args.count,
-                                   .wants_accesses = settings->checked};
+                                   .wants_accesses = settings->checked,
+                                   .wants_caches = settings->dcache};
   *out = NULL;
   if (!split(word, path, &request.kernel))
     return diag_error(diag, VINCI_E_USAGE, "a kernel is LIBRARY:NAME, not '%s'", word);

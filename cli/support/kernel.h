@@ -11,6 +11,7 @@ struct kernel_settings {
   const char *blocks; /* a number, as text */
   struct text_list args;
   const char *record; /* file for what the kernel issues, or NULL */
+  bool dcache;        /* values as data caches leave them */
   bool checked;       /* by the verb: checks want to know what scalar code accesses */
 };
 
@@ -21,6 +22,10 @@ struct kernel_settings {
    "[,file=x.npy] or value=7; file counts from the working folder", 0, 0},                         \
   {"record", 0, OPTION_TEXT, offsetof(type, field.record), "FILE",                                 \
    "with LIBRARY:KERNEL: write what the kernel issues as a trace, loops found again", 0, 0}
+#define KERNEL_DCACHE_ROW(type, field)                                                             \
+  {"dcache", 0, OPTION_FLAG, offsetof(type, field.dcache), NULL,                                   \
+   "with LIBRARY:KERNEL and --values: scalar code sees device memory by the data cache of its "    \
+   "core, as on a board", 0, 0}
 /* What a kernel reads, for verbs that compute no values else. */
 #define KERNEL_INPUT_ROWS(type, field)                                                             \
   {"input", 0, OPTION_LIST, offsetof(type, field.inputs), "NAME=FILE",                             \
@@ -31,9 +36,9 @@ struct kernel_settings {
 
 /* Whether a word names a kernel of a library that is there. */
 bool kernel_is_named(const char *word);
-/* Refuses options of kernels where no kernel is named. */
+/* Refuses options of kernels where no kernel is named, or no values are kept that they need. */
 VINCI_MUST_CHECK enum vinci_status kernel_check(const struct kernel_settings *settings,
-                                                const struct text_list *words,
+                                                const struct text_list *words, bool values,
                                                 struct vinci_diag *diag);
 /*
  * Loads a kernel with its arguments and executes the kernel once, on copies of the inputs that

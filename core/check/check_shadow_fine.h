@@ -31,7 +31,7 @@ struct shadow_cell *shadow_fine_same(struct shadow *shadow, uint64_t start, uint
 /* Gives these bytes another history. */
 void shadow_fine_set(struct shadow *shadow, uint64_t start, uint64_t mask,
                      struct shadow_cell *history);
-/* Cells again, neighbours of one history in one. */
+/* Makes cells again; neighbours with the same history become one cell. */
 void shadow_fine_end(struct shadow *shadow, struct shadow_page *page);
 
 /* check_shadow.c */

@@ -18,6 +18,8 @@
 /* Between two pieces, so that what runs over the end of one does not hit the next. Pieces share no
  * page of the host: what a run without values closes is a page (values_unknown.h). */
 enum { GAP_BYTES = PROGRAM_TENSOR_ALIGNMENT, PIECE_ALIGNMENT = 4096 };
+/* Closed, in front of the memory and behind: as of guarded.c. */
+enum { GUARD_BYTES = 1 << 26 };
 
 struct vinci_device {
   const struct vinci_soc *soc;
@@ -41,10 +43,10 @@ enum vinci_status vinci_device_create(const vinci_soc *soc, enum vinci_memory me
     return diag_error(diag, VINCI_E_NOMEM, "out of memory");
   device->soc = soc;
   device->bytes = (uint64_t)soc->hbm_bytes;
-  /* The system hands out pages when they are touched. */
-  void *mapped = mmap(NULL, (size_t)device->bytes, PROT_READ | PROT_WRITE,
+  /* The system hands out pages when they are touched; those of no piece are closed. */
+  void *mapped = mmap(NULL, (size_t)device->bytes + 2 * (size_t)GUARD_BYTES, PROT_NONE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  device->memory = mapped == MAP_FAILED ? NULL : mapped;
+  device->memory = mapped == MAP_FAILED ? NULL : (uint8_t *)mapped + GUARD_BYTES;
   enum vinci_status status =
       device->memory ? kept_create(soc, memory, &device->kept, diag)
                      : diag_error(diag, VINCI_E_NOMEM, "no room for the %llu bytes of a %s",
@@ -62,7 +64,7 @@ void vinci_device_free(vinci_device *device) {
     return;
   unknown_pages_free(device->unknown);
   if (device->memory)
-    munmap(device->memory, (size_t)device->bytes);
+    munmap(device->memory - GUARD_BYTES, (size_t)device->bytes + 2 * (size_t)GUARD_BYTES);
   kept_free(device->kept);
   for (struct source_library *library = device->libraries, *next; library; library = next) {
     next = library->next;
@@ -90,6 +92,13 @@ static bool reserve(struct vinci_device *device) {
   return true;
 }
 
+/* Opens the pages of a piece to the host, or closes them. */
+static bool open_piece(const struct vinci_device *device, uint64_t address, uint64_t bytes,
+                       bool open) {
+  size_t length = (size_t)round_up(bytes, PIECE_ALIGNMENT);
+  return mprotect(device->memory + address, length, open ? PROT_READ | PROT_WRITE : PROT_NONE) == 0;
+}
+
 /* The first gap with room. */
 void *vinci_device_malloc(vinci_device *device, uint64_t bytes) {
   uint64_t address = PROGRAM_GM_BASE;
@@ -101,7 +110,8 @@ void *vinci_device_malloc(vinci_device *device, uint64_t bytes) {
       break;
     address = behind(&device->pieces[at]);
   }
-  if (address > device->bytes || bytes > device->bytes - address)
+  if (address > device->bytes || bytes > device->bytes - address ||
+      !open_piece(device, address, bytes, true))
     return NULL;
   memmove(device->pieces + at + 1, device->pieces + at,
           (device->piece_count - at) * sizeof *device->pieces);
@@ -139,6 +149,7 @@ bool vinci_device_release(vinci_device *device, void *memory) {
   /* What is given out again are zeros, as on the first time. */
   memset(memory, 0, (size_t)device->pieces[at].bytes);
   vinci_device_wrote(device, memory, device->pieces[at].bytes, true);
+  (void)open_piece(device, device->pieces[at].address, device->pieces[at].bytes, false);
   memmove(device->pieces + at, device->pieces + at + 1,
           (device->piece_count - at - 1) * sizeof *device->pieces);
   device->piece_count--;
@@ -225,6 +236,7 @@ static enum vinci_status load(struct vinci_device *device, const struct vinci_la
                                          .kernel = launch->kernel,
                                          .blocks = launch->blocks,
                                          .launch = &on_memory,
+                                         .wants_caches = launch->data_caches,
                                          .wants_accesses = launch->checks != 0};
   return source_load(device->soc, &request, trace, diag);
 }

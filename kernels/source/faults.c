@@ -111,7 +111,7 @@ static bool note_fault(struct source_fiber *fiber, const siginfo_t *info, const 
   uint64_t at = (uint64_t)(uintptr_t)info->si_addr, counter = program_counter(context);
   bool own = at - (uint64_t)(uintptr_t)fiber->stack < STACK_BYTES + GUARD_BYTES ||
              is_reserved(fiber, info, context);
-  if (!fiber->core.told || own || at == counter ||
+  if (!source_told_logs(&fiber->core) || own || at == counter ||
       unknown_holds(fiber->core.source->program.values, info->si_addr))
     return false;
   source_told_fault(&fiber->core, (int64_t)(at - (uint64_t)(uintptr_t)fiber->core.gm),

@@ -15,6 +15,7 @@
 #include "core/isa/taken.h"
 #include "core/machine/values.h"
 #include "core/machine/values_unknown.h"
+#include "kernels/source/dcache.h"
 #include "kernels/source/fiber.h"
 #include "kernels/source/gate.h"
 
@@ -32,7 +33,9 @@ static void leave(struct source_fiber *fiber) {
   source_gate_open();
   if (!fiber->failed && source_faults_refused(fiber))
     fiber->failed = true;
+  source_dcache_leave(fiber->core.dcache);
   (void)swapcontext(&fiber->code, &fiber->caller);
+  source_dcache_enter(fiber->core.dcache);
   source_gate_close();
 }
 
@@ -178,8 +181,10 @@ static void dump(const struct vinci_cce_host *host, const struct vinci_cce_dump 
   struct source_fiber *fiber = fiber_of(host);
   const struct source *source = fiber->core.source;
   source_gate_open();
+  source_dcache_leave(fiber->core.dcache);
   const char *problem =
       source->recorded ? NULL : source_dump(&fiber->core, wanted, output_of(source));
+  source_dcache_enter(fiber->core.dcache);
   if (problem)
     trap_at(fiber, (uint64_t)(uintptr_t)__builtin_return_address(0) - 1, problem);
   source_gate_close();
@@ -199,6 +204,9 @@ static void look(const struct vinci_cce_host *host, uint64_t address, uint32_t w
   uint64_t code = (uint64_t)(uintptr_t)__builtin_return_address(0);
   source_gate_open();
   source_told_clean(&fiber->core, address, whole_cache != 0, code - 1);
+  if (fiber->core.dcache)
+    source_dcache_clean(fiber->core.dcache, address - (uint64_t)(uintptr_t)fiber->core.gm,
+                        whole_cache != 0);
   if (source_look(&fiber->core, code, address, whole_cache != 0))
     pause_code(host);
   source_gate_close();
@@ -241,6 +249,12 @@ static bool prepare(struct source_fiber *fiber) {
   const struct source *source = core->source;
   if (!fiber->loaded.library && !open_library(fiber, core->diag))
     return false;
+  if (source->wants_caches && !core->tells) {
+    (void)diag_error(core->diag, VINCI_E_INPUT,
+                     "the library does not tell of its accesses, as data caches need");
+    diag_hint(core->diag, "this `vinci cc` makes such a library");
+    return false;
+  }
   if (!source_told_start(core)) {
     diag_error(core->diag, VINCI_E_NOMEM, "out of memory for the accesses of a kernel");
     return false;
@@ -263,6 +277,8 @@ static void run_kernel(unsigned high, unsigned low) {
   if (!source_told_end(&fiber->core))
     source_fiber_stop(&fiber->core);
   source_issue_touched(&fiber->core);
+  if (fiber->core.dcache)
+    source_dcache_clean(fiber->core.dcache, 0, true);
   fiber->ended = true;
   leave(fiber);
 }

@@ -346,6 +346,7 @@ enum vinci_status source_load(const struct vinci_soc *soc, const struct source_r
   source->library = request->library;
   source->owns_library = !request->library;
   source->wants_accesses = request->wants_accesses;
+  source->wants_caches = request->wants_caches;
   if (source->owns_library)
     status = source_library_open(request->path, &source->library, diag);
   if (status == VINCI_OK)
@@ -383,6 +384,8 @@ enum vinci_status source_record(struct vinci_trace *trace, struct vinci_values *
   source->program.scalar = source_fibers_scalar(source);
   if (!source->recorded)
     *diag = own;
+  if (source->recorded && !source->wants_accesses) /* else checks tell, and where */
+    return source_look_at_gaps(source, values->gm, diag);
   return source->recorded ? VINCI_OK : status;
 }
 

@@ -72,6 +72,7 @@ struct source {
   struct source_cache_lines *looked_at; /* of looks.c; NULL: none yet */
   bool recorded;                        /* the log is whole */
   bool wants_accesses;                  /* of scalar code, in the log */
+  bool wants_caches;                    /* values are those of cores with data caches */
   /* Code of the block that touches most of it, as the host counts, by kind of core; its row. */
   uint64_t touched_instructions[CORE_KIND_COUNT];
   uint32_t fetch_row[CORE_KIND_COUNT];
@@ -121,6 +122,7 @@ struct source_core {
   struct vinci_cce_watch *watch; /* NULL: the code does not count its accesses */
   bool tells;                    /* of each of them */
   struct source_told *told;      /* told.c; NULL: nobody wants to know */
+  struct source_dcache *dcache;  /* dcache.c; NULL: values are as if there were no cache */
   const uint8_t *gm;
   struct source_looks looks;
 };
@@ -132,6 +134,8 @@ bool source_told_start(struct source_core *core);
  * short: source_told_failed(). */
 bool source_told_end(struct source_core *core);
 bool source_told_failed(const struct source_core *core);
+/* Whether accesses go to the log. */
+bool source_told_logs(const struct source_core *core);
 void source_told_free(struct source_core *core);
 /* An access that has ended in a fault. */
 void source_told_fault(struct source_core *core, int64_t address, bool write, uint64_t from);
@@ -168,6 +172,12 @@ uint32_t source_row(struct source *source, enum core_kind kind, uint64_t address
 uint32_t source_access_row(struct source *source, enum core_kind kind, uint64_t address,
                            enum isa_op op, bool passes);
 
+/* ---- memory behind tensors (gaps.c) ---- */
+/* Whether nothing was written there, which is undone; VINCI_E_INPUT with a diagnostic: something.
+ */
+enum vinci_status source_look_at_gaps(const struct source *source, uint8_t *gm,
+                                      struct vinci_diag *diag);
+
 /* ---- dumps (dump.c) ---- */
 /* Prints what a memory holds; a text when the memory has no such numbers. */
 const char *source_dump(const struct source_core *core, const struct vinci_cce_dump *dump,
@@ -194,6 +204,7 @@ struct source_request {
   size_t arg_count;
   const struct source_launch *launch; /* instead of args; NULL: none */
   bool wants_accesses;                /* for checks: the recording has those of scalar code */
+  bool wants_caches;                  /* values as data caches leave them: dcache.h */
 };
 /* How a program launches a kernel, on memory that outlives the launch. */
 struct source_launch {

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "kernels/source/assembler.h"
+#include "kernels/source/dcache.h"
 #include "kernels/source/gate.h"
 #include "kernels/source/source.h"
 #include "kernels/source/told.h"
@@ -41,6 +42,7 @@ struct source_told {
   struct told_entry entry[TOLD_ENTRIES];
   struct told_place place[PLACES];
   struct told_lines kept; /* that are not in the log yet */
+  bool logs;              /* accesses go to the log */
   bool failed;            /* memory is short */
 };
 
@@ -282,6 +284,13 @@ static bool take_access(struct source_core *core, int64_t address, uint64_t byte
   return inside;
 }
 
+/* A cache hears of each access before the access, a log of many at once. */
+static void start_table(struct source_core *core) {
+  struct source_told *told = core->told;
+  core->watch->next = (uint64_t *)(void *)told->entry;
+  core->watch->end = (uint64_t *)(void *)(told->entry + (core->dcache ? 0 : TOLD_ENTRIES - 1));
+}
+
 /* Takes what the table holds; false when an access leaves its memory. */
 static bool empty_table(struct source_core *core) {
   struct source_told *told = core->told;
@@ -290,11 +299,15 @@ static bool empty_table(struct source_core *core) {
   for (const struct told_entry *entry = told->entry; entry < end && inside; entry++) {
     uint32_t word = word_of(entry);
     uint64_t bytes = word & ASM_COUNT_IN_RDX ? entry->rdx : word & ASM_BYTES;
+    if (core->dcache && !(word & ASM_UB))
+      told->failed |= !source_dcache_access(core->dcache, entry->address, bytes, word & ASM_WRITES,
+                                            word & ASM_PASSES);
+    if (!told->logs)
+      continue;
     inside = take_simply(core, entry->address, word, entry->from - 1) ||
              take_access(core, (int64_t)entry->address, bytes, word, entry->from - 1);
   }
-  core->watch->next = (uint64_t *)(void *)told->entry;
-  core->watch->end = (uint64_t *)(void *)(told->entry + TOLD_ENTRIES - 1);
+  start_table(core);
   return inside;
 }
 
@@ -314,19 +327,28 @@ void source_told_full(struct vinci_cce_watch *watch) {
 bool source_told_start(struct source_core *core) {
 #if defined(__x86_64__)
   struct vinci_cce_watch *watch = core->watch;
-  if (!core->tells || !core->source->wants_accesses || core->source->recorded)
+  const struct source *source = core->source;
+  bool logs = source->wants_accesses && !source->recorded;
+  if (!core->tells || (!logs && !source->wants_caches)) {
+    if (core->told) /* of an earlier execution */
+      watch->take_gm = watch->take_ub = NULL;
     return true;
+  }
   if (!core->told)
     core->told = calloc(1, sizeof *core->told);
-  if (!core->told)
+  if (source->wants_caches && !core->dcache)
+    core->dcache = source_dcache_new();
+  if (!core->told || (source->wants_caches && !core->dcache))
     return false;
+  if (core->dcache)
+    source_dcache_start(core->dcache, (uint8_t *)(uintptr_t)core->gm, source->trace->gm_bytes);
+  core->told->logs = logs;
   core->told->kept.clears++; /* none of an older block */
   watch->take_gm = source_take_gm;
   watch->take_ub = source_take_ub;
   watch->gm_end = core->source->trace->gm_bytes;
   watch->ub_end = soc_space_bytes(core->source->soc, SPACE_UB);
-  watch->next = (uint64_t *)(void *)core->told->entry;
-  watch->end = (uint64_t *)(void *)(core->told->entry + TOLD_ENTRIES - 1);
+  start_table(core);
   watch->owner = core;
 #endif
   return true;
@@ -342,15 +364,16 @@ bool source_told_end(struct source_core *core) {
 
 bool source_told_failed(const struct source_core *core) { return core->told && core->told->failed; }
 
+bool source_told_logs(const struct source_core *core) { return core->told && core->told->logs; }
+
 void source_told_free(struct source_core *core) {
+  source_dcache_free(core->dcache);
   if (core->told)
     told_lines_free(&core->told->kept);
   free(core->told);
 }
 
 void source_told_fault(struct source_core *core, int64_t address, bool write, uint64_t from) {
-  if (!core->told)
-    return;
   (void)empty_table(core);
   (void)take_access(core, address, 1, write ? ASM_WRITES : ASM_READS, from);
   close_lines(core);
@@ -358,7 +381,7 @@ void source_told_fault(struct source_core *core, int64_t address, bool write, ui
 
 void source_told_clean(struct source_core *core, uint64_t address, bool whole_cache,
                        uint64_t from) {
-  if (!core->told || !source_told_end(core))
+  if (!core->told || !source_told_end(core) || !source_told_logs(core))
     return;
   struct inst inst = {.op = OP_SCALAR_CLEAN};
   inst.row = source_row(core->source, core->place.kind, from - core->base, OP_SCALAR_CLEAN);

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""
+Programs whose kernels leave the memory that aclrtMalloc gave, in runs without a check, and programs with data caches.
+Prints TAP.
+
+    beyond.py VINCI FOLDER_FOR_FILES
+"""
+
+import os
+import subprocess
+import sys
+
+vinci = sys.argv[1]
+folder = os.path.realpath(sys.argv[2])
+count = 0
+SOURCE = """#include <cstdio>
+#include "acl/acl.h"
+__global__ __vector__ void act(GM_ADDR x, GM_ADDR y, int32_t what, int64_t at) {
+  __gm__ volatile int32_t *from = (__gm__ int32_t *)x, *to = (__gm__ int32_t *)y;
+  __ubuf__ volatile int32_t *a = (__ubuf__ int32_t *)(uintptr_t)0;
+  switch (what) {
+  case 0:
+    to[at] = 5; // store
+    break;
+  case 1:
+    to[0] = from[at]; // load
+    break;
+  case 2: // as a copy of 32 bytes leaves what lies behind
+    copy_ubuf_to_gm(y, (__ubuf__ void *)a, 0, 1, 1, 0, 0);
+    break;
+  case 3:
+    a[at] = 5; // UB
+    break;
+  case 4: {
+    int32_t old = to[0];
+    a[0] = 7;
+    pipe_barrier(PIPE_ALL);
+    copy_ubuf_to_gm(y, (__ubuf__ void *)a, 0, 1, 1, 0, 0);
+    pipe_barrier(PIPE_ALL);
+    if (at == 1)
+      dcci((__gm__ void *)to, SINGLE_CACHE_LINE);
+    to[16] = to[0] + old;
+    break;
+  }
+  }
+}
+int main(int count, char **words) {
+  void *x, *y;
+  int32_t host[32] = {0}, bytes = atoi(words[3]);
+  aclrtMalloc(&x, bytes, ACL_MEM_MALLOC_HUGE_FIRST);
+  aclrtMalloc(&y, bytes, ACL_MEM_MALLOC_HUGE_FIRST);
+  if (count > 4) // memory of before
+    aclrtFree(words[4][0] == 'x' ? x : y);
+  act<<<1>>>(x, y, atoi(words[1]), atoll(words[2]));
+  bool good = aclrtSynchronizeDevice() == ACL_SUCCESS;
+  if (good && count == 4)
+    aclrtMemcpy(host, sizeof host, y, bytes < 128 ? bytes : 128, ACL_MEMCPY_DEVICE_TO_HOST);
+  printf("%s: %d\\n", good ? "good" : "failed", host[16]);
+  return 0;
+}
+"""
+LINES = {word: SOURCE[: SOURCE.index("// " + word)].count("\n") + 1 for word in ("store", "load", "UB")}
+
+
+def report(text, problem=""):
+    global count
+    count += 1
+    print(f"{'not ok' if problem else 'ok'} {count} - {text}")
+    for line in str(problem or "").splitlines():
+        print(f"# {line}")
+
+
+def command(*words, **environment):
+    known = {key: value for key, value in os.environ.items() if not key.startswith("VINCI_") or key == "VINCI_DATA"}
+    known.update(environment, VINCI_REPORT="0")
+    return subprocess.run(words, capture_output=True, text=True, check=False, cwd=folder, env=known)
+
+
+def ends(text, code, parts, *words, **environment):
+    run = command(os.path.join(folder, "beyond"), *(str(word) for word in words), **environment)
+    said = run.stdout + run.stderr
+    missing = [part for part in parts if part not in said]
+    report(text, "" if run.returncode == code and not missing else f"{run.returncode}, without {missing}: {said}")
+
+
+with open(os.path.join(folder, "beyond.asc"), "w", encoding="utf-8") as out:
+    out.write("#include <cstdlib>\n" + SOURCE)
+LINES = {word: line + 1 for word, line in LINES.items()}
+made = command(vinci, "cc", "beyond.asc", "-o", "beyond")
+report("the program is compiled", made.stderr if made.returncode else "")
+PLACE = {word: f"beyond.asc:{line}: error: block 0: " for word, line in LINES.items()}
+ends("inside", 0, ["good"], 0, 63, 256)
+ends("a store behind the last memory, at the end of a page", 3, [PLACE["store"], "0 bytes behind the end"], 0, 1024, 4096)
+ends("a load there", 3, [PLACE["load"]], 1, 1024, 4096)
+ends("a load of memory that was given back", 3, [PLACE["load"]], 1, 0, 8192, "x")
+ends("a store in front of all memory", 3, [PLACE["store"]], 0, -4096, 4096)
+ends("a store behind memory, inside of its page", 3, ["kernel act has written 64 bytes behind the end of device memory of 256 bytes",
+                                                      "VINCI_CHECK=memcheck tells the line"], 0, 80, 256)
+ends("the check of that tells the line", 5, [f"beyond.asc:{LINES['store']} "], 0, 80, 256, VINCI_CHECK="memcheck")
+ends("what an allocation has more", 0, ["good"], 0, 7, 28)
+ends("a store behind UB", 3, [PLACE["UB"]], 3, 49152, 256)
+ends("values without caches", 0, ["good: 7"], 4, 0, 256)
+ends("values of an old line", 0, ["good: 0"], 4, 0, 256, VINCI_DCACHE="1")
+ends("values with dcci", 0, ["good: 7"], 4, 1, 256, VINCI_DCACHE="1")
+ends("VINCI_DCACHE is 0 or 1", 2, ["VINCI_DCACHE is 0, or 1"], 4, 1, 256, VINCI_DCACHE="yes")
+print(f"1..{count}")

@@ -1,0 +1,15 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Kernels of programs beyond their memory, and data caches of programs.
+set -u
+srcdir=${TESTS_SRCDIR:-.}
+. "$srcdir/tests/support/tap.sh"
+
+python=/usr/bin/python3
+"$python" -c '' 2>/dev/null || skip_without "Python"
+clang++ --version >/dev/null 2>&1 || skip_without "clang++"
+[ -e "${VINCI_SHARED_LIBRARY:?}" ] || skip_all "no shared library in this build"
+[ -z "${VINCI_INSTRUMENT:-}" ] || skip_all "programs do not bring the run-time of instrumented libraries"
+work_folder test_beyond
+PYTHONDONTWRITEBYTECODE=1 "$python" "$srcdir/tests/kernels/beyond.py" "${VINCI:-./vinci}" "$work"
+
