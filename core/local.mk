@@ -195,6 +195,8 @@ libvinci_core_la_SOURCES += \
 	core/check/check_memory.c \
 	core/check/check_order.c \
 	core/check/check_order.h \
+	core/check/check_pads.c \
+	core/check/check_pads.h \
 	core/check/check_race.c \
 	core/check/check_read.c \
 	core/check/check_run.h \

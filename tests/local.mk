@@ -10,6 +10,7 @@ unit_tests = \
 	tests/check/test_check_corpus \
 	tests/check/test_check_flow \
 	tests/check/test_check_memory \
+	tests/check/test_check_pads \
 	tests/check/test_check_race \
 	tests/check/test_check_random \
 	tests/check/test_check_read \

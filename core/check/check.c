@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/check/check_flow.h"
+#include "core/check/check_pads.h"
 #include "core/check/check_run.h"
 #include "core/isa/taken.h"
 
@@ -343,6 +344,7 @@ static enum vinci_status walk(struct check_run *run, struct vinci_diag *diag) {
     status = diag_error(diag, VINCI_E_NOMEM, "out of memory for the checks");
   check_free_shadows(run);
   check_cache_free(run);
+  check_pads_free(run);
   order_free(run->order);
   run->pool = (struct shadow_pool){.bytes_max = bytes_max};
   return status;

@@ -30,6 +30,7 @@
   X(UNSEEN_STORE, RACECHECK, "unseen_store", "read of a store that is still in a data cache")      \
   X(SHARED_LINE, RACECHECK, "shared_line", "one line of data caches with stores of several cores") \
   X(UNINITIALIZED, INITCHECK, "uninitialized_read", "uninitialized read")                          \
+  X(PADS, INITCHECK, "lanes_without_value", "use of lanes behind the data of a copy")              \
   X(FLAG_LEFT, SYNCCHECK, "unpaired_set_flag", "Unpaired set_flag instructions detected")          \
   X(FLAG_TWICE, SYNCCHECK, "redundant_set_flag", "Redundant set_flag instructions detected")       \
   X(CROSS_MODE, SYNCCHECK, "cross_core_mode", "Cross-core flag in a mode without meaning")         \

@@ -44,7 +44,8 @@ unsigned finding_check(const struct check_finding *finding) {
 enum finding_level finding_level(const struct check_finding *finding) {
   if (finding->kind == FINDING_DISPUTED)
     return disputes[finding->topic].level;
-  bool warns = finding->kind == FINDING_STATE || finding->kind == FINDING_SHARED_LINE;
+  bool warns = finding->kind == FINDING_STATE || finding->kind == FINDING_SHARED_LINE ||
+               finding->kind == FINDING_PADS;
   return warns ? LEVEL_WARNING : LEVEL_ERROR;
 }
 

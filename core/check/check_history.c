@@ -138,7 +138,7 @@ static bool is_quiet_against(const struct visit *visit, struct order_tag earlier
 
 bool history_is_quiet(const struct visit *visit, const struct shadow_cell *cell) {
   bool reads = (visit->tag.flags & TAG_READ) != 0;
-  if (cell->more != 0 || cell->write.flags & TAG_HOLLOW ||
+  if (cell->more != 0 || cell->write.flags & (TAG_HOLLOW | TAG_PADS) ||
       (reads && !visit->target->starts_written &&
        (cell->write.epoch == 0 || !history_same_block(cell->write, visit->tag))))
     return false;

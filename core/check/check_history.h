@@ -48,7 +48,8 @@ struct visit {
   uint8_t flags;               /* of all accesses of the instruction */
   enum load load;
   uint64_t run_start;
-  uint64_t piece; /* bytes that count as written when any of them is */
+  uint64_t before; /* bytes of the access before the run */
+  uint64_t piece;  /* bytes that count as written when any of them is */
   int64_t unwritten_at;
   uint64_t unwritten;
   bool written_aside;      /* some of the unwritten bytes are WRITTEN_ASIDE */

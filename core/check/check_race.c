@@ -25,6 +25,7 @@
 #include "core/base/arith.h"
 #include "core/check/check_flow.h"
 #include "core/check/check_history.h"
+#include "core/check/check_pads.h"
 #include "core/check/check_shadow_fine.h"
 #include "core/chip/layout.h"
 #include "core/control/unit_flag.h"
@@ -67,6 +68,8 @@ static void look_for_writes(struct visit *visit, const struct shadow_cell *cell,
     look_at_hollow(visit, cell, start, end);
     return;
   }
+  if (cell->write.flags & TAG_PADS)
+    check_pads_read(visit, cell, start, end);
   if (cell->write.epoch != 0 && history_same_block(cell->write, visit->tag))
     return;
   enum written written = history_written(visit, cell);
@@ -142,6 +145,7 @@ static bool read_run(void *context, int64_t address, uint64_t bytes) {
     shadow_change(visit->target->shadow, start, bytes, visit_read, visit);
   else
     shadow_look(visit->target->shadow, start, bytes, visit_read, visit);
+  visit->before += bytes;
   return true;
 }
 
@@ -286,6 +290,7 @@ static void visit_all(struct visit *visit, const struct target *targets, unsigne
     visit->unwritten = 0;
     visit->written_aside = false;
     visit->hollow.epoch = 0;
+    visit->before = 0;
     if (access->runs.bytes == 0)
       (void)run_of_bytes(visit, access->address, access->bytes);
     else
@@ -344,6 +349,8 @@ void check_accesses(struct check_run *run, const struct machine_step *step,
   visit_writes(&visit, targets, count);
   if (marked)
     check_flow_end(&visit, targets, count);
+  if (inside)
+    check_pads_written(&visit, targets, count);
   if (late && check_wants(run, VINCI_CHECK_RACECHECK))
     visit_all(&visit, targets, count, false, late_run);
 }

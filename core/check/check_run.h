@@ -93,6 +93,8 @@ struct check_run {
   uint8_t mask_use[OP_COUNT]; /* enum mask_use, several added */
   struct check_state state;
   struct check_dispute dispute[DISPUTED_COUNT];
+  struct pads_interval *pads; /* check_pads.c */
+  size_t pads_count, pads_capacity;
   struct check_cache *cache; /* check_cache.c; NULL: no code has caches */
   uint32_t kernel;
   bool kernel_begun;

@@ -21,6 +21,7 @@ enum {
   TAG_FIRST = 1 << 4,        /* second walk: the first write of its row, pipe and block */
   TAG_HOLLOW = 1 << 5,       /* written, but from what nobody wrote (check_flow.c) */
   TAG_LEFT = 1 << 6,         /* hollow because the write left the bytes as they were */
+  TAG_PADS = 1 << 7,         /* lanes without a value (check_pads.c) */
 };
 
 struct shadow_cell {

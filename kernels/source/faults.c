@@ -282,7 +282,8 @@ static bool set_clock(time_t seconds) {
 
 bool source_faults_start(struct source *source) {
   static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
-  static char stack[1 << 16]; /* the fiber's own may be full */
+  /* The fiber's own may be full. The library that knows lines puts tables of them on the stack. */
+  static char stack[1 << 20];
   stack_t other = {.ss_sp = stack, .ss_size = sizeof stack};
   struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
   if (sigaltstack(&other, NULL) != 0)
