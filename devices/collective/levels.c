@@ -47,6 +47,19 @@ static struct group_step part_step(const struct part_call *part, uint32_t plane,
   return step;
 }
 
+/* How many steps a plane has; `index` is behind the last. */
+static uint32_t length_of(const struct part_call *part, uint32_t plane, uint32_t index) {
+  uint32_t low = 0;
+  while (low < index) {
+    uint32_t middle = low + (index - low) / 2;
+    if (part_step(part, plane, middle).kind == STEP_END)
+      index = middle;
+    else
+      low = middle + 1;
+  }
+  return low;
+}
+
 enum { PARTS_MAX = 3 };
 
 struct group_step collective_levels_step(const struct collective_call *call, uint32_t rank,
@@ -61,16 +74,11 @@ struct group_step collective_levels_step(const struct collective_call *call, uin
     parts[count++] = inner_call(call, rank, COLLECTIVE_ALL_GATHER);
   for (unsigned i = 0; i < count; i++) {
     bool absent = i == outer && plane > 0; /* the outer algorithms have one plane */
-    for (uint32_t at = 0;; at++, index--) {
-      struct group_step step = absent ? step_of(STEP_END) : part_step(&parts[i], plane, at);
-      if (step.kind == STEP_END)
-        break;
-      if (index == 0)
-        return step;
-    }
-    if (i + 1 == count)
-      break;
-    if (index-- == 0)
+    struct group_step step = absent ? step_of(STEP_END) : part_step(&parts[i], plane, index);
+    if (step.kind != STEP_END)
+      return step;
+    index -= absent ? 0 : length_of(&parts[i], plane, index);
+    if (i + 1 < count && index-- == 0)
       return step_of(STEP_JOIN);
   }
   return step_of(STEP_END);

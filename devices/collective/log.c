@@ -12,19 +12,36 @@
  */
 #include "devices/collective/steps.h"
 
-/* Bytes that a rank passes on at a distance, in the all-gather. */
-static uint64_t nhr_bytes(const struct collective_call *call, uint32_t rank, uint32_t distance) {
-  uint64_t bytes = 0;
-  for (uint64_t i = 0; distance * (2 * i + 1) < call->ranks; i++)
-    bytes += collective_part(call, rank_before(call, rank, 2 * distance * i));
+/* Bytes of the parts first, first - stride ..., `count` of them, none below 0. Parts are equal up
+ * to the last that has bytes, which may have fewer. */
+static uint64_t run_bytes(const struct collective_call *call, uint32_t first, uint32_t stride,
+                          uint32_t count) {
+  uint64_t part = collective_part(call, 0), full = part ? call->bytes / part : 0;
+  uint64_t beyond = first < full ? 0 : (first - full) / stride + 1;
+  uint64_t bytes = count > beyond ? (count - beyond) * part : 0;
+  if (full <= first && (first - full) % stride == 0 && (first - full) / stride < count)
+    bytes += call->bytes - full * part;
   return bytes;
 }
 
-static uint64_t nb_bytes(const struct collective_call *call, uint32_t rank, uint32_t distance) {
-  uint64_t bytes = 0;
-  for (uint32_t i = 0; i < distance && i + distance < call->ranks; i++)
-    bytes += collective_part(call, rank_before(call, rank, i));
+/* The same from a part backwards, round by way of the last one: less than all parts. */
+static uint64_t strided_bytes(const struct collective_call *call, uint32_t first, uint32_t stride,
+                              uint32_t count) {
+  uint32_t low = first / stride + 1 < count ? first / stride + 1 : count;
+  uint64_t bytes = run_bytes(call, first, stride, low);
+  if (low < count)
+    bytes += run_bytes(call, first + call->ranks - low * stride, stride, count - low);
   return bytes;
+}
+
+/* Bytes that a rank passes on at a distance, in the all-gather. */
+static uint64_t nhr_bytes(const struct collective_call *call, uint32_t rank, uint32_t distance) {
+  return strided_bytes(call, rank, 2 * distance, (call->ranks + distance - 1) / (2 * distance));
+}
+
+static uint64_t nb_bytes(const struct collective_call *call, uint32_t rank, uint32_t distance) {
+  uint32_t lacking = call->ranks - distance;
+  return strided_bytes(call, rank, 1, distance < lacking ? distance : lacking);
 }
 
 typedef uint64_t (*bytes_fn)(const struct collective_call *call, uint32_t rank, uint32_t distance);

@@ -3,6 +3,10 @@
  * Max-min fair rates by progressive filling: all transfers of a component grow alike until a limit
  * is full or a transfer has its own rate; those are settled, the others go on. A component is what
  * transfers reach through limits that they share, so a change costs what it can change and no more.
+ *
+ * Transfers that a full limit ends have the same rate each, rounded down; what is left of the
+ * limit, less than a byte a second for each, is nobody's. So equal transfers are equal to the
+ * picosecond, and end together: rates are found once for all that starts and ends at the same time.
  */
 #include "devices/flow/flow.h"
 
@@ -15,6 +19,8 @@ struct flow {
   struct group_path path;
   uint128 left; /* bytes times PS_PER_SECOND */
   uint64_t bytes, rate, since_ps, end_ps;
+  uint64_t number; /* by the order of starts */
+  uint64_t most;   /* that it can have by itself at the speed of its limits; 0: it stands */
   uint32_t next[GROUP_PATH_MAX], before[GROUP_PATH_MAX]; /* in the lists of its limits */
   uint32_t heap_place;
   uint32_t mark; /* of the component that was last gathered; next free flow while it is free */
@@ -29,6 +35,7 @@ struct limit {
   uint32_t open;  /* transfers that are not settled */
   uint32_t first; /* of the list of transfers */
   uint32_t mark;
+  bool is_changed; /* rates of its transfers are to be found anew */
 };
 
 struct flows {
@@ -38,8 +45,9 @@ struct flows {
   struct flow *flows;
   uint32_t count, capacity, free; /* places; the first that is free */
   uint32_t *heap, *members;       /* flows by end; flows of a component */
-  uint32_t *touched;              /* limits of a component */
-  uint32_t heap_count, member_count, touched_count, mark;
+  uint32_t *touched, *changes;    /* limits of a component; those that have changed */
+  uint32_t heap_count, member_count, touched_count, change_count, mark;
+  uint64_t started;
 };
 
 struct flows *flows_new(const struct group_system *system, flow_changed_fn changed, void *context) {
@@ -52,7 +60,8 @@ struct flows *flows_new(const struct group_system *system, flow_changed_fn chang
   flows->free = FLOW_NONE;
   flows->limits = calloc(count, sizeof *flows->limits);
   flows->touched = calloc(count, sizeof *flows->touched);
-  if (!flows->limits || !flows->touched) {
+  flows->changes = calloc(count, sizeof *flows->changes);
+  if (!flows->limits || !flows->touched || !flows->changes) {
     flows_free(flows);
     return NULL;
   }
@@ -69,6 +78,7 @@ void flows_free(struct flows *flows) {
     return;
   free(flows->limits);
   free(flows->touched);
+  free(flows->changes);
   free(flows->flows);
   free(flows->heap);
   free(flows->members);
@@ -78,8 +88,9 @@ void flows_free(struct flows *flows) {
 /* ---- the next end --------------------------------------------------------------------------- */
 
 static bool ends_before(const struct flows *flows, uint32_t a, uint32_t b) {
-  uint64_t end_a = flows->flows[a].end_ps, end_b = flows->flows[b].end_ps;
-  return end_a != end_b ? end_a < end_b : a < b;
+  const struct flow *first = &flows->flows[a], *second = &flows->flows[b];
+  return first->end_ps != second->end_ps ? first->end_ps < second->end_ps
+                                         : first->number < second->number;
 }
 
 static void place(struct flows *flows, uint32_t at, uint32_t flow) {
@@ -116,6 +127,13 @@ static uint64_t part_of(uint64_t rate, uint64_t milli) {
   return milli == MILLI ? rate : (uint64_t)((uint128)rate * milli / MILLI);
 }
 
+static uint32_t slot_of(const struct flow *flow, uint32_t limit) {
+  uint32_t slot = 0;
+  while (flow->path.limits[slot] != limit)
+    slot++;
+  return slot;
+}
+
 static void touch(struct flows *flows, uint32_t limit) {
   struct limit *touched = &flows->limits[limit];
   if (touched->mark == flows->mark)
@@ -126,30 +144,26 @@ static void touch(struct flows *flows, uint32_t limit) {
   flows->touched[flows->touched_count++] = limit;
 }
 
+/* A transfer of the component, with what it can have at most by itself. */
 static void join(struct flows *flows, uint32_t number) {
   struct flow *flow = &flows->flows[number];
+  uint64_t speed = MILLI;
   if (flow->mark == flows->mark)
     return;
   flow->mark = flows->mark;
   flow->settled = false;
   flows->members[flows->member_count++] = number;
-  for (uint32_t i = 0; i < flow->path.limit_count; i++)
+  for (uint32_t i = 0; i < flow->path.limit_count; i++) {
     touch(flows, flow->path.limits[i]);
+    speed = min_u64(speed, flows->limits[flow->path.limits[i]].speed);
+  }
+  flow->most = speed ? max_u64(part_of(flow->path.rate, speed), 1) : 0;
 }
 
-static uint32_t slot_of(const struct flow *flow, uint32_t limit) {
-  uint32_t slot = 0;
-  while (flow->path.limits[slot] != limit)
-    slot++;
-  return slot;
-}
-
-/* All transfers that a change on this path reaches. */
-static void gather(struct flows *flows, const struct group_path *path) {
-  flows->mark++;
+/* All transfers that a change of this limit reaches. */
+static void gather(struct flows *flows, uint32_t seed) {
   flows->member_count = flows->touched_count = 0;
-  for (uint32_t i = 0; i < path->limit_count; i++)
-    touch(flows, path->limits[i]);
+  touch(flows, seed);
   for (uint32_t i = 0; i < flows->touched_count; i++) {
     uint32_t limit = flows->touched[i];
     for (uint32_t at = flows->limits[limit].first; at != FLOW_NONE;) {
@@ -160,25 +174,7 @@ static void gather(struct flows *flows, const struct group_path *path) {
   }
 }
 
-/* What a transfer can have at most while all open ones of its limits have the same; 0: it stands.
- */
-static uint64_t share_of(const struct flows *flows, const struct flow *flow) {
-  uint64_t share = UINT64_MAX, speed = MILLI;
-  for (uint32_t i = 0; i < flow->path.limit_count; i++) {
-    const struct limit *limit = &flows->limits[flow->path.limits[i]];
-    share = min_u64(share, limit->left / limit->open);
-    speed = min_u64(speed, limit->speed);
-  }
-  return speed == 0 ? 0 : max_u64(min_u64(share, part_of(flow->path.rate, speed)), 1);
-}
-
-static void settle(struct flows *flows, struct flow *flow, uint64_t now_ps, uint64_t rate) {
-  flow->settled = true;
-  for (uint32_t i = 0; i < flow->path.limit_count; i++) {
-    struct limit *limit = &flows->limits[flow->path.limits[i]];
-    limit->left -= min_u64(limit->left, rate);
-    limit->open--;
-  }
+static void set_rate(struct flows *flows, struct flow *flow, uint64_t now_ps, uint64_t rate) {
   if (rate == flow->rate)
     return;
   /* Ends are rounded up to a picosecond: in that, more than is left would have moved. */
@@ -192,34 +188,99 @@ static void settle(struct flows *flows, struct flow *flow, uint64_t now_ps, uint
   sift(flows, flow->heap_place);
 }
 
-/* Finds the rates of all that a change on this path reaches. */
-static void share_out(struct flows *flows, const struct group_path *path, uint64_t now_ps) {
-  gather(flows, path);
-  for (uint32_t open = flows->member_count; open > 0;) {
-    uint64_t least = UINT64_MAX;
-    for (uint32_t i = 0; i < flows->member_count; i++)
-      if (!flows->flows[flows->members[i]].settled)
-        least = min_u64(least, share_of(flows, &flows->flows[flows->members[i]]));
+static void settle(struct flows *flows, struct flow *flow, uint64_t now_ps, uint64_t level) {
+  uint64_t rate = flow->most == 0 ? 0 : max_u64(level, 1);
+  flow->settled = true;
+  for (uint32_t i = 0; i < flow->path.limit_count; i++) {
+    struct limit *limit = &flows->limits[flow->path.limits[i]];
+    limit->left -= min_u64(limit->left, rate);
+    limit->open--;
+  }
+  set_rate(flows, flow, now_ps, rate);
+}
+
+/*
+ * The lowest level at which something ends to grow: a limit that is full, of which each open
+ * transfer has the same, or a transfer that has all it can have. Limits that are full at that level
+ * come first in *full of those touched.
+ */
+static uint64_t next_level(struct flows *flows, uint32_t *full) {
+  uint64_t level = UINT64_MAX;
+  *full = 0;
+  for (uint32_t i = 0; i < flows->member_count; i++)
+    level = min_u64(level, flows->flows[flows->members[i]].most);
+  for (uint32_t i = 0; i < flows->touched_count; i++) {
+    const struct limit *limit = &flows->limits[flows->touched[i]];
+    uint64_t share = limit->open ? limit->left / limit->open : UINT64_MAX;
+    if (share > level || limit->open == 0)
+      continue;
+    if (share < level)
+      *full = 0;
+    level = share;
+    uint32_t other = flows->touched[*full];
+    flows->touched[(*full)++] = flows->touched[i];
+    flows->touched[i] = other;
+  }
+  return level;
+}
+
+/* Leaves those that are not settled in the list of members. */
+static void fill(struct flows *flows, uint64_t now_ps) {
+  while (flows->member_count > 0) {
+    uint32_t full, open = 0;
+    uint64_t level = next_level(flows, &full);
+    for (uint32_t i = 0; i < full; i++) {
+      uint32_t limit = flows->touched[i];
+      for (uint32_t at = flows->limits[limit].first; at != FLOW_NONE;) {
+        struct flow *flow = &flows->flows[at];
+        at = flow->next[slot_of(flow, limit)];
+        if (!flow->settled)
+          settle(flows, flow, now_ps, level);
+      }
+    }
     for (uint32_t i = 0; i < flows->member_count; i++) {
       struct flow *flow = &flows->flows[flows->members[i]];
-      if (flow->settled || share_of(flows, flow) > least)
-        continue;
-      settle(flows, flow, now_ps, least);
-      open--;
+      if (!flow->settled && flow->most <= level)
+        settle(flows, flow, now_ps, level);
+      if (!flow->settled)
+        flows->members[open++] = flows->members[i];
     }
-  }
-  for (uint32_t i = 0; i < flows->touched_count; i++) {
-    struct limit *limit = &flows->limits[flows->touched[i]];
-    limit->peak = max_u64(limit->peak, part_of(limit->rate, limit->speed) - limit->left);
+    flows->member_count = open;
   }
 }
 
+/* Transfers on this limit may have other rates from now on. */
+static void change(struct flows *flows, uint32_t limit) {
+  if (flows->limits[limit].is_changed)
+    return;
+  flows->limits[limit].is_changed = true;
+  flows->changes[flows->change_count++] = limit;
+}
+
+void flow_share(struct flows *flows, uint64_t now_ps) {
+  if (flows->change_count == 0)
+    return;
+  flows->mark++;
+  for (uint32_t i = 0; i < flows->change_count; i++) {
+    flows->limits[flows->changes[i]].is_changed = false;
+    if (flows->limits[flows->changes[i]].mark == flows->mark)
+      continue;
+    gather(flows, flows->changes[i]);
+    fill(flows, now_ps);
+    for (uint32_t k = 0; k < flows->touched_count; k++) {
+      struct limit *limit = &flows->limits[flows->touched[k]];
+      limit->peak = max_u64(limit->peak, part_of(limit->rate, limit->speed) - limit->left);
+    }
+  }
+  flows->change_count = 0;
+}
+
 void flow_set_speed(struct flows *flows, uint64_t now_ps, uint32_t limit, uint32_t milli) {
-  struct group_path path = {.limits = {limit}, .limit_count = 1};
   if (flows->limits[limit].speed == milli)
     return;
   flows->limits[limit].speed = milli;
-  share_out(flows, &path, now_ps);
+  change(flows, limit);
+  flow_share(flows, now_ps);
 }
 
 /* ---- transfers ------------------------------------------------------------------------------ */
@@ -282,24 +343,26 @@ uint32_t flow_start(struct flows *flows, uint64_t now_ps, const struct group_pat
                         .bytes = bytes,
                         .since_ps = now_ps,
                         .end_ps = UINT64_MAX,
+                        .number = flows->started++,
                         .user = user};
   place(flows, flows->heap_count++, number);
-  for (uint32_t i = 0; i < path->limit_count; i++)
+  for (uint32_t i = 0; i < path->limit_count; i++) {
     link_in(flows, number, i);
-  share_out(flows, path, now_ps);
+    change(flows, path->limits[i]);
+  }
   return number;
 }
 
 void *flow_end(struct flows *flows, uint32_t number) {
   struct flow *flow = &flows->flows[number];
   struct group_path path = flow->path;
-  uint64_t now_ps = flow->end_ps;
   void *user = flow->user;
   if (flows->changed)
-    flows->changed(flows->context, user, now_ps, flow->rate, 0);
+    flows->changed(flows->context, user, flow->end_ps, flow->rate, 0);
   for (uint32_t i = 0; i < path.limit_count; i++) {
     link_out(flows, flow, i);
     flows->limits[path.limits[i]].bytes += flow->bytes;
+    change(flows, path.limits[i]);
   }
   uint32_t at = flow->heap_place, last = flows->heap[--flows->heap_count];
   if (last != number) {
@@ -308,7 +371,6 @@ void *flow_end(struct flows *flows, uint32_t number) {
   }
   flow->next[0] = flows->free;
   flows->free = number;
-  share_out(flows, &path, now_ps);
   return user;
 }
 

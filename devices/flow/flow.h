@@ -29,13 +29,19 @@ struct flows *flows_new(const struct group_system *system, flow_changed_fn chang
 void flows_free(struct flows *flows);
 
 /*
- * Starts a transfer at now_ps; the times of calls do not decrease. The rates of others may change.
- * Returns its number, which is free again once the transfer has ended; FLOW_NONE when memory is
+ * Starts a transfer at now_ps; the times of calls do not decrease. Its rate, and those of others,
+ * are found by flow_share(). Returns its number, which is free again once the transfer has ended; FLOW_NONE when memory is
  * short.
  */
 uint32_t flow_start(struct flows *flows, uint64_t now_ps, const struct group_path *path,
                     uint64_t bytes, void *user);
-/* The next transfer to end and when, FLOW_NONE when none moves. */
+/*
+ * Finds all rates anew after starts and ends, which all were at now_ps: to be called before time
+ * goes on.
+ */
+void flow_share(struct flows *flows, uint64_t now_ps);
+/* The next transfer to end and when, FLOW_NONE when none moves. Without flow_share() before, only
+ * a transfer that ends now is right. */
 uint32_t flow_next(const struct flows *flows, uint64_t *end_ps);
 /* Ends a transfer whose time has come; returns what flow_start() was given. */
 void *flow_end(struct flows *flows, uint32_t flow);

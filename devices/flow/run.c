@@ -399,10 +399,25 @@ static void happen(struct group_sim *sim, const struct due *due) {
   }
 }
 
+/* The next transfer to end. Rates are found when all that happens now has happened. */
+static uint32_t next_flow(struct group_sim *sim, uint64_t *end_ps) {
+  uint32_t flow = flow_next(sim->flows, end_ps);
+  if (flow != FLOW_NONE && *end_ps == sim->now_ps)
+    return flow;
+  flow_share(sim->flows, sim->now_ps);
+  *end_ps = UINT64_MAX;
+  return flow_next(sim->flows, end_ps);
+}
+
 static void run_all(struct group_sim *sim) {
   while (sim->status == VINCI_OK) {
+    if (sim->due_count > 0 && sim->dues[0].time_ps == sim->now_ps) {
+      struct due due = take_due(sim);
+      happen(sim, &due);
+      continue;
+    }
     uint64_t end_ps = UINT64_MAX;
-    uint32_t flow = flow_next(sim->flows, &end_ps);
+    uint32_t flow = next_flow(sim, &end_ps);
     uint64_t next_ps = sim->due_count > 0 ? min_u64(sim->dues[0].time_ps, end_ps) : end_ps;
     if (next_ps == TIME_END_PS)
       sim_fail(sim, VINCI_E_LIMIT, "the job takes longer than 80 hours");

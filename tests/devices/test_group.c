@@ -209,6 +209,7 @@ static void shares_are_max_min_fair(void **state) {
       paths[i] = group_path_of(&system, from, to, (enum group_use)(splitmix64_next(&seed) % 3));
       numbers[i] = flow_start(flows, 0, &paths[i], 1000 + splitmix64_next(&seed) % 100000, NULL);
     }
+    flow_share(flows, 0);
     check_fair(&system, flows, paths, numbers, count, speeds);
     for (unsigned i = 0; i < 6; i++) { /* slow, down, and as before again */
       uint32_t limit = (uint32_t)(splitmix64_next(&seed) % group_limit_count(&system));
@@ -229,9 +230,11 @@ static void a_transfer_that_ends_leaves_its_share(void **state) {
   uint32_t small = flow_start(flows, 0, &path, 1000, NULL), large;
   uint64_t end_ps;
   large = flow_start(flows, 0, &path, 3000, NULL);
+  flow_share(flows, 0);
   assert_int_equal(flow_next(flows, &end_ps), small);
   assert_int_equal(end_ps, 2 * 1000 * BETA); /* half the link each */
   flow_end(flows, small);
+  flow_share(flows, end_ps);
   assert_int_equal(flow_next(flows, &end_ps), large);
   assert_int_equal(end_ps, 4000 * BETA); /* all bytes at the whole rate */
   flow_end(flows, large);
@@ -255,8 +258,10 @@ static void a_transfer_that_ends_now_is_not_begun_anew(void **state) {
   struct group_path path = group_path_of(&system, 0, 1, GROUP_COPY);
   uint32_t first = flow_start(flows, 0, &path, 1, NULL);
   uint64_t end_ps, then_ps;
+  flow_share(flows, 0);
   assert_int_equal(flow_next(flows, &end_ps), first);
   (void)flow_start(flows, end_ps, &path, 1, NULL);
+  flow_share(flows, end_ps);
   assert_int_equal(flow_next(flows, &then_ps), first);
   assert_int_equal(then_ps, end_ps);
   flows_free(flows);
