@@ -14,6 +14,10 @@ libvinci_devices_la_SOURCES = \
 	devices/collective/steps.h \
 	devices/flow/flow.c \
 	devices/flow/flow.h \
+	devices/flow/fold.c \
+	devices/flow/fold.h \
+	devices/flow/fold_part.c \
+	devices/flow/fold_turns.c \
 	devices/flow/posts.c \
 	devices/flow/posts.h \
 	devices/flow/run.c \

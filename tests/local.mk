@@ -29,6 +29,7 @@ unit_tests = \
 	tests/core/test_footprints \
 	tests/devices/test_collective_forms \
 	tests/devices/test_group \
+	tests/devices/test_fold \
 	tests/devices/test_group_moves \
 	tests/devices/test_group_rules \
 	tests/core/test_isa \

@@ -21,7 +21,7 @@ struct run_settings {
   struct text_list faults;
   const char *memory, *detail;
   const char *output, *profiler, *rank_table;
-  bool json, quiet;
+  bool unfolded, json, quiet;
 };
 
 static const struct option_row run_options[] = {
@@ -43,6 +43,9 @@ static const struct option_row run_options[] = {
         "profiler", 0, struct run_settings, profiler, "DIR",
         "write RANK_ascend_pt folders as the vendor's profiler does: communication.json, "
         "communication_matrix.json, step_trace_time.csv"),
+    OPTION_FLAG_ROW("unfolded", 0, struct run_settings, unfolded,
+                    "simulate each step of each collective, also of those that are equal; the "
+                    "result is the same"),
     OPTION_FLAG_ROW("json", 0, struct run_settings, json, "print summary.json"),
     OPTION_FLAG_ROW("quiet", 'q', struct run_settings, quiet, "print errors only"),
 };
@@ -76,6 +79,10 @@ static void print_report(const struct outcome *outcome) {
          *outcome->job->name ? outcome->job->name : "Job", job->ranks, job->system->name,
          ms(result->end_ps).text, result->transfers,
          decimal_ratio(result->transfer_bytes, 1000000, 1).text);
+  if (result->folded)
+    printf("%" PRIu64
+           " collectives were folded (GROUP.md); --unfolded simulates all of their steps\n\n",
+           result->folded);
   printf("%-10s %20s %20s %11s %20s\n", "rank", "computing ms", "exposed ms", "overlapped",
          "idle ms");
   for (uint32_t i = 0; i < job->ranks; i++) {
@@ -239,6 +246,7 @@ static enum vinci_status run_job(const struct run_settings *settings, struct job
     status = folder_make(settings->output, diag);
   if (status == VINCI_OK) {
     job->job.system = &group->system;
+    job->job.unfolded = settings->unfolded;
     status = group_run(&job->job, listens ? &observer : NULL, &job->arena, &outcome.result, diag);
   }
   if (status == VINCI_OK && outcome.profile.moments.short_of_memory)

@@ -102,6 +102,15 @@ VINCI_MUST_CHECK enum vinci_status collective_find(enum collective_op op, const 
  * server, and between servers by the number of servers and the size of the data.
  */
 const struct collective_algorithm *collective_choose(const struct collective_call *call);
+/*
+ * Of an algorithm with a mesh within servers and another algorithm between these, the two apart.
+ * collective_within(): the call of the ranks of one server, a reduce-scatter that all planes leave
+ * together, or an all-gather. collective_between(): the steps of a rank between servers.
+ */
+bool collective_has_levels(const struct collective_algorithm *algorithm);
+struct collective_call collective_within(const struct collective_call *call, enum collective_op op);
+struct group_step collective_between(const struct collective_call *call, uint32_t rank,
+                                     uint32_t index);
 /* Whether the call can be made: ranks, root, bytes. */
 VINCI_MUST_CHECK enum vinci_status collective_check(const struct collective_call *call,
                                                     struct vinci_diag *diag);

@@ -84,6 +84,37 @@ struct group_step collective_levels_step(const struct collective_call *call, uin
   return step_of(STEP_END);
 }
 
+/* ---- the levels apart ------------------------------------------------------------------------ */
+
+bool collective_has_levels(const struct collective_algorithm *algorithm) {
+  return algorithm->step == collective_levels_step;
+}
+
+/* The mesh, and behind its last step all planes wait for each other. */
+static struct group_step joined_step(const struct collective_call *call, uint32_t rank,
+                                     uint32_t plane, uint32_t index) {
+  struct group_step step = collective_mesh_step(call, rank, plane, index);
+  bool first = step.kind == STEP_END &&
+               (index == 0 || collective_mesh_step(call, rank, plane, index - 1).kind != STEP_END);
+  return first ? step_of(STEP_JOIN) : step;
+}
+
+struct collective_call collective_within(const struct collective_call *call,
+                                         enum collective_op op) {
+  static const struct collective_algorithm joined = {
+      .name = "mesh", .planes = collective_rank_planes, .step = joined_step};
+  struct collective_call within = inner_call(call, 0, op).call;
+  if (op == COLLECTIVE_REDUCE_SCATTER)
+    within.algorithm = &joined;
+  return within;
+}
+
+struct group_step collective_between(const struct collective_call *call, uint32_t rank,
+                                     uint32_t index) {
+  struct part_call part = outer_call(call, rank);
+  return part_step(&part, 0, index);
+}
+
 uint32_t collective_inner_planes(const struct collective_call *call) { return call->inner; }
 
 /* ---- pipeline -------------------------------------------------------------------------------- */

@@ -29,7 +29,7 @@ struct flow {
 };
 
 struct limit {
-  uint64_t rate, bytes, peak;
+  uint64_t rate, bytes;
   uint64_t speed; /* thousandths of the rate that there are */
   uint64_t left;  /* while rates are found */
   uint32_t open;  /* transfers that are not settled */
@@ -267,10 +267,6 @@ void flow_share(struct flows *flows, uint64_t now_ps) {
       continue;
     gather(flows, flows->changes[i]);
     fill(flows, now_ps);
-    for (uint32_t k = 0; k < flows->touched_count; k++) {
-      struct limit *limit = &flows->limits[flows->touched[k]];
-      limit->peak = max_u64(limit->peak, part_of(limit->rate, limit->speed) - limit->left);
-    }
   }
   flows->change_count = 0;
 }
@@ -380,4 +376,6 @@ uint64_t flow_bytes(const struct flows *flows, uint32_t limit) {
   return flows->limits[limit].bytes;
 }
 
-uint64_t flow_peak(const struct flows *flows, uint32_t limit) { return flows->limits[limit].peak; }
+void flow_count(struct flows *flows, uint32_t limit, uint64_t bytes) {
+  flows->limits[limit].bytes += bytes;
+}

@@ -30,8 +30,8 @@ void flows_free(struct flows *flows);
 
 /*
  * Starts a transfer at now_ps; the times of calls do not decrease. Its rate, and those of others,
- * are found by flow_share(). Returns its number, which is free again once the transfer has ended; FLOW_NONE when memory is
- * short.
+ * are found by flow_share(). Returns its number, which is free again once the transfer has ended;
+ * FLOW_NONE when memory is short.
  */
 uint32_t flow_start(struct flows *flows, uint64_t now_ps, const struct group_path *path,
                     uint64_t bytes, void *user);
@@ -54,7 +54,7 @@ void flow_set_speed(struct flows *flows, uint64_t now_ps, uint32_t limit, uint32
 uint64_t flow_rate(const struct flows *flows, uint32_t flow);
 /* What has passed a limit since the start, by transfers that have ended. */
 uint64_t flow_bytes(const struct flows *flows, uint32_t limit);
-/* The highest sum of rates that a limit has had, bytes a second. */
-uint64_t flow_peak(const struct flows *flows, uint32_t limit);
+/* Of transfers that took place elsewhere. */
+void flow_count(struct flows *flows, uint32_t limit, uint64_t bytes);
 
 #endif

@@ -192,6 +192,11 @@ static struct instance *new_instance(struct group_sim *sim, const struct group_o
   instance->first_op = op;
   instance->first_rank = rank;
   complete_call(sim, instance);
+  if (sim->status == VINCI_OK && fold_takes(sim, instance)) {
+    instance->arrivals = malloc(count * sizeof *instance->arrivals);
+    if (!instance->arrivals)
+      sim_fail(sim, VINCI_E_NOMEM, "out of memory");
+  }
   struct instance **end = &sim->of_group[place->group_number];
   while (*end)
     end = &(*end)->next;
@@ -255,7 +260,9 @@ void sim_collective_begin(struct group_sim *sim, uint32_t number) {
   instance->come++;
   instance->members[place->member].stream = number;
   sim->ranks[stream->rank].receiving += is_receive(op, place->member);
-  if (sim->status == VINCI_OK)
+  if (sim->status == VINCI_OK && instance->arrivals)
+    fold_came(sim, instance, place->member);
+  else if (sim->status == VINCI_OK)
     sim_planes_begin(sim, instance, place->member);
 }
 
@@ -273,12 +280,13 @@ void sim_collective_ended(struct group_sim *sim, struct instance *instance, uint
   while (*at != instance)
     at = &(*at)->next;
   *at = instance->next;
+  free(instance->arrivals);
   free(instance);
 }
 
 /* ---- streams --------------------------------------------------------------------------------- */
 
-static void note_stream(struct group_sim *sim, uint32_t number, uint64_t time_ps) {
+void sim_note_stream(struct group_sim *sim, uint32_t number, uint64_t time_ps) {
   sim_note(sim, (struct due){.time_ps = time_ps, .kind = MOMENT_STREAM, .who = number});
 }
 
@@ -298,9 +306,11 @@ static void end_op(struct group_sim *sim, uint32_t number, const struct instance
   stream->running = false;
   stream->index++;
   sim->ranks[stream->rank].result.end_ps = sim->now_ps;
+  if (sim->folds && moment.op->kind != GROUP_RECORD && moment.op->kind != GROUP_WAIT)
+    fold_ended(sim, stream->rank, instance);
   if (observer && observer->op_ended)
     observer->op_ended(observer->context, &moment);
-  note_stream(sim, number, sim->now_ps);
+  sim_note_stream(sim, number, sim->now_ps);
 }
 
 static void end_work(struct group_sim *sim, uint32_t number) {
@@ -329,7 +339,7 @@ static void record(struct group_sim *sim, struct rank *rank, uint32_t event) {
     if (!stream->waits || sim_op_of(stream)->event != event)
       continue;
     stream->waits = false;
-    note_stream(sim, i, sim->now_ps);
+    sim_note_stream(sim, i, sim->now_ps);
   }
 }
 
@@ -367,7 +377,7 @@ static void stream_goes_on(struct group_sim *sim, uint32_t number) {
   if (stream->index == stream->ops->count)
     return;
   if (sim_op_of(stream)->earliest_ps > sim->now_ps)
-    note_stream(sim, number, sim_op_of(stream)->earliest_ps);
+    sim_note_stream(sim, number, sim_op_of(stream)->earliest_ps);
   else
     begin_op(sim, number);
 }
@@ -394,6 +404,9 @@ static void happen(struct group_sim *sim, const struct due *due) {
   case MOMENT_TIMEOUT:
     sim_timeout(sim, due);
     break;
+  case MOMENT_FOLDED:
+    sim_collective_ended(sim, (struct instance *)(uintptr_t)due->instance, due->who);
+    break;
   default:
     sim_notify_came(sim, due);
   }
@@ -409,7 +422,7 @@ static uint32_t next_flow(struct group_sim *sim, uint64_t *end_ps) {
   return flow_next(sim->flows, end_ps);
 }
 
-static void run_all(struct group_sim *sim) {
+void sim_run(struct group_sim *sim) {
   while (sim->status == VINCI_OK) {
     if (sim->due_count > 0 && sim->dues[0].time_ps == sim->now_ps) {
       struct due due = take_due(sim);
@@ -477,7 +490,7 @@ static enum vinci_status set_up_places(struct group_sim *sim) {
   return VINCI_OK;
 }
 
-static void set_up(struct group_sim *sim) {
+void sim_begin(struct group_sim *sim) {
   const struct group_job *job = sim->job;
   sim->free_plane = UINT32_MAX;
   sim->flows = flows_new(job->system, rate_changed, sim);
@@ -489,10 +502,11 @@ static void set_up(struct group_sim *sim) {
     sim_fail(sim, VINCI_E_NOMEM, "out of memory");
 }
 
-static void clean_up(struct group_sim *sim) {
+void sim_end(struct group_sim *sim) {
   for (uint32_t i = 0; sim->of_group && i < sim->group_count; i++)
     for (struct instance *next; sim->of_group[i]; sim->of_group[i] = next) {
       next = sim->of_group[i]->next;
+      free(sim->of_group[i]->arrivals);
       free(sim->of_group[i]);
     }
   for (uint32_t i = 0; sim->ranks && i < sim->job->ranks; i++)
@@ -513,27 +527,46 @@ static enum vinci_status results(struct group_sim *sim, struct arena *arena,
   uint32_t ranks = sim->job->ranks, limits = group_limit_count(sim->job->system);
   out->ranks = ARENA_ARRAY(arena, struct group_rank_result, ranks);
   out->limit_bytes = ARENA_ARRAY(arena, uint64_t, limits);
-  out->limit_peak = ARENA_ARRAY(arena, uint64_t, limits);
-  if (!out->ranks || !out->limit_bytes || !out->limit_peak)
+  if (!out->ranks || !out->limit_bytes)
     return diag_error(sim->diag, VINCI_E_NOMEM, "out of memory");
   for (uint32_t i = 0; i < ranks; i++)
     out->end_ps = max_u64(out->end_ps, sim->ranks[i].result.end_ps);
   sim->now_ps = out->end_ps;
   for (uint32_t i = 0; i < ranks; i++)
     out->ranks[i] = account(sim, i)->result;
-  for (uint32_t i = 0; i < limits; i++) {
+  out->folded = fold_count(sim);
+  for (uint32_t i = 0; i < limits; i++)
     out->limit_bytes[i] = flow_bytes(sim->flows, i);
-    out->limit_peak[i] = flow_peak(sim->flows, i);
-  }
   out->transfers = sim->transfers;
   out->transfer_bytes = sim->transfer_bytes;
   return VINCI_OK;
 }
 
+static enum vinci_status run_once(const struct group_job *job,
+                                  const struct group_observer *observer, bool folded,
+                                  struct arena *arena, struct group_result *out,
+                                  struct vinci_diag *diag) {
+  struct group_sim sim = {.job = job, .observer = observer, .diag = diag};
+  sim_begin(&sim);
+  if (sim.status == VINCI_OK)
+    sim_faults_begin(&sim);
+  if (sim.status == VINCI_OK && folded && !fold_begin(&sim))
+    sim_fail(&sim, VINCI_E_NOMEM, "out of memory");
+  for (uint32_t i = 0; sim.status == VINCI_OK && i < sim.stream_count; i++)
+    sim_note_stream(&sim, i, 0);
+  sim_run(&sim);
+  if (sim.status == VINCI_OK)
+    sim_check_ended(&sim);
+  if (sim.status == VINCI_OK)
+    sim.status = results(&sim, arena, out);
+  fold_end(&sim);
+  sim_end(&sim);
+  return sim.status;
+}
+
 enum vinci_status group_run(const struct group_job *job, const struct group_observer *observer,
                             struct arena *arena, struct group_result *out,
                             struct vinci_diag *diag) {
-  struct group_sim sim = {.job = job, .observer = observer, .diag = diag};
   *out = (struct group_result){0};
   enum vinci_status status = group_system_check(job->system, diag);
   for (uint32_t i = 0; status == VINCI_OK && i < job->ranks; i++)
@@ -542,16 +575,11 @@ enum vinci_status group_run(const struct group_job *job, const struct group_obse
                           job->ranks, job->system->name, job->system->devices);
   if (status != VINCI_OK)
     return status;
-  set_up(&sim);
-  if (sim.status == VINCI_OK)
-    sim_faults_begin(&sim);
-  for (uint32_t i = 0; sim.status == VINCI_OK && i < sim.stream_count; i++)
-    note_stream(&sim, i, 0);
-  run_all(&sim);
-  if (sim.status == VINCI_OK)
-    sim_check_ended(&sim);
-  if (sim.status == VINCI_OK)
-    sim.status = results(&sim, arena, out);
-  clean_up(&sim);
-  return sim.status;
+  /* What is wrong with a job is told by the run of all steps. */
+  struct vinci_diag unused = {0};
+  if (!job->unfolded && !job->faults && !observer &&
+      run_once(job, observer, true, arena, out, &unused) == VINCI_OK)
+    return VINCI_OK;
+  *out = (struct group_result){0};
+  return run_once(job, observer, false, arena, out, diag);
 }

@@ -15,8 +15,7 @@ static void note_plane(struct group_sim *sim, uint32_t plane, uint64_t time_ps) 
   sim_note(sim, (struct due){.time_ps = time_ps, .kind = MOMENT_PLANE, .who = plane});
 }
 
-/* The call of the chunk that a member is at. */
-static struct collective_call chunk_call(const struct instance *instance, uint64_t chunk) {
+struct collective_call sim_chunk_call(const struct instance *instance, uint64_t chunk) {
   struct collective_call call = instance->call;
   uint64_t each = ceil_div(call.bytes, instance->chunks), begin = min_u64(chunk * each, call.bytes);
   call.bytes = min_u64(each, call.bytes - begin);
@@ -96,17 +95,21 @@ static uint64_t local_rate(const struct group_system *system, const struct group
                                 : system->local_copy_rate;
 }
 
+uint64_t sim_local_ps(const struct group_system *system, const struct group_step *step) {
+  uint64_t rate = local_rate(system, step);
+  uint128 ps = system->local_latency_ps;
+  if (rate)
+    ps += ((uint128)step->bytes * PS_PER_SECOND + rate - 1) / rate;
+  return time_after(0, ps);
+}
+
 static void begin_local(struct group_sim *sim, uint32_t number) {
   struct plane *plane = &sim->planes[number];
   const struct group_system *system = sim->job->system;
-  uint64_t rate = local_rate(system, &plane->step);
-  uint128 ps = system->local_latency_ps;
   uint64_t uses = plane->step.kind == STEP_ADD ? 3 : 2; /* of the memory, for a byte */
-  if (rate)
-    ps += ((uint128)plane->step.bytes * PS_PER_SECOND + rate - 1) / rate;
-  plane->local_rate = rate * uses;
+  plane->local_rate = local_rate(system, &plane->step) * uses;
   sim_memory_taken(sim, sim_device(plane->instance, plane->member), 0, plane->local_rate);
-  note_plane(sim, number, time_after(sim->now_ps, ps));
+  note_plane(sim, number, time_after(sim->now_ps, sim_local_ps(system, &plane->step)));
 }
 
 static void end_local(struct group_sim *sim, struct plane *plane) {
@@ -187,6 +190,8 @@ static void end_plane(struct group_sim *sim, uint32_t number) {
   struct instance *instance = sim->planes[number].instance;
   uint32_t member = sim->planes[number].member;
   struct member *of = &instance->members[member];
+  if (sim->part)
+    fold_plane_ended(sim->part, member, sim->planes[number].number);
   sim->planes[number].instance = NULL;
   free_plane(sim, number);
   if (--of->planes > 0)
@@ -210,7 +215,7 @@ static void join(struct group_sim *sim, uint32_t number) {
 static void next_step(struct group_sim *sim, uint32_t number) {
   struct plane *plane = &sim->planes[number];
   struct instance *instance = plane->instance;
-  struct collective_call call = chunk_call(instance, instance->members[plane->member].chunk);
+  struct collective_call call = sim_chunk_call(instance, instance->members[plane->member].chunk);
   do
     plane->step = call.algorithm->step(&call, plane->member, plane->number, plane->index++);
   while (plane->step.kind == STEP_NOTHING);
@@ -271,7 +276,7 @@ static uint32_t new_plane(struct group_sim *sim) {
 }
 
 void sim_planes_begin(struct group_sim *sim, struct instance *instance, uint32_t member) {
-  struct collective_call call = chunk_call(instance, instance->members[member].chunk);
+  struct collective_call call = sim_chunk_call(instance, instance->members[member].chunk);
   uint32_t planes = call.algorithm->planes(&call);
   instance->members[member].planes = planes;
   instance->members[member].first_joined = UINT32_MAX;
@@ -279,7 +284,10 @@ void sim_planes_begin(struct group_sim *sim, struct instance *instance, uint32_t
     uint32_t number = new_plane(sim);
     if (number == UINT32_MAX)
       return;
-    sim->planes[number] = (struct plane){.instance = instance, .member = member, .number = i};
+    sim->planes[number] =
+        (struct plane){.instance = instance,
+                       .member = member,
+                       .number = sim->part ? fold_plane_at(sim->part, member, i) : i};
     note_plane(sim, number, sim->now_ps);
   }
 }

@@ -7,6 +7,7 @@
 #define VINCI_DEVICES_FLOW_RUN_STATE_H
 
 #include "devices/flow/flow.h"
+#include "devices/flow/fold.h"
 #include "devices/flow/posts.h"
 #include "devices/flow/run.h"
 
@@ -16,8 +17,9 @@ enum moment_kind {
   MOMENT_PLANE,
   MOMENT_READY,
   MOMENT_DONE,
-  MOMENT_FAULT,  /* what is left of devices and links changes */
-  MOMENT_TIMEOUT /* a collective is given up */
+  MOMENT_FAULT,   /* what is left of devices and links changes */
+  MOMENT_TIMEOUT, /* a collective is given up */
+  MOMENT_FOLDED   /* a member of a folded collective has ended: who, of the instance `instance` */
 };
 
 /* Something that is due. Equal times go by the order in which they were noted. */
@@ -65,11 +67,14 @@ struct instance {
   struct collective_call call;
   const struct group_op *first_op;
   uint32_t first_rank;
+  uint32_t *arrivals; /* of a folded collective: members in the order in which they came */
+  uint32_t block;     /* of a folded one: members whose order at its end is known */
   struct member {
     uint32_t stream;         /* of the whole run */
     uint32_t planes, joined; /* that have not ended; of these, that wait for the others */
     uint32_t first_joined;   /* a chain through next_joined */
     uint64_t chunk;
+    uint64_t came_ps; /* of a folded collective */
   } members[];
 };
 
@@ -120,6 +125,8 @@ struct group_sim {
   bool may_go_down;       /* a device or a link, by a fault */
   uint32_t *limit_speeds; /* while faults change: by limit, thousandths; NULL without faults */
   uint64_t transfers, transfer_bytes;
+  struct folds *folds;    /* NULL: nothing is folded */
+  struct fold_part *part; /* NULL: not the run of a part of a collective */
 };
 
 static inline const struct group_op *sim_op_of(const struct stream *stream) {
@@ -161,6 +168,17 @@ void sim_transfer_ended(struct group_sim *sim, uint32_t plane);
 /* Work of a rank goes on at the speed of now. */
 void sim_work_speed(struct group_sim *sim, uint32_t rank);
 void sim_place_text(const struct group_op *op, char *out, size_t size);
+
+/* The call of the chunk that a member is at. */
+struct collective_call sim_chunk_call(const struct instance *instance, uint64_t chunk);
+/* What a copy or a sum within a device takes, beside waits. */
+uint64_t sim_local_ps(const struct group_system *system, const struct group_step *step);
+
+/* A run in parts (run.c): sim_begin(), streams noted, sim_run(); then sim_end(). */
+void sim_begin(struct group_sim *sim);
+void sim_note_stream(struct group_sim *sim, uint32_t stream, uint64_t time_ps);
+void sim_run(struct group_sim *sim);
+void sim_end(struct group_sim *sim);
 
 /* No more is due: all streams have ended, or the job hangs, which is an error (run_hang.c). */
 void sim_check_ended(struct group_sim *sim);
