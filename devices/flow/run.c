@@ -19,7 +19,28 @@ static bool due_before(const struct due *a, const struct due *b) {
   return a->time_ps != b->time_ps ? a->time_ps < b->time_ps : a->order < b->order;
 }
 
+/* What is due now is behind all that was noted before for now. */
+static void note_now(struct group_sim *sim, const struct due *due) {
+  if (sim->now_first == sim->now_count)
+    sim->now_first = sim->now_count = 0;
+  if (sim->now_count == sim->now_capacity) {
+    size_t capacity = sim->now_capacity ? 2 * sim->now_capacity : 64;
+    struct due *dues = realloc(sim->now_dues, capacity * sizeof *dues);
+    if (!dues) {
+      sim_fail(sim, VINCI_E_NOMEM, "out of memory");
+      return;
+    }
+    sim->now_dues = dues;
+    sim->now_capacity = capacity;
+  }
+  sim->now_dues[sim->now_count++] = *due;
+}
+
 void sim_note(struct group_sim *sim, struct due due) {
+  if (due.time_ps == sim->now_ps) {
+    note_now(sim, &due);
+    return;
+  }
   if (sim->due_count == sim->due_capacity) {
     size_t capacity = sim->due_capacity ? 2 * sim->due_capacity : 256;
     struct due *dues = realloc(sim->dues, capacity * sizeof *dues);
@@ -429,6 +450,11 @@ void sim_run(struct group_sim *sim) {
       happen(sim, &due);
       continue;
     }
+    if (sim->now_first < sim->now_count) {
+      struct due due = sim->now_dues[sim->now_first++];
+      happen(sim, &due);
+      continue;
+    }
     uint64_t end_ps = UINT64_MAX;
     uint32_t flow = next_flow(sim, &end_ps);
     uint64_t next_ps = sim->due_count > 0 ? min_u64(sim->dues[0].time_ps, end_ps) : end_ps;
@@ -517,6 +543,7 @@ void sim_end(struct group_sim *sim) {
   free(sim->streams);
   free(sim->planes);
   free(sim->dues);
+  free(sim->now_dues);
   free(sim->limit_speeds);
   posts_free(&sim->posts);
   flows_free(sim->flows);

@@ -122,6 +122,8 @@ struct group_sim {
   struct posts posts;
   struct due *dues; /* a heap */
   size_t due_count, due_capacity;
+  struct due *now_dues; /* noted now for now: behind what was noted before, in order */
+  size_t now_first, now_count, now_capacity;
   bool may_go_down;       /* a device or a link, by a fault */
   uint32_t *limit_speeds; /* while faults change: by limit, thousandths; NULL without faults */
   uint64_t transfers, transfer_bytes;

@@ -17,7 +17,16 @@
 #include "core/base/arith.h"
 #include "devices/flow/run.h"
 
-enum { JOBS = 60, DEVICES = 64, OPS = 12, PROGRAMS = 3, FAMILIES = 3, PS_PER_US = 1000000 };
+/* The first jobs from this seed on have some where ranks end at the very same time. */
+enum {
+  SEED = 1290,
+  JOBS = 60,
+  DEVICES = 64,
+  OPS = 12,
+  PROGRAMS = 3,
+  FAMILIES = 3,
+  PS_PER_US = 1000000
+};
 
 static uint64_t state;
 
@@ -204,7 +213,7 @@ static uint64_t number_of(const char *name, uint64_t fallback) {
 static void folded_runs_give_the_result_of_all_steps(void **context) {
   (void)context;
   struct parts *parts = malloc(sizeof *parts);
-  uint64_t jobs = number_of("VINCI_FOLD_JOBS", JOBS), seed = number_of("VINCI_FOLD_SEED", 1);
+  uint64_t jobs = number_of("VINCI_FOLD_JOBS", JOBS), seed = number_of("VINCI_FOLD_SEED", SEED);
   uint64_t folded = 0;
   assert_non_null(parts);
   for (uint64_t i = 0; i < jobs; i++) {
