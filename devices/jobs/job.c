@@ -10,7 +10,7 @@
 #include "devices/jobs/job_events.h"
 #include "traces/format/text_fields.h"
 
-enum { BYTES_MAX_LOG2 = 50, FAULT_BYTES_MAX = 1024 };
+enum { BYTES_MAX_LOG2 = 50, FAULT_BYTES_MAX = 1024, ROW_NAME_BYTES = 128 };
 
 /* An operation of the program that is being read. */
 struct row {
@@ -371,6 +371,25 @@ static enum vinci_status take_kernel(struct text_reader *reader, struct row *row
   return VINCI_OK;
 }
 
+/* Where a row has no name: a collective has that of what it does and of its group, work that of its
+ * operator or network. NULL: the word of the row, or memory is short. */
+static const char *own_name(struct text_reader *reader, const struct row *row) {
+  const struct group_op *op = &row->op;
+  char text[ROW_NAME_BYTES];
+  if (text_find_key(reader, "name"))
+    return NULL;
+  if (op->kind == GROUP_COLLECTIVE)
+    snprintf(text, sizeof text, "%s %s", collective_op_name(op->call.op),
+             job_of(reader)->families[op->family].name);
+  else if (row->kernel && row->kernel->op)
+    snprintf(text, sizeof text, "%.*s", (int)strcspn(row->kernel->op, " "), row->kernel->op);
+  else if (row->kernel)
+    snprintf(text, sizeof text, "%s", row->kernel->net);
+  else
+    return NULL;
+  return arena_strdup(reader->arena, text);
+}
+
 static enum vinci_status op_row(struct text_reader *reader, enum group_op_kind kind) {
   static const char *const work_keys[] = {"name", "stream", "at_us", "us", "op", "net", "memory"};
   static const char *const host_keys[] = {"name", "stream", "at_us", "us"};
@@ -413,6 +432,7 @@ static enum vinci_status op_row(struct text_reader *reader, enum group_op_kind k
   if (status != VINCI_OK)
     return status;
   struct row *row = ARENA_NEW(reader->arena, struct row);
+  op->name = op->name ? op->name : own_name(reader, &read);
   op->name = op->name ? op->name : arena_strdup(reader->arena, name);
   if (!row || !op->name)
     return text_no_memory(reader);

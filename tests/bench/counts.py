@@ -152,6 +152,23 @@ def simulated(counter, *words):
     return counter.process("run", *words, CHIP, "--savings=none")[0]
 
 
+def steps(ranks, count):
+    """A job of equal ranks: work and an all-reduce, again and again."""
+    return (f"job,version=1,ranks={ranks},system=atlas_a2_910b4\ngroup,name=all,ranks=0-{ranks - 1}\n"
+            f"program,ranks=0-{ranks - 1}\n" + "work,us=1000\ncollective,op=all_reduce,group=all,bytes=100000000\n" * count)
+
+
+def job(counter, ranks, *options):
+    """A step of a rank."""
+    few, many = (counter.process("group", "run", counter.file("job.csv", steps(ranks, n)), "-q", *options)[0] for n in (2, 6))
+    return (many - few) / 4 / ranks
+
+
+def mesh(counter, ranks):
+    text = steps(ranks, 1).replace("op=all_reduce", "op=all_reduce,algorithm=mesh")
+    return counter.process("group", "run", counter.file("job.csv", text), "-q")[0]
+
+
 KERNELS = """extern "C" __global__ __aicore__ __vector__ void scattered(GM_ADDR y, int64_t turns) {
   __gm__ volatile int32_t *to = (__gm__ int32_t *)y;
   uint32_t at = 1;
@@ -214,6 +231,12 @@ ROWS = [
     ("intrinsic checked", "intrinsic", lambda c: kernel(c, "intrinsics", 2, "check")),
     ("scalar store with values", "store", lambda c: kernel(c, "scattered", 1, *VALUES)),
     ("scalar store checked", "store", lambda c: kernel(c, "scattered", 1, "check")),
+    ("step of 64 ranks", "rank", lambda c: job(c, 64)),
+    ("step of 1024 ranks", "rank", lambda c: job(c, 1024)),
+    ("step of 4096 ranks", "rank", lambda c: job(c, 4096)),
+    ("step of 64, all steps", "rank", lambda c: job(c, 64, "--unfolded")),
+    ("mesh of 16 ranks", "process", lambda c: mesh(c, 16)),
+    ("mesh of 32 ranks", "process", lambda c: mesh(c, 32)),
 ]
 
 

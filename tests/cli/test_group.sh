@@ -7,7 +7,7 @@ srcdir=${TESTS_SRCDIR:-.}
 vinci=${VINCI:?}
 
 work_folder test_group
-plan 23
+plan 27
 
 keep "$vinci" group show
 report "systems are listed with their chips" "$(expect 0 '' 'atlas_a2_910b4   Ascend910B4 ')"
@@ -111,3 +111,25 @@ hint: links have names such as 'hccs 0->1'; 'vinci group collective' prints othe
 keep "$vinci" group run "$work/job.csv" --fault=devices=0,from_us=3,to_us=2
 report "a fault that ends before it begins" "$(expect 2 "error: --fault=devices=0,from_us=3,to_us=2: the fault ends before it begins
 hint: a fault is written as devices=3,from_us=100,to_us=200,speed=0.5")"
+
+# ---- many ranks --------------------------------------------------------------------------------
+{
+  echo 'job,version=1,ranks=64,system=atlas_a2_910b4'
+  echo 'group,name=dp,ranks=0-63'
+  echo 'program,ranks=0-63'
+  for _ in 1 2 3; do
+    echo 'work,us=100'
+    echo 'collective,op=all_reduce,group=dp,bytes=10000000'
+  done
+} >"$work/many.csv"
+keep "$vinci" group run "$work/many.csv" --json --unfolded
+all=$out
+keep "$vinci" group run "$work/many.csv" --json
+report "equal collectives are folded with the same result" "$(expect 0 '' '"time_us"'; [ "$out" = "$all" ] || echo "$out")"
+keep "$vinci" group run "$work/many.csv"
+report "the report says so" "$(expect 0 '' '3 collectives were folded (GROUP.md); --unfolded simulates all of their steps')"
+keep "$vinci" group run "$work/many.csv" --unfolded
+report "nothing is folded with --unfolded" "$(expect 0 ''; case $out in *folded*) echo "$out" ;; esac)"
+keep "$vinci" group run "$work/many.csv" -q --output="$work/many"
+report "a collective without a name has that of its group" "$(expect 0 ''
+  grep -q '^0,0,all_reduce dp,all_reduce,mesh+nhr,10000000,100.0,' "$work/many/collectives.csv" || head -n 3 "$work/many/collectives.csv")"
