@@ -10,7 +10,7 @@
 #include "core/base/arith.h"
 #include "devices/flow/run_state.h"
 
-enum { PARTS_MAX = 1 << 15, SLOTS = 2 * PARTS_MAX, HEAD_WORDS = 7, BYTES_MAX = 128 << 20 };
+enum { SLOTS_FIRST = 64, HEAD_WORDS = 7, BYTES_MAX = 256 << 20 };
 
 struct known {
   uint64_t hash, *words; /* the question, then times and order of the answer, then its planes */
@@ -18,34 +18,28 @@ struct known {
 };
 
 struct fold_parts {
-  struct known *slots;
-  size_t count, bytes;
+  struct known *slots; /* a power of two of them, or none */
+  size_t count, capacity, bytes;
   uint64_t *words; /* of the question that is asked */
   size_t room;
 };
 
 struct fold_parts *fold_parts_new(void) {
-  struct fold_parts *parts = calloc(1, sizeof *parts);
-  if (parts)
-    parts->slots = calloc(SLOTS, sizeof *parts->slots);
-  if (!parts || parts->slots)
-    return parts;
-  free(parts);
-  return NULL;
+  return calloc(1, sizeof(struct fold_parts));
 }
 
 static void forget(struct fold_parts *parts) {
-  for (size_t i = 0; i < SLOTS; i++)
+  for (size_t i = 0; i < parts->capacity; i++)
     free(parts->slots[i].words);
-  memset(parts->slots, 0, SLOTS * sizeof *parts->slots);
-  parts->count = parts->bytes = 0;
+  free(parts->slots);
+  parts->slots = NULL;
+  parts->count = parts->capacity = parts->bytes = 0;
 }
 
 void fold_parts_free(struct fold_parts *parts) {
   if (!parts)
     return;
   forget(parts);
-  free(parts->slots);
   free(parts->words);
   free(parts);
 }
@@ -238,13 +232,34 @@ static uint64_t hash_of(const uint64_t *words, size_t count) {
   return hash | 1; /* 0: a free slot */
 }
 
-static struct known *find(struct fold_parts *parts, uint64_t hash, size_t count) {
-  size_t at = hash % SLOTS;
-  for (; parts->slots[at].hash; at = (at + 1) % SLOTS)
+/* The slot of a question, or the free one where that belongs; there is a free slot. */
+static struct known *find(const struct fold_parts *parts, uint64_t hash, const uint64_t *words,
+                          size_t count) {
+  size_t at = hash & (parts->capacity - 1);
+  for (; parts->slots[at].hash; at = (at + 1) & (parts->capacity - 1))
     if (parts->slots[at].hash == hash && parts->slots[at].question == count &&
-        memcmp(parts->slots[at].words, parts->words, count * sizeof *parts->words) == 0)
+        memcmp(parts->slots[at].words, words, count * sizeof *words) == 0)
       break;
   return &parts->slots[at];
+}
+
+/* Half of the slots stay free. */
+static bool grow(struct fold_parts *parts) {
+  struct fold_parts larger = *parts;
+  if (2 * (parts->count + 1) <= parts->capacity)
+    return true;
+  larger.capacity = parts->capacity ? 2 * parts->capacity : SLOTS_FIRST;
+  larger.slots = calloc(larger.capacity, sizeof *larger.slots);
+  if (!larger.slots)
+    return false;
+  for (size_t i = 0; i < parts->capacity; i++) {
+    const struct known *known = &parts->slots[i];
+    if (known->hash)
+      *find(&larger, known->hash, known->words, known->question) = *known;
+  }
+  free(parts->slots);
+  *parts = larger;
+  return true;
 }
 
 /* The answer stands behind the question: of each rank its end, when its device issues again, and
@@ -265,8 +280,10 @@ static bool keep(struct fold_parts *parts, uint64_t hash, size_t question,
                  const struct fold_ranks *ranks, uint64_t base_ps, const unsigned char *ended,
                  size_t planes) {
   size_t words = question + 3 * (size_t)ranks->count + (planes + 7) / 8;
-  if (parts->count == PARTS_MAX || parts->bytes > BYTES_MAX)
+  if (parts->bytes > BYTES_MAX)
     forget(parts);
+  if (!grow(parts))
+    return false;
   struct known known = {.hash = hash, .question = question};
   known.words = malloc(words * sizeof *known.words);
   if (!known.words)
@@ -280,7 +297,7 @@ static bool keep(struct fold_parts *parts, uint64_t hash, size_t question,
   }
   if (ended)
     memcpy(word, ended, planes);
-  *find(parts, hash, question) = known;
+  *find(parts, hash, known.words, question) = known;
   parts->count++;
   parts->bytes += words * sizeof *known.words;
   return true;
@@ -295,8 +312,8 @@ bool fold_part_run(struct fold_parts *parts, const struct group_system *system, 
   if (question == 0)
     return false;
   uint64_t hash = hash_of(parts->words, question);
-  const struct known *known = find(parts, hash, question);
-  if (known->hash) {
+  const struct known *known = parts->count ? find(parts, hash, parts->words, question) : NULL;
+  if (known && known->hash) {
     recall(known, ranks, base_ps, ended, planes);
     return true;
   }
