@@ -14,15 +14,16 @@ libvinci_devices_la_SOURCES = \
 	devices/collective/steps.h \
 	devices/flow/flow.c \
 	devices/flow/flow.h \
-	devices/flow/fold.c \
-	devices/flow/fold.h \
-	devices/flow/fold_part.c \
-	devices/flow/fold_turns.c \
 	devices/flow/posts.c \
 	devices/flow/posts.h \
 	devices/flow/run.c \
 	devices/flow/run.h \
+	devices/flow/run_dues.c \
 	devices/flow/run_faults.c \
+	devices/flow/run_fold.c \
+	devices/flow/run_fold.h \
+	devices/flow/run_fold_part.c \
+	devices/flow/run_fold_turns.c \
 	devices/flow/run_hang.c \
 	devices/flow/run_planes.c \
 	devices/flow/run_state.h \

@@ -85,7 +85,7 @@ struct group_job {
   uint32_t family_count;
   const struct group_fault *faults; /* NULL: none */
   const uint32_t *devices; /* of the system, by rank, all different; NULL: rank r is device r */
-  bool unfolded;           /* simulate each step of each collective (fold.h) */
+  bool unfolded;           /* simulate each step of each collective (run_fold.h) */
 };
 
 /* What happened, in the order of the ends. */
@@ -131,7 +131,7 @@ struct group_result {
   struct group_rank_result *ranks; /* of the caller's arena */
   uint64_t transfers, transfer_bytes;
   uint64_t *limit_bytes; /* by limit of the system */
-  uint64_t folded;       /* collectives that were not simulated step by step (fold.h) */
+  uint64_t folded;       /* collectives that were not simulated step by step (run_fold.h) */
 };
 
 static inline uint32_t group_device_of(const struct group_job *job, uint32_t rank) {

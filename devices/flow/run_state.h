@@ -7,9 +7,9 @@
 #define VINCI_DEVICES_FLOW_RUN_STATE_H
 
 #include "devices/flow/flow.h"
-#include "devices/flow/fold.h"
 #include "devices/flow/posts.h"
 #include "devices/flow/run.h"
+#include "devices/flow/run_fold.h"
 
 enum moment_kind {
   MOMENT_STREAM,
@@ -155,6 +155,8 @@ static inline struct instance *sim_find_instance(const struct group_sim *sim, ui
 }
 
 void sim_note(struct group_sim *sim, struct due due);
+/* The first of the heap, which is not empty. */
+struct due sim_take_due(struct group_sim *sim);
 void sim_fail(struct group_sim *sim, enum vinci_status status, const char *text);
 
 /* A stream has come to a collective: its planes begin. */

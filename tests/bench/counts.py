@@ -235,7 +235,6 @@ ROWS = [
     ("step of 1024 ranks", "rank", lambda c: job(c, 1024)),
     ("step of 4096 ranks", "rank", lambda c: job(c, 4096)),
     ("step of 64, all steps", "rank", lambda c: job(c, 64, "--unfolded")),
-    ("mesh of 16 ranks", "process", lambda c: mesh(c, 16)),
     ("mesh of 32 ranks", "process", lambda c: mesh(c, 32)),
 ]
 

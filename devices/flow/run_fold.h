@@ -17,8 +17,8 @@
  * bound by memory beside collectives. Where ranks meet in collectives of several planes, their
  * order at equal times counts: when that is not known, the whole job is simulated step by step.
  */
-#ifndef VINCI_DEVICES_FLOW_FOLD_H
-#define VINCI_DEVICES_FLOW_FOLD_H
+#ifndef VINCI_DEVICES_FLOW_RUN_FOLD_H
+#define VINCI_DEVICES_FLOW_RUN_FOLD_H
 
 #include "devices/flow/run.h"
 
@@ -38,7 +38,8 @@ void fold_came(struct group_sim *sim, struct instance *instance, uint32_t member
 /* Adds what folded collectives have moved to the counts of the run; returns how many there were. */
 uint64_t fold_count(struct group_sim *sim);
 
-/* ---- parts (fold_part.c) --------------------------------------------------------------------- */
+/* ---- parts (run_fold_part.c)
+ * --------------------------------------------------------------------- */
 
 /*
  * Ranks in a part of a collective: `at_ps` when they begin it, and then when they have ended it;
@@ -78,7 +79,8 @@ bool fold_part_run(struct fold_parts *parts, const struct group_system *system, 
 bool fold_part_run_on(const struct group_system *system, const uint32_t *devices,
                       const struct collective_call *call, struct fold_ranks *ranks);
 
-/* ---- turns (fold_turns.c) -------------------------------------------------------------------- */
+/* ---- turns (run_fold_turns.c)
+ * -------------------------------------------------------------------- */
 
 struct fold_turn {
   enum step_kind kind;

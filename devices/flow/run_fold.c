@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which collectives are folded, and their parts one after the other. */
-#include "devices/flow/fold.h"
+#include "devices/flow/run_fold.h"
 
 #include <stdlib.h>
 #include <string.h>
