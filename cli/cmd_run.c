@@ -542,6 +542,7 @@ static int run_operators(const struct run_settings *settings, const struct text_
                   .repeat = (unsigned)settings->repeat,
                   .interval = settings->interval,
                   .results = settings->results,
+                  .library = settings->library,
                   .exact = settings->exact},
       .timeout_minutes = settings->timeout_minutes,
       .quiet = settings->quiet,

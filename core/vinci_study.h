@@ -147,9 +147,19 @@ struct vinci_ops_options {
   bool interval;
   const char *results; /* NULL, or a folder that keeps results from run to run; no sequence */
   bool exact;          /* simulates all the same; another result than there fails the row */
+  /* NULL, or folders of an operator library, "DIR:DIR", as of `vinci run --library`: rows whose
+   * operator it has run its kernel, and column program says which do. */
+  const char *library;
   /* NULL or called after the list is read, then five times a second; false: end, VINCI_E_LIMIT. */
   bool (*progress)(void *context, const struct vinci_ops_progress *progress);
   void *progress_context;
+};
+
+/* Rows that this run has simulated, by what their program is; times count with their weight. */
+enum { VINCI_OPS_LOWERED, VINCI_OPS_OF_LIBRARY, VINCI_OPS_ORIGINS };
+struct vinci_ops_origin {
+  size_t rows;
+  uint64_t simulated_ps, measured_ps;
 };
 
 struct vinci_ops_result {
@@ -164,6 +174,7 @@ struct vinci_ops_result {
    * the rows that are ok and were measured. */
   uint64_t input_bytes, found_bytes;
   uint64_t simulated_ps, measured_ps;
+  struct vinci_ops_origin origins[VINCI_OPS_ORIGINS];
 };
 
 /* Simulates the operators of a list, such as the op_summary.csv of a profiler ("-" is standard

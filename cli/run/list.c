@@ -54,6 +54,28 @@ static void report_sequence(const struct vinci_ops_result *result, unsigned repe
          decimal_ratio(apart * 100, result->measured_ps, 1).text);
 }
 
+static void report_origins(const struct vinci_ops_result *result) {
+  static const char *const names[VINCI_OPS_ORIGINS] = {
+      [VINCI_OPS_LOWERED] = "lowering", [VINCI_OPS_OF_LIBRARY] = "library"};
+  uint64_t simulated = 0, measured = 0;
+  for (unsigned i = 0; i < VINCI_OPS_ORIGINS; i++) {
+    simulated += result->origins[i].simulated_ps;
+    measured += result->origins[i].measured_ps;
+  }
+  for (unsigned i = VINCI_OPS_ORIGINS; i-- > 0;) {
+    const struct vinci_ops_origin *origin = &result->origins[i];
+    printf("Programs of the %s: %zu operators, %s ms simulated (%s %%)", names[i], origin->rows,
+           decimal_ratio(origin->simulated_ps, PS_PER_MS, 3).text,
+           decimal_ratio(origin->simulated_ps * 100, simulated ? simulated : 1, 1).text);
+    if (measured > 0)
+      printf(", %s ms measured (%s %%)", decimal_ratio(origin->measured_ps, PS_PER_MS, 3).text,
+             decimal_ratio(origin->measured_ps * 100, measured, 1).text);
+    putchar('\n');
+  }
+  printf("Attributes that the list does not have are those of the operator's definition; column "
+         "program says why a row is lowered that the library has\n");
+}
+
 static void report(const struct run_list *list, const struct vinci_ops_result *result) {
   const char *l2 = list->options.overrides.l2;
   if (result->known > 0)
@@ -67,6 +89,8 @@ static void report(const struct run_list *list, const struct vinci_ops_result *r
   if (list->options.results)
     printf("%zu of the others have a result from %s%s\n", result->stored, list->options.results,
            list->options.exact ? ", and were simulated all the same" : "");
+  if (list->options.library)
+    report_origins(result);
   if (list->options.sequence)
     report_sequence(result, list->options.repeat);
   else if (list->options.repeat > 1)

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "cli/support/operator.h"
-#include "core/chip/soc.h"
 #include "scripts/host/soc_host.h"
 
 bool library_is_meant(const char *folders, const struct text_list *words) {
@@ -38,16 +37,8 @@ enum vinci_status library_take(const struct library *library, const vinci_soc *s
     diag_hint(library->diag, "'vinci library list' shows the names");
     return VINCI_E_USAGE;
   }
-  size_t count = soc_param_count();
-  struct library_number *numbers = calloc(count, sizeof *numbers);
-  if (!numbers)
-    return diag_error(library->diag, VINCI_E_NOMEM, "out of memory for numbers of the chip");
-  for (size_t i = 0; i < count; i++)
-    numbers[i] = (struct library_number){soc_param(i)->key, soc_get(soc, i)};
-  const struct library_chip chip = {vinci_soc_name(soc), numbers, count};
   enum vinci_status status = library_find(library, words->items[0], &which);
   if (status == VINCI_OK)
-    status = library_call(library, &which, &chip, words->items + 1, words->count - 1, out);
-  free(numbers);
+    status = library_call(library, &which, soc, words->items + 1, words->count - 1, out);
   return status;
 }

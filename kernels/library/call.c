@@ -7,6 +7,7 @@
 
 #include "core/base/digest.h"
 #include "core/base/file.h"
+#include "core/chip/soc.h"
 #include "kernels/library/library.h"
 #include "traces/values/npy.h"
 
@@ -30,9 +31,9 @@ const char *answer_text(const struct answer *answer, const char *word) {
 }
 
 static void write_numbers(void *context, FILE *out) {
-  const struct library_chip *chip = context;
-  for (size_t i = 0; i < chip->count; i++)
-    fprintf(out, "%s %" PRId64 "\n", chip->numbers[i].name, chip->numbers[i].value);
+  const vinci_soc *soc = context;
+  for (size_t i = 0; i < soc_param_count(); i++)
+    fprintf(out, "%s %" PRId64 "\n", soc_param(i)->key, soc_get(soc, i));
 }
 
 const char *library_family(const char *chip) {
@@ -61,7 +62,7 @@ static enum vinci_status read_answer(const struct library *library, const char *
 struct ask {
   const struct library *library;
   const struct library_operator *which;
-  const struct library_chip *chip;
+  const vinci_soc *soc;
   char folder[PATH_MAX - 256]; /* temporary */
 };
 
@@ -69,17 +70,17 @@ static void file_of(const struct ask *ask, const char *name, char *out) {
   snprintf(out, PATH_MAX, "%s/%s", ask->folder, name);
 }
 
+/* words: NULL for a call that the host program chooses. */
 static enum vinci_status ask_host(const struct ask *ask, const char *const *words, size_t count,
                                   struct answer *answer) {
   char program[PATH_MAX], numbers[PATH_MAX], data[PATH_MAX], out[PATH_MAX], errors[PATH_MAX];
   struct command command = {0};
-  struct library_chip chip = *ask->chip;
   int ended = 0;
   struct vinci_diag *diag = ask->library->diag;
-  const char *family = library_family(chip.name);
+  const char *family = library_family(vinci_soc_name(ask->soc));
   if (!family)
     return diag_error(diag, VINCI_E_INPUT, "libraries have kernels of the 910B family, not of %s",
-                      chip.name);
+                      vinci_soc_name(ask->soc));
   enum vinci_status status = library_host(ask->library, ask->which, program, sizeof program);
   if (status != VINCI_OK)
     return status;
@@ -87,11 +88,11 @@ static enum vinci_status ask_host(const struct ask *ask, const char *const *word
   file_of(ask, "data", data);
   file_of(ask, "answer", out);
   file_of(ask, "errors", errors);
-  status = file_replace(numbers, write_numbers, &chip, diag);
+  status = file_replace(numbers, write_numbers, (void *)(uintptr_t)ask->soc, diag);
   if (status != VINCI_OK)
     return status;
   command_add(&command, "%s", program);
-  command_add(&command, "tile");
+  command_add(&command, words ? "tile" : "try");
   command_add(&command, "%s", ask->which->name);
   command_add(&command, "%s", family);
   command_add(&command, "%s", numbers);
@@ -104,7 +105,7 @@ static enum vinci_status ask_host(const struct ask *ask, const char *const *word
     status = read_answer(ask->library, out, answer);
   if (status != VINCI_OK || ended == 0)
     return status;
-  library_show(errors, SHOWN_LINES);
+  library_show(ask->library, errors, SHOWN_LINES);
   const char *error = answer_text(answer, "error"), *hint = answer_text(answer, "hint");
   if (error)
     status = diag_error(diag, VINCI_E_USAGE, "%s", error);
@@ -178,9 +179,9 @@ static enum vinci_status take_args(const struct ask *ask, const struct answer *a
 }
 
 enum vinci_status library_call(const struct library *library, const struct library_operator *which,
-                               const struct library_chip *chip, const char *const *words,
-                               size_t word_count, struct library_call *out) {
-  struct ask ask = {.library = library, .which = which, .chip = chip};
+                               const vinci_soc *soc, const char *const *words, size_t word_count,
+                               struct library_call *out) {
+  struct ask ask = {.library = library, .which = which, .soc = soc};
   struct answer answer = {0};
   *out = (struct library_call){0};
   enum vinci_status status =
@@ -190,6 +191,10 @@ enum vinci_status library_call(const struct library *library, const struct libra
   status = ask_host(&ask, words, word_count, &answer);
   if (status == VINCI_OK)
     status = take_args(&ask, &answer, out);
+  if (status == VINCI_OK && !words) {
+    const char *chosen = answer_text(&answer, "words");
+    snprintf(out->words, sizeof out->words, "%s", chosen ? chosen : "");
+  }
   if (status == VINCI_OK)
     status = library_kernel(library, which, &answer, out->kernel, sizeof out->kernel);
   command_free(&answer.lines);

@@ -3,6 +3,7 @@
  * The operators of a library: each has a folder with op_host and op_kernel, and a file in op_host
  * says OP_ADD(Name). Folders of tests, examples and documentation are left out.
  */
+#include <ctype.h>
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,6 +122,32 @@ static const char *name_at(const void *context, size_t index) {
   return names->found[index].name;
 }
 
+/* "aclnnRmsNorm" and "rms_norm" are "RmsNorm". */
+static bool is_spelled(const char *name, const char *given) {
+  static const char prefix[] = "aclnn";
+  if (strncmp(given, prefix, strlen(prefix)) == 0)
+    given += strlen(prefix);
+  for (; *name && *given; given++) {
+    if (*given == '_')
+      continue;
+    if (tolower((unsigned char)*name) != tolower((unsigned char)*given))
+      return false;
+    name++;
+  }
+  return !*name && !*given;
+}
+
+const struct library_operator *library_match(const struct library_operator *operators, size_t count,
+                                             const char *name) {
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(operators[i].name, name) == 0)
+      return &operators[i];
+  for (size_t i = 0; i < count; i++)
+    if (is_spelled(operators[i].name, name))
+      return &operators[i];
+  return NULL;
+}
+
 enum vinci_status library_find(const struct library *library, const char *name,
                                struct library_operator *out) {
   struct library_operator *found;
@@ -128,13 +155,11 @@ enum vinci_status library_find(const struct library *library, const char *name,
   enum vinci_status status = library_operators(library, &found, &count);
   if (status != VINCI_OK)
     return status;
-  status = VINCI_E_USAGE;
-  for (size_t i = 0; i < count && status != VINCI_OK; i++)
-    if (strcmp(found[i].name, name) == 0) {
-      *out = found[i];
-      status = VINCI_OK;
-    }
-  if (status != VINCI_OK) {
+  const struct library_operator *match = library_match(found, count, name);
+  if (match)
+    *out = *match;
+  else {
+    status = VINCI_E_USAGE;
     struct names names = {found};
     const char *nearest = diag_nearest(name, count, name_at, &names);
     (void)diag_error(library->diag, status, "the library %s has no operator '%s'",

@@ -241,7 +241,7 @@ static enum vinci_status link_host(const struct host *host) {
   command_free(&command);
   if (status != VINCI_OK || ended == 0)
     return status;
-  library_show(log, SHOWN_LINES);
+  library_show(host->library, log, SHOWN_LINES);
   return diag_error(host->library->diag, VINCI_E_INPUT, "the host code of %s was not linked",
                     host->which->name);
 }
@@ -254,7 +254,7 @@ static void show_failures(const struct host *host) {
     if (access(path, R_OK) == 0)
       continue;
     snprintf(path, sizeof path, "%s/%zu.log", host->folder, i);
-    library_show(path, SHOWN_LINES);
+    library_show(host->library, path, SHOWN_LINES);
   }
 }
 

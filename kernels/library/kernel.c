@@ -213,7 +213,7 @@ static enum vinci_status compile(const struct kernel *kernel, const char *source
   enum vinci_status status = library_run(library, &command, NULL, log, &ended);
   command_free(&command);
   if (status == VINCI_OK && ended != 0) {
-    library_show(log, SHOWN_LINES);
+    library_show(library, log, SHOWN_LINES);
     status = diag_error(library->diag, VINCI_E_INPUT, "the kernel of %s was not compiled: %s",
                         kernel->which->name, source);
   }

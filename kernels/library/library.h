@@ -14,8 +14,14 @@
 #include <stdio.h>
 
 #include "core/base/diag.h"
+#include "core/vinci.h"
 
-enum { LIBRARY_FOLDERS_MAX = 16, LIBRARY_NAME_BYTES = 96, LIBRARY_WORDS_MAX = 256 };
+enum {
+  LIBRARY_FOLDERS_MAX = 16,
+  LIBRARY_NAME_BYTES = 96,
+  LIBRARY_WHY_BYTES = 200,
+  LIBRARY_WORDS_BYTES = 400
+};
 
 struct command {
   char **items; /* each for free() */
@@ -38,6 +44,9 @@ struct library {
   char program[PATH_MAX]; /* vinci */
   char cache[PATH_MAX];
   bool no_sync; /* kernels without the barriers of the chip's compiler ($VINCI_AUTO_SYNC is off) */
+  /* [LIBRARY_WHY_BYTES]: takes the first error of a compiler or a tiling, whose messages are not
+   * printed then; NULL: they are printed. */
+  char *why;
   struct vinci_diag *diag;
 };
 
@@ -50,7 +59,8 @@ struct library_operator {
 struct library_call {
   char kernel[PATH_MAX]; /* "FILE:NAME" */
   char blocks[16];
-  struct command args; /* of the kernel, as --arg takes them */
+  struct command args;             /* of the kernel, as --arg takes them */
+  char words[LIBRARY_WORDS_BYTES]; /* of a call that was chosen */
 };
 
 /* folders: "DIR:DIR", or NULL for $VINCI_LIBRARY; data: the folder of the program's data. */
@@ -60,27 +70,25 @@ VINCI_MUST_CHECK enum vinci_status library_open(struct library *library, const c
 /* All operators, by name; for free(). */
 VINCI_MUST_CHECK enum vinci_status library_operators(const struct library *library,
                                                      struct library_operator **out, size_t *count);
+/* The operator of a name: its own, or as aclnn and files spell that ("aclnnRmsNorm", "rms_norm");
+ * NULL: none. */
+const struct library_operator *library_match(const struct library_operator *operators, size_t count,
+                                             const char *name);
 /* VINCI_E_USAGE, with the nearest name, when there is no such operator. */
 VINCI_MUST_CHECK enum vinci_status library_find(const struct library *library, const char *name,
                                                 struct library_operator *out);
 
-/* A number of the chip: the host code asks for these. */
-struct library_number {
-  const char *name;
-  int64_t value;
-};
-struct library_chip {
-  const char *name; /* "Ascend910B4" */
-  const struct library_number *numbers;
-  size_t count;
-};
-
-/* Compiles what is not in the cache yet and asks the operator's tiling. For library_call_free(). */
+/*
+ * Compiles what is not in the cache yet and asks the operator's tiling. Words are NAME=VALUE, or
+ * "#2=bf16:8x4" for input 2 and "@0=bf16:8x4" for output 0, as lists of calls give them: what is
+ * empty there, "#2=", is not given. Without words (NULL) the host program chooses some: attributes
+ * as the definition has them, and of a few shapes the first that the tiling takes. For
+ * library_call_free(), also when it fails.
+ */
 VINCI_MUST_CHECK enum vinci_status library_call(const struct library *library,
                                                 const struct library_operator *which,
-                                                const struct library_chip *chip,
-                                                const char *const *words, size_t word_count,
-                                                struct library_call *out);
+                                                const vinci_soc *soc, const char *const *words,
+                                                size_t word_count, struct library_call *out);
 void library_call_free(struct library_call *call);
 
 /* What is known of an operator without a call: whether its host code was compiled, and the chips
@@ -150,8 +158,8 @@ struct library_job {
 };
 VINCI_MUST_CHECK enum vinci_status library_run_all(const struct library *library,
                                                    struct library_job *jobs, size_t count);
-/* Prints a file of messages on standard error, its first lines. */
-void library_show(const char *path, unsigned lines);
+/* Prints the first lines of a file of messages on standard error, or keeps the first error. */
+void library_show(const struct library *library, const char *path, unsigned lines);
 
 /* The files that a file of dependencies (-M) names. */
 VINCI_MUST_CHECK enum vinci_status library_read_depends(const struct library *library,

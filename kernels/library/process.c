@@ -120,12 +120,34 @@ enum vinci_status library_run_all(const struct library *library, struct library_
   return status;
 }
 
-void library_show(const char *path, unsigned lines) {
+/* "file.h:3:5: error: text" and a tiling's "file.cpp:12: text": without folders. */
+static void keep_why(char *why, const char *line) {
+  const char *colon = strchr(line, ':'), *slash = NULL;
+  for (const char *at = line; colon && at < colon; at++)
+    slash = *at == '/' ? at : slash;
+  line = slash ? slash + 1 : line;
+  size_t length = strcspn(line, "\n");
+  while (length > 0 && line[length - 1] == ' ')
+    length--;
+  snprintf(why, LIBRARY_WHY_BYTES, "%.*s", (int)length, line);
+}
+
+/* Of lines without the word, a tiling's, the first. */
+void library_show(const struct library *library, const char *path, unsigned lines) {
   FILE *in = fopen(path, "r");
-  char *line = NULL;
+  char *line = NULL, first[LIBRARY_WHY_BYTES] = "";
   size_t size = 0;
-  for (unsigned i = 0; in && i < lines && getline(&line, &size, in) > 0; i++)
-    fputs(line, stderr);
+  bool open = library->why && !*library->why;
+  for (unsigned i = 0; in && (library->why || i < lines) && getline(&line, &size, in) > 0; i++)
+    if (!library->why)
+      fputs(line, stderr);
+    else if (open && strstr(line, "error:")) {
+      keep_why(library->why, line);
+      open = false;
+    } else if (i == 0)
+      keep_why(first, line);
+  if (open && *first)
+    snprintf(library->why, LIBRARY_WHY_BYTES, "%s", first);
   free(line);
   if (in)
     fclose(in);

@@ -129,7 +129,7 @@ static enum vinci_status make(const struct library *library, const char *folder,
     status = library_run_all(library, &job, 1);
     command_free(&job.command);
     if (status == VINCI_OK && job.ended != 0) {
-      library_show(job.errors, SHOWN_LINES);
+      library_show(library, job.errors, SHOWN_LINES);
       status = diag_error(library->diag, VINCI_E_INPUT, "%s/%s was not compiled", library->include,
                           product->source);
     }

@@ -7,11 +7,18 @@
 #include <stdio.h>
 
 #include "core/base/journal.h"
+#include "kernels/library/library.h"
 #include "lower/calls/calls.h"
 #include "networks/workload/workload.h"
 #include "traces/export/report/expected.h"
 
-enum { OPS_STATUS_BYTES = 240, OPS_ARGS_BYTES = 512, OPS_SOC_BYTES = 256, OPS_FROM_BYTES = 768 };
+enum {
+  OPS_STATUS_BYTES = 240,
+  OPS_ARGS_BYTES = 512,
+  OPS_SOC_BYTES = 256,
+  OPS_FROM_BYTES = 768,
+  OPS_PROGRAM_BYTES = 300
+};
 
 /* How a row ended. */
 enum ops_end {
@@ -29,7 +36,9 @@ struct ops_outcome {
   enum ops_end end;
   char status[OPS_STATUS_BYTES]; /* "ok", "unsupported: reason", "failed: reason" */
   char soc[OPS_SOC_BYTES];
-  char args[OPS_ARGS_BYTES]; /* "matmul m=4 ..." */
+  char args[OPS_ARGS_BYTES];       /* "matmul m=4 ..." */
+  bool of_library;                 /* its program is a kernel of the user's library */
+  char program[OPS_PROGRAM_BYTES]; /* "library", "lowering", "lowering: why not of the library" */
   struct call_times times;
   uint64_t low_ps, high_ps; /* duration in the cheapest and the dearest state, when asked for */
   struct expected_error expected;
@@ -46,6 +55,18 @@ struct ops_outcome {
   char l2_from[OPS_FROM_BYTES];
 };
 
+/* ---- rows of a user's library (library.c) ---- */
+struct ops_library {
+  struct library library;
+  struct library_operator *operators;
+  size_t count;
+};
+/* folders, data: as of library_open(). For ops_library_free(), also when it fails. */
+VINCI_MUST_CHECK enum vinci_status ops_library_open(struct ops_library *out, const char *folders,
+                                                    const char *data, struct vinci_diag *diag);
+void ops_library_free(struct ops_library *library);
+uint64_t ops_library_digest(const struct ops_library *library);
+
 /* ---- one row (row.c) ---- */
 /* What is asked for. */
 struct ops_request {
@@ -53,7 +74,8 @@ struct ops_request {
   const char *data;     /* the folder that holds soc/, may be NULL */
   enum vinci_memory memory;
   enum vinci_network network;
-  bool sequence;       /* one chip, rows in their order */
+  const struct ops_library *library; /* NULL: all rows are lowered */
+  bool sequence;                     /* one chip, rows in their order */
   uint32_t repeat;     /* of each row, of a sequence the list in whole: the last counts */
   bool interval;       /* other states too, for the range of durations */
   const char *results; /* folder of kept results; NULL: none */
@@ -82,6 +104,14 @@ const char *ops_soc_of(const struct ops_request *request, const struct call_row 
 void ops_run_row(struct ops_worker *worker, const struct call_row *row,
                  struct ops_outcome *outcome);
 void ops_end_row(struct ops_outcome *outcome, enum ops_end end, const char *reason);
+
+/* The trace of a row by the kernel of the library; NULL when the library does not have the operator
+ * or, with an error, when the call does not run. (library.c) */
+VINCI_MUST_CHECK enum vinci_status ops_library_load(const struct ops_worker *worker,
+                                                    const struct call_row *row,
+                                                    struct ops_outcome *outcome,
+                                                    vinci_trace **trace, struct vinci_diag *diag);
+void ops_library_refuse(struct ops_outcome *outcome, const char *reason, const char *why);
 
 /* ---- results that are kept from run to run (results.c) ---- */
 /* Of all that the result of a row depends on. */

@@ -148,19 +148,21 @@ static enum vinci_status find_interval(struct ops_worker *worker, const struct c
   return VINCI_OK;
 }
 
-/* Launches in a row begin with nothing. */
+/* Launches in a row begin with nothing; L2 of a row without a lowering is as of most operators,
+ * whose inputs the operator before has written. */
 static enum vinci_l2 start_of(const struct ops_request *asked, const struct call_row *row,
                               const struct call_request *request) {
   if (asked->repeat > 1)
     return VINCI_L2_EMPTY;
-  return asked->l2_given ? asked->l2_start : calls_l2_start(row, request);
+  if (asked->l2_given)
+    return asked->l2_start;
+  return request->op ? calls_l2_start(row, request) : VINCI_L2_WARM;
 }
 
-static enum vinci_status simulate(struct ops_worker *worker, const struct call_row *row,
-                                  struct call_request *request, struct ops_outcome *outcome,
-                                  struct vinci_diag *diag) {
+static enum vinci_status run_trace(struct ops_worker *worker, const struct call_row *row,
+                                   const vinci_trace *trace, const struct call_request *request,
+                                   struct ops_outcome *outcome, struct vinci_diag *diag) {
   const struct ops_request *asked = worker->request;
-  vinci_trace *trace = NULL;
   struct vinci_run_options options = {.struct_size = sizeof options,
                                       .max_cycles = asked->spec.max_cycles,
                                       .progress = goes_on,
@@ -172,14 +174,7 @@ static enum vinci_status simulate(struct ops_worker *worker, const struct call_r
                                       .l2_written_given = !asked->l2_given,
                                       .l2_written_bytes = calls_l2_written(row),
                                       .l2_start = start_of(asked, row, request)};
-  enum vinci_status status = compile(worker, request, outcome, &trace, diag);
-  char reason[OPS_STATUS_BYTES];
-  if (status == VINCI_OK && !calls_check_outputs(row, trace, reason, sizeof reason))
-    status = diag_error(diag, VINCI_E_USAGE, "%s", reason);
-  if (status == VINCI_OK)
-    outcome->other_type = calls_other_type(row, trace);
-  if (status == VINCI_OK)
-    status = run_or_take(worker, row, trace, &options, outcome, diag);
+  enum vinci_status status = run_or_take(worker, row, trace, &options, outcome, diag);
   if (status == VINCI_OK && asked->code_profile && options_of_profile(row, outcome, &options))
     status = run_or_take(worker, row, trace, &options, outcome, diag);
   if (status == VINCI_OK && asked->interval)
@@ -188,6 +183,21 @@ static enum vinci_status simulate(struct ops_worker *worker, const struct call_r
   if (status == VINCI_OK)
     outcome->expected =
         expected_error(worker->soc, trace->op, trace->tensors[0].dtype, outcome->times.duration_ps);
+  return status;
+}
+
+static enum vinci_status simulate(struct ops_worker *worker, const struct call_row *row,
+                                  struct call_request *request, struct ops_outcome *outcome,
+                                  struct vinci_diag *diag) {
+  vinci_trace *trace = NULL;
+  enum vinci_status status = compile(worker, request, outcome, &trace, diag);
+  char reason[OPS_STATUS_BYTES];
+  if (status == VINCI_OK && !calls_check_outputs(row, trace, reason, sizeof reason))
+    status = diag_error(diag, VINCI_E_USAGE, "%s", reason);
+  if (status == VINCI_OK)
+    outcome->other_type = calls_other_type(row, trace);
+  if (status == VINCI_OK)
+    status = run_trace(worker, row, trace, request, outcome, diag);
   vinci_trace_free(trace);
   return status;
 }
@@ -217,12 +227,44 @@ static enum ops_end end_of(enum vinci_status status) {
   }
 }
 
+/* By the kernel of the library; false when the row is left to the lowering. */
+static bool run_of_library(struct ops_worker *worker, const struct call_row *row,
+                           const struct call_request *request, struct ops_outcome *outcome) {
+  struct vinci_diag diag = {0};
+  vinci_trace *trace = NULL;
+  if (!worker->request->library)
+    return false;
+  snprintf(outcome->program, sizeof outcome->program, "lowering");
+  enum vinci_status status = ops_library_load(worker, row, outcome, &trace, &diag);
+  if (status == VINCI_OK && !trace)
+    return false;
+  if (status == VINCI_OK) {
+    status = run_trace(worker, row, trace, request, outcome, &diag);
+    if (status != VINCI_OK)
+      ops_library_refuse(outcome, diag.text, "");
+  }
+  vinci_trace_free(trace);
+  bool ended = status == VINCI_OK || status == VINCI_E_LIMIT || status == VINCI_E_NOMEM;
+  if (ended) {
+    outcome->of_library = true;
+    snprintf(outcome->program, sizeof outcome->program, "library");
+  }
+  if (ended && (status != VINCI_E_LIMIT || !*worker->stop))
+    ops_end_row(outcome, end_of(status), status == VINCI_OK ? "" : diag.text);
+  return ended;
+}
+
 static void run_row(struct ops_worker *worker, const struct call_row *row,
                     struct ops_outcome *outcome) {
   struct vinci_diag diag = {0};
   struct arena arena = {0};
   struct call_request request = {0};
-  if (!calls_resolve(worker->list, row, worker->soc, &arena, &request)) {
+  bool lowered = calls_resolve(worker->list, row, worker->soc, &arena, &request);
+  if (run_of_library(worker, row, &request, outcome)) {
+    arena_free(&arena);
+    return;
+  }
+  if (!lowered) {
     ops_end_row(outcome, OPS_UNSUPPORTED, request.reason);
   } else {
     enum vinci_status status = simulate(worker, row, &request, outcome, &diag);

@@ -36,6 +36,7 @@ struct board {
 struct session {
   const struct vinci_ops_options *options;
   struct ops_request request;
+  struct ops_library library;
   struct arena arena; /* of what is asked for */
   unsigned jobs;
   bool stopped; /* as the caller says */
@@ -49,6 +50,7 @@ struct session {
   size_t written;             /* rows in the table */
   size_t ends[OPS_ENDS];
   uint64_t input_bytes, found_bytes, simulated_ps, measured_ps; /* of a sequence */
+  struct vinci_ops_origin origins[VINCI_OPS_ORIGINS];
   FILE *table;
   const char *path, *folder;
   struct unread types; /* of results, which operators do not give */
@@ -72,6 +74,8 @@ static uint64_t identity_of(struct ops_worker *worker) {
   uint64_t digest = digest_bytes(DIGEST_SEED, numbers, sizeof numbers);
   digest = digest_bytes(digest, revision, strlen(revision));
   const char *last = NULL;
+  uint64_t library = request->library ? ops_library_digest(request->library) : 0;
+  digest = digest_bytes(digest, &library, sizeof library);
   for (size_t i = 0; i < list->count; i++) {
     const struct call_row *row = &list->rows[i];
     for (unsigned c = 0; c < CALL_COLUMN_COUNT; c++)
@@ -129,6 +133,12 @@ static void add_up(struct session *session, size_t row) {
   const struct ops_outcome *outcome = &session->board->outcome[row];
   session->input_bytes += outcome->l2_input_bytes;
   session->found_bytes += outcome->l2_found_bytes;
+  if (outcome->end == OPS_OK) {
+    struct vinci_ops_origin *origin = &session->origins[outcome->of_library];
+    origin->rows++;
+    origin->simulated_ps += outcome->times.duration_ps * session->list.rows[row].weight;
+    origin->measured_ps += session->list.rows[row].measured_ps * session->list.rows[row].weight;
+  }
   if (outcome->end != OPS_OK || session->list.rows[row].measured_ps == 0)
     return;
   session->simulated_ps += outcome->times.duration_ps;
@@ -345,6 +355,11 @@ static enum vinci_status take_options(struct session *session) {
   if (request->code_profile)
     request->spec.models.code = NULL;
   enum vinci_status status = workload_choose(&request->spec.models, &models, session->diag);
+  if (status == VINCI_OK && options->library) {
+    status = ops_library_open(&session->library, options->library, options->overrides.data_dir,
+                              session->diag);
+    request->library = &session->library;
+  }
   session->jobs = workload_jobs(options->jobs, JOBS_MAX);
   request->spec.max_cycles = options->max_cycles;
   request->data = options->overrides.data_dir;
@@ -465,6 +480,7 @@ static void fill_result(const struct session *session, struct vinci_ops_result *
                                    .found_bytes = session->found_bytes,
                                    .simulated_ps = session->simulated_ps,
                                    .measured_ps = session->measured_ps};
+  memcpy(out->origins, session->origins, sizeof out->origins);
 }
 
 /* What the caller has to know beside the table. */
@@ -520,6 +536,7 @@ static void free_session(struct session *session) {
   if (session->board)
     munmap(session->board, session->board_bytes);
   journal_close(&session->journal, false);
+  ops_library_free(&session->library);
   arena_free(&session->list.arena);
   arena_free(&session->arena);
 }

@@ -73,6 +73,8 @@ void ops_put_header(FILE *out, const struct ops_request *request) {
     fputs(",sim_began_at_us,l2_input_bytes,l2_found_bytes,l2_overwritten_bytes,l2_from", out);
   if (request->interval)
     fputs(",sim_duration_low_us,sim_duration_high_us", out);
+  if (request->library)
+    fputs(",program", out);
   fputc('\n', out);
 }
 
@@ -186,5 +188,9 @@ void ops_put_row(FILE *out, const struct call_row *row, const struct ops_outcome
     put_sequence(out, outcome);
   if (request->interval)
     put_interval(out, outcome);
+  if (request->library) {
+    fputc(',', out);
+    cell_write(out, outcome->program);
+  }
   fputc('\n', out);
 }

@@ -7,6 +7,7 @@ was compiled, messages. The library lies in tests/kernels/library and needs no h
     library.py VINCI FOLDER_OF_THE_LIBRARY FOLDER_FOR_FILES
 """
 
+import csv
 import os
 import shutil
 import subprocess
@@ -66,7 +67,7 @@ def kernels():
     return sorted(name for place, _, names in os.walk(cache) for name in names if name.endswith(".so"))
 
 
-print("1..20")
+print("1..25")
 
 # ---- values ----
 
@@ -119,6 +120,51 @@ ends("an operator that is not there", run(["RowNorn", "x=fp32:6x64"]), 2, "no op
 ends("the operators of a library", command("library", "list", library), 0, "BlockProduct", "RowNorm", "ScaledAdd", "3 operators")
 ends("an operator to check that is not there", command("library", "check", library, "RowNorn"), 2, "did you mean 'RowNorm'?")
 ends("their chips", command("library", "check", library, "RowNorm"), 0, "ascend910b,ascend950", "1 of 1 operators")
+
+# ---- lists of operators ----
+
+ROWS = """Op Name,OP Type,Input Shapes,Input Data Types,Input Formats,Output Shapes,Output Data Types,Output Formats,args
+norm,RowNorm,"6,4096",FLOAT,ND,"6,4096;6,8",FLOAT;FLOAT,ND;ND,eps=1e-3
+again,RowNorm,"6,4096",FLOAT,ND,"6,4096;6,8",FLOAT;FLOAT,ND;ND,eps=1e-3
+without,scaled_add,"10,101;",DT_FLOAT;DT_UNDEFINED,ND;NULL,"10,101",FLOAT,ND,
+whole,aclnnScaledAdd,"64;64",FLOAT16;FLOAT16,ND;ND,64,FLOAT16,ND,
+refused,RowNorm,"6,100",FLOAT,ND,"6,100;6,8",FLOAT;FLOAT,ND;ND,
+ours,Add,"64;64",FLOAT16;FLOAT16,ND;ND,64,FLOAT16,ND,
+"""
+with open(os.path.join(folder, "rows.csv"), "w", encoding="utf-8") as out:
+    out.write(ROWS)
+
+
+def programs(*words):
+    made = command("run", "--ops=rows.csv", f"--library={library}", "--soc-version=Ascend910B4", "--output=table", *words)
+    with open(os.path.join(folder, "table/op_summary.csv"), encoding="utf-8") as table:
+        rows = {row["Op Name"]: row for row in csv.DictReader(table)}
+    shutil.rmtree(os.path.join(folder, "table"))
+    return made, rows
+
+
+def differs(want, got):
+    return "" if want == got else f"{got}, not {want}"
+
+
+made, rows = programs()
+ends("a list runs kernels of the library", made, 0, "5 of 6 operators simulated, 1 unsupported",
+     "Programs of the library: 4 operators", "Programs of the lowering: 1 operators")
+found = {name: row["program"].split(":")[0] for name, row in rows.items()}
+report("its rows say what their program is", differs(
+    {"norm": "library", "again": "library", "without": "library", "whole": "library", "refused": "lowering", "ours": "lowering"},
+    found))
+refusal = rows["refused"]["program"]
+report("and why the library's kernel does not run", "" if "row_norm.cpp:" in refusal and "multiple of 64" in refusal else refusal)
+one = command("run", f"--library={library}", "RowNorm", "x=fp32:6x4096", "eps=1e-3", "--soc-version=Ascend910B4", "--memory=flat",
+              "--l2=warm", "--json")
+cycles = int(one.stdout.split('"total_cycles": ')[1].split(",")[0])
+alone = programs("--l2=warm")[1]["norm"]
+report("a row takes as long as its operator alone",
+       "" if alone["Block Dim"] == "6" and abs(float(alone["sim_duration_us"]) * 1650 - cycles) < 2 else f"{alone}, {cycles}")
+made, rows = programs("--sequence")
+report("a sequence runs kernels of the library too", differs(["library", "library", "lowering"],
+                                                             [rows[name]["program"] for name in ("norm", "whole", "ours")]))
 
 # ---- what `vinci cc` takes for libraries ----
 

@@ -2,10 +2,13 @@
 // The host program of an operator. It is linked with the operator's own host code, and answers on standard output,
 // a line for each fact:
 //   tile OPERATOR chip=FILE name=KIND data=FILE WORD...   what a call needs (the words of `vinci run --library`)
+//   try OPERATOR chip=FILE name=KIND data=FILE           the same for the first of some calls that the tiling takes
 //   list                                                   the operators that the code defines, with their chips
 #include <cctype>
 #include <cerrno>
 #include <fstream>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "vinci/library/host.h"
 
@@ -189,7 +192,7 @@ static gert::Tensor ReadTensor(const std::string &text, const std::string &word)
   std::vector<std::string> parts = Split(text.substr(0, equals), ':');
   const TypeRow *type = nullptr;
   for (const TypeRow &row : types)
-    if (parts[0] == row.ours)
+    if (parts[0] == row.ours || parts[0] == row.name || parts[0] == std::string("DT_") + row.name)
       type = &row;
   if (!type)
     Fail("'" + parts[0] + "' in " + word + " is not a type", form);
@@ -260,6 +263,7 @@ static void ReadAttr(ops::OpAttrDef &attr, const std::string &text, const std::s
 struct Param {
   ops::OpParamDef *def;
   std::vector<gert::Tensor> given;
+  bool listed = false; // by its place, though maybe absent
 };
 
 struct Request {
@@ -267,6 +271,7 @@ struct Request {
   std::vector<Param> inputs, outputs;
   std::vector<std::shared_ptr<ops::OpAttrDef>> attrs;
   std::string kernel_file;
+  std::vector<std::string> input_words, output_words; // by place
   size_t column = 0; // of the lists of types
 };
 
@@ -316,6 +321,45 @@ static void ChooseColumn(Request &request) {
   Fail(request.definition->type + " does not take these types", "the definition has" + Accepted(request));
 }
 
+// "#2=bf16:8x4", input number 2, and "@0=...", output number 0, as lists of calls have them: a tensor that is listed may
+// be absent, and a dynamic parameter takes as many as the others leave.
+struct Place {
+  size_t index;
+  std::string value;
+};
+static bool ReadPlace(Request &request, const std::string &name, const std::string &value, const std::string &word) {
+  if (name.size() < 2 || (name[0] != '#' && name[0] != '@'))
+    return false;
+  auto &places = name[0] == '#' ? request.input_words : request.output_words;
+  if (Whole(name.substr(1), word) != (int64_t)places.size())
+    Fail(word + " is not the next tensor of the call");
+  places.push_back(value);
+  return true;
+}
+
+static void TakePlaces(const Request &request, std::vector<Param> &params, const std::vector<std::string> &words,
+                       const char *kind) {
+  size_t dynamic = 0, at = 0;
+  for (const Param &param : params)
+    dynamic += param.def->option == ops::DYNAMIC;
+  size_t single = params.size() - dynamic;
+  if (words.empty())
+    return;
+  if ((dynamic == 0 && words.size() > single) || (dynamic > 0 && words.size() < single) ||
+      (dynamic > 1 && (words.size() - single) % dynamic != 0))
+    Fail("the call has " + std::to_string(words.size()) + " " + kind + ", " + request.definition->type + " has " +
+         std::to_string(params.size()));
+  for (Param &param : params) {
+    size_t count = param.def->option == ops::DYNAMIC ? (words.size() - single) / dynamic : 1;
+    for (; count > 0 && at < words.size(); count--, at++) {
+      const std::string &text = words[at];
+      if (!text.empty() && !(param.def->option == ops::OPTIONAL && text.back() == ':'))
+        param.given.push_back(ReadTensor(text, param.def->name + "=" + text));
+      param.listed = true;
+    }
+  }
+}
+
 static Request ReadRequest(const std::string &op, const std::string &chip, const std::vector<std::string> &words) {
   auto found = Definitions().find(op);
   if (found == Definitions().end())
@@ -335,7 +379,7 @@ static Request ReadRequest(const std::string &op, const std::string &chip, const
   for (const std::string &word : words) {
     size_t equals = word.find('=');
     std::string name = word.substr(0, equals), value = equals == std::string::npos ? "" : word.substr(equals + 1);
-    bool known = false;
+    bool known = ReadPlace(request, name, value, word);
     for (auto *list : {&request.inputs, &request.outputs})
       for (Param &param : *list)
         if (!known && param.def->name == name) {
@@ -356,6 +400,8 @@ static Request ReadRequest(const std::string &op, const std::string &chip, const
     if (!known)
       Fail(op + " has no '" + name + "'", "it has" + names);
   }
+  TakePlaces(request, request.inputs, request.input_words, "inputs");
+  TakePlaces(request, request.outputs, request.output_words, "outputs");
   return request;
 }
 
@@ -396,7 +442,7 @@ static void InferOutputs(Request &request, Call &call) {
         call.outputs[i].SetDataType(before[i].GetDataType());
   bool all = true;
   for (const Param &output : request.outputs)
-    all &= !output.given.empty();
+    all &= !output.given.empty() || output.listed;
   gert::InferShapeContext shape(&call);
   if (all)
     return;
@@ -407,7 +453,7 @@ static void InferOutputs(Request &request, Call &call) {
     size_t at = call.output_place[o].GetInstanceStart();
     if (!request.outputs[o].given.empty())
       call.outputs[at] = request.outputs[o].given[0];
-    else {
+    else if (!request.outputs[o].listed) {
       call.outputs[at].MutableStorageShape() = call.outputs[at].GetOriginShape();
       request.outputs[o].given = {call.outputs[at]};
     }
@@ -559,6 +605,73 @@ static int Tile(const std::string &op, const std::string &chip, const std::strin
   return 0;
 }
 
+// ---- a call of our own ----------------------------------------------------------------------------------------------
+
+// Shapes for inputs by their number, the last for all others: equal ones, rows with a vector, more dimensions.
+static const std::vector<std::vector<const char *>> shape_trials = {
+    {"64x128"}, {"64x128", "128"}, {"64x128", "64x128", "64x1", "128"}, {"8192"}, {"2x16x32x32"}, {"2x4x64x128"},
+    {"4x64x128"}, {"64x128", "1"},
+};
+
+// The words of column `column` with the shapes of `trial`; floats are tried with the same column as other types.
+static std::vector<std::string> TrialWords(ops::OpDef &definition, const std::string &chip, size_t column,
+                                           const std::vector<const char *> &shapes) {
+  std::vector<std::string> words;
+  auto config = definition.core.configs.find(chip);
+  const ops::OpParams &params =
+      config == definition.core.configs.end() || config->second.inputs.empty()
+          ? (ops::OpParams &)definition
+          : config->second;
+  for (const auto &input : params.inputs) {
+    if (input->option == ops::OPTIONAL)
+      continue;
+    const TypeRow *row = input->types.empty() ? nullptr : RowOf(input->types[std::min(column, input->types.size() - 1)]);
+    const char *shape = shapes[std::min(words.size(), shapes.size() - 1)];
+    words.push_back(input->name + "=" + (row ? row->ours : "fp32") + ":" + shape);
+  }
+  return words;
+}
+
+// The first of some calls that the tiling takes, in a process each, as its code may end its process.
+static int Try(const std::string &op, const std::string &chip, const std::string &data) {
+  auto found = Definitions().find(op);
+  if (found == Definitions().end())
+    Fail("the host code does not define " + op);
+  size_t columns = 1;
+  for (const auto &input : found->second->inputs)
+    columns = std::max(columns, input->types.size());
+  columns = std::min<size_t>(columns, 4);
+  for (const auto &shapes : shape_trials)
+    for (size_t column = 0; column < columns; column++) {
+      std::vector<std::string> words = TrialWords(*found->second, chip, column, shapes);
+      fflush(stdout);
+      pid_t child = fork();
+      if (child == 0) {
+        alarm(10);
+        if (!freopen((data + ".answer").c_str(), "w", stdout))
+          _exit(1);
+        exit(Tile(op, chip, data, words));
+      }
+      int ended = 1;
+      if (child < 0 || waitpid(child, &ended, 0) < 0 || ended != 0)
+        continue;
+      printf("words");
+      for (const std::string &word : words)
+        printf(" %s", word.c_str());
+      printf("\n");
+      std::ifstream in(data + ".answer");
+      for (std::string line; std::getline(in, line);)
+        printf("%s\n", line.c_str());
+      return 0;
+    }
+  std::string line, why = "none of " + std::to_string(shape_trials.size() * columns) + " calls is taken";
+  std::ifstream in(data + ".answer");
+  while (std::getline(in, line))
+    if (line.compare(0, 6, "error ") == 0)
+      why = line.substr(6);
+  Fail(why);
+}
+
 static int List() {
   for (const auto &definition : Definitions()) {
     printf("operator %s tiling=%d chips=", definition.first.c_str(), FunctionsOf(definition.first.c_str()).tiling != nullptr);
@@ -587,8 +700,10 @@ std::string TypeUtils::FormatToSerialString(Format format) { return vinci_librar
 int main(int argc, char **argv) {
   if (argc == 2 && strcmp(argv[1], "list") == 0)
     return vinci_library::List();
-  if (argc < 6 || strcmp(argv[1], "tile") != 0)
+  if (argc < 6 || (strcmp(argv[1], "tile") != 0 && strcmp(argv[1], "try") != 0))
     vinci_library::Fail("tile OPERATOR CHIP NUMBERS DATA WORD...");
   vinci_library::ReadChip(argv[4]);
+  if (strcmp(argv[1], "try") == 0)
+    return vinci_library::Try(argv[2], argv[3], argv[5]);
   return vinci_library::Tile(argv[2], argv[3], argv[5], {argv + 6, argv + argc});
 }
