@@ -177,18 +177,24 @@ enum vinci_status library_find(const struct library *library, const char *name,
 
 static enum vinci_status split_folders(struct library *library, const char *folders) {
   struct stat info;
-  if (snprintf(library->room, sizeof library->room, "%s", folders) >= (int)sizeof library->room)
-    return diag_error(library->diag, VINCI_E_USAGE, "the folders of a library are too long");
-  char *rest = library->room;
-  for (char *folder; (folder = strsep(&rest, ":"));) {
-    if (!*folder)
+  size_t used = 0;
+  for (; *folders; folders += strcspn(folders, ":"), folders += *folders == ':') {
+    char given[PATH_MAX], folder[PATH_MAX];
+    size_t length = strcspn(folders, ":");
+    if (length == 0)
       continue;
-    if (stat(folder, &info) != 0 || !S_ISDIR(info.st_mode))
-      return diag_error(library->diag, VINCI_E_USAGE, "the library is not a folder: %s", folder);
+    if (length >= sizeof given)
+      return diag_error(library->diag, VINCI_E_USAGE, "the folder of a library is too long");
+    snprintf(given, sizeof given, "%.*s", (int)length, folders);
+    if (!realpath(given, folder) || stat(folder, &info) != 0 || !S_ISDIR(info.st_mode))
+      return diag_error(library->diag, VINCI_E_USAGE, "the library is not a folder: %s", given);
     if (library->folder_count == LIBRARY_FOLDERS_MAX)
       return diag_error(library->diag, VINCI_E_USAGE, "more than %d folders of a library",
                         LIBRARY_FOLDERS_MAX);
-    library->folders[library->folder_count++] = folder;
+    if (used + strlen(folder) >= sizeof library->room)
+      return diag_error(library->diag, VINCI_E_USAGE, "the folders of a library are too long");
+    library->folders[library->folder_count++] = strcpy(library->room + used, folder);
+    used += strlen(folder) + 1;
   }
   return VINCI_OK;
 }

@@ -176,9 +176,10 @@ static void add_package(const struct kernel *kernel, const char *result, struct 
   snprintf(target, sizeof target, "%.4000s/impl/basic_api", kernel->library->headers);
   snprintf(folder, sizeof folder, "%.*s/package", (int)(strrchr(result, '/') - result), result);
   snprintf(link, sizeof link, "%.4000s/impl", folder);
-  if (access(target, R_OK) != 0 || folder_make(folder, &ignored) != VINCI_OK)
+  char whole[PATH_MAX];
+  if (!realpath(target, whole) || folder_make(folder, &ignored) != VINCI_OK)
     return;
-  if (access(link, R_OK) == 0 || symlink(target, link) == 0) {
+  if (access(link, R_OK) == 0 || symlink(whole, link) == 0) {
     command_add(command, "-idirafter");
     command_add(command, "%s", folder);
   }
@@ -214,8 +215,8 @@ static enum vinci_status compile(const struct kernel *kernel, const char *source
   command_free(&command);
   if (status == VINCI_OK && ended != 0) {
     library_show(library, log, SHOWN_LINES);
-    status = diag_error(library->diag, VINCI_E_INPUT, "the kernel of %s was not compiled: %s",
-                        kernel->which->name, source);
+    status = diag_error(library->diag, VINCI_E_INPUT, "the kernel of %s was not compiled%s%s",
+                        kernel->which->name, library->why ? "" : ": ", library->why ? "" : source);
   }
   if (status == VINCI_OK)
     status = library_read_depends(library, depends, &files);

@@ -38,10 +38,10 @@ struct library {
   const char
       *folders[LIBRARY_FOLDERS_MAX]; /* of the library; the first that has an operator counts */
   size_t folder_count;
-  char room[PATH_MAX];    /* what `folders` points into */
-  const char *headers;    /* of Ascend C, or NULL */
-  char include[PATH_MAX]; /* with vinci/library */
-  char program[PATH_MAX]; /* vinci */
+  char room[4 * PATH_MAX]; /* what `folders` points into: whole paths, as compilers run elsewhere */
+  const char *headers;     /* of Ascend C, or NULL */
+  char include[PATH_MAX];  /* with vinci/library */
+  char program[PATH_MAX];  /* vinci */
   char cache[PATH_MAX];
   bool no_sync; /* kernels without the barriers of the chip's compiler ($VINCI_AUTO_SYNC is off) */
   /* [LIBRARY_WHY_BYTES]: takes the first error of a compiler or a tiling, whose messages are not

@@ -11,7 +11,7 @@ enum { JOBS_MAX = 256 };
 
 static void push_result(lua_State *lua, const struct vinci_ops_result *result, const char *folder,
                         bool sequence) {
-  lua_createtable(lua, 0, 10);
+  lua_createtable(lua, 0, 12);
   lua_set_number(lua, "operators", result->operators);
   lua_set_number(lua, "known", result->known);
   lua_set_number(lua, "equal", result->equal);
@@ -19,6 +19,7 @@ static void push_result(lua_State *lua, const struct vinci_ops_result *result, c
   lua_set_number(lua, "ok", result->ok);
   lua_set_number(lua, "unsupported", result->unsupported);
   lua_set_number(lua, "failed", result->failed + result->limited);
+  lua_set_number(lua, "of_library", result->origins[VINCI_OPS_OF_LIBRARY].rows);
   if (sequence) {
     lua_set_number(lua, "input_bytes", result->input_bytes);
     lua_set_number(lua, "found_bytes", result->found_bytes);
@@ -31,8 +32,9 @@ static void push_result(lua_State *lua, const struct vinci_ops_result *result, c
 
 /* vinci.ops { list =, output =, ... } */
 static int ops(lua_State *lua) {
-  static const char *const names[] = {"list",    "output", "max_cycles",       "jobs", "sequence",
-                                      "results", "exact",  LUA_OVERRIDE_NAMES, NULL};
+  static const char *const names[] = {
+      "list",  "output",  "max_cycles",       "jobs", "sequence", "results",
+      "exact", "library", LUA_OVERRIDE_NAMES, NULL};
   struct vinci_diag diag = {0};
   struct lua_options options;
   struct vinci_ops_result result;
@@ -47,6 +49,7 @@ static int ops(lua_State *lua) {
       .sequence = lua_options_flag(&options, "sequence"),
       .results = lua_options_text(&options, "results"),
       .exact = lua_options_flag(&options, "exact"),
+      .library = lua_options_text(&options, "library"),
   };
   if (run.sequence && run.jobs > 1)
     lua_args_refuse(lua, "vinci.ops", "options.jobs", "does not apply to a sequence");

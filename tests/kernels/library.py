@@ -67,7 +67,7 @@ def kernels():
     return sorted(name for place, _, names in os.walk(cache) for name in names if name.endswith(".so"))
 
 
-print("1..25")
+print("1..29")
 
 # ---- values ----
 
@@ -121,6 +121,17 @@ ends("the operators of a library", command("library", "list", library), 0, "Bloc
 ends("an operator to check that is not there", command("library", "check", library, "RowNorn"), 2, "did you mean 'RowNorm'?")
 ends("their chips", command("library", "check", library, "RowNorm"), 0, "ascend910b,ascend950", "1 of 1 operators")
 
+made = command("library", "check", "operators", "-s", "Ascend910B4")
+ends("a library by a path from here, checked down to its runs", made, 0, "runs      x=", "3 operators", "\n3 run")
+source = os.path.join(library, "block_product/op_kernel/block_product.cpp")
+with open(source, "a", encoding="utf-8") as text:
+    text.write("no_type_of_ours broken;\n")
+made = command("library", "check", "operators", "BlockProduct", "ScaledAdd", "-s", "Ascend910B4")
+ends("what stops a kernel is in its row", made, 3, "kernel    the kernel of BlockProduct was not compiled: block_product.cpp:",
+     "no_type_of_ours", "2 operators", "\n1 run")
+ends("a chip that libraries have no kernels for", command("library", "check", "operators", "-s", "Ascend310P3"), 2,
+     "libraries have kernels of the 910B family")
+
 # ---- lists of operators ----
 
 ROWS = """Op Name,OP Type,Input Shapes,Input Data Types,Input Formats,Output Shapes,Output Data Types,Output Formats,args
@@ -165,6 +176,12 @@ report("a row takes as long as its operator alone",
 made, rows = programs("--sequence")
 report("a sequence runs kernels of the library too", differs(["library", "library", "lowering"],
                                                              [rows[name]["program"] for name in ("norm", "whole", "ours")]))
+
+with open(os.path.join(folder, "rows.lua"), "w", encoding="utf-8") as out:
+    out.write(f"""local made = vinci.ops {{ list = "rows.csv", output = "lua", soc = "Ascend910B4", library = "{library}" }}
+assert(made.ok == 5 and made.of_library == 4, made.of_library)
+""")
+ends("Lua says how many rows ran kernels of the library", command("lua", "rows.lua"), 0)
 
 # ---- what `vinci cc` takes for libraries ----
 
@@ -214,6 +231,7 @@ report("with that the two that depend on others wait, and take longer",
 with open(os.path.join(folder, "made.d"), encoding="utf-8") as text:
     names = text.read()
 report("-MD -MF names the files of a source", "" if "dependent.cpp" in names and "near.h" in names else names)
+before = kernels()
 made = run(["RowNorm", "x=fp32:6x4096"], {"x": np.ones((6, 4096), np.float32)}, VINCI_AUTO_SYNC="off")
 report("VINCI_AUTO_SYNC=off makes a kernel of its own",
        "" if made.returncode == 0 and len(kernels()) == len(before) + 1 else f"{len(before)} {len(kernels())} {made.stderr}")

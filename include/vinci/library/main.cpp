@@ -609,7 +609,7 @@ static int Tile(const std::string &op, const std::string &chip, const std::strin
 
 // Shapes for inputs by their number, the last for all others: equal ones, rows with a vector, more dimensions.
 static const std::vector<std::vector<const char *>> shape_trials = {
-    {"64x128"}, {"64x128", "128"}, {"64x128", "64x128", "64x1", "128"}, {"8192"}, {"2x16x32x32"}, {"2x4x64x128"},
+    {"128x128"}, {"64x128", "128"}, {"64x128", "64x128", "64x1", "128"}, {"8192"}, {"2x16x32x32"}, {"2x4x64x128"},
     {"4x64x128"}, {"64x128", "1"},
 };
 
