@@ -178,7 +178,8 @@ report("a sequence runs kernels of the library too", differs(["library", "librar
                                                              [rows[name]["program"] for name in ("norm", "whole", "ours")]))
 
 with open(os.path.join(folder, "rows.lua"), "w", encoding="utf-8") as out:
-    out.write(f"""local made = vinci.ops {{ list = "rows.csv", output = "lua", soc = "Ascend910B4", library = "{library}" }}
+    out.write(f"""local vinci = require("vinci")
+local made = vinci.ops {{ list = "rows.csv", output = "lua", soc = "Ascend910B4", library = "{library}" }}
 assert(made.ok == 5 and made.of_library == 4, made.of_library)
 """)
 ends("Lua says how many rows ran kernels of the library", command("lua", "rows.lua"), 0)
