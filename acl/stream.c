@@ -59,7 +59,8 @@ struct acl_stream *acl_stream_of(aclrtStream handle) {
   for (struct acl_stream *stream = acl_runtime.streams; stream; stream = stream->next)
     if (stream == handle && !stream->destroyed)
       return stream;
-  (void)acl_fail(ACL_ERROR_RT_STREAM_CONTEXT, "%p is no stream, or one that was destroyed", handle);
+  (void)acl_fail(ACL_ERROR_RT_STREAM_CONTEXT, "%p is not a stream, or one that was destroyed",
+                 handle);
   return NULL;
 }
 
@@ -137,7 +138,8 @@ static struct acl_event *event_of(aclrtEvent handle) {
   for (struct acl_event *event = acl_runtime.events; event; event = event->next)
     if (event == handle)
       return event;
-  (void)acl_fail(ACL_ERROR_RT_PARAM_INVALID, "%p is no event, or one that was destroyed", handle);
+  (void)acl_fail(ACL_ERROR_RT_PARAM_INVALID, "%p is not an event, or one that was destroyed",
+                 handle);
   return NULL;
 }
 
@@ -167,7 +169,7 @@ ACL_API aclError aclrtDestroyEvent(aclrtEvent handle) {
   while (*link && *link != handle)
     link = &(*link)->next;
   if (!*link)
-    return acl_leave(acl_fail(ACL_ERROR_RT_PARAM_INVALID, "%p is no event", handle));
+    return acl_leave(acl_fail(ACL_ERROR_RT_PARAM_INVALID, "%p is not an event", handle));
   *link = (*link)->next;
   free(handle);
   return acl_leave(ACL_SUCCESS);

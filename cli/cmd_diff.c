@@ -37,7 +37,7 @@ static const struct option_row diff_options[] = {
                     "L2 at the start, as for 'vinci run'"),
     OPTION_TEXT_ROW("fail-over", 0, struct diff_settings, fail_over, "N%",
                     "exit code 1 when B takes more than N per cent longer than A; without this "
-                    "option a difference is no failure"),
+                    "option a difference is not a failure"),
     OPTION_FLAG_ROW("json", 0, struct diff_settings, json, "print JSON instead of the tables"),
     OPTION_FLAG_ROW("csv", 0, struct diff_settings, csv, "print CSV, a row of all tables a line"),
     OPTION_FLAG_ROW("all", 0, struct diff_settings, all, "also what is equal"),

@@ -147,7 +147,7 @@ static enum vinci_status read_lines(struct vinci_tunings *tunings, const char *p
     if (!*line || strcmp(line, header) == 0)
       continue;
     if (!split_line(line, &record)) {
-      (void)diag_error_at(diag, VINCI_E_INPUT, at, "is no record of a tuning");
+      (void)diag_error_at(diag, VINCI_E_INPUT, at, "is not a record of a tuning");
       diag_hint(diag, "such files are written by 'vinci tune --repository=FILE'");
       return VINCI_E_INPUT;
     }

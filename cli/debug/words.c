@@ -208,8 +208,8 @@ enum vinci_status word_place(const struct session *session, const char *word, st
   for (const char *rest = word + length; *rest;) {
     uint64_t offset;
     if (*rest != '+' || !read_number(rest + 1, &offset, &rest))
-      return diag_error(diag, VINCI_E_USAGE, "'%s' is no address: a name, then '+' and a number",
-                        word);
+      return diag_error(diag, VINCI_E_USAGE,
+                        "'%s' is not an address: a name, then '+' and a number", word);
     if (offset >= out->left) {
       enum vinci_status status = diag_error(
           diag, VINCI_E_USAGE, "%s lies outside of %s, which has %" PRIu64 " bytes (0x%" PRIx64 ")",

@@ -157,7 +157,7 @@ static enum vinci_status run_sizes(const struct one_run *run, struct vinci_diag 
     snprintf(text, sizeof text, "%.*s", (int)(end - list), list);
     status = soc_parse_value(text, SOC_KIND_BYTES, &bytes, diag);
     if (status == VINCI_OK && (bytes < 0 || bytes > (INT64_C(1) << 50)))
-      status = diag_error(diag, VINCI_E_USAGE, "%s is no size of a buffer", text);
+      status = diag_error(diag, VINCI_E_USAGE, "%s is not a size of a buffer", text);
     if (status == VINCI_OK)
       status = run_algorithms(run, (uint64_t)bytes, diag);
   }

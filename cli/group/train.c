@@ -82,7 +82,7 @@ static enum vinci_status parse_time(const char *option, const char *text, uint64
       *out_ns = (uint64_t)(value * units[i].ns + 0.5);
       return VINCI_OK;
     }
-  (void)diag_error(diag, VINCI_E_USAGE, "--%s=%s is no time up to 36 years", option, text);
+  (void)diag_error(diag, VINCI_E_USAGE, "--%s=%s is not a time up to 36 years", option, text);
   diag_hint(diag, "times have a unit: 850ms, 90s, 30min, 5000h, 60d");
   return VINCI_E_USAGE;
 }

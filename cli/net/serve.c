@@ -62,7 +62,7 @@ static enum vinci_status parse_gears(struct serve *serve, struct vinci_diag *dia
     uint64_t batch = *at >= '0' && *at <= '9' ? strtoull(at, &end, 10) : 0;
     if (batch <= last || batch > BATCH_MAX || (*end != ',' && *end != '\0') ||
         serve->gear_count == GEARS_MAX) {
-      (void)diag_error(diag, VINCI_E_USAGE, "--gears=%s is no list of growing batches",
+      (void)diag_error(diag, VINCI_E_USAGE, "--gears=%s is not a list of growing batches",
                        serve->settings->gears);
       diag_hint(diag, "up to %d of them, each at most %d, such as 1,4,8,16", GEARS_MAX, BATCH_MAX);
       return VINCI_E_USAGE;

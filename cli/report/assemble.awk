@@ -14,7 +14,7 @@ BEGIN {
     }
     name = substr(line, 10)
     if (!(name in path)) {
-      print "the template includes " name ", which is no argument" >"/dev/stderr"
+      print "the template includes " name ", which is not an argument" >"/dev/stderr"
       exit 1
     }
     while ((getline piece <path[name]) > 0)

@@ -106,7 +106,7 @@ function bytesSection(report) {
   return section(
     "bytes",
     "Bytes by path",
-    "From device memory through L2 into the buffers of the cores, and back. The width is the number of bytes. What the cube adds up in L0C and the vector unit computes in UB is no copy.",
+    "From device memory through L2 into the buffers of the cores, and back. The width is the number of bytes. What the cube adds up in L0C and the vector unit computes in UB is not a copy.",
     flowPicture(report),
     dataTable(
       [

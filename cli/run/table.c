@@ -99,7 +99,7 @@ static enum vinci_status read_table(const char *path, struct table *table,
   free(header);
   if (!found)
     status = diag_error_at(diag, VINCI_E_INTERNAL, (struct diag_position){.path = path},
-                           "is no table of operators");
+                           "is not a table of operators");
   while (status == VINCI_OK && getline(&line, &room, in) > 0) {
     line[strcspn(line, "\r\n")] = '\0';
     size_t count = cells_split(line, cell, CELLS_MAX);

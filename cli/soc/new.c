@@ -23,7 +23,7 @@ static enum vinci_status check_name(const char *name, struct vinci_diag *diag) {
   if (*name && !name[length] && *name != '-' && length < SOC_TEXT_MAX)
     return VINCI_OK;
   return diag_error(diag, VINCI_E_USAGE,
-                    "'%s' is no name of a chip: letters, digits, '_' and '-' are", name);
+                    "'%s' is not a name of a chip: letters, digits, '_' and '-' are", name);
 }
 
 /* The value as data files write it: 96 * MiB. */

@@ -403,7 +403,7 @@ static enum vinci_status answer(struct request *request, const char *line, size_
   const char *reason;
   request->body = json_parse(line, length, &request->arena, &reason);
   if (!request->body)
-    return diag_error(diag, VINCI_E_USAGE, "the line is no JSON: %s", reason);
+    return diag_error(diag, VINCI_E_USAGE, "the line is not JSON: %s", reason);
   const char *id = json_scalar(json_member(request->body, "id"));
   const char *ask = json_scalar(json_member(request->body, "ask"));
   if (id)

@@ -262,7 +262,7 @@ static void parse_signature(struct isa_row *row) {
 static void add_to_hash(unsigned op) {
   size_t length = strlen(rows[op].name);
   if (length == 0 || length > UINT8_MAX || isa_find(rows[op].name, length) != OP_COUNT)
-    vinci_bug("isa.def: \"%s\" is no name or not unique", rows[op].name);
+    vinci_bug("isa.def: \"%s\" is not a name or not unique", rows[op].name);
   name_lengths[op] = (uint8_t)length;
   uint32_t slot = hash_name(rows[op].name, length);
   while (slots[slot] != 0)

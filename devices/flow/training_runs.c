@@ -122,7 +122,7 @@ static enum vinci_status check_head(const struct group_training *training, const
   head_line(training, head);
   if (memcmp(text, head, min_u64(length, strlen(head))) == 0)
     return VINCI_OK;
-  (void)diag_error(diag, VINCI_E_INPUT, "%s is no checkpoint of this training", path);
+  (void)diag_error(diag, VINCI_E_INPUT, "%s is not a checkpoint of this training", path);
   diag_hint(diag, "it begins with other settings; give another file, or remove it");
   return VINCI_E_INPUT;
 }

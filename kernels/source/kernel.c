@@ -97,7 +97,7 @@ static enum vinci_status choose_kernel(const struct source_request *request,
   struct source_file image = {0};
   if (!find_images(library, request->kernel, source, &symbol)) {
     enum vinci_status status =
-        diag_error(diag, VINCI_E_INPUT, "%s is no kernel library", request->path);
+        diag_error(diag, VINCI_E_INPUT, "%s is not a kernel library", request->path);
     diag_hint(diag, "`vinci cc` makes such libraries");
     return status;
   }

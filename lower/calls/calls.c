@@ -111,7 +111,7 @@ static void read_time(struct list_reader *reader, const char *text, size_t start
     return;
   struct diag_position at = position_of(reader, start);
   reader->status = diag_error_at(reader->diag, VINCI_E_INPUT, at,
-                                 "'%.40s' is no time in microseconds from 0 to 10^12", text);
+                                 "'%.40s' is not a time in microseconds from 0 to 10^12", text);
   diag_hint(reader->diag, "write 1234.5, 1.2345e3 or \"1,234.5\"; N/A or nothing where nothing was "
                           "measured");
 }
@@ -142,7 +142,7 @@ static void read_start(struct list_reader *reader, const char *text, size_t star
     return;
   struct diag_position at = position_of(reader, start);
   reader->status = diag_error_at(reader->diag, VINCI_E_INPUT, at,
-                                 "'%.40s' is no start time in microseconds", text);
+                                 "'%.40s' is not a start time in microseconds", text);
   diag_hint(reader->diag, "write 1764246877073569.640, or N/A where the start is not known");
 }
 
@@ -207,7 +207,7 @@ static void on_field(void *data, size_t length, void *context) {
     reader->status = diag_error_at(
         reader->diag, VINCI_E_INPUT,
         (struct diag_position){.path = reader->path, .line = reader->line + 1},
-        "a field has a byte of value 0: the list is no text, or of two bytes a character");
+        "a field has a byte of value 0: the list is not a text, or has two bytes a character");
     return;
   }
   if (!reader->header_done) {

@@ -311,7 +311,7 @@ bool layer_gemm(struct build *build) {
   enum dtype type = cube_type(build, a->dtype);
   product.bias = c && graph_elements(c) == product.n && c->shape[c->rank - 1] == product.n;
   if (c && !product.bias)
-    return build_refuse(build, "a third operand that is no row of %llu numbers",
+    return build_refuse(build, "a third operand that is not a row of %llu numbers",
                         (unsigned long long)product.n);
   struct build_list inputs = BUILD_LIST(build_cast(build, build_input(build, 0, LAYOUT_ND), type),
                                         build_cast(build, build_input(build, 1, LAYOUT_ND), type));

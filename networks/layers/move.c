@@ -335,7 +335,7 @@ bool layer_expand(struct build *build) {
   for (unsigned i = 0; i < y->rank; i++) {
     uint64_t own = i < y->rank - x->rank ? 1 : x->shape[i - (y->rank - x->rank)];
     if (own == 0 || y->shape[i] % own != 0)
-      return build_refuse(build, "dimension %u: %llu is no multiple of %llu", i,
+      return build_refuse(build, "dimension %u: %llu is not a multiple of %llu", i,
                           (unsigned long long)y->shape[i], (unsigned long long)own);
     if (own != 1 && own != y->shape[i]) {
       from[rank] = 1;

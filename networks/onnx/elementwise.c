@@ -225,7 +225,7 @@ static enum vinci_status cast_to(struct onnx_call *call, int64_t number) {
   enum onnx_type type = (enum onnx_type)number;
   if (number <= 0 || number >= ONNX_TYPE_COUNT)
     return onnx_fail(call,
-                     "a cast to element type %lld, which is no type of ONNX that is known "
+                     "a cast to element type %lld, which is not a type of ONNX that is known "
                      "here",
                      (long long)number);
   call->op = "Cast";

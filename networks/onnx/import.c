@@ -436,7 +436,7 @@ enum vinci_status onnx_read(const char *name, const void *bytes, size_t length,
   if (model)
     status = read_model(&import, model);
   else
-    status = fail(&import, "the file is damaged, or is no ONNX model");
+    status = fail(&import, "the file is damaged, or is not an ONNX model");
   if (model)
     onnx__model_proto__free_unpacked(model, NULL);
   arena_free(&import.arena);

@@ -302,7 +302,7 @@ static enum vinci_status take_input(const struct inputs *inputs, struct onnx_sco
   value->is_input = true;
   if (!input->type || input->type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE)
     return diag_error_at(import->diag, VINCI_E_INPUT, place(inputs),
-                         "input \"%.100s\" is no tensor (a sequence, a map, or nothing)",
+                         "input \"%.100s\" is not a tensor (a sequence, a map, or nothing)",
                          input->name);
   if (known)
     return take_known(inputs, known, value);

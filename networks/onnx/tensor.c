@@ -402,7 +402,7 @@ enum vinci_status onnx_take_tensor(struct onnx_import *import, const Onnx__Tenso
   out->constant = true;
   unsigned bits = onnx_type_bits(out->type);
   if (bits == 0 && out->type != ONNX_STRING)
-    return fail(import, tensor, "element type %d, which is no type of ONNX that is known here",
+    return fail(import, tensor, "element type %d, which is not a type of ONNX that is known here",
                 (int)tensor->data_type);
   uint64_t bytes = (onnx_elements(out) * bits + 7) / 8;
   if (tensor->has_data_location && (int)tensor->data_location == EXTERNAL)

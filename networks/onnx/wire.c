@@ -258,7 +258,7 @@ static enum vinci_status walk_message(struct walk *walk, enum message message, c
     struct field field;
     const uint8_t *next = read_field(at, end, &field);
     if (!next)
-      return fail(walk, at, "the file is cut or damaged there, or is no ONNX model");
+      return fail(walk, at, "the file is cut or damaged there, or is not an ONNX model");
     status = walk_field(walk, message, &field, depth);
     at = next;
   }

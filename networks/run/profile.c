@@ -286,7 +286,7 @@ enum vinci_status profile_graph(const char *path, const struct vinci_soc *soc,
   enum vinci_status status = calls_read(path, &importing->list, diag);
   bool read = status == VINCI_OK;
   if (read && !importing->list.has[CALL_IN_SHAPES]) {
-    status = diag_error(diag, VINCI_E_INPUT, "%s is no profile: it has no input shapes", path);
+    status = diag_error(diag, VINCI_E_INPUT, "%s is not a profile: it has no input shapes", path);
     diag_hint(diag, "the profiler's kernel_details.csv has all that a replay needs");
   }
   if (status == VINCI_OK)

@@ -74,7 +74,7 @@ static enum vinci_status parse_poisson(const char *text, struct poisson *out,
       key++;
     if (!equals || key == 4 || !decimal_parse(equals + 1, &values[key]) || values[key] < 0 ||
         values[key] > most[key] || (key > 0 && values[key] != (double)(uint64_t)values[key])) {
-      (void)diag_error(diag, VINCI_E_USAGE, "'%s' is no field of poisson:", field);
+      (void)diag_error(diag, VINCI_E_USAGE, "'%s' is not a field of poisson:", field);
       diag_hint(diag, "such as poisson:rate=2000,count=1000,seed=1,size=1");
       return VINCI_E_USAGE;
     }

@@ -113,7 +113,7 @@ end
 
 local function check_name(name, function_name)
   if not name:match("^[%a_][%w_]*$") then
-    refuse("%s: '%s' is no name: letters, digits and _", function_name, name)
+    refuse("%s: '%s' is not a name: letters, digits and _", function_name, name)
   end
 end
 
@@ -132,7 +132,7 @@ function methods:tensor(fields)
   local extents = {}
   for i, extent in ipairs(shape) do
     if math.type(extent) ~= "integer" then
-      refuse("%s: argument 'fields.shape' has an extent that is no whole number", f)
+      refuse("%s: argument 'fields.shape' has an extent that is not a whole number", f)
     end
     extents[i] = ("%d"):format(extent)
   end

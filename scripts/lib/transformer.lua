@@ -124,7 +124,7 @@ end
 local function complete(model, split)
   split = fields(split, SPLIT_HAS, {}, "split")
   for _, key in ipairs { "tp", "pp", "dp", "cp", "ep", "vpp" } do
-    if math.type(split[key]) ~= "integer" or split[key] < 1 then refuse("%s of the split is no whole number from 1", key) end
+    if math.type(split[key]) ~= "integer" or split[key] < 1 then refuse("%s of the split is not a whole number from 1", key) end
   end
   if not GRADIENTS[split.gradients] then refuse("gradients of the split are %s, not fp32, fp16 or int8", split.gradients) end
   local why = M.misfit(model, split)

@@ -207,15 +207,15 @@ const char **lua_args_assignments(lua_State *lua, int at, const char *function, 
   for (lua_pushnil(lua); lua_next(lua, at);) {
     int value = lua_gettop(lua);
     if (lua_type(lua, value - 1) != LUA_TSTRING)
-      lua_args_refuse(lua, function, name, "has a key that is no string");
+      lua_args_refuse(lua, function, name, "has a key that is not a string");
     const char *key = lua_bounds_text(lua, value - 1);
     if (!key)
       lua_args_refuse(lua, function, name, "has a key that contains a zero byte");
     const char *text = lua_args_value(lua, value, function, key);
     if (!text)
-      lua_args_refuse(lua, function, name,
-                      "has a value for '%.80s' that is no string, number or list of whole numbers",
-                      key);
+      lua_args_refuse(
+          lua, function, name,
+          "has a value for '%.80s' that is not a string, number or list of whole numbers", key);
     list[(*count)++] = lua_pushfstring(lua, "%s=%s", key, text);
     lua_rawseti(lua, keeper, (lua_Integer)*count);
     lua_pop(lua, 1);

@@ -33,13 +33,13 @@ static uint64_t field_whole(lua_State *lua, const char *key, const char *of, lua
 /* The list `key` of the options, on the stack; how long it is. */
 static size_t take_list(lua_State *lua, const char *key) {
   if (lua_getfield(lua, 1, key) != LUA_TTABLE)
-    lua_args_refuse(lua, function, key, "is no list");
+    lua_args_refuse(lua, function, key, "is not a list");
   return (size_t)lua_rawlen(lua, -1);
 }
 
 static void take_row(lua_State *lua, size_t index, const char *key) {
   if (lua_rawgeti(lua, -1, (lua_Integer)index + 1) != LUA_TTABLE)
-    lua_args_refuse(lua, function, key, "has an entry that is no table");
+    lua_args_refuse(lua, function, key, "has an entry that is not a table");
 }
 
 /* Memory of the collector, which stays on the stack. */

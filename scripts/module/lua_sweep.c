@@ -30,7 +30,7 @@ static const char *param_text(const struct lua_options *options) {
         lua_args_value(lua, lua_gettop(lua), options->function, name); /* in its place */
     if (!word || strchr(word, ','))
       lua_args_refuse(lua, options->function, name,
-                      "has a value that is no string, number or list of whole numbers, or that "
+                      "has a value that is not a string, number or list of whole numbers, or that "
                       "has a comma");
     luaL_addvalue(&text);
     if (i < count)
@@ -80,7 +80,7 @@ static const char **read_work(const struct lua_options *options, size_t *count) 
   if (study && !ends_with(study, ".lua"))
     lua_args_refuse(lua, options->function, "options.study", "does not end in .lua");
   if (op && strpbrk(op, "./"))
-    lua_args_refuse(lua, options->function, "options.op", "is no name of an operator");
+    lua_args_refuse(lua, options->function, "options.op", "is not a name of an operator");
   if (trace && !strchr(trace, '/') && !ends_with(trace, ".csv"))
     trace = lua_pushfstring(lua, "./%s", trace); /* a path, which no operator is */
   if (lua_getfield(lua, options->at, "args") != LUA_TNIL)

@@ -35,7 +35,7 @@ _SUM, _PRODUCT, _VALUE = 1, 2, 3
 
 def _checked(name):
     if not isinstance(name, str) or not _NAME.match(name):
-        raise ValueError(f"{name!r} is no name: letters, digits and _, no digit first")
+        raise ValueError(f"{name!r} is not a name: letters, digits and _, no digit first")
     return name
 
 

@@ -156,7 +156,7 @@ static void merge_levels(struct loading *loading) {
   lua_Integer count = (lua_Integer)lua_rawlen(box->lua, list);
   for (lua_Integer i = 1; i <= count; i++) {
     if (lua_rawgeti(box->lua, list, i) != LUA_TTABLE)
-      sandbox_refuse(box, sandbox_locate(box, "levels"), NULL, "levels: entry %d is no table",
+      sandbox_refuse(box, sandbox_locate(box, "levels"), NULL, "levels: entry %d is not a table",
                      (int)i);
     int at = lua_gettop(box->lua);
     const char *name = description_text(&loading->description, at, "name");

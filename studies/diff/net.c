@@ -172,7 +172,7 @@ static enum vinci_status read_summary(struct nodes *nodes, uint64_t *end_ps,
     status = diff_no_memory(diag);
   if (status == VINCI_OK && summary.found != DIFF_CLASSES + 1)
     status = diag_error_at(diag, VINCI_E_INPUT, (struct diag_position){.path = path},
-                           "is no summary of 'vinci net run': it lacks times");
+                           "is not a summary of 'vinci net run': it lacks times");
   *end_ps = summary.end_ps;
   return status;
 }

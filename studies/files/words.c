@@ -95,7 +95,7 @@ static int find_text(lua_State *lua) {
 static int change_list(lua_State *lua) {
   luaL_checktype(lua, 1, LUA_TTABLE);
   luaL_argcheck(lua, lua_rawlen(lua, 1) <= lua_bounds_of(lua)->used_bytes / sizeof(lua_Integer), 1,
-                "is no list: it has holes");
+                "is not a list: it has holes");
   return call_library(lua);
 }
 

@@ -106,7 +106,7 @@ static enum vinci_status parse_rule(const struct reading *reading, char **words,
   if (count < 3)
     return refuse(reading, "a rule wants POINT, METRIC and what may be");
   if (!parse_kind(words[2], &rule.kind))
-    return refuse(reading, "'%s' is no kind of rule", words[2]);
+    return refuse(reading, "'%s' is not a kind of rule", words[2]);
   bool limited = rule.kind != GATE_EXACT && rule.kind != GATE_IGNORE;
   size_t used = 3 + limited;
   if (limited && (count < 4 || !parse_limit(words[3], rule.kind == GATE_REL, &rule.value)))

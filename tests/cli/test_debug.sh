@@ -174,10 +174,10 @@ hint: x/128f reaches the end"
   expect 2 "error: this session computes no values
 hint: start 'vinci debug' with --values, --fill=random:1 or --input=NAME=FILE")"
 
-report "what is no trace is refused with the way to one" "$(
+report "what is not a trace is refused with the way to one" "$(
   printf '\177ELF' >"$work/lib.so"
   debug "$work/lib.so:add"
-  expect 3 "error: $work/lib.so is no kernel library
+  expect 3 "error: $work/lib.so is not a kernel library
 hint: \`vinci cc\` makes such libraries"
   debug "$work/none.csv"
   expect 2 "$work/none.csv: error: cannot read: No such file or directory"

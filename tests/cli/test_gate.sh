@@ -340,7 +340,7 @@ policy "a budget" "* * ignore
 add total_cycles budget 100" 1 '' REGRESSED
 policy "a floor" '* * ignore
 add utilization.V floor 99.5%' 1 '' REGRESSED
-policy "a kind that is none" 'add * maybe' 2 "$work/policy:1: error: 'maybe' is no kind of rule
+policy "a kind that is none" 'add * maybe' 2 "$work/policy:1: error: 'maybe' is not a kind of rule
 hint: POINT METRIC exact | rel N% | ignore | budget N | floor N[%]"
 policy "a share without per cent" '
 add * rel 3' 2 "$work/policy:2: error: rel wants a limit such as 2%
@@ -457,4 +457,4 @@ report "JUnit" "$(grep -q '<testsuite name="suite" tests="2" failures="1" errors
   [ "$(grep -c '</testcase>' "$work/junit.xml")" -eq 2 ] || echo "not two cases")"
 report "Markdown" "$(grep -q '^| add | REGRESSED | ' "$work/summary.md" || cat "$work/summary.md")"
 gate explain "$suite" --baseline="$base"
-report "explain is no gate" "$(expect 0 '' 'change of total_cycles +'; sums)"
+report "explain is not a gate" "$(expect 0 '' 'change of total_cycles +'; sums)"

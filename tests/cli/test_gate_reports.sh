@@ -235,7 +235,7 @@ report "a folder takes no arguments" "$(says "an entry with a folder has no fiel
 touch 'bare/a b.csv'
 point 'folder = "bare"'
 proof
-report "a trace whose name is no name of a point" "$(says "point 'p/a b': a name has no blanks and none of , \" * ? [ ] \\ #")"
+report "a trace whose name is not a name of a point" "$(says "point 'p/a b': a name has no blanks and none of , \" * ? [ ] \\ #")"
 for both in '--tap=- --gitlab=-' '--gitlab=- --github'; do
   # shellcheck disable=SC2086 # two options
   check $both

@@ -33,7 +33,7 @@ keep "$vinci" group collective send_recv -s atlas_a2_910b4 -n 2 -b 3000000B $fre
 report "transfers are listed" "$(expect 0 '' '0 -> 1          3000000 B copy              0.0 us          300.0 us')"
 
 keep "$vinci" group collective all_reduce -s atlas_a2 -b 1MiB
-report "a base is no system" "$(expect 2 "error: system 'atlas_a2' is only a base of others
+report "a base is not a system" "$(expect 2 "error: system 'atlas_a2' is only a base of others
 hint: 'vinci group show' lists the systems")"
 keep "$vinci" group collective all_reduce -s atlas_a2_910b -b 1MiB
 report "an unknown system has a hint" "$(expect 2 "error: unknown system 'atlas_a2_910b'

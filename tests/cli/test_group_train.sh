@@ -51,7 +51,7 @@ report "a line that was changed counts no longer" "$(expect 0 '' "$whole"; cmp "
 keep "$vinci" group train "$@" -i 1000s -r 300
 report "without the file, too" "$(expect 0 '' "$whole")"
 keep "$vinci" group train "$@" -i 1001s -r 300 --checkpoint="$work/torn"
-report "a file of other settings is refused" "$(expect 3 "error: $work/torn is no checkpoint of this training
+report "a file of other settings is refused" "$(expect 3 "error: $work/torn is not a checkpoint of this training
 hint: it begins with other settings; give another file, or remove it"
   cmp "$work/whole" "$work/torn")"
 # The last of two options of the same name counts.
@@ -77,7 +77,7 @@ report "bytes of a checkpoint, and no failures" "$(expect 0 '' '"time_s": 300.00
 keep "$vinci" group train --step=1s --steps=100 --mtbf=200s --save=2s -i 10s,50s --detect=0s -r 9
 report "Young's interval" "$(expect 0 '' 'failures of all units): 28.284 s')"
 keep "$vinci" group train --step=1s --steps=100 --mtbf=50 --save=2s -i 10s --detect=0s
-report "times have a unit" "$(expect 2 'error: --mtbf=50 is no time up to 36 years
+report "times have a unit" "$(expect 2 'error: --mtbf=50 is not a time up to 36 years
 hint: times have a unit: 850ms, 90s, 30min, 5000h, 60d')"
 keep "$vinci" group train --step=1s --steps=100 --mtbf=50s --save=2s -i 10s
 report "what is missing is named" "$(expect 2 'error: give --detect, or --system, whose collective.timeout detects failures')"

@@ -195,8 +195,8 @@ hint: a row is such as Add,119.2 behind the header type,mean_us")"
 
 printf 'op,args\nrelu,shape=8\n' >"$work/list.csv"
 keep "$vinci" replay "$work/list.csv" $soc
-report "a list without tensors is no profile" \
-  "$(expect 3 "error: $work/list.csv is no profile: it has no input shapes
+report "a list without tensors is not a profile" \
+  "$(expect 3 "error: $work/list.csv is not a profile: it has no input shapes
 hint: the profiler's kernel_details.csv has all that a replay needs")"
 
 # A copy within device memory beside a kernel that streams: 2.3 us and 64 MiB at 317 GB/s; of 819.2 GB/s (hbm.bandwidth, hbm.pin_share) the copy takes

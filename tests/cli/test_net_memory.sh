@@ -189,7 +189,7 @@ report "a limit that cannot be met says what is reached" "$(expect 3 - | sed '/^
     *) echo "$err" ;;
   esac)"
 run limited steps.csv --soc-version=Ascend910B4 --memory-limit=much
-report "a limit that is no size is refused" "$(expect 2 - | sed '/^$/d')"
+report "a limit that is not a size is refused" "$(expect 2 - | sed '/^$/d')"
 keep "$vinci" net run "$srcdir/traces/examples/two_layers.graph.csv" --soc-version=Ascend910B4 --memory-limit=1MiB
 report "a limit for kernels that are given is refused" "$(expect 2 "error: --memory-limit is for networks of layers; this graph has kernels alone
 hint: leave the option out, or run what 'vinci net compile' with the option writes")"

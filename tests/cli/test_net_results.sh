@@ -100,7 +100,7 @@ END
 }
 damage part
 net mended "$example" --results="$kept"
-report "a number that was changed is no result" "$(counted 0 6; same fresh mended; same whole kept)"
+report "a number that was changed is not a result" "$(counted 0 6; same fresh mended; same whole kept)"
 damage whole
 keep "$vinci" net run "$example" $soc --set l2.size=16MiB --results="$kept" --exact
 report "a result that is not what a simulation gives is an error with --exact" "$(expect 4 -

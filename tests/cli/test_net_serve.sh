@@ -104,10 +104,10 @@ serve "$family" 4 "$work/own.csv" --max-wait=1000 --json
 report "requests of a file; all that wait fit two batches" "$(expect 0 '' '"waste": 0.2500')"
 
 serve "$family" 4,1 "$work/own.csv"
-report "gears grow" "$(expect 2 'error: --gears=4,1 is no list of growing batches
+report "gears grow" "$(expect 2 'error: --gears=4,1 is not a list of growing batches
 hint: up to 64 of them, each at most 1048576, such as 1,4,8,16')"
 serve "$family" 4 poisson:rate=5,counts=3
-report "a field of poisson that is none" "$(expect 2 "error: 'counts=3' is no field of poisson:
+report "a field of poisson that is none" "$(expect 2 "error: 'counts=3' is not a field of poisson:
 hint: such as poisson:rate=2000,count=1000,seed=1,size=1")"
 printf 'arrival_us,size\n10,3\n5,1\n' >"$work/bad.csv"
 serve "$family" 4 "$work/bad.csv"
@@ -122,7 +122,7 @@ serve "$work/bad.csv" 4 "$work/own.csv"
 report "an expression that is none has its place" "$(expect 3 "$work/bad.csv:9:48: error: not an expression in batch
 hint: such as shape={batch}x1024 or args=m={batch*32}")"
 serve "$work/eight.csv" 4 "$work/own.csv"
-report "a graph that depends on no batch is no family" "$(expect 3 "$work/eight.csv:1:1: error: nothing in the graph depends on {batch}
+report "a graph that depends on no batch is not a family" "$(expect 3 "$work/eight.csv:1:1: error: nothing in the graph depends on {batch}
 hint: such as shape={batch}x1024 or args=m={batch*32}")"
 keep "$vinci" net serve "$family" $soc --gears=1
 report "gears and requests are needed" "$(expect 2 'error: give --gears and --requests

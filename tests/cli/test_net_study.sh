@@ -50,7 +50,7 @@ keep "$vinci" sweep run "$work/net.csv" $soc --param net.hosts=sink --output="$w
 report "an argument that networks lack has a hint" "$(expect 2 "error: a network has no argument 'hosts'
 hint: did you mean 'host'?")"
 keep "$vinci" sweep run "$work/net.csv" $soc --param op.m=3 --output="$work/other"
-report "a network is no operator" "$(expect 2 "error: parameter 'op.m': arguments of a network begin with net.")"
+report "a network is not an operator" "$(expect 2 "error: parameter 'op.m': arguments of a network begin with net.")"
 sed 's/op=gelu/op=guelu/' "$work/net.csv" >"$work/bad.csv"
 keep "$vinci" sweep run "$work/bad.csv" $soc --memory=flat --param net.host=sink --output="$work/bad"
 report "a kernel that cannot be lowered fails the point" "$(

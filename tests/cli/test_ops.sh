@@ -65,7 +65,7 @@ printf '%s\n' 'Type,Input Shapes,Input Data Types,Output Shapes,Output Data Type
 run tiles $soc
 report "repetitions" "$(problems 0 '' ',broadcast shape=1x32 to=5x32 dtype=int64' \
   ',broadcast shape=1x2x1x3 to=4x2x5x3 dtype=fp32' ',broadcast shape=1x2x3 to=2x2x3 dtype=fp32' \
-  'unsupported: Expand: the output is no whole repetition of the input')"
+  'unsupported: Expand: the output is not a whole repetition of the input')"
 
 # Names of calls: of the kernel they end in, or that kernel's with a prefix.
 printf '%s\n' 'Type,Input Shapes,Input Data Types,Output Shapes,Output Data Types' \
@@ -132,7 +132,7 @@ report "a result that contradicts its inputs, a scalar of a type nobody knows, t
 for time in -5 inf 1,23 '12 us'; do
   printf '%s\n%s"%s"\n' "$header" 'Relu,"16",FLOAT16,ND,"16",FLOAT16,ND,' "$time" >"$work/lost.csv"
   run lost $soc
-  report "a time that is none: $time" "$(expect 3 "$work/lost.csv:2:38: error: '$time' is no time in microseconds from 0 to 10^12
+  report "a time that is none: $time" "$(expect 3 "$work/lost.csv:2:38: error: '$time' is not a time in microseconds from 0 to 10^12
 hint: write 1234.5, 1.2345e3 or \"1,234.5\"; N/A or nothing where nothing was measured")"
 done
 
@@ -399,7 +399,7 @@ problem "GEMMs without k" 'm,n\n1,2\n' :1 'the header has no column "k", which a
 problem "two columns of a name" 'Type,Input Shapes,Type\nRelu,"""1,2""",Add\n' :1 \
   'the header has two columns "Type"'
 problem "a byte of value 0" 'm,n,k\n1,2,3\n1,2,3\0\n' :3 \
-  'a field has a byte of value 0: the list is no text, or of two bytes a character'
+  'a field has a byte of value 0: the list is not a text, or has two bytes a character'
 printf 'op,args\nnothing,m=1\nnone,m=2\n' >"$work/none.csv"
 run none $soc
 report "a list in which nothing can be simulated" "$(problems 3 \

@@ -41,7 +41,7 @@ run soc new other
 report "new without a base" "$(expect 2 "error: which chip to start from? --base=NAME is missing
 hint: 'vinci soc list' shows the names")"
 run soc new 'a b' --base=Ascend910B4
-report "new with a bad name" "$(expect 2 "error: 'a b' is no name of a chip: letters, digits, '_' and '-' are")"
+report "new with a bad name" "$(expect 2 "error: 'a b' is not a name of a chip: letters, digits, '_' and '-' are")"
 run soc new Ascend910B1 --base=Ascend910B4
 report "new with a name that is taken" "$(expect 2 "error: there is a chip 'Ascend910B1' already")"
 run soc new --base=Ascend910B4
@@ -53,7 +53,7 @@ report "new with an unknown base" "$(expect 2 - ''; case $err in "error: unknown
 run run add shape=512x512 -s mine.lua --json
 report "a chip by its file" "$(expect 0 '' '"soc": "mine"')"
 run run add shape=512x512 -s mine
-report "a file is no name" "$(expect 2 "error: unknown SoC 'mine'
+report "a file is not a name" "$(expect 2 "error: unknown SoC 'mine'
 hint: \`vinci soc list\` shows all")"
 mkdir -p home/.local/share/vinci/soc && cp mine.lua home/.local/share/vinci/soc/
 run run add shape=512x512 -s mine --json

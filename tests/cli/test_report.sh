@@ -61,7 +61,7 @@ keep "$vinci" report "$work/one.html"
 report "a file" "$(expect 2 "error: $work/one.html is a file, not a result folder")"
 mkdir "$work/empty"
 keep "$vinci" report "$work/empty"
-report "a folder of something else" "$(expect 2 "error: $work/empty is no result folder: no files of a run, a sweep, a list of operators, a network or a job are there
+report "a folder of something else" "$(expect 2 "error: $work/empty is not a result folder: no files of a run, a sweep, a list of operators, a network or a job are there
 hint: 'vinci run TRACE --output=DIR' writes a result folder")"
 copy old
 rm "$work/old/report.json"

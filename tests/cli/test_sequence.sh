@@ -223,7 +223,7 @@ report "no tensors" "$(expect 3 "$work/args.csv: error: the list has no column \
 hint: the profiler's kernel_details.csv has all that a sequence needs")"
 list late "$(relu a soon 1024,1024 1024,1024)"
 run late
-report "a start that is no time" "$(expect 3 - | cat
+report "a start that is not a time" "$(expect 3 - | cat
   case $err in
   *":2:"*": error: 'soon' is no start time in microseconds"*) ;;
   *) echo "$err" ;;

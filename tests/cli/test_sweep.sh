@@ -242,7 +242,7 @@ bad_study() {
   run run "$work/bad.lua" $soc --output="$work/none"
   report "$1" "$(expect 2 "$3")"
 }
-bad_study "a study that is no table" 'return 1' "$work/bad.lua: error: does not return a table"
+bad_study "a study that is not a table" 'return 1' "$work/bad.lua: error: does not return a table"
 bad_study "a study with an error" 'local x
 x.y = 1' "$work/bad.lua:2: error: attempt to index a nil value (local 'x')"
 bad_study "a study without work" 'return {}' "$work/bad.lua: error: wants one of op, trace and net"

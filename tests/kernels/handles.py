@@ -306,7 +306,7 @@ def forked(title, word, reports, warnings, result):
 
 forked("children that ask for nothing say nothing", "n", 1, 0, 0)
 forked("children that use the device of their parent are told of once", "u", 1, 1, 0)
-forked("a launch of a child is no good end of the child", "l", 1, 1, 3)
+forked("a launch of a child is not a good end of the child", "l", 1, 1, 3)
 forked("processes that make a device each have a report each", "f", 2, 0, 0)
 
 print(f"1..{count}")

@@ -418,7 +418,7 @@ talking, _ = compiled("vector_add", "aiv", lambda text: text.replace("  set_mask
 said = command("run", talking + ":vector_add", "--blocks=2", chip, "--quiet", *arguments(add, [1])).stderr
 once_each = said.count("block 0: here\n") == 1 and said.count("block 1: here\n") == 1
 report("a kernel prints", "" if once_each and said.count("here") == 2 else said)
-refuse("a file that is no library", ["run", os.path.join(folder, "vector_add.cpp") + ":a", chip], "is no kernel library", 3)
+refuse("a file that is not a library", ["run", os.path.join(folder, "vector_add.cpp") + ":a", chip], "is not a kernel library", 3)
 with open(os.path.join(folder, "wrong.cpp"), "w", encoding="utf-8") as out:
     out.write("__global__ __aicore__ void wrong(GM_ADDR x) {\n  vadd(x);\n}\n")
 bad = command("cc", "--kernel-only", os.path.join(folder, "wrong.cpp"), "-o", os.path.join(folder, "wrong.so"))

@@ -111,7 +111,7 @@ values("a changed kernel is compiled anew", run(["ScaledAdd", "x=fp32:10x101", "
 # ---- names and messages ----
 
 named = command("run", "RowNorm", "x=fp32:6x4096", "--soc-version=Ascend910B4", VINCI_LIBRARY=library)
-ends("VINCI_LIBRARY is enough for a name that is no operator of vinci", named, 0, "row_norm_rows on Ascend910B4")
+ends("VINCI_LIBRARY is enough for a name that is not an operator of vinci", named, 0, "row_norm_rows on Ascend910B4")
 ends("a type that the definition lacks", run(["ScaledAdd", "x=int8:64"]), 2, "ScaledAdd does not take these types", "x=fp16")
 ends("a word that the operator lacks", run(["ScaledAdd", "z=fp16:64"]), 2, "ScaledAdd has no 'z'", "x b y alpha")
 ends("what the tiling refuses is told by its line", run(["RowNorm", "x=fp32:6x100"]), 2, "row_norm.cpp:",

@@ -147,7 +147,7 @@ static void errors_name_the_step(void **state) {
       {"steps=cast:int64", "step 1, cast:int64: a chain on Ascend910B1 has no type int64"},
       {"steps=muls:1:2", "step 1, muls:1:2: '2' is one more number than muls takes"},
       {"steps=muls:beta=3", "step 1, muls:beta=3: muls has no number or word 'beta'"},
-      {"steps=x=relu", "step 1, x=relu: 'x' is no name for a result"},
+      {"steps=x=relu", "step 1, x=relu: 'x' is not a name for a result"},
       {"steps=t=relu,t=relu", "step 2, t=relu: the name 't' is given twice"},
       {"steps=y1=relu", "a result is missing: the last step is y1"},
       {"steps=y2=relu,abs", "there is a result y2, but no y1"},

@@ -143,8 +143,8 @@ def inputs():
             "false", "--fix=x=one", code=2)
     sequence = model([N("Relu", ["x"], ["y"])],
                      [helper.make_tensor_sequence_value_info("x", T.FLOAT, [2])])
-    refused("an input that is no tensor", sequence,
-            'M: error: input "x" is no tensor (a sequence, a map, or nothing)')
+    refused("an input that is not a tensor", sequence,
+            'M: error: input "x" is not a tensor (a sequence, a map, or nothing)')
 
 
 # ---- tensors --------------------------------------------------------------------------------------
@@ -163,7 +163,7 @@ def tensors():
     def weight(**fields):
         return model(add, four, weights=[T(name="w", **fields)])
     refused("a type that ONNX does not have", weight(data_type=77, dims=[4]),
-            'M: error: tensor "w": element type 77, which is no type of ONNX that is known here')
+            'M: error: tensor "w": element type 77, which is not a type of ONNX that is known here')
     refused("too few bytes", weight(data_type=1, dims=[4], raw_data=b"1234"),
             'M: error: tensor "w": 4 bytes of raw_data; its float elements need 16')
     refused("too many values", weight(data_type=1, dims=[1], float_data=[1, 2]),
@@ -252,7 +252,7 @@ def nodes():
          [("w", np.zeros((2, 3), np.float32))], axis=0)
     node("Split", text="its parts are larger than dimension 0 of %s" % x, outs=("y", "z", "v"), axis=0,
          opset=11, split=[2, 1, 1])
-    node("Cast", text="a cast to element type 99, which is no type of ONNX that is known here", to=99)
+    node("Cast", text="a cast to element type 99, which is not a type of ONNX that is known here", to=99)
     node("TopK", ["x", "k"], "the 9 largest of 8", [ints("k", 9)], outs=("y", "i"))
     node("Einsum", text='equation "b...->b"; this reader takes letters without "..."', equation="b...->b")
     node("Tile", ["x", "r"], "35184372088832 repeats", [ints("r", 1 << 45, 1, 1, 1)])
@@ -344,7 +344,7 @@ def hostile():
     for _ in range(20000):
         types = field(4, field(1, types))
     ends_soon("types 20000 deep", raw_model(field(11, field(1, b"x") + field(2, types))),
-              'input "x" is no tensor')
+              'input "x" is not a tensor')
     branch = helper.make_graph([N("Relu", ["x"], ["t"])], "b", [], [V("t", T.FLOAT, None)])
     for _ in range(18):
         branch = helper.make_graph([N("If", ["c"], ["t"], then_branch=branch)], "b", [],

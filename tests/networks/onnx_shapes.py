@@ -76,7 +76,7 @@ def static_models():
                                ("encoder", models.encoder(2, 9), 60)]:
         expected = inferred(model)
         if len(expected) < sum(len(n.output) for n in model.graph.node):
-            complain("the library leaves values open: it is no reference here")
+            complain("the library leaves values open: it is not a reference here")
         compare(imported(model, name)[0], expected, least)
         report("%s: shapes and types of all values are those of onnx.shape_inference" % name)
 

@@ -133,7 +133,7 @@ static const struct {
     {HEAD "tensor,name=a,dtype=fp16,memory=b\n", 2, 26, "no tensor \"b\" stands before this row"},
     {HEAD "tensor,name=a,dtype=fp16,colour=red\n", 2, 26, "a tensor row has no key colour"},
     {HEAD "tensor,name=a,name=b,dtype=fp16\n", 2, 15, "second name="},
-    {HEAD "tensor,name=a,dtype=fp16,red\n", 2, 26, "\"red\" is no key=value field"},
+    {HEAD "tensor,name=a,dtype=fp16,red\n", 2, 26, "\"red\" is not a key=value field"},
     {HEAD "tensor,\"name=a\n", 2, 1, "not CSV: error parsing data while strict checking enabled"},
     {HEAD A B "kernel,name=k,op=relu,in=c,out=b\n", 4, 23,
      "no tensor \"c\" stands before this row"},

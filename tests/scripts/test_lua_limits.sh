@@ -135,8 +135,8 @@ report "sort with a disorder" "$(files 'local t = {} for i = 1, 3000000 do t[i] 
   table.sort(t, function() return true end)' "$either|invalid order")"
 # Its length by the operator # is 1 << 62.
 holes="local t = { $(awk 'BEGIN { for (i = 0; i < 63; i++) printf "[1 << %d] = {}, ", i }') }"
-report "lists with holes" "$(files "$holes table.insert(t, 1, 2)" 'is no list: it has holes'
-  files "$holes table.remove(t, 1)" 'is no list: it has holes'
+report "lists with holes" "$(files "$holes table.insert(t, 1, 2)" 'is not a list: it has holes'
+  files "$holes table.remove(t, 1)" 'is not a list: it has holes'
   study "$holes return { op = 'copy', points = t }" 'points is not a list'
   study "$holes return { op = 'copy', params = t }" 'params is not a list'
   study "$holes return { op = 'copy', params = { t } }" 'params: an entry is not'

@@ -83,5 +83,5 @@ cases = {
 wrong = [f"{found} is not {wanted}" for found, wanted in cases.items() if str(found) != wanted]
 report("expressions keep their order", "\n".join(wrong))
 report("a number that is not whole is refused", refused(lambda: i + 0.5, TypeError, "whole number"))
-report("a name with a blank is refused", refused(lambda: vinci_trace.Trace("a b"), ValueError, "is no name"))
-report("an expression is no condition", refused(lambda: 1 if i < 2 else 0, TypeError, "no value"))
+report("a name with a blank is refused", refused(lambda: vinci_trace.Trace("a b"), ValueError, "is not a name"))
+report("an expression is not a condition", refused(lambda: 1 if i < 2 else 0, TypeError, "no value"))

@@ -17,7 +17,7 @@ sources=$(find $folders -path scripts/build-aux -prune -o \( -name '*.[ch]' -o -
 # This file holds the phrases.
 read_sources=$(printf '%s\n' $sources | grep -v '^tests/tree/check_words')
 
-plan 8
+plan 9
 
 phrases='\bso (many|much)\b|of which nothing|on and on|there are only (1|%)|is no number|nobody will refer'
 phrases="$phrases|to the next .* there is no way|where an earlier one was|\\btrains? of|\\bwagons?\\b"
@@ -29,6 +29,12 @@ report "no sentence ends with 'it' or 'one'" "$({
   # Code ends in *one and the like: comments and texts alone.
   grep -nE "(^|[^*&])\\b(it|one)(\\.( |\$|\"|\\\\n)|\\.? \\*/)" $read_sources
 } | grep -v 'CONTRIBUTING.md.*No sentence')"
+
+# In texts between quotes and on pages. The history of versions stays as written.
+report "messages and pages say 'is not a', never 'is no'" "$({
+  grep -nE '"([^"\\]|\\.)*\bis no [a-zA-Z]' $(printf '%s\n' $read_sources | grep -vE '^tests/|\.1$') | grep -vE ':[0-9]+:/[*/]'
+  grep -nE '\bis no [a-zA-Z]' $(printf '%s\n' $pages cli/vinci.1 | grep -v CHANGELOG)
+} | grep -viE 'here is no|is no (longer|more|less|other|one) ')"
 
 # What a careless edit leaves behind: half a sentence at the head of a file, the bell or form feed of a
 # mistaken \a or \f. Examples and tables at the end of a head are indented.

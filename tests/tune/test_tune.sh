@@ -233,7 +233,7 @@ hint: did you mean 'matmul'?" mathmul m=4
 wrong "error: --merge needs --repository=FILE" --merge="$work/whole"
 printf 'chip\tnothing\n' >"$work/broken"
 tune $small -r "$work/broken"
-problems="$problems$(expect 3 "$work/broken:1: error: is no record of a tuning
+problems="$problems$(expect 3 "$work/broken:1: error: is not a record of a tuning
 hint: such files are written by 'vinci tune --repository=FILE'")"
 report "errors name what is wrong" "$problems"
 

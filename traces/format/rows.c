@@ -173,7 +173,7 @@ static enum vinci_status read_source(struct trace_reader *reader, int64_t *from,
   bool wide = strcmp(reader->fields[4].text, "int64") == 0;
   *bytes = wide ? READ_INT64 : READ_INT32;
   if (!wide && strcmp(reader->fields[4].text, "int32") != 0)
-    return trace_fail(reader, 4, 0, "\"%s\" is no type that is read: int32 or int64",
+    return trace_fail(reader, 4, 0, "\"%s\" is not a type that is read: int32 or int64",
                       reader->fields[4].text);
   return VINCI_OK;
 }

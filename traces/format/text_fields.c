@@ -160,7 +160,7 @@ enum vinci_status text_end_row(struct text_reader *reader, struct text_words key
     snprintf(key, sizeof key, "%.*s", equals ? (int)(equals - reader->fields[i]) : 31,
              reader->fields[i]);
     if (!equals)
-      return text_fail(reader, i, "\"%s\" is no key=value field", key);
+      return text_fail(reader, i, "\"%s\" is not a key=value field", key);
     bool known = false;
     for (size_t j = 0; j < keys.count; j++)
       known = known || strcmp(keys.names[j], key) == 0;

@@ -75,7 +75,7 @@ static enum vinci_status find_kind(struct report_folder *folder, struct vinci_di
     return status;
   }
   status = diag_error(diag, VINCI_E_USAGE,
-                      "%s is no result folder: no files of a run, a sweep, a list of "
+                      "%s is not a result folder: no files of a run, a sweep, a list of "
                       "operators, a network or a job are there",
                       folder->path);
   diag_hint(diag, "'vinci run TRACE --output=DIR' writes a result folder");

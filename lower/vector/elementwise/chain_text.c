@@ -174,7 +174,7 @@ static enum vinci_status complete(struct lower_job *job, const struct chain_text
 static enum vinci_status read_name(struct lower_job *job, const struct chain_text *text,
                                    struct chain_step *step, const char *name) {
   if (!is_name(name) || input_of(name) >= 0)
-    return chain_error(job, text, text->steps, "'%s' is no name for a result", name);
+    return chain_error(job, text, text->steps, "'%s' is not a name for a result", name);
   if (value_of(text, name) >= 0)
     return chain_error(job, text, text->steps, "the name '%s' is given twice", name);
   step->name = name;

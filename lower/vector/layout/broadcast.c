@@ -45,7 +45,7 @@ static bool call_broadcast(struct lower_call *call) {
     unsigned lead = y->rank - x->rank;
     uint64_t own = i < lead ? 1 : x->shape[i - lead];
     if (y->shape[i] % own != 0)
-      return lower_cannot(call, "the output is no whole repetition of the input");
+      return lower_cannot(call, "the output is not a whole repetition of the input");
     if (own != 1 && own != y->shape[i]) {
       from[rank] = 1;
       to[rank++] = y->shape[i] / own;
