@@ -108,6 +108,28 @@ unit_tests = \
 	tests/vector/test_values_vector
 
 
+# Scripts that take longest, the longest first: beside them the others fill the processors. `make slowest`
+# prints what each took.
+long_tests = \
+	tests/kernels/test_programs.sh \
+	tests/values/test_values_coupled.sh \
+	tests/values/test_values_convs.sh \
+	tests/scripts/test_lua.sh \
+	tests/kernels/test_library.sh \
+	tests/tune/test_tune.sh \
+	tests/kernels/test_kernels.sh \
+	tests/values/test_values_ops.sh \
+	tests/kernels/test_edges.sh \
+	tests/values/test_values_attention.sh \
+	tests/kernels/test_matrices.sh \
+	tests/cli/test_sweep.sh \
+	tests/cli/test_report.sh
+
+# What `make check-fast` leaves to `make check`; CONTRIBUTING.md says why.
+late_tests = \
+	tests/memhier/test_streams.sh \
+	tests/same/test_same.sh
+
 script_tests = \
 	tests/additions/test_additions.sh \
 	tests/cli/test_cli.sh \
@@ -139,7 +161,6 @@ script_tests = \
 	tests/cli/test_ops_table.sh \
 	tests/cli/test_shortage.sh \
 	tests/cli/test_readme.sh \
-	tests/cli/test_report.sh \
 	tests/cli/test_report_page.sh \
 	tests/cli/test_sequence.sh \
 	tests/core/test_systemc_page.sh \
@@ -151,24 +172,18 @@ script_tests = \
 	tests/cli/test_diff.sh \
 	tests/cli/test_own.sh \
 	tests/cli/test_peak_memory.sh \
-	tests/cli/test_sweep.sh \
 	tests/cli/test_verbs.sh \
 	tests/cli/test_sweep_list.sh \
 	tests/cli/test_unread.sh \
 	tests/core/test_isa_cli.sh \
-	tests/memhier/test_streams.sh \
 	tests/mutants/test_mutants.sh \
 	tests/tune/test_cuts.sh \
-	tests/tune/test_tune.sh \
 	tests/properties/test_properties.sh \
-	tests/same/test_same.sh \
 	tests/scripts/test_experiments.sh \
 	tests/scripts/test_networks.sh \
-	tests/scripts/test_lua.sh \
 	tests/scripts/test_lua_limits.sh \
 	tests/scripts/test_trace_writer.sh \
 	tests/scripts/test_transformer.sh \
-	tests/kernels/test_edges.sh \
 	tests/kernels/test_beyond.sh \
 	tests/kernels/test_caches.sh \
 	tests/kernels/test_dcache.sh \
@@ -176,10 +191,6 @@ script_tests = \
 	tests/kernels/test_hostile.sh \
 	tests/kernels/test_scalars.sh \
 	tests/kernels/test_handles.sh \
-	tests/kernels/test_kernels.sh \
-	tests/kernels/test_library.sh \
-	tests/kernels/test_matrices.sh \
-	tests/kernels/test_programs.sh \
 	tests/traces/test_hints.sh \
 	tests/traces/test_import.sh \
 	tests/traces/test_timelines.sh \
@@ -197,15 +208,11 @@ script_tests = \
 	tests/tree/check_revision.sh \
 	tests/tree/check_words.sh \
 	tests/values/test_values.sh \
-	tests/values/test_values_attention.sh \
-	tests/values/test_values_coupled.sh \
-	tests/values/test_values_convs.sh \
 	tests/values/test_values_coverage.sh \
 	tests/values/test_values_fused.sh \
 	tests/values/test_values_kernels.sh \
 	tests/values/test_values_matrix.sh \
 	tests/values/test_values_layers.sh \
-	tests/values/test_values_ops.sh \
 	tests/values/test_values_recurrent.sh \
 	tests/values/test_values_serving.sh \
 	tests/values/test_values_vecops.sh \
@@ -222,9 +229,10 @@ endif
 check_PROGRAMS = tests/values/driver
 EXTRA_PROGRAMS += $(test_programs)
 CLEANFILES += $(test_programs)
-TESTS = $(test_programs) $(script_tests)
-dist_noinst_SCRIPTS += $(script_tests)
-EXTRA_DIST += tests/tree/rooms.txt tests/memhier/streams.lua tests/support/await.sh tests/support/tap.sh
+TESTS = $(late_tests) $(long_tests) $(test_programs) $(script_tests)
+dist_noinst_SCRIPTS += $(late_tests) $(long_tests) $(script_tests)
+EXTRA_DIST += tests/tree/rooms.txt tests/memhier/streams.lua tests/support/await.sh tests/support/tap.sh \
+	tests/support/timed.sh
 
 # What several tests share.
 check_LTLIBRARIES = libvinci_tests.la
@@ -299,7 +307,8 @@ AM_TESTS_ENVIRONMENT = \
 	VINCI_INSTRUMENT='$(VINCI_INSTRUMENT)'; export VINCI_INSTRUMENT; \
 	MAKE='$(MAKE)'; export MAKE;
 
-tap_driver = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/scripts/build-aux/tap-driver.sh
+tap_driver = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/tests/support/timed.sh \
+	$(SHELL) $(top_srcdir)/scripts/build-aux/tap-driver.sh
 LOG_DRIVER = $(tap_driver)
 TEST_EXTENSIONS = .sh
 SH_LOG_DRIVER = $(tap_driver)
@@ -686,7 +695,17 @@ clean-local:
 # ---- make list-tests: the names of all tests, one a line ----
 list-tests:
 	@printf '%s\n' $(TESTS)
-.PHONY: list-tests
+
+# ---- make check-fast: without late_tests, and fewer random relations between simulations ----
+check-fast:
+	META_CASES="$${META_CASES:-40}" $(MAKE) check TESTS='$(long_tests) $(test_programs) $(script_tests)'
+
+# ---- make slowest: what tests took, the longest first: seconds of the clock, of processors, name ----
+slowest:
+	@for result in $$(find tests -name '*.trs'); do \
+	  sed -n "s,^:seconds: \\(.*\\),\\1 $${result%.trs},p" "$$result"; \
+	done | sort -k2,2nr -k3 | awk '{ printf "%5d s %5d s  %s\n", $$1, $$2, $$3 }'
+.PHONY: list-tests check-fast slowest
 
 # ---- make additions: is one thing added in one place? ----
 # Patches that each add one thing, in a copy of the sources, and what shows that each works. ADDITIONS

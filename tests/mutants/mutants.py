@@ -376,7 +376,9 @@ def main():
             raise Unfit("mutants.txt has no %s" % ", ".join(sorted(unknown)))
         chosen = [m for m in mutants[at - 1::parts] if not options.only or m.name in options.only]
         unit_tests = tests_of(top, "unit_tests")
-        programs = dict(tests_of(top, "script_tests"), **unit_tests)
+        programs = dict(unit_tests)
+        for scripts in ("script_tests", "long_tests", "late_tests"):
+            programs.update(tests_of(top, scripts))
         tests = sorted({t for m in chosen for t in order_of(m, list(unit_tests), options.full)})
         copy, objects = os.path.join(folder, "source"), os.path.join(folder, "objects")
         copy_tree(top, copy, files)
