@@ -39,7 +39,7 @@ static const struct option_row compile_options[] = {
     OPTION_FLAG_ROW("list", 0, struct compile_settings, list,
                     "print all operators and their keys; with an operator, its own"),
     OPTION_FLAG_ROW("markdown", 0, struct compile_settings, markdown,
-                    "with --list: the page of all operators"),
+                    "with --list: an index as a page"),
     OPTION_TEXT_ROW("missing", 0, struct compile_settings, missing, "PROFILE",
                     "with --list: which kinds of a profiler's table are not modelled, and what "
                     "share of rows and time is"),

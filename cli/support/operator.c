@@ -53,6 +53,14 @@ static void print_key(const struct vinci_op_key *key, FILE *out) {
   fputc('\n', out);
 }
 
+static void print_comparison(size_t index, FILE *out) {
+  struct vinci_op_comparison compared;
+  if (!vinci_op_comparison(index, &compared))
+    return;
+  fprintf(out, "  Compared with its bound (%s): at most %.2f times as long for %s\n",
+          compared.bound, compared.bound_percent / 100.0, compared.example);
+}
+
 static void print_op(size_t index, FILE *out) {
   struct vinci_op op;
   struct vinci_op_key key;
@@ -71,6 +79,7 @@ static void print_op(size_t index, FILE *out) {
     tiling = true;
     print_key(&key, out);
   }
+  print_comparison(index, out);
 }
 
 enum vinci_status operator_unknown(const char *name, struct vinci_diag *diag) {
