@@ -60,4 +60,4 @@ libvinci_devices_la_SOURCES = \
 	devices/plan/buckets.c \
 	devices/plan/buckets.h
 
-dist_noinst_DATA += devices/GROUP.md
+dist_noinst_DATA += devices/DESIGN.md devices/GROUP.md

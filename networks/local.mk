@@ -96,7 +96,7 @@ libvinci_networks_la_SOURCES = \
 	networks/workload/workload.c \
 	networks/workload/workload.h
 
-dist_noinst_DATA += networks/GRAPH.md
+dist_noinst_DATA += networks/DESIGN.md networks/GRAPH.md
 
 # ---- reading ONNX: C from the schema that Debian's libonnx-dev installs ----------------------
 
