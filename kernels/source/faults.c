@@ -82,9 +82,25 @@ static uint32_t line_of(const struct source_fiber *fiber, int number, const ucon
   return 0;
 }
 
+#if defined(__x86_64__)
+/* Whether an instruction is a plain or vector store. Of an address that no memory can have (above
+ * 47 bits) the processor tells neither the address nor what it was for. */
+static bool is_store(const uint8_t *at) {
+  static const uint8_t prefixes[] = {0x66, 0xF2, 0xF3}, plain[] = {0x88, 0x89, 0xC6, 0xC7},
+                       vector[] = {0x11, 0x13, 0x17, 0x29, 0x7E, 0x7F, 0xD6, 0xE7};
+  enum { REX = 0x40, REX_MASK = 0xF0, TWO_BYTES = 0x0F };
+  while (memchr(prefixes, *at, sizeof prefixes) || (*at & REX_MASK) == REX)
+    at++;
+  return *at == TWO_BYTES ? memchr(vector, at[1], sizeof vector) != NULL
+                          : memchr(plain, *at, sizeof plain) != NULL;
+}
+#endif
+
 static bool writes(const ucontext_t *context) {
 #if defined(__x86_64__)
-  enum { WRITES = 2 /* of the error code of a page fault */ };
+  enum { WRITES = 2 /* of the error code of a page fault */, GENERAL_PROTECTION = 13 };
+  if (context->uc_mcontext.gregs[REG_TRAPNO] == GENERAL_PROTECTION)
+    return is_store((const uint8_t *)(uintptr_t)program_counter(context));
   return (context->uc_mcontext.gregs[REG_ERR] & WRITES) != 0;
 #else
   (void)context;

@@ -225,7 +225,7 @@ list late "$(relu a soon 1024,1024 1024,1024)"
 run late
 report "a start that is not a time" "$(expect 3 - | cat
   case $err in
-  *":2:"*": error: 'soon' is no start time in microseconds"*) ;;
+  *":2:"*": error: 'soon' is not a start time in microseconds"*) ;;
   *) echo "$err" ;;
   esac)"
 keep "$vinci" run --ops "$work/pair.csv" --sequence --output="$work/none" -s Ascend999

@@ -47,6 +47,7 @@ WRONG = (
     ("ub_negative", "  a[block_num - 3] = (half)1; // here\n", "illegal write", 3),
     ("nowhere", "  *(volatile half *)(own + 24) = (half)1; // here\n", "illegal write", 3),
     ("far", "  to[own + ((int64_t)1 << 36)] = (half)1; // here\n", "illegal write", 3),
+    ("nowhere", "  to[own + ((int64_t)1 << 45)] = (half)1; // here\n", "illegal write", 3),
     ("barrier", LOAD + then("MTE2", "V") + ADD + "\n  pipe_barrier(PIPE_V);\n  to[own] = b[3]; // here\n", "RAW", 0),
     ("copied", LOAD + "  to[own] = a[3]; // here\n", "RAW", 0),
     ("other_flag", LOAD + then("MTE2", "V") + "  to[own] = a[3]; // here\n", "RAW", 0),

@@ -104,7 +104,7 @@ fails "a wrong argument" 2 "fails.lua:3: vinci.run: argument 'trace' is a number
 fails "a misspelt option" 2 "fails.lua:3: vinci.run: argument 'options' has an unknown field 'memroy'; \
 did you mean 'memory'?" 'vinci.run(soc, vinci.compile(soc, "copy", { shape = 64 }), { memroy = "flat" })'
 fails "a shape that is none" 2 "fails.lua:3: vinci.compile: argument 'args' has a value for 'shape' that is \
-no string, number or list of whole numbers" 'vinci.compile(soc, "copy", { shape = { 17, "x" } })'
+not a string, number or list of whole numbers" 'vinci.compile(soc, "copy", { shape = { 17, "x" } })'
 fails "an error in a function that is called back" 2 "fails.lua:4: mine" \
   'local trace = vinci.compile(soc, "copy", { shape = { 1024, 1024 } })
 vinci.run(soc, trace, { progress = function() error "mine" end })'

@@ -33,9 +33,9 @@ const struct expected_range *expected_range(enum expected_class class) { return 
 
 /* Cube operators without a measured row. */
 static const char unmeasured_ops[] =
-    "conv2d_input_masked|conv2d_moments|grouped_matmul|grouped_matmul_swiglu_quant|lightning_"
-    "indexer|"
-    "matmul_chain|mla_preprocess|quant_matmul|sparse_flash_attention|weight_quant_matmul";
+    "conv2d_filter_norm|conv2d_input_masked|conv2d_moments|grouped_matmul|"
+    "grouped_matmul_swiglu_quant|lightning_indexer|matmul_chain|mla_preprocess|quant_matmul|sparse_"
+    "flash_attention|weight_quant_matmul";
 
 enum expected_class expected_class_of(const char *op) {
   if (words_have(unmeasured_ops, op))
