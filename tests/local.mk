@@ -111,6 +111,7 @@ unit_tests = \
 # Scripts that take longest, the longest first: beside them the others fill the processors. `make slowest`
 # prints what each took.
 long_tests = \
+	tests/memhier/test_streams.sh \
 	tests/kernels/test_programs.sh \
 	tests/values/test_values_coupled.sh \
 	tests/values/test_values_convs.sh \
@@ -127,7 +128,6 @@ long_tests = \
 
 # What `make check-fast` leaves to `make check`; CONTRIBUTING.md says why.
 late_tests = \
-	tests/memhier/test_streams.sh \
 	tests/same/test_same.sh
 
 script_tests = \
@@ -696,9 +696,10 @@ clean-local:
 list-tests:
 	@printf '%s\n' $(TESTS)
 
-# ---- make check-fast: without late_tests, and fewer random relations between simulations ----
+# ---- make check-fast: without late_tests, fewer random relations, streams on a chip of each kind ----
 check-fast:
-	META_CASES="$${META_CASES:-40}" $(MAKE) check TESTS='$(long_tests) $(test_programs) $(script_tests)'
+	META_CASES="$${META_CASES:-40}" \
+	STREAM_CHIPS="$${STREAM_CHIPS:-Ascend310P3 Ascend910A Ascend910B1 Ascend910B4 Ascend950PR_9589}" $(MAKE) check TESTS='$(long_tests) $(test_programs) $(script_tests)'
 
 # ---- make slowest: what tests took, the longest first: seconds of the clock, of processors, name ----
 slowest:
