@@ -17,7 +17,6 @@ static inline uint64_t transfer_lines_ps(const struct gm_transfer *transfer, uin
                     transfer->core_hz);
 }
 
-/* How long the engine needs for bytes at a rate. */
 /* What the first read of a kernel that L2 lacks takes longer on a core. */
 static inline uint64_t transfer_first_miss_ps(const struct gm_transfer *transfer,
                                               const struct vinci_soc *soc) {
@@ -27,10 +26,23 @@ static inline uint64_t transfer_first_miss_ps(const struct gm_transfer *transfer
   return (uint64_t)((uint128)soc->l2_miss_cycles * PS_PER_SECOND / transfer->core_hz);
 }
 
+/* How long the engine needs for bytes at a rate. */
 static inline uint64_t transfer_ps(const struct gm_transfer *transfer, uint64_t bytes,
                                    uint64_t mbytes_per_cycle) {
   return (uint64_t)((uint128)bytes * MILLI * PS_PER_SECOND /
                     ((uint128)mbytes_per_cycle * transfer->core_hz));
+}
+
+/* Bytes in flight on a path: what it moves in window_cycles at its full rate; the most of GM. */
+static inline uint64_t path_window_bytes(const struct vinci_soc *soc, enum path path) {
+  return (uint64_t)soc->path[path].mbytes_per_cycle * (uint64_t)soc->window_cycles / MILLI;
+}
+static inline uint64_t path_largest_window(const struct vinci_soc *soc) {
+  uint64_t largest = L2_GRANULE_BYTES;
+  for (unsigned i = 0; i < PATH_COUNT; i++)
+    if (path_from((enum path)i) == SPACE_GM || path_to((enum path)i) == SPACE_GM)
+      largest = max_u64(largest, path_window_bytes(soc, (enum path)i));
+  return largest;
 }
 
 /* Address of the next byte to move. */

@@ -4,24 +4,33 @@
 
 #include "devices/flow/run_state.h"
 
+enum { FIRST_ROOM = 256 };
+
 static bool due_before(const struct due *a, const struct due *b) {
   return a->time_ps != b->time_ps ? a->time_ps < b->time_ps : a->order < b->order;
+}
+
+/* Room for one more; false when memory is short. */
+static bool make_room(struct group_sim *sim, struct due **dues, size_t count, size_t *capacity) {
+  if (count < *capacity)
+    return true;
+  size_t room = *capacity ? 2 * *capacity : FIRST_ROOM;
+  struct due *more = realloc(*dues, room * sizeof *more);
+  if (!more) {
+    sim_fail(sim, VINCI_E_NOMEM, "out of memory");
+    return false;
+  }
+  *dues = more;
+  *capacity = room;
+  return true;
 }
 
 /* What is due now is behind all that was noted before for now. */
 static void note_now(struct group_sim *sim, const struct due *due) {
   if (sim->now_first == sim->now_count)
     sim->now_first = sim->now_count = 0;
-  if (sim->now_count == sim->now_capacity) {
-    size_t capacity = sim->now_capacity ? 2 * sim->now_capacity : 64;
-    struct due *dues = realloc(sim->now_dues, capacity * sizeof *dues);
-    if (!dues) {
-      sim_fail(sim, VINCI_E_NOMEM, "out of memory");
-      return;
-    }
-    sim->now_dues = dues;
-    sim->now_capacity = capacity;
-  }
+  if (!make_room(sim, &sim->now_dues, sim->now_count, &sim->now_capacity))
+    return;
   sim->now_dues[sim->now_count++] = *due;
 }
 
@@ -30,16 +39,8 @@ void sim_note(struct group_sim *sim, struct due due) {
     note_now(sim, &due);
     return;
   }
-  if (sim->due_count == sim->due_capacity) {
-    size_t capacity = sim->due_capacity ? 2 * sim->due_capacity : 256;
-    struct due *dues = realloc(sim->dues, capacity * sizeof *dues);
-    if (!dues) {
-      sim_fail(sim, VINCI_E_NOMEM, "out of memory");
-      return;
-    }
-    sim->dues = dues;
-    sim->due_capacity = capacity;
-  }
+  if (!make_room(sim, &sim->dues, sim->due_count, &sim->due_capacity))
+    return;
   due.order = sim->order++;
   size_t at = sim->due_count++;
   for (; at > 0 && due_before(&due, &sim->dues[(at - 1) / 2]); at = (at - 1) / 2)

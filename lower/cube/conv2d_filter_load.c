@@ -54,7 +54,7 @@ static void to_l0_by_row(const struct filter_writer *f) {
   const struct conv *conv = &f->op->conv;
   const struct group *g = &w->now;
   struct emit *e = w->e;
-  uint64_t c0 = f->op->mm.c0, window = conv->kh * conv->kw;
+  uint64_t c0 = f->op->mm.c0;
   struct expr deep = x_div(padded(w->kk), FRACTAL_ROWS), at = x_mul(w->s, w->t.bk);
   struct expr columns = x_div(f->cn16, FRACTAL_ROWS);
   struct expr mi = emit_for(e, "mi", x_div(f->cm16, FRACTAL_ROWS));
@@ -69,14 +69,7 @@ static void to_l0_by_row(const struct filter_writer *f) {
       emit_assigned(e, "block", x_div(x_sub(g->n, x_mul(f->first, conv->window)), c0));
   struct expr above = x_max(0, x_sub(conv->top, x_mul(g->oy, conv->sh)));
   EMIT(e, "img2col_cbuf_to_cb", F("dst", x_at(w->b_dst, x_mul(ki, columns), FRACTAL_BYTES)),
-       F("src", w->b_src), F("repeat", columns),
-       F("first_x", x_sub(x_mul(x_mod(point, conv->wo), conv->sw), conv->left)),
-       F("first_y", x_sub(x_mul(x_div(point, conv->wo), conv->sh), above)),
-       F("c1", x_div(block, window)), F("point_x", x_mod(block, conv->kw)),
-       F("point_y", x_mod(x_div(block, conv->kw), conv->kh)), F("stride_w", conv->sw),
-       F("stride_h", conv->sh), F("filter_w", conv->kw), F("filter_h", conv->kh),
-       F("dilation_w", conv->dw), F("dilation_h", conv->dh), F("pad_left", conv->left),
-       F("pad_right", conv->right), F("pad_top", above), F("l1_w", conv->w), F("l1_h", g->height),
+       F("src", w->b_src), F("repeat", columns), LOAD3D_ONE(conv, g, above, point, block),
        LOAD3D_TYPE(w->mm));
   emit_end(e);
 }

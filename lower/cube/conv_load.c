@@ -148,7 +148,7 @@ static void windows_by_row(const struct writer *w) {
   struct emit *e = w->e;
   const struct conv *conv = w->mm->conv;
   const struct group *g = &w->now;
-  uint64_t c0 = w->mm->c0, points = conv->kh * conv->kw;
+  uint64_t c0 = w->mm->c0;
   struct expr deep = emit_assigned(e, "kf", x_ceil_div(w->kk, c0));
   struct expr block = emit_assigned(e, "kblock", x_div(w->a_at, c0));
   struct expr mi = emit_for(e, "mi", fractals(g->cm));
@@ -156,14 +156,7 @@ static void windows_by_row(const struct writer *w) {
   struct expr window = emit_assigned(e, "window", from);
   struct expr above = x_max(0, x_sub(conv->top, x_mul(g->oy, conv->sh)));
   EMIT(e, "img2col_cbuf_to_ca", F("dst", x_at(w->a_dst, x_mul(mi, deep), FRACTAL_BYTES)),
-       F("src", w->a_src), F("repeat", deep),
-       F("first_x", x_sub(x_mul(x_mod(window, conv->wo), conv->sw), conv->left)),
-       F("first_y", x_sub(x_mul(x_div(window, conv->wo), conv->sh), above)),
-       F("c1", x_div(block, points)), F("point_x", x_mod(block, conv->kw)),
-       F("point_y", x_mod(x_div(block, conv->kw), conv->kh)), F("stride_w", conv->sw),
-       F("stride_h", conv->sh), F("filter_w", conv->kw), F("filter_h", conv->kh),
-       F("dilation_w", conv->dw), F("dilation_h", conv->dh), F("pad_left", conv->left),
-       F("pad_right", conv->right), F("pad_top", above), F("l1_w", conv->w), F("l1_h", g->height),
+       F("src", w->a_src), F("repeat", deep), LOAD3D_ONE(conv, g, above, window, block),
        LOAD3D_TYPE(w->mm));
   emit_end(e);
 }

@@ -172,6 +172,18 @@ void matmul_mad(const struct writer *w, struct expr m, struct expr n, struct exp
       F("pad_top", x_max(0, x_sub((conv_)->top, x_mul((block_)->oy, (conv_)->sh)))),               \
       F("pad_bottom", x_max(0, x_sub((block_)->low, (conv_)->h - 1))), F("l1_w", (conv_)->w),      \
       F("l1_h", (block_)->height), F("channels", channels_)
+/* Of the first version: from one window on, counted from the first row of the result that the block
+ * has; kblock: the block of channels and point of the filter. */
+#define LOAD3D_ONE(conv_, block_, above_, window_, kblock_)                                        \
+  F("first_x", x_sub(x_mul(x_mod(window_, (conv_)->wo), (conv_)->sw), (conv_)->left)),             \
+      F("first_y", x_sub(x_mul(x_div(window_, (conv_)->wo), (conv_)->sh), above_)),                \
+      F("c1", x_div(kblock_, (conv_)->kh *(conv_)->kw)),                                           \
+      F("point_x", x_mod(kblock_, (conv_)->kw)),                                                   \
+      F("point_y", x_mod(x_div(kblock_, (conv_)->kw), (conv_)->kh)), F("stride_w", (conv_)->sw),   \
+      F("stride_h", (conv_)->sh), F("filter_w", (conv_)->kw), F("filter_h", (conv_)->kh),          \
+      F("dilation_w", (conv_)->dw), F("dilation_h", (conv_)->dh), F("pad_left", (conv_)->left),    \
+      F("pad_right", (conv_)->right), F("pad_top", above_), F("l1_w", (conv_)->w),                 \
+      F("l1_h", (block_)->height)
 #define LOAD3D_TYPE(mm_) W("type", dtype_name(matmul_stored((mm_)->type)))
 void conv_windows_to_l0a(const struct writer *w);
 void conv_turned_to_l0b(const struct writer *w);

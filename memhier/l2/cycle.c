@@ -56,7 +56,7 @@ static void begin_first(struct engine_port *port) {
   uint64_t rate = (uint64_t)soc->path[transfer->path].mbytes_per_cycle;
   port->granule_time = transfer_ps(transfer, (uint64_t)L2_GRANULE_BYTES * GRANULE_TIME_UNITS, rate);
   port->line_ps = transfer_lines_ps(transfer, 1);
-  port->window_bytes = cycle_window_bytes(soc, transfer->path);
+  port->window_bytes = path_window_bytes(soc, transfer->path);
 }
 
 static void issue_run(struct engine_port *port, struct line_batch *batch, uint64_t at_ps) {

@@ -132,11 +132,6 @@ struct memsys {
   struct memory_traffic traffic;
 };
 
-/* Bytes that may be in flight on a path: what it moves in window_cycles at its full rate. */
-static inline uint64_t cycle_window_bytes(const struct vinci_soc *soc, enum path path) {
-  return (uint64_t)soc->path[path].mbytes_per_cycle * (uint64_t)soc->window_cycles / MILLI;
-}
-
 /* What lies at an address, up to the end of its line and of bytes (cycle_l2.c). */
 void cycle_run_at(const struct memsys *memory, uint64_t address, uint64_t bytes,
                   struct line_run *run);

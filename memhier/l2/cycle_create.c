@@ -8,19 +8,10 @@
 
 enum { REQUESTS_MAX = 1024 };
 
-static uint64_t largest_window(const struct vinci_soc *soc) {
-  uint64_t largest = L2_GRANULE_BYTES;
-  for (unsigned i = 0; i < PATH_COUNT; i++)
-    if ((path_from((enum path)i) == SPACE_GM || path_to((enum path)i) == SPACE_GM) &&
-        cycle_window_bytes(soc, (enum path)i) > largest)
-      largest = cycle_window_bytes(soc, (enum path)i);
-  return largest;
-}
-
 /* Requests of a port: the granules of its bytes in flight, at least 1. Most ports never need more
  * than a few requests, so a request is prepared when first taken. */
 static bool create_requests(struct memsys *memory, struct arena *arena, struct engine_port *port) {
-  uint64_t granules = largest_window(memory->soc) / L2_GRANULE_BYTES + 1;
+  uint64_t granules = path_largest_window(memory->soc) / L2_GRANULE_BYTES + 1;
   uint32_t count = granules < REQUESTS_MAX ? (uint32_t)granules : REQUESTS_MAX;
   port->requests = ARENA_ROOM(arena, struct memory_request, count);
   port->known_room = 2 * count; /* so that they are seldom moved to the front */

@@ -77,7 +77,7 @@ void cycle_divide(struct gm_transfer *transfer) {
   uint64_t begin_ps = transfer->first_ps + memory->round_trip_ps;
   uint64_t left_ps = transfer->end_ps > begin_ps ? transfer->end_ps - begin_ps : 0;
   uint64_t bytes = transfer->bursts * transfer->burst_bytes;
-  uint64_t rounds = bytes / max_u64(cycle_window_bytes(memory->soc, transfer->path), 1) + 1;
+  uint64_t rounds = bytes / max_u64(path_window_bytes(memory->soc, transfer->path), 1) + 1;
   transfer->moved_ps = left_ps;
   part_ps[GM_RATE] = take(&left_ps, part_ps[GM_RATE]);
   part_ps[GM_REORDER] = take(&left_ps, part_ps[GM_REORDER]);

@@ -40,18 +40,6 @@ struct memsys {
   struct memory_traffic traffic;
 };
 
-/* Bytes that may be under way on a path, in granules, as in the cycle model. */
-static uint64_t window_of(const struct vinci_soc *soc, enum path path) {
-  return (uint64_t)soc->path[path].mbytes_per_cycle * (uint64_t)soc->window_cycles / MILLI;
-}
-
-static uint64_t largest_window(const struct vinci_soc *soc) {
-  uint64_t largest = 0;
-  for (unsigned i = 0; i < PATH_COUNT; i++)
-    largest = max_u64(largest, window_of(soc, (enum path)i));
-  return largest;
-}
-
 /* ---- requests ------------------------------------------------------------------------- */
 
 static void begin(struct hosted_port *port, uint64_t at_ps);
@@ -154,7 +142,7 @@ static void fire_issue(struct engine_event *event, uint64_t now_ps) {
 }
 
 static void begin(struct hosted_port *port, uint64_t at_ps) {
-  port->window_bytes = window_of(port->memory->soc, port->first->path);
+  port->window_bytes = path_window_bytes(port->memory->soc, port->first->path);
   port->begun_ps = port->next_issue_ps = at_ps;
   port->issue.key = event_key(PHASE_ARBITRATE, port->memory->part, port->first->port);
   engine_schedule(port->memory->engine, &port->issue, at_ps);
@@ -185,7 +173,7 @@ static void hosted_answer(struct memsys *memory, uint64_t id, uint64_t at_ps) {
 /* ---- the whole ------------------------------------------------------------------------ */
 
 static bool create_ports(struct memsys *memory, struct arena *arena, uint32_t count) {
-  uint64_t each = largest_window(memory->soc) / L2_GRANULE_BYTES + 1;
+  uint64_t each = path_largest_window(memory->soc) / L2_GRANULE_BYTES + 1;
   memory->port_count = count;
   memory->ports = ARENA_ARRAY(arena, struct hosted_port, count);
   memory->requests = ARENA_ROOM(arena, struct hosted_request, each * count);
