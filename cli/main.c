@@ -115,6 +115,8 @@ int main(int argc, char **argv) {
                                                    "and protobuf-c");
     printf("lines of the debugger: %s\n",
            input_edits() ? "edited with libedit" : "read, built without libedit-dev");
+    printf("SystemC: %s\n", engine_has_systemc() ? "hosts the engine on request, VINCI_HOST=systemc"
+                                                 : "left out, built without libsystemc-dev");
     printf("HTML reports: %s\n",
            report_page_available() ? "written" : "not written, built without uPlot of npm");
     return cli_end(0);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# core/: what every part sees. core/sim/engine_systemc.cc is listed in Makefile.am, see there.
+# core/: what every part sees.
 #
 # The rooms, each with what lives there. A room includes the rooms that its line names and those
 # that they include; tests/tree/check_layers.sh holds the table. core/registry.c belongs to no room:
@@ -33,6 +33,8 @@ libvinci_core_la_SOURCES += \
 	core/base/lookup.h \
 	core/base/number.c \
 	core/base/number.h \
+	core/base/place.c \
+	core/base/place.h \
 	core/base/pool.c \
 	core/base/pool.h \
 	core/base/status.c \
@@ -156,6 +158,8 @@ libvinci_core_la_SOURCES += \
 	core/sim/device_l2.c \
 	core/sim/engine.c \
 	core/sim/engine.h \
+	core/sim/engine_host.c \
+	core/sim/engine_host.h \
 	core/sim/memsys.h \
 	core/sim/pipe.c \
 	core/sim/pipe_causes.c \
@@ -218,3 +222,12 @@ libvinci_core_la_SOURCES += \
 	core/debug/debug.h
 
 dist_noinst_DATA += core/SYSTEMC.md
+
+# The host in the kernel of SystemC: loaded by core/sim/engine_host.c, and of no use to a linker.
+if HAVE_SYSTEMC
+pkglib_LTLIBRARIES = vinci_systemc.la
+vinci_systemc_la_SOURCES = core/sim/engine_systemc.cc core/sim/engine_host.h
+vinci_systemc_la_CPPFLAGS = $(AM_CPPFLAGS) $(SYSTEMC_CFLAGS)
+vinci_systemc_la_LIBADD = $(SYSTEMC_LIBS)
+vinci_systemc_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared
+endif

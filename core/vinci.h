@@ -19,8 +19,8 @@
  * Life cycle: a SoC may be changed by vinci_soc_set() until it is first used to
  * load a trace; traces and results keep no reference to the text they came from.
  * Every *_free accepts NULL. No function prints (except those that take a FILE), exits, or changes
- * the locale. Any thread may call; SoC and trace may be shared once they change no more. Only the
- * first thread of a process advances SystemC's time, and no run inside a SystemC process does.
+ * the locale. Any thread may call; SoC and trace may be shared once they change no more. In a
+ * process with SystemC, the first thread alone advances its time, and not inside its processes.
  *
  * Errors: every function that can fail returns a status and, when the caller
  * passes a diagnostic, fills that with the first error.

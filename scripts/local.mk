@@ -26,8 +26,7 @@ libvinci_scripts_la_CPPFLAGS = $(AM_CPPFLAGS) $(LUA_CFLAGS) \
 	-DVINCI_DATADIR='"$(pkgdatadir)"'
 
 # The Lua module: in the program, and as vinci.so for a stock interpreter. The module has all of
-# the library in it; the symbols of Lua come from the interpreter. libsystemc asks for a sc_main, which an
-# interpreter does not have, so the module shows its weak sc_main.
+# the library in it; the symbols of Lua come from the interpreter.
 noinst_LTLIBRARIES += libvinci_lua.la
 libvinci_lua_la_SOURCES = \
 	scripts/module/lua_args.c \
@@ -58,7 +57,7 @@ endif
 scripts_vinci_la_SOURCES =
 scripts_vinci_la_LIBADD = libvinci_lua.la libvinci_internal.la
 scripts_vinci_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
-	-export-symbols-regex '^(luaopen_vinci|sc_main)$$'
+	-export-symbols-regex '^luaopen_vinci$$'
 
 # The parts of the module that are written in Lua.
 lualibdir = $(pkgdatadir)/lib

@@ -218,7 +218,10 @@ script_tests = \
 	tests/values/test_values_vecops.sh \
 	tests/values/test_values_vector.sh
 
-test_programs = tests/core/test_in_systemc tests/core/test_systemc_device tests/fuzz/replay tests/fuzz/replay_graph tests/fuzz/replay_onnx tests/fuzz/replay_ops
+test_programs = tests/fuzz/replay tests/fuzz/replay_graph tests/fuzz/replay_onnx tests/fuzz/replay_ops
+if HAVE_SYSTEMC
+test_programs += tests/core/test_in_systemc tests/core/test_systemc_device
+endif
 if HAVE_CMOCKA
 test_programs += $(unit_tests)
 if HAVE_ONNX
@@ -673,11 +676,15 @@ gate: vinci$(EXEEXT)
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) \
 	./vinci$(EXEEXT) gate check $(gate_suite).lua --baseline=$(gate_suite).csv --strict --repeat=2 \
 	  --junit=gate.xml --markdown=gate.md
+# The same numbers inside the kernel of SystemC.
+gate-in-systemc: vinci$(EXEEXT)
+	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) VINCI_HOST=systemc; export VINCI_HOST; \
+	./vinci$(EXEEXT) gate check $(gate_suite).lua --baseline=$(gate_suite).csv --strict
 bless: vinci$(EXEEXT)
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) \
 	./vinci$(EXEEXT) gate bless $(gate_suite).lua --baseline=$(gate_suite).csv \
 	  --reason="$(REASON)" --rebase-inputs
-.PHONY: gate bless
+.PHONY: gate gate-in-systemc bless
 CLEANFILES += gate.xml gate.md
 
 # ---- make mutants: do the tests notice a wrong model? ----

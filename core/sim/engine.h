@@ -77,13 +77,16 @@ void engine_run_until(struct engine *engine, uint64_t until_ps);
 void engine_stop(struct engine *engine);
 
 /*
- * Runs the engine to its end: the first thread of a process inside the SystemC kernel, where one
+ * Runs the engine to its end, by itself or inside the kernel of SystemC (engine_host.c). There one
  * SystemC process wakes at the next event's time and runs ahead as far as no other SystemC process
  * can act; SystemC's time never goes back, so each run is rebased to the kernel's time at its
- * start. Other threads, and runs inside a run or inside a SystemC process, fire the same events
- * without the kernel. (engine_systemc.cc, the only C++ here.)
+ * start. Threads but the first, and runs inside a run or inside a SystemC process, fire the same
+ * events without the kernel.
  */
 enum vinci_status engine_run(struct engine *engine, struct vinci_diag *diag);
+/* Whether the kernel of SystemC can be asked for: the module that hosts the engine there is to be
+ * found. */
+bool engine_has_systemc(void);
 #ifdef __cplusplus
 }
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The engine inside the SystemC kernel: the only C++ and the only SystemC here.
+// The engine inside the SystemC kernel: the only C++ and the only SystemC here. It is a module that
+// engine_host.c loads when somebody asks for that kernel.
 //
 // SystemC owns time. One SystemC process, made at the first run and kept, stands
 // for the whole engine: it wakes at the next event's time and lets the engine run
@@ -23,13 +24,9 @@
 #define SC_INCLUDE_DYNAMIC_PROCESSES
 #include <systemc>
 
-#include <unistd.h>
+#include "core/sim/engine_host.h"
 
-#include "core/base/diag.h"
-#include "core/sim/engine.h"
-
-// libsystemc refers to a user's sc_main. A program that links this library may define
-// its own sc_main, which then replaces this weak definition.
+// libsystemc refers to a user's sc_main; a process that has none finds this.
 extern "C" __attribute__((weak, visibility("default"))) int sc_main(int, char **) { return 0; }
 
 namespace {
@@ -37,6 +34,8 @@ namespace {
 // State of the one hosting process. The SystemC kernel itself is a process-wide
 // singleton, so its guest has to be one as well.
 struct Host {
+  explicit Host(const struct engine_host_calls *calls) : calls(calls) {}
+  const struct engine_host_calls *calls;
   struct engine *guest = nullptr;
   sc_core::sc_time base;
   sc_core::sc_event start;
@@ -69,13 +68,13 @@ void host_process() {
     return;
   try {
     const uint64_t horizon = horizon_ps();
-    engine_run_until(host->guest, horizon);
+    host->calls->run_until(host->guest, horizon);
     const uint64_t now = guest_now_ps();
     // When the engine ran ahead, SystemC follows to where it stopped.
-    uint64_t wake = engine_next_ps(host->guest);
+    uint64_t wake = host->calls->next_ps(host->guest);
     const bool done = wake == UINT64_MAX;
     if (done)
-      wake = engine_now_ps(host->guest);
+      wake = host->calls->now_ps(host->guest);
     const bool unseen = horizon == UINT64_MAX && wake > now && !has_time_for(wake - now);
     if (done && (wake <= now || unseen)) {
       host->guest = nullptr;
@@ -90,12 +89,12 @@ void host_process() {
   }
 }
 
-void create_host() {
+void create_host(const struct engine_host_calls *calls) {
   // The kernel greets on stderr unless told not to; a library does not print.
   setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 0);
   sc_core::sc_report_handler::set_actions(sc_core::SC_INFO, sc_core::SC_DO_NOTHING);
   // When memory is short there is no host, rather than one without a process.
-  std::unique_ptr<Host> made(new Host);
+  std::unique_ptr<Host> made(new Host(calls));
   sc_core::sc_spawn_options options;
   options.spawn_method();
   options.dont_initialize();
@@ -106,8 +105,6 @@ void create_host() {
 
 // Whether sc_start() may be called here and now.
 bool kernel_is_free() {
-  if (getpid() != gettid())
-    return false;
   const sc_core::sc_status status = sc_core::sc_get_status();
   if (sc_core::sc_get_curr_simcontext()->sim_status() != sc_core::SC_SIM_OK)
     return false; // a process of somebody has failed: the kernel executes no more
@@ -140,28 +137,30 @@ void run_in_kernel(struct engine *engine) {
   if (host->failure)
     std::rethrow_exception(host->failure);
   if (host->guest) // somebody has ended the SystemC simulation by sc_stop(), not this run
-    engine_run_until(engine, UINT64_MAX);
+    host->calls->run_until(engine, UINT64_MAX);
 }
 
 } // namespace
 
-extern "C" enum vinci_status engine_run(struct engine *engine, struct vinci_diag *diag) {
+extern "C" __attribute__((visibility("default"))) enum vinci_status
+vinci_systemc_host_run(const struct engine_host_calls *calls, struct engine *engine,
+                       struct vinci_diag *diag) {
   try {
     if (!kernel_is_free()) {
-      engine_run_until(engine, UINT64_MAX);
+      calls->run_until(engine, UINT64_MAX);
       return VINCI_OK;
     }
     if (!host)
-      create_host();
+      create_host(calls);
     if (sc_core::sc_get_time_resolution() != sc_core::sc_time(1, sc_core::SC_PS))
-      return diag_error(diag, VINCI_E_USAGE, "the SystemC time resolution is not 1 ps");
+      return calls->error(diag, VINCI_E_USAGE, "the SystemC time resolution is not 1 ps");
     run_in_kernel(engine);
     return VINCI_OK;
   } catch (const std::bad_alloc &) {
-    return diag_error(diag, VINCI_E_NOMEM, "out of memory in SystemC");
+    return calls->error(diag, VINCI_E_NOMEM, "out of memory in SystemC");
   } catch (const std::exception &error) {
-    return diag_error(diag, VINCI_E_INTERNAL, "SystemC: %s", error.what());
+    return calls->error(diag, VINCI_E_INTERNAL, "SystemC: %s", error.what());
   } catch (...) {
-    return diag_error(diag, VINCI_E_INTERNAL, "SystemC: unknown exception");
+    return calls->error(diag, VINCI_E_INTERNAL, "SystemC: unknown exception");
   }
 }

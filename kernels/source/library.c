@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kernel libraries and programs as ELF files in memory: their sections and the symbols of kernels.
  */
+#include <dlfcn.h>
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -249,8 +250,17 @@ const char *source_function_at(const struct source_file *file, uint64_t value) {
   return NULL;
 }
 
-/* Of the C++ runtime, which the program has for SystemC. */
-char *__cxa_demangle(const char *symbol, char *room, size_t *size, int *status);
+typedef char *demangle(const char *symbol, char *room, size_t *size, int *status);
+
+/* Of the C++ runtime, which a compiled kernel needs and the library does not. NULL where there is
+ * none. */
+static demangle *find_demangler(void) {
+  demangle *found = NULL;
+  void *runtime = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
+  void *symbol = runtime ? dlsym(runtime, "__cxa_demangle") : NULL;
+  memcpy(&found, &symbol, sizeof found);
+  return found;
+}
 
 /* Of a symbol that is too new for the demangler, "_Z6kernelI..." or "_ZN5space6kernelE...": the
  * last plain name. False when the symbol has none. */
@@ -271,7 +281,8 @@ static bool last_name(const char *symbol, char *out, size_t size) {
 void source_plain_name(const char *symbol, char *out, size_t size) {
   int status = 0;
   bool mangled = strncmp(symbol, "_Z", 2) == 0; /* else a plain name may be the code of a type */
-  char *whole = mangled ? __cxa_demangle(symbol, NULL, NULL, &status) : NULL;
+  demangle *demangled = mangled ? find_demangler() : NULL;
+  char *whole = demangled ? demangled(symbol, NULL, NULL, &status) : NULL;
   if (!whole && mangled && last_name(symbol, out, size))
     return;
   const char *from = whole ? whole : symbol;

@@ -3,9 +3,7 @@
  * Where hardware descriptions lie, and which SoCs there are.
  *
  * An installed program reads what was installed with it and knows no other place. A program of
- * a build folder reads the sources; it is the same file, so it cannot carry their path, which an
- * installed file must not name. It looks for the file vinci-data.path that configure has
- * written into the build folder, and knows that folder from where it lies itself.
+ * a build folder reads the sources, whose path the file vinci-data.path of that folder holds.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -18,6 +16,7 @@
 #include <unistd.h>
 
 #include "core/base/diag.h"
+#include "core/base/place.h"
 #include "scripts/host/soc_files.h"
 #include "scripts/host/soc_host.h"
 
@@ -35,55 +34,12 @@ static enum vinci_status use_folder(const char *folder, char *buffer, size_t siz
   return VINCI_OK;
 }
 
-/* The file this code was loaded from: the program, the library or the Lua module. */
-static bool own_path(char *buffer, size_t size) {
-  FILE *maps = fopen("/proc/self/maps", "re");
-  char *line = NULL;
-  size_t capacity = 0;
-  bool found = false;
-  while (maps && !found && getline(&line, &capacity, maps) > 0) {
-    uintmax_t start, end;
-    int at = 0;
-    if (sscanf(line, "%jx-%jx %*s %*s %*s %*s %n", &start, &end, &at) != 2 ||
-        (uintptr_t)own_path < start || (uintptr_t)own_path >= end || line[at] != '/')
-      continue;
-    line[strcspn(line, "\n")] = '\0';
-    found = (size_t)snprintf(buffer, size, "%s", line + at) < size;
-  }
-  free(line);
-  if (maps)
-    fclose(maps);
-  return found;
-}
-
-/* Cuts the last part of a path off; returns that part. */
-static const char *cut_last(char *path) {
-  char *slash = strrchr(path, '/');
-  if (!slash)
-    return "";
-  *slash = '\0';
-  return slash + 1;
-}
-
-/* Folders of a build folder in which programs and libraries lie. No installed file lies there. */
-static bool is_inside_build(const char *path) {
-  static const char *const names[] = {".libs", "scripts", "tests", "fuzz", "values"};
-  const char *slash = strrchr(path, '/');
-  for (size_t i = 0; slash && i < sizeof names / sizeof *names; i++)
-    if (strcmp(slash + 1, names[i]) == 0)
-      return true;
-  return false;
-}
-
 /* The data folder that the build folder names; false for an installed program. */
 static bool build_data_dir(char *buffer, size_t size) {
   char path[SOC_PATH_MAX], marker[SOC_PATH_MAX];
-  if (!own_path(path, sizeof path))
+  if (!place_build_folder(path, sizeof path))
     return false;
-  (void)cut_last(path);
-  while (is_inside_build(path))
-    (void)cut_last(path);
-  if (snprintf(marker, sizeof marker, "%s/vinci-data.path", path) >= (int)sizeof marker)
+  if (snprintf(marker, sizeof marker, "%s/" PLACE_MARKER, path) >= (int)sizeof marker)
     return false;
   /* A stream would need memory, and without memory the folder would seem to be missing. */
   int file = open(marker, O_RDONLY | O_CLOEXEC);

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -109,7 +110,7 @@ static void events_fire_in_total_order(void **state) {
   assert_true(engine_fired(f->engine) == EVENTS);
 }
 
-static void systemc_hosts_the_same_order(void **state) {
+static void any_host_keeps_the_order(void **state) {
   struct fixture *f = *state;
   schedule_all(f);
   assert_int_equal(engine_run(f->engine, NULL), VINCI_OK);
@@ -227,16 +228,49 @@ static void runs_follow_one_another(void **state) {
   assert_int_equal(f->fired, 50);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+static void an_unknown_host_is_an_error(void **state) {
+  struct fixture *f = *state;
+  struct vinci_diag diag = {0};
+  assert_int_equal(engine_run(f->engine, &diag), VINCI_E_USAGE);
+  assert_string_equal(diag.text, "VINCI_HOST is 'sistemc'");
+  assert_non_null(strstr(diag.hint, "without"));
+}
+
+static int set_up_native(void **state) {
+  setenv("VINCI_HOST", "native", 1);
+  return set_up(state);
+}
+
+/* In a build without SystemC these are tests of the native host again. */
+static int set_up_systemc(void **state) {
+  setenv("VINCI_HOST", engine_has_systemc() ? "systemc" : "native", 1);
+  return set_up(state);
+}
+
+static int set_up_unknown(void **state) {
+  setenv("VINCI_HOST", "sistemc", 1);
+  return set_up(state);
+}
+
+#define NATIVE(name) cmocka_unit_test_setup_teardown(name, set_up_native, tear_down)
+#define IN_SYSTEMC(name)                                                                           \
+  { "in SystemC: " #name, name, set_up_systemc, tear_down, NULL }
+#define TEST(name) NATIVE(name), IN_SYSTEMC(name)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(events_fire_in_total_order),   TEST(systemc_hosts_the_same_order),
-      TEST(cancelled_events_do_not_fire), TEST(earliest_time_wins),
-      TEST(run_stops_at_its_limit),       TEST(stop_leaves_the_rest),
-      TEST(runs_follow_one_another),      TEST(time_has_an_end),
-      TEST(runs_follow_one_another),      TEST(the_present_is_the_end_of_time),
+      TEST(events_fire_in_total_order),
+      TEST(any_host_keeps_the_order),
+      TEST(cancelled_events_do_not_fire),
+      TEST(earliest_time_wins),
+      TEST(run_stops_at_its_limit),
+      TEST(stop_leaves_the_rest),
+      TEST(runs_follow_one_another),
+      TEST(time_has_an_end),
+      TEST(runs_follow_one_another),
+      TEST(the_present_is_the_end_of_time),
       TEST(runs_outlast_systemc),
+      cmocka_unit_test_setup_teardown(an_unknown_host_is_an_error, set_up_unknown, tear_down),
   };
   return cmocka_run_group_tests_name("engine", tests, NULL, NULL);
 }
