@@ -23,6 +23,7 @@ libvinci_networks_la_SOURCES = \
 	networks/layers/cube.c \
 	networks/layers/detect.c \
 	networks/layers/elementwise.c \
+	networks/layers/elementwise.h \
 	networks/layers/further.c \
 	networks/layers/layers.c \
 	networks/layers/layers.h \
@@ -30,6 +31,9 @@ libvinci_networks_la_SOURCES = \
 	networks/layers/move.c \
 	networks/layers/offline.c \
 	networks/layers/offline.h \
+	networks/layers/quantised.c \
+	networks/layers/quantised.h \
+	networks/layers/quantised_conv.c \
 	networks/layers/recurrent.c \
 	networks/layers/rows.c \
 	networks/passes/algorithm.c \
@@ -57,6 +61,7 @@ libvinci_networks_la_SOURCES = \
 	networks/passes/passes.def \
 	networks/passes/passes.h \
 	networks/passes/patterns.c \
+	networks/passes/quantised.c \
 	networks/passes/residual.c \
 	networks/passes/rewrite.c \
 	networks/passes/rewrite.h \

@@ -12,6 +12,19 @@ struct window {
   uint64_t groups;
 };
 
+/* The layer's window on that map; false: refused. */
+bool window_take(struct build *build, const struct graph_tensor *map, struct window *out);
+struct window_text {
+  char text[256];
+};
+/* As the arguments of conv2d. */
+struct window_text window_text(const struct window *window);
+/*
+ * Weights [k, c / groups, kh, kw] as FRACTAL_Z: laid out offline, or by a kernel when the network
+ * computes them. No kernel lays joined groups out.
+ */
+uint32_t fractal_weights(struct build *build, uint32_t weights, uint64_t c, uint64_t k,
+                         const struct window *window);
 /* The type that the cube multiplies for tensors of a type. */
 enum dtype cube_type(const struct build *build, enum dtype dtype);
 /* What pass epilogue has put behind the product. */

@@ -18,10 +18,10 @@ const char *relu_text(const struct build *build) {
 
 /* ---- convolutions -------------------------------------------------------------------------- */
 
-static bool take_window(struct build *build, struct window *out) {
+bool window_take(struct build *build, const struct graph_tensor *map, struct window *out) {
   static const int64_t ones[] = {1, 1};
   int64_t pads[4] = {0};
-  unsigned rank = build_tensor(build, 0) ? build_tensor(build, 0)->rank : 0;
+  unsigned rank = map ? map->rank : 0;
   unsigned sides = graph_arg_ints(build->layer, "kernel", out->kernel, 2);
   if ((rank != 3 && rank != 4) || sides != rank - 2)
     return build_refuse(build,
@@ -48,11 +48,7 @@ static bool take_window(struct build *build, struct window *out) {
   return true;
 }
 
-struct window_text {
-  char text[256];
-};
-
-static struct window_text window_text(const struct window *window) {
+struct window_text window_text(const struct window *window) {
   struct window_text out;
   snprintf(out.text, sizeof out.text,
            "kernel=%lldx%lld stride=%lldx%lld pad=%lldx%lldx%lldx%lld dilation=%lldx%lld "
@@ -64,12 +60,8 @@ static struct window_text window_text(const struct window *window) {
   return out;
 }
 
-/*
- * Weights [k, c / groups, kh, kw] as FRACTAL_Z: laid out offline, or by a kernel when the network
- * computes them. No kernel lays joined groups out.
- */
-static uint32_t fractal_weights(struct build *build, uint32_t weights, uint64_t c, uint64_t k,
-                                const struct window *window) {
+uint32_t fractal_weights(struct build *build, uint32_t weights, uint64_t c, uint64_t k,
+                         const struct window *window) {
   if (weights == GRAPH_NONE)
     return GRAPH_NONE;
   enum dtype dtype = build_at(build, weights)->dtype;
@@ -180,7 +172,7 @@ bool layer_conv(struct build *build) {
   struct image x, y;
   struct window window;
   const struct graph_tensor *map = build_tensor(build, 0), *result = build_result(build, 0);
-  if (!take_window(build, &window) || !build_image(map, map->rank, &x) ||
+  if (!window_take(build, map, &window) || !build_image(map, map->rank, &x) ||
       !build_image(result, result->rank, &y))
     return build_refuse(build, "a map and a result of 3 or 4 dimensions are needed");
   if (are_patches(&window, &x))
@@ -239,7 +231,7 @@ bool layer_conv_transpose(struct build *build) {
   struct image x, y;
   struct window window;
   const struct graph_tensor *map = build_tensor(build, 0), *result = build_result(build, 0);
-  if (!take_window(build, &window) || !build_image(map, map->rank, &x) ||
+  if (!window_take(build, map, &window) || !build_image(map, map->rank, &x) ||
       !build_image(result, result->rank, &y))
     return build_refuse(build, "a map and a result of 3 or 4 dimensions are needed");
   enum dtype type = cube_type(build, map->dtype);

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "networks/layers/build.h"
+#include "networks/layers/elementwise.h"
 
 /* The dimensions of the layer's result. */
 static unsigned rank_of(const struct build *build) {
@@ -17,16 +17,15 @@ static uint32_t operand(struct build *build, unsigned input) {
                                      : build_input(build, input, LAYOUT_ND);
 }
 
-static uint32_t result_like(struct build *build, uint32_t tensor) {
+uint32_t elementwise_room(struct build *build, uint32_t tensor) {
   return tensor == GRAPH_NONE
              ? GRAPH_NONE
              : build_temp(build, build_at(build, tensor)->dtype, build_at(build, tensor)->shape,
                           build_at(build, tensor)->rank);
 }
 
-/* A kernel of one input; `more` are its further arguments. */
-static void apply(struct build *build, const char *kernel, uint32_t in, uint32_t out,
-                  const char *more) {
+void elementwise(struct build *build, const char *kernel, uint32_t in, uint32_t out,
+                 const char *more) {
   if (in == GRAPH_NONE || out == GRAPH_NONE)
     return;
   build_kernel1(build, kernel, &BUILD_LIST(in), out, "shape=%llu dtype=%s %s",
@@ -36,7 +35,7 @@ static void apply(struct build *build, const char *kernel, uint32_t in, uint32_t
 
 bool layer_unary(struct build *build) {
   uint32_t in = operand(build, 0);
-  apply(build, build->row->kernel, in, build_output(build, 0, build->layout), "");
+  elementwise(build, build->row->kernel, in, build_output(build, 0, build->layout), "");
   return true;
 }
 
@@ -53,8 +52,8 @@ bool layer_selu(struct build *build) {
 bool layer_gelu(struct build *build) {
   const char *form = graph_arg(build->layer, "approximate");
   uint32_t in = operand(build, 0);
-  apply(build, "gelu", in, build_output(build, 0, build->layout),
-        form && strcmp(form, "tanh") == 0 ? "form=tanh" : "form=erf");
+  elementwise(build, "gelu", in, build_output(build, 0, build->layout),
+              form && strcmp(form, "tanh") == 0 ? "form=tanh" : "form=erf");
   return true;
 }
 
@@ -71,8 +70,8 @@ static struct number_text alpha_text(double alpha) {
 bool layer_alpha(struct build *build) {
   double alpha = graph_arg_number(build->layer, "alpha", 1);
   uint32_t in = operand(build, 0);
-  apply(build, build->row->kernel, in, build_output(build, 0, build->layout),
-        alpha_text(alpha).text);
+  elementwise(build, build->row->kernel, in, build_output(build, 0, build->layout),
+              alpha_text(alpha).text);
   return true;
 }
 
@@ -86,8 +85,8 @@ bool layer_hard_sigmoid(struct build *build) {
     return layer_unary(build);
   uint32_t in = operand(build, 0);
   for (unsigned i = 0; i < 4; i++) {
-    uint32_t out = i == 3 ? build_output(build, 0, build->layout) : result_like(build, in);
-    apply(build, kernels[i], in, out, alpha_text(numbers[i]).text);
+    uint32_t out = i == 3 ? build_output(build, 0, build->layout) : elementwise_room(build, in);
+    elementwise(build, kernels[i], in, out, alpha_text(numbers[i]).text);
     in = out;
   }
   return true;
@@ -140,13 +139,13 @@ static bool layer_number(struct build *build) {
     return false;
   uint32_t in = operand(build, input);
   bool fixed = strcmp(kernel, "square") == 0 || strcmp(kernel, "sqrt") == 0;
-  apply(build, kernel, in, build_output(build, 0, build->layout),
-        fixed ? "" : alpha_text(number).text);
+  elementwise(build, kernel, in, build_output(build, 0, build->layout),
+              fixed ? "" : alpha_text(number).text);
   return true;
 }
 
-static void apply_pair(struct build *build, const char *kernel, uint32_t x, uint32_t y,
-                       uint32_t out) {
+void elementwise_pair(struct build *build, const char *kernel, uint32_t x, uint32_t y,
+                      uint32_t out) {
   if (x == GRAPH_NONE || y == GRAPH_NONE || out == GRAPH_NONE)
     return;
   const struct graph_tensor *one = build_at(build, x), *other = build_at(build, y);
@@ -184,11 +183,11 @@ static struct clip_bound clip_bound(const struct build *build, const char *key, 
 static void apply_bound(struct build *build, const struct clip_bound *bound, bool low, uint32_t in,
                         uint32_t out) {
   if (!bound->known)
-    apply_pair(build, low ? "max" : "min", in, second(build, bound->input), out);
+    elementwise_pair(build, low ? "max" : "min", in, second(build, bound->input), out);
   else if (low && bound->number == 0)
-    apply(build, "relu", in, out, "");
+    elementwise(build, "relu", in, out, "");
   else
-    apply(build, low ? "maxs" : "mins", in, out, alpha_text(bound->number).text);
+    elementwise(build, low ? "maxs" : "mins", in, out, alpha_text(bound->number).text);
 }
 
 bool layer_clip(struct build *build) {
@@ -199,7 +198,7 @@ bool layer_clip(struct build *build) {
     return true;
   }
   if (low.there) {
-    uint32_t out = high.there ? result_like(build, in) : build_output(build, 0, build->layout);
+    uint32_t out = high.there ? elementwise_room(build, in) : build_output(build, 0, build->layout);
     apply_bound(build, &low, true, in, out);
     in = out;
   }
@@ -217,7 +216,7 @@ bool layer_binary(struct build *build) {
   uint32_t out = build_output(build, 0, build->layout);
   bool swap = commutes(build->row->kernel) &&
               graph_elements(build_tensor(build, 0)) < graph_elements(build_tensor(build, 1));
-  apply_pair(build, build->row->kernel, swap ? y : x, swap ? x : y, out);
+  elementwise_pair(build, build->row->kernel, swap ? y : x, swap ? x : y, out);
   return true;
 }
 
@@ -235,12 +234,13 @@ bool layer_many(struct build *build) {
     if (!own || graph_elements(own) != graph_elements(build_result(build, 0)))
       return build_refuse(build, "more than two inputs of different shapes");
     bool last = i + 1 == count && !mean;
-    uint32_t out = last ? build_output(build, 0, build->layout) : result_like(build, sum);
-    apply_pair(build, build->row->kernel, sum, second(build, i), out);
+    uint32_t out = last ? build_output(build, 0, build->layout) : elementwise_room(build, sum);
+    elementwise_pair(build, build->row->kernel, sum, second(build, i), out);
     sum = out;
   }
   if (mean)
-    apply(build, "muls", sum, build_output(build, 0, build->layout), alpha_text(1.0 / count).text);
+    elementwise(build, "muls", sum, build_output(build, 0, build->layout),
+                alpha_text(1.0 / count).text);
   else if (count == 1)
     build_view_output(build, 0, build->layout, sum);
   return true;
@@ -273,6 +273,6 @@ bool layer_cast(struct build *build) {
   }
   char to[32];
   snprintf(to, sizeof to, "to=%s", dtype_name(y->dtype));
-  apply(build, "cast", in, build_output(build, 0, layout), to);
+  elementwise(build, "cast", in, build_output(build, 0, layout), to);
   return true;
 }

@@ -75,6 +75,18 @@ static uint32_t *own_copy(struct typing *typing, const uint32_t *list, uint32_t 
   return copy;
 }
 
+/* Layers that make bytes of numbers, or numbers of bytes, read both types: what decides on a byte
+ * keeps its digits, and scales do not fit 16 bits. */
+static bool reads_both(const struct graph_node *node) {
+  static const char *const ops[] = {"DequantizeLinear",      "DequantizedConv", "DequantizedMatMul",
+                                    "DynamicQuantizeLinear", "QLinearConv",     "QLinearMatMul",
+                                    "QuantizeLinear"};
+  for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+    if (strcmp(node->op, ops[i]) == 0)
+      return true;
+  return false;
+}
+
 static void narrow_inputs(struct typing *typing, struct graph_node *node) {
   uint32_t *inputs = own_copy(typing, node->inputs, node->input_count);
   if (!inputs)
@@ -138,7 +150,8 @@ void pass_dtype(struct pass_context *pass) {
     struct graph_node *node = &rewrite->graph->nodes[i];
     if (rewrite->gone[i] || node->kind != GRAPH_LAYER || !at_run_time(&typing, node))
       continue;
-    narrow_inputs(&typing, node);
+    if (!reads_both(node))
+      narrow_inputs(&typing, node);
     narrow_outputs(&typing, node);
   }
   free(typing.cast);

@@ -39,8 +39,9 @@ class Net:
         self.name, self.dtype, self.random = name, dtype, np.random.default_rng(seed)
         self.rows, self.layers, self.given, self.wanted = [], [], {}, {}
 
-    def tensor(self, name, shape, io="local", extra=""):
-        self.rows.append("tensor,name=%s,dtype=%s,shape=%s,io=%s%s" % (name, self.dtype, "x".join(map(str, shape)), io, extra))
+    def tensor(self, name, shape, io="local", extra="", dtype=None):
+        self.rows.append("tensor,name=%s,dtype=%s,shape=%s,io=%s%s" % (
+            name, dtype or self.dtype, "x".join(map(str, shape)), io, extra))
 
     def array(self, name, shape, low=-1.0, high=1.0, io="weight"):
         """An input or weight of random numbers; returns them in double precision, as rounded."""
@@ -48,8 +49,14 @@ class Net:
         self.given[name] = self.random.uniform(low, high, shape).astype(KINDS[self.dtype])
         return self.given[name].astype(np.float64)
 
-    def number(self, name, value):
-        self.tensor(name, (1,), "weight", ",values=%r" % value)
+    def number(self, name, value, dtype=None):
+        self.tensor(name, (1,), "weight", ",values=%r" % value, dtype)
+
+    def integers(self, name, dtype, shape, low, high, io="weight"):
+        """The same of whole numbers from low to high - 1."""
+        self.tensor(name, shape, io, dtype=dtype)
+        self.given[name] = self.random.integers(low, high, shape).astype(dtype)
+        return self.given[name].astype(np.float64)
 
     def layer(self, op, inputs, outputs, args="", **shapes):
         for output in outputs.split():
@@ -195,6 +202,72 @@ def check_alone():
         net.wanted["y"] = compute(*inputs)
         net.layer(op, " ".join("i%d" % i for i in range(len(inputs))), "y", args, y=shapes[0])
         report(" ".join(filter(None, [op, args])) + ": what numpy says", net.problems("none", 1e-4))
+
+
+# ---- bytes -----------------------------------------------------------------------------------------
+
+def as_bytes(real, scale, zero, low):
+    return np.clip(np.rint(real / scale) + zero, low, low + 255)
+
+
+def real_conv(net):
+    """Operands of a convolution: bytes with a zero point, weights with a scale for each channel, a bias."""
+    x, w = net.integers("x", "uint8", (2, 6, 9, 7), 0, 256, "in"), net.integers("w", "int8", (20, 6, 3, 3), -128, 128)
+    scales, bias = net.array("ws", (20,), 0.001, 0.004), net.integers("b", "int32", (20,), -9000, 9000)
+    net.number("xs", 0.0625)
+    net.number("xz", 107, "uint8")
+    scale = 0.0625 * scales.reshape(1, -1, 1, 1)
+    return (conv(x - 107, w) + bias.reshape(1, -1, 1, 1)) * scale
+
+
+BYTES = ((-128, "int8", -3), (0, "uint8", 130))
+
+
+def check_bytes():
+    for low, dtype, zero in BYTES:
+        net = Net("bytes", "fp32")
+        real = real_conv(net)
+        net.number("ys", 0.75)
+        net.number("yz", zero, dtype)
+        net.tensor("y", real.shape, "out", dtype=dtype)
+        net.wanted["y"] = as_bytes(real, 0.75, zero, low)
+        net.layer("QLinearConv", "x xs xz w ws - ys yz b", "y", THREE)
+        report("QLinearConv to %s: what numpy says, to the last bit" % dtype, net.problems("none", 0))
+
+
+def dequantised_conv():
+    """A convolution between layers that make numbers of bytes, and one that makes bytes of numbers."""
+    net = Net("dequantised_conv", "fp32")
+    real = real_conv(net)
+    net.array("bscale", (20,))
+    net.given["bscale"] = (net.given["ws"] * np.float32(0.0625)).astype(np.float32)
+    net.wanted["y"] = real
+    net.layer("DequantizeLinear", "x xs xz", "xr", xr=(2, 6, 9, 7))
+    net.layer("DequantizeLinear", "w ws", "wr", "axis=0", wr=(20, 6, 3, 3))
+    net.layer("DequantizeLinear", "b bscale", "br", "axis=0", br=(20,))
+    net.layer("Conv", "xr wr br", "y", THREE, y=real.shape)
+    return net
+
+
+def dequantised_product():
+    """A product of rows whose scale and zero point the run computes, as dynamic quantisation has."""
+    net = Net("dequantised_product", "fp32")
+    x, w = net.array("x", (3, 5, 48), -2, 5, "in"), net.integers("w", "int8", (48, 40), -128, 128)
+    net.number("ws", 0.01)
+    low, high = min(x.min(), 0), max(x.max(), 0)
+    scale = (high - low) / 255
+    zero = np.clip(np.rint(-low / scale), 0, 255)
+    net.wanted["y"] = (as_bytes(x, scale, zero, 0) - zero) @ w * (scale * 0.01)
+    net.tensor("q", x.shape, dtype="uint8")
+    net.tensor("qs", (1,))
+    net.tensor("qz", (1,), dtype="uint8")
+    net.tensor("sums", (3, 5, 40), dtype="int32")
+    net.layer("DynamicQuantizeLinear", "x", "q qs qz")
+    net.layer("MatMulInteger", "q w qz", "sums")
+    net.layer("Cast", "sums", "real", "to=fp32", real=(3, 5, 40))
+    net.layer("Mul", "qs ws", "scale", scale=(1,))
+    net.layer("Mul", "real scale", "y", y=(3, 5, 40))
+    return net
 
 
 # ---- passes ----------------------------------------------------------------------------------------
@@ -373,6 +446,7 @@ CASES = [("fold", lambda: folded("norm"), 4e-3, []), ("fold", lambda: folded("no
          ("attention", attended, 4e-3, []), ("epilogue", convolved, 4e-3, []), ("algorithm", lambda: one_conv(4, 256, 28, 32, 1), 4e-3, []),
          ("algorithm", lambda: one_conv(2, 64, 16, 64, 3), 8e-3, WINOGRAD),
          ("layout", convolved, 4e-3, []), ("residual", convolved, 4e-3, []), ("horizontal", beside, 4e-3, []),
+         ("quantised", dequantised_conv, 4e-3, []), ("quantised", dequantised_product, 4e-3, []),
          ("chain", beside, 4e-3, []), ("in-place", waiting, 4e-3, []), ("split", parted, 4e-3, SMALL),
          ("recompute", waiting, 4e-3, LIMIT), ("swap", waiting, 4e-3, LIMIT)]
 
@@ -390,11 +464,12 @@ def check_passes():
 
 def main():
     recurrent_ones = sys.argv[3] == "recurrent"
-    print("1..%d" % (6 if recurrent_ones else len(ALONE) + len(CASES)))
+    print("1..%d" % (6 if recurrent_ones else len(ALONE) + len(BYTES) + len(CASES)))
     if recurrent_ones:
         check_recurrent()
     else:
         check_alone()
+        check_bytes()
         check_passes()
 
 

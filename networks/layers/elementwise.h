@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kernels that compute each element for itself, for layers that are made of several. */
+#ifndef VINCI_NETWORKS_LAYERS_ELEMENTWISE_H
+#define VINCI_NETWORKS_LAYERS_ELEMENTWISE_H
+
+#include "networks/layers/build.h"
+
+/* An intermediate tensor of the same type and shape. */
+uint32_t elementwise_room(struct build *build, uint32_t tensor);
+/* A kernel of one input; `more` are its further arguments. */
+void elementwise(struct build *build, const char *kernel, uint32_t in, uint32_t out,
+                 const char *more);
+/* A kernel of two inputs of one type, of which the second broadcasts. */
+void elementwise_pair(struct build *build, const char *kernel, uint32_t x, uint32_t y,
+                      uint32_t out);
+
+#endif

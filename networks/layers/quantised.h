@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of layers on integers of 8 bits share (quantised.c, quantised_conv.c). */
+#ifndef VINCI_NETWORKS_LAYERS_QUANTISED_H
+#define VINCI_NETWORKS_LAYERS_QUANTISED_H
+
+#include "networks/layers/build.h"
+
+/* A zero point that holds for all elements: known, or a number that the run computes. */
+struct zero {
+  bool known;
+  double number;  /* when known */
+  unsigned input; /* else, */
+  double shift;   /* and this is to be taken from that input */
+};
+
+/* Signed bytes for the cube, and the number among them that stands for 0. */
+struct bytes {
+  uint32_t tensor;
+  struct zero zero;
+};
+
+static inline bool zero_is_nought(const struct zero *zero) {
+  return zero->known && zero->number == 0;
+}
+/* x times the zero point, in fp32. */
+uint32_t zero_times(struct build *build, uint32_t x, const struct zero *zero);
+
+/* An input of 8 bits and its zero point, which may be left out; false: refused. */
+bool bytes_take(struct build *build, unsigned input, unsigned zero, struct bytes *out);
+/* Bytes as this chip moves them: those that copy whole blocks alone take numbers of 16 bits. */
+uint32_t bytes_movable(struct build *build, uint32_t tensor);
+/* Sums of a matrix [rows, columns] of bytes along a dimension, in fp32: below 2^24, so exact. */
+uint32_t bytes_sums(struct build *build, uint32_t bytes, uint64_t rows, uint64_t columns,
+                    unsigned axis);
+
+/* What the zero point of x adds to each channel of a product, from the sums of the channels'
+ * weights, and the bias of an input, which may be left out: int32. */
+uint32_t bytes_terms(struct build *build, uint32_t sums, const struct bytes *x, unsigned bias);
+
+/* Two scales as one, in fp32: of the first input one for all, of the second one for all or for each
+ * index of an axis of a tensor of `rank` dimensions. Without the second the first is the scale. */
+uint32_t scale_product(struct build *build, unsigned first, unsigned second, unsigned rank,
+                       unsigned axis);
+/* The one scale of the result, in fp32. */
+uint32_t scale_of_result(struct build *build, unsigned input);
+/* Integers of 32 bits times their scale. */
+uint32_t scaled_sums(struct build *build, uint32_t sums, uint32_t scale, enum dtype dtype);
+/* A real tensor into the layer's result of 8 bits; false: refused. */
+bool give_bytes(struct build *build, uint32_t x, uint32_t scale, unsigned zero_input);
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Convolutions of integers of 8 bits; quantised.c has the method. */
+#include "networks/layers/conv.h"
+#include "networks/layers/elementwise.h"
+#include "networks/layers/quantised.h"
+
+enum { SUM_CHANNELS = 16 }; /* of a block of int32 results, as the fixpipe writes them */
+
+/* The map with its edges filled by the byte that stands for 0: the cube's own padding is byte 0. */
+static uint32_t padded(struct build *build, const struct bytes *x, struct image *image,
+                       struct window *window) {
+  const int64_t *pad = window->pad;
+  uint64_t from[4] = {image->n, image->c, image->h, image->w};
+  image->h += (uint64_t)(pad[0] + pad[1]);
+  image->w += (uint64_t)(pad[2] + pad[3]);
+  uint32_t map = bytes_movable(build, build_view(build, x->tensor, from, 4));
+  if (map == GRAPH_NONE)
+    return map;
+  enum dtype dtype = build_at(build, map)->dtype;
+  uint32_t out = build_temp(build, dtype, (uint64_t[]){image->n, image->c, image->h, image->w}, 4);
+  build_kernel1(build, "pad", &BUILD_LIST(map), out,
+                "shape=%s before=0x0x%lldx%lld after=0x0x%lldx%lld value=%g dtype=%s",
+                shape_text(from, 4).text, (long long)pad[0], (long long)pad[2], (long long)pad[1],
+                (long long)pad[3], x->zero.number, dtype_name(dtype));
+  memset(window->pad, 0, sizeof window->pad);
+  return build_cast(build, out, DTYPE_INT8);
+}
+
+/* NC1HWC0 of bytes: whole blocks of channels, each a matrix that is transposed. */
+static uint32_t byte_blocks(struct build *build, uint32_t map, const struct image *image) {
+  static const unsigned turned[] = {0, 1, 3, 2};
+  uint64_t c0 = build_c0(DTYPE_INT8), c1 = (image->c + c0 - 1) / c0, points = image->h * image->w;
+  uint64_t split[4] = {image->n, c1, c0, points}, blocks[5];
+  build_block_shape(image, DTYPE_INT8, blocks);
+  map = bytes_movable(build, map);
+  if (map == GRAPH_NONE)
+    return map;
+  map = build_view(build, map, (uint64_t[]){image->n, image->c * points}, 2);
+  map = build_row_length(build, map, image->c * points, c1 * c0 * points);
+  map = build_transpose(build, build_view(build, map, split, 4), turned);
+  return build_view(build, build_cast(build, map, DTYPE_INT8), blocks, 5);
+}
+
+/* What the zero point adds to each channel of the result, and the bias: int32, or nothing. */
+static uint32_t channel_terms(struct build *build, const struct bytes *x, const struct bytes *w,
+                              uint64_t channels, unsigned bias) {
+  if (zero_is_nought(&x->zero) || w->tensor == GRAPH_NONE)
+    return build_tensor(build, bias) ? build_input(build, bias, LAYOUT_ND) : GRAPH_NONE;
+  uint64_t each = graph_elements(build_at(build, w->tensor)) / channels;
+  return bytes_terms(build, bytes_sums(build, w->tensor, channels, each, 1), x, bias);
+}
+
+/* Sums in int32, as the network orders them. */
+static uint32_t integer_conv(struct build *build, struct bytes *x, struct bytes *w,
+                             unsigned bias_input, const struct graph_tensor *map) {
+  struct image in, y;
+  struct window window;
+  const struct graph_tensor *result = build_result(build, 0);
+  if (!window_take(build, map, &window))
+    return GRAPH_NONE;
+  if (!build_image(map, map->rank, &in) || !build_image(result, result->rank, &y)) {
+    build_refuse(build, "a map and a result of 3 or 4 dimensions are needed");
+    return GRAPH_NONE;
+  }
+  bool pads = (window.pad[0] | window.pad[1] | window.pad[2] | window.pad[3]) != 0;
+  if (!zero_is_nought(&w->zero) || (pads && !x->zero.known)) {
+    build_refuse(build, zero_is_nought(&w->zero) ? "edges of a zero point that the run computes"
+                                                 : "weights with a zero point");
+    return GRAPH_NONE;
+  }
+  uint32_t bytes = pads && !zero_is_nought(&x->zero) ? padded(build, x, &in, &window) : x->tensor;
+  uint32_t terms = channel_terms(build, x, w, y.c, bias_input);
+  struct build_list inputs = BUILD_LIST(byte_blocks(build, bytes, &in),
+                                        fractal_weights(build, w->tensor, in.c, y.c, &window));
+  if (terms != GRAPH_NONE)
+    inputs.items[inputs.count++] = terms;
+  uint64_t blocks = (y.c + SUM_CHANNELS - 1) / SUM_CHANNELS;
+  uint32_t sums =
+      build_temp(build, DTYPE_INT32, (uint64_t[]){y.n, blocks, y.h, y.w, SUM_CHANNELS}, 5);
+  build_kernel1(build, "conv2d", &inputs, sums,
+                "n=%llu c=%llu h=%llu w=%llu k=%llu %s dtype=int8 bias=%d",
+                (unsigned long long)in.n, (unsigned long long)in.c, (unsigned long long)in.h,
+                (unsigned long long)in.w, (unsigned long long)y.c, window_text(&window).text,
+                terms != GRAPH_NONE);
+  uint64_t shape[4] = {y.n, y.c, y.h, y.w};
+  uint32_t out = build_temp(build, DTYPE_INT32, shape, 4);
+  build_kernel1(build, "transdata", &BUILD_LIST(sums), out,
+                "shape=%s way=nc1hwc0_to_nchw c0=%d dtype=int32", shape_text(shape, 4).text,
+                SUM_CHANNELS);
+  return out;
+}
+
+bool layer_conv_integer(struct build *build) {
+  enum { X, W, X_ZERO, W_ZERO, NONE };
+  struct bytes x, w;
+  if (!bytes_take(build, X, X_ZERO, &x) || !bytes_take(build, W, W_ZERO, &w))
+    return false;
+  build_view_output(build, 0, LAYOUT_ND, integer_conv(build, &x, &w, NONE, build_tensor(build, X)));
+  return true;
+}
+
+/* Scaled sums of inputs in the order of QLinearConv, as the network orders them. */
+static uint32_t real_conv(struct build *build, unsigned bias, enum dtype dtype) {
+  enum { X, X_SCALE, X_ZERO, W, W_SCALE, W_ZERO };
+  struct bytes x, w;
+  if (!bytes_take(build, X, X_ZERO, &x) || !bytes_take(build, W, W_ZERO, &w))
+    return GRAPH_NONE;
+  return scaled_sums(build, integer_conv(build, &x, &w, bias, build_tensor(build, X)),
+                     scale_product(build, X_SCALE, W_SCALE, 4, 1), dtype);
+}
+
+bool layer_qlinear_conv(struct build *build) {
+  enum { Y_SCALE = 6, Y_ZERO, BIAS };
+  const struct graph_tensor *y = build_result(build, 0);
+  uint32_t real = real_conv(build, BIAS, DTYPE_FP32);
+  if (real == GRAPH_NONE)
+    return false;
+  return give_bytes(build, build_view(build, real, y->shape, y->rank),
+                    scale_of_result(build, Y_SCALE), Y_ZERO);
+}
+
+/* What pass quantised makes. */
+bool layer_dequantized_conv(struct build *build) {
+  enum { BIAS = 6 };
+  uint32_t real = real_conv(build, BIAS, build_result(build, 0)->dtype);
+  if (real == GRAPH_NONE)
+    return false;
+  build_view_output(build, 0, LAYOUT_ND, real);
+  return true;
+}

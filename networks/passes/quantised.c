@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Products between bytes. Exporters write a quantised product as a product of real numbers between
+ * layers that make numbers of bytes (QuantizeLinear, DequantizeLinear), or as a product of integers
+ * that is cast and scaled. Both become one layer, which the cube computes on bytes:
+ * "DequantizedMatMul" or "DequantizedConv" with inputs x, scale and zero point of x, w, scale and
+ * zero point of w, bias; inputs that are left out are 1, 0 and nothing.
+ */
+#include <string.h>
+
+#include "networks/passes/pass.h"
+
+enum { X, X_SCALE, X_ZERO, W, W_SCALE, W_ZERO, BIAS, INPUTS };
+
+static bool is_op(const struct graph_node *node, const char *op) {
+  return strcmp(node->op, op) == 0;
+}
+
+static bool is_byte(const struct rewrite *rewrite, uint32_t tensor) {
+  enum dtype dtype = tensor == GRAPH_NONE ? DTYPE_FP32 : rewrite_tensor(rewrite, tensor)->dtype;
+  return dtype == DTYPE_INT8 || dtype == DTYPE_UINT8;
+}
+
+static const char *product_of(const struct graph_node *node) {
+  return is_op(node, "Conv") || is_op(node, "ConvInteger") ? "DequantizedConv"
+                                                           : "DequantizedMatMul";
+}
+
+/* ---- between layers that make numbers of bytes --------------------------------------------- */
+
+/* The layer that makes an operand of bytes, with one scale for all, or for each along an axis. */
+static const struct graph_node *made_of(const struct rewrite *rewrite, uint32_t tensor,
+                                        int64_t axis) {
+  const struct graph_node *node =
+      tensor == GRAPH_NONE ? NULL : rewrite_writer(rewrite, tensor, "DequantizeLinear");
+  if (!node || rewrite_input(node, 1) == GRAPH_NONE)
+    return NULL;
+  const struct graph_tensor *scale = rewrite_tensor(rewrite, node->inputs[1]);
+  int64_t own = graph_arg_int(node, "axis", 1), rank = rewrite_tensor(rewrite, tensor)->rank;
+  bool one = graph_elements(scale) == 1 || (axis >= 0 && (own < 0 ? own + rank : own) == axis);
+  return one ? node : NULL;
+}
+
+/* The dimension of the second operand that belongs to channels of the result; -1: no such product.
+ */
+static int64_t channel_axis(const struct rewrite *rewrite, const struct graph_node *node) {
+  uint32_t w = rewrite_input(node, 1);
+  if (is_op(node, "Conv"))
+    return 0;
+  if (w == GRAPH_NONE || rewrite_tensor(rewrite, w)->rank != 2 ||
+      graph_arg_int(node, "trans_a", 0) != 0 || graph_arg_number(node, "alpha", 1) != 1 ||
+      graph_arg_number(node, "beta", 1) != 1)
+    return -1;
+  return graph_arg_int(node, "trans_b", 0) != 0 ? 0 : 1;
+}
+
+/* The args of a node in one text, each with a blank before; false: too long. */
+static bool args_text(const struct graph_node *node, char *out, size_t size) {
+  size_t used = 0;
+  out[0] = '\0';
+  for (uint32_t i = 0; i < node->arg_count && used < size; i++)
+    used += (size_t)snprintf(out + used, size - used, "%s%s", i ? " " : "", node->args[i]);
+  return used < size;
+}
+
+static void take_away_unread(struct rewrite *rewrite, const struct graph_node *node) {
+  if (node && rewrite->reads[node->outputs[0]] == 1)
+    rewrite_take_away(rewrite, node);
+}
+
+static bool between_bytes(struct rewrite *rewrite, struct graph_node *node) {
+  char args[512];
+  if (!is_op(node, "Conv") && !is_op(node, "MatMul") && !is_op(node, "Gemm"))
+    return false;
+  /* Coupled cores copy whole blocks alone, and lay maps of bytes out for few shapes. */
+  if (is_op(node, "Conv") && (rewrite->soc->arch == ARCH_C100 || rewrite->soc->arch == ARCH_M200))
+    return false;
+  int64_t axis = channel_axis(rewrite, node);
+  const struct graph_node *x = made_of(rewrite, rewrite_input(node, 0), -1);
+  const struct graph_node *w = made_of(rewrite, rewrite_input(node, 1), axis);
+  uint32_t bias = rewrite_input(node, 2);
+  const struct graph_node *sums = bias == GRAPH_NONE ? NULL : made_of(rewrite, bias, 0);
+  if (axis < 0 || !x || !w || !is_byte(rewrite, x->inputs[0]) || !is_byte(rewrite, w->inputs[0]) ||
+      (bias != GRAPH_NONE &&
+       (!sums || rewrite_tensor(rewrite, sums->inputs[0])->dtype != DTYPE_INT32)))
+    return false;
+  uint32_t inputs[INPUTS] = {x->inputs[0],
+                             x->inputs[1],
+                             rewrite_input(x, 2),
+                             w->inputs[0],
+                             w->inputs[1],
+                             rewrite_input(w, 2),
+                             sums ? sums->inputs[0] : GRAPH_NONE};
+  if (!args_text(node, args, sizeof args))
+    return false;
+  const char *op = product_of(node);
+  take_away_unread(rewrite, x);
+  take_away_unread(rewrite, w);
+  take_away_unread(rewrite, sums);
+  rewrite_become(rewrite, node, op, inputs, INPUTS, args);
+  rewrite_done(rewrite, node, NULL);
+  return true;
+}
+
+/* ---- products of integers that are scaled -------------------------------------------------- */
+
+/* product -> Cast -> this Mul with a scale. */
+static bool scaled_integers(struct rewrite *rewrite, struct graph_node *node) {
+  char args[512];
+  if (!is_op(node, "Mul") || node->input_count != 2)
+    return false;
+  for (uint32_t i = 0; i < 2; i++) {
+    const struct graph_node *cast = rewrite_inner(rewrite, node, node->inputs[i], "Cast");
+    const struct graph_node *product =
+        cast ? rewrite_inner(rewrite, cast, cast->inputs[0], NULL) : NULL;
+    if (!product || (!is_op(product, "MatMulInteger") && !is_op(product, "ConvInteger")))
+      continue;
+    uint32_t inputs[INPUTS] = {product->inputs[0], node->inputs[1 - i], rewrite_input(product, 2),
+                               product->inputs[1], GRAPH_NONE,          rewrite_input(product, 3),
+                               GRAPH_NONE};
+    const struct graph_tensor *y = rewrite_tensor(rewrite, node->outputs[0]);
+    const struct graph_tensor *sums = rewrite_tensor(rewrite, product->outputs[0]);
+    const char *op = product_of(product);
+    if (graph_elements(y) != graph_elements(sums) || !args_text(product, args, sizeof args) ||
+        (graph_elements(rewrite_tensor(rewrite, inputs[X_SCALE])) != 1 &&
+         is_op(product, "ConvInteger")))
+      continue;
+    rewrite_take_away(rewrite, product);
+    rewrite_take_away(rewrite, cast);
+    rewrite_become(rewrite, node, op, inputs, INPUTS, args);
+    rewrite_done(rewrite, node, NULL);
+    return true;
+  }
+  return false;
+}
+
+void pass_quantised(struct pass_context *pass) {
+  struct rewrite *rewrite = &pass->rewrite;
+  for (uint32_t i = 0; i < rewrite->node_count && !rewrite->no_memory; i++) {
+    struct graph_node *node = &rewrite->graph->nodes[i];
+    if (!rewrite->gone[i] && node->kind == GRAPH_LAYER && !between_bytes(rewrite, node))
+      (void)scaled_integers(rewrite, node);
+  }
+}
