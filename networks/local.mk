@@ -123,6 +123,7 @@ onnx_sources = \
 	networks/onnx/names.c \
 	networks/onnx/norm.c \
 	networks/onnx/ops.c \
+	networks/onnx/order.c \
 	networks/onnx/pieces.c \
 	networks/onnx/rules.h \
 	networks/onnx/shapes.c \

@@ -135,6 +135,15 @@ uint32_t bytes_movable(struct build *build, uint32_t tensor) {
   return coupled ? build_cast(build, tensor, DTYPE_FP16) : tensor;
 }
 
+uint32_t bytes_without_zero(struct build *build, const struct bytes *bytes) {
+  uint32_t real = build_cast(build, bytes->tensor, DTYPE_FP16);
+  if (zero_is_nought(&bytes->zero))
+    return real;
+  if (bytes->zero.known)
+    return step(build, "adds", real, alpha(-bytes->zero.number).text);
+  return pair(build, "sub", real, build_cast(build, zero_tensor(build, &bytes->zero), DTYPE_FP16));
+}
+
 /* ---- numbers to bytes and back ------------------------------------------------------------- */
 
 /* One kernel, as the vendor's compiler has: the zero point is added before the rounding. */

@@ -29,6 +29,8 @@ uint32_t zero_times(struct build *build, uint32_t x, const struct zero *zero);
 bool bytes_take(struct build *build, unsigned input, unsigned zero, struct bytes *out);
 /* Bytes as this chip moves them: those that copy whole blocks alone take numbers of 16 bits. */
 uint32_t bytes_movable(struct build *build, uint32_t tensor);
+/* Their numbers without the zero point, in fp16, which has all of them. */
+uint32_t bytes_without_zero(struct build *build, const struct bytes *bytes);
 /* Sums of a matrix [rows, columns] of bytes along a dimension, in fp32: below 2^24, so exact. */
 uint32_t bytes_sums(struct build *build, uint32_t bytes, uint64_t rows, uint64_t columns,
                     unsigned axis);

@@ -4,7 +4,7 @@
 #include "networks/layers/elementwise.h"
 #include "networks/layers/quantised.h"
 
-enum { SUM_CHANNELS = 16 }; /* of a block of int32 results, as the fixpipe writes them */
+enum { SUM_CHANNELS = 16, REAL_CHANNELS = 8 }; /* of a block of int32, fp32 from the fixpipe */
 
 /* The map with its edges filled by the byte that stands for 0: the cube's own padding is byte 0. */
 static uint32_t padded(struct build *build, const struct bytes *x, struct image *image,
@@ -50,44 +50,81 @@ static uint32_t channel_terms(struct build *build, const struct bytes *x, const 
   return bytes_terms(build, bytes_sums(build, w->tensor, channels, each, 1), x, bias);
 }
 
-/* Sums in int32, as the network orders them. */
-static uint32_t integer_conv(struct build *build, struct bytes *x, struct bytes *w,
-                             unsigned bias_input, const struct graph_tensor *map) {
-  struct image in, y;
+struct convolution {
   struct window window;
+  struct image in, out;
+  enum dtype type; /* that the cube multiplies */
+};
+
+/* The kernel, and its sums as the network orders them. */
+static uint32_t convolve(struct build *build, const struct convolution *conv,
+                         struct build_list *inputs) {
+  const struct image *x = &conv->in, *y = &conv->out;
+  bool bytes = conv->type == DTYPE_INT8;
+  enum dtype dtype = bytes ? DTYPE_INT32 : DTYPE_FP32;
+  uint64_t c0 = bytes ? SUM_CHANNELS : REAL_CHANNELS, c1 = (y->c + c0 - 1) / c0;
+  uint64_t shape[4] = {y->n, y->c, y->h, y->w};
+  uint32_t sums = build_temp(build, dtype, (uint64_t[]){y->n, c1, y->h, y->w, c0}, 5);
+  build_kernel1(build, "conv2d", inputs, sums,
+                "n=%llu c=%llu h=%llu w=%llu k=%llu %s dtype=%s out_dtype=%s bias=%d",
+                (unsigned long long)x->n, (unsigned long long)x->c, (unsigned long long)x->h,
+                (unsigned long long)x->w, (unsigned long long)y->c, window_text(&conv->window).text,
+                dtype_name(conv->type), dtype_name(dtype), inputs->count > 2);
+  uint32_t out = build_temp(build, dtype, shape, 4);
+  build_kernel1(build, "transdata", &BUILD_LIST(sums), out,
+                "shape=%s way=nc1hwc0_to_nchw c0=%llu dtype=%s", shape_text(shape, 4).text,
+                (unsigned long long)c0, dtype_name(dtype));
+  return out;
+}
+
+/* On bytes: the zero point of the weights is 0. */
+static uint32_t conv_of_bytes(struct build *build, struct convolution *conv, const struct bytes *x,
+                              const struct bytes *w, bool pads, unsigned bias) {
+  uint32_t map =
+      pads && !zero_is_nought(&x->zero) ? padded(build, x, &conv->in, &conv->window) : x->tensor;
+  uint32_t terms = channel_terms(build, x, w, conv->out.c, bias);
+  struct build_list inputs =
+      BUILD_LIST(byte_blocks(build, map, &conv->in),
+                 fractal_weights(build, w->tensor, conv->in.c, conv->out.c, &conv->window));
+  if (terms != GRAPH_NONE)
+    inputs.items[inputs.count++] = terms;
+  return convolve(build, conv, &inputs);
+}
+
+/* On numbers of 16 bits without their zero points: their sums are exact below 2^24. */
+static uint32_t conv_of_numbers(struct build *build, struct convolution *conv,
+                                const struct bytes *x, const struct bytes *w, unsigned bias) {
+  conv->type = DTYPE_FP16;
+  uint32_t map = build_to_blocks(build, bytes_without_zero(build, x), &conv->in);
+  uint32_t weights =
+      fractal_weights(build, bytes_without_zero(build, w), conv->in.c, conv->out.c, &conv->window);
+  uint32_t sums = convolve(build, conv, &BUILD_LIST(map, weights));
+  sums = build_cast(build, sums, DTYPE_INT32);
+  if (!build_tensor(build, bias) || sums == GRAPH_NONE)
+    return sums;
+  uint64_t each[4] = {1, conv->out.c, 1, 1};
+  uint32_t both = elementwise_room(build, sums);
+  elementwise_pair(build, "add", sums,
+                   build_view(build, build_input(build, bias, LAYOUT_ND), each, 4), both);
+  return both;
+}
+
+/* Sums in int32, as the network orders them. */
+static uint32_t integer_conv(struct build *build, struct bytes *x, struct bytes *w, unsigned bias,
+                             const struct graph_tensor *map) {
+  struct convolution conv = {.type = DTYPE_INT8};
   const struct graph_tensor *result = build_result(build, 0);
-  if (!window_take(build, map, &window))
+  if (!window_take(build, map, &conv.window))
     return GRAPH_NONE;
-  if (!build_image(map, map->rank, &in) || !build_image(result, result->rank, &y)) {
+  if (!build_image(map, map->rank, &conv.in) || !build_image(result, result->rank, &conv.out)) {
     build_refuse(build, "a map and a result of 3 or 4 dimensions are needed");
     return GRAPH_NONE;
   }
-  bool pads = (window.pad[0] | window.pad[1] | window.pad[2] | window.pad[3]) != 0;
-  if (!zero_is_nought(&w->zero) || (pads && !x->zero.known)) {
-    build_refuse(build, zero_is_nought(&w->zero) ? "edges of a zero point that the run computes"
-                                                 : "weights with a zero point");
-    return GRAPH_NONE;
-  }
-  uint32_t bytes = pads && !zero_is_nought(&x->zero) ? padded(build, x, &in, &window) : x->tensor;
-  uint32_t terms = channel_terms(build, x, w, y.c, bias_input);
-  struct build_list inputs = BUILD_LIST(byte_blocks(build, bytes, &in),
-                                        fractal_weights(build, w->tensor, in.c, y.c, &window));
-  if (terms != GRAPH_NONE)
-    inputs.items[inputs.count++] = terms;
-  uint64_t blocks = (y.c + SUM_CHANNELS - 1) / SUM_CHANNELS;
-  uint32_t sums =
-      build_temp(build, DTYPE_INT32, (uint64_t[]){y.n, blocks, y.h, y.w, SUM_CHANNELS}, 5);
-  build_kernel1(build, "conv2d", &inputs, sums,
-                "n=%llu c=%llu h=%llu w=%llu k=%llu %s dtype=int8 bias=%d",
-                (unsigned long long)in.n, (unsigned long long)in.c, (unsigned long long)in.h,
-                (unsigned long long)in.w, (unsigned long long)y.c, window_text(&window).text,
-                terms != GRAPH_NONE);
-  uint64_t shape[4] = {y.n, y.c, y.h, y.w};
-  uint32_t out = build_temp(build, DTYPE_INT32, shape, 4);
-  build_kernel1(build, "transdata", &BUILD_LIST(sums), out,
-                "shape=%s way=nc1hwc0_to_nchw c0=%d dtype=int32", shape_text(shape, 4).text,
-                SUM_CHANNELS);
-  return out;
+  const int64_t *pad = conv.window.pad;
+  bool pads = (pad[0] | pad[1] | pad[2] | pad[3]) != 0;
+  if (zero_is_nought(&w->zero) && (!pads || x->zero.known))
+    return conv_of_bytes(build, &conv, x, w, pads, bias);
+  return conv_of_numbers(build, &conv, x, w, bias);
 }
 
 bool layer_conv_integer(struct build *build) {

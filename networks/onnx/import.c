@@ -354,9 +354,12 @@ enum vinci_status onnx_pass(struct onnx_import *import, struct onnx_scope *scope
   enum vinci_status status = VINCI_OK;
   if (scope->depth > BRANCH_DEPTH_MAX)
     return fail(import, "branches and functions are nested more than %d deep", BRANCH_DEPTH_MAX);
+  const Onnx__NodeProto **nodes = onnx_ordered(import, graph);
+  if (!nodes)
+    return onnx_no_memory(import);
   status = onnx_take_declared(import, scope, graph);
   for (size_t i = 0; i < graph->n_node && status == VINCI_OK; i++) {
-    const Onnx__NodeProto *node = graph->node[i];
+    const Onnx__NodeProto *node = nodes[i];
     struct onnx_call call = {.import = import,
                              .node = node,
                              .op = text_or_empty(node->op_type),

@@ -224,6 +224,9 @@ VINCI_MUST_CHECK enum vinci_status onnx_add_layer(struct onnx_call *call);
 VINCI_MUST_CHECK enum vinci_status onnx_take_initializers(struct onnx_import *import,
                                                           struct onnx_scope *scope,
                                                           const Onnx__GraphProto *graph);
+/* Nodes in an order in which each tensor is written before it is read, that of the file where that
+ * is such an order; NULL when memory is short (order.c). */
+const Onnx__NodeProto **onnx_ordered(struct onnx_import *import, const Onnx__GraphProto *graph);
 VINCI_MUST_CHECK enum vinci_status onnx_pass(struct onnx_import *import, struct onnx_scope *scope,
                                              const Onnx__GraphProto *graph);
 struct onnx_value *onnx_look_up(const struct onnx_scope *scope, const char *name);

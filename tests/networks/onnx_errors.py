@@ -270,7 +270,7 @@ def nodes():
     code, out, err, _ = run(chosen.SerializeToString(), "--fix=c=1")
     report("If with a fixed input is its branch", "" if "op=Relu,in=x,out=y" in out else out + err)
     refused("a cycle", model([N("Add", ["x", "b"], ["a"], name="n"), N("Relu", ["a"], ["b"])]),
-            'M: error: node "n" (Add): input "b" is written by no node before')
+            'M: error: node "b" (Relu): input "a" is written by no node before')
     refused("a result that no node writes", model([], outputs=[V("y", T.FLOAT, None)]),
             'M: error: output "y" is written by no node')
     refused("a name that stands twice", model([N("Relu", ["x"], ["y"]), N("Abs", ["x"], ["y"])]),

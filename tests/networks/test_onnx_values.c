@@ -245,9 +245,17 @@ static const struct {
 /* Of these the project has no model that is read and lowered: tests/values/layers.py has their
  * values. */
 static const char *const elsewhere[] = {
-    "Attention",   "CumSum", "DequantizedConv",    "DequantizedMatMul",
-    "GRU",         "Gelu",   "GroupNormalization", "LayerNormalization",
-    "QLinearConv", "Mish",   "RMSNormalization",   "Silu",
+    "Attention",
+    "CumSum",
+    "DequantizedConv",
+    "DequantizedMatMul",
+    "GRU",
+    "Gelu",
+    "GroupNormalization",
+    "LayerNormalization",
+    "Mish",
+    "RMSNormalization",
+    "Silu",
 };
 
 static bool is_elsewhere(const char *op) {
@@ -309,7 +317,7 @@ static void plain_fp32(void **state) {
                             .each = 1,
                             .tolerance = 1e-4,
                             .all_operators = true},
-            609);
+            610);
 }
 
 /* Inputs that are constants elsewhere arrive with the run. */
@@ -321,7 +329,7 @@ static void open_inputs(void **state) {
                             .first_constant = PARTS_MAX,
                             .each = 1,
                             .tolerance = 1e-4},
-            528);
+            532);
 }
 
 /* fp16 has 11 bits: sums of some hundred terms and chains of some steps lose 3 to 4 more. */
@@ -333,7 +341,7 @@ static void all_passes(void **state) {
                             .first_constant = 1,
                             .each = 1,
                             .tolerance = 2e-2},
-            603);
+            604);
 }
 
 /* Cores of one kind: products of fp16 alone. */
