@@ -108,6 +108,8 @@ dist_noinst_DATA += networks/DESIGN.md networks/GRAPH.md
 onnx_sources = \
 	networks/onnx/attributes.c \
 	networks/onnx/branch.c \
+	networks/onnx/contrib.c \
+	networks/onnx/contrib.def \
 	networks/onnx/elementwise.c \
 	networks/onnx/emit.c \
 	networks/onnx/fold_math.c \

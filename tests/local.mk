@@ -195,6 +195,7 @@ script_tests = \
 	tests/traces/test_import.sh \
 	tests/traces/test_timelines.sh \
 	tests/networks/test_onnx_errors.sh \
+	tests/networks/test_onnx_contrib.sh \
 	tests/networks/test_onnx_shapes.sh \
 	tests/networks/test_onnx_windows.sh \
 	tests/networks/test_passes.sh \
@@ -632,6 +633,7 @@ dist_noinst_DATA += \
 	tests/support/browser.py \
 	tests/traces/timelines.py \
 	tests/networks/onnx_models.py \
+	tests/networks/onnx_contrib.py \
 	tests/networks/onnx_shapes.py \
 	tests/values/transfers.py \
 	tests/values/vector.py

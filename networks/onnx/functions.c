@@ -47,7 +47,7 @@ enum vinci_status onnx_call_function(struct onnx_call *call, const Onnx__Functio
   for (uint32_t i = 0; i < call->output_count && status == VINCI_OK; i++) {
     const char *name = text_or_empty(function->output[i]);
     call->outputs[i] = onnx_look_up(&scope, name);
-    if (!call->outputs[i])
+    if (!call->outputs[i] && *text_or_empty(call->node->output[i]))
       status = onnx_fail(call, "output \"%.100s\" of the function is written by no node", name);
   }
   call->done = true;

@@ -300,6 +300,7 @@ static void take_unknown(struct onnx_call *call) {
 }
 
 static enum vinci_status look_at(struct onnx_call *call) {
+  bool known = true;
   enum vinci_status status = take_operands(call);
   if (status != VINCI_OK || call->output_count == 0)
     return status;
@@ -311,6 +312,8 @@ static enum vinci_status look_at(struct onnx_call *call) {
   else if (call->row)
     status = run_rule(call);
   else
+    status = onnx_call_contrib(call, &known);
+  if (!known)
     take_unknown(call);
   if (status != VINCI_OK || call->done)
     return status;

@@ -143,6 +143,8 @@ const Onnx__FunctionProto *onnx_function(const struct onnx_call *call);
 /* Goes over the nodes of the function; the outputs of the call become those of the function. */
 VINCI_MUST_CHECK enum vinci_status onnx_call_function(struct onnx_call *call,
                                                       const Onnx__FunctionProto *function);
+/* The same of an operator that ONNX Runtime contributes; *known: the reader has that operator. */
+VINCI_MUST_CHECK enum vinci_status onnx_call_contrib(struct onnx_call *call, bool *known);
 /* What an attribute stands for: itself, or the caller's attribute that it refers to, which may be
  * NULL. */
 const Onnx__AttributeProto *onnx_refer(const struct onnx_call *call,

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Operators of the domain com.microsoft: functions of standard operators (contrib.def). */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "networks/onnx/import.h"
+
+enum { WORDS_MAX = 16, NODES_MAX = 12, TEXT_MAX = 512, NAME_MAX_BYTES = 32 };
+
+struct contrib {
+  const char *name, *inputs, *outputs, *body;
+};
+
+static const struct contrib contribs[] = {
+#define CONTRIB(name, inputs, outputs, body) {#name, inputs, outputs, body},
+#include "networks/onnx/contrib.def"
+#undef CONTRIB
+};
+
+/* A function that grows for one call. */
+struct making {
+  const struct onnx_call *call;
+  struct arena *arena;
+  char *inputs[WORDS_MAX], *outputs[WORDS_MAX];
+  size_t input_count, output_count;
+  Onnx__NodeProto *nodes[NODES_MAX];
+  size_t node_count;
+  bool no_memory;
+};
+
+static void *made(struct making *making, void *memory) {
+  making->no_memory |= !memory;
+  return memory;
+}
+
+static char *copied(struct making *making, const char *text) {
+  return made(making, arena_strdup(making->arena, text));
+}
+
+/* The words of a text, in the arena. */
+static size_t words(struct making *making, const char *text, char *out[WORDS_MAX]) {
+  char *copy = copied(making, text), *rest = copy, *word;
+  size_t count = 0;
+  while (copy && count < WORDS_MAX && (word = strtok_r(rest, " ", &rest)))
+    out[count++] = word;
+  return count;
+}
+
+/* Whether the call has an input of that name, or an attribute that is not 0 (or, of reals, not 1).
+ */
+static bool is_given(const struct making *making, const char *name) {
+  for (size_t i = 0; i < making->input_count; i++)
+    if (strcmp(making->inputs[i], name) == 0)
+      return onnx_given(making->call, (uint32_t)i);
+  const Onnx__AttributeProto *attribute = onnx_attribute(making->call, name);
+  return attribute && (attribute->has_f ? attribute->f != 1.0F : attribute->i != 0);
+}
+
+/* ---- attributes ------------------------------------------------------------------------------ */
+
+static void set_number(Onnx__AttributeProto *out, const char *text) {
+  char *end;
+  if (strchr(text, '.')) {
+    out->has_f = true;
+    out->f = strtof(text, &end);
+  } else if ((text[0] >= '0' && text[0] <= '9') || text[0] == '-') {
+    out->has_i = true;
+    out->i = strtoll(text, &end, 10);
+  } else {
+    out->has_s = true;
+    out->s = (ProtobufCBinaryData){.data = (uint8_t *)(uintptr_t)text, .len = strlen(text)};
+  }
+}
+
+/* The dimensions of an input in order, the last two exchanged. */
+static void set_exchanged(struct making *making, Onnx__AttributeProto *out, uint32_t input) {
+  size_t rank = making->call->inputs[input]->rank;
+  out->ints = made(making, ARENA_ARRAY(making->arena, int64_t, rank + 1));
+  out->n_ints = out->ints ? rank : 0;
+  for (size_t i = 0; i < out->n_ints; i++)
+    out->ints[i] = (int64_t)(rank < 2 || i + 2 < rank ? i : 2 * rank - 3 - i);
+}
+
+static Onnx__AttributeProto *attribute(struct making *making, char *word) {
+  Onnx__AttributeProto *out = made(making, ARENA_NEW(making->arena, Onnx__AttributeProto));
+  char *value = strchr(word, '=');
+  if (!out)
+    return NULL;
+  *value++ = '\0';
+  onnx__attribute_proto__init(out);
+  if (*value == '@') { /* "@name:other" */
+    char *other = strchr(value, ':');
+    *other++ = '\0';
+    const Onnx__AttributeProto *own = onnx_attribute(making->call, value + 1);
+    if (own)
+      *out = *own;
+    else
+      set_number(out, other);
+  } else if (*value == '~') {
+    set_exchanged(making, out, (uint32_t)(value[1] - '0'));
+  } else {
+    set_number(out, value);
+  }
+  out->name = word;
+  out->ref_attr_name = NULL;
+  return out;
+}
+
+/* ---- nodes ----------------------------------------------------------------------------------- */
+
+/* "OPERATOR results = inputs attribute=value"; inputs that the call leaves out are left out. */
+static Onnx__NodeProto *node(struct making *making, const char *text) {
+  char *word[WORDS_MAX];
+  size_t count = words(making, text, word);
+  Onnx__NodeProto *out = made(making, ARENA_NEW(making->arena, Onnx__NodeProto));
+  char **names = made(making, ARENA_ARRAY(making->arena, char *, 2 * WORDS_MAX));
+  Onnx__AttributeProto **attributes =
+      made(making, ARENA_ARRAY(making->arena, Onnx__AttributeProto *, WORDS_MAX));
+  if (!out || !names || !attributes || count == 0)
+    return NULL;
+  onnx__node_proto__init(out);
+  *out = (Onnx__NodeProto){.base = out->base, .op_type = word[0], .name = making->call->node->name};
+  out->output = names;
+  out->input = names + WORDS_MAX;
+  out->attribute = attributes;
+  bool results = true;
+  for (size_t i = 1; i < count; i++) {
+    if (strcmp(word[i], "=") == 0) {
+      results = false;
+    } else if (results) {
+      out->output[out->n_output++] = word[i];
+    } else if (strchr(word[i], '=')) {
+      out->attribute[out->n_attribute++] = attribute(making, word[i]);
+    } else {
+      bool own = false; /* an input of the call */
+      for (size_t k = 0; k < making->input_count; k++)
+        own = own || strcmp(making->inputs[k], word[i]) == 0;
+      static char none[] = "";
+      out->input[out->n_input++] = own && !is_given(making, word[i]) ? none : word[i];
+    }
+  }
+  return out;
+}
+
+static void take_body(struct making *making, const char *body) {
+  char *copy = copied(making, body), *rest = copy, *text;
+  while (copy && !making->no_memory && (text = strtok_r(rest, ";", &rest))) {
+    text += strspn(text, " ");
+    if (*text == '?' || *text == '!') {
+      char name[NAME_MAX_BYTES];
+      size_t length = strcspn(text, " ");
+      snprintf(name, sizeof name, "%.*s", (int)length - 1, text + 1);
+      if (is_given(making, name) != (*text == '?'))
+        continue;
+      text += length;
+    }
+    making->nodes[making->node_count++] = node(making, text);
+  }
+}
+
+static const struct contrib *find(const struct onnx_call *call) {
+  const char *domain = call->node->domain ? call->node->domain : "";
+  bool own = strcmp(domain, "com.microsoft") == 0;
+  for (size_t i = 0; i < sizeof contribs / sizeof *contribs; i++)
+    if (strcmp(contribs[i].name, call->op) == 0 && (own || (!*domain && !onnx_op_find(call->op))))
+      return &contribs[i];
+  return NULL;
+}
+
+/* Results of training and of nobody, which the body does not compute, are left out. */
+static size_t computed_outputs(const struct making *making) {
+  size_t count = making->call->output_count;
+  return count < making->output_count ? count : making->output_count;
+}
+
+enum vinci_status onnx_call_contrib(struct onnx_call *call, bool *known) {
+  const struct contrib *contrib = find(call);
+  *known = contrib != NULL;
+  for (uint32_t i = 0; contrib && i < call->input_count; i++)
+    if (call->inputs[i] && !call->inputs[i]->shaped)
+      *known = false; /* a body may need the dimensions */
+  if (!*known)
+    return VINCI_OK;
+  struct making making = {.call = call, .arena = &call->import->arena};
+  making.input_count = words(&making, contrib->inputs, making.inputs);
+  making.output_count = words(&making, contrib->outputs, making.outputs);
+  take_body(&making, contrib->body);
+  if (making.no_memory)
+    return onnx_no_memory(call->import);
+  Onnx__FunctionProto function = ONNX__FUNCTION_PROTO__INIT;
+  function.input = making.inputs;
+  function.n_input = making.input_count;
+  function.output = making.outputs;
+  function.n_output = computed_outputs(&making);
+  function.node = making.nodes;
+  function.n_node = making.node_count;
+  return onnx_call_function(call, &function);
+}
