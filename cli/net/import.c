@@ -50,7 +50,7 @@ const struct cli_verb cli_net_import = {
     .arguments = "MODEL",
     .summary = "Write an ONNX model as a graph of layers",
     .details =
-        "MODEL is an ONNX file of operator set 7 to 20, '-' is standard input. All shapes are\n"
+        "MODEL is an ONNX file of operator set 7 to 23, '-' is standard input. All shapes are\n"
         "computed, and all that is known before a run is folded away. Dimensions that the\n"
         "model leaves open are given with --shape or --dim; conditions of If operators that\n"
         "depend on an input with --fix. The graph is as GRAPH.md describes; values\n"

@@ -378,19 +378,31 @@ bool layer_matmul(struct build *build) {
   return true;
 }
 
-/* What pass attention makes: its arguments are the kernel's. */
+/* Of models and of pass attention: the arguments are the kernel's. Models say no type, and the
+ * kernel has those of 16 bits. */
 bool layer_attention(struct build *build) {
   char text[512] = "";
   size_t used = 0;
-  if (!build_tensor(build, 2) || !build_result(build, 0))
+  const struct graph_tensor *q = build_tensor(build, 0), *y = build_result(build, 0);
+  const char *lacks = graph_arg(build->layer, "lacks");
+  if (!q || !build_tensor(build, 2) || !y)
     return build_refuse(build, "queries, keys and values are needed");
+  if (lacks)
+    return build_refuse(build, "%s", lacks);
   for (uint32_t i = 0; i < build->layer->arg_count && used < sizeof text; i++)
     used += (size_t)snprintf(text + used, sizeof text - used, "%s ", build->layer->args[i]);
-  struct build_list inputs =
-      BUILD_LIST(build_input(build, 0, LAYOUT_ND), build_input(build, 1, LAYOUT_ND),
-                 build_input(build, 2, LAYOUT_ND));
+  enum dtype type = q->dtype == DTYPE_FP32 ? DTYPE_FP16 : q->dtype;
+  if (!graph_arg(build->layer, "dtype") && used < sizeof text)
+    snprintf(text + used, sizeof text - used, "dtype=%s", dtype_name(type));
+  struct build_list inputs = {.count = 3};
+  for (unsigned i = 0; i < inputs.count; i++)
+    inputs.items[i] = build_cast(build, build_input(build, i, LAYOUT_ND), type);
   if (build_tensor(build, 3))
     inputs.items[inputs.count++] = build_input(build, 3, LAYOUT_ND);
-  build_kernel1(build, "flash_attention", &inputs, build_output(build, 0, LAYOUT_ND), "%s", text);
+  uint32_t out = y->dtype == type ? build_output(build, 0, LAYOUT_ND)
+                                  : build_temp(build, type, y->shape, y->rank);
+  build_kernel1(build, "flash_attention", &inputs, out, "%s", text);
+  if (y->dtype != type)
+    build_view_output(build, 0, LAYOUT_ND, build_cast(build, out, y->dtype));
   return true;
 }

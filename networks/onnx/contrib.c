@@ -174,9 +174,20 @@ static size_t computed_outputs(const struct making *making) {
   return count < making->output_count ? count : making->output_count;
 }
 
+/* Whether the definition has a place for each input that the call gives. */
+static bool takes_inputs(const struct contrib *contrib, const struct onnx_call *call) {
+  uint32_t places = 1;
+  for (const char *at = contrib->inputs; *at; at++)
+    places += *at == ' ';
+  for (uint32_t i = places; i < call->input_count; i++)
+    if (onnx_given(call, i))
+      return false;
+  return true;
+}
+
 enum vinci_status onnx_call_contrib(struct onnx_call *call, bool *known) {
   const struct contrib *contrib = find(call);
-  *known = contrib != NULL;
+  *known = contrib && takes_inputs(contrib, call);
   for (uint32_t i = 0; contrib && i < call->input_count; i++)
     if (call->inputs[i] && !call->inputs[i]->shaped)
       *known = false; /* a body may need the dimensions */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operators that few networks have: losses, sampling, sums of products by letters. */
+#include <math.h>
 #include <string.h>
 
 #include "core/base/arith.h"
@@ -13,6 +14,79 @@ enum vinci_status onnx_rule_loss(struct onnx_call *call) {
   enum vinci_status status = onnx_output(call, 0, x->type, target->shape, none ? target->rank : 0);
   return status == VINCI_OK ? onnx_output_like(call, 1, x) : status;
 }
+
+/* ---- attention ---------------------------------------------------------------------------------
+ */
+
+/* Heads side by side in rows [batch, sequence, hidden], or apart: [batch, heads, sequence, depth].
+ */
+struct heads {
+  uint64_t batch, count, sequence, depth;
+};
+
+static bool take_heads(struct onnx_call *call, uint32_t input, const char *attribute,
+                       struct heads *out) {
+  const struct onnx_value *x = call->inputs[input];
+  if (!x->shaped || (x->rank != 3 && x->rank != 4))
+    return false;
+  if (x->rank == 4) {
+    *out = (struct heads){x->shape[0], x->shape[1], x->shape[2], x->shape[3]};
+    return true;
+  }
+  int64_t count = onnx_int(call, attribute, 0);
+  if (count < 1 || x->shape[2] % (uint64_t)count != 0)
+    return false;
+  *out = (struct heads){x->shape[0], (uint64_t)count, x->shape[1], x->shape[2] / (uint64_t)count};
+  return true;
+}
+
+/* What of an attention the kernel has not; NULL: nothing. ONNX hides keys behind the query of the
+ * same number, the kernel behind the last query: alike where there are as many keys as queries. */
+static const char *attention_lacks(const struct onnx_call *call, const struct heads *q,
+                                   const struct heads *k) {
+  enum { MASK = 3 };
+  for (uint32_t i = MASK; i < call->input_count; i++)
+    if (onnx_given(call, i))
+      return i == MASK ? "a mask that is an input" : "keys and values of the past";
+  if (call->output_count > 1)
+    return "results other than the first";
+  if (onnx_real(call, "softcap", 0) != 0)
+    return "softcap";
+  return onnx_int(call, "is_causal", 0) != 0 && q->sequence != k->sequence
+             ? "is_causal with other numbers of keys than of queries"
+             : NULL;
+}
+
+/* The layer's arguments are those of flash_attention. */
+enum vinci_status onnx_rule_attention(struct onnx_call *call) {
+  struct heads q, k, v;
+  const struct onnx_value *x = call->inputs[0];
+  if (!take_heads(call, 0, "q_num_heads", &q) || !take_heads(call, 1, "kv_num_heads", &k) ||
+      !take_heads(call, 2, "kv_num_heads", &v) || q.depth != k.depth || k.count != v.count ||
+      k.count == 0 || q.count % k.count != 0)
+    return onnx_fail(call, "queries %s, keys %s, values %s", onnx_shape_text(x).text,
+                     onnx_shape_text(call->inputs[1]).text, onnx_shape_text(call->inputs[2]).text);
+  const char *lacks = attention_lacks(call, &q, &k);
+  if (lacks)
+    onnx_arg_text(call, "lacks", lacks);
+  onnx_arg_int(call, "batch", (int64_t)q.batch);
+  onnx_arg_int(call, "heads", (int64_t)q.count);
+  onnx_arg_int(call, "kv_heads", (int64_t)k.count);
+  onnx_arg_int(call, "seq_q", (int64_t)q.sequence);
+  onnx_arg_int(call, "seq_k", (int64_t)k.sequence);
+  onnx_arg_int(call, "head_dim", (int64_t)q.depth);
+  onnx_arg_int(call, "v_dim", (int64_t)v.depth);
+  onnx_arg_text(call, "layout", x->rank == 3 ? "BSH" : "BNSD");
+  onnx_arg_int(call, "causal", onnx_int(call, "is_causal", 0) != 0);
+  onnx_arg_real(call, "scale", onnx_real(call, "scale", 1 / sqrt((double)q.depth)));
+  uint64_t rows[3] = {q.batch, q.sequence, q.count * v.depth};
+  uint64_t apart[4] = {q.batch, q.count, q.sequence, v.depth};
+  return x->rank == 3 ? onnx_output(call, 0, x->type, rows, 3)
+                      : onnx_output(call, 0, x->type, apart, 4);
+}
+
+/* ---- sampling ----------------------------------------------------------------------------------
+ */
 
 /* The grid has a point for each element of the result. */
 enum vinci_status onnx_rule_grid_sample(struct onnx_call *call) {

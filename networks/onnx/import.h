@@ -43,7 +43,7 @@ enum onnx_type {
 
 /* Values of more elements are not computed: what they make is constant without values. Of a tensor:
  * elements and bytes, as those of graphs as text. */
-enum { ONNX_FOLD_MAX = 1 << 16, ONNX_LAST_OPSET = 20 };
+enum { ONNX_FOLD_MAX = 1 << 16, ONNX_LAST_OPSET = 23 };
 #define ONNX_ELEMENTS_MAX (UINT64_C(1) << 42)
 
 struct onnx_value {

@@ -86,7 +86,10 @@ enum vinci_status onnx_rule_recurrent(struct onnx_call *call) {
 
 enum vinci_status onnx_rule_quantize(struct onnx_call *call) {
   const struct onnx_value *x = call->inputs[0];
-  enum onnx_type type = onnx_given(call, 2) ? call->inputs[2]->type : ONNX_UINT8;
+  int64_t given = onnx_int(call, "output_dtype", 0); /* version 21 */
+  enum onnx_type type = onnx_given(call, 2) ? call->inputs[2]->type
+                        : given             ? (enum onnx_type)given
+                                            : ONNX_UINT8;
   onnx_arg_int(call, "axis", onnx_int(call, "axis", 1));
   return onnx_output(call, 0, type, x->shape, x->rank);
 }

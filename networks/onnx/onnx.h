@@ -5,7 +5,7 @@
  *
  * Method: one pass in the order of the file. Each tensor has a type, a shape and, where it is
  * constant, its values; an operator's row (networks/graph/operators.def) says how its outputs
- * follow. Source of the rules: the ONNX operator specification, versions 7 to 20.
+ * follow. Source of the rules: the ONNX operator specification, versions 7 to 23.
  */
 #ifndef VINCI_NETWORKS_ONNX_ONNX_H
 #define VINCI_NETWORKS_ONNX_ONNX_H

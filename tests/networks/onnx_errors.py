@@ -318,8 +318,8 @@ def functions():
     reasons("an operator of another domain", made([N("FusedMatMul", ["x", "x"], ["t"], domain="own", name="m"),
                                                     N("Relu", ["t"], ["y"])], []),
             'refused: node t (FusedMatMul): an operator of domain "own"; known are those of ONNX itself')
-    known = "operator set 23; this reader knows 7 to 20"
-    reasons("a newer operator set", made([N("Relu", ["x"], ["y"])], [], 23), "warning: M: " + known)
+    known = "operator set 24; this reader knows 7 to 23"
+    reasons("a newer operator set", made([N("Relu", ["x"], ["y"])], [], 24), "warning: M: " + known)
     reasons("an operator of a newer set", made([N("Swish", ["x"], ["y"])], [], 24),
             "no kernel of this type is known; operator set 24 is newer than those that are read")
 
