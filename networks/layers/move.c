@@ -353,6 +353,25 @@ bool layer_expand(struct build *build) {
 
 /* ---- by index ------------------------------------------------------------------------------ */
 
+/* Rows of the table [outer, extent, inner] by its middle dimension, which comes first meanwhile. */
+static void gather_rows(struct build *build, unsigned axis, uint64_t inner) {
+  static const unsigned turned[] = {1, 0, 2};
+  const struct graph_tensor *x = build_tensor(build, 0), *indices = build_tensor(build, 1);
+  uint64_t outer = build_extent(x, 0, axis), count = graph_elements(indices);
+  uint32_t in = build_input(build, 0, LAYOUT_ND), by = build_input(build, 1, LAYOUT_ND);
+  if (outer > 1)
+    in = build_transpose(
+        build, build_view(build, in, (uint64_t[]){outer, x->shape[axis], inner}, 3), turned);
+  uint64_t table[2] = {x->shape[axis], outer * inner}, rows[3] = {count, outer, inner};
+  uint32_t out =
+      outer > 1 ? build_temp(build, x->dtype, rows, 3) : build_output(build, 0, LAYOUT_ND);
+  build_kernel1(build, "gather", &BUILD_LIST(in, by), out, "shape=%s count=%llu dtype=%s dtype1=%s",
+                shape_text(table, 2).text, (unsigned long long)count, dtype_name(x->dtype),
+                dtype_name(indices->dtype));
+  if (outer > 1)
+    build_view_output(build, 0, LAYOUT_ND, build_transpose(build, out, turned));
+}
+
 bool layer_gather(struct build *build) {
   const struct graph_tensor *x = build_tensor(build, 0), *indices = build_tensor(build, 1);
   const struct graph_tensor *y = build_result(build, 0);
@@ -375,14 +394,6 @@ bool layer_gather(struct build *build) {
     if (known < 0)
       return build_refuse(build, "index %lld; the kernel takes indices of at least 0",
                           (long long)known);
-  if (build_extent(x, 0, (unsigned)axis) != 1)
-    return build_refuse(build, "indices along dimension %lld; along the first they are possible",
-                        (long long)axis);
-  uint64_t table[2] = {x->shape[axis], inner};
-  uint32_t in = build_input(build, 0, LAYOUT_ND), by = build_input(build, 1, LAYOUT_ND);
-  build_kernel1(build, "gather", &BUILD_LIST(in, by), build_output(build, 0, LAYOUT_ND),
-                "shape=%s count=%llu dtype=%s dtype1=%s", shape_text(table, 2).text,
-                (unsigned long long)graph_elements(indices), dtype_name(x->dtype),
-                dtype_name(indices->dtype));
+  gather_rows(build, (unsigned)axis, inner);
   return true;
 }
