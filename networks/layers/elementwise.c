@@ -57,11 +57,7 @@ bool layer_gelu(struct build *build) {
   return true;
 }
 
-struct number_text {
-  char text[48];
-};
-
-static struct number_text alpha_text(double alpha) {
+struct number_text alpha_text(double alpha) {
   struct number_text out;
   snprintf(out.text, sizeof out.text, "alpha=%.9g", alpha);
   return out;

@@ -5,6 +5,11 @@
 
 #include "networks/layers/build.h"
 
+struct number_text {
+  char text[48];
+};
+/* "alpha=1.5", the argument of kernels with a number. */
+struct number_text alpha_text(double alpha);
 /* An intermediate tensor of the same type and shape. */
 uint32_t elementwise_room(struct build *build, uint32_t tensor);
 /* A kernel of one input; `more` are its further arguments. */

@@ -8,26 +8,13 @@
  * Networks for Efficient Integer-Arithmetic-Only Inference, equation 7):
  *   sum (a - za)(b - zb) = sum ab - za sum b - zb sum a + k za zb.
  */
-#include <math.h>
-#include <stdio.h>
-
-#include "networks/layers/elementwise.h"
 #include "networks/layers/quantised.h"
+#include "networks/layers/elementwise.h"
 
 /* What the signed byte of an unsigned one is less. */
 enum { SIGN_SHIFT = 128 };
 
 /* ---- small steps --------------------------------------------------------------------------- */
-
-struct argument_text {
-  char text[48];
-};
-
-static struct argument_text alpha(double number) {
-  struct argument_text out;
-  snprintf(out.text, sizeof out.text, "alpha=%.9g", number);
-  return out;
-}
 
 static uint32_t step(struct build *build, const char *kernel, uint32_t in, const char *more) {
   uint32_t out = elementwise_room(build, in);
@@ -91,11 +78,11 @@ static bool take_zero(struct build *build, unsigned input, struct zero *out) {
 static uint32_t zero_tensor(struct build *build, const struct zero *zero) {
   uint32_t own = build_view(build, build_input(build, zero->input, LAYOUT_ND), &(uint64_t){1}, 1);
   own = build_cast(build, own, DTYPE_FP32);
-  return zero->shift == 0 ? own : step(build, "adds", own, alpha(-zero->shift).text);
+  return zero->shift == 0 ? own : step(build, "adds", own, alpha_text(-zero->shift).text);
 }
 
 uint32_t zero_times(struct build *build, uint32_t x, const struct zero *zero) {
-  return zero->known ? step(build, "muls", x, alpha(zero->number).text)
+  return zero->known ? step(build, "muls", x, alpha_text(zero->number).text)
                      : pair(build, "mul", x, zero_tensor(build, zero));
 }
 
@@ -122,7 +109,7 @@ bool bytes_take(struct build *build, unsigned input, unsigned zero, struct bytes
     return true;
   uint32_t real = build_cast(build, out->tensor, DTYPE_FP16);
   if (!fits_signed(build, input)) {
-    real = step(build, "adds", real, alpha(-SIGN_SHIFT).text);
+    real = step(build, "adds", real, alpha_text(-SIGN_SHIFT).text);
     out->zero.number -= SIGN_SHIFT;
     out->zero.shift = SIGN_SHIFT;
   }
@@ -140,7 +127,7 @@ uint32_t bytes_without_zero(struct build *build, const struct bytes *bytes) {
   if (zero_is_nought(&bytes->zero))
     return real;
   if (bytes->zero.known)
-    return step(build, "adds", real, alpha(-bytes->zero.number).text);
+    return step(build, "adds", real, alpha_text(-bytes->zero.number).text);
   return pair(build, "sub", real, build_cast(build, zero_tensor(build, &bytes->zero), DTYPE_FP16));
 }
 
@@ -168,7 +155,7 @@ static void quantise_each(struct build *build, uint32_t x, uint32_t scale, uint3
   enum dtype dtype = build_at(build, x)->dtype;
   uint32_t y = pair(build, "div", x, build_cast(build, scale, dtype));
   y = pair(build, "add", step(build, "round", y, ""), build_cast(build, zero, dtype));
-  y = step(build, "mins", step(build, "maxs", y, alpha(low).text), alpha(high).text);
+  y = step(build, "mins", step(build, "maxs", y, alpha_text(low).text), alpha_text(high).text);
   build_view_output(build, 0, LAYOUT_ND, build_cast(build, y, type));
 }
 
@@ -187,7 +174,8 @@ bool give_bytes(struct build *build, uint32_t x, uint32_t scale, unsigned zero_i
   }
   uint32_t bytes = build_temp(build, DTYPE_INT8, y->shape, y->rank);
   quantise(build, x, scale, zero - SIGN_SHIFT, bytes);
-  uint32_t real = step(build, "adds", build_cast(build, bytes, DTYPE_FP16), alpha(SIGN_SHIFT).text);
+  uint32_t real =
+      step(build, "adds", build_cast(build, bytes, DTYPE_FP16), alpha_text(SIGN_SHIFT).text);
   build_view_output(build, 0, LAYOUT_ND, build_cast(build, real, DTYPE_UINT8));
   return true;
 }
@@ -221,7 +209,7 @@ bool layer_dequantize(struct build *build) {
   if (!known)
     real = pair(build, "sub", real, build_cast(build, along(build, 2, x), y->dtype));
   else if (zero != 0)
-    real = step(build, "adds", real, alpha(-zero).text);
+    real = step(build, "adds", real, alpha_text(-zero).text);
   elementwise_pair(build, "mul", real, build_cast(build, scale, y->dtype),
                    build_output(build, 0, LAYOUT_ND));
   return true;
@@ -241,16 +229,16 @@ bool layer_dynamic_quantize(struct build *build) {
     uint32_t end = build_temp(build, DTYPE_FP32, &one, 1);
     build_kernel1(build, i ? "reduce_max" : "reduce_min", &BUILD_LIST(row), end,
                   "shape=%llu axis=0 dtype=fp32", (unsigned long long)count);
-    ends[i] = step(build, i ? "maxs" : "mins", end, alpha(0).text);
+    ends[i] = step(build, i ? "maxs" : "mins", end, alpha_text(0).text);
   }
   uint32_t scale =
-      step(build, "muls", pair(build, "sub", ends[1], ends[0]), alpha(1.0 / STEPS).text);
+      step(build, "muls", pair(build, "sub", ends[1], ends[0]), alpha_text(1.0 / STEPS).text);
   uint32_t zero = step(build, "neg", pair(build, "div", ends[0], scale), "");
-  zero = step(build, "maxs", step(build, "round", zero, ""), alpha(0).text);
-  zero = step(build, "mins", zero, alpha(STEPS).text);
+  zero = step(build, "maxs", step(build, "round", zero, ""), alpha_text(0).text);
+  zero = step(build, "mins", zero, alpha_text(STEPS).text);
   uint32_t y = step(build, "round", pair(build, "div", row, scale), "");
-  y = step(build, "maxs", pair(build, "add", y, zero), alpha(0).text);
-  y = step(build, "mins", y, alpha(STEPS).text);
+  y = step(build, "maxs", pair(build, "add", y, zero), alpha_text(0).text);
+  y = step(build, "mins", y, alpha_text(STEPS).text);
   build_view_output(build, 0, LAYOUT_ND, build_cast(build, y, DTYPE_UINT8));
   if (build_result(build, 1))
     build_view_output(build, 1, LAYOUT_ND, build_cast(build, scale, build_result(build, 1)->dtype));
@@ -305,7 +293,7 @@ static uint32_t column_terms(struct build *build, const struct product *size, co
   uint32_t sums = size->transpose_b ? bytes_sums(build, b->tensor, size->n, size->k, 1)
                                     : bytes_sums(build, b->tensor, size->k, size->n, 0);
   if (!zero_is_nought(&b->zero))
-    sums = step(build, "adds", sums, alpha(-(double)size->k * b->zero.number).text);
+    sums = step(build, "adds", sums, alpha_text(-(double)size->k * b->zero.number).text);
   return bytes_terms(build, sums, a, bias);
 }
 
