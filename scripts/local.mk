@@ -67,7 +67,10 @@ dist_lualib_DATA = \
 	scripts/lib/plot.lua \
 	scripts/lib/svg.lua \
 	scripts/lib/transformer.lua \
+	scripts/lib/planner_bounds.lua \
+	scripts/lib/transformer_clock.lua \
 	scripts/lib/transformer_job.lua \
+	scripts/lib/transformer_memory.lua \
 	scripts/lib/transformer_operators.lua
 
 # For code generators in Python.

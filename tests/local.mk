@@ -183,6 +183,7 @@ script_tests = \
 	tests/scripts/test_networks.sh \
 	tests/scripts/test_lua_limits.sh \
 	tests/scripts/test_trace_writer.sh \
+	tests/scripts/test_planner.sh \
 	tests/scripts/test_transformer.sh \
 	tests/kernels/test_beyond.sh \
 	tests/kernels/test_caches.sh \
@@ -400,6 +401,7 @@ dist_noinst_DATA += \
 	tests/reference/batch_throughput_310p3.csv \
 	tests/reference/qwen_step_910b4.csv \
 	tests/reference/alexnet_step_910b2.csv \
+	tests/reference/step_memory_910b.csv \
 	tests/reference/training_910b_2019.csv \
 	tests/reference/serving_kinds.csv \
 	tests/reference/warm_kernels.csv \
@@ -435,6 +437,7 @@ replay: vinci$(EXEEXT)
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) ./vinci$(EXEEXT) replay $(srcdir)/tests/reference/qwen_step_910b4.csv \
 	  --soc-version=Ascend910B4 --memory=flat --host-costs=$(srcdir)/tests/reference/host_interval_910b4.csv $(REPLAY)
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) ./vinci$(EXEEXT) lua $(srcdir)/tests/accuracy/pipeline_step.lua
+	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) ./vinci$(EXEEXT) lua $(srcdir)/tests/accuracy/step_memory.lua
 .PHONY: replay
 
 # ---- make promises: what reports say that turning numbers of the chip saves, against what that does ----
@@ -448,7 +451,7 @@ EXTRA_DIST += tests/accuracy/promises.cases tests/accuracy/promises.py
 gears: vinci$(EXEEXT)
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) ./vinci$(EXEEXT) lua $(srcdir)/tests/accuracy/gears.lua $(GEARS)
 .PHONY: gears
-dist_noinst_DATA += tests/accuracy/gears.lua tests/accuracy/pipeline_step.lua
+dist_noinst_DATA += tests/accuracy/gears.lua tests/accuracy/pipeline_step.lua tests/accuracy/step_memory.lua
 
 # ---- make bench: speed of the simulator, each figure with its target ----
 bench_programs = tests/bench/bench tests/bench/bench_hbm tests/bench/bench_lua tests/bench/bench_noc tests/bench/bench_ops \

@@ -20,10 +20,10 @@ enum {
 
 struct plan_settings {
   struct group_system_settings system;
-  const char *job;
+  const char *job, *output, *checkpoint;
   struct text_list faults;
   uint64_t devices, rows, launch_us, seconds;
-  bool all, json, quiet;
+  bool all, exact, json, quiet;
 };
 
 static const struct option_row plan_options[] = {
@@ -38,13 +38,18 @@ static const struct option_row plan_options[] = {
     OPTION_NUMBER_ROW("rows", 0, struct plan_settings, rows, "N", 1, ROWS_MAX,
                       "print the N best (20)"),
     OPTION_FLAG_ROW("all", 0, struct plan_settings, all,
-                    "simulate those splits too whose kernels alone take longer than the best step"),
+                    "simulate those splits too whose lower bound is above the best step"),
     OPTION_TEXT_ROW("job", 0, struct plan_settings, job, "FILE",
                     "write the job of the fastest split, for 'vinci group run'"),
-    OPTION_NUMBER_ROW(
-        "seconds", 0, struct plan_settings, seconds, "N", 1, SECONDS_MAX,
-        "end after N seconds with the best so far, and exit code 7; half of the time is "
-        "for the kernels of splits, the rest for their steps"),
+    OPTION_NUMBER_ROW("seconds", 0, struct plan_settings, seconds, "N", 1, SECONDS_MAX,
+                      "end after N seconds with the best so far, and exit code 7"),
+    OPTION_TEXT_ROW("checkpoint", 0, struct plan_settings, checkpoint, "FILE",
+                    "keep the times of kernels and sums in FILE, and take those that are there: a "
+                    "plan that was ended goes on, and other models share them"),
+    OPTION_FLAG_ROW("exact", 0, struct plan_settings, exact,
+                    "simulate all of large kernels, and all ranks of jobs of more than 64"),
+    OPTION_TEXT_ROW("output", 'o', struct plan_settings, output, "FILE",
+                    "write a row for each split as CSV"),
     OPTION_FLAG_ROW("json", 0, struct plan_settings, json, "print JSON, a line for each split"),
     OPTION_FLAG_ROW("quiet", 'q', struct plan_settings, quiet, "show no progress"),
 };
@@ -98,20 +103,17 @@ static int tell(lua_State *lua) {
   bool bounds = strcmp(luaL_checkstring(lua, 1), "bounds") == 0;
   char found[64] = "";
   if (lua_type(lua, 4) == LUA_TNUMBER)
-    snprintf(found, sizeof found, ", %s %.3f ms", bounds ? "least kernels" : "fastest step",
-             lua_tonumber(lua, 4) / 1000);
-  question->monitor.limit_seconds =
-      (double)question->settings->seconds / (bounds ? 2 : 1); /* 0: none */
-  lua_pushboolean(lua, monitor_phase(&question->monitor,
-                                     bounds ? "splits looked at" : "splits by their kernels",
-                                     (size_t)luaL_checkinteger(lua, 2),
-                                     (size_t)luaL_checkinteger(lua, 3), found));
-  if (bounds) /* the end of this phase is not that of the next */
-    question->monitor.timed_out = false;
+    snprintf(found, sizeof found, ", fastest step %.3f ms", lua_tonumber(lua, 4) / 1000);
+  question->monitor.limit_seconds = (double)question->settings->seconds; /* 0: none */
+  lua_pushboolean(lua,
+                  monitor_phase(&question->monitor, bounds ? "splits looked at" : "splits decided",
+                                (size_t)luaL_checkinteger(lua, 2),
+                                (size_t)luaL_checkinteger(lua, 3), found));
   return 1;
 }
 
-/* Leaves what planner.report returns: the text, the job or nil, whether something was left out. */
+/* Leaves what planner.report returns: the text, the job or nil, whether something was left out,
+ * and the rows as CSV. */
 static int ask(lua_State *lua) {
   struct question *question = lua_touserdata(lua, 1);
   const struct plan_settings *settings = question->settings;
@@ -119,12 +121,14 @@ static int ask(lua_State *lua) {
   luaL_requiref(lua, "vinci", luaopen_vinci, 0);
   lua_getfield(lua, -1, "planner");
   lua_getfield(lua, -1, "report");
-  lua_createtable(lua, 0, 13);
+  lua_createtable(lua, 0, 16);
   set_text(lua, "model", question->model);
   set_text(lua, "soc", question->chip);
   set_text(lua, "system", settings->system.name);
   if (settings->system.data)
     set_text(lua, "data", settings->system.data);
+  if (settings->checkpoint)
+    set_text(lua, "checkpoint", settings->checkpoint);
   set_numbers(lua, &settings->system.sets);
   set_list(lua, "faults", &settings->faults);
   set_integer(lua, "devices", settings->devices);
@@ -132,12 +136,13 @@ static int ask(lua_State *lua) {
   lua_pushnumber(lua, (lua_Number)settings->launch_us);
   lua_setfield(lua, -2, "launch_us");
   set_flag(lua, "all", settings->all);
+  set_flag(lua, "exact", settings->exact);
   set_flag(lua, "json", settings->json);
   lua_pushlightuserdata(lua, question);
   lua_pushcclosure(lua, tell, 1);
   lua_setfield(lua, -2, "progress");
-  lua_call(lua, 1, 3);
-  return 3;
+  lua_call(lua, 1, 4);
+  return 4;
 }
 
 /* The error on the stack as a diagnostic; those of the module have a status and a hint. */
@@ -161,14 +166,19 @@ static void write_text(void *context, FILE *out) { fputs(context, out); }
 
 static enum vinci_status answer(lua_State *lua, const struct plan_settings *settings,
                                 struct vinci_diag *diag) {
-  bool partial = lua_toboolean(lua, -1), found = lua_type(lua, -2) == LUA_TSTRING;
+  bool partial = lua_toboolean(lua, -2), found = lua_type(lua, -3) == LUA_TSTRING;
   enum vinci_status status = VINCI_OK;
-  fputs(lua_tostring(lua, -3), stdout);
+  fputs(lua_tostring(lua, -4), stdout);
+  if (settings->output)
+    status =
+        file_replace(settings->output, write_text, (void *)(uintptr_t)lua_tostring(lua, -1), diag);
+  if (status != VINCI_OK)
+    return status;
   if (!found && !partial)
     return diag_error(diag, VINCI_E_INPUT, "no split of the model fits the devices");
   if (found && settings->job)
     status =
-        file_replace(settings->job, write_text, (void *)(uintptr_t)lua_tostring(lua, -2), diag);
+        file_replace(settings->job, write_text, (void *)(uintptr_t)lua_tostring(lua, -3), diag);
   if (status != VINCI_OK || !partial)
     return status;
   return diag_error(diag, VINCI_E_LIMIT, "%s before all splits were compared; %s",
@@ -216,7 +226,7 @@ static enum vinci_status plan(const struct plan_settings *settings, const struct
   lua_pushlightuserdata(lua, &question);
   monitor_catch_interrupt();
   monitor_start(&question.monitor, "plan", 0, settings->quiet);
-  int ended = lua_pcall(lua, 1, 3, 0);
+  int ended = lua_pcall(lua, 1, 4, 0);
   monitor_clear(&question.monitor);
   if (ended != LUA_OK)
     status = take_error(lua, diag);
@@ -249,17 +259,25 @@ const struct cli_verb cli_group_plan = {
         "  return { layers = 4, hidden = 1024, ffn = 2816, heads = 16, vocab = 32000,\n"
         "           sequence = 2048, global_batch = 16 }\n"
         "All splits into tensor, pipeline, context, data and expert parallelism are candidates.\n"
-        "Those that do not fit the memory are tried with recompute. Splits are simulated until\n"
-        "the kernels alone of all others take longer than the best step. The best is tried again\n"
-        "with groups of gradients from dynamic programming. Bubble and exposed are as in "
+        "Those that do not fit the memory are tried with recompute. Each split has a lower bound "
+        "of "
+        "its\n"
+        "step, by products alone, then by estimates of kernels, then by kernels and sums. The "
+        "split "
+        "with\n"
+        "the least bound is looked at next, until no bound is below the best step. The best is "
+        "tried\n"
+        "again with groups of gradients from dynamic programming. Bubble and exposed are as in "
         "LUA.md.\n"
-        "The kernels of many devices take minutes: progress says how many, and the best so far.\n"
-        "--seconds or Ctrl-C ends the search; the table then says what was left out.\n\n"
+        "Large kernels are scaled from a part of them, and of more than 64 ranks one replica is\n"
+        "simulated; --exact does neither. --seconds or Ctrl-C ends the search; the table then "
+        "says\n"
+        "what was left out.\n\n"
         "Examples:\n"
         "  vinci group plan model.lua -s atlas_a2_910b4 -n 8\n"
         "  vinci group plan model.lua -s atlas_a2_910b4 -n 16 --set hccs.copy=30GB/s "
         "--job=best.job.csv\n"
-        "  vinci group plan model.lua -s atlas_a2_910b4 -n 1024 --rows=5 --seconds=600\n",
+        "  vinci group plan model.lua -s atlas_a2_910b4 -n 1024 --rows=5 --checkpoint=plan.txt\n",
     .options = {plan_options, sizeof plan_options / sizeof *plan_options},
     .run = run,
 };

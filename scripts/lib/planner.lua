@@ -3,14 +3,16 @@
 -- scripts call the same functions.
 --
 -- All splits of the devices into tensor, pipeline, context, data and expert parallelism are candidates, with parts in
--- turn where layers allow that. A split that does not fit the memory of a device is tried with recompute. The kernels of
--- a rank alone are a lower bound of its step: splits are simulated in the order of that bound, and the search ends at
--- the first whose bound is no better than the best step, so that the best is the best of all. Stages of a pipeline also
--- get layers by what they have to do besides and by the speed of their slowest device.
+-- turn where layers allow that. A split that does not fit the memory of a device is tried with recompute. Each split has
+-- a lower bound of its step (planner_bounds.lua): first by its products alone, then by estimates of its kernels, then
+-- by its kernels and what they send. The split with the least bound is looked at next: it gets a better bound, or it is
+-- simulated. The search ends at the first whose bound is no better than the best step, so that the best is the best of
+-- all. Stages of a pipeline also get layers by what they have to do besides and by the speed of their slowest device.
 local vinci = ...
-local T, O = vinci.transformer, vinci.transformer_operators
+local T, O, B = vinci.transformer, vinci.transformer_operators, vinci.planner_bounds
 local M = {}
 local GIB = 1 << 30
+local RANKS = 64 -- with more, one replica is simulated of those that are data parallel
 
 local function divisors(n)
   local list = {}
@@ -47,18 +49,7 @@ end
 
 local function memory_of(model, split)
   local most = 0
-  for stage = 0, split.pp - 1 do most = math.max(most, T.memory(model, split, stage).bytes) end
-  return most
-end
-
--- Microseconds of the kernels of the busiest rank: no step is shorter.
-local function bound_of(job)
-  local most, sum = 0, 0
-  for line in job:gmatch "[^\n]+" do
-    if line:sub(1, 8) == "program," then sum = 0 end
-    sum = sum + (tonumber(line:match "^work,name=[^,]*,us=([%d.]+)") or 0)
-    most = math.max(most, sum)
-  end
+  for stage = 0, split.pp - 1 do most = math.max(most, T.memory(model, split, stage).device) end
   return most
 end
 
@@ -84,17 +75,6 @@ local function speeds(faults, count)
   return speed
 end
 
--- Microseconds of work by stage, of one rank.
-local function work_of(job)
-  local stages = {}
-  for line in job:gmatch "[^\n]+" do
-    local us = tonumber(line:match "^work,name=[^,]*,us=([%d.]+)")
-    if line:sub(1, 8) == "program," then stages[#stages + 1] = 0 end
-    if us then stages[#stages] = stages[#stages] + us end
-  end
-  return stages
-end
-
 -- Numbers of layers of which the busiest stage has least to do, by other work and slowness of each stage; each stage has
 -- one layer or more. Each layer goes where the stage is done first with that layer, which is exact: layers are equal.
 function M.layers(count, layer_us, other_us, slowness)
@@ -111,25 +91,21 @@ function M.layers(count, layer_us, other_us, slowness)
   return layers
 end
 
--- The split with layers that even the stages out; nil where they are even.
-local function balanced(clock, model, split, faults)
-  if split.pp == 1 or split.vpp > 1 or split.cp > 1 or model.layers < split.pp then return nil end
-  local out, first, speed, slowness = {}, {}, speeds(faults, split.tp * split.pp * split.dp), {}
+-- Whether stages of a split can have layers by a list.
+local function can_balance(model, split) return split.pp > 1 and split.vpp == 1 and split.cp == 1 and model.layers >= split.pp end
+
+local function copy_of(split)
+  local out = {}
   for key, value in pairs(split) do out[key] = value end
-  for stage = 1, split.pp do first[stage] = 1 end
-  first[1] = model.layers - split.pp + 1
-  out.stage_layers = first
-  if T.misfit(model, out) then return nil end
-  local good, step = pcall(T.step, clock, model, out)
-  if not good then return nil end
-  local other = work_of(step.job)
-  first[1], first[split.pp] = first[split.pp], first[1] -- the same with the many layers at the end
-  local turned, last = pcall(T.step, clock, model, out)
-  if not turned then return nil end
-  local layer = model.layers > split.pp and (other[1] - work_of(last.job)[1]) / (model.layers - split.pp) or 0
+  return out
+end
+
+-- The split with layers that even the stages out, by the times that a clock knows; nil where they are even.
+local function balanced(clock, model, split, faults)
+  local out, speed, slowness = copy_of(split), speeds(faults, split.tp * split.pp * split.dp), {}
+  local layer, other = B.work(model, T.split(model, out), B.by_clock(clock))
   local ranks = split.tp * split.dp
   for stage = 1, split.pp do
-    other[stage] = other[stage] - (stage == 1 and model.layers - split.pp + 1 or 1) * layer
     slowness[stage] = 1.0
     for rank = (stage - 1) * ranks, stage * ranks - 1 do
       slowness[stage] = math.max(slowness[stage], 1 / math.max(speed[rank] or 1.0, 1e-3))
@@ -175,31 +151,17 @@ local function gradients(step, stage, sum_us)
   return items
 end
 
--- The time of a collective of all ranks in groups that a job has.
-local function collective_us(job, op, group, bytes, options)
-  local ranks = tonumber(job:match "ranks=(%d+)")
-  local family = job:match("\n(group,name=" .. group .. ",[^\n]*)")
-  return vinci.group_run(("job,version=1,ranks=%d\n%s\nprogram,ranks=0-%d\ncollective,op=%s,group=%s,bytes=%d\n"):format(ranks, family,
-    ranks - 1, op, group, bytes), options).us
-end
-
 -- The split with groups of gradients from dynamic programming; nil where they are not in one list (rings, experts,
 -- parts in turn).
-local function tuned(clock, model, split, where)
-  local options = { system = where.system, set = where.set, data = where.data } -- sums alone, of devices as they are
+local function tuned(clock, model, split, sums, rounded)
   if split.dp == 1 or split.cp > 1 or split.vpp > 1 or model.experts > 0 then return nil end
-  local step, known, ends = T.step(clock, model, split), {}, {}
-  local function time(elements)
-    known[elements] = known[elements] or collective_us(step.job, split.sharded and "reduce_scatter" or "all_reduce", "data",
-      elements * 4, options)
-    return known[elements]
-  end
-  local own = step.own
-  local sum_us = split.tp > 1 and collective_us(step.job, "all_reduce", "tensor", own.tokens * own.hidden * O.WIDTH[step.model.dtype],
-    options) or 0
+  local step, ends = T.step(clock, model, split, nil, sums), {}
+  local sum_of = rounded and sums.time or sums.exactly -- of many ranks, sizes between are interpolated
+  local own, op = step.own, split.sharded and "reduce_scatter" or "all_reduce"
+  local function time(elements) return sum_of(sums, step.split, "data", op, elements * 4) end
+  local sum_us = split.tp > 1 and sums:exactly(step.split, "tensor", "all_reduce", own.tokens * own.hidden * O.WIDTH[step.model.dtype]) or 0
   for stage = 0, split.pp - 1 do ends[stage] = M.groups(gradients(step, stage, sum_us), time) end
-  local out = {}
-  for key, value in pairs(split) do out[key] = value end
+  local out = copy_of(split)
   out.bucket_ends = ends
   return out
 end
@@ -217,8 +179,8 @@ local function reason(row, best)
   return ("%s: %+.1f ms"):format(name, most / 1000)
 end
 
--- What is known of a split before it is simulated; `bound` is absent when it cannot run.
-local function candidate(clock, model, split, limit)
+-- A row for a split: why the model cannot be split so, or what a device holds. `bound` is there when it can run.
+local function row_of(model, split, limit)
   local row = { split = split, name = M.name(split) }
   local why = T.misfit(model, split)
   if why then
@@ -233,15 +195,18 @@ local function candidate(clock, model, split, limit)
   if row.memory > limit then
     row.why = ("memory: %.1f of %.0f GiB"):format(row.memory / GIB, limit / GIB)
   else
-    local good, step = pcall(T.step, clock, model, split) -- an operator may have no tiling on the chip
-    if good then row.bound = bound_of(step.job) else row.why = tostring(step) end
+    row.bound = 0
   end
   return row
 end
 
-local function simulate(clock, model, row, options)
-  local run = T.run(clock, model, row.split, options)
-  for _, key in ipairs { "us", "computing_us", "bubble_us", "exposed_us", "loading_us", "job" } do row[key] = run[key] end
+-- The first of layers by a list, which is as even as can be.
+local function listed(model, split)
+  local out, none = copy_of(split), {}
+  for stage = 1, split.pp do none[stage] = 0 end
+  out.stage_layers = M.layers(model.layers, 1, none, setmetatable({}, { __index = function() return 1 end }))
+  out.recompute = nil
+  return out
 end
 
 local function before(a, b)
@@ -252,68 +217,179 @@ local function before(a, b)
   return a.name < b.name
 end
 
--- Ranks the splits of a model: a list of { name, split, us, computing_us, bubble_us, exposed_us, memory, bound, why, job },
+local Search = {}
+Search.__index = Search
+
+-- Bounds of an item by its level: 0 products alone, 1 estimates of kernels, 2 kernels and what they send.
+function Search:bound(item, level)
+  local whole = T.split(self.model, item.split)
+  local time = level == 0 and self.products or level == 1 and self.estimates or self.kernels
+  item.level = level
+  if item.listed then
+    item.bound = B.bound_of_layers(self.model, whole, time)
+    return
+  end
+  item.bound = math.max(item.bound or 0, B.bound(self.model, whole, time, level > 0 and self.sums or nil, level == 2))
+  item.row.bound = item.bound
+end
+
+function Search:add(split)
+  for _, key in ipairs { "tp", "pp", "dp", "cp", "ep", "vpp" } do split[key] = split[key] or 1 end
+  local options = self.options
+  split.launch_us, split.loader_us, split.stage_layers = options.launch_us or 0.0, options.loader_us or 0.0, split.stage_layers or {}
+  local row = row_of(self.model, split, options.memory)
+  self.rows[#self.rows + 1] = row
+  local items = {}
+  if row.bound then items[1] = { split = split, row = row } end
+  if #split.stage_layers == 0 and can_balance(self.model, split) then
+    local list = listed(self.model, split)
+    if not T.misfit(self.model, list) then items[#items + 1] = { split = list, listed = true } end
+  end
+  for _, item in ipairs(items) do
+    self:bound(item, 0)
+    self.items[#self.items + 1] = item
+  end
+end
+
+-- Simulates the kernels of an item. False when an operator has no tiling on the chip, or the search has ended.
+function Search:learn(item)
+  local good, message = pcall(function()
+    local whole = T.split(self.model, item.split)
+    local own, lists = O.shard(self.model, whole), {}
+    for _, list in pairs(O.parts(self.model, own)) do lists[#lists + 1] = list end
+    for stage = 0, whole.pp - 1 do
+      lists[#lists + 1] = O.optimizer(self.model, O.sharded(whole, O.weights(self.model, whole, own, stage)))
+    end
+    self.clock:learn(lists)
+  end)
+  if not good and not self.clock.ended and item.row then item.row.why, item.row.bound = tostring(message), nil end
+  return good
+end
+
+-- Layers for the stages of an item whose kernels are known: an item of its own, unless these are even.
+function Search:balance(item)
+  local base = copy_of(item.split)
+  local split = balanced(self.clock, self.model, base, self.options.faults)
+  if not split then return end
+  local row = row_of(self.model, split, self.options.memory)
+  self.rows[#self.rows + 1] = row
+  if not row.bound then return end
+  local new = { split = split, row = row }
+  if self:learn(new) then
+    self:bound(new, 2)
+    self.items[#self.items + 1] = new
+  end
+end
+
+function Search:simulate(row)
+  local options, ranks = self.where, row.split.tp * row.split.pp * row.split.cp * row.split.dp
+  if ranks > (self.options.ranks or RANKS) and not self.options.faults and row.split.dp > 1 then
+    options = copy_of(self.where)
+    options.sums, row.replica = self.sums, true
+  end
+  local run = T.run(self.clock, self.model, row.split, options)
+  for _, key in ipairs { "us", "computing_us", "bubble_us", "exposed_us", "loading_us" } do row[key] = run[key] end
+  row.job = not row.replica and run.job or nil
+  if not self.best or row.us < self.best.us then self.best = row end
+end
+
+function Search:goes_on(phase, done, all)
+  local progress = self.options.progress
+  return not progress or progress(phase, done, all, self.best and self.best.us) ~= false
+end
+
+-- The item with the least bound, taken out; of equal ones the first.
+function Search:next()
+  local at
+  for i, item in ipairs(self.items) do
+    if not at or item.bound < self.items[at].bound then at = i end
+  end
+  return at and table.remove(self.items, at)
+end
+
+-- A better bound, or the step.
+function Search:refine(item)
+  if item.level == 0 then
+    self:bound(item, 1)
+  elseif item.level == 1 then
+    if not self:learn(item) then return self.clock.ended and item or nil end
+    if item.listed then return self:balance(item) end
+    self:bound(item, 2)
+  else
+    return self:simulate(item.row)
+  end
+  self.items[#self.items + 1] = item
+end
+
+-- False when the search was ended.
+function Search:run()
+  local all, done = #self.items, 0
+  self.clock.goes_on = self.options.progress and function() return self:goes_on("steps", done, math.max(all, done)) end
+  while #self.items > 0 do
+    local item = self:next()
+    if self.best and not self.options.all and item.bound >= self.best.us then
+      self.items = {} -- the others have no lesser bound
+      break
+    end
+    if not self:goes_on("steps", done, math.max(all, done)) then
+      self.items[#self.items + 1] = item
+      return false
+    end
+    local left = self:refine(item)
+    if left then
+      self.items[#self.items + 1] = left
+      return false
+    end
+    done = math.max(done, all - #self.items)
+  end
+  return true
+end
+
+-- Ranks the splits of a model: a list of { name, split, us, computing_us, bubble_us, exposed_us, memory, bound, why },
 -- the fastest first, those that were not simulated without `us`. options: clock, devices or splits (a list), system, set,
--- faults (a list of rows, "devices=3,speed=0.8"), memory (bytes of a device), launch_us, loader_us, all (simulate those that cannot win, too), buckets (false: do not
--- look for better groups of gradients), progress (a function of what is done, "bounds" or "steps", how many of how many, and the
--- microseconds of the best so far or nil: false ends that). The second result is nil when the search came to its end, else what it
--- left out: { not_looked_at = splits, not_simulated = splits }.
+-- faults (a list of rows, "devices=3,speed=0.8"), memory (bytes of a device), launch_us, loader_us, all (simulate those that
+-- cannot win, too), buckets (false: do not look for better groups of gradients), ranks (with more, one replica is
+-- simulated of those that are data parallel; 64), keep (see vinci.transformer_clock), progress (a function of what is
+-- done, "bounds" or "steps", how many of how many, and the microseconds of the best so far or nil: false ends that). The
+-- second result is nil when the search came to its end, else what it left out: { not_looked_at =, not_simulated = }.
 function M.plan(model, options)
   model = T.model(model)
-  local clock, rows = options.clock, {}
-  local where = { system = options.system, set = options.set, data = options.data, faults = options.faults }
-  local left, ended = { not_looked_at = 0, not_simulated = 0 }, false
-  local function goes_on(...) return not options.progress or options.progress(...) ~= false end
-  local splits, least = options.splits or M.splits(model, options.devices), nil
+  local alone = { system = options.system, set = options.set, data = options.data } -- devices as they are
+  local where = copy_of(alone)
+  where.faults = options.faults
+  local search = setmetatable({ model = model, options = options, clock = options.clock, where = where, rows = {}, items = {},
+    sums = B.sums(alone, options.keep), products = B.by_products(options.clock.soc), estimates = B.by_estimates(options.clock),
+    kernels = B.by_clock(options.clock) }, Search)
+  local left, splits = { not_looked_at = 0, not_simulated = 0 }, options.splits or M.splits(model, options.devices)
   for i, split in ipairs(splits) do
-    if not goes_on("bounds", i - 1, #splits, least) then
+    if not search:goes_on("bounds", i - 1, #splits) then
       left.not_looked_at = #splits - i + 1
       break
     end
-    clock.goes_on = options.progress and function() return goes_on("bounds", i - 1, #splits, least) end
-    for _, key in ipairs { "tp", "pp", "dp", "cp", "ep", "vpp" } do split[key] = split[key] or 1 end
-    split.launch_us, split.loader_us, split.stage_layers = options.launch_us or 0.0, options.loader_us or 0.0, split.stage_layers or {}
-    rows[#rows + 1] = candidate(clock, model, split, options.memory)
-    local even = #split.stage_layers == 0 and balanced(clock, model, split, options.faults)
-    if even then rows[#rows + 1] = candidate(clock, model, even, options.memory) end
-    if clock.ended then
-      left.not_looked_at = #splits - i + 1
-      for k = #rows, #rows - (even and 1 or 0), -1 do rows[k] = nil end
-      break
-    end
-    for k = #rows - (even and 1 or 0), #rows do
-      if rows[k].bound and (not least or rows[k].bound < least) then least = rows[k].bound end
-    end
+    search:add(split)
   end
-  clock.goes_on, clock.ended = nil, false
-  table.sort(rows, before)
-  local best
-  for i, row in ipairs(rows) do
-    if row.bound and (options.all or not best or row.bound < best.us) then
-      ended = ended or not goes_on("steps", i - 1, #rows, best and best.us)
-      if ended then
-        row.why, left.not_simulated = "not simulated: the search was ended", left.not_simulated + 1
-      else
-        simulate(clock, model, row, where)
-        if not best or row.us < best.us then best = row end
-      end
-    end
+  local ended = not search:run()
+  options.clock.goes_on, options.clock.ended = nil, false
+  for _, item in ipairs(search.items) do
+    if item.row then item.row.why, left.not_simulated = "not simulated: the search was ended", left.not_simulated + 1 end
   end
+  local best = search.best
   if best and options.buckets ~= false and not ended then
-    local split = tuned(clock, model, best.split, where)
-    local row = split and { split = split, name = best.name .. " groups", memory = best.memory, bound = best.bound }
-    if row then
-      simulate(clock, model, row, where)
-      rows[#rows + 1] = row
-      if row.us < best.us then best = row end
+    local split = tuned(options.clock, model, best.split, search.sums, best.replica)
+    if split then
+      local row = { split = split, name = best.name .. " groups", memory = best.memory, bound = best.bound }
+      search:simulate(row)
+      search.rows[#search.rows + 1] = row
+      best = search.best
     end
   end
-  table.sort(rows, before)
-  for _, row in ipairs(rows) do
+  if best and best.replica then best.job = T.job(options.clock, model, best.split, where) end
+  table.sort(search.rows, before)
+  for _, row in ipairs(search.rows) do
     row.why = row.why or row.us and reason(row, best) or
-      ("kernels alone take %.1f ms; the fastest step takes %.1f ms"):format(row.bound / 1000, best.us / 1000)
+      ("at least %.1f ms by its %s; the fastest step takes %.1f ms"):format(row.bound / 1000, "kernels and sums", best.us / 1000)
   end
-  return rows, left.not_looked_at + left.not_simulated > 0 and left or nil
+  return search.rows, left.not_looked_at + left.not_simulated > 0 and left or nil, search
 end
 
 -- ---- `vinci group plan` -----------------------------------------------------------------------------------------
@@ -357,19 +433,84 @@ function M.read(path)
   return T.model(model)
 end
 
--- What the command prints, the job of the fastest split, and whether the search was ended before. Settings are the options of `vinci group plan`.
+local CSV = { "split", "us", "computing_us", "bubble_us", "exposed_us", "bound_us", "memory_bytes", "why" }
+
+local function csv_of(rows)
+  local lines = { table.concat(CSV, ",") }
+  for i, row in ipairs(rows) do
+    local function us(value) return value and ("%.6f"):format(math.max(value, 0)) or "" end
+    local cells = { row.name, us(row.us), us(row.computing_us), us(row.bubble_us), us(row.exposed_us), us(row.bound),
+      row.memory and ("%d"):format(row.memory) or "", '"' .. row.why:gsub('"', '""') .. '"' }
+    lines[i + 1] = table.concat(cells, ",")
+  end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+-- What is known of kernels and sums, in a file: a table with get(key) and put(key, us). `head` says of what system.
+function M.keeper(path, head)
+  local known, first, file = {}, nil, io.open(path, "r")
+  for line in file and file:lines "L" or function() end do
+    local key, us = line:match "^(.*)\t([%d.e+-]+)\n$" -- a line that was cut off ends the file
+    if not first then
+      first = line
+    elseif key then
+      known[key] = tonumber(us)
+    end
+  end
+  if file then file:close() end
+  if first and first ~= head .. "\n" then
+    error(("%s:1: the checkpoint is not one of this plan: found '%s', expected '%s'"):format(path, (first:gsub("\n$", "")), head), 0)
+  end
+  local out, message = io.open(path, "a")
+  if not out then error(message, 0) end
+  if not first then out:write(head, "\n") end
+  return {
+    get = function(key) return known[key] end,
+    put = function(key, us)
+      known[key] = us
+      out:write(("%s\t%.17g\n"):format(key, us))
+      out:flush()
+    end,
+  }
+end
+
+local function keeper_of(settings)
+  if not settings.checkpoint then return nil end
+  local sets = {}
+  for name, value in pairs(settings.set or {}) do sets[#sets + 1] = name .. "=" .. value end
+  table.sort(sets)
+  return M.keeper(settings.checkpoint, ("vinci group plan,version=1,model_revision=%s,soc=%s,system=%s,data=%s,set=%s"):format(
+    vinci.model_revision, settings.soc, settings.system, settings.data or "", table.concat(sets, " ")))
+end
+
+-- How the times of the table came about.
+local function notes(search, rows)
+  local steps, replica = 0, false
+  for _, row in ipairs(rows) do steps, replica = steps + (row.us and 1 or 0), replica or row.replica end
+  local text = ("%d splits, %d steps simulated; %d kernels simulated"):format(#rows, steps, search.clock.simulated)
+  if search.clock.scaled_count > 0 then
+    text = text .. (", %d scaled from a part of them (--exact simulates all)"):format(search.clock.scaled_count)
+  end
+  if replica then text = text .. "\nsteps are those of one replica; what replicas send each other takes what it takes alone" end
+  return text .. "\n"
+end
+
+-- What the command prints, the job of the fastest split, whether the search was ended before, and the rows as CSV.
+-- Settings are the options of `vinci group plan`.
 function M.report(settings)
-  local chip = vinci.soc(settings.soc)
-  local rows, left = M.plan(M.read(settings.model), { progress = settings.progress, clock = T.clock(chip), devices = settings.devices, system = settings.system,
-    set = settings.set, data = settings.data, faults = settings.faults,
-    memory = chip:get "hbm.size", launch_us = settings.launch_us, all = settings.all })
-  local text = settings.json and json_of(rows) or text_of(rows, settings.rows)
+  local chip, keep = vinci.soc(settings.soc), keeper_of(settings)
+  local clock = T.clock(chip, { scaled = not settings.exact, keep = keep })
+  local rows, left, search = M.plan(M.read(settings.model), { progress = settings.progress, clock = clock, keep = keep,
+    devices = settings.devices, system = settings.system, set = settings.set, data = settings.data,
+    faults = #settings.faults > 0 and settings.faults or nil, memory = chip:get "hbm.size", launch_us = settings.launch_us,
+    all = settings.all, ranks = settings.exact and math.huge or nil })
+  local text = settings.json and json_of(rows) or text_of(rows, settings.rows) .. notes(search, rows)
   if left and settings.json then
     text = text .. ('{"partial": true, "not_looked_at": %d, "not_simulated": %d}\n'):format(left.not_looked_at, left.not_simulated)
   elseif left then
     text = text .. ("partial: %d splits were not looked at, and %d not simulated\n"):format(left.not_looked_at, left.not_simulated)
   end
-  return text, rows[1] and rows[1].job, left ~= nil
+  return text, rows[1] and rows[1].job, left ~= nil, csv_of(rows)
 end
 
 return M

@@ -4,10 +4,10 @@
 --
 -- Ranks are ordered as Megatron orders them: tensor parallel ranks follow each other, then context parallel ones, then
 -- data parallel ones, then the stages of the pipeline. Operators are in transformer_operators.lua, schedules in
--- transformer_job.lua.
+-- transformer_job.lua, times of operators in transformer_clock.lua, memory of a device in transformer_memory.lua.
 local vinci = ...
-local O, J = vinci.transformer_operators, vinci.transformer_job
-local M = {}
+local O, J, B = vinci.transformer_operators, vinci.transformer_job, vinci.transformer_memory
+local M = { clock = vinci.transformer_clock.new, key_of = vinci.transformer_clock.key_of }
 local WIDTH = O.WIDTH
 
 local function refuse(format, ...) error(("vinci.transformer: " .. format):format(...), 0) end
@@ -42,7 +42,8 @@ local MODEL_NEEDS = { layers = "how many", hidden = "extent of a token", ffn = "
   heads = "of attention", vocab = "tokens there are", sequence = "tokens of a sample", global_batch = "samples of a step" }
 local MODEL_HAS = { micro_batch = 1, kv_heads = 0, head_dim = 0, dtype = "bf16", gated = true, name = "transformer",
   experts = 0, top_k = 2, expert_ffn = 0, imbalance = 1.0 }
-local SPLIT_HAS = { tp = 1, pp = 1, dp = 1, cp = 1, ep = 1, vpp = 1, sequence_parallel = false, recompute = false, sharded = false, bucket_bytes = 160 << 20, bucket_ends = {}, stage_layers = {}, overlap = true,
+local SPLIT_HAS = { tp = 1, pp = 1, dp = 1, cp = 1, ep = 1, vpp = 1, sequence_parallel = false,
+  recompute = false, recompute_layers = 0, recompute_activation = false, reuse_weights = false, moments = "fp32", sharded = false, bucket_bytes = 160 << 20, bucket_ends = {}, stage_layers = {}, overlap = true,
   launch_us = 0.0, loader_us = 0.0, gradients = "fp32", asynchronous = false, communication = true }
 local GRADIENTS = { fp32 = true, fp16 = true, int8 = true }
 
@@ -126,6 +127,11 @@ local function complete(model, split)
   for _, key in ipairs { "tp", "pp", "dp", "cp", "ep", "vpp" } do
     if math.type(split[key]) ~= "integer" or split[key] < 1 then refuse("%s of the split is not a whole number from 1", key) end
   end
+  if math.type(split.recompute_layers) ~= "integer" or split.recompute_layers < 0 then
+    refuse("recompute_layers of the split is %s, not a whole number from 0", tostring(split.recompute_layers))
+  end
+  if split.recompute_layers > 0 and not split.recompute then refuse "recompute_layers of the split without recompute" end
+  if not WIDTH[split.moments] then refuse("moments of the split are %s, not fp32, fp16 or bf16", split.moments) end
   if not GRADIENTS[split.gradients] then refuse("gradients of the split are %s, not fp32, fp16 or int8", split.gradients) end
   local why = M.misfit(model, split)
   if why then refuse("cannot split %s", why) end
@@ -133,106 +139,19 @@ local function complete(model, split)
   return split
 end
 
--- ---- times: each distinct operator is simulated once ----------------------------------------------------------
-
-local Clock = {}
-Clock.__index = Clock
-
--- Times of operators on a chip; give it to several steps, so that they share what was simulated.
-function M.clock(soc, options)
-  return setmetatable({ soc = soc, memory = options and options.memory or "flat", jobs = options and options.jobs,
-    known = {}, simulated = 0 }, Clock)
-end
-
-local function key_of(operator)
-  local names = {}
-  for name, value in pairs(operator[2]) do names[#names + 1] = name .. "=" .. tostring(value) end
-  table.sort(names)
-  return operator[1] .. " " .. table.concat(names, " ")
-end
-
--- Simulates what of the lists is not known yet; with a function goes_on of the clock, in pieces, until that says false. Then
--- the clock has `ended`, and what is not simulated stays unknown.
-function Clock:learn(lists)
-  local keys, questions = {}, {}
-  for _, list in ipairs(lists) do
-    for _, operator in ipairs(list) do
-      local key = key_of(operator)
-      if not self.known[key] then
-        self.known[key] = 0
-        keys[#keys + 1], questions[#questions + 1] = key, { op = operator[1], args = operator[2] }
-      end
-    end
-  end
-  if #questions == 0 then return end
-  local function forget(from)
-    for i = from, #keys do self.known[keys[i]] = nil end
-  end
-  local PIECE = 4 -- of operators: a second each, when they are large
-  local size = self.goes_on and PIECE or #questions
-  for first = 1, #questions, size do
-    self.ended = self.goes_on ~= nil and not self.goes_on()
-    if self.ended then
-      forget(first)
-      refuse "the search was ended"
-    end
-    local piece = table.move(questions, first, math.min(first + size - 1, #questions), 1, {})
-    for i, answer in ipairs(vinci.evaluate(self.soc, piece, { memory = self.memory, jobs = self.jobs })) do
-      if not answer.us then
-        forget(1)
-        refuse("%s: %s", keys[first + i - 1], answer.text)
-      end
-      self.known[keys[first + i - 1]] = answer.us
-    end
-  end
-  self.simulated = self.simulated + #keys
-end
-
--- Microseconds of a list, the share of these that memory bounds, and how many kernels there are.
-function Clock:time(list)
-  local us, bound = 0, 0
-  for _, operator in ipairs(list) do
-    local one = self.known[key_of(operator)]
-    us, bound = us + one, bound + (operator[3] and one or 0)
-  end
-  return { us = us, memory = us > 0 and bound / us or 0, kernels = #list }
-end
+-- A split with all its fields, and its micro batches; of a model with its defaults.
+M.split = complete
 
 -- ---- memory of a device ------------------------------------------------------------------------------------------
 
--- Bytes of one layer's activations that the backward pass of one micro batch needs.
-local function layer_bytes(model, own)
-  local width = WIDTH[model.dtype]
-  local attention = own.tokens * (own.qkv + own.attention) -- inputs and outputs of products
-  local mlp = (own.experts > 0 and own.routed or own.tokens) * (own.up + own.ffn)
-  if own.experts > 0 then mlp = mlp + own.routed * 2 * own.hidden end -- what the experts get and give
-  local statistics = own.heads * 2 * 8 * 4 -- maxima and sums of attention, eight times each
-  return (own.rows * 4 * own.hidden + attention + mlp) * width + own.tokens * statistics -- and of the two norms
-end
-
--- Of a complete split.
-local function memory_of(model, split, stage)
-  local own, width = O.shard(model, split), WIDTH[model.dtype]
-  local held = O.weights(model, split, own, stage)
-  local in_flight = math.min(J.ahead(split, stage) + 1, split.micro_batches * split.vpp)
-  local layers, full = O.layers_of(model, split, stage) // split.vpp, layer_bytes(model, own)
-  local kept = split.recompute and own.rows * own.hidden * width or full
-  local out = { weights = held.all * width, gradients = held.all * 4,
-    optimizer = O.sharded(split, held) * 12,
-    activations = in_flight * layers * kept + (split.recompute and full or 0) }
-  if held.head > 0 then out.activations = out.activations + own.tokens * own.vocab * (width + 4 + 4) end
-  out.bytes = out.weights + out.gradients + out.optimizer + out.activations
-  return out
-end
-
--- Bytes on a rank of a stage (from 0): weights, gradients, optimizer, activations, their sum.
+-- Bytes on a rank of a stage (from 0), by what they are for; see LUA.md.
 function M.memory(model, split, stage)
   model = M.model(model)
   split = complete(model, split)
   if math.type(stage) ~= "integer" or stage < 0 or stage >= split.pp then
     refuse("stage is %s, not a whole number from 0 to %d", tostring(stage), split.pp - 1)
   end
-  return memory_of(model, split, stage)
+  return B.of(model, split, stage)
 end
 
 -- ---- steps -------------------------------------------------------------------------------------------------------
@@ -262,34 +181,61 @@ local function times_of(clock, lists, stages)
   return times
 end
 
+-- One of the replicas that data parallel ranks are.
+local function one_replica(split) return setmetatable({ dp = 1, ep = 1 }, { __index = split }) end
+
+-- Collectives with other replicas, by their families, take what they take alone (vinci.planner_bounds.sums).
+local function apart(split, sums)
+  local others = { data = true, data_scales = true, expert = true, expert_data = true, expert_data_scales = true }
+  return function(family, op, bytes) return others[family] and sums:time(split, family, op, bytes) end
+end
+
 -- The step of a model (see M.model) that is split so: { job = text, ranks =, memory = largest of a device, times = }.
-function M.step(clock, model, split, system)
+-- With `sums` the job is one replica of those that are data parallel.
+function M.step(clock, model, split, system, sums)
   model = M.model(model)
   split = complete(model, split)
   local own = O.shard(model, split)
   local step = { clock = clock, model = model, split = split, own = own,
     boundary_bytes = own.rows * own.hidden * WIDTH[model.dtype],
     times = times_of(clock, O.parts(model, own), optimizers(model, split, own)) }
-  local ranks = split.tp * split.cp * split.pp * split.dp
+  local laid = sums and one_replica(split) or split
+  step.laid, step.alone = laid, sums and apart(split, sums)
+  local ranks = laid.tp * laid.cp * laid.pp * laid.dp
   local lines = { ("job,version=1,name=%s,ranks=%d%s"):format(model.name, ranks,
     system and (',"system=%s"'):format(system:gsub('"', '""')) or "") }
   J.write(step, lines)
   local memory
   for stage = 0, split.pp - 1 do
-    local one = memory_of(model, split, stage)
+    local one = B.of(model, split, stage)
     if not memory or one.bytes > memory.bytes then memory = one end
   end
   step.job, step.ranks, step.memory = table.concat(lines, "\n") .. "\n", ranks, memory
   return step
 end
 
+local function rows_of_faults(list)
+  local text = ""
+  for _, fault in ipairs(list or {}) do text = text .. "fault," .. fault .. "\n" end
+  return text
+end
+
+-- The text of the job of a step on all ranks, with faults: options.system, options.faults.
+function M.job(clock, model, split, options)
+  return M.step(clock, model, split, options.system).job .. rows_of_faults(options.faults)
+end
+
 -- Runs the step: microseconds of it, and what that of the busiest rank is made of. Bubble is what remains when all
 -- that is sent has one byte; loading is what the step waits for a loader that works ahead; the rest of what is exposed
--- is communication. `faults` of the options are rows of the job: "devices=3,speed=0.8".
+-- is communication. `faults` of the options are rows of the job: "devices=3,speed=0.8". With `sums` (of
+-- vinci.planner_bounds) one replica of those that are data parallel runs.
 function M.run(clock, model, split, options)
-  local step, where, faults = M.step(clock, model, split, options and options.system), {}, ""
+  local where = {}
   for key, value in pairs(options or {}) do where[key] = value end
-  for _, fault in ipairs(where.faults or {}) do faults = faults .. "fault," .. fault .. "\n" end
+  local sums = where.sums
+  where.sums = nil
+  local step = M.step(clock, model, split, where.system, sums)
+  local faults = rows_of_faults(where.faults)
   where.faults = nil
   step.job = step.job .. faults
   local run = vinci.group_run(step.job, where)
@@ -297,7 +243,7 @@ function M.run(clock, model, split, options)
   local quiet = {}
   for key, value in pairs(step.split) do quiet[key] = value end
   quiet.micro_batches, quiet.communication = nil, false
-  local alone = vinci.group_run(M.step(clock, model, quiet).job .. faults, where)
+  local alone = vinci.group_run(M.step(clock, model, quiet, nil, sums).job .. faults, where)
   local most = 0
   for _, rank in ipairs(run.ranks) do most = math.max(most, rank.computing_us - rank.slowed_us) end
   step.loading_us = math.max(0.0, step.split.micro_batches * step.split.loader_us - run.us)

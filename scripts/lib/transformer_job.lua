@@ -34,8 +34,14 @@ function Writer:follow(from, to)
   self:add("wait,event=e%d,stream=%d", self.events, to)
 end
 
--- A collective in the stream of the work, or of another stream.
+-- A collective in the stream of the work, or of another stream. Of a replica alone, one that others take part in is a
+-- time that is given.
 function Writer:collective(op, group, bytes, stream)
+  local us = self.alone and self.alone(group, op, bytes)
+  if us then
+    self:add("host,name=%s,us=%.6f,stream=%d", group, us, stream or 0)
+    return
+  end
   self:add("collective,op=%s,group=%s,bytes=%d,stream=%d", op, group, bytes, stream or 0)
 end
 
@@ -112,6 +118,19 @@ local function families(lines, split)
     pairs_of(lines, "ring" .. c, keys)
     pairs_of(lines, "ring_gradients" .. c, gradients)
   end
+end
+
+-- The row of a family of groups of a split, for the ranks of one stage; nil when it has no such family.
+local rows_of = {}
+function M.family_row(split, name)
+  local known = ("%d %d %d %d %s %s"):format(split.tp, split.cp, split.dp, split.ep, split.gradients, split.sequence_parallel)
+  if not rows_of[known] then
+    local stage, lines, found = setmetatable({ pp = 1, vpp = 1 }, { __index = split }), {}, {}
+    families(lines, stage)
+    for _, line in ipairs(lines) do found[line:match "name=([^,]*)"] = line end
+    rows_of[known] = found
+  end
+  return rows_of[known][name]
 end
 
 -- ---- layers --------------------------------------------------------------------------------------------------------
@@ -204,9 +223,10 @@ local function layer_forward(w, step)
   w:work("residual", step.times.residual)
 end
 
-local function layer_backward(w, step)
-  if step.split.recompute then layer_forward(w, step) end
+local function layer_backward(w, step, recompute)
+  if recompute then layer_forward(w, step) end
   part_backward(w, step, function()
+    if step.split.recompute_activation and not recompute then w:work("activation", step.times.activation) end
     if step.model.experts > 0 then
       experts(w, step, { "combine_grad", "experts_grad", "router_grad" })
     else
@@ -302,8 +322,10 @@ local function backward(w, step, stage, part, last)
     tensor_sum(w, step)
     ready(w, step, last, held.head, 0)
   end
-  for _ = 1, layers_of_part(step, stage) do
-    layer_backward(w, step)
+  local layers = layers_of_part(step, stage)
+  local again = vinci.transformer_memory.recomputed(step.split, layers) -- the first ones
+  for i = layers, 1, -1 do
+    layer_backward(w, step, i <= again)
     ready(w, step, last, held.layer, held.experts_layer)
   end
   if stage > 0 or part > 0 then
@@ -347,13 +369,13 @@ local function ranks_text(split, stage, position)
 end
 
 local function program(step, lines, stage, position)
-  local split = step.split
-  local w = setmetatable({ lines = lines, events = 0, bucket = { data = 0, expert_data = 0 }, converted = {}, issued = 0,
+  local split, laid = step.split, step.laid
+  local w = setmetatable({ lines = lines, alone = step.alone, events = 0, bucket = { data = 0, expert_data = 0 }, converted = {}, issued = 0,
     gradients = 0, stage = stage, launch_us = split.launch_us, position = position }, Writer)
   local round, total, ahead = split.pp * split.vpp, split.micro_batches * split.vpp, M.ahead(split, stage)
   local function part_of(i) return split.vpp == 1 and 0 or i % round // split.pp end
   local name = split.cp == 1 and "stage" .. stage or ("stage%d_%d"):format(stage, position)
-  w:add("program,name=%s,ranks=%s", name, ranks_text(split, stage, position))
+  w:add("program,name=%s,ranks=%s", name, ranks_text(laid, stage, position))
   for i = 0, ahead - 1 do forward(w, step, stage, part_of(i)) end
   for i = 0, total - 1 do
     if i + ahead < total then forward(w, step, stage, part_of(i + ahead)) end
@@ -363,11 +385,12 @@ local function program(step, lines, stage, position)
   finish(w, step, stage)
 end
 
--- The groups and programs of a step that vinci.transformer has prepared.
+-- The groups and programs of a step that vinci.transformer has prepared; step.laid is the split of the ranks that
+-- there are.
 function M.write(step, lines)
   local split = step.split
   step.ranks_of = { data = split.dp * split.cp, expert_data = split.ep > 1 and split.dp * split.cp // split.ep or 1 }
-  families(lines, split)
+  families(lines, step.laid)
   for stage = 0, split.pp - 1 do
     for position = 0, split.cp - 1 do program(step, lines, stage, position) end
   end

@@ -10,7 +10,8 @@ function M.shard(model, split)
   local ffn = model.experts > 0 and model.expert_ffn or model.ffn
   local own = { tokens = model.micro_batch * model.sequence // split.cp, sequence = model.sequence // split.cp, cp = split.cp, heads = model.heads // split.tp,
     kv_heads = math.max(1, model.kv_heads // split.tp), dim = model.head_dim, hidden = model.hidden,
-    ffn = ffn // split.tp, vocab = -(-model.vocab // split.tp) }
+    ffn = ffn // split.tp, vocab = -(-model.vocab // split.tp),
+    recompute_activation = split.recompute_activation }
   own.rows = split.sequence_parallel and own.tokens // split.tp or own.tokens -- between the parts of a layer
   own.up = model.gated and 2 * own.ffn or own.ffn
   own.qkv = (own.heads + 2 * own.kv_heads) * own.dim
@@ -251,6 +252,10 @@ function M.parts(model, own)
     head = head_forward(model, own), head_grad = head_backward(model, own) }
   attention(lists, "attention", own, attention_forward(model, own))
   attention(lists, "attention_grad", own, attention_backward(model, own))
+  if own.recompute_activation then
+    local count = model.experts > 0 and own.routed or own.tokens
+    lists.activation = { rows(model.gated and "swiglu" or "gelu", count, own.up, model.dtype) }
+  end
   if model.experts == 0 then
     lists.mlp, lists.mlp_grad = mlp_forward(model, own), mlp_backward(model, own)
   else

@@ -141,8 +141,16 @@ void lua_vinci_push_text(lua_State *lua,
  * descriptions and are loaded at first use: __index of the module.
  */
 static int load_part(lua_State *lua) {
-  static const char *const parts[] = {
-      "kernel", "plot", "transformer", "transformer_operators", "transformer_job", "planner", NULL};
+  static const char *const parts[] = {"kernel",
+                                      "plot",
+                                      "transformer",
+                                      "transformer_operators",
+                                      "transformer_job",
+                                      "transformer_memory",
+                                      "transformer_clock",
+                                      "planner_bounds",
+                                      "planner",
+                                      NULL};
   struct vinci_diag diag = {0};
   char folder[3072], path[4096];
   const char *name = lua_type(lua, 2) == LUA_TSTRING ? lua_tostring(lua, 2) : "";

@@ -36,7 +36,7 @@ check() {
   report "$1" "$(expect 0 ''; printf '%s' "$out")"
 }
 
-plan 13
+plan 15
 
 check "stages run one forward, one backward in turn" <<'END'
 local text = T.step(clock, model(), { pp = 2, dp = 2 }).job
@@ -106,10 +106,37 @@ local layer = 128 * (2 * (4 * 256 + 320 + 192 + 1280 + 640) + 6 * 64)
 same("activations", own.activations, 2 * 2 * layer) -- two micro batches in flight, two layers
 local sharded = T.memory(model(), { pp = 2, tp = 1, dp = 2, sharded = true, recompute = true }, 0)
 same("sharded", sharded.optimizer, 6 * weights)
-same("recompute", sharded.activations, 2 * 2 * 128 * 256 * 2 + layer)
+same("recompute", sharded.activations, 2 * 2 * 128 * 256 * 2)
+-- One layer at a time is computed again, and has gradients of the widest part.
+same("a layer again", sharded.working, layer + 128 * (1280 + 640) * 2)
+same("one of two layers", T.memory(model(), { pp = 2, dp = 2, recompute = true, recompute_layers = 1 }, 0).activations,
+  2 * (128 * 256 * 2 + layer))
+same("no result of the activation", T.memory(model(), { pp = 2, dp = 2, recompute_activation = true }, 0).activations,
+  2 * 2 * (layer - 128 * 640 * 2))
+-- The last stage has logits in two bytes, in fp32, and their softmax.
+local last = T.memory(model(), { pp = 2, dp = 2 }, 1)
+same("loss", last.working, 128 * 1000 * (2 + 4 + 4) + 2 * 128 * 256 * 2)
+-- The update has one weight at a time, here that of gate and up, of which each of two ranks has a half. The first makes the moments.
+same("update", T.memory(model(), { dp = 2, sharded = true, bucket_bytes = 4 }, 0).update, 4 * 256 * 1280 // 2)
+same("moments", T.memory(model(), { pp = 2, dp = 2, moments = "bf16", reuse_weights = true }, 0).optimizer, (2 + 2 + 2) * weights)
+same("peak", last.bytes, last.weights + last.gradients + last.optimizer + math.max(last.update, last.activations + last.working + last.communication))
+same("first step", last.first_step, math.max(last.weights + last.gradients + last.copy + last.activations + last.working +
+  last.communication, last.static + last.update))
+same("groups", last.library, 2 * 2 * (200 << 20)) -- data parallel ranks, and the stage before
+same("device", last.device, last.bytes + last.rounding + last.library)
 -- In turn, stage 0 is four passes ahead, each of one layer; in a ring each rank has half of the tokens.
 same("in turn", T.memory(model(), { pp = 2, vpp = 2 }, 0).activations, 5 * layer)
 same("ring", T.memory(model(), { pp = 2, cp = 2 }, 0).activations, 2 * 2 * layer // 2)
+END
+
+check "layers are computed again, all or some, or their activation alone" <<'END'
+local t = T.run(clock, model(), { recompute_activation = true }, system)
+local plain = T.run(clock, model(), {}, system)
+same("activation", t.us - plain.us, 8 * 4 * t.times.activation.us, 1e-4)
+local one = T.run(clock, model(), { recompute = true, recompute_layers = 1 }, system)
+same("one layer", one.us - plain.us, 8 * (one.times.attention.us + one.times.mlp.us + one.times.residual.us), 1e-4)
+refused("recompute_layers of the split without recompute", T.step, clock, model(), { recompute_layers = 1 })
+refused("moments of the split are fp8", T.step, clock, model(), { moments = "fp8" })
 END
 
 check "a host that issues slowly sets the pace" <<'END'
@@ -245,3 +272,6 @@ local good, err = pcall(vinci.group_run, "job,version=1,ranks=2\ngroup,name=a,ra
   "collective,op=all_reduce,group=a,bytes=8\nprogram,ranks=1\nwork,us=1\n", system)
 if good or err.exit_code ~= 6 then print("no deadlock", tostring(err)) end
 END
+
+keep "$vinci" lua "$srcdir/tests/accuracy/step_memory.lua"
+report "published peaks of memory are within the limits" "$(expect 0 '' '9 steps: median'; case $err in '') ;; *) printf '%s' "$out" ;; esac)"
