@@ -138,6 +138,7 @@ report_pieces = \
 	cli/report/memory.js \
 	cli/report/compare.js \
 	cli/report/sweep.js \
+	cli/report/job.js \
 	cli/report/tables.js \
 	cli/report/main.js
 EXTRA_DIST += $(report_pieces) cli/report/assemble.awk cli/report/build-uplot \

@@ -35,6 +35,8 @@ libvinci_devices_la_SOURCES = \
 	devices/flow/training_runs.c \
 	devices/jobs/buckets.c \
 	devices/jobs/chakra.h \
+	devices/jobs/classes.c \
+	devices/jobs/classes.h \
 	devices/jobs/chakra_decode.c \
 	devices/jobs/chakra_groups.c \
 	devices/jobs/chakra_read.c \

@@ -7,6 +7,7 @@
 #include "cli/group/group.h"
 #include "core/base/decimal.h"
 #include "core/base/file.h"
+#include "devices/jobs/classes.h"
 #include "devices/jobs/job.h"
 #include "devices/jobs/kernels.h"
 #include "devices/jobs/profiler.h"
@@ -37,8 +38,8 @@ static const struct option_row run_options[] = {
     OPTION_TEXT_ROW("rank-table", 0, struct run_settings, rank_table, "FILE",
                     "rank_table.json: which device of which server each rank is"),
     OPTION_TEXT_ROW("output", 'o', struct run_settings, output, "DIR",
-                    "write summary.json, step_trace_time.csv, collectives.csv, trace.json, and "
-                    "kernels.csv of what was simulated"),
+                    "write summary.json, step_trace_time.csv, collectives.csv, trace.json, "
+                    "timeline.csv, and kernels.csv of what was simulated"),
     OPTION_TEXT_ROW(
         "profiler", 0, struct run_settings, profiler, "DIR",
         "write RANK_ascend_pt folders as the vendor's profiler does: communication.json, "
@@ -54,6 +55,7 @@ struct outcome {
   const struct job *job;
   struct group_result result;
   struct job_profile profile;
+  bool short_of_memory;
 };
 
 static struct decimal ms(uint64_t ps) { return decimal_ratio(ps, UINT64_C(1000000000), 3); }
@@ -118,6 +120,12 @@ static void write_timeline(void *context, FILE *out) {
   job_put_timeline(&outcome->job->job, &outcome->profile.moments, out);
 }
 
+static void write_classes(void *context, FILE *out) {
+  struct outcome *outcome = context;
+  outcome->short_of_memory |=
+      !job_put_classes(&outcome->job->job, &outcome->result, &outcome->profile.moments, out);
+}
+
 static void write_kernels(void *context, FILE *out) {
   const struct outcome *outcome = context;
   job_put_kernels(outcome->job, out);
@@ -128,11 +136,9 @@ static enum vinci_status write_files(const char *folder, struct outcome *outcome
   static const struct {
     const char *name;
     void (*write)(void *context, FILE *out);
-  } files[] = {{"summary.json", write_summary},
-               {"step_trace_time.csv", write_step_trace},
-               {"collectives.csv", write_collectives},
-               {"trace.json", write_timeline},
-               {"kernels.csv", write_kernels}};
+  } files[] = {{"summary.json", write_summary},        {"step_trace_time.csv", write_step_trace},
+               {"collectives.csv", write_collectives}, {"trace.json", write_timeline},
+               {"timeline.csv", write_classes},        {"kernels.csv", write_kernels}};
   size_t count = sizeof files / sizeof *files - (outcome->job->kernels ? 0 : 1);
   enum vinci_status status = VINCI_OK;
   for (size_t i = 0; i < count && status == VINCI_OK; i++) {
@@ -141,6 +147,8 @@ static enum vinci_status write_files(const char *folder, struct outcome *outcome
       return diag_error(diag, VINCI_E_USAGE, "the name of the folder is too long");
     status = file_replace(path, files[i].write, outcome, diag);
   }
+  if (status == VINCI_OK && outcome->short_of_memory)
+    return diag_error(diag, VINCI_E_NOMEM, "out of memory");
   return status;
 }
 

@@ -22,10 +22,13 @@ function blend(a, b, share) {
 }
 
 class Timeline {
-  constructor(slices, total, words) {
+  // `names`: what lanes and their rows are called, and what the filter finds.
+  constructor(slices, total, words, names = ["Core", "Pipe", "instruction, line number, cause"]) {
     Object.assign(this, readLanes(slices));
     this.total = total;
     this.words = words;
+    this.names = names;
+    this.unit = {name: "\u00b5s", us: 1};
     this.view = {from: 0, to: total};
     this.shown = this.lanes;
     this.mark = null;
@@ -46,7 +49,7 @@ class Timeline {
       role: "img",
       "aria-describedby": "timeline-keys",
       id: "timeline-canvas",
-      "aria-label": `Timeline of ${this.lanes.length} pipes with ${this.count} slices`,
+      "aria-label": `Timeline of ${this.lanes.length} ${this.names[1].toLowerCase()}s with ${this.count} slices`,
     });
     this.spacer = el("div");
     this.box = el("div", {class: "lanes"}, this.canvas, this.spacer);
@@ -80,12 +83,12 @@ class Timeline {
         ["Zoom out", () => this.zoom(2)],
         ["Whole run", () => this.show(0, this.total)],
       ].map(([text, act]) => el("button", {type: "button", onclick: act}, text)),
-      pick("Core", "all cores", cores, "core"),
-      pick("Pipe", "all pipes", pipes, "pipe"),
+      pick(this.names[0], `all ${this.names[0].toLowerCase().replace(/s?$/, "s")}`, cores, "core"),
+      pick(this.names[1], `all ${this.names[1].toLowerCase()}s`, pipes, "pipe"),
       el("input", {
         type: "search",
         id: "timeline-filter",
-        placeholder: "instruction, line number, cause",
+        placeholder: this.names[2],
         "aria-label": "Filter slices",
         oninput: event => this.filter(event.target.value),
       }),
@@ -250,8 +253,12 @@ class Timeline {
     context.setTransform(1, 0, 0, 1, 0, 0);
     this.frames++;
     this.range.textContent =
-      `${this.view.from.toFixed(3)} to ${this.view.to.toFixed(3)} \u00b5s of ${this.total.toFixed(3)}` +
+      this.tellRange() +
       (this.filtered ? `; ${this.found} of ${this.count} slices match` : `; ${this.count} slices`);
+  }
+
+  tellRange() {
+    return `${this.view.from.toFixed(3)} to ${this.view.to.toFixed(3)} \u00b5s of ${this.total.toFixed(3)}`;
   }
 
   // A column of pixels: from below what works, then what waits, by their share of its time.
@@ -350,7 +357,7 @@ class Timeline {
           from = Math.max(this.view.from, lane.start[index]);
         const wide = (Math.min(this.view.to, lane.end[index]) - from) * scale;
         if (wide < TEXT_FROM) continue;
-        const text = kind.instruction.length * 6 < wide - 8 ? kind.instruction : `line ${kind.line}`;
+        const text = kind.instruction.length * 6 < wide - 8 || !kind.line ? kind.instruction : `line ${kind.line}`;
         context.fillStyle = kind.waits ? this.css.text : "#ffffff";
         context.strokeStyle = kind.waits ? this.css.page : "#00000099";
         context.lineWidth = kind.waits ? 0 : 2.5;
@@ -371,10 +378,10 @@ class Timeline {
     context.fillStyle = this.css.text;
     context.strokeStyle = this.css.line;
     context.font = "12px system-ui, sans-serif";
-    context.fillText("\u00b5s", 4, TOP / 2);
+    context.fillText(this.unit.name, 4, TOP / 2);
     let step = Math.pow(10, Math.floor(Math.log10(((to - from) / width) * 90)));
     for (const more of [2, 2.5, 2]) if ((step / (to - from)) * width < 70) step *= more;
-    const digits = Math.max(0, Math.ceil(-Math.log10(step) + 0.001));
+    const digits = Math.max(0, Math.ceil(-Math.log10(step / this.unit.us) + 0.001));
     for (let tick = Math.ceil(from / step); tick * step <= to; tick++) {
       const x = LABEL + ((tick * step - from) / (to - from)) * width;
       context.globalAlpha = 0.4;
@@ -383,7 +390,7 @@ class Timeline {
       context.lineTo(x, this.height);
       context.stroke();
       context.globalAlpha = 1;
-      if (x < this.width - 30) context.fillText((tick * step).toFixed(digits), x + 3, TOP / 2);
+      if (x < this.width - 30) context.fillText(((tick * step) / this.unit.us).toFixed(digits), x + 3, TOP / 2);
     }
   }
 
@@ -406,6 +413,10 @@ class Timeline {
     );
   }
 }
+
+const timelineKeys =
+  "Keys, when the picture has the focus: W and S or + and \u2212 zoom, A and D or arrows move, " +
+  "Home shows the whole run, Enter tells of the slice in the middle. Ctrl or Shift with the wheel zooms, dragging moves, a double click zooms in.";
 
 function timelineSection(folder, report) {
   const title = "Timeline";
@@ -444,8 +455,7 @@ function timelineSection(folder, report) {
     el(
       "p",
       {class: "faint", id: "timeline-keys"},
-      "Keys, when the picture has the focus: W and S or + and \u2212 zoom, A and D or arrows move, " +
-        "Home shows the whole run, Enter tells of the slice in the middle. Ctrl or Shift with the wheel zooms, dragging moves, a double click zooms in.",
+      timelineKeys,
     ),
   );
 }

@@ -36,7 +36,8 @@ static const struct {
                          {"memory_record.csv", "memory", false, false}}},
     [REPORT_JOB] = {"job",
                     {{"summary.json", "summary", true, true},
-                     {"collectives.csv", "table", false, true}}},
+                     {"collectives.csv", "table", false, true},
+                     {"timeline.csv", "timeline", false, false}}},
 };
 
 const char *report_kind_name(enum report_kind kind) { return kinds[kind].name; }

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+// A job of several devices: ranks in classes that do the same, what each class does in time, and which collectives
+// nothing hides.
+
+// A time that people read: three or four digits.
+function spell(us) {
+  const size = Math.abs(us);
+  if (size >= 1e6) return short(us / 1e6) + " s";
+  return size >= 1000 ? short(us / 1000) + " ms" : short(us) + " \u00b5s";
+}
+
+// "0-3 8-11" is "ranks 0-3 8-11", or "rank 0 and 7" (others) where that would be long.
+function nameRanks(list) {
+  const runs = list.split(" ").map(run => run.split("-").map(Number));
+  if (list.length <= 11) return (list.includes("-") || list.includes(" ") ? "ranks " : "rank ") + list;
+  const count = runs.reduce((sum, run) => sum + run[run.length - 1] - run[0] + 1, 0);
+  return `rank ${runs[0][0]} and ${count - 1}`;
+}
+
+// Rows of timeline.csv as classes: {ranks, rows in the order of their starts}.
+function readClasses(text) {
+  const classes = [];
+  for (const row of readCsv(text).rows) {
+    const one = (classes[+row.class] = classes[+row.class] || {ranks: row.ranks, rows: []});
+    one.rows.push({
+      stream: +row.stream,
+      kind: row.kind,
+      name: row.name,
+      bytes: +row.bytes,
+      start: +row.start_us,
+      wait: +row.wait_us,
+      end: +row.start_us + +row.duration_us,
+    });
+  }
+  for (const one of classes) one.rows.sort((a, b) => a.start - b.start || a.stream - b.stream);
+  return classes;
+}
+
+// Stretches of time when a class works, one after the other.
+function workOf(rows) {
+  const busy = [];
+  for (const row of rows) {
+    if (row.kind !== "work") continue;
+    const last = busy[busy.length - 1];
+    if (last && row.start <= last[1]) last[1] = Math.max(last[1], row.end);
+    else busy.push([row.start, row.end]);
+  }
+  return busy;
+}
+
+// Of a stretch of time, what none of the others covers. They are in order; `first` may be skipped up to.
+function uncovered(from, to, busy, first) {
+  let left = Math.max(0, to - from);
+  for (let i = first; i < busy.length && busy[i][0] < to; i++)
+    left -= Math.max(0, Math.min(to, busy[i][1]) - Math.max(from, busy[i][0]));
+  return Math.max(0, left);
+}
+
+// By class, name and bytes: how often, and the time that no work hides, of that waiting for others. A moment when two
+// collectives are under way counts for the one that began first.
+function exposedRows(classes) {
+  const found = new Map();
+  for (const one of classes) {
+    const busy = workOf(one.rows);
+    let first = 0,
+      told = 0;
+    for (const row of one.rows) {
+      if (row.kind !== "collective") continue;
+      while (first < busy.length && busy[first][1] <= row.start) first++;
+      const from = Math.max(row.start, told),
+        moves = Math.max(from, row.start + row.wait);
+      const waiting = uncovered(from, Math.min(moves, row.end), busy, first),
+        moving = uncovered(moves, row.end, busy, first);
+      told = Math.max(told, row.end);
+      const key = [one.ranks, row.name, row.bytes].join("|");
+      const sum = found.get(key) || {ranks: one.ranks, name: row.name, bytes: row.bytes, times: 0, us: 0, waiting: 0, moving: 0};
+      sum.times++;
+      sum.us += row.end - row.start;
+      sum.waiting += waiting;
+      sum.moving += moving;
+      sum.exposed = sum.waiting + sum.moving;
+      found.set(key, sum);
+    }
+  }
+  return [...found.values()];
+}
+
+// ---- the timeline ----
+
+// Collectives in the stream of the work have a lane of their own.
+function laneOf(row) {
+  return row.stream === 0 && row.kind === "collective" ? "0 net" : `${row.stream}`;
+}
+
+// Classes as the slices that a timeline draws: a lane for each stream of a class. A collective that waits for others is
+// a slice that waits.
+function slicesOf(classes) {
+  const kinds = [],
+    numbers = new Map(),
+    lanes = [];
+  const kindOf = (name, kind, amount, waits) => {
+    const key = [name, kind, amount, waits].join("|");
+    if (!numbers.has(key)) {
+      numbers.set(key, kinds.length);
+      kinds.push([0, name, kind, amount, waits ? "waits for others" : "", waits]);
+    }
+    return numbers.get(key);
+  };
+  for (const one of classes)
+    for (const stream of [...new Set(one.rows.map(laneOf))].sort()) {
+      const slices = [];
+      let at = 0;
+      const add = (from, to, kind) => {
+        if (to <= at) return;
+        slices.push(Math.max(0, from - at), to - Math.max(from, at), kind);
+        at = to;
+      };
+      for (const row of one.rows) {
+        if (laneOf(row) !== stream) continue;
+        const moves = row.start + row.wait;
+        if (row.wait > 0) add(row.start, moves, kindOf(row.name, row.kind, row.bytes, 1));
+        add(moves, row.end, kindOf(row.name, row.kind, row.bytes, 0));
+      }
+      lanes.push({core: nameRanks(one.ranks), pipe: stream, hz: 1e6, slices});
+    }
+  return {kinds, lanes};
+}
+
+class JobTimeline extends Timeline {
+  constructor(slices, total, names) {
+    super(slices, total, {causes: {}}, names);
+    this.unit = total >= 2e6 ? {name: "s", us: 1e6} : total >= 2e3 ? {name: "ms", us: 1e3} : this.unit;
+  }
+
+  readColours() {
+    super.readColours();
+    for (const lane of this.lanes) this.hues[lane.pipe] = rgba(lane.pipe === "0" ? "blue" : "orange");
+  }
+
+  tellRange() {
+    return `${spell(this.view.from)} to ${spell(this.view.to)} of ${spell(this.total)}`;
+  }
+
+  tell(x, y) {
+    const lane = this.shown[Math.floor((y - TOP + this.box.scrollTop) / ROW)];
+    const index = lane && x > LABEL && y > TOP ? lane.at(this.timeAt(x)) : -1;
+    if (index < 0) return;
+    const kind = this.kinds[lane.kind[index]],
+      length = lane.end[index] - lane.start[index];
+    this.told.replaceChildren(
+      el("b", null, kind.instruction),
+      ` (${kind.path}${kind.waits ? ", waits for other ranks" : ""}) in stream ${lane.pipe} of ${lane.core}: `,
+      `from ${spell(lane.start[index])} for ${spell(length)}`,
+      kind.bytes ? `; ${bytes(kind.bytes)}` : "",
+    );
+  }
+}
+
+function jobTimeline(classes, total) {
+  const timeline = new JobTimeline(slicesOf(classes), total, ["Ranks", "Stream", "name of work or of a collective"]);
+  window.vinciTimeline = timeline; // for those who script the page
+  return section(
+    "timeline",
+    "Timeline of ranks",
+    `${classes.length} classes of ranks, each with those that run one program and take the same in all; a row is a stream of the first rank of a class. ` +
+      "Blue: work; orange: a collective that moves data (0 net: those in the stream of the work); grey: a collective waits until its last rank has come.",
+    timeline.tools,
+    timeline.box,
+    timeline.told,
+    el("p", {class: "faint", id: "timeline-keys"}, timelineKeys),
+  );
+}
+
+function exposedSection(classes) {
+  const rows = exposedRows(classes),
+    most = Math.max(1e-9, ...rows.map(row => row.exposed));
+  return section(
+    "exposed",
+    "Communication that nothing hides",
+    "By ranks, name and size, on one rank of a class, in all. Waiting: until the last rank of the group has come.",
+    dataTable(
+      [
+        {title: "Ranks", key: "ranks", text: row => nameRanks(row.ranks)},
+        {title: "Name", key: "name"},
+        {title: "Bytes", key: "bytes", number: true, text: row => bytes(row.bytes)},
+        {title: "Times", key: "times", number: true},
+        {title: "In all", key: "us", number: true, text: row => spell(row.us)},
+        {title: "Not hidden", key: "exposed", number: true, text: row => spell(row.exposed)},
+        {title: "Waiting", key: "waiting", number: true, text: row => spell(row.waiting)},
+        {title: "Moving", key: "moving", number: true, text: row => spell(row.moving)},
+        {title: "", value: () => "", cell: row => timeBar(row.exposed, most)},
+      ],
+      rows,
+      {filter: "filter names", sort: 5, shown: 25, id: "exposed-table"},
+    ),
+  );
+}
+
+// ---- the page of a job ----
+
+const rankParts = [
+  ["computing", "blue"],
+  ["exposed", "orange"],
+  ["idle", "panel"],
+];
+const rankTexts = {computing: "computing", exposed: "communication that nothing hides", idle: "waiting"};
+
+function jobSections(folder) {
+  const summary = folder.summary,
+    table = readCsv(folder.table),
+    classes = folder.timeline ? readClasses(folder.timeline) : [],
+    most = table.rows.reduce((longest, row) => Math.max(longest, +row.duration_us), 1e-9);
+  const parts = rank =>
+    rankParts.map(([name, paint]) => ({amount: rank[name + "_us"], colour: `var(--${paint})`, text: name}));
+  const slowest = summary.ranks.reduce((a, b) => (b.end_us > a.end_us ? b : a));
+  return [
+    section(
+      "first",
+      "Where the time of the job goes",
+      null,
+      el(
+        "p",
+        {class: "lead", id: "job-total"},
+        el("b", null, summary.job),
+        ` on ${summary.ranks.length} devices of ${summary.system}: `,
+        el("b", {title: `${summary.time_us.toFixed(3)} \u00b5s`}, spell(summary.time_us)),
+        `, ${grouped(summary.transfers)} transfers, ${bytes(summary.moved_bytes)} moved.`,
+      ),
+      el(
+        "p",
+        null,
+        `Rank ${slowest.rank} ends last: ${percent(slowest.computing_us, summary.time_us)} of the time computing, ${percent(slowest.exposed_us, summary.time_us)} in communication that nothing hides, ${percent(slowest.idle_us, summary.time_us)} waiting.`,
+      ),
+      dataTable(
+        [
+          {title: "Rank", key: "rank", number: true},
+          {title: "Computing", key: "computing_us", number: true, text: row => spell(row.computing_us)},
+          {title: "Communication", key: "exposed_us", number: true, text: row => spell(row.exposed_us), about: "that nothing hides"},
+          {title: "Hidden", key: "overlapped_us", number: true, text: row => spell(row.overlapped_us)},
+          {title: "Waiting", key: "idle_us", number: true, text: row => spell(row.idle_us)},
+          {title: "Ends at", key: "end_us", number: true, text: row => spell(row.end_us)},
+          {
+            title: "",
+            value: () => "",
+            cell: rank => el("div", {style: "width:16rem"}, shareBar(parts(rank), summary.time_us)),
+          },
+        ],
+        summary.ranks,
+        {shown: 16, id: "rank-table"},
+      ),
+      keyList(rankParts.map(([name, paint]) => [rankTexts[name], `var(--${paint})`])),
+    ),
+    classes.length ? jobTimeline(classes, summary.time_us) : null,
+    classes.length ? exposedSection(classes) : null,
+    section(
+      "collectives",
+      "Collectives by time",
+      null,
+      dataTable(
+        [
+          {title: "Name", key: "name"},
+          {title: "Rank", key: "rank", number: true},
+          {title: "Operation", key: "op"},
+          {title: "Algorithm", key: "algorithm"},
+          {title: "Bytes", key: "bytes", number: true, text: row => bytes(+row.bytes)},
+          {title: "Start", key: "start_us", number: true, text: row => spell(+row.start_us)},
+          {title: "Time", key: "duration_us", number: true, text: row => spell(+row.duration_us)},
+          {
+            title: "GB/s",
+            number: true,
+            value: row => row.bytes / row.duration_us,
+            text: row => short(row.bytes / row.duration_us / 1000),
+          },
+          {title: "", value: () => "", cell: row => timeBar(+row.duration_us, most)},
+        ],
+        table.rows,
+        {filter: "filter collectives", sort: 6, shown: 25, id: "collective-table"},
+      ),
+    ),
+  ].filter(Boolean);
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Classes of ranks, and what one rank of each does. */
+#include "devices/jobs/classes.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "core/base/cells.h"
+#include "core/base/decimal.h"
+
+enum { US_DIGITS = 6 };
+#define US(ps) decimal_exact(ps, US_DIGITS).text
+
+struct classes {
+  uint32_t *of;    /* by rank */
+  uint32_t *first; /* rank of each class */
+  uint32_t count;
+};
+
+static bool same(const struct group_job *job, const struct group_result *result, uint32_t a,
+                 uint32_t b) {
+  const struct group_rank_result *one = &result->ranks[a], *two = &result->ranks[b];
+  return job->programs[a] == job->programs[b] && one->work_ps == two->work_ps &&
+         one->comm_ps == two->comm_ps && one->exposed_ps == two->exposed_ps &&
+         one->bubble_ps == two->bubble_ps && one->idle_ps == two->idle_ps &&
+         one->slowed_ps == two->slowed_ps && one->end_ps == two->end_ps;
+}
+
+static void find_classes(const struct group_job *job, const struct group_result *result,
+                         struct classes *classes) {
+  for (uint32_t rank = 0; rank < job->ranks; rank++) {
+    uint32_t i = 0;
+    while (i < classes->count && !same(job, result, classes->first[i], rank))
+      i++;
+    if (i == classes->count)
+      classes->first[classes->count++] = rank;
+    classes->of[rank] = i;
+  }
+}
+
+/* Collectives of one group and turn stand together. */
+static int by_instance(const void *left, const void *right) {
+  const struct group_moment *a = *(const struct group_moment *const *)left,
+                            *b = *(const struct group_moment *const *)right;
+  if (a->group != b->group)
+    return a->group < b->group ? -1 : 1;
+  return a->turn < b->turn ? -1 : a->turn > b->turn;
+}
+
+/* By moment: how long a collective waits until the last of its ranks has come. */
+static void find_waits(const struct job_moments *moments, const struct group_moment **sorted,
+                       uint64_t *wait_ps) {
+  size_t count = 0;
+  for (size_t i = 0; i < moments->count; i++)
+    if (moments->items[i].op->kind == GROUP_COLLECTIVE)
+      sorted[count++] = &moments->items[i];
+  qsort(sorted, count, sizeof(*sorted), by_instance);
+  for (size_t from = 0, to; from < count; from = to) {
+    uint64_t last_ps = 0;
+    for (to = from; to < count && by_instance(&sorted[from], &sorted[to]) == 0; to++)
+      last_ps = sorted[to]->start_ps > last_ps ? sorted[to]->start_ps : last_ps;
+    for (size_t i = from; i < to; i++)
+      if (last_ps < sorted[i]->end_ps)
+        wait_ps[sorted[i] - moments->items] = last_ps - sorted[i]->start_ps;
+  }
+}
+
+/* "0-3 8": ranks of a class, in runs. */
+static void put_ranks(const struct classes *classes, uint32_t ranks, uint32_t class, FILE *out) {
+  const char *before = "";
+  for (uint32_t rank = 0; rank < ranks; rank++) {
+    uint32_t last = rank;
+    if (classes->of[rank] != class)
+      continue;
+    while (last + 1 < ranks && classes->of[last + 1] == class)
+      last++;
+    fprintf(out, last > rank ? "%s%" PRIu32 "-%" PRIu32 : "%s%" PRIu32, before, rank, last);
+    before = " ";
+    rank = last;
+  }
+}
+
+static void put_row(const struct classes *classes, const struct group_job *job,
+                    const struct group_moment *moment, uint64_t wait_ps, FILE *out) {
+  static const char *const kinds[] = {
+      [GROUP_WORK] = "work", [GROUP_COLLECTIVE] = "collective", [GROUP_HOST] = "host"};
+  bool collective = moment->op->kind == GROUP_COLLECTIVE;
+  uint32_t class = classes->of[moment->rank];
+  if (classes->first[class] != moment->rank)
+    return;
+  fprintf(out, "%" PRIu32 ",", class);
+  put_ranks(classes, job->ranks, class, out);
+  fprintf(out, ",%" PRIu32 ",%s,", moment->stream, kinds[moment->op->kind]);
+  cell_write(out, moment->op->name);
+  fprintf(out, ",%" PRIu64 ",%s,%s,%s\n", collective ? moment->op->call.bytes : 0,
+          US(moment->start_ps), US(wait_ps), US(moment->end_ps - moment->start_ps));
+}
+
+bool job_put_classes(const struct group_job *job, const struct group_result *result,
+                     const struct job_moments *moments, FILE *out) {
+  struct classes classes = {.of = calloc(job->ranks, sizeof *classes.of),
+                            .first = calloc(job->ranks, sizeof *classes.first)};
+  const struct group_moment **sorted = calloc(moments->count + 1, sizeof(*sorted));
+  uint64_t *wait_ps = calloc(moments->count + 1, sizeof *wait_ps);
+  bool enough = classes.of && classes.first && sorted && wait_ps;
+  if (enough) {
+    find_classes(job, result, &classes);
+    find_waits(moments, sorted, wait_ps);
+    fputs("class,ranks,stream,kind,name,bytes,start_us,wait_us,duration_us\n", out);
+    for (size_t i = 0; i < moments->count; i++)
+      put_row(&classes, job, &moments->items[i], wait_ps[i], out);
+  }
+  free(classes.of);
+  free(classes.first);
+  free(sorted);
+  free(wait_ps);
+  return enough;
+}
