@@ -49,6 +49,8 @@ libvinci_devices_la_SOURCES = \
 	devices/jobs/job_events.h \
 	devices/jobs/kernels.c \
 	devices/jobs/kernels.h \
+	devices/jobs/path.c \
+	devices/jobs/path.h \
 	devices/jobs/profiler.c \
 	devices/jobs/profiler.h \
 	devices/jobs/profiler_files.c \
@@ -59,6 +61,8 @@ libvinci_devices_la_SOURCES = \
 	devices/jobs/steps.c \
 	devices/jobs/steps.h \
 	devices/jobs/text.c \
+	devices/jobs/waits.c \
+	devices/jobs/waits.h \
 	devices/plan/buckets.c \
 	devices/plan/buckets.h
 

@@ -10,6 +10,7 @@
 #include "devices/jobs/classes.h"
 #include "devices/jobs/job.h"
 #include "devices/jobs/kernels.h"
+#include "devices/jobs/path.h"
 #include "devices/jobs/profiler.h"
 #include "devices/jobs/rank_table.h"
 #include "devices/jobs/result.h"
@@ -39,7 +40,7 @@ static const struct option_row run_options[] = {
                     "rank_table.json: which device of which server each rank is"),
     OPTION_TEXT_ROW("output", 'o', struct run_settings, output, "DIR",
                     "write summary.json, step_trace_time.csv, collectives.csv, trace.json, "
-                    "timeline.csv, and kernels.csv of what was simulated"),
+                    "timeline.csv, path.csv, and kernels.csv of what was simulated"),
     OPTION_TEXT_ROW(
         "profiler", 0, struct run_settings, profiler, "DIR",
         "write RANK_ascend_pt folders as the vendor's profiler does: communication.json, "
@@ -126,6 +127,12 @@ static void write_classes(void *context, FILE *out) {
       !job_put_classes(&outcome->job->job, &outcome->result, &outcome->profile.moments, out);
 }
 
+static void write_path(void *context, FILE *out) {
+  struct outcome *outcome = context;
+  outcome->short_of_memory |=
+      !job_put_path(&outcome->job->job, &outcome->result, &outcome->profile.moments, out);
+}
+
 static void write_kernels(void *context, FILE *out) {
   const struct outcome *outcome = context;
   job_put_kernels(outcome->job, out);
@@ -138,7 +145,8 @@ static enum vinci_status write_files(const char *folder, struct outcome *outcome
     void (*write)(void *context, FILE *out);
   } files[] = {{"summary.json", write_summary},        {"step_trace_time.csv", write_step_trace},
                {"collectives.csv", write_collectives}, {"trace.json", write_timeline},
-               {"timeline.csv", write_classes},        {"kernels.csv", write_kernels}};
+               {"timeline.csv", write_classes},        {"path.csv", write_path},
+               {"kernels.csv", write_kernels}};
   size_t count = sizeof files / sizeof *files - (outcome->job->kernels ? 0 : 1);
   enum vinci_status status = VINCI_OK;
   for (size_t i = 0; i < count && status == VINCI_OK; i++) {

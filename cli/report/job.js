@@ -171,6 +171,46 @@ function jobTimeline(classes, total) {
   );
 }
 
+// By kind and name: time on the critical path, pieces, and how many ranks these are on.
+function pathRows(rows) {
+  const found = new Map();
+  for (const row of rows) {
+    const key = row.kind + "|" + row.name;
+    const sum = found.get(key) || {kind: row.kind, name: row.name || "nothing", us: 0, times: 0, on: new Set()};
+    sum.us += +row.duration_us;
+    sum.times++;
+    sum.on.add(row.rank);
+    found.set(key, sum);
+  }
+  return [...found.values()];
+}
+
+function pathSection(text, total) {
+  const pieces = readCsv(text).rows,
+    rows = pathRows(pieces),
+    most = Math.max(1e-9, ...rows.map(row => row.us));
+  const jumps = pieces.filter((row, i) => i > 0 && row.rank !== pieces[i - 1].rank).length;
+  return section(
+    "path",
+    "What the critical path crosses",
+    "From the end of the job back to what ended last before, and from a collective to the rank that came last. " +
+      `It goes from rank to rank ${grouped(jumps)} times.`,
+    dataTable(
+      [
+        {title: "Name", key: "name"},
+        {title: "Kind", key: "kind"},
+        {title: "Time", key: "us", number: true, text: row => spell(row.us)},
+        {title: "Share", number: true, value: row => row.us, text: row => percent(row.us, total)},
+        {title: "Pieces", key: "times", number: true},
+        {title: "Ranks", number: true, value: row => row.on.size},
+        {title: "", value: () => "", cell: row => timeBar(row.us, most)},
+      ],
+      rows,
+      {sort: 2, shown: 25, id: "path-table"},
+    ),
+  );
+}
+
 function exposedSection(classes) {
   const rows = exposedRows(classes),
     most = Math.max(1e-9, ...rows.map(row => row.exposed));
@@ -251,6 +291,7 @@ function jobSections(folder) {
       keyList(rankParts.map(([name, paint]) => [rankTexts[name], `var(--${paint})`])),
     ),
     classes.length ? jobTimeline(classes, summary.time_us) : null,
+    folder.path ? pathSection(folder.path, summary.time_us) : null,
     classes.length ? exposedSection(classes) : null,
     section(
       "collectives",

@@ -7,6 +7,7 @@
 
 #include "core/base/cells.h"
 #include "core/base/decimal.h"
+#include "devices/jobs/waits.h"
 
 enum { US_DIGITS = 6 };
 #define US(ps) decimal_exact(ps, US_DIGITS).text
@@ -35,33 +36,6 @@ static void find_classes(const struct group_job *job, const struct group_result 
     if (i == classes->count)
       classes->first[classes->count++] = rank;
     classes->of[rank] = i;
-  }
-}
-
-/* Collectives of one group and turn stand together. */
-static int by_instance(const void *left, const void *right) {
-  const struct group_moment *a = *(const struct group_moment *const *)left,
-                            *b = *(const struct group_moment *const *)right;
-  if (a->group != b->group)
-    return a->group < b->group ? -1 : 1;
-  return a->turn < b->turn ? -1 : a->turn > b->turn;
-}
-
-/* By moment: how long a collective waits until the last of its ranks has come. */
-static void find_waits(const struct job_moments *moments, const struct group_moment **sorted,
-                       uint64_t *wait_ps) {
-  size_t count = 0;
-  for (size_t i = 0; i < moments->count; i++)
-    if (moments->items[i].op->kind == GROUP_COLLECTIVE)
-      sorted[count++] = &moments->items[i];
-  qsort(sorted, count, sizeof(*sorted), by_instance);
-  for (size_t from = 0, to; from < count; from = to) {
-    uint64_t last_ps = 0;
-    for (to = from; to < count && by_instance(&sorted[from], &sorted[to]) == 0; to++)
-      last_ps = sorted[to]->start_ps > last_ps ? sorted[to]->start_ps : last_ps;
-    for (size_t i = from; i < to; i++)
-      if (last_ps < sorted[i]->end_ps)
-        wait_ps[sorted[i] - moments->items] = last_ps - sorted[i]->start_ps;
   }
 }
 
@@ -100,19 +74,15 @@ bool job_put_classes(const struct group_job *job, const struct group_result *res
                      const struct job_moments *moments, FILE *out) {
   struct classes classes = {.of = calloc(job->ranks, sizeof *classes.of),
                             .first = calloc(job->ranks, sizeof *classes.first)};
-  const struct group_moment **sorted = calloc(moments->count + 1, sizeof(*sorted));
-  uint64_t *wait_ps = calloc(moments->count + 1, sizeof *wait_ps);
-  bool enough = classes.of && classes.first && sorted && wait_ps;
-  if (enough) {
+  struct job_waits waits = {0};
+  bool enough = job_waits_find(moments, &waits) && classes.of && classes.first;
+  fputs("class,ranks,stream,kind,name,bytes,start_us,wait_us,duration_us\n", out);
+  if (enough)
     find_classes(job, result, &classes);
-    find_waits(moments, sorted, wait_ps);
-    fputs("class,ranks,stream,kind,name,bytes,start_us,wait_us,duration_us\n", out);
-    for (size_t i = 0; i < moments->count; i++)
-      put_row(&classes, job, &moments->items[i], wait_ps[i], out);
-  }
+  for (size_t i = 0; enough && i < moments->count; i++)
+    put_row(&classes, job, &moments->items[i], waits.last_ps[i] - moments->items[i].start_ps, out);
   free(classes.of);
   free(classes.first);
-  free(sorted);
-  free(wait_ps);
+  job_waits_free(&waits);
   return enough;
 }

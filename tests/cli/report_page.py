@@ -389,6 +389,8 @@ def job(page):
     for name, rank in first.items():
         exposed = sum(micros(row[5]) for row in told if row[0].split(" ", 1)[1] == name)
         near("exposed of ranks " + name, exposed, ranks[rank]["exposed_us"], 0.02 * ranks[rank]["exposed_us"] + 0.1)
+    path = sum(micros(row[2]) for row in page.rows("#path-table"))
+    near("critical path", path, summary["time_us"], 0.02 * summary["time_us"])
     page.quiet()
 
 

@@ -66,6 +66,15 @@ report "ranks wait for each other" "$(expect 0 '' 'two on 2 devices of atlas_a2_
 report "collectives and a timeline are written" "$(
   test "$(tail -n 2 "$work/job/collectives.csv" | sort)" = "0,0,grads,all_gather,mesh,2000000,100.0,50.0
 1,0,grads,all_gather,mesh,2000000,0.0,150.0" || cat "$work/job/collectives.csv"
+  test "$(sort "$work/job/timeline.csv")" = "0,0,0,collective,grads,2000000,100.0,0.0,50.0
+0,0,0,work,work,0,0.0,0.0,100.0
+1,1,0,collective,grads,2000000,0.0,100.0,150.0
+1,1,0,work,work,0,150.0,0.0,50.0
+class,ranks,stream,kind,name,bytes,start_us,wait_us,duration_us" || cat "$work/job/timeline.csv"
+  test "$(cat "$work/job/path.csv")" = "rank,kind,name,bytes,start_us,duration_us
+0,work,work,0,0.0,100.0
+1,collective,grads,2000000,100.0,50.0
+1,work,work,0,150.0,50.0" || cat "$work/job/path.csv"
   ${PYTHON:-python3} - "$work/job" <<'END'
 import json, sys
 events = json.load(open(sys.argv[1] + "/trace.json"))["traceEvents"]
@@ -132,4 +141,6 @@ keep "$vinci" group run "$work/many.csv" --unfolded
 report "nothing is folded with --unfolded" "$(expect 0 ''; case $out in *folded*) echo "$out" ;; esac)"
 keep "$vinci" group run "$work/many.csv" -q --output="$work/many"
 report "a collective without a name has that of its group" "$(expect 0 ''
-  grep -q '^0,0,all_reduce dp,all_reduce,mesh+nhr,10000000,100.0,' "$work/many/collectives.csv" || head -n 3 "$work/many/collectives.csv")"
+  grep -q '^0,0,all_reduce dp,all_reduce,mesh+nhr,10000000,100.0,' "$work/many/collectives.csv" || head -n 3 "$work/many/collectives.csv"
+  [ "$(sed 1d "$work/many/timeline.csv" | cut -d , -f 1-2 | sort -u | wc -l)" -le 16 ] || cut -d , -f 1-2 "$work/many/timeline.csv" | sort -u
+  awk -F , 'NR > 1 { if ($5 + 0 < at - 0.001 || $5 + 0 > at + 0.001) print; at = $5 + $6 }' "$work/many/path.csv")"

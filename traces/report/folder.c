@@ -37,7 +37,8 @@ static const struct {
     [REPORT_JOB] = {"job",
                     {{"summary.json", "summary", true, true},
                      {"collectives.csv", "table", false, true},
-                     {"timeline.csv", "timeline", false, false}}},
+                     {"timeline.csv", "timeline", false, false},
+                     {"path.csv", "path", false, false}}},
 };
 
 const char *report_kind_name(enum report_kind kind) { return kinds[kind].name; }

@@ -18,8 +18,8 @@ enum report_kind {
   REPORT_KINDS
 };
 
-/* The most files of a folder that a page takes. */
-enum { REPORT_FILES = 4, REPORT_REVISION_BYTES = 32 };
+/* One more than the most files of a folder that a page takes. */
+enum { REPORT_FILES = 5, REPORT_REVISION_BYTES = 32 };
 
 struct report_part {
   const char *key; /* in the data of the page */
