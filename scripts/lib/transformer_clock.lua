@@ -14,7 +14,7 @@ Clock.__index = Clock
 local LARGE = { matmul = 150000, flash_attention = 250000, flash_attention_grad = 300000 }
 local SIDE, HEADS = 2048, 8 -- of the part: extents of a product, heads of attention
 local FLAT = 1 << 22 -- elements of a tensor of one extent
-local CACHES = 4 -- what the part of any other operator moves, in sizes of L2: L2 must not hold it
+local CACHES = 2.5 -- what the part of any other operator moves, in sizes of L2: L2 must not hold it
 
 -- Options: memory, jobs, as of vinci.evaluate; scaled (true: see above); keep (a table with get(key) and put(key, us)
 -- that remembers times beyond this clock).
@@ -65,7 +65,7 @@ local function part_of(name, args, whole, l2_bytes)
   elseif args.shape and not args.count then
     local rows, rest = tostring(args.shape):match "^(%d+)(.*)$"
     rows = tonumber(rows)
-    local fewer = power_of_two(math.max(rows * CACHES * l2_bytes // whole.gm_bytes, 1))
+    local fewer = power_of_two(math.max(math.tointeger(rows * CACHES * l2_bytes // whole.gm_bytes), 1))
     if rest == "" and rows > FLAT then -- what is left over for an optimizer has many sizes
       fewer = math.min(fewer, power_of_two(rows))
     elseif whole.gm_bytes <= CACHES * l2_bytes then
