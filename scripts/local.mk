@@ -68,6 +68,7 @@ dist_lualib_DATA = \
 	scripts/lib/svg.lua \
 	scripts/lib/transformer.lua \
 	scripts/lib/planner_bounds.lua \
+	scripts/lib/planner_report.lua \
 	scripts/lib/transformer_clock.lua \
 	scripts/lib/transformer_job.lua \
 	scripts/lib/transformer_memory.lua \

@@ -112,14 +112,14 @@ static int tell(lua_State *lua) {
   return 1;
 }
 
-/* Leaves what planner.report returns: the text, the job or nil, whether something was left out,
- * and the rows as CSV. */
+/* Leaves what planner_report.report returns: the text, the job or nil, whether something was left
+ * out, and the rows as CSV. */
 static int ask(lua_State *lua) {
   struct question *question = lua_touserdata(lua, 1);
   const struct plan_settings *settings = question->settings;
   luaL_openlibs(lua);
   luaL_requiref(lua, "vinci", luaopen_vinci, 0);
-  lua_getfield(lua, -1, "planner");
+  lua_getfield(lua, -1, "planner_report");
   lua_getfield(lua, -1, "report");
   lua_createtable(lua, 0, 16);
   set_text(lua, "model", question->model);

@@ -149,6 +149,7 @@ static int load_part(lua_State *lua) {
                                       "transformer_memory",
                                       "transformer_clock",
                                       "planner_bounds",
+                                      "planner_report",
                                       "planner",
                                       NULL};
   struct vinci_diag diag = {0};

@@ -1,0 +1,118 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- vinci.planner_report: what `vinci group plan` prints and writes of a plan (vinci.planner).
+local vinci = ...
+local P, T = vinci.planner, vinci.transformer
+local M = {}
+local GIB = 1 << 30
+
+local COLUMNS = { { "us", "step ms" }, { "computing_us", "computing" }, { "bubble_us", "bubble" }, { "exposed_us", "exposed" } }
+
+local function text_of(rows, count)
+  local lines = { ("%-36s %11s %11s %11s %11s %11s  %s"):format("split", "step ms", "computing", "bubble", "exposed", "memory GiB", "why") }
+  for i = 1, math.min(count, #rows) do
+    local row, cells = rows[i], {}
+    for k, column in ipairs(COLUMNS) do
+      cells[k] = row.us and ("%.3f"):format(math.max(row[column[1]], 0) / 1000) or "-" -- no -0.000
+    end
+    lines[#lines + 1] = ("%-36s %11s %11s %11s %11s %11s  %s"):format(row.name, cells[1], cells[2], cells[3], cells[4],
+      row.memory and ("%.2f"):format(row.memory / GIB) or "-", row.why)
+  end
+  if count < #rows then lines[#lines + 1] = ("%d more; --rows=%d shows them"):format(#rows - count, #rows) end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+local function json_of(rows)
+  local lines = {}
+  for i, row in ipairs(rows) do
+    local fields = { ('"split": "%s"'):format(row.name) }
+    for _, key in ipairs { "us", "computing_us", "bubble_us", "exposed_us", "bound" } do
+      if row[key] then fields[#fields + 1] = ('"%s": %.6f'):format(key == "bound" and "bound_us" or key, math.max(row[key], 0)) end
+    end
+    if row.memory then fields[#fields + 1] = ('"memory_bytes": %d'):format(row.memory) end
+    fields[#fields + 1] = ('"why": "%s"'):format(row.why)
+    lines[i] = "{" .. table.concat(fields, ", ") .. "}"
+  end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+local CSV = { "split", "us", "computing_us", "bubble_us", "exposed_us", "bound_us", "memory_bytes", "why" }
+
+local function csv_of(rows)
+  local lines = { table.concat(CSV, ",") }
+  for i, row in ipairs(rows) do
+    local function us(value) return value and ("%.6f"):format(math.max(value, 0)) or "" end
+    local cells = { row.name, us(row.us), us(row.computing_us), us(row.bubble_us), us(row.exposed_us), us(row.bound),
+      row.memory and ("%d"):format(row.memory) or "", '"' .. row.why:gsub('"', '""') .. '"' }
+    lines[i + 1] = table.concat(cells, ",")
+  end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+-- What is known of kernels and sums, in a file: a table with get(key) and put(key, us). `head` says of what system.
+function M.keeper(path, head)
+  local known, first, file = {}, nil, io.open(path, "r")
+  for line in file and file:lines "L" or function() end do
+    local key, us = line:match "^(.*)\t([%d.e+-]+)\n$" -- a line that was cut off ends the file
+    if not first then
+      first = line
+    elseif key then
+      known[key] = tonumber(us)
+    end
+  end
+  if file then file:close() end
+  if first and first ~= head .. "\n" then
+    error(("%s:1: the checkpoint is not one of this plan: found '%s', expected '%s'"):format(path, (first:gsub("\n$", "")), head), 0)
+  end
+  local out, message = io.open(path, "a")
+  if not out then error(message, 0) end
+  if not first then out:write(head, "\n") end
+  return {
+    get = function(key) return known[key] end,
+    put = function(key, us)
+      known[key] = us
+      out:write(("%s\t%.17g\n"):format(key, us))
+      out:flush()
+    end,
+  }
+end
+
+local function keeper_of(settings)
+  if not settings.checkpoint then return nil end
+  local sets = {}
+  for name, value in pairs(settings.set or {}) do sets[#sets + 1] = name .. "=" .. value end
+  table.sort(sets)
+  return M.keeper(settings.checkpoint, ("vinci group plan,version=1,model_revision=%s,soc=%s,system=%s,data=%s,set=%s"):format(
+    vinci.model_revision, settings.soc, settings.system, settings.data or "", table.concat(sets, " ")))
+end
+
+-- How the times of the table came about.
+local function notes(search, rows)
+  local steps, replica = 0, false
+  for _, row in ipairs(rows) do steps, replica = steps + (row.us and 1 or 0), replica or row.replica end
+  local text = ("%d splits, %d steps simulated; %d kernels simulated"):format(#rows, steps, search.clock.simulated)
+  if search.clock.scaled_count > 0 then
+    text = text .. (", %d scaled from a part of them (--exact simulates all)"):format(search.clock.scaled_count)
+  end
+  if replica then text = text .. "\nsteps are those of one replica; what replicas send each other takes what it takes alone" end
+  return text .. "\n"
+end
+
+-- What the command prints, the job of the fastest split, whether the search was ended before, and the rows as CSV.
+-- Settings are the options of `vinci group plan`.
+function M.report(settings)
+  local chip, keep = vinci.soc(settings.soc), keeper_of(settings)
+  local clock = T.clock(chip, { scaled = not settings.exact, keep = keep })
+  local rows, left, search = P.plan(P.read(settings.model), { progress = settings.progress, clock = clock, keep = keep,
+    devices = settings.devices, system = settings.system, set = settings.set, data = settings.data,
+    faults = #settings.faults > 0 and settings.faults or nil, memory = chip:get "hbm.size", launch_us = settings.launch_us,
+    all = settings.all, ranks = settings.exact and math.huge or nil })
+  local text = settings.json and json_of(rows) or text_of(rows, settings.rows) .. notes(search, rows)
+  if left and settings.json then
+    text = text .. ('{"partial": true, "not_looked_at": %d, "not_simulated": %d}\n'):format(left.not_looked_at, left.not_simulated)
+  elseif left then
+    text = text .. ("partial: %d splits were not looked at, and %d not simulated\n"):format(left.not_looked_at, left.not_simulated)
+  end
+  return text, rows[1] and rows[1].job, left ~= nil, csv_of(rows)
+end
+
+return M
