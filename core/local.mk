@@ -66,6 +66,7 @@ libvinci_core_la_SOURCES += \
 	core/chip/soc_names.h \
 	core/chip/soc_numbers.c \
 	core/chip/soc_numbers.h \
+	core/chip/soc_tables.c \
 	core/chip/soc_validate.c
 
 
@@ -78,6 +79,7 @@ libvinci_core_la_SOURCES += \
 	core/isa/isa.c \
 	core/isa/isa.def \
 	core/isa/isa.h \
+	core/isa/isa_tables.c \
 	core/isa/isa_rows.h \
 	core/isa/isa_types.def \
 	core/isa/operands.h \
@@ -141,6 +143,7 @@ libvinci_core_la_SOURCES += \
 	core/result/result.h \
 	core/result/result_counters.c \
 	core/result/result_counters.h \
+	core/result/result_tables.c \
 	core/result/traffic.c \
 	core/result/traffic.h
 

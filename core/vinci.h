@@ -148,10 +148,8 @@ struct vinci_op_key {
   const char *text;
   bool tiling; /* chosen by cost unless given */
 };
-/*
- * What the simulated time of an operator is compared with: profiles of real kernels, and a bound
- * that bandwidths and arithmetic give for one large case.
- */
+/* What the simulated time of an operator is compared with: profiles of real kernels, and a bound
+ * that bandwidths and arithmetic give for one large case. */
 struct vinci_op_comparison {
   const char *formats; /* of its tensors: "ND", "NCHW, NC1HWC0" */
   unsigned silicon_rows;
@@ -165,10 +163,8 @@ VINCI_API bool vinci_op_key(size_t index, size_t key_index, struct vinci_op_key 
 /* False for an operator that is compared with nothing. */
 VINCI_API bool vinci_op_comparison(size_t index, struct vinci_op_comparison *out);
 
-/*
- * Lowers an operator; args are texts "key=value". The text is that of the trace, with comments;
- * free it with vinci_text_free().
- */
+/* Lowers an operator; args are texts "key=value". The text is that of the trace, with comments;
+ * free it with vinci_text_free(). */
 VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_compile(const vinci_soc *soc, const char *op,
                                                            const char *const *args,
                                                            size_t arg_count, vinci_trace **out,
@@ -300,10 +296,14 @@ VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_values_load(vinci_values *val
                                                                struct vinci_diag *diag);
 VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_values_load_files(vinci_values *values,
                                                                      struct vinci_diag *diag);
+/* Gives a tensor its bytes, as many as it has. */
+VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_values_set(vinci_values *values,
+                                                              const char *tensor, const void *data,
+                                                              uint64_t bytes,
+                                                              struct vinci_diag *diag);
 /* Gives all inputs that have none small pseudo-random values, the same ones on every host. */
 VINCI_API void vinci_values_fill(vinci_values *values, uint64_t seed);
-/* Leaves all inputs that have none at zero. */
-VINCI_API void vinci_values_zero(vinci_values *values);
+VINCI_API void vinci_values_zero(vinci_values *values); /* leaves these at zero instead */
 /*
  * Executes all kernels. progress is called now and then as that of vinci_check_options, false ends
  * the run with VINCI_E_LIMIT; it may be NULL. VINCI_E_DEADLOCK when the program hangs.

@@ -99,6 +99,36 @@ VINCI_API const char *vinci_buckets_job(const vinci_buckets *buckets,
                                         enum vinci_bucket_plan_id plan);
 VINCI_API void vinci_buckets_free(vinci_buckets *buckets);
 
+/* ---- jobs --------------------------------------------------------------------------------- */
+
+struct vinci_group_options {
+  size_t struct_size;      /* sizeof(struct vinci_group_options) */
+  const char *system;      /* as `vinci group show` lists them; NULL: the one that the job names */
+  const char *data;        /* the folder of hardware descriptions; NULL: the usual */
+  const char *const *sets; /* "hccs.copy=25GB/s" */
+  size_t set_count;
+};
+/* What the time of a rank is made of: computing, exposed and idle add up to the time of the job. */
+struct vinci_group_rank {
+  uint64_t computing_ps, exposed_ps, idle_ps;
+  uint64_t overlapped_ps; /* communication beside work */
+  uint64_t slowed_ps;     /* of computing_ps, because of communication */
+};
+struct vinci_group_result {
+  uint64_t end_ps, transfers, moved_bytes;
+  unsigned ranks;
+};
+/*
+ * Runs a job as text (GROUP.md), as `vinci group run`. Files that the job names lie in the working
+ * folder. visit gets the ranks from 0 on, may be NULL, and returns false to stop. VINCI_E_INPUT
+ * with line and column; VINCI_E_USAGE for an unknown system, or none.
+ */
+VINCI_API VINCI_MUST_CHECK enum vinci_status
+vinci_group_run(const char *name, const char *text, size_t length,
+                const struct vinci_group_options *options,
+                bool (*visit)(void *context, const struct vinci_group_rank *rank), void *context,
+                struct vinci_group_result *result, struct vinci_diag *diag);
+
 #ifdef __cplusplus
 }
 #endif

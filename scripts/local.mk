@@ -11,6 +11,7 @@ libvinci_scripts_la_SOURCES = \
 	scripts/host/description.h \
 	scripts/host/noc_host.c \
 	scripts/host/soc_dir.c \
+	scripts/host/soc_each.c \
 	scripts/host/soc_files.h \
 	scripts/host/soc_host.c \
 	scripts/host/soc_host.h \
@@ -21,7 +22,8 @@ libvinci_scripts_la_SOURCES = \
 	scripts/host/soc_unknown.c \
 	scripts/systems/group_buckets.c \
 	scripts/systems/group_host.c \
-	scripts/systems/group_host.h
+	scripts/systems/group_host.h \
+	scripts/systems/group_job.c
 libvinci_scripts_la_CPPFLAGS = $(AM_CPPFLAGS) $(LUA_CFLAGS) \
 	-DVINCI_DATADIR='"$(pkgdatadir)"'
 

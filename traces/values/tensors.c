@@ -147,6 +147,23 @@ enum vinci_status vinci_values_load(vinci_values *values, const char *name, cons
   return status;
 }
 
+enum vinci_status vinci_values_set(vinci_values *values, const char *name, const void *data,
+                                   uint64_t bytes, struct vinci_diag *diag) {
+  uint32_t index;
+  enum vinci_status status = values_find(values, name, &index, diag);
+  if (status != VINCI_OK)
+    return status;
+  const struct program_tensor *tensor = &values->trace->tensors[index];
+  if (bytes != tensor->bytes)
+    return diag_error(diag, VINCI_E_INPUT,
+                      "tensor \"%s\" has %" PRIu64 " bytes, and is given %" PRIu64, name,
+                      tensor->bytes, bytes);
+  if (bytes > 0)
+    memcpy(values_bytes(values, index), data, (size_t)bytes);
+  values->is_loaded[index] = true;
+  return VINCI_OK;
+}
+
 /* A path in a trace counts from the trace's folder, one among a compiled kernel's arguments from
  * where its caller stands. */
 static enum vinci_status load_beside(vinci_values *values, const struct program_tensor *tensor,

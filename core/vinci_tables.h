@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * vinci: what the library knows of chips, instructions and counters, and what a run has counted,
+ * as tables for programs that print, compare or keep them:
+ *
+ *     static bool print(void *context, const struct vinci_counter *counter, uint64_t value) {
+ *       return fprintf(context, "%s %" PRIu64 " %s\n", counter->name, value, counter->unit) > 0;
+ *     }
+ *     vinci_result_counters(result, print, stdout);
+ *
+ * A visit returns false to stop. What it is given lives until it returns.
+ */
+#ifndef VINCI_TABLES_H
+#define VINCI_TABLES_H
+
+#include "vinci.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- chips ------------------------------------------------------------------------------- */
+
+/* The names that vinci_soc_load() knows, sorted; data_dir as there. */
+VINCI_API VINCI_MUST_CHECK enum vinci_status
+vinci_soc_each(const char *data_dir, bool (*visit)(void *context, const char *name), void *context,
+               struct vinci_diag *diag);
+/* "dav-c220" */
+VINCI_API const char *vinci_soc_arch(const vinci_soc *soc);
+/* The caller frees the copy; NULL: out of memory. */
+VINCI_API vinci_soc *vinci_soc_copy(const vinci_soc *soc);
+
+/* A number of a chip; texts live as long as the chip. */
+struct vinci_soc_number {
+  char key[80];        /* as in vinci_soc_set(); of the memory "memory.KEY" */
+  char value_text[64]; /* with a handy unit: "48MiB" */
+  int64_t value;       /* value / scale is in the unit */
+  int64_t scale;
+  const char *unit;
+  const char *text;       /* what it means */
+  const char *source;     /* where it comes from */
+  const char *note;       /* may be NULL */
+  const char *confidence; /* how well it is known */
+};
+/* By index from 0; false behind the last. */
+VINCI_API bool vinci_soc_number(const vinci_soc *soc, size_t index, struct vinci_soc_number *out);
+
+/* ---- instructions -------------------------------------------------------------------------- */
+
+/* Texts live as long as the library. */
+struct vinci_instruction {
+  const char *name;
+  const char *text;
+  const char *signature; /* operands with their types and ranges, as of `vinci isa show` */
+  const char *source;
+  const char *pipe; /* NULL: an operand says which */
+  size_t operand_count;
+};
+/* By index from 0; false behind the last. */
+VINCI_API bool vinci_instruction(size_t index, struct vinci_instruction *out);
+/* The name of an operand; text is at least 64 bytes. */
+VINCI_API bool vinci_instruction_operand(size_t index, size_t operand, char *text, size_t size);
+
+/* ---- counters ------------------------------------------------------------------------------ */
+
+/* What a run counts. In the table of all, "*" in a name is a pipe or a path. */
+struct vinci_counter {
+  const char *name;   /* "pipe.MTE2.busy_cycles" */
+  const char *unit;   /* "cycle", "ps", "byte", "1", "ppm", "word" */
+  const char *better; /* "lower", "higher", "neutral" */
+  const char *kind;   /* "sum", "maximum", "share" */
+  const char *text;
+};
+/* By index from 0; false behind the last. */
+VINCI_API bool vinci_counter_info(size_t index, struct vinci_counter *out);
+
+/* The counters of a result, always the same names in the same order. */
+VINCI_API void vinci_result_counters(const vinci_result *result,
+                                     bool (*visit)(void *context,
+                                                   const struct vinci_counter *counter,
+                                                   uint64_t value),
+                                     void *context);
+
+struct vinci_core {
+  char name[48]; /* "core0.veccore0" */
+  uint64_t clock_hz;
+  uint64_t total_cycles; /* of the run, in cycles of this core */
+  uint32_t blocks;       /* that the core has executed */
+};
+VINCI_API size_t vinci_result_core_count(const vinci_result *result);
+/* By index from 0; false behind the last. */
+VINCI_API bool vinci_result_core(const vinci_result *result, size_t index, struct vinci_core *out);
+/* The counters of a core; pipe is NULL for those of the whole core. */
+VINCI_API void vinci_result_core_counters(const vinci_result *result, size_t index,
+                                          bool (*visit)(void *context, const char *pipe,
+                                                        const char *name, uint64_t value),
+                                          void *context);
+
+/* An instruction that max_events of the run has kept. */
+struct vinci_event {
+  const char *op, *pipe;
+  uint64_t core; /* an index of vinci_result_core() */
+  uint64_t line; /* of the trace, or of the source of a compiled kernel */
+  uint64_t start_cycle, end_cycle;
+  uint64_t bytes; /* moved */
+};
+VINCI_API size_t vinci_result_event_count(const vinci_result *result);
+VINCI_API bool vinci_result_event(const vinci_result *result, size_t index,
+                                  struct vinci_event *out);
+
+/* A line of the trace with the instructions that were kept; cycles of each core's clock, but for
+ * critical_cycles, which are of the chip's. */
+struct vinci_hotspot {
+  const char *file; /* of a compiled kernel, the source that has the line; else NULL */
+  const char *op, *pipe;
+  uint64_t line, count;
+  uint64_t critical_cycles; /* on the critical path */
+  uint64_t cycles, queued_cycles, held_cycles, bank_cycles, bytes;
+  const char *const *stalls; /* reasons of waits */
+  const uint64_t *stall_cycles;
+  size_t stall_count;
+};
+/* Those with the most cycles on the critical path come first. */
+VINCI_API VINCI_MUST_CHECK enum vinci_status
+vinci_result_hotspots(const vinci_result *result,
+                      bool (*visit)(void *context, const struct vinci_hotspot *hotspot),
+                      void *context, struct vinci_diag *diag);
+
+/* A cause on the critical path of the kept instructions, and what its number would save. */
+struct vinci_saving {
+  const char *cause;
+  uint64_t cycles;
+  const char *number; /* of the chip; NULL: none stands behind the cause, and the rest is empty */
+  const char *turn;   /* "halved", "doubled" */
+  int64_t saved_cycles;
+  bool measured; /* by vinci_savings_measure() (vinci_sensitivity.h); false: an estimate */
+};
+/* The longest first. */
+VINCI_API VINCI_MUST_CHECK enum vinci_status
+vinci_result_savings(const vinci_result *result,
+                     bool (*visit)(void *context, const struct vinci_saving *saving), void *context,
+                     struct vinci_diag *diag);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
