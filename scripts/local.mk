@@ -81,6 +81,38 @@ pythonmoduledir = $(pkgdatadir)/python
 dist_pythonmodule_DATA = scripts/python/vinci_trace.py
 dist_noinst_DATA += scripts/python/tuner.py
 
+# The module vinci for Python: the sources, and the declarations that declare.py makes of the headers. In a
+# build folder scripts/python holds a package that works there; its library is a link.
+python_sources = \
+	scripts/python/vinci/__init__.py \
+	scripts/python/vinci/_library.py \
+	scripts/python/vinci/chips.py \
+	scripts/python/vinci/runs.py \
+	scripts/python/vinci/traces.py \
+	scripts/python/vinci/values.py
+EXTRA_DIST += $(python_sources) scripts/python/declare.py
+if HAVE_PYTHON
+if SHARED
+pythonpackagedir = $(pythondir)/vinci
+pythonpackage_DATA = $(python_sources) scripts/python/vinci/_abi.py
+noinst_DATA = scripts/python/vinci/.made
+endif
+endif
+python_headers = $(filter-out core/vinci_systemc.h,$(include_HEADERS))
+scripts/python/vinci/_abi.py: scripts/python/declare.py $(python_headers)
+	$(AM_V_GEN)$(MKDIR_P) scripts/python/vinci && $(PYTHON) $(srcdir)/scripts/python/declare.py \
+	  --libdir='$(libdir)' $(addprefix $(srcdir)/,$(python_headers)) -- $(CC) -I$(srcdir)/core >$@.new && \
+	  mv $@.new $@
+scripts/python/vinci/.made: $(python_sources) scripts/python/vinci/_abi.py libvinci.la
+	$(AM_V_GEN)for file in $(python_sources); do \
+	  cmp -s $(srcdir)/$$file $$file || cp $(srcdir)/$$file $$file || exit 1; done && \
+	  ln -sf ../../../.libs/libvinci.so.0 scripts/python/vinci/libvinci.so.0 && touch $@
+CLEANFILES += scripts/python/vinci/_abi.py scripts/python/vinci/.made scripts/python/vinci/libvinci.so.0
+clean-python:
+	test $(srcdir) = . || rm -f $(python_sources)
+	-rm -rf scripts/python/vinci/__pycache__
+.PHONY: clean-python
+
 # Scripts that answer questions; they double as examples of the module.
 # The language ASC for CMake.
 cmakedir = $(pkgdatadir)/cmake

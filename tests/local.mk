@@ -701,7 +701,7 @@ mutants:
 	  $(if $(FULL),--full) $(MUTANTS)
 .PHONY: mutants
 dist_noinst_DATA += tests/mutants/mutants.py tests/mutants/mutants.txt
-clean-local:
+clean-local: clean-python
 	rm -rf mutants additions
 
 # ---- make list-tests: the names of all tests, one a line ----

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+vinci: a cycle-level simulator of Ascend "Da Vinci" AI Cores. The names are those of the module for
+Lua; PYTHON.md is a tour.
+
+    import vinci
+    r = vinci.run("matmul m=1024 k=1024 n=1024", chip="Ascend910B4")
+    print(r)
+
+>>> import vinci
+>>> r = vinci.run("matmul m=1024 k=1024 n=1024", chip="Ascend910B4")
+>>> print(r.bound, r["soc"])
+latency Ascend910B4
+"""
+from ._library import Error
+from .chips import Number, Soc, arch, soc, socs
+from .runs import Core, Counter, Event, Hotspot, Result, Saving, counters, report, run
+from .traces import (Instruction, Key, Operator, Tensor, Tiling, Trace, compile, compile_text,
+                     instructions, load, load_kernel, operators, parse, tiling, tilings)
+from .values import Comparison, Findings, Values, check, values
+
+
+def __getattr__(name):
+    if name in ("version", "__version__", "model_revision"):
+        from ._library import library, text
+
+        loaded = library()
+        return text(loaded.vinci_model_revision() if name == "model_revision" else loaded.vinci_version())
+    raise AttributeError(f"module 'vinci' has no attribute '{name}'")

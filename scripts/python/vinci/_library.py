@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The shared library: how it is found and called, and how its errors become exceptions."""
+import ctypes
+import functools
+import os
+import typing
+import weakref
+from collections.abc import Mapping
+from ctypes import byref, c_char_p, c_void_p
+
+from . import _abi
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+_NAME = "libvinci.so.0"
+
+
+class Error(Exception):
+    """A failure, with its place when it has one.
+
+    `message` is what `str` gives; `text` what is wrong, `hint` how to mend it; `file`, `line` and
+    `column` where (None, 0 and 0 without a place); `status` the name of the kind, as "E_INPUT", and
+    `exit_code` what the program `vinci` ends with. A run that has ended early keeps what is known
+    as `result`.
+
+    >>> import vinci
+    >>> try:
+    ...     vinci.compile("matmul m=64 k=64", chip="Ascend910B4")
+    ... except vinci.Error as error:
+    ...     print(error.status, error.exit_code)
+    E_USAGE 2
+    """
+
+    def __init__(self, text: str, status: str = "E_USAGE", exit_code: int = 2, hint: str = "",
+                 file: typing.Optional[str] = None, line: int = 0, column: int = 0, result=None):
+        place = "".join(f"{part}:" for part in (file, line, column) if part) if file else ""
+        self.message = (place + " " if place else "") + text + (f" ({hint})" if hint else "")
+        super().__init__(self.message)
+        self.text, self.hint, self.status, self.exit_code = text, hint, status, exit_code
+        self.file, self.line, self.column, self.result = file, line, column, result
+
+
+def _places():
+    """Where the library may lie, the surest first: paths, and last the name for the linker."""
+    given = os.environ.get("VINCI_SHARED_LIBRARY")
+    if given:
+        return [given]
+    places = [os.path.join(_HERE, _NAME)]  # of a wheel
+    if _abi.LIBDIR:
+        places.append(os.path.join(_abi.LIBDIR, _NAME))
+    return [place for place in places if os.path.exists(place)] + [_NAME]
+
+
+@functools.lru_cache(maxsize=None)
+def library() -> ctypes.CDLL:
+    """The library, loaded once, when it is first needed."""
+    data = os.path.join(_HERE, "data")
+    if os.path.isdir(data):  # of a wheel
+        os.environ.setdefault("VINCI_DATA", data)
+    path = _places()[0]
+    try:
+        loaded = ctypes.CDLL(path)
+    except OSError as error:
+        raise Error(f"the library of vinci cannot be loaded: {error}", "E_IO", 2,
+                    "VINCI_SHARED_LIBRARY names libvinci.so.0") from None
+    for name, (result, kinds) in _abi.FUNCTIONS.items():
+        try:
+            function = getattr(loaded, name)
+        except AttributeError:
+            raise Error(f"{path} has no function {name}: it is of another version", "E_IO") from None
+        function.restype, function.argtypes = result, kinds
+    return loaded
+
+
+@functools.lru_cache(maxsize=None)
+def _libc() -> ctypes.CDLL:
+    libc = ctypes.CDLL(None)
+    libc.open_memstream.restype = c_void_p
+    libc.open_memstream.argtypes = [ctypes.POINTER(c_char_p), ctypes.POINTER(ctypes.c_size_t)]
+    libc.fclose.argtypes = [c_void_p]
+    libc.free.argtypes = [c_void_p]
+    libc.free.restype = None
+    return libc
+
+
+def text(value: typing.Optional[bytes]) -> typing.Optional[str]:
+    """A text of the library; what is not UTF-8, as in names of files, is kept."""
+    return None if value is None else value.decode("utf-8", "surrogateescape")
+
+
+def word(value, what: str) -> typing.Optional[bytes]:
+    """A text for the library; numbers as they are written, extents (17, 3) as 17x3."""
+    if value is None:
+        return None
+    if isinstance(value, bool):
+        value = int(value)
+    if isinstance(value, (list, tuple)) and value and all(isinstance(one, int) for one in value):
+        value = "x".join(map(str, value))
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, os.PathLike):
+        value = os.fspath(value)
+    if isinstance(value, (int, float)):
+        value = str(value)
+    if isinstance(value, str):
+        value = value.encode("utf-8", "surrogateescape")
+    if not isinstance(value, bytes):
+        raise Error(f"{what} is a {type(value).__name__}, not a text or a number")
+    if b"\0" in value:
+        raise Error(f"{what} contains a zero byte")
+    return value
+
+
+def words(values, what: str):
+    """Texts as the library takes lists, and their number."""
+    encoded = [word(value, what) for value in values]
+    return (c_char_p * max(1, len(encoded)))(*encoded), len(encoded)
+
+
+def assignments(values, what: str) -> typing.List[str]:
+    """{key: value} or ["key=value"] or "key=value key=value" as a list of texts."""
+    if values is None:
+        return []
+    if isinstance(values, str):
+        return values.split()
+    if isinstance(values, Mapping):
+        return [text(word(key, what) + b"=" + word(value, f"{what}.{key}"))
+                for key, value in values.items()]
+    return list(values)
+
+
+def make(name: str, **fields):
+    """A struct of the library; its struct_size is filled in."""
+    kind = getattr(_abi, name)
+    made = kind(**fields)
+    if kind._fields_[0][0] == "struct_size":
+        made.struct_size = ctypes.sizeof(kind)
+    return made
+
+
+def choice(prefix: str, value: typing.Optional[str], what: str) -> int:
+    """The constant of a word, "flat" of VINCI_MEMORY_; None: 0."""
+    if value is None:
+        return 0
+    known = [name[len(prefix):].lower() for name in vars(_abi) if name.startswith(prefix)]
+    if value not in known:
+        raise Error(f"{what} is {value!r}, not one of {', '.join(known)}")
+    return getattr(_abi, prefix + value.upper())
+
+
+def status_name(status: int) -> str:
+    for name in ("OK", "E_GATE", "E_USAGE", "E_INPUT", "E_MISMATCH", "E_CHECK", "E_DEADLOCK",
+                 "E_LIMIT", "E_INTERNAL", "E_NOMEM", "E_IO"):
+        if getattr(_abi, "VINCI_" + name) == status:
+            return name
+    return f"status {status}"
+
+
+def error_of(status: int, diag, result=None) -> Error:
+    """The exception of a status with its diagnostic."""
+    told = text(diag.text) or text(library().vinci_status_text(status))
+    return Error(told, status_name(status), library().vinci_status_exit_code(status),
+                 text(diag.hint), text(diag.path) or None, diag.line, diag.column, result)
+
+
+def call(name: str, *arguments, accept=()) -> int:
+    """Calls a function that takes a diagnostic at its end; raises for a status other than OK."""
+    diag = _abi.vinci_diag()
+    status = getattr(library(), name)(*arguments, byref(diag))
+    if status != _abi.VINCI_OK and status not in accept:
+        raise error_of(status, diag)
+    return status
+
+
+def written(name: str, *arguments) -> str:
+    """What a function writes that takes a FILE and a diagnostic at its end."""
+    libc, buffer, length = _libc(), c_char_p(), ctypes.c_size_t()
+    stream = libc.open_memstream(byref(buffer), byref(length))
+    if not stream:
+        raise Error("out of memory", "E_NOMEM", 8)
+    try:
+        call(name, *arguments, stream)
+    finally:
+        libc.fclose(stream)
+        kept = ctypes.string_at(buffer, length.value)
+        libc.free(ctypes.cast(buffer, c_void_p))
+    return text(kept)
+
+
+def taken(buffer: c_char_p, length: int) -> str:
+    """A text that was made for free()."""
+    kept = ctypes.string_at(buffer, length)
+    _libc().free(ctypes.cast(buffer, c_void_p))
+    return text(kept)
+
+
+class Callback:
+    """A function that the library calls back: what it raises ends the call and is raised behind.
+
+    `kind` is the ctypes type, `function` gets the arguments without the context and ends the call
+    by returning False; None: does nothing, and lets Ctrl-C end the call.
+    """
+
+    def __init__(self, kind, function=None):
+        self.raised = None
+
+        def called(_, *arguments):
+            try:
+                return function is None or function(*arguments) is not False
+            except BaseException as error:  # also KeyboardInterrupt, which must not get lost
+                self.raised = error
+                return False
+
+        self.pointer = kind(called)
+
+    def __enter__(self):
+        return self.pointer
+
+    def __exit__(self, kind, error, trace):
+        if self.raised is not None:
+            raised, self.raised = self.raised, None
+            raise raised from None
+
+
+def field_type(struct: str, field: str):
+    """The ctypes type of a field, as that of a function to call back."""
+    return dict(getattr(_abi, struct)._fields_)[field]
+
+
+def visitor(name: str):
+    """The ctypes type of the function that a function of the library calls back."""
+    kinds = _abi.FUNCTIONS[name][1]
+    return next(kind for kind in kinds if issubclass(kind, ctypes._CFuncPtr))
+
+
+class Handle:
+    """An object of the library, freed with its last reference, by `free()` or a `with`."""
+
+    _free = ""
+
+    def __init__(self, handle, *keeps):
+        self._handle, self._keeps = handle, keeps
+        self._finalizer = weakref.finalize(self, getattr(library(), self._free), handle)
+
+    @property
+    def _as_parameter_(self):
+        if self._handle is None:
+            raise Error(f"the {type(self).__name__} has been freed")
+        return self._handle
+
+    def free(self) -> None:
+        """Frees the memory now; the object cannot be used any more."""
+        self._handle = None
+        self._finalizer()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.free()
+
+
+def opened() -> c_void_p:
+    return c_void_p()
+
+
+def record(kind, struct):
+    """A dataclass from a struct: texts decoded, `x_us` from `x_ps`, what has no field left out."""
+    values = {}
+    names = {name for name, _ in struct._fields_}
+    for name in kind.__dataclass_fields__:
+        if name in names:
+            value = getattr(struct, name)
+            values[name] = text(value) if isinstance(value, bytes) else value
+        elif name.endswith("us") and name[:-2] + "ps" in names:
+            values[name] = getattr(struct, name[:-2] + "ps") / 1e6
+    return kind(**values)
+
+
+def table(rows, headings) -> str:
+    """An HTML table for notebooks."""
+    import html
+
+    def line(cells, tag):
+        return "<tr>" + "".join(f"<{tag}>{html.escape(str(cell))}</{tag}>" for cell in cells) + "</tr>"
+
+    return "<table>" + line(headings, "th") + "".join(line(row, "td") for row in rows) + "</table>"
