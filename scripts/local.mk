@@ -87,14 +87,21 @@ python_sources = \
 	scripts/python/vinci/__init__.py \
 	scripts/python/vinci/_library.py \
 	scripts/python/vinci/chips.py \
+	scripts/python/vinci/comparisons.py \
+	scripts/python/vinci/groups.py \
+	scripts/python/vinci/networks.py \
 	scripts/python/vinci/runs.py \
+	scripts/python/vinci/steps.py \
+	scripts/python/vinci/studies.py \
 	scripts/python/vinci/traces.py \
+	scripts/python/vinci/tuning.py \
 	scripts/python/vinci/values.py
+python_made = scripts/python/vinci/_abi.py scripts/python/vinci/writer.py
 EXTRA_DIST += $(python_sources) scripts/python/declare.py
 if HAVE_PYTHON
 if SHARED
 pythonpackagedir = $(pythondir)/vinci
-pythonpackage_DATA = $(python_sources) scripts/python/vinci/_abi.py
+pythonpackage_DATA = $(python_sources) $(python_made)
 noinst_DATA = scripts/python/vinci/.made
 endif
 endif
@@ -103,11 +110,13 @@ scripts/python/vinci/_abi.py: scripts/python/declare.py $(python_headers)
 	$(AM_V_GEN)$(MKDIR_P) scripts/python/vinci && $(PYTHON) $(srcdir)/scripts/python/declare.py \
 	  --libdir='$(libdir)' $(addprefix $(srcdir)/,$(python_headers)) -- $(CC) -I$(srcdir)/core >$@.new && \
 	  mv $@.new $@
-scripts/python/vinci/.made: $(python_sources) scripts/python/vinci/_abi.py libvinci.la
+scripts/python/vinci/writer.py: scripts/python/vinci_trace.py
+	$(AM_V_GEN)$(MKDIR_P) scripts/python/vinci && cp $(srcdir)/scripts/python/vinci_trace.py $@
+scripts/python/vinci/.made: $(python_sources) $(python_made) libvinci.la
 	$(AM_V_GEN)for file in $(python_sources); do \
 	  cmp -s $(srcdir)/$$file $$file || cp $(srcdir)/$$file $$file || exit 1; done && \
 	  ln -sf ../../../.libs/libvinci.so.0 scripts/python/vinci/libvinci.so.0 && touch $@
-CLEANFILES += scripts/python/vinci/_abi.py scripts/python/vinci/.made scripts/python/vinci/libvinci.so.0
+CLEANFILES += $(python_made) scripts/python/vinci/.made scripts/python/vinci/libvinci.so.0
 clean-python:
 	test $(srcdir) = . || rm -f $(python_sources)
 	-rm -rf scripts/python/vinci/__pycache__

@@ -14,9 +14,17 @@ latency Ascend910B4
 """
 from ._library import Error
 from .chips import Number, Soc, arch, soc, socs
+from .comparisons import Diff, Difference, End, Parting, diff
+from .groups import Bucket, BucketPlan, Buckets, Group, Rank, buckets, group_run
+from .networks import (Batch, Chain, Cuts, Figures, Net, Node, Served, Trial, net, net_cuts, net_import,
+                       net_profile, serve)
 from .runs import Core, Counter, Event, Hotspot, Result, Saving, counters, report, run
+from .steps import Steps, steps
+from .studies import (Answer, Blessed, Change, Effect, Gate, Kind, Listed, Point, Sensitivity, Swept,
+                      SweptList, bless, evaluate, gate, ops, ops_kinds, sensitivity, sweep)
 from .traces import (Instruction, Key, Operator, Tensor, Tiling, Trace, compile, compile_text,
                      instructions, load, load_kernel, operators, parse, tiling, tilings)
+from .tuning import Advice, Schedule, Space, Tuned, Tunings, space, strategies, tune
 from .values import Comparison, Findings, Values, check, values
 
 

@@ -182,14 +182,19 @@ def written(name: str, *arguments) -> str:
     finally:
         libc.fclose(stream)
         kept = ctypes.string_at(buffer, length.value)
-        libc.free(ctypes.cast(buffer, c_void_p))
+        release(buffer)
     return text(kept)
+
+
+def release(pointer) -> None:
+    """Frees what was made for free()."""
+    _libc().free(ctypes.cast(pointer, c_void_p))
 
 
 def taken(buffer: c_char_p, length: int) -> str:
     """A text that was made for free()."""
     kept = ctypes.string_at(buffer, length)
-    _libc().free(ctypes.cast(buffer, c_void_p))
+    release(buffer)
     return text(kept)
 
 

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Jobs of several devices, and which gradients are summed together."""
+import dataclasses
+import typing
+from ctypes import byref
+
+from . import _abi
+from ._library import (Callback, assignments, call, field_type, library, make, opened, record, table,
+                       text, visitor, word, words)
+
+
+@dataclasses.dataclass
+class Rank:
+    """What the time of a rank is made of: computing, exposed and idle add up to that of the job."""
+
+    computing_us: float
+    exposed_us: float
+    idle_us: float
+    overlapped_us: float
+    slowed_us: float
+
+
+@dataclasses.dataclass
+class Group:
+    end_us: float
+    transfers: int
+    moved_bytes: int
+    ranks: typing.Union[int, typing.List[Rank]] = dataclasses.field(default_factory=list)
+
+    @property
+    def us(self) -> float:
+        """As Lua has the name."""
+        return self.end_us
+
+    def _repr_html_(self):
+        rows = [(at, one.computing_us, one.exposed_us, one.idle_us) for at, one in enumerate(self.ranks)]
+        return f"<b>{self.end_us} us</b>" + table(rows, ("rank", "computing us", "exposed us", "idle us"))
+
+
+def _told(given: typing.Union[str, bytes]) -> bytes:
+    return given if isinstance(given, bytes) else given.encode("utf-8", "surrogateescape")
+
+
+def group_run(job: typing.Union[str, bytes], *, name: str = "job",
+              system: typing.Optional[str] = None, set=None,
+              data: typing.Optional[str] = None) -> Group:
+    """Runs the text of a job, as `vinci group run`.
+
+    >>> import vinci
+    >>> job = '''job,version=1,ranks=2
+    ... group,name=all,ranks=0-1
+    ... program,ranks=0-1
+    ... work,us=1000
+    ... collective,op=all_reduce,group=all,bytes=16777216
+    ... '''
+    >>> found = vinci.group_run(job, system="atlas_a2_910b4")
+    >>> found.ranks[0].computing_us, len(found.ranks)
+    (1000.0, 2)
+    """
+    sets, count = words(assignments(set, "set"), "set")
+    options = make("vinci_group_options", system=word(system, "system"), data=word(data, "data"),
+                   sets=sets, set_count=count)
+    ranks: typing.List[Rank] = []
+    visit = visitor("vinci_group_run")(
+        lambda _, one: ranks.append(record(Rank, one.contents)) is None)
+    held, struct = _told(job), _abi.vinci_group_result()
+    call("vinci_group_run", word(name, "name"), held, len(held), byref(options), visit, None,
+         byref(struct))
+    found = record(Group, struct)
+    found.ranks = ranks
+    return found
+
+
+@dataclasses.dataclass
+class Bucket:
+    """Gradients that are summed together, from `first` on."""
+
+    first: int
+    count: int
+    bytes: int
+    ready_us: float
+    start_us: float
+    end_us: float
+
+
+@dataclasses.dataclass
+class BucketPlan:
+    end_us: float
+    simulated_us: float
+    exposed_us: float
+    moved_bytes: int
+    buckets: typing.List[Bucket]
+    job: str
+
+
+@dataclasses.dataclass
+class Buckets:
+    """Plans by name: end, each, fixed, tuned, optimum; `best` is the name of one."""
+
+    ranks: int
+    gradient_bytes: int
+    closed_bytes: int
+    work_us: float
+    sizes: int
+    simulated: int
+    enumerated_us: float
+    gradients: typing.Union[int, typing.List[str]] = dataclasses.field(default_factory=list)
+    best: typing.Union[int, str] = ""
+    plans: typing.Dict[str, BucketPlan] = dataclasses.field(default_factory=dict)
+
+
+_PLANS = ("end", "each", "fixed", "tuned", "optimum")
+
+
+def _plan(handle, found, name) -> BucketPlan:
+    index = getattr(_abi, "VINCI_BUCKETS_" + name.upper())
+    plan = found.plans[index]
+    return BucketPlan(plan.end_ps / 1e6, plan.simulated_ps / 1e6, plan.exposed_ps / 1e6,
+                      plan.moved_bytes, [record(Bucket, one) for one in plan.buckets[:plan.count]],
+                      text(library().vinci_buckets_job(handle, index)))
+
+
+def buckets(step: typing.Union[str, bytes], *, name: str = "step", system: str, ranks: int = 8,
+            set=None, data: typing.Optional[str] = None, bucket_bytes: int = 0, exact: bool = False,
+            progress: typing.Optional[typing.Callable[[int, int], typing.Optional[bool]]] = None
+            ) -> Buckets:
+    """Which gradients of a step are summed together, as `vinci group buckets`."""
+    sets, count = words(assignments(set, "set"), "set")
+    callback = Callback(field_type("vinci_buckets_options", "progress"), progress)
+    options = make("vinci_buckets_options", system=word(system, "system"), data=word(data, "data"),
+                   sets=sets, set_count=count, ranks=ranks, fixed_bytes=bucket_bytes, exact=exact,
+                   progress=callback.pointer)
+    handle, held = opened(), _told(step)
+    with callback:
+        call("vinci_buckets_open", word(name, "name"), held, len(held), byref(options), byref(handle))
+    try:
+        found = library().vinci_buckets_result(handle).contents
+        told = Buckets(found.ranks, found.gradient_bytes, found.closed_bytes, found.work_ps / 1e6,
+                       found.sizes, found.simulated, found.enumerated_ps / 1e6)
+        told.gradients = [text(one) for one in found.names[:found.gradients]]
+        told.best = _PLANS[[getattr(_abi, "VINCI_BUCKETS_" + one.upper()) for one in _PLANS]
+                           .index(found.best)]
+        told.plans = {one: _plan(handle, found, one) for one in _PLANS
+                      if found.plans[getattr(_abi, "VINCI_BUCKETS_" + one.upper())].there}
+        return told
+    finally:
+        library().vinci_buckets_free(handle)
