@@ -129,6 +129,35 @@ vinci_group_run(const char *name, const char *text, size_t length,
                 bool (*visit)(void *context, const struct vinci_group_rank *rank), void *context,
                 struct vinci_group_result *result, struct vinci_diag *diag);
 
+/* ---- trainings whose units fail ------------------------------------------------------------- */
+
+struct vinci_training {
+  size_t struct_size; /* sizeof(struct vinci_training) */
+  /* Nanoseconds: of all steps without failures; between checkpoints; that a checkpoint keeps units
+   * from work, and then until a restart can use it; between failures of a unit (0: none fails). */
+  uint64_t work_ns, interval_ns, blocking_ns, writing_ns, mtbf_ns;
+  uint64_t detect_ns, restart_ns, repair_ns; /* from a failure; from there to work; to a spare */
+  uint32_t units, spares;
+  uint32_t runs; /* that are simulated; 0: 1000 */
+  bool shrinks;  /* without a spare, fewer units go on */
+  uint64_t seed;
+  const char *checkpoint; /* NULL, or a file that keeps what has been simulated */
+};
+/* Of the runs: the mean time with half its 95 % interval, percentiles, and what the mean is made
+ * of. */
+struct vinci_trained {
+  uint32_t runs;
+  uint64_t failures; /* of all runs */
+  uint64_t time_ns, half_ns, p5_ns, median_ns, p95_ns;
+  uint64_t young_ns; /* Young's interval; 0: nothing fails */
+  uint64_t work_ns, slower_ns, checkpoint_ns, lost_ns, detect_ns, wait_ns, restart_ns;
+};
+/* As `vinci group train`. VINCI_E_USAGE for settings that no training has, VINCI_E_INPUT for a
+ * checkpoint of other settings. */
+VINCI_API VINCI_MUST_CHECK enum vinci_status
+vinci_group_train(const struct vinci_training *training, struct vinci_trained *out,
+                  struct vinci_diag *diag);
+
 #ifdef __cplusplus
 }
 #endif

@@ -23,7 +23,8 @@ libvinci_scripts_la_SOURCES = \
 	scripts/systems/group_buckets.c \
 	scripts/systems/group_host.c \
 	scripts/systems/group_host.h \
-	scripts/systems/group_job.c
+	scripts/systems/group_job.c \
+	scripts/systems/group_training.c
 libvinci_scripts_la_CPPFLAGS = $(AM_CPPFLAGS) $(LUA_CFLAGS) \
 	-DVINCI_DATADIR='"$(pkgdatadir)"'
 
@@ -81,8 +82,8 @@ pythonmoduledir = $(pkgdatadir)/python
 dist_pythonmodule_DATA = scripts/python/vinci_trace.py
 dist_noinst_DATA += scripts/python/tuner.py
 
-# The module vinci for Python: the sources, and the declarations that declare.py makes of the headers. In a
-# build folder scripts/python holds a package that works there; its library is a link.
+# The module vinci for Python: the sources, and the declarations that declare.py makes of the headers. The
+# folder python of a build holds a package that works there; its library is a link.
 python_sources = \
 	scripts/python/vinci/__init__.py \
 	scripts/python/vinci/_library.py \
@@ -96,30 +97,33 @@ python_sources = \
 	scripts/python/vinci/traces.py \
 	scripts/python/vinci/tuning.py \
 	scripts/python/vinci/values.py
-python_made = scripts/python/vinci/_abi.py scripts/python/vinci/writer.py
+python_made = python/vinci/_abi.py python/vinci/writer.py
 EXTRA_DIST += $(python_sources) scripts/python/declare.py
 if HAVE_PYTHON
-if SHARED
 pythonpackagedir = $(pythondir)/vinci
+if SHARED
 pythonpackage_DATA = $(python_sources) $(python_made)
-noinst_DATA = scripts/python/vinci/.made
+noinst_DATA = python/vinci/.made
 endif
 endif
 python_headers = $(filter-out core/vinci_systemc.h,$(include_HEADERS))
-scripts/python/vinci/_abi.py: scripts/python/declare.py $(python_headers)
-	$(AM_V_GEN)$(MKDIR_P) scripts/python/vinci && $(PYTHON) $(srcdir)/scripts/python/declare.py \
+python/vinci/_abi.py: scripts/python/declare.py $(python_headers)
+	$(AM_V_GEN)$(MKDIR_P) python/vinci && $(PYTHON) $(srcdir)/scripts/python/declare.py \
 	  --libdir='$(libdir)' $(addprefix $(srcdir)/,$(python_headers)) -- $(CC) -I$(srcdir)/core >$@.new && \
 	  mv $@.new $@
-scripts/python/vinci/writer.py: scripts/python/vinci_trace.py
-	$(AM_V_GEN)$(MKDIR_P) scripts/python/vinci && cp $(srcdir)/scripts/python/vinci_trace.py $@
-scripts/python/vinci/.made: $(python_sources) $(python_made) libvinci.la
-	$(AM_V_GEN)for file in $(python_sources); do \
-	  cmp -s $(srcdir)/$$file $$file || cp $(srcdir)/$$file $$file || exit 1; done && \
-	  ln -sf ../../../.libs/libvinci.so.0 scripts/python/vinci/libvinci.so.0 && touch $@
-CLEANFILES += $(python_made) scripts/python/vinci/.made scripts/python/vinci/libvinci.so.0
+python/vinci/writer.py: scripts/python/vinci_trace.py
+	$(AM_V_GEN)$(MKDIR_P) python/vinci && cp $(srcdir)/scripts/python/vinci_trace.py $@
+python/vinci/.made: $(python_sources) $(python_made) libvinci.la
+	$(AM_V_GEN)for file in $(python_sources); do cp $(srcdir)/$$file python/vinci/ || exit 1; done && \
+	  ln -sf ../../.libs/libvinci.so.0 python/vinci/libvinci.so.0 && touch $@
 clean-python:
-	test $(srcdir) = . || rm -f $(python_sources)
-	-rm -rf scripts/python/vinci/__pycache__
+	-rm -rf python
+if HAVE_PYTHON
+# What Python has compiled goes too.
+uninstall-hook:
+	-rm -rf '$(DESTDIR)$(pythonpackagedir)/__pycache__'
+	-rmdir '$(DESTDIR)$(pythonpackagedir)' 2>/dev/null
+endif
 .PHONY: clean-python
 
 # Scripts that answer questions; they double as examples of the module.
@@ -241,8 +245,8 @@ dist_noc_DATA = \
 	scripts/noc/mesh.lua \
 	scripts/noc/ring.lua
 
-# Makefile.am installs the page.
-dist_noinst_DATA += scripts/LUA.md
+# Makefile.am installs the pages.
+dist_noinst_DATA += scripts/LUA.md scripts/PYTHON.md
 
 dist_noinst_DATA += .ci/full
 dist_noinst_SCRIPTS += \

@@ -179,6 +179,8 @@ script_tests = \
 	tests/mutants/test_mutants.sh \
 	tests/tune/test_cuts.sh \
 	tests/properties/test_properties.sh \
+	tests/python/test_python.sh \
+	tests/python/test_same.sh \
 	tests/scripts/test_experiments.sh \
 	tests/scripts/test_networks.sh \
 	tests/scripts/test_lua_limits.sh \
@@ -386,6 +388,13 @@ dist_noinst_DATA += \
 	tests/reference/instruction_fits.csv \
 	tests/lua/fuzz.lua \
 	tests/lua/memory.lua \
+	tests/python/arrays.py \
+	tests/python/layouts.py \
+	tests/python/misuse.py \
+	tests/python/same.c \
+	tests/python/same.lua \
+	tests/python/same.py \
+	tests/python/workloads.txt \
 	tests/reference/memory/hbm2_load_latency_1pc.csv \
 	tests/reference/memory/hbm2_parameters.csv \
 	tests/reference/memory/hbm2_saturating_1pc.csv \

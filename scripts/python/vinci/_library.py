@@ -3,6 +3,7 @@
 import ctypes
 import functools
 import os
+import types
 import typing
 import weakref
 from collections.abc import Mapping
@@ -50,9 +51,22 @@ def _places():
     return [place for place in places if os.path.exists(place)] + [_NAME]
 
 
+def _called(function):
+    """A function of the library whose refusals of arguments are of the type Error."""
+
+    @functools.wraps(function)
+    def called(*arguments):
+        try:
+            return function(*arguments)
+        except ctypes.ArgumentError as error:
+            raise Error(f"{function.__name__}: {error}") from None
+
+    return called
+
+
 @functools.lru_cache(maxsize=None)
-def library() -> ctypes.CDLL:
-    """The library, loaded once, when it is first needed."""
+def library() -> types.SimpleNamespace:
+    """The functions of the library, which is loaded once, when it is first needed."""
     data = os.path.join(_HERE, "data")
     if os.path.isdir(data):  # of a wheel
         os.environ.setdefault("VINCI_DATA", data)
@@ -62,13 +76,15 @@ def library() -> ctypes.CDLL:
     except OSError as error:
         raise Error(f"the library of vinci cannot be loaded: {error}", "E_IO", 2,
                     "VINCI_SHARED_LIBRARY names libvinci.so.0") from None
+    functions = types.SimpleNamespace()
     for name, (result, kinds) in _abi.FUNCTIONS.items():
         try:
             function = getattr(loaded, name)
         except AttributeError:
             raise Error(f"{path} has no function {name}: it is of another version", "E_IO") from None
         function.restype, function.argtypes = result, kinds
-    return loaded
+        setattr(functions, name, _called(function))
+    return functions
 
 
 @functools.lru_cache(maxsize=None)

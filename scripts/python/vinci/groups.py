@@ -5,7 +5,7 @@ import typing
 from ctypes import byref
 
 from . import _abi
-from ._library import (Callback, assignments, call, field_type, library, make, opened, record, table,
+from ._library import (Callback, Error, assignments, call, field_type, library, make, opened, record, table,
                        text, visitor, word, words)
 
 
@@ -145,3 +145,55 @@ def buckets(step: typing.Union[str, bytes], *, name: str = "step", system: str, 
         return told
     finally:
         library().vinci_buckets_free(handle)
+
+
+# ---- trainings whose units fail ---------------------------------------------------------------
+
+
+@dataclasses.dataclass
+class Trained:
+    """Seconds: the mean `time_s`, `half_s` of its 95 % interval, percentiles, and its parts."""
+
+    runs: int
+    failures: float
+    time_s: float
+    half_s: float
+    p5_s: float
+    median_s: float
+    p95_s: float
+    young_s: float
+    work_s: float
+    slower_s: float
+    checkpoint_s: float
+    lost_s: float
+    detect_s: float
+    wait_s: float
+    restart_s: float
+
+
+def group_train(*, work_s: float, interval_s: float, blocking_s: float = 0, writing_s: float = 0,
+                mtbf_s: float = 0, detect_s: float = 0, restart_s: float = 0, repair_s: float = 0,
+                units: int = 1, spares: int = 0, shrink: bool = False, runs: int = 1000, seed: int = 1,
+                checkpoint=None) -> Trained:
+    """Simulates a training whose units fail, as `vinci group train`.
+
+    >>> import vinci
+    >>> told = vinci.group_train(work_s=2e6, interval_s=2400, blocking_s=60, mtbf_s=18e6, units=128,
+    ...                          runs=100)
+    >>> told.time_s > told.work_s == 2e6, told.failures > 0
+    (True, True)
+    """
+    times = {"work_ns": work_s, "interval_ns": interval_s, "blocking_ns": blocking_s,
+             "writing_ns": writing_s, "mtbf_ns": mtbf_s, "detect_ns": detect_s,
+             "restart_ns": restart_s, "repair_ns": repair_s}
+    for name, seconds in times.items():
+        if not 0 <= seconds < 2**60 / 1e9:
+            raise Error(f"{name[:-3]}_s is {seconds}, not 0 s to 36 years")
+    training = make("vinci_training", units=units, spares=spares, runs=runs, shrinks=shrink, seed=seed,
+                    checkpoint=word(checkpoint, "checkpoint"),
+                    **{name: int(seconds * 1e9 + 0.5) for name, seconds in times.items()})
+    struct = _abi.vinci_trained()
+    call("vinci_group_train", byref(training), byref(struct))
+    values = {name: getattr(struct, name[:-1] + "ns") / 1e9 for name in Trained.__dataclass_fields__
+              if name.endswith("_s")}
+    return Trained(runs=struct.runs, failures=struct.failures / struct.runs, **values)

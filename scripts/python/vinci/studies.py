@@ -303,14 +303,12 @@ class Point:
 
 
 class Gate(Handle):
-    """A suite compared with its baseline. `bool(gate)`: it passes."""
+    """A suite compared with its baseline."""
 
     _free = "vinci_gate_free"
 
     def passes(self) -> bool:
         return self.exit_code() == 0
-
-    __bool__ = passes
 
     def exit_code(self) -> int:
         return library().vinci_gate_exit_code(self)
@@ -378,7 +376,7 @@ def gate(*, suite: Path, baseline: Path, policy: typing.Optional[Path] = None, s
     ...     blessed = vinci.bless(suite=suite, baseline=baseline, reason="first", allow_ci=True)
     ...     good = vinci.gate(suite=suite, baseline=baseline)
     ...     slow = vinci.gate(suite=suite, baseline=baseline, set={"hbm.bandwidth_scale": 0.1})
-    >>> blessed.points, bool(good), slow.points()[0].verdict, slow.exit_code()
+    >>> blessed.points, good.passes(), slow.points()[0].verdict, slow.exit_code()
     (1, True, 'REGRESSED', 1)
     """
     options = _gate_options(only, policy, strict, False, False, verbose, jobs, repeats, over)

@@ -167,18 +167,20 @@ class Findings:
     text: str
     json: typing.Dict[str, typing.Any]
 
-    def __bool__(self):
-        """Whether nothing is wrong."""
+    @property
+    def ok(self) -> bool:
+        """Whether there is no error."""
         return self.errors == 0
 
     def __str__(self):
         return self.text
 
     def _repr_html_(self):
-        rows = [(one.get("check", ""), one.get("severity", ""), one.get("text", one.get("message", "")))
-                for one in self.json.get("findings", [])]
+        rows = [(one["level"], one["check"], one["kind"], one["kernel"], one["detail"],
+                 ", ".join(f"{event['file']}:{event['line']} {event['instruction']}"
+                           for event in one["events"])) for one in self.json["findings"]]
         return f"<b>{self.errors} errors, {self.warnings} warnings</b>" + table(
-            rows, ("check", "severity", "finding"))
+            rows, ("level", "check", "kind", "kernel", "detail", "rows"))
 
 
 def check(first, second=None, *, chip=None, set=None, data=None,
@@ -188,7 +190,7 @@ def check(first, second=None, *, chip=None, set=None, data=None,
 
     >>> import vinci
     >>> findings = vinci.check("softmax shape=17x260", chip="Ascend910B4", checks=["racecheck"])
-    >>> bool(findings), findings.errors
+    >>> findings.ok, findings.errors
     (True, 0)
     """
     what, chip = (second, first) if isinstance(first, Soc) else (first, second or chip)

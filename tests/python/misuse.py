@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a caller may do wrong is an exception with a place and a hint, and never a crash."""
+import vinci
+
+
+def fails(what, status, function, *args, **kwargs):
+    try:
+        function(*args, **kwargs)
+    except vinci.Error as error:
+        assert what in str(error) and error.status == status, (error.status, str(error))
+        return error
+    raise AssertionError(what)
+
+
+chip = vinci.soc("Ascend910B4")
+fails("which chip?", "E_USAGE", vinci.run, "copy shape=64")
+fails("did you mean 'Ascend910B1'", "E_USAGE", vinci.soc, "Ascend910X1")
+fails("unknown parameter 'l2.siez'", "E_USAGE", vinci.soc, "Ascend910B4", {"l2.siez": 1})
+fails("did you mean 'l2.size'?", "E_USAGE", chip.__getitem__, "l2.siez")
+fails("memory is 'falt', not one of cycle, flat", "E_USAGE", vinci.run, "copy shape=64", chip=chip,
+      memory="falt")
+fails("contains a zero byte", "E_USAGE", vinci.soc, "Ascend\0")
+fails("is a dict, not a text", "E_USAGE", vinci.compile, "copy", {"shape": {}}, chip=chip)
+fails("has no key 'shap'", "E_USAGE", vinci.compile, "copy", chip=chip, shap=64)
+error = fails("k.csv:1:1: the first row", "E_INPUT", vinci.parse, "x", chip=chip, name="k.csv")
+assert (error.file, error.line, error.exit_code) == ("k.csv", 1, 3), vars(error)
+assert vinci.run("copy shape=4096", chip=chip, max_cycles=100, partial=True).partial
+fails("no counter is called 'x'", "E_USAGE", vinci.run("copy shape=64", chip=chip).get, "x")
+fails("checks has 'racechek'", "E_USAGE", vinci.check, "copy shape=64", chip=chip, checks=["racechek"])
+fails("give one of study, trace and op", "E_USAGE", vinci.sweep, output="none")
+fails("a trace is for the chip", "E_USAGE", vinci.run, vinci.compile("copy shape=64", chip=chip),
+      set={"l2.size": "1MiB"})
+
+# Freed objects, and objects whose chip has no other reference.
+trace = vinci.compile("copy shape=64", chip="Ascend910B4")
+assert vinci.run(trace).total_cycles > 0
+trace.free()
+fails("the Trace has been freed", "E_USAGE", vinci.run, trace)
+with vinci.compile("copy shape=64", chip=chip) as short:
+    assert short.tensors()
+
+
+# What a callback raises comes out, and ends the call.
+class Mine(Exception):
+    pass
+
+
+def raises(*_):
+    raise Mine
+
+
+for call in (lambda: vinci.run("matmul m=512 k=512 n=512", chip=chip, progress=raises),
+             lambda: vinci.tune(chip, "softmax shape=17x260", evaluations=12, memory="flat",
+                                progress=raises)):
+    try:
+        call()
+    except Mine:
+        continue
+    raise AssertionError("Mine did not come out")
+fails("interrupted", "E_LIMIT", vinci.run, "matmul m=512 k=512 n=512", chip=chip,
+      progress=lambda *_: False)
+
+# Steps: early leaving ends the call, a failure is raised.
+steps = vinci.steps(vinci.run, "matmul m=1024 k=1024 n=1024", chip=chip)
+for _ in steps:
+    break
+assert steps.result is None
+fails("has no key", "E_USAGE", list, vinci.steps(vinci.run, "copy shap=64", chip=chip))
+
+# Notebooks.
+for shown in (vinci.run("copy shape=64", chip=chip), chip, vinci.compile("copy shape=64", chip=chip),
+              vinci.check("copy shape=64", chip=chip)):
+    page = shown._repr_html_()
+    assert page.startswith("<b>") and page.count("<tr>") == page.count("</tr>") > 0, page
