@@ -20,6 +20,9 @@ s,build/vinci,vinci,g
 # LUA.md: where the module lies before it is installed.
 /^In a build folder /,/^$/d
 
+# PYTHON.md: the same.
+/^- In a build folder: /d
+
 s,traces/examples/,@pkgdatadir@/examples/,g
 s,scripts/experiments/,@pkgdatadir@/experiments/,g
 s,](experiments),](@pkgdatadir@/experiments),g

@@ -98,7 +98,7 @@ python_sources = \
 	scripts/python/vinci/tuning.py \
 	scripts/python/vinci/values.py
 python_made = python/vinci/_abi.py python/vinci/writer.py
-EXTRA_DIST += $(python_sources) scripts/python/declare.py
+EXTRA_DIST += $(python_sources) scripts/python/declare.py scripts/python/pyproject.toml scripts/python/make_wheel.py
 if HAVE_PYTHON
 pythonpackagedir = $(pythondir)/vinci
 if SHARED
@@ -116,6 +116,11 @@ python/vinci/writer.py: scripts/python/vinci_trace.py
 python/vinci/.made: $(python_sources) $(python_made) libvinci.la
 	$(AM_V_GEN)for file in $(python_sources); do cp $(srcdir)/$$file python/vinci/ || exit 1; done && \
 	  ln -sf ../../.libs/libvinci.so.0 python/vinci/libvinci.so.0 && touch $@
+# A wheel with library and chips, for pip without an index.
+wheel: python/vinci/.made
+	$(AM_V_GEN)$(PYTHON) $(srcdir)/scripts/python/make_wheel.py . $(VERSION) .
+.PHONY: wheel
+CLEANFILES += vinci-*.whl
 clean-python:
 	-rm -rf python
 if HAVE_PYTHON

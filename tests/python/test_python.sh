@@ -21,7 +21,7 @@ mkdir "$work/without"
 echo 'raise ImportError' >"$work/without/numpy.py"
 cd "$work" || exit 99
 
-plan 10
+plan 14
 
 if command -v "${CC:=cc}" >/dev/null; then
   keep "$PYTHON" "$srcdir/tests/python/layouts.py" "$srcdir/core" "$CC"
@@ -86,3 +86,26 @@ try: vinci.socs()
 except vinci.Error as error: print(error.status, error.hint)'
 report "a library that is missing is said" \
   "$(expect 0 '' 'E_IO VINCI_SHARED_LIBRARY names libvinci.so.0')"
+
+# ---- wheels ------------------------------------------------------------------------------
+MAKEFLAGS='' "${MAKE:-make}" -s -C "$made/.." wheel >/dev/null || exit 99
+cp "$made"/../vinci-*.whl .
+mkdir again
+"$PYTHON" "$srcdir/scripts/python/make_wheel.py" "$made/.." "$("$vinci" --version | sed -n 's/^vinci \([0-9.]*\).*/\1/p')" again >made
+report "two wheels have the same bytes" "$(cmp vinci-*.whl again/vinci-*.whl)"
+if "$PYTHON" -m pip --version >/dev/null 2>&1; then
+  keep env HOME="$work" "$PYTHON" -m pip install --no-index --no-deps --no-cache-dir --target installed vinci-*.whl
+  report "a wheel is installed without an index" "$(expect 0 -)"
+  keep env HOME="$work" VINCI_BUILD="$made/.." "$PYTHON" -m pip wheel --no-index --no-deps --no-cache-dir \
+    --no-build-isolation -w built "$srcdir/scripts/python"
+  report "pip builds the same wheel of a build folder" "$(expect 0 -; cmp vinci-*.whl built/vinci-*.whl)"
+else
+  "$PYTHON" -m zipfile -e vinci-*.whl installed
+  report "a wheel is installed without an index # SKIP no pip" ""
+  report "pip builds the same wheel of a build folder # SKIP no pip" ""
+fi
+keep env -u VINCI_DATA PYTHONPATH="$work/installed" "$PYTHON" -c 'import vinci, os
+print(vinci.__file__.startswith(os.getcwd()), vinci.run("copy shape=64", chip="Ascend910B4").total_cycles > 0)
+print(os.environ["VINCI_DATA"])'
+report "and works with its own library and chips" "$(expect 0 '' "True True
+$work/installed/vinci/data")"
