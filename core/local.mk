@@ -143,7 +143,7 @@ libvinci_core_la_SOURCES += \
 	core/result/result.h \
 	core/result/result_counters.c \
 	core/result/result_counters.h \
-	core/result/result_tables.c \
+	core/result/tables.c \
 	core/result/traffic.c \
 	core/result/traffic.h
 

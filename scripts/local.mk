@@ -123,12 +123,6 @@ wheel: python/vinci/.made
 CLEANFILES += vinci-*.whl
 clean-python:
 	-rm -rf python
-if HAVE_PYTHON
-# What Python has compiled goes too.
-uninstall-hook:
-	-rm -rf '$(DESTDIR)$(pythonpackagedir)/__pycache__'
-	-rmdir '$(DESTDIR)$(pythonpackagedir)' 2>/dev/null
-endif
 .PHONY: clean-python
 
 # Scripts that answer questions; they double as examples of the module.

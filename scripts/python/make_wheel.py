@@ -43,7 +43,7 @@ def contents(build):
 
 
 def packed(name, held):
-    """Of a file that is read: its bytes; _abi.py names no folder of the machine that built it."""
+    """The bytes of a file as the wheel has them: _abi.py names no folder of a machine."""
     if name == "vinci/_abi.py":
         held = re.sub(rb"^LIBDIR = .*$", b"LIBDIR = None", held, count=1, flags=re.M)
     return held

@@ -59,12 +59,14 @@ cat >names.lua <<'END'
 for name, value in pairs(require "vinci") do if type(value) == "function" then print(name) end end
 END
 "$vinci" lua names.lua | sort >names
+# shellcheck disable=SC2016 # marks of the page
 keep "$PYTHON" -c 'import sys, vinci
 page = open(sys.argv[1]).read()
 for name in map(str.strip, open("names")):
     if not hasattr(vinci, name) and f"`vinci.{name}`" not in page: print(name)' "$srcdir/scripts/PYTHON.md"
 report "every function of the module for Lua is there" "$(expect 0 ''; printf '%s' "$out"
   [ "$(wc -l <names)" -gt 30 ] || echo "few names")"
+# shellcheck disable=SC2016
 keep "$PYTHON" -c 'import sys, vinci, types
 page = open(sys.argv[1]).read()
 for name, value in vars(vinci).items():
@@ -91,7 +93,8 @@ report "a library that is missing is said" \
 MAKEFLAGS='' "${MAKE:-make}" -s -C "$made/.." wheel >/dev/null || exit 99
 cp "$made"/../vinci-*.whl .
 mkdir again
-"$PYTHON" "$srcdir/scripts/python/make_wheel.py" "$made/.." "$("$vinci" --version | sed -n 's/^vinci \([0-9.]*\).*/\1/p')" again >made
+version=$("$vinci" --version | sed -n 's/^vinci \([0-9.]*\).*/\1/p')
+"$PYTHON" "$srcdir/scripts/python/make_wheel.py" "$made/.." "$version" again >/dev/null
 report "two wheels have the same bytes" "$(cmp vinci-*.whl again/vinci-*.whl)"
 if "$PYTHON" -m pip --version >/dev/null 2>&1; then
   keep env HOME="$work" "$PYTHON" -m pip install --no-index --no-deps --no-cache-dir --target installed vinci-*.whl

@@ -13,7 +13,7 @@ places=$(MAKEFLAGS='' "${MAKE:-make}" -s list-places ${INSTALLED_PREFIX:+"prefix
 eval "$places"
 # Assigned by the line above.
 : "${prefix:?} ${bindir:?} ${libdir:?} ${includedir:?} ${mandir:?} ${docdir:?} ${pkgdatadir:?}"
-: "${luacpathdir:?} ${pkgconfigdir:?} ${sources:?} ${build:?}"
+: "${luacpathdir:?} ${pkgconfigdir:?} ${pythondir=} ${sources:?} ${build:?}"
 # Also as they are without the dots of a relative path.
 sources_resolved=$(cd "$sources" && pwd) || exit 99
 build_resolved=$(cd "$build" && pwd) || exit 99
@@ -32,12 +32,13 @@ unset VINCI_DATA
 vinci=${VINCI:?}
 case $vinci in /*) ;; *) vinci=$PWD/$vinci ;; esac
 
-plan 11
+plan 14
 
 # Debug information names sources on purpose and is stripped. The prefix may itself lie in the build
 # folder.
 find "$root$bindir/vinci" "$root$includedir"/vinci*.h "$root$libdir"/libvinci* "$root$luacpathdir"/vinci* \
   "$root$pkgconfigdir/vinci.pc" "$data" "$doc" "$root$mandir/man1/vinci.1" -type f >"$work/files"
+[ ! -d "$root$pythondir/vinci" ] || find "$root$pythondir/vinci" -type f >>"$work/files"
 [ -z "${VINCI_INSTRUMENT:-}" ] || : >"$work/files" # sanitizers keep the places of all they check
 report "no installed file names sources or build folder" "$(while read -r file; do
   cp "$file" "$work/copy"
@@ -47,7 +48,7 @@ report "no installed file names sources or build folder" "$(while read -r file; 
     -e "$sources_resolved" -e ../../ | sort -u | sed "s,^,$file names ,"
 done <"$work/files")"
 
-pages="README.md ACCURACY.md CHECKS.md LUA.md FORMAT.md GRAPH.md KERNELS.md OPERATORS.md REPORT.md SYSTEMC.md VALUES.md CHANGELOG.md LICENSE"
+pages="README.md ACCURACY.md CHECKS.md LUA.md FORMAT.md GRAPH.md KERNELS.md OPERATORS.md PYTHON.md REPORT.md SYSTEMC.md VALUES.md CHANGELOG.md LICENSE"
 report "the pages are installed" "$(for page in $pages; do [ -s "$doc/$page" ] || echo "$page"; done
   cmp "$srcdir/LICENSE" "$doc/LICENSE")"
 
@@ -112,4 +113,18 @@ if command -v lua5.4 >/dev/null && [ -z "${VINCI_INSTRUMENT:-}" ]; then
   report "the stock interpreter has the module" "$(expect 0 '' true)"
 else
   report "the stock interpreter has the module # SKIP no lua5.4, or instrumented" "$(without lua5.4)"
+fi
+if [ -d "$root$pythondir/vinci" ] && [ -z "${VINCI_INSTRUMENT:-}" ]; then
+  keep env PYTHONPATH="$root$pythondir" LD_LIBRARY_PATH="$root$libdir" "$PYTHON" -c 'import vinci, vinci.writer
+print(vinci.run("copy shape=64", chip="Ascend910B4").total_cycles > 0, vinci.writer.Trace("x").text() > "")'
+  report "Python has the module" "$(expect 0 '' 'True True')"
+else
+  report "Python has the module # SKIP no Python, or instrumented" ""
+fi
+report "no file of libtool is installed" "$(find "$root$libdir" -name '*vinci*.la')"
+if [ -n "${INSTALLED_ROOT:-}" ]; then
+  report "uninstall leaves nothing # SKIP it is the caller's" ""
+else
+  MAKEFLAGS='' "${MAKE:-make}" -s -C "$build" uninstall DESTDIR="$root" >"$work/log" 2>&1 || cat "$work/log"
+  report "uninstall leaves nothing" "$(find "$root" ! -type d; find "$root" -type d -name '*vinci*' | sed 's,$,/,')"
 fi

@@ -16,7 +16,7 @@ _NAME = "libvinci.so.0"
 
 
 class Error(Exception):
-    """A failure, with its place when it has one.
+    """A failure, with its place when there is a place.
 
     `message` is what `str` gives; `text` what is wrong, `hint` how to mend it; `file`, `line` and
     `column` where (None, 0 and 0 without a place); `status` the name of the kind, as "E_INPUT", and

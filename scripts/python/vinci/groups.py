@@ -95,7 +95,7 @@ class BucketPlan:
 
 @dataclasses.dataclass
 class Buckets:
-    """Plans by name: end, each, fixed, tuned, optimum; `best` is the name of one."""
+    """Plans by name: end, each, fixed, tuned, optimum; `best` is the name of the best plan."""
 
     ranks: int
     gradient_bytes: int

@@ -14,7 +14,7 @@ from .chips import Soc, chip_of
 
 @dataclasses.dataclass
 class Tiling:
-    """A tiling with its closed-form cost; `args` ask for it."""
+    """A tiling with its closed-form cost; `args` ask for this tiling."""
 
     args: str
     blocks: int
