@@ -50,6 +50,7 @@ unit_tests = \
 	tests/core/test_run \
 	tests/core/test_soc \
 	tests/core/test_start \
+	tests/core/test_tables \
 	tests/studies/test_study \
 	tests/core/test_threads \
 	tests/core/test_l1_port \
@@ -288,6 +289,7 @@ LDADD = libvinci_tests.la libvinci_internal.la $(CMOCKA_LIBS)
 # Sees what users of the library see.
 tests_acl_test_acl_times_LDADD = libvinci_acl.la $(CMOCKA_LIBS)
 tests_core_test_public_LDADD = libvinci.la $(CMOCKA_LIBS)
+tests_core_test_tables_LDADD = libvinci.la $(CMOCKA_LIBS)
 tests_studies_test_study_LDADD = libvinci.la $(CMOCKA_LIBS)
 tests_core_test_threads_LDADD = libvinci.la $(CMOCKA_LIBS) -lpthread
 tests_core_test_in_systemc_SOURCES = tests/core/test_in_systemc.cc
