@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a caller may do wrong is an exception with a place and a hint, and never a crash."""
+import tempfile
+
 import vinci
 
 
@@ -65,6 +67,10 @@ steps = vinci.steps(vinci.run, "matmul m=1024 k=1024 n=1024", chip=chip)
 for _ in steps:
     break
 assert steps.result is None
+with tempfile.TemporaryDirectory() as folder:
+    steps = vinci.steps(vinci.sweep, op="copy shape=64x1024", chip="Ascend910B4", output=folder,
+                        params={"hbm.bandwidth_scale": [1, 2, 4]})
+    assert [all for _, all, failed in steps][-1] == 3 and len(steps.result.rows) == 3
 fails("has no key", "E_USAGE", list, vinci.steps(vinci.run, "copy shap=64", chip=chip))
 
 # Notebooks.
