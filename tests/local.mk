@@ -210,6 +210,7 @@ script_tests = \
 	tests/tree/check_exports.sh \
 	tests/tree/check_install.sh \
 	tests/tree/check_layers.sh \
+	tests/tree/check_packages.sh \
 	tests/tree/check_revision.sh \
 	tests/tree/check_words.sh \
 	tests/values/test_values.sh \
