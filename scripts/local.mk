@@ -90,6 +90,7 @@ python_sources = \
 	scripts/python/vinci/chips.py \
 	scripts/python/vinci/comparisons.py \
 	scripts/python/vinci/groups.py \
+	scripts/python/vinci/py.typed \
 	scripts/python/vinci/networks.py \
 	scripts/python/vinci/runs.py \
 	scripts/python/vinci/steps.py \

@@ -33,7 +33,7 @@ def contents(build):
     """(name in the wheel, path) of each file."""
     package = os.path.join(build, "python", "vinci")
     for name in sorted(os.listdir(package)):
-        if name.endswith(".py") or name == "libvinci.so.0":
+        if name.endswith(".py") or name in ("libvinci.so.0", "py.typed"):
             yield f"vinci/{name}", os.path.join(package, name)
     for folder in DATA:
         source = os.path.join(os.path.dirname(HERE), folder)

@@ -80,7 +80,12 @@ class Soc(Handle):
                         hint=f"did you mean '{near[0]}'?" if near else "")
         return numbers[key]
 
+    def get(self, key: str) -> typing.Union[int, float]:
+        """The value of a number, in its unit."""
+        return self[key].value
+
     def describe(self, key: str) -> Number:
+        """A number with what it means, where it comes from, and how well it is known."""
         return self[key]
 
     def __repr__(self):

@@ -34,6 +34,11 @@ class Node:
     hbm_bytes: int
     from_: str = ""
 
+    @property
+    def us(self) -> float:
+        """The duration, as Lua has the name."""
+        return self.duration_us
+
 
 @dataclasses.dataclass
 class Net:
@@ -76,6 +81,11 @@ class Net:
     def us(self) -> float:
         """Of the last run, as Lua has the name."""
         return self.end_us
+
+    @property
+    def first_us(self) -> float:
+        """Of the first run, as Lua has the name."""
+        return self.first_end_us
 
     def _repr_html_(self):
         rows = [(one.name, one.op, one.bound, f"{one.duration_us:.3f}") for one in self.nodes]
