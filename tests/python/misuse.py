@@ -30,6 +30,13 @@ assert vinci.run("copy shape=4096", chip=chip, max_cycles=100, partial=True).par
 fails("no counter is called 'x'", "E_USAGE", vinci.run("copy shape=64", chip=chip).get, "x")
 fails("checks has 'racechek'", "E_USAGE", vinci.check, "copy shape=64", chip=chip, checks=["racechek"])
 fails("give one of study, trace and op", "E_USAGE", vinci.sweep, output="none")
+fails("there is no option 'memroy'", "E_USAGE", vinci.sweep, op="copy shape=64", output="none",
+      memroy="flat")
+fails("max_cycles is -1, not a whole number from 0", "E_USAGE", vinci.run, "copy shape=64", chip=chip,
+      max_cycles=-1)
+fails("questions are a list", "E_USAGE", vinci.evaluate, chip, "copy shape=64")
+fails("no.graph.csv: cannot read: No such file", "E_IO", vinci.net, chip, "no.graph.csv")
+fails("no.onnx", "E_IO", vinci.net, chip, "no.onnx")
 fails("a trace is for the chip", "E_USAGE", vinci.run, vinci.compile("copy shape=64", chip=chip),
       set={"l2.size": "1MiB"})
 

@@ -144,9 +144,16 @@ def assignments(values, what: str) -> typing.List[str]:
     return list(values)
 
 
+_WHOLE = (ctypes.c_uint, ctypes.c_uint32, ctypes.c_uint64, ctypes.c_size_t)
+
+
 def make(name: str, **fields):
     """A struct of the library; its struct_size is filled in."""
     kind = getattr(_abi, name)
+    for field, wanted in kind._fields_:
+        value = fields.get(field, 0)
+        if wanted in _WHOLE and not (isinstance(value, int) and 0 <= value < 1 << 8 * ctypes.sizeof(wanted)):
+            raise Error(f"{field} is {value!r}, not a whole number from 0")
     made = kind(**fields)
     if kind._fields_[0][0] == "struct_size":
         made.struct_size = ctypes.sizeof(kind)

@@ -7,7 +7,7 @@ import typing
 from ctypes import byref
 
 from . import _abi
-from ._library import (Callback, call, field_type, make, record, release, table, taken, text, visitor,
+from ._library import (Callback, Error, call, field_type, make, record, release, table, taken, text, visitor,
                        word, words)
 from .chips import chip_of
 from .runs import models
@@ -95,10 +95,13 @@ class Net:
 def _network(network):
     """(name, bytes, length): the text of a graph, the bytes of a model, or a path."""
     if isinstance(network, os.PathLike) or isinstance(network, str) and "\n" not in network:
-        with open(network, "rb") as file:
-            held = file.read()
         if os.fspath(network).endswith(".onnx"):
-            return word(network, "network"), None, 0  # read piece by piece
+            return word(network, "network"), None, 0  # the library reads piece by piece
+        try:
+            with open(network, "rb") as file:
+                held = file.read()
+        except OSError as error:
+            raise Error(f"cannot read: {error.strerror}", "E_IO", file=os.fspath(network)) from None
         return word(network, "network"), held, len(held)
     held = network if isinstance(network, bytes) else network.encode("utf-8", "surrogateescape")
     return b"graph", held, len(held)

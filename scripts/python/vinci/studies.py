@@ -14,15 +14,22 @@ from .runs import code_ppm, models
 Path = typing.Union[str, "os.PathLike[str]"]
 
 
-def overrides(chip=None, data=None, set=None, memory=None, network=None, l2=None, code=None):
-    """What is said of all points, and wins over what a file says."""
+_OVER = ("chip", "soc", "data", "set", "memory", "network", "l2", "code")
+
+
+def overrides(**over):
+    """What is said of all points, and wins over what a file says; `soc` is Lua's word for the chip."""
+    for name in over:
+        if name not in _OVER:
+            raise Error(f"there is no option '{name}'", hint="options of all points: " + ", ".join(_OVER))
+    chip, given = over.get("chip") or over.get("soc"), over.get
     if isinstance(chip, Soc):
         raise Error("studies take the name of a chip, and its changes as set={key: value}")
-    sets, count = words(assignments(set, "set"), "set")
+    sets, count = words(assignments(given("set"), "set"), "set")
     return _abi.vinci_overrides(
-        soc=word(chip, "chip"), data_dir=word(data, "data"), memory=word(memory, "memory"),
-        network=word(network, "network"), l2=word(l2, "l2"), code=word(code, "code"), sets=sets,
-        set_count=count)
+        soc=word(chip, "chip"), data_dir=word(given("data"), "data"),
+        memory=word(given("memory"), "memory"), network=word(given("network"), "network"),
+        l2=word(given("l2"), "l2"), code=word(given("code"), "code"), sets=sets, set_count=count)
 
 
 def _work(study, trace, op, args) -> typing.List[str]:
@@ -262,6 +269,8 @@ def evaluate(chip, questions, *, jobs: int = 0, memory=None, network=None, l2=No
     (True, 'E_USAGE')
     """
     chip = chip_of(chip)
+    if isinstance(questions, str):
+        raise Error("questions are a list, also when there is one question")
     evaluations = (_abi.vinci_evaluation * max(1, len(questions)))()
     for one, question in zip(evaluations, questions):
         name, args = (question, None) if isinstance(question, str) else question
