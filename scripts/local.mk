@@ -246,7 +246,7 @@ dist_noc_DATA = \
 	scripts/noc/ring.lua
 
 # Makefile.am installs the pages.
-dist_noinst_DATA += scripts/LUA.md scripts/PYTHON.md
+dist_noinst_DATA += scripts/LUA.md scripts/PYTHON.md scripts/TUTORIALS.md
 
 dist_noinst_DATA += .ci/full
 dist_noinst_SCRIPTS += \

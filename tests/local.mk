@@ -182,6 +182,7 @@ script_tests = \
 	tests/properties/test_properties.sh \
 	tests/python/test_python.sh \
 	tests/python/test_same.sh \
+	tests/python/test_tutorials.sh \
 	tests/scripts/test_experiments.sh \
 	tests/scripts/test_networks.sh \
 	tests/scripts/test_lua_limits.sh \

@@ -1,0 +1,47 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Every tutorial of TUTORIALS.md runs as it stands, in a folder of its own; commands of workflow files too.
+set -u
+srcdir=${TESTS_SRCDIR:-.}
+. "$srcdir/tests/support/tap.sh"
+case $srcdir in /*) ;; *) srcdir=$PWD/$srcdir ;; esac
+"$PYTHON" -c '' 2>/dev/null || skip_without "python3"
+[ -z "${VINCI_INSTRUMENT:-}" ] || skip_all "an interpreter cannot load an instrumented library"
+[ -e "${VINCI_SHARED_LIBRARY:?}" ] || skip_all "no shared library in this build"
+MAKEFLAGS='' "${MAKE:-make}" -s python/vinci/.made >/dev/null || exit 99
+PATH=$(cd "$(dirname "${VINCI:?}")" && pwd):$PATH PYTHONPATH=$PWD/python PYTHONDONTWRITEBYTECODE=1
+export PATH PYTHONPATH PYTHONDONTWRITEBYTECODE
+work_folder test_tutorials "$PWD"
+page=$srcdir/scripts/TUTORIALS.md
+
+# Blocks of a tutorial in one script of sh: those of Python that follow on from one another are one program each,
+# as all of their names have to live on.
+awk -v work="$work" '
+  function flush() {
+    if (text == "")
+      return
+    file = work "/" count "." ++blocks ".py"
+    printf "%s", text >file
+    close(file)
+    print "\"$PYTHON\" \"" file "\"" >script
+    text = ""
+  }
+  /^## / { flush(); script = work "/" ++count ".sh"; print "set -eu" >script }
+  /^```sh$/ { flush(); on = "sh"; next }
+  /^```python$/ { on = "python"; next }
+  /^```yaml$/ { on = "yaml"; next }
+  /^```$/ { on = ""; next }
+  on == "sh" { print >script }
+  on == "python" { text = text $0 "\n" }
+  on == "yaml" && /vinci gate/ { sub(/^[ -]*(run: )?/, ""); print >script }
+  END { flush() }' "$page"
+titles=$(sed -n 's/^## //p' "$page")
+plan "$(printf '%s\n' "$titles" | wc -l)"
+number=0
+printf '%s\n' "$titles" >"$work/titles"
+while read -r title; do
+  number=$((number + 1))
+  mkdir "$work/$number"
+  keep sh -c "cd '$work/$number' && exec sh ../$number.sh </dev/null"
+  report "$title" "$([ "$code" -eq 0 ] || { echo "exit code $code"; printf '%s\n' "$out" "$err" | tail -n 20; })"
+done <"$work/titles"
