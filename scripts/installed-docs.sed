@@ -27,6 +27,7 @@ s,traces/examples/,@pkgdatadir@/examples/,g
 s,scripts/experiments/,@pkgdatadir@/experiments/,g
 s,](experiments),](@pkgdatadir@/experiments),g
 s,\(\.\./\)*\(core\|traces\|lower\|networks\|devices\|tune\|kernels\)/\([A-Z]*\.md\),\3,g
+s,](\.\./\([A-Z]*\.md\)),](\1),g
 s,\(\.\./\)*scripts/\([A-Z]*\.md\),\2,g
 
 # Files that are in the sources only.
