@@ -61,6 +61,23 @@ VINCI_API bool vinci_instruction(size_t index, struct vinci_instruction *out);
 /* The name of an operand; text is at least 64 bytes. */
 VINCI_API bool vinci_instruction_operand(size_t index, size_t operand, char *text, size_t size);
 
+/* ---- traces ------------------------------------------------------------------------------ */
+
+/* A tensor of a trace; texts live as long as the trace. */
+struct vinci_trace_tensor {
+  const char *name;
+  const char *dtype; /* "fp16" ... */
+  const char *io;    /* "in", "out", "inout", "workspace" */
+  const char *file;  /* that the trace names, may be NULL */
+  unsigned rank;
+  uint64_t shape[8];
+  uint64_t bytes;
+};
+/* By index from 0; false behind the last. Other than vinci_values_tensor(), it needs no memory for
+ * values. */
+VINCI_API bool vinci_trace_tensor(const vinci_trace *trace, size_t index,
+                                  struct vinci_trace_tensor *out);
+
 /* ---- counters ------------------------------------------------------------------------------ */
 
 /* What a run counts. In the table of all, "*" in a name is a pipe or a path. */

@@ -182,6 +182,27 @@ static void tensors_are_given_their_bytes(void **state) {
   vinci_soc_free(soc);
 }
 
+static void tensors_are_told_without_values(void **state) {
+  (void)state;
+  static const char *const args[] = {"shape=17x3", "dtype=fp32"};
+  struct vinci_diag diag = {0};
+  vinci_soc *soc = chip();
+  vinci_trace *trace = NULL;
+  struct vinci_trace_tensor x, y;
+  assert_int_equal(vinci_compile(soc, "copy", args, 2, &trace, &diag), VINCI_OK);
+  assert_true(vinci_trace_tensor(trace, 0, &x) && vinci_trace_tensor(trace, 1, &y));
+  assert_string_equal(x.name, "x");
+  assert_string_equal(x.dtype, "fp32");
+  assert_string_equal(x.io, "in");
+  assert_string_equal(y.io, "out");
+  assert_int_equal(x.rank, 2);
+  assert_true(x.shape[0] == 17 && x.shape[1] == 3);
+  assert_int_equal(x.bytes, 17 * 3 * sizeof(float));
+  assert_false(vinci_trace_tensor(trace, 2, &x));
+  vinci_trace_free(trace);
+  vinci_soc_free(soc);
+}
+
 /* ---- several devices ------------------------------------------------------------------------- */
 
 static bool see_rank(void *context, const struct vinci_group_rank *rank) {
@@ -236,6 +257,7 @@ int main(void) {
       cmocka_unit_test(instructions_have_operands),
       cmocka_unit_test(a_result_has_tables_that_agree),
       cmocka_unit_test(tensors_are_given_their_bytes),
+      cmocka_unit_test(tensors_are_told_without_values),
       cmocka_unit_test(jobs_run),
       cmocka_unit_test(trainings_run),
   };

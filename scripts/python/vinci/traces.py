@@ -85,10 +85,11 @@ class Trace(Handle):
             file.write(self.text())
 
     def tensors(self) -> typing.List[Tensor]:
-        from .values import Values
-
-        with Values(self) as values:
-            return values.tensors()
+        found, struct = [], _abi.vinci_trace_tensor()
+        while library().vinci_trace_tensor(self, len(found), byref(struct)):
+            found.append(Tensor(text(struct.name), text(struct.dtype),
+                                tuple(struct.shape[:struct.rank]), text(struct.io), struct.bytes))
+        return found
 
     def __repr__(self):
         return f"<vinci.Trace {self.name} on {self.soc.name}>"

@@ -58,10 +58,7 @@ class Values(Handle):
                     hint="there are " + ", ".join(one.name for one in self.tensors()))
 
     def tensors(self) -> typing.List[Tensor]:
-        words = {(True, False): "in", (False, True): "out", (True, True): "inout",
-                 (False, False): "workspace"}
-        return [Tensor(text(one.name), text(one.dtype), tuple(one.shape[:one.rank]),
-                       words[one.input, one.output], one.bytes) for one in self._structs()]
+        return self.trace.tensors()
 
     def load(self, tensor: str, path) -> "Values":
         """From a .npy file."""
