@@ -79,7 +79,7 @@ libvinci_core_la_SOURCES += \
 	core/isa/isa.c \
 	core/isa/isa.def \
 	core/isa/isa.h \
-	core/isa/isa_tables.c \
+	core/isa/tables.c \
 	core/isa/isa_rows.h \
 	core/isa/isa_types.def \
 	core/isa/operands.h \
