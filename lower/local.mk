@@ -55,6 +55,8 @@ libvinci_lower_la_SOURCES = \
 	lower/cube/matmul_residual.c \
 	lower/cube/matmul_split.c \
 	lower/cube/matmul_step.c \
+	lower/cube/matmul_tail.c \
+	lower/cube/matmul_tail.h \
 	lower/cube/matmul_tiling.c \
 	lower/cube/matmul_writer.h \
 	lower/cube/quant.h \

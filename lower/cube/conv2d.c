@@ -6,6 +6,7 @@
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
 #include "lower/cube/conv.h"
+#include "lower/cube/matmul_tail.h"
 #include "lower/select/select.h"
 
 enum {
@@ -108,7 +109,7 @@ static enum vinci_status setup(struct lower_job *job) {
     mm->n = round_up(mm->n, matmul_out_c0(mm));
   mm->residual = job->value[CONV_RESIDUAL].word;
   conv_finish(job);
-  return matmul_residual_check(job, mm);
+  return mm->coupled && mm->residual ? matmul_tail_residual(job) : matmul_residual_check(job, mm);
 }
 
 /* ---- from a profile ---- */

@@ -8,6 +8,7 @@
 #include "core/base/arith.h"
 #include "core/base/number.h"
 #include "core/chip/layout.h"
+#include "lower/cube/matmul_tail.h"
 
 #define BOOLEAN "0|1"
 #define MATMUL_TYPES "fp16|bf16|fp32|hf32|int8"
@@ -38,6 +39,11 @@ static const struct lower_key keys[MATMUL_KEY_COUNT] = {
                        false},
     [MATMUL_RELU] = {"relu", LOWER_WORD, "0", BOOLEAN, MATMUL_RELU_TEXT},
     [MATMUL_RESIDUAL] = {"residual", LOWER_WORD, "0", BOOLEAN, MATMUL_RESIDUAL_TEXT},
+    [MATMUL_STEPS] = {"steps", LOWER_TEXT, "", NULL,
+                      "of the operator chain on the result, on coupled cores: x is the product"},
+    [MATMUL_OPERANDS] = {"operands", LOWER_TEXT, "", NULL,
+                         "what x1, x2 ... of the steps are, such as fp16,one:fp32: tensors in the "
+                         "shape of the result, or of one number"},
     [MATMUL_MIXED] = {"mixed", LOWER_WORD, "0", BOOLEAN,
                       "A is given as [m,batch,k], and the result is [m,batch,n]"},
     [MATMUL_GENERATION] = {"generation", LOWER_WORD, "3", "3|2",
@@ -107,8 +113,7 @@ static enum vinci_status check(struct lower_job *job, const struct matmul *mm) {
     return status;
   if (mm->bias_each && mm->coupled)
     return lower_error(job, "bias=each is not for %s", arch_name(job->soc->arch));
-  status = matmul_residual_check(job, mm);
-  return status == VINCI_OK && mm->coupled ? matmul_coupled_check(job, mm) : status;
+  return mm->coupled ? matmul_coupled_check(job, mm) : matmul_residual_check(job, mm);
 }
 
 uint64_t matmul_scale_word(double scale) {
@@ -164,6 +169,19 @@ static void set_tensors(struct matmul *mm) {
   mm->biases = mm->bias_each ? mm->batch * n : n;
 }
 
+/* What the vector unit of a coupled core does with blocks of the result. */
+static enum vinci_status set_tail(struct lower_job *job, const struct matmul *mm) {
+  const struct lower_value *steps = &job->value[MATMUL_STEPS];
+  const struct lower_value *operands = &job->value[MATMUL_OPERANDS];
+  if (!steps->given && operands->given)
+    return lower_error(job, "operands are those of steps, of which there are none");
+  if (!steps->given)
+    return mm->coupled && mm->residual ? matmul_tail_residual(job) : VINCI_OK;
+  if (mm->residual)
+    return lower_error(job, "either a residual or steps: add:x1 is a step");
+  return matmul_tail_set(job, steps->text, operands->given ? operands->text : "");
+}
+
 static enum vinci_status setup(struct lower_job *job) {
   const struct lower_value *value = job->value;
   struct matmul *mm = ARENA_NEW(job->arena, struct matmul);
@@ -198,6 +216,8 @@ static enum vinci_status setup(struct lower_job *job) {
   mm->library_block = matmul_has_library_block(job->soc, mm);
   job->data = mm;
   enum vinci_status status = check(job, mm);
+  if (status == VINCI_OK)
+    status = set_tail(job, mm);
   if (status == VINCI_OK)
     matmul_set_sides(job->soc, mm);
   return status;

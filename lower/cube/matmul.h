@@ -34,6 +34,8 @@ enum matmul_key {
   MATMUL_SCALES,
   MATMUL_RELU,
   MATMUL_RESIDUAL,
+  MATMUL_STEPS,
+  MATMUL_OPERANDS,
   MATMUL_MIXED,
   MATMUL_GENERATION,
   MATMUL_SPLIT, /* convolutions share the keys from here on, other operators only those below */
@@ -68,7 +70,8 @@ enum matmul_scale { SCALE_NONE, SCALE_TENSOR, SCALE_COLUMNS };
 enum { MATMUL_SCALE_BYTES = 8, MATMUL_SIDES_MAX = 14 };
 enum matmul_resident { RESIDENT_NONE, RESIDENT_A, RESIDENT_B };
 
-struct conv; /* conv.h */
+struct conv;        /* conv.h */
+struct matmul_tail; /* matmul_tail.h */
 /* The operator's problem: set once by setup(). */
 struct matmul {
   const char *name; /* of the kernel */
@@ -78,6 +81,7 @@ struct matmul {
   const struct conv *conv;              /* NULL: A is a matrix */
   const struct matmul_vectors *vectors; /* NULL: vector cores have no part */
   const void *own;                      /* what those need to know */
+  const struct matmul_tail *tail;       /* NULL: results are those of the product */
   bool alone;                           /* the operator has no parts of k */
   const struct matmul_groups *groups;   /* NULL: all batches have m rows */
   uint64_t batch, m, k, n;

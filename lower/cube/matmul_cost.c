@@ -14,6 +14,7 @@
 #include "core/chip/layout.h"
 #include "core/result/result.h"
 #include "lower/cube/conv.h"
+#include "lower/cube/matmul_tail.h"
 #include "lower/estimate/estimate.h"
 #include "lower/select/select.h"
 
@@ -279,6 +280,11 @@ static uint64_t operand_cycles(const struct lower_job *job, const struct matmul_
 
 /* ---- all ---- */
 
+/* What is read for an element of the result beside the product. */
+static uint64_t added_bytes(const struct matmul *mm) {
+  return mm->residual ? mm->element_bytes : matmul_tail_read_bytes(mm);
+}
+
 /* A residual is a small product for each 16 columns of a block; a load brings several of them. */
 static void residual_core_cycles(struct lower_job *job, const struct cube_round *block) {
   const struct vinci_soc *soc = job->soc;
@@ -328,15 +334,17 @@ static void fill_gm_pipes(struct lower_job *job, const struct matmul_tiling *t,
   if (mm->nz_c && mm->out_type == DTYPE_FP32 && !mm->coupled)
     store = max_u64(store, cube_split_cycles(soc, bytes));
   if (mm->coupled)
-    store += matmul_coupled_line_cycles(soc, mm, min_u64(mm->m, t->rows));
+    store += matmul_coupled_line_cycles(soc, mm, min_u64(mm->m, t->rows)) +
+             matmul_tail_cycles(soc, mm, m * n);
   job->cost.fix_cycles = blocks * max_u64((uint64_t)soc->path[out].minimum_mcycles / MILLI, store);
   uint64_t rows = (uint64_t)mm->bias + (mm->scale == SCALE_COLUMNS);
   line->first_cycles = rows * panel_start(soc);
   job->cost.mte2_cycles = blocks * line->first_cycles + operand_cycles(job, t, true, line) +
                           operand_cycles(job, t, false, line);
-  if (mm->residual)
-    job->cost.mte2_cycles += blocks * (panel_start(soc) + cube_cycles_at(m * n * mm->element_bytes,
-                                                                         miss_rate(soc, t->cores)));
+  uint64_t more = added_bytes(mm);
+  if (more > 0)
+    job->cost.mte2_cycles +=
+        blocks * (panel_start(soc) + cube_cycles_at(m * n * more, miss_rate(soc, t->cores)));
 }
 
 /* Bytes between cores and device memory. */
@@ -346,13 +354,13 @@ static uint64_t gm_bytes(const struct matmul *mm, const struct matmul_tiling *t)
   uint64_t b_times = (t->resident == RESIDENT_B ? 1 : t->mt) * mm->batch;
   uint64_t parts = t->split > 1 ? 2 * t->split * results * ACCUMULATOR_BYTES : 0;
   return mm->batch * a_bytes(mm, mm->k) * a_times + mm->n * mm->k * mm->element_bytes * b_times +
-         results * (mm->out_bytes + (mm->residual ? mm->element_bytes : 0)) + parts;
+         results * (mm->out_bytes + added_bytes(mm)) + parts;
 }
 
 /* Of device memory, for each operand once; results stay in L2 but of kernels with vector cores. */
 static uint64_t device_cycles(const struct vinci_soc *soc, const struct matmul *mm) {
   uint64_t results = mm->batch * mm->m * mm->n, es = mm->element_bytes;
-  uint64_t read_bytes = results * (mm->residual ? es : 0) + mm->a_batches * a_bytes(mm, mm->k) +
+  uint64_t read_bytes = results * added_bytes(mm) + mm->a_batches * a_bytes(mm, mm->k) +
                         mm->b_batches * mm->n * mm->k * (is_made(mm) ? 1 : es);
   uint64_t out_bytes = results * mm->out_bytes;
   return mm->vectors ? estimate_memory(soc, read_bytes + out_bytes, 0)

@@ -7,6 +7,7 @@
  */
 #include "core/base/arith.h"
 #include "core/base/number.h"
+#include "lower/cube/matmul_tail.h"
 #include "lower/cube/matmul_writer.h"
 #include "lower/select/select.h"
 #include "lower/vector/tiles.h"
@@ -55,13 +56,14 @@ static uint64_t bias_bytes(const struct matmul *mm) {
   return mm->bias ? round_up(mm->biases, FRACTAL_ROWS) * ACCUMULATOR_BYTES : 0;
 }
 
-/* Beside the blocks: one as lines, the bias. */
+/* Beside the blocks: one as lines, the bias, what steps take. */
 static uint64_t other_bytes(const struct matmul *mm, const struct matmul_tiling *t) {
-  return (has_lines(mm) ? block_bytes(mm, t) : 0) + round_up(bias_bytes(mm), BIAS_ALIGNMENT);
+  return (has_lines(mm) ? block_bytes(mm, t) : 0) + round_up(bias_bytes(mm), BIAS_ALIGNMENT) +
+         matmul_tail_ub_bytes(mm, block_bytes(mm, t) / mm->out_bytes);
 }
 
 static uint64_t room_of(const struct vinci_soc *soc, const struct matmul *mm) {
-  return (uint64_t)soc->ub_bytes - (has_lines(mm) ? select_ub_bytes(soc) : 0);
+  return (uint64_t)soc->ub_bytes - (has_lines(mm) || mm->tail ? select_ub_bytes(soc) : 0);
 }
 
 bool matmul_coupled_fits(struct lower_job *job, const struct matmul_tiling *t) {
@@ -94,12 +96,16 @@ void matmul_coupled_buffers(const struct writer *w) {
     emit_buffer(w->e, "lines", SPACE_UB, bytes);
   if (w->mm->bias)
     emit_buffer(w->e, "biases", SPACE_UB, bias_bytes(w->mm));
+  if (w->mm->tail)
+    matmul_tail_buffers(w);
 }
 
 void matmul_coupled_flags(const struct writer *w, bool set) {
   struct expr slot = matmul_free_slots(w, set, "out", out_slots(w));
   emit_flag_of(w->e, set, PIPE_MTE3, PIPE_V, slot);
   emit_end(w->e);
+  if (w->mm->tail)
+    matmul_tail_flags(w, set);
 }
 
 /* ---- bias ---- */
@@ -263,10 +269,13 @@ void matmul_coupled_store(const struct writer *w) {
   struct expr tiles = x_mul(fractals(w->now.cm), fractals(w->now.cn));
   emit_handshake(e, PIPE_M, PIPE_V, slot);
   emit_wait(e, PIPE_MTE3, PIPE_V, lines ? EXPR(0) : out_slot);
-  EMIT(e, "copy_matrix_cc_to_ubuf", F("dst", out),
-       F("src", matmul_slot(e, "c0", slot, matmul_c_bytes(&w->t))), F("len_burst", tiles),
-       W_IF(convert, "convert", convert), F_IF(mm->relu, "relu", 1),
-       W("type", dtype_name(matmul_accumulator(mm))));
+  struct expr sums = matmul_slot(e, "c0", slot, matmul_c_bytes(&w->t));
+  if (mm->tail)
+    matmul_tail_put(w, out, sums);
+  else
+    EMIT(e, "copy_matrix_cc_to_ubuf", F("dst", out), F("src", sums), F("len_burst", tiles),
+         W_IF(convert, "convert", convert), F_IF(mm->relu, "relu", 1),
+         W("type", dtype_name(matmul_accumulator(mm))));
   if (!mm->bias)
     emit_set(e, PIPE_V, PIPE_M, slot);
   if (lines)

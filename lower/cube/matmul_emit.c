@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "core/base/arith.h"
+#include "lower/cube/matmul_tail.h"
 #include "lower/cube/matmul_writer.h"
 
 enum { NAME_BYTES = 32, ROWS_MAX = 2 };
@@ -122,6 +123,8 @@ static void header(const struct writer *w) {
     emit_vector(e, "scales", DTYPE_INT64, TENSOR_IN, mm->scales);
   if (mm->residual)
     matmul_put_tensor(e, &mm->r, TENSOR_IN);
+  if (mm->tail)
+    matmul_tail_tensors(w);
   matmul_put_tensor(e, &mm->c, TENSOR_OUT);
   if (t->split > 1)
     matmul_split_tensor(w);
@@ -439,6 +442,8 @@ static void put_turn(struct writer *w) {
   w->du = emit_assigned(e, "du", x_rest(t->inner_k, w->now.depth, w->ku));
   w->turn = emit_assigned(e, "turn", x_add(x_mul(w->now.i, t->turns), x_div(w->ku, t->inner_k)));
   *(t->a_outer ? &w->db : &w->da) = emit_assigned(e, t->a_outer ? "db" : "da", w->du);
+  if (w->mm->tail)
+    matmul_tail_load(w);
   load_ahead(w, !late, late && !last);
   use_panels(w);
   if (last) {
@@ -476,6 +481,8 @@ static void first_panels(const struct writer *w, struct expr groups) {
   load_rows(w, &first);
   if (w->mm->bias && w->mm->coupled)
     matmul_coupled_bias_row(w);
+  if (w->mm->tail)
+    matmul_tail_start(w);
   if (matmul_bias_ahead(w))
     matmul_coupled_bias(w, &first);
   load_panel(w, &first, false, first.k, EXPR(0));

@@ -9,7 +9,7 @@
 #include "core/base/arith.h"
 #include "lower/plan/plan.h"
 
-enum { PARTS = 20, WORDS_MAX = 16, TEXT_BYTES = 256 };
+enum { PARTS = 20, WORDS_MAX = 16, TEXT_BYTES = 1024 };
 
 struct part {
   struct lower_job job;
@@ -33,24 +33,44 @@ static size_t split(char *text, const char *words[WORDS_MAX]) {
   return count;
 }
 
-enum vinci_status composite_add(struct lower_job *job, const char *op,
-                                const struct emit_name *names, const char *format, ...) {
+/* The part is there when it can be planned. */
+static enum vinci_status add(struct lower_job *job, const char *op, const struct emit_name *names,
+                             const char *format, va_list arguments, struct vinci_diag *diag) {
   const char *words[WORDS_MAX];
   char text[TEXT_BYTES];
-  va_list arguments;
   if (!job->data && !lower_data(job, sizeof(struct composite)))
     return VINCI_E_NOMEM;
   struct composite *all = job->data;
-  va_start(arguments, format);
   int length = vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
   if (all->count == PARTS || length < 0 || length >= TEXT_BYTES)
     vinci_bug("%s has more parts, or longer ones, than are expected", job->op->name);
-  struct part *part = &all->part[all->count++];
+  struct part *part = &all->part[all->count];
   part->names = names;
   part->job = (struct lower_job){
-      .soc = job->soc, .op = lower_find(op), .arena = job->arena, .diag = job->diag};
-  return lower_plan(&part->job, words, split(text, words));
+      .soc = job->soc, .op = lower_find(op), .arena = job->arena, .diag = diag};
+  enum vinci_status status = lower_plan(&part->job, words, split(text, words));
+  part->job.diag = job->diag;
+  all->count += status == VINCI_OK;
+  return status;
+}
+
+enum vinci_status composite_add(struct lower_job *job, const char *op,
+                                const struct emit_name *names, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  enum vinci_status status = add(job, op, names, format, arguments, job->diag);
+  va_end(arguments);
+  return status;
+}
+
+bool composite_try(struct lower_job *job, const char *op, const struct emit_name *names,
+                   const char *format, ...) {
+  struct vinci_diag none = {0};
+  va_list arguments;
+  va_start(arguments, format);
+  enum vinci_status status = add(job, op, names, format, arguments, &none);
+  va_end(arguments);
+  return status == VINCI_OK;
 }
 
 bool composite_cost(struct lower_job *job) {

@@ -15,6 +15,9 @@
 VINCI_MUST_CHECK enum vinci_status composite_add(struct lower_job *job, const char *op,
                                                  const struct emit_name *names, const char *format,
                                                  ...) __attribute__((format(printf, 4, 5)));
+/* The same without a message where it is not possible, and no part then. */
+bool composite_try(struct lower_job *job, const char *op, const struct emit_name *names,
+                   const char *format, ...) __attribute__((format(printf, 4, 5)));
 bool composite_cost(struct lower_job *job);
 void composite_emit(const struct lower_job *job, struct emit *emit);
 

@@ -4,6 +4,8 @@
 -- table holds one figure per path, that of the AI Cores.
 local share = "a core's share of the chip, as the compiler sees it"
 
+local seen = "as dav-c220; the 17 B/cycle of the platform file are no limit: AlexNet with one image takes 0.79 ms, in which its 8 cores read 122 MB of weights, which is 18.2 B/cycle for each at once"
+
 return soc {
   name = "Ascend310P3",
   base = "ascend_coupled",
@@ -23,19 +25,19 @@ return soc {
   path = {
     GM_L1 = {
       bytes_per_cycle = num(114, "B/cycle", "INI", "documented", share),
-      hbm_bytes_per_cycle = num(17, "B/cycle", "INI", "documented", share),
+      hbm_bytes_per_cycle = num(62, "B/cycle", "DKX", "assumed", seen),
     },
     GM_UB = {
       bytes_per_cycle = num(114, "B/cycle", "INI", "documented", share),
-      hbm_bytes_per_cycle = num(17, "B/cycle", "INI", "documented", share),
+      hbm_bytes_per_cycle = num(62, "B/cycle", "DKX", "assumed", seen),
     },
     GM_L0A = {
       bytes_per_cycle = num(114, "B/cycle", "INI", "documented", share),
-      hbm_bytes_per_cycle = num(17, "B/cycle", "INI", "documented", share),
+      hbm_bytes_per_cycle = num(62, "B/cycle", "DKX", "assumed", seen),
     },
     GM_L0B = {
       bytes_per_cycle = num(114, "B/cycle", "INI", "documented", share),
-      hbm_bytes_per_cycle = num(17, "B/cycle", "INI", "documented", share),
+      hbm_bytes_per_cycle = num(62, "B/cycle", "DKX", "assumed", seen),
     },
     UB_GM = { bytes_per_cycle = num(114, "B/cycle", "INI", "documented", share) },
     UB_L1 = { bytes_per_cycle = num(256, "B/cycle", "INI", "documented") },

@@ -1,10 +1,27 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What the coupled cores of the 910A (dav-c100) and 310P (dav-m200) have in common.
 --
--- No measurement of these parts is public. Rates are those of the platform files, which the
+-- Of these parts no instruction is measured in public, and durations of kernels only on the Ascend910B of 2019.
+-- What those tell of kernels, launches and copies holds for all. Rates are those of the platform files, which the
 -- compiler uses to choose tilings; everything else is taken over from dav-c220 and says so.
 
 local like_c220 = "no public measurement of this architecture; as dav-c220"
+
+-- Kernels of this generation are compiled for their shapes: none reads tiling data.
+local shaped = "compiled for one shape, without tiling data: on the 30-core Ascend910B the shortest kernels of all kinds take what the shortest elementwise ones do: ReduceSum of 8 elements 1.67 us, Tile 1.54, Cast 1.38 to 1.6"
+
+local grows = "what grows with the number of cores is in launch.per_block, which was measured with that"
+
+local function start(code_lines, issue)
+  return {
+    issue_cycles = num(issue or 13, "cycle", "DK", "assumed", "as dav-c220"),
+    head_cycles = num(0, "cycle", "HPM", "derived", shaped),
+    code_bytes = num(code_lines * 64, "B", "HPM", "assumed", "20 lines: 56 elementwise kernels with one block take 1.35 to 1.86 us, median 1.59; more for kinds of longer programs"),
+    line_cycles = num(15, "cycle", "MSI", "assumed", "as dav-c220"),
+  }
+end
+
+local same_engine = num(48, "cycle", "HPM", "assumed", "as GM_UB, the same engine")
 
 local no_map = "no map of banks is public"
 
@@ -81,12 +98,31 @@ return soc {
     record_call = num(9.1 * us, "s", "MSI", "assumed", "aclrtRecordEvent in a training step on a 910B2, mean of 16 calls; 11.4 us on a 910B4"),
     stream_wait_call = num(6.3 * us, "s", "MSI", "assumed", "aclrtStreamWaitEvent in the same step, mean of 10 calls"),
   },
+  code = {
+    arguments_cycles = num(0, "cycle", "HPM", "derived", grows),
+    first_cycles = num(0, "cycle", "HPM", "derived", grows),
+    first_read_cycles = num(0, "cycle", "HPM", "derived", grows),
+  },
+  kernel = {
+    core_bytes_min = num(2 * KiB, "B", "HPM", "derived", "blocks of elementwise kernels of fp32: 2 of 1024 elements, 5 of 2560, 6 of 3072, 20 of 10240, 24 of 12000"),
+    ELEMENTWISE = start(20),
+    SLICE = start(20),
+    POWER = start(30),
+    NORM = start(40),
+    FUSED = start(40),
+    REDUCE = start(30),
+    FORMAT = start(30),
+    PERMUTE = start(30),
+    CUBE = start(64, 27),
+    CONV = start(90, 27),
+    ATTENTION = start(208, 20),
+  },
   launch = {
     gap = num(0.03 * us, "s", "MSI", "assumed", "median of plain kernels back to back in a training step on a 910B4, 1,142 pairs: 0.01 to 0.05 us"),
     mixed_gap = num(1.1 * us, "s", "MSI", "assumed", "median of pairs with a mixed kernel in the same step: 0.97 to 1.2 us"),
-    base = num(0.54 * us, "s", "MSI", "assumed", like_c220),
-    per_block = num(0.022 * us, "s", "MSI", "assumed", like_c220),
-    per_cluster = num(0.08 * us, "s", "MSI", "assumed", like_c220),
+    base = num(0.54 * us, "s", "MSI", "assumed", "as dav-c220; the shortest kernels of the 30-core Ascend910B, RealDiv of two numbers among them, take 1.27 to 1.34 us in all"),
+    per_block = num(0.11 * us, "s", "HPM", "derived", "121 elementwise kernels of the 30-core Ascend910B with less than 0.3 MB: 1.6 us with one block and 0.108 us more for each further block; medians 2.2 us of 8 blocks, 2.8 of 16, 4.9 of 30"),
+    per_cluster = num(0.09 * us, "s", "HPM", "derived", "the same kernels, up to 24 blocks: medians 1.59 us of 1, 2.22 of 8, 2.80 of 16, 3.88 of 24"),
   },
 
   cube = {
@@ -132,10 +168,13 @@ return soc {
   },
 
   path = {
-    GM_L1 = { startup_cycles = assumed(187.1) },
-    GM_UB = { startup_cycles = assumed(190.2) },
-    GM_L0A = { startup_cycles = assumed(172.3) },
-    GM_L0B = { startup_cycles = assumed(165.2) },
+    GM_L1 = { startup_cycles = assumed(187.1), overlap_issue_cycles = same_engine },
+    GM_UB = {
+      startup_cycles = assumed(190.2),
+      overlap_issue_cycles = num(48, "cycle", "HPM", "derived", "Gather of single elements of a table of 740 KB takes each of 30 cores of the Ascend910B of 2019 48.5 cycles an element in three sizes, and 80 to 96 a row of 320 B: copies follow each other without the latency of each"),
+    },
+    GM_L0A = { startup_cycles = assumed(172.3), overlap_issue_cycles = same_engine },
+    GM_L0B = { startup_cycles = assumed(165.2), overlap_issue_cycles = same_engine },
     L1_L0A = {
       startup_cycles = assumed(2.2),
       bytes_per_cycle = num(512, "B/cycle", "INI", "documented"),

@@ -76,7 +76,43 @@ static void add_operands(const struct lower_job *job, uint64_t elements, char *t
   }
 }
 
+/* Of an operand of the steps: a number, or as large as the product; false: neither. */
+static bool is_number(const struct lower_job *job, unsigned k, bool *number) {
+  char key[] = "shape0";
+  key[sizeof key - 2] = (char)('0' + k);
+  const struct lower_value *own = lower_get(job, key), *all = lower_get(job, "shape");
+  uint64_t elements = own ? lower_elements(own->shape, own->rank) : 0;
+  *number = own && elements == 1;
+  return !own || *number ||
+         (all ? elements == lower_elements(all->shape, all->rank) : own->rank == 1);
+}
+
+/* "fp16,one:fp32": what the steps take beside the product; false when blocks of the result do not
+ * show what that is. */
+static bool operands_of(const struct lower_job *job, char *text) {
+  size_t length = 0;
+  for (unsigned k = 1; k <= MORE; k++) {
+    char name[] = "x0", type[] = "dtype0";
+    bool number;
+    name[1] = type[sizeof type - 2] = (char)('0' + k);
+    if (!strstr(lower_get(job, "steps")->text, name))
+      continue;
+    if (!is_number(job, k, &number))
+      return false;
+    length += (size_t)snprintf(text + length, TEXT_BYTES - length, "%s%s%s", length ? "," : "",
+                               number ? "one:" : "", type_of(job, type, "dtype"));
+  }
+  return true;
+}
+
+/* There the vector unit works on blocks on their way out of the cube (steps of matmul). */
+static bool is_coupled(const struct vinci_soc *soc) {
+  return emit_cube_core(soc) == emit_vector_core(soc);
+}
+
 static enum vinci_status matmul_chain_setup(struct lower_job *job) {
+  NAMES(joined, {"c", "y", EMIT_FLAT}, {"x1", "x1", EMIT_FLAT}, {"x2", "x2", EMIT_FLAT},
+        {"x3", "x3", EMIT_FLAT});
   NAMES(product, BETWEEN("c", "product"));
   NAMES(chain, BETWEEN("x", "product"));
   uint64_t m = size_of(job, "m"), n = size_of(job, "n");
@@ -85,15 +121,21 @@ static enum vinci_status matmul_chain_setup(struct lower_job *job) {
   uint64_t one = nz ? round_up(m, FRACTAL_ROWS) * round_up(n, c0) : m * n;
   char text[TEXT_BYTES] = "";
   static const char *const formats[] = {"ND", "NZ"};
-  enum vinci_status status = composite_add(
-      job, "batch_matmul", product,
-      "m=%" PRIu64 " k=%" PRIu64 " n=%" PRIu64
-      " dtype=%s transpose_a=%u transpose_b=%u bias=%u batch=%" PRIu64
-      " format_a=%s format_b=%s format_c=%s",
-      m, size_of(job, "k"), n, type_of(job, "dtype", "dtype"), lower_get(job, "transpose_a")->word,
-      lower_get(job, "transpose_b")->word, lower_get(job, "bias")->word, size_of(job, "batch"),
-      formats[lower_get(job, "format_a")->word], formats[lower_get(job, "format_b")->word],
-      formats[nz]);
+  char product_text[TEXT_BYTES], operands[TEXT_BYTES] = "";
+  snprintf(product_text, sizeof product_text,
+           "m=%" PRIu64 " k=%" PRIu64 " n=%" PRIu64
+           " dtype=%s transpose_a=%u transpose_b=%u bias=%u batch=%" PRIu64
+           " format_a=%s format_b=%s format_c=%s",
+           m, size_of(job, "k"), n, type_of(job, "dtype", "dtype"),
+           lower_get(job, "transpose_a")->word, lower_get(job, "transpose_b")->word,
+           lower_get(job, "bias")->word, size_of(job, "batch"),
+           formats[lower_get(job, "format_a")->word], formats[lower_get(job, "format_b")->word],
+           formats[nz]);
+  if (is_coupled(job->soc) && operands_of(job, operands) &&
+      composite_try(job, "batch_matmul", joined, "%s steps=%s%s%s", product_text,
+                    lower_get(job, "steps")->text, operands[0] ? " operands=" : "", operands))
+    return VINCI_OK;
+  enum vinci_status status = composite_add(job, "batch_matmul", product, "%s", product_text);
   add_operands(job, one * size_of(job, "batch"), text);
   if (status == VINCI_OK)
     status = composite_add(job, "chain", chain, "steps=%s dtype=%s%s",

@@ -299,11 +299,9 @@ static enum vinci_status put_output(struct lower_job *job, struct chain *chain, 
   return VINCI_OK;
 }
 
-static enum vinci_status set_types(struct lower_job *job, struct chain *chain,
-                                   const struct vew *ew) {
+/* From the types of the inputs on. */
+static enum vinci_status set_types(struct lower_job *job, struct chain *chain) {
   enum vinci_status status = VINCI_OK;
-  for (unsigned k = 0; k < chain->text.inputs; k++)
-    chain->type[k] = ew->in[k].type;
   for (unsigned i = 0; i < chain->text.steps && status == VINCI_OK; i++)
     status = result_type(job, chain, i);
   if (status != VINCI_OK)
@@ -328,6 +326,16 @@ static enum vinci_status put_nodes(struct lower_job *job, struct chain *chain) {
   for (unsigned k = 0; k < chain->text.outputs && status == VINCI_OK; k++)
     status = put_output(job, chain, k);
   return status;
+}
+
+enum vinci_status chain_on_registers(struct lower_job *job, struct chain *chain,
+                                     const struct vstep **steps, unsigned *count) {
+  enum vinci_status status = set_types(job, chain);
+  if (status == VINCI_OK)
+    status = put_nodes(job, chain);
+  for (unsigned k = 0; k < chain->text.inputs; k++)
+    chain->reusable[k] &= vtile_bytes(chain->value[k].held) == vtile_bytes(chain->computed);
+  return status == VINCI_OK ? chain_place(job, chain, steps, count) : status;
 }
 
 /* ---- the kernel ------------------------------------------------------------------------------ */
@@ -370,8 +378,10 @@ static enum vinci_status setup(struct lower_job *job) {
   ew->func = (struct vfunc){.inputs = chain->text.inputs, .outputs = chain->text.outputs};
   vew_name_operands(ew);
   status = vew_read_operands(job, ew);
+  for (unsigned k = 0; k < chain->text.inputs; k++)
+    chain->type[k] = ew->in[k].type;
   if (status == VINCI_OK)
-    status = set_types(job, chain, ew);
+    status = set_types(job, chain);
   if (status == VINCI_OK)
     status = put_nodes(job, chain);
   if (status == VINCI_OK)

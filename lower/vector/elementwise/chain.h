@@ -93,6 +93,10 @@ bool chain_takes(const struct lower_op *op);
 /* Reads the text; a usage error names the step. */
 VINCI_MUST_CHECK enum vinci_status chain_read(struct lower_job *job, const char *text,
                                               struct chain_text *out);
+/* Steps on registers of a text that has been read, of inputs whose types are set, as is whether the
+ * register of an input may hold other values. */
+VINCI_MUST_CHECK enum vinci_status chain_on_registers(struct lower_job *job, struct chain *chain,
+                                                      const struct vstep **steps, unsigned *count);
 /* "step 2, mul:x1: ..." */
 enum vinci_status chain_error(struct lower_job *job, const struct chain_text *text, unsigned step,
                               const char *format, ...) __attribute__((format(printf, 4, 5)));
