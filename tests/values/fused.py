@@ -73,6 +73,21 @@ def residuals(program, folder, rng):
                      "fp16", ["residual=1"], groups=groups[2])
 
 
+def in_ub(program, folder, rng):
+    """Added by the vector unit of coupled cores, in fp16: sums that this type holds."""
+    for soc in ("Ascend910A", "Ascend910B", "Ascend310P3"):
+        runner = Checked(program, soc, folder)
+        for index, size in enumerate([(1, 1, 16), (17, 27, 48), (131, 57, 272), (300, 40, 528)]):
+            extra = ["residual=1", *[RELU, []][index % 2], *[[], ["resident=b"], ["cores=2"], ["resident=a"]][index]]
+            turned = (index % 3 == 1, index % 3 == 2)
+            yield matmul(runner, rng, size, "fp16", turned, index % 2 == 0, 1 + index % 3, False, extra)
+            yield matmul(runner, rng, (size[0], size[1], size[2] - 7), "fp16", turned, False, 1 + index % 2, True,
+                         [*extra, "format_c=NZ"])
+        for index, shape in enumerate(SHAPES[:5] + SHAPES[6:7]):
+            extra = [[], ["resident=none"], ["resident=a"], ["cores=1"], ["resident=b"]][index % 5]
+            yield conv2d(runner, rng, shape, "fp16", ["residual=1", *[RELU, []][index % 2], *extra])
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
@@ -81,7 +96,7 @@ def main():
     rng = np.random.default_rng(options.seed)
     with tempfile.TemporaryDirectory(dir=".") as folder:
         outcomes = [*epilogues(options.program, folder, rng),
-                    *residuals(options.program, folder, rng)]
+                    *residuals(options.program, folder, rng), *in_ub(options.program, folder, rng)]
     wrong = [outcome for outcome in outcomes if outcome]
     print(f"seed {options.seed}: {len(outcomes)} operators, {len(wrong)} differ")
     print("\n".join(wrong[:20]))

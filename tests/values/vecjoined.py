@@ -138,6 +138,15 @@ def joined_products(cases):
                   (2e-2, 2e-2))
         cases.add("matmul_chain steps=muls:0.5,add:x1" + tail, {**given, "x1": r.reshape(-1)},
                   {"y": rounded(product / 2 + wide(r), "fp16").reshape(-1)}, (2e-2, 2e-2))
+        number = np.array([0.375], "float32")
+        cases.add("matmul_chain steps=mul:x1 dtype1=fp32 shape1=1" + tail, {**given, "x1": number},
+                  {"y": rounded(product * 0.375, "fp32").reshape(-1)}, (2e-2, 2e-2))
+        cases.add("matmul_chain steps=s=sigmoid,mul:x:s,mul:x1,add:x2 shape1=1 dtype2=fp32" + tail,
+                  {**given, "x1": number.astype("float16"), "x2": r.astype("float32").reshape(-1)},
+                  {"y": rounded(product / (1 + np.exp(-product)) * 0.375 + wide(r), "fp32").reshape(-1)}, (3e-2, 3e-2))
+        row = cases.draw("%d" % n, "fp16", -1, 1)
+        cases.add("matmul_chain steps=add:x1 shape=%dx%d shape1=1x%d" % (m, n, n) + tail, {**given, "x1": row.reshape(1, n)},
+                  {"y": rounded(product + wide(row), "fp16")}, (2e-2, 2e-2))
     for n, c1, h, w, k1 in [(1, 1, 4, 8, 1), (2, 2, 7, 9, 3)]:
         x, dy, r = (cases.draw("%dx%dx%dx%dx16" % (n, blocks, h, w), "fp16", -1, 1) for blocks in (c1, k1, c1))
         weights = cases.draw("%dx%dx16x16" % (c1, k1), "fp16", -1, 1)
