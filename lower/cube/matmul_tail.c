@@ -19,9 +19,10 @@
 #include "lower/vector/tiles.h"
 
 enum {
-  PART_TILES = 8, /* fractals that the vector unit takes at a time */
   TILE_ELEMENTS = FRACTAL_ROWS * FRACTAL_ROWS,
-  PART_ELEMENTS = PART_TILES * TILE_ELEMENTS,
+  REGISTER_BYTES = 64 * 1024, /* of all registers, which are at least */
+  PART_LEAST = 8,
+  PART_MOST = 32, /* fractals, and at most that many */
   USED_FLAG = 0,
   START_FLAG = 2,
   ALIGNMENT = 512, /* of buffers */
@@ -88,8 +89,9 @@ static enum vinci_status check(struct lower_job *job, const struct matmul_tail *
   for (unsigned k = 0; k < tail->inputs; k++)
     if (!tail->in[k].number && !mm->nz_c &&
         mm->n * vtile_bytes(tail->in[k].tensor.type) % BLOCK_BYTES != 0)
-      return lower_error(job, "with operands like it rows of the result are whole blocks of %d "
-                              "bytes on %s",
+      return lower_error(job,
+                         "with operands like it rows of the result are whole blocks of %d "
+                         "bytes on %s",
                          BLOCK_BYTES, job->soc->name);
   return VINCI_OK;
 }
@@ -107,15 +109,17 @@ static enum vinci_status set(struct lower_job *job, const char *text, const char
   if (status != VINCI_OK)
     return status;
   if (chain->text.outputs > 1 || chain->text.inputs != tail->inputs + 1)
-    return lower_error(job, "steps behind a product have one result; they name %u tensors beside "
-                            "the product, operands has %u",
+    return lower_error(job,
+                       "steps behind a product have one result; they name %u tensors beside "
+                       "the product, operands has %u",
                        chain->text.inputs - 1, tail->inputs);
   status = chain_on_registers(job, chain, &tail->steps, &tail->count);
   tail->product = mm->out_type;
   tail->type = chain->computed;
   tail->held = chain->value[chain->output[0]].held;
   enum dtype result = chain->type[chain->text.output[0]];
-  if (status == VINCI_OK && (!is_float(result) || !is_float(tail->type) || tail->held != tail->type))
+  if (status == VINCI_OK &&
+      (!is_float(result) || !is_float(tail->type) || tail->held != tail->type))
     return lower_error(job, "steps behind a product compute in fp16 or fp32, and so is the result");
   mm->out_type = mm->c.type = result;
   mm->out_bytes = vtile_bytes(result);
@@ -161,8 +165,17 @@ static uint32_t scratch_of(const struct matmul *mm) {
   return mm->out_type == tail->held ? regs & ~V(Y0) : regs;
 }
 
+/* Fractals that the vector unit takes at a time: many, as each instruction is an issue. */
+static uint64_t part_tiles(const struct matmul *mm) {
+  uint64_t registers = (uint64_t)__builtin_popcount(scratch_of(mm));
+  uint64_t room = REGISTER_BYTES / (registers * TILE_ELEMENTS * vtile_bytes(mm->tail->type));
+  return min_u64(max_u64(PART_LEAST, room), PART_MOST);
+}
+
+static uint64_t part_elements(const struct matmul *mm) { return part_tiles(mm) * TILE_ELEMENTS; }
+
 static uint64_t scratch_bytes(const struct matmul *mm) {
-  return (uint64_t)__builtin_popcount(scratch_of(mm)) * PART_ELEMENTS *
+  return (uint64_t)__builtin_popcount(scratch_of(mm)) * part_elements(mm) *
          vtile_bytes(mm->tail->type);
 }
 
@@ -200,7 +213,7 @@ uint64_t matmul_tail_cycles(const struct vinci_soc *soc, const struct matmul *mm
   if (!mm->tail)
     return 0;
   uint64_t repeats = elements * vtile_bytes(mm->tail->type) / (uint64_t)soc->vector_bytes;
-  uint64_t parts = ceil_div(elements, PART_ELEMENTS);
+  uint64_t parts = ceil_div(elements, part_elements(mm));
   return (mm->tail->count + mm->tail->inputs) * (repeats * REPEAT_CYCLES + parts * START_CYCLES);
 }
 
@@ -317,8 +330,7 @@ static void load_columns(const struct writer *w, const struct matmul_tensor *ten
 }
 
 /* Of a result in rows: what each row has of 16 columns. */
-static void load_rows(const struct writer *w, const struct matmul_tensor *tensor,
-                      struct expr dst) {
+static void load_rows(const struct writer *w, const struct matmul_tensor *tensor, struct expr dst) {
   struct emit *e = w->e;
   uint64_t bytes = vtile_bytes(tensor->type), point = FRACTAL_ROWS * bytes / BLOCK_BYTES;
   struct expr column = emit_for(e, "operand_column", fractals(w->now.cn));
@@ -342,8 +354,7 @@ void matmul_tail_load(const struct writer *w) {
   emit_wait(w->e, PIPE_V, PIPE_MTE2, USED_FLAG);
   for (unsigned k = 0; k < tail->inputs; k++)
     if (!tail->in[k].number)
-      (w->mm->nz_c ? load_columns : load_rows)(w, &tail->in[k].tensor,
-                                               x_name(w->e, block_name(k)));
+      (w->mm->nz_c ? load_columns : load_rows)(w, &tail->in[k].tensor, x_name(w->e, block_name(k)));
   emit_set(w->e, PIPE_MTE2, PIPE_V, USED_FLAG);
   emit_end(w->e);
 }
@@ -357,7 +368,7 @@ static void place(const struct writer *w, struct vunit *unit, struct expr from, 
     if (!(scratch & V(r)))
       continue;
     unit->reg[r] = x_add(x_name(w->e, "registers"), used);
-    used += (uint64_t)PART_ELEMENTS * vtile_bytes(tail->type);
+    used += part_elements(w->mm) * vtile_bytes(tail->type);
   }
   if (!(scratch & V(Y0)))
     unit->reg[Y0] = x_at(out, from, w->mm->out_bytes);
@@ -390,9 +401,10 @@ void matmul_tail_put(const struct writer *w, struct expr out, struct expr sums) 
   if (has_blocks(tail))
     emit_wait(e, PIPE_MTE2, PIPE_V, USED_FLAG);
   emit_plain(e, "set_mask_count");
-  struct expr part = emit_for(e, "part", x_ceil_div(tiles, PART_TILES));
-  struct expr from = x_mul(part, PART_ELEMENTS);
-  struct expr taken = emit_assigned(e, "taken", x_rest(PART_TILES, tiles, x_mul(part, PART_TILES)));
+  uint64_t most = part_tiles(w->mm);
+  struct expr part = emit_for(e, "part", x_ceil_div(tiles, most));
+  struct expr from = x_mul(part, most * TILE_ELEMENTS);
+  struct expr taken = emit_assigned(e, "taken", x_rest(most, tiles, x_mul(part, most)));
   struct expr count = x_mul(taken, TILE_ELEMENTS);
   struct vunit unit = {.emit = e, .type = tail->type, .written = V_ALL};
   place(w, &unit, from, out);

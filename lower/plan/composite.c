@@ -46,8 +46,8 @@ static enum vinci_status add(struct lower_job *job, const char *op, const struct
     vinci_bug("%s has more parts, or longer ones, than are expected", job->op->name);
   struct part *part = &all->part[all->count];
   part->names = names;
-  part->job = (struct lower_job){
-      .soc = job->soc, .op = lower_find(op), .arena = job->arena, .diag = diag};
+  part->job =
+      (struct lower_job){.soc = job->soc, .op = lower_find(op), .arena = job->arena, .diag = diag};
   enum vinci_status status = lower_plan(&part->job, words, split(text, words));
   part->job.diag = job->diag;
   all->count += status == VINCI_OK;

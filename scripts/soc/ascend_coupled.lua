@@ -114,7 +114,7 @@ return soc {
     FORMAT = start(30),
     PERMUTE = start(30),
     CUBE = start(64, 27),
-    CONV = start(90, 27),
+    CONV = start(90),
     ATTENTION = start(208, 20),
   },
   launch = {

@@ -422,7 +422,10 @@ def matmul_chain(case):
     matmul(case)
     for name in [name for name in case.args if name.startswith(("shape", "dtype1", "dtype2", "dtype3"))]:
         del case.args[name]
-    case.args["steps"] = case.rng.choice(["relu", "muls:0.5", "add:x1", "gelu,mul:x1", "abs,adds:1"])
+    case.args["steps"] = case.rng.choice(["relu", "muls:0.5", "add:x1", "gelu,mul:x1", "abs,adds:1", "s=sigmoid,mul:x:s",
+                                          "mul:x1,cast:fp32", "cast:fp32,exp,add:x1"])
+    if "x1" in case.args["steps"]:
+        case.args.update(case.rng.choice([{}, {"shape1": 1}, {"dtype1": "fp32"}, {"shape1": 1, "dtype1": "fp32"}]))
 
 
 def joined_conv(case):
