@@ -90,7 +90,7 @@ static enum vinci_status check(struct lower_job *job, const struct matmul_tail *
     if (!tail->in[k].number && !mm->nz_c &&
         mm->n * vtile_bytes(tail->in[k].tensor.type) % BLOCK_BYTES != 0)
       return lower_error(job,
-                         "with operands like it rows of the result are whole blocks of %d "
+                         "rows of a result with operands in its shape are whole blocks of %d "
                          "bytes on %s",
                          BLOCK_BYTES, job->soc->name);
   return VINCI_OK;

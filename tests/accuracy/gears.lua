@@ -6,8 +6,9 @@
 -- Measured are the rows of tests/reference/batch_throughput_310p3.csv: images a second of whole networks, compiled with
 -- one batch each. Compared are the ratios to batch 1, and which batch (gear) moves most images. Nothing is fitted to
 -- these rows. The networks are those of scripts/experiments/networks; their inputs have the sizes of the papers, which
--- is assumed of the measurements, too. Claimed are a median error of ratios of at most 25 %, and the right gear for 70 %
--- of the networks. The second does not hold (5 of 13): the exit code is 1 when the first fails, or fewer are right.
+-- is assumed of the measurements, too. Claimed are a median error of ratios and of images a second of at most 25 %, and
+-- the right gear for 70 % of the networks. The last does not hold (7 of 13; in two more the rates of both gears differ by
+-- 1.5 % or less in the simulation): the exit code is 1 when another fails, or fewer are right.
 local vinci = require "vinci"
 local folder = arg[0]:match ".*/" or ""
 local networks = dofile(folder .. "../../scripts/experiments/networks/all.lua")
@@ -17,7 +18,7 @@ for _, word in ipairs(arg) do
   most = tonumber(word:match "^%-%-most=(%d+)$") or most
 end
 
-local ERROR_LIMIT, GEARS_LIMIT, GEARS_KNOWN = 0.25, 0.7, 5 / 13
+local ERROR_LIMIT, GEARS_LIMIT, GEARS_KNOWN = 0.25, 0.7, 7 / 13
 
 local function read()
   local rows, order = {}, {}
@@ -82,5 +83,7 @@ print(("best gear: right for %d of %d networks, at least %.0f %%: %s"):format(ri
 table.sort(lost)
 print(("images that the simulated best gear moves less: %.1f %% (median), %.0f %% (most)"):format(100 * median(lost),
   100 * lost[#lost]))
-print(("images a second, which no one claims: %.0f %% of error (median)"):format(100 * median(levels)))
-os.exit(error <= ERROR_LIMIT and (only or share >= GEARS_KNOWN) and 0 or 1, true)
+local level = median(levels)
+print(("images a second: %.0f %% of error (median), at most %.0f %%: %s"):format(100 * level, 100 * ERROR_LIMIT,
+  level <= ERROR_LIMIT and "yes" or "NO"))
+os.exit(error <= ERROR_LIMIT and (only or level <= ERROR_LIMIT and share >= GEARS_KNOWN) and 0 or 1, true)

@@ -580,7 +580,7 @@ MAKERS = {
     "embedding_grad": embedding_grad, "linear_index": linear_index,
     "matmul": matmul, "batch_matmul": matmul, "conv2d": conv, "conv2d_backprop_input": conv,
     "conv2d_backprop_filter": conv, "flash_attention": attention, "flash_attention_grad": attention,
-    "reduce_sum": reduce, "reduce_mean": reduce, "reduce_max": reduce, "reduce_min": reduce,
+    "reduce_sum": reduce, "reduce_sum_square": reduce, "reduce_mean": reduce, "reduce_max": reduce, "reduce_min": reduce,
     "lp_norm": reduce, "lp_norm_reduce": reduce, "rms_norm_grad": rms_norm_grad,
     "layer_norm_grad": rms_norm_grad,
     "batch_norm": batch_norm, "max_pool": pool, "avg_pool": pool, "max_pool_with_argmax": pool, "max_pool_grad": pool, "topk": topk,

@@ -352,6 +352,7 @@ static const struct {
     {"batch_norm", make_batch_norm, 1},
     {"reduce_sum", make_reduce, 2},
     {"reduce_mean", make_reduce, 1},
+    {"reduce_sum_square", make_reduce, 1},
     {"reduce_max", make_reduce, 1},
     {"reduce_min", make_reduce, 1},
     {"lp_norm", make_reduce, 1},

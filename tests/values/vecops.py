@@ -290,7 +290,7 @@ def layer_norm_grad(cases, shape, dtype, x, gamma):
 
 def reductions(cases):
     functions = {"reduce_sum": np.sum, "reduce_mean": np.mean, "reduce_max": np.max,
-                 "reduce_min": np.min,
+                 "reduce_min": np.min, "reduce_sum_square": lambda x, axis: np.square(np.sum(x, axis=axis)),
                  "lp_norm": lambda x, axis: np.sqrt(np.sum(np.square(x), axis=axis)),
                  "lp_norm_reduce": lambda x, axis: np.sum(np.square(x), axis=axis)}
     calls = [("1", None), ("17", (0,)), ("1009", (0,)), ("100003", (0,)), ("17x127", (1,)),
@@ -313,8 +313,12 @@ def reductions(cases):
                         run += 1
                     request += " axis=%d axes=%d" % (axes[0], run)
                     request += " axis2=%d" % axes[run] if run < len(axes) else ""
-                limits = CHAIN[dtype]
-                cases.add(request, {"x": x}, {"y": y}, (limits[0] * x.size ** 0.5 * 4, limits[1]))
+                limits, grown = CHAIN[dtype], 1
+                if name == "reduce_sum_square":  # an error of the sum times twice the sum
+                    grown = 1 + 2 * float(np.sqrt(np.abs(wide(y)).max()))
+                    if not np.isfinite(grown):
+                        continue
+                cases.add(request, {"x": x}, {"y": y}, (limits[0] * x.size ** 0.5 * 4 * grown, limits[1]))
 
 
 def blocks_of(x, c0):

@@ -228,6 +228,7 @@ static enum vinci_status add_kernels(struct lower_job *job) {
       reduce->result = out ? out->dtype : type;
       reduce->averages = func->mean;
       reduce->roots = func->norm && !func->rootless;
+      reduce->powers = func->squared;
       g.count = 0;
     }
     if (last)
@@ -303,11 +304,13 @@ struct expr vreduce_prepare(struct vunit *unit, const struct vreduce *reduce, st
 
 void vreduce_finish(struct vunit *unit, const struct vreduce *reduce, struct expr out) {
   const struct vstep mean = S("vmuls", T1, T1, 1.0 / (double)reduce->count);
-  const struct vstep root = U("vsqrt", T1, T1);
+  const struct vstep root = U("vsqrt", T1, T1), square = B("vmul", T1, T1, T1);
   if (reduce->averages)
     vunit_step(unit, &mean);
   if (reduce->roots)
     vunit_step(unit, &root);
+  if (reduce->powers)
+    vunit_step(unit, &square);
   if (!x_same(out, unit->reg[T1]))
     vunit_convert(unit, V(T1), 0, DTYPE_FP32, reduce->result, out, unit->reg[T1]);
 }
@@ -565,6 +568,8 @@ static const struct lower_template template = {setup, candidate, cost, emit};
 
 REDUCTION(reduce_sum, "ReduceSum|ReduceSumD|BiasAddGrad", "y = sum of x", .reduction = V_SUM)
 REDUCTION(reduce_mean, "ReduceMean|ReduceMeanD", "y = mean of x", .reduction = V_SUM, .mean = true)
+REDUCTION(reduce_sum_square, "FusionOp_ReduceSum_Square", "y = square of the sum of x",
+          .reduction = V_SUM, .squared = true)
 REDUCTION(reduce_max, "ReduceMax|ReduceMaxD", "y = largest of x", .reduction = V_MAX)
 REDUCTION(reduce_min, "ReduceMin|ReduceMinD", "y = smallest of x", .reduction = V_MIN)
 REDUCTION(lp_norm, "LpNormV2|LpNorm|ForeachNorm", "y = root of the sum of squares of x",

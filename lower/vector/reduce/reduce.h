@@ -24,6 +24,7 @@ struct vreduce_func {
   bool mean;     /* divided by the count */
   bool norm;     /* root of the sum of squares */
   bool rootless; /* the sum of squares alone */
+  bool squared;  /* the square of the sum */
 };
 
 enum vreduce_form { VREDUCE_ROWS, VREDUCE_FOLD, VREDUCE_COLUMNS };
@@ -35,7 +36,7 @@ struct vreduce {
   const char *source, *target, *partial; /* tensors */
   enum vreduce_form form;
   enum dtype type, result;       /* of source and target */
-  bool squares, averages, roots; /* of what comes in; of what goes out */
+  bool squares, averages, roots, powers; /* of what comes in; of what goes out */
   bool multiplies;               /* what comes in is the product of x and x1 */
   uint64_t count;                /* elements in each result, of all kernels together */
   uint64_t results;
