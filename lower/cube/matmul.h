@@ -59,9 +59,6 @@ enum matmul_key {
 #define MATMUL_SPLIT_ROW                                                                           \
   {"split", LOWER_SIZE, NULL, NULL,                                                                \
    "parts of k that cores compute side by side and add up at the end", true}
-#define MATMUL_RELU_TEXT                                                                           \
-  "negative results become 0, as the sums leave the cube, before a scale"
-#define MATMUL_RESIDUAL_TEXT "adds the tensor residual, in the shape of the result, before relu"
 /* clang-format on */
 
 /* What the fixpipe multiplies int32 sums with on their way to fp16 or int8. */
@@ -70,8 +67,8 @@ enum matmul_scale { SCALE_NONE, SCALE_TENSOR, SCALE_COLUMNS };
 enum { MATMUL_SCALE_BYTES = 8, MATMUL_SIDES_MAX = 14 };
 enum matmul_resident { RESIDENT_NONE, RESIDENT_A, RESIDENT_B };
 
-struct conv;        /* conv.h */
-struct matmul_tail; /* matmul_tail.h */
+struct conv; /* conv.h */
+struct matmul_tail;
 /* The operator's problem: set once by setup(). */
 struct matmul {
   const char *name; /* of the kernel */
@@ -214,7 +211,6 @@ static inline uint64_t matmul_a_step_bytes(const struct matmul *mm, const struct
 static inline uint64_t matmul_c_bytes(const struct matmul_tiling *t) {
   return t->bm * t->bn * ACCUMULATOR_BYTES;
 }
-
 static inline uint64_t matmul_b_step_bytes(const struct matmul *mm, const struct matmul_tiling *t) {
   return t->bn * (t->bk + mm->b_spill) * mm->element_bytes;
 }

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Of matmul.h: what vector cores do in the kernel of a product, rows in groups, tensors. */
+/* Of matmul.h: texts of keys, what vector cores do in the kernel of a product, rows in groups,
+ * tensors. */
 #ifndef VINCI_LOWER_CUBE_MATMUL_PARTS_H
 #define VINCI_LOWER_CUBE_MATMUL_PARTS_H
 
 #include "lower/kernel/lower.h"
+
+/* Of keys that products and convolutions have. */
+#define MATMUL_RELU_TEXT "negative results become 0, as the sums leave the cube, before a scale"
+#define MATMUL_RESIDUAL_TEXT "adds the tensor residual, in the shape of the result, before relu"
 
 struct writer;
 struct matmul;

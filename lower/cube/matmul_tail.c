@@ -78,14 +78,18 @@ static enum vinci_status read_operands(struct lower_job *job, const char *text,
   return VINCI_OK;
 }
 
-/* Rows of the result that blocks of 32 bytes do not make up have no operands in their shape. */
-static enum vinci_status check(struct lower_job *job, const struct matmul_tail *tail) {
+static enum vinci_status check_product(struct lower_job *job) {
   const struct matmul *mm = job->data;
   if (!mm->coupled)
     return lower_error(job, "steps are for cores that are cube and vector core in one, not for %s",
                        job->soc->name);
   if (mm->type != DTYPE_FP16 || !is_float(mm->out_type))
     return lower_error(job, "steps are for products of fp16, as fp16 or fp32");
+  return VINCI_OK;
+}
+
+static enum vinci_status check_rows(struct lower_job *job, const struct matmul_tail *tail) {
+  const struct matmul *mm = job->data;
   for (unsigned k = 0; k < tail->inputs; k++)
     if (!tail->in[k].number && !mm->nz_c &&
         mm->n * vtile_bytes(tail->in[k].tensor.type) % BLOCK_BYTES != 0)
@@ -101,11 +105,13 @@ static enum vinci_status set(struct lower_job *job, const char *text, const char
   struct matmul *mm = job->data;
   chain->type[0] = mm->out_type;
   chain->reusable[0] = true;
-  enum vinci_status status = chain_read(job, text, &chain->text);
+  enum vinci_status status = check_product(job);
+  if (status == VINCI_OK)
+    status = chain_read(job, text, &chain->text);
   if (status == VINCI_OK)
     status = read_operands(job, operands, tail, chain);
   if (status == VINCI_OK)
-    status = check(job, tail);
+    status = check_rows(job, tail);
   if (status != VINCI_OK)
     return status;
   if (chain->text.outputs > 1 || chain->text.inputs != tail->inputs + 1)

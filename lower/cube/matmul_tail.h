@@ -34,8 +34,8 @@ VINCI_MUST_CHECK enum vinci_status matmul_tail_set(struct lower_job *job, const 
 /* [relu](product + residual). */
 VINCI_MUST_CHECK enum vinci_status matmul_tail_residual(struct lower_job *job);
 
-/* What the steps take of UB with blocks of that many bytes of one byte to an element; cycles of a
- * core for so many elements; bytes of an element that are read. */
+/* What the steps take of UB beside blocks of that many elements; their cycles for the elements of a
+ * block; the bytes that an element of the result has in the operands. Without steps all are 0. */
 uint64_t matmul_tail_ub_bytes(const struct matmul *mm, uint64_t elements);
 uint64_t matmul_tail_cycles(const struct vinci_soc *soc, const struct matmul *mm,
                             uint64_t elements);

@@ -110,6 +110,22 @@ static void fusion_pays_but_for_a_split_k(void **state) {
   vinci_soc_free(soc);
 }
 
+/* On coupled cores the vector unit adds in UB, and steps of the chain are a part of the kernel. */
+static void coupled_cores_work_on_results_in_ub(void **state) {
+  (void)state;
+  vinci_soc *soc = load("Ascend310P3");
+  static const char conv[] = "conv2d n=4 c=64 h=56 w=56 k=256 kernel=1x1";
+  uint64_t alone = run(soc, conv, "").ps + run(soc, "add shape=4x256x56x56", "").ps +
+                   run(soc, "relu shape=4x256x56x56", "").ps;
+  assert_in_range(run(soc, conv, "residual=1 relu=1").ps, 0, alone * 3 / 4);
+  static const char product[] = "matmul m=1024 k=64 n=1024";
+  alone = run(soc, product, "").ps + run(soc, "chain shape=1048576 steps=mul:x1,relu", "").ps;
+  assert_in_range(run(soc, product, "steps=mul:x1,relu operands=fp16").ps, 0, alone * 9 / 10);
+  assert_in_range(run(soc, "matmul_chain m=1024 k=64 n=1024 steps=mul:x1,relu", "").ps, 0,
+                  alone * 9 / 10);
+  vinci_soc_free(soc);
+}
+
 static void errors(void **state) {
   (void)state;
   static const struct {
@@ -123,7 +139,22 @@ static void errors(void **state) {
        "matmul: with a residual a row has at most 65535 columns"},
       {"Ascend910B1", "matmul m=64 k=4096 n=64 residual=1 split=4",
        "matmul: no legal tiling: k cannot be split for a residual"},
-      {"Ascend910A", "matmul m=16 k=16 n=16 residual=1", "matmul: a residual is not for dav-c100"},
+      {"Ascend910A", "matmul m=16 k=16 n=24 residual=1",
+       "matmul: rows of a result with operands in its shape are whole blocks of 32 bytes on "
+       "Ascend910A"},
+      {"Ascend310P3", "matmul m=16 k=16 n=16 residual=1 dtype=int8 transpose_b=1",
+       "matmul: steps are for products of fp16, as fp16 or fp32"},
+      {"Ascend310P3", "matmul m=16 k=16 n=16 steps=relu residual=1",
+       "matmul: either a residual or steps: add:x1 is a step"},
+      {"Ascend310P3", "matmul m=16 k=16 n=16 operands=fp16",
+       "matmul: operands are those of steps, of which there are none"},
+      {"Ascend310P3", "matmul m=16 k=16 n=16 steps=add:x1 operands=bf16",
+       "matmul: operand 'bf16' of the steps is not a type, fp16 or fp32, or one:fp16"},
+      {"Ascend310P3", "matmul m=16 k=16 n=16 steps=add:x1",
+       "matmul: steps behind a product have one result; they name 1 tensors beside the product, "
+       "operands has 0"},
+      {"Ascend910B1", "matmul m=16 k=16 n=16 steps=relu",
+       "matmul: steps are for cores that are cube and vector core in one, not for Ascend910B1"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     struct vinci_diag diag = {0};
@@ -140,6 +171,7 @@ int main(void) {
       cmocka_unit_test(relu_is_free),
       cmocka_unit_test(a_residual_is_two_passes),
       cmocka_unit_test(fusion_pays_but_for_a_split_k),
+      cmocka_unit_test(coupled_cores_work_on_results_in_ub),
       cmocka_unit_test(errors),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,10 +35,10 @@ struct vreduce {
   struct vreduce *next;                  /* the kernel that goes on with the results; NULL: none */
   const char *source, *target, *partial; /* tensors */
   enum vreduce_form form;
-  enum dtype type, result;       /* of source and target */
+  enum dtype type, result;               /* of source and target */
   bool squares, averages, roots, powers; /* of what comes in; of what goes out */
-  bool multiplies;               /* what comes in is the product of x and x1 */
-  uint64_t count;                /* elements in each result, of all kernels together */
+  bool multiplies;                       /* what comes in is the product of x and x1 */
+  uint64_t count;                        /* elements in each result, of all kernels together */
   uint64_t results;
   uint64_t outer;                   /* kept indices before the region */
   uint64_t unit_stride, row_stride; /* elements */
