@@ -416,6 +416,7 @@ dist_noinst_DATA += \
 	tests/reference/alexnet_step_910b2.csv \
 	tests/reference/step_memory_910b.csv \
 	tests/reference/training_910b_2019.csv \
+	tests/reference/training_910b_2019_steps.csv \
 	tests/reference/serving_kinds.csv \
 	tests/reference/warm_kernels.csv \
 	tests/reference/samples/addhp_c1.csv \
@@ -464,7 +465,13 @@ EXTRA_DIST += tests/accuracy/promises.cases tests/accuracy/promises.py
 gears: vinci$(EXEEXT)
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) ./vinci$(EXEEXT) lua $(srcdir)/tests/accuracy/gears.lua $(GEARS)
 .PHONY: gears
-dist_noinst_DATA += tests/accuracy/gears.lua tests/accuracy/pipeline_step.lua tests/accuracy/step_memory.lua
+dist_noinst_DATA += tests/accuracy/gears.lua tests/accuracy/pipeline_step.lua tests/accuracy/step_memory.lua \
+	tests/accuracy/training_steps.lua
+
+# ---- make steps: training steps on the Ascend910B of 2019, against what was measured ----
+steps: vinci$(EXEEXT)
+	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) ./vinci$(EXEEXT) lua $(srcdir)/tests/accuracy/training_steps.lua $(STEPS)
+.PHONY: steps
 
 # ---- make bench: speed of the simulator, each figure with its target ----
 bench_programs = tests/bench/bench tests/bench/bench_hbm tests/bench/bench_lua tests/bench/bench_noc tests/bench/bench_ops \
