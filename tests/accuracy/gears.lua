@@ -7,9 +7,11 @@
 -- one batch each. Compared are the ratios to batch 1, and which batch (gear) moves most images. Nothing is fitted to
 -- these rows. The networks are those of scripts/experiments/networks; their inputs have the sizes of the papers. As far
 -- as the pages show their commands, these compile in fp16 with inputs of fp32 in NCHW and without AIPP, so that casts and
--- the change of layout belong to the network, and measure one 310P3 with one stream (ais_infer --loop). Claimed are a median error of ratios and of images a second of at most 25 %, and
--- the right gear for 70 % of the networks. The last does not hold (7 of 13; in two more the rates of both gears differ by
--- 1.5 % or less in the simulation): the exit code is 1 when another fails, or fewer are right.
+-- the change of layout belong to the network, and measure one 310P3 with one stream (ais_infer --loop).
+--
+-- Claimed are a median error of ratios and of images a second of at most 25 %, and the right gear for 70 % of the
+-- networks. The last does not hold (7 of 13; in two more the rates of both gears differ by 1.5 % or less in the
+-- simulation): the exit code is 1 when another fails, or fewer are right.
 local vinci = require "vinci"
 local folder = arg[0]:match ".*/" or ""
 local networks = dofile(folder .. "../../scripts/experiments/networks/all.lua")
