@@ -114,11 +114,12 @@ static enum vinci_status set(struct lower_job *job, const char *text, const char
     status = check_rows(job, tail);
   if (status != VINCI_OK)
     return status;
-  if (chain->text.outputs > 1 || chain->text.inputs != tail->inputs + 1)
-    return lower_error(job,
-                       "steps behind a product have one result; they name %u tensors beside "
-                       "the product, operands has %u",
-                       chain->text.inputs - 1, tail->inputs);
+  if (chain->text.outputs > 1)
+    return lower_error(job, "steps behind a product have one result, and not %u",
+                       chain->text.outputs);
+  if (chain->text.inputs != tail->inputs + 1)
+    return lower_error(job, "the steps name %u tensors beside the product, operands=%s has %u",
+                       chain->text.inputs - 1, operands, tail->inputs);
   status = chain_on_registers(job, chain, &tail->steps, &tail->count);
   tail->product = mm->out_type;
   tail->type = chain->computed;

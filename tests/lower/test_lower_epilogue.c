@@ -151,8 +151,11 @@ static void errors(void **state) {
       {"Ascend310P3", "matmul m=16 k=16 n=16 steps=add:x1 operands=bf16",
        "matmul: operand 'bf16' of the steps is not a type, fp16 or fp32, or one:fp16"},
       {"Ascend310P3", "matmul m=16 k=16 n=16 steps=add:x1",
-       "matmul: steps behind a product have one result; they name 1 tensors beside the product, "
-       "operands has 0"},
+       "matmul: the steps name 1 tensors beside the product, operands= has 0"},
+      {"Ascend310P3", "matmul m=16 k=16 n=16 steps=y=relu,y1=exp",
+       "matmul: steps behind a product have one result, and not 2"},
+      {"Ascend310P3", "matmul m=16 k=16 n=16 steps=cast:int32",
+       "matmul: steps behind a product compute in fp16 or fp32, and so is the result"},
       {"Ascend910B1", "matmul m=16 k=16 n=16 steps=relu",
        "matmul: steps are for cores that are cube and vector core in one, not for Ascend910B1"},
   };
