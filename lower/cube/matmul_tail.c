@@ -8,21 +8,19 @@
  */
 #include "lower/cube/matmul_tail.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "core/base/arith.h"
 #include "core/base/diag.h"
 #include "lower/cube/matmul_writer.h"
-#include "lower/estimate/estimate.h"
 #include "lower/vector/elementwise/chain.h"
 #include "lower/vector/tiles.h"
 
 enum {
   TILE_ELEMENTS = FRACTAL_ROWS * FRACTAL_ROWS,
-  REGISTER_BYTES = 64 * 1024, /* of all registers, which are at least */
-  PART_LEAST = 8,
-  PART_MOST = 32, /* fractals, and at most that many */
+  REGISTER_BYTES = 64 * 1024, /* of all registers, as far as parts are not shorter or longer */
+  PART_LEAST = 8,             /* fractals */
+  PART_MOST = 32,
   USED_FLAG = 0,
   START_FLAG = 2,
   ALIGNMENT = 512, /* of buffers */
@@ -121,7 +119,6 @@ static enum vinci_status set(struct lower_job *job, const char *text, const char
     return lower_error(job, "the steps name %u tensors beside the product, operands=%s has %u",
                        chain->text.inputs - 1, operands, tail->inputs);
   status = chain_on_registers(job, chain, &tail->steps, &tail->count);
-  tail->product = mm->out_type;
   tail->type = chain->computed;
   tail->held = chain->value[chain->output[0]].held;
   enum dtype result = chain->type[chain->text.output[0]];

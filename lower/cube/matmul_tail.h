@@ -20,9 +20,8 @@ struct matmul_tail_input {
 struct matmul_tail {
   const struct vstep *steps;
   unsigned count;
-  enum dtype product; /* what x of the steps would be as a tensor */
-  enum dtype type;    /* of registers */
-  enum dtype held;    /* of the result's register */
+  enum dtype type; /* of registers */
+  enum dtype held; /* of the result's register */
   unsigned inputs;
   struct matmul_tail_input in[TAIL_INPUTS];
 };
