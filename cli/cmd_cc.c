@@ -38,8 +38,10 @@ static const struct option_row cc_options[] = {
                     "an object, for a later `vinci cc OBJECT...`"),
     OPTION_FLAG_ROW("dc", 0, struct cc_settings, parts,
                     "-dc: an object whose kernels call device functions of other such objects"),
-    OPTION_TEXT_ROW("npu-arch", 0, struct cc_settings, arch, "NAME",
-                    "dav-2201 (default): cores of the 910B family"),
+    OPTION_TEXT_ROW(
+        "npu-arch", 0, struct cc_settings, arch, "NAME",
+        "dav-2201 (default): cores of the 910B family; dav-3510: those of the 950, with "
+        "vector functions (__simd_vf__, __VEC_SCOPE__)"),
     OPTION_TEXT_ROW("core", 0, struct cc_settings, core, "KIND",
                     "aiv, aic, or mix: the kinds of cores to compile for (default: those that "
                     "__vector__, __cube__ and __mix__ in the sources ask for; without these, "
@@ -203,8 +205,29 @@ static enum vinci_status find_marks(struct cc_build *build, const char *path) {
   return VINCI_OK;
 }
 
+/* Under the names of the compiler of the chip, and of this project. */
+static enum vinci_status choose_arch(struct cc_build *build, const char *name) {
+  static const struct {
+    const char *name;
+    enum arch arch;
+  } names[] = {{"dav-2201", ARCH_C220},
+               {"dav-c220", ARCH_C220},
+               {"dav-3510", ARCH_C310},
+               {"dav-c310", ARCH_C310}};
+  build->arch = ARCH_C220;
+  if (!name)
+    return VINCI_OK;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strcmp(name, names[i].name) == 0) {
+      build->arch = names[i].arch;
+      return VINCI_OK;
+    }
+  return diag_error(build->diag, VINCI_E_USAGE, "--npu-arch is dav-2201 or dav-3510, not '%s'",
+                    name);
+}
+
 static enum vinci_status choose_cores(struct cc_build *build, const struct cc_settings *settings) {
-  const char *core = settings->core, *arch = settings->arch;
+  const char *core = settings->core;
   enum vinci_status status = VINCI_OK;
   if (core) {
     bool mix = strcmp(core, "mix") == 0;
@@ -218,8 +241,6 @@ static enum vinci_status choose_cores(struct cc_build *build, const struct cc_se
   build->deduced = !build->wanted[CORE_AIC] && !build->wanted[CORE_AIV];
   build->wanted[CORE_AIC] |= build->deduced;
   build->wanted[CORE_AIV] |= build->deduced;
-  if (arch && strcmp(arch, "dav-2201") != 0 && strcmp(arch, "dav-c220") != 0)
-    return diag_error(build->diag, VINCI_E_USAGE, "--npu-arch is dav-2201, not '%s'", arch);
   return status;
 }
 
@@ -314,6 +335,8 @@ static enum vinci_status prepare(struct cc_build *build, int argc, char **argv, 
   build->dry = settings.dry;
   build->parts = settings.parts;
   build->sync = settings.sync && !settings.no_sync;
+  if (status == VINCI_OK)
+    status = choose_arch(build, settings.arch);
   if (status == VINCI_OK)
     status = choose_cores(build, &settings);
   if (status == VINCI_OK)

@@ -83,7 +83,10 @@ libvinci_core_la_SOURCES += \
 	core/isa/isa_rows.h \
 	core/isa/isa_types.def \
 	core/isa/operands.h \
+	core/isa/operands_register.h \
 	core/isa/operands_vector.h \
+	core/isa/register_rows.h \
+	core/isa/registers.def \
 	core/isa/known.c \
 	core/isa/known.h \
 	core/isa/program.c \
@@ -168,6 +171,8 @@ libvinci_core_la_SOURCES += \
 	core/sim/pipe_causes.c \
 	core/sim/pipe_l1.c \
 	core/sim/pipe_units.c \
+	core/sim/function.c \
+	core/sim/function.h \
 	core/sim/guest.c \
 	core/sim/kept.c \
 	core/sim/kept.h \

@@ -31,6 +31,10 @@ nobase_dist_pkgdata_DATA = \
 	include/vinci/cce/library/tiling/tiling_api.h \
 	include/vinci/cce/load.h \
 	include/vinci/cce/permute.h \
+	include/vinci/cce/register_compute.h \
+	include/vinci/cce/register_masks.h \
+	include/vinci/cce/register_memory.h \
+	include/vinci/cce/register_types.h \
 	include/vinci/cce/scalar.h \
 	include/vinci/cce/select.h \
 	include/vinci/cce/transfer.h \

@@ -26,6 +26,7 @@ libvinci_kernels_la_SOURCES = \
 	kernels/source/faults.c \
 	kernels/source/fiber.c \
 	kernels/source/fiber.h \
+	kernels/source/functions.c \
 	kernels/source/gaps.c \
 	kernels/source/gate.c \
 	kernels/source/gate.h \

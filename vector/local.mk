@@ -13,6 +13,11 @@ libvinci_vector_la_SOURCES = \
 	vector/math.h \
 	vector/permute.c \
 	vector/reduce.c \
+	vector/registers.c \
+	vector/registers.h \
+	vector/registers_compute.c \
+	vector/registers_move.c \
+	vector/registers_reduce.c \
 	vector/values.c \
 	vector/values.h \
 	vector/values_binary.c \

@@ -114,13 +114,18 @@ void cc_add_structures(const struct cc_build *build, struct cc_words *words) {
 /* ---- compilation -------------------------------------------------------------------------- */
 
 /* What a source can ask for the kind of core. A source is compiled for host and device at once. */
-static void add_macros(struct cc_words *words, enum core_kind kind) {
-  bool vector = kind == CORE_AIV;
-  cc_add(words, "-D__CCE_AICORE__=220");
-  cc_add(words, "-D__NPU_ARCH__=2201");
+static void add_macros(struct cc_words *words, enum arch arch, enum core_kind kind) {
+  bool vector = kind == CORE_AIV, c310 = arch == ARCH_C310;
+  cc_add(words, c310 ? "-D__CCE_AICORE__=310" : "-D__CCE_AICORE__=220");
+  cc_add(words, c310 ? "-D__NPU_ARCH__=3510" : "-D__NPU_ARCH__=2201");
   cc_add(words, "-D__CCE__");
   cc_add(words, "-D__NPU_DEVICE__");
-  cc_add(words, vector ? "-D__DAV_C220_VEC__" : "-D__DAV_C220_CUBE__");
+  if (c310) {
+    cc_add(words, "-D__DAV_C310__");
+    cc_add(words, vector ? "-D__DAV_C310_VEC__" : "-D__DAV_C310_CUBE__");
+  } else {
+    cc_add(words, vector ? "-D__DAV_C220_VEC__" : "-D__DAV_C220_CUBE__");
+  }
   cc_add(words, vector ? "-D__DAV_VEC__" : "-D__DAV_CUBE__");
 }
 
@@ -180,7 +185,7 @@ static struct cc_words compile_words(const struct cc_build *build, enum core_kin
     cc_add(&words, "-isystem");
     cc_add(&words, build->library[i]);
   }
-  add_macros(&words, kind);
+  add_macros(&words, build->arch, kind);
   return words;
 }
 
@@ -319,7 +324,7 @@ static enum vinci_status write_about(const struct cc_build *build) {
   else if (!realpath(build->source[0], full))
     source = build->source[0];
   fprintf(out, ".section %s,\"aR\"\n.ascii \"%s\"\n", source_section_path, source);
-  fprintf(out, ".section %s,\"aR\"\n.ascii \"%s\"\n", source_section_arch, arch_name(ARCH_C220));
+  fprintf(out, ".section %s,\"aR\"\n.ascii \"%s\"\n", source_section_arch, arch_name(build->arch));
   if (build->sync)
     fprintf(out, ".section %s,\"aR\"\n.ascii \"on\"\n", source_section_sync);
   return close_assembler(build, out);

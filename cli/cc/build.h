@@ -35,6 +35,7 @@ struct cc_build {
   bool deduced;                 /* nobody said which: those whose instructions the code has */
   enum cc_result result;
   const char *output;
+  enum arch arch;
   bool tiling; /* the library of host functions instead */
   bool dry;    /* commands are printed, not run */
   bool sync;   /* vector instructions of kernels alone wait for those before that they depend on */

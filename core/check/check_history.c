@@ -23,9 +23,24 @@ static bool want_order(struct order_tag a, struct order_tag b) {
   return !(a.flags & b.flags & TAG_READ) && (a.atomic == 0 || a.atomic != b.atomic);
 }
 
+/*
+ * Two accesses of one vector function to UB. What a function stores waits for what it has loaded,
+ * by way of registers, and stores follow each other (chosen: documents name a barrier for both);
+ * a load does not wait for a store (Ascend C, LocalMemBar).
+ */
+static bool is_in_function(const struct visit *visit, struct order_tag earlier) {
+  if (earlier.pipe != PIPE_V || visit->tag.pipe != PIPE_V || visit->tag.flags & TAG_READ)
+    return false;
+  const struct program_row *rows = visit->run->trace->rows;
+  return isa_is_register((enum isa_op)rows[earlier.row].op) &&
+         isa_is_register((enum isa_op)visit->step->inst->op);
+}
+
 /* What the hardware orders without flags: accesses of the cube to its accumulators. */
 static bool is_exempt(const struct visit *visit, struct order_tag earlier) {
   uint8_t both = earlier.flags & visit->tag.flags;
+  if (visit->target->access->space == SPACE_UB)
+    return is_in_function(visit, earlier);
   if (visit->target->access->space != SPACE_L0C)
     return false;
   if (earlier.pipe == PIPE_M && visit->tag.pipe == PIPE_M)

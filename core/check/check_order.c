@@ -390,6 +390,11 @@ bool order_step(struct order *order, const struct machine_step *step, struct ord
     return signal(order, core, step);
   case OP_WAIT_FLAG_DEV:
     return take_signal(order, core, step);
+  case OP_VF_CALL:
+  case OP_REG_MEM_BAR:
+    /* Vector functions follow each other: chosen, as the vector unit of the 950 is in order. */
+    core->clock[PIPE_V] = release(core, PIPE_V);
+    return true;
   default:
     if (step->pipe == PIPE_V && order->vector_is_in_order)
       core->clock[PIPE_V] = release(core, PIPE_V);

@@ -232,7 +232,8 @@ static bool find_shadow(struct check_run *run, const struct machine_step *step,
   *target = (struct target){
       .access = access, .atomic = history_atomic(step->inst, access), .elements = UINT64_MAX};
   if (access->space != SPACE_GM) {
-    target->tracks = check_wants(run, VINCI_CHECK_RACECHECK);
+    /* Registers of vector functions are in the order of the code. */
+    target->tracks = access->space != SPACE_VR && check_wants(run, VINCI_CHECK_RACECHECK);
     const struct program_kernel *kernel = step->kernel;
     if (access->remote > (kernel->mixed ? kernel->vectors_per_cube : 0))
       return false;
@@ -335,6 +336,8 @@ void check_accesses(struct check_run *run, const struct machine_step *step,
   unsigned count = 0;
   bool late = false;
   visit.flags = tag_flags(run, step->inst, step->pipe);
+  if (isa_is_register((enum isa_op)step->inst->op))
+    visit.load = LOAD_WINDOWS; /* of a part that nobody wrote, lanes may have no use */
   for (unsigned i = 0; i < access_count; i++) {
     if (access[i].write && (access[i].space == SPACE_L0A || access[i].space == SPACE_L0B))
       visit.load = load_of(run, step->inst);

@@ -120,10 +120,10 @@ bool core_has_pipe(enum core_kind kind, enum pipe pipe) {
 bool core_has_space(enum core_kind kind, enum space space) {
   switch (kind) {
   case CORE_AIC:
-    return space != SPACE_UB;
+    return space != SPACE_UB && space != SPACE_VR;
   case CORE_AIV:
-    return space == SPACE_GM || space == SPACE_UB;
+    return space == SPACE_GM || space == SPACE_UB || space == SPACE_VR;
   default:
-    return space != SPACE_BT && space != SPACE_FB && space != SPACE_IDX;
+    return space != SPACE_BT && space != SPACE_FB && space != SPACE_IDX && space != SPACE_VR;
   }
 }

@@ -58,7 +58,8 @@ enum pipe {
 };
 
 /* Memory spaces: id, required alignment in bytes of an address (Ascend C, chapter 2201). IDX: the
- * buffer of the indices of sparse matrices, which instructions reach through addresses in L0B. */
+ * buffer of the indices of sparse matrices, which instructions reach through addresses in L0B. VR:
+ * the registers of vector functions, one behind the other. */
 #define SPACE_LIST(X)                                                                              \
   X(GM, 1)                                                                                         \
   X(L1, 32)                                                                                        \
@@ -68,7 +69,8 @@ enum pipe {
   X(UB, 32)                                                                                        \
   X(BT, 64)                                                                                        \
   X(FB, 128)                                                                                       \
-  X(IDX, 128)
+  X(IDX, 128)                                                                                      \
+  X(VR, 256)
 
 enum space {
 #define X(id, alignment) SPACE_##id,

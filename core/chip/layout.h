@@ -23,6 +23,11 @@ enum {
   PROPOSAL_SCORE = 4, /* the element that a proposal is sorted by */
 };
 
+/* Vector functions: a register has REPEAT_BYTES, a mask a bit for each byte of these, and a lane is
+ * active when the bit of its first byte is set (Ascend C documentation, MaskReg). Names of registers
+ * and of masks: a program has as many as it has variables, and the hardware renames them. */
+enum { REGISTER_NAMES = 256, MASK_NAMES = 64, MASK_WORDS = 4 };
+
 /* Structured sparsity: of four values along k two are kept, with two bits of an index for each.
  * Source: Ascend C documentation, MmadWithSparse. */
 enum {

@@ -23,6 +23,7 @@ enum {
   FAMILY_MILLI_MAX = 1000000000,
   FAMILY_REQUEST_MAX = 4096,
   FAMILY_KERNEL_MAX = 10000000,
+  FAMILY_REGISTER_MAX = 1000,
 };
 #define FAMILY_PEAK_MAX INT64_C(1000000000000000)
 
@@ -51,6 +52,31 @@ static const struct soc_param vector_params[] = {
       VECTOR_PARAM(id, offset_mcycles, "offset_cycles", 0, true,                                   \
                    "besides the repeats, back to back: " text),
     VECTOR_CLASS_LIST(X)
+#undef X
+};
+
+#define REGISTER_PARAM(id, field, name, kind, text)                                                \
+  {                                                                                                \
+    "vf." #id "." name, SOC_KIND_##kind,                                                           \
+        offsetof(struct vinci_soc, register_class[REGISTER_##id].field), 0, FAMILY_REGISTER_MAX,   \
+        true, text                                                                                 \
+  }
+
+/* As above, with rows of NONE. */
+static const struct soc_param register_params[] = {
+#define X(id, text)                                                                                \
+  REGISTER_PARAM(id, latency_cycles, "latency_cycles", CYCLES, "issue to end: " text),             \
+      REGISTER_PARAM(id, forward_cycles, "forward_cycles", CYCLES,                                 \
+                     "issue to the issue of a reader: " text),                                     \
+      REGISTER_PARAM(id, special_cycles, "special_cycles", CYCLES,                                 \
+                     "issue to the issue of a reader in the special unit: " text),                 \
+      REGISTER_PARAM(id, store_cycles, "store_cycles", CYCLES,                                     \
+                     "issue to the issue of a store: " text),                                      \
+      REGISTER_PARAM(id, interval_cycles, "interval_cycles", CYCLES,                               \
+                     "special unit, between two of a unit; 0 = not there: " text),                 \
+      REGISTER_PARAM(id, units, "units", COUNT,                                                    \
+                     "execution units that have the instruction: " text),
+    REGISTER_CLASS_LIST(X)
 #undef X
 };
 
@@ -114,10 +140,13 @@ enum {
   PLAIN_COUNT = sizeof plain_params / sizeof plain_params[0],
   VECTOR_FIELDS = sizeof vector_params / sizeof vector_params[0] / VECTOR_CLASS_COUNT,
   VECTOR_COUNT = VECTOR_FIELDS * (VECTOR_CLASS_COUNT - 1),
+  REGISTER_FIELDS = sizeof register_params / sizeof register_params[0] / REGISTER_CLASS_COUNT,
+  REGISTERS_COUNT = REGISTER_FIELDS * (REGISTER_CLASS_COUNT - 1),
   PATHS_COUNT = sizeof path_params / sizeof path_params[0],
   KERNELS_COUNT = sizeof kernel_params / sizeof kernel_params[0],
-  PARAM_TOTAL = PLAIN_COUNT + VECTOR_COUNT + PATHS_COUNT + KERNELS_COUNT,
+  PARAM_TOTAL = PLAIN_COUNT + VECTOR_COUNT + REGISTERS_COUNT + PATHS_COUNT + KERNELS_COUNT,
 };
+_Static_assert(REGISTER_NONE == 0, "the rows of NONE come first and are skipped");
 _Static_assert(VECTOR_CLASS_NONE == 0, "the rows of NONE come first and are skipped");
 _Static_assert((int)PARAM_TOTAL <= (int)SOC_PARAMS_MAX, "SOC_PARAMS_MAX is too small");
 
@@ -130,6 +159,9 @@ const struct soc_param *soc_param(size_t index) {
   if (index < VECTOR_COUNT)
     return &vector_params[VECTOR_FIELDS + index];
   index -= VECTOR_COUNT;
+  if (index < REGISTERS_COUNT)
+    return &register_params[REGISTER_FIELDS + index];
+  index -= REGISTERS_COUNT;
   return index < PATHS_COUNT ? &path_params[index] : &kernel_params[index - PATHS_COUNT];
 }
 
@@ -162,6 +194,7 @@ size_t soc_param_find(const char *key) {
   } parts[] = {
       {plain_params, PLAIN_COUNT, 1},
       {vector_params + VECTOR_FIELDS, VECTOR_COUNT, VECTOR_FIELDS},
+      {register_params + REGISTER_FIELDS, REGISTERS_COUNT, REGISTER_FIELDS},
       {path_params, PATHS_COUNT, PATHS_COUNT / PATH_COUNT},
       {kernel_params, KERNELS_COUNT, KERNELS_COUNT / KERNEL_CODE_COUNT},
   };
@@ -349,6 +382,9 @@ uint64_t soc_digest(const struct vinci_soc *soc) {
   digest = digest_text(digest, "\n");
   digest = digest_text(digest, arch_name(soc->arch));
   for (size_t i = 0; i < PARAM_TOTAL; i++) {
+    /* Chips without vector functions keep the digests that they had before there were any. */
+    if (soc->vf_physical == 0 && strncmp(soc_param(i)->key, "vf.", 3) == 0)
+      continue;
     digest = digest_text(digest, "\n");
     digest = digest_text(digest, soc_param(i)->key);
     digest = digest_number(digest, soc_get(soc, i));
@@ -386,6 +422,8 @@ uint64_t soc_space_bytes(const struct vinci_soc *soc, enum space space) {
     return (uint64_t)soc->fb_bytes;
   case SPACE_IDX: /* Ascend C documentation, LoadDataWithSparse: a quarter of L0B */
     return soc->arch == ARCH_C220 ? (uint64_t)soc->l0b_bytes / SPARSE_INDEX_SHARE : 0;
+  case SPACE_VR:
+    return soc->vf_physical > 0 ? REGISTER_NAMES * REPEAT_BYTES : 0;
   case SPACE_COUNT:
     break;
   }

@@ -57,6 +57,51 @@ struct vector_class_cost {
 };
 
 /*
+ * Cost classes of register instructions, in vector functions: id and members. REG16 and REG32 of
+ * isa.def assign each instruction its class per width of elements.
+ */
+#define REGISTER_CLASS_LIST(X)                                                                     \
+  X(NONE, "not a register instruction")                                                            \
+  X(LOAD, "loads from UB")                                                                         \
+  X(STORE, "stores to UB")                                                                         \
+  X(ADD, "sums, differences, conversions")                                                         \
+  X(MULTIPLY, "products, with or without a sum")                                                   \
+  X(MAX, "maxima, minima, bits, shifts, comparisons, selections")                                  \
+  X(ABS, "absolute values, signs, copies")                                                         \
+  X(EXP16, "exp, 16 bit")                                                                          \
+  X(EXP32, "exp, 32 bit")                                                                          \
+  X(LN16, "ln, 16 bit")                                                                            \
+  X(LN32, "ln, 32 bit")                                                                            \
+  X(DIVIDE16, "quotients and roots, 16 bit")                                                       \
+  X(DIVIDE32, "quotients and roots, 32 bit")                                                       \
+  X(SUM16, "sum of a register, 16 bit")                                                            \
+  X(SUM32, "sum of a register, 32 bit")                                                            \
+  X(EXTREME16, "maximum or minimum of a register, 16 bit")                                         \
+  X(EXTREME32, "maximum or minimum of a register, 32 bit")                                         \
+  X(GROUP, "reductions of blocks and pairs")                                                       \
+  X(DUP, "a scalar or a lane in all lanes under a mask")                                           \
+  X(BROADCAST, "a scalar in all lanes, indices")                                                   \
+  X(PERMUTE, "interleaving, packing, squeezing, selection by index")                               \
+  X(MASK, "masks")
+
+enum register_class {
+#define X(id, text) REGISTER_##id,
+  REGISTER_CLASS_LIST(X)
+#undef X
+      REGISTER_CLASS_COUNT
+};
+
+struct register_class_cost {
+  int64_t latency_cycles; /* from issue to the end */
+  int64_t forward_cycles; /* from issue to the issue of an instruction that takes the result */
+  int64_t special_cycles; /* the same of exp, ln, quotients, absolute values, copies of a lane */
+  int64_t store_cycles;   /* the same of a store */
+  int64_t
+      interval_cycles; /* between two of the special unit on one execution unit; 0: of the others */
+  int64_t units;       /* execution units that have the instruction */
+};
+
+/*
  * Kinds of kernels of the vendor's library, which differ in the size of their code: id and
  * members. Lowering takes the numbers of a kind for what a block does before its first copy, and
  * for the scalar work of its instructions.
@@ -111,7 +156,7 @@ enum { SOC_L2_BYTES_MIN = 64 * 1024 };
 
 enum { L2_GRANULE_BYTES = 128 }; /* in which the vendor's counters count accesses to L2 */
 
-enum { SOC_PARAMS_MAX = 512 };
+enum { SOC_PARAMS_MAX = 640 };
 
 struct mem_spec;
 struct noc_graph;
@@ -123,6 +168,7 @@ struct vinci_soc {
   const char *description; /* one sentence */
   enum arch arch;
   struct vector_class_cost vector_class[VECTOR_CLASS_COUNT];
+  struct register_class_cost register_class[REGISTER_CLASS_COUNT];
   struct path_cost path[PATH_COUNT];
   struct kernel_start kernel[KERNEL_CODE_COUNT];
 #define PARAM(field, key, kind, minimum, maximum, text) int64_t field;

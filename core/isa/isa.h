@@ -78,8 +78,10 @@ struct isa_row {
   const char *signature;
   const char *text;
   const char *source;
-  uint8_t class16;      /* enum vector_class for types up to 16 bits */
-  uint8_t class32;      /* and for wider ones */
+  uint8_t class16;    /* enum vector_class for types up to 16 bits */
+  uint8_t class32;    /* and for wider ones */
+  uint8_t register16; /* enum register_class of the same; 0: no register instruction */
+  uint8_t register32;
   bool has_fixed_types; /* `fixed` holds them: the instruction has no type operand */
   struct isa_types fixed;
   uint8_t arg_count;
@@ -87,6 +89,11 @@ struct isa_row {
   int8_t unit_flag_arg; /* and of the operand "unit_flag" */
   struct isa_arg arg[ISA_ARGS_MAX];
 };
+
+/* Whether an instruction is part of a vector function; vf_call, which runs one, is not. */
+static inline bool isa_is_register(enum isa_op op) {
+  return op == OP_VF_BEGIN || (op > OP_VF_CALL && op <= OP_REG_MEM_BAR);
+}
 
 /* The row of an instruction; parses all signatures on first use. */
 const struct isa_row *isa_row(enum isa_op op);

@@ -185,4 +185,7 @@
     ISA(id, name, pipe, archs, signature, 0, stem, stem, text, source, FIXED(type, type))
 
 /* clang-format on */
+
+#include "core/isa/register_rows.h"
+
 #endif

@@ -13,6 +13,7 @@ struct value_registers {
   uint64_t extreme; /* of the last vcmax or vcmin: the value, and its lane from bit 32 on */
   uint64_t taken;   /* lanes that the last vreducev2 has taken */
   uint64_t merged;  /* entries that the last vmrgsort4 took of its lists, 16 bits each */
+  uint64_t mask[4]; /* of the last comparison of registers: a bit for each byte of a register */
 };
 
 /* What one core sees. Little-endian, as the hardware. */

@@ -147,7 +147,10 @@ static void fill_entry(const struct aicore *core, struct pipe_entry *entry) {
   entry->dtype = (uint8_t)inst_dtype(inst);
   entry->unit_flag = UNIT_FLAG_OFF;
   fill_control(inst, entry);
-  known_cost(core->device->known, core->device->soc, inst, &entry->cost);
+  if (inst->op == OP_VF_CALL)
+    function_end(core->function, &entry->cost);
+  else
+    known_cost(core->device->known, core->device->soc, inst, &entry->cost);
   if (entry->cost.uses_gm)
     entry->cost.passes_l2 = stream_passes_l2(&core->stream, inst, entry->cost.gm_address);
 }
@@ -254,6 +257,10 @@ static enum progress execute_on_scalar(struct aicore *core, uint64_t now) {
 static enum progress execute(struct aicore *core, uint64_t now) {
   struct scalar_unit *scalar = &core->scalar;
   enum pipe target = inst_pipe(&scalar->inst);
+  if (isa_is_register((enum isa_op)scalar->inst.op)) {
+    function_add(core->function, &scalar->inst); /* code of the vector unit: vf_call starts it */
+    return DONE;
+  }
   if (target == PIPE_ALL)
     return barrier_all(core);
   if (needs_engine_time(&scalar->inst, target) && scalar->cycle > now) {

@@ -92,7 +92,7 @@ static void check_registers(struct source_fiber *fiber, const void *caller) {
 
 static int64_t number(const struct vinci_cce_host *host, uint32_t which) {
   struct source_fiber *fiber = fiber_of(host);
-  if (which == VINCI_CCE_EXTREME || which == VINCI_CCE_TAKEN || which == VINCI_CCE_MERGED)
+  if (which >= VINCI_CCE_EXTREME)
     check_registers(fiber, __builtin_return_address(0));
   const struct source_core *core = &fiber->core;
   const struct program_kernel *kernel = &core->source->trace->kernels[0];
@@ -119,6 +119,11 @@ static int64_t number(const struct vinci_cce_host *host, uint32_t which) {
     return (int64_t)registers->taken;
   case VINCI_CCE_MERGED:
     return (int64_t)registers->merged;
+  case VINCI_CCE_MASK0:
+  case VINCI_CCE_MASK1:
+  case VINCI_CCE_MASK2:
+  case VINCI_CCE_MASK3:
+    return (int64_t)registers->mask[which - VINCI_CCE_MASK0];
   case VINCI_CCE_WORKSPACE:
     return core->source->workspace ? (int64_t)(uintptr_t)core->gm + (int64_t)core->source->workspace
                                    : 0;

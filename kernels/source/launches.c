@@ -4,7 +4,8 @@
  * text becomes kernel->*vinci_cce::launch(blocks, l2ctrl, stream)(arguments), on the same line
  * (include/vinci/cce/launch.h has the rest). Only brackets, comments and literals need to be
  * understood: anywhere else, <<< is no C++ either, except after the word `operator`. Variables in
- * memories of a core, which begin a statement, are the work of variables.c.
+ * memories of a core, which begin a statement, are the work of variables.c, and bodies of vector
+ * functions that of functions.c.
  *
  * Attributes of the device compiler, "[aicore]" and "[host, aicore]" in front of functions, become
  * blanks. The text ends with an include of vinci/cce/end.h. Headers also have assembler of the
@@ -291,6 +292,7 @@ struct elements {
   struct source_names names;
   const char *closes[OPEN_MAX];
   unsigned open;
+  const char *body; /* of a vector function that is to come */
 };
 
 /* Puts the call around an element that begins here, and the first byte or word of the element. */
@@ -315,8 +317,11 @@ static const char *put_code(struct place *place, struct elements *elements, cons
                             const char *at, const char *end, const char **closes,
                             struct source_text *out) {
   const char *behind = at;
-  if (!place->directive && *at == '_')
+  if (!place->directive && *at == '_') {
+    const char *body = source_find_body(start, at, end);
+    elements->body = body ? body : elements->body;
     source_names_declare(&elements->names, at, end);
+  }
   if (place->begins && !place->directive && *at == '_')
     behind = source_put_variables(start, at, end, out);
   if (behind == at)
@@ -341,6 +346,8 @@ static void rewrite(const char *start, const char *end, struct source_text *out)
       put_word(out, ")");
       elements.open--;
     }
+    if (at == elements.body)
+      source_put_scope(out);
     const char *behind = source_skip_text(start, at, end);
     if (behind != at) { /* as it is */
       source_text_add(out, at, behind);

@@ -26,6 +26,11 @@ const char *source_skip_text(const char *start, const char *at, const char *end)
 const char *source_put_variables(const char *start, const char *at, const char *end,
                                  struct source_text *out);
 
+/* Behind the brace of the body of a vector function, whose mark begins at a place; NULL when none
+ * does, or there is no body (functions.c). And what comes first in that body. */
+const char *source_find_body(const char *start, const char *at, const char *end);
+void source_put_scope(struct source_text *out);
+
 /* Names of what lies in UB and may be of bf16, where they are known (cells.c). */
 enum { SOURCE_NAMES_MAX = 256 };
 struct source_name {

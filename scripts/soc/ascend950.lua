@@ -24,6 +24,24 @@ local function vector_class(per_repeat, minimum)
   }
 end
 
+-- Register instructions: latency, then from issue to the issue of a reader, of a reader in the
+-- special unit, of a store; interval of the special unit; execution units.
+local function register(latency, forward, special, store, interval, units, confidence, note)
+  local function cycles(value)
+    return num(value, "cycle", "VFS", confidence or "derived", note)
+  end
+  return {
+    latency_cycles = cycles(latency),
+    forward_cycles = cycles(forward),
+    special_cycles = cycles(special),
+    store_cycles = cycles(store),
+    interval_cycles = cycles(interval),
+    units = num(units, "count", "DK", "documented", "appendix on single and double issue of register instructions"),
+  }
+end
+local as_sqrt = "latencies of docs/isa/vector; what is forwarded as for quotients"
+local not_in_tables = "not in the tables"
+
 return soc {
   name = "ascend950",
   base = "library",
@@ -171,6 +189,41 @@ return soc {
     COMPACT = vector_class(14, 14),
     SORT = vector_class(16, 22),
     TRANSPOSE = vector_class(2, 3),
+  },
+
+  -- The tables agree with the vendor's cycle model, says their author; nothing is set by durations.
+  vf = {
+    physical = num(68, "count", "VFS", "derived", "vreg_num"),
+    registers = num(32, "count", "DK", "documented", "RegTensor: at most 32 at a time"),
+    width = num(5, "count", "VFS", "derived", "IDU_issue_width"),
+    queue = num(58, "count", "VFS", "derived", "shq_depth"),
+    units = num(2, "count", "DK", "documented", "two instructions a cycle; issue_ports of VFS"),
+    loads = num(2, "count", "DK", "documented", "UB: two registers read, or one read and one written a cycle"),
+    start_cycles = num(21, "cycle", "VFS", "derived", "vf_startup_cost 23, dispatch 2 before"),
+    end_cycles = num(12, "cycle", "VFS", "derived", "vf_drain_cost"),
+    issue_cycles = num(3, "cycle", "VFS", "derived", "idu_to_ooo, ooo_to_shq and exq_recv"),
+    release_cycles = num(4, "cycle", "VFS", "derived", "consumer_release_start_offset"),
+    LOAD = register(9, 6, 6, 9, 0, 2),
+    STORE = register(9, 9, 9, 9, 0, 1),
+    ADD = register(7, 3, 4, 5, 0, 2),
+    MULTIPLY = register(8, 4, 5, 6, 0, 2),
+    MAX = register(6, 2, 3, 4, 0, 2),
+    ABS = register(5, 2, 2, 3, 0, 2),
+    EXP16 = register(21, 18, 18, 19, 8, 2),
+    EXP32 = register(16, 13, 13, 14, 4, 2),
+    LN16 = register(23, 20, 20, 21, 8, 2, "assumed", as_sqrt),
+    LN32 = register(18, 15, 15, 16, 4, 2, "assumed", as_sqrt),
+    DIVIDE16 = register(22, 19, 19, 20, 8, 2),
+    DIVIDE32 = register(17, 14, 14, 15, 4, 2),
+    SUM16 = register(24, 21, 21, 22, 1, 1),
+    SUM32 = register(22, 19, 19, 20, 1, 1),
+    EXTREME16 = register(17, 14, 14, 15, 2, 1),
+    EXTREME32 = register(16, 13, 13, 14, 1, 1),
+    GROUP = register(13, 10, 10, 11, 1, 1, "assumed", "latency of the tables; what is forwarded as for vcmax"),
+    DUP = register(6, 8, 8, 4, 0, 1),
+    BROADCAST = register(6, 2, 3, 4, 0, 2),
+    PERMUTE = register(6, 3, 4, 5, 0, 1, "assumed", not_in_tables),
+    MASK = register(5, 2, 2, 3, 0, 2, "assumed", not_in_tables),
   },
 
   path = {

@@ -4,6 +4,8 @@
 
 local like_c220 = "no public measurement of this architecture; as dav-c220"
 
+local no_functions = "of this architecture there are none"
+
 local function start(head, code_lines, line_cycles, issue)
   return {
     issue_cycles = num(issue or 13, "cycle", "DK", "assumed", like_c220),
@@ -45,5 +47,18 @@ return soc {
     CUBE = start(1500, 64, 15, 27),
     CONV = start(1500, 90, 15),
     ATTENTION = start(1500, 208, 68, 20),
+  },
+  -- Vector functions of register instructions: the 950 alone has them.
+  vf = {
+    physical = num(0, "count", "DK", "documented", no_functions),
+    registers = num(0, "count", "DK", "documented", no_functions),
+    width = num(0, "count", "DK", "documented", no_functions),
+    queue = num(0, "count", "DK", "documented", no_functions),
+    units = num(0, "count", "DK", "documented", no_functions),
+    loads = num(0, "count", "DK", "documented", no_functions),
+    start_cycles = num(0, "cycle", "DK", "documented", no_functions),
+    end_cycles = num(0, "cycle", "DK", "documented", no_functions),
+    issue_cycles = num(0, "cycle", "DK", "documented", no_functions),
+    release_cycles = num(0, "cycle", "DK", "documented", no_functions),
   },
 }

@@ -10,6 +10,7 @@ return {
   MSI = "Ascend/msinsight: test/data/pytorch, kernel_details.csv, profiles of real kernels",
   MSM = "Ascend/msmodeling: tensor_cast/device.py, device table of a system-level model",
   PTO = "hw-native-sys/pto-isa: include/pto/costmodel, fits on a 910B3 and model constants",
+  VFS = "zouzias/pto-isa-mirror: include/pto/costmodel/a5/VfSim/params, tables of a simulator of vector functions that is set by the vendor's cycle model",
   SMP = "hw-native-sys/simpler: docs/hardware and docs/investigations (mmio-performance)",
   HIXL = "xiaojia151/Hixl: benchmarks/A2_benchmark_performance.md and A3_benchmark_performance.md, a mirror of cann/hixl: measured copies between hosts and devices",
   HC31 = "Hot Chips 31 (2019) coverage of the 910, vengineer blog and besthub article",

@@ -85,8 +85,10 @@ VINCI_CCE_ABSENT(vld_va_reg)
 VINCI_CCE_ABSENT(conv_f322f16o)
 
 // Registers of the vector unit of dav-c310, which libraries declare variables of on every architecture.
+#if __NPU_ARCH__ != 3510
 struct vector_bool {};
 struct vector_address {};
 struct vector_align {};
+#endif
 
 #endif

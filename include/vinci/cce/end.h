@@ -5,7 +5,7 @@
 
 // A mixed kernel that hands matrix products to its AIC by messages: the AIC empties the messages and signals
 // that, before the kernel begins.
-#if defined(REGIST_MATMUL_OBJ) && defined(__DAV_C220_CUBE__)
+#if defined(REGIST_MATMUL_OBJ) && defined(__DAV_CUBE__)
 extern "C" __attribute__((visibility("default"), used, weak)) void vinci_cce_prepare() {
   AscendC::clearWorkspace(__get_kfc_workspace_addr());
 }

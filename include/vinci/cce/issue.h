@@ -95,7 +95,12 @@ enum vinci_cce_number {
   // took, and how many entries vmrgsort4 took of each list.
   VINCI_CCE_EXTREME,
   VINCI_CCE_TAKEN,
-  VINCI_CCE_MERGED
+  VINCI_CCE_MERGED,
+  // The mask of the last comparison of registers, 64 bits each.
+  VINCI_CCE_MASK0,
+  VINCI_CCE_MASK1,
+  VINCI_CCE_MASK2,
+  VINCI_CCE_MASK3
 };
 
 #ifdef __cplusplus

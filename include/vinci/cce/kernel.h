@@ -17,6 +17,10 @@
 #include "vinci/cce/transfer.h"
 #include "vinci/cce/variable.h"
 #include "vinci/cce/vector.h"
+#if __NPU_ARCH__ == 3510
+#include "vinci/cce/register_compute.h"
+#include "vinci/cce/register_memory.h"
+#endif
 
 extern "C" {
 inline const struct vinci_cce_host *vinci_cce_host = nullptr;
