@@ -221,6 +221,7 @@ script_tests = \
 	tests/values/test_values_matrix.sh \
 	tests/values/test_values_layers.sh \
 	tests/values/test_values_recurrent.sh \
+	tests/values/test_values_registers.sh \
 	tests/values/test_values_serving.sh \
 	tests/values/test_values_vecops.sh \
 	tests/values/test_values_vector.sh
@@ -638,6 +639,7 @@ dist_noinst_DATA += \
 	tests/values/kernels.py \
 	tests/values/layers.py \
 	tests/values/reference.py \
+	tests/values/registers.py \
 	tests/values/scores.py \
 	tests/values/serving.py \
 	tests/values/attention.py \

@@ -3,8 +3,8 @@
 
     coverage.py DRIVER
 
-`DRIVER --list` says what there is, the tables of vector.py, transfers.py and cube.py what they
-check, by architecture and, of vector instructions, by the data type of the operand `type`. Prints
+`DRIVER --list` says what there is, the tables of vector.py, registers.py, transfers.py and cube.py
+what they check, by architecture and, of vector instructions, by the data type of the operand `type`. Prints
 what is missing; ends with 1 if anything is.
 """
 
@@ -13,6 +13,7 @@ import sys
 
 import cube
 import images
+import registers
 import transfers
 import vector
 
@@ -33,12 +34,15 @@ def checked():
             if vector.fits(machine, op, kind, where):
                 pairs.add((op, machine.arch))
                 triples.add((op, machine.arch, kind))
+    for _, op, kind in registers.TABLE:
+        pairs.add((op, "dav-c310"))
+        triples.add((op, "dav-c310", kind))
     return pairs, triples
 
 
 def missing(lines):
     pairs, triples = checked()
-    in_vector = {op for _, op, _, _ in vector.TABLE}
+    in_vector = {op for _, op, _, _ in vector.TABLE} | {op for _, op, _ in registers.TABLE}
     for line in lines:
         op, arch, *types = line.split()
         if (op, arch) in NOWHERE:

@@ -20,11 +20,12 @@
 #include "core/isa/stream.h"
 #include "core/machine/values.h"
 
-enum { WINDOWS_MAX = SPACE_COUNT + 2 }; /* UB of both AIV of the block besides */
+enum { WINDOWS_MAX = SPACE_COUNT + 3 }; /* UB of both AIV of the block besides, and a mask */
 
 struct driver {
   vinci_soc *soc;
   struct value_core core;
+  struct value_registers registers;
   uint8_t *window[WINDOWS_MAX]; /* in the order of the arguments */
   size_t bytes[WINDOWS_MAX];
   size_t window_count;
@@ -140,6 +141,13 @@ static void add_window(struct driver *driver, const char *text) {
   const char *equals = strchr(text, '=');
   if (equals && add_remote(driver, text, equals))
     return;
+  if (equals && starts(text, equals, "MASK")) { /* of the last comparison of registers */
+    driver->core.registers = &driver->registers;
+    driver->window[driver->window_count] = (uint8_t *)driver->registers.mask;
+    driver->bytes[driver->window_count++] = sizeof driver->registers.mask;
+    driver->image_bytes += sizeof driver->registers.mask;
+    return;
+  }
   unsigned space = 0;
   while (equals && space < SPACE_COUNT && !starts(text, equals, space_name((enum space)space)))
     space++;
@@ -159,17 +167,17 @@ static void add_window(struct driver *driver, const char *text) {
   driver->image_bytes += bytes;
 }
 
-/* All that computes or moves values: the stem `control` does neither. */
+/* All that computes or moves values: the function `control` does neither. */
 static void list_instructions(void) {
-  static const char *const stem_of[] = {
-#define ISA(id, name, pipe, archs, signature, dtypes, stem, values, ...) #stem,
+  static const char *const values_of[] = {
+#define ISA(id, name, pipe, archs, signature, dtypes, stem, values, ...) #values,
 #include "core/isa/isa.def"
 #undef ISA
   };
   for (unsigned op = 0; op < OP_COUNT; op++) {
     const struct isa_row *row = isa_row((enum isa_op)op);
     for (unsigned arch = 0; arch < ARCH_COUNT; arch++) {
-      if (strcmp(stem_of[op], "control") == 0 || !(row->archs >> arch & 1))
+      if (strcmp(values_of[op], "control") == 0 || !(row->archs >> arch & 1))
         continue;
       printf("%s %s", row->name, arch_name((enum arch)arch));
       for (unsigned type = 0; type < DTYPE_COUNT; type++)
