@@ -7,6 +7,7 @@ nobase_dist_pkgdata_DATA = \
 	include/acl/acl_rt.h \
 	include/acl/acl_rt_compile.h \
 	include/vinci/cce/absent.h \
+	include/vinci/cce/absent_c310.h \
 	include/vinci/cce/bfloat16.h \
 	include/vinci/cce/control.h \
 	include/vinci/cce/cube.h \
@@ -39,6 +40,7 @@ nobase_dist_pkgdata_DATA = \
 	include/vinci/cce/select.h \
 	include/vinci/cce/transfer.h \
 	include/vinci/cce/types.h \
+	include/vinci/cce/types_c310.h \
 	include/vinci/cce/variable.h \
 	include/vinci/cce/vector.h \
 	include/vinci/library/context.h \

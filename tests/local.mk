@@ -190,6 +190,7 @@ script_tests = \
 	tests/scripts/test_planner.sh \
 	tests/scripts/test_transformer.sh \
 	tests/kernels/test_beyond.sh \
+	tests/kernels/test_functions.sh \
 	tests/kernels/test_caches.sh \
 	tests/kernels/test_dcache.sh \
 	tests/kernels/test_checks.sh \
@@ -603,6 +604,7 @@ dist_noinst_DATA += \
 	tests/cli/net_rules.py \
 	tests/scripts/trace_writer.py \
 	tests/kernels/edges.py \
+	tests/kernels/functions.py \
 	tests/kernels/beyond.py \
 	tests/kernels/caches.py \
 	tests/kernels/dcache.py \

@@ -121,4 +121,7 @@ dist_kernels_DATA = \
 	traces/examples/source/matmul_relu.cpp \
 	traces/examples/source/softmax.cpp \
 	traces/examples/source/streams.asc \
-	traces/examples/source/vector_add.cpp
+	traces/examples/source/vector_add.cpp \
+	traces/examples/source/vf_add.cpp \
+	traces/examples/source/vf_gelu.cpp \
+	traces/examples/source/vf_softmax.cpp

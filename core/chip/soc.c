@@ -383,7 +383,7 @@ uint64_t soc_digest(const struct vinci_soc *soc) {
   digest = digest_text(digest, arch_name(soc->arch));
   for (size_t i = 0; i < PARAM_TOTAL; i++) {
     /* Chips without vector functions keep the digests that they had before there were any. */
-    if (soc->vf_physical == 0 && strncmp(soc_param(i)->key, "vf.", 3) == 0)
+    if (soc_get(soc, i) == 0 && strncmp(soc_param(i)->key, "vf.", 3) == 0)
       continue;
     digest = digest_text(digest, "\n");
     digest = digest_text(digest, soc_param(i)->key);

@@ -28,7 +28,7 @@ end
 -- special unit, of a store; interval of the special unit; execution units.
 local function register(latency, forward, special, store, interval, units, confidence, note)
   local function cycles(value)
-    return num(value, "cycle", "VFS", confidence or "derived", note)
+    return num(value, "cycle", "VFS", confidence or "derived", note or "isa, forwarding and initiation_interval")
   end
   return {
     latency_cycles = cycles(latency),

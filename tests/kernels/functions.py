@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""
+Vector functions of the 950 from source: the examples with values beside numpy, checks, recorded
+traces, the time of a function by hand, and mistakes that are found at their lines. Prints TAP.
+
+    functions.py VINCI FOLDER_OF_SOURCES FOLDER_FOR_FILES
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+import numpy as np
+
+vinci, sources = sys.argv[1:3]
+folder = os.path.realpath(sys.argv[3])
+chip = "--soc-version=Ascend950PR_9589"
+random = np.random.default_rng(7)
+count = 0
+
+
+def report(text, problem=""):
+    global count
+    count += 1
+    print(f"{'not ok' if problem else 'ok'} {count} - {text}", flush=True)
+    for line in str(problem or "").splitlines():
+        print(f"# {line}")
+
+
+def command(*words):
+    return subprocess.run([vinci, *words], capture_output=True, text=True, check=False)
+
+
+def compiled(name, text):
+    """A source with this text; its library."""
+    path, library = os.path.join(folder, name + ".cpp"), os.path.join(folder, name + ".so")
+    with open(path, "w", encoding="utf-8") as out:
+        out.write(text)
+    run = command("cc", "--kernel-only", "--npu-arch=dav-3510", path, "-o", library)
+    if run.returncode != 0 or run.stdout or run.stderr:
+        report(f"{name} compiles without a word", run.stdout + run.stderr)
+    return library, path
+
+
+def example(name, change=lambda text: text):
+    with open(os.path.join(sources, name + ".cpp"), encoding="utf-8") as file:
+        return compiled(name, change(file.read()))
+
+
+def arguments(tensors, numbers):
+    words = []
+    for name, (array, io) in tensors.items():
+        dtype = {"float16": "fp16", "float32": "fp32", "int32": "int32"}[array.dtype.name]
+        shape = "x".join(map(str, array.shape))
+        words += ["--arg", f"name={name},dtype={dtype},shape={shape},io={io}"]
+        if io == "in":
+            path = os.path.join(folder, f"{name}.npy")
+            np.save(path, array)
+            words += ["--input", f"{name}={path}"]
+    for number in numbers:
+        words += ["--arg", f"value={number}"]
+    return words
+
+
+def values(words, result):
+    out = os.path.join(folder, "out")
+    run = command("run", *words, chip, "--values", "--quiet", f"--output={out}")
+    if run.returncode != 0:
+        return None, run.stderr
+    return np.load(os.path.join(out, "tensors", result + ".npy")).astype(np.float64), ""
+
+
+def results_of(*words):
+    run = command("run", *words, chip, "--json")
+    if run.returncode != 0:
+        return run.stderr
+    result = json.loads(run.stdout)
+    for key in ("host", "input_digest", "trace", "scalar_accesses_not_simulated"):
+        result.pop(key, None)
+    return result
+
+
+def run_example(name, blocks, tensors, numbers, result, expected, error):
+    library, _ = example(name)
+    words = [f"{library}:{name}", f"--blocks={blocks}", *arguments(tensors, numbers)]
+    found, problem = values(words, result)
+    if found is not None:
+        worst = np.abs(found - expected).max()
+        problem = "" if worst <= error else f"largest error {worst}, not {error}"
+    report(f"{name} computes what numpy computes", problem)
+    check = command("check", *words, chip)
+    clean = check.returncode == 0 and "WARNING" not in check.stdout
+    report(f"{name} is clean", "" if clean else check.stdout + check.stderr)
+    record = os.path.join(folder, name + ".csv")
+    written = command("run", *words, chip, "--quiet", f"--record={record}")
+    whole, again = results_of(*words), results_of(record)
+    same = written.returncode == 0 and isinstance(whole, dict) and whole == again
+    report(f"{name} as a recorded trace has the same result", "" if same else written.stderr + str(again)[:200])
+
+
+x, y = (random.standard_normal(4000).astype(np.float32) for _ in range(2))
+add = {"x": (x, "in"), "y": (y, "in"), "z": (np.zeros(4000, np.float32), "out")}
+run_example("vf_add", 4, add, [1000], "z", (x + y).astype(np.float64), 0)
+g = random.standard_normal(4096).astype(np.float16)
+wide = g.astype(np.float64)
+gelu = wide / (1 + np.exp(-1.595769 * wide - 0.071405 * wide**3))
+run_example("vf_gelu", 2, {"x": (g, "in"), "y": (np.zeros(4096, np.float16), "out")}, [2048], "y", gelu, 2e-3)
+rows = (3 * random.standard_normal((8, 1000))).astype(np.float32)
+power = np.exp(rows.astype(np.float64) - rows.max(1, keepdims=True))
+soft = {"x": (rows, "in"), "y": (np.zeros((8, 1000), np.float32), "out")}
+run_example("vf_softmax", 2, soft, [4, 1000], "y", power / power.sum(1, keepdims=True), 1e-7)
+
+# ---- mistakes ----
+
+
+def find(title, name, blocks, tensors, numbers, old, new, wanted, mark, verb="check"):
+    """A change of a source brings a message with some words and the line that has `mark`."""
+
+    def change(text):
+        assert old in text, old
+        return text.replace(old, new, 1)
+
+    library, path = example(name, change)
+    with open(path, encoding="utf-8") as file:
+        line = [i for i, text in enumerate(file, 1) if mark in text][0]
+    run = command(verb, f"{library}:{name}", f"--blocks={blocks}", *arguments(tensors, numbers), chip)
+    told = run.stdout + run.stderr
+    right = run.returncode in (3, 5) and re.search(wanted, told) and f"{name}.cpp:{line}" in told
+    report(title, "" if right else f"exit {run.returncode}, no '{wanted}' at line {line}\n{told}")
+
+
+FLAGS = "  set_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);\n  wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);\n"
+BACK = "  set_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);\n  wait_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);\n"
+find("a load without a flag from the copy is a race", "vf_add", 4, add, [1000], FLAGS, "", "RAW hazard",
+     "vlds(a, x")
+find("a copy without a flag from the function is a race", "vf_add", 4, add, [1000], BACK, "", "RAW hazard",
+     "copy_ubuf_to_gm(z")
+find("a function that fills UB while a copy reads there is a race", "vf_softmax", 2, soft, [4, 1000],
+     "    set_flag(PIPE_MTE3, PIPE_V, EVENT_ID1);\n    wait_flag(PIPE_MTE3, PIPE_V, EVENT_ID1);\n", "",
+     "WAR hazard", "vsts(a, y")
+find("a load of what the function has stored needs a barrier", "vf_softmax", 2, soft, [4, 1000],
+     "  mem_bar(VST_VLD); // what has been stored is loaded again\n", "", "RAW hazard", "vlds(a, y")
+find("a load behind UB is found at its line", "vf_add", 4, add, [1000], "vlds(b, y, i * lanes",
+     "vlds(b, y, i * lanes + 65536", "illegal read|outside|beyond", "vlds(b, y")
+find("a store behind UB is found at its line", "vf_add", 4, add, [1000], "vsts(a, z, i * lanes",
+     "vsts(a, z, i * lanes + 32768", "illegal write|outside|beyond", "vsts(a, z")
+find("an address that is not a multiple of 32 bytes is found", "vf_add", 4, add, [1000], "vlds(b, y, i * lanes",
+     "vlds(b, y, i * lanes + 1", "misaligned|multiple", "vlds(b, y")
+find("a mask that was never set ends the run", "vf_add", 4, add, [1000],
+     "vector_bool mask = plt_b32(count, POST_UPDATE);", "vector_bool mask;", "a mask is used", "vadd(a, a, b", "run")
+find("a register that nobody wrote is found", "vf_add", 4, add, [1000], "    vlds(b, y, i * lanes, NORM);\n", "",
+     "uninitialized read", "vadd(a, a, b")
+find("lanes that nobody wrote are found where they leave UB", "vf_add", 4, add, [1000],
+     "copy_gm_to_ubuf(b, y + block_idx * count, 0, 1, bursts", "copy_gm_to_ubuf(b, y + block_idx * count, 0, 1, bursts - 1",
+     "uninitialized read", "copy_ubuf_to_gm(z")
+find("words that a load does not have are told", "vf_add", 4, add, [1000], "vlds(a, x, i * lanes, NORM)",
+     "vlds(a, x, i * lanes, DINTLV_B32)", "no such distribution", "vlds(a, x", "run")
+
+# ---- time, by hand ----
+
+head = """extern "C" __global__ __vector__ void timed(__gm__ float *y) {
+  __ubuf__ float *ub = (__ubuf__ float *)0;
+  __VEC_SCOPE__ {
+    vector_f32 a, b;
+    vector_bool all = pset_b32(PAT_ALL);
+"""
+tail = """  }
+  pipe_barrier(PIPE_ALL);
+}
+"""
+
+
+def busy_cycles(name, body):
+    library, _ = compiled(name, head + body + tail)
+    result = results_of(f"{library}:timed", "--blocks=1", "--arg", "name=y,dtype=fp32,shape=8,io=out")
+    if not isinstance(result, dict):
+        return result
+    return max(core["pipes"]["V"]["busy_cycles"] for core in result["cores"])
+
+
+# Start 21, issue 3, then by class: vbr 2 to vadd, 3 to vadd, 7 until it ends, end 12.
+for title, body, cycles in (
+    ("one broadcast", "vbr(a, 1.0f);", 21 + 3 + 6 + 12),
+    ("a chain of three", "vbr(a, 1.0f); vadd(a, a, a, all); vadd(a, a, a, all);", 21 + 3 + 2 + 3 + 7 + 12),
+    ("exponentials take their unit 4 cycles each, two units", "vbr(a, 1.0f);"
+     + "vexp(b, a, all); vexp(b, a, all); vexp(b, a, all); vexp(b, a, all); vexp(b, a, all);",
+     21 + 3 + 3 + 4 + 4 + 16 + 12),
+):
+    found = busy_cycles("timed", body)
+    report(f"{title}: {cycles} cycles", "" if found == cycles else f"found {found}")
+print(f"1..{count}")
