@@ -150,7 +150,7 @@ unsigned reg_align_access(const struct vinci_soc *soc, const struct inst *inst,
 /* Lanes that a store writes, as bytes of UB: a run from the start on where the mask is such, else
  * lanes of a repeat with as many bits as struct inst_runs has room for; of bytes, the hull. */
 struct stored {
-  unsigned lanes; /* up to the last active one */
+  unsigned lanes; /* up to the last that is active */
   bool gaps;
   uint64_t bits[INST_LANE_WORDS];
 };

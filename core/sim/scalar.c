@@ -258,7 +258,7 @@ static enum progress execute(struct aicore *core, uint64_t now) {
   struct scalar_unit *scalar = &core->scalar;
   enum pipe target = inst_pipe(&scalar->inst);
   if (isa_is_register((enum isa_op)scalar->inst.op)) {
-    function_add(core->function, &scalar->inst); /* code of the vector unit: vf_call starts it */
+    function_add(core->function, &scalar->inst); /* of the vector unit, which begins with vf_call */
     return DONE;
   }
   if (target == PIPE_ALL)
