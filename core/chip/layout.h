@@ -18,14 +18,15 @@ enum {
   MASK_LANES = 128,     /* bits of the vector mask registers */
   SORT_ELEMENTS = 32,   /* elements that vbitsort sorts per repeat */
   SORT_ENTRY_BYTES = 8, /* score and index of one sorted element */
-  PROPOSALS = 16,         /* that vbitsort16, vconcat and vextract take per repeat */
+  PROPOSALS = 16,       /* that vbitsort16, vconcat and vextract take per repeat */
   PROPOSAL_ELEMENTS = 8,
   PROPOSAL_SCORE = 4, /* the element that a proposal is sorted by */
 };
 
 /* Vector functions: a register has REPEAT_BYTES, a mask a bit for each byte of these, and a lane is
- * active when the bit of its first byte is set (Ascend C documentation, MaskReg). Names of registers
- * and of masks: a program has as many as it has variables, and the hardware renames them. */
+ * active when the bit of its first byte is set (Ascend C documentation, MaskReg). Names of
+ * registers and of masks: a program has as many as it has variables, and the hardware renames them.
+ */
 enum { REGISTER_NAMES = 256, MASK_NAMES = 64, MASK_WORDS = 4 };
 
 /* Structured sparsity: of four values along k two are kept, with two bits of an index for each.

@@ -20,8 +20,8 @@
 #include "core/control/unit_flag.h"
 #include "core/isa/stream.h"
 #include "core/result/result.h"
-#include "core/sim/function.h"
 #include "core/sim/engine.h"
+#include "core/sim/function.h"
 #include "core/sim/memsys.h"
 
 struct device;
@@ -135,9 +135,9 @@ struct aicore {
   uint64_t *flag_cycle; /* by flag: when it was set */
   struct unit_flags units;
   uint64_t *unit_cycle; /* by unit of L0C: from when on its state holds; may lie ahead of now */
-  struct arrivals *arrivals; /* by id of a signal */
+  struct arrivals *arrivals;        /* by id of a signal */
   struct vector_function *function; /* of an AIV that has vector functions; else NULL */
-  uint64_t l1_wait_mcycles;  /* that loads of MTE1 have to wait for writes to L1 */
+  uint64_t l1_wait_mcycles;         /* that loads of MTE1 have to wait for writes to L1 */
   struct engine_event finish;
   bool has_block;
   bool has_read;       /* from GM, in its block */

@@ -25,8 +25,8 @@ struct producer {
 };
 
 struct execution_unit {
-  uint64_t issued[WINDOW], result[WINDOW]; /* cycle + 1 that the place is taken for */
-  uint64_t special;                        /* from this cycle on the special unit is free */
+  uint64_t issued[WINDOW], result[WINDOW],
+      special[WINDOW]; /* cycle + 1 that a place is taken for */
 };
 
 struct vector_function {
@@ -205,8 +205,16 @@ static uint64_t ready_at(struct vector_function *function, const struct operands
   return cycle;
 }
 
-static bool taken(const uint64_t *places, uint64_t cycle) {
-  return places[cycle % WINDOW] == cycle + 1;
+static bool taken(const uint64_t *places, uint64_t cycle, int64_t cycles) {
+  for (int64_t i = 0; i < cycles; i++, cycle++)
+    if (places[cycle % WINDOW] == cycle + 1)
+      return true;
+  return false;
+}
+
+static void take(uint64_t *places, uint64_t cycle, int64_t cycles) {
+  for (int64_t i = 0; i < cycles; i++, cycle++)
+    places[cycle % WINDOW] = cycle + 1;
 }
 
 /* Loads: as many a cycle as there are ports, one less beside a store; those that take two alone. */
@@ -238,14 +246,13 @@ static uint64_t issue_in_unit(struct vector_function *function, unsigned class, 
     for (unsigned i = 0; i < units || i == 0; i++) {
       struct execution_unit *unit = &function->unit[i];
       uint64_t end = cycle + (uint64_t)cost->latency_cycles;
-      if (taken(unit->issued, cycle) ||
-          (special ? unit->special > cycle : taken(unit->result, end)))
+      if (taken(unit->issued, cycle, 1) || taken(unit->special, cycle, cost->interval_cycles) ||
+          (!special && taken(unit->result, end, 1)))
         continue;
-      unit->issued[cycle % WINDOW] = cycle + 1;
-      if (special)
-        unit->special = cycle + (uint64_t)cost->interval_cycles;
-      else
-        unit->result[end % WINDOW] = end + 1;
+      take(unit->issued, cycle, 1);
+      take(unit->special, cycle, cost->interval_cycles);
+      if (!special)
+        take(unit->result, end, 1);
       return cycle;
     }
 }

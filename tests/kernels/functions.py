@@ -191,4 +191,9 @@ for title, body, cycles in (
 ):
     found = busy_cycles("timed", body)
     report(f"{title}: {cycles} cycles", "" if found == cycles else f"found {found}")
+
+# A quotient that waits for its exponential leaves the unit to later exponentials.
+turns = [busy_cycles("timed", "vbr(a, 1.0f);" + "vexp(b, a, all); vdiv(b, b, a, all);" * n) for n in (120, 40)]
+report("exponential and quotient, 4 cycles each on two units: 4 cycles a turn, and a twentieth lost in gaps",
+       "" if 80 * 4 - 4 < turns[0] - turns[1] < 80 * 4 * 1.05 else f"found {turns}")
 print(f"1..{count}")
