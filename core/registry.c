@@ -58,7 +58,9 @@ inst_values_fn registry_marks(enum isa_op op) {
   case OP_IMG2COL_CBUF_TO_CB:
     return registry_values(op); /* which only moves */
   default:
-    return isa_is_register(op) && registry_values(op) != control_values ? reg_marks(op) : NULL;
+    return isa_is_register(op) && registry_values(op) != control_values
+               ? reg_marks(op, registry_values(op), registry_access(op))
+               : NULL;
   }
 }
 

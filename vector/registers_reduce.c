@@ -244,7 +244,7 @@ static void mark_none(const struct vinci_soc *soc, const struct inst *inst,
   memset(reg_at(inst, core, REGINDEX_DST), 0, REPEAT_BYTES);
 }
 
-inst_values_fn reg_marks(enum isa_op op) {
+inst_values_fn reg_marks(enum isa_op op, inst_values_fn values, inst_access_fn access) {
   switch (op) {
   case OP_REG_VSELR:
     return mark_none;
@@ -264,8 +264,7 @@ inst_values_fn reg_marks(enum isa_op op) {
   default:
     break;
   }
-  inst_values_fn values = registry_values(op);
-  bool moves = registry_access(op) != reg_compute_access || op == OP_REG_VSEL ||
-               op == OP_REG_VSQZ || op == OP_REG_VDUPR;
+  bool moves =
+      access != reg_compute_access || op == OP_REG_VSEL || op == OP_REG_VSQZ || op == OP_REG_VDUPR;
   return moves ? values : mark_lanes;
 }

@@ -23,6 +23,6 @@ void cube_mad_marks(const struct vinci_soc *soc, const struct inst *inst, struct
 void transfer_cc_to_ub_marks(const struct vinci_soc *soc, const struct inst *inst,
                              struct value_core *core);
 /* Those of register instructions, which pass all on. */
-inst_values_fn reg_marks(enum isa_op op);
+inst_values_fn reg_marks(enum isa_op op, inst_values_fn values, inst_access_fn access);
 
 #endif
