@@ -59,12 +59,13 @@ local function cores_of(soc)
 end
 
 -- Bytes per second of one core's engine in copies of TILE bytes. Their start-up shows, but for copies that follow each
--- other without: those into UB of the chips whose plain copies do.
+-- other without: those into UB of coupled cores, whose plain copies do.
 local function engine_rate(soc, path, clock, from_hbm)
   local rate = soc:get("path." .. path .. ".bytes_per_cycle")
   local hbm = from_hbm and soc:get("path." .. path .. ".hbm_bytes_per_cycle") or 0
   if hbm > 0 then rate = math.min(rate, hbm) end
-  local follow = vinci.arch(soc) == "dav-c100" and soc:get("path." .. path .. ".overlap_issue_cycles") or 0
+  local coupled = vinci.arch(soc) == "dav-c100" or vinci.arch(soc):match "^dav%-m"
+  local follow = coupled and soc:get("path." .. path .. ".overlap_issue_cycles") or 0
   if follow > 0 then return TILE / math.max(follow, TILE / rate) * clock end
   return TILE / (soc:get("path." .. path .. ".startup_cycles") + TILE / rate) * clock
 end
