@@ -16,7 +16,7 @@ plan 13
 
 run isa list
 all=$(printf '%s\n' "$out" | wc -l)
-rows=$(grep -cE '^[A-Z_]+\([A-Z]' "$srcdir/core/isa/isa.def")
+rows=$(cat "$srcdir/core/isa/isa.def" "$srcdir/core/isa/registers.def" | grep -cE '^[A-Z_0-9]+\([A-Z]')
 report "list has a line for each row of the table" "$(expect 0 ''; [ "$all" -eq "$rows" ] ||
   echo "$all lines, $rows rows")"
 report "a line names pipe, architectures and meaning" "$(printf '%s\n' "$out" |
