@@ -238,17 +238,18 @@ unsigned reg_store_blocks_access(const struct vinci_soc *soc, const struct inst 
 unsigned reg_store_unaligned_access(const struct vinci_soc *soc, const struct inst *inst,
                                     struct inst_access *access) {
   (void)soc;
-  uint64_t held = (uint64_t)inst->arg[REGSTUS_HELD];
-  uint64_t end = (uint64_t)inst->arg[REGSTUS_DST] + (uint64_t)inst->arg[REGSTUS_COUNT];
-  uint64_t start = (uint64_t)inst->arg[REGSTUS_DST] - held, whole = end / BLOCK_BYTES * BLOCK_BYTES;
+  /* Below the start of UB where more bytes are held than lie before: an address that is refused. */
+  int64_t held = inst->arg[REGSTUS_HELD], start = inst->arg[REGSTUS_DST] - held;
+  int64_t end = inst->arg[REGSTUS_DST] + inst->arg[REGSTUS_COUNT];
+  int64_t whole = end / BLOCK_BYTES * BLOCK_BYTES;
   unsigned count = inst_touch(inst, access, 0, REGSTUS_SRC, 0, REPEAT_BYTES);
   count = inst_touch(inst, access, count, REGSTUS_ALIGN, 0, REPEAT_BYTES);
   if (held == 0)
     access[1] = access[--count]; /* nothing of the alignment register is read */
   if (whole <= start)
     return count;
-  count = touch_ub(inst, access, count, REGSTUS_DST, whole - start, 1);
-  access[count - 1].address -= (int64_t)held;
+  count = touch_ub(inst, access, count, REGSTUS_DST, (uint64_t)(whole - start), 1);
+  access[count - 1].address -= held;
   return count;
 }
 

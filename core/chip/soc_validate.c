@@ -180,6 +180,18 @@ static enum vinci_status check_memory(const struct vinci_soc *soc, struct vinci_
   return soc->memory ? check_channel_clock(soc, diag) : VINCI_OK;
 }
 
+/* A pair of registers is loaded in one cycle, and a name that is written needs a register beside
+ * those that hold the other names. */
+static enum vinci_status check_functions(const struct vinci_soc *soc, struct vinci_diag *diag) {
+  if (soc->vf_physical == 0)
+    return VINCI_OK;
+  if (soc->vf_registers == 0 || soc->vf_physical <= soc->vf_registers)
+    return fail(soc, diag, "vf.physical", "must be more than vf.registers, which is at least 1");
+  if (soc->vf_width == 0 || soc->vf_queue == 0 || soc->vf_units == 0 || soc->vf_loads < 2)
+    return fail(soc, diag, "vf", "width, queue and units must be at least 1, and loads at least 2");
+  return VINCI_OK;
+}
+
 enum vinci_status soc_validate(const struct vinci_soc *soc, struct vinci_diag *diag) {
   enum vinci_status status = check_buffers(soc, diag);
   if (status == VINCI_OK)
@@ -188,6 +200,8 @@ enum vinci_status soc_validate(const struct vinci_soc *soc, struct vinci_diag *d
     status = check_cores(soc, diag);
   if (status == VINCI_OK)
     status = check_banks(soc, diag);
+  if (status == VINCI_OK)
+    status = check_functions(soc, diag);
   if (status == VINCI_OK)
     status = check_memory(soc, diag);
   if (status == VINCI_OK && soc->memory)

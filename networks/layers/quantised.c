@@ -36,7 +36,9 @@ static uint32_t along(struct build *build, unsigned input, const struct graph_te
   const struct graph_tensor *row = build_tensor(build, input);
   uint64_t shape[GRAPH_RANK_MAX], count = row ? graph_elements(row) : 0;
   int64_t axis = graph_arg_int(build->layer, "axis", 1);
-  unsigned at = (unsigned)(axis < 0 ? axis + x->rank : axis);
+  if (axis < 0)
+    axis += x->rank;
+  unsigned at = axis >= 0 && axis < x->rank ? (unsigned)axis : x->rank;
   uint32_t own = build_input(build, input, LAYOUT_ND);
   if (own == GRAPH_NONE || count == 1)
     return own == GRAPH_NONE ? own : build_view(build, own, &count, 1);
@@ -81,9 +83,12 @@ static uint32_t zero_tensor(struct build *build, const struct zero *zero) {
   return zero->shift == 0 ? own : step(build, "adds", own, alpha_text(-zero->shift).text);
 }
 
-uint32_t zero_times(struct build *build, uint32_t x, const struct zero *zero) {
-  return zero->known ? step(build, "muls", x, alpha_text(zero->number).text)
-                     : pair(build, "mul", x, zero_tensor(build, zero));
+uint32_t zero_terms(struct build *build, uint32_t sums, const struct zero *zero) {
+  uint32_t whole = build_cast(build, sums, DTYPE_INT32);
+  if (zero->known)
+    return step(build, "muls", whole, alpha_text(-zero->number).text);
+  uint32_t factor = step(build, "neg", zero_tensor(build, zero), "");
+  return pair(build, "mul", whole, build_cast(build, factor, DTYPE_INT32));
 }
 
 /* ---- bytes --------------------------------------------------------------------------------- */
@@ -258,13 +263,16 @@ struct product {
 static bool take_product(struct build *build, unsigned a_input, unsigned b_input,
                          struct product *out) {
   const struct graph_tensor *a = build_tensor(build, a_input), *b = build_tensor(build, b_input);
-  if (!a || !b || a->rank < 2 || b->rank < 2 || build_extent(b, 0, b->rank - 2) != 1)
+  const struct graph_tensor *y = build_result(build, 0);
+  if (!a || !b || !y || a->rank < 2 || b->rank < 2 || build_extent(b, 0, b->rank - 2) != 1)
     return build_refuse(build, "a matrix, or several, times one matrix are possible");
   bool turned = graph_arg_int(build->layer, "trans_b", 0) != 0;
   *out = (struct product){.m = build_extent(a, 0, a->rank - 1),
                           .k = a->shape[a->rank - 1],
                           .n = b->shape[b->rank - (turned ? 2 : 1)],
                           .transpose_b = turned};
+  if (b->shape[b->rank - (turned ? 1 : 2)] != out->k || graph_elements(y) != out->m * out->n)
+    return build_refuse(build, "operands and a result that do not fit each other");
   return true;
 }
 
@@ -279,8 +287,7 @@ uint32_t bytes_sums(struct build *build, uint32_t bytes, uint64_t rows, uint64_t
 }
 
 uint32_t bytes_terms(struct build *build, uint32_t sums, const struct bytes *x, unsigned bias) {
-  uint32_t terms =
-      build_cast(build, step(build, "neg", zero_times(build, sums, &x->zero), ""), DTYPE_INT32);
+  uint32_t terms = zero_terms(build, sums, &x->zero);
   return build_tensor(build, bias) ? pair(build, "add", terms, build_input(build, bias, LAYOUT_ND))
                                    : terms;
 }
@@ -304,7 +311,7 @@ static uint32_t without_rows(struct build *build, const struct product *size, co
     return sums;
   uint64_t column[2] = {size->m, 1};
   uint32_t rows = bytes_sums(build, a->tensor, size->m, size->k, 1);
-  rows = build_cast(build, step(build, "neg", zero_times(build, rows, &b->zero), ""), DTYPE_INT32);
+  rows = zero_terms(build, rows, &b->zero);
   return pair(build, "add", sums, build_view(build, rows, column, 2));
 }
 
@@ -411,6 +418,8 @@ static uint32_t real_product(struct build *build, unsigned bias, enum dtype dtyp
 bool layer_qlinear_matmul(struct build *build) {
   enum { Y_SCALE = 6, Y_ZERO, NONE };
   const struct graph_tensor *y = build_result(build, 0);
+  if (!y)
+    return build_refuse(build, "a result is needed");
   uint32_t real = real_product(build, NONE, DTYPE_FP32);
   if (real == GRAPH_NONE)
     return false;
@@ -421,6 +430,8 @@ bool layer_qlinear_matmul(struct build *build) {
 /* What pass quantised makes. */
 bool layer_dequantized_matmul(struct build *build) {
   enum { BIAS = 6 };
+  if (!build_result(build, 0))
+    return build_refuse(build, "a result is needed");
   uint32_t real = real_product(build, BIAS, build_result(build, 0)->dtype);
   if (real == GRAPH_NONE)
     return false;

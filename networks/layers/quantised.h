@@ -22,8 +22,8 @@ struct bytes {
 static inline bool zero_is_nought(const struct zero *zero) {
   return zero->known && zero->number == 0;
 }
-/* x times the zero point, in fp32. */
-uint32_t zero_times(struct build *build, uint32_t x, const struct zero *zero);
+/* Minus the zero point times sums of bytes (fp32), in int32, which has all digits of that. */
+uint32_t zero_terms(struct build *build, uint32_t sums, const struct zero *zero);
 
 /* An input of 8 bits and its zero point, which may be left out; false: refused. */
 bool bytes_take(struct build *build, unsigned input, unsigned zero, struct bytes *out);

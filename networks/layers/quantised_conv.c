@@ -116,7 +116,8 @@ static uint32_t integer_conv(struct build *build, struct bytes *x, struct bytes 
   const struct graph_tensor *result = build_result(build, 0);
   if (!window_take(build, map, &conv.window))
     return GRAPH_NONE;
-  if (!build_image(map, map->rank, &conv.in) || !build_image(result, result->rank, &conv.out)) {
+  if (!result || !build_image(map, map->rank, &conv.in) ||
+      !build_image(result, result->rank, &conv.out)) {
     build_refuse(build, "a map and a result of 3 or 4 dimensions are needed");
     return GRAPH_NONE;
   }
@@ -149,6 +150,8 @@ static uint32_t real_conv(struct build *build, unsigned bias, enum dtype dtype) 
 bool layer_qlinear_conv(struct build *build) {
   enum { Y_SCALE = 6, Y_ZERO, BIAS };
   const struct graph_tensor *y = build_result(build, 0);
+  if (!y)
+    return build_refuse(build, "a result is needed");
   uint32_t real = real_conv(build, BIAS, DTYPE_FP32);
   if (real == GRAPH_NONE)
     return false;
@@ -159,6 +162,8 @@ bool layer_qlinear_conv(struct build *build) {
 /* What pass quantised makes. */
 bool layer_dequantized_conv(struct build *build) {
   enum { BIAS = 6 };
+  if (!build_result(build, 0))
+    return build_refuse(build, "a result is needed");
   uint32_t real = real_conv(build, BIAS, build_result(build, 0)->dtype);
   if (real == GRAPH_NONE)
     return false;

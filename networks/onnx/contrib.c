@@ -174,9 +174,23 @@ static size_t computed_outputs(const struct making *making) {
   return count < making->output_count ? count : making->output_count;
 }
 
-/* Whether the definition has a place for each input that the call gives. */
+/* Attributes of other meanings that the definitions do not have; epsilon and axis of norms are
+ * theirs. */
+static bool changes_meaning(const struct onnx_call *call) {
+  static const char *const names[] = {"unidirectional", "transBatchA", "transBatchB",
+                                      "channels_last"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (onnx_int(call, names[i], 0) != 0)
+      return true;
+  return false;
+}
+
+/* Whether the definition has a place for each input that the call gives, and the first two, whose
+ * dimensions it may turn, are there. */
 static bool takes_inputs(const struct contrib *contrib, const struct onnx_call *call) {
   uint32_t places = 1;
+  if (!onnx_given(call, 0) || (strstr(contrib->body, "~1") && !onnx_given(call, 1)))
+    return false;
   for (const char *at = contrib->inputs; *at; at++)
     places += *at == ' ';
   for (uint32_t i = places; i < call->input_count; i++)
@@ -187,7 +201,7 @@ static bool takes_inputs(const struct contrib *contrib, const struct onnx_call *
 
 enum vinci_status onnx_call_contrib(struct onnx_call *call, bool *known) {
   const struct contrib *contrib = find(call);
-  *known = contrib && takes_inputs(contrib, call);
+  *known = contrib && takes_inputs(contrib, call) && !changes_meaning(call);
   for (uint32_t i = 0; contrib && i < call->input_count; i++)
     if (call->inputs[i] && !call->inputs[i]->shaped)
       *known = false; /* a body may need the dimensions */

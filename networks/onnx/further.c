@@ -78,7 +78,8 @@ enum vinci_status onnx_rule_attention(struct onnx_call *call) {
   onnx_arg_int(call, "v_dim", (int64_t)v.depth);
   onnx_arg_text(call, "layout", x->rank == 3 ? "BSH" : "BNSD");
   onnx_arg_int(call, "causal", onnx_int(call, "is_causal", 0) != 0);
-  onnx_arg_real(call, "scale", onnx_real(call, "scale", 1 / sqrt((double)q.depth)));
+  double scale = onnx_real(call, "scale", 0); /* 0: of the depth, as in ONNX Runtime */
+  onnx_arg_real(call, "scale", scale != 0 ? scale : 1 / sqrt((double)q.depth));
   uint64_t rows[3] = {q.batch, q.sequence, q.count * v.depth};
   uint64_t apart[4] = {q.batch, q.count, q.sequence, v.depth};
   return x->rank == 3 ? onnx_output(call, 0, x->type, rows, 3)

@@ -6,9 +6,13 @@
  * "DequantizedMatMul" or "DequantizedConv" with inputs x, scale and zero point of x, w, scale and
  * zero point of w, bias; inputs that are left out are 1, 0 and nothing.
  */
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "networks/passes/pass.h"
+
+#define NEAR 1e-4 /* fp32, rounded twice */
 
 enum { X, X_SCALE, X_ZERO, W, W_SCALE, W_ZERO, BIAS, INPUTS };
 
@@ -54,6 +58,11 @@ static int64_t channel_axis(const struct rewrite *rewrite, const struct graph_no
   return graph_arg_int(node, "trans_b", 0) != 0 ? 0 : 1;
 }
 
+static uint64_t channels_of(const struct rewrite *rewrite, const struct graph_node *node) {
+  const struct graph_tensor *y = rewrite_tensor(rewrite, node->outputs[0]);
+  return y->rank < 2 ? 0 : y->shape[is_op(node, "Conv") ? 1 : y->rank - 1];
+}
+
 /* The args of a node in one text, each with a blank before; false: too long. */
 static bool args_text(const struct graph_node *node, char *out, size_t size) {
   size_t used = 0;
@@ -66,6 +75,27 @@ static bool args_text(const struct graph_node *node, char *out, size_t size) {
 static void take_away_unread(struct rewrite *rewrite, const struct graph_node *node) {
   if (node && rewrite->reads[node->outputs[0]] == 1)
     rewrite_take_away(rewrite, node);
+}
+
+/* The scale of a bias is the product of those of x and w, as quantisation has that; where the
+ * numbers are known, they are compared. */
+static bool is_bias(const struct rewrite *rewrite, const struct graph_node *sums,
+                    const struct graph_node *x, const struct graph_node *w, uint64_t channels) {
+  const struct graph_tensor *bias = rewrite_tensor(rewrite, sums->inputs[0]);
+  const struct graph_tensor *scale = rewrite_tensor(rewrite, sums->inputs[1]);
+  const struct graph_tensor *of_x = rewrite_tensor(rewrite, x->inputs[1]);
+  const struct graph_tensor *of_w = rewrite_tensor(rewrite, w->inputs[1]);
+  double zero = 0, own, first, second;
+  if (rewrite_input(sums, 2) != GRAPH_NONE && !rewrite_number(rewrite, sums->inputs[2], &zero))
+    return false;
+  if (bias->dtype != DTYPE_INT32 || graph_elements(bias) != channels || zero != 0)
+    return false;
+  for (uint64_t i = 0; i < graph_elements(scale); i++)
+    if (graph_number(scale, i, &own) && graph_number(of_x, 0, &first) &&
+        graph_number(of_w, graph_elements(of_w) == 1 ? 0 : i, &second) &&
+        fabs(own - first * second) > NEAR * fabs(own))
+      return false;
+  return true;
 }
 
 static bool between_bytes(struct rewrite *rewrite, struct graph_node *node) {
@@ -81,8 +111,7 @@ static bool between_bytes(struct rewrite *rewrite, struct graph_node *node) {
   uint32_t bias = rewrite_input(node, 2);
   const struct graph_node *sums = bias == GRAPH_NONE ? NULL : made_of(rewrite, bias, 0);
   if (axis < 0 || !x || !w || !is_byte(rewrite, x->inputs[0]) || !is_byte(rewrite, w->inputs[0]) ||
-      (bias != GRAPH_NONE &&
-       (!sums || rewrite_tensor(rewrite, sums->inputs[0])->dtype != DTYPE_INT32)))
+      (bias != GRAPH_NONE && (!sums || !is_bias(rewrite, sums, x, w, channels_of(rewrite, node)))))
     return false;
   uint32_t inputs[INPUTS] = {x->inputs[0],
                              x->inputs[1],
@@ -104,6 +133,15 @@ static bool between_bytes(struct rewrite *rewrite, struct graph_node *node) {
 
 /* ---- products of integers that are scaled -------------------------------------------------- */
 
+/* One number, or one for each column of a product. */
+static bool is_scale(const struct rewrite *rewrite, uint32_t tensor,
+                     const struct graph_tensor *sums) {
+  const struct graph_tensor *scale = rewrite_tensor(rewrite, tensor);
+  uint64_t count = graph_elements(scale);
+  return count == 1 || (scale->rank > 0 && scale->shape[scale->rank - 1] == count &&
+                        sums->shape[sums->rank - 1] == count);
+}
+
 /* product -> Cast -> this Mul with a scale. */
 static bool scaled_integers(struct rewrite *rewrite, struct graph_node *node) {
   char args[512];
@@ -122,6 +160,7 @@ static bool scaled_integers(struct rewrite *rewrite, struct graph_node *node) {
     const struct graph_tensor *sums = rewrite_tensor(rewrite, product->outputs[0]);
     const char *op = product_of(product);
     if (graph_elements(y) != graph_elements(sums) || !args_text(product, args, sizeof args) ||
+        !is_scale(rewrite, inputs[X_SCALE], sums) ||
         (graph_elements(rewrite_tensor(rewrite, inputs[X_SCALE])) != 1 &&
          is_op(product, "ConvInteger")))
       continue;

@@ -18,6 +18,19 @@ static const char *const stem_of[] = {
 
 static bool is_control(int op) { return strcmp(stem_of[op], "control") == 0; }
 
+static bool is_stem(int op, const char *one, const char *other) {
+  return strcmp(stem_of[op], one) == 0 || strcmp(stem_of[op], other) == 0;
+}
+
+/* Of register instructions that compute and move, the registers are found by their kind. */
+static bool finds_by_kind(int op) { return is_stem(op, "reg_compute", "reg_move"); }
+
+/* A vector function as a whole, its masks and its memory bars: no bytes that others could touch.
+ * What reg_vldas reads is read once more by the reg_vldus behind. */
+static bool touches_nothing(int op) {
+  return is_stem(op, "reg_call", "reg_bar") || is_stem(op, "reg_mask", "reg_align");
+}
+
 /* Operands without the data type, which comes last. */
 static unsigned operand_count(const struct isa_row *row) {
   if (row->type_arg >= 0)
@@ -31,7 +44,7 @@ static void rows_of_a_stem_agree_on_their_operands(void **state) {
   (void)state;
   unsigned pairs = 0;
   for (int a = 0; a < OP_COUNT; a++) {
-    for (int b = 0; b < a && !is_control(a); b++) {
+    for (int b = 0; b < a && !is_control(a) && !finds_by_kind(a); b++) {
       if (strcmp(stem_of[a], stem_of[b]) != 0)
         continue;
       const struct isa_row *one = isa_row((enum isa_op)a), *other = isa_row((enum isa_op)b);
@@ -142,11 +155,17 @@ static void every_row_gives_sound_answers(void **state) {
     for (unsigned i = 0; i < row->arg_count; i++)
       if (row->arg[i].kind == ARG_INTEGER && !row->arg[i].has_default)
         inst.arg[i] = 16;
+    if (op == OP_REG_VSTAS) /* writes the bytes that are held, by default none */
+      inst.arg[isa_arg_find(row, "held", 4)] = 16;
     struct inst_cost cost = test_cost(&inst);
     assert_true(cost.issue_cycles > 0);
     assert_true(cost.latency_cycles >= cost.issue_cycles);
     struct inst_access access[INST_ACCESS_MAX];
     unsigned count = registry_access((enum isa_op)op)(test_soc(), &inst, access);
+    if (touches_nothing(op)) {
+      assert_int_equal(count, 0);
+      continue;
+    }
     assert_in_range(count, 1, INST_ACCESS_MAX);
     bool wrote = true; /* a result that goes to a register is no operand */
     for (unsigned i = 0; i < row->arg_count; i++)

@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a caller may do wrong is an exception with a place and a hint, and never a crash."""
+import copy
+import os
+import pickle
+import signal
 import tempfile
+import threading
 
 import vinci
 
@@ -68,6 +73,28 @@ for call in (lambda: vinci.run("matmul m=512 k=512 n=512", chip=chip, progress=r
     raise AssertionError("Mine did not come out")
 fails("interrupted", "E_LIMIT", vinci.run, "matmul m=512 k=512 n=512", chip=chip,
       progress=lambda *_: False)
+
+# So does Ctrl-C, which the call must not lose.
+threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    vinci.run("matmul m=8192 k=8192 n=8192", chip=chip)
+    raise AssertionError("the run went on")
+except KeyboardInterrupt:
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+# Objects of this process are not copied, and live as long as those that need them.
+for copied in (copy.copy, copy.deepcopy, pickle.dumps):
+    fails("cannot be copied", "E_USAGE", copied, vinci.run("copy shape=64", chip=chip))
+with vinci.compile("muls shape=64 alpha=2", chip=chip) as short:
+    held = vinci.values(short)
+for _ in range(3):
+    vinci.compile("muls shape=64 alpha=2", chip=chip)
+held.set("x", bytes(128)).run()
+assert held.bytes("y") == bytes(128)
+fails("the chip that it was made for", "E_USAGE", vinci.run, vinci.compile("copy shape=64", chip=chip), chip="Ascend910B1")
+fails("cannot read", "E_IO", vinci.load_kernel, chip, library="none.so", name="k")
+for wrong in ({"gears": {1: -5.0}}, {"gears": {-1: 5.0}}, {"requests": [(5, -1)]}, {"max_wait_us": -1}):
+    fails("not a", "E_USAGE", vinci.serve, **{"gears": {1: 5.0}, "requests": [(5, 1)], **wrong})
 
 # Steps: early leaving ends the call, a failure is raised.
 steps = vinci.steps(vinci.run, "matmul m=1024 k=1024 n=1024", chip=chip)

@@ -2,7 +2,10 @@
 """The shared library: how it is found and called, and how its errors become exceptions."""
 import ctypes
 import functools
+import numbers
 import os
+import signal
+import threading
 import types
 import typing
 import weakref
@@ -109,14 +112,12 @@ def word(value, what: str) -> typing.Optional[bytes]:
         return None
     if isinstance(value, bool):
         value = int(value)
-    if isinstance(value, (list, tuple)) and value and all(isinstance(one, int) for one in value):
+    if isinstance(value, (list, tuple)) and value and all(isinstance(one, numbers.Integral) for one in value):
         value = "x".join(map(str, value))
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
     if isinstance(value, os.PathLike):
         value = os.fspath(value)
-    if isinstance(value, (int, float)):
-        value = str(value)
+    if isinstance(value, numbers.Real):
+        value = str(int(value) if value == value // 1 else float(value))
     if isinstance(value, str):
         value = value.encode("utf-8", "surrogateescape")
     if not isinstance(value, bytes):
@@ -128,7 +129,7 @@ def word(value, what: str) -> typing.Optional[bytes]:
 
 def words(values, what: str):
     """Texts as the library takes lists, and their number."""
-    encoded = [word(value, what) for value in values]
+    encoded = [word(value, what) for value in ([values] if isinstance(values, str) else values)]
     return (c_char_p * max(1, len(encoded)))(*encoded), len(encoded)
 
 
@@ -147,13 +148,26 @@ def assignments(values, what: str) -> typing.List[str]:
 _WHOLE = (ctypes.c_uint, ctypes.c_uint32, ctypes.c_uint64, ctypes.c_size_t)
 
 
-def make(name: str, **fields):
+def whole(value, what: str, limit: int = 1 << 64) -> int:
+    """A whole number from 0, of Python or of numpy."""
+    if not isinstance(value, numbers.Integral) or not 0 <= value < limit:
+        raise Error(f"{what} is {value!r}, not a whole number from 0")
+    return int(value)
+
+
+def picoseconds(us, what: str) -> int:
+    """Of microseconds."""
+    if not isinstance(us, numbers.Real) or not 0 <= us < 1 << 43:
+        raise Error(f"{what} is {us!r}, not a time in microseconds")
+    return round(us * 1e6)
+
+
+def make(name: str, /, **fields):
     """A struct of the library; its struct_size is filled in."""
     kind = getattr(_abi, name)
     for field, wanted in kind._fields_:
-        value = fields.get(field, 0)
-        if wanted in _WHOLE and not (isinstance(value, int) and 0 <= value < 1 << 8 * ctypes.sizeof(wanted)):
-            raise Error(f"{field} is {value!r}, not a whole number from 0")
+        if wanted in _WHOLE and field in fields:
+            fields[field] = whole(fields[field], field, 1 << 8 * ctypes.sizeof(wanted))
     made = kind(**fields)
     if kind._fields_[0][0] == "struct_size":
         made.struct_size = ctypes.sizeof(kind)
@@ -225,14 +239,17 @@ class Callback:
     """A function that the library calls back: what it raises ends the call and is raised behind.
 
     `kind` is the ctypes type, `function` gets the arguments without the context and ends the call
-    by returning False; None: does nothing, and lets Ctrl-C end the call.
+    by returning False; None: does nothing, and lets Ctrl-C end the call. Python gives a signal to
+    whatever runs next, and what a callback raises there is lost: so Ctrl-C is kept until behind.
     """
 
     def __init__(self, kind, function=None):
-        self.raised = None
+        self.raised = self._before = self._signal = None
 
         def called(_, *arguments):
             try:
+                if self._signal:
+                    return False
                 return function is None or function(*arguments) is not False
             except BaseException as error:  # also KeyboardInterrupt, which must not get lost
                 self.raised = error
@@ -240,10 +257,21 @@ class Callback:
 
         self.pointer = kind(called)
 
+    def _keep(self, *told):
+        self._signal = told
+
     def __enter__(self):
+        before = signal.getsignal(signal.SIGINT)
+        if threading.current_thread() is threading.main_thread() and callable(before):
+            self._before = before
+            signal.signal(signal.SIGINT, self._keep)
         return self.pointer
 
     def __exit__(self, kind, error, trace):
+        if self._before:
+            signal.signal(signal.SIGINT, self._before)
+            if self._signal:
+                self._before(*self._signal)
         if self.raised is not None:
             raised, self.raised = self.raised, None
             raise raised from None
@@ -266,7 +294,10 @@ class Handle:
     _free = ""
 
     def __init__(self, handle, *keeps):
-        self._handle, self._keeps = handle, keeps
+        self._handle, self._keeps, self._users = handle, keeps, weakref.WeakSet()
+        for one in keeps:
+            if isinstance(one, Handle):
+                one._users.add(self)
         self._finalizer = weakref.finalize(self, getattr(library(), self._free), handle)
 
     @property
@@ -276,9 +307,14 @@ class Handle:
         return self._handle
 
     def free(self) -> None:
-        """Frees the memory now; the object cannot be used any more."""
+        """The object cannot be used any more; its memory goes with the last object made from that."""
         self._handle = None
-        self._finalizer()
+        if all(user._handle is None for user in self._users):
+            self._finalizer()
+
+    def __reduce_ex__(self, protocol):
+        raise Error(f"a {type(self).__name__} cannot be copied or sent to another process",
+                    hint="summary() and text() can")
 
     def __enter__(self):
         return self

@@ -7,8 +7,8 @@ import typing
 from ctypes import byref
 
 from . import _abi
-from ._library import (Callback, Error, call, field_type, make, record, release, table, taken, text, visitor,
-                       word, words)
+from ._library import (Callback, Error, call, field_type, make, picoseconds, record, release, table, taken, text,
+                       visitor, whole, word, words)
 from .chips import chip_of
 from .runs import models
 
@@ -292,7 +292,8 @@ def _requests(requests):
     rows = [one if isinstance(one, (tuple, list)) else (one, 1) for one in requests]
     made = (_abi.vinci_net_request * max(1, len(rows)))()
     for struct, (arrival_us, size) in zip(made, rows):
-        struct.arrival_ps, struct.size = round(arrival_us * 1e6), size
+        struct.arrival_ps = picoseconds(arrival_us, "the arrival of a request")
+        struct.size = whole(size, "the size of a request", 1 << 32)
     return made, len(rows)
 
 
@@ -310,13 +311,14 @@ def serve(*, gears, requests, max_wait_us: float = 0) -> Served:
     rows = sorted(gears.items() if hasattr(gears, "items") else gears)
     array = (_abi.vinci_net_gear * max(1, len(rows)))()
     for struct, (batch, us) in zip(array, rows):
-        struct.batch, struct.duration_ps = batch, round(us * 1e6)
+        struct.batch = whole(batch, "the batch of a gear", 1 << 32)
+        struct.duration_ps = picoseconds(us, "the time of a gear")
     made, count = _requests(requests)
     latencies, struct = (ctypes.c_uint64 * max(1, count))(), _abi.vinci_net_served()
     runs: typing.List[Batch] = []
     visit = visitor("vinci_net_serve")(
         lambda _, one: runs.append(record(Batch, one.contents)) is None)
-    call("vinci_net_serve", array, len(rows), made, count, round(max_wait_us * 1e6), latencies, visit,
+    call("vinci_net_serve", array, len(rows), made, count, picoseconds(max_wait_us, "max_wait_us"), latencies, visit,
          None, byref(struct))
     served = record(Served, struct)
     served.latencies_us, served.runs = [one / 1e6 for one in latencies[:count]], runs

@@ -297,10 +297,10 @@ def run(first, second=None, *, chip=None, set=None, data: typing.Optional[str] =
     with callback:
         status = library().vinci_run(trace.soc, trace, byref(options), byref(handle), byref(diag))
         result = Result(handle.value, trace) if handle.value else None
+        if savings and status == _abi.VINCI_OK:
+            _measure(result, trace, options)
     if status != _abi.VINCI_OK and not (partial and result):
         raise error_of(status, diag, result)
-    if savings and status == _abi.VINCI_OK:
-        _measure(result, trace, options)
     return result
 
 

@@ -4,6 +4,8 @@ import queue
 import threading
 import typing
 
+from ._library import Error
+
 
 class Steps:
     """Calls a function that takes `progress`, and yields what it is told.
@@ -38,6 +40,8 @@ class Steps:
         self._steps.put(None)
 
     def __iter__(self):
+        if self._thread.ident is not None:
+            raise Error("the steps have been told; call vinci.steps again")
         self._thread.start()
         try:
             while True:

@@ -106,8 +106,8 @@ def _operator(first, op, args, chip, set, data, more):
         chip = first
     else:
         op, args = first, op
-    if not isinstance(op, str):
-        raise Error(f"the operator is a {type(op).__name__}, not a text")
+    if not isinstance(op, str) or not op.split():
+        raise Error(f"the operator is {op!r}, not a text")
     name, *inside = op.split()
     given = inside + assignments(args, "args") + assignments(more, "args")
     return chip_of(chip, set, data), name, given
@@ -244,9 +244,9 @@ def instructions() -> typing.Dict[str, Instruction]:
 def trace_of(what, chip=None, set=None, data=None) -> Trace:
     """A trace that is given as such, as the path of a file, or as an operator with arguments."""
     if isinstance(what, Trace):
-        if set:
-            raise Error("a trace is for the chip that it was made for", hint="give set= where the "
-                        "trace is made")
+        if set or chip is not None and chip is not what.soc:
+            raise Error("a trace is for the chip that it was made for", hint="give chip= and set= where "
+                        "the trace is made")
         return what
     if isinstance(what, os.PathLike) or isinstance(what, str) and what.endswith(".csv"):
         return load(what, chip=chip, set=set, data=data)

@@ -76,8 +76,8 @@ class Values(Handle):
         return self
 
     def set(self, tensor: str, values) -> "Values":
-        """Gives a tensor bytes (little-endian) or an array of its shape."""
-        if hasattr(values, "__array__") and not isinstance(values, (bytes, bytearray, memoryview)):
+        """Gives a tensor bytes (little-endian), or an array or nested list of its shape."""
+        if not isinstance(values, (bytes, bytearray, memoryview)):
             values = self._bytes_of(self._find(tensor), values)
         values = bytes(values)
         call("vinci_values_set", self, word(tensor, "tensor"), values, len(values))
@@ -87,8 +87,10 @@ class Values(Handle):
 
     @staticmethod
     def _bytes_of(struct, values):
-        import numpy
-
+        try:
+            import numpy
+        except ImportError:
+            raise Error("numpy is not installed", hint="give bytes, little-endian") from None
         name = text(struct.name)
         wanted, shape = _NUMPY.get(text(struct.dtype)), tuple(struct.shape[:struct.rank])
         if wanted is None:
@@ -96,7 +98,12 @@ class Values(Handle):
         array = numpy.asarray(values)
         if array.shape != shape:
             raise Error(f"tensor '{name}' has the shape {shape}, not {array.shape}")
-        return numpy.ascontiguousarray(array, dtype=wanted).tobytes()
+        if array.dtype.kind not in "biuf":
+            raise Error(f"tensor '{name}' takes numbers, not {array.dtype}")
+        held = numpy.ascontiguousarray(array, dtype=wanted)
+        if held.dtype.kind in "iu" and not numpy.array_equal(held, array):
+            raise Error(f"tensor '{name}' is {text(struct.dtype)}, which does not hold all of these numbers")
+        return held.tobytes()
 
     def run(self, progress: typing.Optional[typing.Callable] = None) -> "Values":
         """Executes all kernels. `progress` gets the instructions and the share that is done."""
