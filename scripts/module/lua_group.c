@@ -9,44 +9,16 @@
 
 /* What a run needs and holds, in a userdata: an error of Lua frees this too. */
 struct run {
-  const char *text, *system, *data;
+  const char *text;
   size_t length;
-  const char **sets;
-  size_t set_count;
-  struct group_description *group;
-  vinci_soc *soc; /* of jobs with operators */
+  struct group_opening opening;
   struct arena arena;
   uint32_t ranks;
   struct group_result result;
 };
 
-static enum vinci_status find_system(void *context, const char *name, uint32_t devices,
-                                     const struct group_system **out, const vinci_soc **soc,
-                                     struct vinci_diag *diag) {
-  struct run *run = context;
-  const char *wanted = run->system ? run->system : name;
-  if (!wanted) {
-    (void)diag_error(diag, VINCI_E_USAGE, "the job names no system of devices");
-    diag_hint(diag, "give the option system, or system=NAME in the row job");
-    return VINCI_E_USAGE;
-  }
-  enum vinci_status status =
-      group_host_open(wanted, run->data, run->sets, run->set_count, devices, &run->group, diag);
-  if (status == VINCI_OK && soc)
-    status = vinci_soc_load(run->group->chip, run->data, &run->soc, diag);
-  if (status == VINCI_OK) {
-    *out = &run->group->system;
-    if (soc)
-      *soc = run->soc;
-  }
-  return status;
-}
-
 static void release(struct run *run) {
-  group_host_free(run->group);
-  run->group = NULL;
-  vinci_soc_free(run->soc);
-  run->soc = NULL;
+  group_opening_free(&run->opening);
   arena_free(&run->arena);
   run->arena = (struct arena){0};
 }
@@ -99,13 +71,14 @@ static int group_run_job(lua_State *lua) {
   struct run *run = new_run(lua);
   run->text = lua_tolstring(lua, 1, &run->length);
   if (lua_getfield(lua, 2, "system") != LUA_TNIL)
-    run->system = lua_args_text(lua, -1, function, "options.system");
+    run->opening.system = lua_args_text(lua, -1, function, "options.system");
   if (lua_getfield(lua, 2, "data") != LUA_TNIL)
-    run->data = lua_args_text(lua, -1, function, "options.data");
+    run->opening.data = lua_args_text(lua, -1, function, "options.data");
   if (lua_getfield(lua, 2, "set") != LUA_TNIL)
-    run->sets = lua_args_assignments(lua, lua_gettop(lua), function, "set", &run->set_count);
-  if (group_run_text("job", run->text, run->length, find_system, run, &run->arena, &run->ranks,
-                     &run->result, &diag) != VINCI_OK)
+    run->opening.sets =
+        lua_args_assignments(lua, lua_gettop(lua), function, "set", &run->opening.set_count);
+  if (group_run_text("job", run->text, run->length, group_opening_find, &run->opening, &run->arena,
+                     &run->ranks, &run->result, &diag) != VINCI_OK)
     lua_vinci_raise(lua, &diag);
   push_result(lua, run);
   release(run);

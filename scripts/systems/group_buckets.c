@@ -12,30 +12,6 @@ struct vinci_buckets {
   const char *jobs[VINCI_BUCKET_PLANS];
 };
 
-struct opening {
-  const struct vinci_buckets_options *options;
-  struct group_description *group;
-  vinci_soc *soc;
-};
-
-static enum vinci_status find_system(void *context, const char *name, uint32_t devices,
-                                     const struct group_system **out, const vinci_soc **soc,
-                                     struct vinci_diag *diag) {
-  struct opening *opening = context;
-  const struct vinci_buckets_options *options = opening->options;
-  (void)name;
-  enum vinci_status status = group_host_open(options->system, options->data, options->sets,
-                                             options->set_count, devices, &opening->group, diag);
-  if (status == VINCI_OK && soc)
-    status = vinci_soc_load(opening->group->chip, options->data, &opening->soc, diag);
-  if (status != VINCI_OK)
-    return status;
-  *out = &opening->group->system;
-  if (soc)
-    *soc = opening->soc;
-  return VINCI_OK;
-}
-
 static enum vinci_status check(const struct vinci_buckets_options *options,
                                struct vinci_diag *diag) {
   if (!options->system) {
@@ -52,7 +28,10 @@ static enum vinci_status check(const struct vinci_buckets_options *options,
 enum vinci_status vinci_buckets_open(const char *name, const char *text, size_t length,
                                      const struct vinci_buckets_options *options,
                                      vinci_buckets **out, struct vinci_diag *diag) {
-  struct opening opening = {.options = options};
+  struct group_opening opening = {.system = options->system,
+                                  .data = options->data,
+                                  .sets = options->sets,
+                                  .set_count = options->set_count};
   *out = NULL;
   enum vinci_status status = check(options, diag);
   if (status != VINCI_OK)
@@ -60,10 +39,9 @@ enum vinci_status vinci_buckets_open(const char *name, const char *text, size_t 
   vinci_buckets *buckets = calloc(1, sizeof *buckets);
   if (!buckets)
     return diag_error(diag, VINCI_E_NOMEM, "out of memory for buckets");
-  status = group_buckets_text(name, text, length, options, find_system, &opening, &buckets->arena,
-                              &buckets->result, buckets->jobs, diag);
-  group_host_free(opening.group);
-  vinci_soc_free(opening.soc);
+  status = group_buckets_text(name, text, length, options, group_opening_find, &opening,
+                              &buckets->arena, &buckets->result, buckets->jobs, diag);
+  group_opening_free(&opening);
   if (status == VINCI_OK)
     *out = buckets;
   else

@@ -321,3 +321,32 @@ enum vinci_status group_host_open(const char *name, const char *data_dir, const 
     status = group_host_set(*out, sets[i], diag);
   return status == VINCI_OK ? group_host_fit(*out, data_dir, devices, diag) : status;
 }
+
+enum vinci_status group_opening_find(void *context, const char *name, uint32_t devices,
+                                     const struct group_system **out, const vinci_soc **soc,
+                                     struct vinci_diag *diag) {
+  struct group_opening *opening = context;
+  const char *wanted = opening->system ? opening->system : name;
+  if (!wanted) {
+    (void)diag_error(diag, VINCI_E_USAGE, "the job names no system of devices");
+    diag_hint(diag, "give the option system, or system=NAME in the row job");
+    return VINCI_E_USAGE;
+  }
+  enum vinci_status status = group_host_open(wanted, opening->data, opening->sets,
+                                             opening->set_count, devices, &opening->group, diag);
+  if (status == VINCI_OK && soc)
+    status = vinci_soc_load(opening->group->chip, opening->data, &opening->soc, diag);
+  if (status != VINCI_OK)
+    return status;
+  *out = &opening->group->system;
+  if (soc)
+    *soc = opening->soc;
+  return VINCI_OK;
+}
+
+void group_opening_free(struct group_opening *opening) {
+  group_host_free(opening->group);
+  opening->group = NULL;
+  vinci_soc_free(opening->soc);
+  opening->soc = NULL;
+}

@@ -50,6 +50,21 @@ VINCI_MUST_CHECK enum vinci_status group_host_open(const char *name, const char 
                                                    uint32_t devices, struct group_description **out,
                                                    struct vinci_diag *diag);
 void group_host_free(struct group_description *group);
+/* The system of a job, and the chip of its devices for jobs with operators: what the caller wants,
+ * and what is open then. */
+struct group_opening {
+  const char *system, *data; /* system NULL: the one that the job names */
+  const char *const *sets;
+  size_t set_count;
+  struct group_description *group;
+  vinci_soc *soc;
+};
+/* A group_find_system (devices/flow/text.h); the context is a struct group_opening. */
+VINCI_MUST_CHECK enum vinci_status
+group_opening_find(void *context, const char *name, uint32_t devices,
+                   const struct group_system **out, const vinci_soc **soc, struct vinci_diag *diag);
+/* Frees what is open, also after errors. */
+void group_opening_free(struct group_opening *opening);
 /* Names of the systems that can be loaded, sorted. */
 VINCI_MUST_CHECK enum vinci_status group_host_list(const char *data_dir, struct soc_names *out,
                                                    struct vinci_diag *diag);
