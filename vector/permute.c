@@ -221,8 +221,8 @@ uint64_t vec_merge_entries(const struct inst *inst) {
 }
 
 unsigned vec_entry_bytes(const struct vinci_soc *soc, const struct inst *inst) {
-  bool coupled = soc->arch == ARCH_C100 || soc->arch == ARCH_M200;
-  return coupled ? PROPOSAL_ELEMENTS * bits_of(inst) / BITS_PER_BYTE : SORT_ENTRY_BYTES;
+  return arch_is_coupled(soc->arch) ? PROPOSAL_ELEMENTS * bits_of(inst) / BITS_PER_BYTE
+                                    : SORT_ENTRY_BYTES;
 }
 
 /*

@@ -157,8 +157,12 @@ enum dtype dtype_by_name(const char *name);
 /* Whether a core type has a pipe, and a buffer (GM is seen by all). */
 bool core_has_pipe(enum core_kind kind, enum pipe pipe);
 bool core_has_space(enum core_kind kind, enum space space);
+/* Whether one core has the cube and a vector unit. */
+static inline bool arch_is_coupled(enum arch arch) {
+  return arch == ARCH_C100 || arch == ARCH_M200;
+}
 /* Whether fp16 results saturate; core/base/number.h says what that is. */
-static inline bool arch_saturates(enum arch arch) { return arch == ARCH_C100 || arch == ARCH_M200; }
+static inline bool arch_saturates(enum arch arch) { return arch_is_coupled(arch); }
 /* Bits of fraction of hf32 (Ascend C documentation, HF32). */
 static inline unsigned arch_hf32_bits(enum arch arch) { return arch == ARCH_C310 ? 10 : 11; }
 

@@ -245,11 +245,11 @@ void emit_buffer_at(struct emit *emit, const char *name, enum space space, uint6
 }
 
 enum core_kind emit_vector_core(const struct vinci_soc *soc) {
-  return soc->arch == ARCH_C100 || soc->arch == ARCH_M200 ? CORE_AICORE : CORE_AIV;
+  return arch_is_coupled(soc->arch) ? CORE_AICORE : CORE_AIV;
 }
 
 enum core_kind emit_cube_core(const struct vinci_soc *soc) {
-  return soc->arch == ARCH_C100 || soc->arch == ARCH_M200 ? CORE_AICORE : CORE_AIC;
+  return arch_is_coupled(soc->arch) ? CORE_AICORE : CORE_AIC;
 }
 
 void emit_kernel_code(struct emit *e, enum kernel_code code) {

@@ -8,8 +8,7 @@
 
 /* A coupled core has no fp32. */
 enum dtype cube_type(const struct build *build, enum dtype dtype) {
-  bool coupled = build->soc->arch == ARCH_C100 || build->soc->arch == ARCH_M200;
-  return coupled && dtype == DTYPE_FP32 ? DTYPE_FP16 : dtype;
+  return arch_is_coupled(build->soc->arch) && dtype == DTYPE_FP32 ? DTYPE_FP16 : dtype;
 }
 
 const char *relu_text(const struct build *build) {

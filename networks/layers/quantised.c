@@ -123,8 +123,7 @@ bool bytes_take(struct build *build, unsigned input, unsigned zero, struct bytes
 }
 
 uint32_t bytes_movable(struct build *build, uint32_t tensor) {
-  bool coupled = build->soc->arch == ARCH_C100 || build->soc->arch == ARCH_M200;
-  return coupled ? build_cast(build, tensor, DTYPE_FP16) : tensor;
+  return arch_is_coupled(build->soc->arch) ? build_cast(build, tensor, DTYPE_FP16) : tensor;
 }
 
 uint32_t bytes_without_zero(struct build *build, const struct bytes *bytes) {
@@ -164,7 +163,7 @@ static void quantise_each(struct build *build, uint32_t x, uint32_t scale, uint3
   build_view_output(build, 0, LAYOUT_ND, build_cast(build, y, type));
 }
 
-bool give_bytes(struct build *build, uint32_t x, uint32_t scale, unsigned zero_input) {
+static bool give_bytes(struct build *build, uint32_t x, uint32_t scale, unsigned zero_input) {
   const struct graph_tensor *y = build_result(build, 0);
   double zero;
   if (!y || !is_byte(y->dtype))
@@ -393,7 +392,7 @@ uint32_t scaled_sums(struct build *build, uint32_t sums, uint32_t scale, enum dt
   return out;
 }
 
-uint32_t scale_of_result(struct build *build, unsigned input) {
+static uint32_t scale_of_result(struct build *build, unsigned input) {
   const struct graph_tensor *own = build_tensor(build, input);
   if (!own || graph_elements(own) != 1) {
     build_refuse(build, "one scale for all of the result is possible");
@@ -401,6 +400,22 @@ uint32_t scale_of_result(struct build *build, unsigned input) {
   }
   uint32_t scale = build_view(build, build_input(build, input, LAYOUT_ND), &(uint64_t){1}, 1);
   return build_cast(build, scale, DTYPE_FP32);
+}
+
+enum dtype type_of_result(const struct build *build) {
+  return build_result(build, 0) ? build_result(build, 0)->dtype : DTYPE_FP32;
+}
+
+bool give_real(struct build *build, uint32_t real) {
+  if (real != GRAPH_NONE)
+    build_view_output(build, 0, LAYOUT_ND, real);
+  return real != GRAPH_NONE;
+}
+
+bool give_quantised(struct build *build, uint32_t real, unsigned scale, unsigned zero) {
+  const struct graph_tensor *y = build_result(build, 0);
+  return real != GRAPH_NONE && give_bytes(build, build_view(build, real, y->shape, y->rank),
+                                          scale_of_result(build, scale), zero);
 }
 
 /* Scaled sums of inputs in the order of QLinearMatMul. */
@@ -417,24 +432,11 @@ static uint32_t real_product(struct build *build, unsigned bias, enum dtype dtyp
 
 bool layer_qlinear_matmul(struct build *build) {
   enum { Y_SCALE = 6, Y_ZERO, NONE };
-  const struct graph_tensor *y = build_result(build, 0);
-  if (!y)
-    return build_refuse(build, "a result is needed");
-  uint32_t real = real_product(build, NONE, DTYPE_FP32);
-  if (real == GRAPH_NONE)
-    return false;
-  return give_bytes(build, build_view(build, real, y->shape, y->rank),
-                    scale_of_result(build, Y_SCALE), Y_ZERO);
+  return give_quantised(build, real_product(build, NONE, DTYPE_FP32), Y_SCALE, Y_ZERO);
 }
 
 /* What pass quantised makes. */
 bool layer_dequantized_matmul(struct build *build) {
   enum { BIAS = 6 };
-  if (!build_result(build, 0))
-    return build_refuse(build, "a result is needed");
-  uint32_t real = real_product(build, BIAS, build_result(build, 0)->dtype);
-  if (real == GRAPH_NONE)
-    return false;
-  build_view_output(build, 0, LAYOUT_ND, real);
-  return true;
+  return give_real(build, real_product(build, BIAS, type_of_result(build)));
 }

@@ -43,11 +43,13 @@ uint32_t bytes_terms(struct build *build, uint32_t sums, const struct bytes *x, 
  * index of an axis of a tensor of `rank` dimensions. Without the second the first is the scale. */
 uint32_t scale_product(struct build *build, unsigned first, unsigned second, unsigned rank,
                        unsigned axis);
-/* The one scale of the result, in fp32. */
-uint32_t scale_of_result(struct build *build, unsigned input);
 /* Integers of 32 bits times their scale. */
 uint32_t scaled_sums(struct build *build, uint32_t sums, uint32_t scale, enum dtype dtype);
-/* A real tensor into the layer's result of 8 bits; false: refused. */
-bool give_bytes(struct build *build, uint32_t x, uint32_t scale, unsigned zero_input);
+/* The type of the layer's result; of a layer without a result, which is refused later, fp32. */
+enum dtype type_of_result(const struct build *build);
+/* A tensor as the layer's result; false: GRAPH_NONE, what made the tensor has refused. */
+bool give_real(struct build *build, uint32_t real);
+/* The same into a result of 8 bits, with the scale and the zero point of these inputs. */
+bool give_quantised(struct build *build, uint32_t real, unsigned scale, unsigned zero);
 
 #endif

@@ -149,24 +149,11 @@ static uint32_t real_conv(struct build *build, unsigned bias, enum dtype dtype) 
 
 bool layer_qlinear_conv(struct build *build) {
   enum { Y_SCALE = 6, Y_ZERO, BIAS };
-  const struct graph_tensor *y = build_result(build, 0);
-  if (!y)
-    return build_refuse(build, "a result is needed");
-  uint32_t real = real_conv(build, BIAS, DTYPE_FP32);
-  if (real == GRAPH_NONE)
-    return false;
-  return give_bytes(build, build_view(build, real, y->shape, y->rank),
-                    scale_of_result(build, Y_SCALE), Y_ZERO);
+  return give_quantised(build, real_conv(build, BIAS, DTYPE_FP32), Y_SCALE, Y_ZERO);
 }
 
 /* What pass quantised makes. */
 bool layer_dequantized_conv(struct build *build) {
   enum { BIAS = 6 };
-  if (!build_result(build, 0))
-    return build_refuse(build, "a result is needed");
-  uint32_t real = real_conv(build, BIAS, build_result(build, 0)->dtype);
-  if (real == GRAPH_NONE)
-    return false;
-  build_view_output(build, 0, LAYOUT_ND, real);
-  return true;
+  return give_real(build, real_conv(build, BIAS, type_of_result(build)));
 }

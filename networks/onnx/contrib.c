@@ -47,12 +47,20 @@ static size_t words(struct making *making, const char *text, char *out[WORDS_MAX
   return count;
 }
 
+/* The number of the input of that name; input_count: none has that name. */
+static size_t input_of(const struct making *making, const char *name) {
+  size_t i = 0;
+  while (i < making->input_count && strcmp(making->inputs[i], name) != 0)
+    i++;
+  return i;
+}
+
 /* Whether the call has an input of that name, or an attribute that is not 0 (or, of reals, not 1).
  */
 static bool is_given(const struct making *making, const char *name) {
-  for (size_t i = 0; i < making->input_count; i++)
-    if (strcmp(making->inputs[i], name) == 0)
-      return onnx_given(making->call, (uint32_t)i);
+  size_t input = input_of(making, name);
+  if (input < making->input_count)
+    return onnx_given(making->call, (uint32_t)input);
   const Onnx__AttributeProto *attribute = onnx_attribute(making->call, name);
   return attribute && (attribute->has_f ? attribute->f != 1.0F : attribute->i != 0);
 }
@@ -133,10 +141,8 @@ static Onnx__NodeProto *node(struct making *making, const char *text) {
     } else if (strchr(word[i], '=')) {
       out->attribute[out->n_attribute++] = attribute(making, word[i]);
     } else {
-      bool own = false; /* an input of the call */
-      for (size_t k = 0; k < making->input_count; k++)
-        own = own || strcmp(making->inputs[k], word[i]) == 0;
       static char none[] = "";
+      bool own = input_of(making, word[i]) < making->input_count;
       out->input[out->n_input++] = own && !is_given(making, word[i]) ? none : word[i];
     }
   }

@@ -103,7 +103,7 @@ static bool between_bytes(struct rewrite *rewrite, struct graph_node *node) {
   if (!is_op(node, "Conv") && !is_op(node, "MatMul") && !is_op(node, "Gemm"))
     return false;
   /* Coupled cores copy whole blocks alone, and lay maps of bytes out for few shapes. */
-  if (is_op(node, "Conv") && (rewrite->soc->arch == ARCH_C100 || rewrite->soc->arch == ARCH_M200))
+  if (is_op(node, "Conv") && arch_is_coupled(rewrite->soc->arch))
     return false;
   int64_t axis = channel_axis(rewrite, node);
   const struct graph_node *x = made_of(rewrite, rewrite_input(node, 0), -1);

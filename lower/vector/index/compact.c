@@ -407,7 +407,7 @@ static void tensors(struct emit *e, struct vkernel *kernel) {
 /* ---- operators ------------------------------------------------------------------------------- */
 
 static enum vinci_status check(struct lower_job *job, const struct compact *c, uint64_t all) {
-  if (job->soc->arch == ARCH_C100 || job->soc->arch == ARCH_M200)
+  if (arch_is_coupled(job->soc->arch))
     return lower_error(job, "not for %s: no signals between its cores", arch_name(job->soc->arch));
   if (c->count == 0 || c->count > all)
     return lower_error(job, "count is from 1 to the %" PRIu64 " elements", all);

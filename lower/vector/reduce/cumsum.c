@@ -291,7 +291,7 @@ static bool from_tensors(struct lower_call *call) {
 }
 
 static enum vinci_status setup(struct lower_job *job) {
-  if (job->soc->arch == ARCH_C100 || job->soc->arch == ARCH_M200)
+  if (arch_is_coupled(job->soc->arch))
     return lower_error(job, "not for %s: no gather", arch_name(job->soc->arch));
   if (lower_get(job, "reverse")->size > 1 || lower_get(job, "exclusive")->size > 1)
     return lower_error(job, "exclusive and reverse are 0 or 1");

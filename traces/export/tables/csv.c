@@ -16,7 +16,7 @@
 #include "core/result/result_counters.h"
 
 static bool is_coupled(const struct vinci_result *result) {
-  return result->soc->arch == ARCH_C100 || result->soc->arch == ARCH_M200;
+  return arch_is_coupled(result->soc->arch);
 }
 
 /* ---- lines ------------------------------------------------------------------ */
