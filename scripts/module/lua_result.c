@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lua: runs and their results. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/diag.h"
 #include "core/isa/isa.h"
-#include "core/result/critical.h"
-#include "core/result/hotspots.h"
 #include "core/result/metrics.h"
 #include "core/result/result.h"
 #include "core/vinci_sensitivity.h"
+#include "core/vinci_tables.h"
 #include "core/vinci_timeline.h"
 #include "scripts/module/lua_options.h"
 #include "scripts/module/lua_vinci.h"
@@ -300,22 +298,25 @@ static int cores(lua_State *lua) {
   return 1;
 }
 
+/* Adds the table on top of the stack to the list below. */
+static void add_row(lua_State *lua) { lua_rawseti(lua, -2, (lua_Integer)lua_rawlen(lua, -2) + 1); }
+
 /* result:events(): what max_events of the run has kept; cores as indexes into result:cores(). */
 static int events(lua_State *lua) {
   const vinci_result *result = self(lua, "result:events");
   lua_args_end(lua, "result:events", 1);
   lua_newtable(lua);
-  for (uint64_t i = 0; i < result->event_count; i++) {
-    const struct result_event *event = &result->events[i];
+  struct vinci_event event;
+  for (size_t i = 0; vinci_result_event(result, i, &event); i++) {
     lua_createtable(lua, 0, 7);
-    lua_set_text(lua, "op", isa_row((enum isa_op)event->op)->name);
-    lua_set_text(lua, "pipe", pipe_name((enum pipe)event->pipe));
-    lua_set_number(lua, "core", (uint64_t)event->core + 1);
-    lua_set_number(lua, "line", event->line);
-    lua_set_number(lua, "start_cycle", event->start_cycle);
-    lua_set_number(lua, "end_cycle", event->end_cycle);
-    lua_set_number(lua, "bytes", event->bytes);
-    lua_rawseti(lua, -2, (lua_Integer)i + 1);
+    lua_set_text(lua, "op", event.op);
+    lua_set_text(lua, "pipe", event.pipe);
+    lua_set_number(lua, "core", event.core + 1);
+    lua_set_number(lua, "line", event.line);
+    lua_set_number(lua, "start_cycle", event.start_cycle);
+    lua_set_number(lua, "end_cycle", event.end_cycle);
+    lua_set_number(lua, "bytes", event.bytes);
+    add_row(lua);
   }
   return 1;
 }
@@ -342,69 +343,66 @@ static int text(lua_State *lua) {
   return 1;
 }
 
+static bool add_hotspot(void *context, const struct vinci_hotspot *row) {
+  lua_State *lua = context;
+  lua_createtable(lua, 0, 13);
+  if (row->file)
+    lua_set_text(lua, "file", row->file);
+  lua_set_text(lua, "op", row->op);
+  lua_set_text(lua, "pipe", row->pipe);
+  lua_set_number(lua, "line", row->line);
+  lua_set_number(lua, "count", row->count);
+  lua_set_number(lua, "critical_cycles", row->critical_cycles);
+  lua_set_number(lua, "cycles", row->cycles);
+  lua_set_number(lua, "queued_cycles", row->queued_cycles);
+  lua_set_number(lua, "held_cycles", row->held_cycles);
+  lua_set_number(lua, "bank_cycles", row->bank_cycles);
+  lua_set_number(lua, "bytes", row->bytes);
+  lua_newtable(lua);
+  for (size_t stall = 0; stall < row->stall_count; stall++)
+    if (row->stall_cycles[stall] > 0)
+      lua_set_number(lua, row->stalls[stall], row->stall_cycles[stall]);
+  lua_setfield(lua, -2, "stall_cycles");
+  add_row(lua);
+  return true;
+}
+
 /* result:hotspots(): lines of the trace, those with most cycles on the critical path first. */
 static int hotspots(lua_State *lua) {
   const vinci_result *result = self(lua, "result:hotspots");
   struct vinci_diag diag = {0};
-  struct hotspots found;
   lua_args_end(lua, "result:hotspots", 1);
-  if (hotspots_find(result, &found, &diag) != VINCI_OK)
-    lua_vinci_raise(lua, &diag);
   lua_newtable(lua);
-  for (size_t i = 0; i < found.count; i++) {
-    const struct hotspot *row = &found.rows[i];
-    lua_createtable(lua, 0, 13);
-    if (result_source_file(result))
-      lua_set_text(lua, "file", result_source_file(result));
-    lua_set_text(lua, "op", isa_row((enum isa_op)row->op)->name);
-    lua_set_text(lua, "pipe", pipe_name((enum pipe)row->pipe));
-    lua_set_number(lua, "line", row->line);
-    lua_set_number(lua, "count", row->count);
-    lua_set_number(lua, "critical_cycles", row->critical_cycles);
-    lua_set_number(lua, "cycles", row->cycles);
-    lua_set_number(lua, "queued_cycles", row->queued_cycles);
-    lua_set_number(lua, "held_cycles", row->held_cycles);
-    lua_set_number(lua, "bank_cycles", row->bank_cycles);
-    lua_set_number(lua, "bytes", row->bytes);
-    lua_newtable(lua);
-    for (unsigned stall = 0; stall < STALL_COUNT; stall++)
-      if (row->stall_cycles[stall] > 0)
-        lua_set_number(lua, stall_key((enum stall)stall), row->stall_cycles[stall]);
-    lua_setfield(lua, -2, "stall_cycles");
-    lua_rawseti(lua, -2, (lua_Integer)i + 1);
-  }
-  hotspots_free(&found);
+  if (vinci_result_hotspots(result, add_hotspot, lua, &diag) != VINCI_OK)
+    lua_vinci_raise(lua, &diag);
   return 1;
+}
+
+static bool add_saving(void *context, const struct vinci_saving *row) {
+  lua_State *lua = context;
+  lua_createtable(lua, 0, 6);
+  lua_set_text(lua, "cause", row->cause);
+  lua_set_number(lua, "cycles", row->cycles);
+  if (row->number) {
+    lua_set_text(lua, "number", row->number);
+    lua_set_text(lua, "turn", row->turn);
+    lua_pushinteger(lua, (lua_Integer)row->saved_cycles);
+    lua_setfield(lua, -2, "saved_cycles");
+    lua_pushboolean(lua, row->measured);
+    lua_setfield(lua, -2, "measured");
+  }
+  add_row(lua);
+  return true;
 }
 
 /* result:savings(): causes on the critical path, and what turning their numbers saves. */
 static int savings(lua_State *lua) {
   const vinci_result *result = self(lua, "result:savings");
   struct vinci_diag diag = {0};
-  struct critical_turn turns[CRITICAL_TURNS_MAX];
   lua_args_end(lua, "result:savings", 1);
-  struct critical_path *path = calloc(1, sizeof *path);
-  enum vinci_status status =
-      path ? critical_find(result, path, &diag) : diag_error(&diag, VINCI_E_NOMEM, "out of memory");
-  size_t count = status == VINCI_OK ? critical_turns(result, path, turns) : 0;
-  free(path);
-  if (status != VINCI_OK)
+  lua_newtable(lua);
+  if (vinci_result_savings(result, add_saving, lua, &diag) != VINCI_OK)
     lua_vinci_raise(lua, &diag);
-  lua_createtable(lua, (int)count, 0);
-  for (size_t i = 0; i < count; i++) {
-    lua_createtable(lua, 0, 6);
-    lua_set_text(lua, "cause", cause_row(turns[i].cause)->key);
-    lua_set_number(lua, "cycles", turns[i].cycles);
-    if (turns[i].param < soc_param_count()) {
-      lua_set_text(lua, "number", soc_param(turns[i].param)->key);
-      lua_set_text(lua, "turn", critical_turn_word(&turns[i]));
-      lua_pushinteger(lua, (lua_Integer)turns[i].saved_cycles);
-      lua_setfield(lua, -2, "saved_cycles");
-      lua_pushboolean(lua, turns[i].measured);
-      lua_setfield(lua, -2, "measured");
-    }
-    lua_rawseti(lua, -2, (lua_Integer)i + 1);
-  }
   return 1;
 }
 
