@@ -11,11 +11,8 @@
 
 static void register_cost(const struct vinci_soc *soc, const struct inst *inst,
                           struct inst_cost *cost) {
-  const struct isa_row *row = isa_row((enum isa_op)inst->op);
   enum dtype type = inst_dtype(inst);
-  bool narrow = type < DTYPE_COUNT && dtype_bits(type) <= 16;
-  const struct register_class_cost *class =
-      &soc->register_class[narrow ? row->register16 : row->register32];
+  const struct register_class_cost *class = &soc->register_class[inst_register_class(inst)];
   *cost = (struct inst_cost){.path = PATH_NONE, .issue_cycles = 1};
   cost->latency_cycles = max_u64((uint64_t) class->latency_cycles, 1);
   if (type < DTYPE_COUNT)

@@ -59,6 +59,13 @@ static inline enum dtype inst_dtype(const struct inst *inst) {
   return type_arg < 0 ? DTYPE_COUNT : (enum dtype)inst->arg[type_arg];
 }
 
+/* The class of cost of a register instruction (core/isa/isa.h) in its type. */
+static inline unsigned inst_register_class(const struct inst *inst) {
+  const struct isa_row *row = isa_row((enum isa_op)inst->op);
+  enum dtype type = inst_dtype(inst);
+  return type < DTYPE_COUNT && dtype_bits(type) <= 16 ? row->register16 : row->register32;
+}
+
 /* The types of sources and results: those of the row, or both what the operand `type` says. */
 static inline struct isa_types inst_types(const struct inst *inst) {
   const struct isa_row *row = isa_row((enum isa_op)inst->op);

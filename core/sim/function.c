@@ -76,12 +76,6 @@ static const struct register_class_cost *cost_of(const struct vector_function *f
   return &function->soc->register_class[class];
 }
 
-static unsigned class_of(const struct inst *inst) {
-  const struct isa_row *row = isa_row((enum isa_op)inst->op);
-  enum dtype type = inst_dtype(inst);
-  return type < DTYPE_COUNT && dtype_bits(type) <= 16 ? row->register16 : row->register32;
-}
-
 static void add_name(uint16_t *names, unsigned *count, int64_t name) {
   if (*count < OPERANDS_MAX)
     names[(*count)++] = (uint16_t)name;
@@ -309,7 +303,7 @@ void function_add(struct vector_function *function, const struct inst *inst) {
     take_barrier(function, inst);
     return;
   }
-  unsigned class = class_of(inst);
+  unsigned class = inst_register_class(inst);
   if (class == REGISTER_NONE)
     return;
   struct operands operands = operands_of(inst);
