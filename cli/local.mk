@@ -23,6 +23,7 @@ vinci_SOURCES = \
 	cli/cmd_soc.c \
 	cli/cmd_stream.c \
 	cli/cmd_sweep.c \
+	cli/cmd_table.c \
 	cli/cmd_tune.c \
 	cli/main.c \
 	cli/cc/build.c \
@@ -93,6 +94,8 @@ vinci_SOURCES = \
 	cli/support/kernel.h \
 	cli/support/monitor.c \
 	cli/support/monitor.h \
+	cli/support/script.c \
+	cli/support/script.h \
 	cli/support/operator.c \
 	cli/support/operator.h \
 	cli/support/operator_markdown.c \

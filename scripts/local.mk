@@ -69,6 +69,9 @@ dist_lualib_DATA = \
 	scripts/lib/planner.lua \
 	scripts/lib/plot.lua \
 	scripts/lib/svg.lua \
+	scripts/lib/tables.lua \
+	scripts/lib/tables_serving.lua \
+	scripts/lib/tables_training.lua \
 	scripts/lib/transformer.lua \
 	scripts/lib/planner_bounds.lua \
 	scripts/lib/planner_report.lua \
@@ -246,7 +249,7 @@ dist_noc_DATA = \
 	scripts/noc/ring.lua
 
 # Makefile.am installs the pages.
-dist_noinst_DATA += scripts/LUA.md scripts/PYTHON.md scripts/TUTORIALS.md
+dist_noinst_DATA += scripts/LUA.md scripts/PYTHON.md scripts/TABLES.md scripts/TUTORIALS.md
 
 dist_noinst_DATA += .ci/full
 dist_noinst_SCRIPTS += \

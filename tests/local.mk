@@ -174,6 +174,7 @@ script_tests = \
 	tests/cli/test_own.sh \
 	tests/cli/test_peak_memory.sh \
 	tests/cli/test_verbs.sh \
+	tests/cli/test_table.sh \
 	tests/cli/test_sweep_list.sh \
 	tests/cli/test_unread.sh \
 	tests/core/test_isa_cli.sh \
@@ -655,6 +656,7 @@ dist_noinst_DATA += \
 	tests/networks/onnx_windows.py \
 	tests/traces/perfetto.proto \
 	tests/cli/report_page.py \
+	tests/cli/table_forms.py \
 	tests/cli/shortage.c \
 	tests/cli/shortage.py \
 	tests/support/browser.py \

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* vinci group plan: the search of scripts/lib/planner.lua, which scripts call too. */
 #include <lauxlib.h>
-#include <lua.h>
-#include <lualib.h>
 #include <string.h>
 
 #include "cli/group/group.h"
 #include "cli/support/monitor.h"
+#include "cli/support/script.h"
 #include "core/base/file.h"
-#include "scripts/module/lua_vinci.h"
 
 enum {
   ROWS_DEFAULT = 20,
@@ -61,42 +59,6 @@ struct question {
   struct monitor monitor;
 };
 
-static void set_text(lua_State *lua, const char *key, const char *value) {
-  lua_pushstring(lua, value);
-  lua_setfield(lua, -2, key);
-}
-
-static void set_integer(lua_State *lua, const char *key, uint64_t value) {
-  lua_pushinteger(lua, (lua_Integer)value);
-  lua_setfield(lua, -2, key);
-}
-
-static void set_flag(lua_State *lua, const char *key, bool value) {
-  lua_pushboolean(lua, value);
-  lua_setfield(lua, -2, key);
-}
-
-/* "key=value" of --set as entries of a table. */
-static void set_numbers(lua_State *lua, const struct text_list *sets) {
-  lua_createtable(lua, 0, (int)sets->count);
-  for (size_t i = 0; i < sets->count; i++) {
-    size_t length = strcspn(sets->items[i], "=");
-    lua_pushlstring(lua, sets->items[i], length);
-    lua_pushstring(lua, sets->items[i] + length + (sets->items[i][length] == '='));
-    lua_settable(lua, -3);
-  }
-  lua_setfield(lua, -2, "set");
-}
-
-static void set_list(lua_State *lua, const char *key, const struct text_list *list) {
-  lua_createtable(lua, (int)list->count, 0);
-  for (size_t i = 0; i < list->count; i++) {
-    lua_pushstring(lua, list->items[i]);
-    lua_rawseti(lua, -2, (lua_Integer)i + 1);
-  }
-  lua_setfield(lua, -2, key);
-}
-
 /* The progress of planner.plan, with the question beside the function. */
 static int tell(lua_State *lua) {
   struct question *question = lua_touserdata(lua, lua_upvalueindex(1));
@@ -112,54 +74,27 @@ static int tell(lua_State *lua) {
   return 1;
 }
 
-/* Leaves what planner_report.report returns: the text, the job or nil, whether something was left
- * out, and the rows as CSV. */
-static int ask(lua_State *lua) {
-  struct question *question = lua_touserdata(lua, 1);
+/* The settings of planner_report.report. */
+static void fill(lua_State *lua, void *context) {
+  struct question *question = context;
   const struct plan_settings *settings = question->settings;
-  luaL_openlibs(lua);
-  luaL_requiref(lua, "vinci", luaopen_vinci, 0);
-  lua_getfield(lua, -1, "planner_report");
-  lua_getfield(lua, -1, "report");
-  lua_createtable(lua, 0, 16);
-  set_text(lua, "model", question->model);
-  set_text(lua, "soc", question->chip);
-  set_text(lua, "system", settings->system.name);
-  if (settings->system.data)
-    set_text(lua, "data", settings->system.data);
-  if (settings->checkpoint)
-    set_text(lua, "checkpoint", settings->checkpoint);
-  set_numbers(lua, &settings->system.sets);
-  set_list(lua, "faults", &settings->faults);
-  set_integer(lua, "devices", settings->devices);
-  set_integer(lua, "rows", settings->rows);
+  script_set_text(lua, "model", question->model);
+  script_set_text(lua, "soc", question->chip);
+  script_set_text(lua, "system", settings->system.name);
+  script_set_text(lua, "data", settings->system.data);
+  script_set_text(lua, "checkpoint", settings->checkpoint);
+  script_set_pairs(lua, "set", &settings->system.sets);
+  script_set_list(lua, "faults", &settings->faults);
+  script_set_integer(lua, "devices", settings->devices);
+  script_set_integer(lua, "rows", settings->rows);
   lua_pushnumber(lua, (lua_Number)settings->launch_us);
   lua_setfield(lua, -2, "launch_us");
-  set_flag(lua, "all", settings->all);
-  set_flag(lua, "exact", settings->exact);
-  set_flag(lua, "json", settings->json);
+  script_set_flag(lua, "all", settings->all);
+  script_set_flag(lua, "exact", settings->exact);
+  script_set_flag(lua, "json", settings->json);
   lua_pushlightuserdata(lua, question);
   lua_pushcclosure(lua, tell, 1);
   lua_setfield(lua, -2, "progress");
-  lua_call(lua, 1, 4);
-  return 4;
-}
-
-/* The error on the stack as a diagnostic; those of the module have a status and a hint. */
-static enum vinci_status take_error(lua_State *lua, struct vinci_diag *diag) {
-  static const enum vinci_status all[] = {
-#define X(name, value, exit_code, text) VINCI_##name,
-      VINCI_STATUS_LIST(X)
-#undef X
-  };
-  lua_Integer code = vinci_status_exit_code(VINCI_E_USAGE);
-  size_t i = 0;
-  int error = lua_gettop(lua);
-  if (lua_type(lua, error) == LUA_TTABLE && lua_getfield(lua, error, "exit_code") == LUA_TNUMBER)
-    code = lua_tointeger(lua, -1);
-  while (i + 1 < sizeof all / sizeof *all && vinci_status_exit_code(all[i]) != code)
-    i++;
-  return diag_error(diag, all[i], "%s", luaL_tolstring(lua, error, NULL));
 }
 
 static void write_text(void *context, FILE *out) { fputs(context, out); }
@@ -217,22 +152,17 @@ static enum vinci_status plan(const struct plan_settings *settings, const struct
     return status;
   question.model = words->items[0];
   question.chip = group->chip;
-  lua_State *lua = luaL_newstate();
-  if (!lua) {
-    group_host_free(group);
-    return diag_error(diag, VINCI_E_NOMEM, "out of memory");
-  }
-  lua_pushcfunction(lua, ask);
-  lua_pushlightuserdata(lua, &question);
+  /* The results: the text, the job or nil, whether something was left out, and the rows as CSV. */
+  struct script_call call = {"planner_report", "report", fill, &question, 4};
+  lua_State *lua = NULL;
   monitor_catch_interrupt();
   monitor_start(&question.monitor, "plan", 0, settings->quiet);
-  int ended = lua_pcall(lua, 1, 4, 0);
+  status = script_call(&call, &lua, diag);
   monitor_clear(&question.monitor);
-  if (ended != LUA_OK)
-    status = take_error(lua, diag);
-  else
+  if (lua) {
     status = answer(lua, settings, diag);
-  lua_close(lua);
+    lua_close(lua);
+  }
   group_host_free(group);
   return status;
 }

@@ -393,12 +393,6 @@ function M.plan(model, options)
 end
 
 -- A file that returns the table of a model, and has nothing to call.
-function M.read(path)
-  local chunk, message = loadfile(path, "t", {})
-  if not chunk then error(message, 0) end
-  local model = chunk()
-  if type(model) ~= "table" then error(("%s returns a %s, not the table of a model"):format(path, type(model)), 0) end
-  return T.model(model)
-end
+function M.read(path) return T.model(T.read(path)) end
 
 return M

@@ -65,6 +65,15 @@ function M.model(given)
   return model
 end
 
+-- The table that a file of a model returns, without defaults.
+function M.read(path)
+  local chunk, message = loadfile(path, "t", {})
+  if not chunk then error(message, 0) end
+  local model = chunk()
+  if type(model) ~= "table" then error(("%s returns a %s, not the table of a model"):format(path, type(model)), 0) end
+  return model
+end
+
 -- Of layers that stages have by a list.
 local function list_misfit(model, split)
   local sum = 0

@@ -150,6 +150,9 @@ static int load_part(lua_State *lua) {
                                       "transformer_clock",
                                       "planner_bounds",
                                       "planner_report",
+                                      "tables",
+                                      "tables_serving",
+                                      "tables_training",
                                       "planner",
                                       NULL};
   struct vinci_diag diag = {0};
