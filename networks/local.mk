@@ -29,6 +29,7 @@ libvinci_networks_la_SOURCES = \
 	networks/layers/layers.h \
 	networks/layers/layout.h \
 	networks/layers/move.c \
+	networks/layers/nbits.c \
 	networks/layers/offline.c \
 	networks/layers/offline.h \
 	networks/layers/quantised.c \
@@ -110,6 +111,9 @@ onnx_sources = \
 	networks/onnx/branch.c \
 	networks/onnx/contrib.c \
 	networks/onnx/contrib.def \
+	networks/onnx/contrib.h \
+	networks/onnx/made_attention.c \
+	networks/onnx/made_rotary.c \
 	networks/onnx/elementwise.c \
 	networks/onnx/emit.c \
 	networks/onnx/fold_math.c \

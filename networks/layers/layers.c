@@ -226,6 +226,8 @@ static bool shapes_known(struct build *build) {
 /* An operator without a row. A reader of models says in arguments where such a one comes from. */
 static bool refuse_unknown(struct build *build) {
   const char *domain = graph_arg(build->layer, "domain"), *opset = graph_arg(build->layer, "opset");
+  if (domain && graph_arg(build->layer, "lacks"))
+    return build_refuse(build, "%.160s", graph_arg(build->layer, "lacks"));
   if (domain)
     return build_refuse(build,
                         "an operator of domain \"%.80s\"; known are those of ONNX itself, and "

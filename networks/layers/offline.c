@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "core/base/arith.h"
+
 /*
  * FRACTAL_Z is [c1 x points, n1, 16, c0]: c1 blocks of channels of the map, points of the window,
  * n1 groups of 16 channels of the result. Joined groups follow one another along the first.
@@ -71,8 +73,40 @@ static bool winograd_weights(const struct graph_tensor *from, const unsigned cha
   return true;
 }
 
+/* The sign of two's complement is the highest bit of each number. */
+static bool signed_weights(const struct graph_node *node, const struct graph_tensor *from,
+                           const unsigned char *from_bytes, unsigned char *to_bytes) {
+  unsigned char highest = graph_arg_int(node, "bits", 8) == 4 ? 0x88 : 0x80;
+  for (uint64_t i = 0; i < graph_bytes(from); i++)
+    to_bytes[i] = from_bytes[i] ^ highest;
+  return true;
+}
+
+/* The first number of a byte is in its lowest bits. */
+static bool unpacked_numbers(const struct graph_node *node, const struct graph_tensor *from,
+                             const unsigned char *from_bytes, const struct graph_tensor *to,
+                             unsigned char *to_bytes) {
+  uint64_t row = (uint64_t)graph_arg_int(node, "row", 1);
+  uint64_t each = graph_arg_int(node, "bits", 8) == 4 ? 2U : 1U;
+  uint64_t rows = row == 0 ? 0 : graph_elements(to) / row,
+           row_bytes = row == 0 ? 0 : ceil_div(row, each);
+  if (row == 0 || rows * row_bytes > graph_bytes(from))
+    return false;
+  for (uint64_t i = 0; i < graph_elements(to); i++) {
+    unsigned byte = from_bytes[i / row * row_bytes + i % row / each];
+    unsigned number = each == 1 ? byte : byte >> (i % row % each * 4) & 15;
+    if (!graph_put_number(to->dtype, to_bytes, i, number))
+      return false;
+  }
+  return true;
+}
+
 bool offline_layer(const struct graph_node *node, const struct graph_tensor *from,
                    const void *from_bytes, const struct graph_tensor *to, void *to_bytes) {
+  if (strcmp(node->op, "SignedWeights") == 0)
+    return signed_weights(node, from, from_bytes, to_bytes);
+  if (strcmp(node->op, "UnpackedNumbers") == 0)
+    return unpacked_numbers(node, from, from_bytes, to, to_bytes);
   if (strcmp(node->op, "WinogradWeights") == 0)
     return winograd_weights(from, from_bytes, to, to_bytes);
   return strcmp(node->op, "FractalWeights") == 0 &&

@@ -1,21 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operators of the domain com.microsoft: functions of standard operators (contrib.def). */
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "networks/onnx/import.h"
+#include "networks/onnx/contrib.h"
 
-enum { WORDS_MAX = 16, NODES_MAX = 12, TEXT_MAX = 512, NAME_MAX_BYTES = 32 };
+enum { WORDS_MAX = 16, NODES_MAX = 128, NAME_MAX_BYTES = 32 };
 
 struct contrib {
   const char *name, *inputs, *outputs, *body;
+  uint32_t inputs_min;
+  enum vinci_status (*make)(struct onnx_call *call, bool *known); /* NULL: the body is that above */
 };
 
 static const struct contrib contribs[] = {
-#define CONTRIB(name, inputs, outputs, body) {#name, inputs, outputs, body},
+#define CONTRIB(name, inputs, outputs, body) {#name, inputs, outputs, body, 1, NULL},
+#define CONTRIB_MADE(name, inputs_min, function)                                                   \
+  {#name, NULL, NULL, NULL, inputs_min, onnx_made_##function},
 #include "networks/onnx/contrib.def"
 #undef CONTRIB
+#undef CONTRIB_MADE
 };
 
 /* A function that grows for one call. */
@@ -67,9 +73,21 @@ static bool is_given(const struct making *making, const char *name) {
 
 /* ---- attributes ------------------------------------------------------------------------------ */
 
-static void set_number(Onnx__AttributeProto *out, const char *text) {
+/* "4,8" or "4,": whole numbers. */
+static void set_list(struct making *making, Onnx__AttributeProto *out, const char *text) {
+  char *end = NULL;
+  out->ints = made(making, ARENA_ARRAY(making->arena, int64_t, strlen(text)));
+  while (out->ints && *text) {
+    out->ints[out->n_ints++] = strtoll(text, &end, 10);
+    text = end + (*end == ',');
+  }
+}
+
+static void set_number(struct making *making, Onnx__AttributeProto *out, const char *text) {
   char *end;
-  if (strchr(text, '.')) {
+  if (strchr(text, ',')) {
+    set_list(making, out, text);
+  } else if (strchr(text, '.')) {
     out->has_f = true;
     out->f = strtof(text, &end);
   } else if ((text[0] >= '0' && text[0] <= '9') || text[0] == '-') {
@@ -104,11 +122,11 @@ static Onnx__AttributeProto *attribute(struct making *making, char *word) {
     if (own)
       *out = *own;
     else
-      set_number(out, other);
+      set_number(making, out, other);
   } else if (*value == '~') {
     set_exchanged(making, out, (uint32_t)(value[1] - '0'));
   } else {
-    set_number(out, value);
+    set_number(making, out, value);
   }
   out->name = word;
   out->ref_attr_name = NULL;
@@ -165,11 +183,15 @@ static void take_body(struct making *making, const char *body) {
   }
 }
 
+bool onnx_is_contributed(const struct onnx_call *call) {
+  return call->node->domain && strcmp(call->node->domain, "com.microsoft") == 0;
+}
+
 static const struct contrib *find(const struct onnx_call *call) {
-  const char *domain = call->node->domain ? call->node->domain : "";
-  bool own = strcmp(domain, "com.microsoft") == 0;
+  bool standard = !call->node->domain || !*call->node->domain;
   for (size_t i = 0; i < sizeof contribs / sizeof *contribs; i++)
-    if (strcmp(contribs[i].name, call->op) == 0 && (own || (!*domain && !onnx_op_find(call->op))))
+    if (strcmp(contribs[i].name, call->op) == 0 &&
+        (onnx_is_contributed(call) || (standard && !onnx_op_find(call->op))))
       return &contribs[i];
   return NULL;
 }
@@ -191,11 +213,11 @@ static bool changes_meaning(const struct onnx_call *call) {
   return false;
 }
 
-/* Whether the definition has a place for each input that the call gives, and the first two, whose
- * dimensions it may turn, are there. */
+/* Whether the definition has a place for each input that the call gives, and the second, whose
+ * dimensions it may turn, is there. */
 static bool takes_inputs(const struct contrib *contrib, const struct onnx_call *call) {
   uint32_t places = 1;
-  if (!onnx_given(call, 0) || (strstr(contrib->body, "~1") && !onnx_given(call, 1)))
+  if (strstr(contrib->body, "~1") && !onnx_given(call, 1))
     return false;
   for (const char *at = contrib->inputs; *at; at++)
     places += *at == ' ';
@@ -205,21 +227,19 @@ static bool takes_inputs(const struct contrib *contrib, const struct onnx_call *
   return true;
 }
 
-enum vinci_status onnx_call_contrib(struct onnx_call *call, bool *known) {
-  const struct contrib *contrib = find(call);
-  *known = contrib && takes_inputs(contrib, call) && !changes_meaning(call);
-  for (uint32_t i = 0; contrib && i < call->input_count; i++)
-    if (call->inputs[i] && !call->inputs[i]->shaped)
-      *known = false; /* a body may need the dimensions */
-  if (!*known)
-    return VINCI_OK;
+enum vinci_status onnx_call_body(struct onnx_call *call, const struct onnx_body *body) {
   struct making making = {.call = call, .arena = &call->import->arena};
-  making.input_count = words(&making, contrib->inputs, making.inputs);
-  making.output_count = words(&making, contrib->outputs, making.outputs);
-  take_body(&making, contrib->body);
+  Onnx__FunctionProto function = ONNX__FUNCTION_PROTO__INIT;
+  Onnx__OperatorSetIdProto opset = ONNX__OPERATOR_SET_ID_PROTO__INIT, *opsets[] = {&opset};
+  making.input_count = words(&making, body->inputs, making.inputs);
+  making.output_count = words(&making, body->outputs, making.outputs);
+  take_body(&making, body->text);
   if (making.no_memory)
     return onnx_no_memory(call->import);
-  Onnx__FunctionProto function = ONNX__FUNCTION_PROTO__INIT;
+  opset.has_version = true;
+  opset.version = body->opset;
+  function.opset_import = opsets;
+  function.n_opset_import = body->opset != 0;
   function.input = making.inputs;
   function.n_input = making.input_count;
   function.output = making.outputs;
@@ -227,4 +247,45 @@ enum vinci_status onnx_call_contrib(struct onnx_call *call, bool *known) {
   function.node = making.nodes;
   function.n_node = making.node_count;
   return onnx_call_function(call, &function);
+}
+
+void onnx_say(struct onnx_text *body, const char *format, ...) {
+  va_list arguments;
+  size_t room = sizeof body->text - body->used;
+  va_start(arguments, format);
+  int length = vsnprintf(body->text + body->used, room, format, arguments);
+  va_end(arguments);
+  if (length < 0 || (size_t)length >= room)
+    vinci_bug("the body of an operator has more than %zu bytes", sizeof body->text);
+  body->used += (size_t)length;
+}
+
+enum vinci_status onnx_call_text(struct onnx_call *call, const char *inputs, const char *outputs,
+                                 const struct onnx_text *body) {
+  enum { OPSET = 21 };
+  struct onnx_body made = {inputs, outputs, body->text, OPSET};
+  return onnx_call_body(call, &made);
+}
+
+/* Whether all inputs have shapes, which a body may need, and those that have to be there are. */
+static bool has_operands(const struct contrib *contrib, const struct onnx_call *call) {
+  for (uint32_t i = 0; i < contrib->inputs_min; i++)
+    if (!onnx_given(call, i))
+      return false;
+  for (uint32_t i = 0; i < call->input_count; i++)
+    if (call->inputs[i] && !call->inputs[i]->shaped)
+      return false;
+  return true;
+}
+
+enum vinci_status onnx_call_contrib(struct onnx_call *call, bool *known) {
+  const struct contrib *contrib = find(call);
+  *known = contrib && has_operands(contrib, call);
+  if (*known && contrib->make)
+    return contrib->make(call, known);
+  *known = *known && takes_inputs(contrib, call) && !changes_meaning(call);
+  if (!*known)
+    return VINCI_OK;
+  struct onnx_body body = {contrib->inputs, contrib->outputs, contrib->body, 0};
+  return onnx_call_body(call, &body);
 }

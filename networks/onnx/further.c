@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/base/arith.h"
-#include "networks/onnx/rules.h"
+#include "networks/onnx/contrib.h"
 
 /* Without a reduction a number for each target; log_prob, the second output, is as the scores. */
 enum vinci_status onnx_rule_loss(struct onnx_call *call) {
@@ -18,55 +18,62 @@ enum vinci_status onnx_rule_loss(struct onnx_call *call) {
 /* ---- attention ---------------------------------------------------------------------------------
  */
 
-/* Heads side by side in rows [batch, sequence, hidden], or apart: [batch, heads, sequence, depth].
- */
-struct heads {
-  uint64_t batch, count, sequence, depth;
-};
-
 static bool take_heads(struct onnx_call *call, uint32_t input, const char *attribute,
-                       struct heads *out) {
+                       struct onnx_heads *out) {
   const struct onnx_value *x = call->inputs[input];
   if (!x->shaped || (x->rank != 3 && x->rank != 4))
     return false;
   if (x->rank == 4) {
-    *out = (struct heads){x->shape[0], x->shape[1], x->shape[2], x->shape[3]};
+    *out = (struct onnx_heads){x->shape[0], x->shape[1], x->shape[2], x->shape[3]};
     return true;
   }
   int64_t count = onnx_int(call, attribute, 0);
   if (count < 1 || x->shape[2] % (uint64_t)count != 0)
     return false;
-  *out = (struct heads){x->shape[0], (uint64_t)count, x->shape[1], x->shape[2] / (uint64_t)count};
+  *out =
+      (struct onnx_heads){x->shape[0], (uint64_t)count, x->shape[1], x->shape[2] / (uint64_t)count};
   return true;
 }
 
-/* What of an attention the kernel has not; NULL: nothing. ONNX hides keys behind the query of the
- * same number, the kernel behind the last query: alike where there are as many keys as queries. */
-static const char *attention_lacks(const struct onnx_call *call, const struct heads *q,
-                                   const struct heads *k) {
-  enum { MASK = 3 };
-  for (uint32_t i = MASK; i < call->input_count; i++)
+enum { ATTENTION_MASK = 3, ATTENTION_PAST = 4, ATTENTION_LAST = 6 };
+
+/* What of an attention no kernel has; NULL: nothing. */
+static const char *attention_lacks(const struct onnx_call *call) {
+  for (uint32_t i = ATTENTION_PAST + 2; i <= ATTENTION_LAST; i++)
     if (onnx_given(call, i))
-      return i == MASK ? "a mask that is an input" : "keys and values of the past";
-  if (call->output_count > 1)
-    return "results other than the first";
-  if (onnx_real(call, "softcap", 0) != 0)
-    return "softcap";
-  return onnx_int(call, "is_causal", 0) != 0 && q->sequence != k->sequence
-             ? "is_causal with other numbers of keys than of queries"
-             : NULL;
+      return "lengths of keys that are an input";
+  if (onnx_given(call, ATTENTION_PAST) != onnx_given(call, ATTENTION_PAST + 1))
+    return "keys of the past without values";
+  if (onnx_given(call, ATTENTION_PAST) &&
+      (call->inputs[ATTENTION_PAST]->rank != 4 || call->inputs[ATTENTION_PAST + 1]->rank != 4))
+    return "keys of the past that are not apart by heads";
+  return call->output_count > 3 ? "the scores as a result" : NULL;
+}
+
+/* Whether layers beside the kernel are needed. ONNX hides keys behind the query of the same number,
+ * the kernel behind the last query (`causal_end`): alike where there are as many keys as queries.
+ */
+static bool attention_is_made(const struct onnx_call *call) {
+  return onnx_given(call, ATTENTION_MASK) || onnx_given(call, ATTENTION_PAST) ||
+         call->output_count > 1 || onnx_real(call, "softcap", 0) != 0;
 }
 
 /* The layer's arguments are those of flash_attention. */
 enum vinci_status onnx_rule_attention(struct onnx_call *call) {
-  struct heads q, k, v;
+  struct onnx_heads q, k, v;
   const struct onnx_value *x = call->inputs[0];
   if (!take_heads(call, 0, "q_num_heads", &q) || !take_heads(call, 1, "kv_num_heads", &k) ||
       !take_heads(call, 2, "kv_num_heads", &v) || q.depth != k.depth || k.count != v.count ||
       k.count == 0 || q.count % k.count != 0)
     return onnx_fail(call, "queries %s, keys %s, values %s", onnx_shape_text(x).text,
                      onnx_shape_text(call->inputs[1]).text, onnx_shape_text(call->inputs[2]).text);
-  const char *lacks = attention_lacks(call, &q, &k);
+  bool causal = onnx_int(call, "is_causal", 0) != 0;
+  int64_t window = onnx_int(call, "window", 0);
+  const char *lacks = attention_lacks(call);
+  if (!lacks && causal && q.sequence != k.sequence && !onnx_given(call, ATTENTION_PAST))
+    lacks = "is_causal with other numbers of keys than of queries";
+  if (!lacks && attention_is_made(call))
+    return onnx_made_attention(call, &q, &k, &v);
   if (lacks)
     onnx_arg_text(call, "lacks", lacks);
   onnx_arg_int(call, "batch", (int64_t)q.batch);
@@ -77,7 +84,9 @@ enum vinci_status onnx_rule_attention(struct onnx_call *call) {
   onnx_arg_int(call, "head_dim", (int64_t)q.depth);
   onnx_arg_int(call, "v_dim", (int64_t)v.depth);
   onnx_arg_text(call, "layout", x->rank == 3 ? "BSH" : "BNSD");
-  onnx_arg_int(call, "causal", onnx_int(call, "is_causal", 0) != 0);
+  onnx_arg_int(call, "causal", causal || onnx_int(call, "causal_end", 0) != 0);
+  if (window > 0)
+    onnx_arg_int(call, "window", window);
   double scale = onnx_real(call, "scale", 0); /* 0: of the depth, as in ONNX Runtime */
   onnx_arg_real(call, "scale", scale != 0 ? scale : 1 / sqrt((double)q.depth));
   uint64_t rows[3] = {q.batch, q.sequence, q.count * v.depth};

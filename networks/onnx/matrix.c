@@ -40,6 +40,20 @@ enum vinci_status onnx_rule_qlinear_matmul(struct onnx_call *call) {
   return product(call, call->inputs[0], call->inputs[3], call->inputs[7]->type);
 }
 
+/* Weights of `bits` in blocks that share a scale, N rows of K: what ONNX Runtime contributes. */
+enum vinci_status onnx_rule_matmul_nbits(struct onnx_call *call) {
+  struct onnx_value *a = call->inputs[0];
+  int64_t k = onnx_int(call, "K", 0), n = onnx_int(call, "N", 0);
+  uint64_t shape[GRAPH_RANK_MAX];
+  if (a->rank < 1 || k < 1 || n < 1 || a->shape[a->rank - 1] != (uint64_t)k)
+    return onnx_fail(call, "rows %s times %lld x %lld weights", onnx_shape_text(a).text,
+                     (long long)k, (long long)n);
+  memcpy(shape, a->shape, sizeof shape);
+  shape[a->rank - 1] = (uint64_t)n;
+  onnx_arg_all(call);
+  return onnx_output(call, 0, a->type, shape, a->rank);
+}
+
 enum vinci_status onnx_rule_gemm(struct onnx_call *call) {
   struct onnx_value *a = call->inputs[0], *b = call->inputs[1];
   bool trans_a = onnx_int(call, "transA", 0) != 0, trans_b = onnx_int(call, "transB", 0) != 0;

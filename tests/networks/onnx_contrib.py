@@ -12,7 +12,7 @@ import onnx
 from onnx import TensorProto as T, helper, numpy_helper
 
 WORK, VINCI = sys.argv[1:3]
-TYPES = {"float32": T.FLOAT, "uint8": T.UINT8, "int8": T.INT8}
+TYPES = {"float32": T.FLOAT, "uint8": T.UINT8, "int8": T.INT8, "bool": T.BOOL, "int64": T.INT64, "int32": T.INT32}
 random = np.random.default_rng(3)
 number = 0
 
@@ -65,12 +65,19 @@ def dynamic(x, w, scale, bias):
     return product(as_octets(x, s, z), s, z, w, scale, 0) + bias
 
 
-def attention(q, k, v, causal=False, scale=None):
-    """[batch, heads, sequence, depth] each, with as many heads of keys, or a part of them."""
+def attention(q, k, v, causal=False, scale=None, mask=None, softcap=0, window=0):
+    """[batch, heads, sequence, depth] each, with as many heads of keys, or a part of them; the last query is causal to all."""
     k, v = (np.repeat(a, q.shape[1] // a.shape[1], 1).astype(float) for a in (k, v))
     scores = q @ k.transpose(0, 1, 3, 2) * (scale or 1 / math.sqrt(q.shape[-1]))
+    if softcap:
+        scores = softcap * np.tanh(scores / softcap)
+    if mask is not None:
+        scores = np.where(mask, scores, -np.inf) if mask.dtype == bool else scores + mask
+    rows, keys = scores.shape[2:]
     if causal:
-        scores = np.where(np.tri(*scores.shape[2:]), scores, -np.inf)
+        scores = np.where(np.tri(rows, keys, keys - rows), scores, -np.inf)
+    if window:
+        scores = np.where(np.tri(rows, keys, keys - rows - window), -np.inf, scores)
     weights = np.exp(scores - scores.max(-1, keepdims=True))
     return weights / weights.sum(-1, keepdims=True) @ v
 
@@ -83,10 +90,79 @@ def side_by_side(x):
     return x.transpose(0, 2, 1, 3).reshape(x.shape[0], x.shape[2], -1)
 
 
+def turned(x, cos, sin, neighbours=False):
+    """The first elements of heads, [.., .., .., depth], by cos and sin, which fit x but for the last extent."""
+    half = cos.shape[-1]
+    part, rest = x[..., :2 * half].astype(float), x[..., 2 * half:]
+    a, b = (part[..., ::2], part[..., 1::2]) if neighbours else (part[..., :half], part[..., half:])
+    new = a * cos - b * sin, b * cos + a * sin
+    both = np.stack(new, -1).reshape(part.shape) if neighbours else np.concatenate(new, -1)
+    return np.concatenate([both, rest], -1)
+
+
+def group_query(q, k, v, heads, kv_heads, past=None, cos=None, sin=None, **more):
+    """Rows [batch, sequence, heads * depth]; what was before lies apart by heads. Gives the rows, keys and values."""
+    apart_by = [x.reshape(*x.shape[:2], n, -1) for x, n in ((q, heads), (k, kv_heads), (v, kv_heads))]
+    before = past[0].shape[2] if past else 0
+    if cos is not None:
+        at = np.arange(before, before + q.shape[1])
+        apart_by[:2] = [turned(x, cos[at][:, None], sin[at][:, None], more.pop("neighbours", False) if i else more.get("neighbours", False))
+                        for i, x in enumerate(apart_by[:2])]
+    q4, k4, v4 = (x.transpose(0, 2, 1, 3) for x in apart_by)
+    if past:
+        k4, v4 = (np.concatenate(pair, 2) for pair in zip(past, (k4, v4)))
+    return [side_by_side(attention(q4, k4, v4, True, **more)), k4, v4]
+
+
+def masked(q, k, v, mask, **more):
+    return [attention(q, k, v, mask=mask, **more)]
+
+
+def packed(numbers, bits):
+    """Numbers along the last extent, several to a byte, the first in the lowest bits; a byte is filled up with zeros."""
+    if bits == 8:
+        return numbers
+    if numbers.shape[-1] % 2:
+        numbers = np.concatenate([numbers, np.zeros((*numbers.shape[:-1], 1), np.uint8)], -1)
+    return numbers[..., ::2] | numbers[..., 1::2] << 4
+
+
+def nbits(k, n, block, bits, zeros=False, bias=False, rows=(2, 3)):
+    """A case of MatMulNBits: weights as it stores them, and the product in floating point."""
+    groups = k // block
+    q = random.integers(0, 1 << bits, (n, groups, block)).astype(np.uint8)
+    scales = random.uniform(0.01, 0.05, (n, groups)).astype(np.float32)
+    zero = random.integers(0, 1 << bits, (n, groups)).astype(np.uint8)
+    x, b = real(*rows, k), real(n)
+    weights = ((q.astype(float) - (zero[..., None] if zeros else 1 << bits - 1)) * scales[..., None]).reshape(n, k)
+    inputs = {"x": x, "w": packed(q, bits), "s": scales.reshape(-1), "z": packed(zero, bits).reshape(-1) if zeros else None}
+    if bias:
+        inputs |= {"g": None, "b": b}
+    return ("MatMulNBits", inputs, ["y"], {"K": k, "N": n, "block_size": block, "bits": bits}, "MatMulNBits",
+            lambda: [x.astype(float) @ weights.T + (b if bias else 0)])
+
+
 HQ, HK, HV = real(2, 4, 64, 32), real(2, 2, 64, 32), real(2, 2, 64, 32)
 RQ, RK, RV = real(2, 48, 128), real(2, 80, 128), real(2, 80, 128)
 X, SKIP, G, B, C = real(2, 4, 64), real(2, 4, 64), real(64), real(64), real(64)
 P, Q, QX, QY, W = real(3, 4, 32), real(3, 16, 32), octets(4, 32), octets(4, 32), signed(32, 24)
+DQ, DK, DV, PK, PV = real(2, 4, 1, 32), real(2, 2, 1, 32), real(2, 2, 1, 32), real(2, 2, 24, 32), real(2, 2, 24, 32)
+MASK, KEPT = real(64, 64), random.integers(0, 3, (2, 1, 64, 64)) > 0
+KEPT |= np.eye(64, dtype=bool)
+ANGLES = np.outer(np.arange(100), 1 / 100 ** (np.arange(16) / 16))
+COS, SIN = np.cos(ANGLES).astype(np.float32), np.sin(ANGLES).astype(np.float32)
+RR, AT = real(2, 64, 128), random.integers(0, 100, (2, 64)).astype(np.int64)
+GQ, GK, GV, GALL = real(2, 3, 128), real(2, 3, 64), real(2, 3, 64), real(2, 40, 256)
+LAST, FULL, TOTAL = np.array([26, 26], np.int32), np.array([39, 39], np.int32), np.array([27], np.int32)
+
+
+BIAS, WA, PAD = real(384), real(128, 384, low=-0.1, high=0.1), (random.integers(0, 3, (2, 80)) > 0).astype(np.int32)
+
+
+def grown():
+    return np.concatenate([PK, DK], 2), np.concatenate([PV, DV], 2)
+
+
 # Operator, inputs (the first letter x: of the run), outputs, attributes, layers, what numpy says of each output.
 CASES = [
     ("SkipLayerNormalization", {"x": X, "xs": SKIP, "g": G, "b": B, "c": C}, ["y", "", "", "s"], {"epsilon": 0.25},
@@ -116,6 +192,40 @@ CASES = [
      lambda: [side_by_side(attention(apart(RQ, 4), apart(RK, 4), apart(RV, 4), scale=0.25))]),
     ("MultiHeadAttention", {"x": RQ, "xk": RK, "xv": RV}, ["y"], {"num_heads": 4}, "Attention",
      lambda: [side_by_side(attention(apart(RQ, 4), apart(RK, 4), apart(RV, 4)))]),
+    ("MultiHeadAttention", {"x": RQ, "xk": RK, "xv": RV, "b": BIAS, "xp": PAD}, ["y"], {"num_heads": 4}, None,
+     lambda: [side_by_side(attention(apart(RQ + BIAS[:128], 4), apart(RK + BIAS[128:256], 4), apart(RV + BIAS[256:], 4), mask=PAD[:, None, None] != 0))]),
+    ("MultiHeadAttention", {"x": DQ[:, :2].reshape(2, 1, 64), "xk": DK.reshape(2, 1, 64), "xv": DV.reshape(2, 1, 64), "": None, "e": None, "f": None,
+                            "xp": PK, "xr": PV}, ["y", "k", "v"], {"num_heads": 2}, None,
+     lambda: [side_by_side(attention(DQ[:, :2].reshape(2, 2, 1, 32), *grown())), *grown()]),
+    ("com.microsoft.Attention", {"x": RQ, "w": WA, "b": BIAS}, ["y"], {"num_heads": 4, "unidirectional": 1}, None,
+     lambda: [side_by_side(attention(*(apart(a, 4) for a in np.split(RQ.astype(float) @ WA + BIAS, 3, -1)), True))]),
+    ("com.microsoft.Attention", {"x": RQ, "w": WA, "b": BIAS, "xp": PAD[:, :48]}, ["y"], {"num_heads": 8, "scale": 0.125}, None,
+     lambda: [side_by_side(attention(*(apart(a, 8) for a in np.split(RQ.astype(float) @ WA + BIAS, 3, -1)), scale=0.125,
+                                     mask=PAD[:, None, None, :48] != 0))]),
+    # one query behind 24 keys, and 3 behind none; heads of 32 elements, of which all or 16 turn
+    ("Attention", {"x": DQ, "xk": DK, "xv": DV, "": None, "xp": PK, "xr": PV}, ["y", "k", "v"], {"is_causal": 1}, None,
+     lambda: [attention(DQ, *grown(), True), *grown()]),
+    ("Attention", {"x": HQ, "xk": HK, "xv": HV, "xm": MASK}, ["y"], {}, None, lambda: masked(HQ, HK, HV, MASK)),
+    ("Attention", {"x": HQ, "xk": HK, "xv": HV, "xm": KEPT}, ["y"], {"softcap": 2.0, "is_causal": 1}, None,
+     lambda: masked(HQ, HK, HV, KEPT, softcap=2, causal=True)),
+    ("RotaryEmbedding", {"x": HQ, "c": COS, "s": SIN, "xp": AT}, ["y"], {}, None,
+     lambda: [turned(HQ, COS[AT][:, None], SIN[AT][:, None])]),
+    ("RotaryEmbedding", {"x": RR, "c": COS[:, :8], "s": SIN[:, :8], "xp": AT}, ["y"],
+     {"num_heads": 4, "interleaved": 1, "rotary_embedding_dim": 16}, None,
+     lambda: [turned(RR.reshape(2, 64, 4, 32), COS[AT][:, :, None, :8], SIN[AT][:, :, None, :8], True).reshape(RR.shape)]),
+    ("com.microsoft.RotaryEmbedding", {"x": RR, "xp": np.array([5], np.int64), "c": COS, "s": SIN}, ["y"], {}, None,
+     lambda: [turned(RR.reshape(2, 64, 4, 32), COS[5:69, None], SIN[5:69, None]).reshape(RR.shape)]),
+    ("GroupQueryAttention", {"x": GQ, "xk": GK, "xv": GV, "xp": PK, "xr": PV, "xl": LAST, "n": TOTAL, "c": COS, "s": SIN},
+     ["y", "k", "v"], {"num_heads": 4, "kv_num_heads": 2, "do_rotary": 1}, None,
+     lambda: group_query(GQ, GK, GV, 4, 2, (PK, PV), COS, SIN)),
+    ("GroupQueryAttention", {"x": GALL, "": None, "e": None, "f": None, "g": None, "xl": FULL, "n": TOTAL, "c": COS, "s": SIN}, ["y", "k", "v"],
+     {"num_heads": 4, "kv_num_heads": 2, "do_rotary": 1, "rotary_interleaved": 1, "scale": 0.25, "local_window_size": 9}, None,
+     lambda: group_query(GALL[..., :128], GALL[..., 128:192], GALL[..., 192:], 4, 2, None, COS, SIN, neighbours=True, scale=0.25, window=10)),
+    ("GroupQueryAttention", {"x": GQ, "xk": GK, "xv": GV, "xp": PK, "xr": PV, "l": LAST, "n": TOTAL}, ["y", "k", "v"],
+     {"num_heads": 4, "kv_num_heads": 2, "softcap": 3.0}, None, lambda: group_query(GQ, GK, GV, 4, 2, (PK, PV), softcap=3)),
+    nbits(256, 96, 64, 4), nbits(192, 64, 64, 4, zeros=True, bias=True), nbits(256, 48, 128, 8, zeros=True), nbits(128, 80, 64, 8, bias=True),
+    # blocks that the vendor's kernel has not
+    nbits(96, 64, 32, 4), nbits(160, 40, 32, 4, zeros=True, bias=True), nbits(64, 32, 16, 8, zeros=True, rows=(5,)),
     ("DynamicQuantizeMatMul", {"x": real(4, 32), "w": W, "s": scalar(0.125), "": None, "c": real(24)}, ["y"], {},
      "DynamicQuantizeLinear MatMulInteger Cast Mul Mul Add", None),
 ]
@@ -123,8 +233,10 @@ CASES = [
 
 def model(op, inputs, outputs, attributes, types):
     given = [helper.make_tensor_value_info(n, TYPES[str(a.dtype)], a.shape) for n, a in inputs.items() if n.startswith("x")]
-    weights = [numpy_helper.from_array(a, n) for n, a in inputs.items() if n and not n.startswith("x")]
-    node = helper.make_node(op, list(inputs), outputs, name="n", domain="" if op == "Attention" else "com.microsoft", **attributes)
+    weights = [numpy_helper.from_array(a, n) for n, a in inputs.items() if a is not None and not n.startswith("x")]
+    standard = op in ("Attention", "RotaryEmbedding")
+    names = [name if array is not None else "" for name, array in inputs.items()]
+    node = helper.make_node(op.split(".")[-1], names, outputs, name="n", domain="" if standard else "com.microsoft", **attributes)
     results = [helper.make_tensor_value_info(n, t, None) for n, t in zip(filter(None, outputs), types)]
     return helper.make_model(helper.make_graph([node], "g", given, results, weights), opset_imports=[
         helper.make_opsetid("", 23), helper.make_opsetid("com.microsoft", 1)])
@@ -136,15 +248,15 @@ def check(op, inputs, outputs, attributes, layers, wanted):
     wanted = [dynamic(inputs["x"], W, 0.125, inputs["c"])] if wanted is None else wanted()
     path = WORK + "/contrib.onnx"
     whole = op.startswith("QLinear")
-    tolerance = 4e-3 if "Attention" in op else 1e-4 # the kernel computes in fp16
-    onnx.save(model(op, inputs, outputs, attributes, [T.UINT8 if whole else T.FLOAT] * 2), path)
+    tolerance = 4e-3 if "Attention" in op or "NBits" in op else 1e-4 # the kernels compute in fp16
+    onnx.save(model(op, inputs, outputs, attributes, [T.UINT8 if whole else T.FLOAT] * 3), path)
     text = subprocess.run([VINCI, "net", "import", path], capture_output=True, text=True, check=False)
     kinds = " ".join(row.split("op=")[1].split(",")[0] for row in text.stdout.splitlines() if row.startswith("layer,"))
-    problems = [] if kinds == layers else ["layers %s, expected %s; %s" % (kinds, layers, text.stderr)]
+    problems = [] if layers in (None, kinds) else ["layers %s, expected %s; %s" % (kinds, layers, text.stderr)]
     command = [VINCI, "net", "run", path, "-s", "Ascend910B4", "--passes=none", "--memory=flat", "-q", "--values", "--output=" + WORK + "/out"]
     for name, array in inputs.items():
         if name.startswith("x"):
-            np.save("%s/%s.npy" % (WORK, name), array)
+            np.save("%s/%s.npy" % (WORK, name), array.astype(np.uint8) if array.dtype == bool else array)
             command += ["--input", "%s=%s/%s.npy" % (name, WORK, name)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:

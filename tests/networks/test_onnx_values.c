@@ -253,6 +253,7 @@ static const char *const elsewhere[] = {
     "Gelu",
     "GroupNormalization",
     "LayerNormalization",
+    "MatMulNBits",
     "Mish",
     "RMSNormalization",
     "Silu",
