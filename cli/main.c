@@ -7,6 +7,7 @@
 #include "cli/support/cli.h"
 #include "core/base/diag.h"
 #include "networks/onnx/onnx.h"
+#include "traces/format/known_database.h"
 #include "traces/report/report.h"
 
 static const struct cli_verb *const verbs[] = {
@@ -115,6 +116,8 @@ int main(int argc, char **argv) {
                                                    "and protobuf-c");
     printf("lines of the debugger: %s\n",
            input_edits() ? "edited with libedit" : "read, built without libedit-dev");
+    printf("databases of profilers: %s\n",
+           known_databases_are_read() ? "read" : "not read, built without libsqlite3-dev");
     printf("SystemC: %s\n", engine_has_systemc() ? "hosts the engine on request, VINCI_HOST=systemc"
                                                  : "left out, built without libsystemc-dev");
     printf("HTML reports: %s\n",

@@ -6,7 +6,7 @@
 build_packages=(build-essential autoconf automake libtool pkg-config
   libsystemc-dev liblua5.4-dev libcsv-dev libdw-dev
   libonnx-dev protobuf-c-compiler libprotobuf-c-dev
-  libedit-dev)
+  libedit-dev libsqlite3-dev)
 test_packages=(libcmocka-dev python3-numpy clang libonnx-testdata python3-onnx lua5.4 patch
   chromium)
 

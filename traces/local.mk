@@ -2,6 +2,7 @@
 # traces/: reading and writing of traces, results and reports.
 
 noinst_LTLIBRARIES += libvinci_traces.la
+libvinci_traces_la_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS)
 libvinci_traces_la_SOURCES = \
 	traces/export/export.h \
 	traces/export/folder.c \
@@ -65,6 +66,8 @@ libvinci_traces_la_SOURCES = \
 	traces/format/json_read.h \
 	traces/format/keys.c \
 	traces/format/keys.h \
+	traces/format/known_database.c \
+	traces/format/known_database.h \
 	traces/format/known_files.c \
 	traces/format/known_files.def \
 	traces/format/known_files.h \

@@ -12,6 +12,7 @@
 #include "core/base/decimal.h"
 #include "core/base/file.h"
 #include "traces/format/growing.h"
+#include "traces/format/known_database.h"
 #include "traces/format/known_files.h"
 
 enum { CALL_FIELDS_MAX = 512 };
@@ -459,13 +460,25 @@ enum vinci_status calls_read(const char *path, struct call_list *out, struct vin
       return status;
     path = found;
   }
-  FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
-  if (!file)
-    return diag_error_at(diag, diag_status_of(errno), (struct diag_position){.path = path},
-                         "cannot read the list: %s", strerror(errno));
-  enum vinci_status status = calls_read_stream(file, path, out, diag);
-  if (file != stdin)
+  enum vinci_status status;
+  char *text = NULL; /* of a database */
+  size_t length = 0;
+  if (known_is_database(path)) {
+    status = known_database_text(path, &text, &length, diag);
+    if (status != VINCI_OK)
+      return status;
+  }
+  FILE *file = text                     ? fmemopen(text, length, "r")
+               : strcmp(path, "-") == 0 ? stdin
+                                        : fopen(path, "r");
+  if (file)
+    status = calls_read_stream(file, path, out, diag);
+  else
+    status = diag_error_at(diag, diag_status_of(errno), (struct diag_position){.path = path},
+                           "cannot read the list: %s", strerror(errno));
+  if (file && file != stdin)
     fclose(file);
+  free(text);
   if (status == VINCI_OK)
     unread_warn(&out->unread, diag);
   return status;

@@ -114,6 +114,7 @@ library() {
     grep -nE "^[[:blank:]]*#[[:blank:]]*include[[:blank:]]*[<\"]($2)" $product | grep -vE "^($3)"
   )"
 }
+library libsqlite3 'sqlite3\.h' 'traces/format/known_database' traces/format/known_database.c
 library libcsv 'csv\.h' '(traces|lower/calls)/' 'traces/ and lower/calls/'
 library Lua '(lua|lauxlib|lualib)\.' '(scripts|cli|studies)/' 'scripts/, studies/ and cli/'
 library protobuf '(protobuf-c/|[^">]*\.pb-c\.h)' 'networks/onnx/' 'networks/onnx/'

@@ -9,9 +9,15 @@
 #include "core/base/diag.h"
 #include "traces/format/known_files.h"
 
-enum { DEPTH_MAX = 5, ENTRIES_MAX = 100000, FORMS = 2 };
+enum { DEPTH_MAX = 5, ENTRIES_MAX = 100000, FORMS = 4 };
 
-static const char *const forms[FORMS] = {"kernel_details", "op_summary"};
+/* Tables of launches, the best known first. */
+static const struct form {
+  const char *name, *tail;
+} forms[FORMS] = {{"kernel_details", ".csv"},
+                  {"op_summary", ".csv"},
+                  {"ascend_pytorch_profiler", ".db"},
+                  {"msprof_", ".db"}};
 
 /* For each form how many there are, and the first of them in the order of bytes. */
 struct search {
@@ -25,10 +31,10 @@ bool known_is_folder(const char *path) {
   return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-static bool is_table(const char *name, const char *form) {
-  size_t length = strlen(name), tail = strlen(".csv");
-  return strncmp(name, form, strlen(form)) == 0 && length > tail &&
-         strcmp(name + length - tail, ".csv") == 0;
+static bool is_table(const char *name, const struct form *form) {
+  size_t length = strlen(name), tail = strlen(form->tail);
+  return strncmp(name, form->name, strlen(form->name)) == 0 && length > tail &&
+         strcmp(name + length - tail, form->tail) == 0;
 }
 
 static void look(struct search *search, const char *folder, unsigned depth) {
@@ -45,7 +51,7 @@ static void look(struct search *search, const char *folder, unsigned depth) {
     if (S_ISDIR(status.st_mode) && depth < DEPTH_MAX)
       look(search, path, depth + 1);
     for (unsigned i = 0; S_ISREG(status.st_mode) && i < FORMS; i++)
-      if (is_table(name, forms[i]) &&
+      if (is_table(name, &forms[i]) &&
           (search->count[i]++ == 0 || strcmp(path, search->first[i]) < 0))
         memcpy(search->first[i], path, strlen(path) + 1);
   }
@@ -75,13 +81,15 @@ enum vinci_status known_profile_in(const char *folder, char path[KNOWN_PATH_MAX]
     length--;
   snprintf(trimmed, sizeof trimmed, "%.*s", (int)length, folder);
   look(&search, trimmed, 0);
-  unsigned form = search.count[0] > 0 ? 0 : 1;
-  if (search.count[form] == 0)
+  unsigned form = 0;
+  while (form < FORMS && search.count[form] == 0)
+    form++;
+  if (form == FORMS)
     return nothing_found(folder, search.raw, diag);
   if (search.count[form] > 1) {
     (void)diag_error_at(diag, VINCI_E_INPUT, (struct diag_position){.path = folder},
-                        "the folder holds %u tables %s*.csv, of which one is wanted",
-                        search.count[form], forms[form]);
+                        "the folder holds %u tables %s*%s, of which one is wanted",
+                        search.count[form], forms[form].name, forms[form].tail);
     diag_hint(diag, "give one of them, such as %.180s", search.first[form]);
     return VINCI_E_INPUT;
   }

@@ -1,0 +1,113 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Databases of profilers as lists of operators: the same rows as kernel_details.csv of the profile.
+set -u
+srcdir=${TESTS_SRCDIR:-.}
+. "$srcdir/tests/support/tap.sh"
+vinci=${VINCI:?}
+soc=--soc-version=Ascend910B4
+
+work_folder test_database
+if ! "$vinci" --version | grep -q '^databases of profilers: read$'; then
+  skip_all "built without libsqlite3-dev"
+fi
+plan 10
+
+equal() { [ "$1" = "$2" ] || echo "$3: $1, expected $2"; }
+has() { case $err in *"$1"*) ;; *) echo "no '$1' in: $err" ;; esac; }
+
+# Two devices, a collective, texts with quotes as text, and names of columns of two versions.
+cat >"$work/make.py" <<'P'
+import sqlite3
+import sys
+
+ROWS = [ # start ns, ns, device, name, type, core, blocks, inputs, types, formats, outputs, types, formats
+    (3000_000, 2740, 0, "Add0", "Add", "AI_VECTOR_CORE", 40, '"1,256,384;1,256,384"', "FLOAT16;FLOAT16", "ND;ND", '"1,256,384"', "FLOAT16", "ND"),
+    (1000_500, 7123, 0, "aclnnRelu, first", "Relu", "AI_VECTOR_CORE", 20, "16,256", "FLOAT", "ND", "16,256", "FLOAT", "ND"),
+    (2000_000, 9001, 1, "MatMul", "MatMulV2", "AI_CORE", 4, "64,96;96,32", "FLOAT16;FLOAT16", "ND;ND", "64,32", "FLOAT16", "ND"),
+]
+
+
+def database(path, blocks="blockDim", leave_out="", collective=True):
+    with sqlite3.connect(path) as db:
+        ids = {}
+
+        def number(text):
+            return ids.setdefault(text, len(ids) + 7)
+
+        infos = []
+        tasks = []
+        for task, (start, ns, device, *texts) in enumerate(ROWS):
+            name, kind, core, count, *rest = texts
+            tasks.append((start, start + ns, device, task))
+            infos.append((task, number(name), number(kind), number(core), count, *(number(text) for text in rest)))
+        tables = {
+            "TASK": ("startNs, endNs, deviceId, globalTaskId", tasks),
+            "COMPUTE_TASK_INFO": ("globalTaskId, name, opType, taskType, %s, inputShapes, inputDataTypes, inputFormats, outputShapes,"
+                                  "outputDataTypes, outputFormats" % blocks, infos),
+        }
+        if collective:
+            tables["COMMUNICATION_OP"] = ("opName, startNs, endNs, opType", [(number("hcom"), 1500_000, 1600_000, number("hcom_allReduce_"))])
+        tables["STRING_IDS"] = ("id, value", [(value, text) for text, value in ids.items()])
+        for name, (columns, rows) in tables.items():
+            if name != leave_out:
+                db.execute("CREATE TABLE %s (%s)" % (name, columns))
+                db.executemany("INSERT INTO %s VALUES (%s)" % (name, ",".join("?" * len(columns.split(",")))), rows)
+
+
+def table(path):
+    with open(path, "w") as out:
+        out.write("Start Time(us),Duration(us),Device_id,Name,Type,Accelerator Core,Block Dim,Input Shapes,Input Data Types,"
+                  "Input Formats,Output Shapes,Output Data Types,Output Formats\n")
+        rows = ROWS + [(1500_000, 100_000, "", "hcom", "hcom_allReduce_", "HCCL", "", "", "", "", "", "", "")]
+        for start, ns, *texts in sorted(rows, key=lambda row: row[0]):
+            cells = ["%.3f" % (start / 1000), "%.3f" % (ns / 1000)] + ['"%s"' % str(text).strip('"') for text in texts]
+            out.write(",".join(cells) + "\n")
+
+
+work = sys.argv[1]
+table(work + "/kernel_details.csv")
+database(work + "/ascend_pytorch_profiler_0.db")
+database(work + "/later.db", blocks="blockNum")
+database(work + "/none.db", leave_out="COMPUTE_TASK_INFO")
+database(work + "/alone.db", collective=False)
+with open(work + "/ascend_pytorch_profiler_0.db", "rb") as whole, open(work + "/cut.db", "wb") as cut:
+    cut.write(whole.read(5000))
+P
+/usr/bin/python3 "$work/make.py" "$work"
+
+# cells FILE: columns that say what a row is and what was simulated.
+cells() {
+  /usr/bin/python3 -c 'import csv, sys
+for row in csv.DictReader(open(sys.argv[1], newline="")):
+    print([row[key] for key in ("Op Name", "OP Type", "Task Type", "Block Dim", "Input Shapes", "Input Data Types", "lowered", "measured_duration_us", "status")])' "$1"
+}
+run() { keep "$vinci" run --ops "$work/$1" $soc -q --output="$work/$2"; }
+run kernel_details.csv table
+report "the table is a list" "$(equal "$code" 0 "exit code")"
+run ascend_pytorch_profiler_0.db base
+report "a database has the rows of the table" "$(equal "$code" 0 "exit code"
+  equal "$(cells "$work/base/op_summary.csv")" "$(cells "$work/table/op_summary.csv")" rows
+  equal "$(cells "$work/base/op_summary.csv" | wc -l)" 4 "number of rows")"
+run later.db later
+report "a later version calls blocks otherwise" "$(equal "$(cells "$work/later/op_summary.csv")" "$(cells "$work/table/op_summary.csv")" rows)"
+run alone.db alone
+report "a profile of kernels alone" "$(equal "$code" 0 "exit code"
+  equal "$(cells "$work/alone/op_summary.csv" | wc -l)" 3 "number of rows")"
+keep "$vinci" compile --list --missing="$work/alone.db" $soc
+report "what is not modelled is asked of a database" "$(equal "$code" 0 "exit code"
+  case $out in *"3 of 3 kinds, 3 of 3 rows"*) ;; *) echo "$out" ;; esac)"
+keep "$vinci" replay "$work/ascend_pytorch_profiler_0.db" $soc --memory=flat -q
+report "a replay takes starts from a database" "$(equal "$code" 0 "exit code: $err")"
+mkdir -p "$work/profile/sub" && cp "$work/ascend_pytorch_profiler_0.db" "$work/profile/sub/"
+run profile folder
+report "a folder with a database and no table is the database" "$(equal "$(cells "$work/folder/op_summary.csv")" "$(cells "$work/table/op_summary.csv")" rows)"
+run none.db none
+report "a database of another program is refused" "$(equal "$code" 3 "exit code"
+  has "none.db: error: the database has no table COMPUTE_TASK_INFO, which that of a profiler has"
+  has "hint: give ascend_pytorch_profiler*.db, msprof_*.db or kernel_details.csv")"
+run cut.db cut
+report "a database that is cut off is refused" "$(equal "$code" 3 "exit code"; has "cut.db: error: the database cannot be read: ")"
+printf 'SQLite format 3\0' >"$work/head.db"
+run head.db head
+report "so is the head of one" "$(equal "$code" 3 "exit code"; has "head.db: error: the database")"

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tables of a profiler's database, as the vendor documents them: TASK has the times of each task,
+ * COMPUTE_TASK_INFO what a kernel is, COMMUNICATION_OP the collectives; texts are numbers of
+ * STRING_IDS. Later versions call blocks blockNum.
+ */
+#include "traces/format/known_database.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/cells.h"
+#include "core/base/diag.h"
+#include "core/base/file.h"
+
+static const char magic[] = "SQLite format 3";
+
+bool known_is_database(const char *path) {
+  char head[sizeof magic] = "";
+  FILE *file = fopen(path, "rb");
+  bool is = file && fread(head, 1, sizeof head, file) == sizeof head &&
+            memcmp(head, magic, sizeof head) == 0;
+  if (file)
+    fclose(file);
+  return is;
+}
+
+#ifdef HAVE_SQLITE
+#include <dlfcn.h>
+#include <sqlite3.h>
+
+/* SQLite is loaded when a database is opened: all other starts of the program do without. */
+#define SQLITE_FUNCTIONS(X)                                                                        \
+  X(open_v2)                                                                                       \
+  X(close)                                                                                         \
+  X(errmsg)                                                                                        \
+  X(prepare_v2)                                                                                    \
+  X(bind_text)                                                                                     \
+  X(step)                                                                                          \
+  X(finalize)                                                                                      \
+  X(column_int64)                                                                                  \
+  X(column_text)
+struct sqlite {
+  void *library;
+#define X(name) __typeof__(sqlite3_##name) *name;
+  SQLITE_FUNCTIONS(X)
+#undef X
+};
+
+static bool load(struct sqlite *sqlite) {
+  *sqlite = (struct sqlite){.library = dlopen("libsqlite3.so.0", RTLD_LAZY | RTLD_LOCAL)};
+  if (!sqlite->library)
+    return false;
+#define X(name)                                                                                    \
+  void *name##_at = dlsym(sqlite->library, "sqlite3_" #name);                                      \
+  memcpy(&sqlite->name, &name##_at, sizeof name##_at);                                             \
+  if (!name##_at)                                                                                  \
+    return false;
+  SQLITE_FUNCTIONS(X)
+#undef X
+  return true;
+}
+
+bool known_databases_are_read(void) { return true; }
+
+/* Texts of the columns from the third on; the names of the columns in the file come first. */
+static const struct column {
+  const char *names[2], *head;
+  bool is_number;
+} columns[] = {
+    {{"name"}, "Name", false},
+    {{"opType"}, "Type", false},
+    {{"taskType"}, "Accelerator Core", false},
+    {{"blockDim", "blockNum"}, "Block Dim", true},
+    {{"mixBlockDim", "mixBlockNum"}, "Mix Block Dim", true},
+    {{"hf32Eligible"}, "HF32 Eligible", false},
+    {{"inputShapes"}, "Input Shapes", false},
+    {{"inputDataTypes"}, "Input Data Types", false},
+    {{"inputFormats"}, "Input Formats", false},
+    {{"outputShapes"}, "Output Shapes", false},
+    {{"outputDataTypes"}, "Output Data Types", false},
+    {{"outputFormats"}, "Output Formats", false},
+};
+enum { COLUMNS = sizeof columns / sizeof *columns, START = 0, DURATION, DEVICE, FIRST_TEXT };
+
+struct database {
+  const char *path;
+  struct sqlite sqlite;
+  sqlite3 *file;
+  struct vinci_diag *diag;
+};
+
+static enum vinci_status failed(const struct database *database) {
+  return diag_error_at(database->diag, VINCI_E_INPUT,
+                       (struct diag_position){.path = database->path},
+                       "the database cannot be read: %s", database->sqlite.errmsg(database->file));
+}
+
+/* Whether a table, or a column of a table, is there. */
+static bool has(const struct database *database, const char *table, const char *column) {
+  sqlite3_stmt *found = NULL;
+  bool there =
+      database->sqlite.prepare_v2(
+          database->file, "SELECT 1 FROM pragma_table_info(?1) WHERE ?2 IS NULL OR name = ?2", -1,
+          &found, NULL) == SQLITE_OK &&
+      database->sqlite.bind_text(found, 1, table, -1, SQLITE_STATIC) == SQLITE_OK &&
+      (!column || database->sqlite.bind_text(found, 2, column, -1, SQLITE_STATIC) == SQLITE_OK) &&
+      database->sqlite.step(found) == SQLITE_ROW;
+  database->sqlite.finalize(found);
+  return there;
+}
+
+/* The query of launches; columns that the file does not have are empty. */
+static char *query_of(const struct database *database) {
+  char *text = NULL;
+  size_t length;
+  FILE *out = open_memstream(&text, &length);
+  if (!out)
+    return NULL;
+  fputs("SELECT t.startNs AS start, t.endNs - t.startNs, t.deviceId", out);
+  for (unsigned i = 0; i < COLUMNS; i++) {
+    const struct column *column = &columns[i];
+    const char *name = NULL;
+    for (unsigned k = 0; k < 2 && !name; k++)
+      if (column->names[k] && has(database, "COMPUTE_TASK_INFO", column->names[k]))
+        name = column->names[k];
+    if (!name)
+      fputs(", ''", out);
+    else if (column->is_number)
+      fprintf(out, ", c.%s", name);
+    else
+      fprintf(out, ", (SELECT value FROM STRING_IDS WHERE id = c.%s)", name);
+  }
+  fputs(" FROM COMPUTE_TASK_INFO c JOIN TASK t ON t.globalTaskId = c.globalTaskId", out);
+  if (has(database, "COMMUNICATION_OP", "opName")) {
+    fputs(" UNION ALL SELECT o.startNs, o.endNs - o.startNs, ", out);
+    fputs(has(database, "COMMUNICATION_OP", "deviceId") ? "o.deviceId" : "''", out);
+    fputs(", (SELECT value FROM STRING_IDS WHERE id = o.opName)"
+          ", (SELECT value FROM STRING_IDS WHERE id = o.opType), 'HCCL'",
+          out);
+    for (unsigned i = 3; i < COLUMNS; i++)
+      fputs(", ''", out);
+    fputs(" FROM COMMUNICATION_OP o", out);
+  }
+  fputs(" ORDER BY start", out);
+  return file_close_text(out, &text) ? text : NULL;
+}
+
+/* Microseconds of nanoseconds. */
+static void put_us(FILE *out, sqlite3_int64 ns) {
+  fprintf(out, "%lld.%03lld", (long long)(ns / 1000),
+          (long long)(ns < 0 ? -(ns % 1000) : ns % 1000));
+}
+
+/* Some versions keep the quotes that shapes have in tables as text. */
+static void put_text(FILE *out, const char *text) {
+  size_t length = text ? strlen(text) : 0;
+  char *inner = length > 1 && text[0] == '"' && text[length - 1] == '"'
+                    ? strndup(text + 1, length - 2)
+                    : NULL;
+  const char *cell = inner ? inner : text ? text : "";
+  bool quoted = cell_wants_quotes(cell);
+  fputs(quoted ? "\"" : "", out);
+  cell_put(out, cell);
+  fputs(quoted ? "\"" : "", out);
+  free(inner);
+}
+
+static void put_row(const struct sqlite *sqlite, FILE *out, sqlite3_stmt *row) {
+  put_us(out, sqlite->column_int64(row, START));
+  fputc(',', out);
+  put_us(out, sqlite->column_int64(row, DURATION));
+  fprintf(out, ",%lld", (long long)sqlite->column_int64(row, DEVICE));
+  for (int i = 0; i < COLUMNS; i++) {
+    fputc(',', out);
+    put_text(out, (const char *)sqlite->column_text(row, FIRST_TEXT + i));
+  }
+  fputc('\n', out);
+}
+
+static enum vinci_status write_rows(const struct database *database, sqlite3_stmt *rows,
+                                    FILE *out) {
+  int step;
+  fputs("Start Time(us),Duration(us),Device_id", out);
+  for (unsigned i = 0; i < COLUMNS; i++)
+    fprintf(out, ",%s", columns[i].head);
+  fputc('\n', out);
+  while ((step = database->sqlite.step(rows)) == SQLITE_ROW)
+    put_row(&database->sqlite, out, rows);
+  return step == SQLITE_DONE ? VINCI_OK : failed(database);
+}
+
+static enum vinci_status check_tables(const struct database *database) {
+  static const char *const tables[] = {"TASK", "COMPUTE_TASK_INFO", "STRING_IDS"};
+  sqlite3_stmt *any = NULL;
+  bool whole = database->sqlite.prepare_v2(database->file, "SELECT count(*) FROM sqlite_master", -1,
+                                           &any, NULL) == SQLITE_OK &&
+               database->sqlite.step(any) == SQLITE_ROW;
+  database->sqlite.finalize(any);
+  if (!whole)
+    return failed(database);
+  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+    if (!has(database, tables[i], NULL)) {
+      (void)diag_error_at(database->diag, VINCI_E_INPUT,
+                          (struct diag_position){.path = database->path},
+                          "the database has no table %s, which that of a profiler has", tables[i]);
+      diag_hint(database->diag,
+                "give ascend_pytorch_profiler*.db, msprof_*.db or kernel_details.csv");
+      return VINCI_E_INPUT;
+    }
+  return VINCI_OK;
+}
+
+static enum vinci_status take_text(const struct database *database, char **text, size_t *length) {
+  enum vinci_status status = check_tables(database);
+  if (status != VINCI_OK)
+    return status;
+  char *query = query_of(database);
+  sqlite3_stmt *rows = NULL;
+  FILE *out = query ? open_memstream(text, length) : NULL;
+  if (!out)
+    status = diag_error(database->diag, VINCI_E_NOMEM, "out of memory reading a database");
+  else if (database->sqlite.prepare_v2(database->file, query, -1, &rows, NULL) != SQLITE_OK)
+    status = failed(database);
+  else
+    status = write_rows(database, rows, out);
+  database->sqlite.finalize(rows);
+  free(query);
+  if (out && !file_close_text(out, text) && status == VINCI_OK)
+    status = diag_error(database->diag, VINCI_E_NOMEM, "out of memory reading a database");
+  return status;
+}
+
+enum vinci_status known_database_text(const char *path, char **text, size_t *length,
+                                      struct vinci_diag *diag) {
+  struct database database = {.path = path, .diag = diag};
+  enum vinci_status status = VINCI_OK;
+  *text = NULL;
+  if (!load(&database.sqlite)) {
+    if (database.sqlite.library)
+      dlclose(database.sqlite.library);
+    (void)diag_error_at(diag, VINCI_E_USAGE, (struct diag_position){.path = path},
+                        "is a database, and libsqlite3.so.0 cannot be loaded");
+    diag_hint(diag, "install libsqlite3-0, or give kernel_details.csv of the same profile");
+    return VINCI_E_USAGE;
+  }
+  if (database.sqlite.open_v2(path, &database.file, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
+    status = failed(&database);
+  if (status == VINCI_OK)
+    status = take_text(&database, text, length);
+  database.sqlite.close(database.file);
+  dlclose(database.sqlite.library);
+  if (status != VINCI_OK) {
+    free(*text);
+    *text = NULL;
+  }
+  return status;
+}
+
+#else
+
+bool known_databases_are_read(void) { return false; }
+
+enum vinci_status known_database_text(const char *path, char **text, size_t *length,
+                                      struct vinci_diag *diag) {
+  *text = NULL;
+  *length = 0;
+  (void)diag_error_at(diag, VINCI_E_USAGE, (struct diag_position){.path = path},
+                      "is a database, and this vinci was built without libsqlite3-dev");
+  diag_hint(diag, "kernel_details.csv of the same profile has these rows");
+  return VINCI_E_USAGE;
+}
+
+#endif
