@@ -124,6 +124,10 @@ dist_man1_MANS += cli/vinci.1
 # The shell looks for a file with the name of the program, below the folder of its data.
 completiondir = $(datadir)/bash-completion/completions
 dist_completion_DATA = cli/completion/vinci
+fishdir = $(datadir)/fish/vendor_completions.d
+dist_fish_DATA = cli/completion/vinci.fish
+zshdir = $(datadir)/zsh/vendor-completions
+dist_zsh_DATA = cli/completion/_vinci
 
 # ---- the page of vinci report ------------------------------------------------
 # Its pieces and uPlot, a plotting library that npm fetches by a pinned checksum, become one array of

@@ -8,7 +8,7 @@ set -u
 vinci=${VINCI:?}
 manual=$TESTS_SRCDIR/cli/vinci.1
 work_folder test_verbs
-plan 9
+plan 11
 
 sed -n 's/^VERB(\(.*\))$/\1/p' "$TESTS_SRCDIR/cli/verbs.def" >"$work/rows"
 { cat "$work/rows"; echo help; } >"$work/verbs"
@@ -90,4 +90,41 @@ if command -v bash >/dev/null; then
     [ "$(offer run x --output = trace_of)" = trace_of_mine.csv ] || offer run x --output = trace_of)"
 else
   for test in verbs options files; do report "completion of $test # SKIP no bash" ''; done
+fi
+
+# The other shells call the program by its name.
+mkdir -p "$work/bin"
+printf '#!/bin/sh\nexec "%s" "$@"\n' "$(case $vinci in /*) echo "$vinci" ;; *) echo "$PWD/$vinci" ;; esac)" >"$work/bin/vinci"
+chmod +x "$work/bin/vinci"
+bin=$(cd "$work/bin" && pwd)
+fish_offers() { PATH="$bin:$PATH" fish --no-config -c 'source $argv[1]; complete -C "$argv[2]"' "$TESTS_SRCDIR/cli/completion/vinci.fish" "$1"; }
+if command -v fish >/dev/null; then
+  report "fish completes verbs, commands, options and files" "$(
+    fish_offers 'vinci ' | sort >"$work/fish"
+    sort "$work/verbs" | comm -23 - "$work/fish"
+    [ "$(fish_offers 'vinci net ex')" = explain ] || echo "net ex: $(fish_offers 'vinci net ex')"
+    [ "$(fish_offers 'vinci net run --passes')" = --passes= ] || echo "net run --passes: $(fish_offers 'vinci net run --passes')"
+    [ "$(fish_offers 'vinci run --soc')" = --soc-version= ] || echo "run --soc: $(fish_offers 'vinci run --soc')"
+    (cd "$work" && fish_offers 'vinci run trace_of' | grep -qx trace_of_mine.csv) || echo "no file")"
+else
+  report "completion of fish # SKIP no fish" ''
+fi
+# What _vinci gives zsh, as far as it begins like the last word.
+zsh_offers() {
+  PATH="$bin:$PATH" zsh -f -c '
+    compadd() { while [[ $1 != -- ]]; do shift; done; shift; print -l -- ${(M)@:#$PREFIX*} }
+    _files() { print -l -- $PREFIX*(N) }
+    file=$1; shift; words=("$@"); CURRENT=$#; PREFIX=$words[-1]
+    . $file' - "$TESTS_SRCDIR/cli/completion/_vinci" vinci "$@" | grep .
+}
+if command -v zsh >/dev/null; then
+  report "zsh completes verbs, commands, options and files" "$(
+    zsh_offers '' | sort >"$work/zsh"
+    sort "$work/verbs" | comm -23 - "$work/zsh"
+    [ "$(zsh_offers net ex)" = explain ] || echo "net ex: $(zsh_offers net ex)"
+    [ "$(zsh_offers net run --passes)" = --passes= ] || echo "net run --passes: $(zsh_offers net run --passes)"
+    [ "$(zsh_offers run --soc)" = --soc-version= ] || echo "run --soc: $(zsh_offers run --soc)"
+    (cd "$work" && zsh_offers run trace_of | grep -qx trace_of_mine.csv) || echo "no file")"
+else
+  report "completion of zsh # SKIP no zsh" ''
 fi
