@@ -119,7 +119,7 @@ vinci_SOURCES = \
 	cli/tune/values.c \
 	cli/tune/values.h
 vinci_CPPFLAGS = $(AM_CPPFLAGS) $(LUA_CFLAGS) $(LIBEDIT_CFLAGS) -DVINCI_LIBDIR='"$(libdir)"'
-vinci_LDADD = libvinci_lua.la libvinci_internal.la $(LIBEDIT_LIBS)
+vinci_LDADD = libvinci_lua.la libvinci_internal.la
 dist_man1_MANS += cli/vinci.1
 # The shell looks for a file with the name of the program, below the folder of its data.
 completiondir = $(datadir)/bash-completion/completions

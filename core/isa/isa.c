@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The instruction table of core/isa/isa.def, its signatures parsed once when the library is
- * loaded, before any thread can ask.
- * A mistake in the table is a bug of vinci and ends the program, so every test
- * that touches an instruction checks the whole table.
+ * The instruction table of core/isa/isa.def. A signature is parsed when its instruction is first
+ * asked for: a run has a dozen of the instructions, and all of them cost 1.2 million instructions
+ * of the host. A mistake in the table is a bug of vinci and ends the program; tests/core/test_isa.c
+ * asks for each row.
  */
 #include "core/isa/isa.h"
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,6 +65,10 @@ _Static_assert(OP_COUNT < UINT16_MAX, "instructions are numbered in 16 bits");
 
 static uint16_t slots[HASH_SLOTS]; /* instruction + 1, 0 = free */
 static uint8_t name_lengths[OP_COUNT];
+
+/* What is filled already: a row is written once, under the lock, before its flag says so. */
+static atomic_bool is_parsed[OP_COUNT], is_hashed;
+static pthread_mutex_t filling = PTHREAD_MUTEX_INITIALIZER;
 
 /* Mixes the first and last eight bytes and the length: names differ in one of them. */
 static uint32_t hash_name(const char *name, size_t length) {
@@ -263,9 +269,18 @@ static void parse_signature(struct isa_row *row) {
     malformed(&cursor, "a dtype operand and fixed types exclude each other");
 }
 
+static enum isa_op look_up(const char *name, size_t length) {
+  for (uint32_t slot = hash_name(name, length); slots[slot] != 0; slot = (slot + 1) % HASH_SLOTS) {
+    unsigned op = slots[slot] - 1u;
+    if (name_lengths[op] == length && memcmp(rows[op].name, name, length) == 0)
+      return (enum isa_op)op;
+  }
+  return OP_COUNT;
+}
+
 static void add_to_hash(unsigned op) {
   size_t length = strlen(rows[op].name);
-  if (length == 0 || length > UINT8_MAX || isa_find(rows[op].name, length) != OP_COUNT)
+  if (length == 0 || length > UINT8_MAX || look_up(rows[op].name, length) != OP_COUNT)
     vinci_bug("isa.def: \"%s\" is not a name or not unique", rows[op].name);
   name_lengths[op] = (uint8_t)length;
   uint32_t slot = hash_name(rows[op].name, length);
@@ -274,22 +289,40 @@ static void add_to_hash(unsigned op) {
   slots[slot] = (uint16_t)(op + 1);
 }
 
-static __attribute__((constructor)) void parse_table(void) {
-  for (unsigned op = 0; op < OP_COUNT; op++) {
+static void lock(void) { pthread_mutex_lock(&filling); }
+static void unlock(void) { pthread_mutex_unlock(&filling); }
+
+/* A process that is forked while a thread fills the table gets a table that nobody fills. */
+static __attribute__((constructor)) void keep_whole(void) { pthread_atfork(lock, unlock, unlock); }
+
+static __attribute__((noinline, cold)) void parse_row(enum isa_op op) {
+  lock();
+  if (!atomic_load_explicit(&is_parsed[op], memory_order_relaxed)) {
     parse_signature(&rows[op]);
-    add_to_hash(op);
+    atomic_store_explicit(&is_parsed[op], true, memory_order_release);
   }
+  unlock();
 }
 
-const struct isa_row *isa_row(enum isa_op op) { return &rows[op]; }
+static __attribute__((noinline, cold)) void hash_names(void) {
+  lock();
+  for (unsigned op = 0; op < OP_COUNT && !atomic_load_explicit(&is_hashed, memory_order_relaxed);
+       op++)
+    add_to_hash(op);
+  atomic_store_explicit(&is_hashed, true, memory_order_release);
+  unlock();
+}
+
+const struct isa_row *isa_row(enum isa_op op) {
+  if (op < OP_COUNT && !atomic_load_explicit(&is_parsed[op], memory_order_acquire))
+    parse_row(op);
+  return &rows[op];
+}
 
 enum isa_op isa_find(const char *name, size_t length) {
-  for (uint32_t slot = hash_name(name, length); slots[slot] != 0; slot = (slot + 1) % HASH_SLOTS) {
-    unsigned op = slots[slot] - 1u;
-    if (name_lengths[op] == length && memcmp(rows[op].name, name, length) == 0)
-      return (enum isa_op)op;
-  }
-  return OP_COUNT;
+  if (!atomic_load_explicit(&is_hashed, memory_order_acquire))
+    hash_names();
+  return look_up(name, length);
 }
 
 int isa_arg_find(const struct isa_row *row, const char *name, size_t length) {

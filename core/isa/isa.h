@@ -95,7 +95,7 @@ static inline bool isa_is_register(enum isa_op op) {
   return op == OP_VF_BEGIN || (op > OP_VF_CALL && op <= OP_REG_MEM_BAR);
 }
 
-/* The row of an instruction; parses all signatures on first use. */
+/* The row of an instruction; its signature is parsed on first use. */
 const struct isa_row *isa_row(enum isa_op op);
 /* The instruction of a name (length bytes), OP_COUNT when there is none. */
 enum isa_op isa_find(const char *name, size_t length);
