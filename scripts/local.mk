@@ -19,6 +19,8 @@ libvinci_scripts_la_SOURCES = \
 	scripts/host/soc_lua.h \
 	scripts/host/soc_named.c \
 	scripts/host/soc_own.c \
+	scripts/host/soc_packed.c \
+	scripts/host/soc_packed.h \
 	scripts/host/soc_unknown.c \
 	scripts/systems/group_buckets.c \
 	scripts/systems/group_host.c \
@@ -27,6 +29,23 @@ libvinci_scripts_la_SOURCES = \
 	scripts/systems/group_training.c
 libvinci_scripts_la_CPPFLAGS = $(AM_CPPFLAGS) $(LUA_CFLAGS) \
 	-DVINCI_DATADIR='"$(pkgdatadir)"'
+
+# The chips as constants, made by a program of the build that reads them. Where the build cannot run what it
+# makes, there are none, and all chips are read when they are asked for.
+noinst_LTLIBRARIES += libvinci_packed.la
+nodist_libvinci_packed_la_SOURCES = scripts/host/soc_made.c
+noinst_PROGRAMS += scripts/host/soc_pack
+scripts_host_soc_pack_SOURCES = scripts/host/soc_pack.c
+scripts_host_soc_pack_LDADD = libvinci_scripts.la libvinci_noc.la libvinci_core.la $(LUA_LIBS)
+CLEANFILES += scripts/host/soc_made.c
+if CROSS
+scripts/host/soc_made.c:
+	$(AM_V_GEN)printf '%s\n' '#include "scripts/host/soc_packed.h"' \
+	  'const struct soc_packed_table soc_packed_table = {.text = ""};' >$@
+else
+scripts/host/soc_made.c: scripts/host/soc_pack$(EXEEXT) $(dist_soc_DATA) $(dist_mem_DATA) $(dist_noc_DATA)
+	$(AM_V_GEN)scripts/host/soc_pack$(EXEEXT) $(srcdir)/scripts >$@.new && mv $@.new $@
+endif
 
 # The Lua module: in the program, and as vinci.so for a stock interpreter. The module has all of
 # the library in it; the symbols of Lua come from the interpreter.

@@ -71,6 +71,7 @@ unit_tests = \
 	tests/noc/test_noc_engine \
 	tests/regret/test_regret \
 	tests/scripts/test_soc_host \
+	tests/scripts/test_soc_packed \
 	tests/lower/test_bounds \
 	tests/traces/test_export \
 	tests/traces/test_export_csv \

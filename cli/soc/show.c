@@ -10,16 +10,19 @@
 
 /* Text of a description on a terminal: control characters are shown, not obeyed. */
 static void print_plain(const char *text) {
+  const char *shown = text; /* up to here */
   for (; *text; text++) {
     unsigned char byte = (unsigned char)*text, next = (unsigned char)text[1];
     bool c1 = byte == 0xc2 && next >= 0x80 && next < 0xa0; /* U+0080 to U+009F in UTF-8 */
-    if (byte < 0x20 || byte == 0x7f || c1)
-      printf("\\x%02x", byte);
-    else
-      putchar(byte);
+    if (byte >= 0x20 && byte != 0x7f && !c1)
+      continue;
+    fwrite(shown, 1, (size_t)(text - shown), stdout);
+    printf("\\x%02x", byte);
     if (c1)
       printf("\\x%02x", (unsigned char)*++text);
+    shown = text + 1;
   }
+  fwrite(shown, 1, (size_t)(text - shown), stdout);
 }
 
 static const char *confidence_text(const struct soc_provenance *provenance) {

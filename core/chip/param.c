@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "core/base/decimal.h"
 #include "core/base/diag.h"
 #include "core/chip/param.h"
 
@@ -73,18 +74,18 @@ const char *confidence_name(enum confidence confidence) {
 }
 
 /* A non-negative decimal number: digits * 10^-places. */
-struct decimal {
+struct written {
   uint64_t digits;
   int places;
 };
 
-static bool add_digit(struct decimal *number, char digit) {
+static bool add_digit(struct written *number, char digit) {
   return !__builtin_mul_overflow(number->digits, 10u, &number->digits) &&
          !__builtin_add_overflow(number->digits, (unsigned)(digit - '0'), &number->digits);
 }
 
 /* Reads digits[.digits]; NULL when there are none, or with *fits false when too many. */
-static const char *read_digits(const char *text, struct decimal *number, bool *fits) {
+static const char *read_digits(const char *text, struct written *number, bool *fits) {
   bool any = false;
   bool point = false;
   for (;; text++) {
@@ -101,7 +102,7 @@ static const char *read_digits(const char *text, struct decimal *number, bool *f
 }
 
 /* Reads an exponent "e9", "e-3" if present; a plain 'e' belongs to the unit. */
-static const char *read_exponent(const char *text, struct decimal *number) {
+static const char *read_exponent(const char *text, struct written *number) {
   if (*text != 'e' && *text != 'E')
     return text;
   const char *next = text + 1;
@@ -129,7 +130,7 @@ static void cancel(uint64_t *value, unsigned factor, int *times) {
 enum scaling { SCALED, TOO_FINE, TOO_LARGE };
 
 /* number * worth as an integer, exactly. */
-static enum scaling scale_decimal(struct decimal number, int64_t worth, int64_t *out) {
+static enum scaling scale_decimal(struct written number, int64_t worth, int64_t *out) {
   uint64_t digits = number.digits;
   uint64_t multiplier = (uint64_t)worth;
   if (digits == 0) {
@@ -191,7 +192,7 @@ static enum vinci_status unknown_suffix(const char *text, const char *suffix, en
 
 enum vinci_status soc_parse_value(const char *text, enum soc_kind kind, int64_t *out,
                                   struct vinci_diag *diag) {
-  struct decimal number = {0};
+  struct written number = {0};
   bool fits = true;
   const char *suffix = read_digits(text, &number, &fits);
   if (!suffix) {
@@ -232,19 +233,28 @@ void soc_format_value(int64_t value, enum soc_kind kind, char *buffer, size_t si
   const struct suffix *unit = handiest(&suffix_lists[kind], magnitude);
   uint64_t worth = (uint64_t)unit->worth;
   uint64_t rest = magnitude % worth;
-  char fraction[HELD_DIGITS + 2] = "";
+  int64_t whole = value / unit->worth;
+  char text[DECIMAL_TEXT_BYTES + HELD_DIGITS + 2];
   size_t length = 0;
+  if (value < 0 && whole == 0)
+    text[length++] = '-';
+  length += decimal_put(text + length, whole);
+  if (rest != 0)
+    text[length++] = '.';
   /* Worths with a fraction are powers of ten up to 10^12: rest * 10 cannot overflow. */
-  while (rest != 0 && length < HELD_DIGITS) {
-    if (length == 0)
-      fraction[length++] = '.';
+  for (unsigned digit = 0; rest != 0 && digit < HELD_DIGITS; digit++) {
     rest *= 10;
-    fraction[length++] = (char)('0' + rest / worth);
+    text[length++] = (char)('0' + rest / worth);
     rest %= worth;
   }
-  fraction[length] = '\0';
-  snprintf(buffer, size, "%s%" PRIu64 "%s%s", value < 0 ? "-" : "", magnitude / worth, fraction,
-           unit->text);
+  size_t suffix = strlen(unit->text);
+  if (size == 0)
+    return;
+  length = length < size - 1 ? length : size - 1;
+  suffix = suffix < size - 1 - length ? suffix : size - 1 - length;
+  memcpy(buffer, text, length);
+  memcpy(buffer + length, unit->text, suffix);
+  buffer[length + suffix] = '\0';
 }
 
 /* ---- sources -------------------------------------------------------------------------- */

@@ -9,6 +9,13 @@ size_t soc_number_count(const struct vinci_soc *soc) {
   return soc_param_count() + (soc->memory ? mem_param_count() : 0);
 }
 
+/* A key behind its prefix, as far as there is room. */
+static void put_key(struct soc_number *number, const char *prefix, const char *key) {
+  size_t before = strlen(prefix), length = strlen(key), room = sizeof number->key - 1 - before;
+  memcpy(number->key, prefix, before);
+  memcpy(number->key + before, key, length < room ? length : room);
+}
+
 struct soc_number soc_number_at(const struct vinci_soc *soc, size_t index) {
   size_t own = soc_param_count();
   struct soc_number number;
@@ -20,7 +27,7 @@ struct soc_number soc_number_at(const struct vinci_soc *soc, size_t index) {
     number = (struct soc_number){.param = mem_param(index - own),
                                  .provenance = &soc->memory->provenance[index - own],
                                  .value = mem_get(soc->memory, index - own)};
-  snprintf(number.key, sizeof number.key, "%s%s", index < own ? "" : "memory.", number.param->key);
+  put_key(&number, index < own ? "" : "memory.", number.param->key);
   return number;
 }
 

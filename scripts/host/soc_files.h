@@ -12,7 +12,10 @@ enum { SOC_PATH_MAX = 4096, SOC_NAME_BYTES = 64 };
 /* Adds the names of all descriptions of a kind (soc, mem, noc), sorted; bases of others, too. */
 VINCI_MUST_CHECK enum vinci_status soc_files_list(const char *folder, const char *kind,
                                                   struct soc_names *names, struct vinci_diag *diag);
-/* Loads the descriptions that a SoC names; overrides of those names load others. */
+/* Lets overrides of the names of a SoC load from a folder what they name. */
+VINCI_MUST_CHECK enum vinci_status soc_named_attach(struct vinci_soc *soc, const char *folder,
+                                                    struct vinci_diag *diag);
+/* The same, and loads the descriptions that the SoC names now. */
 VINCI_MUST_CHECK enum vinci_status soc_named_load(struct vinci_soc *soc, const char *folder,
                                                   struct vinci_diag *diag);
 /* The chip whose name is written in another way: small letters, without Ascend in front, other signs

@@ -13,6 +13,7 @@
 
 #include "scripts/host/soc_files.h"
 #include "scripts/host/soc_lua.h"
+#include "scripts/host/soc_packed.h"
 
 enum { BASES_MAX = 8, KEY_MAX = 128, GROUP_DEPTH_MAX = 2 };
 
@@ -399,9 +400,15 @@ enum vinci_status vinci_soc_load(const char *name, const char *data_dir, vinci_s
                             .beside = by_file ? own.folder : NULL,
                             .own = is_own,
                             .soc = soc};
-  status = load(&loading, diag, load_body);
-  if (status == VINCI_OK)
-    status = soc_named_load(soc, folder, diag);
+  const struct soc_packed *packed = is_own ? NULL : soc_packed_find(folder, name);
+  if (packed) {
+    status = soc_packed_fill(packed, soc) ? soc_named_attach(soc, folder, diag)
+                                          : diag_error(diag, VINCI_E_NOMEM, "out of memory");
+  } else {
+    status = load(&loading, diag, load_body);
+    if (status == VINCI_OK)
+      status = soc_named_load(soc, folder, diag);
+  }
   if (status == VINCI_OK)
     *out = soc;
   else

@@ -96,13 +96,20 @@ static enum vinci_status load_named(struct vinci_soc *soc, enum soc_name name,
   return load_topology(soc, diag);
 }
 
-enum vinci_status soc_named_load(struct vinci_soc *soc, const char *folder,
-                                 struct vinci_diag *diag) {
+enum vinci_status soc_named_attach(struct vinci_soc *soc, const char *folder,
+                                   struct vinci_diag *diag) {
   soc->data_dir = arena_strdup(&soc->arena, folder);
   if (!soc->data_dir)
     return diag_error(diag, VINCI_E_NOMEM, "out of memory");
   soc->load_named = load_named;
-  enum vinci_status status = check_policy(soc, diag);
+  return VINCI_OK;
+}
+
+enum vinci_status soc_named_load(struct vinci_soc *soc, const char *folder,
+                                 struct vinci_diag *diag) {
+  enum vinci_status status = soc_named_attach(soc, folder, diag);
+  if (status == VINCI_OK)
+    status = check_policy(soc, diag);
   if (status == VINCI_OK)
     status = load_memory(soc, diag);
   return status == VINCI_OK ? load_topology(soc, diag) : status;

@@ -9,8 +9,8 @@ cd "${TESTS_SRCDIR:-.}" || exit 99
 
 folders='core cube vector memhier noc traces lower networks devices studies tune kernels scripts cli acl include'
 # What is generated where the tree is built in place is not of the tree.
-code=$(find $folders tests -name '*.pb-c.[ch]' -prune -o \( -name '*.c' -o -name '*.h' -o -name '*.cc' \
-  -o -name '*.def' \) -print | LC_ALL=C sort)
+code=$(find $folders tests \( -name '*.pb-c.[ch]' -o -name soc_made.c \) -prune -o \( -name '*.c' -o -name '*.h' \
+  -o -name '*.cc' -o -name '*.def' \) -print | LC_ALL=C sort)
 core=$(printf '%s\n' $code | grep '^core/')
 product=$(printf '%s\n' $code | grep -v '^tests/')
 others=$(find $folders tests -path scripts/build-aux -prune -o \
