@@ -80,28 +80,10 @@ static inline void end_burst(struct hbm_channel *ch, const struct hbm_entry *ent
   }
 }
 
-static void issue_column(struct hbm_channel *ch) {
-  unsigned bank = chosen_bank(&ch->column);
-  bool queued = ch->column.order & HBM_QUEUED;
-  unsigned direction = queued ? ch->draining : ch->active[HBM_W] >> bank & 1;
-  struct hbm_list *list = &ch->bank[bank].list[direction];
-  unsigned e = queued ? list->hit : ch->bank[bank].active_entry;
+/* After a column command of a direction to a bank, for the request e. */
+static inline __attribute__((always_inline)) void
+column_issued(struct hbm_channel *ch, unsigned direction, unsigned bank, unsigned e) {
   const struct hbm_entry *entry = &ch->entry[e];
-  time_column(ch, direction, bank);
-  ch->bank[bank].hit_run++;
-  if (ch->hooks.command)
-    tell(ch, HBM_READ + direction, bank, entry->row, entry->column);
-  if (queued) {
-    list->hit = (uint16_t)find_row(ch, entry->next, ch->bank[bank].open_row, true);
-    take_out(ch, direction, bank, e);
-    if (list->hit != HBM_NONE && list->hit == list->head && ch->plain_protection)
-      next_hit(ch, direction, bank, ch->entry[list->hit].order); /* one hit after another */
-    else
-      list_changed(ch, direction, bank);
-  } else {
-    set_bit(&ch->active[direction], bank, false);
-    ch->active_from = first_active(ch);
-  }
   if (ch->row_hit_cap && ch->bank[bank].hit_run == ch->row_hit_cap) {
     list_changed(ch, HBM_R, bank);
     list_changed(ch, HBM_W, bank);
@@ -110,7 +92,51 @@ static void issue_column(struct hbm_channel *ch) {
   ch->free_entries[ch->free_count++] = (uint16_t)e;
   end_burst(ch, entry, ch->cycle + ch->distance.column_end[direction]);
   row_changed(ch, bank);
+}
+
+static inline __attribute__((always_inline)) void
+issue_column_to(struct hbm_channel *ch, unsigned direction, unsigned bank, unsigned e) {
+  time_column(ch, direction, bank);
+  ch->bank[bank].hit_run++;
+  if (ch->hooks.command)
+    tell(ch, HBM_READ + direction, bank, ch->entry[e].row, ch->entry[e].column);
+}
+
+/* A column command for the oldest row hit of a bank, of the queue in turn. The direction is a
+ * constant of the caller. */
+static inline __attribute__((always_inline)) void issue_hit(struct hbm_channel *ch,
+                                                            unsigned direction, unsigned bank) {
+  struct hbm_list *list = &ch->bank[bank].list[direction];
+  unsigned e = list->hit;
+  issue_column_to(ch, direction, bank, e);
+  list->hit = (uint16_t)find_row(ch, ch->entry[e].next, ch->bank[bank].open_row, true);
+  take_out(ch, direction, bank, e);
+  if (list->hit != HBM_NONE && list->hit == list->head && ch->plain_protection)
+    next_hit(ch, direction, bank, ch->entry[list->hit].order); /* one hit after another */
+  else
+    list_changed(ch, direction, bank);
+  column_issued(ch, direction, bank, e);
+  choose_next_column(ch, direction);
+}
+
+/* A column command for the request that has opened the row. */
+static void issue_active(struct hbm_channel *ch, unsigned bank) {
+  unsigned direction = ch->active[HBM_W] >> bank & 1, e = ch->bank[bank].active_entry;
+  issue_column_to(ch, direction, bank, e);
+  set_bit(&ch->active[direction], bank, false);
+  ch->active_from = first_active(ch);
+  column_issued(ch, direction, bank, e);
   choose_column(ch);
+}
+
+static inline __attribute__((always_inline)) void issue_column(struct hbm_channel *ch) {
+  unsigned bank = chosen_bank(&ch->column);
+  if (!(ch->column.order & HBM_QUEUED))
+    issue_active(ch, bank);
+  else if (ch->draining == HBM_R)
+    issue_hit(ch, HBM_R, bank);
+  else
+    issue_hit(ch, HBM_W, bank);
 }
 
 /* The fourth ACT from here on keeps the window. */
@@ -250,7 +276,7 @@ static inline void arrived(struct hbm_channel *ch, unsigned direction, unsigned 
     consider(&ch->row, act_key(ch, bank, row_order, row_floor(ch)));
     return;
   }
-  if (hit_banks(ch) >> bank & 1)
+  if (hit_banks(ch, ch->draining) >> bank & 1)
     consider(&ch->column, hit_key(ch, direction, bank, ch->bank[bank].hit_order[direction]));
   if (chosen_bank(&ch->row) == bank) /* a hit may protect the row from a conflict */
     choose_row(ch);
@@ -270,8 +296,9 @@ enum taken { TAKEN_NOT, TAKEN_SERVED, TAKEN_QUEUED };
 
 /* Queues a burst, or serves the burst from the write queue, unless its queue is full. Adds its bank
  * to the changed banks. */
-static inline enum taken take(struct hbm_channel *ch, struct hbm_spot spot, unsigned direction,
-                              struct hbm_op *op, uint64_t tag, uint64_t cycle, uint32_t *changed) {
+static inline __attribute__((always_inline)) enum taken
+take(struct hbm_channel *ch, struct hbm_spot spot, unsigned direction, struct hbm_op *op,
+     uint64_t tag, uint64_t cycle, uint32_t *changed) {
   unsigned bank = spot.bank;
   if (ch->count[HBM_W] && write_waits(ch, bank, spot.row, spot.column)) {
     ++*(direction == HBM_W ? &ch->counters.merged_writes : &ch->counters.forwarded_reads);
@@ -306,22 +333,23 @@ static inline void settle(struct hbm_channel *ch, unsigned direction, uint32_t c
   set_next(ch);
 }
 
-/* Takes bursts of an operation; false when the queue is full before the last. */
-static bool take_bursts(struct hbm_channel *ch, struct hbm_op *op, uint64_t cycle) {
-  unsigned direction = op->write ? HBM_W : HBM_R;
+/* Takes bursts of an operation; false when the queue is full before the last. The direction is a
+ * constant of the caller. */
+static inline __attribute__((always_inline)) bool
+take_bursts(struct hbm_channel *ch, struct hbm_op *op, unsigned direction, uint64_t cycle) {
   uint64_t offers = ch->offers;
   uint32_t changed = 0;
   while (op->granules != 0) {
     if (ch->count[direction] == ch->depth[direction] && !ch->count[HBM_W])
       break;
     enum taken taken =
-        take(ch, hbm_op_spot(op), direction, op->write ? NULL : op, 0, cycle, &changed);
+        take(ch, hbm_op_spot(op), direction, direction == HBM_W ? NULL : op, 0, cycle, &changed);
     if (taken == TAKEN_NOT)
       break;
     if (taken == TAKEN_SERVED)
       op->end_cycle = later(op->end_cycle, cycle + 1);
     else
-      op->waiting += !op->write;
+      op->waiting += direction == HBM_R;
     hbm_op_advance(op);
   }
   if (ch->offers != offers)
@@ -332,7 +360,8 @@ static bool take_bursts(struct hbm_channel *ch, struct hbm_op *op, uint64_t cycl
 /* Takes bursts of the operations that wait, in order. */
 static void take_ops(struct hbm_channel *ch, uint64_t cycle) {
   struct hbm_op *op;
-  while ((op = ch->first_op) && take_bursts(ch, op, cycle)) {
+  while ((op = ch->first_op) &&
+         (op->write ? take_bursts(ch, op, HBM_W, cycle) : take_bursts(ch, op, HBM_R, cycle))) {
     ch->first_op = op->next;
     if (op->write)
       end_op(ch, op, cycle);

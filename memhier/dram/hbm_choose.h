@@ -38,8 +38,8 @@ static inline unsigned chosen_bank(const struct hbm_choice *choice) {
 /* ---- column bus ----------------------------------------------------------------------- */
 
 /* Row hits of the queue in turn that are not behind an active request of their bank. */
-static inline uint32_t hit_banks(const struct hbm_channel *ch) {
-  return ch->refresh_left ? 0 : ch->hits[ch->draining] & ~ch->active[ch->draining];
+static inline uint32_t hit_banks(const struct hbm_channel *ch, unsigned turn) {
+  return ch->refresh_left ? 0 : ch->hits[turn] & ~ch->active[turn];
 }
 
 /* What the bus and the pseudo-channel of a bank allow at best. */
@@ -65,10 +65,11 @@ static inline uint128 hit_key(const struct hbm_channel *ch, unsigned direction, 
  * The best of some row hits of the queue in turn, if better than the choice so far. They come in
  * their order, so the first that timing allows at once is the best: mostly one of the first two.
  */
-static inline void choose_hit(struct hbm_channel *ch, uint32_t banks, uint64_t floor) {
-  unsigned turn = ch->draining, chosen = HBM_HITS_END, bank = HBM_HITS_END;
+static inline __attribute__((always_inline)) void choose_hit(struct hbm_channel *ch, unsigned turn,
+                                                             uint32_t banks, uint64_t floor) {
+  unsigned chosen = HBM_HITS_END, bank = HBM_HITS_END;
   const uint16_t *next = ch->by_order[turn].next;
-  uint64_t best = ch->column.cycle;
+  uint64_t best = HBM_NEVER;
   while (best > floor && (bank = next[bank]) != HBM_HITS_END) {
     uint64_t cycle = later(bank_column(ch, turn, bank), floor);
     if (cycle < best && banks >> bank & 1) {
@@ -81,17 +82,18 @@ static inline void choose_hit(struct hbm_channel *ch, uint32_t banks, uint64_t f
 }
 
 /* Of the row hits: each pseudo-channel has times of its own, and all share one order. */
-static inline void choose_hits(struct hbm_channel *ch) {
-  uint32_t hits = hit_banks(ch);
+static inline __attribute__((always_inline)) void choose_hits(struct hbm_channel *ch,
+                                                              unsigned turn) {
+  uint32_t hits = hit_banks(ch, turn);
   ch->column = (struct hbm_choice){HBM_NEVER, UINT64_MAX};
   if (ch->pseudos == 1) {
     if (hits)
-      choose_hit(ch, hits, column_floor(ch, ch->draining, 0));
+      choose_hit(ch, turn, hits, column_floor(ch, turn, 0));
     return;
   }
   for (; hits; hits &= hits - 1) {
     unsigned bank = (unsigned)__builtin_ctz(hits);
-    consider(&ch->column, hit_key(ch, ch->draining, bank, ch->bank[bank].hit_order[ch->draining]));
+    consider(&ch->column, hit_key(ch, turn, bank, ch->bank[bank].hit_order[turn]));
   }
 }
 
@@ -104,11 +106,18 @@ static inline void choose_active(struct hbm_channel *ch) {
   }
 }
 
-/* Active requests wait for tRCD. Until the first of them may go, they are not looked at. */
-static inline void choose_column(struct hbm_channel *ch) {
-  choose_hits(ch);
+/* Active requests wait for tRCD. Until the first of them may go, they are not looked at. `turn` is
+ * ch->draining, where the caller knows the queue in turn. */
+static inline __attribute__((always_inline)) void choose_next_column(struct hbm_channel *ch,
+                                                                     unsigned turn) {
+  choose_hits(ch, turn);
   if (ch->active_from <= ch->column.cycle)
     choose_active(ch);
+}
+
+/* The same where it is rare. */
+static __attribute__((noinline)) void choose_column(struct hbm_channel *ch) {
+  choose_next_column(ch, ch->draining);
 }
 
 /* ---- row bus -------------------------------------------------------------------------- */
