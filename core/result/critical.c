@@ -39,19 +39,29 @@ static uint64_t top_cycles(const struct walk *walk, uint64_t cycle) {
 }
 
 /* The core whose last event ends last; the first of several. */
+struct last {
+  uint32_t core;
+  uint128 end_ps;
+};
+
+static void note_end(const struct vinci_result *result, struct last *last, uint32_t core,
+                     uint64_t end_cycle) {
+  uint128 end_ps = (uint128)end_cycle * PS_PER_SECOND / result->cores[core].hz;
+  if (last->core == result->core_count || end_ps > last->end_ps ||
+      (end_ps == last->end_ps && core < last->core))
+    *last = (struct last){core, end_ps};
+}
+
 static uint32_t last_core(const struct vinci_result *result) {
-  uint32_t found = result->core_count;
-  uint128 latest = 0;
-  struct event_walk events = {.result = result, .core = result->core_count};
-  const struct result_event *event;
-  while ((event = event_walk_next(&events)) != NULL) {
-    uint128 end = (uint128)event->end_cycle * PS_PER_SECOND / result->cores[event->core].hz;
-    if (found == result->core_count || end > latest || (end == latest && event->core < found)) {
-      found = event->core;
-      latest = end;
-    }
+  struct last last = {.core = result->core_count};
+  for (uint32_t core = 0; result->logs && core < result->core_count; core++) {
+    const struct event_log *log = &result->logs[core];
+    if (log->count > 0)
+      note_end(result, &last, core, min_u64(log->latest_end, log->cut_cycle));
   }
-  return found;
+  for (uint64_t i = 0; !result->logs && i < result->event_count; i++)
+    note_end(result, &last, result->events[i].core, result->events[i].end_cycle);
+  return last.core;
 }
 
 static int compare_events(const void *left, const void *right) {
@@ -66,15 +76,12 @@ static int compare_events(const void *left, const void *right) {
 
 /* Sorts the core's events into lanes. */
 static bool fill_lanes(struct walk *walk, uint32_t core) {
-  struct event_walk own = {.result = walk->result, .core = core};
-  size_t total = 0;
-  while (event_walk_next(&own))
-    total++;
+  size_t total = event_count_of(walk->result, core);
   walk->storage = calloc(total + 1, sizeof(const struct result_event *));
   walk->events = calloc(total + 1, sizeof *walk->events);
   if (!walk->storage || !walk->events)
     return false;
-  own = (struct event_walk){.result = walk->result, .core = core};
+  struct event_walk own = {.result = walk->result, .core = core};
   for (size_t i = 0; i < total; i++)
     walk->events[i] = *event_walk_next(&own);
   size_t filled = 0;

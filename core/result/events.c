@@ -85,6 +85,8 @@ static void pack(struct event_log *log) {
   if (groups & GROUP_LENGTH)
     put(log, event->end_cycle - event->start_cycle);
   log->past.start_cycle = event->start_cycle;
+  log->latest_end = max_u64(log->latest_end, event->end_cycle);
+  log->highest_line = event->line > log->highest_line ? event->line : log->highest_line;
   *past = *event;
 }
 
@@ -186,6 +188,15 @@ uint64_t event_total(const struct vinci_result *result) {
   for (uint32_t i = 0; result->logs && i < result->core_count; i++)
     total += result->logs[i].count;
   return total;
+}
+
+size_t event_count_of(const struct vinci_result *result, uint32_t core) {
+  size_t count = 0;
+  if (result->logs)
+    return result->logs[core].count;
+  for (uint64_t i = 0; i < result->event_count; i++)
+    count += result->events[i].core == core;
+  return count;
 }
 
 bool event_only_waits(const struct result_event *event) {

@@ -22,6 +22,8 @@ struct event_log {
   uint8_t *bytes; /* EVENT_PACKED_MAX for each that may come, touched only as far as they fill */
   size_t size;
   uint64_t count;
+  uint64_t latest_end;   /* of those that are packed, before the cut */
+  uint32_t highest_line; /* of the same */
   struct event_past past;
   struct result_event last; /* is still being written */
   uint64_t cut_cycle;       /* what lies behind is as though it were there */
@@ -46,7 +48,8 @@ struct event_walk {
 const struct result_event *event_walk_next(struct event_walk *walk);
 /* Flags, barriers and signals last as long as what they wait for, and do no work. */
 bool event_only_waits(const struct result_event *event);
-/* How many were recorded. */
+/* How many were recorded; and of one core. */
 uint64_t event_total(const struct vinci_result *result);
+size_t event_count_of(const struct vinci_result *result, uint32_t core);
 
 #endif

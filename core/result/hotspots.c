@@ -101,17 +101,25 @@ static void add_critical(void *context, const struct result_event *event, uint64
     row->critical_cycles += cycles;
 }
 
+static uint32_t larger_line(uint32_t a, uint32_t b) { return a > b ? a : b; }
+
+static uint32_t highest_line(const struct vinci_result *result) {
+  uint32_t highest = 0;
+  for (uint32_t core = 0; result->logs && core < result->core_count; core++)
+    highest = larger_line(highest, result->logs[core].highest_line);
+  for (uint64_t i = 0; !result->logs && i < result->event_count; i++)
+    highest = larger_line(highest, result->events[i].line);
+  return highest;
+}
+
 enum vinci_status hotspots_find(const struct vinci_result *result, struct hotspots *out,
                                 struct vinci_diag *diag) {
-  uint32_t lines = 0;
   *out = (struct hotspots){0};
+  struct table table = {.hotspots = out,
+                        .first = calloc((size_t)highest_line(result) + 1, sizeof *table.first)};
+  table.failed = !table.first;
   struct event_walk events = {.result = result, .core = result->core_count};
   const struct result_event *event;
-  while ((event = event_walk_next(&events)) != NULL)
-    lines = event->line > lines ? event->line : lines;
-  struct table table = {.hotspots = out, .first = calloc((size_t)lines + 1, sizeof *table.first)};
-  table.failed = !table.first;
-  events = (struct event_walk){.result = result, .core = result->core_count};
   while (!table.failed && (event = event_walk_next(&events)) != NULL)
     add_event(&table, event);
   enum vinci_status status = table.failed
