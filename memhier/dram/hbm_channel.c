@@ -322,15 +322,48 @@ take(struct hbm_channel *ch, struct hbm_spot spot, unsigned direction, struct hb
   return TAKEN_QUEUED;
 }
 
-/* Updates the kept choices after bursts have been queued. */
-static inline void settle(struct hbm_channel *ch, unsigned direction, uint32_t changed) {
-  ch->turn_due = turn_ends(ch);
+/* Updates the kept choices after bursts have been queued to some banks. */
+static __attribute__((noinline)) void settle_banks(struct hbm_channel *ch, unsigned direction,
+                                                   uint32_t changed) {
   for (; changed; changed &= changed - 1) {
     unsigned bank = (unsigned)__builtin_ctz(changed);
     list_changed(ch, direction, bank);
     arrived(ch, direction, bank);
   }
+  ch->turn_due = turn_ends(ch);
   set_next(ch);
+}
+
+/* The same for all bursts that have been queued. Most come behind others and change nothing. */
+static inline void settle(struct hbm_channel *ch, unsigned direction, uint32_t changed) {
+  if (changed || turn_ends(ch) != ch->turn_due)
+    settle_banks(ch, direction, changed);
+}
+
+/* Takes bursts of the lowest granule of an operation; false when the queue is full before the last.
+ * Adds the banks whose lists have changed. */
+static inline __attribute__((always_inline)) bool take_granule(struct hbm_channel *ch,
+                                                               struct hbm_op *op,
+                                                               unsigned direction, uint64_t cycle,
+                                                               uint32_t *changed) {
+  const uint32_t bursts = op->layout->bursts_per_granule;
+  const struct hbm_spot *offset =
+      &op->layout->offset[(unsigned)__builtin_ctz(op->granules) * bursts];
+  uint32_t burst = op->burst;
+  for (; burst < bursts; burst++) {
+    if (ch->count[direction] == ch->depth[direction] && !ch->count[HBM_W])
+      break;
+    enum taken taken = take(ch, hbm_op_spot(op, &offset[burst]), direction,
+                            direction == HBM_W ? NULL : op, 0, cycle, changed);
+    if (taken == TAKEN_NOT)
+      break;
+    if (taken == TAKEN_SERVED)
+      op->end_cycle = later(op->end_cycle, cycle + 1);
+    else
+      op->waiting += direction == HBM_R;
+  }
+  op->burst = burst == bursts ? 0 : burst;
+  return burst == bursts;
 }
 
 /* Takes bursts of an operation; false when the queue is full before the last. The direction is a
@@ -339,19 +372,8 @@ static inline __attribute__((always_inline)) bool
 take_bursts(struct hbm_channel *ch, struct hbm_op *op, unsigned direction, uint64_t cycle) {
   uint64_t offers = ch->offers;
   uint32_t changed = 0;
-  while (op->granules != 0) {
-    if (ch->count[direction] == ch->depth[direction] && !ch->count[HBM_W])
-      break;
-    enum taken taken =
-        take(ch, hbm_op_spot(op), direction, direction == HBM_W ? NULL : op, 0, cycle, &changed);
-    if (taken == TAKEN_NOT)
-      break;
-    if (taken == TAKEN_SERVED)
-      op->end_cycle = later(op->end_cycle, cycle + 1);
-    else
-      op->waiting += direction == HBM_R;
-    hbm_op_advance(op);
-  }
+  while (op->granules != 0 && take_granule(ch, op, direction, cycle, &changed))
+    op->granules &= op->granules - 1;
   if (ch->offers != offers)
     settle(ch, direction, changed);
   return op->granules == 0;

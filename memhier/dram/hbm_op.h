@@ -62,6 +62,7 @@ struct hbm_op {
   const struct hbm_layout *layout;
   struct hbm_op *next;
   struct hbm_spot spot; /* of the address */
+  uint16_t spread;      /* bits by which banks of its row are permuted */
   uint32_t burst;       /* next burst of the lowest granule */
   uint32_t waiting;     /* reads that the controller has taken and not done */
   uint64_t end_cycle;   /* of the reads done */
@@ -69,31 +70,26 @@ struct hbm_op {
 };
 
 /*
- * Takes the next burst out of those an operation has to offer. Streams that lie a power of two
- * apart would often meet in the same bank in other rows; bits of the row spread them (Zhang, Zhu
- * and Zhang, "A permutation-based page interleaving scheme", MICRO 2000). How real parts do this is
- * not published.
+ * Streams that lie a power of two apart would often meet in the same bank in other rows; bits of
+ * the row spread them (Zhang, Zhu and Zhang, "A permutation-based page interleaving scheme", MICRO
+ * 2000). How real parts do this is not published.
  */
-static inline struct hbm_spot hbm_op_spot(const struct hbm_op *op) {
-  const struct hbm_layout *layout = op->layout;
-  unsigned granule = (unsigned)__builtin_ctz(op->granules);
-  const struct hbm_spot *offset = &layout->offset[granule * layout->bursts_per_granule + op->burst];
+static inline uint16_t hbm_spread(const struct hbm_layout *layout, uint32_t row) {
+  uint32_t spread = row * UINT32_C(0x9E3779B1) >> 24;
+  return (uint16_t)((spread >> 4 & layout->group_mask) << layout->bank_shift |
+                    (spread & layout->bank_mask));
+}
+
+/* Where a burst of an operation lies, by its place in the line. */
+static inline struct hbm_spot hbm_op_spot(const struct hbm_op *op, const struct hbm_spot *offset) {
   /* Line address and burst number share no bit, so OR joins them. */
-  uint32_t row = op->spot.row | offset->row, spread = row * UINT32_C(0x9E3779B1) >> 24;
-  uint32_t permute =
-      (spread >> 4 & layout->group_mask) << layout->bank_shift | (spread & layout->bank_mask);
+  uint32_t row = op->spot.row | offset->row;
+  uint16_t spread = offset->row == 0 ? op->spread : hbm_spread(op->layout, row);
   return (struct hbm_spot){
       .row = row,
       .column = (uint16_t)(op->spot.column | offset->column),
-      .bank = (uint16_t)((op->spot.bank | offset->bank) ^ permute),
+      .bank = (uint16_t)((op->spot.bank | offset->bank) ^ spread),
   };
-}
-
-static inline void hbm_op_advance(struct hbm_op *op) {
-  if (++op->burst < op->layout->bursts_per_granule)
-    return;
-  op->burst = 0;
-  op->granules &= op->granules - 1;
 }
 
 #endif

@@ -79,6 +79,7 @@ void hbm_port_submit(struct hbm_port *port, struct hbm_op *op) {
     port->written_granules += l2_count(op->granules);
   op->layout = port->layout;
   op->spot = hbm_spot_at(port->layout, op->address);
+  op->spread = hbm_spread(port->layout, op->spot.row);
   hbm_channel_submit(port->channel, op, now_cycle(port));
   schedule_step(port);
 }
