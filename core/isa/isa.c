@@ -295,7 +295,7 @@ static void unlock(void) { pthread_mutex_unlock(&filling); }
 /* A process that is forked while a thread fills the table gets a table that nobody fills. */
 static __attribute__((constructor)) void keep_whole(void) { pthread_atfork(lock, unlock, unlock); }
 
-static __attribute__((noinline, cold)) void parse_row(enum isa_op op) {
+static __attribute__((noinline)) void parse_row(enum isa_op op) {
   lock();
   if (!atomic_load_explicit(&is_parsed[op], memory_order_relaxed)) {
     parse_signature(&rows[op]);
@@ -304,7 +304,7 @@ static __attribute__((noinline, cold)) void parse_row(enum isa_op op) {
   unlock();
 }
 
-static __attribute__((noinline, cold)) void hash_names(void) {
+static __attribute__((noinline)) void hash_names(void) {
   lock();
   for (unsigned op = 0; op < OP_COUNT && !atomic_load_explicit(&is_hashed, memory_order_relaxed);
        op++)
