@@ -116,7 +116,8 @@ static inline __attribute__((always_inline)) void issue_hit(struct hbm_channel *
   else
     list_changed(ch, direction, bank);
   column_issued(ch, direction, bank, e);
-  choose_next_column(ch, direction);
+  /* The command just issued keeps the pseudo-channel longer than the bus. */
+  choose_next_column(ch, direction, ch->pseudo[0].column[direction]);
 }
 
 /* A column command for the request that has opened the row. */

@@ -82,13 +82,13 @@ static inline __attribute__((always_inline)) void choose_hit(struct hbm_channel 
 }
 
 /* Of the row hits: each pseudo-channel has times of its own, and all share one order. */
-static inline __attribute__((always_inline)) void choose_hits(struct hbm_channel *ch,
-                                                              unsigned turn) {
+static inline __attribute__((always_inline)) void choose_hits(struct hbm_channel *ch, unsigned turn,
+                                                              uint64_t floor) {
   uint32_t hits = hit_banks(ch, turn);
   ch->column = (struct hbm_choice){HBM_NEVER, UINT64_MAX};
   if (ch->pseudos == 1) {
     if (hits)
-      choose_hit(ch, turn, hits, column_floor(ch, turn, 0));
+      choose_hit(ch, turn, hits, floor);
     return;
   }
   for (; hits; hits &= hits - 1) {
@@ -107,17 +107,17 @@ static inline void choose_active(struct hbm_channel *ch) {
 }
 
 /* Active requests wait for tRCD. Until the first of them may go, they are not looked at. `turn` is
- * ch->draining, where the caller knows the queue in turn. */
-static inline __attribute__((always_inline)) void choose_next_column(struct hbm_channel *ch,
-                                                                     unsigned turn) {
-  choose_hits(ch, turn);
+ * ch->draining, and `floor` what a single pseudo-channel allows at best, where the caller knows. */
+static inline __attribute__((always_inline)) void
+choose_next_column(struct hbm_channel *ch, unsigned turn, uint64_t floor) {
+  choose_hits(ch, turn, floor);
   if (ch->active_from <= ch->column.cycle)
     choose_active(ch);
 }
 
 /* The same where it is rare. */
 static __attribute__((noinline)) void choose_column(struct hbm_channel *ch) {
-  choose_next_column(ch, ch->draining);
+  choose_next_column(ch, ch->draining, column_floor(ch, ch->draining, 0));
 }
 
 /* ---- row bus -------------------------------------------------------------------------- */
