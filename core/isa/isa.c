@@ -10,7 +10,6 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +27,7 @@
     }                                                                                              \
   }
 
-static struct isa_row rows[OP_END] = {
+struct isa_row isa_rows[OP_END] = {
 #define ISA(id, text_name, text_pipe, arch_set, text_signature, dtype_set, stem, values, about,    \
             origin, ...)                                                                           \
   [OP_##id] = {.name = text_name,                                                                  \
@@ -67,7 +66,11 @@ static uint16_t slots[HASH_SLOTS]; /* instruction + 1, 0 = free */
 static uint8_t name_lengths[OP_COUNT];
 
 /* What is filled already: a row is written once, under the lock, before its flag says so. */
-static atomic_bool is_parsed[OP_COUNT], is_hashed;
+atomic_bool isa_is_parsed[OP_END] = {[OP_READ_ROW] = true,
+                                     [OP_SCALAR_LOAD] = true,
+                                     [OP_SCALAR_STORE] = true,
+                                     [OP_SCALAR_CLEAN] = true};
+static atomic_bool is_hashed;
 static pthread_mutex_t filling = PTHREAD_MUTEX_INITIALIZER;
 
 /* Mixes the first and last eight bytes and the length: names differ in one of them. */
@@ -272,18 +275,18 @@ static void parse_signature(struct isa_row *row) {
 static enum isa_op look_up(const char *name, size_t length) {
   for (uint32_t slot = hash_name(name, length); slots[slot] != 0; slot = (slot + 1) % HASH_SLOTS) {
     unsigned op = slots[slot] - 1u;
-    if (name_lengths[op] == length && memcmp(rows[op].name, name, length) == 0)
+    if (name_lengths[op] == length && memcmp(isa_rows[op].name, name, length) == 0)
       return (enum isa_op)op;
   }
   return OP_COUNT;
 }
 
 static void add_to_hash(unsigned op) {
-  size_t length = strlen(rows[op].name);
-  if (length == 0 || length > UINT8_MAX || look_up(rows[op].name, length) != OP_COUNT)
-    vinci_bug("isa.def: \"%s\" is not a name or not unique", rows[op].name);
+  size_t length = strlen(isa_rows[op].name);
+  if (length == 0 || length > UINT8_MAX || look_up(isa_rows[op].name, length) != OP_COUNT)
+    vinci_bug("isa.def: \"%s\" is not a name or not unique", isa_rows[op].name);
   name_lengths[op] = (uint8_t)length;
-  uint32_t slot = hash_name(rows[op].name, length);
+  uint32_t slot = hash_name(isa_rows[op].name, length);
   while (slots[slot] != 0)
     slot = (slot + 1) % HASH_SLOTS;
   slots[slot] = (uint16_t)(op + 1);
@@ -295,11 +298,11 @@ static void unlock(void) { pthread_mutex_unlock(&filling); }
 /* A process that is forked while a thread fills the table gets a table that nobody fills. */
 static __attribute__((constructor)) void keep_whole(void) { pthread_atfork(lock, unlock, unlock); }
 
-static __attribute__((noinline)) void parse_row(enum isa_op op) {
+void isa_parse_row(enum isa_op op) {
   lock();
-  if (!atomic_load_explicit(&is_parsed[op], memory_order_relaxed)) {
-    parse_signature(&rows[op]);
-    atomic_store_explicit(&is_parsed[op], true, memory_order_release);
+  if (!atomic_load_explicit(&isa_is_parsed[op], memory_order_relaxed)) {
+    parse_signature(&isa_rows[op]);
+    atomic_store_explicit(&isa_is_parsed[op], true, memory_order_release);
   }
   unlock();
 }
@@ -311,12 +314,6 @@ static __attribute__((noinline)) void hash_names(void) {
     add_to_hash(op);
   atomic_store_explicit(&is_hashed, true, memory_order_release);
   unlock();
-}
-
-const struct isa_row *isa_row(enum isa_op op) {
-  if (op < OP_COUNT && !atomic_load_explicit(&is_parsed[op], memory_order_acquire))
-    parse_row(op);
-  return &rows[op];
 }
 
 enum isa_op isa_find(const char *name, size_t length) {

@@ -21,6 +21,8 @@
 #ifndef VINCI_CORE_ISA_ISA_H
 #define VINCI_CORE_ISA_ISA_H
 
+#include <stdatomic.h>
+
 #include "core/chip/arch.h"
 #include "core/vinci.h"
 
@@ -95,8 +97,17 @@ static inline bool isa_is_register(enum isa_op op) {
   return op == OP_VF_BEGIN || (op > OP_VF_CALL && op <= OP_REG_MEM_BAR);
 }
 
+/* Rows as far as they are parsed, for isa_row() alone. */
+extern struct isa_row isa_rows[OP_END] __attribute__((visibility("hidden")));
+extern atomic_bool isa_is_parsed[OP_END] __attribute__((visibility("hidden")));
+void isa_parse_row(enum isa_op op);
+
 /* The row of an instruction; its signature is parsed on first use. */
-const struct isa_row *isa_row(enum isa_op op);
+static inline const struct isa_row *isa_row(enum isa_op op) {
+  if (!atomic_load_explicit(&isa_is_parsed[op], memory_order_acquire))
+    isa_parse_row(op);
+  return &isa_rows[op];
+}
 /* The instruction of a name (length bytes), OP_COUNT when there is none. */
 enum isa_op isa_find(const char *name, size_t length);
 /* Index of an operand by name (length bytes), -1 when there is none. */
