@@ -169,6 +169,7 @@ script_tests = \
 	tests/cli/test_stream.sh \
 	tests/cli/test_causes.sh \
 	tests/cli/test_walks.sh \
+	tests/cli/test_waves.sh \
 	tests/cli/test_weights.sh \
 	tests/cli/test_database.sh \
 	tests/cli/test_debug.sh \

@@ -120,8 +120,6 @@ static bool filter_tiling(struct lower_job *job, struct filter_tiling *f) {
     return lower_refuse(job, "the block does not fit UB");
   if (!matmul_fits_l0(job, &op->mm, t))
     return false;
-  if (!lower_has_cores(job, t->cores, emit_cube_core(job->soc)))
-    return false;
   bool fits = panels(job, f, rows);
   if (rows * conv->wo > PANEL_POINTS_MAX)
     return lower_refuse(job, "panels have more than %d points", PANEL_POINTS_MAX);

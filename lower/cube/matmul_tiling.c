@@ -174,8 +174,6 @@ bool matmul_tiling(struct lower_job *job, struct matmul_tiling *t) {
   if ((t->split > 1 && !matmul_split_fits(job, t)) || !matmul_fits_l0(job, mm, t) ||
       !split_panels(job, mm, t) || (mm->coupled && !matmul_coupled_fits(job, t)))
     return false;
-  if (!lower_has_cores(job, t->cores, emit_cube_core(job->soc)))
-    return false;
   if (mm->conv && !is_one_copy(mm->conv, mm, t))
     return lower_refuse(job, "panels are too deep for one copy");
   if (t->by_rows && !conv_rows_fit(job))

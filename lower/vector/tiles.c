@@ -168,8 +168,6 @@ bool vtile_count(struct lower_job *job, struct vtile *tile) {
                         tile->space.rows, tile->space.cols);
   if (tile->rows > BURSTS_MAX)
     return lower_refuse(job, "a copy has at most %d rows", BURSTS_MAX);
-  if (!lower_has_cores(job, tile->blocks, emit_vector_core(job->soc)))
-    return false;
   if (tile->buffers < 1 || tile->buffers > 2)
     return lower_refuse(job, "buffers is 1 or 2");
   vtile_counts(tile);

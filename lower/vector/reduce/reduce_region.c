@@ -36,7 +36,7 @@ static void set_segments(struct vreduce *reduce) {
   uint64_t elements = reduce->outer * reduce->rows * reduce->cols;
   reduce->segments = 1;
   reduce->segment = extent;
-  if (reduce->form != VREDUCE_FOLD || reduce->outer >= cores || reduce->tile.blocks < cores ||
+  if (reduce->form != VREDUCE_FOLD || reduce->outer >= cores || reduce->tile.blocks != cores ||
       elements * FLOAT_BYTES <= ONE_CORE_BYTES)
     return;
   uint64_t unit = by_rows ? 1 : ROWWISE_LANES;
