@@ -214,6 +214,7 @@ dist_effects_DATA = \
 # folder looks in the sources (scripts/host/soc_dir.c).
 socdir = $(pkgdatadir)/soc
 dist_soc_DATA = \
+	scripts/soc/Ascend310P1.lua \
 	scripts/soc/Ascend310P3.lua \
 	scripts/soc/Ascend910A.lua \
 	scripts/soc/Ascend910B.lua \
@@ -233,7 +234,9 @@ dist_soc_DATA = \
 	scripts/soc/Ascend910_9382.lua \
 	scripts/soc/Ascend910_9391.lua \
 	scripts/soc/Ascend910_9392.lua \
+	scripts/soc/Ascend950PR_9579.lua \
 	scripts/soc/Ascend950PR_9589.lua \
+	scripts/soc/Ascend950PR_9599.lua \
 	scripts/soc/ascend910.lua \
 	scripts/soc/ascend910b.lua \
 	scripts/soc/ascend950.lua \

@@ -34,9 +34,9 @@ dav-c220, Ascend950PR_9589 is dav-c310
   kernel,name=tiny,arch=dav-2201,blocks=2
                         ^
 hint: choose a SoC of that architecture, or compile the operator again")"
-run check "$work/tiny.csv" --soc-version=Ascend950
-report "a family of one chip" "$(expect 2 "error: unknown SoC 'Ascend950'
-hint: there is Ascend950PR_9589")"
+run check "$work/tiny.csv" --soc-version=Ascend910Premium
+report "a family of one chip" "$(expect 2 "error: unknown SoC 'Ascend910Premium'
+hint: there is Ascend910PremiumA")"
 run check "$work/tiny.csv" --soc-version=ASCEND910B
 report "a family of several chips" "$(expect 2 "error: unknown SoC 'ASCEND910B'
 hint: there are Ascend910B1, Ascend910B2, Ascend910B2C, Ascend910B3, Ascend910B4 and Ascend910B4-1")"
