@@ -203,14 +203,15 @@ bool matmul_tiling(struct lower_job *job, struct matmul_tiling *t) {
 /*
  * Sides of blocks. With work enough for every core the vendor's library takes blocks of 128 x 256
  * or 256 x 128 and streams both operands; smaller shapes choose among all. An operand that stays in
- * L1 would be up to 7 % faster for k around 1024, and can be asked for.
+ * L1 would be up to 7 % faster for k around 1024, and can be asked for. On the 950 the library
+ * evens out the last wave, which matters up to some eight blocks for each core.
  */
 static const uint16_t sides[] = {256, 128, 512, 384, 224, 192, 160, 112, 96, 80, 64, 48, 32, 16};
 enum { SIDE_COUNT = sizeof sides / sizeof *sides, LARGE_SIDES = 2 };
 _Static_assert((int)SIDE_COUNT <= (int)MATMUL_SIDES_MAX, "MATMUL_SIDES_MAX is too small");
 /* MatMulV2 has panels of equal depth. */
 enum { EVEN_COUNT = 1, STREAMING_COUNT = 3, DEPTH_COUNT = 5 };
-enum { LARGE_M = 128, LARGE_N = 256, LARGE_BLOCKS_PER_CORE = 2 };
+enum { LARGE_M = 128, LARGE_N = 256, LARGE_BLOCKS_PER_CORE = 2, LARGE_BLOCKS_C310 = 8 };
 enum { STEP_MAX = 2048, SHALLOW_STEPS = 4 };
 /* With k in parts. */
 static const uint16_t split_sides[] = {128, 256, 64, 32, 16};
@@ -218,8 +219,8 @@ enum { SPLIT_SIDES = sizeof split_sides / sizeof *split_sides, SPLIT_KINDS = 2, 
 
 static bool is_large(const struct vinci_soc *soc, const struct matmul *mm) {
   uint64_t cores = matmul_cores(soc);
-  return mm->batch * ceil_div(mm->m, LARGE_M) * ceil_div(mm->n, LARGE_N) >=
-         LARGE_BLOCKS_PER_CORE * cores;
+  uint64_t each = soc->arch == ARCH_C310 ? LARGE_BLOCKS_C310 : LARGE_BLOCKS_PER_CORE;
+  return mm->batch * ceil_div(mm->m, LARGE_M) * ceil_div(mm->n, LARGE_N) >= each * cores;
 }
 
 /* ---- the blocks of MatMulV3 (matmul_v3_base_tiling.cpp of the public repository ops-nn) ---- */
@@ -245,10 +246,12 @@ static bool library_is_tall(const struct matmul *mm, uint64_t cores) {
 }
 
 /* The block that the library takes whenever each core gets one; false: the shape is smaller, the
- * type is int8, which MatMulV3 does not take, or the chip has not the buffers for the block. */
+ * type is int8, which MatMulV3 does not take, or the chip is another than a 910B or has not the
+ * buffers for the block. On the 950 the library evens out the last wave of blocks (adaptive sliding
+ * windows). */
 static bool library_tile(const struct vinci_soc *soc, const struct matmul *mm, uint64_t tile[3]) {
   uint64_t cores = matmul_cores(soc);
-  if (mm->shallow || mm->coupled || mm->batch > 1 || mm->element_bytes == 1 ||
+  if (mm->shallow || soc->arch != ARCH_C220 || mm->batch > 1 || mm->element_bytes == 1 ||
       mm->m < LIBRARY_LONG || mm->n < LIBRARY_LONG)
     return false;
   bool tall = library_is_tall(mm, cores);
