@@ -10,6 +10,7 @@
 #include "cli/support/isolate.h"
 #include "cli/support/kernel.h"
 #include "core/base/diag.h"
+#include "core/base/sheet.h"
 #include "core/isa/program.h"
 
 struct check_settings {
@@ -76,8 +77,8 @@ static enum vinci_status write_trace(const vinci_trace *trace, const char *path,
   return status;
 }
 
-static void print_count(uint64_t count, const char *what) {
-  printf("%" PRIu64 " %s%s", count, what, count == 1 ? "" : "s");
+static void print_count(uint64_t count, const char *what, FILE *out) {
+  fprintf(out, "%" PRIu64 " %s%s", count, what, count == 1 ? "" : "s");
 }
 
 /* The traces of a command. */
@@ -112,11 +113,14 @@ static enum vinci_status check_program(struct check_batch *batch, const vinci_tr
 /* unchecked: what this "ok" does not stand for. */
 static void print_ok(const vinci_trace *trace, const char *path, bool several,
                      const char *unchecked) {
-  printf("%s%sok: ", several ? path : "", several ? ": " : "");
-  print_count(trace->kernel_count, "kernel");
-  fputs(", ", stdout);
-  print_count(program_row_count(trace), "row");
-  printf("%s%s\n", *unchecked ? "; " : "", unchecked);
+  struct sheet_lines lines;
+  FILE *out = sheet_lines_begin(&lines, stdout);
+  fprintf(out, "%s%sok: ", several ? path : "", several ? ": " : "");
+  print_count(trace->kernel_count, "kernel", out);
+  fputs(", ", out);
+  print_count(program_row_count(trace), "row", out);
+  fprintf(out, "%s%s\n", *unchecked ? "; " : "", unchecked);
+  sheet_lines_end(&lines);
 }
 
 static enum vinci_status check_trace(struct check_batch *batch, const char *path,

@@ -229,8 +229,7 @@ static int run(const struct cli_verb *verb, int argc, char **argv) {
 const struct cli_verb cli_verb_diff = {
     .name = "diff",
     .arguments = "A [B]",
-    .summary = "Compare two runs, chips, traces, lists or networks, and say where the difference "
-               "comes from",
+    .summary = "Compare two runs, chips, traces, lists or networks: what differs, and why",
     .details =
         "A and B are each a trace, an operator with its arguments KEY=VALUE, a result folder or\n"
         "summary.json of 'vinci run', a list of operators, the results of such a list, a network\n"
@@ -245,7 +244,7 @@ const struct cli_verb cli_verb_diff = {
         "  vinci diff matmul m=512 k=512 n=512 matmul m=512 k=512 n=1024 -s Ascend910B4\n"
         "  vinci diff old.csv new.csv -s Ascend910B4 --fail-over=2%\n"
         "  vinci diff old.csv -s Ascend910B4 --set-b=l2.size=48MiB\n"
-        "  vinci diff before/ after/                   (two folders of 'vinci run --output')\n"
+        "  vinci diff before/ after/              (two folders of 'vinci run --output')\n"
         "  vinci diff kernel_details.csv -s Ascend910B4,Ascend910B2\n"
         "  vinci diff net.csv net.csv host=eager -s Ascend910B4\n",
     .options = {diff_options, sizeof diff_options / sizeof *diff_options},

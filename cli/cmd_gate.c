@@ -406,7 +406,10 @@ const struct cli_verb cli_verb_gate = {
                "  explain  say where every change comes from\n"
                "  list     list the points of a suite\n"
                "  import   make a suite of the operators of a list\n\n"
-               "'vinci gate COMMAND --help' explains the options of a command.\n",
+               "'vinci gate COMMAND --help' explains the options of a command.\n"
+               "Examples:\n"
+               "  vinci gate check suite.lua --baseline=suite.csv\n"
+               "  vinci gate bless suite.lua --baseline=suite.csv --reason=\"larger tiles\"\n",
     .run = cli_run_command,
     .commands = commands,
     .command_count = sizeof commands / sizeof *commands,

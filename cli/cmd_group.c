@@ -17,7 +17,10 @@ const struct cli_verb cli_verb_group = {
                "  collective         simulate one collective: time, bytes, share of each link\n"
                "  convert            Chakra execution traces into a job, a job into these\n"
                "  show               list the systems, or the numbers of one with their sources\n\n"
-               "'vinci group COMMAND --help' explains the options of a command.\n",
+               "'vinci group COMMAND --help' explains the options of a command.\n"
+               "Examples:\n"
+               "  vinci group run traces/examples/data_parallel.job.csv -o out\n"
+               "  vinci group collective all_reduce -n 8 --system=atlas_a2_910b4\n",
     .run = cli_run_command,
     .commands = commands,
     .command_count = sizeof commands / sizeof *commands,

@@ -5,6 +5,7 @@
 
 #include "cli/support/cli.h"
 #include "core/base/diag.h"
+#include "core/base/sheet.h"
 #include "core/chip/soc.h"
 #include "core/isa/isa.h"
 
@@ -79,12 +80,24 @@ static enum vinci_status read_filter(const struct isa_settings *settings, uint32
   return VINCI_OK;
 }
 
+enum { LIST_COLUMNS = 3 + ARCH_COUNT };
+
+static void list_begin(struct sheet *sheet) {
+  static struct sheet_column columns[LIST_COLUMNS];
+  for (unsigned i = 0; i < LIST_COLUMNS; i++)
+    columns[i] = (struct sheet_column){.left = true,
+                                       .fit = i + 1 == LIST_COLUMNS ? SHEET_BREAK : SHEET_WHOLE};
+  SHEET_BEGIN(sheet, stdout, columns, 0, NULL);
+}
+
 /* One mark per architecture, a column each. */
-static void print_line(const struct isa_row *row, int width) {
-  printf("%-*s  %-4s ", width, row->name, pipe_text(row));
+static void list_row(const struct isa_row *row, struct sheet *sheet) {
+  sheet_cell(sheet, "%s", row->name);
+  sheet_cell(sheet, "%s", pipe_text(row));
   for (unsigned i = 0; i < ARCH_COUNT; i++)
-    printf(" %-4s", row->archs >> i & 1 ? arch_name((enum arch)i) + sizeof "dav-" - 1 : "-");
-  printf("  %s\n", row->text);
+    sheet_cell(sheet, "%s",
+               row->archs >> i & 1 ? arch_name((enum arch)i) + sizeof "dav-" - 1 : "-");
+  sheet_cell(sheet, "%s", row->text);
 }
 
 static int list(const struct isa_settings *settings, const struct text_list *names) {
@@ -98,13 +111,11 @@ static int list(const struct isa_settings *settings, const struct text_list *nam
   }
   if (read_filter(settings, &archs, &pipe, &diag) != VINCI_OK)
     return cli_fail(&diag);
-  int width = 0;
-  for (unsigned op = 0; op < OP_COUNT; op++)
-    if (is_wanted(isa_row((enum isa_op)op), archs, pipe))
-      width = cli_widest(width, isa_row((enum isa_op)op)->name);
-  for (unsigned op = 0; op < OP_COUNT; op++)
-    if (is_wanted(isa_row((enum isa_op)op), archs, pipe))
-      print_line(isa_row((enum isa_op)op), width);
+  struct sheet sheet;
+  for (list_begin(&sheet); sheet_pass(&sheet);)
+    for (unsigned op = 0; op < OP_COUNT; op++)
+      if (is_wanted(isa_row((enum isa_op)op), archs, pipe))
+        list_row(isa_row((enum isa_op)op), &sheet);
   return 0;
 }
 
@@ -181,13 +192,13 @@ static void print_missing_types(enum isa_op op) {
 
 static void print_row(enum isa_op op) {
   const struct isa_row *row = isa_row(op);
-  printf("%s: %s\n", row->name, row->text);
+  sheet_line(stdout, "%s: %s\n", row->name, row->text);
   printf("pipe: %s\narchitectures: ", pipe_text(row));
   print_set(row->archs, ARCH_COUNT, arch_at);
-  printf("\nsource: %s\n", row->source);
+  sheet_line(stdout, "\nsource: %s\n", row->source);
   if (row->class16 != VECTOR_CLASS_NONE)
-    printf("cost up to 16 bits: %s\ncost of wider types: %s\n", class_names[row->class16],
-           class_names[row->class32]);
+    sheet_line(stdout, "cost up to 16 bits: %s\ncost of wider types: %s\n",
+               class_names[row->class16], class_names[row->class32]);
   printf("operands:%s\n", row->arg_count ? "" : " none");
   for (unsigned i = 0; i < row->arg_count; i++)
     print_operand(row, &row->arg[i]);
@@ -213,23 +224,24 @@ static bool comes_from(const struct isa_row *row, const char *function) {
 /* The instructions of a function of Ascend C: the only one in full, else a line each. */
 static bool show_function(const char *function) {
   enum isa_op only = OP_COUNT;
-  int count = 0, width = 0;
+  struct sheet sheet;
+  int count = 0;
   for (unsigned op = 0; op < OP_COUNT; op++) {
     const struct isa_row *row = isa_row((enum isa_op)op);
     if (!comes_from(row, function))
       continue;
     count++;
     only = (enum isa_op)op;
-    width = (int)strlen(row->name) > width ? (int)strlen(row->name) : width;
   }
   if (count == 1)
     print_row(only);
   if (count <= 1)
     return count == 1;
   printf("Ascend C's %s becomes one of these:\n", function);
-  for (unsigned op = 0; op < OP_COUNT; op++)
-    if (comes_from(isa_row((enum isa_op)op), function))
-      print_line(isa_row((enum isa_op)op), width);
+  for (list_begin(&sheet); sheet_pass(&sheet);)
+    for (unsigned op = 0; op < OP_COUNT; op++)
+      if (comes_from(isa_row((enum isa_op)op), function))
+        list_row(isa_row((enum isa_op)op), &sheet);
   return true;
 }
 

@@ -16,7 +16,10 @@ const struct cli_verb cli_verb_net = {
                "  explain            say which layer became which kernels, and why\n"
                "  plan               compare memory plans of a graph; nothing is simulated\n"
                "  serve              a stream of requests, batches of several sizes\n\n"
-               "'vinci net COMMAND --help' explains the options of a command.\n",
+               "'vinci net COMMAND --help' explains the options of a command.\n"
+               "Examples:\n"
+               "  vinci net run traces/examples/two_layers.graph.csv -s Ascend910B4 -o out\n"
+               "  vinci net explain traces/examples/small_cnn.graph.csv -s Ascend910B4\n",
     .run = cli_run_command,
     .commands = commands,
     .command_count = sizeof commands / sizeof *commands,

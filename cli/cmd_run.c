@@ -582,7 +582,7 @@ const struct cli_verb cli_verb_run = {
         "A run that hangs or is stopped early still prints what it has, marked partial.\n"
         "Examples:\n"
         "  vinci run traces/examples/add1_tile2048.csv -s Ascend910B4 --output=out\n"
-        "  vinci run matmul m=1024 k=1024 n=1024 -s Ascend910B4 --timeline=chrome --output=out\n",
+        "  vinci run matmul m=1024 k=1024 n=1024 -s Ascend910B4 --output=out\n",
     .options = {run_options, sizeof run_options / sizeof *run_options},
     .run = run,
 };

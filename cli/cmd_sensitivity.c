@@ -7,6 +7,7 @@
 #include "cli/support/operator.h"
 #include "core/base/decimal.h"
 #include "core/base/diag.h"
+#include "core/base/sheet.h"
 #include "core/vinci_sensitivity.h"
 #include "traces/export/export.h"
 
@@ -57,10 +58,12 @@ static struct decimal change(uint64_t cycles, uint64_t base) {
 }
 
 /* A bar for each change: those that save time to the left, those that cost time to the right. */
-static void print_bar(uint64_t half, uint64_t twice, uint64_t base, uint64_t largest) {
-  enum { SIDE = 12 };
+static void print_bar(const struct vinci_sensitivity_row *row, uint64_t base, uint64_t largest,
+                      struct sheet *sheet) {
+  enum { SIDE = 9 };
+  static const char lefts[] = "<<<<<<<<<", rights[] = ">>>>>>>>>";
   uint64_t left = 0, right = 0;
-  uint64_t of[] = {half, twice};
+  uint64_t of[] = {row->half_cycles, row->twice_cycles};
   for (unsigned i = 0; i < 2; i++) {
     if (of[i] == 0)
       continue;
@@ -69,40 +72,58 @@ static void print_bar(uint64_t half, uint64_t twice, uint64_t base, uint64_t lar
     uint64_t *side = of[i] < base ? &left : &right;
     *side = width > *side ? width : *side;
   }
-  printf("  %*s", (int)(SIDE - left), "");
-  for (uint64_t i = 0; i < left; i++)
-    putchar('<');
-  putchar('|');
-  for (uint64_t i = 0; i < right; i++)
-    putchar('>');
-  putchar('\n');
+  sheet_cell(sheet, "%*.*s|%.*s", SIDE, (int)left, lefts, (int)right, rights);
 }
 
-static void print_change(uint64_t cycles, uint64_t base) {
+static void print_change(uint64_t cycles, uint64_t base, struct sheet *sheet) {
   struct decimal text = change(cycles, base);
-  printf("%7s %% ", *text.text ? text.text : "-");
+  sheet_cell(sheet, "%s %%", *text.text ? text.text : "-");
 }
+
+enum { KEPT_RANK = 2, BAR_RANK = 1 };
+
+static const struct sheet_column lowered_columns[] = {
+    {.title = "number", .left = true},
+    {.title = "value", .left = true},
+    {.title = "halved"},
+    {.title = "doubled"},
+    {.title = "halved*", .rank = KEPT_RANK},
+    {.title = "doubled*", .rank = KEPT_RANK},
+    {.title = "   saves | costs", .left = true, .rank = BAR_RANK},
+};
+static const struct sheet_column trace_columns[] = {
+    {.title = "number", .left = true},
+    {.title = "value", .left = true},
+    {.title = "halved"},
+    {.title = "doubled"},
+    {.title = "   saves | costs", .left = true, .rank = BAR_RANK},
+};
 
 static void print_text(const vinci_sensitivity *result, bool lowered) {
   uint64_t base = vinci_sensitivity_cycles(result);
   size_t count = vinci_sensitivity_count(result);
-  printf("%" PRIu64
-         " cycles as it is; each number alone, halved and doubled: change of the cycles%s\n"
-         "  %-36s %-14s %9s %9s %s  saves | costs\n",
-         base, lowered ? " (*: with the tiling as it is)" : "", "number", "value", "halved",
-         "doubled", lowered ? " halved*  doubled* " : "");
-  for (size_t i = 0; i < count; i++) {
-    const struct vinci_sensitivity_row *row = vinci_sensitivity_row(result, i);
-    printf("  %-36s %-14s ", row->key, row->value);
-    print_change(row->half_cycles, base);
-    print_change(row->twice_cycles, base);
-    if (lowered) {
-      print_change(row->half_kept_cycles, base);
-      print_change(row->twice_kept_cycles, base);
+  struct sheet sheet;
+  sheet_line(stdout,
+             "%" PRIu64
+             " cycles as it is; each number alone, halved and doubled: change of the cycles%s\n",
+             base, lowered ? " (*: with the tiling as it is)" : "");
+  if (lowered)
+    SHEET_BEGIN(&sheet, stdout, lowered_columns, 2, "the table of --csv");
+  else
+    SHEET_BEGIN(&sheet, stdout, trace_columns, 2, "the table of --csv");
+  while (sheet_pass(&sheet))
+    for (size_t i = 0; i < count; i++) {
+      const struct vinci_sensitivity_row *row = vinci_sensitivity_row(result, i);
+      sheet_cell(&sheet, "%s", row->key);
+      sheet_cell(&sheet, "%s", row->value);
+      print_change(row->half_cycles, base, &sheet);
+      print_change(row->twice_cycles, base, &sheet);
+      if (lowered) {
+        print_change(row->half_kept_cycles, base, &sheet);
+        print_change(row->twice_kept_cycles, base, &sheet);
+      }
+      print_bar(row, base, vinci_sensitivity_row(result, 0)->effect_cycles, &sheet);
     }
-    print_bar(row->half_cycles, row->twice_cycles, base,
-              vinci_sensitivity_row(result, 0)->effect_cycles);
-  }
   if (count == 0)
     puts("  no number of the chip is behind the critical path; choose with --params=KEY");
 }

@@ -7,6 +7,7 @@
 #include "cli/soc/rows.h"
 #include "cli/support/cli.h"
 #include "core/base/diag.h"
+#include "core/base/sheet.h"
 #include "scripts/host/soc_host.h"
 
 enum { FOLDER_MAX = 4096 };
@@ -71,43 +72,61 @@ static void size_text(int64_t bytes, char *buffer, size_t size) {
     snprintf(buffer, size, "%" PRIu64 ".%" PRIu64 "GiB", tenths / 10, tenths % 10);
 }
 
-static void list_row(const vinci_soc *soc) {
+enum { LIST_COLUMNS_MAX = 16 };
+
+static unsigned list_columns(struct sheet_column columns[LIST_COLUMNS_MAX]) {
+  static const struct sheet_column first[] = {
+      {.title = "SoC", .left = true},   {.title = "arch", .left = true},
+      {.title = "cores", .left = true}, {.title = "clock", .left = true},
+      {.title = "L2", .left = true},    {.title = "memory", .left = true},
+  };
+  unsigned count = sizeof first / sizeof *first;
+  memcpy(columns, first, sizeof first);
+  for (unsigned i = 0; i < CONFIDENCE_COUNT; i++)
+    columns[count++] = (struct sheet_column){.title = confidence_name((enum confidence)i),
+                                             .rank = i == CONFIDENCE_ASSUMED ? 1 : 2};
+  columns[count++] =
+      (struct sheet_column){.title = "description", .left = true, .fit = SHEET_BREAK, .rank = 3};
+  return count;
+}
+
+static void list_row(const vinci_soc *soc, struct sheet *sheet) {
   char cores[SOC_VALUE_TEXT], clock[SOC_VALUE_TEXT], l2[SOC_VALUE_TEXT], memory[SOC_VALUE_TEXT];
   cores_text(soc, cores, sizeof cores);
   soc_format_value(soc->core_hz, SOC_KIND_HZ, clock, sizeof clock);
   size_text(soc->l2_bytes, l2, sizeof l2);
   size_text(soc->hbm_bytes, memory, sizeof memory);
   struct soc_shares shares = soc_shares_count(soc);
-  printf("%-17s %-9s %-18s %-8s %-7s %-8s", soc->name, arch_name(soc->arch), cores, clock, l2,
-         memory);
+  sheet_cell(sheet, "%s", soc->name);
+  sheet_cell(sheet, "%s", arch_name(soc->arch));
+  sheet_cell(sheet, "%s", cores);
+  sheet_cell(sheet, "%s", clock);
+  sheet_cell(sheet, "%s", l2);
+  sheet_cell(sheet, "%s", memory);
   for (unsigned i = 0; i < CONFIDENCE_COUNT; i++)
-    printf(" %*u%%", (int)strlen(confidence_name((enum confidence)i)) - 1,
-           soc_percent(shares.count[i], shares.total));
-  printf("  %s\n", soc->description);
+    sheet_cell(sheet, "%u%%", soc_percent(shares.count[i], shares.total));
+  sheet_cell(sheet, "%s", soc->description);
 }
 
 static int list_all(const struct soc_settings *settings) {
+  struct sheet_column columns[LIST_COLUMNS_MAX];
   struct vinci_diag diag = {0};
   struct soc_names names = {0};
+  struct sheet sheet;
   int exit_code = 0;
-  if (soc_host_list(settings->data, &names, &diag) != VINCI_OK) {
-    exit_code = cli_fail(&diag);
-  } else {
-    printf("%-17s %-9s %-18s %-8s %-7s %-8s", "SoC", "arch", "cores", "clock", "L2", "memory");
-    for (unsigned i = 0; i < CONFIDENCE_COUNT; i++)
-      printf(" %s", confidence_name((enum confidence)i));
-    puts("  description");
-  }
-  for (size_t i = 0; i < names.count; i++) {
-    vinci_soc *soc;
-    struct vinci_diag problem = {0};
-    if (vinci_soc_load(names.items[i], settings->data, &soc, &problem) != VINCI_OK) {
-      exit_code = cli_fail(&problem);
-      continue;
+  if (soc_host_list(settings->data, &names, &diag) != VINCI_OK)
+    return cli_fail(&diag);
+  sheet_begin(&sheet, stdout, columns, list_columns(columns), 0, NULL);
+  while (sheet_pass(&sheet))
+    for (size_t i = 0; i < names.count; i++) {
+      vinci_soc *soc;
+      struct vinci_diag problem = {0};
+      if (vinci_soc_load(names.items[i], settings->data, &soc, &problem) == VINCI_OK)
+        list_row(soc, &sheet);
+      else if (sheet.pass == 1)
+        exit_code = cli_fail(&problem);
+      vinci_soc_free(soc);
     }
-    list_row(soc);
-    vinci_soc_free(soc);
-  }
   soc_names_free(&names);
   return exit_code;
 }
@@ -182,17 +201,21 @@ static void find_differences(const vinci_soc *left, const vinci_soc *right,
 }
 
 static void diff_rows(const vinci_soc *left, const vinci_soc *right) {
+  const struct sheet_column columns[] = {
+      {.title = "", .left = true},
+      {.title = left->name, .left = true},
+      {.title = right->name, .left = true, .fit = SHEET_BREAK},
+  };
   struct differences differences = {0};
-  int key_width = 0, left_width = cli_widest(0, left->name);
+  struct sheet sheet;
   find_differences(left, right, &differences);
-  for (size_t i = 0; i < differences.count; i++) {
-    key_width = cli_widest(key_width, differences.items[i].key);
-    left_width = cli_widest(left_width, differences.items[i].left);
-  }
-  printf("%-*s  %-*s  %s\n", key_width, "", left_width, left->name, right->name);
-  for (size_t i = 0; i < differences.count; i++)
-    printf("%-*s  %-*s  %s\n", key_width, differences.items[i].key, left_width,
-           differences.items[i].left, differences.items[i].right);
+  SHEET_BEGIN(&sheet, stdout, columns, 0, NULL);
+  while (sheet_pass(&sheet))
+    for (size_t i = 0; i < differences.count; i++) {
+      sheet_cell(&sheet, "%s", differences.items[i].key);
+      sheet_cell(&sheet, "%s", differences.items[i].left);
+      sheet_cell(&sheet, "%s", differences.items[i].right);
+    }
   printf("%zu difference%s\n", differences.count, differences.count == 1 ? "" : "s");
 }
 
@@ -370,7 +393,11 @@ const struct cli_verb cli_verb_soc = {
                "  diff NAME NAME     the numbers in which two SoCs differ\n"
                "  validate [NAME]... check descriptions, all when none is named\n"
                "  new NAME           write a description of your own\n\n"
-               "'vinci soc COMMAND --help' explains the options of a command.\n",
+               "'vinci soc COMMAND --help' explains the options of a command.\n"
+               "Examples:\n"
+               "  vinci soc list\n"
+               "  vinci soc show Ascend910B4\n"
+               "  vinci soc diff Ascend910B4 Ascend910B1\n",
     .options = DATA_TABLE,
     .run = cli_run_command,
     .commands = commands,

@@ -48,7 +48,9 @@ const struct cli_verb cli_verb_stream = {
     .details =
         "  memory             the DRAM controller: sequential, random, strided, mixed streams\n"
         "  network            the network on chip: uniform, transpose, hotspot traffic\n\n"
-        "'vinci stream MODEL --help' explains the options of a model.\n",
+        "'vinci stream MODEL --help' explains the options of a model.\n"
+        "Example:\n"
+        "  vinci stream memory --help\n",
     .run = stream,
     .commands = models,
     .command_count = MODEL_COUNT,

@@ -5,10 +5,12 @@
 #include <unistd.h>
 
 #include "cli/support/cli.h"
+#include "cli/support/monitor.h"
 #include "cli/sweep/submit.h"
 #include "core/base/decimal.h"
 #include "core/base/diag.h"
 #include "core/base/file.h"
+#include "core/base/sheet.h"
 #include "studies/sweep/sweep.h"
 
 struct sweep_settings {
@@ -107,11 +109,12 @@ struct shown {
 
 static void show_line(struct shown *shown, bool last) {
   const struct vinci_sweep_progress *progress = &shown->progress;
+  char time[MONITOR_TIME_BYTES];
   double rate = (double)progress->done / progress->seconds;
   double left = (double)(progress->points - progress->reused - progress->done) / rate;
-  fprintf(stderr, "%s%zu of %zu points, %zu failed, %.1f/s, %.0f s left%s",
-          shown->terminal ? "\r\033[K" : "", progress->done + progress->reused, progress->points,
-          progress->failed, rate, left, shown->terminal && !last ? "" : "\n");
+  fprintf(stderr, "%s%zu of %zu points, %zu failed, %s%s", shown->terminal ? "\r\033[K" : "",
+          progress->done + progress->reused, progress->points, progress->failed,
+          monitor_time(progress->seconds, left, time), shown->terminal && !last ? "" : "\n");
   fflush(stderr);
 }
 
@@ -132,10 +135,12 @@ static bool show_progress(void *context, const struct vinci_sweep_progress *prog
 static void report_pool(const struct vinci_sweep_result *result) {
   double given = result->seconds * result->jobs - result->waited_seconds;
   if (result->done > 0 && given > 0)
-    printf("%zu points in %.1f s, %.1f s of CPU; %u processes spent %.0f %% of the time they got "
-           "in points\n",
-           result->done, result->seconds, result->busy_seconds, result->jobs,
-           100 * result->busy_seconds / given);
+    sheet_line(
+        stdout,
+        "%zu points in %.1f s, %.1f s of CPU; %u processes spent %.0f %% of the time they got "
+        "in points\n",
+        result->done, result->seconds, result->busy_seconds, result->jobs,
+        100 * result->busy_seconds / given);
 }
 
 /* One line for people; the exit code is that of a failure only when every point failed. */
@@ -146,8 +151,9 @@ static int report(const struct sweep_settings *settings, const struct vinci_swee
   if (is_shard)
     return 0;
   if (!settings->quiet) {
-    printf("%zu points: %zu ok, %zu failed, %zu reused; %s/results.csv\n", result->points,
-           result->points - result->failed, result->failed, result->reused, settings->output);
+    sheet_line(stdout, "%zu points: %zu ok, %zu failed, %zu reused; %s/results.csv\n",
+               result->points, result->points - result->failed, result->failed, result->reused,
+               settings->output);
     report_pool(result);
   }
   if (result->failed == 0 || result->failed < result->points)
@@ -415,12 +421,15 @@ static const struct cli_verb *const commands[] = {&sweep_run, &sweep_submit_verb
 const struct cli_verb cli_verb_sweep = {
     .name = "sweep",
     .arguments = "COMMAND",
-    .summary = "What-if studies of many points that survive anything",
-    .details = "  run      run the points of a study that are missing, write results.csv\n"
-               "  submit   run a study as a Slurm job array\n"
-               "  status   count what is done, failed and missing\n"
-               "  collect  write results.csv from the journals\n\n"
-               "'vinci sweep COMMAND --help' explains the options of a command.\n",
+    .summary = "What-if studies: many chips or shapes at a time, which go on when interrupted",
+    .details =
+        "  run      run the points of a study that are missing, write results.csv\n"
+        "  submit   run a study as a Slurm job array\n"
+        "  status   count what is done, failed and missing\n"
+        "  collect  write results.csv from the journals\n\n"
+        "'vinci sweep COMMAND --help' explains the options of a command.\n"
+        "Example:\n"
+        "  vinci sweep run matmul m=512 k=512 n=512 -s Ascend910B4 -p l2.size=48MiB,96MiB -o out\n",
     .run = cli_run_command,
     .commands = commands,
     .command_count = sizeof commands / sizeof *commands,

@@ -6,6 +6,7 @@
 #include "cli/debug/input.h"
 #include "cli/support/cli.h"
 #include "core/base/diag.h"
+#include "core/base/sheet.h"
 #include "networks/onnx/onnx.h"
 #include "traces/format/known_database.h"
 #include "traces/report/report.h"
@@ -15,7 +16,7 @@ static const struct cli_verb *const verbs[] = {
 #include "cli/verbs.def"
 #undef VERB
 };
-enum { VERB_COUNT = sizeof verbs / sizeof *verbs };
+enum { VERB_COUNT = sizeof verbs / sizeof *verbs, PARAGRAPH_BYTES = 512 };
 
 static bool is_word(const char *word, const char *longer, const char *shorter) {
   return strcmp(word, longer) == 0 || strcmp(word, shorter) == 0;
@@ -37,24 +38,59 @@ const char *cli_verb_nearest(const char *name) {
   return diag_nearest(name, VERB_COUNT + 1, verb_name, NULL);
 }
 
+/* A paragraph a line, as wide as the terminal. */
+static void print_text(const char *text, FILE *out) {
+  while (*text) {
+    size_t bytes = strcspn(text, "\n");
+    char line[PARAGRAPH_BYTES];
+    snprintf(line, sizeof line, "%.*s", (int)bytes, text);
+    sheet_words(out, line, 0, 0);
+    fputc('\n', out);
+    text += bytes + (text[bytes] == '\n');
+  }
+}
+
+static const struct sheet_column verb_columns[] = {{.left = true},
+                                                   {.left = true, .fit = SHEET_BREAK}};
+
+static void print_verb(struct sheet *sheet, const struct cli_verb *verb) {
+  sheet_cell(sheet, "%s", verb->name);
+  sheet_cell(sheet, "%s", verb->summary);
+}
+
+/* Below what one wants to do. */
+static void print_verbs(FILE *out) {
+  struct sheet sheet;
+  SHEET_BEGIN(&sheet, out, verb_columns, 2, NULL);
+  while (sheet_pass(&sheet)) {
+#define WANT(text) sheet_between(&sheet, "\n%s:\n", text);
+#define VERB(verb) print_verb(&sheet, &cli_verb_##verb);
+#include "cli/verbs.def"
+#undef VERB
+    sheet_between(&sheet, "\n");
+    sheet_cell(&sheet, "help");
+    sheet_cell(&sheet, "Explain a verb and its options");
+  }
+}
+
 static void print_usage(FILE *out) {
-  fputs(
+  print_text(
       "usage: vinci VERB [ARGUMENT]... [OPTION]...\n\n"
-      "vinci simulates kernels on Ascend AI Cores cycle by cycle: it executes a compiled operator\n"
-      "trace on a modelled chip and reports where the time went.\n\nVerbs:\n",
+      "vinci simulates kernels on Ascend AI Cores cycle by cycle: it executes a compiled operator "
+      "trace on a modelled chip and reports where the time went.\n",
       out);
-  for (size_t i = 0; i < VERB_COUNT; i++)
-    fprintf(out, "  %-8s %s\n", verbs[i]->name, verbs[i]->summary);
-  fputs(
-      "  help     Explain a verb and its options\n\n"
-      "Options:\n"
+  print_verbs(out);
+  print_text(
+      "\nOptions:\n"
       "  -h, --help     print this help\n"
       "  -V, --version  print the version of the program and of its model\n\n"
-      "Exit codes: 0 ok; 1 a gate failed; 2 usage or configuration; 3 input rejected, or a gate's\n"
-      "baseline missing or stale; 4 values differ; 5 a check found an error; 6 the simulated "
-      "program\n"
-      "hangs; 7 a limit was reached, results are partial; 8 internal error; 9 results of a gate\n"
-      "differ from run to run.\n",
+      "Exit codes: 0 ok; 1 a gate failed; 2 usage or configuration; 3 input rejected, or a "
+      "gate's baseline missing or stale; 4 values differ; 5 a check found an error; 6 the "
+      "simulated program hangs; 7 a limit was reached, results are partial; 8 internal error; "
+      "9 results of a gate differ from run to run.\n\n"
+      "Examples:\n"
+      "  vinci run matmul m=1024 k=1024 n=1024 -s Ascend910B4\n"
+      "  vinci help run\n",
       out);
 }
 

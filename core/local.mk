@@ -37,6 +37,8 @@ libvinci_core_la_SOURCES += \
 	core/base/place.h \
 	core/base/pool.c \
 	core/base/pool.h \
+	core/base/sheet.c \
+	core/base/sheet.h \
 	core/base/status.c \
 	core/base/store.c \
 	core/base/store.h \

@@ -178,6 +178,7 @@ script_tests = \
 	tests/cli/test_peak_memory.sh \
 	tests/cli/test_verbs.sh \
 	tests/cli/test_table.sh \
+	tests/cli/test_width.sh \
 	tests/cli/test_sweep_list.sh \
 	tests/cli/test_unread.sh \
 	tests/core/test_isa_cli.sh \
@@ -663,6 +664,7 @@ dist_noinst_DATA += \
 	tests/cli/shortage.c \
 	tests/cli/shortage.py \
 	tests/support/browser.py \
+	tests/support/terminal.py \
 	tests/traces/timelines.py \
 	tests/networks/onnx_models.py \
 	tests/networks/onnx_contrib.py \

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/decimal.h"
+#include "core/base/sheet.h"
 #include "studies/diff/diff.h"
 
 enum { US_DIGITS = 6 };
@@ -13,9 +14,9 @@ enum { US_DIGITS = 6 };
 static struct decimal us_of(uint64_t ps) { return decimal_ratio(ps, 1000000, 3); }
 
 /* "+1.200" us */
-static void print_us_change(int64_t ps) {
+static void print_us_change(int64_t ps, FILE *out) {
   uint64_t size = ps < 0 ? -(uint64_t)ps : (uint64_t)ps;
-  printf("%s%s us", ps < 0 ? "-" : "+", us_of(size).text);
+  fprintf(out, "%s%s us", ps < 0 ? "-" : "+", us_of(size).text);
 }
 
 /* "(+12.0 %)"; of nothing to something there is no per cent. */
@@ -28,66 +29,67 @@ static const char *percent_text(int64_t change, uint64_t whole, char *text, size
 /* ---- sides and verdict --------------------------------------------------------------------------
  */
 
-static void print_side(char letter, const struct vinci_diff_end *end) {
-  printf("%c  %s%s%s\n", letter, end->name, *end->soc ? " on " : "", end->soc);
+static void print_side(char letter, const struct vinci_diff_end *end, FILE *out) {
+  fprintf(out, "%c  %s%s%s\n", letter, end->name, *end->soc ? " on " : "", end->soc);
 }
 
-static void print_verdict(const vinci_diff *diff) {
+static void print_verdict(const vinci_diff *diff, FILE *out) {
   struct vinci_diff_end a = vinci_diff_end(diff, 0), b = vinci_diff_end(diff, 1);
   int64_t cycles = (int64_t)(b.total_cycles - a.total_cycles);
   int64_t time = (int64_t)(b.duration_ps - a.duration_ps);
   char percent[80];
-  print_side('A', &a);
-  print_side('B', &b);
-  fputs("\nB against A: ", stdout);
+  print_side('A', &a, out);
+  print_side('B', &b, out);
+  fputs("\nB against A: ", out);
   if (time == 0 && cycles == 0) {
-    printf("the same time, ");
+    fprintf(out, "the same time, ");
     if (!vinci_diff_is_list(diff))
-      printf("%" PRIu64 " cycles, ", a.total_cycles);
-    printf("%s us\n", us_of(a.duration_ps).text);
+      fprintf(out, "%" PRIu64 " cycles, ", a.total_cycles);
+    fprintf(out, "%s us\n", us_of(a.duration_ps).text);
     return;
   }
   if (!vinci_diff_is_list(diff))
-    printf("%+" PRId64 " cycles (%s), %" PRIu64 " -> %" PRIu64 "; ", cycles,
-           percent_text(cycles, a.total_cycles, percent, sizeof percent), a.total_cycles,
-           b.total_cycles);
-  print_us_change(time);
-  printf(" (%s), %s -> %s us\n", percent_text(time, a.duration_ps, percent, sizeof percent),
-         us_of(a.duration_ps).text, us_of(b.duration_ps).text);
+    fprintf(out, "%+" PRId64 " cycles (%s), %" PRIu64 " -> %" PRIu64 "; ", cycles,
+            percent_text(cycles, a.total_cycles, percent, sizeof percent), a.total_cycles,
+            b.total_cycles);
+  print_us_change(time, out);
+  fprintf(out, " (%s), %s -> %s us\n", percent_text(time, a.duration_ps, percent, sizeof percent),
+          us_of(a.duration_ps).text, us_of(b.duration_ps).text);
 }
 
-static void print_notes(const vinci_diff *diff) {
+static void print_notes(const vinci_diff *diff, FILE *out) {
   const char *note;
   for (size_t i = 0; (note = vinci_diff_note(diff, i)) != NULL; i++)
-    printf("note: %s\n", note);
+    fprintf(out, "note: %s\n", note);
 }
 
 /* ---- where the runs part --------------------------------------------------------------------- */
 
-static void print_program_side(char letter, const char *text, unsigned long line) {
-  printf("  %c  ", letter);
+static void print_program_side(char letter, const char *text, unsigned long line, FILE *out) {
+  fprintf(out, "  %c  ", letter);
   if (line > 0)
-    printf("line %lu: ", line);
-  printf("%s\n", text ? text : "ends");
+    fprintf(out, "line %lu: ", line);
+  fprintf(out, "%s\n", text ? text : "ends");
 }
 
-static void print_partings(const vinci_diff *diff) {
+static void print_partings(const vinci_diff *diff, FILE *out) {
   struct vinci_diff_point point;
   bool runs = diff->side[EXPLAIN_A].result && diff->side[EXPLAIN_B].result;
   if (!runs)
     return;
   if (vinci_diff_parting(diff, VINCI_DIFF_PROGRAM, &point)) {
-    puts("\nFirst rows of the traces that differ");
-    print_program_side('A', point.a, point.a_line);
-    print_program_side('B', point.b, point.b_line);
+    fputs("\nFirst rows of the traces that differ\n", out);
+    print_program_side('A', point.a, point.a_line, out);
+    print_program_side('B', point.b, point.b_line, out);
   } else {
-    puts("\nThe traces are the same, row by row");
+    fputs("\nThe traces are the same, row by row\n", out);
   }
   if (vinci_diff_parting(diff, VINCI_DIFF_TIME, &point)) {
-    printf("First instructions at different times, on %s\n", point.core);
-    printf("  A  %s\n  B  %s\n", point.a ? point.a : "nothing", point.b ? point.b : "nothing");
+    fprintf(out, "First instructions at different times, on %s\n", point.core);
+    fprintf(out, "  A  %s\n  B  %s\n", point.a ? point.a : "nothing",
+            point.b ? point.b : "nothing");
   } else {
-    puts("No instruction starts or ends at another time");
+    fputs("No instruction starts or ends at another time\n", out);
   }
 }
 
@@ -106,7 +108,7 @@ static const char *value_text(const struct vinci_diff_row *row, bool b, char *te
   return text;
 }
 
-static void print_counter(const struct vinci_diff_row *row) {
+static void print_counter(const struct vinci_diff_row *row, struct sheet *sheet) {
   char a[80], b[80], percent[80];
   const char *unit = strcmp(row->unit, "ps") == 0    ? "us"
                      : strcmp(row->unit, "ppm") == 0 ? "share"
@@ -115,85 +117,139 @@ static void print_counter(const struct vinci_diff_row *row) {
   value_text(row, false, a, sizeof a);
   value_text(row, true, b, sizeof b);
   percent_text(row->change, row->a, percent, sizeof percent);
-  printf("  %-38s %14s %14s %10s  %s\n", row->name, a, b,
-         row->change == 0 || row->a_word ? "" : percent, counts ? "" : unit);
+  sheet_cell(sheet, "  %s", row->name);
+  sheet_cell(sheet, "%s", a);
+  sheet_cell(sheet, "%s", b);
+  sheet_cell(sheet, "%s", row->change == 0 || row->a_word ? "" : percent);
+  sheet_cell(sheet, "%s", counts ? "" : unit);
 }
 
+static const struct sheet_column counter_columns[] = {
+    {.title = "counters", .left = true, .fit = SHEET_SHORTEN},
+    {.title = "A"},
+    {.title = "B"},
+    {.title = "change"},
+    {.title = "unit", .left = true, .rank = 1},
+};
+
 static void print_counters(const vinci_diff *diff, bool all) {
-  const char *group = "";
   struct vinci_diff_row row;
-  size_t equal = 0, printed = 0;
-  for (size_t i = 0; vinci_diff_row(diff, VINCI_DIFF_COUNTERS, i, &row); i++) {
-    if (row.change == 0 && !all) {
-      equal++;
-      continue;
-    }
-    if (printed++ == 0)
-      printf("\n%-40s %14s %14s %10s  %s\n", "counters", "A", "B", "change", "unit");
-    if (strcmp(group, row.group) != 0)
-      printf("%s\n", row.group);
-    group = row.group;
-    print_counter(&row);
-  }
-  if (equal > 0 && printed == 0)
+  struct sheet sheet;
+  size_t equal = 0, shown = 0;
+  for (size_t i = 0; vinci_diff_row(diff, VINCI_DIFF_COUNTERS, i, &row); i++)
+    *(row.change == 0 && !all ? &equal : &shown) += 1;
+  if (equal > 0 && shown == 0)
     printf("\nAll %zu counters are equal (--all shows them)\n", equal);
-  else if (equal > 0)
+  if (shown == 0)
+    return;
+  putchar('\n');
+  SHEET_BEGIN(&sheet, stdout, counter_columns, 0, "the CSV of --csv");
+  while (sheet_pass(&sheet)) {
+    const char *group = "";
+    for (size_t i = 0; vinci_diff_row(diff, VINCI_DIFF_COUNTERS, i, &row); i++) {
+      if (row.change == 0 && !all)
+        continue;
+      if (strcmp(group, row.group) != 0)
+        sheet_between(&sheet, "%s\n", row.group);
+      group = row.group;
+      print_counter(&row, &sheet);
+    }
+  }
+  if (equal > 0)
     printf("%zu counters are equal (--all shows them)\n", equal);
 }
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
-static void print_operator(const struct vinci_diff_row *row) {
-  char percent[80];
-  printf("%12s %12s ", row->in_a ? us_of(row->a).text : "-", row->in_b ? us_of(row->b).text : "-");
+static const struct sheet_column change_columns[] = {
+    {.title = "A us"},
+    {.title = "B us"},
+    {.title = "change us"},
+    {.title = "change"},
+    {.title = "operator", .left = true, .fit = SHEET_BREAK},
+};
+static const struct sheet_column class_columns[] = {
+    {.title = "A us"},
+    {.title = "B us"},
+    {.title = "change us"},
+    {.title = "change"},
+    {.title = "made of", .left = true},
+    {.title = "", .left = true, .fit = SHEET_BREAK, .rank = 1},
+};
+
+/* The first columns of both tables; per cent is of A. */
+static void print_change(const struct vinci_diff_row *row, const char *percent,
+                         struct sheet *sheet) {
   struct decimal size = us_of(row->change < 0 ? -(uint64_t)row->change : (uint64_t)row->change);
-  printf("%s%-11s", row->change < 0 ? "-" : "+", size.text);
+  sheet_cell(sheet, "%s", row->in_a ? us_of(row->a).text : "-");
+  sheet_cell(sheet, "%s", row->in_b ? us_of(row->b).text : "-");
+  sheet_cell(sheet, "%s%s", row->change < 0 ? "-" : "+", size.text);
+  sheet_cell(sheet, "%s", percent);
+}
+
+static void print_operator(const struct vinci_diff_row *row, struct sheet *sheet) {
+  char percent[80];
   bool named = strcmp(row->group, row->name) != 0 && *row->group;
-  printf(" %10s  %s%s%s%s%s\n",
-         row->in_a && row->in_b ? percent_text(row->change, row->a, percent, sizeof percent)
-         : row->in_a            ? "only in A"
-                                : "only in B",
-         row->name, named ? ": " : "", named ? row->group : "", *row->text ? " -> " : "",
-         row->text);
+  print_change(row,
+               row->in_a && row->in_b ? percent_text(row->change, row->a, percent, sizeof percent)
+               : row->in_a            ? "only in A"
+                                      : "only in B",
+               sheet);
+  sheet_cell(sheet, "%s%s%s%s%s", row->name, named ? ": " : "", named ? row->group : "",
+             *row->text ? " -> " : "", row->text);
 }
 
 /* Of networks; those that neither has are left out. */
 static void print_classes(const vinci_diff *diff) {
   struct vinci_diff_row row;
+  struct sheet sheet;
   char percent[80];
-  for (size_t i = 0; vinci_diff_row(diff, VINCI_DIFF_CLASSES, i, &row); i++) {
-    if (i == 0)
-      printf("\n%12s %12s %-12s %10s  %s\n", "A us", "B us", "change us", "change", "made of");
-    if (row.a == 0 && row.b == 0)
-      continue;
-    struct decimal size = us_of(row.change < 0 ? -(uint64_t)row.change : (uint64_t)row.change);
-    printf("%12s %12s %s%-11s %10s  %-8s %s\n", us_of(row.a).text, us_of(row.b).text,
-           row.change < 0 ? "-" : "+", size.text,
-           percent_text(row.change, row.a, percent, sizeof percent), row.name, row.text);
-  }
+  if (!vinci_diff_row(diff, VINCI_DIFF_CLASSES, 0, &row))
+    return;
+  putchar('\n');
+  SHEET_BEGIN(&sheet, stdout, class_columns, 0, "the CSV of --csv");
+  while (sheet_pass(&sheet))
+    for (size_t i = 0; vinci_diff_row(diff, VINCI_DIFF_CLASSES, i, &row); i++) {
+      if (row.a == 0 && row.b == 0)
+        continue;
+      row.in_a = row.in_b = true;
+      print_change(&row, percent_text(row.change, row.a, percent, sizeof percent), &sheet);
+      sheet_cell(&sheet, "%s", row.name);
+      sheet_cell(&sheet, "%s", row.text);
+    }
 }
 
 static void print_operators(const vinci_diff *diff, bool all, uint64_t rows) {
   struct vinci_diff_row row;
-  uint64_t printed = 0, equal = 0, folded = 0;
+  struct sheet sheet;
+  uint64_t shown = 0, equal = 0, folded = 0;
   int64_t folded_change = 0;
   for (size_t i = 0; vinci_diff_row(diff, VINCI_DIFF_OPERATORS, i, &row); i++) {
     if (row.change == 0 && row.in_a && row.in_b && !all) {
       equal++;
-      continue;
-    }
-    if (rows > 0 && printed == rows) {
+    } else if (rows > 0 && shown == rows) {
       folded++;
       folded_change += row.change;
-      continue;
+    } else {
+      shown++;
     }
-    if (printed++ == 0)
-      printf("\n%12s %12s %-12s %10s  %s\n", "A us", "B us", "change us", "change", "operator");
-    print_operator(&row);
+  }
+  if (shown > 0) {
+    putchar('\n');
+    SHEET_BEGIN(&sheet, stdout, change_columns, 0, NULL);
+    while (sheet_pass(&sheet)) {
+      uint64_t printed = 0;
+      for (size_t i = 0; printed < shown && vinci_diff_row(diff, VINCI_DIFF_OPERATORS, i, &row);
+           i++)
+        if (row.change != 0 || !row.in_a || !row.in_b || all) {
+          print_operator(&row, &sheet);
+          printed++;
+        }
+    }
   }
   if (folded > 0) {
     printf("%" PRIu64 " more operators: ", folded);
-    print_us_change(folded_change);
+    print_us_change(folded_change, stdout);
     puts(" together (--rows=0 shows them)");
   }
   if (equal > 0)
@@ -201,8 +257,11 @@ static void print_operators(const vinci_diff *diff, bool all, uint64_t rows) {
 }
 
 void diff_print_text(const vinci_diff *diff, bool all, uint64_t rows) {
-  print_verdict(diff);
-  print_notes(diff);
+  struct sheet_lines lines;
+  FILE *out = sheet_lines_begin(&lines, stdout);
+  print_verdict(diff, out);
+  print_notes(diff, out);
+  sheet_lines_end(&lines);
   if (vinci_diff_is_list(diff)) {
     print_classes(diff);
     print_operators(diff, all, rows);
@@ -211,8 +270,10 @@ void diff_print_text(const vinci_diff *diff, bool all, uint64_t rows) {
   if (diff->explanation.count > 0 &&
       diff->explanation.total[EXPLAIN_A] != diff->explanation.total[EXPLAIN_B]) {
     putchar('\n');
-    explain_write(&diff->explanation, "", stdout);
+    explain_write(&diff->explanation, "", sheet_lines_begin(&lines, stdout));
+    sheet_lines_end(&lines);
   }
   print_counters(diff, all);
-  print_partings(diff);
+  print_partings(diff, sheet_lines_begin(&lines, stdout));
+  sheet_lines_end(&lines);
 }

@@ -9,6 +9,7 @@
 #include "core/base/cells.h"
 #include "core/base/decimal.h"
 #include "core/base/file.h"
+#include "core/base/sheet.h"
 #include "core/chip/param.h"
 #include "core/vinci_group.h"
 #include "traces/export/export.h"
@@ -72,48 +73,69 @@ static void print_plans(const struct vinci_buckets_result *result) {
   }
 }
 
-static void print_search(const struct vinci_buckets_result *result) {
+static void print_search(const struct vinci_buckets_result *result, FILE *out) {
   const struct vinci_bucket_plan *tuned = &result->plans[VINCI_BUCKETS_TUNED];
   const struct vinci_bucket_plan *optimum = &result->plans[VINCI_BUCKETS_OPTIMUM];
   if (optimum->there)
-    printf(
+    fprintf(
+        out,
         "Search    %zu sums simulated, of each size that neighbours have; tuned is within %s %% "
         "of the optimum\n",
         result->simulated,
         decimal_ratio((uint128)(tuned->end_ps - optimum->end_ps) * 100, optimum->end_ps, 3).text);
   else
-    printf("Search    %zu sums simulated; the optimum of %zu sizes takes --exact\n",
-           result->simulated, result->sizes);
+    fprintf(out, "Search    %zu sums simulated; the optimum of %zu sizes takes --exact\n",
+            result->simulated, result->sizes);
   if (result->enumerated_ps > 0)
-    printf("Check     all %u groupings one by one: the best ends at %s us, %s\n",
-           1U << (result->gradients - 1), us(result->enumerated_ps).text,
-           result->enumerated_ps == optimum->end_ps ? "as the optimum does"
-                                                    : "which is NOT the optimum");
+    fprintf(out, "Check     all %u groupings one by one: the best ends at %s us, %s\n",
+            1U << (result->gradients - 1), us(result->enumerated_ps).text,
+            result->enumerated_ps == optimum->end_ps ? "as the optimum does"
+                                                     : "which is NOT the optimum");
 }
 
 static void print_buckets(const struct vinci_buckets_result *result) {
   const struct vinci_bucket_plan *plan = &result->plans[result->best];
-  printf("\n%-9s %-24s %-24s %5s %14s %12s %12s %12s\n", plan_names[result->best], "first gradient",
-         "last gradient", "count", "bytes", "ready us", "start us", "end us");
-  for (size_t i = 0; i < plan->count; i++) {
-    const struct vinci_bucket *bucket = &plan->buckets[i];
-    printf("%9zu %-24.24s %-24.24s %5zu %14" PRIu64 " %12s %12s %12s\n", i + 1,
-           result->names[bucket->first], result->names[bucket->first + bucket->count - 1],
-           bucket->count, bucket->bytes, us(bucket->ready_ps).text, us(bucket->start_ps).text,
-           us(bucket->end_ps).text);
-  }
+  const struct sheet_column columns[] = {
+      {.title = plan_names[result->best]},
+      {.title = "first gradient", .left = true, .fit = SHEET_SHORTEN},
+      {.title = "last gradient", .left = true, .fit = SHEET_SHORTEN},
+      {.title = "count", .rank = 2},
+      {.title = "bytes", .rank = 1},
+      {.title = "ready us", .rank = 3},
+      {.title = "start us"},
+      {.title = "end us"},
+  };
+  struct sheet sheet;
+  putchar('\n');
+  SHEET_BEGIN(&sheet, stdout, columns, 0, "the table of --csv");
+  while (sheet_pass(&sheet))
+    for (size_t i = 0; i < plan->count; i++) {
+      const struct vinci_bucket *bucket = &plan->buckets[i];
+      sheet_cell(&sheet, "%zu", i + 1);
+      sheet_cell(&sheet, "%s", result->names[bucket->first]);
+      sheet_cell(&sheet, "%s", result->names[bucket->first + bucket->count - 1]);
+      sheet_cell(&sheet, "%zu", bucket->count);
+      sheet_cell(&sheet, "%" PRIu64, bucket->bytes);
+      sheet_cell(&sheet, "%s", us(bucket->ready_ps).text);
+      sheet_cell(&sheet, "%s", us(bucket->start_ps).text);
+      sheet_cell(&sheet, "%s", us(bucket->end_ps).text);
+    }
 }
 
 static void print_report(const char *path, const char *system,
                          const struct vinci_buckets_result *result) {
   const struct vinci_bucket_plan *best = &result->plans[result->best];
-  printf("%s on %u devices of %s: %zu gradients, %s MB, %s us of work\n", path, result->ranks,
-         system, result->gradients, decimal_ratio(result->gradient_bytes, 1000000, 1).text,
-         us(result->work_ps).text);
+  struct sheet_lines lines;
+  sheet_line(stdout, "%s on %u devices of %s: %zu gradients, %s MB, %s us of work\n", path,
+             result->ranks, system, result->gradients,
+             decimal_ratio(result->gradient_bytes, 1000000, 1).text, us(result->work_ps).text);
   print_plans(result);
-  printf("Bytes     %" PRIu64 " moved by the best, %" PRIu64 " by 2 (ranks - 1) x gradients\n",
-         best->moved_bytes, result->closed_bytes);
-  print_search(result);
+  FILE *out = sheet_lines_begin(&lines, stdout);
+  fprintf(out,
+          "Bytes     %" PRIu64 " moved by the best, %" PRIu64 " by 2 (ranks - 1) x gradients\n",
+          best->moved_bytes, result->closed_bytes);
+  print_search(result, out);
+  sheet_lines_end(&lines);
   print_buckets(result);
 }
 

@@ -6,6 +6,7 @@
 
 #include "cli/group/group.h"
 #include "core/base/decimal.h"
+#include "core/base/sheet.h"
 #include "core/chip/param.h"
 #include "devices/flow/run.h"
 
@@ -52,6 +53,14 @@ static void print_step(void *context, const struct group_transfer *moved) {
          decimal_exact(moved->end_ps - moved->start_ps, US_DIGITS).text);
 }
 
+/* What stands before the last column: rows come one at a time, so that a narrow terminal has it
+ * below. */
+static const char *beside(void) {
+  enum { WIDE = 110 };
+  unsigned width = sheet_width(stdout);
+  return width > 0 && width < WIDE ? "\n           " : "  ";
+}
+
 static void print_result(const struct one_run *run, const struct collective_call *call,
                          const struct group_result *result) {
   const struct group_system *system = run->system;
@@ -72,9 +81,9 @@ static void print_result(const struct one_run *run, const struct collective_call
            call->bytes, time.text, algorithm_rate.text, result->transfers, result->transfer_bytes,
            limit, result->limit_bytes[busiest]);
   else
-    printf("%-10s %14" PRIu64 " %16s %10s %10" PRIu64 " %16" PRIu64 "  %s %" PRIu64 "\n",
+    printf("%-10s %12" PRIu64 " %14s %9s %9" PRIu64 " %12" PRIu64 "%s%s %" PRIu64 "\n",
            call->algorithm->name, call->bytes, time.text, algorithm_rate.text, result->transfers,
-           result->transfer_bytes, limit, result->limit_bytes[busiest]);
+           result->transfer_bytes, beside(), limit, result->limit_bytes[busiest]);
 }
 
 /* All ranks call at time 0. algorithm NULL: what the library would choose. */
@@ -148,8 +157,8 @@ static enum vinci_status run_sizes(const struct one_run *run, struct vinci_diag 
   const char *list = run->settings->bytes;
   enum vinci_status status = VINCI_OK;
   if (!run->settings->json)
-    printf("%-10s %14s %16s %10s %10s %16s  %s\n", "algorithm", "bytes", "us", "GB/s", "transfers",
-           "bytes moved", "busiest limit, its bytes");
+    printf("%-10s %12s %14s %9s %9s %12s%s%s\n", "algorithm", "bytes", "us", "GB/s", "transfers",
+           "bytes moved", beside(), "busiest limit, its bytes");
   for (const char *end; status == VINCI_OK && *list; list = end + (*end == ',')) {
     char text[STEPS_NAME_MAX];
     int64_t bytes = 0;

@@ -7,6 +7,7 @@
 #include "cli/group/group.h"
 #include "core/base/decimal.h"
 #include "core/base/file.h"
+#include "core/base/sheet.h"
 #include "devices/jobs/classes.h"
 #include "devices/jobs/job.h"
 #include "devices/jobs/kernels.h"
@@ -65,43 +66,67 @@ static struct decimal percent(uint64_t part, uint64_t whole) {
   return decimal_ratio(part * 100, whole ? whole : 1, 1);
 }
 
-static void print_row(const char *name, const struct group_rank_result *rank, uint64_t end_ps) {
-  printf("%-10s %11s %6s %% %11s %6s %% %11s %11s %6s %%\n", name, ms(rank->work_ps).text,
-         percent(rank->work_ps, end_ps).text, ms(rank->exposed_ps).text,
-         percent(rank->exposed_ps, end_ps).text, ms(rank->comm_ps - rank->exposed_ps).text,
-         ms(rank->idle_ps).text, percent(rank->idle_ps, end_ps).text);
+static const struct sheet_column columns[] = {
+    {.title = "rank", .left = true},
+    {.title = "computing ms"},
+    {.title = ""},
+    {.title = "exposed ms"},
+    {.title = ""},
+    {.title = "overlapped", .rank = 1},
+    {.title = "idle ms"},
+    {.title = ""},
+};
+
+static void print_row(const char *name, const struct group_rank_result *rank, uint64_t end_ps,
+                      struct sheet *sheet) {
+  sheet_cell(sheet, "%s", name);
+  sheet_cell(sheet, "%s", ms(rank->work_ps).text);
+  sheet_cell(sheet, "%s %%", percent(rank->work_ps, end_ps).text);
+  sheet_cell(sheet, "%s", ms(rank->exposed_ps).text);
+  sheet_cell(sheet, "%s %%", percent(rank->exposed_ps, end_ps).text);
+  sheet_cell(sheet, "%s", ms(rank->comm_ps - rank->exposed_ps).text);
+  sheet_cell(sheet, "%s", ms(rank->idle_ps).text);
+  sheet_cell(sheet, "%s %%", percent(rank->idle_ps, end_ps).text);
 }
 
 /* Ranks in order; of many, the first ones and then the one that works least and that works most. */
-static void print_report(const struct outcome *outcome) {
-  const struct group_job *job = &outcome->job->job;
-  const struct group_result *result = &outcome->result;
+static void print_ranks(const struct group_job *job, const struct group_result *result,
+                        struct sheet *sheet) {
   uint32_t least = 0, most = 0;
   char name[32];
-  printf("%s on %u devices of %s: %s ms, %" PRIu64 " transfers, %s MB moved\n\n",
-         *outcome->job->name ? outcome->job->name : "Job", job->ranks, job->system->name,
-         ms(result->end_ps).text, result->transfers,
-         decimal_ratio(result->transfer_bytes, 1000000, 1).text);
-  if (result->folded)
-    printf("%" PRIu64
-           " collectives were folded (GROUP.md); --unfolded simulates all of their steps\n\n",
-           result->folded);
-  printf("%-10s %20s %20s %11s %20s\n", "rank", "computing ms", "exposed ms", "overlapped",
-         "idle ms");
   for (uint32_t i = 0; i < job->ranks; i++) {
     least = result->ranks[i].work_ps < result->ranks[least].work_ps ? i : least;
     most = result->ranks[i].work_ps > result->ranks[most].work_ps ? i : most;
     snprintf(name, sizeof name, "%u", i);
     if (i < RANKS_SHOWN)
-      print_row(name, &result->ranks[i], result->end_ps);
+      print_row(name, &result->ranks[i], result->end_ps, sheet);
   }
   if (job->ranks <= RANKS_SHOWN)
     return;
-  printf("%u more ranks; those that work least and most:\n", job->ranks - RANKS_SHOWN);
+  sheet_between(sheet, "%u more ranks; those that work least and most:\n",
+                job->ranks - RANKS_SHOWN);
   snprintf(name, sizeof name, "%u least", least);
-  print_row(name, &result->ranks[least], result->end_ps);
+  print_row(name, &result->ranks[least], result->end_ps, sheet);
   snprintf(name, sizeof name, "%u most", most);
-  print_row(name, &result->ranks[most], result->end_ps);
+  print_row(name, &result->ranks[most], result->end_ps, sheet);
+}
+
+static void print_report(const struct outcome *outcome) {
+  const struct group_job *job = &outcome->job->job;
+  const struct group_result *result = &outcome->result;
+  struct sheet sheet;
+  sheet_line(stdout, "%s on %u devices of %s: %s ms, %" PRIu64 " transfers, %s MB moved\n\n",
+             *outcome->job->name ? outcome->job->name : "Job", job->ranks, job->system->name,
+             ms(result->end_ps).text, result->transfers,
+             decimal_ratio(result->transfer_bytes, 1000000, 1).text);
+  if (result->folded)
+    sheet_line(stdout,
+               "%" PRIu64
+               " collectives were folded (GROUP.md); --unfolded simulates all of their steps\n\n",
+               result->folded);
+  SHEET_BEGIN(&sheet, stdout, columns, 0, "step_trace_time.csv of --output");
+  while (sheet_pass(&sheet))
+    print_ranks(job, result, &sheet);
 }
 
 static void write_summary(void *context, FILE *out) {

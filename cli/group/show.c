@@ -2,6 +2,7 @@
 /* vinci group show: systems of devices, and where their numbers come from. */
 #include "cli/group/group.h"
 
+#include "core/base/sheet.h"
 #include "core/chip/soc.h"
 
 struct show_settings {
@@ -27,41 +28,67 @@ enum vinci_status group_load(const struct group_system_settings *settings, uint3
   return status;
 }
 
+static const struct sheet_column system_columns[] = {
+    {.left = true}, {.left = true}, {.left = true, .fit = SHEET_BREAK}};
+
 static enum vinci_status list_systems(const char *data, struct vinci_diag *diag) {
   struct soc_names names;
+  struct sheet sheet;
   enum vinci_status status = group_host_list(data, &names, diag);
-  for (size_t i = 0; status == VINCI_OK && i < names.count; i++) {
-    struct group_description *group = NULL;
-    status = group_host_load(names.items[i], data, &group, diag);
-    if (status == VINCI_OK)
-      printf("%-16s %-16s %s\n", names.items[i], group->chip, group->description);
-    group_host_free(group);
-  }
+  SHEET_BEGIN(&sheet, stdout, system_columns, 0, NULL);
+  while (sheet_pass(&sheet))
+    for (size_t i = 0; status == VINCI_OK && i < names.count; i++) {
+      struct group_description *group = NULL;
+      status = group_host_load(names.items[i], data, &group, diag);
+      for (unsigned c = 0; status == VINCI_OK && c < 3; c++)
+        sheet_cell(&sheet, "%s",
+                   c == 0   ? names.items[i]
+                   : c == 1 ? group->chip
+                            : group->description);
+      group_host_free(group);
+    }
   soc_names_free(&names);
   return status;
 }
 
+static const struct sheet_column number_columns[] = {
+    {.title = "key", .left = true},
+    {.title = "value"},
+    {.title = "confidence", .left = true},
+    {.title = "source", .left = true},
+    {.title = "what", .left = true, .fit = SHEET_BREAK},
+};
+
+static void print_number(const struct group_number *number, struct sheet *sheet) {
+  char value[32];
+  soc_format_value((int64_t)*number->value, number->kind, value, sizeof value);
+  sheet_cell(sheet, "%s", number->key);
+  sheet_cell(sheet, "%s", value);
+  sheet_cell(sheet, "%s",
+             number->provenance.overridden
+                 ? "set"
+                 : confidence_name((enum confidence)number->provenance.confidence));
+  sheet_cell(sheet, "%s", number->provenance.overridden ? "" : number->provenance.source);
+  sheet_cell(sheet, "%s%s%s", number->text, *number->provenance.note ? "; " : "",
+             number->provenance.note);
+}
+
 static void print_numbers(const struct group_description *group) {
   const struct group_system *system = &group->system;
-  printf("System   %s: %s\nDevices  %s\n", system->name, group->description, group->chip);
+  struct sheet sheet;
+  sheet_line(stdout, "System   %s: %s\nDevices  %s\n", system->name, group->description,
+             group->chip);
   for (uint32_t i = 0; i < system->level_count; i++)
     printf("Level    %-8s %s of %u devices\n", system->levels[i].name,
            system->levels[i].join == GROUP_MESH ? "mesh" : "switch", system->levels[i].devices);
-  printf("\n%-22s %14s  %-10s %-6s %s\n", "key", "value", "confidence", "source", "what");
-  for (size_t i = 0; i < group->number_count; i++) {
-    const struct group_number *number = &group->numbers[i];
-    char value[32];
-    soc_format_value((int64_t)*number->value, number->kind, value, sizeof value);
-    printf("%-22s %14s  %-10s %-6s %s%s%s\n", number->key, value,
-           number->provenance.overridden
-               ? "set"
-               : confidence_name((enum confidence)number->provenance.confidence),
-           number->provenance.overridden ? "" : number->provenance.source, number->text,
-           *number->provenance.note ? "; " : "", number->provenance.note);
-  }
-  printf("\n");
+  putchar('\n');
+  SHEET_BEGIN(&sheet, stdout, number_columns, 0, NULL);
+  while (sheet_pass(&sheet))
+    for (size_t i = 0; i < group->number_count; i++)
+      print_number(&group->numbers[i], &sheet);
+  putchar('\n');
   for (size_t i = 0; i < group->source_count; i++)
-    printf("%-6s %s\n", group->sources[i].id, group->sources[i].text);
+    sheet_line(stdout, "%-6s  %s\n", group->sources[i].id, group->sources[i].text);
 }
 
 static int run(const struct cli_verb *verb, int argc, char **argv) {

@@ -7,6 +7,7 @@
 #include "cli/group/group.h"
 #include "core/base/decimal.h"
 #include "core/base/file.h"
+#include "core/base/sheet.h"
 #include "core/chip/param.h"
 #include "devices/flow/training.h"
 #include "devices/jobs/job.h"
@@ -227,24 +228,41 @@ static struct decimal failures_of(const struct group_training_result *result) {
   return decimal_ratio(result->mean.failures, result->runs, 2);
 }
 
-static void print_head(const struct group_training *training, uint64_t runs) {
-  printf("%s s of work on %" PRIu32 " units, a checkpoint of %s s", seconds(training->work_ns).text,
-         training->units, seconds(training->blocking_ns).text);
-  if (training->writing_ns)
-    printf(" and %s s beside work", seconds(training->writing_ns).text);
-  printf("; %" PRIu64 " runs\n\n%11s %13s %11s %13s %13s %9s", runs, "interval s", "time s",
-         "+-95 % s", "5 % s", "95 % s", "failures");
+/* Before the columns that a narrow terminal has below. */
+static const char *beside(void) {
+  enum { WIDE = 140 };
+  unsigned width = sheet_width(stdout);
+  return width > 0 && width < WIDE ? "\n " : "";
+}
+
+/* Rows come one at a time, as long runs go on: their widths are fixed, and a narrow terminal gets
+ * what the time is made of below. */
+static void print_titles(void) {
+  printf("%11s %13s %11s %13s %13s %9s%s", "interval s", "time s", "+-95 % s", "5 % s", "95 % s",
+         "failures", beside());
 #define X(field, name, what) printf(" %8s %%", name);
   GROUP_TRAINING_PART_LIST(X)
 #undef X
   printf("\n");
 }
 
+static void print_head(const struct group_training *training, uint64_t runs) {
+  struct sheet_lines lines;
+  FILE *out = sheet_lines_begin(&lines, stdout);
+  fprintf(out, "%s s of work on %" PRIu32 " units, a checkpoint of %s s",
+          seconds(training->work_ns).text, training->units, seconds(training->blocking_ns).text);
+  if (training->writing_ns)
+    fprintf(out, " and %s s beside work", seconds(training->writing_ns).text);
+  fprintf(out, "; %" PRIu64 " runs\n\n", runs);
+  sheet_lines_end(&lines);
+  print_titles();
+}
+
 static void print_row(const struct group_training *training,
                       const struct group_training_result *result) {
-  printf("%11s %13s %11s %13s %13s %9s", seconds(training->interval_ns).text,
+  printf("%11s %13s %11s %13s %13s %9s%s", seconds(training->interval_ns).text,
          seconds(result->mean_ns).text, seconds(result->half_ns).text, seconds(result->p5_ns).text,
-         seconds(result->p95_ns).text, failures_of(result).text);
+         seconds(result->p95_ns).text, failures_of(result).text, beside());
 #define X(field, name, what)                                                                       \
   printf(" %8s  ", decimal_ratio((uint128)result->mean.field * 100, result->mean_ns, 2).text);
   GROUP_TRAINING_PART_LIST(X)

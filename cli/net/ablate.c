@@ -44,7 +44,7 @@ static enum vinci_status measure(const struct ablation *ablation,
 static void print_row(const char *name, const struct figures *now, const struct figures *first,
                       int64_t change_ps) {
   uint64_t change = (uint64_t)(change_ps < 0 ? -change_ps : change_ps);
-  printf("%-20s %8llu %10s %10s %10s %7s %c%9s", name, (unsigned long long)now->kernels,
+  printf("%-18s %8llu %10s %10s %10s %7s %c%9s", name, (unsigned long long)now->kernels,
          decimal_ratio(now->hbm_bytes, MIB, 1).text, decimal_ratio(now->peak_bytes, MIB, 1).text,
          decimal_ratio(now->end_ps, PS_PER_US, 1).text,
          decimal_ratio(first->end_ps, now->end_ps ? now->end_ps : 1, 2).text,
@@ -114,7 +114,7 @@ enum vinci_status net_ablate(const struct net_run_settings *settings, const stru
   if (status != VINCI_OK)
     return status;
   ablation.options.over_limit = true; /* as it is without the passes that free memory */
-  printf("%-20s %8s %10s %10s %10s %7s %10s\n", "passes", "launches", "HBM MiB", "memory MiB", "us",
+  printf("%-18s %8s %10s %10s %10s %7s %10s\n", "passes", "launches", "HBM MiB", "memory MiB", "us",
          "faster", "change us");
   status = add_passes(&ablation, &first, &last, diag);
   return status == VINCI_OK ? leave_out(&ablation, &first, &last, diag) : status;

@@ -5,6 +5,7 @@
 #include "cli/net/net.h"
 #include "core/base/decimal.h"
 #include "core/base/file.h"
+#include "core/base/sheet.h"
 #include "networks/graph/text.h"
 
 #define MIB (UINT64_C(1) << 20)
@@ -87,16 +88,17 @@ enum vinci_status net_compile_layers(const struct net_run_settings *settings,
 }
 
 void net_print_counts(const struct layers_counts *counts) {
-  printf("Layers    %zu: %zu lowered, %zu shapes only, %zu refused; %zu kernels, of these %zu "
-         "convert layouts; %zu computed offline\n",
-         counts->layers, counts->lowered, counts->views, counts->refused, counts->kernels,
-         counts->transdata, counts->offline);
+  sheet_line(stdout,
+             "Layers    %zu: %zu lowered, %zu shapes only, %zu refused; %zu kernels, of these %zu "
+             "convert layouts; %zu computed offline\n",
+             counts->layers, counts->lowered, counts->views, counts->refused, counts->kernels,
+             counts->transdata, counts->offline);
 }
 
 /* ---- report -------------------------------------------------------------------------------- */
 
 static void print_estimate(const struct graph_estimate *estimate) {
-  printf(" %8llu %10s %10s %10s %12s\n", (unsigned long long)estimate->kernels,
+  printf(" %8llu %9s %10s %9s %11s\n", (unsigned long long)estimate->kernels,
          decimal_ratio(estimate->gm_bytes, MIB, 1).text,
          decimal_ratio(estimate->copied_bytes, MIB, 1).text,
          decimal_ratio(estimate->peak_bytes, MIB, 1).text,
@@ -105,20 +107,20 @@ static void print_estimate(const struct graph_estimate *estimate) {
 
 static void print_passes(const struct compiled *compiled) {
   const struct graph_estimate *first = NULL;
-  printf("%-12s %8s %8s %8s %10s %10s %10s %12s\n", "pass", "changed", "refused", "launches",
+  printf("%-12s %7s %7s %8s %9s %10s %9s %11s\n", "pass", "changed", "refused", "launches",
          "moved MiB", "copied MiB", "peak MiB", "estimate us");
   for (unsigned i = 0; i < PASS_COUNT; i++) {
     const struct pass_report *pass = &compiled->passes[i];
     if (!pass->on) {
-      printf("%-12s %8s\n", pass_name((enum pass_id)i), "off");
+      printf("%-12s %7s\n", pass_name((enum pass_id)i), "off");
       continue;
     }
     if (!first) {
       first = &pass->before;
-      printf("%-12s %8s %8s", "before", "", "");
+      printf("%-12s %7s %7s", "before", "", "");
       print_estimate(first);
     }
-    printf("%-12s %8zu %8zu", pass_name((enum pass_id)i), pass->changed, pass->refused);
+    printf("%-12s %7zu %7zu", pass_name((enum pass_id)i), pass->changed, pass->refused);
     print_estimate(&pass->after);
   }
 }
@@ -126,8 +128,8 @@ static void print_passes(const struct compiled *compiled) {
 static void print_refused(const struct graph *graph) {
   for (uint32_t i = 0; i < graph->node_count; i++)
     if (graph->nodes[i].kind == GRAPH_LAYER && *graph->nodes[i].reason)
-      printf("refused: layer %s (%s): %s\n", graph->nodes[i].name, graph->nodes[i].op,
-             graph->nodes[i].reason);
+      sheet_line(stdout, "refused: layer %s (%s): %s\n", graph->nodes[i].name, graph->nodes[i].op,
+                 graph->nodes[i].reason);
 }
 
 /* ---- the command --------------------------------------------------------------------------- */

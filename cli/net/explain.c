@@ -5,6 +5,7 @@
 
 #include "cli/net/net.h"
 #include "core/base/decimal.h"
+#include "core/base/sheet.h"
 #include "networks/passes/explain.h"
 
 #define KIB UINT64_C(1024)
@@ -64,11 +65,11 @@ static enum vinci_status find_node(const struct explanation *all, const char *na
 
 static struct decimal us(uint64_t ps) { return decimal_ratio(ps, PS_PER_US, 2); }
 
-static void print_weighed(const struct history_event *event) {
+static void print_weighed(const struct history_event *event, FILE *out) {
   if (event->before_ps == 0 && event->after_ps == 0)
     return;
-  printf(": %s us before,", us(event->before_ps).text);
-  printf(" %s us after", us(event->after_ps).text);
+  fprintf(out, ": %s us before,", us(event->before_ps).text);
+  fprintf(out, " %s us after", us(event->after_ps).text);
 }
 
 /* That a node keeps its operator is told by what it takes over. */
@@ -76,102 +77,104 @@ static bool says_nothing(const struct history_event *event) {
   return event->kind == HISTORY_CHANGED && strcmp(event->node.op, event->now) == 0;
 }
 
-static void print_event(const struct history_event *event, const char *layer) {
+static void print_event(const struct history_event *event, const char *layer, FILE *out) {
   bool joined_here =
       event->kind == HISTORY_JOINED && event->into && strcmp(event->into, layer) == 0;
-  printf("  %-11s ", pass_name((enum pass_id)event->pass));
+  fprintf(out, "  %-11s ", pass_name((enum pass_id)event->pass));
   switch (event->kind) {
   case HISTORY_CHANGED:
-    printf("%s%s becomes %s", event->kernels ? "kernel " : "", event->node.op, event->now);
+    fprintf(out, "%s%s becomes %s", event->kernels ? "kernel " : "", event->node.op, event->now);
     break;
   case HISTORY_JOINED:
     if (joined_here)
-      printf("takes over %s (%s)", event->node.name, event->node.op);
+      fprintf(out, "takes over %s (%s)", event->node.name, event->node.op);
     else
-      printf("%s%s becomes a part of %s", event->kernels ? "kernel " : "", event->node.op,
-             event->into);
+      fprintf(out, "%s%s becomes a part of %s", event->kernels ? "kernel " : "", event->node.op,
+              event->into);
     break;
   case HISTORY_ADDED:
-    printf("adds %s (%s)", event->node.name, event->node.op);
+    fprintf(out, "adds %s (%s)", event->node.name, event->node.op);
     break;
   case HISTORY_DROPPED:
-    printf("%s is gone: nobody reads the result", event->node.op);
+    fprintf(out, "%s is gone: nobody reads the result", event->node.op);
     break;
   default:
-    printf("refused: %s would have become %s", event->node.op, event->now);
+    fprintf(out, "refused: %s would have become %s", event->node.op, event->now);
     if (event->after_ps == 0)
-      printf(", for which the chip has no kernel");
+      fprintf(out, ", for which the chip has no kernel");
     break;
   }
   if (event->kind != HISTORY_REFUSED || event->after_ps > 0)
-    print_weighed(event);
-  fputc('\n', stdout);
+    print_weighed(event, out);
+  fputc('\n', out);
 }
 
 static void print_tensors(const char *what, const struct graph *graph, const uint32_t *list,
-                          uint32_t count) {
+                          uint32_t count, FILE *out) {
   for (uint32_t i = 0; i < count; i++) {
     if (list[i] == GRAPH_NONE)
       continue;
     const struct graph_tensor *tensor = &graph->tensors[list[i]];
-    printf("         %-7s %s %s ", i ? "" : what, tensor->format, dtype_name(tensor->dtype));
+    fprintf(out, "         %-7s %s %s ", i ? "" : what, tensor->format, dtype_name(tensor->dtype));
     for (unsigned d = 0; d < tensor->rank; d++)
-      printf("%s%llu", d ? "x" : "", (unsigned long long)tensor->shape[d]);
-    printf("%s  %s\n", tensor->rank ? "" : "1", tensor->name);
+      fprintf(out, "%s%llu", d ? "x" : "", (unsigned long long)tensor->shape[d]);
+    fprintf(out, "%s  %s\n", tensor->rank ? "" : "1", tensor->name);
   }
 }
 
 /* The layers of a kernel, when passes have joined kernels of several. */
-static void print_others(const struct explanation *all, const struct explained_kernel *kernel) {
+static void print_others(const struct explanation *all, const struct explained_kernel *kernel,
+                         FILE *out) {
   uint32_t count = 0;
   for (uint32_t i = 0; i < kernel->layer_count; i++)
     count += explained_stays(&all->layers[kernel->layers[i]]);
   const char *before = "         of      ";
   for (uint32_t i = 0; count > 1 && i < kernel->layer_count; i++)
     if (explained_stays(&all->layers[kernel->layers[i]])) {
-      printf("%s%s", before, all->layers[kernel->layers[i]].node->name);
+      fprintf(out, "%s%s", before, all->layers[kernel->layers[i]].node->name);
       before = ", ";
     }
   if (count > 1)
-    fputc('\n', stdout);
+    fputc('\n', out);
 }
 
-static void print_kernel(const struct explanation *all, const struct explained_kernel *kernel) {
+static void print_kernel(const struct explanation *all, const struct explained_kernel *kernel,
+                         FILE *out) {
   const struct graph_node *node = kernel->node;
-  printf("  kernel %s: %s", node->name, node->op);
+  fprintf(out, "  kernel %s: %s", node->name, node->op);
   for (uint32_t i = 0; i < node->arg_count; i++)
-    printf(" %s", node->args[i]);
-  fputc('\n', stdout);
+    fprintf(out, " %s", node->args[i]);
+  fputc('\n', out);
   if (node->kind == GRAPH_LAYER && !node->offline)
-    printf("         refused: %s\n", node->reason);
+    fprintf(out, "         refused: %s\n", node->reason);
   else if (node->offline)
-    printf("         computed once, when the network is loaded\n");
+    fprintf(out, "         computed once, when the network is loaded\n");
   else if (!kernel->possible)
-    printf("         the operator refuses these arguments\n");
+    fprintf(out, "         the operator refuses these arguments\n");
   else {
-    printf("         estimate %s us, bound by %s: %s is busy", us(kernel->ps).text, kernel->bound,
-           kernel->pipe);
-    printf(" %s %% of the time\n", decimal_ratio(kernel->busy_permille, 10, 1).text);
-    printf("         tiling  %s; %u blocks, %s KiB to and from GM\n",
-           *kernel->tiling.args ? kernel->tiling.args : "none", kernel->tiling.blocks,
-           decimal_ratio(kernel->tiling.gm_bytes, KIB, 1).text);
+    fprintf(out, "         estimate %s us, bound by %s: %s is busy", us(kernel->ps).text,
+            kernel->bound, kernel->pipe);
+    fprintf(out, " %s %% of the time\n", decimal_ratio(kernel->busy_permille, 10, 1).text);
+    fprintf(out, "         tiling  %s; %u blocks, %s KiB to and from GM\n",
+            *kernel->tiling.args ? kernel->tiling.args : "none", kernel->tiling.blocks,
+            decimal_ratio(kernel->tiling.gm_bytes, KIB, 1).text);
   }
-  print_tensors("reads", all->graph, node->inputs, node->input_count);
-  print_tensors("writes", all->graph, node->outputs, node->output_count);
-  print_others(all, kernel);
+  print_tensors("reads", all->graph, node->inputs, node->input_count, out);
+  print_tensors("writes", all->graph, node->outputs, node->output_count, out);
+  print_others(all, kernel, out);
 }
 
 /* What is computed once, in one line. */
-static void print_offline(const struct explanation *all, uint32_t layer) {
+static void print_offline(const struct explanation *all, uint32_t layer, FILE *out) {
   uint32_t count = 0;
   for (uint32_t i = 0; i < all->kernel_count; i++)
     count += all->kernels[i].node->offline && explained_belongs(&all->kernels[i], layer);
   if (count > 0)
-    printf("  %u kernels are computed once, when the network is loaded\n", count);
+    fprintf(out, "  %u kernels are computed once, when the network is loaded\n", count);
 }
 
 /* A kernel stands below the first of its layers; the others name the kernel. */
-static void print_kernels(const struct explanation *all, uint32_t layer, bool alone) {
+static void print_kernels(const struct explanation *all, uint32_t layer, bool alone, FILE *out) {
   bool any = false;
   for (uint32_t i = 0; i < all->kernel_count; i++) {
     const struct explained_kernel *kernel = &all->kernels[i];
@@ -179,74 +182,81 @@ static void print_kernels(const struct explanation *all, uint32_t layer, bool al
       continue;
     any = true;
     if (alone || (!kernel->node->offline && kernel->first == layer))
-      print_kernel(all, kernel);
+      print_kernel(all, kernel, out);
     else if (!kernel->node->offline)
-      printf("  kernel %s, see above\n", kernel->node->name);
+      fprintf(out, "  kernel %s, see above\n", kernel->node->name);
   }
   if (!alone)
-    print_offline(all, layer);
+    print_offline(all, layer, out);
   if (!any)
-    printf("  no kernel: %s\n", all->layers[layer].holder ? "the same bytes with another shape"
-                                                          : "nobody reads the result");
+    fprintf(out, "  no kernel: %s\n",
+            all->layers[layer].holder ? "the same bytes with another shape"
+                                      : "nobody reads the result");
 }
 
-static void print_layer(const struct explanation *all, uint32_t index, bool alone) {
+static void print_layer(const struct explanation *all, uint32_t index, bool alone, FILE *out) {
   const struct explained_layer *layer = &all->layers[index];
   const char *name = layer->node->name;
   bool stays = explained_stays(layer);
-  printf("layer %s (%s)", name, layer->node->op);
+  fprintf(out, "layer %s (%s)", name, layer->node->op);
   if (*layer->node->origin && strcmp(layer->node->origin, name) != 0)
-    printf(", node %s", layer->node->origin);
+    fprintf(out, ", node %s", layer->node->origin);
   if (layer->holder && !stays)
-    printf(": a part of %s", layer->holder);
-  fputc('\n', stdout);
+    fprintf(out, ": a part of %s", layer->holder);
+  fputc('\n', out);
   for (size_t i = 0; i < all->history->count; i++)
     if (explained_concerns(all, i, index) && !says_nothing(&all->history->events[i]))
-      print_event(&all->history->events[i], name);
+      print_event(&all->history->events[i], name, out);
   if (alone || stays || !layer->holder)
-    print_kernels(all, index, alone);
+    print_kernels(all, index, alone, out);
 }
 
-static void print_all(const struct explanation *all) {
+static void print_all(const struct explanation *all, FILE *out) {
   uint64_t ps = 0;
   uint32_t kernels = 0;
   for (uint32_t i = 0; i < all->kernel_count; i++) {
     kernels += all->kernels[i].node->kind == GRAPH_KERNEL && !all->kernels[i].node->offline;
     ps += all->kernels[i].node->offline ? 0 : all->kernels[i].ps;
   }
-  printf("%s: %u layers, %u kernels, %s us by estimates, without the gaps between kernels\n",
-         *all->network->name ? all->network->name : "network", all->layer_count, kernels,
-         us(ps).text);
+  fprintf(out, "%s: %u layers, %u kernels, %s us by estimates, without the gaps between kernels\n",
+          *all->network->name ? all->network->name : "network", all->layer_count, kernels,
+          us(ps).text);
   for (uint32_t i = 0; i < all->layer_count; i++)
-    print_layer(all, i, false);
+    print_layer(all, i, false, out);
   for (uint32_t i = 0; i < all->kernel_count; i++)
     if (all->kernels[i].layer_count == 0)
-      print_kernel(all, &all->kernels[i]);
+      print_kernel(all, &all->kernels[i], out);
 }
 
 /* ---- the command --------------------------------------------------------------------------- */
 
-static void print_one_kernel(const struct explanation *all, const struct explained_kernel *kernel) {
-  print_kernel(all, kernel);
+static void print_one_kernel(const struct explanation *all, const struct explained_kernel *kernel,
+                             FILE *out) {
+  print_kernel(all, kernel, out);
   for (uint32_t i = 0; i < kernel->layer_count; i++)
-    printf("  layer %s (%s)\n", all->layers[kernel->layers[i]].node->name,
-           all->layers[kernel->layers[i]].node->op);
+    fprintf(out, "  layer %s (%s)\n", all->layers[kernel->layers[i]].node->name,
+            all->layers[kernel->layers[i]].node->op);
 }
 
 static enum vinci_status print(const struct explain_settings *settings, const struct vinci_soc *soc,
                                const struct explanation *all, struct vinci_diag *diag) {
+  struct sheet_lines lines;
   uint32_t layer, kernel;
   enum vinci_status status = find_node(all, settings->node, &layer, &kernel, diag);
   if (status != VINCI_OK || settings->run.quiet)
     return status;
-  if (settings->json)
+  if (settings->json) {
     explain_put_json(all, soc, layer, kernel, stdout);
-  else if (layer != GRAPH_NONE)
-    print_layer(all, layer, true);
+    return VINCI_OK;
+  }
+  FILE *out = sheet_lines_begin(&lines, stdout);
+  if (layer != GRAPH_NONE)
+    print_layer(all, layer, true, out);
   else if (kernel != GRAPH_NONE)
-    print_one_kernel(all, &all->kernels[kernel]);
+    print_one_kernel(all, &all->kernels[kernel], out);
   else
-    print_all(all);
+    print_all(all, out);
+  sheet_lines_end(&lines);
   return VINCI_OK;
 }
 

@@ -2,6 +2,7 @@
 /* vinci net plan: what each memory plan needs. */
 #include "cli/net/net.h"
 #include "core/base/decimal.h"
+#include "core/base/sheet.h"
 
 #define MIB (UINT64_C(1) << 20)
 
@@ -11,26 +12,34 @@ struct plan_settings {
 
 static const struct option_row plan_options[] = {NET_MODEL_ROWS(struct plan_settings, model)};
 
+static const struct sheet_column columns[] = {
+    {.title = "plan", .left = true},
+    {.title = "MiB"},
+    {.title = "over alive"},
+    {.title = "how", .left = true, .fit = SHEET_BREAK},
+};
+
 static enum vinci_status print_plans(struct graph *graph, struct vinci_diag *diag) {
-  struct graph_plan plan;
+  struct graph_plan plans[GRAPH_PLAN_COUNT];
+  struct sheet sheet;
   enum vinci_status status = VINCI_OK;
-  for (unsigned i = 0; i < GRAPH_PLAN_COUNT && status == VINCI_OK; i++) {
-    enum graph_plan_policy policy = (enum graph_plan_policy)i;
-    status = graph_plan(graph, policy, &plan, diag);
-    if (status != VINCI_OK)
-      break;
-    if (i == 0) {
-      printf("Nodes %u, tensors %u\n", graph->node_count, graph->tensor_count);
-      printf("Weights, inputs, outputs %s MiB; alive at once at most %s MiB\n",
-             decimal_ratio(plan.fixed_bytes, MIB, 3).text,
-             decimal_ratio(plan.live_bytes, MIB, 3).text);
-      printf("%-6s %12s %12s  %s\n", "plan", "MiB", "over alive", "how");
+  for (unsigned i = 0; i < GRAPH_PLAN_COUNT && status == VINCI_OK; i++)
+    status = graph_plan(graph, (enum graph_plan_policy)i, &plans[i], diag);
+  if (status != VINCI_OK)
+    return status;
+  printf("Nodes %u, tensors %u\n", graph->node_count, graph->tensor_count);
+  printf("Weights, inputs, outputs %s MiB; alive at once at most %s MiB\n",
+         decimal_ratio(plans[0].fixed_bytes, MIB, 3).text,
+         decimal_ratio(plans[0].live_bytes, MIB, 3).text);
+  SHEET_BEGIN(&sheet, stdout, columns, 0, NULL);
+  while (sheet_pass(&sheet))
+    for (unsigned i = 0; i < GRAPH_PLAN_COUNT; i++) {
+      uint64_t live = plans[i].live_bytes;
+      sheet_cell(&sheet, "%s", graph_plan_name((enum graph_plan_policy)i));
+      sheet_cell(&sheet, "%s", decimal_ratio(plans[i].bytes, MIB, 3).text);
+      sheet_cell(&sheet, "%s %%", decimal_ratio((plans[i].bytes - live) * 100, live, 1).text);
+      sheet_cell(&sheet, "%s", graph_plan_text((enum graph_plan_policy)i));
     }
-    printf("%-6s %12s %10s %%  %s\n", graph_plan_name(policy),
-           decimal_ratio(plan.bytes, MIB, 3).text,
-           decimal_ratio((plan.bytes - plan.live_bytes) * 100, plan.live_bytes, 1).text,
-           graph_plan_text(policy));
-  }
   return status;
 }
 

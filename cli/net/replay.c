@@ -6,6 +6,7 @@
 #include "cli/net/net.h"
 #include "core/base/decimal.h"
 #include "core/base/file.h"
+#include "core/base/sheet.h"
 #include "networks/graph/text.h"
 #include "networks/run/profile.h"
 
@@ -94,7 +95,7 @@ static void print_error(uint64_t simulated, uint64_t measured) {
 }
 
 static void print_pair(const char *what, uint64_t simulated, uint64_t measured) {
-  printf("%-10s %12s ms simulated, %12s ms measured", what, ms(simulated).text, ms(measured).text);
+  printf("%-10s %11s ms simulated, %11s ms measured", what, ms(simulated).text, ms(measured).text);
   if (measured > 0)
     print_error(simulated, measured);
   fputc('\n', stdout);
@@ -113,11 +114,15 @@ static void print_within(const struct type_sum *sums, size_t count, uint64_t per
   }
   if (count == 0)
     return;
-  printf("within %llu %%: %zu of %zu types of at least 1 %% of the time,",
-         (unsigned long long)percent, types, count);
-  printf(" which are %s %% of that time;", decimal_ratio((uint128)types_ps * 100, all_ps, 1).text);
-  printf(" single rows: %s %% of that time\n",
-         decimal_ratio((uint128)rows_ps * 100, all_ps, 1).text);
+  struct sheet_lines lines;
+  FILE *out = sheet_lines_begin(&lines, stdout);
+  fprintf(out, "within %llu %%: %zu of %zu types of at least 1 %% of the time,",
+          (unsigned long long)percent, types, count);
+  fprintf(out, " which are %s %% of that time;",
+          decimal_ratio((uint128)types_ps * 100, all_ps, 1).text);
+  fprintf(out, " single rows: %s %% of that time\n",
+          decimal_ratio((uint128)rows_ps * 100, all_ps, 1).text);
+  sheet_lines_end(&lines);
 }
 
 /* Types of at least 1 % of the measured time. */
@@ -125,12 +130,12 @@ static void print_types(const struct graph *graph, const struct net_result *resu
                         const struct profile_counts *counts, uint64_t percent) {
   struct type_sum *sums = calloc(TYPES_MAX, sizeof *sums);
   size_t count = sums ? sum_types(graph, result, percent, sums) : 0, printed = 0;
-  printf("\n%-28s %7s %14s %14s  %s\n", "simulated kernels", "rows", "measured ms", "simulated ms",
+  printf("\n%-28s %7s %13s %13s  %s\n", "simulated kernels", "rows", "measured ms", "simulated ms",
          "error");
   for (size_t i = 0; i < count; i++) {
     if (sums[i].measured_ps * 100 < counts->measured_core_ps)
       break;
-    printf("%-28.28s %7zu %14s %14s ", sums[i].type, sums[i].rows, ms(sums[i].measured_ps).text,
+    printf("%-28.28s %7zu %13s %13s ", sums[i].type, sums[i].rows, ms(sums[i].measured_ps).text,
            ms(sums[i].simulated_ps).text);
     print_error(sums[i].simulated_ps, sums[i].measured_ps);
     fputc('\n', stdout);
@@ -156,9 +161,11 @@ static uint64_t span_of(const struct graph *graph, const struct net_result *resu
 static void compare(const struct graph *graph, const struct net_result *result,
                     const struct profile_counts *counts, uint64_t percent) {
   uint64_t span = span_of(graph, result), core = result->queue.core_ps;
-  printf("\n%zu rows are simulated, %zu have the measured duration, %zu waits of the host are as "
-         "measured\n",
-         counts->kernels, counts->tasks, counts->host_waits);
+  sheet_line(
+      stdout,
+      "\n%zu rows are simulated, %zu have the measured duration, %zu waits of the host are as "
+      "measured\n",
+      counts->kernels, counts->tasks, counts->host_waits);
   if (counts->unknown_cost > 0)
     printf("%llu rows are of a type without a host cost and take that of --host\n",
            (unsigned long long)counts->unknown_cost);

@@ -9,6 +9,7 @@
 #include "core/base/decimal.h"
 #include "core/base/diag.h"
 #include "core/base/file.h"
+#include "core/base/sheet.h"
 #include "networks/run/net.h"
 #include "networks/run/net_summary.h"
 #include "networks/run/net_values.h"
@@ -54,57 +55,73 @@ static struct decimal percent(uint64_t part, uint64_t whole) {
   return decimal_ratio((uint128)part * 100, whole, 1);
 }
 
+static const struct sheet_column node_columns[] = {
+    {.title = "longest nodes", .left = true, .fit = SHEET_SHORTEN},
+    {.title = "operator", .left = true, .fit = SHEET_SHORTEN},
+    {.title = "us"},
+    {.title = "share"},
+    {.title = "blocks", .rank = 1},
+    {.title = "bound", .left = true},
+};
+
 static void print_top(const struct graph *graph, const struct net_result *result) {
+  struct sheet sheet;
   struct ranked *ranked = calloc((size_t)graph->node_count + 1, sizeof *ranked);
   for (uint32_t i = 0; ranked && i < graph->node_count; i++)
     ranked[i] = (struct ranked){&graph->nodes[i], &result->nodes[i]};
   if (ranked)
     qsort(ranked, graph->node_count, sizeof *ranked, by_duration);
-  printf("\n%-32s %-22s %12s %7s %7s  %s\n", "longest nodes", "operator", "us", "share", "blocks",
-         "bound");
-  for (uint32_t i = 0; ranked && i < graph->node_count && i < TOP_NODES; i++) {
-    const struct net_node *row = ranked[i].row;
-    if (row->task.duration_ps == 0)
-      break;
-    printf("%-32.32s %-22.22s %12s %5s %% %7u  %s\n", ranked[i].node->name, ranked[i].node->op,
-           us(row->task.duration_ps).text,
-           percent(row->task.duration_ps, result->queue.end_ps).text, row->times.blocks,
-           ranked[i].node->kind == GRAPH_KERNEL ? bound_name(row->times.bound) : "");
-  }
+  putchar('\n');
+  SHEET_BEGIN(&sheet, stdout, node_columns, 0, "nodes.csv of --output");
+  while (sheet_pass(&sheet))
+    for (uint32_t i = 0; ranked && i < graph->node_count && i < TOP_NODES; i++) {
+      const struct net_node *row = ranked[i].row;
+      if (row->task.duration_ps == 0)
+        break;
+      sheet_cell(&sheet, "%s", ranked[i].node->name);
+      sheet_cell(&sheet, "%s", ranked[i].node->op);
+      sheet_cell(&sheet, "%s", us(row->task.duration_ps).text);
+      sheet_cell(&sheet, "%s %%", percent(row->task.duration_ps, result->queue.end_ps).text);
+      sheet_cell(&sheet, "%u", row->times.blocks);
+      sheet_cell(&sheet, "%s",
+                 ranked[i].node->kind == GRAPH_KERNEL ? bound_name(row->times.bound) : "");
+    }
   free(ranked);
 }
 
-static void print_counts(const struct net_run_settings *settings, const struct net_result *result) {
+static void print_counts(const struct net_run_settings *settings, const struct net_result *result,
+                         FILE *out) {
   const char *separator = "";
-  printf("Nodes     ");
+  fprintf(out, "Nodes     ");
   for (unsigned i = 0; i < NET_FROM_COUNT; i++)
     if (result->count[i] > 0) {
-      printf("%s%zu %s", separator, result->count[i], net_from_name((enum net_from)i));
+      fprintf(out, "%s%zu %s", separator, result->count[i], net_from_name((enum net_from)i));
       separator = ", ";
     }
-  fputc('\n', stdout);
+  fputc('\n', out);
   if (settings->results)
-    printf("Results   %zu kernels from %s, %zu simulated\n", result->stored_all, settings->results,
-           result->simulated_all);
+    fprintf(out, "Results   %zu kernels from %s, %zu simulated\n", result->stored_all,
+            settings->results, result->simulated_all);
 }
 
-static void print_refused(const struct graph *graph, const struct net_result *result) {
+static void print_refused(const struct graph *graph, const struct net_result *result, FILE *out) {
   for (uint32_t i = 0; i < graph->node_count; i++)
     if (result->nodes[i].from == NET_REFUSED)
-      printf("refused: node %s (%s): %s\n", graph->nodes[i].name, graph->nodes[i].op,
-             result->nodes[i].reason);
+      fprintf(out, "refused: node %s (%s): %s\n", graph->nodes[i].name, graph->nodes[i].op,
+              result->nodes[i].reason);
 }
 
-static void print_moved(const struct net_summary *summary) {
-  printf("Bytes     %s MiB of device memory for", decimal_ratio(summary->hbm_bytes, MIB, 3).text);
-  printf(" %s MiB that kernels read and write",
-         decimal_ratio(summary->input_bytes + summary->output_bytes, MIB, 3).text);
+static void print_moved(const struct net_summary *summary, FILE *out) {
+  fprintf(out, "Bytes     %s MiB of device memory for",
+          decimal_ratio(summary->hbm_bytes, MIB, 3).text);
+  fprintf(out, " %s MiB that kernels read and write",
+          decimal_ratio(summary->input_bytes + summary->output_bytes, MIB, 3).text);
   if (summary->h2d_bytes + summary->d2h_bytes + summary->d2d_bytes > 0) {
-    printf("; copies %s MiB to the device,", decimal_ratio(summary->h2d_bytes, MIB, 3).text);
-    printf(" %s to the host,", decimal_ratio(summary->d2h_bytes, MIB, 3).text);
-    printf(" %s within", decimal_ratio(summary->d2d_bytes, MIB, 3).text);
+    fprintf(out, "; copies %s MiB to the device,", decimal_ratio(summary->h2d_bytes, MIB, 3).text);
+    fprintf(out, " %s to the host,", decimal_ratio(summary->d2h_bytes, MIB, 3).text);
+    fprintf(out, " %s within", decimal_ratio(summary->d2d_bytes, MIB, 3).text);
   }
-  fputc('\n', stdout);
+  fputc('\n', out);
 }
 
 static int by_share(const void *a, const void *b, void *context) {
@@ -116,7 +133,15 @@ static int by_share(const void *a, const void *b, void *context) {
 }
 
 /* What the time is made of, the largest part first. */
+static const struct sheet_column part_columns[] = {
+    {.title = "bound by", .left = true},
+    {.title = "us"},
+    {.title = "share"},
+    {.title = "", .left = true, .fit = SHEET_BREAK},
+};
+
 static void print_parts(const struct net_summary *summary, uint64_t end_ps) {
+  struct sheet sheet;
   enum net_part parts[NET_PART_COUNT];
   uint64_t ps[NET_PART_COUNT];
   for (unsigned i = 0; i < NET_PART_COUNT; i++) {
@@ -124,43 +149,53 @@ static void print_parts(const struct net_summary *summary, uint64_t end_ps) {
     ps[i] = summary->part_ps[i];
   }
   qsort_r(parts, NET_PART_COUNT, sizeof *parts, by_share, ps);
-  printf("Launches  %zu, %zu of them kernels\n", summary->launches, summary->kernels);
-  printf("\n%-10s %12s %7s  %s\n", "bound by", "us", "share", "");
-  for (unsigned i = 0; i < NET_PART_COUNT && ps[parts[i]] > 0; i++)
-    printf("%-10s %12s %5s %%  %s\n", net_part_name(parts[i]), us(ps[parts[i]]).text,
-           percent(ps[parts[i]], end_ps).text, net_part_text(parts[i]));
+  putchar('\n');
+  SHEET_BEGIN(&sheet, stdout, part_columns, 0, NULL);
+  while (sheet_pass(&sheet))
+    for (unsigned i = 0; i < NET_PART_COUNT && ps[parts[i]] > 0; i++) {
+      sheet_cell(&sheet, "%s", net_part_name(parts[i]));
+      sheet_cell(&sheet, "%s", us(ps[parts[i]]).text);
+      sheet_cell(&sheet, "%s %%", percent(ps[parts[i]], end_ps).text);
+      sheet_cell(&sheet, "%s", net_part_text(parts[i]));
+    }
 }
 
 static void report(const struct graph *graph, const struct vinci_soc *soc,
                    const struct net_run_settings *settings, const struct net_result *result) {
   const struct queue_result *queue = &result->queue;
   struct net_summary summary;
+  struct sheet_lines lines;
   net_sum_up(graph, result, &summary);
-  printf("%s on %s, run %u of %u\n", *graph->name ? graph->name : "network", vinci_soc_name(soc),
-         (unsigned)settings->repeat, (unsigned)settings->repeat);
-  printf("Time      %s us", us(queue->end_ps).text);
+  FILE *out = sheet_lines_begin(&lines, stdout);
+  fprintf(out, "%s on %s, run %u of %u\n", *graph->name ? graph->name : "network",
+          vinci_soc_name(soc), (unsigned)settings->repeat, (unsigned)settings->repeat);
+  fprintf(out, "Time      %s us", us(queue->end_ps).text);
   if (settings->repeat > 1)
-    printf("; first run, with L2 empty, %s us", us(result->first.end_ps).text);
-  printf("\nAI Cores  %s us busy (%s %%)", us(queue->core_ps).text,
-         percent(queue->core_ps, queue->end_ps).text);
-  printf(", %s us for the host", us(queue->host_bound_ps).text);
-  printf(", %s us between kernels", us(queue->gap_ps).text);
-  printf(", %s us for copies, tasks and other streams\n", us(queue->wait_ps).text);
+    fprintf(out, "; first run, with L2 empty, %s us", us(result->first.end_ps).text);
+  fprintf(out, "\nAI Cores  %s us busy (%s %%)", us(queue->core_ps).text,
+          percent(queue->core_ps, queue->end_ps).text);
+  fprintf(out, ", %s us for the host", us(queue->host_bound_ps).text);
+  fprintf(out, ", %s us between kernels", us(queue->gap_ps).text);
+  fprintf(out, ", %s us for copies, tasks and other streams\n", us(queue->wait_ps).text);
   if (queue->slowed_ps > 0)
-    printf("Copies    take bandwidth from kernels, which are %s us longer (assumed)\n",
-           us(queue->slowed_ps).text);
-  print_counts(settings, result);
-  printf("L2        of %s MiB that kernels read, %s %% were there when they began\n",
-         decimal_ratio(summary.input_bytes, MIB, 3).text,
-         percent(summary.found_bytes, summary.input_bytes).text);
-  print_moved(&summary);
-  printf("Memory    %s MiB", decimal_ratio(result->plan.bytes, MIB, 3).text);
-  printf(", of these %s MiB weights, inputs, outputs",
-         decimal_ratio(result->plan.fixed_bytes, MIB, 3).text);
-  printf("; alive at once at most %s MiB\n", decimal_ratio(result->plan.live_bytes, MIB, 3).text);
+    fprintf(out, "Copies    take bandwidth from kernels, which are %s us longer (assumed)\n",
+            us(queue->slowed_ps).text);
+  print_counts(settings, result, out);
+  fprintf(out, "L2        of %s MiB that kernels read, %s %% were there when they began\n",
+          decimal_ratio(summary.input_bytes, MIB, 3).text,
+          percent(summary.found_bytes, summary.input_bytes).text);
+  print_moved(&summary, out);
+  fprintf(out, "Memory    %s MiB", decimal_ratio(result->plan.bytes, MIB, 3).text);
+  fprintf(out, ", of these %s MiB weights, inputs, outputs",
+          decimal_ratio(result->plan.fixed_bytes, MIB, 3).text);
+  fprintf(out, "; alive at once at most %s MiB\n",
+          decimal_ratio(result->plan.live_bytes, MIB, 3).text);
+  fprintf(out, "Launches  %zu, %zu of them kernels\n", summary.launches, summary.kernels);
+  sheet_lines_end(&lines);
   print_parts(&summary, queue->end_ps);
   print_top(graph, result);
-  print_refused(graph, result);
+  print_refused(graph, result, sheet_lines_begin(&lines, stdout));
+  sheet_lines_end(&lines);
 }
 
 /* ---- result folder -------------------------------------------------------------------------- */

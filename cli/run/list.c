@@ -11,6 +11,7 @@
 #include "core/base/decimal.h"
 #include "core/base/diag.h"
 #include "core/base/file.h"
+#include "core/base/sheet.h"
 
 #define PS_PER_MS UINT64_C(1000000000)
 
@@ -72,18 +73,20 @@ static void report_origins(const struct vinci_ops_result *result) {
              decimal_ratio(origin->measured_ps * 100, measured, 1).text);
     putchar('\n');
   }
-  printf("Attributes that the list does not have are those of the operator's definition; column "
-         "program says why a row is lowered that the library has\n");
+  sheet_line(
+      stdout,
+      "Attributes that the list does not have are those of the operator's definition; column "
+      "program says why a row is lowered that the library has\n");
 }
 
 static void report(const struct run_list *list, const struct vinci_ops_result *result) {
   const char *l2 = list->options.overrides.l2;
   if (result->known > 0)
     printf("%zu operators were done by an earlier run of this command\n", result->known);
-  printf("%zu of %zu operators simulated, %zu unsupported, %zu failed%s%s%s\n", result->ok,
-         result->operators, result->unsupported, result->failed + result->limited + result->crashed,
-         list->keeps ? ": " : "", list->keeps ? list->output : "",
-         list->keeps ? "/op_summary.csv" : "");
+  sheet_line(stdout, "%zu of %zu operators simulated, %zu unsupported, %zu failed%s%s%s\n",
+             result->ok, result->operators, result->unsupported,
+             result->failed + result->limited + result->crashed, list->keeps ? ": " : "",
+             list->keeps ? list->output : "", list->keeps ? "/op_summary.csv" : "");
   if (result->equal > 0)
     printf("%zu of them ask for the same as one before, whose result they have\n", result->equal);
   if (list->options.results)
@@ -94,16 +97,19 @@ static void report(const struct run_list *list, const struct vinci_ops_result *r
   if (list->options.sequence)
     report_sequence(result, list->options.repeat);
   else if (list->options.repeat > 1)
-    printf("Each time is that of the last of %u launches in a row on a chip whose L2 was empty "
-           "before the first\n",
-           list->options.repeat);
+    sheet_line(stdout,
+               "Each time is that of the last of %u launches in a row on a chip whose L2 was empty "
+               "before the first\n",
+               list->options.repeat);
   else if (l2)
     printf("L2 at the start: %s for all, as asked\n", l2);
   else
-    printf("L2 at the start: assumed, by kind of operator, for each row in whatever place (columns "
-           "l2_start, l2_owed_bytes%s); --l2=STATE chooses another%s\n",
-           list->keeps ? "" : " of --output",
-           list->options.interval ? "" : ", --interval gives the range");
+    sheet_line(
+        stdout,
+        "L2 at the start: assumed, by kind of operator, for each row in whatever place (columns "
+        "l2_start, l2_owed_bytes%s); --l2=STATE chooses another%s\n",
+        list->keeps ? "" : " of --output",
+        list->options.interval ? "" : ", --interval gives the range");
 }
 
 static enum vinci_status simulate(struct run_list *list, struct watching *watching,

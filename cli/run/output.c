@@ -13,6 +13,7 @@
 #include "core/base/clock.h"
 #include "core/base/diag.h"
 #include "core/base/file.h"
+#include "core/base/sheet.h"
 #include "core/result/result.h"
 
 enum { WINDOW_TEXT_BYTES = 48 };
@@ -129,12 +130,16 @@ enum vinci_status output_write(const struct output_settings *settings, const vin
 void output_print(const struct output_settings *settings, const struct output_operator *lowered,
                   const char *folder) {
   const char *formats = settings->timeline.formats ? settings->timeline.formats : "perfetto";
+  struct sheet_lines lines;
+  FILE *out = sheet_lines_begin(&lines, stdout);
   if (lowered->op)
-    printf("Trace     %s/%s.csv: the lines above are its lines\n", folder, lowered->op);
-  printf("Results   in %s: summary.json, CSV tables%s%s%s%s\n", folder,
-         strstr(formats, "perfetto") ? ", trace.pftrace for ui.perfetto.dev" : "",
-         strstr(formats, "chrome") ? ", trace.json for chrome://tracing or MindStudio Insight" : "",
-         strstr(formats, "msprof") ? ", OPPROF_* for MindStudio Insight" : "",
-         strstr(formats, "vcd") ? ", trace.vcd for GTKWave" : "");
-  printf("          vinci report %s makes a page with pictures of them\n", folder);
+    fprintf(out, "Trace     %s/%s.csv: the lines above are its lines\n", folder, lowered->op);
+  fprintf(out, "Results   in %s: summary.json, CSV tables%s%s%s%s\n", folder,
+          strstr(formats, "perfetto") ? ", trace.pftrace for ui.perfetto.dev" : "",
+          strstr(formats, "chrome") ? ", trace.json for chrome://tracing or MindStudio Insight"
+                                    : "",
+          strstr(formats, "msprof") ? ", OPPROF_* for MindStudio Insight" : "",
+          strstr(formats, "vcd") ? ", trace.vcd for GTKWave" : "");
+  fprintf(out, "          vinci report %s makes a page with pictures of them\n", folder);
+  sheet_lines_end(&lines);
 }

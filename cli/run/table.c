@@ -13,6 +13,7 @@
 #include "core/base/decimal.h"
 #include "core/base/diag.h"
 #include "core/base/file.h"
+#include "core/base/sheet.h"
 
 enum { CELLS_MAX = 512, US_DIGITS = 6, LINES_MAX = 50, SLOWEST = 5 };
 #define GIGA UINT64_C(1000000000)
@@ -119,36 +120,69 @@ static enum vinci_status read_table(const char *path, struct table *table,
 
 static uint128 sum_of(const struct operator_line *line) { return (uint128)line->ps * line->weight; }
 
-/* How often a line counts; nothing where each counts once. */
-static void print_weight(const struct table *table, const char *text) {
+enum { TABLE_COLUMNS_MAX = 8 };
+
+/* Columns of what the list was asked for. */
+static unsigned table_columns(const struct table *table, bool titles,
+                              struct sheet_column columns[TABLE_COLUMNS_MAX]) {
+  unsigned count = 0;
+  columns[count++] = (struct sheet_column){.title = "us"};
+  if (table->ranged) {
+    columns[count++] = (struct sheet_column){.title = "cheapest"};
+    columns[count++] = (struct sheet_column){.title = "dearest"};
+  }
   if (table->weighted)
-    printf(" %10s", text);
+    columns[count++] = (struct sheet_column){.title = "weight"};
+  columns[count++] = (struct sheet_column){.title = "share"};
+  columns[count++] = (struct sheet_column){.title = "GB/s", .rank = 2};
+  columns[count++] = (struct sheet_column){.title = "bound", .left = true, .rank = 1};
+  columns[count++] = (struct sheet_column){.title = "operator", .left = true, .fit = SHEET_BREAK};
+  for (unsigned i = 0; !titles && i < count; i++)
+    columns[i].title = NULL;
+  return count;
 }
 
-static void print_range(const struct table *table, uint128 low_ps, uint128 high_ps) {
+static void print_range(const struct table *table, uint128 low_ps, uint128 high_ps,
+                        struct sheet *sheet) {
   if (!table->ranged)
     return;
-  printf(" %12s", decimal_ratio(low_ps, 1000000, 3).text);
-  printf(" %12s", decimal_ratio(high_ps, 1000000, 3).text);
+  sheet_cell(sheet, "%s", decimal_ratio(low_ps, 1000000, 3).text);
+  sheet_cell(sheet, "%s", decimal_ratio(high_ps, 1000000, 3).text);
 }
 
-static void print_line(const struct table *table, const struct operator_line *line) {
+static void print_line(const struct table *table, const struct operator_line *line,
+                       struct sheet *sheet) {
   const char *name = line->text[NAME], *lowered = line->text[LOWERED];
   bool named = strncmp(lowered, name, strlen(name)) != 0;
-  printf("%12s", line->ok ? decimal_ratio(line->ps, 1000000, 3).text : "-");
+  sheet_cell(sheet, "%s", line->ok ? decimal_ratio(line->ps, 1000000, 3).text : "-");
   if (line->ok)
-    print_range(table, line->range_ps[LOW], line->range_ps[HIGH]);
-  else if (table->ranged)
-    printf(" %12s %12s", "-", "-");
-  print_weight(table, line->text[WEIGHT]);
-  if (line->ok)
-    printf(" %7s %% %9s  %-8s", decimal_ratio(sum_of(line) * 100, table->ps, 1).text,
-           decimal_rate(line->bytes, line->ps, GIGA, 1).text, line->text[BOUND_WORD]);
-  else
-    printf(" %9s %9s  %-8s", "-", "-", "-");
-  printf("  %s%s%s%s%s\n", named ? name : "", named && *lowered ? ": " : "",
-         *lowered || named ? lowered : name, line->ok ? "" : "; ",
-         line->ok ? "" : line->text[STATUS]);
+    print_range(table, line->range_ps[LOW], line->range_ps[HIGH], sheet);
+  for (unsigned i = 0; !line->ok && table->ranged && i < RANGE_COLUMNS; i++)
+    sheet_cell(sheet, "-");
+  if (table->weighted)
+    sheet_cell(sheet, "%s", line->text[WEIGHT]);
+  if (line->ok) {
+    sheet_cell(sheet, "%s %%", decimal_ratio(sum_of(line) * 100, table->ps, 1).text);
+    sheet_cell(sheet, "%s", decimal_rate(line->bytes, line->ps, GIGA, 1).text);
+    sheet_cell(sheet, "%s", line->text[BOUND_WORD]);
+  } else {
+    for (unsigned i = 0; i < 3; i++)
+      sheet_cell(sheet, "-");
+  }
+  sheet_cell(sheet, "%s%s%s%s%s", named ? name : "", named && *lowered ? ": " : "",
+             *lowered || named ? lowered : name, line->ok ? "" : "; ",
+             line->ok ? "" : line->text[STATUS]);
+}
+
+static void print_sum(const struct table *table, struct sheet *sheet) {
+  sheet_cell(sheet, "%s", decimal_ratio(table->ps, 1000000, 3).text);
+  print_range(table, table->range_ps[LOW], table->range_ps[HIGH], sheet);
+  if (table->weighted)
+    sheet_cell(sheet, "%s", "");
+  sheet_cell(sheet, "100.0 %%");
+  sheet_cell(sheet, "%s", decimal_ratio(table->bytes * BYTES_PER_PS_OF_GIGA, table->ps, 1).text);
+  sheet_cell(sheet, "%s", "");
+  sheet_cell(sheet, "all%s", table->weighted ? ", each as often as its weight says" : "");
 }
 
 static int compare_lines(const void *left, const void *right) {
@@ -160,6 +194,8 @@ static int compare_lines(const void *left, const void *right) {
 }
 
 static enum vinci_status print_slowest(const struct table *table, struct vinci_diag *diag) {
+  struct sheet_column columns[TABLE_COLUMNS_MAX];
+  struct sheet sheet;
   const struct operator_line **order = calloc(table->count + 1, sizeof *order);
   uint128 sum = 0;
   size_t shown = table->count < SLOWEST ? table->count : SLOWEST;
@@ -174,10 +210,27 @@ static enum vinci_status print_slowest(const struct table *table, struct vinci_d
     sum += sum_of(order[i]);
   printf("\nThe %zu slowest, %s %% of the time\n", shown,
          decimal_ratio(sum * 100, table->ps, 1).text);
-  for (size_t i = 0; i < shown; i++)
-    print_line(table, order[i]);
+  sheet_begin(&sheet, stdout, columns, table_columns(table, false, columns), 0,
+              "op_summary.csv of --output");
+  while (sheet_pass(&sheet))
+    for (size_t i = 0; i < shown; i++)
+      print_line(table, order[i], &sheet);
   free(order);
   return VINCI_OK;
+}
+
+static void print_table(const struct table *table) {
+  struct sheet_column columns[TABLE_COLUMNS_MAX];
+  struct sheet sheet;
+  sheet_begin(&sheet, stdout, columns, table_columns(table, true, columns), 0,
+              "op_summary.csv of --output");
+  while (sheet_pass(&sheet)) {
+    for (size_t i = 0; table->count <= LINES_MAX && i < table->count; i++)
+      print_line(table, &table->lines[i], &sheet);
+    if (table->count > LINES_MAX)
+      sheet_between(&sheet, "  (%zu operators: --output=DIR keeps the table)\n", table->count);
+    print_sum(table, &sheet);
+  }
 }
 
 enum vinci_status list_print_table(const char *folder, struct vinci_diag *diag) {
@@ -185,23 +238,8 @@ enum vinci_status list_print_table(const char *folder, struct vinci_diag *diag) 
   char path[PATH_MAX];
   snprintf(path, sizeof path, "%.*s/op_summary.csv", PATH_MAX - 32, folder);
   enum vinci_status status = read_table(path, &table, diag);
-  if (status == VINCI_OK) {
-    printf("%12s", "us");
-    if (table.ranged)
-      printf(" %12s %12s", "cheapest", "dearest");
-    print_weight(&table, "weight");
-    printf(" %9s %9s  %-8s  %s\n", "share", "GB/s", "bound", "operator");
-    for (size_t i = 0; table.count <= LINES_MAX && i < table.count; i++)
-      print_line(&table, &table.lines[i]);
-    if (table.count > LINES_MAX)
-      printf("  (%zu operators: --output=DIR keeps the table)\n", table.count);
-    printf("%12s", decimal_ratio(table.ps, 1000000, 3).text);
-    print_range(&table, table.range_ps[LOW], table.range_ps[HIGH]);
-    print_weight(&table, "");
-    printf(" %7s %% %9s  %-8s  all%s\n", "100.0",
-           decimal_ratio(table.bytes * BYTES_PER_PS_OF_GIGA, table.ps, 1).text, "",
-           table.weighted ? ", each as often as its weight says" : "");
-  }
+  if (status == VINCI_OK)
+    print_table(&table);
   if (status == VINCI_OK && table.ps > 0 && table.count > SLOWEST)
     status = print_slowest(&table, diag);
   arena_free(&table.arena);

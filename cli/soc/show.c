@@ -6,23 +6,27 @@
 
 #include "cli/soc/rows.h"
 #include "cli/support/cli.h"
+#include "core/base/sheet.h"
 #include "traces/export/export.h"
 
+enum { PLAIN_BYTES = SHEET_CELL_BYTES };
+
 /* Text of a description on a terminal: control characters are shown, not obeyed. */
-static void print_plain(const char *text) {
-  const char *shown = text; /* up to here */
-  for (; *text; text++) {
+static const char *plain(const char *text, char out[PLAIN_BYTES]) {
+  static const char code[] = "\\x00";
+  size_t used = 0;
+  for (; *text && used + 2 * sizeof code < PLAIN_BYTES; text++) {
     unsigned char byte = (unsigned char)*text, next = (unsigned char)text[1];
     bool c1 = byte == 0xc2 && next >= 0x80 && next < 0xa0; /* U+0080 to U+009F in UTF-8 */
-    if (byte >= 0x20 && byte != 0x7f && !c1)
-      continue;
-    fwrite(shown, 1, (size_t)(text - shown), stdout);
-    printf("\\x%02x", byte);
+    if (byte < 0x20 || byte == 0x7f || c1)
+      used += (size_t)snprintf(out + used, PLAIN_BYTES - used, "\\x%02x", byte);
+    else
+      out[used++] = (char)byte;
     if (c1)
-      printf("\\x%02x", (unsigned char)*++text);
-    shown = text + 1;
+      used += (size_t)snprintf(out + used, PLAIN_BYTES - used, "\\x%02x", (unsigned char)*++text);
   }
-  fwrite(shown, 1, (size_t)(text - shown), stdout);
+  out[used] = '\0';
+  return out;
 }
 
 static const char *confidence_text(const struct soc_provenance *provenance) {
@@ -39,42 +43,30 @@ static char mark_of(const struct soc_provenance *provenance) {
   return provenance->given && provenance->confidence == CONFIDENCE_ASSUMED ? '?' : ' ';
 }
 
-struct widths {
-  int key, value, source;
+static const struct sheet_column number_columns[] = {
+    {.left = true}, {0}, {.left = true}, {.left = true}, {.left = true, .fit = SHEET_BREAK},
 };
 
-static void show_row(const struct soc_number *row, struct widths widths) {
+static void show_row(const struct soc_number *row, struct sheet *sheet) {
   const struct soc_provenance *provenance = row->provenance;
-  char value[SOC_VALUE_TEXT];
+  char value[SOC_VALUE_TEXT], note[PLAIN_BYTES];
   soc_row_value(row, value, sizeof value);
-  printf("%c %-*s  %*s  %-10s", mark_of(provenance), widths.key, row->key, widths.value, value,
-         confidence_text(provenance));
-  const char *source = provenance->overridden ? "" : provenance->source;
-  if (*provenance->note)
-    printf("  %-*s  ", widths.source, source);
-  else
-    printf("  %s", source);
-  print_plain(provenance->note);
-  putchar('\n');
+  sheet_cell(sheet, "%c %s", mark_of(provenance), row->key);
+  sheet_cell(sheet, "%s", value);
+  sheet_cell(sheet, "%s", confidence_text(provenance));
+  sheet_cell(sheet, "%s", provenance->overridden ? "" : provenance->source);
+  sheet_cell(sheet, "%s", plain(provenance->note, note));
 }
 
 static void show_rows(const vinci_soc *soc, bool all) {
-  struct widths widths = {0};
-  for (size_t i = 0; i < soc_number_count(soc); i++) {
-    struct soc_number row = soc_number_at(soc, i);
-    char value[SOC_VALUE_TEXT];
-    if (!all && !row.provenance->given)
-      continue;
-    soc_row_value(&row, value, sizeof value);
-    widths.key = cli_widest(widths.key, row.key);
-    widths.value = cli_widest(widths.value, value);
-    widths.source = cli_widest(widths.source, row.provenance->source);
-  }
-  for (size_t i = 0; i < soc_number_count(soc); i++) {
-    struct soc_number row = soc_number_at(soc, i);
-    if (all || row.provenance->given)
-      show_row(&row, widths);
-  }
+  struct sheet sheet;
+  SHEET_BEGIN(&sheet, stdout, number_columns, 0, NULL);
+  while (sheet_pass(&sheet))
+    for (size_t i = 0; i < soc_number_count(soc); i++) {
+      struct soc_number row = soc_number_at(soc, i);
+      if (all || row.provenance->given)
+        show_row(&row, &sheet);
+    }
 }
 
 static void show_names(const vinci_soc *soc) {
@@ -84,34 +76,34 @@ static void show_names(const vinci_soc *soc) {
 #undef NAME
   };
   for (unsigned i = 0; i < SOC_NAME_COUNT; i++)
-    printf("%c %-12s  %-14s  %s\n", soc->choices[i].overridden ? '!' : ' ',
-           soc_name_key((enum soc_name)i), soc->choices[i].name, texts[i]);
+    sheet_line(stdout, "%c %-12s  %-14s  %s\n", soc->choices[i].overridden ? '!' : ' ',
+               soc_name_key((enum soc_name)i), soc->choices[i].name, texts[i]);
 }
 
 static void show_sources(const char *title, const struct soc_source *sources, size_t count) {
+  char text[PLAIN_BYTES];
   printf("\n%s:\n", title);
-  for (size_t i = 0; i < count; i++) {
-    printf("  %-5s  ", sources[i].id);
-    print_plain(sources[i].text);
-    putchar('\n');
-  }
+  for (size_t i = 0; i < count; i++)
+    sheet_line(stdout, "  %-5s  %s\n", sources[i].id, plain(sources[i].text, text));
 }
 
 void soc_show_text(const vinci_soc *soc, bool all) {
-  printf("%s: ", soc->name);
-  print_plain(soc->description);
-  putchar('\n');
-  printf("architecture %s%s%s, configuration %016" PRIx64 "\n\n", arch_name(soc->arch),
-         *soc->base ? ", based on " : "", soc->base, soc_digest(soc));
+  struct sheet_lines lines;
+  char text[PLAIN_BYTES];
+  sheet_line(stdout, "%s: %s\n", soc->name, plain(soc->description, text));
+  sheet_line(stdout, "architecture %s%s%s, configuration %016" PRIx64 "\n\n", arch_name(soc->arch),
+             *soc->base ? ", based on " : "", soc->base, soc_digest(soc));
   show_names(soc);
   putchar('\n');
   show_rows(soc, all);
   struct soc_shares shares = soc_shares_count(soc);
-  printf("\n%u numbers:", shares.total);
+  FILE *out = sheet_lines_begin(&lines, stdout);
+  fprintf(out, "\n%u numbers:", shares.total);
   for (unsigned i = 0; i < CONFIDENCE_COUNT; i++)
-    printf("%s %u %s (%u%%)", i ? "," : "", shares.count[i], confidence_name((enum confidence)i),
-           soc_percent(shares.count[i], shares.total));
-  puts("\n? = assumed: no public statement, a plausible choice; ! = override of this call");
+    fprintf(out, "%s %u %s (%u%%)", i ? "," : "", shares.count[i],
+            confidence_name((enum confidence)i), soc_percent(shares.count[i], shares.total));
+  fputs("\n? = assumed: no public statement, a plausible choice; ! = override of this call\n", out);
+  sheet_lines_end(&lines);
   show_sources("Sources", soc->sources, soc->source_count);
   if (soc->memory)
     show_sources("Sources of memory.*", soc->memory->sources, soc->memory->source_count);

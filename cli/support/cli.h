@@ -89,11 +89,4 @@ VINCI_MUST_CHECK enum vinci_status cli_load_soc(const char *name, const char *da
                                                 const struct text_list *sets, vinci_soc **out,
                                                 struct vinci_diag *diag);
 
-/* The width a column of a table needs that is `width` wide so far, for printf("%-*s"). Columns
- * whose texts have a known width need no more than printf("%-8s"). */
-static inline int cli_widest(int width, const char *text) {
-  int length = (int)strlen(text);
-  return length > width ? length : width;
-}
-
 #endif

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/base/sheet.h"
 #include "core/vinci.h"
 
 enum { LAST_WORDS_MAX = 512 };
@@ -107,51 +108,73 @@ bool monitor_goes_on(struct monitor *monitor) {
 
 const char *monitor_reason(void) { return interrupted ? "interrupted" : time_is_over; }
 
-static void show(struct monitor *monitor, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+/* "45 s", "12 min", "3.5 h" */
+static int put_seconds(char *text, size_t size, double seconds) {
+  static const double minute = 60, hour = 3600;
+  if (seconds < 2 * minute)
+    return snprintf(text, size, "%.0f s", seconds);
+  if (seconds < 2 * hour)
+    return snprintf(text, size, "%.0f min", seconds / minute);
+  return snprintf(text, size, "%.1f h", seconds / hour);
+}
 
-/* Not at once, and not too often. */
-static void show(struct monitor *monitor, const char *format, ...) {
+const char *monitor_time(double elapsed, double left, char text[MONITOR_TIME_BYTES]) {
+  int used = put_seconds(text, MONITOR_TIME_BYTES, elapsed);
+  used += snprintf(text + used, MONITOR_TIME_BYTES - (size_t)used, " elapsed");
+  if (left >= 0) {
+    used += snprintf(text + used, MONITOR_TIME_BYTES - (size_t)used, ", ");
+    used += put_seconds(text + used, MONITOR_TIME_BYTES - (size_t)used, left);
+    snprintf(text + used, MONITOR_TIME_BYTES - (size_t)used, " left");
+  }
+  return text;
+}
+
+static void show(struct monitor *monitor, double left, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Not at once, and not too often; in one line of the terminal, where a long name loses its front.
+ */
+static void show(struct monitor *monitor, double left, const char *format, ...) {
   static const double first_seconds = 1.0, period_seconds = 0.2;
+  enum { TEXT_BYTES = 160 };
+  char text[TEXT_BYTES], time[MONITOR_TIME_BYTES];
   double now = now_seconds();
   if (!monitor->terminal || now - monitor->start_seconds <= first_seconds ||
       now - monitor->shown_seconds <= period_seconds)
     return;
   va_list arguments;
   va_start(arguments, format);
-  fprintf(stderr, "\r\033[K%.60s: ", monitor->what);
-  vfprintf(stderr, format, arguments);
-  fprintf(stderr, ", %.0f s ", now - monitor->start_seconds);
-  fflush(stderr);
+  vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
+  monitor_time(now - monitor->start_seconds, left, time);
+  size_t taken = strlen(text) + strlen(time) + strlen(": , ") + 1, length = strlen(monitor->what);
+  size_t width = sheet_width(stderr), room = width > taken ? width - taken : 0;
+  const char *name = monitor->what + (length > room ? length - room : 0);
+  fprintf(stderr, "\r\033[K%s%s%s, %s ", name, *name ? ": " : "", text, time);
+  fflush(stderr);
   monitor->shown = true;
   monitor->shown_seconds = now;
 }
 
-enum { LEFT_BYTES = 32 };
-
-/* The time that what is left of a phase takes at the pace since the phase began; "" at its ends. */
-static void tell_left(struct monitor *monitor, const char *phase, double done, double all,
-                      char left[LEFT_BYTES]) {
+/* The time that what is left of a phase takes at the pace since the phase began; negative at its
+ * ends.
+ */
+static double left_of(struct monitor *monitor, const char *phase, double done, double all) {
   double now = now_seconds();
-  left[0] = '\0';
   if (!monitor->phase || strcmp(monitor->phase, phase) != 0) {
     monitor->phase = phase;
     monitor->phase_seconds = now;
   }
-  if (done > 0 && done < all)
-    snprintf(left, LEFT_BYTES, ", %.0f s left",
-             (now - monitor->phase_seconds) * (all - done) / done);
+  return done > 0 && done < all ? (now - monitor->phase_seconds) * (all - done) / done : -1;
 }
 
 /* Done so far, and the time that what is left takes at the same pace. */
 static void show_share(struct monitor *monitor, const char *phase, unsigned done_permille,
                        uint64_t count, const char *unit) {
   static const unsigned whole = 1000;
-  char left[LEFT_BYTES];
-  tell_left(monitor, phase, done_permille, whole, left);
-  show(monitor, "%s%3u.%u %% of the instructions, %" PRIu64 " %s%s", phase, done_permille / 10,
-       done_permille % 10, count, unit, left);
+  show(monitor, left_of(monitor, phase, done_permille, whole),
+       "%s%u.%u %% of the instructions, %" PRIu64 " %s", phase, done_permille / 10,
+       done_permille % 10, count, unit);
 }
 
 bool monitor_progress(void *context, uint64_t cycles, unsigned done_permille) {
@@ -173,19 +196,15 @@ bool monitor_items(struct monitor *monitor, const struct monitor_count *count) {
   double seconds = now_seconds() - monitor->start_seconds;
   double done = (double)count->done_permille / 1000;
   double here = done - (double)count->before;
-  if (here > 0 && seconds > 0)
-    show(monitor, "%.1f of %zu operators, %.1f per second, %.0f s left", done, count->all,
-         here / seconds, ((double)count->all - done) * seconds / here);
-  else
-    show(monitor, "%.1f of %zu operators", done, count->all);
+  double left = here > 0 ? ((double)count->all - done) * seconds / here : -1;
+  show(monitor, left, "%.1f of %zu operators", done, count->all);
   return monitor_goes_on(monitor);
 }
 
 bool monitor_phase(struct monitor *monitor, const char *phase, size_t done, size_t all,
                    const char *found) {
-  char left[LEFT_BYTES];
-  tell_left(monitor, phase, (double)done, (double)all, left);
-  show(monitor, "%zu of %zu %s%s%s", done, all, phase, found, left);
+  show(monitor, left_of(monitor, phase, (double)done, (double)all), "%zu of %zu %s%s", done, all,
+       phase, found);
   return monitor_goes_on(monitor);
 }
 

@@ -39,6 +39,9 @@ bool monitor_items(struct monitor *monitor, const struct monitor_count *count);
 /* What is done of a phase, "3 of 20 splits looked at", and what is found so far; "" for nothing. */
 bool monitor_phase(struct monitor *monitor, const char *phase, size_t done, size_t all,
                    const char *found);
+/* "12 s elapsed, 30 s left", the words of all lines of progress; left negative: not known. */
+enum { MONITOR_TIME_BYTES = 64 };
+const char *monitor_time(double elapsed, double left, char text[MONITOR_TIME_BYTES]);
 /* Whether neither the user nor the limit asks for an end; and what does. */
 bool monitor_goes_on(struct monitor *monitor);
 const char *monitor_reason(void);

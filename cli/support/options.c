@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/diag.h"
+#include "core/base/sheet.h"
 
 struct parser {
   const struct option_table *table;
@@ -214,7 +215,7 @@ enum vinci_status options_parse(const struct option_table *table, int argc, char
 
 /* One option with its text beside it, or below when the name is long; the text is wrapped. */
 static void print_row(const struct option_row *row, FILE *out) {
-  enum { TEXT_COLUMN = 28, LINE_END = 96 };
+  enum { TEXT_COLUMN = 28 };
   int column = row->letter ? fprintf(out, "  -%c, --%s", row->letter, row->name)
                            : fprintf(out, "      --%s", row->name);
   if (row->value)
@@ -223,21 +224,8 @@ static void print_row(const struct option_row *row, FILE *out) {
     fputc('\n', out);
     column = 0;
   }
-  const char *word = row->help;
-  while (*word) {
-    int length = (int)strcspn(word, " ");
-    if (column + 1 + length > LINE_END) {
-      fputc('\n', out);
-      column = 0;
-    }
-    if (column < TEXT_COLUMN)
-      column += fprintf(out, "%*s", TEXT_COLUMN - column, "");
-    else
-      column += fprintf(out, " ");
-    column += fprintf(out, "%.*s", length, word);
-    word += length;
-    word += strspn(word, " ");
-  }
+  fprintf(out, "%*s", TEXT_COLUMN - column, "");
+  sheet_words(out, row->help, TEXT_COLUMN, TEXT_COLUMN);
   fputc('\n', out);
 }
 

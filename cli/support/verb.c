@@ -7,24 +7,63 @@
 
 #include "cli/support/cli.h"
 #include "core/base/diag.h"
+#include "core/base/sheet.h"
 #include "networks/workload/workload.h"
 #include "scripts/host/soc_host.h"
+
+enum { DETAILS_BYTES = 8192 };
+
+/* Whether a line goes on in the next, which its author has begun for the sake of the width. */
+static bool goes_on(const char *line, size_t bytes) {
+  enum { BROKEN_FROM = 76 };
+  static const char examples[] = "Example";
+  const char *next = line + bytes + 1;
+  return line[bytes] == '\n' && bytes > 0 && *line != ' ' && *next != ' ' && *next != '\n' &&
+         strncmp(next, examples, strlen(examples)) != 0 &&
+         bytes + strcspn(next, " \n") >= BROKEN_FROM;
+}
+
+/* Paragraphs as wide as a terminal that is narrower than they are; indented lines stay lines. */
+static void print_paragraphs(char *text, FILE *out) {
+  unsigned width = sheet_width(out);
+  bool narrow = width > 0 && width < SHEET_TEXT_WIDTH;
+  while (narrow && *text) {
+    char *line = text, *end = line + strcspn(line, "\n");
+    while (goes_on(line, (size_t)(end - line))) {
+      *end = ' ';
+      line = end + 1;
+      end = line + strcspn(line, "\n");
+    }
+    bool last = *end == '\0';
+    *end = '\0';
+    if (*text != ' ')
+      sheet_words(out, text, 0, 0);
+    sheet_line(out, "%s\n", *text != ' ' ? "" : text);
+    text = last ? end : end + 1;
+  }
+  fputs(text, out);
+}
 
 /* Details name examples where the sources have them; an installed program names the installed ones.
  */
 static void print_details(const char *details, FILE *out) {
   static const char examples[] = "traces/examples/";
   const char *installed = soc_host_installed_dir(), *at;
-  while (installed && (at = strstr(details, examples)) != NULL) {
-    fprintf(out, "%.*s%s/examples/", (int)(at - details), details, installed);
+  char text[DETAILS_BYTES];
+  size_t used = 0;
+  while (installed && (at = strstr(details, examples)) != NULL && used < sizeof text) {
+    used += (size_t)snprintf(text + used, sizeof text - used, "%.*s%s/examples/",
+                             (int)(at - details), details, installed);
     details = at + sizeof examples - 1;
   }
-  fputs(details, out);
+  if (used < sizeof text)
+    snprintf(text + used, sizeof text - used, "%s", details);
+  print_paragraphs(text, out);
 }
 
 void cli_print_help(const struct cli_verb *verb, FILE *out) {
-  fprintf(out, "usage: vinci %s%s%s [OPTION]...\n\n%s.\n\nOptions:\n", verb->name,
-          *verb->arguments ? " " : "", verb->arguments, verb->summary);
+  sheet_line(out, "usage: vinci %s%s%s [OPTION]...\n\n%s.\n\nOptions:\n", verb->name,
+             *verb->arguments ? " " : "", verb->arguments, verb->summary);
   options_print(&verb->options, out);
   if (verb->details) {
     fputc('\n', out);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/base/diag.h"
+#include "core/base/sheet.h"
 #include "core/check/check.h"
 
 static const char *const core_words[CORE_KIND_COUNT] = {
@@ -106,8 +107,7 @@ static void write_summary(FILE *out, const struct vinci_findings *findings) {
   fprintf(out, "%s\n", findings->partial ? " so far; the program was not executed to its end" : "");
 }
 
-enum vinci_status vinci_findings_write_text(const vinci_findings *findings, FILE *out,
-                                            struct vinci_diag *diag) {
+static void write_all(FILE *out, const vinci_findings *findings) {
   for (size_t i = 0; i < findings->count; i++) {
     if (finding_level(&findings->items[i]) == LEVEL_NOTE) {
       write_note(out, findings, &findings->items[i]);
@@ -120,6 +120,13 @@ enum vinci_status vinci_findings_write_text(const vinci_findings *findings, FILE
     write_summary(out, findings);
   if (*findings->unchecked_text)
     fprintf(out, "====== %s\n", findings->unchecked_text);
+}
+
+enum vinci_status vinci_findings_write_text(const vinci_findings *findings, FILE *out,
+                                            struct vinci_diag *diag) {
+  struct sheet_lines lines;
+  write_all(sheet_lines_begin(&lines, out), findings);
+  sheet_lines_end(&lines);
   if (fflush(out) != 0 || ferror(out))
     return diag_error(diag, VINCI_E_IO, "cannot write the report of the checks");
   return VINCI_OK;

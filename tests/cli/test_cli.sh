@@ -54,7 +54,7 @@ plan 96
 run
 report "no verb: usage on stderr" "$(expect 2 - ; [ -z "$out" ] || echo "stdout: $out")"
 run --help
-report "--help lists the verbs on stdout" "$(expect 0 '' '  check    Read traces')"
+report "--help lists the verbs on stdout" "$(expect 0 '' '  check        Read traces')"
 run --version
 report "--version names program and model" "$(expect 0 '' ' (model revision ')"
 run help run

@@ -116,7 +116,7 @@ report "a graph that cannot run is named" "$(expect 3 "$work/gap.csv: error: nod
 hint: put the node that writes the tensor first, or declare io=in or io=weight")"
 
 keep "$vinci" net plan "$example"
-report "plans are compared" "$(expect 0 '' 'pack         16.375')"
+report "plans are compared" "$(expect 0 '' 'pack   16.375')"
 
 keep "$vinci" net run "$example" $soc --host=eager --repeat=1
 report "a framework that launches operator by operator waits for the host" \

@@ -3,31 +3,42 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "core/base/sheet.h"
 #include "core/isa/isa.h"
 #include "core/result/events.h"
 #include "core/result/hotspots.h"
 #include "traces/export/export.h"
 
-enum { TOP_ROWS = 10, LINE_DIGITS = 6 };
+enum { TOP_ROWS = 10 };
 
-/* The place of a line: a number, or "FILE:N" of a kernel's source. */
-static void print_line(const struct vinci_result *result, uint32_t line, FILE *out) {
+static const struct sheet_column columns[] = {
+    {.title = "line"},
+    {.title = "instruction", .left = true},
+    {.title = "pipe", .left = true},
+    {.title = "times", .rank = 1},
+    {.title = "critical"},
+    {.title = "of run"},
+    {.title = "cycles", .rank = 2},
+    {.title = "in queue", .rank = 3},
+    {.title = "bank loss", .rank = 5},
+    {.title = "bytes", .rank = 4},
+};
+
+/* The place of a line is a number, or "FILE:N" of a kernel's source. */
+static void print_row(const struct vinci_result *result, const struct hotspot *row,
+                      struct sheet *sheet) {
   const char *file = result_source_file(result);
-  if (file)
-    fprintf(out, "  %s:%-*" PRIu32, file, LINE_DIGITS, line);
-  else
-    fprintf(out, "  %*" PRIu32, LINE_DIGITS, line);
-}
-
-static void print_row(const struct vinci_result *result, const struct hotspot *row, FILE *out) {
-  print_line(result, row->line, out);
-  fprintf(out, "  %-32s %-5s %10" PRIu64 " %14" PRIu64 " %7s %% %14" PRIu64,
-          isa_row((enum isa_op)row->op)->name, pipe_name((enum pipe)row->pipe), row->count,
-          row->critical_cycles,
-          decimal_ratio((uint128)row->critical_cycles * 100, result->total_cycles, 1).text,
-          row->cycles);
-  fprintf(out, " %14" PRIu64 " %10" PRIu64 " %14" PRIu64 "\n", row->queued_cycles, row->bank_cycles,
-          row->bytes);
+  sheet_cell(sheet, "%s%s%" PRIu32, file ? file : "", file ? ":" : "", row->line);
+  sheet_cell(sheet, "%s", isa_row((enum isa_op)row->op)->name);
+  sheet_cell(sheet, "%s", pipe_name((enum pipe)row->pipe));
+  sheet_cell(sheet, "%" PRIu64, (uint64_t)row->count);
+  sheet_cell(sheet, "%" PRIu64, row->critical_cycles);
+  sheet_cell(sheet, "%s %%",
+             decimal_ratio((uint128)row->critical_cycles * 100, result->total_cycles, 1).text);
+  sheet_cell(sheet, "%" PRIu64, row->cycles);
+  sheet_cell(sheet, "%" PRIu64, row->queued_cycles);
+  sheet_cell(sheet, "%" PRIu64, row->bank_cycles);
+  sheet_cell(sheet, "%" PRIu64, row->bytes);
 }
 
 enum vinci_status export_hotspots_text(const struct vinci_result *result, FILE *out,
@@ -41,28 +52,18 @@ enum vinci_status export_hotspots_text(const struct vinci_result *result, FILE *
     return status;
   char core[48];
   result_core_name(&result->cores[hotspots.core], core, sizeof core);
-  const char *file = result_source_file(result);
-  fprintf(out, "\nHot spots: %s lines with the most cycles on the critical path, that of %s%s\n",
-          file ? "source" : "trace", core,
-          result->events_dropped > 0 ? "; only the first instructions of each core were recorded"
-                                     : "");
-  if (file)
-    fprintf(out, "  %-*s", (int)strlen(file) + 1 + LINE_DIGITS, "line");
-  else
-    fprintf(out, "  %*s", LINE_DIGITS, "line");
-  fprintf(out, "  %-32s %-5s %10s %14s %9s %14s %14s %10s %14s\n", "instruction", "pipe", "times",
-          "critical", "of run", "cycles", "in queue", "bank loss", "bytes");
-  size_t printed = 0;
-  for (size_t i = 0; i < hotspots.count && printed < TOP_ROWS; i++) {
-    if (hotspots.rows[i].critical_cycles == 0)
-      break;
-    print_row(result, &hotspots.rows[i], out);
-    printed++;
-  }
-  fputs(
-      "  critical  cycles of that one core, each once; cycles, in queue: of all cores, from start "
-      "to end and before\n",
-      out);
+  struct sheet sheet;
+  sheet_line(out, "\nHot spots: %s lines with the most cycles on the critical path, that of %s%s\n",
+             result_source_file(result) ? "source" : "trace", core,
+             result->events_dropped > 0 ? "; only the first instructions of each core were recorded"
+                                        : "");
+  SHEET_BEGIN(&sheet, out, columns, 2, "hotspots.csv");
+  while (sheet_pass(&sheet))
+    for (size_t i = 0; i < hotspots.count && i < TOP_ROWS && hotspots.rows[i].critical_cycles > 0;
+         i++)
+      print_row(result, &hotspots.rows[i], &sheet);
+  sheet_line(out, "  critical  cycles of that one core, each once; cycles, in queue: of all cores, "
+                  "from start to end and before\n");
   hotspots_free(&hotspots);
   return VINCI_OK;
 }

@@ -17,9 +17,8 @@ enum { ROWS_SHOWN = 8 }; /* of cores and kernels; one more is shown rather than 
 
 static const uint64_t giga = UINT64_C(1000000000); /* bandwidths here are decimal */
 
-void text_percent(FILE *out, int width, uint64_t part, uint64_t whole) {
-  struct decimal percent = decimal_ratio((uint128)part * 100, whole, 1);
-  fprintf(out, "%*s %%", width - 2, percent.text);
+void text_percent(struct sheet *sheet, uint64_t part, uint64_t whole) {
+  sheet_cell(sheet, "%s %%", decimal_ratio((uint128)part * 100, whole, 1).text);
 }
 
 static const char *plural(uint64_t count) { return count == 1 ? "" : "s"; }
@@ -66,21 +65,32 @@ static void print_names(const struct vinci_result *result, FILE *out) {
   }
 }
 
+static const struct sheet_column kernel_columns[] = {
+    {.title = "name", .left = true, .fit = SHEET_SHORTEN},
+    {.title = "blocks", .rank = 2},
+    {.title = "start us"},
+    {.title = "last block us", .rank = 1},
+    {.title = "duration us"},
+};
+
 static void print_kernels(const struct vinci_result *result, FILE *out) {
+  struct sheet sheet;
   if (result->kernel_count < 2)
     return;
-  fprintf(out, "\nKernels, in order\n  %-32s %8s %14s %14s %14s\n", "name", "blocks", "start us",
-          "last block us", "duration us");
-  for (uint32_t i = 0; i < result->kernel_count; i++) {
-    const struct kernel_result *kernel = &result->kernels[i];
-    if (i == ROWS_SHOWN && result->kernel_count > ROWS_SHOWN + 1) {
-      fprintf(out, "  ... %" PRIu32 " more\n", result->kernel_count - i);
-      return;
+  uint32_t shown = result->kernel_count > ROWS_SHOWN + 1 ? ROWS_SHOWN : result->kernel_count;
+  fputs("\nKernels, in order\n", out);
+  SHEET_BEGIN(&sheet, out, kernel_columns, 2, "summary.json");
+  while (sheet_pass(&sheet)) {
+    for (uint32_t i = 0; i < shown; i++) {
+      const struct kernel_result *kernel = &result->kernels[i];
+      sheet_cell(&sheet, "%s", kernel->name);
+      sheet_cell(&sheet, "%" PRIu32, kernel->blocks);
+      sheet_cell(&sheet, "%s", decimal_ratio(kernel->start_ps, 1000000, 3).text);
+      sheet_cell(&sheet, "%s", decimal_ratio(kernel->last_block_ps, 1000000, 3).text);
+      sheet_cell(&sheet, "%s", decimal_ratio(kernel->end_ps - kernel->start_ps, 1000000, 3).text);
     }
-    fprintf(out, "  %-32s %8" PRIu32 " %14s %14s %14s\n", kernel->name, kernel->blocks,
-            decimal_ratio(kernel->start_ps, 1000000, 3).text,
-            decimal_ratio(kernel->last_block_ps, 1000000, 3).text,
-            decimal_ratio(kernel->end_ps - kernel->start_ps, 1000000, 3).text);
+    if (shown < result->kernel_count)
+      sheet_between(&sheet, "  ... %" PRIu32 " more\n", result->kernel_count - shown);
   }
 }
 
@@ -148,25 +158,14 @@ static void print_expected(const struct vinci_result *result, FILE *out) {
 }
 
 void text_wrapped(const char *label, const char *text, FILE *out) {
-  enum { INDENT = 10, LINE_END = 96 };
-  int column = INDENT + fprintf(out, "%s:", label);
-  while (*text) {
-    int length = (int)strcspn(text, " ");
-    if (column + 1 + length > LINE_END)
-      column = fprintf(out, "\n%*s", INDENT, "") - 1;
-    else
-      column += fprintf(out, " ");
-    column += fprintf(out, "%.*s", length, text);
-    text += length;
-    text += strspn(text, " ");
-  }
+  enum { INDENT = 10 };
+  unsigned column = INDENT + (unsigned)fprintf(out, "%s: ", label);
+  sheet_words(out, text, column, INDENT);
   fputc('\n', out);
 }
 
-static void print_head(const struct vinci_result *result, const struct text_causes *causes,
-                       FILE *out) {
-  char reason[512];
-  enum bound bound = result_bound_explain(result, reason, sizeof reason);
+/* What ran, how long, on what. */
+static void print_times(const struct vinci_result *result, enum bound bound, FILE *out) {
   uint64_t blocks = result_blocks(result);
   print_names(result, out);
   fprintf(out, " on %s: %" PRIu64 " block%s, %s us, %" PRIu64 " cycles, %s bound%s\n",
@@ -186,6 +185,15 @@ static void print_head(const struct vinci_result *result, const struct text_caus
   fputc('\n', out);
   print_dispatch(result, out);
   print_start(result, out);
+}
+
+static void print_head(const struct vinci_result *result, const struct text_causes *causes,
+                       FILE *out) {
+  struct sheet_lines lines;
+  char reason[512];
+  enum bound bound = result_bound_explain(result, reason, sizeof reason);
+  print_times(result, bound, sheet_lines_begin(&lines, out));
+  sheet_lines_end(&lines);
   fputs("Bound     ", out);
   text_wrapped(bound_name(bound), reason, out);
   text_cause(result, causes, out);
@@ -209,48 +217,75 @@ static const struct counter *next_column(const struct counter *row) {
   return row;
 }
 
-static int column_width(const struct counter *row) {
-  int width = (int)strlen(row->report) + 1;
-  return width > 9 ? width : 9;
+/* Which columns of the table of pipes make room first; of waits of some pipe the shortest. */
+enum { PIPE_COLUMNS_MAX = 24, RANK_COUNT = 30, RANK_TEXT, RANK_NOTHING };
+
+static uint64_t sum_of_pipes(const struct vinci_result *result, enum core_kind kind,
+                             const struct counter *row) {
+  uint64_t sum = 0, total;
+  for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++) {
+    struct pipe_counters counters;
+    result_sum_kind(result, kind, (enum pipe)pipe, &counters, &total);
+    sum += counter_value(row, &counters);
+  }
+  return sum;
 }
 
-static void print_pipe_header(FILE *out) {
+static unsigned pipe_rank(const struct vinci_result *result, enum core_kind kind,
+                          const struct counter *row) {
+  const struct counter *other = NULL;
+  uint64_t sum = sum_of_pipes(result, kind, row);
+  unsigned longer = 0;
+  while ((other = next_column(other)))
+    longer += other->unit == UNIT_CYCLE && sum_of_pipes(result, kind, other) > sum;
+  return row->unit != UNIT_CYCLE ? RANK_COUNT : sum == 0 ? RANK_NOTHING : longer;
+}
+
+static unsigned pipe_columns(const struct vinci_result *result, enum core_kind kind,
+                             struct sheet_column columns[PIPE_COLUMNS_MAX]) {
   const struct counter *row = NULL;
-  fprintf(out, "  %-5s", "pipe");
-  while ((row = next_column(row)))
-    fprintf(out, " %*s", column_width(row), row->report);
-  fputs("  what it does\n", out);
+  unsigned count = 0;
+  columns[count++] = (struct sheet_column){.title = "pipe", .left = true};
+  while ((row = next_column(row)) && count + 1 < PIPE_COLUMNS_MAX)
+    columns[count++] =
+        (struct sheet_column){.title = row->report, .rank = pipe_rank(result, kind, row)};
+  columns[count++] = (struct sheet_column){
+      .title = "what it does", .left = true, .fit = SHEET_BREAK, .rank = RANK_TEXT};
+  return count;
 }
 
 /* Cycles as shares of the total. */
-static void print_pipe(enum pipe pipe, const struct pipe_counters *sum, uint64_t total, FILE *out) {
+static void print_pipe(enum pipe pipe, const struct pipe_counters *sum, uint64_t total,
+                       struct sheet *sheet) {
   const struct counter *row = NULL;
-  fprintf(out, "  %-5s", pipe_name(pipe));
+  sheet_cell(sheet, "%s", pipe_name(pipe));
   while ((row = next_column(row))) {
     uint64_t value = counter_value(row, sum);
-    fputc(' ', out);
     if (row->unit == UNIT_CYCLE)
-      text_percent(out, column_width(row), value, total);
+      text_percent(sheet, value, total);
     else
-      fprintf(out, "%*" PRIu64, column_width(row), value);
+      sheet_cell(sheet, "%" PRIu64, value);
   }
-  fprintf(out, "  %s\n", pipe_texts[pipe]);
+  sheet_cell(sheet, "%s", pipe_texts[pipe]);
 }
 
 static void print_kind_pipes(const struct vinci_result *result, enum core_kind kind, FILE *out) {
+  struct sheet_column columns[PIPE_COLUMNS_MAX];
+  struct sheet sheet;
   unsigned active = result_active_cores(result, kind);
   if (active == 0)
     return;
   fprintf(out, "\nWhere the time went, summed over the %u %s core%s with work\n", active,
           core_kind_name(kind), plural(active));
-  print_pipe_header(out);
-  for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++) {
-    struct pipe_counters sum;
-    uint64_t total;
-    result_sum_kind(result, kind, (enum pipe)pipe, &sum, &total);
-    if (core_has_pipe(kind, (enum pipe)pipe))
-      print_pipe((enum pipe)pipe, &sum, total, out);
-  }
+  sheet_begin(&sheet, out, columns, pipe_columns(result, kind, columns), 2, "summary.json");
+  while (sheet_pass(&sheet))
+    for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++) {
+      struct pipe_counters sum;
+      uint64_t total;
+      result_sum_kind(result, kind, (enum pipe)pipe, &sum, &total);
+      if (core_has_pipe(kind, (enum pipe)pipe))
+        print_pipe((enum pipe)pipe, &sum, total, &sheet);
+    }
 }
 
 static void print_pipes(const struct vinci_result *result, FILE *out) {
@@ -265,19 +300,17 @@ static void print_pipes(const struct vinci_result *result, FILE *out) {
 
 /* ---- cores ------------------------------------------------------------------- */
 
-static void print_core_row(const struct core_result *core, FILE *out) {
+static void print_core_row(const struct core_result *core, struct sheet *sheet) {
   char name[48];
   result_core_name(core, name, sizeof name);
-  fprintf(out, "  %-18s %6" PRIu32 "  ", name, core->blocks_run);
-  text_percent(out, 7, core->active_cycles, core->total_cycles);
-  for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++) {
-    fputc(' ', out);
+  sheet_cell(sheet, "%s", name);
+  sheet_cell(sheet, "%" PRIu32, core->blocks_run);
+  text_percent(sheet, core->active_cycles, core->total_cycles);
+  for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++)
     if (core_has_pipe(core->kind, (enum pipe)pipe))
-      text_percent(out, 7, core->pipe[pipe].busy_cycles, core->total_cycles);
+      text_percent(sheet, core->pipe[pipe].busy_cycles, core->total_cycles);
     else
-      fprintf(out, "%7s", "-");
-  }
-  fputc('\n', out);
+      sheet_cell(sheet, "-");
 }
 
 static const struct core_result *next_active(const struct vinci_result *result, uint32_t *index) {
@@ -291,7 +324,7 @@ static const struct core_result *next_active(const struct vinci_result *result, 
 
 /* One line for the cores that are not shown: the range of their active time. */
 static void print_other_cores(const struct vinci_result *result, uint32_t index, unsigned count,
-                              FILE *out) {
+                              struct sheet *sheet) {
   uint64_t low = UINT64_MAX, high = 0;
   const struct core_result *core;
   while ((core = next_active(result, &index))) {
@@ -299,8 +332,8 @@ static void print_other_cores(const struct vinci_result *result, uint32_t index,
     low = ppm < low ? ppm : low;
     high = ppm > high ? ppm : high;
   }
-  fprintf(out, "  ... %u more, active %s to %s %% of the time\n", count,
-          decimal_ratio(low, 10000, 1).text, decimal_ratio(high, 10000, 1).text);
+  sheet_between(sheet, "  ... %u more, active %s to %s %% of the time\n", count,
+                decimal_ratio(low, 10000, 1).text, decimal_ratio(high, 10000, 1).text);
 }
 
 /* Counters are of cores: what a core did for each of its blocks is not known. */
@@ -308,40 +341,63 @@ static void print_sum_note(const struct vinci_result *result, FILE *out) {
   for (uint32_t i = 0; i < result->core_count; i++) {
     if (result->cores[i].blocks_run < 2)
       continue;
-    fputs("  The blocks of a core are summed, here and in the CSV tables, whose block_id is the "
-          "first of them.\n",
-          out);
+    sheet_line(out, "  The blocks of a core are summed, here and in the CSV tables, whose block_id "
+                    "is the first of them.\n");
     return;
   }
 }
 
+enum { CORE_COLUMNS = 3 + PIPE_COUNT };
+
+/* A pipe that no core has used is the first to make room. */
+static void core_columns(const struct vinci_result *result,
+                         struct sheet_column columns[CORE_COLUMNS]) {
+  columns[0] = (struct sheet_column){.title = "core", .left = true};
+  columns[1] = (struct sheet_column){.title = "blocks", .rank = 1};
+  columns[2] = (struct sheet_column){.title = "active"};
+  for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++) {
+    uint64_t busy = 0;
+    for (uint32_t i = 0; i < result->core_count; i++)
+      busy += result->cores[i].pipe[pipe].busy_cycles;
+    columns[CORE_COLUMNS - PIPE_COUNT + pipe] =
+        (struct sheet_column){.title = pipe_name((enum pipe)pipe), .rank = busy == 0 ? 2 : 0};
+  }
+}
+
 static void print_cores(const struct vinci_result *result, FILE *out) {
-  unsigned active = 0, shown = 0;
+  struct sheet_column columns[CORE_COLUMNS];
+  struct sheet sheet;
+  unsigned active = 0;
   for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++)
     active += result_active_cores(result, (enum core_kind)kind);
   if (active == 0)
     return;
-  fprintf(out,
-          "\nCores with work: share of the run with a block, and busy share of each pipe\n"
-          "  %-18s %6s  %7s",
-          "core", "blocks", "active");
-  for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++)
-    fprintf(out, " %7s", pipe_name((enum pipe)pipe));
-  fputc('\n', out);
-  uint32_t index = 0;
-  const struct core_result *core;
-  while ((shown < ROWS_SHOWN || active == ROWS_SHOWN + 1) && (core = next_active(result, &index))) {
-    print_core_row(core, out);
-    shown++;
+  fputs("\nCores with work: share of the run with a block, and busy share of each pipe\n", out);
+  core_columns(result, columns);
+  SHEET_BEGIN(&sheet, out, columns, 2, "summary.json");
+  while (sheet_pass(&sheet)) {
+    const struct core_result *core;
+    uint32_t index = 0;
+    unsigned shown = 0;
+    while ((shown < ROWS_SHOWN || active == ROWS_SHOWN + 1) &&
+           (core = next_active(result, &index))) {
+      print_core_row(core, &sheet);
+      shown++;
+    }
+    if (shown < active)
+      print_other_cores(result, index, active - shown, &sheet);
   }
-  if (shown < active)
-    print_other_cores(result, index, active - shown, out);
   print_sum_note(result, out);
 }
 
 /* ---- bytes ------------------------------------------------------------------- */
 
-static void print_path(const struct vinci_result *result, enum path path, FILE *out) {
+static const struct sheet_column path_columns[] = {
+    {.title = "path", .left = true},      {.title = ""},     {.title = "bytes", .rank = 2},
+    {.title = "instructions", .rank = 1}, {.title = "GB/s"}, {.title = "of peak"},
+};
+
+static void print_path(const struct vinci_result *result, enum path path, struct sheet *sheet) {
   uint64_t bytes = result_path_bytes(result, path), instructions = 0, users = 0;
   for (uint32_t i = 0; i < result->core_count; i++) {
     instructions += result->cores[i].path_instructions[path];
@@ -349,33 +405,34 @@ static void print_path(const struct vinci_result *result, enum path path, FILE *
   }
   if (bytes == 0 && instructions == 0)
     return;
-  fprintf(out, "  %-9s %13s %16" PRIu64 " %13" PRIu64 " %10s", path_name(path),
-          human_bytes(bytes).text, bytes, instructions,
-          decimal_rate(bytes, result->total_ps, giga, 1).text);
+  sheet_cell(sheet, "%s", path_name(path));
+  sheet_cell(sheet, "%s", human_bytes(bytes).text);
+  sheet_cell(sheet, "%" PRIu64, bytes);
+  sheet_cell(sheet, "%" PRIu64, instructions);
+  sheet_cell(sheet, "%s", decimal_rate(bytes, result->total_ps, giga, 1).text);
   int64_t peak = result->soc->path[path].peak_bytes_per_second;
-  if (peak > 0)
-    fprintf(
-        out, " %8s %%",
-        decimal_exact((result_bandwidth_ppm(result, bytes, (uint64_t)peak * users) + 500) / 1000, 1)
-            .text);
-  else
-    fprintf(out, " %10s", "-");
-  fputc('\n', out);
+  if (peak <= 0) {
+    sheet_cell(sheet, "-");
+    return;
+  }
+  uint64_t ppm = result_bandwidth_ppm(result, bytes, (uint64_t)peak * users);
+  sheet_cell(sheet, "%s %%", decimal_exact((ppm + 500) / 1000, 1).text);
 }
 
 static void print_paths(const struct vinci_result *result, FILE *out) {
+  struct sheet sheet;
   bool any = false;
   for (unsigned path = 0; path < PATH_COUNT; path++)
     any |= result_path_bytes(result, (enum path)path) > 0;
   if (!any)
     return;
-  fputs("\nBytes moved by all cores, and the bandwidth that is over the whole run (1 GB = 10^9 "
-        "bytes)\n",
-        out);
-  fprintf(out, "  %-9s %13s %16s %13s %10s %10s\n", "path", "", "bytes", "instructions", "GB/s",
-          "of peak");
-  for (unsigned path = 0; path < PATH_COUNT; path++)
-    print_path(result, (enum path)path, out);
+  sheet_line(out,
+             "\nBytes moved by all cores, and the bandwidth that is over the whole run (1 GB = "
+             "10^9 bytes)\n");
+  SHEET_BEGIN(&sheet, out, path_columns, 2, "summary.json");
+  while (sheet_pass(&sheet))
+    for (unsigned path = 0; path < PATH_COUNT; path++)
+      print_path(result, (enum path)path, &sheet);
 }
 
 static void print_hits(FILE *out, const char *what, struct hits all) {
@@ -498,6 +555,7 @@ static void print_notices(const struct vinci_result *result, FILE *out) {
 enum vinci_status vinci_result_write_text(const vinci_result *result, FILE *out,
                                           struct vinci_diag *diag) {
   struct text_causes causes;
+  struct sheet_lines lines;
   enum vinci_status status = text_find_causes(result, &causes, diag);
   if (status != VINCI_OK)
     return status;
@@ -506,8 +564,10 @@ enum vinci_status vinci_result_write_text(const vinci_result *result, FILE *out,
   text_causes(result, &causes, out);
   print_cores(result, out);
   print_paths(result, out);
-  print_memories(result, out);
-  print_notices(result, out);
+  FILE *rest = sheet_lines_begin(&lines, out);
+  print_memories(result, rest);
+  print_notices(result, rest);
+  sheet_lines_end(&lines);
   status = export_hotspots_text(result, out, diag);
   return status == VINCI_OK ? export_flush(out, "the report", diag) : status;
 }

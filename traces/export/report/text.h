@@ -3,6 +3,7 @@
 #ifndef VINCI_TRACES_EXPORT_TEXT_H
 #define VINCI_TRACES_EXPORT_TEXT_H
 
+#include "core/base/sheet.h"
 #include "core/result/critical.h"
 #include "traces/export/export.h"
 
@@ -15,8 +16,8 @@ struct text_causes {
 
 /* "label: text" in lines that begin under the label. */
 void text_wrapped(const char *label, const char *text, FILE *out);
-/* "61.2 %", right-aligned. */
-void text_percent(FILE *out, int width, uint64_t part, uint64_t whole);
+/* A cell "61.2 %". */
+void text_percent(struct sheet *sheet, uint64_t part, uint64_t whole);
 
 VINCI_MUST_CHECK enum vinci_status text_find_causes(const struct vinci_result *result,
                                                     struct text_causes *causes,

@@ -129,23 +129,32 @@ void text_cause(const struct vinci_result *result, const struct text_causes *cau
 
 /* ---- the critical path ---------------------------------------------------------------------- */
 
+static const struct sheet_column turn_columns[] = {
+    {.title = "share"},
+    {.title = "cycles", .rank = 1},
+    {.title = "cause", .left = true},
+    {.title = "number to turn, change (about: estimated)", .left = true, .fit = SHEET_BREAK},
+    {.title = "cycles that ...", .left = true, .fit = SHEET_BREAK, .rank = 2},
+};
+
+/* Cycles of the path that no number of the chip turns. */
 static void print_rest(const struct vinci_result *result, uint64_t cycles, const char *text,
-                       FILE *out) {
+                       struct sheet *sheet) {
   if (cycles * 1000 < result->total_cycles * CRITICAL_LEAST_PERMILLE)
     return;
-  fputs("  ", out);
-  text_percent(out, 7, cycles, result->total_cycles);
-  fprintf(out, " %11" PRIu64 "  %s\n", cycles, text);
+  text_percent(sheet, cycles, result->total_cycles);
+  sheet_cell(sheet, "%" PRIu64, cycles);
+  sheet_cell(sheet, "-");
+  sheet_cell(sheet, "%s", text);
+  sheet_cell(sheet, "%s", "");
 }
 
 static void print_turn(const struct vinci_result *result, const struct critical_turn *turn,
-                       FILE *out) {
-  char path[32], name[64], gain[160] = "";
+                       struct sheet *sheet) {
+  char path[32], gain[160] = "";
   struct decimal saved;
   if (turn->cycles * 1000 < result->total_cycles * CRITICAL_LEAST_PERMILLE)
     return;
-  snprintf(name, sizeof name, "%s%s", path_prefix(turn, path, sizeof path),
-           cause_row(turn->cause)->key);
   if (turn->param < soc_param_count())
     snprintf(gain, sizeof gain, "%s %s: %s%s%s %%", soc_param(turn->param)->key,
              critical_turn_word(turn), turn->measured ? "" : "about ",
@@ -153,10 +162,11 @@ static void print_turn(const struct vinci_result *result, const struct critical_
              : turn->saved_cycles > 0 ? "-"
                                       : "",
              percent(result, turn->saved_cycles, &saved));
-  fputs("  ", out);
-  text_percent(out, 7, turn->cycles, result->total_cycles);
-  fprintf(out, " %11" PRIu64 "  %-22s %-56s %s\n", turn->cycles, name, gain,
-          cause_row(turn->cause)->text);
+  text_percent(sheet, turn->cycles, result->total_cycles);
+  sheet_cell(sheet, "%" PRIu64, turn->cycles);
+  sheet_cell(sheet, "%s%s", path_prefix(turn, path, sizeof path), cause_row(turn->cause)->key);
+  sheet_cell(sheet, "%s", gain);
+  sheet_cell(sheet, "%s", cause_row(turn->cause)->text);
 }
 
 /* What saves most first, then what is longest. */
@@ -170,36 +180,38 @@ static int compare_turns(const void *left, const void *right) {
 }
 
 static void print_turns(const struct vinci_result *result, const struct text_causes *causes,
-                        FILE *out) {
+                        struct sheet *sheet) {
   struct critical_turn turns[CRITICAL_TURNS_MAX];
   size_t count = causes->count < CAUSE_ROWS ? causes->count : CAUSE_ROWS;
   memcpy(turns, causes->turns, count * sizeof *turns);
   qsort(turns, count, sizeof *turns, compare_turns);
   for (size_t i = 0; i < count; i++)
-    print_turn(result, &turns[i], out);
+    print_turn(result, &turns[i], sheet);
 }
 
 static void print_path(const struct vinci_result *result, const struct text_causes *causes,
                        FILE *out) {
   const struct critical_path *path = &causes->path;
+  struct sheet sheet;
   char name[48];
   result_core_name(&result->cores[path->core], name, sizeof name);
-  fprintf(
+  sheet_line(
       out,
-      "\nCritical path of %s, the core that ends last: each cycle of the run once, by cause; what "
-      "saves most first\n"
-      "  %7s %11s  %-22s %-56s %s\n",
-      name, "share", "cycles", "cause", "number to turn, change (about: estimated)",
-      "cycles that ...");
-  print_turns(result, causes, out);
-  print_rest(result, path->rest[CRITICAL_LAUNCH], "launch of the kernel, dispatch of the block",
-             out);
-  print_rest(result, path->code_cycles, "waits for code", out);
-  print_rest(result, path->scalar_cycles, "scalar work of the trace", out);
-  print_rest(result, path->hidden_cycles, "behind instructions of the same pipe", out);
-  print_rest(result, path->rest[CRITICAL_IDLE], "between instructions: issue, flags, other cores",
-             out);
-  print_rest(result, path->rest[CRITICAL_END], "from the last instruction to the end", out);
+      "\nCritical path of %s, the core that ends last: each cycle of the run once, by cause; "
+      "what saves most first\n",
+      name);
+  SHEET_BEGIN(&sheet, out, turn_columns, 2, "report.json");
+  while (sheet_pass(&sheet)) {
+    print_turns(result, causes, &sheet);
+    print_rest(result, path->rest[CRITICAL_LAUNCH], "launch of the kernel, dispatch of the block",
+               &sheet);
+    print_rest(result, path->code_cycles, "waits for code", &sheet);
+    print_rest(result, path->scalar_cycles, "scalar work of the trace", &sheet);
+    print_rest(result, path->hidden_cycles, "behind instructions of the same pipe", &sheet);
+    print_rest(result, path->rest[CRITICAL_IDLE], "between instructions: issue, flags, other cores",
+               &sheet);
+    print_rest(result, path->rest[CRITICAL_END], "from the last instruction to the end", &sheet);
+  }
 }
 
 /* ---- pipes ---------------------------------------------------------------------------------- */
@@ -236,6 +248,7 @@ static void print_pipe(const struct vinci_result *result, enum core_kind kind, e
 }
 
 void text_causes(const struct vinci_result *result, const struct text_causes *causes, FILE *out) {
+  struct sheet_lines lines;
   bool any = false;
   for (uint32_t i = 0; i < result->core_count; i++)
     any |= result->cores[i].blocks_run > 0;
@@ -244,9 +257,11 @@ void text_causes(const struct vinci_result *result, const struct text_causes *ca
   if (causes->count > 0)
     print_path(result, causes, out);
   fputs("\nWhat busy cycles were spent on (vinci run --counters explains the words)\n", out);
+  FILE *words = sheet_lines_begin(&lines, out);
   for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++)
     for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++)
-      print_pipe(result, (enum core_kind)kind, (enum pipe)pipe, out);
+      print_pipe(result, (enum core_kind)kind, (enum pipe)pipe, words);
+  sheet_lines_end(&lines);
 }
 
 /* ---- arithmetic ------------------------------------------------------------------------------ */
@@ -295,7 +310,7 @@ static void print_unit(const struct vinci_result *result, enum pipe pipe, FILE *
   struct text_unit unit;
   if (!text_find_unit(result, pipe, &unit))
     return;
-  fprintf(
+  sheet_line(
       out, "Compute   %s: %s TOP/s, %s %% of the %s TOP/s peak of all %" PRIu64 " units in %s%s\n",
       pipe == PIPE_M ? "cube" : "vector",
       decimal_rate(unit.operations, result->total_ps, tera, 3).text,
