@@ -57,7 +57,7 @@ struct run_settings {
   enum vinci_l2 l2_start;
   enum savings savings_of;
   bool profile_blocks;
-  bool check, counters;
+  bool check, counters, csv;
   struct values_settings values;
   struct kernel_settings kernel;
   struct isolate_settings isolate;
@@ -86,6 +86,7 @@ static const struct option_row run_options[] = {
                     "instruction caches at the start: cold (default), warm, profile (of --ops)"),
     OPTION_TEXT_ROW("output", 'o', struct run_settings, output, "DIR",
                     "write a result folder: summary.json, CSV tables, the timeline"),
+    OPTION_FLAG_ROW("csv", 0, struct run_settings, csv, "with --ops: print op_summary.csv"),
     OPTION_FLAG_ROW("json", 0, struct run_settings, json,
                     "print summary.json instead of the report; for several traces an array, whose "
                     "entries begin with the key trace"),
@@ -246,9 +247,11 @@ static void keep_result(struct batch *batch, const vinci_result *result, const c
     fail(batch, &folder_diag);
   if (print_result(batch, result, path, &print_diag) != VINCI_OK)
     fail(batch, &print_diag);
-  else if (settings->output && folder_diag.status == VINCI_OK && !settings->json &&
-           !settings->quiet)
-    output_print(&settings->output_of, &lowered, folder);
+  else if (!settings->json && !settings->quiet) {
+    if (settings->output && folder_diag.status == VINCI_OK)
+      output_print(&settings->output_of, &lowered, folder);
+    output_sum_up(result);
+  }
 }
 
 /* What closes standard output when the program ends while it reads. */
@@ -519,11 +522,14 @@ static int run_operators(const struct run_settings *settings, const struct text_
   else if (settings->sequence && settings->jobs > 1)
     (void)diag_error(&diag, VINCI_E_USAGE,
                      "--sequence runs one operator after the other; leave out --jobs");
+  else if (settings->json)
+    (void)diag_error(&diag, VINCI_E_USAGE, "--ops prints a table, or CSV with --csv; not JSON");
   if (diag.status != VINCI_OK)
     return cli_fail(&diag);
   struct run_list list = {
       .list = settings->ops,
       .output = settings->output,
+      .csv = settings->csv,
       .options = {.struct_size = sizeof list.options,
                   .overrides = {.soc = settings->soc,
                                 .data_dir = settings->data,

@@ -17,6 +17,7 @@ struct sensitivity_settings {
   struct text_list params;
   const char *output;
   const char *format;
+  bool json, csv;
   uint64_t jobs;
 };
 
@@ -28,8 +29,10 @@ static const struct option_row sensitivity_options[] = {
                     "the causes on the critical path name)"),
     OPTION_LIST_ROW("set", 0, struct sensitivity_settings, sets, "KEY=VALUE",
                     "change a number of the chip in all runs; may be repeated"),
-    OPTION_TEXT_ROW("format", 0, struct sensitivity_settings, format, "FORMAT",
-                    "text (default), csv or json"),
+    OPTION_FLAG_ROW("json", 0, struct sensitivity_settings, json, "print JSON instead of the table"),
+    OPTION_FLAG_ROW("csv", 0, struct sensitivity_settings, csv, "print CSV instead of the table"),
+    /* What --json and --csv were once. */
+    OPTION_TEXT_ROW("format", 0, struct sensitivity_settings, format, "FORMAT", NULL),
     OPTION_TEXT_ROW("output", 'o', struct sensitivity_settings, output, "DIR",
                     "keep the results there as those of a sweep; running again goes on there"),
     OPTION_NUMBER_ROW("jobs", 'j', struct sensitivity_settings, jobs, "N", 1, 256,
@@ -126,6 +129,8 @@ static void print_text(const vinci_sensitivity *result, bool lowered) {
     }
   if (count == 0)
     puts("  no number of the chip is behind the critical path; choose with --params=KEY");
+  cli_summary("sensitivity cycles=%" PRIu64 " numbers=%zu first=%s", base, count,
+              count > 0 ? vinci_sensitivity_row(result, 0)->key : "-");
 }
 
 static void print_csv(const vinci_sensitivity *result) {
@@ -177,7 +182,10 @@ static enum vinci_status print(const char *format, const vinci_sensitivity *resu
 
 static enum vinci_status execute(const struct sensitivity_settings *settings,
                                  const struct text_list *arguments, struct vinci_diag *diag) {
-  const char *format = settings->format ? settings->format : "text";
+  const char *format = settings->json     ? "json"
+                       : settings->csv    ? "csv"
+                       : settings->format ? settings->format
+                                          : "text";
   struct vinci_sensitivity_options options = {.struct_size = sizeof options,
                                               .overrides = settings->overrides,
                                               .params = settings->params.items,
@@ -187,6 +195,8 @@ static enum vinci_status execute(const struct sensitivity_settings *settings,
   vinci_sensitivity *result = NULL;
   options.overrides.sets = settings->sets.items;
   options.overrides.set_count = settings->sets.count;
+  if (settings->json + settings->csv + (settings->format != NULL) > 1)
+    return diag_error(diag, VINCI_E_USAGE, "--json, --csv and --format: one of them");
   if (strcmp(format, "text") != 0 && strcmp(format, "csv") != 0 && strcmp(format, "json") != 0)
     return diag_error(diag, VINCI_E_USAGE, "--format is text, csv or json, not '%s'", format);
   enum vinci_status status =

@@ -155,6 +155,8 @@ static int report(const struct sweep_settings *settings, const struct vinci_swee
                result->points, result->points - result->failed, result->failed, result->reused,
                settings->output);
     report_pool(result);
+    cli_summary("sweep run points=%zu ok=%zu failed=%zu reused=%zu", result->points,
+                result->points - result->failed, result->failed, result->reused);
   }
   if (result->failed == 0 || result->failed < result->points)
     return 0;
@@ -175,6 +177,8 @@ static enum vinci_status report_list(const struct sweep_settings *settings,
     if (result->best_ps > 0 && result->points > 1)
       printf("shortest: point %zu, %s us\n", result->best + 1,
              decimal_ratio(result->best_ps, 1000000, 3).text);
+    cli_summary("sweep run points=%zu ok=%zu failed=%zu operators=%zu", result->points,
+                result->points - result->failed, result->failed, result->operators);
   }
   if (result->failed < result->points)
     return VINCI_OK;

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "cli/support/cli.h"
 #include "core/base/decimal.h"
 #include "core/base/sheet.h"
 #include "studies/diff/diff.h"
@@ -256,17 +257,16 @@ static void print_operators(const vinci_diff *diff, bool all, uint64_t rows) {
     printf("%" PRIu64 " operators take the same time (--all shows them)\n", equal);
 }
 
-void diff_print_text(const vinci_diff *diff, bool all, uint64_t rows) {
+static void sum_up(const vinci_diff *diff) {
+  struct vinci_diff_end a = vinci_diff_end(diff, 0), b = vinci_diff_end(diff, 1);
+  struct decimal percent = decimal_percent((int64_t)(b.duration_ps - a.duration_ps), a.duration_ps);
+  cli_summary("diff a_us=%s b_us=%s change_percent=%s",
+              decimal_exact(a.duration_ps, US_DIGITS).text,
+              decimal_exact(b.duration_ps, US_DIGITS).text, *percent.text ? percent.text : "-");
+}
+
+static void print_runs(const vinci_diff *diff, bool all) {
   struct sheet_lines lines;
-  FILE *out = sheet_lines_begin(&lines, stdout);
-  print_verdict(diff, out);
-  print_notes(diff, out);
-  sheet_lines_end(&lines);
-  if (vinci_diff_is_list(diff)) {
-    print_classes(diff);
-    print_operators(diff, all, rows);
-    return;
-  }
   if (diff->explanation.count > 0 &&
       diff->explanation.total[EXPLAIN_A] != diff->explanation.total[EXPLAIN_B]) {
     putchar('\n');
@@ -276,4 +276,19 @@ void diff_print_text(const vinci_diff *diff, bool all, uint64_t rows) {
   print_counters(diff, all);
   print_partings(diff, sheet_lines_begin(&lines, stdout));
   sheet_lines_end(&lines);
+}
+
+void diff_print_text(const vinci_diff *diff, bool all, uint64_t rows) {
+  struct sheet_lines lines;
+  FILE *out = sheet_lines_begin(&lines, stdout);
+  print_verdict(diff, out);
+  print_notes(diff, out);
+  sheet_lines_end(&lines);
+  if (vinci_diff_is_list(diff)) {
+    print_classes(diff);
+    print_operators(diff, all, rows);
+  } else {
+    print_runs(diff, all);
+  }
+  sum_up(diff);
 }

@@ -15,7 +15,7 @@
 #include "networks/run/net_values.h"
 #include "networks/workload/workload.h"
 
-enum { TOP_NODES = 10, UNKNOWN_US_MAX = 1000000000 };
+enum { US_DIGITS = 6, TOP_NODES = 10, UNKNOWN_US_MAX = 1000000000 };
 #define MIB (UINT64_C(1) << 20)
 #define PS_PER_US UINT64_C(1000000)
 
@@ -196,6 +196,9 @@ static void report(const struct graph *graph, const struct vinci_soc *soc,
   print_top(graph, result);
   print_refused(graph, result, sheet_lines_begin(&lines, stdout));
   sheet_lines_end(&lines);
+  cli_summary("net run soc=%s us=%s kernels=%zu refused=%zu", vinci_soc_name(soc),
+              decimal_exact(queue->end_ps, US_DIGITS).text, summary.kernels,
+              result->count[NET_REFUSED]);
 }
 
 /* ---- result folder -------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "cli/run/table.h"
 #include "cli/support/cli.h"
@@ -14,6 +15,7 @@
 #include "core/base/sheet.h"
 
 #define PS_PER_MS UINT64_C(1000000000)
+enum { TABLE_BYTES_MAX = 1 << 30 };
 
 struct watching {
   const struct run_list *list;
@@ -110,6 +112,8 @@ static void report(const struct run_list *list, const struct vinci_ops_result *r
         "l2_start, l2_owed_bytes%s); --l2=STATE chooses another%s\n",
         list->keeps ? "" : " of --output",
         list->options.interval ? "" : ", --interval gives the range");
+  cli_summary("run operators=%zu ok=%zu unsupported=%zu failed=%zu", result->operators, result->ok,
+              result->unsupported, result->failed + result->limited + result->crashed);
 }
 
 static enum vinci_status simulate(struct run_list *list, struct watching *watching,
@@ -131,11 +135,23 @@ static enum vinci_status simulate(struct run_list *list, struct watching *watchi
   return status;
 }
 
+/* The CSV table of the folder, on standard output. */
+static enum vinci_status print_csv(const char *folder, struct vinci_diag *diag) {
+  char path[PATH_MAX];
+  size_t length;
+  snprintf(path, sizeof path, "%.*s/op_summary.csv", PATH_MAX - 32, folder);
+  char *text = file_read(path, TABLE_BYTES_MAX, &length, diag);
+  if (text)
+    fwrite(text, 1, length, stdout);
+  free(text);
+  return text ? VINCI_OK : diag->status;
+}
+
 /* The table goes with the folder, which nobody has asked for. */
 static enum vinci_status print_and_remove(const struct run_list *list,
                                           const struct vinci_ops_result *result,
                                           enum vinci_status status, struct vinci_diag *diag) {
-  if (result->operators > 0 && !list->quiet) {
+  if (result->operators > 0 && !list->quiet && !list->csv) {
     enum vinci_status printed = list_print_table(list->output, status == VINCI_OK ? diag : NULL);
     status = status == VINCI_OK ? printed : status;
     putchar('\n');
@@ -159,9 +175,11 @@ int run_list(struct run_list *list) {
   status = simulate(list, &watching, &result, &diag);
   if (watching.begun)
     monitor_clear(&watching.monitor);
+  if (result.operators > 0 && list->csv && status == VINCI_OK)
+    status = print_csv(list->output, &diag);
   if (!list->keeps)
     status = print_and_remove(list, &result, status, &diag);
-  if (result.operators > 0 && !list->quiet)
+  if (result.operators > 0 && !list->quiet && !list->csv)
     report(list, &result);
   if (status != VINCI_OK)
     return cli_fail(&diag);

@@ -8,6 +8,7 @@
 struct run_list {
   const char *list;   /* CSV file, '-' for standard input */
   const char *output; /* folder for op_summary.csv; NULL: the table is printed */
+  bool csv;           /* the table goes to standard output as it is in the folder */
   bool keeps;         /* set by run_list(): the folder stays */
   struct vinci_ops_options options;
   uint64_t timeout_minutes; /* of the whole list */

@@ -9,8 +9,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/support/cli.h"
 #include "core/base/arith.h"
 #include "core/base/clock.h"
+#include "core/base/decimal.h"
 #include "core/base/diag.h"
 #include "core/base/file.h"
 #include "core/base/sheet.h"
@@ -125,6 +127,15 @@ enum vinci_status output_write(const struct output_settings *settings, const vin
   vinci_text_free(text);
   free(again);
   return status;
+}
+
+void output_sum_up(const vinci_result *result) {
+  enum { US_DIGITS = 6 };
+  char reason[512];
+  enum bound bound = result_bound_explain(result, reason, sizeof reason);
+  cli_summary("run soc=%s cycles=%" PRIu64 " us=%s bound=%s partial=%s", result->soc->name,
+              result->total_cycles, decimal_exact(result->total_ps, US_DIGITS).text,
+              bound_name(bound), result->partial ? "yes" : "no");
 }
 
 void output_print(const struct output_settings *settings, const struct output_operator *lowered,

@@ -49,4 +49,7 @@ VINCI_MUST_CHECK enum vinci_status output_write(const struct output_settings *se
 void output_print(const struct output_settings *settings, const struct output_operator *lowered,
                   const char *folder);
 
+/* The line of the report that scripts may rely on. */
+void output_sum_up(const vinci_result *result);
+
 #endif

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "cli/support/cli.h"
@@ -138,6 +139,15 @@ bool cli_choose(const char *option, const char *given, const char *const *names,
   (void)diag_error(&diag, VINCI_E_USAGE, "--%s is %s, not '%s'", option, list, given);
   (void)cli_fail(&diag);
   return false;
+}
+
+void cli_summary(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  fputs("summary: ", stdout);
+  vprintf(format, arguments);
+  putchar('\n');
+  va_end(arguments);
 }
 
 int cli_end(int exit_code) {

@@ -67,7 +67,7 @@ static unsigned hanging_indent(const char *line, size_t bytes) {
   return (unsigned)begin + (begin < LABEL_END && begin >= BELOW ? 0 : GAP);
 }
 
-/* Of the next word; "4.7 %" is one. */
+/* Of the next word, such as "4.7 %". */
 static size_t word_bytes(const char *text, const char *end) {
   size_t bytes = 0;
   while (text + bytes < end &&

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""terminal.py COLUMNS COMMAND...: runs a command on a terminal of so many columns, prints what stands there, and
+"""terminal.py COLUMNS COMMAND...: runs a command on a terminal of COLUMNS columns, prints what the terminal gets, and
 ends as the command does."""
 import fcntl
 import os
