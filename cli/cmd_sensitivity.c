@@ -29,7 +29,8 @@ static const struct option_row sensitivity_options[] = {
                     "the causes on the critical path name)"),
     OPTION_LIST_ROW("set", 0, struct sensitivity_settings, sets, "KEY=VALUE",
                     "change a number of the chip in all runs; may be repeated"),
-    OPTION_FLAG_ROW("json", 0, struct sensitivity_settings, json, "print JSON instead of the table"),
+    OPTION_FLAG_ROW("json", 0, struct sensitivity_settings, json,
+                    "print JSON instead of the table"),
     OPTION_FLAG_ROW("csv", 0, struct sensitivity_settings, csv, "print CSV instead of the table"),
     /* What --json and --csv were once. */
     OPTION_TEXT_ROW("format", 0, struct sensitivity_settings, format, "FORMAT", NULL),

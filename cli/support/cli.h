@@ -57,8 +57,8 @@ bool cli_choose(const char *option, const char *given, const char *const *names,
 /* Prints the diagnostic on stderr and returns the exit code of its status. */
 int cli_fail(const struct vinci_diag *diag);
 
-/* The line of a report that scripts may rely on: "summary: VERB KEY=VALUE ...", with times in us. Keys
- * that are there stay (cli/vinci.1 has them); not broken, whatever the width. */
+/* The line of a report that scripts may rely on: "summary: VERB KEY=VALUE ...", with times in us.
+ * Keys that are there stay (cli/vinci.1 has them); not broken, whatever the width. */
 void cli_summary(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*
