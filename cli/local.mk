@@ -147,6 +147,7 @@ report_pieces = \
 	cli/report/sweep.js \
 	cli/report/job.js \
 	cli/report/tables.js \
+	cli/report/pairs.js \
 	cli/report/main.js
 EXTRA_DIST += $(report_pieces) cli/report/assemble.awk cli/report/build-uplot \
 	cli/report/package.json cli/report/package-lock.json \

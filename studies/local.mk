@@ -50,6 +50,7 @@ libvinci_studies_la_SOURCES = \
 	studies/ops/suite.h \
 	studies/ops/summary.c \
 	studies/ops/table.c \
+	studies/sweep/about.c \
 	studies/sweep/journal.c \
 	studies/sweep/list.c \
 	studies/sweep/pool.c \

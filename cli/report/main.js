@@ -22,15 +22,42 @@ function runSections(folders) {
 const makers = {
   run: runSections,
   sweep: folders => sweepSections(folders[0]),
-  list: folders => listSections(folders[0]),
-  network: folders => networkSections(folders[0]),
+  list: folders => (folders.length > 1 ? listPairSections(folders) : listSections(folders[0])),
+  network: folders => (folders.length > 1 ? networkPairSections(folders) : networkSections(folders[0])),
   job: folders => jobSections(folders[0]),
+};
+
+// What ran, on what chip.
+const subjects = {
+  run: folder => `${kernelNames(folder.report)} on ${folder.report.soc}`,
+  sweep: sweepSubject,
+  list: folder => {
+    const list = readList(folder);
+    return `${list.rows.length} operators on ${list.chips.join(", ") || "no chip"}`;
+  },
+  network: folder => `${folder.summary.network} on ${folder.summary.chip}`,
+  job: folder => `${folder.summary.job} on ${folder.summary.ranks.length} devices of ${folder.summary.system}`,
 };
 
 function titleOf(data) {
   const names = data.folders.map(folder => folder.name).join(" and ");
-  const report = data.folders[0].report;
-  return report ? `${kernelNames(report)} on ${report.soc} (${names})` : names;
+  const told = [...new Set(data.folders.map(subjects[data.kind]))];
+  return `${told.join(" and ")} (${names})`;
+}
+
+// Which vinci made the results, and what they assume.
+function originOf(data) {
+  const told = data.folders.flatMap(folder => {
+    const {study, report, summary, list} = folder,
+      revision = [study, report, summary, list].map(part => part && part.model_revision).find(Boolean);
+    return [
+      revision ? `model revision ${revision}` : null,
+      study && study.memory ? `${study.memory} memory` : null,
+      study && study.l2 ? `L2 at the start: ${study.l2}` : null,
+      study && study.set.length ? `with ${study.set.join(", ")}` : null,
+    ];
+  });
+  return [...new Set(told.filter(Boolean))].join("; ");
 }
 
 // The theme is the system's until the button says otherwise; the page keeps no state.
@@ -80,11 +107,13 @@ function start() {
     );
     return;
   }
-  document.title = titleOf(data) + " - vinci report";
-  document.getElementById("title").textContent = titleOf(data);
   setUpTheme();
   let sections;
   try {
+    const title = titleOf(data);
+    document.title = title + " - vinci report";
+    document.getElementById("title").textContent = title;
+    document.getElementById("origin").textContent = originOf(data);
     sections = makers[data.kind](data.folders);
   } catch (error) {
     main.append(el("p", {class: "warn"}, `The results cannot be shown: ${error.message}.`));

@@ -64,16 +64,16 @@ function drawLabels(chart, labels) {
   ctx.font = `${12 * ratio}px system-ui, sans-serif`;
   ctx.fillStyle = colour("text");
   ctx.textAlign = "left";
+  ctx.lineWidth = 4 * ratio;
+  ctx.strokeStyle = colour("page");
   for (const label of labels) {
     const x = chart.valToPos(label.x, "x", true),
       y = chart.valToPos(label.y, "y", true);
     const wide = ctx.measureText(label.text).width;
     const left = x + 9 * ratio + wide < bbox.left + bbox.width || x - bbox.left < wide;
-    ctx.fillText(
-      label.text,
-      left ? x + 9 * ratio : x - wide - 9 * ratio,
-      y + (label.below ? 18 : -8) * ratio,
-    );
+    const at = [left ? x + 9 * ratio : x - wide - 9 * ratio, y + (label.below ? 18 : -8) * ratio];
+    ctx.strokeText(label.text, ...at); // a rim, so that lines behind do not hide the text
+    ctx.fillText(label.text, ...at);
   }
   ctx.restore();
 }
@@ -121,7 +121,8 @@ function rooflinePlot(roofs, points, options) {
   return plot(make, [xs, ...bySlope, ...byPoint], options.height || 340, options.label);
 }
 
-// groups: [{label, hue, line, points: [{x, y}]}] with their own xs each.
+// groups: [{label, hue, line, points: [{x, y}]}] with their own xs each. options.splits: where ticks of x are;
+// options.labels: texts beside points.
 function pointPlot(groups, options) {
   const xs = [...new Set(groups.flatMap(group => group.points.map(p => p.x)))].sort((a, b) => a - b);
   const place = new Map(xs.map((x, i) => [x, i]));
@@ -155,9 +156,14 @@ function pointPlot(groups, options) {
   const make = () => ({
     scales: {x: {time: false, range: spread}, y: {range: spread}},
     axes: [
-      axis(options.x, ticks, {size: 40, ...(options.texts ? {incrs: [1]} : {})}),
+      axis(options.x, ticks, {
+        size: 40,
+        ...(options.texts ? {incrs: [1]} : {}),
+        ...(options.splits ? {splits: () => options.splits} : {}),
+      }),
       axis(options.y, null),
     ],
+    hooks: {draw: [chart => drawLabels(chart, options.labels || [])]},
     legend: {show: false},
     cursor: {drag: {x: true, y: true}},
     series: [
@@ -166,7 +172,7 @@ function pointPlot(groups, options) {
         label: group.label,
         stroke: colour(group.hue || hues[index % hues.length]),
         width: 2,
-        dash: dashes[index % dashes.length],
+        dash: dashes[(index + Math.floor(index / hues.length)) % dashes.length],
         paths: group.line ? undefined : () => null,
         spanGaps: true,
         points: {show: true, size: group.large ? 14 : group.line ? 8 : 6, fill: colour(group.hue || hues[index % hues.length])},

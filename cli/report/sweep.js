@@ -32,8 +32,8 @@ function amountOf(text) {
 // What a study measures, the first that its table has: column, and the value as text.
 const measures = [
   {name: "total_cycles", text: value => `${grouped(value)} cycles`},
-  {name: "total_us", text: value => `${value.toFixed(3)} \u00b5s`},
-  {name: "net.time_ps", text: value => micros(value)},
+  {name: "total_us", text: value => spell(value)},
+  {name: "net.time_ps", text: value => spell(value / 1e6)},
 ];
 
 // A table of a list begins with the parameters; others have "point" before them, and behind them
@@ -59,6 +59,24 @@ function readSweep(text) {
   const varied = params.filter(name => values(name).size > 1),
     workloads = points ? [...values(table.names[end - 1])] : [];
   return {...table, params, varied, outputs, numbers, measure, done, workloads};
+}
+
+// "matmul m=512 on Ascend910B4: 18 points"
+function sweepSubject(folder) {
+  const sweep = readSweep(folder.table),
+    study = folder.study || {},
+    chip = sweep.params.includes("soc") ? `${new Set(sweep.rows.map(row => row.soc)).size} chips` : study.chip;
+  const what =
+    sweep.workloads.length === 1 ? sweep.workloads[0] : study.list ? `operators of ${study.list.replace(/.*\//, "")}` : "a study";
+  return `${what}${chip ? ` on ${chip}` : ""}: ${sweep.rows.length} point${sweep.rows.length === 1 ? "" : "s"}`;
+}
+
+// What a column is, with its unit, for an axis.
+function axisName(name) {
+  if (name === "total_cycles") return "cycles (total_cycles)";
+  if (/_us$/.test(name)) return `\u00b5s (${name})`;
+  if (/_ps$/.test(name)) return `ps (${name})`;
+  return /bytes/.test(name) ? `bytes (${name})` : name;
 }
 
 // The parameter with which the measure differs most, from one of its values to another.
@@ -159,9 +177,24 @@ function tornadoSection(sweep, tornado) {
 
 // ---- curves ----
 
-const CURVES_SHOWN = 12;
+const CURVES_SHOWN = 12,
+  TICKS_MAX = 8;
 
-// A curve for each combination of the other parameters.
+// Curves nearer to each other than this share of the range of y are one on the screen.
+const CURVE_NEAR = 1 / 300;
+
+// "l2.size=48MiB hbm.bandwidth_scale=1" of rows that share a curve: values that differ stand with commas, those of a
+// parameter whose values are all there are left out.
+function curveLabel(sweep, rows, others, y) {
+  const words = others.map(name => {
+    const all = new Set(sweep.done.map(row => row[name])).size,
+      values = [...new Set(rows.map(row => row[name]))].map(value => value || "as it is");
+    return values.length === all && all > 1 ? `any ${name}` : `${name}=${values.join(",")}`;
+  });
+  return words.join(" ") || y;
+}
+
+// A curve for each combination of the other parameters; those that would hide each other are one, which says so.
 function curveGroups(sweep, x, y) {
   const others = sweep.varied.filter(name => name !== x),
     {at} = axisOf(sweep, x),
@@ -169,16 +202,27 @@ function curveGroups(sweep, x, y) {
   for (const row of sweep.done) {
     const point = {x: at(row), y: isNumber(row[y]) ? +row[y] : NaN};
     if (!Number.isFinite(point.x) || !Number.isFinite(point.y)) continue;
-    const label =
-      others
-        .filter(name => row[name] !== "")
-        .map(name => `${name}=${row[name]}`)
-        .join(" ") || y;
-    if (!groups.has(label)) groups.set(label, {label, line: true, points: []});
-    groups.get(label).points.push(point);
+    const key = others.map(name => row[name]).join("\n");
+    if (!groups.has(key)) groups.set(key, {rows: [], line: true, points: []});
+    groups.get(key).points.push(point);
+    groups.get(key).rows.push(row);
   }
-  for (const group of groups.values()) group.points.sort((a, b) => a.x - b.x);
-  return [...groups.values()];
+  const all = [...groups.values()],
+    ys = all.flatMap(group => group.points.map(point => point.y)),
+    near = (Math.max(...ys) - Math.min(...ys)) * CURVE_NEAR;
+  const shown = [];
+  for (const group of all) {
+    group.points.sort((a, b) => a.x - b.x);
+    const same = shown.find(
+      other =>
+        other.points.length === group.points.length &&
+        other.points.every((p, i) => p.x === group.points[i].x && Math.abs(p.y - group.points[i].y) <= near),
+    );
+    if (same) same.rows.push(...group.rows);
+    else shown.push(group);
+  }
+  for (const group of shown) group.label = curveLabel(sweep, group.rows, others, y);
+  return shown;
 }
 
 function curvesSection(sweep, best) {
@@ -188,14 +232,18 @@ function curvesSection(sweep, best) {
     const groups = curveGroups(sweep, state.x, state.y),
       {at, text, texts} = axisOf(sweep, state.x),
       marked = [{label: "the fastest point", hue: "red", large: true, points: [{x: at(best), y: +best[state.y]}]}];
-    const shown = groups.slice(0, CURVES_SHOWN);
+    const shown = groups.slice(0, CURVES_SHOWN),
+      xs = [...new Set(shown.flatMap(group => group.points.map(point => point.x)))].sort((a, b) => a - b);
+    const bestAt = marked[0].points[0];
     place.replaceChildren(
       shown.length
         ? pointPlot([...shown, ...marked.filter(group => Number.isFinite(group.points[0].x))], {
-            x: state.x,
-            y: state.y,
+            x: axisName(state.x),
+            y: axisName(state.y),
             text,
             texts,
+            splits: !texts && xs.length <= TICKS_MAX ? xs : undefined,
+            labels: Number.isFinite(bestAt.x) && Number.isFinite(bestAt.y) ? [{...bestAt, text: "the fastest point"}] : [],
             label: `${state.y} over ${state.x}`,
           })
         : el("p", null, "No points."),
@@ -212,7 +260,7 @@ function curvesSection(sweep, best) {
   return section(
     "curves",
     "Curves",
-    "A curve for each combination of the other parameters.",
+    "A curve for each combination of the other parameters; those that lie on each other are one, and its name says so.",
     el(
       "div",
       {class: "tools"},
@@ -265,8 +313,8 @@ function paretoSection(sweep) {
               {label: "front", line: true, points: front, hue: "red"},
             ],
             {
-              x: state.x,
-              y: state.y,
+              x: axisName(state.x),
+              y: axisName(state.y),
               text,
               label: `Pareto front of ${state.y} against ${state.x}`,
             },
@@ -325,10 +373,65 @@ function bestText(sweep, best) {
     "Fastest: ",
     el("b", null, pointText(sweep, best)),
     ` with ${text(+best[name])}`,
-    best.duration_us ? `, ${best.duration_us} \u00b5s` : "",
+    best.duration_us ? `, ${spell(+best.duration_us)}` : "",
     best.bound ? `, ${best.bound} bound` : "",
     equal ? `; ${equal} other ${equal === 1 ? "point is" : "points are"} as fast` : "",
     ".",
+  );
+}
+
+// ---- parameters ----
+
+// A value counts as enough when its best point takes at most this share more than the fastest.
+const ENOUGH = 0.01;
+const OUTPUTS_SHOWN = 3;
+
+// By parameter and value: the best point with that value, against the fastest of all.
+function parameterRows(sweep, best) {
+  const {name: measured} = sweep.measure;
+  return sweep.varied.flatMap(name => {
+    const values = [...new Set(sweep.done.map(row => row[name]))];
+    return values.map(value => {
+      const least = Math.min(...sweep.done.filter(row => row[name] === value).map(row => +row[measured]));
+      return {name, value, least, over: least / best[measured] - 1};
+    });
+  });
+}
+
+// What to choose: "l2.size makes no difference", "48MiB of l2.size is enough".
+function adviceText(sweep, rows, name) {
+  const own = rows.filter(row => row.name === name),
+    worst = own.reduce((a, b) => (b.over > a.over ? b : a)),
+    told = row => row.value || "the value of the chip";
+  if (own.length < 2) return null;
+  if (worst.over < 0.0005) return `${name}: all ${own.length} values are as fast.`;
+  const order = sweep.numbers.includes(name)
+    ? own.filter(row => row.value !== "").sort((a, b) => amountOf(a.value) - amountOf(b.value))
+    : own.slice().sort((a, b) => a.over - b.over);
+  const enough = order.find(row => row.over <= ENOUGH) || own.reduce((a, b) => (b.over < a.over ? b : a));
+  const by = percent(1 - (1 + enough.over) / (1 + worst.over), 1);
+  return `${name}: ${told(enough)}${enough.over > 0 ? ` is enough, within ${percent(ENOUGH, 1, 0)} of the fastest; it` : ""} saves ${by} against ${told(worst)}.`;
+}
+
+function parametersSection(sweep, best) {
+  const rows = parameterRows(sweep, best),
+    most = Math.max(1e-9, ...rows.map(row => row.over));
+  return section(
+    "parameters",
+    "What each parameter does",
+    "The best point with each value, against the fastest of all.",
+    el("ul", {id: "advice"}, sweep.varied.map(name => adviceText(sweep, rows, name)).filter(Boolean).map(text => el("li", null, text))),
+    dataTable(
+      [
+        {title: "Parameter", key: "name"},
+        {title: "Value", value: row => (sweep.numbers.includes(row.name) && row.value !== "" ? amountOf(row.value) : row.value), text: row => row.value || "as it is"},
+        {title: "Best", number: true, key: "least", text: row => sweep.measure.text(row.least)},
+        {title: "More than the fastest", number: true, key: "over", text: row => (row.over > 0 ? "+" + percent(row.over, 1) : "the fastest")},
+        {title: "", value: () => "", cell: row => timeBar(row.over, most)},
+      ],
+      rows,
+      {shown: 24, id: "parameter-table"},
+    ),
   );
 }
 
@@ -348,7 +451,7 @@ function pointsSection(sweep, alone) {
       [
         ...(alone ? [{title: "Changed", value: row => pointText(sweep, row)}] : sweep.params.map(param)),
         {title: "status", key: "status"},
-        ...sweep.outputs.map(name => ({title: name, key: name, number: true})),
+        ...sweep.outputs.map((name, i) => ({title: name, key: name, number: true, more: i >= OUTPUTS_SHOWN})),
         sweep.names.includes("bound") ? {title: "bound", key: "bound"} : null,
         sweep.done.length < sweep.rows.length ? {title: "error", key: "error"} : null,
       ].filter(Boolean),
@@ -383,7 +486,7 @@ function sweepSections(folder) {
   const alone = tornado && tornado.rows.length > 1; // numbers one at a time: no curve has more than two points
   if (alone) sections.push(tornadoSection(sweep, tornado));
   else if (sweep.varied.length && sweep.done.length > 1) {
-    sections.push(curvesSection(sweep, best));
+    sections.push(parametersSection(sweep, best), curvesSection(sweep, best));
     if (sweep.numbers.length) sections.push(paretoSection(sweep));
   }
   sections.push(pointsSection(sweep, alone));

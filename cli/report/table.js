@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables that sort by a click on a column's head or by the keyboard, and that a text filters.
 
-// columns: {title, key or value(row), text(row), number, cell(row), about, code}; rows: objects.
+// columns: {title, key or value(row), text(row), number, cell(row), about, code, more}; rows: objects. Columns with
+// `more` are there when a button asks for them.
 // options: {filter: label, shown: rows before "show all", sort: column, id, caption}
 function dataTable(columns, rows, options = {}) {
-  const state = {column: -1, down: true, filter: "", all: false};
+  const state = {column: -1, down: true, filter: "", all: false, wide: false};
   const body = el("tbody");
   const heads = columns.map((column, index) =>
     el(
@@ -21,6 +22,17 @@ function dataTable(columns, rows, options = {}) {
       draw();
     },
   });
+  const headRow = el("tr");
+  const extra = columns.filter(column => column.more).length;
+  const wider = el("button", {
+    type: "button",
+    class: "wider",
+    onclick: () => {
+      state.wide = !state.wide;
+      draw();
+    },
+  });
+  const isShown = column => state.wide || !column.more;
   const valueOf = (column, row) => (column.value ? column.value(row) : row[column.key]);
   const textOf = (column, row) => (column.text ? column.text(row) : valueOf(column, row));
 
@@ -60,7 +72,7 @@ function dataTable(columns, rows, options = {}) {
     return el(
       "tr",
       {class: index >= limit ? "rest" : null},
-      columns.map(column =>
+      columns.filter(isShown).map(column =>
         el(
           "td",
           {
@@ -78,6 +90,8 @@ function dataTable(columns, rows, options = {}) {
     body.replaceChildren(
       ...kept.slice(0, limit).map((row, i) => rowOf(row, i, options.shown || kept.length)),
     );
+    headRow.replaceChildren(...heads.filter((head, i) => isShown(columns[i])));
+    wider.textContent = state.wide ? "Fewer columns" : `${extra} more column${extra === 1 ? "" : "s"}`;
     heads.forEach((head, i) =>
       i === state.column
         ? head.setAttribute("aria-sort", state.down ? "descending" : "ascending")
@@ -105,7 +119,7 @@ function dataTable(columns, rows, options = {}) {
   return el(
     "div",
     {id: options.id},
-    filter ? el("div", {class: "tools"}, filter, count) : null,
+    filter || extra ? el("div", {class: "tools"}, filter, filter ? count : null, extra ? wider : null) : null,
     el(
       "div",
       {class: "scroll"},
@@ -113,7 +127,7 @@ function dataTable(columns, rows, options = {}) {
         "table",
         {class: options.class},
         options.caption ? el("caption", null, options.caption) : null,
-        el("thead", null, el("tr", null, heads)),
+        el("thead", null, headRow),
         body,
       ),
     ),

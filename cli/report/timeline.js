@@ -83,8 +83,8 @@ class Timeline {
         ["Zoom out", () => this.zoom(2)],
         ["Whole run", () => this.show(0, this.total)],
       ].map(([text, act]) => el("button", {type: "button", onclick: act}, text)),
-      pick(this.names[0], `all ${this.names[0].toLowerCase().replace(/s?$/, "s")}`, cores, "core"),
-      pick(this.names[1], `all ${this.names[1].toLowerCase()}s`, pipes, "pipe"),
+      cores.length > 1 && pick(this.names[0], `all ${this.names[0].toLowerCase().replace(/s?$/, "s")}`, cores, "core"),
+      pipes.length > 1 && pick(this.names[1], `all ${this.names[1].toLowerCase()}s`, pipes, "pipe"),
       el("input", {
         type: "search",
         id: "timeline-filter",

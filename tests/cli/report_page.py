@@ -30,8 +30,9 @@ def number(text):
 
 
 def micros(text):
-    """Microseconds of a time for people: "27.08 ms"."""
-    return number(text) * {"s": 1e6, "ms": 1e3, "\u00b5s": 1}[text.split()[-1]]
+    """Microseconds of the first time for people, "27.08 ms" or "+3.1 \u00b5s"."""
+    found = re.search("([-\u2212]?[0-9.\u202f]+) (s|ms|\u00b5s)", text)
+    return number(found.group(1)) * {"s": 1e6, "ms": 1e3, "\u00b5s": 1}[found.group(2)]
 
 
 class Page:
@@ -138,7 +139,7 @@ def cause(page):
     saving = [number(row[5].split("saves")[1]) for row in page.rows("#critical-table") if "saves" in row[5]]
     same("causes by saving", saving, sorted(saving, reverse=True))
     total, shares = page.json("summary.json")["total_cycles"], page.rows("#critical-table")
-    page.browser.run("document.querySelector('#critical-table .tools button:not([hidden])')?.click()")
+    page.browser.run("document.querySelector('#critical-table .tools button:not([hidden]):not(.wider)')?.click()")
     same("sum of the critical path", sum(int(number(row[1])) for row in page.rows("#critical-table")), total)
     if not shares:
         print("no rows of the critical path")
@@ -307,12 +308,49 @@ STUDIES = {
 }
 
 
+def parameters(page, names, params, done, column):
+    """The best point with each value of each parameter, and what is said of a parameter that makes no difference."""
+    best, wanted, advice = min(float(row[names.index(column)]) for row in done), [], page.browser.text("#advice") or ""
+    for name in params:
+        values = list(dict.fromkeys(row[names.index(name)] for row in done))
+        least = [min(float(row[names.index(column)]) for row in done if row[names.index(name)] == value) for value in values]
+        if len({row[names.index(name)] for row in done}) > 1 and max(least) < best * 1.0005 and "%s: all %d values are as fast" % (name, len(values)) not in advice:
+            print("the advice on %s: %r" % (name, advice))
+        if page.browser.run("!!document.querySelector('#parameter-table')"):
+            wanted += [[name, value or "as it is", time / best - 1] for value, time in zip(values, least) if len(values) > 1]
+    shown = [[row[0], row[1], 0 if row[3] == "the fastest" else number(row[3]) / 100] for row in page.rows("#parameter-table")]
+    same("values of parameters", [row[:2] for row in shown], [row[:2] for row in wanted])
+    for have, want in zip(shown, wanted):
+        near("%s=%s" % tuple(have[:2]), have[2], want[2], 0.0006)
+
+
+def curves(page, names, params, done):
+    """No curve lies on another: as many names as there are different curves over the parameter that is chosen."""
+    over, of = page.browser.run("[...document.querySelectorAll('#curves select')].map(e => e.value)")
+    found = {}
+    others = [name for name in params if name != over and len({row[names.index(name)] for row in done}) > 1]
+    for row in done:
+        key = tuple(row[names.index(name)] for name in others)
+        if row[names.index(of)] and row[names.index(over)]:
+            found.setdefault(key, []).append((row[names.index(over)], float(row[names.index(of)])))
+    heights = [y for points in found.values() for _, y in points]
+    near_by = (max(heights) - min(heights)) / 300 if heights else 0
+    different = []
+    for points in (sorted(points) for points in found.values()):
+        if not any(len(points) == len(other) and all(p[0] == o[0] and abs(p[1] - o[1]) <= near_by for p, o in zip(points, other)) for other in different):
+            different.append(points)
+    named = page.browser.run("[...document.querySelectorAll('#curve-plot .key li')].map(e => e.textContent)")
+    same("curves", len([name for name in named if name != "the fastest point"]), len(different))
+    if "the fastest point" not in named:
+        print("the fastest point is not marked: %r" % named)
+
+
 def study(page):
     """Every cell of the table of points, the fastest, the parameters to choose from: from results.csv."""
     with open(os.path.join(page.results, "results.csv"), newline="") as text:
         names, *rows = list(csv.reader(text))
     params = STUDIES[os.path.basename(page.results)]
-    page.browser.run("document.querySelector('#point-table .tools button:not([hidden])')?.click()")
+    page.browser.run("document.querySelector('#point-table .tools button:not([hidden]):not(.wider)')?.click()")
     heads = page.browser.run("[...document.querySelectorAll('#point-table th')].map(head => head.textContent)")
     same("first columns", heads[:len(params) + 1], params + ["status"])
     places = [names.index(head) for head in heads]
@@ -328,10 +366,17 @@ def study(page):
     best, told = done[times.index(min(times))], page.browser.text("#best")
     place = [(name, best[names.index(name)]) for name in params]
     same("place of the fastest", page.browser.text("#best b"), ", ".join("%s = %s" % pair for pair in place if pair[1]) or "the chip as it is")
-    near("time of the fastest", number(told.split(" with ")[1]), min(times) * scale, 0.0006)
+    if column == "total_cycles":
+        same("time of the fastest", number(told.split(" with ")[1]), min(times))
+    else:
+        near("time of the fastest", micros(told.split(" with ")[1]), min(times) * scale, min(times) * scale / 100)
     if times.count(min(times)) > 1 and "%d other point" % (times.count(min(times)) - 1) not in told:
         print("equal points are not told: %r" % told)
     varied = [name for name in params if len({row[names.index(name)] for row in rows}) > 1]
+    title = page.browser.text("#title")
+    if not any(word in title for word in ("Ascend910B4", "Ascend910B1")) or "%d point" % len(rows) not in title:
+        print("the title is %r" % title)
+    parameters(page, names, params, done, column)
     selects = "[...document.querySelectorAll('#curves select')].map(list => [...list.options].map(option => option.value))"
     same("parameters of curves", page.browser.run(selects)[0], varied)
     for picked in range(2):
@@ -340,6 +385,7 @@ def study(page):
             page.browser.frame()
             if not page.browser.run("!!document.querySelector('#curve-plot canvas')"):
                 print("no curve over or of %s" % value)
+    curves(page, names, params, done)
     page.quiet()
 
 
@@ -355,6 +401,14 @@ def tornado(page):
 
 def list_of_operators(page):
     rows = page.table("op_summary.csv")
+    narrow = page.browser.run("document.querySelectorAll('#operator-table thead th').length")
+    overflows = page.browser.run("(e => e.scrollWidth - e.clientWidth)(document.querySelector('#operator-table .scroll'))")
+    if overflows > 0:
+        print("%d pixels of the table are hidden at 1200" % overflows)
+    page.browser.run("document.querySelector('#operator-table .wider').click()")
+    heads = page.browser.run("[...document.querySelectorAll('#operator-table thead th')].map(e => e.textContent)")
+    if len(heads) <= narrow:
+        print("no more columns than before: %r" % heads)
     shown = page.rows("#operator-table")
     def time(row):
         return float(row["sim_duration_us"] or 0) * int(row["weight"])
@@ -363,17 +417,86 @@ def list_of_operators(page):
     same("operators by time", [row[0] for row in shown], [row["Op Name"] for row in longest_first])
     for row, cells in zip(longest_first, shown):
         state = row["l2_start"] + " (assumed)" if row["status"] == "ok" else ""
-        same("L2 of " + row["Op Name"], cells[-3].split(",")[0], state)
+        same("L2 of " + row["Op Name"], cells[heads.index("L2 at the start")].split(",")[0], state)
+        same("shapes of " + row["Op Name"], cells[heads.index("Shapes")], row["lowered"])
     total = sum(time(row) for row in rows)
-    near("time in all", number(page.browser.text("#list-total b")), total, 0.001)
+    near("time in all", micros(page.browser.text("#list-total b")), total, total / 100)
+    # The line of the range ends where the range of the time ends, on the scale of the bars.
+    most = max(float(row["sim_duration_us"] or 0) for row in rows)
+    ends = page.browser.run("[...document.querySelectorAll('#operator-table tbody tr')].map(row => { const line = row.querySelector('.range'), bar = row.querySelector('.bar');"
+                            " const [l, b] = [line, bar].map(e => e && e.getBoundingClientRect()); return l && b && [(l.left - b.left) / b.width, (l.right - b.left) / b.width]; })")
+    for row, places in zip(longest_first, ends):
+        time_us = float(row["sim_duration_us"] or 0)
+        wanted = [time_us * (1 - float(row["expected_p90"] or 0)) / most, time_us * (1 + float(row["expected_p90"] or 0)) / most]
+        if row.get("sim_duration_low_us"):
+            wanted = [float(row["sim_duration_low_us"]) / most, float(row["sim_duration_high_us"]) / most]
+        if places:
+            near("start of the range of " + row["Op Name"], places[0], wanted[0], 0.03)
+            near("end of the range of " + row["Op Name"], places[1], max(wanted[1], wanted[0] + 0.02), 0.03)
+    slowest = page.browser.run("[...document.querySelectorAll('#slowest b')].map(e => e.textContent)")
+    same("slowest with their shapes", slowest, [row["lowered"] for row in longest_first if row["status"] == "ok"][:5])
+    kinds = {}
+    for row in rows:
+        kinds[row["OP Type"]] = kinds.get(row["OP Type"], 0) + time(row)
+    for kind, count, us, *_ in page.rows("#kind-table"):
+        near("time of " + kind, number(us), kinds.pop(kind), 0.001)
+    same("kinds that are missing", kinds, {})
+    if "Ascend910B4" not in page.browser.text("#title") or "model revision" not in page.browser.text("#origin"):
+        print("title and origin: %r, %r" % (page.browser.text("#title"), page.browser.text("#origin")))
     page.quiet()
 
 
 def network(page):
-    summary = page.json("summary.json")
-    near("time of the network", number(page.browser.text("#network-total b:nth-of-type(2)")), summary["time_us"], 0.001)
-    slowest = max(page.table("nodes.csv"), key=lambda row: float(row["duration_us"]))
+    summary, rows = page.json("summary.json"), page.table("nodes.csv")
+    near("time of the network", micros(page.browser.text("#network-total b:nth-of-type(2)")), summary["time_us"], summary["time_us"] / 100)
+    slowest = max(rows, key=lambda row: float(row["duration_us"]))
     same("slowest node", page.rows("#node-table")[0][0], slowest["node"])
+    near("kinds", sum(number(row[2]) for row in page.rows("#kind-table")), sum(float(row["duration_us"]) for row in rows), 0.01)
+    # Slices of nodes in the timeline have the time of the nodes; others wait.
+    timed = page.browser.run("vinciTimeline.lanes.map(lane => lane.kind.reduce((sum, kind, i) => sum + (vinciTimeline.kinds[kind].waits ? 0 : lane.end[i] - lane.start[i]), 0)).reduce((a, b) => a + b)")
+    near("slices", timed, sum(float(row["duration_us"]) for row in rows), 0.01)
+    same("title", page.browser.text("#title").split(" (")[0], "%s on %s" % (summary["network"], summary["chip"]))
+    page.quiet()
+
+
+def pair_of_networks(page):
+    first, second = page.json("summary.json"), json.load(open(os.path.join(page.folder, "network2", "summary.json")))
+    by = second["time_us"] - first["time_us"]
+    verdict = page.browser.text("#verdict")
+    if ("times as long" if second["time_us"] >= 2 * first["time_us"] else "more time") not in verdict:
+        print("verdict is %r" % verdict)
+    parts = sum(micros(row[3]) for row in page.rows("#part-table"))
+    near("sum of the parts", parts, by, abs(by) / 50)
+    nodes = {row["node"]: float(row["duration_us"]) for row in page.table("nodes.csv")}
+    for row in page.rows("#pair-table"):
+        near("A of " + row[0], micros(row[1]), nodes[row[0]], nodes[row[0]] / 100)
+    page.quiet()
+
+
+def pair_of_lists(page):
+    rows, others = page.table("op_summary.csv"), {}
+    with open(os.path.join(page.folder, "weights2", "op_summary.csv"), newline="") as text:
+        others = {row["Op Name"]: row for row in csv.DictReader(text)}
+    shown = {row[0]: row for row in page.rows("#pair-table")}
+    same("operators", sorted(shown), sorted(row["Op Name"] for row in rows))
+    total = 0
+    for row in rows:
+        by = (float(others[row["Op Name"]]["sim_duration_us"]) - float(row["sim_duration_us"])) * int(row["weight"])
+        near("difference of " + row["Op Name"], micros(shown[row["Op Name"]][3]), by, abs(by) / 50 + 0.006)
+        total += by
+    near("sum by kind", sum(micros(row[3]) for row in page.rows("#part-table")), total, abs(total) / 50 + 0.02)
+    if "Ascend910B1" not in page.browser.text("#first") or "Ascend910B4" not in page.browser.text("#first"):
+        print("the chips are not named: %r" % page.browser.text("#first"))
+    page.quiet()
+
+
+def fits(page):
+    """No page is wider than a telephone, and each says what it is."""
+    page.browser.size(390, 900)
+    page.browser.open(page.page)
+    same("width", page.browser.run("document.documentElement.scrollWidth"), 390)
+    page.browser.size(1200, 900)
+    page.browser.open(page.page)
     page.quiet()
 
 
@@ -399,6 +522,7 @@ CHECKS = {
     "compare": ("pair", [compare]), "sweep": ("sweep", [sweep]), "tornado": ("tornado", [tornado]),
     **{"study_" + name: (name, [study]) for name in STUDIES},
     "list": ("list", [list_of_operators]), "weights": ("weights", [list_of_operators]), "network": ("network", [network]), "job": ("job", [job]),
+    "networks": ("networks", [pair_of_networks, fits]), "lists": ("lists", [pair_of_lists]),
 }
 
 

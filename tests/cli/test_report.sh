@@ -19,7 +19,7 @@ if ! "$vinci" --version | grep -q 'HTML reports: written$'; then
 hint: install npm and build again, or build from a release, which contains uPlot')"
   exit 0
 fi
-plan 20
+plan 22
 copy() { # FOLDER: a copy of the results, to damage
   rm -rf "${work:?}/$1"
   cp -r "$work/run" "$work/$1"
@@ -93,5 +93,9 @@ printf 'op,args\nadd,shape=4096\n' >"$work/ops.csv"
 "$vinci" run --ops "$work/ops.csv" $soc --output="$work/list" --quiet
 keep "$vinci" report "$work/run" "$work/list"
 report "a run and a list" "$(expect 2 "error: $work/run has results of a run, $work/list of a list: they cannot be compared")"
+"$vinci" sweep run relu shape=4096 $soc --param l2.size=48MiB,96MiB --output="$work/study" --quiet
+keep "$vinci" report "$work/study" "$work/study"
+report "two sweeps" "$(expect 2 "error: two folders are compared when both are of runs, lists or networks, not of a sweep")"
+report "what the points of a sweep share" "$(grep -q '"chip": "Ascend910B4"' "$work/study/study.json" || cat "$work/study/study.json")"
 keep "$vinci" report "$work/run" --output="$work/nowhere/page.html"
 report "a page that cannot be written" "$(expect 2 - ; case $err in *"$work/nowhere/page.html"*"No such file or directory"*) ;; *) echo "$err" ;; esac)"

@@ -39,7 +39,7 @@ END
   "$vinci" sweep run matmul m=512 k=512 n=512 $soc --param hbm.bandwidth_scale=0.5,1 --param device.cube_cores=4,8,20 \
     --memory=flat --output="$work/sweep" --quiet
   "$vinci" sensitivity matmul m=256 k=256 n=256 $soc --params hbm.bandwidth_scale --params cube.fp16_cycles --output="$work/tornado" >/dev/null
-  "$vinci" run --ops "$work/ops.csv" $soc --output="$work/list" --quiet
+  "$vinci" run --ops "$work/ops.csv" $soc --interval --output="$work/list" --quiet
   "$vinci" run --ops "$work/weights.csv" $soc --output="$work/weights" --quiet
   # Studies of every kind. Of list_many the chip cannot have some points; more cores than there is work for change nothing.
   "$vinci" sweep run --ops "$work/ops.csv" --soc-version=Ascend910B1 --param device.vector_cores=48,8 --output="$work/list_one" --quiet
@@ -56,15 +56,21 @@ END
   "$vinci" net run "$srcdir/traces/examples/two_layers.graph.csv" $soc --memory=flat --output="$work/network" --quiet
   "$vinci" group run "$srcdir/traces/examples/data_parallel.job.csv" --output="$work/job" >/dev/null
   cp -r "$work/run" "$work/pair"
+  "$vinci" net run "$srcdir/traces/examples/two_layers.graph.csv" $soc --memory=flat --host=eager --output="$work/network2" --quiet
+  "$vinci" run --ops "$work/weights.csv" --soc-version=Ascend910B1 --output="$work/weights2" --quiet
+  cp -r "$work/network" "$work/networks"
+  cp -r "$work/weights" "$work/lists"
   for name in run many hostile sweep tornado list weights $studies network job; do
     "$vinci" report "$work/$name" --output="$work/$name.html" --quiet
   done
   "$vinci" report "$work/pair" "$work/second" --output="$work/pair.html" --quiet
+  "$vinci" report "$work/networks" "$work/network2" --output="$work/networks.html" --quiet
+  "$vinci" report "$work/lists" "$work/weights2" --output="$work/lists.html" --quiet
 } >"$work/made" 2>&1
 PYTHONDONTWRITEBYTECODE=1 timeout 300 /usr/bin/python3 "$srcdir/tests/cli/report_page.py" "$chromium" "$work" \
   ${PICTURES:+"$PICTURES"} >"$work/found" 2>&1
 
-plan 25
+plan 28
 # part CHECK FUNCTION NAME
 part() {
   report "$3" "$(awk -v head="== $1 $2" '
@@ -96,4 +102,7 @@ part list list_of_operators "a list by time"
 part weights list_of_operators "a list whose operators count more than once, or not at all"
 part network network "a network by time"
 part job job "a job of several devices"
+part networks pair_of_networks "two networks: parts and nodes"
+part networks fits "a page in a narrow window"
+part lists pair_of_lists "two lists: differences by operator and kind sum"
 report "the browser went through to the end" "$(grep -q '^== end$' "$work/found" || tail -n 5 "$work/found")"

@@ -28,8 +28,10 @@ static const struct {
                     {{"report.json", "report", true, true},
                      {"summary.json", NULL, true, true}, /* stands for a whole folder */
                      {"slices.json", "slices", true, false}}},
-    [REPORT_SWEEP] = {"sweep", {{"results.csv", "table", false, true}}},
-    [REPORT_LIST] = {"list", {{"op_summary.csv", "table", false, true}}},
+    [REPORT_SWEEP] = {"sweep",
+                      {{"results.csv", "table", false, true}, {"study.json", "study", true, false}}},
+    [REPORT_LIST] = {"list",
+                     {{"op_summary.csv", "table", false, true}, {"list.json", "list", true, false}}},
     [REPORT_NETWORK] = {"network",
                         {{"summary.json", "summary", true, true},
                          {"nodes.csv", "table", false, true},
