@@ -20,7 +20,7 @@ rows=$(cat "$srcdir/core/isa/isa.def" "$srcdir/core/isa/registers.def" | grep -c
 report "list has a line for each row of the table" "$(expect 0 ''; [ "$all" -eq "$rows" ] ||
   echo "$all lines, $rows rows")"
 report "a line names pipe, architectures and meaning" "$(printf '%s\n' "$out" |
-  grep -Eq '^vadd +V +c100 m200 c220 c310  dst = src0 \+ src1$' || printf '%s\n' "$out" | grep vadd)"
+  grep -Eq '^vadd +V +c100 +m200 +c220 +c310  dst = src0 \+ src1$' || printf '%s\n' "$out" | grep vadd)"
 run isa list --arch=dav-c100 --pipe=MTE1
 report "an architecture and a pipe choose" "$(expect 0 ''
   printf '%s\n' "$out" | grep -v ' MTE1  c100'

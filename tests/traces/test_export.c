@@ -39,13 +39,13 @@ static void write_word(FILE *out, const char *word) {
   const char *value = strchr(word, ' ');
   for (unsigned i = 0; i < STALL_COUNT; i++) {
     const char *key = stall_key((enum stall)i), *first = i == 0 && value ? value + 1 : NULL;
-    int width = strlen(key) < 8 ? 9 : (int)strlen(key) + 1; /* as columns of other names */
+    int width = strlen(key) < 6 ? 6 : (int)strlen(key); /* "20.0 %" or the name */
     if (*word == 's')
       fprintf(out, "%s\"%s\": %s", i ? ", " : "", key, first ? first : "0");
     else if (*word == 'h')
-      fprintf(out, " %*s", width, key);
+      fprintf(out, "  %*s", width, key);
     else if (*word == 'c')
-      fprintf(out, " %*s", width, first ? first : "0.0 %");
+      fprintf(out, "  %*s", width, first ? first : "0.0 %");
     else
       fprintf(out, "%s  %-13s %s", i ? "\n" : "", key, stall_text((enum stall)i));
   }
