@@ -179,7 +179,7 @@ static bool help_on_operator(int argc, char **argv) {
   bool help = false;
   for (int i = 1; i < argc; i++)
     help |= strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0;
-  return help && argc > 1 && operator_exists(argv[1]);
+  return help && argc > 1 && argv[1][0] != '-';
 }
 
 static int run(const struct cli_verb *verb, int argc, char **argv) {

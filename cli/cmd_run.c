@@ -20,6 +20,7 @@
 #include "cli/support/operator.h"
 #include "cli/support/values.h"
 #include "core/base/diag.h"
+#include "core/base/sheet.h"
 #include "networks/workload/workload.h"
 #include "traces/export/export.h"
 
@@ -505,7 +506,7 @@ static bool choose_models(struct run_settings *settings) {
                                                                : NULL;
   if (!settings->quiet && workload_l2_warning(settings->sets.items, settings->sets.count, assumed,
                                               warning, sizeof warning))
-    fprintf(stderr, "warning: %s\n", warning);
+    sheet_line(stderr, "warning: %s\n", warning);
   return true;
 }
 

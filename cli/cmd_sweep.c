@@ -227,7 +227,7 @@ static int run_study(struct sweep_settings *settings, const struct text_list *ar
     status =
         vinci_sweep_open(arguments->items, arguments->count, &settings->options, &sweep, &diag);
   if (status == VINCI_OK && !settings->quiet && vinci_sweep_warning(sweep))
-    fprintf(stderr, "warning: %s\n", vinci_sweep_warning(sweep));
+    sheet_line(stderr, "warning: %s\n", vinci_sweep_warning(sweep));
   if (status == VINCI_OK)
     status = vinci_sweep_run(sweep, settings->output, &options, &result, &diag);
   if (shown.any)

@@ -127,7 +127,7 @@ static void print_report(const struct outcome *outcome) {
   SHEET_BEGIN(&sheet, stdout, columns, 0, "step_trace_time.csv of --output");
   while (sheet_pass(&sheet))
     print_ranks(job, result, &sheet);
-  cli_summary("group run system=%s ranks=%u us=%s bytes=%" PRIu64, job->system->name, job->ranks,
+  cli_summary("group run ranks=%u us=%s bytes=%" PRIu64, job->ranks,
               decimal_exact(result->end_ps, US_DIGITS).text, result->transfer_bytes);
 }
 

@@ -196,9 +196,8 @@ static void report(const struct graph *graph, const struct vinci_soc *soc,
   print_top(graph, result);
   print_refused(graph, result, sheet_lines_begin(&lines, stdout));
   sheet_lines_end(&lines);
-  cli_summary("net run soc=%s us=%s kernels=%zu refused=%zu", vinci_soc_name(soc),
-              decimal_exact(queue->end_ps, US_DIGITS).text, summary.kernels,
-              result->count[NET_REFUSED]);
+  cli_summary("net run us=%s kernels=%zu refused=%zu", decimal_exact(queue->end_ps, US_DIGITS).text,
+              summary.kernels, result->count[NET_REFUSED]);
 }
 
 /* ---- result folder -------------------------------------------------------------------------- */

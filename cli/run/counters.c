@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/base/sheet.h"
 #include "core/result/result_counters.h"
 
 /* "summary, gate" */
@@ -23,21 +24,35 @@ static const char *places_text(const struct counter *row, char *text, size_t siz
   return text;
 }
 
+static const struct sheet_column columns[] = {
+    {.title = "name (* is a pipe or a path)", .left = true},
+    {.title = "unit", .left = true},
+    {.title = "better", .left = true},
+    {.title = "kind", .left = true, .rank = 1},
+    {.title = "shown in", .left = true, .rank = 2},
+    {.title = "meaning", .left = true, .fit = SHEET_BREAK},
+};
+
+static void print_counter(const struct counter *row, const char *places, struct sheet *sheet) {
+  bool renamed = counter_decimals(row->unit) > 0 && strcmp(row->name, row->printed) != 0;
+  sheet_cell(sheet, "%s", row->name);
+  sheet_cell(sheet, "%s", counter_unit_name(row->unit));
+  sheet_cell(sheet, "%s", counter_better_name(row->better));
+  sheet_cell(sheet, "%s", counter_kind_name(row->kind));
+  sheet_cell(sheet, "%s", places);
+  sheet_cell(sheet, "%s%s%s%s", row->text, renamed ? " (printed as " : "",
+             renamed ? row->printed : "", renamed ? ")" : "");
+}
+
 int run_print_counters(void) {
+  struct sheet sheet;
   size_t count;
   char places[64];
   const struct counter *rows = counter_rows(&count);
-  printf("%-32s %-5s %-7s %-7s %-38s %s\n", "name (* is a pipe or a path)", "unit", "better",
-         "kind", "shown in", "meaning");
-  for (size_t i = 0; i < count; i++) {
-    const struct counter *row = &rows[i];
-    if (*places_text(row, places, sizeof places) == '\0')
-      continue;
-    printf("%-32s %-5s %-7s %-7s %-38s %s", row->name, counter_unit_name(row->unit),
-           counter_better_name(row->better), counter_kind_name(row->kind), places, row->text);
-    if (counter_decimals(row->unit) > 0 && strcmp(row->name, row->printed) != 0)
-      printf(" (printed as %s)", row->printed);
-    putchar('\n');
-  }
+  SHEET_BEGIN(&sheet, stdout, columns, 0, NULL);
+  while (sheet_pass(&sheet))
+    for (size_t i = 0; i < count; i++)
+      if (*places_text(&rows[i], places, sizeof places))
+        print_counter(&rows[i], places, &sheet);
   return 0;
 }

@@ -133,9 +133,9 @@ void output_sum_up(const vinci_result *result) {
   enum { US_DIGITS = 6 };
   char reason[512];
   enum bound bound = result_bound_explain(result, reason, sizeof reason);
-  cli_summary("run soc=%s cycles=%" PRIu64 " us=%s bound=%s partial=%s", result->soc->name,
-              result->total_cycles, decimal_exact(result->total_ps, US_DIGITS).text,
-              bound_name(bound), result->partial ? "yes" : "no");
+  cli_summary("run cycles=%" PRIu64 " us=%s bound=%s partial=%s", result->total_cycles,
+              decimal_exact(result->total_ps, US_DIGITS).text, bound_name(bound),
+              result->partial ? "yes" : "no");
 }
 
 void output_print(const struct output_settings *settings, const struct output_operator *lowered,

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "core/base/diag.h"
+#include "core/base/sheet.h"
 
 enum { KEY_COLUMN = 24 };
 
@@ -61,7 +62,9 @@ static void print_comparison(size_t index, FILE *out) {
           compared.bound, compared.bound_percent / 100.0, compared.example);
 }
 
-static void print_op(size_t index, FILE *out) {
+static void print_op(size_t index, FILE *screen) {
+  struct sheet_lines lines;
+  FILE *out = sheet_lines_begin(&lines, screen);
   struct vinci_op op;
   struct vinci_op_key key;
   (void)vinci_op_info(index, &op);
@@ -80,6 +83,7 @@ static void print_op(size_t index, FILE *out) {
     print_key(&key, out);
   }
   print_comparison(index, out);
+  sheet_lines_end(&lines);
 }
 
 enum vinci_status operator_unknown(const char *name, struct vinci_diag *diag) {

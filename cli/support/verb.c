@@ -104,7 +104,7 @@ static struct vinci_diag in_words_of_program(const struct vinci_diag *diag) {
 
 static void print_warning(void *context, const char *text) {
   (void)context;
-  fprintf(stderr, "%s\n", text);
+  sheet_line(stderr, "%s\n", text);
 }
 
 void (*cli_warn(bool quiet))(void *context, const char *text) {

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/sheet.h"
+
 static void copy_text(char *to, size_t size, const char *from) {
   size_t length = strlen(from);
   if (length >= size)
@@ -82,7 +84,11 @@ void diag_warn(const struct vinci_diag *diag, const char *text) {
     diag->warn(diag->warn_context, text);
 }
 
-void vinci_diag_print(const struct vinci_diag *diag, FILE *out) {
+/* Lines of a trace stay as they are, or the mark below would point elsewhere. */
+void vinci_diag_print(const struct vinci_diag *diag, FILE *screen) {
+  struct sheet_lines lines;
+  FILE *out = sheet_lines_begin(&lines, screen);
+  bool colour = sheet_colour(screen);
   if (diag->path[0] != '\0') {
     fputs(diag->path, out);
     if (diag->line > 0)
@@ -91,14 +97,15 @@ void vinci_diag_print(const struct vinci_diag *diag, FILE *out) {
       fprintf(out, ":%lu", diag->column);
     fputs(": ", out);
   }
-  fprintf(out, "error: %s\n", diag->text);
+  fprintf(out, "%serror:%s %s\n", colour ? "\033[1;31m" : "", colour ? "\033[0m" : "", diag->text);
+  sheet_lines_end(&lines);
   if (diag->excerpt[0] != '\0') {
-    fprintf(out, "  %s\n", diag->excerpt);
+    fprintf(screen, "  %s\n", diag->excerpt);
     if (diag->excerpt_column > 0)
-      fprintf(out, "  %*s\n", (int)diag->excerpt_column, "^");
+      fprintf(screen, "  %*s\n", (int)diag->excerpt_column, "^");
   }
   if (diag->hint[0] != '\0')
-    fprintf(out, "hint: %s\n", diag->hint);
+    sheet_line(screen, "hint: %s\n", diag->hint);
 }
 
 /* Levenshtein distance, cut off at `limit` + 1. Names are short: one row on the stack. */

@@ -64,7 +64,7 @@ static unsigned hanging_indent(const char *line, size_t bytes) {
   for (size_t i = begin; i + GAP < bytes && i < LABEL_END; i++)
     if (line[i] == ' ' && line[i + 1] == ' ')
       return (unsigned)(i + strspn(line + i, " "));
-  return (unsigned)begin + (begin < LABEL_END && begin >= BELOW ? 0 : GAP);
+  return (unsigned)begin + (begin >= BELOW ? 0 : GAP);
 }
 
 /* Of the next word, such as "4.7 %". */

@@ -48,7 +48,7 @@ run() { keep "$vinci" "$@"; }
 # Without the part of summary.json that may differ between two runs.
 without_host() { sed '/^  "host": /d' "$1"; }
 
-plan 96
+plan 97
 
 # ---- words -----------------------------------------------------------------------------
 run
@@ -302,13 +302,16 @@ fi
 # ---- operators -------------------------------------------------------------------------
 run run --counters
 report "run --counters tells what a run counts" "$(
-  expect 0 '' 'l2.read_misses                   1     lower   sum     summary.json, gate, sweep, Lua'
-  expect 0 '' 'pipe.*.unit_flag_cycles          cycle neutral sum     report, summary.json, gate, Lua'
+  expect 0 '' 'l2.read_misses                      1      lower    sum      summary.json, gate, sweep, Lua'
+  expect 0 '' 'pipe.*.unit_flag_cycles             cycle  neutral  sum      report, summary.json, gate, Lua'
   expect 0 '' 'utilization of the busiest link (printed as noc.max_link_utilization)')"
 
 run compile --list
 report "compile --list shows operators with their keys" \
   "$(expect 0 '' 'shape=shape           extents of the tensor (required)')"
+run compile attention --help
+report "compile OP --help of an operator that there is not" "$(expect 2 "error: unknown operator 'attention'
+hint: 'vinci compile --list' shows them all")"
 run compile copy --help
 report "compile OP --help is made from the table" "$(expect 0 '' 'stands for TensorMove')"
 run compile copy $soc shap=4

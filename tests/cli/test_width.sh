@@ -8,7 +8,7 @@ vinci=${VINCI:?}
 unset COLUMNS NO_COLOR
 work_folder test_width
 "$PYTHON" -c 'import pty, termios' 2>/dev/null || skip_without "Python with terminals"
-plan 13
+plan 15
 
 examples=$TESTS_SRCDIR/traces/examples
 chip="-s Ascend910B4"
@@ -79,6 +79,19 @@ END
     awk 'length > 120 { print "too long: " $0 }' "$work/wide"
     NO_COLOR=1 on 40 soc list >"$work/narrow"
     cmp "$work/list" "$work/narrow")"
+  report "operators, searches, counters, serving" "$(fits operator compile matmul --help
+    fits counters run --counters
+    fits tune tune relu shape=64x512 $chip --memory=flat --evaluations=8
+    fits serve net serve "$examples/gears.graph.csv" $chip --memory=flat --gears=1,2)"
+  printf 'trace,version=1\nkernel,name=add,arch=dav-c220,blocks=1\nstream,core=AIV\ncopy_gm_to_ubuf,dst=somewhere_that_is_not,src=x,len_burst=16,n_burst=1,src_stride=0,dst_stride=0\n' >"$work/bad.csv"
+  on 80 run "$work/bad.csv" $chip >"$work/error"
+  NO_COLOR=1 on 80 run "$work/bad.csv" $chip >"$work/plain"
+  report "errors: the line and its mark stay whole, what is said of them breaks" "$(
+    grep -q "^  copy_gm_to_ubuf,dst=.*dst_stride=0\$" "$work/error" || echo "the line is broken"
+    grep -q '^ *^$' "$work/error" || echo "no mark"
+    grep -q "$(printf '\033')\[1;31merror:" "$work/error" || echo "no colour"
+    grep -v '^  copy' "$work/plain" | awk 'length > 80'
+    grep "$(printf '\033')" "$work/plain")"
   "$vinci" run matmul m=256 k=256 n=256 $chip >"$work/piped"
   COLUMNS=200 TERM=xterm "$vinci" run matmul m=256 k=256 n=256 $chip >"$work/again"
   report "a pipe has all columns, whatever COLUMNS says" "$(cmp "$work/piped" "$work/again"
