@@ -2,19 +2,26 @@
 /*
  * Packing of recorded instructions. A packed one is the number of the slot whose event it is told
  * from, a set of groups of fields that differ, its start as a difference from that of the event
- * before, and the groups in order; numbers are 7 bits a byte, the last byte below 128.
+ * before, and the groups in order, cycles as differences from those of the event it is told from;
+ * numbers are 7 bits a byte, the last byte below 128.
  */
 #include "core/result/events.h"
 
 #include "core/base/arith.h"
 #include "core/isa/isa.h"
 
-enum { GROUP_PLACE = 1, GROUP_BYTES = 2, GROUP_CAUSES = 4, GROUP_CYCLES = 8, GROUP_QUEUED = 16 };
-enum { GROUP_HELD = 32, GROUP_BANK = 64, GROUP_DELIVERY = 128, GROUP_LENGTH = 256 };
+/* Those up to 64 are the usual ones: a byte holds their set. */
+enum { GROUP_ID = 1, GROUP_LENGTH = 2, GROUP_QUEUED = 4, GROUP_CYCLES = 8, GROUP_CAUSES = 16 };
+enum {
+  GROUP_HELD = 32,
+  GROUP_PLACE = 64,
+  GROUP_BYTES = 128,
+  GROUP_BANK = 256,
+  GROUP_DELIVERY = 512
+};
 
-static unsigned slot_of(uint32_t line, uint16_t op, uint8_t pipe) {
-  return (line * 7u + op * 3u + pipe) % EVENT_SLOTS;
-}
+/* A line has one instruction, of one pipe. */
+static unsigned slot_of(uint32_t line) { return line % EVENT_SLOTS; }
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
@@ -24,23 +31,29 @@ static void put(struct event_log *log, uint64_t value) {
   log->bytes[log->size++] = (uint8_t)value;
 }
 
-/* Small numbers of both signs. */
+/* Small numbers of both signs, and back. */
 static uint64_t folded(uint64_t difference) {
   return difference >> 63 ? ~(difference << 1) : difference << 1;
 }
 
+static uint64_t unfolded(uint64_t number) { return number & 1 ? ~(number >> 1) : number >> 1; }
+
+static uint64_t length_of(const struct result_event *event) {
+  return event->end_cycle - event->start_cycle;
+}
+
 static unsigned groups_of(const struct result_event *event, const struct result_event *past) {
   bool place = event->line == past->line && event->op == past->op && event->pipe == past->pipe &&
-               event->id == past->id && event->other == past->other && event->path == past->path &&
+               event->other == past->other && event->path == past->path &&
                event->member == past->member;
   unsigned groups = place ? 0 : GROUP_PLACE;
+  groups |= event->id != past->id ? GROUP_ID : 0;
   groups |= event->bytes != past->bytes ? GROUP_BYTES : 0;
   groups |= event->queued_cycles != past->queued_cycles ? GROUP_QUEUED : 0;
   groups |= event->held_cycles != past->held_cycles ? GROUP_HELD : 0;
   groups |= event->bank_cycles != past->bank_cycles ? GROUP_BANK : 0;
   groups |= event->delivery != past->delivery ? GROUP_DELIVERY : 0;
-  if (event->end_cycle - event->start_cycle != past->end_cycle - past->start_cycle)
-    groups |= GROUP_LENGTH;
+  groups |= length_of(event) != length_of(past) ? GROUP_LENGTH : 0;
   for (unsigned i = 0; i < EVENT_CAUSES; i++) {
     groups |= event->cause[i] != past->cause[i] ? GROUP_CAUSES : 0;
     groups |= event->cause_cycles[i] != past->cause_cycles[i] ? GROUP_CYCLES : 0;
@@ -52,7 +65,6 @@ static void put_place(struct event_log *log, const struct result_event *event) {
   put(log, event->line);
   put(log, event->op);
   put(log, event->pipe);
-  put(log, event->id);
   put(log, event->other);
   put(log, event->path);
   put(log, event->member);
@@ -60,7 +72,7 @@ static void put_place(struct event_log *log, const struct result_event *event) {
 
 static void pack(struct event_log *log) {
   const struct result_event *event = &log->last;
-  unsigned slot = slot_of(event->line, event->op, event->pipe);
+  unsigned slot = slot_of(event->line);
   struct result_event *past = &log->past.slot[slot];
   unsigned groups = groups_of(event, past);
   put(log, slot);
@@ -68,14 +80,16 @@ static void pack(struct event_log *log) {
   put(log, folded(event->start_cycle - log->past.start_cycle));
   if (groups & GROUP_PLACE)
     put_place(log, event);
+  if (groups & GROUP_ID)
+    put(log, event->id);
   if (groups & GROUP_BYTES)
     put(log, event->bytes);
   for (unsigned i = 0; groups & GROUP_CAUSES && i < EVENT_CAUSES; i++)
     put(log, event->cause[i]);
   for (unsigned i = 0; groups & GROUP_CYCLES && i < EVENT_CAUSES; i++)
-    put(log, event->cause_cycles[i]);
+    put(log, folded((uint64_t)event->cause_cycles[i] - past->cause_cycles[i]));
   if (groups & GROUP_QUEUED)
-    put(log, event->queued_cycles);
+    put(log, folded((uint64_t)event->queued_cycles - past->queued_cycles));
   if (groups & GROUP_HELD)
     put(log, event->held_cycles);
   if (groups & GROUP_BANK)
@@ -83,7 +97,7 @@ static void pack(struct event_log *log) {
   if (groups & GROUP_DELIVERY)
     put(log, event->delivery);
   if (groups & GROUP_LENGTH)
-    put(log, event->end_cycle - event->start_cycle);
+    put(log, folded(length_of(event) - length_of(past)));
   log->past.start_cycle = event->start_cycle;
   log->latest_end = max_u64(log->latest_end, event->end_cycle);
   log->highest_line = event->line > log->highest_line ? event->line : log->highest_line;
@@ -118,7 +132,6 @@ static void get_place(const struct event_log *log, size_t *at, struct result_eve
   event->line = (uint32_t)get(log, at);
   event->op = (uint16_t)get(log, at);
   event->pipe = (uint8_t)get(log, at);
-  event->id = (uint8_t)get(log, at);
   event->other = (uint8_t)get(log, at);
   event->path = (uint8_t)get(log, at);
   event->member = (uint8_t)get(log, at);
@@ -128,26 +141,30 @@ static void unpack(const struct event_log *log, size_t *at, struct event_past *p
                    uint32_t core) {
   struct result_event *event = &past->slot[get(log, at) % EVENT_SLOTS];
   unsigned groups = (unsigned)get(log, at);
-  uint64_t length = event->end_cycle - event->start_cycle, move = get(log, at);
+  uint64_t length = length_of(event);
   event->core = core;
-  event->start_cycle = past->start_cycle + (move & 1 ? ~(move >> 1) : move >> 1);
+  event->start_cycle = past->start_cycle + unfolded(get(log, at));
   if (groups & GROUP_PLACE)
     get_place(log, at, event);
+  if (groups & GROUP_ID)
+    event->id = (uint8_t)get(log, at);
   if (groups & GROUP_BYTES)
     event->bytes = get(log, at);
   for (unsigned i = 0; groups & GROUP_CAUSES && i < EVENT_CAUSES; i++)
     event->cause[i] = (uint8_t)get(log, at);
   for (unsigned i = 0; groups & GROUP_CYCLES && i < EVENT_CAUSES; i++)
-    event->cause_cycles[i] = (uint32_t)get(log, at);
+    event->cause_cycles[i] += (uint32_t)unfolded(get(log, at));
   if (groups & GROUP_QUEUED)
-    event->queued_cycles = (uint32_t)get(log, at);
+    event->queued_cycles += (uint32_t)unfolded(get(log, at));
   if (groups & GROUP_HELD)
     event->held_cycles = (uint32_t)get(log, at);
   if (groups & GROUP_BANK)
     event->bank_cycles = (uint32_t)get(log, at);
   if (groups & GROUP_DELIVERY)
     event->delivery = (uint32_t)get(log, at);
-  event->end_cycle = event->start_cycle + (groups & GROUP_LENGTH ? get(log, at) : length);
+  if (groups & GROUP_LENGTH)
+    length += unfolded(get(log, at));
+  event->end_cycle = event->start_cycle + length;
   past->start_cycle = event->start_cycle;
 }
 

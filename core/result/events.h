@@ -2,7 +2,7 @@
 /*
  * Recorded instructions in the order in which a core recorded them: as an array, or packed. Of a
  * loop most fields of an instruction are those of the turn before: a packed one has what differs,
- * about 12 bytes instead of 80. Reports read packed ones; timelines and Lua need the array.
+ * about 9 bytes instead of 80. Reports read packed ones; timelines and Lua need the array.
  */
 #ifndef VINCI_CORE_RESULT_EVENTS_H
 #define VINCI_CORE_RESULT_EVENTS_H

@@ -21,11 +21,18 @@ static uint64_t ready_at(const struct result_event *event) {
   return event->start_cycle - event->held_cycles;
 }
 
-static int compare_items(const void *left, const void *right) {
-  const struct replay_item *a = left, *b = right;
-  if (a->issue != b->issue)
-    return a->issue < b->issue ? -1 : 1;
-  return a->event < b->event ? -1 : a->event > b->event;
+/* By the scalar unit; its own instructions: their start. */
+static uint64_t issue_of(const struct result_event *event) {
+  return event->start_cycle - event->queued_cycles;
+}
+
+static int compare_issues(const void *left, const void *right, void *context) {
+  const struct result_event *events = context;
+  uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+  uint64_t issue_a = issue_of(&events[a]), issue_b = issue_of(&events[b]);
+  if (issue_a != issue_b)
+    return issue_a < issue_b ? -1 : 1;
+  return a < b ? -1 : a > b;
 }
 
 /* Cores of the block: an AIC with its AIV. */
@@ -36,36 +43,54 @@ static bool belongs(const struct replay *replay, uint32_t core) {
 }
 
 static uint64_t count_events(const struct replay *replay) {
-  const struct vinci_result *result = replay->result;
   uint64_t count = 0;
-  for (uint32_t core = 0; core < result->core_count; core++)
-    for (struct event_walk walk = {.result = result, .core = core};
-         belongs(replay, core) && event_walk_next(&walk);)
-      count++;
+  for (uint32_t core = 0; core < replay->result->core_count; core++)
+    count += belongs(replay, core) ? event_count_of(replay->result, core) : 0;
   return count;
 }
 
-static void take_side(struct replay *replay, uint32_t core, int32_t *filled) {
-  const struct vinci_result *result = replay->result;
+/* Takes the events of a core; their numbers in the order of issue go to `order`. */
+static void take_side(struct replay *replay, uint32_t core, uint32_t *order, int32_t *filled) {
   struct replay_side *side = &replay->side[replay->sides++];
   side->core = core;
   side->first = *filled;
-  struct event_walk walk = {.result = result, .core = core};
-  for (const struct result_event *next; (next = event_walk_next(&walk)) != NULL;) {
-    struct result_event *event = &replay->events[*filled];
-    *event = *next;
-    struct replay_item *item = &replay->items[(*filled)++];
-    *item = (struct replay_item){.event = event,
-                                 .issue = event->start_cycle - event->queued_cycles,
-                                 .lane_next = NONE,
-                                 .work_before = NONE,
-                                 .room = NONE,
-                                 .gate = NONE};
-    for (unsigned c = 0; c < EVENT_CAUSES; c++)
-      item->busy_cycles += event->cause_cycles[c];
+  struct event_walk walk = {.result = replay->result, .core = core};
+  for (const struct result_event *next; (next = event_walk_next(&walk)) != NULL; ++*filled) {
+    replay->events[*filled] = *next;
+    order[*filled] = (uint32_t)*filled;
   }
   side->count = *filled - side->first;
-  qsort(replay->items + side->first, (size_t)side->count, sizeof *replay->items, compare_items);
+  qsort_r(order + side->first, (size_t)side->count, sizeof *order, compare_issues, replay->events);
+}
+
+static struct replay_item item_of(const struct result_event *event) {
+  struct replay_item item = {.event = event,
+                             .issue = issue_of(event),
+                             .lane_next = NONE,
+                             .work_before = NONE,
+                             .room = NONE,
+                             .gate = NONE};
+  for (unsigned c = 0; c < EVENT_CAUSES; c++)
+    item.busy_cycles += event->cause_cycles[c];
+  return item;
+}
+
+/* What is sorted are numbers, before there is memory for items: these are large. */
+static bool make_items(struct replay *replay, uint64_t count) {
+  const struct vinci_result *result = replay->result;
+  uint32_t *order = malloc(count * sizeof *order);
+  int32_t filled = 0;
+  replay->events = malloc(count * sizeof *replay->events);
+  bool good = order && replay->events;
+  for (uint32_t i = 0; good && i < result->core_count && replay->sides < CORES_MAX; i++)
+    if (belongs(replay, i))
+      take_side(replay, i, order, &filled);
+  if (good)
+    replay->items = malloc(count * sizeof *replay->items);
+  for (int32_t i = 0; replay->items && i < filled; i++)
+    replay->items[i] = item_of(&replay->events[order[i]]);
+  free(order);
+  return replay->items != NULL;
 }
 
 /* ---- what items wait for -------------------------------------------------------------------- */
@@ -255,24 +280,16 @@ static bool find_gaps(struct replay *replay, struct replay_side *side) {
 }
 
 bool replay_take_items(struct replay *replay) {
-  const struct vinci_result *result = replay->result;
   uint64_t count = count_events(replay);
-  bool good = count > 0 && count < INT32_MAX;
-  if (good)
-    replay->items = malloc(count * sizeof *replay->items);
-  if (good)
-    replay->events = malloc(count * sizeof *replay->events);
-  good = good && replay->items && replay->events;
+  bool good = count > 0 && count < INT32_MAX && make_items(replay, count);
   int32_t filled = 0;
-  for (uint32_t i = 0; good && i < result->core_count && replay->sides < CORES_MAX; i++)
-    if (belongs(replay, i))
-      take_side(replay, i, &filled);
   for (unsigned i = 0; good && i < replay->sides; i++) {
     struct replay_side *side = &replay->side[i];
     link_lanes(replay, side);
     good = link_flags(replay, side);
     link_units(replay, side);
     good = good && find_gaps(replay, side);
+    filled += side->count;
   }
   return good && link_signals(replay, filled);
 }
