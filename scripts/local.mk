@@ -53,6 +53,8 @@ noinst_LTLIBRARIES += libvinci_lua.la
 libvinci_lua_la_SOURCES = \
 	scripts/module/lua_args.c \
 	scripts/module/lua_buckets.c \
+	scripts/module/lua_choices.c \
+	scripts/module/lua_choices.h \
 	scripts/module/lua_diff.c \
 	scripts/module/lua_fields.c \
 	scripts/module/lua_gate.c \

@@ -96,7 +96,7 @@ static struct vinci_result *new_result(const struct vinci_soc *soc,
   }
   result->op = trace->op;
   result->op_dtype = trace->tensor_count > 0 ? trace->tensors[0].dtype : DTYPE_COUNT;
-  result->config_digest = soc_digest(soc);
+  result->config_digest = trace->soc_digest; /* placement_create() compares the two */
   result->input_digest = trace->digest;
   return result;
 }

@@ -4,6 +4,7 @@
 
 #include "core/chip/soc_numbers.h"
 #include "scripts/host/soc_host.h"
+#include "scripts/module/lua_choices.h"
 #include "scripts/module/lua_vinci.h"
 
 const char lua_soc_type[] = "vinci.soc";
@@ -76,6 +77,7 @@ static int soc_set(lua_State *lua) {
   struct vinci_diag diag = {0};
   vinci_soc *soc = self(lua, function);
   lua_args_end(lua, function, 3);
+  lua_choices_forget(lua, 1);
   if (lua_type(lua, 2) == LUA_TTABLE && lua_isnil(lua, 3)) {
     apply(lua, soc, 2, function);
   } else {

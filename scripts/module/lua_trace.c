@@ -6,6 +6,8 @@
 #include "core/isa/isa.h"
 #include "core/isa/program.h"
 #include "core/vinci_kernel.h"
+#include "lower/plan/choice.h"
+#include "scripts/module/lua_choices.h"
 #include "scripts/module/lua_vinci.h"
 
 const char lua_trace_type[] = "vinci.trace";
@@ -62,8 +64,9 @@ static int compile_trace(lua_State *lua) {
   const char *op = lua_args_text(lua, 2, function, "op");
   lua_args_end(lua, function, 3);
   const char **args = lua_args_assignments(lua, 3, function, "args", &count);
+  const struct lower_choice *choice = lua_choices_find(lua, 1, op, args, count);
   void **object = new_trace(lua);
-  enum vinci_status status = vinci_compile(soc, op, args, count, &trace, &diag);
+  enum vinci_status status = lower_compile(soc, op, args, count, choice, &trace, &diag);
   return keep_trace(lua, object, trace, status, &diag);
 }
 
@@ -314,6 +317,7 @@ static int arch_of(lua_State *lua) {
 }
 
 void lua_trace_open(lua_State *lua) {
+  lua_choices_open(lua);
   static const luaL_Reg methods[] = {
       {"text", trace_text}, {"tensors", trace_tensors}, {NULL, NULL}};
   static const luaL_Reg functions[] = {{"load", load_trace},

@@ -21,7 +21,7 @@ run() { keep "$vinci" lua "$@" </dev/null; }
 # The first line of stderr, without what differs between versions of Lua.
 first() { head -n 1 err; }
 
-plan 55
+plan 56
 
 # ---- documentation ---------------------------------------------------------------------
 awk '/^```lua$/ { on = 1; next } /^```$/ { on = 0 } on' "$srcdir/scripts/LUA.md" >examples.lua
@@ -56,6 +56,26 @@ end
 END
 run names.lua "$srcdir/scripts/LUA.md"
 report "LUA.md names every function and method" "$(expect 0 ''; echo "$out" | grep .)"
+
+# Tilings are chosen once for a chip: a changed chip chooses anew, as does a chip that has forgotten.
+cat >again.lua <<'END'
+local vinci = require "vinci"
+local shape = { m = 512, k = 512, n = 512 }
+local function text(soc) return vinci.compile(soc, "matmul", shape):text() end
+local small, soc = { ["l0c.size"] = "32KiB" }, vinci.soc("Ascend910B4")
+local first = text(soc)
+assert(text(soc) == first and text(soc:copy()) == first)
+assert(vinci.compile(soc, "matmul", { m = 512, k = 512, n = 256 }):text() ~= first)
+soc:set(small)
+local second = text(soc)
+assert(second ~= first and second == text(vinci.soc("Ascend910B4", { set = small })) and text(soc) == second)
+for i = 1, 70 do vinci.compile(soc, "copy", { shape = 64 * i }) end
+assert(text(soc) == second)
+print(pcall(vinci.compile, soc, "", {}))
+END
+run again.lua
+report "a tiling is chosen anew for a changed chip" "$(expect 0 ''
+  [ "$(cut -c1-30 out)" = "false	unknown operator ''" ] || cat out)"
 
 # ---- scripts ---------------------------------------------------------------------------
 run
