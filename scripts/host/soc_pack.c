@@ -249,11 +249,13 @@ static void print_chip(size_t index, const struct chip *chip) {
 static void load_chips(void) {
   struct vinci_diag diag = {0};
   struct soc_names names = {0};
-  if (soc_host_list(pack.folder, &names, &diag) != VINCI_OK)
+  if (soc_files_list(pack.folder, "soc", &names, &diag) != VINCI_OK) /* and no chip of one's own */
     fail(diag.text, pack.folder);
-  if (names.count > CHIPS_MAX)
-    fail("too many chips", pack.folder);
   for (size_t i = 0; i < names.count; i++) {
+    if (soc_file_is_abstract(pack.folder, names.items[i]))
+      continue;
+    if (pack.chip_count == CHIPS_MAX)
+      fail("too many chips", pack.folder);
     struct chip *chip = &pack.chips[pack.chip_count++];
     if (vinci_soc_load(names.items[i], pack.folder, &chip->soc, &diag) != VINCI_OK)
       fail(diag.text, names.items[i]);

@@ -193,10 +193,11 @@ static void set_both(struct vinci_soc *packed, struct vinci_soc *read, const cha
 static void a_chip_is_the_same_from_its_files(void **state) {
   (void)state;
   struct soc_names names = {0};
-  assert_int_equal(soc_host_list(shipped, &names, NULL), VINCI_OK);
-  assert_int_equal(names.count, soc_packed_table.count);
+  assert_int_equal(soc_files_list(shipped, "soc", &names, NULL), VINCI_OK);
   for (size_t i = 0; i < names.count; i++) {
     struct vinci_soc *packed, *read;
+    if (soc_file_is_abstract(shipped, names.items[i]))
+      continue;
     assert_non_null(soc_packed_find(same, names.items[i]));
     assert_null(soc_packed_find(other, names.items[i]));
     assert_int_equal(vinci_soc_load(names.items[i], same, &packed, NULL), VINCI_OK);
