@@ -14,7 +14,7 @@ run() { keep "$vinci" run "$@" $soc --quiet; }
 read_back() { PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 "$srcdir/tests/traces/timelines.py" "$@" 2>&1; }
 
 "$vinci" soc show Ascend910B4 >"$work/limits"
-plan 27
+plan 28
 
 # ---- formats: a product, a mixed kernel with signals between cores, a kernel of the vector unit ----
 for op in 'matmul m=1024 k=512 n=768' 'flash_attention heads=2 seq_q=256 head_dim=64' \
@@ -47,6 +47,16 @@ report "timelines that were not asked for go" "$(expect 0 ''
   for file in "$work"/cut/trace.*; do [ ! -e "$file" ] || echo "$file"; done)"
 run matmul m=1024 k=512 n=768 --output="$work/named" --timeline=chrome --kernel-name='add|mat*l' --launch-count=1
 report "--kernel-name takes the vendor's patterns" "$(expect 0 ''; read_back chrome "$work/named")"
+
+# ---- a large one: the format with a tenth of the bytes is named -------------------------------------
+large='trace.json has [0-9]* MiB: --timeline=perfetto writes a tenth, and --window=FROM:TO a part$'
+keep "$vinci" run matmul m=2048 k=2048 n=2048 $soc --memory=flat --output="$work/large" --timeline=chrome,perfetto
+report "a large trace.json is said to be large" "$(expect 0 ''
+  [ "$(printf '%s\n' "$out" | grep -c "$large")" -eq 1 ] || printf '%s\n' "$out" | tail -n 3
+  [ "$(wc -c <"$work/large/trace.pftrace")" -lt $(($(wc -c <"$work/large/trace.json") / 8)) ] ||
+    echo "trace.pftrace is not an eighth"
+  keep "$vinci" run matmul m=256 k=256 n=256 $soc --memory=flat --output="$work/large" --timeline=chrome
+  ! printf '%s\n' "$out" | grep "$large")"
 
 # ---- tables, the lowered trace ----------------------------------------------------------------------
 report "hot spots add up" "$(read_back hotspots "$work/matmul")"
