@@ -24,6 +24,7 @@ struct reduced {
   uint64_t per_repeat; /* lanes of a repeat of the instruction; `in` may have joined several */
   size_t group;        /* lanes that become one result */
   size_t result_bytes; /* of a repeat: the unit of dst_repeat */
+  float total;         /* of all results so far, where a repeat has one of them */
   float values[SLOTS_MAX];
 };
 
@@ -117,7 +118,7 @@ static bool group_active(const struct reduced *reduced, size_t lane) {
  * Writes the results, one for each group of lanes. A group without active lanes leaves its
  * place in UB alone; on C310 it writes what stands for an empty one (Ascend C documentation).
  */
-static void store_groups(const struct reduced *reduced, size_t slots) {
+static void store_groups(struct reduced *reduced, size_t slots) {
   const struct inst *inst = reduced->in.inst;
   size_t element = reduced->in.widest / BITS_PER_BYTE;
   size_t per_repeat = (size_t)reduced->per_repeat;
@@ -128,6 +129,8 @@ static void store_groups(const struct reduced *reduced, size_t slots) {
   const uint8_t *from = codes.bytes;
   for (size_t first = 0; first < end; first += per_repeat, from += groups * element) {
     uint8_t *at = result_at(reduced, first);
+    if (groups == 1)
+      reduced->total += reduced->values[first / per_repeat];
     if (!reduced->in.mask && first + per_repeat <= reduced->in.end) {
       memcpy(at, from, groups * element);
       continue;
@@ -165,12 +168,20 @@ static const struct reduction sum = {.pairs = add_pairs, .absent = -0.0f, .sums 
 static const struct reduction larger = {.pairs = larger_pairs, .absent = -INFINITY};
 static const struct reduction smaller = {.pairs = smaller_pairs, .absent = INFINITY};
 
-/* All of a repeat, each of its blocks, or each of its pairs into one element. */
-static void reduce_repeats(const struct vinci_soc *soc, const struct inst *inst,
-                           const struct value_core *core, const struct reduction *how) {
+/* All of a repeat, each of its blocks, or each of its pairs into one element. Of the first, a register
+ * has the sum of the sums, rounded once (assumed: the type of the steps between is not documented). */
+static void reduce_to_sum(const struct vinci_soc *soc, const struct inst *inst,
+                          const struct value_core *core, const struct reduction *how) {
   struct reduced reduced;
+  union slots code = {.bytes = {0}};
   reduce_start(soc, inst, core, how, &reduced);
+  reduced.total = 0;
   reduce_groups(&reduced, (size_t)reduced.per_repeat, reduced.in.widest / BITS_PER_BYTE);
+  floats_to(reduced.type, inst_saturates(inst), &reduced.total, &code, 1);
+  if (core->registers) {
+    core->registers->sum = 0;
+    memcpy(&core->registers->sum, code.bytes, reduced.in.widest / BITS_PER_BYTE);
+  }
 }
 
 static void reduce_blocks(const struct vinci_soc *soc, const struct inst *inst,
@@ -195,7 +206,7 @@ static void reduce_pairs(const struct vinci_soc *soc, const struct inst *inst,
                    struct value_core *core) {                                                      \
     function(soc, inst, core, how);                                                                \
   }
-REDUCE(VCADD, reduce_repeats, &sum)
+REDUCE(VCADD, reduce_to_sum, &sum)
 REDUCE(VCGADD, reduce_blocks, &sum)
 REDUCE(VCGMAX, reduce_blocks, &larger)
 REDUCE(VCGMIN, reduce_blocks, &smaller)

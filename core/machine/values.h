@@ -10,6 +10,7 @@
 
 /* Results of vector instructions in registers that scalar code reads. */
 struct value_registers {
+  uint64_t sum;     /* of the last vcadd: all of its repeats, in the type of that */
   uint64_t extreme; /* of the last vcmax or vcmin: the value, and its lane from bit 32 on */
   uint64_t taken;   /* lanes that the last vreducev2 has taken */
   uint64_t merged;  /* entries that the last vmrgsort4 took of its lists, 16 bits each */

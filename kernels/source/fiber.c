@@ -92,7 +92,7 @@ static void check_registers(struct source_fiber *fiber, const void *caller) {
 
 static int64_t number(const struct vinci_cce_host *host, uint32_t which) {
   struct source_fiber *fiber = fiber_of(host);
-  if (which >= VINCI_CCE_EXTREME)
+  if (which >= VINCI_CCE_TOTAL)
     check_registers(fiber, __builtin_return_address(0));
   const struct source_core *core = &fiber->core;
   const struct program_kernel *kernel = &core->source->trace->kernels[0];
@@ -113,6 +113,8 @@ static int64_t number(const struct vinci_cce_host *host, uint32_t which) {
     return (int64_t)core->instructions;
   case VINCI_CCE_CTRL:
     return (int64_t)core->ctrl;
+  case VINCI_CCE_TOTAL:
+    return (int64_t)registers->sum;
   case VINCI_CCE_EXTREME:
     return (int64_t)registers->extreme;
   case VINCI_CCE_TAKEN:

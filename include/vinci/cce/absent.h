@@ -12,8 +12,6 @@
     return 0;                                                                                          \
   }
 
-// The register that vcadd sums up in.
-VINCI_CCE_ABSENT(get_acc_val)
 VINCI_CCE_ABSENT(get_st_atomic_cfg)
 VINCI_CCE_ABSENT(set_st_atomic_cfg)
 VINCI_CCE_ABSENT(st_atomic)

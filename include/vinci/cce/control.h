@@ -66,6 +66,7 @@ VINCI_CCE_INLINE void set_deqscale(uint64_t value) { VINCI_CCE("set_deqscale", "
 VINCI_CCE_INLINE int64_t get_ctrl() { return vinci_cce::number(VINCI_CCE_CTRL); }
 
 // What vector instructions leave in registers, once a wait has made sure of them.
+VINCI_CCE_INLINE int64_t get_acc_val() { return vinci_cce::number(VINCI_CCE_TOTAL); }
 VINCI_CCE_INLINE int64_t get_max_min_cnt() { return vinci_cce::number(VINCI_CCE_EXTREME); }
 VINCI_CCE_INLINE int64_t get_rsvd_cnt() { return vinci_cce::number(VINCI_CCE_TAKEN); }
 VINCI_CCE_INLINE int64_t get_vms4_sr() { return vinci_cce::number(VINCI_CCE_MERGED); }

@@ -91,8 +91,9 @@ enum vinci_cce_number {
   VINCI_CCE_CYCLE, // instructions of the core so far: time is not known to a running kernel
   VINCI_CCE_CTRL,
   VINCI_CCE_WORKSPACE, // address of the memory that a library has for itself; 0: none
-  // Registers that vector instructions write: value and lane of vcmax and vcmin, how many lanes vreducev2
+  // Registers that vector instructions write: the sum of vcadd, value and lane of vcmax and vcmin, how many lanes vreducev2
   // took, and how many entries vmrgsort4 took of each list.
+  VINCI_CCE_TOTAL,
   VINCI_CCE_EXTREME,
   VINCI_CCE_TAKEN,
   VINCI_CCE_MERGED,
