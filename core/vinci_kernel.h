@@ -26,7 +26,8 @@ struct vinci_kernel {
   const char *name;
   uint32_t blocks;
   /* Arguments in their order: a tensor in the words of a row of a trace, whose file= counts from
-   * the working folder, or "value=N". */
+   * the working folder, "value=N", or "list=N" in front of N tensors: the kernel gets the
+   * address of a list of them (ListTensorDesc). */
   const char *const *args;
   size_t arg_count;
 };

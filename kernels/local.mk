@@ -9,6 +9,7 @@ libvinci_kernels_la_SOURCES = \
 	kernels/library/find.c \
 	kernels/library/host.c \
 	kernels/library/kernel.c \
+	kernels/library/parts.c \
 	kernels/library/library.h \
 	kernels/library/process.c \
 	kernels/library/shared.c \
@@ -36,6 +37,7 @@ libvinci_kernels_la_SOURCES = \
 	kernels/source/library.c \
 	kernels/source/library.h \
 	kernels/source/lines.c \
+	kernels/source/lists.c \
 	kernels/source/lines.h \
 	kernels/source/log.c \
 	kernels/source/looks.c \

@@ -129,6 +129,7 @@ struct program_tensor {
   uint64_t tail; /* bytes behind those that belong to its memory too */
   uint32_t line;
   bool passes_l2; /* cache=disable: takes no room in L2 */
+  bool is_list;   /* the program itself writes its values: addresses of other tensors */
 };
 
 struct program_buffer {

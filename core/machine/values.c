@@ -226,6 +226,7 @@ static bool list_tensors(struct vinci_values *values) {
     if (count == 0 || tensor->address > trace->tensors[firsts[count - 1]].address)
       firsts[count++] = i;
     values->first[i] = find_first(trace, firsts, count, tensor->address);
+    values->is_loaded[i] = tensor->is_list;
     if (tensor->io == TENSOR_OUT || tensor->io == TENSOR_INOUT)
       values->is_written[values->first[i]] = true;
   }

@@ -81,7 +81,8 @@ static enum vinci_status ask_host(const struct ask *ask, const char *const *word
   if (!family)
     return diag_error(diag, VINCI_E_INPUT, "libraries have kernels of the 910B family, not of %s",
                       vinci_soc_name(ask->soc));
-  enum vinci_status status = library_host(ask->library, ask->which, program, sizeof program);
+  enum vinci_status status = words ? library_host(ask->library, ask->which, program, sizeof program)
+                                   : library_trials(ask->library, ask->which, program, sizeof program);
   if (status != VINCI_OK)
     return status;
   file_of(ask, "numbers", numbers);
@@ -99,6 +100,8 @@ static enum vinci_status ask_host(const struct ask *ask, const char *const *word
   command_add(&command, "%s", data);
   for (size_t i = 0; i < count; i++)
     command_add(&command, "%s", words[i]);
+  if (!words)
+    command_add(&command, "%u", ask->library->trial);
   status = library_run(ask->library, &command, out, errors, &ended);
   command_free(&command);
   if (status == VINCI_OK)
@@ -163,9 +166,6 @@ static enum vinci_status take_args(const struct ask *ask, const struct answer *a
   const char *workspace = answer_text(answer, "workspace");
   unsigned long long room = workspace ? strtoull(workspace, NULL, 10) : 0;
   size_t bytes = 0;
-  if (answer_text(answer, "list"))
-    return diag_error(ask->library->diag, VINCI_E_INPUT,
-                      "%s takes lists of tensors, which cannot be given yet", ask->which->name);
   enum vinci_status status = keep_data(ask, data, sizeof data, &bytes);
   if (status != VINCI_OK)
     return status;

@@ -167,25 +167,53 @@ static bool is_number(const char *arg, uint64_t *value, bool *whole) {
   return true;
 }
 
+/* The row of a list in front of the rows of its tensors. */
+static enum vinci_status add_list(struct header *header, const struct source_request *request,
+                                  size_t at, uint64_t count, struct vinci_diag *diag) {
+  uint64_t ignored;
+  bool whole;
+  for (size_t i = at + 1; i <= at + count; i++)
+    if (i >= request->arg_count || is_number(request->args[i], &ignored, &whole) ||
+        source_list_count(request->args[i], &ignored, &whole))
+      return diag_error(diag, VINCI_E_USAGE, "behind %s stand its tensors, as many as it says",
+                        request->args[at]);
+  add(header, "tensor,name=list%zu,dtype=int64,shape=%llu,io=in\n", at,
+      (unsigned long long)source_list_words(count));
+  return VINCI_OK;
+}
+
 /* Rows of the trace for the arguments; the kernel's numbers go to source->arg. */
 static enum vinci_status add_arguments(struct header *header, const struct source_request *request,
                                        struct source *source, struct vinci_diag *diag) {
   uint32_t tensors = 0;
-  if (request->arg_count > SOURCE_ARGS_MAX)
-    return diag_error(diag, VINCI_E_USAGE, "a kernel has at most %d arguments, not %zu",
-                      SOURCE_ARGS_MAX, request->arg_count);
-  for (size_t i = 0; i < request->arg_count; i++) {
+  enum vinci_status status = VINCI_OK;
+  for (size_t i = 0; i < request->arg_count && status == VINCI_OK; i++) {
+    uint64_t parts = 0, value = 0;
+    bool whole = true;
+    if (source->arg_count == SOURCE_ARGS_MAX)
+      return diag_error(diag, VINCI_E_USAGE, "a kernel has at most %d arguments", SOURCE_ARGS_MAX);
     struct source_arg *arg = &source->arg[source->arg_count++];
-    bool whole = false;
-    if (!is_number(request->args[i], &arg->value, &whole)) {
-      *arg = (struct source_arg){.is_tensor = true, .tensor = tensors++};
-      add(header, "tensor,%s\n", request->args[i]);
-    } else if (!whole) {
-      return diag_error(diag, VINCI_E_USAGE, "'%s' is not a whole number of 64 bits",
-                        request->args[i]);
+    bool lists = source_list_count(request->args[i], &parts, &whole);
+    if (!lists && is_number(request->args[i], &value, &whole)) {
+      *arg = (struct source_arg){.value = value};
+      if (!whole)
+        return diag_error(diag, VINCI_E_USAGE, "'%s' is not a whole number of 64 bits",
+                          request->args[i]);
+      continue;
     }
+    *arg = (struct source_arg){.is_tensor = true, .tensor = tensors, .parts = (uint32_t)parts};
+    if (!whole)
+      return diag_error(diag, VINCI_E_USAGE, "'%s': a list has 1 to 256 tensors", request->args[i]);
+    if (lists)
+      status = add_list(header, request, i, parts, diag);
+    else
+      add(header, "tensor,%s\n", request->args[i]);
+    for (uint64_t p = 1; p <= parts && status == VINCI_OK; p++)
+      add(header, "tensor,%s\n", request->args[i + p]);
+    tensors += 1 + (uint32_t)parts;
+    i += parts;
   }
-  return VINCI_OK;
+  return status;
 }
 
 /* The memory of a launch in place of tensors of a trace. */
@@ -205,6 +233,19 @@ static bool take_launch(struct source *source, const struct source_launch *launc
   source->arguments = launch->arguments;
   source->workspace = launch->workspace;
   return source->enter != NULL;
+}
+
+/* A workspace is also what the headers' library asks for, unless the kernel names another: the
+ * system's part lies at its begin. */
+static void note_arguments(struct source *source) {
+  struct program_tensor *tensors = source->trace->tensors;
+  for (uint32_t i = 0; i < source->arg_count; i++) {
+    const struct source_arg *arg = &source->arg[i];
+    if (arg->parts > 0)
+      tensors[arg->tensor].is_list = true;
+    else if (arg->is_tensor && tensors[arg->tensor].io == TENSOR_WORKSPACE)
+      source->workspace = tensors[arg->tensor].address;
+  }
 }
 
 static enum vinci_status parse_header(const struct vinci_soc *soc,
@@ -229,6 +270,8 @@ static enum vinci_status parse_header(const struct vinci_soc *soc,
     status = vinci_trace_parse("the kernel's arguments", header->text, header->length, soc,
                                &source->trace, diag);
   free(header);
+  if (status == VINCI_OK)
+    note_arguments(source);
   return status;
 }
 
@@ -286,10 +329,12 @@ static bool is_replayed(const struct source *source) { return !source->program.v
 
 static void start(struct program_source *program, const struct source_place *place) {
   struct source *source = (struct source *)program;
-  if (is_replayed(source))
+  if (is_replayed(source)) {
     source_log_start(source, place);
-  else
-    source_fiber_start(source, place);
+    return;
+  }
+  source_lists_write(source);
+  source_fiber_start(source, place);
 }
 
 static enum stream_step next(struct program_source *program, uint32_t core, struct inst *inst,

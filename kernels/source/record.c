@@ -376,7 +376,7 @@ static void put_header(const struct source *source, FILE *out) {
     fprintf(out, "tensor,name=%s,dtype=%s,shape=", tensor->name, dtype_name(tensor->dtype));
     for (unsigned i = 0; i < tensor->rank; i++)
       fprintf(out, "%s%llu", i > 0 ? "x" : "", (unsigned long long)tensor->shape[i]);
-    fprintf(out, ",io=%s", directions[tensor->io]);
+    fprintf(out, ",io=%s", directions[tensor->is_list ? TENSOR_WORKSPACE : tensor->io]);
     if (tensor->file)
       put_text("file", tensor->file, out);
     if (strcmp(tensor->format, "ND") != 0)

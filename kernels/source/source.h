@@ -24,6 +24,7 @@ enum { SOURCE_ROWS_MAX = 1 << 16, SOURCE_ARGS_MAX = 32 };
 struct source_arg {
   bool is_tensor;
   uint32_t tensor; /* of the trace */
+  uint32_t parts;  /* of a list: its tensors, which follow `tensor`; else 0 */
   uint64_t value;
 };
 
@@ -200,7 +201,7 @@ struct source_request {
   struct source_library *library; /* has been read already; NULL: not yet */
   const char *kernel;             /* name of the function */
   uint32_t blocks;
-  const char *const *args; /* "name=x,dtype=fp16,shape=8x2048,io=in", "value=7" in their order */
+  const char *const *args; /* "name=x,dtype=fp16,shape=8x2048,io=in", "value=7", "list=2" in order */
   size_t arg_count;
   const struct source_launch *launch; /* instead of args; NULL: none */
   bool wants_accesses;                /* for checks: the recording has those of scalar code */
@@ -225,6 +226,15 @@ VINCI_MUST_CHECK enum vinci_status
 source_record(struct vinci_trace *trace, struct vinci_values *values,
               bool (*progress)(void *context, uint64_t instructions, unsigned done_permille),
               void *context, struct vinci_diag *diag);
+
+/* ---- lists of tensors (lists.c) ---- */
+/* "list=3": the 3 arguments behind are tensors of a list. False: another argument. *whole: the
+ * count can be. */
+bool source_list_count(const char *arg, uint64_t *count, bool *whole);
+/* The most words that such a list takes. */
+uint64_t source_list_words(uint64_t tensors);
+/* Writes the lists of a kernel into device memory, while the kernel is executed. */
+void source_lists_write(const struct source *source);
 
 /* ---- a recorded kernel as a trace (record.c) ---- */
 VINCI_MUST_CHECK enum vinci_status source_write(const struct vinci_trace *trace, FILE *out,

@@ -2,15 +2,13 @@
 // The host program of an operator. It is linked with the operator's own host code, and answers on standard output,
 // a line for each fact:
 //   tile OPERATOR chip=FILE name=KIND data=FILE WORD...   what a call needs (the words of `vinci run --library`)
-//   try OPERATOR chip=FILE name=KIND data=FILE           the same for the first of some calls that the tiling takes
+//   try OPERATOR chip=FILE name=KIND data=FILE N         the same for call number N of those that the tiling takes
 //   list                                                   the operators that the code defines, with their chips
 #include <cctype>
 #include <cerrno>
 #include <fstream>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "vinci/library/host.h"
+#include "vinci/library/main.h"
 
 namespace vinci_library {
 
@@ -100,9 +98,9 @@ static const TypeRow types[] = {
     {ge::DT_UINT8, "uint8", "uint8", "UINT8", "uint8_t"},   {ge::DT_INT16, "int16", "int16", "INT16", "int16_t"},
     {ge::DT_UINT16, "uint16", "uint16", "UINT16", "uint16_t"}, {ge::DT_INT32, "int32", "int32", "INT32", "int32_t"},
     {ge::DT_UINT32, "uint32", "uint32", "UINT32", "uint32_t"}, {ge::DT_INT64, "int64", "int64", "INT64", "int64_t"},
-    {ge::DT_UINT64, "uint64", "uint64", "UINT64", "uint64_t"}, {ge::DT_BOOL, "bool", "uint8", "BOOL", "bool"},
-    {ge::DT_INT4, "int4", "int4", "INT4", "AscendC::int4b_t"}, {ge::DT_DOUBLE, "fp64", "uint64", "DOUBLE", "double"},
-    {ge::DT_COMPLEX64, "complex64", "uint64", "COMPLEX64", "complex64"}};
+    {ge::DT_UINT64, "uint64", "int64", "UINT64", "uint64_t"}, {ge::DT_BOOL, "bool", "uint8", "BOOL", "bool"},
+    {ge::DT_INT4, "int4", "int4", "INT4", "AscendC::int4b_t"}, {ge::DT_DOUBLE, "fp64", "int64", "DOUBLE", "double"},
+    {ge::DT_COMPLEX64, "complex64", "int64", "COMPLEX64", "complex64"}};
 static const struct {
   ge::Format format;
   const char *name;
@@ -126,14 +124,18 @@ static const TypeRow *RowOf(ge::DataType type) {
       return &row;
   return nullptr;
 }
-static std::string FormatName(ge::Format format) {
+const char *TypeWord(ge::DataType type) {
+  const TypeRow *row = RowOf(type);
+  return row ? row->ours : nullptr;
+}
+std::string FormatName(ge::Format format) {
   for (const auto &row : formats)
     if (row.format == format)
       return row.name;
   return std::to_string((int)format);
 }
 
-[[noreturn]] static void Fail(const std::string &text, const std::string &hint = "") {
+[[noreturn]] void Fail(const std::string &text, const std::string &hint) {
   fprintf(stdout, "error %s\n", text.c_str());
   if (!hint.empty())
     fprintf(stdout, "hint %s\n", hint.c_str());
@@ -142,7 +144,7 @@ static std::string FormatName(ge::Format format) {
 
 // ---- the words of a call --------------------------------------------------------------------------------------------
 
-static std::vector<std::string> Split(const std::string &text, char at) {
+std::vector<std::string> Split(const std::string &text, char at) {
   std::vector<std::string> parts;
   size_t begin = 0;
   for (size_t end; (end = text.find(at, begin)) != std::string::npos; begin = end + 1)
@@ -421,14 +423,18 @@ static void AddTensors(const Request &request, const Param &param, std::vector<g
 // Outputs that the caller did not give: their shapes by the operator's own rule, their types by the definition.
 static void InferOutputs(Request &request, Call &call) {
   Functions &functions = FunctionsOf(request.definition->type.c_str());
+  size_t longest = 1; // lists of outputs are as long as those of inputs
+  for (const Param &input : request.inputs)
+    longest = std::max(longest, input.def->option == ops::DYNAMIC ? input.given.size() : 0);
   for (Param &output : request.outputs) {
     std::vector<gert::Tensor> tensors = output.given;
     if (tensors.empty()) {
-      tensors.emplace_back();
+      tensors.resize(output.def->option == ops::DYNAMIC ? longest : 1);
       const std::vector<ge::DataType> &list = output.def->types;
-      tensors[0].SetDataType(request.column < list.size() ? list[request.column]
-                             : list.size() == 1           ? list[0]
-                                                          : ge::DT_UNDEFINED);
+      for (gert::Tensor &tensor : tensors)
+        tensor.SetDataType(request.column < list.size() ? list[request.column]
+                           : list.size() == 1           ? list[0]
+                                                        : ge::DT_UNDEFINED);
     }
     call.output_place.emplace_back(call.outputs.size(), tensors.size());
     for (gert::Tensor &tensor : tensors)
@@ -450,13 +456,16 @@ static void InferOutputs(Request &request, Call &call) {
     Fail("the shapes of the outputs of " + request.definition->type + " are not known from those of its inputs",
          "give each output as an input is given, such as y=bf16:4096x1024");
   for (size_t o = 0; o < request.outputs.size(); o++) {
-    size_t at = call.output_place[o].GetInstanceStart();
-    if (!request.outputs[o].given.empty())
-      call.outputs[at] = request.outputs[o].given[0];
-    else if (!request.outputs[o].listed) {
-      call.outputs[at].MutableStorageShape() = call.outputs[at].GetOriginShape();
-      request.outputs[o].given = {call.outputs[at]};
-    }
+    Param &output = request.outputs[o];
+    size_t at = call.output_place[o].GetInstanceStart(), count = call.output_place[o].GetInstanceNum();
+    bool inferred = output.given.empty() && !output.listed;
+    for (size_t i = 0; i < count; i++)
+      if (!output.given.empty() && !inferred)
+        call.outputs[at + i] = output.given[i];
+      else if (inferred) {
+        call.outputs[at + i].MutableStorageShape() = call.outputs[at + i].GetOriginShape();
+        output.given.push_back(call.outputs[at + i]);
+      }
   }
 }
 
@@ -532,16 +541,16 @@ static void PrintParam(const Param &param, const char *io, const std::set<std::s
   printf("code #define DTYPE_%s%s %s\n", upper.c_str(), suffix, row->code);
   printf("code #define ORIG_DTYPE_%s%s DT_%s\n", upper.c_str(), suffix, row->name);
   printf("code #define FORMAT_%s%s FORMAT_%s\n", upper.c_str(), suffix, FormatName(first.GetStorageFormat()).c_str());
-  if (param.def->option == ops::DYNAMIC) {
-    printf("list %zu\n", param.given.size());
-    for (size_t i = 0; i < param.given.size(); i++)
-      printf("part name=%s%zu,dtype=%s,shape=%s,io=%s\n", name.c_str(), i, RowOf(param.given[i].GetDataType())->trace,
-             ShapeText(param.given[i].GetStorageShape()).c_str(), io);
+  if (again)
     return;
+  bool lists = param.def->option == ops::DYNAMIC;
+  if (lists)
+    printf("arg list=%zu\n", param.given.size());
+  for (size_t i = 0; i < param.given.size(); i++) {
+    const TypeRow *type = RowOf(param.given[i].GetDataType());
+    printf("arg name=%s%s,dtype=%s,shape=%s,io=%s\n", name.c_str(), lists ? ("_" + std::to_string(i)).c_str() : "",
+           (type ? type : row)->trace, ShapeText(param.given[i].GetStorageShape()).c_str(), io);
   }
-  if (!again)
-    printf("arg name=%s,dtype=%s,shape=%s,io=%s\n", name.c_str(), row->trace, ShapeText(first.GetStorageShape()).c_str(),
-           io);
 }
 
 static void PrintCall(const Request &request, const Call &call) {
@@ -581,7 +590,7 @@ static void ReadChip(const std::string &path) {
     numbers[name] = number;
 }
 
-static int Tile(const std::string &op, const std::string &chip, const std::string &data,
+int Tile(const std::string &op, const std::string &chip, const std::string &data,
                 const std::vector<std::string> &words) {
   Request request = ReadRequest(op, chip, words);
   Call call;
@@ -603,73 +612,6 @@ static int Tile(const std::string &op, const std::string &chip, const std::strin
     Fail("cannot write " + data);
   PrintCall(request, call);
   return 0;
-}
-
-// ---- a call of our own ----------------------------------------------------------------------------------------------
-
-// Shapes for inputs by their number, the last for all others: equal ones, rows with a vector, more dimensions.
-static const std::vector<std::vector<const char *>> shape_trials = {
-    {"128x128"}, {"64x128", "128"}, {"64x128", "64x128", "64x1", "128"}, {"8192"}, {"2x16x32x32"}, {"2x4x64x128"},
-    {"4x64x128"}, {"64x128", "1"},
-};
-
-// The words of column `column` with the shapes of `trial`; floats are tried with the same column as other types.
-static std::vector<std::string> TrialWords(ops::OpDef &definition, const std::string &chip, size_t column,
-                                           const std::vector<const char *> &shapes) {
-  std::vector<std::string> words;
-  auto config = definition.core.configs.find(chip);
-  const ops::OpParams &params =
-      config == definition.core.configs.end() || config->second.inputs.empty()
-          ? (ops::OpParams &)definition
-          : config->second;
-  for (const auto &input : params.inputs) {
-    if (input->option == ops::OPTIONAL)
-      continue;
-    const TypeRow *row = input->types.empty() ? nullptr : RowOf(input->types[std::min(column, input->types.size() - 1)]);
-    const char *shape = shapes[std::min(words.size(), shapes.size() - 1)];
-    words.push_back(input->name + "=" + (row ? row->ours : "fp32") + ":" + shape);
-  }
-  return words;
-}
-
-// The first of some calls that the tiling takes, in a process each, as its code may end its process.
-static int Try(const std::string &op, const std::string &chip, const std::string &data) {
-  auto found = Definitions().find(op);
-  if (found == Definitions().end())
-    Fail("the host code does not define " + op);
-  size_t columns = 1;
-  for (const auto &input : found->second->inputs)
-    columns = std::max(columns, input->types.size());
-  columns = std::min<size_t>(columns, 4);
-  for (const auto &shapes : shape_trials)
-    for (size_t column = 0; column < columns; column++) {
-      std::vector<std::string> words = TrialWords(*found->second, chip, column, shapes);
-      fflush(stdout);
-      pid_t child = fork();
-      if (child == 0) {
-        alarm(10);
-        if (!freopen((data + ".answer").c_str(), "w", stdout))
-          _exit(1);
-        exit(Tile(op, chip, data, words));
-      }
-      int ended = 1;
-      if (child < 0 || waitpid(child, &ended, 0) < 0 || ended != 0)
-        continue;
-      printf("words");
-      for (const std::string &word : words)
-        printf(" %s", word.c_str());
-      printf("\n");
-      std::ifstream in(data + ".answer");
-      for (std::string line; std::getline(in, line);)
-        printf("%s\n", line.c_str());
-      return 0;
-    }
-  std::string line, why = "none of " + std::to_string(shape_trials.size() * columns) + " calls is taken";
-  std::ifstream in(data + ".answer");
-  while (std::getline(in, line))
-    if (line.compare(0, 6, "error ") == 0)
-      why = line.substr(6);
-  Fail(why);
 }
 
 static int List() {
@@ -694,6 +636,10 @@ std::string TypeUtils::DataTypeToSerialString(DataType type) {
   return row ? std::string("DT_") + row->name : "DT_" + std::to_string((int)type);
 }
 std::string TypeUtils::FormatToSerialString(Format format) { return vinci_library::FormatName(format); }
+const char *GetFormatName(Format format) {
+  static std::map<int, std::string> names;
+  return (names[format] = vinci_library::FormatName(format)).c_str();
+}
 
 } // namespace ge
 
@@ -704,6 +650,6 @@ int main(int argc, char **argv) {
     vinci_library::Fail("tile OPERATOR CHIP NUMBERS DATA WORD...");
   vinci_library::ReadChip(argv[4]);
   if (strcmp(argv[1], "try") == 0)
-    return vinci_library::Try(argv[2], argv[3], argv[5]);
+    return vinci_library::Try(argv[2], argv[3], argv[5], argc > 6 ? strtoul(argv[6], nullptr, 10) : 0);
   return vinci_library::Tile(argv[2], argv[3], argv[5], {argv + 6, argv + argc});
 }
