@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* vinci library: the operators of a user's library, and which of them compile. */
+#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "cli/support/cli.h"
 #include "cli/support/library.h"
+#include "core/base/decimal.h"
 #include "core/base/file.h"
 
-enum { RUN_MINUTES = 2, SHOWN_LINES = 40 };
+enum { RUN_MINUTES = 2, SHOWN_LINES = 40, CALLS = 3, CALLS_MAX = 99, KINDS_MAX = 512, KINDS_SHOWN = 25 };
 
 struct library_settings {
-  const char *data, *soc;
+  const char *data, *soc, *calls;
+  uint64_t calls_number;
 };
 
 static const struct option_row library_options[] = {
@@ -22,6 +27,8 @@ static const struct option_row library_options[] = {
 static const struct option_row check_options[] = {
     OPTION_TEXT_ROW("soc-version", 's', struct library_settings, soc, "CHIP",
                     "also compile and run a kernel of each operator for this chip"),
+    OPTION_TEXT_ROW("calls", 'n', struct library_settings, calls, "N",
+                    "with --soc-version: at most this many calls of an operator (default 3)"),
     OPTION_TEXT_ROW("data", 0, struct library_settings, data, "DIR",
                     "the folder that holds soc/ with the hardware descriptions"),
 };
@@ -58,6 +65,7 @@ static const char *const reach_names[REACHES] = {
 
 struct trial {
   enum reach reach;
+  unsigned calls, run; /* that the tiling takes; of these the ones that run */
   char chips[512], words[LIBRARY_WORDS_BYTES];
   char why[LIBRARY_WHY_BYTES]; /* of a compiler, a tiling or a run */
   struct vinci_diag diag;
@@ -95,28 +103,50 @@ static enum vinci_status run_call(const struct library *library, const struct li
   return status;
 }
 
-/* soc: NULL: no further than the host code. */
-static void try_operator(struct library *library, const struct library_operator *which,
-                         const vinci_soc *soc, struct trial *trial) {
+/* One call, number library->trial of those that the tiling takes. */
+static enum reach try_call(struct library *library, const struct library_operator *which,
+                           const vinci_soc *soc, struct trial *trial, char *words, size_t size) {
   struct library_call call = {0};
+  enum reach reach = REACH_CHIP;
+  enum vinci_status status = library_call(library, which, soc, NULL, 0, &call);
+  reach += call.args.count > 0;
+  snprintf(words, size, "%s", call.words);
+  trial->calls += reach > REACH_CHIP;
+  if (status == VINCI_OK) {
+    reach = REACH_KERNEL;
+    reach += run_call(library, &call, vinci_soc_name(soc)) == VINCI_OK;
+    trial->run += reach == REACH_RUN;
+  }
+  library_call_free(&call);
+  return reach;
+}
+
+/* The first call says how far the operator comes; a further one that stops says why, too. */
+static void try_operator(struct library *library, const struct library_operator *which,
+                         const vinci_soc *soc, uint64_t calls, struct trial *trial) {
   *trial = (struct trial){.reach = REACH_NONE};
   library->diag = &trial->diag;
   library->why = soc ? trial->why : NULL;
+  library->trial = 0;
   if (library_chips(library, which, trial->chips, sizeof trial->chips) != VINCI_OK)
     return;
   trial->reach = REACH_HOST;
   const char *family = soc ? library_family(vinci_soc_name(soc)) : NULL;
   if (!family || !has_chip(trial->chips, family))
     return;
-  trial->reach = REACH_CHIP;
-  enum vinci_status status = library_call(library, which, soc, NULL, 0, &call);
-  trial->reach += call.args.count > 0;
-  snprintf(trial->words, sizeof trial->words, "%s", call.words);
-  if (status == VINCI_OK) {
-    trial->reach = REACH_KERNEL;
-    trial->reach += run_call(library, &call, vinci_soc_name(soc)) == VINCI_OK;
+  trial->reach = try_call(library, which, soc, trial, trial->words, sizeof trial->words);
+  for (; trial->reach == REACH_RUN && library->trial + 1 < calls;) {
+    char words[LIBRARY_WORDS_BYTES], why[LIBRARY_WHY_BYTES] = "";
+    struct vinci_diag diag = {0};
+    library->trial++;
+    library->why = why;
+    library->diag = &diag;
+    if (try_call(library, which, soc, trial, words, sizeof words) != REACH_RUN && !*trial->why &&
+        trial->calls > library->trial) {
+      trial->diag = diag;
+      snprintf(trial->why, sizeof trial->why, "%s", why);
+    }
   }
-  library_call_free(&call);
 }
 
 static void print_trial(const struct library_operator *which, const vinci_soc *soc,
@@ -125,49 +155,150 @@ static void print_trial(const struct library_operator *which, const vinci_soc *s
   if (soc)
     printf("%-9s ", reach_names[trial->reach]);
   if (trial->reach == REACH_RUN)
-    printf("%s", trial->words);
+    printf("%u of %u calls, %s", trial->run, trial->calls, trial->words);
   else if (trial->reach == REACH_HOST)
     printf("%s", trial->chips);
-  else
-    printf("%s%s%s", trial->diag.text, *trial->why ? ": " : "", trial->why);
+  if ((trial->reach != REACH_RUN && trial->reach != REACH_HOST) || trial->run < trial->calls)
+    printf("%s%s%s%s", trial->reach == REACH_RUN ? "; " : "", trial->diag.text,
+           *trial->why ? ": " : "", trial->why);
   putchar('\n');
   fflush(stdout);
 }
 
-static void print_reached(const size_t reached[static REACHES], const char *family) {
-  printf("%zu operators\n%zu have host code that compiles\n%zu of these have a kernel for %s\n"
-         "%zu have a tiling that takes a call with default attributes\n"
-         "%zu have a kernel that compiles for the call\n%zu run\n",
+/* ---- what stops operators, by kind ------------------------------------------------------------ */
+
+struct kind {
+  char text[LIBRARY_WHY_BYTES], example[LIBRARY_NAME_BYTES];
+  enum reach reach;
+  size_t count;
+};
+
+struct tally {
+  size_t reached[REACHES]; /* as far or farther */
+  size_t all_calls;        /* operators whose calls all run */
+  struct kind kinds[KINDS_MAX];
+  size_t kind_count;
+};
+
+/* "file.h:3:5: error: ‘x’ was not declared" without the place, and without numbers. */
+static void name_kind(const struct library_operator *which, const struct trial *trial, char *out) {
+  const char *text = *trial->why ? trial->why : trial->diag.text;
+  const char *colon = strstr(text, "error: ");
+  size_t length = 0, name = strlen(which->name);
+  if (colon)
+    text = colon + strlen("error: ");
+  else if ((colon = strstr(text, ".cpp:")) || (colon = strstr(text, ".h:")))
+    text = strstr(colon, ": ") ? strstr(colon, ": ") + 2 : text;
+  while (*text && length + 2 < LIBRARY_WHY_BYTES) {
+    if (strncmp(text, which->name, name) == 0) {
+      text += name;
+      out[length++] = '*';
+    } else if (*text >= '0' && *text <= '9') {
+      text += strspn(text, "0123456789abcdefx");
+      out[length++] = '#';
+    } else
+      out[length++] = *text++;
+  }
+  out[length] = '\0';
+}
+
+static void count_kind(struct tally *tally, const struct library_operator *which,
+                       const struct trial *trial) {
+  char text[LIBRARY_WHY_BYTES];
+  name_kind(which, trial, text);
+  size_t at = 0;
+  while (at < tally->kind_count && (tally->kinds[at].reach != trial->reach ||
+                                    strcmp(tally->kinds[at].text, text) != 0))
+    at++;
+  if (at == KINDS_MAX)
+    return;
+  if (at == tally->kind_count) {
+    struct kind *kind = &tally->kinds[tally->kind_count++];
+    *kind = (struct kind){.reach = trial->reach};
+    snprintf(kind->text, sizeof kind->text, "%s", text);
+    snprintf(kind->example, sizeof kind->example, "%s", which->name);
+  }
+  tally->kinds[at].count++;
+}
+
+static int by_count(const void *a, const void *b) {
+  const struct kind *x = a, *y = b;
+  if (x->count != y->count)
+    return x->count < y->count ? 1 : -1;
+  return x->reach != y->reach ? (x->reach > y->reach) - (x->reach < y->reach)
+                              : strcmp(x->text, y->text);
+}
+
+static void print_tally(struct tally *tally, const char *family, uint64_t calls) {
+  qsort(tally->kinds, tally->kind_count, sizeof *tally->kinds, by_count);
+  printf("\nWhat stops operators (the stage, how many, one of them):\n");
+  for (size_t i = 0; i < tally->kind_count && i < KINDS_SHOWN; i++)
+    printf("%-9s %4zu  %-36s %s\n", reach_names[tally->kinds[i].reach], tally->kinds[i].count,
+           tally->kinds[i].example, tally->kinds[i].text);
+  if (tally->kind_count > KINDS_SHOWN)
+    printf("and %zu further kinds\n", tally->kind_count - KINDS_SHOWN);
+  size_t *reached = tally->reached;
+  printf("\n%zu operators\n%zu have host code that compiles\n%zu of these have a kernel for %s\n"
+         "%zu have a tiling that takes a call\n"
+         "%zu have a kernel that compiles for the first call\n%zu run that\n"
+         "%zu run all of up to %" PRIu64 " calls\n",
          reached[REACH_NONE], reached[REACH_HOST], reached[REACH_CHIP], family,
-         reached[REACH_TILING], reached[REACH_KERNEL], reached[REACH_RUN]);
+         reached[REACH_TILING], reached[REACH_KERNEL], reached[REACH_RUN], tally->all_calls, calls);
+}
+
+static void note_trial(struct tally *tally, const struct library_operator *which,
+                       const struct trial *trial) {
+  for (int r = REACH_NONE; r <= (int)trial->reach; r++)
+    tally->reached[r]++;
+  bool all = trial->reach == REACH_RUN && trial->run == trial->calls;
+  tally->all_calls += all;
+  if (!all && trial->reach != REACH_HOST)
+    count_kind(tally, which, trial);
+}
+
+/* Long: each operator takes some ten seconds. */
+static void print_progress(size_t done, size_t count, time_t begun) {
+  double seconds = difftime(time(NULL), begun);
+  if (!isatty(STDERR_FILENO) || done == count)
+    return;
+  fprintf(stderr, "\r%zu of %zu operators", done, count);
+  if (done > 0)
+    fprintf(stderr, ", about %.0f min left ", seconds / 60 * (double)(count - done) / (double)done);
 }
 
 /* The host code of each operator is compiled; with a chip also a kernel, and that is run. What
  * stops a compiler stands on standard error, or with a chip in the table. */
 static int check(struct library *library, const struct library_operator *found, size_t count,
-                 const struct text_list *words, const vinci_soc *soc) {
-  size_t reached[REACHES] = {0}; /* as far or farther */
+                 const struct text_list *words, const vinci_soc *soc, uint64_t calls) {
+  static struct tally tally;
+  size_t asked = 0, done = 0;
+  time_t begun = time(NULL);
+  tally = (struct tally){.kind_count = 0};
   for (size_t i = 1; i < words->count; i++) {
     struct library_operator which;
     if (library_find(library, words->items[i], &which) != VINCI_OK)
       return cli_fail(library->diag);
   }
+  for (size_t i = 0; i < count; i++)
+    asked += is_asked(words, found[i].name);
   for (size_t i = 0; i < count; i++) {
     struct trial trial;
     if (!is_asked(words, found[i].name))
       continue;
-    try_operator(library, &found[i], soc, &trial);
-    for (int r = REACH_NONE; r <= (int)trial.reach; r++)
-      reached[r]++;
+    print_progress(done++, asked, begun);
+    try_operator(library, &found[i], soc, calls, &trial);
+    note_trial(&tally, &found[i], &trial);
+    print_progress(done, asked, begun);
     print_trial(&found[i], soc, &trial);
   }
+  size_t *reached = tally.reached;
   if (soc)
-    print_reached(reached, library_family(vinci_soc_name(soc)));
+    print_tally(&tally, library_family(vinci_soc_name(soc)), calls);
   else
     printf("%zu of %zu operators have host code that compiles\n", reached[REACH_HOST],
            reached[REACH_NONE]);
   bool all = reached[REACH_HOST] == reached[REACH_NONE] &&
-             (!soc || reached[REACH_RUN] == reached[REACH_CHIP]);
+             (!soc || tally.all_calls == reached[REACH_CHIP]);
   return all ? 0 : vinci_status_exit_code(VINCI_E_INPUT);
 }
 
@@ -184,6 +315,15 @@ static enum vinci_status take_soc(const struct library_settings *settings, vinci
   return status;
 }
 
+static enum vinci_status read_calls(struct library_settings *settings, struct vinci_diag *diag) {
+  settings->calls_number = CALLS;
+  if (!settings->calls || (decimal_whole(settings->calls, &settings->calls_number) &&
+                           settings->calls_number >= 1 && settings->calls_number <= CALLS_MAX))
+    return VINCI_OK;
+  return diag_error(diag, VINCI_E_USAGE, "--calls is 1 to %d, not '%s'", CALLS_MAX,
+                    settings->calls);
+}
+
 static int run_command(const struct cli_verb *verb, int argc, char **argv, bool lists) {
   struct library_settings settings = {0};
   struct text_list words = {0};
@@ -197,10 +337,11 @@ static int run_command(const struct cli_verb *verb, int argc, char **argv, bool 
     if (library_open_for(&library, words.count > 0 ? words.items[0] : NULL, settings.data, NULL,
                          &diag) != VINCI_OK ||
         library_operators(&library, &found, &count) != VINCI_OK ||
-        take_soc(&settings, &soc, &diag) != VINCI_OK)
+        read_calls(&settings, &diag) != VINCI_OK || take_soc(&settings, &soc, &diag) != VINCI_OK)
       exit_code = cli_fail(&diag);
     else
-      exit_code = lists ? list(&library, found, count) : check(&library, found, count, &words, soc);
+      exit_code = lists ? list(&library, found, count)
+                        : check(&library, found, count, &words, soc, settings.calls_number);
   }
   vinci_soc_free(soc);
   free(found);
@@ -233,13 +374,14 @@ static const struct cli_verb library_check = {
     .summary = "Compile operators, and show which chips they have kernels for and which run",
     .details =
         "Without OPERATOR all operators of the library are compiled, and kept for later runs.\n"
-        "With --soc-version each operator of that chip also gets a call with its default\n"
-        "attributes and the first of a few shapes that its tiling takes; the kernel of the call\n"
-        "is compiled and run. A row then says how far the operator comes, or what stops it:\n"
-        "host code, chip (no kernel for that), tiling, kernel or run; runs: all is well.\n"
+        "With --soc-version each operator of that chip also gets up to three calls that its\n"
+        "tiling takes: those of the library's own tests of the tiling, then default attributes\n"
+        "with a few shapes. Their kernels are compiled and run. A row then says how far the\n"
+        "operator comes, or what stops it: host code, chip (no kernel for that), tiling, kernel\n"
+        "or run; runs: all is well. At the end: what stops operators by kind, and counts.\n"
         "Exit code 3: one operator does not come as far as the chip allows. Examples:\n"
         "  vinci library check $HOME/ops RmsNorm\n"
-        "  vinci library check $HOME/ops -s Ascend910B4\n",
+        "  vinci library check $HOME/ops -s Ascend910B4 --calls=1\n",
     .options = {check_options, sizeof check_options / sizeof *check_options},
     .run = run_check,
 };

@@ -50,9 +50,13 @@ nobase_dist_pkgdata_DATA = \
 	include/vinci/library/kernel.h \
 	include/vinci/library/log.h \
 	include/vinci/library/main.cpp \
+	include/vinci/library/main.h \
 	include/vinci/library/platform.h \
 	include/vinci/library/registry.h \
 	include/vinci/library/shape.h \
 	include/vinci/library/template.h \
 	include/vinci/library/tensor.h \
+	include/vinci/library/testing.h \
+	include/vinci/library/trials.cpp \
+	include/vinci/library/trials.h \
 	include/vinci/library/util.h

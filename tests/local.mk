@@ -625,6 +625,13 @@ dist_noinst_DATA += \
 	tests/kernels/library/block_product/op_kernel/block_product_key.h \
 	tests/kernels/library/common/inc/parts.cpp \
 	tests/kernels/library/common/inc/parts.h \
+	tests/kernels/library/list_common/op_host/list_functions.cpp \
+	tests/kernels/library/list_common/op_host/list_tiling.h \
+	tests/kernels/library/list_common/op_kernel/list_words.h \
+	tests/kernels/library/list_share/op_host/CMakeLists.txt \
+	tests/kernels/library/list_share/op_host/list_share_def.cpp \
+	tests/kernels/library/list_share/op_kernel/list_share.cpp \
+	tests/kernels/library/list_share/tests/ut/op_host/test_list_share_tiling.cpp \
 	tests/kernels/library/row_norm/op_host/row_norm.cpp \
 	tests/kernels/library/row_norm/op_kernel/row_norm_rows.cpp \
 	tests/kernels/library/scaled_add/op_host/scaled_add_def.cpp \

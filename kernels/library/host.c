@@ -14,7 +14,7 @@
 #include "core/base/file.h"
 #include "kernels/library/library.h"
 
-enum { SOURCES_MAX = 256, DEPTH_MAX = 4, SHOWN_LINES = 40 };
+enum { SOURCES_MAX = 256, TESTS_MAX = 4, DEPTH_MAX = 4, SHOWN_LINES = 40 };
 
 struct host {
   const struct library *library;
@@ -22,6 +22,8 @@ struct host {
   char folder[PATH_MAX - 256]; /* in the cache */
   struct library_shared shared;
   struct command sources, files;
+  struct command parts; /* words for folders of other parts */
+  const char *prefix;   /* of names of products */
 };
 
 /* The words of a compilation up to its source. */
@@ -30,9 +32,15 @@ static void add_words(const struct host *host, struct command *words) {
   command_add(words, "-I%s/stubs", host->folder);
   library_add_includes(host->library, words);
   library_add_folders(host->library, host->which, words);
+  for (size_t i = 0; i < host->parts.count; i++)
+    command_add(words, "%s", host->parts.items[i]);
   library_add_headers(host->library, words);
   command_add(words, "-include");
   command_add(words, "%s", host->shared.header);
+  if (*host->prefix) {
+    command_add(words, "-include");
+    command_add(words, "vinci/library/trials.h");
+  }
 }
 
 /* ---- sources ----------------------------------------------------------------------------------
@@ -99,16 +107,17 @@ static struct library_job job_of(const struct host *host, size_t source, bool de
     command_add(&job.command, "-M");
     command_add(&job.command, "-MG");
     command_add(&job.command, "-MF");
-    command_add(&job.command, "%s/%zu.d", host->folder, source);
+    command_add(&job.command, "%s/%s%zu.d", host->folder, host->prefix, source);
   } else
     command_add(&job.command, "-c");
   command_add(&job.command, "%s", host->sources.items[source]);
   if (!depends) {
     command_add(&job.command, "-o");
-    command_add(&job.command, "%s/%zu.o", host->folder, source);
+    command_add(&job.command, "%s/%s%zu.o", host->folder, host->prefix, source);
   }
-  snprintf(job.errors, sizeof job.errors, "%s/%zu.log", host->folder, source);
-  snprintf(product, sizeof product, "%s/%zu.%c", host->folder, source, depends ? 'd' : 'o');
+  snprintf(job.errors, sizeof job.errors, "%s/%s%zu.log", host->folder, host->prefix, source);
+  snprintf(product, sizeof product, "%s/%s%zu.%c", host->folder, host->prefix, source,
+           depends ? 'd' : 'o');
   (void)unlink(product); /* of another compilation */
   return job;
 }
@@ -146,7 +155,7 @@ static enum vinci_status make_stub(const struct host *host, const char *name) {
 static enum vinci_status take_depends(struct host *host, size_t source) {
   char path[PATH_MAX];
   struct command files = {0};
-  snprintf(path, sizeof path, "%s/%zu.d", host->folder, source);
+  snprintf(path, sizeof path, "%s/%s%zu.d", host->folder, host->prefix, source);
   if (access(path, R_OK) != 0)
     return VINCI_OK; /* its compilation says what is wrong */
   enum vinci_status status = library_read_depends(host->library, path, &files);
@@ -156,7 +165,8 @@ static enum vinci_status take_depends(struct host *host, size_t source) {
       status = make_stub(host, file);
     else if (!command_has(&host->files, file)) {
       command_add(&host->files, "%s", file);
-      add_source_beside(host, file);
+      if (!*host->prefix) /* those of tests are in the host program already */
+        add_source_beside(host, file);
     }
   }
   command_free(&files);
@@ -179,8 +189,11 @@ static enum vinci_status make_stubs(const struct host *host) {
                                       "exe_graph/runtime/tiling_context.h",
                                       "exe_graph/runtime/tiling_data.h",
                                       "exe_graph/runtime/tiling_parse_context.h",
+                                      "gmock/gmock.h",
                                       "graph/ascend_string.h",
                                       "graph/utils/type_utils.h",
+                                      "gtest/gtest.h",
+                                      "kernel_run_context_facker.h",
                                       "log/log.h",
                                       "op_common/log/log.h",
                                       "op_common/op_host/util/const_util.h",
@@ -193,6 +206,8 @@ static enum vinci_status make_stubs(const struct host *host) {
                                       "register/op_def_registry.h",
                                       "register/op_impl_registry.h",
                                       "tiling/template_argument.h",
+                                      "tiling_case_executor.h",
+                                      "tiling_context_faker.h",
                                       "util/const_util.h",
                                       "util/math_util.h",
                                       "util/shape_util.h"};
@@ -202,11 +217,24 @@ static enum vinci_status make_stubs(const struct host *host) {
   return status;
 }
 
-static enum vinci_status find_sources(struct host *host) {
-  char path[2 * PATH_MAX];
-  enum vinci_status status = make_stubs(host);
-  snprintf(path, sizeof path, "%s/op_host", host->which->folder);
-  walk(host, path, 0);
+/* Other parts of the library that the operator's own build names. */
+static enum vinci_status add_dependencies(struct host *host) {
+  char layout[PATH_MAX - 256];
+  struct command folders = {0};
+  enum vinci_status status = library_layout(host->library, layout, sizeof layout);
+  if (status == VINCI_OK)
+    status = library_depends(host->library, host->which, layout, &folders);
+  for (size_t i = 0; i < folders.count && status == VINCI_OK; i++) {
+    command_add(&host->parts, "-I%s", folders.items[i]);
+    walk(host, folders.items[i], 0);
+  }
+  command_free(&folders);
+  return status;
+}
+
+/* Makes what the sources include, and finds further sources by that. */
+static enum vinci_status take_all_depends(struct host *host) {
+  enum vinci_status status = VINCI_OK;
   for (size_t done = 0; done < host->sources.count && status == VINCI_OK;) {
     size_t first = done;
     status = run_jobs(host, first, true);
@@ -216,26 +244,45 @@ static enum vinci_status find_sources(struct host *host) {
   return status;
 }
 
-static enum vinci_status link_host(const struct host *host) {
+static enum vinci_status find_sources(struct host *host) {
+  char path[2 * PATH_MAX];
+  enum vinci_status status = make_stubs(host);
+  snprintf(path, sizeof path, "%s/op_host", host->which->folder);
+  walk(host, path, 0);
+  if (status == VINCI_OK)
+    status = add_dependencies(host);
+  return status == VINCI_OK ? take_all_depends(host) : status;
+}
+
+/* Objects that were made, with a prefix; their numbers need not follow each other. */
+static void add_objects(const struct host *host, const char *prefix, struct command *command) {
+  for (size_t i = 0; i < SOURCES_MAX; i++) {
+    char object[PATH_MAX];
+    snprintf(object, sizeof object, "%s/%s%zu.o", host->folder, prefix, i);
+    if (access(object, R_OK) == 0)
+      command_add(command, "%s", object);
+  }
+}
+
+static enum vinci_status link_host(const struct host *host, const char *product) {
   struct command command = {0};
   char log[PATH_MAX];
   int ended = 0;
   command_add(&command, "%s", library_compiler());
   for (size_t i = 0; i < LIBRARY_SHARED_OBJECTS; i++)
     command_add(&command, "%s", host->shared.object[i]);
-  for (size_t i = 0; i < host->sources.count; i++) {
-    char object[PATH_MAX];
-    snprintf(object, sizeof object, "%s/%zu.o", host->folder, i);
-    if (access(object, R_OK) == 0)
-      command_add(&command, "%s", object);
-  }
+  add_objects(host, "", &command);
+  if (*host->prefix)
+    add_objects(host, host->prefix, &command);
   const char *tiling = getenv("VINCI_TILING");
   if (tiling && *tiling)
     command_add(&command, "%s", tiling);
-  /* What code for other chips would define is never called. */
+  /* What code for other chips would define is never called. Position-independent programs would
+   * have a relocation without a kind for such a function, which loaders refuse. */
+  command_add(&command, "-no-pie");
   command_add(&command, "-Wl,--unresolved-symbols=ignore-all,--allow-multiple-definition");
   command_add(&command, "-o");
-  command_add(&command, "%s/host", host->folder);
+  command_add(&command, "%s/%s", host->folder, product);
   snprintf(log, sizeof log, "%s/link.log", host->folder);
   enum vinci_status status = library_run(host->library, &command, NULL, log, &ended);
   command_free(&command);
@@ -294,7 +341,7 @@ static enum vinci_status build(struct host *host) {
   if (status == VINCI_OK)
     status = run_jobs(host, 0, false);
   if (status == VINCI_OK)
-    status = link_host(host);
+    status = link_host(host, "host");
   if (status == VINCI_OK)
     status = check_host(host);
   snprintf(path, sizeof path, "%s/host.manifest", host->folder);
@@ -303,7 +350,7 @@ static enum vinci_status build(struct host *host) {
 
 enum vinci_status library_host(const struct library *library, const struct library_operator *which,
                                char *program, size_t size) {
-  struct host host = {.library = library, .which = which};
+  struct host host = {.library = library, .which = which, .prefix = ""};
   char manifest[PATH_MAX];
   enum vinci_status status = library_cache_folder(library, which, host.folder, sizeof host.folder);
   if (status != VINCI_OK)
@@ -317,9 +364,56 @@ enum vinci_status library_host(const struct library *library, const struct libra
   if (status != VINCI_OK)
     return status;
   if (!library_is_new(manifest, program)) { /* another run may have made the program meanwhile */
+    char trials[PATH_MAX];
+    snprintf(trials, sizeof trials, "%s/trials", host.folder);
+    (void)unlink(trials);
     (void)unlink(manifest);
     status = build(&host);
   }
+  if (lock >= 0)
+    close(lock);
+  command_free(&host.sources);
+  command_free(&host.files);
+  command_free(&host.parts);
+  return status;
+}
+
+/* The host program together with the tests of the operator's tiling, which tell calls. */
+static enum vinci_status build_trials(struct host *host, const char *program) {
+  char path[2 * PATH_MAX];
+  enum vinci_status status = library_share(host->library, &host->shared, &host->files);
+  snprintf(path, sizeof path, "%s/tests/ut/op_host", host->which->folder);
+  walk(host, path, 0);
+  size_t kept = 0;
+  for (size_t i = 0; i < host->sources.count; i++)
+    if (kept < TESTS_MAX && strstr(strrchr(host->sources.items[i], '/'), "tiling"))
+      host->sources.items[kept++] = host->sources.items[i];
+    else
+      free(host->sources.items[i]);
+  host->sources.count = kept;
+  if (status == VINCI_OK)
+    status = take_all_depends(host);
+  if (status == VINCI_OK)
+    status = run_jobs(host, 0, false);
+  return status == VINCI_OK ? link_host(host, strrchr(program, '/') + 1) : status;
+}
+
+enum vinci_status library_trials(const struct library *library,
+                                 const struct library_operator *which, char *program, size_t size) {
+  struct host host = {.library = library, .which = which, .prefix = "test"};
+  int lock;
+  enum vinci_status status = library_host(library, which, program, size);
+  if (status == VINCI_OK)
+    status = library_cache_folder(library, which, host.folder, sizeof host.folder);
+  if (status != VINCI_OK)
+    return status;
+  snprintf(program, size, "%s/trials", host.folder);
+  if (access(program, R_OK) == 0)
+    return VINCI_OK;
+  status = library_lock(library, host.folder, &lock);
+  if (status != VINCI_OK)
+    return status;
+  status = build_trials(&host, program);
   if (lock >= 0)
     close(lock);
   command_free(&host.sources);

@@ -166,31 +166,15 @@ static enum vinci_status place_source(const struct kernel *kernel, const struct 
   return status;
 }
 
-/* Kernels include "impl/dav_c220/NAME" as packages have that; a checkout has another folder
- * between. */
-static void add_package(const struct kernel *kernel, const char *result, struct command *command) {
-  char folder[PATH_MAX], link[PATH_MAX], target[PATH_MAX];
-  struct vinci_diag ignored = {0};
-  if (!kernel->library->headers)
-    return;
-  snprintf(target, sizeof target, "%.4000s/impl/basic_api", kernel->library->headers);
-  snprintf(folder, sizeof folder, "%.*s/package", (int)(strrchr(result, '/') - result), result);
-  snprintf(link, sizeof link, "%.4000s/impl", folder);
-  char whole[PATH_MAX];
-  if (!realpath(target, whole) || folder_make(folder, &ignored) != VINCI_OK)
-    return;
-  if (access(link, R_OK) == 0 || symlink(whole, link) == 0) {
-    command_add(command, "-idirafter");
-    command_add(command, "%s", folder);
-  }
-}
-
 static enum vinci_status compile(const struct kernel *kernel, const char *source,
                                  const char *result, const char *manifest) {
   const struct library *library = kernel->library;
   struct command command = {0}, files = {0};
-  char log[PATH_MAX], depends[PATH_MAX];
+  char log[PATH_MAX], depends[PATH_MAX], layout[PATH_MAX - 256];
   int ended = 0;
+  enum vinci_status status = library_layout(library, layout, sizeof layout);
+  if (status != VINCI_OK)
+    return status;
   snprintf(log, sizeof log, "%.4000s.log", result);
   snprintf(depends, sizeof depends, "%.4000s.d", result);
   command_add(&command, "%s", library->program);
@@ -204,14 +188,14 @@ static enum vinci_status compile(const struct kernel *kernel, const char *source
   command_add(&command, "-w");
   command_add(&command, "-DASCENDC_TPL_KERNEL");
   library_add_folders(library, kernel->which, &command);
-  add_package(kernel, result, &command);
+  library_add_layout(layout, &command);
   command_add(&command, "-MD");
   command_add(&command, "-MF");
   command_add(&command, "%s", depends);
   command_add(&command, "%s", source);
   command_add(&command, "-o");
   command_add(&command, "%s", result);
-  enum vinci_status status = library_run(library, &command, NULL, log, &ended);
+  status = library_run(library, &command, NULL, log, &ended);
   command_free(&command);
   if (status == VINCI_OK && ended != 0) {
     library_show(library, log, SHOWN_LINES);

@@ -44,6 +44,7 @@ struct library {
   char program[PATH_MAX];  /* vinci */
   char cache[PATH_MAX];
   bool no_sync; /* kernels without the barriers of the chip's compiler ($VINCI_AUTO_SYNC is off) */
+  unsigned trial; /* of the calls that a tiling takes, when none is given */
   /* [LIBRARY_WHY_BYTES]: takes the first error of a compiler or a tiling, whose messages are not
    * printed then; NULL: they are printed. */
   char *why;
@@ -81,9 +82,9 @@ VINCI_MUST_CHECK enum vinci_status library_find(const struct library *library, c
 /*
  * Compiles what is not in the cache yet and asks the operator's tiling. Words are NAME=VALUE, or
  * "#2=bf16:8x4" for input 2 and "@0=bf16:8x4" for output 0, as lists of calls give them: what is
- * empty there, "#2=", is not given. Without words (NULL) the host program chooses some: attributes
- * as the definition has them, and of a few shapes the first that the tiling takes. For
- * library_call_free(), also when it fails.
+ * empty there, "#2=", is not given. Without words (NULL) the host program chooses some, of those
+ * that the tiling takes number library->trial: calls of the library's own tests, then a few shapes
+ * with the attributes of the definition. For library_call_free(), also when it fails.
  */
 VINCI_MUST_CHECK enum vinci_status library_call(const struct library *library,
                                                 const struct library_operator *which,
@@ -110,7 +111,7 @@ VINCI_MUST_CHECK enum vinci_status library_lock(const struct library *library, c
                                                 int *lock);
 /* What all host programs have in common (shared.c): the header that is read first, compiled where
  * the compiler can do that, and objects. */
-enum { LIBRARY_SHARED_OBJECTS = 2 };
+enum { LIBRARY_SHARED_OBJECTS = 3 };
 struct library_shared {
   char header[PATH_MAX];
   char object[LIBRARY_SHARED_OBJECTS][PATH_MAX];
@@ -126,10 +127,23 @@ void library_add_includes(const struct library *library, struct command *words);
 void library_add_headers(const struct library *library, struct command *words);
 void library_add_folders(const struct library *library, const struct library_operator *which,
                          struct command *words);
-/* The host program of an which, compiled if it is not there or its sources are others. */
+/* The parts of the library by name (parts.c): makes LAYOUT/kernel/NAME and LAYOUT/host/NAME. */
+VINCI_MUST_CHECK enum vinci_status library_layout(const struct library *library, char *out,
+                                                  size_t size);
+/* By which a kernel finds "../NAME/header.h". */
+void library_add_layout(const char *layout, struct command *words);
+/* Folders of host code that an operator's own build description names. */
+VINCI_MUST_CHECK enum vinci_status library_depends(const struct library *library,
+                                                   const struct library_operator *which,
+                                                   const char *layout, struct command *folders);
+/* The host program of an operator, compiled if it is not there or its sources are others. */
 VINCI_MUST_CHECK enum vinci_status library_host(const struct library *library,
                                                 const struct library_operator *which, char *program,
                                                 size_t size);
+/* The same with the tests of its tiling, whose calls "try" takes. */
+VINCI_MUST_CHECK enum vinci_status library_trials(const struct library *library,
+                                                  const struct library_operator *which,
+                                                  char *program, size_t size);
 
 /* Answers of the host program, a line each: "key 3". */
 struct answer {

@@ -67,7 +67,7 @@ def kernels():
     return sorted(name for place, _, names in os.walk(cache) for name in names if name.endswith(".so"))
 
 
-print("1..29")
+print("1..37")
 
 # ---- values ----
 
@@ -93,6 +93,23 @@ for dtype, kind in (("fp32", np.float32), ("fp16", np.float16)):
            run(["BlockProduct", "a=fp16:128x96", "b=fp16:96x192", f"c={dtype}:128x192"], {"a": a, "b": b},
                {"c": product.astype(kind)}, 1e-2))
 
+# ---- lists of tensors ----
+
+lists = {f"x_{i}": generator.random(shape, np.float32) + 0.5 for i, shape in enumerate([(3, 40), (16384,), (8,)])}
+shares = {f"y_{name[2:]}": (x * 4 / x.astype(np.float64).sum()).astype(np.float32) for name, x in lists.items()}
+LISTS = ["ListShare", "x=fp32:3x40,fp32:16384,fp32:8", "factor=4"]
+values("a list of tensors of several shapes, its tiling in another part of the library, and the sum in a register",
+       run(LISTS, lists, shares, 1e-5))
+made = command("run", f"--library={library}", *LISTS, "-s", "Ascend910B4", "--record=lists.csv", "--quiet")
+ends("its recording is a trace", command("run", "lists.csv", "-s", "Ascend910B4", "--quiet"), 0)
+ends("its scalar reads are checked", command("run", f"--library={library}", *LISTS, "-s", "Ascend910B4", "--check", "--fill=random:1"), 0)
+one = next(name for place, _, names in os.walk(cache) for name in [os.path.join(place, n) for n in names]
+           if name.endswith(".so") and "ListShare" in name)
+for words, text in ((["--arg=list=0"], "a list has 1 to 256 tensors"),
+                    (["--arg=list=2", "--arg=name=x,dtype=fp32,shape=8,io=in"], "behind list=2 stand its tensors")):
+    ends("a list that is not one: " + text, command("run", one + ":list_share", *words, "-s", "Ascend910B4"), 2, text)
+ends("a tensor of a list that the tiling refuses", run(["ListShare", "x=fp32:8,fp32:7"]), 2, "tensor 1 has 7 elements")
+
 # ---- the cache ----
 
 before = kernels()
@@ -117,18 +134,24 @@ ends("a word that the operator lacks", run(["ScaledAdd", "z=fp16:64"]), 2, "Scal
 ends("what the tiling refuses is told by its line", run(["RowNorm", "x=fp32:6x100"]), 2, "row_norm.cpp:",
      "the last extent is not a multiple of 64", "the tiling of RowNorm refuses this call")
 ends("an operator that is not there", run(["RowNorn", "x=fp32:6x64"]), 2, "no operator 'RowNorn'", "did you mean 'RowNorm'?")
-ends("the operators of a library", command("library", "list", library), 0, "BlockProduct", "RowNorm", "ScaledAdd", "3 operators")
+ends("the operators of a library", command("library", "list", library), 0, "BlockProduct", "ListShare", "RowNorm",
+     "ScaledAdd", "4 operators")
 ends("an operator to check that is not there", command("library", "check", library, "RowNorn"), 2, "did you mean 'RowNorm'?")
 ends("their chips", command("library", "check", library, "RowNorm"), 0, "ascend910b,ascend950", "1 of 1 operators")
 
 made = command("library", "check", "operators", "-s", "Ascend910B4")
-ends("a library by a path from here, checked down to its runs", made, 0, "runs      x=", "3 operators", "\n3 run")
+ends("a library by a path from here, checked down to its runs", made, 0, "runs      3 of 3 calls, x=", "4 operators",
+     "\n4 have a tiling that takes a call", "\n4 run that", "\n4 run all of up to 3 calls")
+row = next(line for line in made.stdout.splitlines() if line.startswith("ListShare"))
+report("calls are those of the library's own tests first", "" if "calls, #0=fp32:24x8 #1=fp32:16 @0=fp32:24x8 @1=fp32:16 factor=2.5"
+       in row else row)
 source = os.path.join(library, "block_product/op_kernel/block_product.cpp")
 with open(source, "a", encoding="utf-8") as text:
     text.write("no_type_of_ours broken;\n")
 made = command("library", "check", "operators", "BlockProduct", "ScaledAdd", "-s", "Ascend910B4")
 ends("what stops a kernel is in its row", made, 3, "kernel    the kernel of BlockProduct was not compiled: block_product.cpp:",
-     "no_type_of_ours", "2 operators", "\n1 run")
+     "no_type_of_ours", "2 operators", "\n1 run that", "kernel       1  BlockProduct")
+ends("a number of calls", command("library", "check", "operators", "--calls=0", "-s", "Ascend910B4"), 2, "--calls is 1 to 99")
 ends("a chip that libraries have no kernels for", command("library", "check", "operators", "-s", "Ascend310P3"), 2,
      "libraries have kernels of the 910B family")
 

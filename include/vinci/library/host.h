@@ -11,4 +11,6 @@
 #include "vinci/library/template.h"
 #include "vinci/library/util.h"
 
+using std::string; // as headers that are left out have it
+
 #endif

@@ -61,6 +61,15 @@ inline const char *GetSafeStr(const char *text) { return text ? text : "(none)";
 #define OP_LOGW(...) VINCI_LIBRARY_SILENT(__VA_ARGS__)
 #define OP_LOGE(...) VINCI_LIBRARY_ERROR(__VA_ARGS__)
 #define OP_LOGE_WITHOUT_REPORT(...) VINCI_LIBRARY_ERROR(__VA_ARGS__)
+#define OP_LOGE_IF(condition, result, ...)                                                                         \
+  do {                                                                                                             \
+    if (condition) {                                                                                               \
+      VINCI_LIBRARY_ERROR(__VA_ARGS__);                                                                            \
+      return result;                                                                                               \
+    }                                                                                                              \
+  } while (0)
+#define OpLogSub(module, level, ...) ((level) == DLOG_ERROR ? VINCI_LIBRARY_ERROR(__VA_ARGS__) : (void)0)
+#define OpLogErrSub(...) OpLogSub(__VA_ARGS__)
 #define OP_EVENT(...) VINCI_LIBRARY_SILENT(__VA_ARGS__)
 #define D_OP_LOGD(...) VINCI_LIBRARY_SILENT(__VA_ARGS__)
 #define D_OP_LOGI(...) VINCI_LIBRARY_SILENT(__VA_ARGS__)

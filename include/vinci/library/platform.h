@@ -29,6 +29,8 @@ public:
   uint32_t GetCoreNum() const;
   uint32_t GetCoreNumByType(const std::string &type);
   void SetCoreNumByCoreType(const std::string &) {}
+  template <typename... T> void SetPlatformRes(T &&...) {}
+  bool Init() { return true; }
   template <typename kind> void GetLocalMemSize(kind memory, uint64_t &size) { MemorySize((int)memory, size); }
   template <typename kind> void GetLocalMemBw(kind, uint64_t &rate) { rate = 0; }
 

@@ -37,7 +37,10 @@ inline int32_t GetC0Value(int32_t format) { return (format >> 24) & 0xf ? 1 << (
 inline int32_t GetFormatFromSub(int32_t primary, int32_t sub) { return primary | sub << 8; }
 inline bool HasSubFormat(int32_t format) { return GetSubFormat(format) > 0; }
 
+struct AscendString;
 struct TypeUtils {
+  static AscendString DataTypeToAscendString(DataType type);
+  static AscendString FormatToAscendString(Format format);
   static std::string DataTypeToSerialString(DataType type);
   static std::string FormatToSerialString(Format format);
   static bool GetDataTypeLength(DataType type, uint32_t &bytes) {
@@ -60,6 +63,10 @@ private:
   std::string text_;
 };
 inline std::string ToString(const std::string &text) { return text; }
+inline AscendString TypeUtils::DataTypeToAscendString(DataType type) { return DataTypeToSerialString(type).c_str(); }
+inline AscendString TypeUtils::FormatToAscendString(Format format) { return FormatToSerialString(format).c_str(); }
+// For as long as the program runs: code keeps such names.
+const char *GetFormatName(Format format);
 
 // The multiplication overflows.
 template <typename A, typename B, typename C> bool MulOverflow(A a, B b, C &out) { return __builtin_mul_overflow(a, b, &out); }

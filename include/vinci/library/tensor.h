@@ -18,6 +18,9 @@ public:
   size_t GetCapacity() const { return count_; }
   const void *GetData() const { return data_.data(); }
   void *MutableData() { return data_.data(); }
+  template <typename T> static std::unique_ptr<uint8_t[]> Create(size_t capacity) {
+    return std::make_unique<uint8_t[]>(sizeof(ContinuousVector) + capacity * sizeof(T));
+  }
   template <typename T> void Assign(const std::vector<T> &values) {
     count_ = values.size();
     data_.resize((count_ * sizeof(T) + 7) / 8 + 1);
@@ -155,6 +158,9 @@ private:
 class TilingData {
 public:
   explicit TilingData(size_t capacity) : bytes_((capacity + 7) / 8), capacity_(capacity) {}
+  static std::unique_ptr<uint8_t[]> CreateCap(size_t capacity) {
+    return std::make_unique<uint8_t[]>(sizeof(TilingData) + capacity);
+  }
   size_t GetCapacity() const { return capacity_; }
   size_t GetDataSize() const { return size_; }
   void SetDataSize(size_t size) { size_ = size; }
