@@ -15,6 +15,7 @@ struct import_settings {
   const char *data;
   const char *op;
   const char *format;
+  bool json, csv;
 };
 
 static const struct option_row import_option_rows[] = {
@@ -22,21 +23,22 @@ static const struct option_row import_option_rows[] = {
                     "the chip, whose clock makes times of the cycles of dumps"),
     OPTION_TEXT_ROW("op", 0, struct import_settings, op, "NAME",
                     "of profiles the rows with this name or type; the table has their mean"),
-    OPTION_TEXT_ROW("format", 0, struct import_settings, format, "FORMAT",
-                    "text (default), csv or json"),
+    OPTION_FLAG_ROW("json", 0, struct import_settings, json, "print JSON instead of the table"),
+    OPTION_FLAG_ROW("csv", 0, struct import_settings, csv, "print CSV instead of the table"),
+    /* What --json and --csv were once. */
+    OPTION_TEXT_ROW("format", 0, struct import_settings, format, "FORMAT", NULL),
     OPTION_TEXT_ROW("data", 0, struct import_settings, data, "DIR",
                     "the folder that holds soc/ with the hardware descriptions"),
 };
 
-static enum vinci_status read_form(const char *word, enum import_form *form,
+static enum vinci_status read_form(const struct import_settings *settings, enum import_form *form,
                                    struct vinci_diag *diag) {
-  *form = IMPORT_TEXT;
-  if (!word || strcmp(word, "text") == 0)
-    return VINCI_OK;
-  *form = strcmp(word, "csv") == 0 ? IMPORT_CSV : IMPORT_JSON;
-  if (*form == IMPORT_CSV || strcmp(word, "json") == 0)
-    return VINCI_OK;
-  return diag_error(diag, VINCI_E_USAGE, "--format is text, csv or json, not '%s'", word);
+  const char *word;
+  enum vinci_status status = cli_form(settings->json, settings->csv, settings->format, &word, diag);
+  *form = strcmp(word, "csv") == 0    ? IMPORT_CSV
+          : strcmp(word, "json") == 0 ? IMPORT_JSON
+                                      : IMPORT_TEXT;
+  return status;
 }
 
 static enum vinci_status read_clock(const struct import_settings *settings, uint64_t *hz,
@@ -63,7 +65,7 @@ static enum vinci_status import_all(const struct import_settings *settings,
     diag_hint(diag, "give result folders of vinci, OPPROF_* folders, folders of dumps or profiles");
     return status;
   }
-  enum vinci_status status = read_form(settings->format, &form, diag);
+  enum vinci_status status = read_form(settings, &form, diag);
   if (status == VINCI_OK)
     status = read_clock(settings, &options.core_hz, diag);
   struct imported *sources = calloc(paths->count, sizeof *sources);
@@ -107,7 +109,7 @@ const struct cli_verb cli_verb_import = {
         "Times of pipes are those of one core, the mean over the cores; cycles and bytes are\n"
         "those of all cores. What a source does not know stays empty.\n\n"
         "Example:\n"
-        "  vinci import out OPPROF_20260101_A kernel_details.csv --op=MatMulV2 --format=csv\n",
+        "  vinci import out OPPROF_20260101_A kernel_details.csv --op=MatMulV2 --csv\n",
     .options = {import_option_rows, sizeof import_option_rows / sizeof *import_option_rows},
     .run = run,
 };

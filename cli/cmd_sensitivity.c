@@ -183,10 +183,7 @@ static enum vinci_status print(const char *format, const vinci_sensitivity *resu
 
 static enum vinci_status execute(const struct sensitivity_settings *settings,
                                  const struct text_list *arguments, struct vinci_diag *diag) {
-  const char *format = settings->json     ? "json"
-                       : settings->csv    ? "csv"
-                       : settings->format ? settings->format
-                                          : "text";
+  const char *format;
   struct vinci_sensitivity_options options = {.struct_size = sizeof options,
                                               .overrides = settings->overrides,
                                               .params = settings->params.items,
@@ -196,12 +193,10 @@ static enum vinci_status execute(const struct sensitivity_settings *settings,
   vinci_sensitivity *result = NULL;
   options.overrides.sets = settings->sets.items;
   options.overrides.set_count = settings->sets.count;
-  if (settings->json + settings->csv + (settings->format != NULL) > 1)
-    return diag_error(diag, VINCI_E_USAGE, "--json, --csv and --format: one of them");
-  if (strcmp(format, "text") != 0 && strcmp(format, "csv") != 0 && strcmp(format, "json") != 0)
-    return diag_error(diag, VINCI_E_USAGE, "--format is text, csv or json, not '%s'", format);
   enum vinci_status status =
-      vinci_sensitivity_run(arguments->items, arguments->count, &options, &result, diag);
+      cli_form(settings->json, settings->csv, settings->format, &format, diag);
+  if (status == VINCI_OK)
+    status = vinci_sensitivity_run(arguments->items, arguments->count, &options, &result, diag);
   if (status == VINCI_OK)
     status = print(format, result, operator_exists(arguments->items[0]), diag);
   vinci_sensitivity_free(result);

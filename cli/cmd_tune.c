@@ -333,7 +333,7 @@ const struct cli_verb cli_verb_tune = {
         "  vinci tune softmax shape=117x1009 -s Ascend910B4 -r tunings.tsv\n"
         "  vinci run softmax shape=117x1009 -s Ascend910B4 --repository=tunings.tsv\n"
         "  vinci tune resnet50.onnx -s Ascend910B4 --seconds=300 -r tunings.tsv\n"
-        "  vinci tune traces/examples/long_chain.graph.csv -s Ascend910B4 --cuts -o cut.csv\n",
+        "  vinci tune traces/examples/long_chain.graph.csv -s Ascend910B4 --cuts\n",
     .options = {tune_options, sizeof tune_options / sizeof *tune_options},
     .commands = commands,
     .command_count = sizeof commands / sizeof *commands,

@@ -54,6 +54,11 @@ void (*cli_warn(bool quiet))(void *context, const char *text);
  * after an error on stderr. */
 bool cli_choose(const char *option, const char *given, const char *const *names, unsigned *choice);
 
+/* What the flags --json and --csv, or --format, which was their name once, choose: "text", "csv" or
+ * "json". format NULL: not given. */
+VINCI_MUST_CHECK enum vinci_status cli_form(bool json, bool csv, const char *format,
+                                            const char **form, struct vinci_diag *diag);
+
 /* Prints the diagnostic on stderr and returns the exit code of its status. */
 int cli_fail(const struct vinci_diag *diag);
 

@@ -141,6 +141,16 @@ bool cli_choose(const char *option, const char *given, const char *const *names,
   return false;
 }
 
+enum vinci_status cli_form(bool json, bool csv, const char *format, const char **form,
+                           struct vinci_diag *diag) {
+  *form = json ? "json" : csv ? "csv" : format ? format : "text";
+  if (json + csv + (format != NULL) > 1)
+    return diag_error(diag, VINCI_E_USAGE, "--json, --csv and --format: one of them");
+  if (strcmp(*form, "text") != 0 && strcmp(*form, "csv") != 0 && strcmp(*form, "json") != 0)
+    return diag_error(diag, VINCI_E_USAGE, "--format is text, csv or json, not '%s'", *form);
+  return VINCI_OK;
+}
+
 void cli_summary(const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);

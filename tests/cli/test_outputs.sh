@@ -46,6 +46,10 @@ same() {
   set -- sensitivity relu shape=64x512 $chip --params=hbm.bandwidth_scale
   report "sensitivity prints CSV and JSON by the old words and the new ones" "$(
     for form in csv json; do same "$("$vinci" "$@" --format=$form)" "$("$vinci" "$@" --$form)"; done
+    "$vinci" run "$examples/reread.csv" $chip -q -o "$work/kept"
+    for form in csv json; do same "$("$vinci" import "$work/kept" --format=$form)" "$("$vinci" import "$work/kept" --$form)"; done
+    keep "$vinci" import "$work/kept" --csv --format=text
+    expect 2 'error: --json, --csv and --format: one of them'
     keep "$vinci" "$@" --csv --json
     expect 2 'error: --json, --csv and --format: one of them'
     "$vinci" sensitivity --help | grep -e --format)"
