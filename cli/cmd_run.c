@@ -69,6 +69,7 @@ static const struct option_row run_options[] = {
                     "the chip to simulate, such as Ascend910B4; 'vinci soc list' shows them all"),
     OPTION_LIST_ROW("set", 0, struct run_settings, sets, "KEY=VALUE",
                     "change a number of the chip, such as l2.size=96MiB; may be repeated"),
+    OPTION_ENERGY_ROW(struct run_settings, sets),
     OPTION_TEXT_ROW("data", 0, struct run_settings, data, "DIR",
                     "the folder that holds soc/ with the hardware descriptions"),
     OPTION_TEXT_ROW(

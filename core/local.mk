@@ -53,6 +53,9 @@ libvinci_core_la_SOURCES += \
 libvinci_core_la_SOURCES += \
 	core/chip/arch.c \
 	core/chip/arch.h \
+	core/chip/energy.c \
+	core/chip/energy.def \
+	core/chip/energy.h \
 	core/chip/layout.h \
 	core/chip/mem.c \
 	core/chip/l2_policies.def \
@@ -68,6 +71,7 @@ libvinci_core_la_SOURCES += \
 	core/chip/soc_names.h \
 	core/chip/soc_numbers.c \
 	core/chip/soc_numbers.h \
+	core/chip/soc_set.c \
 	core/chip/soc_tables.c \
 	core/chip/soc_validate.c
 
@@ -132,6 +136,8 @@ libvinci_core_la_SOURCES += \
 	core/result/divergence.h \
 	core/result/explain.c \
 	core/result/explain.h \
+	core/result/energy.c \
+	core/result/energy.h \
 	core/result/events.c \
 	core/result/events.h \
 	core/result/hotspots.c \

@@ -32,6 +32,7 @@ void cube_mad_cost(const struct vinci_soc *soc, const struct inst *inst, struct 
       .latency_cycles = ceil_div(latency, MILLI),
       .startup_cycles = (latency - steady) / MILLI,
       .path = PATH_NONE,
+      .unit_work = tiles,
       .operations = m * k * n,
   };
 }

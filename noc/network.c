@@ -217,6 +217,7 @@ static void report(const struct network *network, uint64_t total_ps, struct vinc
         .from = graph->links[link].from,
         .to = graph->links[link].to,
         .utilization_ppm = noc_port_ppm(noc, noc_map_of(noc)->link_port[link], total_ps),
+        .flits = noc_port_flits(noc, noc_map_of(noc)->link_port[link]),
     };
   }
   uint64_t there = noc_busiest_link_ppm(network->to_slices, total_ps, NULL);

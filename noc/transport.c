@@ -185,12 +185,14 @@ enum vinci_status noc_create(struct noc **out, struct arena *arena, struct engin
 
 const struct noc_map *noc_map_of(const struct noc *noc) { return &noc->map; }
 
+uint64_t noc_port_flits(const struct noc *noc, uint32_t port) {
+  return noc->flits ? flit_port_flits(noc->flits, port) : packet_port_flits(noc->packets, port);
+}
+
 uint64_t noc_port_ppm(const struct noc *noc, uint32_t port, uint64_t total_ps) {
   enum { PPM = 1000000 };
   uint64_t cycles = clock_edge_at(&noc->clock, total_ps);
-  uint64_t flits =
-      noc->flits ? flit_port_flits(noc->flits, port) : packet_port_flits(noc->packets, port);
-  return cycles > 0 ? (uint64_t)((uint128)flits * PPM / cycles) : 0;
+  return cycles > 0 ? (uint64_t)((uint128)noc_port_flits(noc, port) * PPM / cycles) : 0;
 }
 
 uint64_t noc_busiest_link_ppm(const struct noc *noc, uint64_t total_ps, uint32_t *link) {

@@ -63,6 +63,8 @@ const struct noc_map *noc_map_of(const struct noc *noc);
 /* The packet level keeps within 10% of the flit level while no link is busier than this. */
 enum { NOC_PACKET_LEVEL_MAX_PPM = 600000 };
 
+/* What an output port (struct noc_map) has sent. */
+uint64_t noc_port_flits(const struct noc *noc, uint32_t port);
 /* Share of the cycles up to total_ps in which an output port (struct noc_map) sent a flit. */
 uint64_t noc_port_ppm(const struct noc *noc, uint32_t port, uint64_t total_ps);
 /* The busiest link between routers, ports to terminals left out; 0 when there is none. */

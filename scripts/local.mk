@@ -5,6 +5,8 @@ noinst_LTLIBRARIES += libvinci_scripts.la
 libvinci_scripts_la_SOURCES = \
 	scripts/host/lua_bounds.c \
 	scripts/host/lua_bounds.h \
+	scripts/host/energy_host.c \
+	scripts/host/energy_host.h \
 	scripts/host/mem_host.c \
 	scripts/host/mem_host.h \
 	scripts/host/description.c \
@@ -257,6 +259,11 @@ dist_mem_DATA = \
 	scripts/mem/hbm2_910.lua \
 	scripts/mem/lpddr4x_4266.lua \
 	scripts/mem/sources.lua
+
+energydir = $(pkgdatadir)/energy
+dist_energy_DATA = \
+	scripts/energy/davinci_7nm.lua \
+	scripts/energy/sources.lua
 
 groupdir = $(pkgdatadir)/group
 dist_group_DATA = \

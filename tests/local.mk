@@ -23,6 +23,7 @@ unit_tests = \
 	tests/core/test_core \
 	tests/core/test_core_errors \
 	tests/core/test_counters \
+	tests/core/test_energy \
 	tests/core/test_engine \
 	tests/core/test_events \
 	tests/core/test_extremes \

@@ -12,6 +12,8 @@ libvinci_traces_la_SOURCES = \
 	traces/export/opprof/opprof.h \
 	traces/export/opprof/visualize.c \
 	traces/export/report/advice.def \
+	traces/export/report/energy.c \
+	traces/export/report/energy.h \
 	traces/export/report/expected.c \
 	traces/export/report/expected.def \
 	traces/export/report/expected.h \

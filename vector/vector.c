@@ -71,6 +71,12 @@ static bool accumulates(const struct bank_traffic *traffic) {
   return false;
 }
 
+/* Operands that an instruction reads and writes lane by lane; of one that does not walk, a source
+ * and a result. */
+static uint64_t walks_of(const struct bank_traffic *traffic) {
+  return traffic ? traffic->reads + (traffic->write.blocks > 0) : 2;
+}
+
 void vector_cost(const struct vinci_soc *soc, const struct inst *inst, struct vector_work work,
                  struct inst_cost *cost) {
   const struct isa_row *row = isa_row((enum isa_op)inst->op);
@@ -95,6 +101,7 @@ void vector_cost(const struct vinci_soc *soc, const struct inst *inst, struct ve
       .latency_cycles = ceil_div(latency, MILLI),
       .startup_cycles = (latency - steady) / MILLI,
       .path = PATH_NONE,
+      .unit_work = work.operations * work.bits / BITS_PER_BYTE * walks_of(work.traffic),
       .operations = work.operations,
       .vector_class = index,
       .conflict_bankgroup_cycles = loss.group_mcycles / MILLI,

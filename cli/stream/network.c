@@ -242,7 +242,7 @@ static const struct option_row *find_option(const char *name) {
     if (strcmp(other_names[i][0], name) == 0)
       name = other_names[i][1];
   for (size_t i = 0; i < OPTION_COUNT; i++)
-    if (network_options[i].kind != OPTION_FLAG && strcmp(network_options[i].name, "data") != 0 &&
+    if (!option_is_flag(&network_options[i]) && strcmp(network_options[i].name, "data") != 0 &&
         same_name(name, network_options[i].name))
       return &network_options[i];
   return NULL;

@@ -110,6 +110,13 @@ static enum vinci_status store_number(const struct parser *parser, const struct 
   return VINCI_OK;
 }
 
+static enum vinci_status add_to_list(const struct parser *parser, const struct option_row *row,
+                                     const char *value) {
+  void *list = parser->settings + row->offset;
+  return text_list_add(list, value) ? VINCI_OK
+                                    : diag_error(parser->diag, VINCI_E_NOMEM, "out of memory");
+}
+
 static enum vinci_status store(const struct parser *parser, const struct option_row *row,
                                const char *value) {
   if (*value == '\0')
@@ -117,12 +124,8 @@ static enum vinci_status store(const struct parser *parser, const struct option_
                       row->name, row->value);
   if (row->kind == OPTION_NUMBER)
     return store_number(parser, row, value);
-  if (row->kind == OPTION_LIST) {
-    void *list = parser->settings + row->offset;
-    if (!text_list_add(list, value))
-      return diag_error(parser->diag, VINCI_E_NOMEM, "out of memory");
-    return VINCI_OK;
-  }
+  if (row->kind == OPTION_LIST)
+    return add_to_list(parser, row, value);
   memcpy(parser->settings + row->offset, &value, sizeof value);
   return VINCI_OK;
 }
@@ -130,9 +133,11 @@ static enum vinci_status store(const struct parser *parser, const struct option_
 /* The value of an option: given with it, or the next word unless that is an option. */
 static enum vinci_status take_value(struct parser *parser, const struct option_row *row,
                                     const char *attached) {
-  if (row->kind == OPTION_FLAG) {
+  if (option_is_flag(row)) {
     if (attached)
       return diag_error(parser->diag, VINCI_E_USAGE, "--%s takes no value", row->name);
+    if (row->kind == OPTION_WORD)
+      return add_to_list(parser, row, row->value);
     bool yes = true;
     memcpy(parser->settings + row->offset, &yes, sizeof yes);
     return VINCI_OK;
@@ -175,7 +180,7 @@ static enum vinci_status parse_letters(struct parser *parser, const char *letter
       diag_hint(parser->diag, "'vinci %s --help' lists the options", parser->argv[0]);
       return status;
     }
-    if (row->kind != OPTION_FLAG)
+    if (!option_is_flag(row))
       return take_value(parser, row, letters[1] ? letters + 1 : NULL);
     enum vinci_status status = take_value(parser, row, NULL);
     if (status != VINCI_OK)
@@ -218,7 +223,7 @@ static void print_row(const struct option_row *row, FILE *out) {
   enum { TEXT_COLUMN = 28 };
   int column = row->letter ? fprintf(out, "  -%c, --%s", row->letter, row->name)
                            : fprintf(out, "      --%s", row->name);
-  if (row->value)
+  if (!option_is_flag(row))
     column += fprintf(out, "=%s", row->value);
   if (column > TEXT_COLUMN - 2) {
     fputc('\n', out);
@@ -231,7 +236,7 @@ static void print_row(const struct option_row *row, FILE *out) {
 
 void options_print(const struct option_table *table, FILE *out) {
   static const struct option_row help_row = {
-      .name = "help", .letter = 'h', .help = "print this help"};
+      .name = "help", .letter = 'h', .kind = OPTION_FLAG, .help = "print this help"};
   for (size_t i = 0; i < table->count; i++)
     if (table->rows[i].help)
       print_row(&table->rows[i], out);

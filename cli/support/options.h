@@ -21,7 +21,8 @@
 
 #include "core/vinci.h"
 
-enum option_kind { OPTION_FLAG, OPTION_TEXT, OPTION_LIST, OPTION_NUMBER };
+/* A word is a flag that puts its text, which is not shown, into a list. */
+enum option_kind { OPTION_FLAG, OPTION_WORD, OPTION_TEXT, OPTION_LIST, OPTION_NUMBER };
 
 /* Values in the order given; zero-initialise, free with text_list_free. */
 struct text_list {
@@ -35,15 +36,26 @@ struct option_row {
   char letter;      /* short name, 0 = none */
   enum option_kind kind;
   size_t offset;     /* of a bool, const char *, struct text_list or uint64_t */
-  const char *value; /* what the value is called in the help, NULL for flags */
+  const char *value; /* what the value is called in the help, NULL for flags; the text of a word */
   const char *help;  /* one sentence; NULL keeps the option out of the help */
   uint64_t minimum;  /* OPTION_NUMBER */
   uint64_t maximum;
 };
 
+/* Whether the option is complete without a value. */
+static inline bool option_is_flag(const struct option_row *row) {
+  return row->kind == OPTION_FLAG || row->kind == OPTION_WORD;
+}
+
 /* clang-format off */
 #define OPTION_FLAG_ROW(name, letter, type, field, help)                           \
   {name, letter, OPTION_FLAG, offsetof(type, field), NULL, help, 0, 0}
+#define OPTION_WORD_ROW(name, letter, type, field, word, help)                     \
+  {name, letter, OPTION_WORD, offsetof(type, field), word, help, 0, 0}
+/* For every verb that takes --set. */
+#define OPTION_ENERGY_ROW(type, sets)                                              \
+  OPTION_WORD_ROW("energy", 0, type, sets, "energy=on",                            \
+                  "also tell the energy, with an interval; numbers energy.* of --set change what is assumed")
 #define OPTION_TEXT_ROW(name, letter, type, field, value, help)                    \
   {name, letter, OPTION_TEXT, offsetof(type, field), value, help, 0, 0}
 #define OPTION_LIST_ROW(name, letter, type, field, value, help)                    \

@@ -240,7 +240,7 @@ void cli_print_words(const struct cli_verb *verb, FILE *out) {
   for (size_t i = 0; i < verb->options.count; i++)
     if (verb->options.rows[i].help)
       fprintf(out, "--%s%s\n", verb->options.rows[i].name,
-              verb->options.rows[i].kind == OPTION_FLAG ? "" : "=");
+              option_is_flag(&verb->options.rows[i]) ? "" : "=");
   fputs("--help\n", out);
 }
 

@@ -8,7 +8,7 @@
 
 #include "core/base/diag.h"
 
-enum { VALUE_TEXT = 48, BANKS_MAX = 32 };
+enum { BANKS_MAX = 32 };
 
 static const struct soc_param params[] = {
 #define PARAM(field, key, kind, minimum, maximum, text)                                            \
@@ -39,14 +39,9 @@ int64_t mem_get(const struct mem_spec *mem, size_t index) {
 enum vinci_status mem_store(struct mem_spec *mem, size_t index, int64_t value,
                             struct soc_provenance provenance, struct vinci_diag *diag) {
   const struct soc_param *param = &params[index];
-  if (value < param->minimum || value > param->maximum) {
-    char text[VALUE_TEXT], low[VALUE_TEXT], high[VALUE_TEXT];
-    soc_format_value(value, param->kind, text, sizeof text);
-    soc_format_value(param->minimum, param->kind, low, sizeof low);
-    soc_format_value(param->maximum, param->kind, high, sizeof high);
-    return diag_error(diag, VINCI_E_USAGE, "%s: %s is outside %s to %s", param->key, text, low,
-                      high);
-  }
+  enum vinci_status status = soc_param_check(param, value, diag);
+  if (status != VINCI_OK)
+    return status;
   memcpy((char *)mem + param->offset, &value, sizeof value);
   provenance.given = true;
   mem->provenance[index] = provenance;

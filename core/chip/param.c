@@ -12,7 +12,7 @@
 #include "core/base/diag.h"
 #include "core/chip/param.h"
 
-enum { SUFFIXES_MAX = 7, EXPONENT_MAX = 60, HELD_DIGITS = 19 };
+enum { SUFFIXES_MAX = 7, EXPONENT_MAX = 60, HELD_DIGITS = 19, VALUE_TEXT = 48 };
 
 /* A suffix and its worth in held units; "" is a number alone. */
 struct suffix {
@@ -42,6 +42,8 @@ static const struct suffix_list suffix_lists[] = {
     [SOC_KIND_CYCLES] = {1, false, {{"", 1}, {"cycle", 1}, {"cycles", 1}}},
     [SOC_KIND_MCYCLES] = {1, false, {{"", 1000}, {"cycle", 1000}, {"cycles", 1000}}},
     [SOC_KIND_MBYTES_PER_CYCLE] = {1, false, {{"", 1000}, {"B/cycle", 1000}}},
+    [SOC_KIND_ENERGY] = {4, false, {{"fJ", 1}, {"pJ", 1000}, {"nJ", 1000000}, {"uJ", 1000000000}}},
+    [SOC_KIND_POWER] = {2, false, {{"mW", 1}, {"W", 1000}}},
     [SOC_KIND_RATIO] = {1, false, {{"", 1000000}, {"%", 10000}}},
 };
 /* clang-format on */
@@ -255,6 +257,17 @@ void soc_format_value(int64_t value, enum soc_kind kind, char *buffer, size_t si
   memcpy(buffer, text, length);
   memcpy(buffer + length, unit->text, suffix);
   buffer[length + suffix] = '\0';
+}
+
+enum vinci_status soc_param_check(const struct soc_param *param, int64_t value,
+                                  struct vinci_diag *diag) {
+  if (value >= param->minimum && value <= param->maximum)
+    return VINCI_OK;
+  char text[VALUE_TEXT], low[VALUE_TEXT], high[VALUE_TEXT];
+  soc_format_value(value, param->kind, text, sizeof text);
+  soc_format_value(param->minimum, param->kind, low, sizeof low);
+  soc_format_value(param->maximum, param->kind, high, sizeof high);
+  return diag_error(diag, VINCI_E_USAGE, "%s: %s is outside %s to %s", param->key, text, low, high);
 }
 
 /* ---- sources -------------------------------------------------------------------------- */

@@ -23,6 +23,8 @@
   X(CYCLES, "cycle", 1, "core clock cycles")                                                       \
   X(MCYCLES, "cycle", 1000, "core clock cycles, to a thousandth")                                  \
   X(MBYTES_PER_CYCLE, "B/cycle", 1000, "bytes per core clock cycle, to a thousandth")              \
+  X(ENERGY, "fJ", 1, "energy of one event, suffixes fJ pJ nJ")                                     \
+  X(POWER, "W", 1000, "power, suffixes mW W, to a milliwatt")                                      \
   X(RATIO, "1", 1000000, "ratio, to a millionth")
 
 enum soc_kind {
@@ -82,6 +84,9 @@ enum vinci_status soc_parse_value(const char *text, enum soc_kind kind, int64_t 
                                   struct vinci_diag *diag);
 /* Formats a held value with the handiest unit; the text parses back to the same value. */
 void soc_format_value(int64_t value, enum soc_kind kind, char *buffer, size_t size);
+/* VINCI_E_USAGE for a value outside the range of its number. */
+VINCI_MUST_CHECK enum vinci_status soc_param_check(const struct soc_param *param, int64_t value,
+                                                   struct vinci_diag *diag);
 /* Replaces a list by a copy from the arena; false when memory is short. */
 bool soc_copy_sources(struct arena *arena, const struct soc_source **sources, size_t count);
 

@@ -14,9 +14,8 @@
 #include "core/base/decimal.h"
 #include "core/base/diag.h"
 #include "core/base/digest.h"
+#include "core/chip/energy.h"
 #include "core/chip/mem.h"
-
-enum { VALUE_TEXT = 48 };
 
 /* Limits of the families: generous, they only catch slips of the pen. */
 enum {
@@ -251,107 +250,13 @@ int64_t soc_get(const struct vinci_soc *soc, size_t index) {
 enum vinci_status soc_store(struct vinci_soc *soc, size_t index, int64_t value,
                             struct soc_provenance provenance, struct vinci_diag *diag) {
   const struct soc_param *param = soc_param(index);
-  if (value < param->minimum || value > param->maximum) {
-    char text[VALUE_TEXT], low[VALUE_TEXT], high[VALUE_TEXT];
-    soc_format_value(value, param->kind, text, sizeof text);
-    soc_format_value(param->minimum, param->kind, low, sizeof low);
-    soc_format_value(param->maximum, param->kind, high, sizeof high);
-    return diag_error(diag, VINCI_E_USAGE, "%s: %s is outside %s to %s", param->key, text, low,
-                      high);
-  }
+  enum vinci_status status = soc_param_check(param, value, diag);
+  if (status != VINCI_OK)
+    return status;
   memcpy((char *)soc + param->offset, &value, sizeof value);
   provenance.given = true;
   soc->provenance[index] = provenance;
   return VINCI_OK;
-}
-
-/* The note of an override: what the description says. */
-static char *override_note(struct vinci_soc *soc, size_t index) {
-  const struct soc_provenance *old = &soc->provenance[index];
-  if (old->overridden)
-    return arena_strdup(&soc->arena, old->note);
-  if (!old->given)
-    return arena_strdup(&soc->arena, "not given in the description");
-  char value[VALUE_TEXT], note[2 * VALUE_TEXT + 64];
-  soc_format_value(soc_get(soc, index), soc_param(index)->kind, value, sizeof value);
-  snprintf(note, sizeof note, "instead of %s (%s, %.40s)", value,
-           confidence_name((enum confidence)old->confidence), old->source);
-  return arena_strdup(&soc->arena, note);
-}
-
-/* Keys of other descriptions than the SoC's own: of its memory technology, of its topology. */
-static const char memory_prefix[] = "memory.";
-static const char network_prefix[] = "noc.";
-
-static bool has_overrides(const struct mem_spec *memory) {
-  for (size_t i = 0; i < mem_param_count(); i++)
-    if (memory->provenance[i].overridden)
-      return true;
-  return false;
-}
-
-/* Lets another description stand behind a name; a failure leaves the one there was. */
-static enum vinci_status set_name(struct vinci_soc *soc, enum soc_name name, const char *value,
-                                  struct vinci_diag *diag) {
-  struct soc_choice *choice = &soc->choices[name], old = *choice;
-  if (!soc->load_named)
-    return diag_error(diag, VINCI_E_USAGE, "%s: this SoC comes from no description files",
-                      soc_name_key(name));
-  if (strlen(value) >= sizeof choice->name)
-    return diag_error(diag, VINCI_E_USAGE, "%s: the name is too long", soc_name_key(name));
-  if (name == SOC_MEMORY && has_overrides(soc->memory)) {
-    (void)diag_error(diag, VINCI_E_USAGE,
-                     "another memory would undo the numbers memory.* set before");
-    diag_hint(diag, "set memory.name=%s first", value);
-    return VINCI_E_USAGE;
-  }
-  *choice = (struct soc_choice){.overridden = true};
-  strcpy(choice->name, value);
-  enum vinci_status status = soc->load_named(soc, name, diag);
-  if (status != VINCI_OK)
-    *choice = old;
-  return status;
-}
-
-enum vinci_status vinci_soc_set(vinci_soc *soc, const char *assignment, struct vinci_diag *diag) {
-  const char *equals = strchr(assignment, '=');
-  if (!equals) {
-    (void)diag_error(diag, VINCI_E_USAGE, "override '%s' has no value", assignment);
-    diag_hint(diag, "write key=value, for example l2.size=96MiB");
-    return VINCI_E_USAGE;
-  }
-  char *key = arena_strndup(&soc->arena, assignment, (size_t)(equals - assignment));
-  if (!key)
-    return diag_error(diag, VINCI_E_NOMEM, "out of memory");
-  enum soc_name name = soc_name_by_key(key);
-  if (name != SOC_NAME_COUNT)
-    return set_name(soc, name, equals + 1, diag);
-  if (soc->memory && strncmp(assignment, memory_prefix, sizeof memory_prefix - 1) == 0)
-    return mem_set(soc->memory, assignment + sizeof memory_prefix - 1, diag);
-  size_t index = soc_param_find(key);
-  if (index == PARAM_TOTAL) {
-    (void)diag_error(diag, VINCI_E_USAGE, "unknown parameter '%s'", key);
-    const char *nearest = soc_param_nearest(key);
-    if (nearest)
-      diag_hint(diag, "did you mean '%s'?", nearest);
-    else
-      diag_hint(diag, "`vinci soc show %s` lists all parameters", soc->name);
-    return VINCI_E_USAGE;
-  }
-  int64_t value;
-  enum vinci_status status = soc_parse_value(equals + 1, soc_param(index)->kind, &value, diag);
-  if (status != VINCI_OK)
-    return status;
-  const char *note = override_note(soc, index);
-  if (!note)
-    return diag_error(diag, VINCI_E_NOMEM, "out of memory");
-  struct soc_provenance provenance = {
-      .source = "override", .note = note, .confidence = CONFIDENCE_ASSUMED, .overridden = true};
-  status = soc_store(soc, index, value, provenance, diag);
-  if (status == VINCI_OK && soc->load_named &&
-      strncmp(key, network_prefix, sizeof network_prefix - 1) == 0)
-    status = soc->load_named(soc, SOC_TOPOLOGY, diag);
-  return status;
 }
 
 const char *vinci_soc_name(const vinci_soc *soc) { return soc->name; }
@@ -362,6 +267,8 @@ void vinci_soc_free(vinci_soc *soc) {
   if (soc->memory)
     mem_free(soc->memory);
   free(soc->memory);
+  energy_free(soc->energy);
+  free(soc->energy);
   arena_free(&soc->arena);
   free(soc);
 }
@@ -393,6 +300,14 @@ uint64_t soc_digest(const struct vinci_soc *soc) {
     digest = digest_text(digest, "\nmemory.");
     digest = digest_text(digest, mem_param(i)->key);
     digest = digest_number(digest, mem_get(soc->memory, i));
+  }
+  /* Energies change no result but their own account: only what somebody sets is another chip. */
+  for (size_t i = 0; soc->energy && i < ENERGY_NUMBERS; i++) {
+    if (!soc->energy->provenance[i].overridden)
+      continue;
+    digest = digest_text(digest, "\nenergy.");
+    digest = digest_text(digest, energy_param(i)->key);
+    digest = digest_number(digest, soc->energy->value[i]);
   }
   digest = digest_text(digest, soc->choices[SOC_MEMORY_MAP].name);
   digest = digest_text(digest, soc->choices[SOC_TOPOLOGY].name);

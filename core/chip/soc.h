@@ -158,6 +158,7 @@ enum { L2_GRANULE_BYTES = 128 }; /* in which the vendor's counters count accesse
 
 enum { SOC_PARAMS_MAX = 640 };
 
+struct energy_spec;
 struct mem_spec;
 struct noc_graph;
 
@@ -181,6 +182,7 @@ struct vinci_soc {
   struct soc_choice choices[SOC_NAME_COUNT];
   struct mem_spec *memory; /* owned; NULL: the cycle model cannot run */
   const struct noc_graph *topology;
+  struct energy_spec *energy; /* owned; NULL: nobody has asked for an account of energy */
   /* Loads anew what a name stands for, after the name or (topology) a number noc.* has changed; a
    * failure changes nothing. Set by who loaded the SoC. */
   enum vinci_status (*load_named)(struct vinci_soc *soc, enum soc_name name,

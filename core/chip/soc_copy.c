@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/chip/energy.h"
 #include "core/chip/mem.h"
 #include "core/chip/noc_config.h"
 #include "core/chip/soc.h"
@@ -43,10 +44,11 @@ struct vinci_soc *soc_copy(const struct vinci_soc *soc) {
   *copy = *soc;
   copy->arena = (struct arena){0};
   copy->memory = soc->memory ? mem_copy(soc->memory) : NULL;
+  copy->energy = soc->energy ? energy_copy(soc->energy) : NULL;
   bool ok = copy_text(&copy->arena, &copy->base) && copy_text(&copy->arena, &copy->description) &&
             copy_text(&copy->arena, &copy->data_dir) &&
             soc_copy_sources(&copy->arena, &copy->sources, copy->source_count) &&
-            copy_topology(copy) && (copy->memory || !soc->memory);
+            copy_topology(copy) && (copy->memory || !soc->memory) && (copy->energy || !soc->energy);
   for (size_t i = 0; ok && i < soc_param_count(); i++)
     ok = copy_text(&copy->arena, &copy->provenance[i].source) &&
          copy_text(&copy->arena, &copy->provenance[i].note);

@@ -15,7 +15,8 @@ enum { SOC_TEXT_MAX = 64 };
        "one of the address mappings of the memory technology")                                     \
   NAME(TOPOLOGY, "topology", "noc.topology", "shape of the network, a file of scripts/noc")        \
   NAME(L2_POLICY, "l2_policy", "l2.policy",                                                        \
-       "which line of a set leaves L2, a row of core/chip/l2_policies.def")
+       "which line of a set leaves L2, a row of core/chip/l2_policies.def")                        \
+  NAME(ENERGY, "energy", "energy.name", "energies for --energy, a file of scripts/energy")
 enum soc_name {
 #define NAME(id, field, key, text) SOC_##id,
   SOC_NAMES(NAME)

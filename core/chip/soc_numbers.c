@@ -5,8 +5,21 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The descriptions that have numbers, in their order. */
+enum part { OWN, MEMORY, ENERGY, PARTS };
+static const char *const prefixes[PARTS] = {"", "memory.", "energy."};
+
+static size_t count_of(const struct vinci_soc *soc, enum part part) {
+  const size_t counts[PARTS] = {soc_param_count(), soc->memory ? mem_param_count() : 0,
+                                soc->energy ? ENERGY_NUMBERS : 0};
+  return counts[part];
+}
+
 size_t soc_number_count(const struct vinci_soc *soc) {
-  return soc_param_count() + (soc->memory ? mem_param_count() : 0);
+  size_t count = 0;
+  for (unsigned part = 0; part < PARTS; part++)
+    count += count_of(soc, (enum part)part);
+  return count;
 }
 
 /* A key behind its prefix, as far as there is room. */
@@ -17,32 +30,48 @@ static void put_key(struct soc_number *number, const char *prefix, const char *k
 }
 
 struct soc_number soc_number_at(const struct vinci_soc *soc, size_t index) {
-  size_t own = soc_param_count();
-  struct soc_number number;
-  if (index < own)
+  struct soc_number number = {0};
+  unsigned part = OWN;
+  for (; index >= count_of(soc, (enum part)part); part++)
+    index -= count_of(soc, (enum part)part);
+  if (part == OWN)
     number = (struct soc_number){.param = soc_param(index),
                                  .provenance = &soc->provenance[index],
                                  .value = soc_get(soc, index)};
+  else if (part == MEMORY)
+    number = (struct soc_number){.param = mem_param(index),
+                                 .provenance = &soc->memory->provenance[index],
+                                 .value = mem_get(soc->memory, index)};
   else
-    number = (struct soc_number){.param = mem_param(index - own),
-                                 .provenance = &soc->memory->provenance[index - own],
-                                 .value = mem_get(soc->memory, index - own)};
-  put_key(&number, index < own ? "" : "memory.", number.param->key);
+    number = (struct soc_number){.param = energy_param(index),
+                                 .provenance = &soc->energy->provenance[index],
+                                 .value = soc->energy->value[index],
+                                 .ranged = true,
+                                 .low = soc->energy->low[index],
+                                 .high = soc->energy->high[index]};
+  put_key(&number, prefixes[part], number.param->key);
   return number;
 }
 
+static size_t find_in(enum part part, const char *key) {
+  return part == OWN      ? soc_param_find(key)
+         : part == MEMORY ? mem_param_find(key)
+                          : energy_find(key);
+}
+
 bool soc_number_find(const struct vinci_soc *soc, const char *key, struct soc_number *out) {
-  static const char prefix[] = "memory.";
-  size_t index = soc_param_find(key), own = soc_param_count();
-  if (index == own) {
-    if (!soc->memory || strncmp(key, prefix, sizeof prefix - 1) != 0)
-      return false;
-    index += mem_param_find(key + sizeof prefix - 1);
+  size_t before = 0;
+  for (unsigned part = 0; part < PARTS; part++) {
+    size_t count = count_of(soc, (enum part)part), length = strlen(prefixes[part]);
+    size_t found =
+        strncmp(key, prefixes[part], length) == 0 ? find_in((enum part)part, key + length) : count;
+    if (found < count) {
+      *out = soc_number_at(soc, before + found);
+      return true;
+    }
+    before += count;
   }
-  if (index == soc_number_count(soc))
-    return false;
-  *out = soc_number_at(soc, index);
-  return true;
+  return false;
 }
 
 bool soc_setting_text(const struct vinci_soc *soc, const char *key, char *buffer, size_t size) {

@@ -121,6 +121,7 @@ struct inst_cost {
   uint64_t startup_cycles; /* the part of latency_cycles before the work begins */
   enum path path;          /* PATH_NONE: moves nothing between spaces */
   uint64_t bytes;          /* moved over the path */
+  uint64_t unit_work;      /* of M: tiles; of V: bytes that are read and written in UB */
   uint64_t operations;     /* arithmetic work: multiply-accumulates (M) or lane operations (V) */
   /* Parts of issue_cycles that are lost to the banks of UB: rows wanted from one group at the
    * same time, and reads that meet a write in a bank. */

@@ -23,7 +23,7 @@ struct pipe_counters {
   uint64_t cause_cycles[CAUSE_COUNT]; /* of busy_cycles, which they sum to */
 };
 
-/* Arithmetic by type, for ArithmeticUtilization; issue cycles spent per operand type. */
+/* Arithmetic by type of operand, for ArithmeticUtilization and the account of energy. */
 struct work_counters {
 #define TYPE_COUNTER(field) uint64_t field[DTYPE_COUNT];
 #include "core/result/counters.def"
@@ -83,6 +83,7 @@ struct link_load {
   enum noc_way way;
   uint32_t from, to;        /* routers */
   uint64_t utilization_ppm; /* share of its cycles with a flit, millionths */
+  uint64_t flits;
 };
 
 enum { EVENT_CAUSES = 4 };

@@ -253,6 +253,8 @@ static void count_started(struct pipe_unit *pipe, const struct pipe_entry *entry
     struct work_counters *work = pipe->id == PIPE_M ? &result->cube : &result->vector;
     work->busy_cycles[entry->dtype] += pipe->next_start_cycle - now;
     work->instructions[entry->dtype]++;
+    work->operations[entry->dtype] += cost->operations;
+    work->unit_work[entry->dtype] += cost->unit_work;
   }
 }
 

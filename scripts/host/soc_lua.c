@@ -18,7 +18,16 @@
 enum { ROUNDING_BITS = 50 };
 
 /* Places of a num() table. */
-enum { NUM_VALUE = 1, NUM_UNIT, NUM_SOURCE, NUM_CONFIDENCE, NUM_NOTE, NUM_LINE };
+enum {
+  NUM_VALUE = 1,
+  NUM_UNIT,
+  NUM_SOURCE,
+  NUM_CONFIDENCE,
+  NUM_NOTE,
+  NUM_LOW,
+  NUM_HIGH,
+  NUM_LINE,
+};
 
 static const char number_tag[] = "vinci.num";
 static const char description_tag[] = "vinci.soc";
@@ -115,17 +124,25 @@ static void refuse_source(struct sandbox *box, const char *id) {
   sandbox_refuse(box, lua_bounds_line(box->lua), hint, "num: unknown source '%s'", id);
 }
 
-/* num(value, unit, source, confidence[, note]) */
+/* The range of a number: none, or two numbers. */
+static void check_range(struct sandbox *box) {
+  if (lua_isnoneornil(box->lua, NUM_LOW) && lua_isnoneornil(box->lua, NUM_HIGH))
+    return;
+  if (lua_type(box->lua, NUM_LOW) != LUA_TNUMBER || lua_type(box->lua, NUM_HIGH) != LUA_TNUMBER)
+    sandbox_refuse(box, lua_bounds_line(box->lua), NULL, "num: low and high must be numbers");
+}
+
+/* num(value, unit, source, confidence[, note]); of energies low and high follow the note. */
 static int lua_num(lua_State *lua) {
   struct sandbox *box = sandbox_of(lua);
-  if (lua_gettop(lua) > 5)
+  if (lua_gettop(lua) > (box->ranges ? NUM_HIGH : NUM_NOTE))
     sandbox_refuse(box, lua_bounds_line(lua), NULL, "num: too many arguments");
-  lua_settop(lua, 5);
+  lua_settop(lua, NUM_HIGH);
   if (lua_type(lua, 1) != LUA_TNUMBER)
     sandbox_refuse(box, lua_bounds_line(lua), NULL, "num: the value must be a number");
   const char *unit = text_argument(box, 2, "unit");
   if (!is_unit(unit))
-    sandbox_refuse(box, lua_bounds_line(lua), "units: count B Hz B/s s cycle B/cycle ratio",
+    sandbox_refuse(box, lua_bounds_line(lua), "units: count B Hz B/s s cycle B/cycle fJ W ratio",
                    "num: unknown unit '%s'", unit);
   const char *source = text_argument(box, 3, "source");
   if (!find_source(box, source))
@@ -139,8 +156,9 @@ static int lua_num(lua_State *lua) {
     lua_replace(lua, 5);
   }
   text_argument(box, 5, "note");
+  check_range(box);
   lua_createtable(lua, NUM_LINE, 0);
-  for (int i = NUM_VALUE; i <= NUM_NOTE; i++) {
+  for (int i = NUM_VALUE; i <= NUM_HIGH; i++) {
     lua_pushvalue(lua, i);
     lua_rawseti(lua, -2, i);
   }
@@ -150,7 +168,7 @@ static int lua_num(lua_State *lua) {
   return 1;
 }
 
-/* soc { ... }, memory { ... }, group { ... }: marks a table as a description. */
+/* soc { ... }, memory { ... }, group { ... }, energy { ... }: marks a table as a description. */
 static int lua_describe(lua_State *lua) {
   struct sandbox *box = sandbox_of(lua);
   if (lua_gettop(lua) != 1 || lua_type(lua, 1) != LUA_TTABLE)
@@ -185,7 +203,7 @@ static void define_words(struct sandbox *box, void *context) {
   luaL_newmetatable(lua, description_tag);
   lua_pop(lua, 2);
   lua_register(lua, "num", lua_num);
-  static const char *const words[] = {"soc", "memory", "group"};
+  static const char *const words[] = {"soc", "memory", "group", "energy"};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
     lua_pushstring(lua, words[i]);
     lua_pushcclosure(lua, lua_describe, 1);
@@ -381,17 +399,26 @@ static const char *text_field(lua_State *lua, int at, int field) {
   return text;
 }
 
+/* False for an amount that was not given. */
+static bool get_amount(lua_State *lua, int at, int field, struct sandbox_amount *out) {
+  bool given = lua_rawgeti(lua, at, field) == LUA_TNUMBER;
+  out->is_integer = lua_isinteger(lua, -1);
+  out->integer = out->is_integer ? lua_tointeger(lua, -1) : 0;
+  out->real = lua_tonumber(lua, -1);
+  lua_pop(lua, 1);
+  return given;
+}
+
 bool sandbox_get_number(struct sandbox *box, int at, struct sandbox_number *out) {
   lua_State *lua = box->lua;
   if (!has_tag(lua, at, number_tag))
     return false;
-  lua_rawgeti(lua, at, NUM_VALUE);
-  out->is_integer = lua_isinteger(lua, -1);
-  out->integer = out->is_integer ? lua_tointeger(lua, -1) : 0;
-  out->real = lua_tonumber(lua, -1);
+  get_amount(lua, at, NUM_VALUE, &out->amount);
+  out->ranged = box->ranges && get_amount(lua, at, NUM_LOW, &out->low) &&
+                get_amount(lua, at, NUM_HIGH, &out->high);
   lua_rawgeti(lua, at, NUM_LINE);
   out->line = (unsigned long)lua_tointeger(lua, -1);
-  lua_pop(lua, 2);
+  lua_pop(lua, 1);
   out->unit = text_field(lua, at, NUM_UNIT);
   out->source = find_source(box, text_field(lua, at, NUM_SOURCE));
   out->confidence = find_confidence(text_field(lua, at, NUM_CONFIDENCE));
@@ -407,12 +434,12 @@ int64_t sandbox_scale(struct sandbox *box, const char *key, const struct sandbox
                    data_unit(kind), number->unit);
   int64_t scale = soc_kind_scale(kind);
   int64_t held;
-  if (number->is_integer) {
-    if (__builtin_mul_overflow(number->integer, scale, &held))
+  if (number->amount.is_integer) {
+    if (__builtin_mul_overflow(number->amount.integer, scale, &held))
       sandbox_refuse(box, number->line, NULL, "%s: the value is too large", key);
     return held;
   }
-  double scaled = number->real * (double)scale;
+  double scaled = number->amount.real * (double)scale;
   if (!(fabs(scaled) < 0x1p62))
     sandbox_refuse(box, number->line, NULL, "%s: the value is too large", key);
   /* A decimal fraction is not exact in binary: allow its rounding, and no more. */
@@ -420,7 +447,7 @@ int64_t sandbox_scale(struct sandbox *box, const char *key, const struct sandbox
   double nearest = round(scaled);
   if (fabs(scaled - nearest) > tolerance)
     sandbox_refuse(box, number->line, "use round() for a derived figure",
-                   "%s: %.17g is finer than 1/%lld %s", key, number->real, (long long)scale,
+                   "%s: %.17g is finer than 1/%lld %s", key, number->amount.real, (long long)scale,
                    data_unit(kind));
   return (int64_t)nearest;
 }

@@ -31,15 +31,22 @@ struct sandbox {
   const char *text;           /* ends with a zero */
   struct soc_source *sources; /* ids that num() accepts; NULL while sources.lua itself runs */
   size_t source_count;
+  bool ranges;             /* num() may end with low and high */
   struct vinci_diag *diag; /* never NULL */
   enum vinci_status status;
 };
 
-/* A number as written in a description, at index `at` of the Lua stack. */
-struct sandbox_number {
+/* A value as written in a description. */
+struct sandbox_amount {
   bool is_integer;
   int64_t integer;
   double real;
+};
+
+/* What num() has made of a value. */
+struct sandbox_number {
+  struct sandbox_amount amount, low, high;
+  bool ranged; /* low and high were given */
   const char *unit;
   const struct soc_source *source;
   enum confidence confidence;

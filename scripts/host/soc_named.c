@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "core/base/diag.h"
+#include "core/chip/energy.h"
 #include "core/chip/mem.h"
 #include "core/chip/noc_config.h"
 #include "core/chip/soc.h"
+#include "scripts/host/energy_host.h"
 #include "scripts/host/mem_host.h"
 #include "scripts/host/soc_files.h"
 
@@ -80,6 +82,25 @@ static enum vinci_status check_policy(struct vinci_soc *soc, struct vinci_diag *
   return VINCI_E_USAGE;
 }
 
+static enum vinci_status load_energy(struct vinci_soc *soc, struct vinci_diag *diag) {
+  const char *name = soc->choices[SOC_ENERGY].name;
+  if (*name == '\0') {
+    (void)diag_error(diag, VINCI_E_USAGE, "%s: no energies are known of this chip", soc->name);
+    diag_hint(
+        diag,
+        "write a file energy/NAME.lua of all numbers, and energy = \"NAME\" in the chip's own, or "
+        "--set energy.name=NAME; energy.name=davinci_7nm takes those of the 910B family");
+    return VINCI_E_USAGE;
+  }
+  struct energy_spec *energy;
+  enum vinci_status status = energy_host_load(name, soc->data_dir, &energy, diag);
+  if (status != VINCI_OK)
+    return status;
+  energy_host_free(soc->energy);
+  soc->energy = energy;
+  return VINCI_OK;
+}
+
 static enum vinci_status load_named(struct vinci_soc *soc, enum soc_name name,
                                     struct vinci_diag *diag) {
   switch (name) {
@@ -89,6 +110,8 @@ static enum vinci_status load_named(struct vinci_soc *soc, enum soc_name name,
     return check_map(soc, soc->memory, diag);
   case SOC_L2_POLICY:
     return check_policy(soc, diag);
+  case SOC_ENERGY:
+    return load_energy(soc, diag);
   case SOC_TOPOLOGY:
   case SOC_NAME_COUNT:
     break;

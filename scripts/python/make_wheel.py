@@ -19,7 +19,7 @@ import sysconfig
 import zipfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-DATA = ("soc", "mem", "noc", "group", "lib")  # of the folder scripts
+DATA = ("soc", "mem", "noc", "energy", "group", "lib")  # of the folder scripts
 ABOUT = """Metadata-Version: 2.1
 Name: vinci
 Version: {version}

@@ -396,6 +396,7 @@ return soc {
   memory = "hbm2e_3200",
   memory_map = "pair",
   topology = "mesh",
+  energy = "davinci_7nm",
   noc = {
     columns = num(4, "count", "HC31", "assumed", "the 910 has a mesh of 6 x 4; here 16 routers, one per slice of L2"),
     rows = num(4, "count", "HC31", "assumed", "as the 910"),

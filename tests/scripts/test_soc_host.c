@@ -108,7 +108,7 @@ static const struct refusal {
      "write num(value, \"unit\", \"source\", \"confidence\"[, \"note\"])"},
     {HEAD "  l2 = { size = \"96MiB\" },\n}\n", 3, "l2.size: must be a num(...)", ""},
     {HEAD "  l2 = { size = num(96 * MiB, \"MiB\", \"INI\", \"documented\") },\n}\n", 3,
-     "num: unknown unit 'MiB'", "units: count B Hz B/s s cycle B/cycle ratio"},
+     "num: unknown unit 'MiB'", "units: count B Hz B/s s cycle B/cycle fJ W ratio"},
     {HEAD "  l2 = { size = num(96 * MiB, \"B/s\", \"INI\", \"documented\") },\n}\n", 3,
      "l2.size: the unit must be \"B\", not \"B/s\"", ""},
     {HEAD "  l2 = { size = num(96 * MiB, \"B\", \"INO\", \"documented\") },\n}\n", 3,

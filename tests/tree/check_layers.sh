@@ -20,7 +20,7 @@ others="$others configure.ac Makefile.am scripts/m4/vinci.m4 scripts/quickstart 
 plan 11
 
 report "headers are included by their path from the top" "$(awk '
-  FILENAME ~ "^core/vinci_(study|sensitivity|diff|gate|group|guest|systemc|evaluate|kernel|net|cuts|device|tables|timeline|tune)\\.h$" && /"vinci(_study|_evaluate|_net|_guest)?\.h"/ { next }
+  FILENAME ~ "^core/vinci_(energy|study|sensitivity|diff|gate|group|guest|systemc|evaluate|kernel|net|cuts|device|tables|timeline|tune)\\.h$" && /"vinci(_study|_evaluate|_net|_guest)?\.h"/ { next }
   FILENAME == "tests/python/same.c" { next } # a user of the library, with the headers as they are installed
   FILENAME ~ "^include/" { next } # installed: found by the folder that `vinci cc` gives
   FILENAME ~ "^tests/kernels/library/" { next } # an operator library, which includes as such libraries do
@@ -101,11 +101,12 @@ header_files=$(printf '%s\n' $code | grep '\.h$')
 report "headers include each other in no circle" "$(headers=1 circles '' $header_files)"
 
 # Those that are: a core is part of the device that holds the core; terms live in the arena of the text that is
-# written, and the writer takes terms; a chip names its memory, whose file is read as that of a chip; the tiling of
+# written, and the writer takes terms; a chip names its memory and energies, whose files are read as that of a chip; the tiling of
 # a matrix product asks what a convolution loads, which is a matrix product.
 report "modules include each other in no circle but those named here" "$(circles 'core/sim/aicore core/sim/device
 lower/kernel/expr lower/kernel/emit
 scripts/host/soc scripts/host/mem
+scripts/host/soc scripts/host/energy
 lower/cube/matmul lower/cube/conv' $product)"
 
 # library NAME HEADERS PATHS TEXT: a library is seen in some places only; regular expressions.

@@ -12,6 +12,7 @@
 #include "core/base/clock.h"
 #include "core/result/metrics.h"
 #include "traces/export/export.h"
+#include "traces/export/report/energy.h"
 #include "traces/export/report/expected.h"
 
 enum { SUMMARY_SCHEMA = 1, PS_PER_US_DIGITS = 6, PPM_DIGITS = 6, PERMILLE_DIGITS = 3 };
@@ -234,6 +235,9 @@ enum vinci_status export_summary(const struct vinci_result *result, const char *
   write_cores(&json, result);
   write_pipe_sums(&json, result);
   write_memories(&json, result, &list);
+  struct energy_counts energy;
+  if (energy_counts_of(result, &energy))
+    energy_json(&json, result->soc->energy, &energy, result->total_ps);
   write_host(&json, result);
   json_end(&json);
   return export_flush(out, "the summary", diag);

@@ -10,6 +10,7 @@
 #include "core/base/clock.h"
 #include "core/result/events.h"
 #include "traces/export/export.h"
+#include "traces/export/report/energy.h"
 #include "traces/export/report/expected.h"
 #include "traces/export/report/text.h"
 
@@ -566,6 +567,9 @@ enum vinci_status vinci_result_write_text(const vinci_result *result, FILE *out,
   print_paths(result, out);
   FILE *rest = sheet_lines_begin(&lines, out);
   print_memories(result, rest);
+  struct energy_counts energy;
+  if (energy_counts_of(result, &energy))
+    energy_print(result->soc->energy, &energy, result->total_ps, rest);
   print_notices(result, rest);
   sheet_lines_end(&lines);
   status = export_hotspots_text(result, out, diag);
