@@ -29,6 +29,7 @@ static const struct option_row diff_options[] = {
                     "change a number of the chip of both, such as l2.size=96MiB; may be repeated"),
     OPTION_LIST_ROW("set-a", 0, struct diff_settings, sets_a, "KEY=VALUE", "the same of A alone"),
     OPTION_LIST_ROW("set-b", 0, struct diff_settings, sets_b, "KEY=VALUE", "the same of B alone"),
+    OPTION_ENERGY_ROW(struct diff_settings, sets),
     OPTION_TEXT_ROW("memory", 0, struct diff_settings, memory, "A[,B]",
                     "cycle or flat, as for 'vinci run'"),
     OPTION_TEXT_ROW("network", 0, struct diff_settings, network, "A[,B]",

@@ -39,6 +39,8 @@ static const struct option_row show_options[] = {
         "set", 0, struct soc_settings, sets, "KEY=VALUE",
         "change a number or name first, such as l2.size=96MiB or noc.topology=ring; may "
         "be repeated"),
+    OPTION_WORD_ROW("energy", 0, struct soc_settings, sets, "energy=on",
+                    "show also the energies, with the ranges that they lie in"),
     OPTION_FLAG_ROW("json", 0, struct soc_settings, json, "print JSON"),
     OPTION_FLAG_ROW("all", 0, struct soc_settings, all,
                     "show also the optional numbers that the description does not give"),

@@ -82,6 +82,8 @@ struct vinci_net_result {
   uint64_t problem_digest; /* of types and shapes of inputs and outputs: what is computed */
   size_t simulated;        /* kernels in all runs that were not remembered */
   size_t stored;           /* kernels in all runs whose result came from the folder */
+  /* Of the last run, with the interval (vinci_energy.h); 0: the chip keeps no account. */
+  uint64_t energy_pj, energy_low_pj, energy_high_pj;
 };
 
 /*

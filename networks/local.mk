@@ -86,6 +86,8 @@ libvinci_networks_la_SOURCES = \
 	networks/run/load.h \
 	networks/run/net.c \
 	networks/run/net.h \
+	networks/run/net_energy.c \
+	networks/run/net_energy.h \
 	networks/run/net_results.c \
 	networks/run/net_results.h \
 	networks/run/net_summary.c \

@@ -11,6 +11,7 @@
 #include "core/base/file.h"
 #include "core/base/sheet.h"
 #include "networks/run/net.h"
+#include "networks/run/net_energy.h"
 #include "networks/run/net_summary.h"
 #include "networks/run/net_values.h"
 #include "networks/workload/workload.h"
@@ -22,6 +23,7 @@ enum { US_DIGITS = 6, TOP_NODES = 10, UNKNOWN_US_MAX = 1000000000 };
 static const struct option_row run_options[] = {
     NET_OPTION_ROWS(struct net_run_settings),
     NET_COMPILE_OPTION_ROWS(struct net_run_settings),
+    OPTION_ENERGY_ROW(struct net_run_settings, sets),
     OPTION_NUMBER_ROW("unknown-us", 0, struct net_run_settings, unknown_us, "US", 0, UNKNOWN_US_MAX,
                       "what a layer without kernels takes, on the AI CPU (default 0: such layers "
                       "are refused, exit code 3)"),
@@ -193,6 +195,7 @@ static void report(const struct graph *graph, const struct vinci_soc *soc,
   fprintf(out, "Launches  %zu, %zu of them kernels\n", summary.launches, summary.kernels);
   sheet_lines_end(&lines);
   print_parts(&summary, queue->end_ps);
+  net_energy_print(graph, soc, result, stdout);
   print_top(graph, result);
   print_refused(graph, result, sheet_lines_begin(&lines, stdout));
   sheet_lines_end(&lines);

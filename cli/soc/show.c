@@ -47,15 +47,27 @@ static const struct sheet_column number_columns[] = {
     {.left = true}, {0}, {.left = true}, {.left = true}, {.left = true, .fit = SHEET_BREAK},
 };
 
+/* "[40 pJ .. 60 pJ] " of an energy, before its note. */
+static void put_range(const struct soc_number *row, char *out, size_t size) {
+  char low[SOC_VALUE_TEXT], high[SOC_VALUE_TEXT];
+  *out = '\0';
+  if (!row->ranged || row->provenance->overridden)
+    return;
+  soc_format_value(row->low, row->param->kind, low, sizeof low);
+  soc_format_value(row->high, row->param->kind, high, sizeof high);
+  snprintf(out, size, "[%s .. %s] ", low, high);
+}
+
 static void show_row(const struct soc_number *row, struct sheet *sheet) {
   const struct soc_provenance *provenance = row->provenance;
-  char value[SOC_VALUE_TEXT], note[PLAIN_BYTES];
+  char value[SOC_VALUE_TEXT], note[PLAIN_BYTES], range[2 * SOC_VALUE_TEXT + 8];
   soc_row_value(row, value, sizeof value);
+  put_range(row, range, sizeof range);
   sheet_cell(sheet, "%c %s", mark_of(provenance), row->key);
   sheet_cell(sheet, "%s", value);
   sheet_cell(sheet, "%s", confidence_text(provenance));
   sheet_cell(sheet, "%s", provenance->overridden ? "" : provenance->source);
-  sheet_cell(sheet, "%s", plain(provenance->note, note));
+  sheet_cell(sheet, "%s%s", range, plain(provenance->note, note));
 }
 
 static void show_rows(const vinci_soc *soc, bool all) {
@@ -77,7 +89,8 @@ static void show_names(const vinci_soc *soc) {
   };
   for (unsigned i = 0; i < SOC_NAME_COUNT; i++)
     sheet_line(stdout, "%c %-12s  %-14s  %s\n", soc->choices[i].overridden ? '!' : ' ',
-               soc_name_key((enum soc_name)i), soc->choices[i].name, texts[i]);
+               soc_name_key((enum soc_name)i), *soc->choices[i].name ? soc->choices[i].name : "none",
+               texts[i]);
 }
 
 static void show_sources(const char *title, const struct soc_source *sources, size_t count) {
@@ -107,6 +120,8 @@ void soc_show_text(const vinci_soc *soc, bool all) {
   show_sources("Sources", soc->sources, soc->source_count);
   if (soc->memory)
     show_sources("Sources of memory.*", soc->memory->sources, soc->memory->source_count);
+  if (soc->energy)
+    show_sources("Sources of energy.*", soc->energy->sources, soc->energy->source_count);
 }
 
 /* Decimal places of a kind: its scale is a power of ten. */
@@ -127,6 +142,10 @@ static void show_json_number(struct json_writer *json, const struct soc_number *
   json_text(json, "confidence", confidence_text(row->provenance));
   json_text(json, "source", row->provenance->source);
   json_text(json, "note", row->provenance->note);
+  if (row->ranged) {
+    json_decimal(json, "low", decimal_exact((uint64_t)row->low, decimals_of(row->param->kind)));
+    json_decimal(json, "high", decimal_exact((uint64_t)row->high, decimals_of(row->param->kind)));
+  }
   json_end(json);
 }
 
@@ -158,5 +177,7 @@ void soc_show_json(const vinci_soc *soc) {
   show_json_sources(&json, "sources", soc->sources, soc->source_count);
   if (soc->memory)
     show_json_sources(&json, "memory_sources", soc->memory->sources, soc->memory->source_count);
+  if (soc->energy)
+    show_json_sources(&json, "energy_sources", soc->energy->sources, soc->energy->source_count);
   json_end(&json);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/base/diag.h"
+#include "core/base/digest.h"
 
 enum { NOTE_BYTES = 160, VALUE_BYTES = 48 };
 /* A millijoule an event and a megawatt catch slips of the pen, and keep all sums below 128 bits. */
@@ -135,6 +136,12 @@ enum vinci_status energy_set(struct energy_spec *energy, const char *assignment,
   struct soc_provenance provenance = {
       .source = "override", .note = note, .confidence = CONFIDENCE_ASSUMED, .overridden = true};
   return energy_store(energy, index, value, value, value, provenance, diag);
+}
+
+uint64_t energy_digest(const struct energy_spec *energy, uint64_t digest) {
+  digest = digest_bytes(digest, energy->value, sizeof energy->value);
+  digest = digest_bytes(digest, energy->low, sizeof energy->low);
+  return digest_bytes(digest, energy->high, sizeof energy->high);
 }
 
 void energy_free(struct energy_spec *energy) {

@@ -70,6 +70,8 @@ VINCI_MUST_CHECK enum vinci_status energy_store(struct energy_spec *energy, size
 /* Overrides one number: "mac.fp16=400fJ". What is set has no range: low and high are the value. */
 VINCI_MUST_CHECK enum vinci_status energy_set(struct energy_spec *energy, const char *assignment,
                                               struct vinci_diag *diag);
+/* Goes on with a digest: all values and ranges. */
+uint64_t energy_digest(const struct energy_spec *energy, uint64_t digest);
 /* A copy that shares nothing with the original, from malloc; NULL when memory is short. */
 struct energy_spec *energy_copy(const struct energy_spec *energy);
 /* Frees what the description holds, not the struct itself. */

@@ -81,6 +81,11 @@ bool soc_setting_text(const struct vinci_soc *soc, const char *key, char *buffer
     snprintf(buffer, size, "%s", soc->choices[name].name);
   else if (soc_number_find(soc, key, &number))
     soc_format_value(number.value, number.param->kind, buffer, size);
+  else if (strcmp(key, "energy") == 0)
+    snprintf(buffer, size, "%s", soc->energy ? "on" : "off");
+  else if (strncmp(key, prefixes[ENERGY], strlen(prefixes[ENERGY])) == 0 &&
+           energy_find(key + strlen(prefixes[ENERGY])) < ENERGY_NUMBERS)
+    snprintf(buffer, size, "not loaded");
   else
     return false;
   return true;

@@ -41,6 +41,9 @@ enum metric_better metric_better(const char *name) {
   const struct counter *row = counter_find(name);
   const struct network_row *network = row ? NULL : find_network_row(name);
   bool of_job = strncmp(name, "job.", strlen("job.")) == 0; /* times and bytes of several devices */
+  static const char energy[] = "energy.";
+  if (!row && strncmp(name, energy, sizeof energy - 1) == 0)
+    return METRIC_LOWER;
   return row ? row->better : network ? network->better : of_job ? METRIC_LOWER : METRIC_NEUTRAL;
 }
 

@@ -11,6 +11,7 @@
 #include "networks/run/api.h"
 #include "networks/run/gears.h"
 #include "networks/run/load.h"
+#include "networks/run/net_energy.h"
 #include "networks/run/net_summary.h"
 #include "networks/run/profile.h"
 
@@ -95,8 +96,13 @@ static uint64_t problem_digest(const struct graph *graph) {
   return digest;
 }
 
-static struct vinci_net_result sum_up(const struct graph *graph, const struct net_result *run) {
+static struct vinci_net_result sum_up(const struct graph *graph, const vinci_soc *soc,
+                                      const struct net_result *run) {
   struct net_summary summary;
+  struct net_energy counted;
+  struct vinci_energy energy = {0};
+  if (net_energy_sum(graph, soc, run, &counted))
+    energy = energy_total(soc->energy, &counted.counts);
   net_sum_up(graph, run, &summary);
   const uint64_t *part = summary.part_ps;
   return (struct vinci_net_result){.end_ps = run->queue.end_ps,
@@ -127,6 +133,9 @@ static struct vinci_net_result sum_up(const struct graph *graph, const struct ne
                                    .h2d_bytes = summary.h2d_bytes,
                                    .d2h_bytes = summary.d2h_bytes,
                                    .d2d_bytes = summary.d2d_bytes,
+                                   .energy_pj = energy.pj,
+                                   .energy_low_pj = energy.low_pj,
+                                   .energy_high_pj = energy.high_pj,
                                    .refused = run->count[NET_REFUSED],
                                    .problem_digest = problem_digest(graph),
                                    .simulated = run->simulated_all,
@@ -271,7 +280,7 @@ enum vinci_status vinci_net_run(const vinci_soc *soc, const char *name, const ch
   if (status == VINCI_OK)
     status = net_run(kernels, soc, &own, &run, diag);
   if (status == VINCI_OK)
-    *result = sum_up(kernels, &run);
+    *result = sum_up(kernels, soc, &run);
   for (uint32_t i = 0; status == VINCI_OK && visit && i < kernels->node_count; i++) {
     struct vinci_net_node node = describe(&kernels->nodes[i], &run.nodes[i]);
     if (!visit(context, &node))

@@ -10,6 +10,7 @@
 #include "core/base/digest.h"
 #include "core/base/file.h"
 #include "core/base/lookup.h"
+#include "core/result/energy.h"
 #include "core/sim/kept.h"
 #include "networks/run/bind.h"
 #include "networks/run/net_results.h"
@@ -207,6 +208,18 @@ static void keep_result(const struct vinci_result *result, const struct vinci_tr
     out->task.mixed = out->task.mixed || trace->kernels[i].mixed;
 }
 
+static enum vinci_status keep_energy(struct net *net, const struct vinci_result *result,
+                                     struct net_node *out) {
+  if (!net->soc->energy)
+    return VINCI_OK;
+  struct energy_counts *counts = ARENA_NEW(&net->result->arena, struct energy_counts);
+  if (!counts)
+    return diag_error(net->diag, VINCI_E_NOMEM, "out of memory");
+  energy_count_work(result, counts);
+  out->energy = counts;
+  return VINCI_OK;
+}
+
 static enum vinci_status run_on_memory(struct net *net, const struct net_launch *launch,
                                        struct net_node *out) {
   struct vinci_run_options options = {.struct_size = sizeof options,
@@ -220,6 +233,8 @@ static enum vinci_status run_on_memory(struct net *net, const struct net_launch 
   kept_drop_code(net->copy ? net->copy : net->memory);
   enum vinci_status status = kept_run(net->copy ? net->copy : net->memory, launch->trace,
                                       launch->addresses, &options, &result, net->diag);
+  if (status == VINCI_OK)
+    status = keep_energy(net, result, out);
   if (status == VINCI_OK) {
     keep_result(result, launch->trace, out);
     net->passed += !net->copy; /* the simulation has moved its bytes itself */
@@ -237,7 +252,10 @@ static enum vinci_status run_or_take(struct net *net, const struct net_launch *l
     return run_on_memory(net, launch, out);
   struct net_node kept = *out;
   uint64_t digest = net_result_digest(net->seed, launch, net->memory);
-  bool found = net_result_find(folder, digest, &kept);
+  struct energy_counts *counts = NULL;
+  if (net->soc->energy && !(counts = ARENA_NEW(&net->result->arena, struct energy_counts)))
+    return diag_error(net->diag, VINCI_E_NOMEM, "out of memory");
+  bool found = net_result_find(folder, digest, counts, &kept);
   if (found && !net->options->exact) {
     *out = kept;
     net->result->stored_all++;

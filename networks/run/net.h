@@ -37,6 +37,8 @@ enum net_from {
 };
 const char *net_from_name(enum net_from from);
 
+struct energy_counts;
+
 struct net_node {
   enum net_from from;
   struct queue_task task;           /* once it has run, duration_ps holds slowed_ps */
@@ -45,6 +47,8 @@ struct net_node {
   uint64_t hbm_bytes;               /* of kernels and copies, read and written in device memory */
   uint64_t workspace_bytes;         /* of kernels */
   char reason[NET_REASON_BYTES];    /* of REFUSED */
+  /* What a kernel does, of a chip that keeps an account; else NULL. Lives as long as the result. */
+  const struct energy_counts *energy;
 };
 
 struct net_options {

@@ -6,12 +6,17 @@
 
 #include "core/base/digest.h"
 #include "core/base/store.h"
+#include "core/result/energy.h"
 
 /* In their order; from TIMES on those of call_times_write(). */
 enum { MIXED, HBM_BYTES, FOUND_BYTES, TIMES, NUMBER_COUNT = TIMES + CALL_TIMES_NUMBERS };
 
 static const struct store_kind kernel_kind = {
     .head = "vinci-kernel 4", .suffix = "kernel", .count = NUMBER_COUNT};
+/* Beside it, when the chip keeps an account. */
+static const struct store_kind energy_kind = {
+    .head = "vinci-energy 1", .suffix = "energy", .count = ENERGY_COUNT};
+_Static_assert((int)ENERGY_COUNT <= (int)STORE_NUMBERS_MAX, "an account has more numbers");
 _Static_assert((int)NUMBER_COUNT <= (int)STORE_NUMBERS_MAX, "a result has more numbers");
 
 struct kept {
@@ -35,9 +40,13 @@ uint64_t net_result_digest(uint64_t seed, const struct net_launch *launch,
                       launch->trace->tensor_count * sizeof *launch->addresses);
 }
 
-bool net_result_find(const char *folder, uint64_t digest, struct net_node *out) {
+bool net_result_find(const char *folder, uint64_t digest, struct energy_counts *counts,
+                     struct net_node *out) {
   struct kept kept;
   const uint64_t *number = kept.number;
+  if (counts && !store_find(&energy_kind, folder, digest, counts->of))
+    return false;
+  out->energy = counts;
   if (!store_find(&kernel_kind, folder, digest, kept.number) || number[MIXED] > 1 ||
       !call_times_read(number + TIMES, &out->times))
     return false;
@@ -52,7 +61,10 @@ bool net_result_find(const char *folder, uint64_t digest, struct net_node *out) 
 enum vinci_status net_result_keep(const char *folder, uint64_t digest, const struct net_node *node,
                                   struct vinci_diag *diag) {
   struct kept kept = kept_of(node);
-  return store_keep(&kernel_kind, folder, digest, kept.number, diag);
+  enum vinci_status status = store_keep(&kernel_kind, folder, digest, kept.number, diag);
+  return status == VINCI_OK && node->energy
+             ? store_keep(&energy_kind, folder, digest, node->energy->of, diag)
+             : status;
 }
 
 bool net_result_equals(const struct net_node *one, const struct net_node *other) {

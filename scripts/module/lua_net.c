@@ -163,6 +163,11 @@ static int net(lua_State *lua) {
   lua_set_number(lua, "refused", result.refused);
   lua_set_number(lua, "simulated", result.simulated);
   lua_set_number(lua, "stored", result.stored);
+  if (result.energy_high_pj > 0) { /* of a chip that keeps an account */
+    lua_set_number(lua, "energy_pj", result.energy_pj);
+    lua_set_number(lua, "energy_low_pj", result.energy_low_pj);
+    lua_set_number(lua, "energy_high_pj", result.energy_high_pj);
+  }
   lua_pushvalue(lua, nodes);
   lua_setfield(lua, -2, "nodes");
   return 1;

@@ -4,6 +4,7 @@
 
 #include "core/base/diag.h"
 #include "core/isa/isa.h"
+#include "core/result/energy.h"
 #include "core/result/metrics.h"
 #include "core/result/result.h"
 #include "core/vinci_sensitivity.h"
@@ -298,6 +299,45 @@ static int cores(lua_State *lua) {
   return 1;
 }
 
+static void set_energy(lua_State *lua, struct vinci_energy energy) {
+  lua_set_number(lua, "pj", energy.pj);
+  lua_set_number(lua, "low_pj", energy.low_pj);
+  lua_set_number(lua, "high_pj", energy.high_pj);
+}
+
+/* result:energy(): pj, low_pj, high_pj, macs, parts by name, events by key with how often, and the
+ * price of each; nil for a chip that keeps no account. */
+static int energy(lua_State *lua) {
+  const vinci_result *result = self(lua, "result:energy");
+  struct energy_counts counts;
+  lua_args_end(lua, "result:energy", 1);
+  if (!energy_counts_of(result, &counts)) {
+    lua_pushnil(lua);
+    return 1;
+  }
+  const struct energy_spec *spec = result->soc->energy;
+  lua_newtable(lua);
+  set_energy(lua, energy_total(spec, &counts));
+  lua_set_number(lua, "macs", energy_macs(&counts));
+  lua_newtable(lua);
+  for (unsigned i = 0; i < ENERGY_PART_COUNT; i++) {
+    lua_newtable(lua);
+    set_energy(lua, energy_part(spec, &counts, (enum energy_part)i));
+    lua_setfield(lua, -2, energy_part_key((enum energy_part)i));
+  }
+  lua_setfield(lua, -2, "parts");
+  lua_newtable(lua);
+  for (unsigned i = 0; i < ENERGY_COUNT; i++) {
+    lua_newtable(lua);
+    lua_set_number(lua, energy_is_power((enum energy_number)i) ? "ps" : "count", counts.of[i]);
+    lua_set_number(lua, energy_is_power((enum energy_number)i) ? "mw" : "fj",
+                   (uint64_t)spec->value[i]);
+    lua_setfield(lua, -2, energy_param(i)->key);
+  }
+  lua_setfield(lua, -2, "events");
+  return 1;
+}
+
 /* Adds the table on top of the stack to the list below. */
 static void add_row(lua_State *lua) { lua_rawseti(lua, -2, (lua_Integer)lua_rawlen(lua, -2) + 1); }
 
@@ -465,6 +505,7 @@ void lua_result_open(lua_State *lua) {
                                      {"get", get},
                                      {"summary", summary},
                                      {"cores", cores},
+                                     {"energy", energy},
                                      {"events", events},
                                      {"hotspots", hotspots},
                                      {"savings", savings},

@@ -5,6 +5,7 @@
 
 #include "core/base/diag.h"
 #include "core/base/digest.h"
+#include "core/chip/energy.h"
 #include "core/chip/soc.h"
 #include "networks/workload/network.h"
 #include "studies/sweep/sweep.h"
@@ -374,6 +375,8 @@ static enum vinci_status identify(const struct sweep_study *study, struct chip_c
   char models[WORKLOAD_MODELS_MAX];
   enum vinci_status status = sweep_resolve(study, chips, point, &soc, &ignored);
   uint64_t config = status == VINCI_OK ? soc_digest(soc) : unresolved_digest(study, point);
+  if (soc && soc->energy) /* its record has more cells, which these prices have made */
+    config = energy_digest(soc->energy, config);
   vinci_soc_free(soc);
   status = VINCI_OK;
   if (!study->spec.workload.trace)

@@ -74,9 +74,17 @@ sweep_identify(struct sweep_study *study, struct chip_cache *chips, struct vinci
 
 enum { SWEEP_RECORD_MAX = 4096 };
 
+/* Which columns the record of a point has: those of a kernel or of a network, and of energy. */
+struct sweep_columns {
+  bool networks, energy;
+};
+/* The last column of a manifest whose points run networks. */
+#define SWEEP_NETWORK_COLUMN "network"
+/* By the first line of a manifest: a parameter energy or energy.KEY asks for energy. */
+struct sweep_columns sweep_columns_of(const char *manifest);
 /* The header of the part of a row that comes from the record: status to hbm; of networks their own
  * metrics. */
-void sweep_record_header(bool networks, FILE *out);
+void sweep_record_header(struct sweep_columns columns, FILE *out);
 /*
  * Runs one point and writes its cells "ok,0,,..." without line end. Returns false when
  * stop() ended the run.

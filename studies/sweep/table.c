@@ -24,9 +24,6 @@ struct table {
 };
 
 /* A temporary name of its own where others may write the same table. */
-/* Of the manifest: what points of networks run; says also which columns follow. */
-static const char network_column[] = "network";
-
 static FILE *open_shared(char *path) {
   enum { READ_BY_ALL = 0644 };
   int fd = mkstemp(path);
@@ -116,7 +113,7 @@ enum vinci_status sweep_write_manifest(const struct sweep_study *study, const ch
     fputc(',', table.out);
     cell_write(table.out, study->keys[p]);
   }
-  fprintf(table.out, ",%s\n", study->spec.workload.net ? network_column : "workload");
+  fprintf(table.out, ",%s\n", study->spec.workload.net ? SWEEP_NETWORK_COLUMN : "workload");
   for (size_t i = 0; status == VINCI_OK && i < study->point_count; i++)
     if (!write_point(study, i, table.out))
       status = diag_error(diag, VINCI_E_NOMEM, "out of memory");
@@ -141,8 +138,7 @@ static enum vinci_status merge(FILE *in, const char *path, const struct sweep_re
     line[length - 1] = '\0';
     if (number++ == 0) {
       fprintf(out, "%s,", line);
-      const char *last = strrchr(line, ',');
-      sweep_record_header(last && strcmp(last + 1, network_column) == 0, out);
+      sweep_record_header(sweep_columns_of(line), out);
       fputc('\n', out);
       continue;
     }

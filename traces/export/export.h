@@ -27,6 +27,8 @@ struct json_writer {
 };
 
 void json_start(struct json_writer *json, FILE *out);
+/* Inside an object that others have begun, which has keys already and which they end. */
+void json_continue(struct json_writer *json, FILE *out);
 void json_object(struct json_writer *json, const char *key, bool one_line);
 void json_array(struct json_writer *json, const char *key, bool one_line);
 void json_end(struct json_writer *json);

@@ -11,6 +11,10 @@
 
 void json_start(struct json_writer *json, FILE *out) { *json = (struct json_writer){.out = out}; }
 
+void json_continue(struct json_writer *json, FILE *out) {
+  *json = (struct json_writer){.out = out, .depth = 1};
+}
+
 static void write_indent(const struct json_writer *json) {
   fputc('\n', json->out);
   for (unsigned i = 0; i < json->depth; i++)
