@@ -40,7 +40,7 @@ struct sweep_settings {
           "network or l2; may be repeated: all combinations run"),                                 \
       OPTION_LIST_ROW("set", 0, struct sweep_settings, sets, "KEY=VALUE",                          \
                       "change a number of the chip in all points; may be repeated"),               \
-      OPTION_ENERGY_ROW(struct sweep_settings, params),                                             \
+      OPTION_ENERGY_ROW(struct sweep_settings, params),                                            \
       OPTION_TEXT_ROW("output", 'o', struct sweep_settings, output, "DIR",                         \
                       "where journals and results.csv go; running again goes on there"),           \
       OPTION_NUMBER_ROW("jobs", 'j', struct sweep_settings, jobs, "N", 1, SWEEP_JOBS_MAX,          \

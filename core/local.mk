@@ -136,8 +136,8 @@ libvinci_core_la_SOURCES += \
 	core/result/divergence.h \
 	core/result/explain.c \
 	core/result/explain.h \
-	core/result/energy.c \
-	core/result/energy.h \
+	core/result/result_energy.c \
+	core/result/result_energy.h \
 	core/result/events.c \
 	core/result/events.h \
 	core/result/hotspots.c \

@@ -4,8 +4,11 @@
  * energies of the chip's description (scripts/energy). Every energy has an interval: all numbers of
  * the description at the low ends of their ranges, and all at the high ends.
  *
- *     if (vinci_soc_load_energy(soc, &diag) == VINCI_OK && vinci_run(soc, trace, NULL, &result,
- * &diag) == VINCI_OK) vinci_result_energy(result, &energy); // energy.pj picojoules
+ *     struct vinci_energy energy;
+ *     if (vinci_soc_load_energy(soc, &diag) == VINCI_OK &&
+ *         vinci_run(soc, trace, NULL, &result, &diag) == VINCI_OK &&
+ *         vinci_result_energy(result, &energy))
+ *       printf("%" PRIu64 " pJ\n", energy.pj);
  */
 #ifndef VINCI_ENERGY_H
 #define VINCI_ENERGY_H

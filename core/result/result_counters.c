@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/arith.h"
+#include "core/result/result_energy.h"
 
 /* ---- figures -------------------------------------------------------------- */
 
@@ -49,6 +50,37 @@ static uint64_t hbm_peak(const struct vinci_result *result, unsigned member) {
   return result_hbm_ppm(result);
 }
 
+static uint64_t energy(const struct vinci_result *result, unsigned member) {
+  struct vinci_energy whole;
+  (void)member;
+  (void)vinci_result_energy(result, &whole);
+  return whole.pj;
+}
+
+static uint64_t energy_low(const struct vinci_result *result, unsigned member) {
+  struct vinci_energy whole;
+  (void)member;
+  (void)vinci_result_energy(result, &whole);
+  return whole.low_pj;
+}
+
+static uint64_t energy_high(const struct vinci_result *result, unsigned member) {
+  struct vinci_energy whole;
+  (void)member;
+  (void)vinci_result_energy(result, &whole);
+  return whole.high_pj;
+}
+
+#define X(id, key, text)                                                                           \
+  static uint64_t energy_of_##id(const struct vinci_result *result, unsigned member) {             \
+    struct vinci_energy_part part = {0};                                                           \
+    (void)member;                                                                                  \
+    (void)vinci_result_energy_part(result, ENERGY_PART_##id, &part);                               \
+    return part.energy.pj;                                                                         \
+  }
+ENERGY_PARTS(X)
+#undef X
+
 /* ---- rows ----------------------------------------------------------------- */
 
 #define ROW(group, offset, figure, name, printed, unit, better, kind, places, report, text)        \
@@ -74,6 +106,10 @@ static const struct counter rows[] = {
   FIELD(PIPE, pipe_counters, cause_cycles[CAUSE_##id], "pipe.*.cause." key "_cycles",              \
         "pipe.*.cause_cycles." key, CYCLE, NEUTRAL, SUM, IN_SUMMARY | IN_METRICS | IN_CORES, "",   \
         "of busy, cycles that " text)
+#define ENERGY_ROW(id, key, text)                                                                  \
+  ROW(RUN, 0, energy_of_##id, "energy." key "_pj", "energy.parts." key ".uj", PJ, LOWER, SUM, 0,   \
+      "", "of energy.pj, " text)
+#define RUN_ENERGY_PARTS ENERGY_PARTS(ENERGY_ROW)
 #define PIPE_FIGURE(function, name, ...) ROW(PIPE, 0, function, name, name, __VA_ARGS__)
 #define L2_FIGURE(function, name, ...) ROW(L2, 0, function, name, name, __VA_ARGS__)
 #define HBM_FIGURE(function, name, ...) ROW(HBM, 0, function, name, name, __VA_ARGS__)
@@ -121,7 +157,7 @@ const struct counter *counter_find(const char *name) {
 /* ---- columns -------------------------------------------------------------- */
 
 const char *counter_unit_name(enum counter_unit unit) {
-  static const char *const names[] = {"1", "cycle", "ps", "byte", "ppm", "word"};
+  static const char *const names[] = {"1", "cycle", "ps", "byte", "ppm", "word", "pJ"};
   return names[unit];
 }
 
@@ -141,7 +177,7 @@ const char *counter_key(const struct counter *row) {
 }
 
 unsigned counter_decimals(enum counter_unit unit) {
-  return unit == UNIT_PS || unit == UNIT_PPM ? 6 : 0;
+  return unit == UNIT_PS || unit == UNIT_PPM || unit == UNIT_PJ ? 6 : 0;
 }
 
 struct decimal counter_decimal(const struct counter *row, uint64_t value) {

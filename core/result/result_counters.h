@@ -16,6 +16,7 @@ enum counter_unit {
   UNIT_BYTE,
   UNIT_PPM,  /* printed as a share of 1 */
   UNIT_WORD, /* an enum bound */
+  UNIT_PJ,   /* printed in uJ */
 };
 
 enum metric_better { METRIC_NEUTRAL, METRIC_LOWER, METRIC_HIGHER };

@@ -10,7 +10,7 @@
 #include "core/base/digest.h"
 #include "core/base/file.h"
 #include "core/base/lookup.h"
-#include "core/result/energy.h"
+#include "core/result/result_energy.h"
 #include "core/sim/kept.h"
 #include "networks/run/bind.h"
 #include "networks/run/net_results.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The energy of a network's run: what its kernels and copies do, and what the chip takes meanwhile. */
+/* The energy of a network's run: what its kernels and copies do, and what the chip takes meanwhile.
+ */
 #ifndef VINCI_NETWORKS_RUN_NET_ENERGY_H
 #define VINCI_NETWORKS_RUN_NET_ENERGY_H
 
-#include "core/result/energy.h"
+#include "core/result/result_energy.h"
 #include "networks/run/net.h"
 
 struct net_energy {

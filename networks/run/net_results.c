@@ -6,7 +6,7 @@
 
 #include "core/base/digest.h"
 #include "core/base/store.h"
-#include "core/result/energy.h"
+#include "core/result/result_energy.h"
 
 /* In their order; from TIMES on those of call_times_write(). */
 enum { MIXED, HBM_BYTES, FOUND_BYTES, TIMES, NUMBER_COUNT = TIMES + CALL_TIMES_NUMBERS };

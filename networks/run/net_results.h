@@ -21,8 +21,8 @@ struct net_launch {
 /* seed: of the chip and the models. */
 uint64_t net_result_digest(uint64_t seed, const struct net_launch *launch,
                            const struct kept_memory *memory);
-/* Fills what a simulation does, as of NET_SIMULATED; false when there is no result. counts: where its
- * energy goes, without which there is no result; NULL: none is wanted. */
+/* Fills what a simulation does, as of NET_SIMULATED; false when there is no result. counts: where
+ * its energy goes, without which there is no result; NULL: none is wanted. */
 bool net_result_find(const char *folder, uint64_t digest, struct energy_counts *counts,
                      struct net_node *out);
 VINCI_MUST_CHECK enum vinci_status net_result_keep(const char *folder, uint64_t digest,

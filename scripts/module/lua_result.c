@@ -4,9 +4,9 @@
 
 #include "core/base/diag.h"
 #include "core/isa/isa.h"
-#include "core/result/energy.h"
 #include "core/result/metrics.h"
 #include "core/result/result.h"
+#include "core/result/result_energy.h"
 #include "core/vinci_sensitivity.h"
 #include "core/vinci_tables.h"
 #include "core/vinci_timeline.h"

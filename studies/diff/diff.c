@@ -210,6 +210,8 @@ static const char *group_of(const struct metric *metric) {
   static const char *const groups[] = {
       [GROUP_RUN] = "run",    [GROUP_PIPE] = "pipe", [GROUP_CORE] = "core",
       [GROUP_PATH] = "bytes", [GROUP_L2] = "l2",     [GROUP_HBM] = "hbm"};
+  if (metric->counter->unit == UNIT_PJ)
+    return "energy";
   return strncmp(metric->name, "noc.", strlen("noc.")) == 0 ? "noc"
                                                             : groups[metric->counter->group];
 }

@@ -52,6 +52,8 @@ static void find_ways(const struct metric_list *names, struct ways *out) {
     *way = '\0';
     if (strcmp(metric->name, instructions) == 0)
       snprintf(way, size, "host.executed_instructions");
+    else if (metric->counter->unit == UNIT_PJ)
+      snprintf(way, size, "%s", metric->printed);
     else if (!(metric->counter->places & IN_SUMMARY) || strstr(metric->name, idle))
       continue;
     else if (metric->counter->group == GROUP_PATH)

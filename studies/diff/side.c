@@ -182,7 +182,8 @@ static void take_counters(const struct vinci_diff *diff, struct diff_side *side)
   metrics_collect(side->result, &list);
   for (size_t i = 0; i < diff->names.count; i++) {
     side->value[i] = list.item[i].value;
-    side->has[i] = true;
+    /* Without an account there is no energy, nor is there one of nothing. */
+    side->has[i] = list.item[i].counter->unit != UNIT_PJ || list.item[i].value > 0;
     side->used[i] = !list.item[i].unused;
   }
   side->total_cycles = side->result->total_cycles;

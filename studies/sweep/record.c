@@ -6,8 +6,8 @@
 
 #include "core/base/cells.h"
 #include "core/base/decimal.h"
-#include "core/result/energy.h"
 #include "core/result/metrics.h"
+#include "core/result/result_energy.h"
 #include "networks/workload/network.h"
 #include "studies/sweep/sweep.h"
 
@@ -137,8 +137,8 @@ static void write_figures(FILE *out, const struct outcome *outcome, bool good) {
 }
 
 /* "failed" with its exit code and reason; the figures stay empty: they could not be compared. */
-static void write_failure(FILE *out, struct sweep_columns columns, const char *status, int exit_code,
-                          const char *text) {
+static void write_failure(FILE *out, struct sweep_columns columns, const char *status,
+                          int exit_code, const char *text) {
   fprintf(out, "%s,%d,", status, exit_code);
   cell_write(out, text);
   write_figures(out, &(struct outcome){.columns = columns}, false);
@@ -166,8 +166,7 @@ void sweep_crash_cells(const struct sweep_study *study, int signal_number, char 
     return;
   snprintf(text, sizeof text, "the worker was ended by signal %d (%s)", signal_number,
            strsignal(signal_number));
-  write_failure(out, columns_of(study), "crashed", vinci_status_exit_code(VINCI_E_INTERNAL),
-                text);
+  write_failure(out, columns_of(study), "crashed", vinci_status_exit_code(VINCI_E_INTERNAL), text);
   fclose(out);
 }
 

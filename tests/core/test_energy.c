@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "core/chip/mem.h"
-#include "core/result/energy.h"
+#include "core/result/result_energy.h"
 #include "tests/support/runs.h"
 
 #define AIC "stream,core=AIC\n"

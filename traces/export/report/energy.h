@@ -3,7 +3,7 @@
 #ifndef VINCI_TRACES_EXPORT_REPORT_ENERGY_H
 #define VINCI_TRACES_EXPORT_REPORT_ENERGY_H
 
-#include "core/result/energy.h"
+#include "core/result/result_energy.h"
 #include "traces/export/export.h"
 
 /* An energy with a unit that fits: "1.23 mJ". */

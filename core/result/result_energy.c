@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Counts of events from the counters of a run, and their prices. */
-#include "core/result/energy.h"
+#include "core/result/result_energy.h"
 
 #include "core/base/clock.h"
 #include "core/chip/layout.h"
