@@ -63,6 +63,8 @@ struct vinci_net_node {
   uint64_t start_ps, duration_ps, gap_ps, host_wait_ps, other_wait_ps;
   uint64_t input_bytes, l2_found_bytes; /* of kernels: bytes of inputs, and what L2 had of them */
   uint64_t hbm_bytes;                   /* of kernels: read and written in device memory */
+  /* What it does, without what the chip takes all the time; 0: the chip keeps no account. */
+  uint64_t energy_pj, energy_low_pj, energy_high_pj;
 };
 
 struct vinci_net_result {

@@ -47,6 +47,8 @@ libvinci_devices_la_SOURCES = \
 	devices/jobs/job.h \
 	devices/jobs/job_events.c \
 	devices/jobs/job_events.h \
+	devices/jobs/energy.c \
+	devices/jobs/energy.h \
 	devices/jobs/kernels.c \
 	devices/jobs/kernels.h \
 	devices/jobs/path.c \

@@ -41,7 +41,7 @@ static enum vinci_status time_work(const struct convert_settings *settings, stru
   struct group_system_settings system = {.name = settings->system ? settings->system : job->system};
   enum vinci_status status = group_load(&system, job->job.ranks, &group, diag);
   if (status == VINCI_OK)
-    status = group_time_work(group, &(struct group_work_settings){0}, NULL, job, diag);
+    status = group_time_work(group, &(struct group_work_settings){0}, NULL, job, NULL, diag);
   group_host_free(group);
   return status;
 }

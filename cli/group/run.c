@@ -9,6 +9,7 @@
 #include "core/base/file.h"
 #include "core/base/sheet.h"
 #include "devices/jobs/classes.h"
+#include "devices/jobs/energy.h"
 #include "devices/jobs/job.h"
 #include "devices/jobs/kernels.h"
 #include "devices/jobs/path.h"
@@ -29,6 +30,7 @@ struct run_settings {
 
 static const struct option_row run_options[] = {
     GROUP_SYSTEM_ROWS(struct run_settings, system),
+    OPTION_ENERGY_ROW(struct run_settings, system.sets),
     OPTION_LIST_ROW("fault", 0, struct run_settings, faults, "FAULT",
                     "devices or a link are slow or down, as in a row fault of GROUP.md: "
                     "devices=3,from_us=100,to_us=200,speed=0.5; may be repeated"),
@@ -57,6 +59,8 @@ struct outcome {
   const struct job *job;
   struct group_result result;
   struct job_profile profile;
+  const struct job_energy *energy; /* NULL: nobody has asked */
+  const vinci_soc *soc;            /* with energy */
   bool short_of_memory;
 };
 
@@ -127,13 +131,15 @@ static void print_report(const struct outcome *outcome) {
   SHEET_BEGIN(&sheet, stdout, columns, 0, "step_trace_time.csv of --output");
   while (sheet_pass(&sheet))
     print_ranks(job, result, &sheet);
+  if (outcome->energy)
+    job_energy_print(outcome->job, outcome->soc, result, outcome->energy, stdout);
   cli_summary("group run ranks=%u us=%s bytes=%" PRIu64, job->ranks,
               decimal_exact(result->end_ps, US_DIGITS).text, result->transfer_bytes);
 }
 
 static void write_summary(void *context, FILE *out) {
   const struct outcome *outcome = context;
-  job_put_summary(outcome->job->name, &outcome->job->job, &outcome->result, out);
+  job_put_summary(outcome->job, &outcome->result, outcome->energy, out);
 }
 static void write_step_trace(void *context, FILE *out) {
   const struct outcome *outcome = context;
@@ -266,6 +272,19 @@ static enum vinci_status print_kernels(struct job *job, struct vinci_diag *diag)
   return VINCI_OK;
 }
 
+/* Energies are numbers of the chip, all others are those of the system. */
+static enum vinci_status part_sets(const struct text_list *all, struct text_list *system,
+                                   struct text_list *chip, struct vinci_diag *diag) {
+  *system = (struct text_list){0};
+  for (size_t i = 0; i < all->count; i++) {
+    size_t length = strcspn(all->items[i], ".=");
+    bool energy = length == strlen("energy") && strncmp(all->items[i], "energy", length) == 0;
+    if (!text_list_add(energy ? chip : system, all->items[i]))
+      return diag_error(diag, VINCI_E_NOMEM, "out of memory");
+  }
+  return VINCI_OK;
+}
+
 static enum vinci_status run_job(const struct run_settings *settings, struct job *job,
                                  struct vinci_diag *diag) {
   struct group_description *group = NULL;
@@ -276,13 +295,19 @@ static enum vinci_status run_job(const struct run_settings *settings, struct job
                                     .transfer_ended =
                                         settings->profiler ? profile_keep_move : NULL};
   bool listens = settings->output || settings->profiler;
+  struct text_list chip_sets = {0};
+  struct job_kernel_options timed = {0};
+  struct job_energy energy;
   struct group_work_settings work = {.memory = settings->memory, .quiet = settings->quiet};
+  enum vinci_status status = part_sets(&settings->system.sets, &system.sets, &chip_sets, diag);
+  work.chip_sets = chip_sets.count > 0 ? &chip_sets : NULL;
   system.name = system.name ? system.name : job->system;
-  enum vinci_status status = take_detail(settings, &work, diag);
+  if (status == VINCI_OK)
+    status = take_detail(settings, &work, diag);
   if (status == VINCI_OK)
     status = group_load(&system, job->job.ranks, &group, diag);
   if (status == VINCI_OK)
-    status = group_time_work(group, &work, settings->system.data, job, diag);
+    status = group_time_work(group, &work, settings->system.data, job, &timed, diag);
   if (status == VINCI_OK && settings->rank_table)
     status = place_ranks(settings, group, job, diag);
   if (status == VINCI_OK && settings->output)
@@ -291,6 +316,12 @@ static enum vinci_status run_job(const struct run_settings *settings, struct job
     job->job.system = &group->system;
     job->job.unfolded = settings->unfolded;
     status = group_run(&job->job, listens ? &observer : NULL, &job->arena, &outcome.result, diag);
+  }
+  outcome.soc = timed.soc;
+  if (status == VINCI_OK && work.chip_sets) {
+    outcome.energy = &energy;
+    if (!job_energy_sum(job, &timed, &outcome.result, &energy))
+      status = diag_error(diag, VINCI_E_NOMEM, "out of memory");
   }
   if (status == VINCI_OK && outcome.profile.moments.short_of_memory)
     status = diag_error(diag, VINCI_E_NOMEM, "out of memory");
@@ -307,6 +338,9 @@ static enum vinci_status run_job(const struct run_settings *settings, struct job
   if (status == VINCI_OK && !settings->json && !settings->quiet && settings->detail)
     status = print_kernels(job, diag);
   profile_free(&outcome.profile);
+  vinci_soc_free((vinci_soc *)(uintptr_t)timed.soc);
+  text_list_free(&system.sets);
+  text_list_free(&chip_sets);
   group_host_free(group);
   return status;
 }

@@ -11,7 +11,8 @@ static bool watch(void *context, size_t done, size_t all) {
 
 enum vinci_status group_time_work(const struct group_description *group,
                                   const struct group_work_settings *settings, const char *data,
-                                  struct job *job, struct vinci_diag *diag) {
+                                  struct job *job, struct job_kernel_options *out,
+                                  struct vinci_diag *diag) {
   struct vinci_run_options models = {.struct_size = sizeof models};
   struct workload_models names = {.memory = settings->memory ? settings->memory : "flat"};
   struct monitor monitor;
@@ -27,9 +28,9 @@ enum vinci_status group_time_work(const struct group_description *group,
     status =
         diag_error(diag, VINCI_E_USAGE,
                    "--detail: no row of work has op= or net=, so there is nothing to simulate");
-  if (status != VINCI_OK || !job->kernels)
+  if (status != VINCI_OK || (!job->kernels && !settings->chip_sets))
     return status;
-  status = vinci_soc_load(group->chip, data, &soc, diag);
+  status = cli_load_soc(group->chip, data, settings->chip_sets, &soc, diag);
   monitor_catch_interrupt();
   monitor_start(&monitor, job->path, 0, settings->quiet);
   struct job_kernel_options options = {.soc = soc,
@@ -40,6 +41,10 @@ enum vinci_status group_time_work(const struct group_description *group,
   if (status == VINCI_OK)
     status = job_time(job, &options, diag);
   monitor_clear(&monitor);
+  if (out && status == VINCI_OK) {
+    *out = options;
+    return status;
+  }
   vinci_soc_free(soc);
   return status;
 }

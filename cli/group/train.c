@@ -147,7 +147,7 @@ static enum vinci_status run_job(const struct train_settings *settings, const ch
   system.name = system.name ? system.name : job.system;
   status = group_load(&system, job.job.ranks, &group, diag);
   if (status == VINCI_OK)
-    status = group_time_work(group, &work, system.data, &job, diag);
+    status = group_time_work(group, &work, system.data, &job, NULL, diag);
   if (status == VINCI_OK) {
     job.job.system = &group->system;
     status = group_run(&job.job, NULL, &job.arena, &result, diag);

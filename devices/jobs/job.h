@@ -6,6 +6,7 @@
 #ifndef VINCI_DEVICES_JOBS_JOB_H
 #define VINCI_DEVICES_JOBS_JOB_H
 
+#include "core/vinci_energy.h"
 #include "devices/flow/run.h"
 
 enum { JOB_TEXT_VERSION = 1, JOB_STREAMS_MAX = 64, JOB_FAMILIES_MAX = 256 };
@@ -18,6 +19,8 @@ struct job_kernel_time {
   uint64_t duration_ps, hbm_bytes;
   uint32_t uses, launches, blocks; /* operations of programs; blocks: 0 of networks */
   const char *bound;
+  /* Of what it does, without what the chip takes all the time; 0: the chip keeps no account. */
+  struct vinci_energy energy;
 };
 
 /* An operator or a network that work of a job names (kernels.h). */

@@ -12,7 +12,7 @@
 #include "core/base/decimal.h"
 #include "core/base/diag.h"
 #include "core/chip/soc.h"
-#include "core/result/result.h"
+#include "core/result/result_energy.h"
 #include "networks/workload/network.h"
 
 enum { WORDS_MAX = 64, US_DIGITS = 6 };
@@ -23,6 +23,7 @@ struct timing {
   struct job *job;
   const struct job_kernel_options *options;
   size_t done, all;
+  struct vinci_energy energy; /* of the nodes of the network that runs */
   struct vinci_diag *diag;
 };
 
@@ -69,10 +70,22 @@ static enum vinci_status time_operator(struct timing *timing, const struct job_k
                                     .bound = bound_name(result_bound(result))};
     for (uint32_t i = 0; i < result->core_count; i++)
       out->blocks += result->cores[i].blocks_run;
+    struct energy_counts work = {0};
+    if (result->soc->energy) {
+      energy_count_work(result, &work);
+      out->energy = energy_total(result->soc->energy, &work);
+    }
   }
   vinci_result_free(result);
   vinci_trace_free(trace);
   return status;
+}
+
+static bool add_node(void *context, const struct vinci_net_node *node) {
+  struct timing *timing = context;
+  energy_join(&timing->energy, (struct vinci_energy){node->energy_pj, node->energy_low_pj,
+                                                     node->energy_high_pj});
+  return true;
 }
 
 static enum vinci_status time_network(struct timing *timing, const struct job_kernel *kernel,
@@ -80,15 +93,17 @@ static enum vinci_status time_network(struct timing *timing, const struct job_ke
                                       struct vinci_diag *diag) {
   struct workload workload = {.net = kernel->net};
   struct vinci_run_options models = {.struct_size = sizeof models, .memory = memory};
-  struct network_watch watch = {.progress = go_on, .context = timing};
+  struct network_watch watch = {.progress = go_on, .context = timing, .visit = add_node};
   struct vinci_net_result result;
+  timing->energy = (struct vinci_energy){0};
   enum vinci_status status =
       network_run(&workload, timing->options->soc, &models, &watch, &result, NULL, diag);
   if (status == VINCI_OK)
     *out = (struct job_kernel_time){.duration_ps = result.end_ps,
                                     .hbm_bytes = result.hbm_bytes,
                                     .launches = (uint32_t)result.launches,
-                                    .bound = result.bound};
+                                    .bound = result.bound,
+                                    .energy = timing->energy};
   return status;
 }
 
@@ -115,9 +130,10 @@ static enum vinci_status time_kernel(struct timing *timing, struct job_kernel *k
   return status;
 }
 
-static enum job_model model_of(const struct timing *timing, const struct job_use *use) {
-  uint32_t detail = timing->options->detail;
-  return detail != JOB_NO_RANK && timing->job->job.programs[detail] == use->program
+enum job_model job_model_of(const struct job *job, const struct job_kernel_options *options,
+                            const struct job_use *use) {
+  uint32_t detail = options->detail;
+  return detail != JOB_NO_RANK && job->job.programs[detail] == use->program
              ? JOB_MODEL_DETAIL
              : JOB_MODEL_ALL;
 }
@@ -134,7 +150,7 @@ enum vinci_status job_time(struct job *job, const struct job_kernel_options *opt
   struct timing timing = {.job = job, .options = options, .diag = diag};
   enum vinci_status status = VINCI_OK;
   for (struct job_use *use = job->uses; use; use = use->next)
-    timing.all += use->kernel->time[model_of(&timing, use)].uses++ == 0;
+    timing.all += use->kernel->time[job_model_of(job, options, use)].uses++ == 0;
   for (struct job_kernel *kernel = job->kernels; kernel; kernel = kernel->next)
     for (unsigned model = 0; model < JOB_MODELS && status == VINCI_OK; model++) {
       struct job_kernel_time *time = &kernel->time[model];
@@ -146,7 +162,7 @@ enum vinci_status job_time(struct job *job, const struct job_kernel_options *opt
       time->uses = uses;
     }
   for (struct job_use *use = job->uses; use && status == VINCI_OK; use = use->next) {
-    const struct job_kernel_time *time = &use->kernel->time[model_of(&timing, use)];
+    const struct job_kernel_time *time = &use->kernel->time[job_model_of(job, options, use)];
     use->op->duration_ps = time->duration_ps;
     if (!use->memory_given)
       use->op->memory_milli = memory_milli(time, soc_hbm_bytes_per_second(options->soc));

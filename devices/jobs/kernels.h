@@ -29,6 +29,10 @@ struct job_kernel_options {
 VINCI_MUST_CHECK enum vinci_status
 job_time(struct job *job, const struct job_kernel_options *options, struct vinci_diag *diag);
 
+/* The model by which a use was timed. */
+enum job_model job_model_of(const struct job *job, const struct job_kernel_options *options,
+                            const struct job_use *use);
+
 /* kernels.csv: a row for each operator or network by each model: how often, and its time. */
 void job_put_kernels(const struct job *job, FILE *out);
 

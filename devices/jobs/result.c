@@ -101,10 +101,11 @@ void job_put_collectives(const struct job_moments *moments, FILE *out) {
   }
 }
 
-void job_put_summary(const char *name, const struct group_job *job,
-                     const struct group_result *result, FILE *out) {
+void job_put_summary(const struct job *whole, const struct group_result *result,
+                     const struct job_energy *energy, FILE *out) {
+  const struct group_job *job = &whole->job;
   fputs("{\n  \"schema\": 1,\n  \"job\": ", out);
-  json_string(out, name);
+  json_string(out, whole->name);
   fprintf(out,
           ",\n  \"system\": \"%s\",\n  \"time_us\": %s,\n  \"transfers\": %" PRIu64
           ",\n  \"moved_bytes\": %" PRIu64 ",\n  \"ranks\": [",
@@ -118,5 +119,8 @@ void job_put_summary(const char *name, const struct group_job *job,
             US(rank->comm_ps - rank->exposed_ps), US(rank->idle_ps), US(rank->slowed_ps),
             US(rank->end_ps));
   }
-  fputs("\n  ]\n}\n", out);
+  fputs("\n  ]", out);
+  if (energy)
+    job_energy_put(whole, result, energy, out);
+  fputs("\n}\n", out);
 }

@@ -7,7 +7,7 @@
 #define VINCI_DEVICES_JOBS_RESULT_H
 
 #include "core/base/arena.h"
-#include "devices/flow/run.h"
+#include "devices/jobs/energy.h"
 
 /* An operation that has ended, kept for the files. */
 struct job_moments {
@@ -31,8 +31,9 @@ void job_put_step_trace(const struct group_job *job, const struct group_result *
 void job_put_timeline(const struct group_job *job, const struct job_moments *moments, FILE *out);
 /* A row for each collective on each rank: start, duration, bytes, algorithm. */
 void job_put_collectives(const struct job_moments *moments, FILE *out);
-/* JSON: the time of the step, sums over ranks, and of each rank what its time is made of. */
-void job_put_summary(const char *name, const struct group_job *job,
-                     const struct group_result *result, FILE *out);
+/* JSON: the time of the step, sums over ranks, and of each rank what its time is made of. energy:
+ * NULL for none. */
+void job_put_summary(const struct job *whole, const struct group_result *result,
+                     const struct job_energy *energy, FILE *out);
 
 #endif

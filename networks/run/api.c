@@ -62,7 +62,14 @@ static bool is_kernel(const struct net_node *row) {
   return row->from == NET_SIMULATED || row->from == NET_REMEMBERED;
 }
 
-static struct vinci_net_node describe(const struct graph_node *node, const struct net_node *row) {
+static struct vinci_net_node describe(const vinci_soc *soc, const struct graph_node *node,
+                                      const struct net_node *row) {
+  struct energy_counts counts = {0};
+  struct vinci_energy energy = {0};
+  if (soc->energy) {
+    (void)net_energy_node(node, row, &counts);
+    energy = energy_total(soc->energy, &counts);
+  }
   return (struct vinci_net_node){.name = node->name,
                                  .op = node->op,
                                  .origin = node->origin,
@@ -78,7 +85,10 @@ static struct vinci_net_node describe(const struct graph_node *node, const struc
                                  .other_wait_ps = row->task.other_wait_ps,
                                  .input_bytes = row->read_bytes,
                                  .l2_found_bytes = row->found_bytes,
-                                 .hbm_bytes = row->hbm_bytes};
+                                 .hbm_bytes = row->hbm_bytes,
+                                 .energy_pj = energy.pj,
+                                 .energy_low_pj = energy.low_pj,
+                                 .energy_high_pj = energy.high_pj};
 }
 
 /* What a graph computes on. */
@@ -282,7 +292,7 @@ enum vinci_status vinci_net_run(const vinci_soc *soc, const char *name, const ch
   if (status == VINCI_OK)
     *result = sum_up(kernels, soc, &run);
   for (uint32_t i = 0; status == VINCI_OK && visit && i < kernels->node_count; i++) {
-    struct vinci_net_node node = describe(&kernels->nodes[i], &run.nodes[i]);
+    struct vinci_net_node node = describe(soc, &kernels->nodes[i], &run.nodes[i]);
     if (!visit(context, &node))
       break;
   }

@@ -14,21 +14,24 @@ static void add_copy(const struct graph_node *node, const struct net_node *row,
   counts->of[ENERGY_DRAM_WRITE] += writes ? row->read_bytes : 0;
 }
 
+bool net_energy_node(const struct graph_node *node, const struct net_node *row,
+                     struct energy_counts *counts) {
+  if (row->energy)
+    energy_add(counts, row->energy);
+  else if (node->kind == GRAPH_COPY && row->from == NET_COMPUTED)
+    add_copy(node, row, counts);
+  else
+    return row->from != NET_GIVEN || row->task.duration_ps == 0;
+  return true;
+}
+
 bool net_energy_sum(const struct graph *graph, const struct vinci_soc *soc,
                     const struct net_result *result, struct net_energy *out) {
   *out = (struct net_energy){0};
   if (!soc->energy)
     return false;
-  for (uint32_t i = 0; i < graph->node_count; i++) {
-    const struct graph_node *node = &graph->nodes[i];
-    const struct net_node *row = &result->nodes[i];
-    if (row->energy)
-      energy_add(&out->counts, row->energy);
-    else if (node->kind == GRAPH_COPY && row->from == NET_COMPUTED)
-      add_copy(node, row, &out->counts);
-    else if (row->from == NET_GIVEN && row->task.duration_ps > 0)
-      out->untold++;
-  }
+  for (uint32_t i = 0; i < graph->node_count; i++)
+    out->untold += !net_energy_node(&graph->nodes[i], &result->nodes[i], &out->counts);
   energy_count_time(soc, result->queue.end_ps, &out->counts);
   return true;
 }

@@ -12,6 +12,9 @@ struct net_energy {
   size_t untold; /* tasks of given times: whatever they do is left out */
 };
 
+/* Adds what a node does; false for a task of a given time, of which nothing is known. */
+bool net_energy_node(const struct graph_node *node, const struct net_node *row,
+                     struct energy_counts *counts);
 /* Of the last run; false when the chip keeps no account. */
 bool net_energy_sum(const struct graph *graph, const struct vinci_soc *soc,
                     const struct net_result *result, struct net_energy *out);
