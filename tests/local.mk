@@ -137,6 +137,7 @@ script_tests = \
 	tests/additions/test_additions.sh \
 	tests/cli/test_cli.sh \
 	tests/cli/test_endings.sh \
+	tests/cli/test_energy.sh \
 	tests/cli/test_texts.sh \
 	tests/cli/test_gate.sh \
 	tests/cli/test_gate_reports.sh \

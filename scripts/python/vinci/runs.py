@@ -69,6 +69,16 @@ class Hotspot:
 
 
 @dataclasses.dataclass
+class Energy:
+    """Picojoules with their interval (ENERGY.md); `parts` by name, which add up to it."""
+
+    pj: int
+    low_pj: int
+    high_pj: int
+    parts: typing.Dict[str, "Energy"] = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass
 class Saving:
     """A cause on the critical path; `number` of the chip, and what its turn saves."""
 
@@ -174,6 +184,27 @@ class Result(Handle):
             library().vinci_result_core_counters(self, index, kind(visit), None)
             found.append(core)
         return found
+
+    def energy(self) -> typing.Optional[Energy]:
+        """Of a chip that keeps an account, as after `chip.set("energy", "on")`; else None.
+
+        >>> import vinci
+        >>> chip = vinci.soc("Ascend910B4", {"energy": "on"})
+        >>> energy = vinci.run("copy shape=64x1024", chip=chip).energy()
+        >>> energy.low_pj < energy.pj < energy.high_pj
+        True
+        >>> sum(part.pj for part in energy.parts.values()) == energy.pj
+        True
+        """
+        struct, part = _abi.vinci_energy(), _abi.vinci_energy_part()
+        if not library().vinci_result_energy(self, byref(struct)):
+            return None
+        whole = Energy(struct.pj, struct.low_pj, struct.high_pj)
+        for index in range(library().vinci_energy_part_count()):
+            library().vinci_result_energy_part(self, index, byref(part))
+            one = part.energy
+            whole.parts[text(part.name)] = Energy(one.pj, one.low_pj, one.high_pj)
+        return whole
 
     def events(self) -> typing.Iterator[Event]:
         """The instructions that `max_events` of the run has kept."""
