@@ -143,6 +143,7 @@ report_pieces = \
 	cli/report/timeline.js \
 	cli/report/run.js \
 	cli/report/memory.js \
+	cli/report/energy.js \
 	cli/report/compare.js \
 	cli/report/sweep.js \
 	cli/report/job.js \

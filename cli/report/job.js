@@ -293,6 +293,7 @@ function jobSections(folder) {
     classes.length ? jobTimeline(classes, summary.time_us) : null,
     folder.path ? pathSection(folder.path, summary.time_us) : null,
     classes.length ? exposedSection(classes) : null,
+    jobEnergySection(summary.energy),
     section(
       "collectives",
       "Collectives by time",

@@ -15,6 +15,7 @@ function runSections(folders) {
     bytesSection(report),
     trafficSection(report),
     banksSection(report),
+    chipEnergySection(report.energy),
     coresSection(report),
   ].filter(Boolean);
 }

@@ -320,5 +320,6 @@ function networkSections(folder) {
     networkTimeline(rows, summary.time_us),
     networkNodes(rows, summary),
     folder.memory ? memorySection(folder.memory) : null,
+    chipEnergySection(summary.energy),
   ].filter(Boolean);
 }

@@ -12,7 +12,7 @@ struct net_energy {
   size_t untold; /* tasks of given times: whatever they do is left out */
 };
 
-/* Adds what a node does; false for a task of a given time, of which nothing is known. */
+/* Adds what a node does; false for a task of a given time, which has no events. */
 bool net_energy_node(const struct graph_node *node, const struct net_node *row,
                      struct energy_counts *counts);
 /* Of the last run; false when the chip keeps no account. */

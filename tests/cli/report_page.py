@@ -517,12 +517,42 @@ def job(page):
     page.quiet()
 
 
+def energy(page):
+    """The account of summary.json: sum, parts, intervals; nothing of it on pages without one."""
+    account = page.json("summary.json")["energy"]
+    parts = account.get("parts") or {name: account[name] for name in ("work", "links", "time")}
+    whole = account.get("whole", account)
+
+    def micro(text):
+        return number(text) * {"J": 1e6, "mJ": 1e3, "\u00b5J": 1, "nJ": 1e-3, "pJ": 1e-6}[text.split()[-1]]
+
+    near("energy", micro(page.browser.text("#energy-total b")), whole["uj"], 0.01 * whole["uj"])
+    shown = {row[0]: row for row in page.rows("#energy-table")}
+    same("parts", sorted(shown), sorted(name for name, part in parts.items() if part["high_uj"] > 0))
+    for name, row in shown.items():
+        for column, key in ((1, "uj"), (4, "low_uj"), (5, "high_uj")):
+            near("%s of %s" % (key, name), micro(row[column]), parts[name][key], 0.01 * parts[name][key] + 1e-6)
+        near("share of " + name, number(row[2]), 100 * parts[name]["uj"] / whole["uj"], 0.06)
+    page.picture("energy_" + os.path.basename(page.results), "#energy")
+    page.browser.size(390, 800)
+    page.browser.frame()
+    wide = page.browser.run("document.documentElement.scrollWidth")
+    if wide > 390:
+        print("%d pixels wide on 390" % wide)
+    page.quiet()
+
+
+def no_energy(page):
+    same("sections of energy", page.browser.run("document.querySelectorAll('#energy').length"), 0)
+
+
 CHECKS = {
     "run": ("run", [numbers, cause, lanes, zoom, hotspots, looks]), "many": ("many", [many]), "hostile": ("hostile", [hostile]),
     "compare": ("pair", [compare]), "sweep": ("sweep", [sweep]), "tornado": ("tornado", [tornado]),
     **{"study_" + name: (name, [study]) for name in STUDIES},
-    "list": ("list", [list_of_operators]), "weights": ("weights", [list_of_operators]), "network": ("network", [network]), "job": ("job", [job]),
+    "list": ("list", [list_of_operators]), "weights": ("weights", [list_of_operators]), "network": ("network", [network]), "job": ("job", [job, no_energy]),
     "networks": ("networks", [pair_of_networks, fits]), "lists": ("lists", [pair_of_lists]),
+    **{"energy_" + name: ("energy_" + name, [energy]) for name in ("run", "network", "job")},
 }
 
 

@@ -55,12 +55,15 @@ END
   "$vinci" sweep run add shape=4096 $soc --param cube.fp16_cycles=1,2 --output="$work/equal" --quiet
   "$vinci" net run "$srcdir/traces/examples/two_layers.graph.csv" $soc --memory=flat --output="$work/network" --quiet
   "$vinci" group run "$srcdir/traces/examples/data_parallel.job.csv" --output="$work/job" >/dev/null
+  "$vinci" run matmul m=512 k=512 n=512 $soc --memory=flat --energy --output="$work/energy_run" --quiet
+  "$vinci" net run "$srcdir/traces/examples/two_layers.graph.csv" $soc --memory=flat --energy --output="$work/energy_network" --quiet
+  "$vinci" group run "$srcdir/traces/examples/layer_step.job.csv" --energy --output="$work/energy_job" --quiet
   cp -r "$work/run" "$work/pair"
   "$vinci" net run "$srcdir/traces/examples/two_layers.graph.csv" $soc --memory=flat --host=eager --output="$work/network2" --quiet
   "$vinci" run --ops "$work/weights.csv" --soc-version=Ascend910B1 --output="$work/weights2" --quiet
   cp -r "$work/network" "$work/networks"
   cp -r "$work/weights" "$work/lists"
-  for name in run many hostile sweep tornado list weights $studies network job; do
+  for name in run many hostile sweep tornado list weights $studies network job energy_run energy_network energy_job; do
     "$vinci" report "$work/$name" --output="$work/$name.html" --quiet
   done
   "$vinci" report "$work/pair" "$work/second" --output="$work/pair.html" --quiet
@@ -70,7 +73,7 @@ END
 PYTHONDONTWRITEBYTECODE=1 timeout 300 /usr/bin/python3 "$srcdir/tests/cli/report_page.py" "$chromium" "$work" \
   ${PICTURES:+"$PICTURES"} >"$work/found" 2>&1
 
-plan 28
+plan 32
 # part CHECK FUNCTION NAME
 part() {
   report "$3" "$(awk -v head="== $1 $2" '
@@ -105,4 +108,8 @@ part job job "a job of several devices"
 part networks pair_of_networks "two networks: parts and nodes"
 part networks fits "a page in a narrow window"
 part lists pair_of_lists "two lists: differences by operator and kind sum"
+part job no_energy "no energy without being asked"
+part energy_run energy "energy of a run: parts and intervals"
+part energy_network energy "energy of a network"
+part energy_job energy "energy of a job"
 report "the browser went through to the end" "$(grep -q '^== end$' "$work/found" || tail -n 5 "$work/found")"

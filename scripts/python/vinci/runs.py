@@ -70,7 +70,7 @@ class Hotspot:
 
 @dataclasses.dataclass
 class Energy:
-    """Picojoules with their interval (ENERGY.md); `parts` by name, which add up to it."""
+    """Picojoules with their interval (ENERGY.md); `parts` by name, whose sum is the whole."""
 
     pj: int
     low_pj: int

@@ -8,6 +8,7 @@
 
 #include "core/result/levers.h"
 #include "core/result/metrics.h"
+#include "traces/export/report/energy.h"
 #include "traces/export/report/expected.h"
 #include "traces/export/report/text.h"
 
@@ -322,6 +323,9 @@ enum vinci_status export_report(const struct vinci_result *result,
     return status;
   write_cores(&json, result);
   report_memory(&json, result);
+  struct energy_counts energy;
+  if (energy_counts_of(result, &energy))
+    energy_json(&json, result->soc->energy, &energy, result->total_ps);
   status = report_hotspots(&json, result, choice->source, diag);
   if (status != VINCI_OK)
     return status;
