@@ -526,6 +526,8 @@ static int run_operators(const struct run_settings *settings, const struct text_
                      "--sequence runs one operator after the other; leave out --jobs");
   else if (settings->json)
     (void)diag_error(&diag, VINCI_E_USAGE, "--ops prints a table, or CSV with --csv; not JSON");
+  else
+    diag.status = cli_refuse_energy(&settings->sets, &diag);
   if (diag.status != VINCI_OK)
     return cli_fail(&diag);
   struct run_list list = {

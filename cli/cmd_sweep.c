@@ -201,6 +201,9 @@ static int run_list(const struct sweep_settings *settings, const struct text_lis
   else if (arguments->count > 0)
     status = diag_error(&diag, VINCI_E_USAGE, "--ops takes no study, trace or operator, not '%s'",
                         arguments->items[0]);
+  else if (cli_refuse_energy(&settings->params, &diag) != VINCI_OK ||
+           cli_refuse_energy(&settings->sets, &diag) != VINCI_OK)
+    status = VINCI_E_USAGE;
   else if (settings->shard || settings->limit > 0)
     status = diag_error(&diag, VINCI_E_USAGE, "--ops runs all its points: no %s",
                         settings->shard ? "--shard" : "--limit");

@@ -277,9 +277,8 @@ static enum vinci_status part_sets(const struct text_list *all, struct text_list
                                    struct text_list *chip, struct vinci_diag *diag) {
   *system = (struct text_list){0};
   for (size_t i = 0; i < all->count; i++) {
-    size_t length = strcspn(all->items[i], ".=");
-    bool energy = length == strlen("energy") && strncmp(all->items[i], "energy", length) == 0;
-    if (!text_list_add(energy ? chip : system, all->items[i]))
+    const struct text_list alone = {.items = &all->items[i], .count = 1};
+    if (!text_list_add(cli_find_energy(&alone) ? chip : system, all->items[i]))
       return diag_error(diag, VINCI_E_NOMEM, "out of memory");
   }
   return VINCI_OK;

@@ -257,6 +257,23 @@ enum vinci_status cli_check_traces(const struct text_list *traces, struct vinci_
   return VINCI_OK;
 }
 
+const char *cli_find_energy(const struct text_list *sets) {
+  static const char word[] = "energy";
+  for (size_t i = 0; i < sets->count; i++)
+    if (strcspn(sets->items[i], ".=") == sizeof word - 1 &&
+        strncmp(sets->items[i], word, sizeof word - 1) == 0)
+      return sets->items[i];
+  return NULL;
+}
+
+enum vinci_status cli_refuse_energy(const struct text_list *sets, struct vinci_diag *diag) {
+  if (!cli_find_energy(sets))
+    return VINCI_OK;
+  (void)diag_error(diag, VINCI_E_USAGE, "a list of operators has no account of energy");
+  diag_hint(diag, "run its operators one by one, or a network: vinci net run --energy");
+  return VINCI_E_USAGE;
+}
+
 enum vinci_status cli_load_soc(const char *name, const char *data_dir, const struct text_list *sets,
                                vinci_soc **out, struct vinci_diag *diag) {
   struct run_spec spec = {.soc = name};

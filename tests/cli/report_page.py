@@ -518,7 +518,7 @@ def job(page):
 
 
 def energy(page):
-    """The account of summary.json: sum, parts, intervals; nothing of it on pages without one."""
+    """The account of summary.json: sum, parts, intervals."""
     account = page.json("summary.json")["energy"]
     parts = account.get("parts") or {name: account[name] for name in ("work", "links", "time")}
     whole = account.get("whole", account)

@@ -8,7 +8,7 @@ srcdir=${TESTS_SRCDIR:-.}
 vinci=${VINCI:?}
 
 work_folder test_energy
-plan 12
+plan 13
 
 product="matmul m=256 k=512 n=256 dtype=fp16"
 # shellcheck disable=SC2086 # words
@@ -65,6 +65,13 @@ report "another chip takes those that are named" "$(expect 0 '')"
 keep "$vinci" run add shape=64 -s Ascend910B4 --energy --set energy.idle.cube_core=1pJ -q
 report "a unit of another kind is refused" "$(expect 2 "error: unknown unit 'pJ' in '1pJ'
 hint: power, suffixes mW W, to a milliwatt")"
+
+printf 'op,args\nadd,shape=64\n' >"$work/list.csv"
+keep "$vinci" run --ops "$work/list.csv" -s Ascend910B4 --energy
+report "a list has no account, and says so" "$(expect 2 'error: a list of operators has no account of energy
+hint: run its operators one by one, or a network: vinci net run --energy'
+  "$vinci" sweep run --ops "$work/list.csv" -s Ascend910B4 --energy -o "$work/ops" 2>&1 |
+    grep -v 'a list of operators has no account\|^hint')"
 
 # ---- descriptions ------------------------------------------------------------------------------
 
