@@ -7,13 +7,25 @@ function signedTime(us) {
 
 // How much longer or shorter B takes, as a sentence.
 function verdictText(a, b) {
-  const by = b - a;
+  const by = b - a,
+    share = percent(Math.abs(by), a, 2);
+  const verdict =
+    by === 0
+      ? "B takes as long as A"
+      : b >= 2 * a
+        ? `B takes ${short(b / a)} times as long as A`
+        : `B takes ${share} ${by < 0 ? "less" : "more"} time than A`;
   return el(
     "p",
     {class: "lead", id: "verdict"},
-    el("b", null, by === 0 ? "B takes as long as A" : b >= 2 * a ? `B takes ${short(b / a)} times as long as A` : `B takes ${percent(Math.abs(by), a, 2)} ${by < 0 ? "less" : "more"} time than A`),
+    el("b", null, verdict),
     `: ${spell(a)} and ${spell(b)}.`,
   );
+}
+
+function changeText(row) {
+  if (row.a === undefined) return "only in B";
+  return row.b === undefined ? "only in A" : change(row.a, row.b);
 }
 
 // rows: {name, about, a, b}, times in us; undefined where a side has none.
@@ -30,8 +42,12 @@ function differenceTable(rows, id, heads) {
       {title: "A", number: true, key: "a", text: row => time(row.a)},
       {title: "B", number: true, key: "b", text: row => time(row.b)},
       {title: "Difference", number: true, key: "by", text: row => signedTime(row.by)},
-      {title: "Change", number: true, value: row => (row.a ? row.by / row.a : Infinity), text: row => (row.a === undefined ? "only in B" : row.b === undefined ? "only in A" : change(row.a, row.b))},
-      {title: "Less | more", value: row => row.by, cell: row => twin(Math.max(0, -row.by), Math.max(0, row.by), most)},
+      {title: "Change", number: true, value: row => (row.a ? row.by / row.a : Infinity), text: changeText},
+      {
+        title: "Less | more",
+        value: row => row.by,
+        cell: row => twin(Math.max(0, -row.by), Math.max(0, row.by), most),
+      },
     ].filter(Boolean),
     parts,
     {filter: heads.filter, shown: 25, id, class: "pairs"},
@@ -67,7 +83,12 @@ function sameOr(what, a, b) {
 function listPairSections(folders) {
   const lists = folders.map(readList),
     [a, b] = lists.map(list => list.total);
-  const rows = pairRows(lists.map(list => list.done), row => row["Op Name"], row => +row.sim_duration_us * weightOf(row), shapesOf);
+  const rows = pairRows(
+    lists.map(list => list.done),
+    row => row["Op Name"],
+    row => +row.sim_duration_us * weightOf(row),
+    shapesOf,
+  );
   const kinds = pairRows(
     lists.map(list => {
       const sums = new Map();
@@ -80,8 +101,18 @@ function listPairSections(folders) {
   );
   return [
     pairFirst(folders, sameOr("chips", ...lists.map(list => list.chips.join(", "))), a, b),
-    section("parts", "Difference by kind", `The differences sum to ${signedTime(b - a)}.`, differenceTable(kinds, "part-table", {name: "Kind"})),
-    section("operators", "Difference by operator", lists.some(list => list.weighted) ? "Each operator as often as its weight says." : null, differenceTable(rows, "pair-table", {name: "Operator", about: "Shapes", filter: "filter operators"})),
+    section(
+      "parts",
+      "Difference by kind",
+      `The differences sum to ${signedTime(b - a)}.`,
+      differenceTable(kinds, "part-table", {name: "Kind"}),
+    ),
+    section(
+      "operators",
+      "Difference by operator",
+      lists.some(list => list.weighted) ? "Each operator as often as its weight says." : null,
+      differenceTable(rows, "pair-table", {name: "Operator", about: "Shapes", filter: "filter operators"}),
+    ),
   ];
 }
 
@@ -96,7 +127,9 @@ function networkPairSections(folders) {
     row => +row.duration_us,
     row => row.args,
   );
-  const about = (a.network === b.network ? `Both are ${a.network}. ` : `The networks differ: ${a.network} and ${b.network}. `) + sameOr("chips", a.chip, b.chip);
+  const which =
+    a.network === b.network ? `Both are ${a.network}. ` : `The networks differ: ${a.network} and ${b.network}. `;
+  const about = which + sameOr("chips", a.chip, b.chip);
   return [
     pairFirst(folders, about, a.time_us, b.time_us),
     section(
@@ -107,9 +140,18 @@ function networkPairSections(folders) {
       shareBar(networkParts(a), Math.max(a.time_us, b.time_us)),
       el("p", null, "B"),
       shareBar(networkParts(b), Math.max(a.time_us, b.time_us)),
-      keyList(networkParts(a).filter((part, i) => part.amount || networkParts(b)[i].amount).map(part => [part.text, part.colour])),
+      keyList(
+        networkParts(a)
+          .filter((part, i) => part.amount || networkParts(b)[i].amount)
+          .map(part => [part.text, part.colour]),
+      ),
       differenceTable(parts, "part-table", {name: "Part"}),
     ),
-    section("nodes", "Difference by node", "Nodes of one name.", differenceTable(nodes, "pair-table", {name: "Node", about: "Arguments", filter: "filter nodes"})),
+    section(
+      "nodes",
+      "Difference by node",
+      "Nodes of one name.",
+      differenceTable(nodes, "pair-table", {name: "Node", about: "Arguments", filter: "filter nodes"}),
+    ),
   ];
 }

@@ -420,13 +420,25 @@ function parametersSection(sweep, best) {
     "parameters",
     "What each parameter does",
     "The best point with each value, against the fastest of all.",
-    el("ul", {id: "advice"}, sweep.varied.map(name => adviceText(sweep, rows, name)).filter(Boolean).map(text => el("li", null, text))),
+    el(
+      "ul",
+      {id: "advice"},
+      sweep.varied
+        .map(name => adviceText(sweep, rows, name))
+        .filter(Boolean)
+        .map(text => el("li", null, text)),
+    ),
     dataTable(
       [
         {title: "Parameter", key: "name"},
-        {title: "Value", value: row => (sweep.numbers.includes(row.name) && row.value !== "" ? amountOf(row.value) : row.value), text: row => row.value || "as it is"},
+        {title: "Value", key: "value", text: row => row.value || "as it is"},
         {title: "Best", number: true, key: "least", text: row => sweep.measure.text(row.least)},
-        {title: "More than the fastest", number: true, key: "over", text: row => (row.over > 0 ? "+" + percent(row.over, 1) : "the fastest")},
+        {
+          title: "More than the fastest",
+          number: true,
+          key: "over",
+          text: row => (row.over > 0 ? "+" + percent(row.over, 1) : "the fastest"),
+        },
         {title: "", value: () => "", cell: row => timeBar(row.over, most)},
       ],
       rows,

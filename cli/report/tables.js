@@ -147,9 +147,20 @@ function listFirst(list) {
 function listColumns(list) {
   const most = Math.max(1e-9, ...list.done.map(row => +row.sim_duration_us)),
     unit = timeUnit(most);
-  const column = (title, key) => ({title: `${title} ${unit.name}`, number: true, key, text: row => (row[key] ? unit.text(row[key]) : "")});
+  const column = (title, key) => ({
+    title: `${title} ${unit.name}`,
+    number: true,
+    key,
+    text: row => (row[key] ? unit.text(row[key]) : ""),
+  });
   const has = key => list.rows.some(row => row[key]);
-  const ratio = (title, key) => ({title, number: true, value: row => +row[key], text: row => (row.status === "ok" ? percent(+row[key], 1) : ""), more: true});
+  const ratio = (title, key) => ({
+    title,
+    number: true,
+    value: row => +row[key],
+    text: row => (row.status === "ok" ? percent(+row[key], 1) : ""),
+    more: true,
+  });
   return [
     {title: "Operator", key: "Op Name"},
     {title: "Shapes", value: shapesOf, code: true},
@@ -193,7 +204,8 @@ function listSections(folder) {
 
 // ---- networks ----
 
-const networkPartNames = ["cube", "vector", "memory", "latency", "scalar", "task", "host", "gap", "wait", "tail", "slowed"];
+const networkPartNames =
+  "cube vector memory latency scalar task host gap wait tail slowed".split(" ");
 
 function networkParts(summary) {
   return networkPartNames.map((name, i) => ({amount: summary[name + "_us"] || 0, colour: hue(i), text: name}));
@@ -230,7 +242,11 @@ function networkFirst(summary) {
 }
 
 // What a node waits for before its start, the longest reason.
-const waitTexts = {host_wait_us: "waits for the host", gap_us: "gap of the launch", other_wait_us: "waits for copies, tasks and other streams"};
+const waitTexts = {
+  host_wait_us: "waits for the host",
+  gap_us: "gap of the launch",
+  other_wait_us: "waits for copies, tasks and other streams",
+};
 
 // Lanes of streams, as those of ranks (job.js): a node is a slice, what it waits for a slice that waits.
 function networkSlices(rows) {
@@ -281,7 +297,12 @@ function memorySection(text) {
     "memory",
     "Memory over time",
     `What tensors that are alive take: ${bytes(Math.round(most * 1048576))} at most.`,
-    linePlot(xs, [{label: "alive", values: xs.map(x => last.get(x))}], {x: "time, \u00b5s", y: "MiB", stepped: true, label: "Memory over time"}),
+    linePlot(xs, [{label: "alive", values: xs.map(x => last.get(x))}], {
+      x: "time, \u00b5s",
+      y: "MiB",
+      stepped: true,
+      label: "Memory over time",
+    }),
   );
 }
 
