@@ -79,15 +79,34 @@ static bool is_of_library(const struct host *host, const char *path) {
   return of;
 }
 
-/* A header of the library's own host code brings the source beside. */
-static void add_source_beside(struct host *host, const char *header) {
-  char path[PATH_MAX], real[PATH_MAX];
+/* The source of a header: beside, or in src/ where the header is in inc/ or include/. */
+static bool find_source(const char *header, char *real) {
+  static const char *const folders[] = {"/inc/", "/include/"};
+  char path[2 * PATH_MAX];
+  int length = (int)strlen(header) - 2;
+  snprintf(path, sizeof path, "%.*s.cpp", length, header);
+  if (realpath(path, real))
+    return true;
+  for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+    const char *at = strstr(header, folders[i]);
+    if (!at)
+      continue;
+    int skipped = (int)(at - header), rest = length - skipped - (int)strlen(folders[i]);
+    snprintf(path, sizeof path, "%.*s/src/%.*s.cpp", skipped, header, rest,
+             at + strlen(folders[i]));
+    if (realpath(path, real))
+      return true;
+  }
+  return false;
+}
+
+/* A header of the library's own host code brings its source. */
+static void add_source_of(struct host *host, const char *header) {
+  char real[PATH_MAX];
   size_t length = strlen(header);
-  if (length < 3 || length + 3 > sizeof path || strcmp(header + length - 2, ".h") != 0 ||
-      !is_of_library(host, header))
-    return;
-  snprintf(path, sizeof path, "%.*s.cpp", (int)length - 2, header);
-  if (!realpath(path, real) || host->sources.count >= SOURCES_MAX)
+  if (length < 3 || length + 3 > PATH_MAX || strcmp(header + length - 2, ".h") != 0 ||
+      !is_of_library(host, header) || host->sources.count >= SOURCES_MAX ||
+      !find_source(header, real))
     return;
   for (size_t i = 0; i < host->sources.count; i++) {
     char other[PATH_MAX];
@@ -166,7 +185,7 @@ static enum vinci_status take_depends(struct host *host, size_t source) {
     else if (!command_has(&host->files, file)) {
       command_add(&host->files, "%s", file);
       if (!*host->prefix) /* those of tests are in the host program already */
-        add_source_beside(host, file);
+        add_source_of(host, file);
     }
   }
   command_free(&files);
@@ -336,6 +355,8 @@ static enum vinci_status check_host(const struct host *host) {
 static enum vinci_status build(struct host *host) {
   char path[PATH_MAX];
   enum vinci_status status = library_share(host->library, &host->shared, &host->files);
+  snprintf(path, sizeof path, "%s/stubs", host->folder);
+  folder_remove(path); /* headers that were not there may be there now */
   if (status == VINCI_OK)
     status = find_sources(host);
   if (status == VINCI_OK)

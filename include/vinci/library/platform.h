@@ -38,6 +38,30 @@ private:
   void MemorySize(int memory, uint64_t &size);
 };
 
+// What rules of shapes ask: the name of the chip.
+struct OptionalInfo {
+  std::string soc_version = "Ascend910B";
+};
+struct PlatformInfo {
+  struct {
+    std::string short_soc_version = "Ascend910B";
+  } str_info;
+  struct {
+    uint32_t ai_core_cnt = 0;
+  } soc_info;
+};
+class PlatformInfoManager {
+public:
+  static PlatformInfoManager &Instance() {
+    static PlatformInfoManager manager;
+    return manager;
+  }
+  uint32_t GetPlatformInfoWithOutSocVersion(PlatformInfo &info, OptionalInfo &) {
+    info.soc_info.ai_core_cnt = PlatFormInfos().GetCoreNum();
+    return 0;
+  }
+};
+
 enum class LocalMemType { L0_A = 0, L0_B = 1, L0_C = 2, L1 = 3, L2 = 4, UB = 5, HBM = 6, RESERVED };
 
 } // namespace fe

@@ -22,6 +22,8 @@ Functions &FunctionsOf(const char *name);
 
 namespace gert {
 
+enum class TilingPlacement { TILING_ON_HOST = 0, TILING_ON_AICPU };
+
 class OpImplRegisterV2 {
 public:
   explicit OpImplRegisterV2(const char *name) : of_(vinci_library::FunctionsOf(name)) {}
@@ -44,6 +46,9 @@ public:
   Self &InputsDataDependency(std::initializer_list<int32_t>) { return *this; }
   Self &TilingInputsDataDependency(std::initializer_list<int32_t>) { return *this; }
   template <typename T> Self &TilingInputsDataDependency(std::initializer_list<int32_t>, T &&) { return *this; }
+  Self &TilingInputsDataDependency(std::initializer_list<int32_t>, std::initializer_list<TilingPlacement>) {
+    return *this;
+  }
   template <typename... T> Self &PrivateAttr(T &&...) { return *this; }
   template <typename T> Self &GenSimplifiedKey(T &&) { return *this; }
   template <typename T> Self &OpExecuteFunc(T &&) { return *this; }

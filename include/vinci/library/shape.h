@@ -25,6 +25,7 @@ using Status = uint32_t;
 constexpr graphStatus GRAPH_SUCCESS = 0;
 constexpr graphStatus GRAPH_FAILED = 0xFFFFFFFF;
 constexpr graphStatus GRAPH_PARAM_INVALID = 50331649;
+constexpr graphStatus GRAPH_PARAM_OUT_OF_RANGE = 50331644;
 constexpr Status SUCCESS = 0;
 constexpr Status FAILED = 0xFFFFFFFF;
 constexpr int64_t UNKNOWN_DIM = -1;

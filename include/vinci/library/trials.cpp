@@ -136,11 +136,23 @@ static bool IsSmall(const std::vector<std::string> &words) {
   return sum <= elements_max;
 }
 
+// Attributes of tests count by their place: "%1=4" is the second of the definition.
+static void NameAttrs(const ops::OpDef &definition, std::vector<std::string> &words) {
+  for (std::string &word : words)
+    if (word[0] == '%') {
+      size_t at = strtoul(word.c_str() + 1, nullptr, 10);
+      if (at < definition.attrs.size())
+        word = definition.attrs[at]->name + word.substr(word.find('='));
+    }
+}
+
 static std::vector<std::vector<std::string>> Calls(ops::OpDef &definition, const std::string &chip, const std::string &data) {
   std::vector<std::vector<std::string>> calls;
-  for (auto &words : CallsOfTests(definition.type, data))
+  for (auto &words : CallsOfTests(definition.type, data)) {
+    NameAttrs(definition, words);
     if (IsSmall(words))
       calls.push_back(words);
+  }
   size_t columns = 1;
   for (const auto &input : definition.inputs)
     columns = std::max(columns, input->types.size());

@@ -16,6 +16,9 @@ namespace vinci_library {
 struct Trial {
   std::string op; // empty: the operator that the library's sources are of
   std::vector<std::string> words;
+  size_t attr_count = 0;
+  // By its place, too: tests do not always have the names of the definition.
+  void AddAttr(const std::string &text) { words.push_back("%" + std::to_string(attr_count++) + "=" + text); }
   // Tensors by their place; counts: how many there are of each input of the definition, which may be none.
   void Add(char mark, const std::vector<std::string> &tensors, const std::vector<uint32_t> &counts) {
     size_t sum = 0, at = 0, place = 0;
@@ -145,7 +148,7 @@ private:
     trial.Add('#', Texts(in), ins);
     trial.Add('@', Texts(out), outs);
     for (const OpAttr &attr : attrs)
-      trial.words.push_back(attr.name + "=" + attr.value.text);
+      trial.AddAttr(attr.value.text);
   }
 };
 
@@ -190,12 +193,12 @@ public:
   Self &NodeOutputTd(int32_t at, ge::DataType type, ge::Format, ge::Format format) {
     return TakeType(outputs_, at, type, format);
   }
-  template <typename T> Self &Attr(const std::string &name, const T &value) {
-    return attrs_.push_back(name + "=" + vinci_library::TrialText<T>(value)), *this;
+  template <typename T> Self &Attr(const std::string &, const T &value) {
+    return attrs_.push_back(vinci_library::TrialText<T>(value)), *this;
   }
   Self &NodeAttrs(const std::vector<std::pair<std::string, vinci_library::AnyValue>> &attrs) {
     for (const auto &attr : attrs)
-      attrs_.push_back(attr.first + "=" + attr.second.text);
+      attrs_.push_back(attr.second.text);
     return *this;
   }
   template <typename T> Self &ConstInput(T &list) {
@@ -214,7 +217,8 @@ public:
     vinci_library::Trial trial{op_, {}};
     trial.Add('#', Texts(inputs_), input_counts_);
     trial.Add('@', Texts(outputs_), output_counts_);
-    trial.words.insert(trial.words.end(), attrs_.begin(), attrs_.end());
+    for (const std::string &attr : attrs_)
+      trial.AddAttr(attr);
     vinci_library::AddTrial(trial);
     return {};
   }

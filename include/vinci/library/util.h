@@ -73,6 +73,15 @@ template <typename T> uint64_t GetUbSize(const T *context) {
   platform_ascendc::PlatformAscendC(context->GetPlatformInfo()).GetCoreMemSize(platform_ascendc::CoreMemType::UB, size);
   return size;
 }
+// Chips whose vector units run functions of register instructions: those of libraries are of the 910B family.
+template <typename T> bool IsRegbaseSocVersion(const T *) { return false; }
+inline bool IsRegbaseSocVersion(const gert::TilingContext *) { return false; }
+inline bool IsRegbaseSocVersion(const gert::TilingParseContext *) { return false; }
+inline const gert::Shape &EnsureNotScalar(const gert::Shape &shape) {
+  static const gert::Shape one = {1};
+  return shape.IsScalar() ? one : shape;
+}
+template <typename T> bool IsFinite(T number) { return std::isfinite((double)number); }
 template <typename T> uint32_t GetAivCoreNum(const T *context) {
   return platform_ascendc::PlatformAscendC(context->GetPlatformInfo()).GetCoreNumAiv();
 }

@@ -27,6 +27,8 @@ enum DataType {
   DT_DOUBLE = 11,
   DT_BOOL = 12,
   DT_STRING = 13,
+  DT_DUAL_SUB_INT8 = 14,
+  DT_DUAL_SUB_UINT8 = 15,
   DT_COMPLEX64 = 16,
   DT_COMPLEX128 = 17,
   DT_QINT8 = 18,
@@ -35,6 +37,9 @@ enum DataType {
   DT_QUINT8 = 21,
   DT_QUINT16 = 22,
   DT_RESOURCE = 23,
+  DT_STRING_REF = 24,
+  DT_DUAL = 25,
+  DT_VARIANT = 26,
   DT_BF16 = 27,
   DT_UNDEFINED = 28,
   DT_INT4 = 29,
@@ -88,6 +93,7 @@ enum Format {
   FORMAT_FRACTAL_NZ_C0_2 = 52,
   FORMAT_FRACTAL_NZ_C0_4 = 53,
   FORMAT_FRACTAL_NZ_C0_8 = 54,
+  FORMAT_END = 55, // behind the last
   FORMAT_MAX = 0xff
 };
 
