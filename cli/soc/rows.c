@@ -9,7 +9,8 @@ enum { PERCENT = 100 };
 
 struct soc_shares soc_shares_count(const vinci_soc *soc) {
   struct soc_shares shares = {0};
-  for (size_t i = 0; i < soc_number_count(soc); i++) {
+  size_t count = soc_number_count(soc);
+  for (size_t i = 0; i < count; i++) {
     const struct soc_provenance *provenance = soc_number_at(soc, i).provenance;
     if (!provenance->given || provenance->overridden)
       continue;

@@ -72,9 +72,10 @@ static void show_row(const struct soc_number *row, struct sheet *sheet) {
 
 static void show_rows(const vinci_soc *soc, bool all) {
   struct sheet sheet;
+  size_t count = soc_number_count(soc);
   SHEET_BEGIN(&sheet, stdout, number_columns, 0, NULL);
   while (sheet_pass(&sheet))
-    for (size_t i = 0; i < soc_number_count(soc); i++) {
+    for (size_t i = 0; i < count; i++) {
       struct soc_number row = soc_number_at(soc, i);
       if (all || row.provenance->given)
         show_row(&row, &sheet);

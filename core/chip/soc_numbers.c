@@ -10,16 +10,15 @@ enum part { OWN, MEMORY, ENERGY, PARTS };
 static const char *const prefixes[PARTS] = {"", "memory.", "energy."};
 
 static size_t count_of(const struct vinci_soc *soc, enum part part) {
-  const size_t counts[PARTS] = {soc_param_count(), soc->memory ? mem_param_count() : 0,
-                                soc->energy ? ENERGY_NUMBERS : 0};
-  return counts[part];
+  if (part == OWN)
+    return soc_param_count();
+  if (part == MEMORY)
+    return soc->memory ? mem_param_count() : 0;
+  return soc->energy ? ENERGY_NUMBERS : 0;
 }
 
 size_t soc_number_count(const struct vinci_soc *soc) {
-  size_t count = 0;
-  for (unsigned part = 0; part < PARTS; part++)
-    count += count_of(soc, (enum part)part);
-  return count;
+  return count_of(soc, OWN) + count_of(soc, MEMORY) + count_of(soc, ENERGY);
 }
 
 /* A key behind its prefix, as far as there is room. */
@@ -30,25 +29,27 @@ static void put_key(struct soc_number *number, const char *prefix, const char *k
 }
 
 struct soc_number soc_number_at(const struct vinci_soc *soc, size_t index) {
-  struct soc_number number = {0};
-  unsigned part = OWN;
-  for (; index >= count_of(soc, (enum part)part); part++)
-    index -= count_of(soc, (enum part)part);
-  if (part == OWN)
+  struct soc_number number;
+  size_t own = soc_param_count(), behind = own + count_of(soc, MEMORY);
+  enum part part = index < own ? OWN : index < behind ? MEMORY : ENERGY;
+  if (part == OWN) {
     number = (struct soc_number){.param = soc_param(index),
                                  .provenance = &soc->provenance[index],
                                  .value = soc_get(soc, index)};
-  else if (part == MEMORY)
+  } else if (part == MEMORY) {
+    index -= own;
     number = (struct soc_number){.param = mem_param(index),
                                  .provenance = &soc->memory->provenance[index],
                                  .value = mem_get(soc->memory, index)};
-  else
+  } else {
+    index -= behind;
     number = (struct soc_number){.param = energy_param(index),
                                  .provenance = &soc->energy->provenance[index],
                                  .value = soc->energy->value[index],
                                  .ranged = true,
                                  .low = soc->energy->low[index],
                                  .high = soc->energy->high[index]};
+  }
   put_key(&number, prefixes[part], number.param->key);
   return number;
 }
