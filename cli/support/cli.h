@@ -94,8 +94,8 @@ VINCI_MUST_CHECK enum vinci_status
 cli_make_folders(const char *output, const struct text_list *traces, struct vinci_diag *diag);
 
 /* Loads a SoC and applies overrides. A missing name is an error with a hint. */
-/* The first assignment that asks for the account of energy, "energy=on" or "energy.KEY=VALUE"; NULL:
- * none does. */
+/* The first assignment that asks for the account of energy, "energy=on" or "energy.KEY=VALUE";
+ * NULL: none does. */
 const char *cli_find_energy(const struct text_list *sets);
 /* VINCI_E_USAGE when one of them asks: lists of operators tell no energy. */
 VINCI_MUST_CHECK enum vinci_status cli_refuse_energy(const struct text_list *sets,

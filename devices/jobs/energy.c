@@ -46,8 +46,8 @@ bool job_energy_sum(struct job *job, const struct job_kernel_options *options,
                     const struct group_result *result, struct job_energy *out) {
   const vinci_soc *soc = options->soc;
   struct energy_counts links = {.of = {[ENERGY_LINK_BYTE] = result->transfer_bytes}}, time = {0};
-  *out = (struct job_energy){
-      .rank_work = ARENA_ARRAY(&job->arena, struct vinci_energy, job->job.ranks)};
+  *out = (struct job_energy){.rank_work =
+                                 ARENA_ARRAY(&job->arena, struct vinci_energy, job->job.ranks)};
   if (!out->rank_work)
     return false;
   for (uint32_t rank = 0; rank < job->job.ranks; rank++) {

@@ -83,8 +83,8 @@ static enum vinci_status time_operator(struct timing *timing, const struct job_k
 
 static bool add_node(void *context, const struct vinci_net_node *node) {
   struct timing *timing = context;
-  energy_join(&timing->energy, (struct vinci_energy){node->energy_pj, node->energy_low_pj,
-                                                     node->energy_high_pj});
+  energy_join(&timing->energy,
+              (struct vinci_energy){node->energy_pj, node->energy_low_pj, node->energy_high_pj});
   return true;
 }
 
@@ -133,9 +133,8 @@ static enum vinci_status time_kernel(struct timing *timing, struct job_kernel *k
 enum job_model job_model_of(const struct job *job, const struct job_kernel_options *options,
                             const struct job_use *use) {
   uint32_t detail = options->detail;
-  return detail != JOB_NO_RANK && job->job.programs[detail] == use->program
-             ? JOB_MODEL_DETAIL
-             : JOB_MODEL_ALL;
+  return detail != JOB_NO_RANK && job->job.programs[detail] == use->program ? JOB_MODEL_DETAIL
+                                                                            : JOB_MODEL_ALL;
 }
 
 /* Thousandths of a duration in which the memory would move the bytes. */
