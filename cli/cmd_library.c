@@ -12,7 +12,14 @@
 #include "core/base/decimal.h"
 #include "core/base/file.h"
 
-enum { RUN_MINUTES = 2, SHOWN_LINES = 40, CALLS = 3, CALLS_MAX = 99, KINDS_MAX = 512, KINDS_SHOWN = 25 };
+enum {
+  RUN_MINUTES = 2,
+  SHOWN_LINES = 40,
+  CALLS = 3,
+  CALLS_MAX = 99,
+  KINDS_MAX = 512,
+  KINDS_SHOWN = 25
+};
 
 struct library_settings {
   const char *data, *soc, *calls;
@@ -165,7 +172,8 @@ static void print_trial(const struct library_operator *which, const vinci_soc *s
   fflush(stdout);
 }
 
-/* ---- what stops operators, by kind ------------------------------------------------------------ */
+/* ---- what stops operators, by kind ------------------------------------------------------------
+ */
 
 struct kind {
   char text[LIBRARY_WHY_BYTES], example[LIBRARY_NAME_BYTES];
@@ -207,8 +215,8 @@ static void count_kind(struct tally *tally, const struct library_operator *which
   char text[LIBRARY_WHY_BYTES];
   name_kind(which, trial, text);
   size_t at = 0;
-  while (at < tally->kind_count && (tally->kinds[at].reach != trial->reach ||
-                                    strcmp(tally->kinds[at].text, text) != 0))
+  while (at < tally->kind_count &&
+         (tally->kinds[at].reach != trial->reach || strcmp(tally->kinds[at].text, text) != 0))
     at++;
   if (at == KINDS_MAX)
     return;

@@ -168,8 +168,9 @@ static const struct reduction sum = {.pairs = add_pairs, .absent = -0.0f, .sums 
 static const struct reduction larger = {.pairs = larger_pairs, .absent = -INFINITY};
 static const struct reduction smaller = {.pairs = smaller_pairs, .absent = INFINITY};
 
-/* All of a repeat, each of its blocks, or each of its pairs into one element. Of the first, a register
- * has the sum of the sums, rounded once (assumed: the type of the steps between is not documented). */
+/* All of a repeat, each of its blocks, or each of its pairs into one element. Of the first, a
+ * register has the sum of the sums, rounded once (assumed: the type of the steps between is not
+ * documented). */
 static void reduce_to_sum(const struct vinci_soc *soc, const struct inst *inst,
                           const struct value_core *core, const struct reduction *how) {
   struct reduced reduced;

@@ -19,7 +19,8 @@ struct kernel_settings {
 #define KERNEL_ARG_ROW(type, field)                                                                \
   {"arg", 0, OPTION_LIST, offsetof(type, field.args), "ARG",                                       \
    "with LIBRARY:KERNEL: an argument of the kernel, in order: name=x,dtype=fp16,shape=8x512,io=in" \
-   "[,file=x.npy], value=7, or list=2 in front of the tensors of a list; file counts from the working folder", 0, 0},                         \
+   "[,file=x.npy], value=7, or list=2 in front of the tensors of a list; file counts from the "    \
+   "working folder", 0, 0},                                                                        \
   {"record", 0, OPTION_TEXT, offsetof(type, field.record), "FILE",                                 \
    "with LIBRARY:KERNEL: write what the kernel issues as a trace, loops found again", 0, 0}
 #define KERNEL_DCACHE_ROW(type, field)                                                             \

@@ -81,8 +81,9 @@ static enum vinci_status ask_host(const struct ask *ask, const char *const *word
   if (!family)
     return diag_error(diag, VINCI_E_INPUT, "libraries have kernels of the 910B family, not of %s",
                       vinci_soc_name(ask->soc));
-  enum vinci_status status = words ? library_host(ask->library, ask->which, program, sizeof program)
-                                   : library_trials(ask->library, ask->which, program, sizeof program);
+  enum vinci_status status =
+      words ? library_host(ask->library, ask->which, program, sizeof program)
+            : library_trials(ask->library, ask->which, program, sizeof program);
   if (status != VINCI_OK)
     return status;
   file_of(ask, "numbers", numbers);

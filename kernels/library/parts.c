@@ -22,7 +22,8 @@ static bool is_folder(const char *path) {
 }
 
 static void find_parts(const char *folder, struct command *found, unsigned depth) {
-  static const char *const left_out[] = {"tests", "test", "docs", "examples", "op_kernel", "op_host"};
+  static const char *const left_out[] = {"tests",    "test",      "docs",
+                                         "examples", "op_kernel", "op_host"};
   DIR *entries = depth < DEPTH_MAX ? opendir(folder) : NULL;
   struct dirent *entry;
   while (entries && (entry = readdir(entries))) {
@@ -69,8 +70,9 @@ static enum vinci_status link_part(const struct library *library, const char *la
   const char *kind = strrchr(part, '/'), *name = kind - 1;
   while (name > part && name[-1] != '/')
     name--;
-  snprintf(place, sizeof place, "%s/%s/%.*s", layout, strcmp(kind, "/op_host") == 0 ? "host" : "kernel",
-           (int)(kind - name), name);
+  bool hosts = strcmp(kind, "/op_host") == 0;
+  snprintf(place, sizeof place, "%s/%s/%.*s", layout, hosts ? "host" : "kernel", (int)(kind - name),
+           name);
   if (command_has(linked, place))
     return VINCI_OK;
   command_add(linked, "%s", place);

@@ -201,7 +201,8 @@ struct source_request {
   struct source_library *library; /* has been read already; NULL: not yet */
   const char *kernel;             /* name of the function */
   uint32_t blocks;
-  const char *const *args; /* "name=x,dtype=fp16,shape=8x2048,io=in", "value=7", "list=2" in order */
+  const char *const
+      *args; /* "name=x,dtype=fp16,shape=8x2048,io=in", "value=7", "list=2" in order */
   size_t arg_count;
   const struct source_launch *launch; /* instead of args; NULL: none */
   bool wants_accesses;                /* for checks: the recording has those of scalar code */
