@@ -29,7 +29,8 @@ enum {
   REPEAT_MAX = 1000000,
   TIMELINE_EVENTS = 1000000,
   TIMELINE_EVENTS_MAX = 100000000,
-  TIMEOUT_MINUTES_MAX = 2880
+  TIMEOUT_MINUTES_MAX = 2880,
+  PPM_PER_PERCENT = 10000
 };
 
 struct run_settings {
@@ -44,6 +45,7 @@ struct run_settings {
   struct output_settings output_of;
   uint64_t shuffle_seed;
   const char *memory, *network, *l2, *code; /* models and states, as words */
+  uint64_t error_bar_percent;               /* 0: the default */
   const char *savings;
   const char *ops;
   const char *blocks;
@@ -75,7 +77,10 @@ static const struct option_row run_options[] = {
     OPTION_TEXT_ROW(
         "memory", 0, struct run_settings, memory, "MODEL",
         "cycle (default): requests, L2 slices, DRAM commands; flat (default of --ops): bandwidth "
-        "limits, faster"),
+        "limits, faster; auto: flat, corrected by as much of cycle as --error-bar asks for"),
+    OPTION_NUMBER_ROW("error-bar", 0, struct run_settings, error_bar_percent, "PERCENT", 1, 50,
+                      "with --memory=auto: how far the duration may be from that of cycle memory "
+                      "(default 2); wider is faster"),
     OPTION_TEXT_ROW("network", 0, struct run_settings, network, "LEVEL",
                     "packet (default) or flit: virtual channels and credits, slower"),
     OPTION_TEXT_ROW(
@@ -165,6 +170,7 @@ static struct vinci_run_options run_options_of(const struct run_settings *settin
       .progress = monitor_progress,
       .progress_context = monitor,
       .memory = settings->memory_model,
+      .error_bar_ppm = (uint32_t)settings->error_bar_percent * PPM_PER_PERCENT,
       .network = settings->network_level,
       .l2_start = settings->l2_start,
       .code_found_ppm = settings->code && strcmp(settings->code, "warm") == 0 ? VINCI_CODE_WARM : 0,
@@ -482,7 +488,7 @@ static int run_library(struct run_settings *settings, const struct text_list *wo
 }
 
 static bool choose_models(struct run_settings *settings) {
-  static const char *const memories[] = {"cycle", "flat", NULL};
+  static const char *const memories[] = {"cycle", "flat", "auto", NULL};
   static const char *const networks[] = {"packet", "flit", NULL};
   static const char *const states[] = {"empty", "warm", "streaming", "used", "dirty", NULL};
   const char *const codes[] = {"cold", "warm", settings->ops ? "profile" : NULL, NULL};
@@ -496,7 +502,13 @@ static bool choose_models(struct run_settings *settings) {
       !cli_choose("blocks", settings->ops ? settings->blocks : NULL, blocks, &from))
     return false;
   settings->kernel.blocks = settings->blocks;
-  settings->memory_model = memory == 0 ? VINCI_MEMORY_CYCLE : VINCI_MEMORY_FLAT;
+  settings->memory_model = (enum vinci_memory)memory;
+  if (settings->error_bar_percent > 0 &&
+      (settings->ops || settings->memory_model != VINCI_MEMORY_AUTO)) {
+    struct vinci_diag diag = {0};
+    (void)diag_error(&diag, VINCI_E_USAGE, "--error-bar is for single runs with --memory=auto");
+    return cli_fail(&diag) == 0;
+  }
   settings->network_level = network == 0 ? VINCI_NETWORK_PACKET : VINCI_NETWORK_FLIT;
   settings->l2_start = (enum vinci_l2)state;
   settings->profile_blocks = from == 1;

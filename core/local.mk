@@ -162,6 +162,8 @@ libvinci_core_la_SOURCES += \
 libvinci_core_la_SOURCES += \
 	core/sim/aicore.c \
 	core/sim/aicore.h \
+	core/sim/auto.c \
+	core/sim/auto.h \
 	core/sim/calendar.c \
 	core/sim/calendar.h \
 	core/sim/code.c \
@@ -175,6 +177,8 @@ libvinci_core_la_SOURCES += \
 	core/sim/engine_host.c \
 	core/sim/engine_host.h \
 	core/sim/memsys.h \
+	core/sim/pace.c \
+	core/sim/pace.h \
 	core/sim/pipe.c \
 	core/sim/pipe_causes.c \
 	core/sim/pipe_l1.c \

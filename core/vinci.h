@@ -193,11 +193,11 @@ vinci_op_tilings(const vinci_soc *soc, const char *op, const char *const *args, 
                  struct vinci_diag *diag);
 
 /* ---- simulation ---------------------------------------------------------- */
-
 /* How closely the memory behind the cores is modelled. */
 enum vinci_memory {
   VINCI_MEMORY_CYCLE, /* requests, network, L2 slices, DRAM commands */
   VINCI_MEMORY_FLAT,  /* start-up and bandwidth limits, L2 residency; several times as fast */
+  VINCI_MEMORY_AUTO,  /* flat, corrected by a part of the other, or that (vinci_auto.h) */
 };
 /* And, with VINCI_MEMORY_CYCLE, the network. */
 enum vinci_network {
@@ -242,10 +242,10 @@ struct vinci_run_options {
   bool second_buffers; /* what-if: as though each buffer that a flag gives back were there twice */
   bool pack_events;    /* in an eighth of the memory: for reports, not for timelines */
   uint32_t repeat;     /* launches in a row on one chip, whose last is the result; 0 is 1 */
+  uint32_t error_bar_ppm; /* VINCI_MEMORY_AUTO: the widest that is good enough; 0: 20000 */
 };
 
-/*
- * Runs all kernels of a trace in order on a fresh chip. options may be NULL.
+/* Runs all kernels of a trace in order on a fresh chip. options may be NULL.
  * The SoC must be as it was when the trace was loaded.
  * On VINCI_E_LIMIT and VINCI_E_DEADLOCK *out holds the partial result; on other
  * failures it is NULL. The caller frees the result.

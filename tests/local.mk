@@ -36,6 +36,7 @@ unit_tests = \
 	tests/core/test_isa \
 	tests/core/test_journal \
 	tests/core/test_json \
+	tests/core/test_auto \
 	tests/core/test_kept \
 	tests/core/test_l2_start \
 	tests/core/test_limits \
@@ -187,6 +188,7 @@ script_tests = \
 	tests/core/test_isa_cli.sh \
 	tests/mutants/test_mutants.sh \
 	tests/tune/test_cuts.sh \
+	tests/auto/test_auto.sh \
 	tests/properties/test_properties.sh \
 	tests/python/test_python.sh \
 	tests/python/test_same.sh \
@@ -799,6 +801,14 @@ properties: vinci$(EXEEXT)
 	  --program=./vinci$(EXEEXT) $(PROPERTIES)
 .PHONY: properties
 dist_noinst_DATA += tests/properties/found.tsv tests/properties/properties.py
+
+# ---- make auto: does the duration of cycle memory lie inside the bar of --memory=auto, and at what cost? ----
+# AUTO has further options of auto.py, such as --error-bar 5 --seed random.
+auto: vinci$(EXEEXT)
+	$(AM_V_at)PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 $(srcdir)/tests/auto/auto.py \
+	  --program ./vinci$(EXEEXT) $(AUTO)
+.PHONY: auto
+dist_noinst_DATA += tests/auto/auto.py
 
 # ---- make study: a thousand points, killed and not, one process and two ----
 study: vinci$(EXEEXT)

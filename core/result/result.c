@@ -294,6 +294,16 @@ enum bound result_bound(const struct vinci_result *result) {
   return result_bound_explain(result, text, sizeof text);
 }
 
+const char *vinci_auto_from_name(enum vinci_auto_from from) {
+  static const char *const names[] = {"flat", "prefix", "cycle"};
+  return names[from];
+}
+
+bool vinci_result_auto(const struct vinci_result *result, struct vinci_auto_bar *out) {
+  *out = result->automatic;
+  return result->is_automatic;
+}
+
 /* ---- identities ---------------------------------------------------------- */
 
 static bool adds_up(const struct core_result *core, enum pipe pipe) {

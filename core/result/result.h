@@ -13,7 +13,7 @@
 #include "core/isa/program.h"
 #include "core/result/cause.h"
 #include "core/result/traffic.h"
-#include "core/vinci.h"
+#include "core/vinci_auto.h"
 
 /* The counters are the rows of core/result/counters.def, with their meaning. */
 struct pipe_counters {
@@ -171,6 +171,8 @@ struct vinci_result {
   uint64_t events_dropped; /* beyond the capacity: the timeline says so */
   struct result_saving savings[SAVINGS_MAX];
   uint32_t saving_count;
+  bool is_automatic; /* the run chose its model of memory by itself */
+  struct vinci_auto_bar automatic;
   uint64_t second_buffer_cycles; /* of a run with second_buffers; 0: not measured */
 };
 

@@ -38,7 +38,30 @@ static uint64_t kept_address(const struct device *device, uint64_t address) {
   return address - trace->tensors[nearest].address + device->kept->addresses[nearest];
 }
 
+static uint64_t cycle_limit_ps(const struct device *device);
+
+/* Ends the second of two runs once both say the duration well enough. */
+static void note_pace(struct device *device, const struct gm_transfer *transfer) {
+  struct pace *pace = device->pace;
+  uint32_t core = transfer->port / PIPE_COUNT;
+  uint64_t bytes = transfer->bursts * transfer->burst_bytes;
+  uint64_t now_ps = engine_now_ps(device->engine);
+  if (device->pace_flat) {
+    pace_note_flat(pace, core, bytes, now_ps);
+    return;
+  }
+  if (!pace_note_cycle(pace, core, bytes, now_ps) || pace->cycle_bytes < device->pace_least_bytes ||
+      !pace_estimate(pace))
+    return;
+  device->pace_stopped =
+      pace->bar_ppm <= device->pace_limit_ppm && pace->estimate_ps <= cycle_limit_ps(device);
+  if (device->pace_stopped)
+    engine_stop(device->engine);
+}
+
 void device_start_transfer(struct device *device, struct gm_transfer *transfer, uint64_t start_ps) {
+  if (device->pace)
+    note_pace(device, transfer);
   if (device->kept && device->kept->addresses && device->trace->tensor_count > 0)
     transfer->address = kept_address(device, transfer->address);
   device->memory_ops->start(device->memory, transfer, start_ps);

@@ -11,6 +11,7 @@
 #include "core/isa/known.h"
 #include "core/sim/aicore.h"
 #include "core/sim/code.h"
+#include "core/sim/pace.h"
 
 /* Memory that outlives the run (core/sim/kept.h). */
 struct device_kept {
@@ -27,6 +28,11 @@ struct device {
   const struct device_kept *kept;         /* NULL: fresh memory */
   const struct memory_host *host;         /* who owns the memory; NULL: the model */
   const struct aicore_observer *observer; /* NULL: nobody looks */
+  struct pace *pace;                      /* NULL: nobody compares two runs */
+  bool pace_flat;                         /* this is the first of both */
+  uint64_t pace_least_bytes;              /* of the second: not to be stopped before, */
+  uint64_t pace_limit_ppm;                /* and not while the bar is wider */
+  bool pace_stopped;                      /* it was */
   struct vinci_diag *diag;
   struct arena arena; /* all of one run's model */
   struct engine *engine;

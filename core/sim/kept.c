@@ -29,6 +29,11 @@ enum { KEPT_KERNELS = 4096 };
 
 enum vinci_status kept_create(const struct vinci_soc *soc, enum vinci_memory memory,
                               struct kept_memory **out, struct vinci_diag *diag) {
+  *out = NULL;
+  if (memory == VINCI_MEMORY_AUTO)
+    return diag_error(diag, VINCI_E_USAGE,
+                      "memory that outlives a run is flat or cycle, not auto: both models would "
+                      "have to keep L2");
   struct kept_memory *kept = calloc(1, sizeof *kept);
   *out = kept;
   if (kept) {

@@ -7,6 +7,7 @@
 
 #include "core/isa/taken.h"
 #include "core/result/events.h"
+#include "core/sim/auto.h"
 #include "core/sim/device.h"
 #include "core/sim/kept.h"
 
@@ -145,6 +146,11 @@ static enum vinci_status take_options(struct device *device,
     return diag_error(device->diag, VINCI_E_USAGE, "struct_size of the run options is %zu, not %zu",
                       size, sizeof device->options);
   memcpy(&device->options, options, size);
+  if (device->options.memory != VINCI_MEMORY_CYCLE && device->options.memory != VINCI_MEMORY_FLAT)
+    return diag_error(device->diag, VINCI_E_USAGE,
+                      "memory of the run options is %u: auto needs options of this version, and no "
+                      "launches in a row",
+                      (unsigned)device->options.memory);
   if ((unsigned)device->options.l2_start > VINCI_L2_DIRTY)
     return diag_error(device->diag, VINCI_E_USAGE, "l2_start of the run options is %u, not 0 to 4",
                       (unsigned)device->options.l2_start);
@@ -219,5 +225,7 @@ enum vinci_status vinci_run(const struct vinci_soc *soc, const struct vinci_trac
                             struct vinci_diag *diag) {
   if (options && options->struct_size == sizeof *options && options->repeat > 1)
     return kept_repeat(soc, trace, options, out, diag);
+  if (options && options->struct_size == sizeof *options && options->memory == VINCI_MEMORY_AUTO)
+    return auto_run(soc, trace, options, out, diag);
   return device_run(soc, trace, options, NULL, out, diag);
 }

@@ -262,7 +262,7 @@ char *workload_text(const struct workload *workload, struct arena *arena) {
 
 /* In the order of their enums. */
 static const char *const memories[] = {
-    [VINCI_MEMORY_CYCLE] = "cycle", [VINCI_MEMORY_FLAT] = "flat"};
+    [VINCI_MEMORY_CYCLE] = "cycle", [VINCI_MEMORY_FLAT] = "flat", [VINCI_MEMORY_AUTO] = "auto"};
 static const char *const networks[] = {
     [VINCI_NETWORK_PACKET] = "packet", [VINCI_NETWORK_FLIT] = "flit"};
 static const char *const l2_starts[] = {[VINCI_L2_EMPTY] = "empty",

@@ -46,15 +46,14 @@ static bool call_progress(void *context, uint64_t cycles, unsigned done_permille
 
 void lua_vinci_models(lua_State *lua, int at, const char *function,
                       struct vinci_run_options *options) {
-  static const char *const memories[] = {"flat", "cycle", NULL};
+  static const char *const memories[] = {"cycle", "flat", "auto", NULL}; /* as enum vinci_memory */
   static const char *const networks[] = {"packet", "flit", NULL};
   static const char *const l2_starts[] = {"empty", "warm", "streaming", "used", "dirty", NULL};
   static const char *const codes[] = {"cold", "warm", NULL};
   int top = lua_gettop(lua);
   if (lua_getfield(lua, at, "memory") != LUA_TNIL)
-    options->memory = lua_args_word(lua, -1, function, "options.memory", memories) == 0
-                          ? VINCI_MEMORY_FLAT
-                          : VINCI_MEMORY_CYCLE;
+    options->memory =
+        (enum vinci_memory)lua_args_word(lua, -1, function, "options.memory", memories);
   if (lua_getfield(lua, at, "network") != LUA_TNIL)
     options->network = lua_args_word(lua, -1, function, "options.network", networks) == 0
                            ? VINCI_NETWORK_PACKET
@@ -88,9 +87,9 @@ static void read_flag(lua_State *lua, const char *function, const char *name, bo
 
 static void read_options(lua_State *lua, const char *function, struct vinci_run_options *options,
                          struct asked *asked, struct calling *calling) {
-  static const char *const names[] = {"memory",     "network",    "l2",      "code",
-                                      "max_cycles", "max_events", "repeat",  "part_order_seed",
-                                      "partial",    "progress",   "savings", NULL};
+  static const char *const names[] = {
+      "memory",          "network", "l2",       "code",    "max_cycles",    "max_events", "repeat",
+      "part_order_seed", "partial", "progress", "savings", "error_bar_ppm", NULL};
   lua_args_options(lua, 3, function, names);
   lua_vinci_models(lua, 3, function, options);
   if (lua_getfield(lua, 3, "max_events") != LUA_TNIL)
@@ -98,6 +97,9 @@ static void read_options(lua_State *lua, const char *function, struct vinci_run_
         (uint64_t)lua_args_whole(lua, -1, function, "options.max_events", 0, EVENTS_MAX);
   if (lua_getfield(lua, 3, "repeat") != LUA_TNIL)
     options->repeat = (uint32_t)lua_args_whole(lua, -1, function, "options.repeat", 1, REPEAT_MAX);
+  if (lua_getfield(lua, 3, "error_bar_ppm") != LUA_TNIL)
+    options->error_bar_ppm =
+        (uint32_t)lua_args_whole(lua, -1, function, "options.error_bar_ppm", 0, UINT32_MAX);
   if (lua_getfield(lua, 3, "part_order_seed") != LUA_TNIL)
     options->part_order_seed =
         (uint64_t)lua_args_whole(lua, -1, function, "options.part_order_seed", 0, LUA_MAXINTEGER);

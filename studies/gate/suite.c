@@ -63,13 +63,22 @@ static enum vinci_status check_twice(struct gate_reader *reader) {
                : VINCI_OK;
 }
 
+/* A gate compares counters with a baseline, and those of auto are now of one model of memory, now
+ * of the other. */
+static enum vinci_status choose_exact(struct gate_reader *reader, struct gate_point *point) {
+  enum vinci_status status =
+      workload_choose(&point->spec.models, &point->options, reader->common.diag);
+  if (status == VINCI_OK && point->options.memory == VINCI_MEMORY_AUTO)
+    status = lua_file_error(&reader->common.file, reader->common.diag,
+                            "memory of a gate is cycle or flat, not auto: its points are exact");
+  return status;
+}
+
 /* What suite and points may both say; a model that the file misspells is told even when the caller
  * asks for another model. */
 static enum vinci_status read_settings(struct gate_reader *reader, struct gate_point *point) {
   enum vinci_status status = study_read_settings(&reader->common, &point->spec);
-  return status == VINCI_OK
-             ? workload_choose(&point->spec.models, &point->options, reader->common.diag)
-             : status;
+  return status == VINCI_OK ? choose_exact(reader, point) : status;
 }
 
 /* What the caller says wins over the file. */
@@ -81,7 +90,7 @@ static enum vinci_status override(struct gate_reader *reader, struct gate_point 
   if (!point->spec.soc && !point->spec.workload.job) /* a job has a system of devices */
     return lua_file_error(&reader->common.file, reader->common.diag,
                           "point '%s' names no chip: soc = ...", point->name);
-  return workload_choose(&point->spec.models, &point->options, reader->common.diag);
+  return choose_exact(reader, point);
 }
 
 static enum vinci_status read_point(struct gate_reader *reader, const struct gate_point *defaults,

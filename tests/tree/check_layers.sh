@@ -20,7 +20,7 @@ others="$others configure.ac Makefile.am scripts/m4/vinci.m4 scripts/quickstart 
 plan 11
 
 report "headers are included by their path from the top" "$(awk '
-  FILENAME ~ "^core/vinci_(energy|study|sensitivity|diff|gate|group|guest|systemc|evaluate|kernel|net|cuts|device|tables|timeline|tune)\\.h$" && /"vinci(_study|_evaluate|_net|_guest)?\.h"/ { next }
+  FILENAME ~ "^core/vinci_(auto|energy|study|sensitivity|diff|gate|group|guest|systemc|evaluate|kernel|net|cuts|device|tables|timeline|tune)\\.h$" && /"vinci(_study|_evaluate|_net|_guest)?\.h"/ { next }
   FILENAME == "tests/python/same.c" { next } # a user of the library, with the headers as they are installed
   FILENAME ~ "^include/" { next } # installed: found by the folder that `vinci cc` gives
   FILENAME ~ "^tests/kernels/library/" { next } # an operator library, which includes as such libraries do

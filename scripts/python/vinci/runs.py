@@ -295,14 +295,15 @@ def code_ppm(code: typing.Optional[str]) -> int:
 def run(first, second=None, *, chip=None, set=None, data: typing.Optional[str] = None,
         memory: typing.Optional[str] = None, network: typing.Optional[str] = None,
         l2: typing.Optional[str] = None, code: typing.Optional[str] = None, max_cycles: int = 0,
-        max_events: int = 1000000, repeat: int = 1, part_order_seed: int = 0,
+        max_events: int = 1000000, repeat: int = 1, part_order_seed: int = 0, error_bar_ppm: int = 0,
         partial: bool = False, savings: bool = False,
         progress: typing.Optional[typing.Callable[[int, float], typing.Optional[bool]]] = None
         ) -> Result:
     """Runs a trace, the file of one, or an operator: run("matmul m=64 k=64 n=64", chip="...").
 
-    `run(soc, trace)` is the order of Lua. `memory` is "cycle" or "flat"; `l2` "empty", "warm",
-    "streaming", "used" or "dirty"; `code` "cold" or "warm". `max_events` instructions are kept for
+    `run(soc, trace)` is the order of Lua. `memory` is "cycle", "flat" or "auto"; `l2` "empty", "warm",
+    "streaming", "used" or "dirty"; `code` "cold" or "warm". With "auto", `error_bar_ppm` is how far the
+    duration may be from that of "cycle" (20000 unless given), and `summary()["memory"]` how far it is. `max_events` instructions are kept for
     the report, the timeline and `events`. `progress` gets the cycle and the share that is done,
     and ends the run by returning False. A run that hangs or reaches a limit raises Error with the
     partial result as `error.result`, or returns that with `partial`. `savings` measures what
@@ -323,7 +324,7 @@ def run(first, second=None, *, chip=None, set=None, data: typing.Optional[str] =
     callback = Callback(field_type("vinci_run_options", "progress"), told)
     options = make("vinci_run_options", **models(memory, network, l2), code_found_ppm=code_ppm(code),
                    max_cycles=max_cycles, max_events=max_events, repeat=repeat,
-                   part_order_seed=part_order_seed, progress=callback.pointer)
+                   part_order_seed=part_order_seed, error_bar_ppm=error_bar_ppm, progress=callback.pointer)
     handle, diag = opened(), _abi.vinci_diag()
     with callback:
         status = library().vinci_run(trace.soc, trace, byref(options), byref(handle), byref(diag))

@@ -194,6 +194,22 @@ static void write_expected(struct json_writer *json, const struct vinci_result *
   json_end(json);
 }
 
+/* Of a run that chose its model of memory by itself: where the duration is from, how far that of
+ * cycle memory may lie away, and the duration that the counters of flat memory add up to. */
+static void write_automatic(struct json_writer *json, const struct vinci_result *result) {
+  struct vinci_auto_bar bar;
+  if (!vinci_result_auto(result, &bar))
+    return;
+  json_object(json, "memory", true);
+  json_text(json, "model", "auto");
+  json_text(json, "duration_from", vinci_auto_from_name(bar.from));
+  json_number(json, "error_bar_ppm", bar.error_bar_ppm);
+  json_text(json, "counters_from", bar.counters_of_flat ? "flat" : "cycle");
+  json_number(json, "flat_cycles", bar.flat_cycles);
+  json_decimal(json, "simulated_share", decimal_exact(bar.simulated_ppm, PPM_DIGITS));
+  json_end(json);
+}
+
 /* The only part that may differ between two runs. */
 static void write_host(struct json_writer *json, const struct vinci_result *result) {
   double microseconds = result->cpu_seconds * 1e6;
@@ -229,6 +245,7 @@ enum vinci_status export_summary(const struct vinci_result *result, const char *
   write_kernel_names(&json, result);
   write_run(&json, &list, "");
   write_expected(&json, result);
+  write_automatic(&json, result);
   json_bool(&json, "partial", result->partial);
   json_bool(&json, "waits_left_out", result->waits_left_out);
   export_scalar_accesses(&json, result);

@@ -165,6 +165,29 @@ void text_wrapped(const char *label, const char *text, FILE *out) {
   fputc('\n', out);
 }
 
+/* Of a run that chose its model of memory by itself: how exact the duration is, and what of the
+ * rest of the report is exact. */
+static void print_automatic(const struct vinci_result *result, FILE *out) {
+  struct vinci_auto_bar bar;
+  if (!vinci_result_auto(result, &bar))
+    return;
+  if (bar.from == VINCI_AUTO_CYCLE) {
+    fputs("Memory    auto: all in cycle memory, whose numbers these are\n", out);
+    return;
+  }
+  fprintf(out, "Memory    auto: the duration in cycle memory is this one, give or take %s %%",
+          decimal_ratio((uint128)bar.error_bar_ppm, 10000, 1).text);
+  if (bar.from == VINCI_AUTO_PREFIX)
+    fprintf(out, ", by the first %s %% of the traffic there",
+            decimal_ratio((uint128)bar.simulated_ppm, 10000, 0).text);
+  fprintf(out,
+          "\n          pipes, cores, causes, L2 and device memory below are of flat memory, whose "
+          "duration is %" PRIu64 " cycles;\n"
+          "          instructions and bytes between cores and L2 are exact; --memory=cycle counts "
+          "all\n",
+          bar.flat_cycles);
+}
+
 /* What ran, how long, on what. */
 static void print_times(const struct vinci_result *result, enum bound bound, FILE *out) {
   uint64_t blocks = result_blocks(result);
@@ -178,6 +201,7 @@ static void print_times(const struct vinci_result *result, enum bound bound, FIL
   if (result->repeat > 1)
     fprintf(out, "          of the last of %" PRIu32 " launches in a row on one chip\n",
             result->repeat);
+  print_automatic(result, out);
   print_expected(result, out);
   fprintf(out, "Cycles    %" PRIu64 " at %s MHz core clock\n", result->total_cycles,
           decimal_ratio((uint128)result->soc->core_hz, 1000000, 0).text);

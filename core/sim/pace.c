@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Work against time: what the beginning of a run says about its rest, beside another run of the
+ * same work. */
+#include "core/sim/pace.h"
+
+#include "core/base/arith.h"
+
+enum { PPM = 1000000, FIRST_STEP_BYTES = 512 };
+
+/*
+ * The bar is a sum, with these weights in thousandths: a base, a part for the share of the run that
+ * cycle memory has not simulated, and what the looks measure. They were chosen with one half of
+ * random operators and checked with the other and with operators of another seed; tests/auto does
+ * that and memhier/DESIGN.md has the figures.
+ */
+enum { BAR_BASE_PPM = 8000, BAR_REST = 13, BAR_RATIO = 120, BAR_DRIFT = 500, BAR_LAG = 1000 };
+/* Each eighth of the work has an estimate, up to five of them; behind these the run goes on to its
+ * end. More estimates would find more looks that happen to agree. The ratios need a sixteenth of
+ * the work. */
+enum { EVERY = PACE_LOOKS / 8, LAST_LOOK = 5 * EVERY, LEAST_LOOKS = PACE_LOOKS / 16 };
+
+bool pace_create(struct pace *pace, struct arena *arena, uint32_t cores) {
+  *pace = (struct pace){.core_count = cores};
+  pace->flat = ARENA_ARRAY(arena, struct pace_curve, cores);
+  pace->cycle = ARENA_ARRAY(arena, struct pace_core, cores);
+  pace->looks = ARENA_ARRAY(arena, struct pace_look, PACE_LOOKS + 1);
+  struct pace_core *looks = ARENA_ARRAY(arena, struct pace_core, (size_t)cores * (PACE_LOOKS + 1));
+  if (!pace->flat || !pace->cycle || !pace->looks || !looks)
+    return false;
+  for (uint32_t i = 0; i <= PACE_LOOKS; i++)
+    pace->looks[i].cores = looks + (size_t)i * cores;
+  return true;
+}
+
+/* ---- both runs ---- */
+
+static void halve(struct pace_curve *curve) {
+  for (uint32_t i = 0; i < PACE_MARKS / 2; i++)
+    curve->time_ps[i] = curve->time_ps[2 * i + 1];
+  curve->count = PACE_MARKS / 2;
+  curve->step_bytes *= 2;
+}
+
+void pace_note_flat(struct pace *pace, uint32_t core, uint64_t bytes, uint64_t now_ps) {
+  struct pace_curve *curve = &pace->flat[core];
+  if (curve->step_bytes == 0)
+    curve->step_bytes = FIRST_STEP_BYTES;
+  pace->flat_bytes += bytes;
+  pace->flat_last_ps = now_ps;
+  curve->work_bytes += bytes;
+  curve->last_ps = now_ps;
+  while (curve->work_bytes / curve->step_bytes > curve->count) {
+    if (curve->count == PACE_MARKS)
+      halve(curve);
+    else
+      curve->time_ps[curve->count++] = now_ps;
+  }
+}
+
+/* When transfers of these bytes had been started; between two marks in proportion. */
+static uint64_t flat_time_ps(const struct pace_curve *curve, uint64_t bytes) {
+  if (curve->work_bytes == 0 || bytes >= curve->work_bytes)
+    return curve->last_ps;
+  uint64_t step = bytes / curve->step_bytes, width = curve->step_bytes;
+  uint64_t before_ps = step > 0 ? curve->time_ps[step - 1] : 0, after_ps = curve->last_ps;
+  if (step < curve->count)
+    after_ps = curve->time_ps[step];
+  else
+    width = curve->work_bytes - step * curve->step_bytes;
+  uint64_t rest = bytes - step * curve->step_bytes;
+  return before_ps + (uint64_t)((uint128)(after_ps - before_ps) * rest / width);
+}
+
+static uint64_t bytes_at(const struct pace *pace, uint32_t look) {
+  return (uint64_t)((uint128)pace->flat_bytes * look / PACE_LOOKS);
+}
+
+bool pace_note_cycle(struct pace *pace, uint32_t core, uint64_t bytes, uint64_t now_ps) {
+  bool looked = false;
+  pace->cycle_bytes += bytes;
+  pace->cycle[core].bytes += bytes;
+  pace->cycle[core].last_ps = now_ps;
+  while (pace->look < PACE_LOOKS && pace->cycle_bytes >= bytes_at(pace, pace->look + 1)) {
+    struct pace_look *look = &pace->looks[++pace->look];
+    look->time_ps = now_ps;
+    for (uint32_t i = 0; i < pace->core_count; i++)
+      look->cores[i] = pace->cycle[i];
+    looked = true;
+  }
+  return looked;
+}
+
+/* ---- what they say ---- */
+
+static uint64_t share_ppm(uint64_t part, uint64_t whole) {
+  return whole > 0 ? (uint64_t)((uint128)part * PPM / whole) : 0;
+}
+
+static uint64_t scaled(uint64_t value, uint64_t ppm) {
+  return (uint64_t)((uint128)value * ppm / PPM);
+}
+
+static uint64_t distance(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
+
+/* From one look to another: time in cycle memory and, for the same work, in flat memory. */
+struct span {
+  uint64_t cycle_ps, flat_ps;
+};
+
+static struct span core_span(const struct pace *pace, uint32_t core, uint32_t from, uint32_t to) {
+  const struct pace_core *first = &pace->looks[from].cores[core];
+  const struct pace_core *last = &pace->looks[to].cores[core];
+  const struct pace_curve *curve = &pace->flat[core];
+  uint64_t before_ps = first->bytes > 0 ? flat_time_ps(curve, first->bytes) : 0;
+  uint64_t after_ps = last->bytes > 0 ? flat_time_ps(curve, last->bytes) : 0;
+  return (struct span){last->last_ps - first->last_ps, after_ps - before_ps};
+}
+
+/* How many times as long the cores took in cycle memory. */
+static uint64_t ratio_ppm(const struct pace *pace, uint32_t from, uint32_t to) {
+  struct span sum = {0};
+  for (uint32_t i = 0; i < pace->core_count; i++) {
+    struct span span = core_span(pace, i, from, to);
+    sum.cycle_ps += span.cycle_ps;
+    sum.flat_ps += span.flat_ps;
+  }
+  return share_ppm(sum.cycle_ps, sum.flat_ps);
+}
+
+/* When the last core starts its last work: what is left of its flat run at the ratio of all cores,
+ * or at the core's own. A core that the network or L2 serves worse than others is late by the
+ * second alone. */
+static uint64_t end_ps(const struct pace *pace, uint32_t from, uint32_t to, uint64_t ratio,
+                       bool own) {
+  uint64_t end_ps = pace->looks[to].time_ps;
+  for (uint32_t i = 0; i < pace->core_count; i++) {
+    const struct pace_core *core = &pace->looks[to].cores[i];
+    uint64_t done_ps = core->bytes > 0 ? flat_time_ps(&pace->flat[i], core->bytes) : 0;
+    struct span span = core_span(pace, i, from, to);
+    uint64_t own_ppm = span.flat_ps > 0 ? share_ppm(span.cycle_ps, span.flat_ps) : ratio;
+    own_ppm = min_u64(max_u64(own_ppm, ratio / 2), ratio * 2);
+    uint64_t rest_ps = scaled(pace->flat[i].last_ps - done_ps, own ? own_ppm : ratio);
+    end_ps = max_u64(end_ps, core->last_ps + rest_ps);
+  }
+  return end_ps + (pace->flat_ps - pace->flat_last_ps);
+}
+
+bool pace_estimate(struct pace *pace) {
+  uint32_t to = pace->look, from = to / 4;
+  while (from < to && bytes_at(pace, from) < pace->settled_bytes)
+    from++;
+  if (to % EVERY != 0 || to > LAST_LOOK || to < from + LEAST_LOOKS)
+    return false;
+  uint32_t middle = (from + to) / 2;
+  uint64_t ratio = ratio_ppm(pace, from, to);
+  if (ratio == 0)
+    return false;
+  uint64_t together_ps = end_ps(pace, from, to, ratio, false);
+  uint64_t apart_ps = end_ps(pace, from, to, ratio, true);
+  pace->estimate_ps = together_ps / 2 + apart_ps / 2;
+  uint64_t share = PPM - min_u64(share_ppm(pace->looks[to].time_ps, pace->estimate_ps), PPM);
+  uint64_t drift =
+      share_ppm(distance(ratio_ppm(pace, from, middle), ratio_ppm(pace, middle, to)), ratio);
+  uint64_t lag = share_ppm(distance(together_ps, apart_ps) / 2, pace->estimate_ps);
+  uint64_t unsure = BAR_REST * PPM + BAR_RATIO * distance(ratio, PPM) + BAR_DRIFT * drift;
+  pace->bar_ppm = BAR_BASE_PPM + BAR_LAG * lag / MILLI + scaled(unsure / MILLI, share);
+  return true;
+}
