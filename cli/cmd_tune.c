@@ -65,7 +65,7 @@ static const struct option_row tune_options[] = {
     OPTION_NUMBER_ROW("jobs", 'j', struct tune_settings, jobs, "N", 1, JOBS_MAX,
                       "simulations at a time (default: the number of processors)"),
     OPTION_TEXT_ROW("memory", 0, struct tune_settings, memory, "MODEL",
-                    "cycle or flat, as for 'vinci run'"),
+                    "cycle, flat or auto, as for 'vinci run'"),
     OPTION_TEXT_ROW("network", 0, struct tune_settings, network, "LEVEL",
                     "packet or flit, as for 'vinci run'"),
     OPTION_TEXT_ROW(

@@ -8,8 +8,9 @@
  * &diag) == VINCI_OK && vinci_result_auto(result, &bar)) printf("%" PRIu64 " cycles, +- %" PRIu64 "
  * ppm\n", vinci_result_total_cycles(result), bar.error_bar_ppm);
  *
- * The bar is the distance from the run in cycle memory within which the duration lies in 19 of 20
- * random operators (make auto); it says nothing of the distance from silicon.
+ * The bar is a distance from the run in cycle memory: inside lie 99 of 100 random operators, and 8
+ * to 9 of 10 of those that are not all in cycle memory (make auto). It says nothing of the distance
+ * from silicon.
  */
 #ifndef VINCI_AUTO_H
 #define VINCI_AUTO_H

@@ -13,7 +13,7 @@ enum { PPM = 1000000, FIRST_STEP_BYTES = 512 };
  * random operators and checked with the other and with operators of another seed; tests/auto does
  * that and memhier/DESIGN.md has the figures.
  */
-enum { BAR_BASE_PPM = 8000, BAR_REST = 13, BAR_RATIO = 120, BAR_DRIFT = 500, BAR_LAG = 1000 };
+enum { BAR_BASE_PPM = 8000, BAR_REST = 13, BAR_RATIO = 120, BAR_DRIFT = 700, BAR_LAG = 1000 };
 /* Each eighth of the work has an estimate, up to five of them; behind these the run goes on to its
  * end. More estimates would find more looks that happen to agree. The ratios need a sixteenth of
  * the work. */
@@ -127,11 +127,24 @@ static uint64_t ratio_ppm(const struct pace *pace, uint32_t from, uint32_t to) {
   return share_ppm(sum.cycle_ps, sum.flat_ps);
 }
 
+/*
+ * What is left of a ratio when its distance from 1 is weighed against what it changes between two
+ * halves (James and Stein): flat memory is believed where the looks do not contradict it clearly.
+ */
+static uint64_t believed(uint64_t ratio, uint64_t weight) {
+  return ratio > PPM ? PPM + scaled(ratio - PPM, weight) : PPM - scaled(PPM - ratio, weight);
+}
+
+static uint64_t weight_ppm(uint64_t away, uint64_t drift) {
+  uint128 square = (uint128)away * away, all = square + (uint128)drift * drift;
+  return all > 0 ? (uint64_t)(square * PPM / all) : PPM;
+}
+
 /* When the last core starts its last work: what is left of its flat run at the ratio of all cores,
  * or at the core's own. A core that the network or L2 serves worse than others is late by the
  * second alone. */
 static uint64_t end_ps(const struct pace *pace, uint32_t from, uint32_t to, uint64_t ratio,
-                       bool own) {
+                       uint64_t weight, bool own) {
   uint64_t end_ps = pace->looks[to].time_ps;
   for (uint32_t i = 0; i < pace->core_count; i++) {
     const struct pace_core *core = &pace->looks[to].cores[i];
@@ -139,7 +152,8 @@ static uint64_t end_ps(const struct pace *pace, uint32_t from, uint32_t to, uint
     struct span span = core_span(pace, i, from, to);
     uint64_t own_ppm = span.flat_ps > 0 ? share_ppm(span.cycle_ps, span.flat_ps) : ratio;
     own_ppm = min_u64(max_u64(own_ppm, ratio / 2), ratio * 2);
-    uint64_t rest_ps = scaled(pace->flat[i].last_ps - done_ps, own ? own_ppm : ratio);
+    uint64_t rest_ps =
+        scaled(pace->flat[i].last_ps - done_ps, believed(own ? own_ppm : ratio, weight));
     end_ps = max_u64(end_ps, core->last_ps + rest_ps);
   }
   return end_ps + (pace->flat_ps - pace->flat_last_ps);
@@ -155,14 +169,15 @@ bool pace_estimate(struct pace *pace) {
   uint64_t ratio = ratio_ppm(pace, from, to);
   if (ratio == 0)
     return false;
-  uint64_t together_ps = end_ps(pace, from, to, ratio, false);
-  uint64_t apart_ps = end_ps(pace, from, to, ratio, true);
-  pace->estimate_ps = together_ps / 2 + apart_ps / 2;
-  uint64_t share = PPM - min_u64(share_ppm(pace->looks[to].time_ps, pace->estimate_ps), PPM);
   uint64_t drift =
       share_ppm(distance(ratio_ppm(pace, from, middle), ratio_ppm(pace, middle, to)), ratio);
+  uint64_t away = distance(ratio, PPM), weight = weight_ppm(away, drift);
+  uint64_t together_ps = end_ps(pace, from, to, ratio, weight, false);
+  uint64_t apart_ps = end_ps(pace, from, to, ratio, weight, true);
+  pace->estimate_ps = together_ps / 2 + apart_ps / 2;
+  uint64_t share = PPM - min_u64(share_ppm(pace->looks[to].time_ps, pace->estimate_ps), PPM);
   uint64_t lag = share_ppm(distance(together_ps, apart_ps) / 2, pace->estimate_ps);
-  uint64_t unsure = BAR_REST * PPM + BAR_RATIO * distance(ratio, PPM) + BAR_DRIFT * drift;
+  uint64_t unsure = BAR_REST * PPM + BAR_RATIO * away + BAR_DRIFT * drift;
   pace->bar_ppm = BAR_BASE_PPM + BAR_LAG * lag / MILLI + scaled(unsure / MILLI, share);
   return true;
 }

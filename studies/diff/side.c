@@ -223,6 +223,10 @@ static enum vinci_status simulate(struct vinci_diff *diff, enum explain_side whi
                                       .max_events = DIFF_EVENTS_MAX,
                                       .max_cycles = side->spec.max_cycles};
   enum vinci_status status = workload_choose(&side->spec.models, &options, diag);
+  if (status == VINCI_OK && options.memory == VINCI_MEMORY_AUTO)
+    status =
+        diag_error(diag, VINCI_E_USAGE,
+                   "memory is cycle or flat, not auto: counters of both models do not compare");
   if (status == VINCI_OK)
     status = spec_load_soc(&side->spec, side->data, &side->soc, diag);
   if (status == VINCI_OK)

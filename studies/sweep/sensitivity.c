@@ -304,6 +304,10 @@ enum vinci_status vinci_sensitivity_run(const char *const *arguments, size_t arg
                         "%s says itself what varies; sensitivity takes a "
                         "trace or an operator",
                         arguments[0]);
+  if (status == VINCI_OK && sweep->study.options.memory == VINCI_MEMORY_AUTO)
+    status = diag_error(diag, VINCI_E_USAGE,
+                        "memory is cycle or flat, not auto: what a number changes may be less than "
+                        "the error bar");
   if (status == VINCI_OK)
     status = choose_params(result, sweep, given, diag);
   if (status == VINCI_OK)

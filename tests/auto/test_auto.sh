@@ -9,7 +9,7 @@ vinci=${VINCI:?}
 python=/usr/bin/python3
 "$python" -c '' 2>/dev/null || skip_without "python3"
 work_folder test_auto
-plan 7
+plan 10
 
 large="softmax shape=4096x4096 -s Ascend910B4 --memory=auto --timeline-events=0 --savings=none"
 
@@ -48,6 +48,18 @@ report "launches in a row are not" "$(expect 2 'error: memory that outlives a ru
 echo 'return { points = { { name = "a", op = "softmax shape=64x64", soc = "Ascend910B4" } } }' >"$work/suite.lua"
 keep "$vinci" gate list "$work/suite.lua" --memory=auto
 report "a gate is exact" "$(expect 2 "$work/suite.lua: error: memory of a gate is cycle or flat, not auto: its points are exact" '')"
+
+keep "$vinci" run softmax shape=64x64 -s Ascend910B4 --memory=auto --savings=all
+report "savings are less than the bar" \
+  "$(expect 2 'error: --savings measures less than the error bar of --memory=auto: choose cycle or flat' '')"
+
+keep "$vinci" sensitivity softmax shape=64x64 -s Ascend910B4 --memory=auto
+report "and so is what numbers of the chip change" \
+  "$(expect 2 'error: memory is cycle or flat, not auto: what a number changes may be less than the error bar' '')"
+
+keep "$vinci" diff softmax shape=64x64 -s Ascend910B4,Ascend910B2 --memory=auto
+report "counters of both models do not compare" \
+  "$(expect 2 'error: memory is cycle or flat, not auto: counters of both models do not compare' '')"
 
 PYTHONDONTWRITEBYTECODE=1 keep "$python" "$TESTS_SRCDIR/tests/auto/auto.py" --program "$vinci" --count 24
 [ "$code" -eq 0 ] || err="$err

@@ -70,7 +70,7 @@ arguments")"
 run run "$work/tiny.csv" m=3 $soc --output="$work/none"
 report "arguments for a trace" "$(expect 2 "error: 'm=3' after $work/tiny.csv: it takes no arguments")"
 run run "$work/tiny.csv" $soc --output="$work/none" --memory=fast
-report "an unknown model" "$(expect 2 "error: memory is cycle or flat, not 'fast'")"
+report "an unknown model" "$(expect 2 "error: memory is cycle, flat or auto, not 'fast'")"
 run run "$work/tiny.csv" $soc --output="$work/none" --l2=hot
 report "an unknown state of L2" "$(expect 2 "error: l2 is empty, warm, streaming, used or dirty, not 'hot'")"
 run run "$work/tiny.csv" $soc --output="$work/none" --set=l2.size=many
