@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/run/automatic.h"
 #include "cli/run/counters.h"
 #include "cli/run/list.h"
 #include "cli/run/output.h"
@@ -487,19 +488,6 @@ static int run_library(struct run_settings *settings, const struct text_list *wo
   return exit_code;
 }
 
-/* What is asked of a run that chooses its memory model by itself, and of none else. */
-static bool fits_auto(const struct run_settings *settings) {
-  struct vinci_diag diag = {0};
-  bool automatic = settings->memory_model == VINCI_MEMORY_AUTO;
-  if (settings->error_bar_percent > 0 && (settings->ops || !automatic))
-    (void)diag_error(&diag, VINCI_E_USAGE, "--error-bar is for single runs with --memory=auto");
-  else if (automatic && settings->savings_of != SAVINGS_NONE)
-    (void)diag_error(&diag, VINCI_E_USAGE,
-                     "--savings measures less than the error bar of --memory=auto: choose cycle or "
-                     "flat");
-  return diag.status == VINCI_OK || cli_fail(&diag) == 0;
-}
-
 static bool choose_models(struct run_settings *settings) {
   static const char *const memories[] = {"cycle", "flat", "auto", NULL};
   static const char *const networks[] = {"packet", "flit", NULL};
@@ -520,7 +508,8 @@ static bool choose_models(struct run_settings *settings) {
   settings->l2_start = (enum vinci_l2)state;
   settings->profile_blocks = from == 1;
   settings->savings_of = (enum savings)measured;
-  if (!fits_auto(settings))
+  if (!automatic_fits(settings->memory_model, settings->ops, settings->error_bar_percent,
+                      settings->savings_of))
     return false;
   char warning[WORKLOAD_WARNING_MAX];
   const char *assumed = settings->l2                           ? settings->l2

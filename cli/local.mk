@@ -61,6 +61,8 @@ vinci_SOURCES = \
 	cli/net/replay.c \
 	cli/net/run.c \
 	cli/net/serve.c \
+	cli/run/automatic.c \
+	cli/run/automatic.h \
 	cli/run/counters.c \
 	cli/run/counters.h \
 	cli/run/list.c \
