@@ -7,6 +7,7 @@
 #include "core/result/metrics.h"
 #include "core/result/result.h"
 #include "core/result/result_energy.h"
+#include "core/vinci_auto.h"
 #include "core/vinci_sensitivity.h"
 #include "core/vinci_tables.h"
 #include "core/vinci_timeline.h"
@@ -254,6 +255,7 @@ static void set_metric(lua_State *lua, const struct metric *metric) {
 static int summary(lua_State *lua) {
   struct metric_list list;
   const vinci_result *result = self(lua, "result:summary");
+  struct vinci_auto_bar bar;
   lua_args_end(lua, "result:summary", 1);
   metrics_collect(result, &list);
   lua_newtable(lua);
@@ -263,6 +265,12 @@ static int summary(lua_State *lua) {
   for (size_t i = 0; i < list.count; i++)
     if (list.item[i].counter->places & IN_OVERVIEW)
       set_metric(lua, &list.item[i]);
+  if (vinci_result_auto(result, &bar)) {
+    lua_pushstring(lua, vinci_auto_from_name(bar.from));
+    lua_setfield(lua, -2, "duration_from");
+    lua_pushinteger(lua, (lua_Integer)bar.error_bar_ppm);
+    lua_setfield(lua, -2, "error_bar_ppm");
+  }
   return 1;
 }
 
