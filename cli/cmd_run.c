@@ -4,7 +4,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/run/automatic.h"
 #include "cli/run/counters.h"
@@ -374,20 +373,6 @@ static void run_trace(struct batch *batch, const char *path) {
 
 /* ---- the verb ---------------------------------------------------------------------- */
 
-/* `run OP key=value...`: an operator has neither '.' nor '/' in its name. */
-static bool names_operator(const struct text_list *words) {
-  return words->count > 0 && !strpbrk(words->items[0], "./") && operator_exists(words->items[0]);
-}
-
-/* `run OP key=value...` with a name that no operator has; traces are no assignments. */
-static bool misspells_operator(const struct text_list *words) {
-  if (words->count == 0 || strpbrk(words->items[0], "./=") || operator_exists(words->items[0]))
-    return false;
-  if (operator_is_vendor_type(words->items[0]) && access(words->items[0], F_OK) != 0)
-    return true;
-  return words->count > 1 && strchr(words->items[1], '=') && !strpbrk(words->items[1], "./");
-}
-
 /* The arguments of an operator with its schedule from the repository. */
 static enum vinci_status take_schedule(const struct run_settings *settings, const vinci_soc *soc,
                                        const struct text_list *words, struct advised *advised,
@@ -405,7 +390,7 @@ static enum vinci_status take_schedule(const struct run_settings *settings, cons
 }
 
 static int run_all(struct run_settings *settings, const struct text_list *words) {
-  bool lowered = names_operator(words);
+  bool lowered = operator_is_named(words);
   struct text_list op = {.items = words->items, .count = lowered};
   struct text_list args = {.items = words->items + lowered, .count = words->count - lowered};
   const struct text_list *traces = lowered ? &op : words;
@@ -423,7 +408,7 @@ static int run_all(struct run_settings *settings, const struct text_list *words)
     (void)diag_error(&diag, VINCI_E_USAGE, "--repository needs an operator to run");
     return cli_fail(&diag);
   }
-  if (misspells_operator(words)) {
+  if (operator_is_misspelt(words)) {
     (void)operator_unknown(words->items[0], &diag);
     return cli_fail(&diag);
   }

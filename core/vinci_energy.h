@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * vinci: energy. An account that a run keeps only when it is asked for, from counts of the run and
- * energies of the chip's description (scripts/energy). Every energy has an interval: all numbers of
+ * energies of the chip's description. Every energy has an interval: all numbers of
  * the description at the low ends of their ranges, and all at the high ends.
  *
  *     struct vinci_energy energy;

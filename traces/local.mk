@@ -27,6 +27,7 @@ libvinci_traces_la_SOURCES = \
 	traces/export/report/text.c \
 	traces/export/report/text.h \
 	traces/export/report/text_causes.c \
+	traces/export/report/text_exact.c \
 	traces/export/tables/critical.c \
 	traces/export/tables/csv.c \
 	traces/export/tables/csv.h \

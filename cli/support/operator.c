@@ -4,6 +4,7 @@
 
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "core/base/diag.h"
 #include "core/base/sheet.h"
@@ -38,6 +39,18 @@ static const char *name_at(const void *context, size_t index) {
   struct vinci_op op;
   (void)context;
   return vinci_op_info(index, &op) ? op.name : NULL;
+}
+
+bool operator_is_named(const struct text_list *words) {
+  return words->count > 0 && !strpbrk(words->items[0], "./") && operator_exists(words->items[0]);
+}
+
+bool operator_is_misspelt(const struct text_list *words) {
+  if (words->count == 0 || strpbrk(words->items[0], "./=") || operator_exists(words->items[0]))
+    return false;
+  if (operator_is_vendor_type(words->items[0]) && access(words->items[0], F_OK) != 0)
+    return true;
+  return words->count > 1 && strchr(words->items[1], '=') && !strpbrk(words->items[1], "./");
 }
 
 static void print_key(const struct vinci_op_key *key, FILE *out) {

@@ -3,9 +3,13 @@
 #ifndef VINCI_CLI_SUPPORT_OPERATOR_H
 #define VINCI_CLI_SUPPORT_OPERATOR_H
 
-#include "core/vinci.h"
+#include "cli/support/options.h"
 
 bool operator_exists(const char *name);
+/* Whether words are "OP key=value ...": an operator has neither '.' nor '/' in its name. */
+bool operator_is_named(const struct text_list *words);
+/* The same with a name that no operator has; traces are no assignments. */
+bool operator_is_misspelt(const struct text_list *words);
 /* Whether a name stands for an operator in profiles: "MatMulV3". */
 bool operator_is_vendor_type(const char *type);
 /* The keys of one operator; false, with an error, when there is none of that name. */

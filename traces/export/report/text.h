@@ -15,6 +15,8 @@ struct text_causes {
 };
 
 /* "label: text" in lines that begin under the label. */
+/* How exact the duration is (text_exact.c). */
+void text_exactness(const struct vinci_result *result, FILE *out);
 void text_wrapped(const char *label, const char *text, FILE *out);
 /* A cell "61.2 %". */
 void text_percent(struct sheet *sheet, uint64_t part, uint64_t whole);
