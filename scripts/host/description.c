@@ -156,6 +156,15 @@ enum vinci_status description_load(struct description *self, struct vinci_diag *
   return status;
 }
 
+/* False also for a file with an error, which is told to those who load the name. */
+static bool is_base(const struct description_kind *kind, const char *folder, const char *name) {
+  void *made = NULL;
+  bool is_abstract = false;
+  if (kind->load(folder, name, &made, &is_abstract, NULL) == VINCI_OK)
+    kind->release(made);
+  return is_abstract;
+}
+
 enum vinci_status description_list(const struct description_kind *kind, const char *data_dir,
                                    struct soc_names *out, struct vinci_diag *diag) {
   char folder[SOC_PATH_MAX];
@@ -165,7 +174,7 @@ enum vinci_status description_list(const struct description_kind *kind, const ch
     status = soc_files_list(folder, kind->folder, out, diag);
   size_t kept = 0;
   for (size_t i = 0; status == VINCI_OK && i < out->count; i++)
-    if (!kind->is_base(folder, out->items[i]))
+    if (!is_base(kind, folder, out->items[i]))
       out->items[kept++] = out->items[i];
   out->count = status == VINCI_OK ? kept : out->count;
   return status;
@@ -179,11 +188,9 @@ static bool exists(const struct description_kind *kind, const char *folder, cons
          length < (int)sizeof path && lstat(path, &info) == 0;
 }
 
-enum vinci_status description_find(const struct description_kind *kind, const char *folder,
-                                   const char *name, struct vinci_diag *diag) {
+static enum vinci_status unknown(const struct description_kind *kind, const char *folder,
+                                 const char *name, struct vinci_diag *diag) {
   struct soc_names names = {0};
-  if (exists(kind, folder, name))
-    return VINCI_OK;
   (void)diag_error(diag, VINCI_E_USAGE, "unknown %s '%s'", kind->noun, name);
   if (description_list(kind, folder, &names, NULL) == VINCI_OK) {
     const char *nearest = soc_names_nearest(&names, name);
@@ -196,8 +203,20 @@ enum vinci_status description_find(const struct description_kind *kind, const ch
   return VINCI_E_USAGE;
 }
 
-enum vinci_status description_is_base(const struct description_kind *kind, const char *name,
-                                      struct vinci_diag *diag) {
+enum vinci_status description_open(const struct description_kind *kind, const char *name,
+                                   const char *data_dir, void **out, struct vinci_diag *diag) {
+  char folder[SOC_PATH_MAX];
+  bool is_abstract = false;
+  *out = NULL;
+  enum vinci_status status = soc_host_data_dir(data_dir, folder, sizeof folder, diag);
+  if (status == VINCI_OK && !exists(kind, folder, name))
+    status = unknown(kind, folder, name, diag);
+  if (status == VINCI_OK)
+    status = kind->load(folder, name, out, &is_abstract, diag);
+  if (status != VINCI_OK || !is_abstract)
+    return status;
+  kind->release(*out);
+  *out = NULL;
   (void)diag_error(diag, VINCI_E_USAGE, "%s '%s' is only a base of others", kind->noun, name);
   diag_hint(diag, "%s", kind->list);
   return VINCI_E_USAGE;

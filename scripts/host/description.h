@@ -34,9 +34,11 @@ struct description_kind {
   void (*complete)(struct description *self);
   const char *noun; /* what messages call a description: "system" */
   const char *list; /* the hint that says where all names stand */
-  /* Whether the file of a name is only a base of others; false also for a file with an error, which
-   * is told to those who load the name. */
-  bool (*is_base)(const char *folder, const char *name);
+  /* Loads the file of a name with description_load(); *is_abstract: whether it is only a base of
+   * others. diag may be NULL. */
+  enum vinci_status (*load)(const char *folder, const char *name, void **out, bool *is_abstract,
+                            struct vinci_diag *diag);
+  void (*release)(void *made); /* takes NULL */
 };
 
 /* Runs the file of the name and those of its bases. diag may be NULL. */
@@ -46,14 +48,11 @@ enum vinci_status description_load(struct description *self, struct vinci_diag *
 VINCI_MUST_CHECK enum vinci_status description_list(const struct description_kind *kind,
                                                     const char *data_dir, struct soc_names *out,
                                                     struct vinci_diag *diag);
-/* VINCI_E_USAGE when the data folder has no file of this name and kind, with a hint at the name
- * that may be meant. */
-VINCI_MUST_CHECK enum vinci_status description_find(const struct description_kind *kind,
-                                                    const char *folder, const char *name,
-                                                    struct vinci_diag *diag);
-/* VINCI_E_USAGE for a name that is only a base of others. */
-enum vinci_status description_is_base(const struct description_kind *kind, const char *name,
-                                      struct vinci_diag *diag);
+/* The description of a name, for kind->release(). VINCI_E_USAGE when the data folder has no file of
+ * this name and kind, with a hint at the name that may be meant, or a base of others alone. */
+VINCI_MUST_CHECK enum vinci_status description_open(const struct description_kind *kind,
+                                                    const char *name, const char *data_dir,
+                                                    void **out, struct vinci_diag *diag);
 
 /* memory, or leaves for lack of memory. */
 void *description_checked(struct description *self, void *memory);

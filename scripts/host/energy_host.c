@@ -94,7 +94,9 @@ static struct arena *kept(struct description *description) {
   return &loading_of(description)->energy->arena;
 }
 
-static bool is_base(const char *folder, const char *name);
+static enum vinci_status load(const char *folder, const char *name, void **out, bool *is_abstract,
+                              struct vinci_diag *diag);
+static void release(void *made) { energy_host_free(made); }
 static const char *const texts[] = {"description", NULL};
 static const struct description_kind energy_kind = {
     .folder = "energy",
@@ -108,7 +110,8 @@ static const struct description_kind energy_kind = {
     .complete = check_complete,
     .noun = "energy description",
     .list = "the folder energy of the hardware descriptions has all",
-    .is_base = is_base};
+    .load = load,
+    .release = release};
 
 void energy_host_free(struct energy_spec *energy) {
   energy_free(energy);
@@ -116,8 +119,8 @@ void energy_host_free(struct energy_spec *energy) {
 }
 
 /* Loads folder/energy/name.lua; *is_abstract tells whether it is only a base. */
-static enum vinci_status load(const char *folder, const char *name, struct energy_spec **out,
-                              bool *is_abstract, struct vinci_diag *diag) {
+static enum vinci_status load(const char *folder, const char *name, void **out, bool *is_abstract,
+                              struct vinci_diag *diag) {
   struct loading loading = {.description = {.kind = &energy_kind, .folder = folder, .name = name}};
   loading.energy = calloc(1, sizeof *loading.energy);
   if (!loading.energy)
@@ -131,28 +134,10 @@ static enum vinci_status load(const char *folder, const char *name, struct energ
   return status;
 }
 
-static bool is_base(const char *folder, const char *name) {
-  struct energy_spec *energy = NULL;
-  bool is_abstract = false;
-  if (load(folder, name, &energy, &is_abstract, NULL) == VINCI_OK)
-    energy_host_free(energy);
-  return is_abstract;
-}
-
 enum vinci_status energy_host_load(const char *name, const char *data_dir, struct energy_spec **out,
                                    struct vinci_diag *diag) {
-  char folder[SOC_PATH_MAX];
-  bool is_abstract = false;
-  *out = NULL;
-  enum vinci_status status = soc_host_data_dir(data_dir, folder, sizeof folder, diag);
-  if (status == VINCI_OK)
-    status = description_find(&energy_kind, folder, name, diag);
-  if (status == VINCI_OK)
-    status = load(folder, name, out, &is_abstract, diag);
-  if (status == VINCI_OK && is_abstract) {
-    energy_host_free(*out);
-    *out = NULL;
-    status = description_is_base(&energy_kind, name, diag);
-  }
+  void *made = NULL;
+  enum vinci_status status = description_open(&energy_kind, name, data_dir, &made, diag);
+  *out = made;
   return status;
 }

@@ -124,7 +124,9 @@ static struct arena *kept(struct description *description) {
   return &loading_of(description)->mem->arena;
 }
 
-static bool is_base(const char *folder, const char *name);
+static enum vinci_status load(const char *folder, const char *name, void **out, bool *is_abstract,
+                              struct vinci_diag *diag);
+static void release(void *made) { mem_host_free(made); }
 static const char *const texts[] = {"description", NULL};
 static const struct description_kind memory_kind = {
     .folder = "mem",
@@ -138,7 +140,8 @@ static const struct description_kind memory_kind = {
     .complete = check_complete,
     .noun = "memory",
     .list = "the folder mem of the hardware descriptions has all",
-    .is_base = is_base};
+    .load = load,
+    .release = release};
 
 void mem_host_free(struct mem_spec *mem) {
   mem_free(mem);
@@ -146,8 +149,8 @@ void mem_host_free(struct mem_spec *mem) {
 }
 
 /* Loads folder/mem/name.lua; *is_abstract tells whether it is only a base. */
-static enum vinci_status load(const char *folder, const char *name, struct mem_spec **out,
-                              bool *is_abstract, struct vinci_diag *diag) {
+static enum vinci_status load(const char *folder, const char *name, void **out, bool *is_abstract,
+                              struct vinci_diag *diag) {
   struct loading loading = {.description = {.kind = &memory_kind, .folder = folder, .name = name}};
   loading.mem = calloc(1, sizeof *loading.mem);
   if (!loading.mem)
@@ -161,14 +164,6 @@ static enum vinci_status load(const char *folder, const char *name, struct mem_s
   return status;
 }
 
-static bool is_base(const char *folder, const char *name) {
-  struct mem_spec *mem = NULL;
-  bool is_abstract = false;
-  if (load(folder, name, &mem, &is_abstract, NULL) == VINCI_OK)
-    mem_host_free(mem);
-  return is_abstract;
-}
-
 enum vinci_status mem_host_list(const char *data_dir, struct soc_names *out,
                                 struct vinci_diag *diag) {
   return description_list(&memory_kind, data_dir, out, diag);
@@ -176,18 +171,8 @@ enum vinci_status mem_host_list(const char *data_dir, struct soc_names *out,
 
 enum vinci_status mem_host_load(const char *name, const char *data_dir, struct mem_spec **out,
                                 struct vinci_diag *diag) {
-  char folder[SOC_PATH_MAX];
-  bool is_abstract = false;
-  *out = NULL;
-  enum vinci_status status = soc_host_data_dir(data_dir, folder, sizeof folder, diag);
-  if (status == VINCI_OK)
-    status = description_find(&memory_kind, folder, name, diag);
-  if (status == VINCI_OK)
-    status = load(folder, name, out, &is_abstract, diag);
-  if (status == VINCI_OK && is_abstract) {
-    mem_host_free(*out);
-    *out = NULL;
-    status = description_is_base(&memory_kind, name, diag);
-  }
+  void *made = NULL;
+  enum vinci_status status = description_open(&memory_kind, name, data_dir, &made, diag);
+  *out = made;
   return status;
 }

@@ -210,7 +210,9 @@ static struct arena *kept(struct description *description) {
   return &loading_of(description)->group->arena;
 }
 
-static bool is_base(const char *folder, const char *name);
+static enum vinci_status load(const char *folder, const char *name, void **out, bool *is_abstract,
+                              struct vinci_diag *diag);
+static void release(void *made) { group_host_free(made); }
 static const char *const texts[] = {"description", "chip", NULL};
 static const struct description_kind group_kind = {.folder = "group",
                                                    .word = "group",
@@ -223,7 +225,8 @@ static const struct description_kind group_kind = {.folder = "group",
                                                    .complete = check_complete,
                                                    .noun = "system",
                                                    .list = "'vinci group show' lists the systems",
-                                                   .is_base = is_base};
+                                                   .load = load,
+                                                   .release = release};
 
 void group_host_free(struct group_description *group) {
   if (!group)
@@ -232,8 +235,8 @@ void group_host_free(struct group_description *group) {
   free(group);
 }
 
-static enum vinci_status load(const char *folder, const char *name, struct group_description **out,
-                              bool *is_abstract, struct vinci_diag *diag) {
+static enum vinci_status load(const char *folder, const char *name, void **out, bool *is_abstract,
+                              struct vinci_diag *diag) {
   struct loading loading = {.description = {.kind = &group_kind, .folder = folder, .name = name}};
   loading.group = calloc(1, sizeof *loading.group);
   if (!loading.group)
@@ -249,14 +252,6 @@ static enum vinci_status load(const char *folder, const char *name, struct group
   return status;
 }
 
-static bool is_base(const char *folder, const char *name) {
-  struct group_description *group = NULL;
-  bool is_abstract = false;
-  if (load(folder, name, &group, &is_abstract, NULL) == VINCI_OK)
-    group_host_free(group);
-  return is_abstract;
-}
-
 enum vinci_status group_host_list(const char *data_dir, struct soc_names *out,
                                   struct vinci_diag *diag) {
   return description_list(&group_kind, data_dir, out, diag);
@@ -264,19 +259,9 @@ enum vinci_status group_host_list(const char *data_dir, struct soc_names *out,
 
 enum vinci_status group_host_load(const char *name, const char *data_dir,
                                   struct group_description **out, struct vinci_diag *diag) {
-  char folder[SOC_PATH_MAX];
-  bool is_abstract = false;
-  *out = NULL;
-  enum vinci_status status = soc_host_data_dir(data_dir, folder, sizeof folder, diag);
-  if (status == VINCI_OK)
-    status = description_find(&group_kind, folder, name, diag);
-  if (status == VINCI_OK)
-    status = load(folder, name, out, &is_abstract, diag);
-  if (status == VINCI_OK && is_abstract) {
-    group_host_free(*out);
-    *out = NULL;
-    status = description_is_base(&group_kind, name, diag);
-  }
+  void *made = NULL;
+  enum vinci_status status = description_open(&group_kind, name, data_dir, &made, diag);
+  *out = made;
   return status;
 }
 
