@@ -75,7 +75,7 @@ print(pcall(vinci.compile, soc, "", {}))
 END
 run again.lua
 report "a tiling is chosen anew for a changed chip" "$(expect 0 ''
-  [ "$(cut -c1-30 out)" = "false	unknown operator ''" ] || cat out)"
+  [ "$(cut -c1-25 out)" = "false	unknown operator ''" ] || cat out)"
 
 # ---- scripts ---------------------------------------------------------------------------
 run
