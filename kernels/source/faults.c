@@ -265,6 +265,7 @@ static __attribute__((destructor)) void end_with_error(void) {
   const struct source_fiber *fiber = running;
   if (!fiber)
     return;
+  source_gate_open(); /* a message asks how wide the terminal is */
   const struct vinci_trace *trace = fiber->core.source->trace;
   struct vinci_diag diag = {0};
   (void)diag_error_at(&diag, VINCI_E_INPUT, program_position(trace, 0), "block %u: " TEXT_LEFT,

@@ -386,7 +386,7 @@ function M.plan(model, options)
   if best and best.replica then best.job = T.job(options.clock, model, best.split, where) end
   table.sort(search.rows, before)
   for _, row in ipairs(search.rows) do
-    row.why = row.why or row.us and reason(row, best) or
+    row.why = row.why or row.us and reason(row, best) or not best and "not simulated: the search was ended" or
       ("at least %.1f ms by its %s; the fastest step takes %.1f ms"):format(row.bound / 1000, "kernels and sums", best.us / 1000)
   end
   return search.rows, left.not_looked_at + left.not_simulated > 0 and left or nil, search

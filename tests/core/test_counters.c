@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "core/chip/energy.h"
 #include "core/result/metrics.h"
 #include "tests/support/results.h"
 
@@ -226,6 +227,9 @@ static void check_word(const char *page, const char *word) {
   size_t count;
   bool counts = false, known = soc_param_find(word) < soc_param_count() || counter_find(word);
   const struct counter *rows = counter_rows(&count);
+  if (strncmp(word, "energy.", strlen("energy.")) == 0)
+    known |=
+        energy_find(word + strlen("energy.")) < ENERGY_NUMBERS || strcmp(word, "energy.name") == 0;
   for (size_t i = 0; i < count; i++) {
     counts |= same_family(rows[i].name, word);
     known |= strcmp(rows[i].printed, word) == 0;

@@ -308,7 +308,7 @@ static void unknown_socs_get_a_suggestion(void **state) {
       {"910b", "unknown SoC '910b'",
        "there are Ascend910B1, Ascend910B2, Ascend910B2C, Ascend910B3, Ascend910B4 and "
        "Ascend910B4-1"},
-      {"310P", "unknown SoC '310P'", "there is Ascend310P3"},
+      {"310P", "unknown SoC '310P'", "there are Ascend310P1 and Ascend310P3"},
       {"Atlas 300I Pro", "unknown SoC 'Atlas 300I Pro'", "an Atlas 300I Pro has an Ascend310P3"},
       {"atlas 800t a2", "unknown SoC 'atlas 800t a2'",
        "products of the A2 generation have Ascend910B1, B2, B2C, B3, B4 or B4-1: 'npu-smi info' "

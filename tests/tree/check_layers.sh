@@ -17,7 +17,7 @@ others=$(find $folders tests -path scripts/build-aux -prune -o \
   \( -name '*.sh' -o -name '*.lua' -o -name local.mk \) -print | LC_ALL=C sort)
 others="$others configure.ac Makefile.am scripts/m4/vinci.m4 scripts/quickstart scripts/check .ci/run"
 
-plan 11
+plan 12
 
 report "headers are included by their path from the top" "$(awk '
   FILENAME ~ "^core/vinci_(auto|energy|study|sensitivity|diff|gate|group|guest|systemc|evaluate|kernel|net|cuts|device|tables|timeline|tune)\\.h$" && /"vinci(_study|_evaluate|_net|_guest)?\.h"/ { next }
