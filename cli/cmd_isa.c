@@ -92,12 +92,11 @@ static void list_begin(struct sheet *sheet) {
 
 /* One mark per architecture, a column each. */
 static void list_row(const struct isa_row *row, struct sheet *sheet) {
-  sheet_cell(sheet, "%s", row->name);
-  sheet_cell(sheet, "%s", pipe_text(row));
+  sheet_text(sheet, row->name);
+  sheet_text(sheet, pipe_text(row));
   for (unsigned i = 0; i < ARCH_COUNT; i++)
-    sheet_cell(sheet, "%s",
-               row->archs >> i & 1 ? arch_name((enum arch)i) + sizeof "dav-" - 1 : "-");
-  sheet_cell(sheet, "%s", row->text);
+    sheet_text(sheet, row->archs >> i & 1 ? arch_name((enum arch)i) + sizeof "dav-" - 1 : "-");
+  sheet_text(sheet, row->text);
 }
 
 static int list(const struct isa_settings *settings, const struct text_list *names) {

@@ -118,8 +118,8 @@ static void print_text(const vinci_sensitivity *result, bool lowered) {
   while (sheet_pass(&sheet))
     for (size_t i = 0; i < count; i++) {
       const struct vinci_sensitivity_row *row = vinci_sensitivity_row(result, i);
-      sheet_cell(&sheet, "%s", row->key);
-      sheet_cell(&sheet, "%s", row->value);
+      sheet_text(&sheet, row->key);
+      sheet_text(&sheet, row->value);
       print_change(row->half_cycles, base, &sheet);
       print_change(row->twice_cycles, base, &sheet);
       if (lowered) {

@@ -99,15 +99,15 @@ static void list_row(const vinci_soc *soc, struct sheet *sheet) {
   size_text(soc->l2_bytes, l2, sizeof l2);
   size_text(soc->hbm_bytes, memory, sizeof memory);
   struct soc_shares shares = soc_shares_count(soc);
-  sheet_cell(sheet, "%s", soc->name);
-  sheet_cell(sheet, "%s", arch_name(soc->arch));
-  sheet_cell(sheet, "%s", cores);
-  sheet_cell(sheet, "%s", clock);
-  sheet_cell(sheet, "%s", l2);
-  sheet_cell(sheet, "%s", memory);
+  sheet_text(sheet, soc->name);
+  sheet_text(sheet, arch_name(soc->arch));
+  sheet_text(sheet, cores);
+  sheet_text(sheet, clock);
+  sheet_text(sheet, l2);
+  sheet_text(sheet, memory);
   for (unsigned i = 0; i < CONFIDENCE_COUNT; i++)
     sheet_cell(sheet, "%u%%", soc_percent(shares.count[i], shares.total));
-  sheet_cell(sheet, "%s", soc->description);
+  sheet_text(sheet, soc->description);
 }
 
 static int list_all(const struct soc_settings *settings) {
@@ -214,9 +214,9 @@ static void diff_rows(const vinci_soc *left, const vinci_soc *right) {
   SHEET_BEGIN(&sheet, stdout, columns, 0, NULL);
   while (sheet_pass(&sheet))
     for (size_t i = 0; i < differences.count; i++) {
-      sheet_cell(&sheet, "%s", differences.items[i].key);
-      sheet_cell(&sheet, "%s", differences.items[i].left);
-      sheet_cell(&sheet, "%s", differences.items[i].right);
+      sheet_text(&sheet, differences.items[i].key);
+      sheet_text(&sheet, differences.items[i].left);
+      sheet_text(&sheet, differences.items[i].right);
     }
   printf("%zu difference%s\n", differences.count, differences.count == 1 ? "" : "s");
 }

@@ -54,8 +54,8 @@ static const struct sheet_column verb_columns[] = {{.left = true},
                                                    {.left = true, .fit = SHEET_BREAK}};
 
 static void print_verb(struct sheet *sheet, const struct cli_verb *verb) {
-  sheet_cell(sheet, "%s", verb->name);
-  sheet_cell(sheet, "%s", verb->summary);
+  sheet_text(sheet, verb->name);
+  sheet_text(sheet, verb->summary);
 }
 
 /* Below what one wants to do. */

@@ -119,10 +119,10 @@ static void print_counter(const struct vinci_diff_row *row, struct sheet *sheet)
   value_text(row, true, b, sizeof b);
   percent_text(row->change, row->a, percent, sizeof percent);
   sheet_cell(sheet, "  %s", row->name);
-  sheet_cell(sheet, "%s", a);
-  sheet_cell(sheet, "%s", b);
-  sheet_cell(sheet, "%s", row->change == 0 || row->a_word ? "" : percent);
-  sheet_cell(sheet, "%s", counts ? "" : unit);
+  sheet_text(sheet, a);
+  sheet_text(sheet, b);
+  sheet_text(sheet, row->change == 0 || row->a_word ? "" : percent);
+  sheet_text(sheet, counts ? "" : unit);
 }
 
 static const struct sheet_column counter_columns[] = {
@@ -182,10 +182,10 @@ static const struct sheet_column class_columns[] = {
 static void print_change(const struct vinci_diff_row *row, const char *percent,
                          struct sheet *sheet) {
   struct decimal size = us_of(row->change < 0 ? -(uint64_t)row->change : (uint64_t)row->change);
-  sheet_cell(sheet, "%s", row->in_a ? us_of(row->a).text : "-");
-  sheet_cell(sheet, "%s", row->in_b ? us_of(row->b).text : "-");
+  sheet_text(sheet, row->in_a ? us_of(row->a).text : "-");
+  sheet_text(sheet, row->in_b ? us_of(row->b).text : "-");
   sheet_cell(sheet, "%s%s", row->change < 0 ? "-" : "+", size.text);
-  sheet_cell(sheet, "%s", percent);
+  sheet_text(sheet, percent);
 }
 
 static void print_operator(const struct vinci_diff_row *row, struct sheet *sheet) {
@@ -215,8 +215,8 @@ static void print_classes(const vinci_diff *diff) {
         continue;
       row.in_a = row.in_b = true;
       print_change(&row, percent_text(row.change, row.a, percent, sizeof percent), &sheet);
-      sheet_cell(&sheet, "%s", row.name);
-      sheet_cell(&sheet, "%s", row.text);
+      sheet_text(&sheet, row.name);
+      sheet_text(&sheet, row.text);
     }
 }
 

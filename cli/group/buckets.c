@@ -112,13 +112,13 @@ static void print_buckets(const struct vinci_buckets_result *result) {
     for (size_t i = 0; i < plan->count; i++) {
       const struct vinci_bucket *bucket = &plan->buckets[i];
       sheet_cell(&sheet, "%zu", i + 1);
-      sheet_cell(&sheet, "%s", result->names[bucket->first]);
-      sheet_cell(&sheet, "%s", result->names[bucket->first + bucket->count - 1]);
+      sheet_text(&sheet, result->names[bucket->first]);
+      sheet_text(&sheet, result->names[bucket->first + bucket->count - 1]);
       sheet_cell(&sheet, "%zu", bucket->count);
       sheet_cell(&sheet, "%" PRIu64, bucket->bytes);
-      sheet_cell(&sheet, "%s", us(bucket->ready_ps).text);
-      sheet_cell(&sheet, "%s", us(bucket->start_ps).text);
-      sheet_cell(&sheet, "%s", us(bucket->end_ps).text);
+      sheet_text(&sheet, us(bucket->ready_ps).text);
+      sheet_text(&sheet, us(bucket->start_ps).text);
+      sheet_text(&sheet, us(bucket->end_ps).text);
     }
 }
 

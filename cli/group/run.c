@@ -83,13 +83,13 @@ static const struct sheet_column columns[] = {
 
 static void print_row(const char *name, const struct group_rank_result *rank, uint64_t end_ps,
                       struct sheet *sheet) {
-  sheet_cell(sheet, "%s", name);
-  sheet_cell(sheet, "%s", ms(rank->work_ps).text);
+  sheet_text(sheet, name);
+  sheet_text(sheet, ms(rank->work_ps).text);
   sheet_cell(sheet, "%s %%", percent(rank->work_ps, end_ps).text);
-  sheet_cell(sheet, "%s", ms(rank->exposed_ps).text);
+  sheet_text(sheet, ms(rank->exposed_ps).text);
   sheet_cell(sheet, "%s %%", percent(rank->exposed_ps, end_ps).text);
-  sheet_cell(sheet, "%s", ms(rank->comm_ps - rank->exposed_ps).text);
-  sheet_cell(sheet, "%s", ms(rank->idle_ps).text);
+  sheet_text(sheet, ms(rank->comm_ps - rank->exposed_ps).text);
+  sheet_text(sheet, ms(rank->idle_ps).text);
   sheet_cell(sheet, "%s %%", percent(rank->idle_ps, end_ps).text);
 }
 

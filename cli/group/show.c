@@ -41,10 +41,7 @@ static enum vinci_status list_systems(const char *data, struct vinci_diag *diag)
       struct group_description *group = NULL;
       status = group_host_load(names.items[i], data, &group, diag);
       for (unsigned c = 0; status == VINCI_OK && c < 3; c++)
-        sheet_cell(&sheet, "%s",
-                   c == 0   ? names.items[i]
-                   : c == 1 ? group->chip
-                            : group->description);
+        sheet_text(&sheet, c == 0 ? names.items[i] : c == 1 ? group->chip : group->description);
       group_host_free(group);
     }
   soc_names_free(&names);
@@ -62,13 +59,12 @@ static const struct sheet_column number_columns[] = {
 static void print_number(const struct group_number *number, struct sheet *sheet) {
   char value[32];
   soc_format_value((int64_t)*number->value, number->kind, value, sizeof value);
-  sheet_cell(sheet, "%s", number->key);
-  sheet_cell(sheet, "%s", value);
-  sheet_cell(sheet, "%s",
-             number->provenance.overridden
-                 ? "set"
-                 : confidence_name((enum confidence)number->provenance.confidence));
-  sheet_cell(sheet, "%s", number->provenance.overridden ? "" : number->provenance.source);
+  sheet_text(sheet, number->key);
+  sheet_text(sheet, value);
+  sheet_text(sheet, number->provenance.overridden
+                        ? "set"
+                        : confidence_name((enum confidence)number->provenance.confidence));
+  sheet_text(sheet, number->provenance.overridden ? "" : number->provenance.source);
   sheet_cell(sheet, "%s%s%s", number->text, *number->provenance.note ? "; " : "",
              number->provenance.note);
 }

@@ -35,10 +35,10 @@ static enum vinci_status print_plans(struct graph *graph, struct vinci_diag *dia
   while (sheet_pass(&sheet))
     for (unsigned i = 0; i < GRAPH_PLAN_COUNT; i++) {
       uint64_t live = plans[i].live_bytes;
-      sheet_cell(&sheet, "%s", graph_plan_name((enum graph_plan_policy)i));
-      sheet_cell(&sheet, "%s", decimal_ratio(plans[i].bytes, MIB, 3).text);
+      sheet_text(&sheet, graph_plan_name((enum graph_plan_policy)i));
+      sheet_text(&sheet, decimal_ratio(plans[i].bytes, MIB, 3).text);
       sheet_cell(&sheet, "%s %%", decimal_ratio((plans[i].bytes - live) * 100, live, 1).text);
-      sheet_cell(&sheet, "%s", graph_plan_text((enum graph_plan_policy)i));
+      sheet_text(&sheet, graph_plan_text((enum graph_plan_policy)i));
     }
   return status;
 }

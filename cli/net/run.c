@@ -80,13 +80,12 @@ static void print_top(const struct graph *graph, const struct net_result *result
       const struct net_node *row = ranked[i].row;
       if (row->task.duration_ps == 0)
         break;
-      sheet_cell(&sheet, "%s", ranked[i].node->name);
-      sheet_cell(&sheet, "%s", ranked[i].node->op);
-      sheet_cell(&sheet, "%s", us(row->task.duration_ps).text);
+      sheet_text(&sheet, ranked[i].node->name);
+      sheet_text(&sheet, ranked[i].node->op);
+      sheet_text(&sheet, us(row->task.duration_ps).text);
       sheet_cell(&sheet, "%s %%", percent(row->task.duration_ps, result->queue.end_ps).text);
       sheet_cell(&sheet, "%u", row->times.blocks);
-      sheet_cell(&sheet, "%s",
-                 ranked[i].node->kind == GRAPH_KERNEL ? bound_name(row->times.bound) : "");
+      sheet_text(&sheet, ranked[i].node->kind == GRAPH_KERNEL ? bound_name(row->times.bound) : "");
     }
   free(ranked);
 }
@@ -155,10 +154,10 @@ static void print_parts(const struct net_summary *summary, uint64_t end_ps) {
   SHEET_BEGIN(&sheet, stdout, part_columns, 0, NULL);
   while (sheet_pass(&sheet))
     for (unsigned i = 0; i < NET_PART_COUNT && ps[parts[i]] > 0; i++) {
-      sheet_cell(&sheet, "%s", net_part_name(parts[i]));
-      sheet_cell(&sheet, "%s", us(ps[parts[i]]).text);
+      sheet_text(&sheet, net_part_name(parts[i]));
+      sheet_text(&sheet, us(ps[parts[i]]).text);
       sheet_cell(&sheet, "%s %%", percent(ps[parts[i]], end_ps).text);
-      sheet_cell(&sheet, "%s", net_part_text(parts[i]));
+      sheet_text(&sheet, net_part_text(parts[i]));
     }
 }
 

@@ -35,11 +35,11 @@ static const struct sheet_column columns[] = {
 
 static void print_counter(const struct counter *row, const char *places, struct sheet *sheet) {
   bool renamed = counter_decimals(row->unit) > 0 && strcmp(row->name, row->printed) != 0;
-  sheet_cell(sheet, "%s", row->name);
-  sheet_cell(sheet, "%s", counter_unit_name(row->unit));
-  sheet_cell(sheet, "%s", counter_better_name(row->better));
-  sheet_cell(sheet, "%s", counter_kind_name(row->kind));
-  sheet_cell(sheet, "%s", places);
+  sheet_text(sheet, row->name);
+  sheet_text(sheet, counter_unit_name(row->unit));
+  sheet_text(sheet, counter_better_name(row->better));
+  sheet_text(sheet, counter_kind_name(row->kind));
+  sheet_text(sheet, places);
   sheet_cell(sheet, "%s%s%s%s", row->text, renamed ? " (printed as " : "",
              renamed ? row->printed : "", renamed ? ")" : "");
 }

@@ -146,25 +146,25 @@ static void print_range(const struct table *table, uint128 low_ps, uint128 high_
                         struct sheet *sheet) {
   if (!table->ranged)
     return;
-  sheet_cell(sheet, "%s", decimal_ratio(low_ps, 1000000, 3).text);
-  sheet_cell(sheet, "%s", decimal_ratio(high_ps, 1000000, 3).text);
+  sheet_text(sheet, decimal_ratio(low_ps, 1000000, 3).text);
+  sheet_text(sheet, decimal_ratio(high_ps, 1000000, 3).text);
 }
 
 static void print_line(const struct table *table, const struct operator_line *line,
                        struct sheet *sheet) {
   const char *name = line->text[NAME], *lowered = line->text[LOWERED];
   bool named = strncmp(lowered, name, strlen(name)) != 0;
-  sheet_cell(sheet, "%s", line->ok ? decimal_ratio(line->ps, 1000000, 3).text : "-");
+  sheet_text(sheet, line->ok ? decimal_ratio(line->ps, 1000000, 3).text : "-");
   if (line->ok)
     print_range(table, line->range_ps[LOW], line->range_ps[HIGH], sheet);
   for (unsigned i = 0; !line->ok && table->ranged && i < RANGE_COLUMNS; i++)
     sheet_cell(sheet, "-");
   if (table->weighted)
-    sheet_cell(sheet, "%s", line->text[WEIGHT]);
+    sheet_text(sheet, line->text[WEIGHT]);
   if (line->ok) {
     sheet_cell(sheet, "%s %%", decimal_ratio(sum_of(line) * 100, table->ps, 1).text);
-    sheet_cell(sheet, "%s", decimal_rate(line->bytes, line->ps, GIGA, 1).text);
-    sheet_cell(sheet, "%s", line->text[BOUND_WORD]);
+    sheet_text(sheet, decimal_rate(line->bytes, line->ps, GIGA, 1).text);
+    sheet_text(sheet, line->text[BOUND_WORD]);
   } else {
     for (unsigned i = 0; i < 3; i++)
       sheet_cell(sheet, "-");
@@ -175,13 +175,13 @@ static void print_line(const struct table *table, const struct operator_line *li
 }
 
 static void print_sum(const struct table *table, struct sheet *sheet) {
-  sheet_cell(sheet, "%s", decimal_ratio(table->ps, 1000000, 3).text);
+  sheet_text(sheet, decimal_ratio(table->ps, 1000000, 3).text);
   print_range(table, table->range_ps[LOW], table->range_ps[HIGH], sheet);
   if (table->weighted)
-    sheet_cell(sheet, "%s", "");
+    sheet_text(sheet, "");
   sheet_cell(sheet, "100.0 %%");
-  sheet_cell(sheet, "%s", decimal_ratio(table->bytes * BYTES_PER_PS_OF_GIGA, table->ps, 1).text);
-  sheet_cell(sheet, "%s", "");
+  sheet_text(sheet, decimal_ratio(table->bytes * BYTES_PER_PS_OF_GIGA, table->ps, 1).text);
+  sheet_text(sheet, "");
   sheet_cell(sheet, "all%s", table->weighted ? ", each as often as its weight says" : "");
 }
 

@@ -11,9 +11,21 @@
 
 enum { PLAIN_BYTES = SHEET_CELL_BYTES };
 
-/* Text of a description on a terminal: control characters are shown, not obeyed. */
+/* Whether a byte is a control character, or may begin one in UTF-8. */
+static bool may_control(unsigned char byte) { return byte < 0x20 || byte == 0x7f || byte == 0xc2; }
+
+static bool is_plain(const char *text) {
+  while (*text && !may_control((unsigned char)*text))
+    text++;
+  return *text == '\0';
+}
+
+/* Text of a description on a terminal: control characters are shown, not obeyed. `out` holds it
+ * where it differs from `text`. */
 static const char *plain(const char *text, char out[PLAIN_BYTES]) {
   static const char code[] = "\\x00";
+  if (is_plain(text))
+    return text;
   size_t used = 0;
   for (; *text && used + 2 * sizeof code < PLAIN_BYTES; text++) {
     unsigned char byte = (unsigned char)*text, next = (unsigned char)text[1];
@@ -64,9 +76,9 @@ static void show_row(const struct soc_number *row, struct sheet *sheet) {
   soc_row_value(row, value, sizeof value);
   put_range(row, range, sizeof range);
   sheet_cell(sheet, "%c %s", mark_of(provenance), row->key);
-  sheet_cell(sheet, "%s", value);
-  sheet_cell(sheet, "%s", confidence_text(provenance));
-  sheet_cell(sheet, "%s", provenance->overridden ? "" : provenance->source);
+  sheet_text(sheet, value);
+  sheet_text(sheet, confidence_text(provenance));
+  sheet_text(sheet, provenance->overridden ? "" : provenance->source);
   sheet_cell(sheet, "%s%s", range, plain(provenance->note, note));
 }
 
@@ -90,8 +102,8 @@ static void show_names(const vinci_soc *soc) {
   };
   for (unsigned i = 0; i < SOC_NAME_COUNT; i++)
     sheet_line(stdout, "%c %-12s  %-14s  %s\n", soc->choices[i].overridden ? '!' : ' ',
-               soc_name_key((enum soc_name)i), *soc->choices[i].name ? soc->choices[i].name : "none",
-               texts[i]);
+               soc_name_key((enum soc_name)i),
+               *soc->choices[i].name ? soc->choices[i].name : "none", texts[i]);
 }
 
 static void show_sources(const char *title, const struct soc_source *sources, size_t count) {

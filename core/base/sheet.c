@@ -235,27 +235,32 @@ static void fit_columns(struct sheet *sheet) {
 }
 
 static void put_blanks(struct sheet *sheet) {
-  fprintf(sheet->out, "%*s", (int)sheet->blanks, "");
+  static const char blanks[] = "                                ";
   sheet->at += sheet->blanks;
-  sheet->blanks = 0;
+  while (sheet->blanks > 0) {
+    size_t most = sizeof blanks - 1, bytes = sheet->blanks < most ? sheet->blanks : most;
+    fwrite(blanks, 1, bytes, sheet->out);
+    sheet->blanks -= (unsigned)bytes;
+  }
 }
 
-static void put_text(struct sheet *sheet, const char *text, size_t bytes) {
+/* `length`: characters of the text. */
+static void put_text(struct sheet *sheet, const char *text, size_t bytes, unsigned length) {
   if (bytes == 0)
     return;
   put_blanks(sheet);
   fwrite(text, 1, bytes, sheet->out);
-  sheet->at += length_of(text, bytes);
+  sheet->at += length;
 }
 
 static const char dots[] = "...";
 
 static void put_short(struct sheet *sheet, const char *text, unsigned length, unsigned width) {
   unsigned kept = width - (unsigned)strlen(dots), head = kept / 2, tail = kept - head;
-  put_text(sheet, text, bytes_of(text, strlen(text), head));
-  put_text(sheet, dots, strlen(dots));
+  put_text(sheet, text, bytes_of(text, strlen(text), head), head);
+  put_text(sheet, dots, strlen(dots), (unsigned)strlen(dots));
   const char *end = text + bytes_of(text, strlen(text), length - tail);
-  put_text(sheet, end, strlen(end));
+  put_text(sheet, end, strlen(end), tail);
   sheet->shortened = true;
 }
 
@@ -278,9 +283,17 @@ static void end_row(struct sheet *sheet) {
   sheet->next = sheet->at = sheet->blanks = 0;
 }
 
+/* Nothing stands behind a last column, so that its width counts on a terminal alone. */
+static bool has_free_width(const struct sheet *sheet) {
+  return sheet->terminal == 0 && sheet->next + 1 == sheet->count &&
+         sheet->columns[sheet->next].left;
+}
+
 static void put_cell(struct sheet *sheet, const char *text) {
   const struct sheet_column *column = &sheet->columns[sheet->next];
-  unsigned width = sheet->width[sheet->next], length = length_of(text, strlen(text));
+  size_t bytes = strlen(text);
+  unsigned width = sheet->width[sheet->next];
+  unsigned length = has_free_width(sheet) ? width : length_of(text, bytes);
   if (sheet->next == 0)
     sheet->blanks = sheet->indent;
   if (!sheet->hidden[sheet->next]) {
@@ -292,20 +305,14 @@ static void put_cell(struct sheet *sheet, const char *text) {
     else if (sheet->terminal > 0 && column->fit == SHEET_SHORTEN && length > width)
       put_short(sheet, text, length, width);
     else
-      put_text(sheet, text, strlen(text));
+      put_text(sheet, text, bytes, length);
     sheet->blanks += column->left ? fill : 0;
   }
   if (++sheet->next == sheet->count)
     end_row(sheet);
 }
 
-void sheet_cell(struct sheet *sheet, const char *format, ...) {
-  char text[SHEET_CELL_BYTES];
-  va_list arguments;
-  va_start(arguments, format);
-  if (vsnprintf(text, sizeof text, format, arguments) >= (int)sizeof text)
-    memcpy(text + sizeof text - sizeof dots, dots, sizeof dots);
-  va_end(arguments);
+static void take_cell(struct sheet *sheet, const char *text) {
   if (sheet->pass == 2) {
     put_cell(sheet, text);
     return;
@@ -313,6 +320,27 @@ void sheet_cell(struct sheet *sheet, const char *format, ...) {
   unsigned length = length_of(text, strlen(text)), *width = &sheet->width[sheet->next];
   *width = length > *width ? length : *width;
   sheet->next = (sheet->next + 1) % sheet->count;
+}
+
+void sheet_cell(struct sheet *sheet, const char *format, ...) {
+  char text[SHEET_CELL_BYTES];
+  if (sheet->pass < 2 && has_free_width(sheet)) {
+    sheet->next = 0;
+    return;
+  }
+  va_list arguments;
+  va_start(arguments, format);
+  if (vsnprintf(text, sizeof text, format, arguments) >= (int)sizeof text)
+    memcpy(text + sizeof text - sizeof dots, dots, sizeof dots);
+  va_end(arguments);
+  take_cell(sheet, text);
+}
+
+void sheet_text(struct sheet *sheet, const char *text) {
+  if (strlen(text) >= SHEET_CELL_BYTES)
+    sheet_cell(sheet, "%s", text); /* which shortens it */
+  else
+    take_cell(sheet, text);
 }
 
 void sheet_between(struct sheet *sheet, const char *format, ...) {

@@ -84,6 +84,8 @@ void sheet_begin(struct sheet *sheet, FILE *out, const struct sheet_column *colu
 bool sheet_pass(struct sheet *sheet);
 /* The next cell of the row; behind the last one a line ends. */
 void sheet_cell(struct sheet *sheet, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same for a text that needs no format. */
+void sheet_text(struct sheet *sheet, const char *text);
 /* A line between rows, which is not made of cells. */
 void sheet_between(struct sheet *sheet, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

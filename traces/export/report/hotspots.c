@@ -29,8 +29,8 @@ static void print_row(const struct vinci_result *result, const struct hotspot *r
                       struct sheet *sheet) {
   const char *file = result_source_file(result);
   sheet_cell(sheet, "%s%s%" PRIu32, file ? file : "", file ? ":" : "", row->line);
-  sheet_cell(sheet, "%s", isa_row((enum isa_op)row->op)->name);
-  sheet_cell(sheet, "%s", pipe_name((enum pipe)row->pipe));
+  sheet_text(sheet, isa_row((enum isa_op)row->op)->name);
+  sheet_text(sheet, pipe_name((enum pipe)row->pipe));
   sheet_cell(sheet, "%" PRIu64, (uint64_t)row->count);
   sheet_cell(sheet, "%" PRIu64, row->critical_cycles);
   sheet_cell(sheet, "%s %%",

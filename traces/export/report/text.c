@@ -83,11 +83,11 @@ static void print_kernels(const struct vinci_result *result, FILE *out) {
   while (sheet_pass(&sheet)) {
     for (uint32_t i = 0; i < shown; i++) {
       const struct kernel_result *kernel = &result->kernels[i];
-      sheet_cell(&sheet, "%s", kernel->name);
+      sheet_text(&sheet, kernel->name);
       sheet_cell(&sheet, "%" PRIu32, kernel->blocks);
-      sheet_cell(&sheet, "%s", decimal_ratio(kernel->start_ps, 1000000, 3).text);
-      sheet_cell(&sheet, "%s", decimal_ratio(kernel->last_block_ps, 1000000, 3).text);
-      sheet_cell(&sheet, "%s", decimal_ratio(kernel->end_ps - kernel->start_ps, 1000000, 3).text);
+      sheet_text(&sheet, decimal_ratio(kernel->start_ps, 1000000, 3).text);
+      sheet_text(&sheet, decimal_ratio(kernel->last_block_ps, 1000000, 3).text);
+      sheet_text(&sheet, decimal_ratio(kernel->end_ps - kernel->start_ps, 1000000, 3).text);
     }
     if (shown < result->kernel_count)
       sheet_between(&sheet, "  ... %" PRIu32 " more\n", result->kernel_count - shown);
@@ -204,35 +204,35 @@ static const struct counter *next_column(const struct counter *row) {
 /* Which columns of the table of pipes make room first; of waits of some pipe the shortest. */
 enum { PIPE_COLUMNS_MAX = 24, RANK_COUNT = 30, RANK_TEXT, RANK_NOTHING };
 
-static uint64_t sum_of_pipes(const struct vinci_result *result, enum core_kind kind,
-                             const struct counter *row) {
-  uint64_t sum = 0, total;
-  for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++) {
-    struct pipe_counters counters;
-    result_sum_kind(result, kind, (enum pipe)pipe, &counters, &total);
-    sum += counter_value(row, &counters);
-  }
+/* The pipes of one kind of core. */
+struct kind_pipes {
+  struct pipe_counters of[PIPE_COUNT];
+  uint64_t total_cycles;
+};
+
+static uint64_t sum_of_pipes(const struct kind_pipes *pipes, const struct counter *row) {
+  uint64_t sum = 0;
+  for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++)
+    sum += counter_value(row, &pipes->of[pipe]);
   return sum;
 }
 
-static unsigned pipe_rank(const struct vinci_result *result, enum core_kind kind,
-                          const struct counter *row) {
+static unsigned pipe_rank(const struct kind_pipes *pipes, const struct counter *row) {
   const struct counter *other = NULL;
-  uint64_t sum = sum_of_pipes(result, kind, row);
+  uint64_t sum = sum_of_pipes(pipes, row);
   unsigned longer = 0;
   while ((other = next_column(other)))
-    longer += other->unit == UNIT_CYCLE && sum_of_pipes(result, kind, other) > sum;
+    longer += other->unit == UNIT_CYCLE && sum_of_pipes(pipes, other) > sum;
   return row->unit != UNIT_CYCLE ? RANK_COUNT : sum == 0 ? RANK_NOTHING : longer;
 }
 
-static unsigned pipe_columns(const struct vinci_result *result, enum core_kind kind,
+static unsigned pipe_columns(const struct kind_pipes *pipes,
                              struct sheet_column columns[PIPE_COLUMNS_MAX]) {
   const struct counter *row = NULL;
   unsigned count = 0;
   columns[count++] = (struct sheet_column){.title = "pipe", .left = true};
   while ((row = next_column(row)) && count + 1 < PIPE_COLUMNS_MAX)
-    columns[count++] =
-        (struct sheet_column){.title = row->report, .rank = pipe_rank(result, kind, row)};
+    columns[count++] = (struct sheet_column){.title = row->report, .rank = pipe_rank(pipes, row)};
   columns[count++] = (struct sheet_column){
       .title = "what it does", .left = true, .fit = SHEET_BREAK, .rank = RANK_TEXT};
   return count;
@@ -242,7 +242,7 @@ static unsigned pipe_columns(const struct vinci_result *result, enum core_kind k
 static void print_pipe(enum pipe pipe, const struct pipe_counters *sum, uint64_t total,
                        struct sheet *sheet) {
   const struct counter *row = NULL;
-  sheet_cell(sheet, "%s", pipe_name(pipe));
+  sheet_text(sheet, pipe_name(pipe));
   while ((row = next_column(row))) {
     uint64_t value = counter_value(row, sum);
     if (row->unit == UNIT_CYCLE)
@@ -250,26 +250,25 @@ static void print_pipe(enum pipe pipe, const struct pipe_counters *sum, uint64_t
     else
       sheet_cell(sheet, "%" PRIu64, value);
   }
-  sheet_cell(sheet, "%s", pipe_texts[pipe]);
+  sheet_text(sheet, pipe_texts[pipe]);
 }
 
 static void print_kind_pipes(const struct vinci_result *result, enum core_kind kind, FILE *out) {
   struct sheet_column columns[PIPE_COLUMNS_MAX];
+  struct kind_pipes pipes;
   struct sheet sheet;
   unsigned active = result_active_cores(result, kind);
   if (active == 0)
     return;
+  for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++)
+    result_sum_kind(result, kind, (enum pipe)pipe, &pipes.of[pipe], &pipes.total_cycles);
   fprintf(out, "\nWhere the time went, summed over the %u %s core%s with work\n", active,
           core_kind_name(kind), plural(active));
-  sheet_begin(&sheet, out, columns, pipe_columns(result, kind, columns), 2, "summary.json");
+  sheet_begin(&sheet, out, columns, pipe_columns(&pipes, columns), 2, "summary.json");
   while (sheet_pass(&sheet))
-    for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++) {
-      struct pipe_counters sum;
-      uint64_t total;
-      result_sum_kind(result, kind, (enum pipe)pipe, &sum, &total);
+    for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++)
       if (core_has_pipe(kind, (enum pipe)pipe))
-        print_pipe((enum pipe)pipe, &sum, total, &sheet);
-    }
+        print_pipe((enum pipe)pipe, &pipes.of[pipe], pipes.total_cycles, &sheet);
 }
 
 static void print_pipes(const struct vinci_result *result, FILE *out) {
@@ -287,7 +286,7 @@ static void print_pipes(const struct vinci_result *result, FILE *out) {
 static void print_core_row(const struct core_result *core, struct sheet *sheet) {
   char name[48];
   result_core_name(core, name, sizeof name);
-  sheet_cell(sheet, "%s", name);
+  sheet_text(sheet, name);
   sheet_cell(sheet, "%" PRIu32, core->blocks_run);
   text_percent(sheet, core->active_cycles, core->total_cycles);
   for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++)
@@ -389,11 +388,11 @@ static void print_path(const struct vinci_result *result, enum path path, struct
   }
   if (bytes == 0 && instructions == 0)
     return;
-  sheet_cell(sheet, "%s", path_name(path));
-  sheet_cell(sheet, "%s", human_bytes(bytes).text);
+  sheet_text(sheet, path_name(path));
+  sheet_text(sheet, human_bytes(bytes).text);
   sheet_cell(sheet, "%" PRIu64, bytes);
   sheet_cell(sheet, "%" PRIu64, instructions);
-  sheet_cell(sheet, "%s", decimal_rate(bytes, result->total_ps, giga, 1).text);
+  sheet_text(sheet, decimal_rate(bytes, result->total_ps, giga, 1).text);
   int64_t peak = result->soc->path[path].peak_bytes_per_second;
   if (peak <= 0) {
     sheet_cell(sheet, "-");

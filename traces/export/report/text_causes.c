@@ -145,8 +145,8 @@ static void print_rest(const struct vinci_result *result, uint64_t cycles, const
   text_percent(sheet, cycles, result->total_cycles);
   sheet_cell(sheet, "%" PRIu64, cycles);
   sheet_cell(sheet, "-");
-  sheet_cell(sheet, "%s", text);
-  sheet_cell(sheet, "%s", "");
+  sheet_text(sheet, text);
+  sheet_text(sheet, "");
 }
 
 static void print_turn(const struct vinci_result *result, const struct critical_turn *turn,
@@ -165,8 +165,8 @@ static void print_turn(const struct vinci_result *result, const struct critical_
   text_percent(sheet, turn->cycles, result->total_cycles);
   sheet_cell(sheet, "%" PRIu64, turn->cycles);
   sheet_cell(sheet, "%s%s", path_prefix(turn, path, sizeof path), cause_row(turn->cause)->key);
-  sheet_cell(sheet, "%s", gain);
-  sheet_cell(sheet, "%s", cause_row(turn->cause)->text);
+  sheet_text(sheet, gain);
+  sheet_text(sheet, cause_row(turn->cause)->text);
 }
 
 /* What saves most first, then what is longest. */
