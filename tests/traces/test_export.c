@@ -39,7 +39,8 @@ static void write_word(FILE *out, const char *word) {
   const char *value = strchr(word, ' ');
   for (unsigned i = 0; i < STALL_COUNT; i++) {
     const char *key = stall_key((enum stall)i), *first = i == 0 && value ? value + 1 : NULL;
-    int width = strlen(key) < 6 ? 6 : (int)strlen(key); /* "20.0 %" or the name */
+    size_t widest = strlen(i == 0 ? "20.0 %" : "0.0 %"); /* of the cells below the name */
+    int width = (int)(strlen(key) < widest ? widest : strlen(key));
     if (*word == 's')
       fprintf(out, "%s\"%s\": %s", i ? ", " : "", key, first ? first : "0");
     else if (*word == 'h')

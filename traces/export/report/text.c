@@ -207,7 +207,7 @@ enum { PIPE_COLUMNS_MAX = 24, RANK_COUNT = 30, RANK_TEXT, RANK_NOTHING };
 /* The pipes of one kind of core. */
 struct kind_pipes {
   struct pipe_counters of[PIPE_COUNT];
-  uint64_t total_cycles;
+  uint64_t total_cycles[PIPE_COUNT];
 };
 
 static uint64_t sum_of_pipes(const struct kind_pipes *pipes, const struct counter *row) {
@@ -261,14 +261,14 @@ static void print_kind_pipes(const struct vinci_result *result, enum core_kind k
   if (active == 0)
     return;
   for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++)
-    result_sum_kind(result, kind, (enum pipe)pipe, &pipes.of[pipe], &pipes.total_cycles);
+    result_sum_kind(result, kind, (enum pipe)pipe, &pipes.of[pipe], &pipes.total_cycles[pipe]);
   fprintf(out, "\nWhere the time went, summed over the %u %s core%s with work\n", active,
           core_kind_name(kind), plural(active));
   sheet_begin(&sheet, out, columns, pipe_columns(&pipes, columns), 2, "summary.json");
   while (sheet_pass(&sheet))
     for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++)
       if (core_has_pipe(kind, (enum pipe)pipe))
-        print_pipe((enum pipe)pipe, &pipes.of[pipe], pipes.total_cycles, &sheet);
+        print_pipe((enum pipe)pipe, &pipes.of[pipe], pipes.total_cycles[pipe], &sheet);
 }
 
 static void print_pipes(const struct vinci_result *result, FILE *out) {
