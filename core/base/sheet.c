@@ -338,7 +338,7 @@ void sheet_cell(struct sheet *sheet, const char *format, ...) {
 
 void sheet_text(struct sheet *sheet, const char *text) {
   if (strlen(text) >= SHEET_CELL_BYTES)
-    sheet_cell(sheet, "%s", text); /* which shortens it */
+    sheet_cell(sheet, "%s", text); /* which shortens long texts */
   else
     take_cell(sheet, text);
 }
