@@ -101,8 +101,6 @@ static void write_text(void *context, FILE *out) {
             i, prog->kernel[i], i, prog->kernel[i]);
 }
 
-static void write_plain(void *context, FILE *out) { fputs(context, out); }
-
 /* ---- the command -------------------------------------------------------------------------- */
 
 /* The program vinci: what the environment names, what lies beside this library, or what the shell
@@ -203,8 +201,7 @@ static aclError make_files(struct prog *prog, int count, const char **headers, c
   for (int i = 0; i < count; i++) {
     char path[2 * PATH_BYTES];
     snprintf(path, sizeof path, "%s/%s", prog->folder, names[i]);
-    if (strchr(names[i], '/') ||
-        file_replace(path, write_plain, (void *)(uintptr_t)headers[i], &diag) != VINCI_OK)
+    if (strchr(names[i], '/') || file_replace_text(path, headers[i], &diag) != VINCI_OK)
       return acl_fail(ACL_ERROR_RTC_INVALID_INPUT, "cannot write header \"%s\"", names[i]);
   }
   return ACL_SUCCESS;

@@ -63,9 +63,9 @@ struct question {
 /* The progress of vinci.tables, with the question beside the function. */
 static int tell(lua_State *lua) {
   struct question *question = lua_touserdata(lua, lua_upvalueindex(1));
-  lua_pushboolean(lua, monitor_phase(&question->monitor, "operators",
-                                     (size_t)luaL_checkinteger(lua, 1),
-                                     (size_t)luaL_checkinteger(lua, 2), ""));
+  lua_pushboolean(lua,
+                  monitor_phase(&question->monitor, "operators", (size_t)luaL_checkinteger(lua, 1),
+                                (size_t)luaL_checkinteger(lua, 2), ""));
   return 1;
 }
 
@@ -92,8 +92,6 @@ static void fill(lua_State *lua, void *context) {
   lua_setfield(lua, -2, "progress");
 }
 
-static void write_text(void *context, FILE *out) { fputs(context, out); }
-
 /* Writes a file below the folder of the output. */
 static enum vinci_status write_below(const char *folder, const char *path, const char *text,
                                      struct vinci_diag *diag) {
@@ -106,7 +104,7 @@ static enum vinci_status write_below(const char *folder, const char *path, const
   enum vinci_status status = folder_make(whole, diag);
   *name = '/';
   if (status == VINCI_OK)
-    status = file_replace(whole, write_text, (void *)(uintptr_t)text, diag);
+    status = file_replace_text(whole, text, diag);
   return status;
 }
 
@@ -129,7 +127,7 @@ static enum vinci_status write_files(lua_State *lua, const struct table_settings
     if (*path != '\0')
       status = write_below(settings->output, path, text, diag);
     else if (settings->output)
-      status = file_replace(settings->output, write_text, (void *)(uintptr_t)text, diag);
+      status = file_replace_text(settings->output, text, diag);
     else
       fputs(text, stdout);
     if (status == VINCI_OK && *path != '\0')
@@ -147,7 +145,8 @@ static enum vinci_status answer(lua_State *lua, const struct table_settings *set
     return status;
   if (lua_toboolean(lua, 2))
     return diag_error(diag, VINCI_E_LIMIT, "%s before all was simulated; %s", monitor_reason(),
-                      luaL_len(lua, 1) > 0 ? "the table has the rows so far" : "nothing is written");
+                      luaL_len(lua, 1) > 0 ? "the table has the rows so far"
+                                           : "nothing is written");
   if (lua_tointeger(lua, 4) > 0)
     return diag_error(diag, VINCI_E_INPUT,
                       "%lld of %lld rows have no time, and column error says why; the first: %s",
@@ -201,11 +200,13 @@ const struct cli_verb cli_verb_table = {
     .arguments = "OP [KEY=VALUE]... | MODEL.lua",
     .summary = "Tables of latencies over shapes, also as simulators of serving read them",
     .details =
-        "Each point is lowered and simulated on a chip of its own. A point that cannot be simulated\n"
+        "Each point is lowered and simulated on a chip of its own. A point that cannot be "
+        "simulated\n"
         "has an empty time and says why in column error; the exit code is then 3.\n"
         "MODEL.lua returns a table as LUA.md describes models of vinci.transformer. Axes of\n"
         "llmservingsim and vidur are tokens, sequences, chunk and kv, with defaults as their own\n"
-        "profilers have. Products and attention find L2 empty: weights of other layers have pushed\n"
+        "profilers have. Products and attention find L2 empty: weights of other layers have "
+        "pushed\n"
         "theirs out.\n\n"
         "Examples:\n"
         "  vinci table matmul k=4096 n=4096 dtype=bf16 --over m=1..4096 -s Ascend910B4\n"

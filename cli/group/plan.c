@@ -97,23 +97,19 @@ static void fill(lua_State *lua, void *context) {
   lua_setfield(lua, -2, "progress");
 }
 
-static void write_text(void *context, FILE *out) { fputs(context, out); }
-
 static enum vinci_status answer(lua_State *lua, const struct plan_settings *settings,
                                 struct vinci_diag *diag) {
   bool partial = lua_toboolean(lua, -2), found = lua_type(lua, -3) == LUA_TSTRING;
   enum vinci_status status = VINCI_OK;
   fputs(lua_tostring(lua, -4), stdout);
   if (settings->output)
-    status =
-        file_replace(settings->output, write_text, (void *)(uintptr_t)lua_tostring(lua, -1), diag);
+    status = file_replace_text(settings->output, lua_tostring(lua, -1), diag);
   if (status != VINCI_OK)
     return status;
   if (!found && !partial)
     return diag_error(diag, VINCI_E_INPUT, "no split of the model fits the devices");
   if (found && settings->job)
-    status =
-        file_replace(settings->job, write_text, (void *)(uintptr_t)lua_tostring(lua, -3), diag);
+    status = file_replace_text(settings->job, lua_tostring(lua, -3), diag);
   if (status != VINCI_OK || !partial)
     return status;
   return diag_error(diag, VINCI_E_LIMIT, "%s before all splits were compared; %s",

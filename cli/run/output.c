@@ -77,15 +77,13 @@ static enum vinci_status find_window(const struct output_settings *settings,
 
 /* ---- the trace ------------------------------------------------------------------- */
 
-static void write_text(void *context, FILE *out) { fputs(context, out); }
-
 /* The lines that hot spots and timelines name. */
 static enum vinci_status keep_trace(const struct output_operator *lowered, const char *text,
                                     const char *folder, struct vinci_diag *diag) {
   char path[PATH_MAX];
   if (snprintf(path, sizeof path, "%s/%s.csv", folder, lowered->op) >= (int)sizeof path)
     return diag_error(diag, VINCI_E_IO, "the path %s is too long", folder);
-  return file_replace(path, write_text, (void *)(uintptr_t)text, diag);
+  return file_replace_text(path, text, diag);
 }
 
 /* The text of a trace that was given, for free(); NULL where there is no file to read again, as of

@@ -177,6 +177,12 @@ enum vinci_status file_replace(const char *path, void (*writer)(void *context, F
   return status;
 }
 
+static void write_text(void *context, FILE *out) { fputs(context, out); }
+
+enum vinci_status file_replace_text(const char *path, const char *text, struct vinci_diag *diag) {
+  return file_replace(path, write_text, (void *)(uintptr_t)text, diag);
+}
+
 enum vinci_status folder_make(const char *folder, struct vinci_diag *diag) {
   char path[PATH_MAX];
   size_t length = strlen(folder);

@@ -33,6 +33,9 @@ void file_view_close(struct file_view *view);
 VINCI_MUST_CHECK enum vinci_status file_replace(const char *path,
                                                 void (*writer)(void *context, FILE *out),
                                                 void *context, struct vinci_diag *diag);
+/* The same with a text to write. */
+VINCI_MUST_CHECK enum vinci_status file_replace_text(const char *path, const char *text,
+                                                     struct vinci_diag *diag);
 /* Whether getline() has stopped at the end: it also stops, with errno, when memory is short. */
 VINCI_MUST_CHECK bool file_ended(FILE *in);
 /* Closes a stream of open_memstream(); false, with *text freed and NULL, when memory was short. The

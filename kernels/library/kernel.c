@@ -141,8 +141,6 @@ static void write_source(const struct kernel *kernel, const struct answer *answe
     write_wrapper(kernel, answer_text(answer, "template"), out);
 }
 
-static void write_text(void *context, FILE *out) { fputs(context, out); }
-
 /* The path of the source with these lines; its name is their digest. */
 static enum vinci_status place_source(const struct kernel *kernel, const struct answer *answer,
                                       char *out, size_t size) {
@@ -161,7 +159,7 @@ static enum vinci_status place_source(const struct kernel *kernel, const struct 
   snprintf(out, size, "%s/%016llx.cpp", folder,
            (unsigned long long)digest_string(DIGEST_SEED, text));
   if (access(out, R_OK) != 0)
-    status = file_replace(out, write_text, text, diag);
+    status = file_replace_text(out, text, diag);
   free(text);
   return status;
 }
