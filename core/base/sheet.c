@@ -76,8 +76,17 @@ static size_t word_bytes(const char *text, const char *end) {
   return bytes;
 }
 
+static void write_blanks(FILE *out, size_t count) {
+  static const char blanks[] = "                                ";
+  for (size_t bytes; count > 0; count -= bytes) {
+    bytes = count < sizeof blanks - 1 ? count : sizeof blanks - 1;
+    fwrite(blanks, 1, bytes, out);
+  }
+}
+
 static void go_below(FILE *out, unsigned indent, unsigned *column) {
-  fprintf(out, "\n%*s", (int)indent, "");
+  fputc('\n', out);
+  write_blanks(out, indent);
   *column = indent;
 }
 
@@ -108,7 +117,7 @@ static void put_words(FILE *out, const char *text, size_t bytes, unsigned column
     if (!first && column > indent && column + blanks + length > width && word > 0) {
       go_below(out, indent, &column);
     } else {
-      fprintf(out, "%*s", (int)blanks, "");
+      write_blanks(out, blanks);
       column += (unsigned)blanks;
     }
     put_word(out, text + blanks, word, indent, width, &column);
@@ -235,13 +244,9 @@ static void fit_columns(struct sheet *sheet) {
 }
 
 static void put_blanks(struct sheet *sheet) {
-  static const char blanks[] = "                                ";
+  write_blanks(sheet->out, sheet->blanks);
   sheet->at += sheet->blanks;
-  while (sheet->blanks > 0) {
-    size_t most = sizeof blanks - 1, bytes = sheet->blanks < most ? sheet->blanks : most;
-    fwrite(blanks, 1, bytes, sheet->out);
-    sheet->blanks -= (unsigned)bytes;
-  }
+  sheet->blanks = 0;
 }
 
 /* `length`: characters of the text. */
@@ -270,8 +275,7 @@ static void put_broken(struct sheet *sheet, const char *text, unsigned width) {
   if (!*text)
     return;
   if (width == 0) {
-    indent = sheet->indent + BELOW;
-    fprintf(sheet->out, "\n%*s", (int)indent, "");
+    go_below(sheet->out, sheet->indent + BELOW, &indent);
   } else {
     put_blanks(sheet);
   }
