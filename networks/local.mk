@@ -115,7 +115,13 @@ onnx_sources = \
 	networks/onnx/contrib.def \
 	networks/onnx/contrib.h \
 	networks/onnx/made_attention.c \
+	networks/onnx/made_einsum.c \
+	networks/onnx/made_index.c \
+	networks/onnx/made_move.c \
+	networks/onnx/made_reduce.c \
 	networks/onnx/made_rotary.c \
+	networks/onnx/made_sample.c \
+	networks/onnx/made_window.c \
 	networks/onnx/elementwise.c \
 	networks/onnx/emit.c \
 	networks/onnx/fold_math.c \
@@ -126,6 +132,7 @@ onnx_sources = \
 	networks/onnx/import.c \
 	networks/onnx/import.h \
 	networks/onnx/inputs.c \
+	networks/onnx/loop.c \
 	networks/onnx/made.c \
 	networks/onnx/matrix.c \
 	networks/onnx/names.c \
@@ -135,6 +142,7 @@ onnx_sources = \
 	networks/onnx/pieces.c \
 	networks/onnx/rules.h \
 	networks/onnx/shapes.c \
+	networks/onnx/standard.def \
 	networks/onnx/tensor.c \
 	networks/onnx/window.c \
 	networks/onnx/wire.c \

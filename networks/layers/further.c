@@ -60,6 +60,54 @@ bool layer_cumsum(struct build *build) {
   return true;
 }
 
+/* ---- elements by index --------------------------------------------------------------------- */
+
+/* Indices as int32, by a kernel more where they are not known to be 0 or above: negative ones count
+ * from the end. */
+static uint32_t counted_from_start(struct build *build, unsigned input, uint64_t extent) {
+  const struct graph_tensor *indices = build_tensor(build, input);
+  uint64_t count = graph_elements(indices), at = 0;
+  double known;
+  while (at < count && build_number(build, input, at, &known) && known >= 0)
+    at++;
+  uint32_t in = build_cast(build, build_input(build, input, LAYOUT_ND), DTYPE_INT32);
+  if (at == count)
+    return in;
+  uint32_t out = build_temp(build, DTYPE_INT32, indices->shape, indices->rank);
+  build_kernel1(build, "linear_index", &BUILD_LIST(in), out, "shape=%llu sizes=%llu",
+                (unsigned long long)count, (unsigned long long)extent);
+  return out;
+}
+
+bool layer_gather_elements(struct build *build) {
+  const struct graph_tensor *x = build_tensor(build, 0), *indices = build_tensor(build, 1);
+  unsigned order[GRAPH_RANK_MAX];
+  if (!x || !indices || !build_result(build, 0) || x->rank == 0 || indices->rank != x->rank)
+    return build_refuse(build, "a tensor and indices of as many dimensions are needed");
+  unsigned axis = (unsigned)graph_arg_int(build->layer, "axis", 0);
+  for (unsigned i = 0; i < x->rank; i++)
+    if (i != axis && indices->shape[i] != x->shape[i])
+      return build_refuse(build, "indices of %llu in dimension %u, the tensor has %llu",
+                          (unsigned long long)indices->shape[i], i,
+                          (unsigned long long)x->shape[i]);
+  swap_with_last(x->rank, axis, order);
+  uint32_t in = build_transpose(build, build_input(build, 0, LAYOUT_ND), order);
+  uint32_t by = build_transpose(build, counted_from_start(build, 1, x->shape[axis]), order);
+  if (in == GRAPH_NONE || by == GRAPH_NONE)
+    return true;
+  struct graph_tensor own = *build_at(build, in), indexed = *build_at(build, by);
+  struct shape_text shape = build_shape(build, in);
+  unsigned long long count = indexed.shape[x->rank - 1];
+  if (!build_can(build, "gather_elements", "shape=%s count=%llu dtype=%s", shape.text, count,
+                 dtype_name(own.dtype)))
+    return build_refuse(build, "elements of %s by index are not modelled", dtype_name(own.dtype));
+  uint32_t out = build_temp(build, own.dtype, indexed.shape, x->rank);
+  build_kernel1(build, "gather_elements", &BUILD_LIST(in, by), out, "shape=%s count=%llu dtype=%s",
+                shape.text, count, dtype_name(own.dtype));
+  build_view_output(build, 0, LAYOUT_ND, build_transpose(build, out, order));
+  return true;
+}
+
 /* ---- one_hot ------------------------------------------------------------------------------- */
 
 /* Indices, depth, the two numbers: off, on. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operators of the domain com.microsoft: functions of standard operators (contrib.def). */
+/* Functions of standard operators: those of the domain com.microsoft (contrib.def), and standard
+ * operators that no layer stands for (standard.def). */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +8,7 @@
 
 #include "networks/onnx/contrib.h"
 
-enum { WORDS_MAX = 16, NODES_MAX = 128, NAME_MAX_BYTES = 32 };
+enum { WORDS_MAX = 16, NODES_MAX = 256, NAME_MAX_BYTES = 32, STANDARD_OPSET = 21 };
 
 struct contrib {
   const char *name, *inputs, *outputs, *body;
@@ -24,9 +25,18 @@ static const struct contrib contribs[] = {
 #undef CONTRIB_MADE
 };
 
+static const struct contrib standards[] = {
+#define STANDARD(name, inputs, outputs, body) {#name, inputs, outputs, body, 1, NULL},
+#define STANDARD_MADE(name, function) {#name, NULL, NULL, NULL, 1, onnx_made_##function},
+#include "networks/onnx/standard.def"
+#undef STANDARD
+#undef STANDARD_MADE
+};
+
 /* A function that grows for one call. */
 struct making {
   const struct onnx_call *call;
+  const struct onnx_list *lists;
   struct arena *arena;
   char *inputs[WORDS_MAX], *outputs[WORDS_MAX];
   size_t input_count, output_count;
@@ -73,10 +83,10 @@ static bool is_given(const struct making *making, const char *name) {
 
 /* ---- attributes ------------------------------------------------------------------------------ */
 
-/* "4,8" or "4,": whole numbers. */
+/* "4,8" or "4,": whole numbers; "": none. */
 static void set_list(struct making *making, Onnx__AttributeProto *out, const char *text) {
   char *end = NULL;
-  out->ints = made(making, ARENA_ARRAY(making->arena, int64_t, strlen(text)));
+  out->ints = made(making, ARENA_ARRAY(making->arena, int64_t, strlen(text) + 1));
   while (out->ints && *text) {
     out->ints[out->n_ints++] = strtoll(text, &end, 10);
     text = end + (*end == ',');
@@ -85,7 +95,13 @@ static void set_list(struct making *making, Onnx__AttributeProto *out, const cha
 
 static void set_number(struct making *making, Onnx__AttributeProto *out, const char *text) {
   char *end;
-  if (strchr(text, ',')) {
+  if (*text == '$') {
+    const struct onnx_list *list = &making->lists[text[1] - '0'];
+    out->ints = list->ints;
+    out->floats = list->reals;
+    out->n_ints = list->ints ? list->count : 0;
+    out->n_floats = list->reals ? list->count : 0;
+  } else if (!*text || strchr(text, ',')) {
     set_list(making, out, text);
   } else if (strchr(text, '.')) {
     out->has_f = true;
@@ -135,7 +151,8 @@ static Onnx__AttributeProto *attribute(struct making *making, char *word) {
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
-/* "OPERATOR results = inputs attribute=value"; inputs that the call leaves out are left out. */
+/* "OPERATOR results = inputs attribute=value"; inputs that the call leaves out are left out, and
+ * "-". */
 static Onnx__NodeProto *node(struct making *making, const char *text) {
   char *word[WORDS_MAX];
   size_t count = words(making, text, word);
@@ -161,7 +178,8 @@ static Onnx__NodeProto *node(struct making *making, const char *text) {
     } else {
       static char none[] = "";
       bool own = input_of(making, word[i]) < making->input_count;
-      out->input[out->n_input++] = own && !is_given(making, word[i]) ? none : word[i];
+      bool absent = strcmp(word[i], "-") == 0 || (own && !is_given(making, word[i]));
+      out->input[out->n_input++] = absent ? none : word[i];
     }
   }
   return out;
@@ -228,12 +246,14 @@ static bool takes_inputs(const struct contrib *contrib, const struct onnx_call *
 }
 
 enum vinci_status onnx_call_body(struct onnx_call *call, const struct onnx_body *body) {
-  struct making making = {.call = call, .arena = &call->import->arena};
+  struct making making = {.call = call, .lists = body->lists, .arena = &call->import->arena};
   Onnx__FunctionProto function = ONNX__FUNCTION_PROTO__INIT;
   Onnx__OperatorSetIdProto opset = ONNX__OPERATOR_SET_ID_PROTO__INIT, *opsets[] = {&opset};
   making.input_count = words(&making, body->inputs, making.inputs);
   making.output_count = words(&making, body->outputs, making.outputs);
   take_body(&making, body->text);
+  if (call->input_count > making.input_count) /* those behind were arguments */
+    call->input_count = (uint32_t)making.input_count;
   if (making.no_memory)
     return onnx_no_memory(call->import);
   opset.has_version = true;
@@ -260,10 +280,38 @@ void onnx_say(struct onnx_text *body, const char *format, ...) {
   body->used += (size_t)length;
 }
 
+void onnx_say_ints(struct onnx_text *body, const char *name, const int64_t *list, unsigned count) {
+  onnx_say(body, "Constant %s = value_ints=", name);
+  for (unsigned i = 0; i < count; i++)
+    onnx_say(body, "%lld,", (long long)list[i]);
+  onnx_say(body, ";");
+}
+
+static struct onnx_list *next_list(struct onnx_text *body, size_t count) {
+  if (body->list_count == ONNX_LISTS_MAX)
+    return NULL;
+  struct onnx_list *list = &body->lists[body->list_count++];
+  list->count = count;
+  return list;
+}
+
+int64_t *onnx_say_list(struct onnx_call *call, struct onnx_text *body, size_t count) {
+  struct onnx_list *list = next_list(body, count);
+  if (list)
+    list->ints = ARENA_ARRAY(&call->import->arena, int64_t, count + 1);
+  return list ? list->ints : NULL;
+}
+
+float *onnx_say_reals(struct onnx_call *call, struct onnx_text *body, size_t count) {
+  struct onnx_list *list = next_list(body, count);
+  if (list)
+    list->reals = ARENA_ARRAY(&call->import->arena, float, count + 1);
+  return list ? list->reals : NULL;
+}
+
 enum vinci_status onnx_call_text(struct onnx_call *call, const char *inputs, const char *outputs,
                                  const struct onnx_text *body) {
-  enum { OPSET = 21 };
-  struct onnx_body made = {inputs, outputs, body->text, OPSET};
+  struct onnx_body made = {inputs, outputs, body->text, STANDARD_OPSET, body->lists};
   return onnx_call_body(call, &made);
 }
 
@@ -286,6 +334,47 @@ enum vinci_status onnx_call_contrib(struct onnx_call *call, bool *known) {
   *known = *known && takes_inputs(contrib, call) && !changes_meaning(call);
   if (!*known)
     return VINCI_OK;
-  struct onnx_body body = {contrib->inputs, contrib->outputs, contrib->body, 0};
+  struct onnx_body body = {contrib->inputs, contrib->outputs, contrib->body, 0, NULL};
   return onnx_call_body(call, &body);
+}
+
+/* ---- standard operators ---------------------------------------------------------------------- */
+
+enum vinci_status onnx_call_standard(struct onnx_call *call, bool *known) {
+  const struct contrib *row = NULL;
+  for (size_t i = 0; i < sizeof standards / sizeof *standards && !row; i++)
+    if (strcmp(standards[i].name, call->op) == 0)
+      row = &standards[i];
+  *known = row && has_operands(row, call) && call->output_count == 1 && call->outputs[0]->shaped;
+  if (!*known)
+    return VINCI_OK;
+  if (row->make)
+    return row->make(call, known);
+  struct onnx_body body = {row->inputs, row->outputs, row->body, STANDARD_OPSET, NULL};
+  return onnx_call_body(call, &body);
+}
+
+static struct graph_node shown(const struct onnx_call *call) {
+  return (struct graph_node){.args = (const char **)(uintptr_t)call->args,
+                             .arg_count = call->arg_count};
+}
+
+unsigned onnx_put_ints(const struct onnx_call *call, const char *key, int64_t *out, unsigned most) {
+  struct graph_node node = shown(call);
+  return graph_arg_ints(&node, key, out, most);
+}
+
+int64_t onnx_put_int(const struct onnx_call *call, const char *key, int64_t fallback) {
+  struct graph_node node = shown(call);
+  return graph_arg_int(&node, key, fallback);
+}
+
+double onnx_put_real(const struct onnx_call *call, const char *key, double fallback) {
+  struct graph_node node = shown(call);
+  return graph_arg_number(&node, key, fallback);
+}
+
+const char *onnx_put_text(const struct onnx_call *call, const char *key) {
+  struct graph_node node = shown(call);
+  return graph_arg(&node, key);
 }

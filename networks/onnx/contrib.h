@@ -5,22 +5,39 @@
 
 #include "networks/onnx/rules.h"
 
+/* Numbers of an attribute, whole or real, that a text names "$0", "$1" .. */
+struct onnx_list {
+  int64_t *ints;
+  float *reals;
+  size_t count;
+};
+
 struct onnx_body {
   const char *inputs, *outputs; /* names with blanks between, as the call orders its operands */
   const char *text;
   int64_t opset; /* of the standard operators in the text; 0: that of the model */
+  const struct onnx_list *lists;
 };
 
 /* The outputs of the call become those of the body. */
 VINCI_MUST_CHECK enum vinci_status onnx_call_body(struct onnx_call *call,
                                                   const struct onnx_body *body);
 /* A text that grows for one call. */
+enum { ONNX_LISTS_MAX = 8 };
 struct onnx_text {
   char text[16384];
   size_t used;
+  struct onnx_list lists[ONNX_LISTS_MAX];
+  unsigned list_count;
 };
 void onnx_say(struct onnx_text *body, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* Appends "Constant NAME = value_ints=..;". */
+void onnx_say_ints(struct onnx_text *body, const char *name, const int64_t *list, unsigned count);
+/* Room for a list of the text, whose attribute is "$" and the number of the list; NULL: memory is
+ * short, or the text has ONNX_LISTS_MAX lists. */
+int64_t *onnx_say_list(struct onnx_call *call, struct onnx_text *body, size_t count);
+float *onnx_say_reals(struct onnx_call *call, struct onnx_text *body, size_t count);
 /* onnx_call_body() of a text whose standard operators are those of set 21. */
 VINCI_MUST_CHECK enum vinci_status onnx_call_text(struct onnx_call *call, const char *inputs,
                                                   const char *outputs,
@@ -44,6 +61,13 @@ VINCI_MUST_CHECK enum vinci_status onnx_made_attention(struct onnx_call *call,
                                                        const struct onnx_heads *k,
                                                        const struct onnx_heads *v);
 
+/* ---- arguments that the rule of a call has put, of functions of standard operators ---- */
+
+unsigned onnx_put_ints(const struct onnx_call *call, const char *key, int64_t *out, unsigned most);
+int64_t onnx_put_int(const struct onnx_call *call, const char *key, int64_t fallback);
+double onnx_put_real(const struct onnx_call *call, const char *key, double fallback);
+const char *onnx_put_text(const struct onnx_call *call, const char *key);
+
 /* Of CONTRIB_MADE: *known: the reader has what the call asks for; all inputs have shapes. */
 #define CONTRIB(name, inputs, outputs, body)
 #define CONTRIB_MADE(name, inputs_min, function)                                                   \
@@ -51,5 +75,12 @@ VINCI_MUST_CHECK enum vinci_status onnx_made_attention(struct onnx_call *call,
 #include "networks/onnx/contrib.def"
 #undef CONTRIB
 #undef CONTRIB_MADE
+/* Of STANDARD_MADE, after the rule: *known: the function does what no layer does. */
+#define STANDARD(name, inputs, outputs, body)
+#define STANDARD_MADE(name, function)                                                              \
+  VINCI_MUST_CHECK enum vinci_status onnx_made_##function(struct onnx_call *call, bool *known);
+#include "networks/onnx/standard.def"
+#undef STANDARD
+#undef STANDARD_MADE
 
 #endif

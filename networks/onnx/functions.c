@@ -29,6 +29,21 @@ static enum vinci_status bind_inputs(const struct onnx_call *call,
   return status;
 }
 
+/* The name that the caller gives an output; "": none. */
+static const char *given_name(const struct onnx_call *call, uint32_t output) {
+  return output < call->node->n_output ? text_or_empty(call->node->output[output]) : "";
+}
+
+/* The value has the name that the caller gives, unless the function hands an input on. */
+static void take_name(const struct onnx_call *call, uint32_t output) {
+  const char *name = given_name(call, output);
+  for (uint32_t i = 0; i < call->input_count; i++)
+    if (call->inputs[i] == call->outputs[output])
+      return;
+  if (call->outputs[output] && *name)
+    call->outputs[output]->name = name;
+}
+
 enum vinci_status onnx_call_function(struct onnx_call *call, const Onnx__FunctionProto *function) {
   struct onnx_import *import = call->import;
   int64_t opset = import->opset;
@@ -47,8 +62,9 @@ enum vinci_status onnx_call_function(struct onnx_call *call, const Onnx__Functio
   for (uint32_t i = 0; i < call->output_count && status == VINCI_OK; i++) {
     const char *name = text_or_empty(function->output[i]);
     call->outputs[i] = onnx_look_up(&scope, name);
-    if (!call->outputs[i] && *text_or_empty(call->node->output[i]))
+    if (!call->outputs[i] && *given_name(call, i))
       status = onnx_fail(call, "output \"%.100s\" of the function is written by no node", name);
+    take_name(call, i);
   }
   call->done = true;
   return status;

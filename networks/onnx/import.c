@@ -287,7 +287,11 @@ static enum vinci_status run_rule(struct onnx_call *call) {
     take_type(call);
     return VINCI_OK;
   }
-  return row->rule(call);
+  enum vinci_status status = row->rule(call);
+  bool computed = row->fold && all_constant(call), made;
+  if (status == VINCI_OK && !call->done && !computed)
+    status = onnx_call_standard(call, &made);
+  return status;
 }
 
 /* The layer says where its operator comes from, for the reason of its refusal. */

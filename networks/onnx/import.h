@@ -145,13 +145,13 @@ VINCI_MUST_CHECK enum vinci_status onnx_call_function(struct onnx_call *call,
                                                       const Onnx__FunctionProto *function);
 /* The same of an operator that ONNX Runtime contributes; *known: the reader has that operator. */
 VINCI_MUST_CHECK enum vinci_status onnx_call_contrib(struct onnx_call *call, bool *known);
-/* What an attribute stands for: itself, or the caller's attribute that it refers to, which may be
- * NULL. */
+/* The same of a standard operator that no layer stands for, after its rule. */
+VINCI_MUST_CHECK enum vinci_status onnx_call_standard(struct onnx_call *call, bool *known);
+/* An attribute, or the caller's attribute that it refers to, which may be NULL. */
 const Onnx__AttributeProto *onnx_refer(const struct onnx_call *call,
                                        const Onnx__AttributeProto *attribute);
 
 /* ---- types and values (tensor.c) ---- */
-
 const char *onnx_type_name(enum onnx_type type);
 unsigned onnx_type_bits(enum onnx_type type);
 bool onnx_type_is_float(enum onnx_type type);

@@ -156,7 +156,7 @@ enum vinci_status onnx_rule_random_like(struct onnx_call *call) {
 /* ---- refused --------------------------------------------------------------------------------- */
 
 enum vinci_status onnx_rule_refused(struct onnx_call *call) {
-  onnx_fail(call, "this reader does not take loops, sequences, maps, optional values and texts");
-  diag_hint(call->import->diag, "export the model without them, such as with loops unrolled");
+  onnx_fail(call, "this reader does not take sequences, maps, optional values and texts");
+  diag_hint(call->import->diag, "export the model without them");
   return VINCI_E_INPUT;
 }

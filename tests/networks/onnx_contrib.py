@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators of com.microsoft and Attention: values against numpy, and the layers that they are. Usage: WORK VINCI
+"""Operators that are functions of others: values against numpy, and the layers that they are. Usage: WORK VINCI
 
-The definitions are those of ONNX Runtime's list of contributed operators, written here once more.
+The definitions are those of ONNX, and of ONNX Runtime's list of contributed operators, written here once more.
 """
 import math
 import subprocess
@@ -163,6 +163,108 @@ def grown():
     return np.concatenate([PK, DK], 2), np.concatenate([PV, DV], 2)
 
 
+def sampled(x, grid, nearest=False, border=False, corners=False):
+    """GridSample, one point after another."""
+    n, c, h, w = x.shape
+    out = np.zeros((n, c, *grid.shape[1:3]))
+    for b, i, j in np.ndindex(n, *grid.shape[1:3]):
+        u, v = ((p + 1) / 2 * (size - 1) if corners else ((p + 1) * size - 1) / 2 for p, size in zip(grid[b, i, j].astype(float), (w, h)))
+        if border:
+            u, v = np.clip(u, 0, w - 1), np.clip(v, 0, h - 1)
+        points = [(round(u), round(v), 1)] if nearest else [
+            (math.floor(u) + dx, math.floor(v) + dy, (1 - abs(u - math.floor(u) - dx)) * (1 - abs(v - math.floor(v) - dy))) for dx in (0, 1) for dy in (0, 1)]
+        for px, py, share in points:
+            if 0 <= px < w and 0 <= py < h:
+                out[b, :, i, j] += share * x[b, :, py, px]
+    return out
+
+
+def convolved(x, w, b, groups, strides, pads, dilations):
+    """A convolution of three dimensions, one weight after another."""
+    x = np.pad(x.astype(float), ((0, 0), (0, 0), *pads))
+    sizes = [(x.shape[d + 2] - dilations[d] * (w.shape[d + 2] - 1) - 1) // strides[d] + 1 for d in range(3)]
+    out = np.zeros((x.shape[0], w.shape[0], *sizes)) + b[None, :, None, None, None]
+    for m, c, *at in np.ndindex(*w.shape):
+        window = tuple(slice(a * d, a * d + (n - 1) * s + 1, s) for a, d, n, s in zip(at, dilations, sizes, strides))
+        out[:, m] += w[(m, c, *at)] * x[(slice(None), m // (w.shape[0] // groups) * w.shape[1] + c, *window)]
+    return out
+
+
+def einsum(equation, *shapes):
+    operands = {"x%d" % i: real(*shape) for i, shape in enumerate(shapes)}
+    return ("ai.Einsum", operands, ["y"], {"equation": equation}, None, lambda: [np.einsum(equation, *operands.values())])
+
+
+def grid(h, w, points, mode="bilinear", padding="zeros", corners=0):
+    x, at = real(2, 3, h, w), real(2, *points, 2, low=-1.2, high=1.2)
+    return ("ai.GridSample", {"x": x, "xg": at}, ["y"], {"mode": mode, "padding_mode": padding, "align_corners": corners}, None,
+            lambda: [sampled(x, at, mode == "nearest", padding == "border", corners)])
+
+
+def body(nodes, inputs, outputs):
+    """Of a Loop or a Scan."""
+    kinds = {"i": T.INT64, "c": T.BOOL, "k": T.BOOL}
+    infos = [[helper.make_tensor_value_info(n, kinds.get(n, T.FLOAT), None) for n in names] for names in (inputs, outputs)]
+    return helper.make_graph(nodes, "body", *infos)
+
+
+def loop(first, times):
+    x, states = real(4, 16), []
+    for i in range(times):
+        states.append((states[-1] if states else x) * first + i)
+    nodes = [helper.make_node("Mul", ["s", "xf"], ["t"]), helper.make_node("Cast", ["i"], ["r"], to=T.FLOAT), helper.make_node("Add", ["t", "r"], ["u"]),
+             helper.make_node("Constant", [], ["l"], value_int=times - 1), helper.make_node("Less", ["i", "l"], ["k"]), helper.make_node("Identity", ["u"], ["v"])]
+    return ("ai.Loop", {"n": scalar(times + 5, np.int64), "": None, "x": x, "xf": scalar(first)}, ["y", "z"],
+            {"body": body(nodes, ["i", "c", "s"], ["k", "u", "v"]), "names": ["n", "", "x"]}, None, lambda: [states[-1], np.stack(states)])
+
+
+V3, W3, B3 = real(2, 4, 9, 8, 7), real(6, 2, 3, 2, 3), real(6)
+MAP, ROWS2, UPD = real(2, 3, 9, 11), real(40, 16), real(3, 16)
+PAIRS = np.array([[[0, 1], [2, -1]], [[1, 1], [0, 0]]], np.int64)
+RUN_PAIRS = np.abs(PAIRS).astype(np.int32)
+PLACES3 = np.array([[1, 2, 3], [0, 1, 2], [1, 0, 0], [0, 0, 3]], np.int32)
+NDATA = real(2, 3, 4, 16)
+
+
+def scattered(x, rows, updates, add):
+    out = x.copy()
+    out[rows] = (out[rows] if add else 0) + updates
+    return out
+
+
+def along(x, places, updates):
+    out = x.copy()
+    np.put_along_axis(out, places, updates, 1)
+    return out
+
+
+PLACES = random.permuted(np.tile(np.arange(16), (40, 1)), axis=1)[:, :5].astype(np.int64)
+STANDARD = [
+    einsum("bqhd,bkhd->bhqk", (2, 16, 3, 32), (2, 24, 3, 32)), einsum("ij,jk,kl->il", (16, 24), (24, 40), (40, 8)), einsum("bij->bji", (2, 16, 24)),
+    einsum("bij->j", (2, 16, 24)), einsum("bij,bij->bi", (2, 16, 24), (2, 16, 24)), einsum("i,jk->kij", (16,), (3, 32)), einsum("bnd,d->bn", (2, 16, 32), (32,)),
+    einsum("ab,cd->bc", (8, 16), (16, 24)), einsum("nchw,ck->nkhw", (2, 16, 3, 8), (16, 32)), einsum("ij,ij->ij", (16, 24), (16, 24)),
+    grid(7, 9, (5, 6)), grid(7, 9, (5, 6), "nearest"), grid(8, 16, (4, 3), padding="border"), grid(8, 16, (4, 3), corners=1), grid(6, 5, (8, 8), "nearest", "border", 1),
+    ("ai.Conv", {"x": V3, "w": W3, "b": B3}, ["y"], {"group": 2, "strides": [2, 1, 2], "pads": [1, 0, 2, 2, 1, 1], "dilations": [2, 1, 1]}, None,
+     lambda: [convolved(V3, W3, B3, 2, (2, 1, 2), ((1, 2), (0, 1), (2, 1)), (2, 1, 1))]),
+    ("ai.Pad", {"x": MAP, "p": np.array([0, 0, 2, 3, 0, 0, 1, 4])}, ["y"], {"mode": "reflect"}, None, lambda: [np.pad(MAP, ((0, 0), (0, 0), (2, 1), (3, 4)), "reflect")]),
+    ("ai.Pad", {"x": MAP, "p": np.array([0, 1, 2, 3, 1, 0, 1, 9])}, ["y"], {"mode": "wrap"}, None, lambda: [np.pad(MAP, ((0, 1), (1, 0), (2, 1), (3, 9)), "wrap")]),
+    ("ai.Slice", {"x": MAP, "s": np.array([-1, 10, 0]), "e": np.array([-99, 0, 2]), "a": np.array([2, 3, 0]), "t": np.array([-2, -3, 1])}, ["y"], {}, None,
+     lambda: [MAP[:, :, ::-2, 10:0:-3]]),
+    ("ai.Slice", {"x": MAP, "s": np.array([1, 1]), "e": np.array([9, 11]), "a": np.array([2, 3]), "t": np.array([2, 5])}, ["y"], {}, None, lambda: [MAP[:, :, 1::2, 1::5]]),
+    ("ai.ScatterND", {"x": ROWS2, "i": np.array([[3], [-1], [17]]), "xu": UPD}, ["y"], {}, None, lambda: [scattered(ROWS2, [3, -1, 17], UPD, False)]),
+    ("ai.ScatterND", {"x": ROWS2, "i": np.array([[3], [-1], [17]]), "xu": UPD}, ["y"], {"reduction": "add"}, None, lambda: [scattered(ROWS2, [3, -1, 17], UPD, True)]),
+    ("ai.ScatterElements", {"x": ROWS2, "i": PLACES, "xu": ROWS2[:, :5] * 3}, ["y"], {"axis": 1}, None, lambda: [along(ROWS2, PLACES, ROWS2[:, :5] * 3)]),
+    ("ai.GatherND", {"x": NDATA, "i": PAIRS}, ["y"], {"batch_dims": 1}, None, lambda: [np.stack([NDATA[b][tuple(PAIRS[b].T)] for b in range(2)])]),
+    ("ai.GatherND", {"x": NDATA, "xi": RUN_PAIRS}, ["y"], {"batch_dims": 1}, None, lambda: [np.stack([NDATA[b][tuple(RUN_PAIRS[b].T)] for b in range(2)])]),
+    ("ai.GatherND", {"x": NDATA, "xi": PLACES3}, ["y"], {}, None, lambda: [NDATA[tuple(np.moveaxis(PLACES3, -1, 0))]]),
+    ("ai.Resize", {"x": MAP, "": None, "e": None, "s": np.array([2, 3, 18, 7])}, ["y"], {"mode": "nearest", "coordinate_transformation_mode": "half_pixel"}, None,
+     lambda: [MAP[:, :, np.arange(18) // 2][..., np.ceil((np.arange(7) + 0.5) * 11 / 7 - 1).astype(int)]]),
+    ("ai.ReduceProd", {"x": MAP, "a": np.array([1, 3])}, ["y"], {"keepdims": 0}, None, lambda: [MAP.astype(float).prod((1, 3))]),
+    ("ai.Atan", {"x": MAP * 9}, ["y"], {}, None, lambda: [np.arctan(MAP * 9)]),
+    loop(0.5, 3), loop(-1.5, 11),
+]
+
+
 # Operator, inputs (the first letter x: of the run), outputs, attributes, layers, what numpy says of each output.
 CASES = [
     ("SkipLayerNormalization", {"x": X, "xs": SKIP, "g": G, "b": B, "c": C}, ["y", "", "", "s"], {"epsilon": 0.25},
@@ -234,8 +336,8 @@ CASES = [
 def model(op, inputs, outputs, attributes, types):
     given = [helper.make_tensor_value_info(n, TYPES[str(a.dtype)], a.shape) for n, a in inputs.items() if n.startswith("x")]
     weights = [numpy_helper.from_array(a, n) for n, a in inputs.items() if a is not None and not n.startswith("x")]
-    standard = op in ("Attention", "RotaryEmbedding")
-    names = [name if array is not None else "" for name, array in inputs.items()]
+    standard = op in ("Attention", "RotaryEmbedding") or op.startswith("ai.")
+    names = attributes.pop("names", [name if array is not None else "" for name, array in inputs.items()])
     node = helper.make_node(op.split(".")[-1], names, outputs, name="n", domain="" if standard else "com.microsoft", **attributes)
     results = [helper.make_tensor_value_info(n, t, None) for n, t in zip(filter(None, outputs), types)]
     return helper.make_model(helper.make_graph([node], "g", given, results, weights), opset_imports=[
@@ -265,11 +367,11 @@ def check(op, inputs, outputs, attributes, layers, wanted):
         error = np.abs(np.load("%s/out/tensors/%s.npy" % (WORK, name)).astype(float) - array).max()
         if not error <= (0 if whole else tolerance * max(1, np.abs(array).max())):
             problems.append("%s is wrong by %g of %g" % (name, error, np.abs(array).max()))
-    print("%sok %d - %s %s" % ("not " if problems else "", number, op, " ".join("%s=%s" % a for a in attributes.items())))
+    print("%sok %d - %s %s" % ("not " if problems else "", number, op, " ".join("%s=%s" % a for a in attributes.items() if a[0] != "body")))
     for problem in problems:
         print("# " + problem.replace("\n", "\n# "))
 
 
-print("1..%d" % len(CASES))
-for case in CASES:
+print("1..%d" % (len(CASES) + len(STANDARD)))
+for case in CASES + STANDARD:
     check(*case)

@@ -230,7 +230,7 @@ def nodes():
     x = "2x3x8x8"
     node("Relu", ["z"], 'input "z" is written by no node before')
     node("Relu", [""], "input 0 is missing; the operator needs 1")
-    node("Loop", text="this reader does not take loops, sequences, maps, optional values and texts",
+    node("SequenceEmpty", text="this reader does not take sequences, maps, optional values and texts",
          hint="export the model without them")
     node("Conv", ["x", "w"], "input %s, weights 4x2x3x3 and group 1 do not fit" % x,
          [("w", np.zeros((4, 2, 3, 3), np.float32))])

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Einsum as sums, matrix products and transpositions. Operands are taken together two at a time,
+ * from the first on. Letters of a pair are in both and stay (batch), are in both and go (inner), or
+ * belong to a single operand.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "networks/onnx/contrib.h"
+
+enum { LETTERS_MAX = GRAPH_RANK_MAX, EQUATION_MAX = 64, OPERANDS_MAX = 8, LETTER_COUNT = 128 };
+
+struct equation {
+  unsigned count;
+  char operands[OPERANDS_MAX][EQUATION_MAX], result[EQUATION_MAX];
+  uint64_t extents[LETTER_COUNT];
+};
+
+static bool has(const char *letters, char letter) { return strchr(letters, letter) != NULL; }
+
+static void append(char *letters, char letter) {
+  size_t length = strlen(letters);
+  letters[length] = letter;
+  letters[length + 1] = '\0';
+}
+
+/* Without "->": the letters that occur once, in their order. */
+static void implicit_result(struct equation *e, const char *operands) {
+  for (int letter = 'A'; letter <= 'z'; letter++) {
+    const char *first = strchr(operands, letter);
+    if (first && letter != ',' && !strchr(first + 1, letter))
+      append(e->result, (char)letter);
+  }
+}
+
+/* False: letters twice in one operand, extents that broadcast, or more than this takes. */
+static bool take_equation(const struct onnx_call *call, struct equation *e) {
+  const char *text = onnx_put_text(call, "equation");
+  const char *arrow = text ? strstr(text, "->") : NULL;
+  char operands[EQUATION_MAX];
+  *e = (struct equation){0};
+  if (!text || strlen(text) >= EQUATION_MAX)
+    return false;
+  snprintf(operands, sizeof operands, "%.*s", (int)(arrow ? arrow - text : (long)strlen(text)),
+           text);
+  if (arrow)
+    snprintf(e->result, sizeof e->result, "%s", arrow + 2);
+  else
+    implicit_result(e, operands);
+  for (char *rest = operands, *one = rest; one; one = rest) {
+    rest = strchr(one, ',');
+    if (rest)
+      *rest++ = '\0';
+    if (e->count == OPERANDS_MAX || e->count == call->input_count)
+      return false;
+    const struct onnx_value *x = call->inputs[e->count];
+    for (unsigned i = 0; one[i]; i++) {
+      uint64_t *extent = &e->extents[(unsigned char)one[i] % LETTER_COUNT];
+      if (i >= x->rank || has(one + i + 1, one[i]) || (*extent != 0 && *extent != x->shape[i]))
+        return false;
+      *extent = x->shape[i];
+    }
+    snprintf(e->operands[e->count++], EQUATION_MAX, "%s", one);
+  }
+  return e->count == call->input_count && strlen(e->result) <= LETTERS_MAX;
+}
+
+static uint64_t product_of(const struct equation *e, const char *letters) {
+  uint64_t product = 1;
+  for (; *letters; letters++)
+    product *= e->extents[(unsigned char)*letters % LETTER_COUNT];
+  return product;
+}
+
+/* Letters that the result or a later operand has. */
+static bool is_needed(const struct equation *e, unsigned from, char letter) {
+  bool needed = has(e->result, letter);
+  for (unsigned i = from; i < e->count; i++)
+    needed = needed || has(e->operands[i], letter);
+  return needed;
+}
+
+/* Sums over the letters of an operand that nobody else has; returns its name, and changes letters.
+ */
+static void say_sums(struct onnx_text *b, const struct equation *e, unsigned from,
+                     const char *other, char *name, size_t size, char *letters) {
+  char left[EQUATION_MAX] = "";
+  int64_t axes[LETTERS_MAX];
+  unsigned count = 0;
+  for (unsigned i = 0; letters[i]; i++)
+    if (!has(other, letters[i]) && !is_needed(e, from, letters[i]))
+      axes[count++] = i;
+    else
+      append(left, letters[i]);
+  if (count == 0)
+    return;
+  char own[24];
+  snprintf(own, sizeof own, "%s.a", name);
+  onnx_say_ints(b, own, axes, count);
+  onnx_say(b, "ReduceSum %s.s = %s %s keepdims=0;", name, name, own);
+  snprintf(letters, EQUATION_MAX, "%s", left);
+  snprintf(own, sizeof own, "%s.s", name);
+  snprintf(name, size, "%s", own);
+}
+
+/* Dimensions in the order of other letters; the name gets an ending. */
+static void say_order(struct onnx_text *b, char *name, size_t size, const char *letters,
+                      const char *wanted) {
+  char own[24];
+  if (strcmp(letters, wanted) == 0)
+    return;
+  onnx_say(b, "Transpose %s.t = %s perm=", name, name);
+  for (unsigned i = 0; wanted[i]; i++)
+    onnx_say(b, "%d,", (int)(strchr(letters, wanted[i]) - letters));
+  onnx_say(b, ";");
+  snprintf(own, sizeof own, "%s.t", name);
+  snprintf(name, size, "%s", own);
+}
+
+static void say_shape(struct onnx_text *b, const struct equation *e, const char *name,
+                      const char *const *groups, unsigned count, bool joined) {
+  onnx_say(b, "Constant %s.h = value_ints=", name);
+  for (unsigned g = 0; g < count; g++)
+    if (joined)
+      onnx_say(b, "%" PRIu64 ",", product_of(e, groups[g]));
+    else
+      for (const char *at = groups[g]; *at; at++)
+        onnx_say(b, "%" PRIu64 ",", e->extents[(unsigned char)*at % LETTER_COUNT]);
+  onnx_say(b, ";");
+}
+
+struct term {
+  char name[24], letters[EQUATION_MAX];
+};
+
+/* Two operands become one, whose letters are batch, those of the first, those of the second. */
+static void say_pair(struct onnx_text *b, const struct equation *e, unsigned next,
+                     struct term *left, struct term *right) {
+  char batch[EQUATION_MAX] = "", inner[EQUATION_MAX] = "", mine[EQUATION_MAX] = "",
+       theirs[EQUATION_MAX] = "", wanted[3 * EQUATION_MAX];
+  say_sums(b, e, next, right->letters, left->name, sizeof left->name, left->letters);
+  say_sums(b, e, next, left->letters, right->name, sizeof right->name, right->letters);
+  for (const char *at = left->letters; *at; at++)
+    append(!has(right->letters, *at) ? mine : is_needed(e, next, *at) ? batch : inner, *at);
+  for (const char *at = right->letters; *at; at++)
+    if (!has(left->letters, *at))
+      append(theirs, *at);
+  snprintf(wanted, sizeof wanted, "%s%s%s", batch, mine, inner);
+  say_order(b, left->name, sizeof left->name, left->letters, wanted);
+  snprintf(wanted, sizeof wanted, "%s%s%s", batch, inner, theirs);
+  say_order(b, right->name, sizeof right->name, right->letters, wanted);
+  const char *const rows[] = {batch, mine, inner}, *const columns[] = {batch, inner, theirs};
+  const char *const all[] = {batch, mine, theirs};
+  say_shape(b, e, left->name, rows, 3, true);
+  say_shape(b, e, right->name, columns, 3, true);
+  onnx_say(b, "Reshape r%u = %s %s.h; Reshape c%u = %s %s.h; %s p%u = r%u c%u;", next, left->name,
+           left->name, next, right->name, right->name, *inner ? "MatMul" : "Mul", next, next, next);
+  snprintf(left->name, sizeof left->name, "p%u", next);
+  say_shape(b, e, left->name, all, 3, false);
+  onnx_say(b, "Reshape q%u = p%u p%u.h;", next, next, next);
+  snprintf(left->name, sizeof left->name, "q%u", next);
+  snprintf(left->letters, sizeof left->letters, "%s%s%s", batch, mine, theirs);
+}
+
+enum vinci_status onnx_made_einsum(struct onnx_call *call, bool *known) {
+  struct equation e;
+  struct onnx_text body = {.used = 0};
+  *known = onnx_type_is_float(call->inputs[0]->type) && take_equation(call, &e);
+  if (!*known)
+    return VINCI_OK;
+  struct term term = {.name = "x0"};
+  snprintf(term.letters, sizeof term.letters, "%s", e.operands[0]);
+  for (unsigned i = 1; i < e.count; i++) {
+    struct term other;
+    snprintf(other.name, sizeof other.name, "x%u", i);
+    snprintf(other.letters, sizeof other.letters, "%s", e.operands[i]);
+    say_pair(&body, &e, i + 1, &term, &other);
+    if (strlen(term.letters) > LETTERS_MAX) {
+      *known = false;
+      return VINCI_OK;
+    }
+  }
+  say_sums(&body, &e, e.count, "", term.name, sizeof term.name, term.letters);
+  say_order(&body, term.name, sizeof term.name, term.letters, e.result);
+  onnx_say(&body, "Identity y = %s", term.name);
+  return onnx_call_text(call, "x0 x1 x2 x3 x4 x5 x6 x7", "y", &body);
+}
