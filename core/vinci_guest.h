@@ -42,9 +42,24 @@ struct vinci_guest_request {
 struct vinci_guest_memory {
   size_t struct_size; /* sizeof(struct vinci_guest_memory) */
   void *context;
-  /* Called from vinci_guest_run(). Each request is answered once, at the present time or later. */
+  /* Called from vinci_guest_run(). Each request is answered once, at the present time or later.
+   * NULL: L2, network and device memory are the chip's, and only addresses count. */
   void (*request)(void *context, const struct vinci_guest_request *request);
+  /* Where the tensors lie in device memory, in the order of vinci_guest_tensor(); each a multiple
+   * of 512. Has to outlive the guest. NULL: where the trace has them. */
+  const uint64_t *addresses;
 };
+
+/* A tensor of a trace, by its declaration. */
+struct vinci_guest_tensor {
+  const char *name;
+  uint64_t address; /* in device memory, unless the host gives another */
+  uint64_t bytes;
+  size_t first; /* index of the first declaration of the same memory: of itself, or before */
+};
+/* By index; false behind the last. */
+VINCI_API bool vinci_guest_tensor(const vinci_trace *trace, size_t index,
+                                  struct vinci_guest_tensor *out);
 
 /*
  * Begins a run at time 0. options as of vinci_run(), without repeat; NULL: the defaults. memory

@@ -133,7 +133,7 @@ pythonpackage_DATA = $(python_sources) $(python_made)
 noinst_DATA = python/vinci/.made
 endif
 endif
-python_headers = $(filter-out core/vinci_systemc.h,$(include_HEADERS))
+python_headers = $(filter-out core/vinci_systemc%.h,$(include_HEADERS))
 python/vinci/_abi.py: scripts/python/declare.py $(python_headers)
 	$(AM_V_GEN)$(MKDIR_P) python/vinci && $(PYTHON) $(srcdir)/scripts/python/declare.py \
 	  --libdir='$(libdir)' $(addprefix $(srcdir)/,$(python_headers)) -- $(CC) -I$(srcdir)/core >$@.new && \

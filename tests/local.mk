@@ -168,6 +168,7 @@ script_tests = \
 	tests/cli/test_readme.sh \
 	tests/cli/test_report_page.sh \
 	tests/cli/test_sequence.sh \
+	tests/core/test_systemc_examples.sh \
 	tests/core/test_systemc_page.sh \
 	tests/cli/test_stream.sh \
 	tests/cli/test_causes.sh \
@@ -239,7 +240,7 @@ script_tests = \
 
 test_programs = tests/fuzz/replay tests/fuzz/replay_graph tests/fuzz/replay_onnx tests/fuzz/replay_ops
 if HAVE_SYSTEMC
-test_programs += tests/core/test_in_systemc tests/core/test_systemc_device
+test_programs += tests/core/test_in_systemc tests/core/test_systemc_device tests/core/test_systemc_host
 endif
 if HAVE_CMOCKA
 test_programs += $(unit_tests)
@@ -308,8 +309,10 @@ tests_studies_test_study_LDADD = libvinci.la $(CMOCKA_LIBS)
 tests_core_test_threads_LDADD = libvinci.la $(CMOCKA_LIBS) -lpthread
 tests_core_test_in_systemc_SOURCES = tests/core/test_in_systemc.cc
 tests_core_test_in_systemc_LDADD = libvinci.la $(SYSTEMC_LIBS)
-tests_core_test_systemc_device_SOURCES = tests/core/test_systemc_device.cc
+tests_core_test_systemc_device_SOURCES = tests/core/test_systemc_device.cc tests/core/systemc_cases.h
 tests_core_test_systemc_device_LDADD = libvinci.la $(SYSTEMC_LIBS)
+tests_core_test_systemc_host_SOURCES = tests/core/test_systemc_host.cc tests/core/systemc_cases.h
+tests_core_test_systemc_host_LDADD = libvinci.la $(SYSTEMC_LIBS)
 
 onnx_cases = tests/networks/onnx_cases.c tests/networks/onnx_cases.h
 tests_networks_test_onnx_data_SOURCES = tests/networks/test_onnx_data.c $(onnx_cases)

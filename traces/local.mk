@@ -122,6 +122,10 @@ dist_examples_DATA = \
 	traces/examples/add8_tile20480_single.csv \
 	traces/examples/add8_tile20480_single.svg \
 	traces/examples/matmul_2048_fp16.csv
+platformsdir = $(pkgdatadir)/examples/systemc
+dist_platforms_DATA = \
+	traces/examples/systemc/host.cpp \
+	traces/examples/systemc/ram.hpp
 kernelsdir = $(pkgdatadir)/examples/source
 dist_kernels_DATA = \
 	traces/examples/source/matmul.cpp \

@@ -27,15 +27,16 @@ void device_stop(struct device *device, enum vinci_status status) {
   engine_stop(device->engine);
 }
 
-/* From where the trace has a tensor to where kept memory has that tensor. */
-static uint64_t kept_address(const struct device *device, uint64_t address) {
+uint64_t device_address(const struct device *device, uint64_t address) {
   const struct vinci_trace *trace = device->trace;
   uint32_t nearest = 0;
+  if (!device->addresses || trace->tensor_count == 0)
+    return address;
   for (uint32_t i = 1; i < trace->tensor_count; i++)
     if (trace->tensors[i].address <= address &&
         trace->tensors[i].address > trace->tensors[nearest].address)
       nearest = i;
-  return address - trace->tensors[nearest].address + device->kept->addresses[nearest];
+  return address - trace->tensors[nearest].address + device->addresses[nearest];
 }
 
 static uint64_t cycle_limit_ps(const struct device *device);
@@ -62,8 +63,7 @@ static void note_pace(struct device *device, const struct gm_transfer *transfer)
 void device_start_transfer(struct device *device, struct gm_transfer *transfer, uint64_t start_ps) {
   if (device->pace)
     note_pace(device, transfer);
-  if (device->kept && device->kept->addresses && device->trace->tensor_count > 0)
-    transfer->address = kept_address(device, transfer->address);
+  transfer->address = device_address(device, transfer->address);
   device->memory_ops->start(device->memory, transfer, start_ps);
 }
 
@@ -394,6 +394,17 @@ static uint32_t number_clusters(const struct device *device, uint32_t *cluster_o
   return clusters;
 }
 
+/* The end of the last tensor in device memory. */
+static uint64_t memory_end(const struct device *device) {
+  const struct vinci_trace *trace = device->trace;
+  if (!device->addresses)
+    return trace->gm_bytes;
+  uint64_t end = 0;
+  for (uint32_t i = 0; i < trace->tensor_count; i++)
+    end = max_u64(end, device->addresses[i] + trace->tensors[i].bytes + trace->tensors[i].tail);
+  return end;
+}
+
 static bool create_memory(struct device *device) {
   struct arena *arena = &device->arena;
   struct memory_model model =
@@ -411,7 +422,7 @@ static bool create_memory(struct device *device) {
       .part = PART_MEMORY,
       .ports = device->placement.core_count * PIPE_COUNT,
       .cluster_of_core = cluster_of_core,
-      .gm_bytes = device->trace->gm_bytes,
+      .gm_bytes = memory_end(device),
       .tags = device->kept ? device->kept->tags : NULL,
       .host = device->host,
   };

@@ -17,7 +17,7 @@
 struct device_kept {
   struct memsys *tags; /* of memsys_ops.create_tags() */
   struct code_caches *code;
-  const uint64_t *addresses; /* of the tensors, in the order of the trace */
+  const uint64_t *addresses; /* as those of a device */
   struct arena *arena;       /* that runs one after another have for their models */
 };
 
@@ -26,6 +26,8 @@ struct device {
   const struct vinci_trace *trace;
   struct vinci_run_options options;
   const struct device_kept *kept;         /* NULL: fresh memory */
+  const uint64_t *addresses;              /* of the tensors, in the order of the trace; NULL: of the
+                                             trace */
   const struct memory_host *host;         /* who owns the memory; NULL: the model */
   const struct aicore_observer *observer; /* NULL: nobody looks */
   struct pace *pace;                      /* NULL: nobody compares two runs */
@@ -96,6 +98,8 @@ void device_stop(struct device *device, enum vinci_status status);
 void device_core_finished(struct device *device, struct aicore *core);
 /* Cores of a kind that execute blocks of the present kernel at the same time, at most. */
 uint64_t device_running_cores(const struct device *device, enum core_kind kind);
+/* Where a byte of a tensor of the trace lies in device memory. */
+uint64_t device_address(const struct device *device, uint64_t address);
 /* Hands a transfer to the memory system. */
 void device_start_transfer(struct device *device, struct gm_transfer *transfer, uint64_t start_ps);
 /* A core signals cross-core flag `id` in a mode at the present time. */

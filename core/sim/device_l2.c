@@ -62,7 +62,7 @@ static void bring(struct device *device, const struct program_tensor *tensor, ui
     uint64_t chunk = address / CHUNK_BYTES;
     next = min_u64(end, (chunk + 1) * CHUNK_BYTES);
     if (limit == UINT64_MAX || (chunk * UINT64_C(0x9E3779B97F4A7C15)) >> 32 < limit)
-      device->memory_ops->preload(device->memory, address, next - address);
+      device->memory_ops->preload(device->memory, device_address(device, address), next - address);
   }
 }
 

@@ -27,6 +27,39 @@ static void send(void *context, const struct memory_host_request *asked) {
   guest->memory->request(guest->memory->context, &request);
 }
 
+bool vinci_guest_tensor(const struct vinci_trace *trace, size_t index,
+                        struct vinci_guest_tensor *out) {
+  if (index >= trace->tensor_count)
+    return false;
+  const struct program_tensor *tensor = &trace->tensors[index];
+  *out = (struct vinci_guest_tensor){
+      .name = tensor->name, .address = tensor->address, .bytes = tensor->bytes, .first = index};
+  for (size_t i = 0; i < out->first; i++)
+    if (trace->tensors[i].address == tensor->address)
+      out->first = i;
+  return true;
+}
+
+/* The host's addresses are legal ones. */
+static enum vinci_status check_addresses(const struct vinci_soc *soc,
+                                         const struct vinci_trace *trace, const uint64_t *addresses,
+                                         struct vinci_diag *diag) {
+  uint64_t end = (uint64_t)soc->hbm_bytes;
+  for (uint32_t i = 0; addresses && i < trace->tensor_count; i++) {
+    const struct program_tensor *tensor = &trace->tensors[i];
+    unsigned long long at = addresses[i];
+    if (at % PROGRAM_TENSOR_ALIGNMENT != 0)
+      return diag_error(diag, VINCI_E_USAGE,
+                        "address %#llx of tensor \"%s\" is not a multiple of %u", at, tensor->name,
+                        (unsigned)PROGRAM_TENSOR_ALIGNMENT);
+    if (at > end || tensor->bytes > end - at)
+      return diag_error(diag, VINCI_E_USAGE,
+                        "tensor \"%s\" at %#llx ends behind the %llu bytes of device memory",
+                        tensor->name, at, (unsigned long long)end);
+  }
+  return VINCI_OK;
+}
+
 static enum vinci_status check_options(const struct vinci_run_options *options,
                                        const struct vinci_guest_memory *memory,
                                        struct vinci_diag *diag) {
@@ -35,7 +68,7 @@ static enum vinci_status check_options(const struct vinci_run_options *options,
                       memory->struct_size, sizeof *memory);
   if (options && options->repeat > 1)
     return diag_error(diag, VINCI_E_USAGE, "a guest runs once: leave out repeat");
-  if (memory && options && options->l2_start != VINCI_L2_EMPTY)
+  if (memory && memory->request && options && options->l2_start != VINCI_L2_EMPTY)
     return diag_error(diag, VINCI_E_USAGE, "the memory is the host's: leave out the state of L2");
   return VINCI_OK;
 }
@@ -46,6 +79,8 @@ enum vinci_status vinci_guest_open(const struct vinci_soc *soc, const struct vin
                                    struct vinci_guest **out, struct vinci_diag *diag) {
   *out = NULL;
   enum vinci_status status = check_options(options, memory, diag);
+  if (status == VINCI_OK && memory)
+    status = check_addresses(soc, trace, memory->addresses, diag);
   if (status != VINCI_OK)
     return status;
   struct vinci_guest *guest = calloc(1, sizeof *guest);
@@ -56,7 +91,8 @@ enum vinci_status vinci_guest_open(const struct vinci_soc *soc, const struct vin
   guest->device.soc = soc;
   guest->device.trace = trace;
   guest->device.diag = diag;
-  guest->device.host = memory ? &guest->host : NULL;
+  guest->device.host = memory && memory->request ? &guest->host : NULL;
+  guest->device.addresses = memory ? memory->addresses : NULL;
   status = trace_take(trace, diag);
   if (status == VINCI_OK) {
     status = device_open(&guest->device, options);

@@ -208,7 +208,11 @@ enum vinci_status device_run(const struct vinci_soc *soc, const struct vinci_tra
                              const struct vinci_run_options *options,
                              const struct device_kept *kept, struct vinci_result **out,
                              struct vinci_diag *diag) {
-  struct device device = {.soc = soc, .trace = trace, .kept = kept, .diag = diag};
+  struct device device = {.soc = soc,
+                          .trace = trace,
+                          .kept = kept,
+                          .addresses = kept ? kept->addresses : NULL,
+                          .diag = diag};
   *out = NULL;
   enum vinci_status status = trace_take(trace, diag);
   if (status != VINCI_OK)

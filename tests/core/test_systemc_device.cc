@@ -4,28 +4,16 @@
 // the same numbers, beside other models, with targets that wait or fail. Each case is a process of
 // its own, since the kernel is one for the process. Linked to libvinci alone.
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include "core/vinci_systemc.h"
-#include <tlm_utils/simple_target_socket.h>
+#include "tests/core/systemc_cases.h"
 
 namespace {
 
 using sc_core::sc_time;
-
-const char *wrong; // the first thing that is not as expected; nullptr: none
-
-void expect(bool holds, const char *what) {
-  if (!holds && !wrong)
-    wrong = what;
-}
 
 // One channel of a rate, with a latency behind it; 0: no limit.
 struct Memory : sc_core::sc_module {
@@ -308,10 +296,7 @@ void errors() {
   expect(text == "npu: a target answered a request with an error", "an error of the target");
 }
 
-struct Case {
-  const char *name;
-  void (*run)();
-} const cases[] = {
+const Case cases[] = {
     {"a memory without limits leaves the engines' own time", at_once},
     {"a memory of a rate does what the flat model does at that rate", at_a_rate},
     {"a latency holds up as many bytes as are under way", at_a_latency},
@@ -322,38 +307,8 @@ struct Case {
     {"errors are thrown", errors},
 };
 
-const Case *chosen;
-
 } // namespace
 
-extern "C" __attribute__((visibility("default"))) int sc_main(int, char **) {
-  try {
-    chosen->run();
-  } catch (const std::exception &error) {
-    std::printf("# thrown: %s\n", error.what());
-    wrong = "nothing is thrown";
-  }
-  if (wrong)
-    std::printf("# not so: %s\n", wrong);
-  std::fflush(nullptr);
-  _exit(wrong ? 1 : 0);
-}
+extern "C" __attribute__((visibility("default"))) int sc_main(int, char **) { return run_chosen(); }
 
-int main(int argc, char **argv) {
-  int number = 0;
-  setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 0);
-  std::printf("1..%d\n", static_cast<int>(sizeof cases / sizeof *cases));
-  std::fflush(nullptr);
-  for (const Case &one : cases) {
-    int ended = 0;
-    const pid_t child = fork();
-    if (child == 0) {
-      chosen = &one;
-      _exit(sc_core::sc_elab_and_sim(argc, argv));
-    }
-    const bool good = child > 0 && waitpid(child, &ended, 0) == child && ended == 0;
-    std::printf("%s %d - %s\n", good ? "ok" : "not ok", ++number, one.name);
-    std::fflush(nullptr);
-  }
-  return 0;
-}
+int main(int argc, char **argv) { return run_cases(cases, argc, argv); }

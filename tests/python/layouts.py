@@ -14,7 +14,7 @@ from vinci import _abi
 folder, *compiler = sys.argv[1:]
 wanted = {}
 lines = [f'#include "{name}"' for name in sorted(os.listdir(folder))
-         if name.startswith("vinci") and name.endswith(".h") and name != "vinci_systemc.h"]
+         if name.startswith("vinci") and name.endswith(".h") and not name.startswith("vinci_systemc")]
 lines += ["#include <stdio.h>", "#include <stddef.h>", "int main(void) {"]
 for struct in _abi.STRUCTS:
     name = struct.__name__

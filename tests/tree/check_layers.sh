@@ -20,7 +20,7 @@ others="$others configure.ac Makefile.am scripts/m4/vinci.m4 scripts/quickstart 
 plan 12
 
 report "headers are included by their path from the top" "$(awk '
-  FILENAME ~ "^core/vinci_(auto|energy|study|sensitivity|diff|gate|group|guest|systemc|evaluate|kernel|net|cuts|device|tables|timeline|tune)\\.h$" && /"vinci(_study|_evaluate|_net|_guest)?\.h"/ { next }
+  FILENAME ~ "^core/vinci_(auto|energy|study|sensitivity|diff|gate|group|guest|systemc(_[a-z]+)?|evaluate|kernel|net|cuts|device|tables|timeline|tune)\\.h$" && /"vinci(_study|_evaluate|_net|_guest|_tables|_systemc_[a-z]+)?\.h"/ { next }
   FILENAME == "tests/python/same.c" { next } # a user of the library, with the headers as they are installed
   FILENAME ~ "^include/" { next } # installed: found by the folder that `vinci cc` gives
   FILENAME ~ "^tests/kernels/library/" { next } # an operator library, which includes as such libraries do
@@ -119,12 +119,12 @@ library libsqlite3 'sqlite3\.h' 'traces/format/known_database' traces/format/kno
 library libcsv 'csv\.h' '(traces|lower/calls)/' 'traces/ and lower/calls/'
 library Lua '(lua|lauxlib|lualib)\.' '(scripts|cli|studies)/' 'scripts/, studies/ and cli/'
 library protobuf '(protobuf-c/|[^">]*\.pb-c\.h)' 'networks/onnx/' 'networks/onnx/'
-library SystemC '(systemc|sysc|tlm)' 'core/(sim/engine_systemc\.cc|vinci_systemc\.h)' 'core/sim/engine_systemc.cc and core/vinci_systemc.h'
+library SystemC '(systemc|sysc|tlm)' 'core/(sim/engine_systemc\.cc|vinci_systemc(_[a-z]+)?\.h)' 'core/sim/engine_systemc.cc and core/vinci_systemc*.h'
 
-report "the only C++ is core/sim/engine_systemc.cc, and what kernels are compiled with" "$(find $folders \
+report "the only C++ is core/sim/engine_systemc.cc, examples, and what kernels are compiled with" "$(find $folders \
   -name '*.cc' -o -name '*.cpp' -o -name '*.cxx' -o -name '*.hpp' |
   grep -vx 'core/sim/engine_systemc\.cc' |
-  grep -v '^traces/examples/source/\|^include/vinci/cce/library/platform\.cpp$\|^include/vinci/library/\(main\|trials\)\.cpp$')"
+  grep -v '^traces/examples/\(source\|systemc\)/\|^include/vinci/cce/library/platform\.cpp$\|^include/vinci/library/\(main\|trials\)\.cpp$')"
 
 report "sources have at most 600 lines, headers 250" "$(for file in $code; do
   case $file in
