@@ -240,7 +240,8 @@ script_tests = \
 
 test_programs = tests/fuzz/replay tests/fuzz/replay_graph tests/fuzz/replay_onnx tests/fuzz/replay_ops
 if HAVE_SYSTEMC
-test_programs += tests/core/test_in_systemc tests/core/test_systemc_device tests/core/test_systemc_host
+test_programs += tests/core/test_in_systemc tests/core/test_systemc_device tests/core/test_systemc_host \
+	tests/core/test_systemc_phases
 endif
 if HAVE_CMOCKA
 test_programs += $(unit_tests)
@@ -313,6 +314,8 @@ tests_core_test_systemc_device_SOURCES = tests/core/test_systemc_device.cc tests
 tests_core_test_systemc_device_LDADD = libvinci.la $(SYSTEMC_LIBS)
 tests_core_test_systemc_host_SOURCES = tests/core/test_systemc_host.cc tests/core/systemc_cases.h
 tests_core_test_systemc_host_LDADD = libvinci.la $(SYSTEMC_LIBS)
+tests_core_test_systemc_phases_SOURCES = tests/core/test_systemc_phases.cc tests/core/systemc_cases.h
+tests_core_test_systemc_phases_LDADD = libvinci.la $(SYSTEMC_LIBS)
 
 onnx_cases = tests/networks/onnx_cases.c tests/networks/onnx_cases.h
 tests_networks_test_onnx_data_SOURCES = tests/networks/test_onnx_data.c $(onnx_cases)

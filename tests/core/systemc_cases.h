@@ -4,6 +4,7 @@
 #ifndef TESTS_CORE_SYSTEMC_CASES_H
 #define TESTS_CORE_SYSTEMC_CASES_H
 
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
@@ -38,6 +39,31 @@ int run_chosen() {
     std::printf("# not so: %s\n", wrong);
   std::fflush(nullptr);
   _exit(wrong ? 1 : 0);
+}
+
+/* What a function returns that simulates in a process of its own; 0: it came to no end. */
+template <typename FUNCTION> uint64_t in_process(FUNCTION function) {
+  int ends[2];
+  uint64_t value = 0;
+  std::fflush(nullptr);
+  if (pipe(ends) != 0)
+    return 0;
+  if (fork() == 0) {
+    try {
+      value = function();
+    } catch (const std::exception &error) {
+      std::printf("# thrown: %s\n", error.what());
+    }
+    if (wrong)
+      std::printf("# not so: %s\n", wrong);
+    std::fflush(nullptr);
+    _exit(write(ends[1], &value, sizeof value) == sizeof value ? 0 : 1);
+  }
+  close(ends[1]);
+  if (read(ends[0], &value, sizeof value) != sizeof value)
+    value = 0;
+  close(ends[0]);
+  return value;
 }
 
 template <int COUNT> int run_cases(const Case (&cases)[COUNT], int argc, char **argv) {
