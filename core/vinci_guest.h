@@ -24,9 +24,9 @@ extern "C" {
 
 typedef struct vinci_guest vinci_guest;
 
-/* What an engine of a core asks of the host's memory. */
+/* What an engine of a core asks of the host's memory, or L2 for an engine. */
 struct vinci_guest_request {
-  uint64_t id;      /* for vinci_guest_answer(); below the largest number of requests under way */
+  uint64_t id;      /* for vinci_guest_answer(); used again after the answer */
   uint64_t address; /* of device memory, as the trace has its tensors */
   uint64_t bytes;   /* at most a line of L2, within one line */
   uint64_t at_ps;   /* of the run: the present time of the guest */
@@ -36,8 +36,8 @@ struct vinci_guest_request {
 
 /*
  * The memory behind the engines of the cores: their L2, network and device memory are then the
- * host's, and none of those that the chip describes takes part. An engine sends its requests at the
- * rate of its path and has as many bytes under way as the chip says.
+ * host's, and none of those that the chip describes takes part, unless behind_l2. An engine sends
+ * its requests at the rate of its path and has as many bytes under way as the chip says.
  */
 struct vinci_guest_memory {
   size_t struct_size; /* sizeof(struct vinci_guest_memory) */
@@ -48,6 +48,10 @@ struct vinci_guest_memory {
   /* Where the tensors lie in device memory, in the order of vinci_guest_tensor(); each a multiple
    * of 512. Has to outlive the guest. NULL: where the trace has them. */
   const uint64_t *addresses;
+  /* L2 and network are the chip's, and only what L2 fetches and writes back is asked for: granules
+   * of 128 bytes that follow one another within a line. In the cycle model, where options leave L2
+   * empty or warm. What L2 still holds at the end is not written back. */
+  bool behind_l2;
 };
 
 /* A tensor of a trace, by its declaration. */

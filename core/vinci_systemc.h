@@ -77,7 +77,7 @@ private:
     uint64_t address;
     if (!in_memory(payload, &address)) {
       access_registers(payload, delay);
-    } else if (config_.whose == memory_of::platform) {
+    } else if (config_.whose != memory_of::chip) {
       pass_on(payload, [&] { return memory->b_transport(payload, delay), 0; });
     } else if (plain_bytes(payload)) {
       const bool moved =
@@ -127,7 +127,7 @@ private:
       access_registers(payload, sc_core::SC_ZERO_TIME);
       return payload.is_response_ok() ? bytes : 0;
     }
-    if (config_.whose == memory_of::platform)
+    if (config_.whose != memory_of::chip)
       return pass_on(payload, [&] { return memory->transport_dbg(payload); });
     return move(payload.is_write(), address, payload.get_data_ptr(), bytes) ? bytes : 0;
   }
@@ -136,7 +136,7 @@ private:
     uint64_t address;
     if (!in_memory(payload, &address))
       return false;
-    if (config_.whose == memory_of::platform) {
+    if (config_.whose != memory_of::chip) {
       const bool direct =
           pass_on(payload, [&] { return memory->get_direct_mem_ptr(payload, given); });
       to_window(given);

@@ -33,9 +33,9 @@ private:
   enum vinci_status status_;
 };
 
-// Whose memory lies behind the cores: the platform's, or the chip's own L2, network and device
-// memory.
-enum class memory_of { platform, chip };
+// Whose memory lies behind the cores: the platform's alone; the platform's behind the chip's own L2
+// and network; or the chip's device memory too.
+enum class memory_of { platform, platform_behind_l2, chip };
 
 // How requests go to the platform.
 enum class transport { blocking, nonblocking };

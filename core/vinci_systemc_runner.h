@@ -104,7 +104,8 @@ protected:
     hosted_.struct_size = sizeof hosted_;
     hosted_.context = this;
     hosted_.addresses = addresses_.data();
-    if (config_.whose == memory_of::platform)
+    hosted_.behind_l2 = config_.whose == memory_of::platform_behind_l2;
+    if (config_.whose != memory_of::chip)
       hosted_.request = [](void *context, const struct vinci_guest_request *request) {
         static_cast<runner *>(context)->requests_.send(*request);
       };
@@ -123,7 +124,7 @@ protected:
   bool move(bool write, uint64_t address, unsigned char *data, uint64_t bytes) {
     if (bytes > gm_bytes_ || address > gm_bytes_ - bytes)
       return false;
-    if (config_.whose == memory_of::platform)
+    if (config_.whose != memory_of::chip)
       return backdoor_.move(write, config_.base + address, data, bytes);
     unsigned char *own = store_.open(gm_bytes_);
     if (own)

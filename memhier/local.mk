@@ -25,6 +25,8 @@ libvinci_memhier_la_SOURCES = \
 	memhier/l2/cycle.h \
 	memhier/l2/cycle_answer.c \
 	memhier/l2/cycle_create.c \
+	memhier/l2/cycle_host.c \
+	memhier/l2/cycle_host.h \
 	memhier/l2/cycle_l2.c \
 	memhier/l2/cycle_parts.c \
 	memhier/l2/cycle_batch.c \

@@ -37,6 +37,7 @@ unit_tests = \
 	tests/core/test_journal \
 	tests/core/test_json \
 	tests/core/test_auto \
+	tests/core/test_guest \
 	tests/core/test_kept \
 	tests/core/test_l2_start \
 	tests/core/test_limits \
@@ -241,7 +242,7 @@ script_tests = \
 test_programs = tests/fuzz/replay tests/fuzz/replay_graph tests/fuzz/replay_onnx tests/fuzz/replay_ops
 if HAVE_SYSTEMC
 test_programs += tests/core/test_in_systemc tests/core/test_systemc_device tests/core/test_systemc_host \
-	tests/core/test_systemc_phases
+	tests/core/test_systemc_l2 tests/core/test_systemc_phases
 endif
 if HAVE_CMOCKA
 test_programs += $(unit_tests)
@@ -314,6 +315,8 @@ tests_core_test_systemc_device_SOURCES = tests/core/test_systemc_device.cc tests
 tests_core_test_systemc_device_LDADD = libvinci.la $(SYSTEMC_LIBS)
 tests_core_test_systemc_host_SOURCES = tests/core/test_systemc_host.cc tests/core/systemc_cases.h
 tests_core_test_systemc_host_LDADD = libvinci.la $(SYSTEMC_LIBS)
+tests_core_test_systemc_l2_SOURCES = tests/core/test_systemc_l2.cc tests/core/systemc_cases.h
+tests_core_test_systemc_l2_LDADD = libvinci.la $(SYSTEMC_LIBS)
 tests_core_test_systemc_phases_SOURCES = tests/core/test_systemc_phases.cc tests/core/systemc_cases.h
 tests_core_test_systemc_phases_LDADD = libvinci.la $(SYSTEMC_LIBS)
 

@@ -363,7 +363,7 @@ static bool create_result(struct device *device) {
   result->cores = ARENA_ARRAY(&result->arena, struct core_result, device->placement.core_count);
   result->kernels = ARENA_ARRAY(&result->arena, struct kernel_result, device->trace->kernel_count);
   if (device->options.memory == VINCI_MEMORY_CYCLE) {
-    result->channel_count = (uint32_t)device->soc->hbm_channels;
+    result->channel_count = device->host ? 0 : (uint32_t)device->soc->hbm_channels;
     result->link_count = NOC_WAYS * device->soc->topology->link_count;
   }
   result->channels = ARENA_ARRAY(&result->arena, struct hbm_totals, result->channel_count);
@@ -408,8 +408,9 @@ static uint64_t memory_end(const struct device *device) {
 static bool create_memory(struct device *device) {
   struct arena *arena = &device->arena;
   struct memory_model model =
-      device->host ? registry_hosted_memory()
-                   : registry_memory(device->options.memory, device->options.network);
+      device->host && !device->host->behind_l2
+          ? registry_hosted_memory()
+          : registry_memory(device->options.memory, device->options.network);
   uint32_t *cluster_of_core = ARENA_ARRAY(arena, uint32_t, device->placement.core_count);
   if (!cluster_of_core)
     return false;

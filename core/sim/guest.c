@@ -68,7 +68,14 @@ static enum vinci_status check_options(const struct vinci_run_options *options,
                       memory->struct_size, sizeof *memory);
   if (options && options->repeat > 1)
     return diag_error(diag, VINCI_E_USAGE, "a guest runs once: leave out repeat");
-  if (memory && memory->request && options && options->l2_start != VINCI_L2_EMPTY)
+  if (!memory || !memory->request || !options)
+    return VINCI_OK;
+  if (memory->behind_l2 && options->memory != VINCI_MEMORY_CYCLE)
+    return diag_error(diag, VINCI_E_USAGE, "the memory behind L2 is the host's: memory is cycle");
+  if (memory->behind_l2 && options->l2_start > VINCI_L2_WARM)
+    return diag_error(diag, VINCI_E_USAGE,
+                      "the memory behind L2 is the host's: L2 begins empty or warm");
+  if (!memory->behind_l2 && options->l2_start != VINCI_L2_EMPTY)
     return diag_error(diag, VINCI_E_USAGE, "the memory is the host's: leave out the state of L2");
   return VINCI_OK;
 }
@@ -87,7 +94,8 @@ enum vinci_status vinci_guest_open(const struct vinci_soc *soc, const struct vin
   if (!guest)
     return diag_error(diag, VINCI_E_NOMEM, "out of memory for a guest");
   guest->memory = memory;
-  guest->host = (struct memory_host){.context = guest, .request = send};
+  guest->host = (struct memory_host){
+      .context = guest, .request = send, .behind_l2 = memory && memory->behind_l2};
   guest->device.soc = soc;
   guest->device.trace = trace;
   guest->device.diag = diag;

@@ -134,6 +134,7 @@ struct memory_host_request {
 struct memory_host {
   void *context;
   void (*request)(void *context, const struct memory_host_request *request);
+  bool behind_l2; /* what L2 asks for; otherwise what engines do, without an L2 */
 };
 
 /* What a memory system has to know to be built. */
@@ -173,7 +174,7 @@ struct memsys_ops {
   void (*owe)(struct memsys *memory, uint64_t address, uint64_t bytes, uint32_t share_ppm);
   /* Starts moving bytes at start_ps (>= now); the transfer's done() is called once. */
   void (*start)(struct memsys *memory, struct gm_transfer *transfer, uint64_t start_ps);
-  /* The host has answered a request; NULL where no host is asked. */
+  /* The host of the shape has answered a request; NULL where none is asked. */
   void (*answer)(struct memsys *memory, uint64_t id, uint64_t at_ps);
   void (*report)(const struct memsys *memory, uint64_t total_ps, struct vinci_result *result);
 };
@@ -185,7 +186,7 @@ struct memory_model {
 };
 /* The implementations of a level (core/registry.c). */
 struct memory_model registry_memory(enum vinci_memory memory, enum vinci_network network);
-/* Memory that another simulator owns: the host of the shape. */
+/* Memory that another simulator owns, without an L2: the host of the shape. */
 struct memory_model registry_hosted_memory(void);
 
 #endif

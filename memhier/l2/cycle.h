@@ -52,6 +52,8 @@ struct line_op {
   uint64_t bytes; /* that it moves */
 };
 
+struct memory_behind;
+
 /* A line whose answer is not known yet: it misses, or the network tells no arrivals. */
 struct memory_request {
   struct line_run run;
@@ -121,6 +123,7 @@ struct memsys {
   struct divisor line_bytes;
   struct clock_domain slice_clock; /* a granule per edge */
   uint64_t hit_ps;                 /* latency of a slice */
+  struct memory_behind *behind;    /* the memory is another simulator's; NULL: the channels are */
   struct hbm_port *channels;       /* channels_per_slice of each slice, one after the other */
   uint64_t channel_cycle_ps;
   uint32_t channels_per_slice;
@@ -163,6 +166,11 @@ static inline bool cycle_needs_memory(const struct memsys *memory, const struct 
 /* Has device memory do what an access needs, from ready_ps on, then calls cycle_answer(). */
 void cycle_use_memory(struct memory_request *request, const struct l2_outcome *outcome,
                       uint64_t ready_ps);
+
+/* One of the operations of a request has ended at a time, now or later; the last one answers. */
+void cycle_operation_over(struct memory_request *request, uint64_t end_ps);
+/* Address of a line of a slice. */
+uint64_t cycle_line_address(const struct memsys *memory, uint32_t slice, uint64_t line);
 
 /* Sets up the operations of a request, once. */
 void cycle_init_request(struct memory_request *request);

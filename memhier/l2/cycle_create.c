@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/result/result_counters.h"
-#include "memhier/l2/cycle.h"
+#include "memhier/l2/cycle_host.h"
 #include "memhier/l2/l2_policies.h"
 
 enum { REQUESTS_MAX = 1024 };
@@ -127,7 +127,8 @@ static struct memsys *cycle_create(struct arena *arena, struct engine *engine,
   if (!memory->last_lines || !create_ports(memory, arena, shape) ||
       !network_ops->prepare(network, arena, memory->request_count) ||
       !calendars_create(&memory->slice_calendars, arena, (uint32_t)memory->slice_count.value) ||
-      !create_channels(memory, arena))
+      !(shape->host ? cycle_host_create(memory, arena, shape->host)
+                    : create_channels(memory, arena)))
     return NULL;
   if (shape->tags)
     memory->slices = shape->tags->slices;
@@ -208,6 +209,8 @@ static void cycle_report(const struct memsys *memory, uint64_t total_ps,
     counters_add(GROUP_L2, &result->l2, &memory->l2_of_core[i]);
   }
   uint64_t burst_bytes = (uint64_t)memory->soc->memory->burst_bytes;
+  if (memory->behind)
+    result->hbm.read_bytes = cycle_host_read_bytes(memory);
   for (uint32_t i = 0; i < result->channel_count; i++) {
     result->channels[i] = channel_totals(&memory->channels[i], burst_bytes, total_ps);
     counters_add(GROUP_HBM, &result->hbm, &result->channels[i]);
@@ -232,5 +235,6 @@ const struct memsys_ops memhier_cycle_ops = {
     .preload = cycle_preload,
     .owe = cycle_owe,
     .start = cycle_start,
+    .answer = cycle_host_answer,
     .report = cycle_report,
 };

@@ -4,7 +4,7 @@
  * channels of device memory. Left out: what a partly written granule costs (here as much as a
  * whole granule), and conflicts inside a slice.
  */
-#include "memhier/l2/cycle.h"
+#include "memhier/l2/cycle_host.h"
 
 _Static_assert((int)GM_SAME_LINE == (int)GM_SLICE + 1, "a request adds to one of two neighbours");
 
@@ -33,6 +33,13 @@ void cycle_run_at(const struct memsys *memory, uint64_t address, uint64_t bytes,
   run->bytes = (uint32_t)run_bytes;
   run->shared = false;
   run->moved_bytes = (uint32_t)(last - first + 1) * L2_GRANULE_BYTES;
+}
+
+uint64_t cycle_line_address(const struct memsys *memory, uint32_t slice, uint64_t line) {
+  uint64_t shift = scramble(line);
+  shift -= divide(shift, &memory->slice_count) * memory->slice_count.value;
+  uint64_t member = slice >= shift ? slice - shift : slice + memory->slice_count.value - shift;
+  return (line * memory->slice_count.value + member) * memory->line_bytes.value;
 }
 
 /* Takes the slice for as long as it moves the granules; its latency overlaps. */
@@ -94,20 +101,23 @@ uint64_t cycle_slice_access(struct memsys *memory, const struct line_run *run,
 
 /* ---- device memory ----------------------------------------------------------------- */
 
+void cycle_operation_over(struct memory_request *request, uint64_t end_ps) {
+  request->ready_ps = max_u64(request->ready_ps, end_ps);
+  if (--request->operations != 0)
+    return;
+  cycle_count_memory(request);
+  cycle_answer(request, request->ready_ps);
+}
+
 /* An operation ends at a time, now or later. */
 static void operation_done(struct hbm_op *op, uint64_t end_ps) {
   const struct line_op *line = (struct line_op *)((char *)op - offsetof(struct line_op, op));
   struct memory_request *request = line->request;
   traffic_at(&request->memory->traffic, end_ps)[op->write ? TRAFFIC_HBM_WRITE : TRAFFIC_HBM_READ] +=
       line->bytes;
-  if (end_ps >= request->ready_ps) {
-    request->ready_ps = end_ps;
+  if (end_ps >= request->ready_ps)
     request->last = op;
-  }
-  if (--request->operations != 0)
-    return;
-  cycle_count_memory(request);
-  cycle_answer(request, request->ready_ps);
+  cycle_operation_over(request, end_ps);
 }
 
 static unsigned granules_of_part(const struct memsys *memory) {
@@ -131,12 +141,16 @@ static struct hbm_port *channel_of_run(const struct memsys *memory, const struct
 }
 
 bool cycle_channel_is_busy(const struct memsys *memory, const struct line_run *run) {
-  return hbm_port_busy(channel_of_run(memory, run));
+  return !memory->behind && hbm_port_busy(channel_of_run(memory, run));
 }
 
 /* Starts a read or write of granules of a line in the channels it lies in. */
 static void submit(struct memory_request *request, unsigned kind) {
   struct memsys *memory = request->memory;
+  if (memory->behind) {
+    cycle_host_submit(request, kind);
+    return;
+  }
   uint64_t part_bytes = (uint64_t)memory->soc->hbm_interleave_bytes;
   unsigned part_granules = granules_of_part(memory);
   uint32_t left = request->granules[kind];
@@ -155,6 +169,8 @@ static void submit(struct memory_request *request, unsigned kind) {
 }
 
 static unsigned parts_of(const struct memory_request *request, uint32_t granules) {
+  if (request->memory->behind)
+    return cycle_host_operations(granules);
   unsigned part_granules = granules_of_part(request->memory);
   unsigned parts = 0;
   for (; granules != 0; granules >>= part_granules)
@@ -187,7 +203,7 @@ static void fire_looked_up(struct engine_event *event, uint64_t now_ps) {
   submit(request, LINE_WRITE_BACK);
   submit(request, LINE_FETCH);
   submit(request, LINE_FETCH_SHARED);
-  if (request->transfer->write)
+  if (request->transfer->write && !request->memory->behind)
     wait_for_turn(request);
 }
 
@@ -204,7 +220,7 @@ void cycle_use_memory(struct memory_request *request, const struct l2_outcome *o
   uint32_t fetched = request->granules[LINE_FETCH];
   request->granules[LINE_FETCH_SHARED] = request->run.shared ? fetched & (~fetched + 1) : 0;
   request->lines[LINE_FETCH_SHARED] = request->run.place.line;
-  request->operations = request->transfer->write;
+  request->operations = request->transfer->write && !request->memory->behind;
   for (unsigned kind = 0; kind < LINE_OPERATIONS; kind++)
     request->operations += parts_of(request, request->granules[kind]);
   request->event.fire = fire_looked_up;

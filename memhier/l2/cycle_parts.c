@@ -27,6 +27,10 @@ void cycle_count_memory(const struct memory_request *request) {
     part_ps[GM_REFETCH] += left_ps;
     return;
   }
+  if (memory->behind) {
+    part_ps[GM_QUEUE] += left_ps;
+    return;
+  }
   const struct hbm_delay *delay = &request->last->delay;
   uint64_t cycle_ps = memory->channel_cycle_ps;
   if (!request->last->write)
