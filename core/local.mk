@@ -42,6 +42,8 @@ libvinci_core_la_SOURCES += \
 	core/base/status.c \
 	core/base/store.c \
 	core/base/store.h \
+	core/base/threads.c \
+	core/base/threads.h \
 	core/base/unread.c \
 	core/base/unread.h \
 	core/base/utf8.c \

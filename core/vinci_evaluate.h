@@ -7,7 +7,7 @@
  *     if (vinci_evaluate(soc, &one, 1, NULL, &diag) == VINCI_OK && one.status == VINCI_OK)
  *       printf("%" PRIu64 " cycles\n", one.total_cycles);
  *
- * Processes are made by fork() without exec(); call from a program with one thread.
+ * Questions run in threads of this process, and several threads may ask at a time.
  */
 #ifndef VINCI_EVALUATE_H
 #define VINCI_EVALUATE_H
@@ -24,7 +24,7 @@ struct vinci_evaluation {
   const char *const *args;
   size_t arg_count;
   /* VINCI_E_USAGE: no such operator, or a tiling that does not fit. VINCI_E_LIMIT: more than
-   * max_cycles. VINCI_E_INTERNAL: its process died. text says why. */
+   * max_cycles. text says why. */
   enum vinci_status status;
   char text[240];
   uint64_t total_cycles; /* 0 unless status is VINCI_OK */
@@ -34,8 +34,7 @@ struct vinci_evaluation {
 
 struct vinci_evaluate_options {
   size_t struct_size; /* sizeof(struct vinci_evaluate_options) */
-  unsigned jobs;      /* processes at a time, at most 256; 0: the number of processors. 1: none but
-                         the caller's */
+  unsigned jobs;      /* threads, at most 256, of which one is the caller's; 0: one per processor */
   enum vinci_memory memory;
   enum vinci_network network;
   enum vinci_l2 l2_start;
@@ -46,8 +45,8 @@ struct vinci_evaluate_options {
 /*
  * Lowers and simulates operators on one chip that stays loaded, each on a fresh state of that chip:
  * the question of a tuner, hundreds of times a second. The answers do not depend on jobs. Failures
- * are answers; the call itself fails with VINCI_E_USAGE for wrong options, VINCI_E_NOMEM or
- * VINCI_E_IO when processes cannot be made.
+ * are answers; the call itself fails with VINCI_E_USAGE for wrong options. Fewer threads than jobs
+ * work where no more can be made.
  */
 VINCI_API VINCI_MUST_CHECK enum vinci_status
 vinci_evaluate(const vinci_soc *soc, struct vinci_evaluation *list, size_t count,

@@ -9,7 +9,7 @@
  *     if (vinci_tune(soc, "matmul", args, 3, &options, &best, &diag) == VINCI_OK)
  *       printf("%s: %" PRIu64 " cycles\n", best.schedule, best.cycles);
  *
- * Evaluations make processes as vinci_evaluate() does: call from a program with one thread.
+ * Evaluations run in threads, as those of vinci_evaluate().
  */
 #ifndef VINCI_TUNE_H
 #define VINCI_TUNE_H

@@ -20,6 +20,7 @@ unit_tests = \
 	tests/core/test_arch \
 	tests/core/test_base \
 	tests/core/test_causes \
+	tests/core/test_contexts \
 	tests/core/test_core \
 	tests/core/test_core_errors \
 	tests/core/test_counters \
@@ -308,6 +309,7 @@ tests_acl_test_acl_times_LDADD = libvinci_acl.la $(CMOCKA_LIBS)
 tests_core_test_public_LDADD = libvinci.la $(CMOCKA_LIBS)
 tests_core_test_tables_LDADD = libvinci.la $(CMOCKA_LIBS)
 tests_studies_test_study_LDADD = libvinci.la $(CMOCKA_LIBS)
+tests_core_test_contexts_LDADD = libvinci.la $(CMOCKA_LIBS) -lpthread
 tests_core_test_threads_LDADD = libvinci.la $(CMOCKA_LIBS) -lpthread
 tests_core_test_in_systemc_SOURCES = tests/core/test_in_systemc.cc
 tests_core_test_in_systemc_LDADD = libvinci.la $(SYSTEMC_LIBS)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The pool of processes: every number once, for any number of jobs, whatever the processes do. */
+/* The pools of processes and of threads: every number once, for any number of jobs, whatever the
+ * processes do. */
 #include <errno.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -32,6 +34,7 @@ static pid_t faulty_fork(void) {
 #define fork faulty_fork
 #include "core/base/pool.c"
 #undef fork
+#include "core/base/threads.h"
 
 enum { NUMBERS = 200, JOBS = 7 };
 
@@ -233,6 +236,45 @@ static void a_caller_may_ignore_children(void **state) {
   finish(&test, 0);
 }
 
+/* ---- threads ---- */
+
+static void count_number(void *context, size_t number) {
+  atomic_int *seen = context;
+  atomic_fetch_add(&seen[number], 1);
+}
+
+static void threads_take_every_number_once(void **state) {
+  (void)state;
+  enum { COUNT = 1000 };
+  for (unsigned jobs = 0; jobs <= 4; jobs++)
+    for (size_t count = 0; count <= COUNT; count += COUNT / 2 - 1) {
+      static atomic_int seen[COUNT];
+      memset(seen, 0, sizeof seen);
+      threads_run(count, jobs, count_number, seen);
+      for (size_t i = 0; i < COUNT; i++)
+        assert_int_equal(seen[i], i < count);
+    }
+}
+
+static atomic_int with_signals;
+static void look_at_signals(void *context, size_t number) {
+  sigset_t blocked;
+  (void)number;
+  pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+  if (!sigismember(&blocked, SIGINT) && !pthread_equal(pthread_self(), *(pthread_t *)context))
+    atomic_fetch_add(&with_signals, 1);
+}
+
+static void signals_are_the_callers(void **state) {
+  (void)state;
+  pthread_t caller = pthread_self();
+  sigset_t blocked;
+  threads_run(100, 3, look_at_signals, &caller);
+  assert_int_equal(with_signals, 0);
+  pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+  assert_false(sigismember(&blocked, SIGINT));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_number_once),
@@ -245,6 +287,8 @@ int main(void) {
       cmocka_unit_test(no_process_is_an_error),
       cmocka_unit_test(what_cannot_be_prepared_is_an_error),
       cmocka_unit_test(a_caller_may_ignore_children),
+      cmocka_unit_test(threads_take_every_number_once),
+      cmocka_unit_test(signals_are_the_callers),
   };
   return cmocka_run_group_tests_name("pool", tests, NULL, NULL);
 }

@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Evaluations: answers are those of single runs, whatever the number of processes; failures are
- * answers, the death of a process included.
+ * Evaluations: answers are those of single runs, whatever the number of threads; failures are
+ * answers.
  */
-#include <dirent.h>
+#include <errno.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -95,54 +91,29 @@ static void a_limit_and_wrong_options_are_told(void **state) {
   vinci_soc_free(soc);
 }
 
-/* Children of a process by /proc, but for the one named. */
-static unsigned children_of(pid_t parent, pid_t but, pid_t *children, unsigned most) {
-  unsigned count = 0;
-  DIR *folder = opendir("/proc");
-  for (const struct dirent *entry; folder && (entry = readdir(folder)) && count < most;) {
-    char path[300];
-    int pid = atoi(entry->d_name), its_parent = 0;
-    snprintf(path, sizeof path, "/proc/%d/stat", pid);
-    FILE *file = pid > 0 ? fopen(path, "r") : NULL;
-    if (file && fscanf(file, "%*d %*s %*c %d", &its_parent) == 1 && its_parent == parent &&
-        pid != but)
-      children[count++] = pid;
-    if (file)
-      fclose(file);
-  }
-  if (folder)
-    closedir(folder);
-  return count;
-}
-
-/* Kills one of two processes that simulate. */
-static _Noreturn void kill_one(pid_t parent) {
-  pid_t children[2];
-  const struct timespec pause = {.tv_nsec = 20000000};
-  while (children_of(parent, getpid(), children, 2) < 2)
-    nanosleep(&pause, NULL);
-  nanosleep(&pause, NULL);
-  kill(children[0], SIGKILL);
-  _exit(0);
-}
-
-static void a_process_that_dies_costs_its_question(void **state) {
+/* What a program that has threads already may do. */
+static void no_process_is_made(void **state) {
   (void)state;
-  static const char *const args[] = {"m=4096", "k=4096", "n=4096"};
-  struct vinci_evaluation list[2] = {{.op = "matmul", .args = args, .arg_count = 3},
-                                     {.op = "matmul", .args = args, .arg_count = 3}};
-  const struct vinci_evaluate_options options = {.struct_size = sizeof options, .jobs = 2};
+  static const char *const args[] = {"m=64", "k=64", "n=64"};
+  struct vinci_evaluation list[4];
+  const struct vinci_evaluate_options options = {.struct_size = sizeof options, .jobs = 3};
   struct vinci_diag diag = {0};
+  struct rlimit before, none = {0};
   vinci_soc *soc = load();
-  pid_t parent = getpid(), killer = fork();
-  if (killer == 0)
-    kill_one(parent);
-  assert_int_equal(vinci_evaluate(soc, list, 2, &options, &diag), VINCI_OK);
-  assert_int_equal(waitpid(killer, NULL, 0), killer);
-  bool first = list[0].status == VINCI_OK;
-  assert_int_equal(list[first ? 0 : 1].status, VINCI_OK);
-  assert_int_equal(list[first ? 1 : 0].status, VINCI_E_INTERNAL);
-  assert_string_equal(list[first ? 1 : 0].text, "its process died");
+  for (unsigned i = 0; i < 4; i++)
+    list[i] = (struct vinci_evaluation){.op = "matmul", .args = args, .arg_count = 3};
+  assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+  none.rlim_max = before.rlim_max;
+  assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0); /* a process would need a pipe */
+  enum vinci_status status = vinci_evaluate(soc, list, 4, &options, &diag);
+  assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+  assert_int_equal(status, VINCI_OK);
+  assert_int_equal(waitpid(-1, NULL, 0), -1);
+  assert_int_equal(errno, ECHILD);
+  for (unsigned i = 0; i < 4; i++) {
+    assert_int_equal(list[i].status, VINCI_OK);
+    assert_int_equal(list[i].total_cycles, cycles_alone(soc, &list[i]));
+  }
   vinci_soc_free(soc);
 }
 
@@ -162,7 +133,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(answers_do_not_depend_on_jobs),
       cmocka_unit_test(a_limit_and_wrong_options_are_told),
-      cmocka_unit_test(a_process_that_dies_costs_its_question),
+      cmocka_unit_test(no_process_is_made),
       cmocka_unit_test(nothing_asked_is_no_error),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
