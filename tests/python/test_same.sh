@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Program, library, Lua and Python give the same summary.json for a list of operators; the host's part, times and
-# memory of the simulation, is left out.
+# Program, library, Lua and Python give the same bytes for 50 workloads: summary.json of operators and traces, reports
+# of checks, tensors, tables of lists, and the times of networks and jobs. The host's part of summary.json is left out.
 set -u
 srcdir=${TESTS_SRCDIR:-.}
 . "$srcdir/tests/support/tap.sh"
@@ -19,22 +19,69 @@ export PYTHONPATH PYTHONDONTWRITEBYTECODE
 work_folder test_same "$PWD"
 list=$srcdir/tests/python/workloads.txt
 
-plan 4
+plan 5
 
-# What follows "host" in each summary is about the machine.
-results() { sed '/"host": {/,/}/d' "$1"; }
 soc=Ascend910B4
+# Paths are those of the sources, which reports name.
+cd "$srcdir" || exit 99
+
+# program KIND ARGUMENT...: what same.c, same.lua and same.py do, for the line $number
+program() {
+  kind=$1 folder=$work/program/$number
+  shift
+  case $kind in
+    run | trace) "$vinci" run "$@" -s $soc --json ;;
+    check) "$vinci" check "$@" -s $soc 2>"$work/said" || [ $? -eq 5 ] ;;
+    values)
+      "$vinci" run "$@" -s $soc --fill=random:7 -q --output="$work/run" >"$work/said" || return
+      for file in "$work"/run/tensors/*.npy; do
+        mv "$file" "$folder.${file##*/}"
+      done
+      rm -r "$work/run"
+      ;;
+    list) "$vinci" run --ops "$1" -s $soc -q --output="$folder" >"$work/said" || [ $? -eq 3 ] ;;
+    net) "$vinci" net run "$1" -s $soc --json | awk -F '[:,]' '
+      { gsub(/[" ]/, "", $1); is[$1] = $2 + 0 }
+      END { printf "net %.6f %.6f %d %d %d\n", is["time_us"], is["first_time_us"], is["kernels"], is["hbm_bytes"],
+              is["memory_bytes"] }' ;;
+    group) "$vinci" group run "$1" --json | awk -F '[:,]' '
+      /"rank":/ { printf "%.6f %.6f %.6f\n", $4, $6, $10; next }
+      { gsub(/[" ]/, "", $1); is[$1] = $2 + 0 }
+      END { printf "group %.6f %d\n", is["time_us"], is["moved_bytes"] }' ;;
+  esac
+}
+
+# What follows "host" in each summary is about the machine; of a check without findings the program alone prints a line.
+results() {
+  sed '/"host": {/,/}/d; /^ok: /d' "$1"
+  (cd "$2" && find . -type f | sort | xargs cksum)
+}
+# same NAME COMMAND...: what the command prints, and leaves in a folder, is what the program does.
+same() {
+  name=$1 folder=$work/of.${2##*/}
+  shift
+  mkdir "$folder"
+  keep "$@" $soc "$folder" <"$list"
+  report "$name" "$(expect 0 ''; results "$work/out" "$folder" | diff "$work/wanted" - | head -n 20)"
+}
+
+mkdir "$work/program"
+number=0
 while read -r line; do
-  # shellcheck disable=SC2086 # an operator and its arguments
-  "$vinci" run $line -s $soc --json || echo "fails: $line"
-done <"$list" >"$work/program"
-report "the program runs all" "$(grep fails "$work/program"
-  [ "$(grep -c '"schema"' "$work/program")" -eq "$(wc -l <"$list")" ] || echo "results are missing")"
-results "$work/program" >"$work/wanted"
+  number=$((number + 1))
+  # shellcheck disable=SC2086 # a kind and its arguments
+  program $line || echo "fails: $line"
+done <"$list" >"$work/printed"
+results "$work/printed" "$work/program" >"$work/wanted"
+report "there are 50 workloads" "$([ "$(wc -l <"$list")" -eq 50 ] || wc -l <"$list")"
+report "the program runs all" "$(grep fails "$work/printed"
+  [ "$(grep -c '"schema"' "$work/printed")" -eq "$(grep -c '^run\|^trace' "$list")" ] || echo "results are missing"
+  [ "$(grep -c '^ok: \|^====== SUMMARY' "$work/printed")" -ge "$(grep -c '^check' "$list")" ] || echo "reports are missing"
+  [ "$(grep -c '^net\|^group' "$work/printed")" -eq "$(grep -c '^net\|^group' "$list")" ] || echo "times are missing"
+  [ "$(find "$work/program" -type f | wc -l)" -ge "$(grep -c '^values\|^list' "$list")" ] || echo "files are missing")"
 "$CC" "$srcdir/tests/python/same.c" -I"$srcdir/core" -o "$work/same" "$library" || exit 99
-LD_LIBRARY_PATH=$(dirname "$library") keep "$work/same" $soc <"$list"
-report "the library gives the same" "$(expect 0 ''; results "$work/out" | diff "$work/wanted" - | head -n 20)"
-keep "$vinci" lua "$srcdir/tests/python/same.lua" $soc <"$list"
-report "so does Lua" "$(expect 0 ''; results "$work/out" | diff "$work/wanted" - | head -n 20)"
-keep "$PYTHON" "$srcdir/tests/python/same.py" $soc <"$list"
-report "and Python" "$(expect 0 ''; results "$work/out" | diff "$work/wanted" - | head -n 20)"
+LD_LIBRARY_PATH=$(dirname "$library")
+export LD_LIBRARY_PATH
+same "the library gives the same" "$work/same"
+same "so does Lua" "$vinci" lua "$srcdir/tests/python/same.lua"
+same "and Python" "$PYTHON" "$srcdir/tests/python/same.py"
