@@ -380,7 +380,8 @@ const struct cli_verb cli_verb_cc = {
     .summary = "Compile programs with kernels, or kernels for 'vinci run LIBRARY:KERNEL'",
     .details = "All other words go to the compiler: -I, -D, -O0, -W... The environment variable "
                "VINCI_CXX\n"
-               "names a compiler other than clang++. Examples:\n"
+               "names a compiler other than clang++.\n"
+               "Examples:\n"
                "  vinci cc add.asc --headers=$ASC -o add, then VINCI_SOC=Ascend910B4 add\n"
                "  vinci cc --kernel-only add.cpp -o add.so\n"
                "  vinci run add.so:add --blocks=8 -s Ascend910B4 --arg "

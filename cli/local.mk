@@ -123,6 +123,40 @@ vinci_SOURCES = \
 vinci_CPPFLAGS = $(AM_CPPFLAGS) $(LUA_CFLAGS) $(LIBEDIT_CFLAGS) -DVINCI_LIBDIR='"$(libdir)"'
 vinci_LDADD = libvinci_lua.la libvinci_internal.la
 dist_man1_MANS += cli/vinci.1
+
+# A page of the manual for each verb, made of the program's help. Where the build cannot run what it makes, there
+# are none.
+verb_manuals = \
+	doc/vinci-cc.1 \
+	doc/vinci-check.1 \
+	doc/vinci-compile.1 \
+	doc/vinci-debug.1 \
+	doc/vinci-diff.1 \
+	doc/vinci-gate.1 \
+	doc/vinci-group.1 \
+	doc/vinci-import.1 \
+	doc/vinci-isa.1 \
+	doc/vinci-library.1 \
+	doc/vinci-lua.1 \
+	doc/vinci-net.1 \
+	doc/vinci-replay.1 \
+	doc/vinci-report.1 \
+	doc/vinci-run.1 \
+	doc/vinci-sensitivity.1 \
+	doc/vinci-soc.1 \
+	doc/vinci-stream.1 \
+	doc/vinci-sweep.1 \
+	doc/vinci-table.1 \
+	doc/vinci-tune.1
+if !CROSS
+man1_MANS = $(verb_manuals)
+endif
+$(verb_manuals): cli/manual $(vinci_SOURCES) | vinci$(EXEEXT)
+	$(AM_V_GEN)$(MKDIR_P) doc && verb=`basename $@ .1 | $(SED) 's/^vinci-//'` && AWK='$(AWK)' \
+	  $(SHELL) $(srcdir)/cli/manual ./vinci$(EXEEXT) "$$verb" '$(pkgdatadir)' >$@.new && mv $@.new $@
+EXTRA_DIST += cli/manual
+CLEANFILES += $(verb_manuals)
+
 # The shell looks for a file with the name of the program, below the folder of its data.
 completiondir = $(datadir)/bash-completion/completions
 dist_completion_DATA = cli/completion/vinci
@@ -155,7 +189,7 @@ report_pieces = \
 EXTRA_DIST += $(report_pieces) cli/report/assemble.awk cli/report/build-uplot \
 	cli/report/package.json cli/report/package-lock.json \
 	cli/REPORT.md
-dist_doc_DATA += cli/report/first.webp cli/report/timeline.webp
+dist_doc_DATA += cli/report/first.webp cli/report/page.spdx cli/report/timeline.webp
 if HAVE_REPORT
 traces/report/page.lo: traces/report/page.inc
 endif

@@ -243,7 +243,7 @@ libvinci_core_la_SOURCES += \
 	core/debug/slots.h \
 	core/debug/debug.h
 
-dist_noinst_DATA += core/ENERGY.md core/SYSTEMC.md
+dist_noinst_DATA += core/ENERGY.md core/MODEL.md core/SYSTEMC.md
 
 # The host in the kernel of SystemC: loaded by core/sim/engine_host.c, and of no use to a linker.
 if HAVE_SYSTEMC

@@ -30,6 +30,10 @@ s,\(\.\./\)*\(core\|traces\|lower\|networks\|devices\|tune\|kernels\)/\([A-Z]*\.
 s,](\.\./\([A-Z]*\.md\)),](\1),g
 s,\(\.\./\)*scripts/\([A-Z]*\.md\),\2,g
 
+# MODEL.md: where the code is.
+s# (\(`[a-z0-9_/]*\.\(c\|h\|def\)`\(, \)*\)*)##g
+s,`scripts/group`,`@pkgdatadir@/group`,g
+
 # Files that are in the sources only.
 s,`\(tests/[^` ]*\)`,`\1` (in the sources),g
 s,`\(\.ci/[^` ]*\)`,`\1` (in the sources),g

@@ -227,6 +227,7 @@ script_tests = \
 	tests/tree/check_layers.sh \
 	tests/tree/check_packages.sh \
 	tests/tree/check_revision.sh \
+	tests/tree/check_model_book.sh \
 	tests/tree/check_words.sh \
 	tests/values/test_values.sh \
 	tests/values/test_values_coverage.sh \
@@ -418,6 +419,7 @@ dist_noinst_DATA += \
 	tests/python/arrays.py \
 	tests/python/layouts.py \
 	tests/python/misuse.py \
+	tests/python/pipeline.job.csv \
 	tests/python/same.c \
 	tests/python/same.lua \
 	tests/python/same.py \
@@ -612,6 +614,12 @@ expected-errors: tests/accuracy/accuracy_ops
 	tests/accuracy/accuracy_ops expected >>expected.def.new && \
 	cp expected.def.new $(expected_table); status=$$?; rm -f expected.def.new; exit $$status
 .PHONY: expected-errors
+# The lines of core/MODEL.md that follow from the chips and from ACCURACY.md are written anew.
+model-book: vinci$(EXEEXT)
+	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 \
+	  $(srcdir)/tests/accuracy/model_book.py ./vinci$(EXEEXT) $(srcdir) --renew
+.PHONY: model-book
+EXTRA_DIST += tests/accuracy/model_book.py
 CLEANFILES += $(accuracy_programs) tests/accuracy/accuracy*.said tests/accuracy/accuracy*.code \
 	accuracy_*.out/op_summary.csv accuracy_coupled.csv
 

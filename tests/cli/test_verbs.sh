@@ -8,7 +8,7 @@ set -u
 vinci=${VINCI:?}
 manual=$TESTS_SRCDIR/cli/vinci.1
 work_folder test_verbs
-plan 11
+plan 12
 
 sed -n 's/^VERB(\(.*\))$/\1/p' "$TESTS_SRCDIR/cli/verbs.def" >"$work/rows"
 { cat "$work/rows"; echo help; } >"$work/verbs"
@@ -64,6 +64,26 @@ manual_problems() {
 }
 report "each is in the manual" "$({ cat "$work/all"; isa_words=$(commands_of isa); for word in $isa_words; do
   echo "isa $word"; done; } | while read -r verb; do manual_problems "$verb"; done)"
+
+# The page of a verb has what its help has, in the sections of a manual.
+report "each verb has a page of the manual with the help's options and examples" "$(
+  while read -r verb; do
+    page=$(sh "$TESTS_SRCDIR/cli/manual" "$vinci" "$verb" /usr/share/vinci) || echo "$verb: no page"
+    for section in NAME SYNOPSIS DESCRIPTION OPTIONS EXAMPLES 'EXIT STATUS' 'SEE ALSO'; do
+      printf '%s\n' "$page" | grep -qx "\.SH $section" || echo "$verb: no section $section"
+    done
+    printf '%s\n' "$page" | sed 's/\\-/-/g' >"$work/page"
+    "$vinci" help --words "$verb" | grep '^--' | while read -r option; do
+      grep -qE -e "^\.B (-., )?$option" "$work/page" || echo "$verb: no option $option"
+    done
+    commands_of "$verb" | while read -r command; do
+      [ "$verb" = isa ] || grep -qx "\.SS vinci $verb $command" "$work/page" || echo "$verb: no command $command"
+    done
+    sed -n '/^\.SH EXAMPLES/,$p' "$work/page" | grep -q "^vinci $verb" || echo "$verb: no example"
+    grep -n 'traces/examples' "$work/page"
+    grep -qE "doc/vinci-$verb\.1( |\$)" "$TESTS_SRCDIR/cli/local.mk" || echo "$verb: cli/local.mk installs no page"
+    ! command -v groff >/dev/null || groff -man -Tascii -ww -z "$work/page" 2>&1 | head -3
+  done <"$work/rows")"
 
 # offer WORD...: what bash would offer for the last word.
 offer() {

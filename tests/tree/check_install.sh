@@ -48,7 +48,7 @@ report "no installed file names sources or build folder" "$(while read -r file; 
     -e "$sources_resolved" -e ../../ | sort -u | sed "s,^,$file names ,"
 done <"$work/files")"
 
-pages="README.md ACCURACY.md CHECKS.md ENERGY.md LUA.md FORMAT.md GRAPH.md KERNELS.md OPERATORS.md PYTHON.md REPORT.md SYSTEMC.md TABLES.md TUTORIALS.md VALUES.md CHANGELOG.md LICENSE"
+pages="README.md ACCURACY.md CHECKS.md ENERGY.md LUA.md MODEL.md FORMAT.md GRAPH.md KERNELS.md OPERATORS.md PYTHON.md REPORT.md SYSTEMC.md TABLES.md TUTORIALS.md VALUES.md CHANGELOG.md LICENSE"
 report "the pages are installed" "$(for page in $pages; do [ -s "$doc/$page" ] || echo "$page"; done
   cmp "$srcdir/LICENSE" "$doc/LICENSE")"
 

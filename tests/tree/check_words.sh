@@ -10,7 +10,7 @@ cd "${TESTS_SRCDIR:-.}" || exit 99
 
 pages='README.md ACCURACY.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md memhier/DESIGN.md lower/DESIGN.md
   kernels/DESIGN.md networks/DESIGN.md devices/DESIGN.md studies/DESIGN.md traces/FORMAT.md
-  networks/GRAPH.md core/ENERGY.md core/SYSTEMC.md kernels/CHECKS.md kernels/KERNELS.md tune/TUNING.md traces/VALUES.md scripts/LUA.md'
+  networks/GRAPH.md core/ENERGY.md core/MODEL.md core/SYSTEMC.md kernels/CHECKS.md kernels/KERNELS.md tune/TUNING.md traces/VALUES.md scripts/LUA.md'
 folders='core cube vector memhier noc traces lower networks devices studies tune kernels scripts cli acl include tests'
 sources=$(find $folders -path scripts/build-aux -prune -o \( -name '*.[ch]' -o -name '*.cc' -o \
   -name '*.def' -o -name '*.lua' -o -name '*.sh' -o -name '*.py' -o -name '*.1' \) -print | LC_ALL=C sort)
