@@ -8,6 +8,17 @@
 noinst_LTLIBRARIES += libvinci_core.la
 libvinci_core_la_SOURCES = core/registry.c
 
+# The commit, which git tells in a working copy; a new one compiles one file.
+core/base/status.lo: core/base/status.inc
+core/base/status.inc: ask-for-commit
+	$(AM_V_at)$(MKDIR_P) core/base && { test ! -e $(srcdir)/.git || git --no-optional-locks -C $(srcdir) \
+	  describe --always --exclude='*' --abbrev=10 --dirty=+ 2>/dev/null || :; } | \
+	  $(AWK) '{ commit = $$1 } END { printf "\"%s\"\n", commit }' >$@.new && \
+	  if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+ask-for-commit:
+.PHONY: ask-for-commit
+CLEANFILES += core/base/status.inc
+
 # base/: numbers, memory, messages: knows nothing of chips.
 libvinci_core_la_SOURCES += \
 	core/base/arena.c \

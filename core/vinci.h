@@ -95,9 +95,11 @@ typedef struct vinci_soc vinci_soc;
 typedef struct vinci_trace vinci_trace;
 typedef struct vinci_result vinci_result;
 
-/* Version of the program, and of the model: the latter changes with results. */
+/* Versions of the program and of the model: the latter changes with results. The commit that both
+ * were built from, with a "+" when files had changed; "": not known, as of a release. */
 VINCI_API const char *vinci_version(void);
 VINCI_API const char *vinci_model_revision(void);
+VINCI_API const char *vinci_commit(void);
 
 /* ---- hardware descriptions ---------------------------------------------- */
 
@@ -245,11 +247,9 @@ struct vinci_run_options {
   uint32_t error_bar_ppm; /* VINCI_MEMORY_AUTO: the widest that is good enough; 0: 20000 */
 };
 
-/* Runs all kernels of a trace in order on a fresh chip. options may be NULL.
- * The SoC must be as it was when the trace was loaded.
- * On VINCI_E_LIMIT and VINCI_E_DEADLOCK *out holds the partial result; on other
- * failures it is NULL. The caller frees the result.
- */
+/* Runs all kernels of a trace in order on a fresh chip. options may be NULL. The SoC must be as it
+ * was when the trace was loaded. On VINCI_E_LIMIT and VINCI_E_DEADLOCK *out holds the partial
+ * result; on other failures it is NULL. The caller frees the result. */
 VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_run(const vinci_soc *soc,
                                                        const vinci_trace *trace,
                                                        const struct vinci_run_options *options,

@@ -34,3 +34,10 @@ int vinci_status_exit_code(enum vinci_status status) {
 const char *vinci_version(void) { return VINCI_VERSION; }
 
 const char *vinci_model_revision(void) { return VINCI_MODEL_REVISION; }
+
+const char *vinci_commit(void) {
+  static const char commit[] =
+#include "core/base/status.inc"
+      ;
+  return commit;
+}

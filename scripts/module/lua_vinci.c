@@ -185,6 +185,7 @@ int luaopen_vinci(lua_State *lua) {
   lua_newtable(lua);
   lua_set_text(lua, "version", vinci_version());
   lua_set_text(lua, "model_revision", vinci_model_revision());
+  lua_set_text(lua, "commit", vinci_commit());
   lua_soc_open(lua);
   lua_trace_open(lua);
   lua_result_open(lua);

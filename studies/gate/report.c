@@ -144,6 +144,15 @@ static void write_case(const struct gate_report *report, const struct gate_outco
   fputs("    </testcase>\n", out);
 }
 
+static void write_versions(FILE *out) {
+  fputs("    <properties>\n", out);
+  fprintf(out, "      <property name=\"vinci.version\" value=\"%s\"/>\n", vinci_version());
+  fprintf(out, "      <property name=\"vinci.commit\" value=\"%s\"/>\n", vinci_commit());
+  fprintf(out, "      <property name=\"vinci.model_revision\" value=\"%s\"/>\n",
+          vinci_model_revision());
+  fputs("    </properties>\n", out);
+}
+
 void gate_report_junit(const struct gate_report *report, FILE *out) {
   const struct gate_verdicts *verdicts = report->verdicts;
   size_t errors = 0;
@@ -156,6 +165,7 @@ void gate_report_junit(const struct gate_report *report, FILE *out) {
   write_xml(report->run->suite->name, out);
   fprintf(out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"0\" time=\"%.3f\">\n",
           verdicts->count, count_failing(verdicts) - errors, errors, seconds);
+  write_versions(out);
   for (size_t i = 0; i < verdicts->count; i++)
     write_case(report, &verdicts->items[i], out);
   fputs("  </testsuite>\n</testsuites>\n", out);

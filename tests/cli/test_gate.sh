@@ -101,7 +101,7 @@ regresses() {
   report "$1" "$(expect "$4" '' "${5--}"; verdict add "$3"; verdict copy PASS; sums)"
 }
 
-plan 98
+plan 99
 
 # ---- usage, and the way to a baseline ---------------------------------------------------
 gate
@@ -451,6 +451,8 @@ seed '/^vadd/p'
 check --junit="$work/junit.xml" --markdown="$work/summary.md" --tap=-
 report "TAP" "$(expect 1 '' 'not ok 1 - add REGRESSED'
   [ "$(head -n 1 "$work/out")" = 1..2 ] || echo "$out")"
+report "JUnit names what it is of" "$(grep -q '<property name="vinci.model_revision" value="[0-9]*"/>' "$work/junit.xml" &&
+  grep -q '<property name="vinci.commit" value="[^"]*"/>' "$work/junit.xml" || cat "$work/junit.xml")"
 report "JUnit" "$(grep -q '<testsuite name="suite" tests="2" failures="1" errors="0"' "$work/junit.xml" ||
   cat "$work/junit.xml"
   if command -v xmllint >/dev/null; then xmllint --noout "$work/junit.xml" 2>&1; fi

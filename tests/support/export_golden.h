@@ -100,7 +100,7 @@ static const char *const golden_summary[] = {
     "      {\"way\": \"answers\", \"from\": 3, \"to\": 2, \"utilization\": 0.1234}",
     "    ]",
     "  },",
-    "  \"host\": {\"cpu_seconds\": 0.25, \"peak_rss_bytes\": 16777216, \"executed_instructions\": 256}",
+    "", /* the part of the host, which names the build */
     "}",
 };
 

@@ -118,7 +118,16 @@ static void summary_is_exact(void **state) {
   struct vinci_result *result = vector_result();
   result->core_count = 1;
   char *text = written(result, vinci_result_write_json);
-  check_lines(text, golden_summary, sizeof golden_summary / sizeof *golden_summary);
+  enum { LINES = sizeof golden_summary / sizeof *golden_summary };
+  const char *lines[LINES];
+  char host[300];
+  memcpy(lines, golden_summary, sizeof lines);
+  snprintf(host, sizeof host,
+           "  \"host\": {\"version\": \"%s\", \"commit\": \"%s\", \"cpu_seconds\": 0.25, "
+           "\"peak_rss_bytes\": 16777216, \"executed_instructions\": 256}",
+           vinci_version(), vinci_commit());
+  lines[LINES - 2] = host;
+  check_lines(text, lines, LINES);
   free(text);
   vinci_result_free(result);
 }

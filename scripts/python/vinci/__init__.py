@@ -29,9 +29,9 @@ from .values import Comparison, Findings, Values, check, values
 
 
 def __getattr__(name):
-    if name in ("version", "__version__", "model_revision"):
+    if name in ("version", "__version__", "model_revision", "commit"):
         from ._library import library, text
 
         loaded = library()
-        return text(loaded.vinci_model_revision() if name == "model_revision" else loaded.vinci_version())
+        return text(getattr(loaded, "vinci_" + name.strip("_"))())
     raise AttributeError(f"module 'vinci' has no attribute '{name}'")

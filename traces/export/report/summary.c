@@ -210,10 +210,12 @@ static void write_automatic(struct json_writer *json, const struct vinci_result 
   json_end(json);
 }
 
-/* The only part that may differ between two runs. */
+/* The only part that may differ between two runs, or two builds of one model. */
 static void write_host(struct json_writer *json, const struct vinci_result *result) {
   double microseconds = result->cpu_seconds * 1e6;
   json_object(json, "host", true);
+  json_text(json, "version", vinci_version());
+  json_text(json, "commit", vinci_commit());
   json_decimal(json, "cpu_seconds",
                decimal_exact(microseconds > 0 ? (uint64_t)microseconds : 0, PS_PER_US_DIGITS));
   json_number(json, "peak_rss_bytes", result->peak_rss_bytes);
