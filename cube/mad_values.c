@@ -25,7 +25,9 @@ typedef float lanes __attribute__((vector_size(LANES * sizeof(float))));
 typedef lanes stored_lanes __attribute__((aligned(sizeof(float)), may_alias));
 #define LANES_AT(address) (*(stored_lanes *)(uintptr_t)(address))
 
-#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__)
+/* The thread sanitizer does not live with functions that are chosen while the library is loaded. */
+#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) &&                            \
+    !defined(__SANITIZE_THREAD__)
 #define WIDEST_VECTORS __attribute__((target_clones("avx2", "default")))
 #else
 #define WIDEST_VECTORS

@@ -16,9 +16,11 @@
 
 /*
  * Loops that values spend their time in are compiled twice, where that is known to work: for
- * any x86-64, and for those with AVX2. Neither fuses operations, so both give the same bits.
+ * any x86-64, and for those with AVX2. Neither fuses operations, so both give the same bits. The
+ * thread sanitizer does not live with functions that are chosen while the library is loaded.
  */
-#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__)
+#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) &&                            \
+    !defined(__SANITIZE_THREAD__)
 #define LOOP __attribute__((target_clones("avx2", "default")))
 #else
 #define LOOP
