@@ -9,6 +9,7 @@
 #include "cli/support/cli.h"
 #include "cli/support/isolate.h"
 #include "cli/support/kernel.h"
+#include "cli/support/without.h"
 #include "core/base/diag.h"
 #include "core/base/sheet.h"
 #include "core/isa/program.h"
@@ -17,7 +18,7 @@ struct check_settings {
   const char *soc;
   const char *data;
   const char *normalize;
-  const char *output;
+  const char *output, *without;
   struct text_list sets;
   struct text_list tools;
   unsigned checks; /* what they name, 0 = all */
@@ -46,6 +47,7 @@ static const struct option_row check_options[] = {
                     "print check.json instead of the report; for several traces an array"),
     OPTION_TEXT_ROW("normalize", 0, struct check_settings, normalize, "FILE",
                     "also write the trace in canonical form, '-' for standard output"),
+    WITHOUT_OPTION_ROW(struct check_settings, without),
     OPTION_NUMBER_ROW("timeout", 0, struct check_settings, timeout_minutes, "MINUTES", 1,
                       TIMEOUT_MINUTES_MAX,
                       "end each trace after this time with partial findings (exit code 7)"),
@@ -140,8 +142,9 @@ static enum vinci_status check_trace(struct check_batch *batch, const char *path
   monitor_end_reading();
   if (status != VINCI_OK)
     return status;
+  status = without_take(settings->without, trace, diag);
   bool to_stdout = settings->normalize && strcmp(settings->normalize, "-") == 0;
-  if (settings->normalize)
+  if (status == VINCI_OK && settings->normalize)
     status = write_trace(trace, settings->normalize, diag);
   if (status == VINCI_OK)
     status = check_program(batch, trace, path, to_stdout, unchecked, diag);

@@ -19,6 +19,7 @@
 #include "cli/support/monitor.h"
 #include "cli/support/operator.h"
 #include "cli/support/values.h"
+#include "cli/support/without.h"
 #include "core/base/diag.h"
 #include "core/base/sheet.h"
 #include "networks/workload/workload.h"
@@ -46,7 +47,7 @@ struct run_settings {
   uint64_t shuffle_seed;
   const char *memory, *network, *l2, *code; /* models and states, as words */
   uint64_t error_bar_percent;               /* 0: the default */
-  const char *savings;
+  const char *savings, *without;
   const char *ops;
   const char *blocks;
   uint64_t jobs;
@@ -112,6 +113,7 @@ static const struct option_row run_options[] = {
         "instructions kept for the timelines of --output, and for hot spots and causes "
         "in the report (default 1000000, 0 for none)"),
     SAVINGS_OPTION_ROW(struct run_settings, savings),
+    WITHOUT_OPTION_ROW(struct run_settings, without),
     OUTPUT_OPTION_ROWS(struct run_settings, output_of),
     OPTION_TEXT_ROW("ops", 0, struct run_settings, ops, "LIST",
                     "simulate the operators of a CSV list (a profiler's table, GEMMs, "
@@ -322,6 +324,8 @@ static enum vinci_status open_trace(const struct batch *batch, const char *path,
   else
     status = vinci_trace_load(path, batch->soc, trace, diag);
   monitor_end_reading();
+  if (status == VINCI_OK)
+    status = without_take(batch->settings->without, *trace, diag);
   if (status == VINCI_OK && !batch->settings->quiet)
     kernel_warn(*trace);
   return status;
@@ -373,22 +377,6 @@ static void run_trace(struct batch *batch, const char *path) {
 
 /* ---- the verb ---------------------------------------------------------------------- */
 
-/* The arguments of an operator with its schedule from the repository. */
-static enum vinci_status take_schedule(const struct run_settings *settings, const vinci_soc *soc,
-                                       const struct text_list *words, struct advised *advised,
-                                       struct text_list *args, struct vinci_diag *diag) {
-  const struct vinci_evaluate_options models = {.struct_size = sizeof models,
-                                                .memory = settings->memory_model,
-                                                .network = settings->network_level,
-                                                .l2_start = settings->l2_start};
-  enum vinci_status status =
-      advise_operator(settings->repository, soc, words, &models, advised, diag);
-  if (status == VINCI_OK)
-    *args =
-        (struct text_list){.items = advised->words.items + 1, .count = advised->words.count - 1};
-  return status;
-}
-
 static int run_all(struct run_settings *settings, const struct text_list *words) {
   bool lowered = operator_is_named(words);
   struct text_list op = {.items = words->items, .count = lowered};
@@ -425,8 +413,12 @@ static int run_all(struct run_settings *settings, const struct text_list *words)
     return cli_fail(&diag);
   }
   struct advised advised = {0};
+  const struct vinci_evaluate_options models = {.struct_size = sizeof models,
+                                                .memory = settings->memory_model,
+                                                .network = settings->network_level,
+                                                .l2_start = settings->l2_start};
   if (lowered && settings->repository &&
-      take_schedule(settings, soc, words, &advised, &args, &diag) != VINCI_OK) {
+      advise_args(settings->repository, soc, words, &models, &advised, &args, &diag) != VINCI_OK) {
     text_list_free(&advised.words);
     vinci_soc_free(soc);
     return cli_fail(&diag);
@@ -519,6 +511,8 @@ static int run_operators(const struct run_settings *settings, const struct text_
   else if (settings->sequence && settings->jobs > 1)
     (void)diag_error(&diag, VINCI_E_USAGE,
                      "--sequence runs one operator after the other; leave out --jobs");
+  else if (settings->without)
+    (void)diag_error(&diag, VINCI_E_USAGE, "--without is of one trace, not of --ops");
   else if (settings->json)
     (void)diag_error(&diag, VINCI_E_USAGE, "--ops prints a table, or CSV with --csv; not JSON");
   else

@@ -106,6 +106,8 @@ vinci_SOURCES = \
 	cli/support/options.h \
 	cli/support/sandbox.c \
 	cli/support/sandbox.h \
+	cli/support/without.c \
+	cli/support/without.h \
 	cli/support/verb.c \
 	cli/sweep/submit.c \
 	cli/sweep/submit.h \

@@ -111,6 +111,7 @@ libvinci_core_la_SOURCES += \
 	core/isa/program.c \
 	core/isa/program.h \
 	core/isa/program_count.c \
+	core/isa/program_without.c \
 	core/isa/source.c \
 	core/isa/source.h \
 	core/isa/stream.c \

@@ -158,6 +158,30 @@ vinci_result_savings(const vinci_result *result,
                      bool (*visit)(void *context, const struct vinci_saving *saving), void *context,
                      struct vinci_diag *diag);
 
+/* What the author of the kernel can do, and what that saves of the run. */
+struct vinci_lever {
+  const char *lever;     /* "barriers", "cores", "tiles" ... */
+  const char *text;      /* what is there, and what would be there: no sentence's end */
+  const char *change;    /* what vinci run takes to show the saving: "--without=31"; or empty */
+  const char *origin;    /* "measured, ..." or "estimate" */
+  uint64_t line;         /* of the trace; 0: none alone */
+  uint64_t saved_cycles; /* of the core clock */
+  bool measured;         /* by vinci_savings_measure() */
+};
+/* The largest saving first, those of a fiftieth of the run or more. Of the kept instructions. */
+VINCI_API VINCI_MUST_CHECK enum vinci_status
+vinci_result_levers(const vinci_result *result,
+                    bool (*visit)(void *context, const struct vinci_lever *lever), void *context,
+                    struct vinci_diag *diag);
+/*
+ * What-if: the instructions of these lines of a trace are left out in each run and check to come,
+ * such as a barrier. VINCI_E_USAGE: a line has none, or the trace is a compiled kernel.
+ */
+VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_trace_leave_out(vinci_trace *trace,
+                                                                   const uint64_t *lines,
+                                                                   size_t count,
+                                                                   struct vinci_diag *diag);
+
 #ifdef __cplusplus
 }
 #endif

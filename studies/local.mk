@@ -52,7 +52,10 @@ libvinci_studies_la_SOURCES = \
 	studies/ops/table.c \
 	studies/sweep/about.c \
 	studies/sweep/journal.c \
+	studies/sweep/levers_rows.c \
+	studies/sweep/levers_tilings.c \
 	studies/sweep/list.c \
+	studies/sweep/measure.h \
 	studies/sweep/pool.c \
 	studies/sweep/record.c \
 	studies/sweep/savings.c \

@@ -33,9 +33,11 @@ function leverList(levers, total) {
         "li",
         null,
         el("b", null, lever.lever),
-        `: ${lever.text}, the run is expected to take `,
+        `: ${lever.text}, the run ${lever.change ? "takes" : "is expected to take"} `,
         el("b", null, percent(lever.saved_cycles, total)),
-        ` less (${lever.measured ? "measured with second buffers, less what half their size costs" : "estimate"}).`,
+        ` less (${lever.origin}`,
+        lever.change ? [": ", el("code", null, lever.change)] : "",
+        ").",
       ),
     ),
   );

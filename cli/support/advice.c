@@ -118,3 +118,12 @@ enum vinci_status advise_graph(const char *path, const vinci_soc *soc, struct gr
             origins[VINCI_ADVICE_NEAR]);
   return status;
 }
+
+enum vinci_status advise_args(const char *path, const vinci_soc *soc, const struct text_list *words,
+                              const struct vinci_evaluate_options *models, struct advised *out,
+                              struct text_list *args, struct vinci_diag *diag) {
+  enum vinci_status status = advise_operator(path, soc, words, models, out, diag);
+  if (status == VINCI_OK)
+    *args = (struct text_list){.items = out->words.items + 1, .count = out->words.count - 1};
+  return status;
+}

@@ -24,6 +24,12 @@ VINCI_MUST_CHECK enum vinci_status advise_operator(const char *path, const vinci
                                                    const struct text_list *words,
                                                    const struct vinci_evaluate_options *models,
                                                    struct advised *out, struct vinci_diag *diag);
+/* The same; args are the words behind the operator, which live as long as out->words. */
+VINCI_MUST_CHECK enum vinci_status advise_args(const char *path, const vinci_soc *soc,
+                                               const struct text_list *words,
+                                               const struct vinci_evaluate_options *models,
+                                               struct advised *out, struct text_list *args,
+                                               struct vinci_diag *diag);
 /* Adds schedules to the arguments of all kernels of a graph, and says on stderr how many. */
 VINCI_MUST_CHECK enum vinci_status advise_graph(const char *path, const vinci_soc *soc,
                                                 struct graph *graph,

@@ -25,7 +25,8 @@ enum program_row_kind {
   ROW_KIND_COUNT,
   /* No row of a text: a place in code that computes its instructions where scalar code accesses
    * memory itself. op: enum isa_op, behind OP_COUNT. */
-  ROW_ACCESS = ROW_KIND_COUNT
+  ROW_ACCESS = ROW_KIND_COUNT,
+  ROW_LEFT_OUT, /* an instruction of the text that a what-if goes without */
 };
 
 /* Operands of ROW_READ: what runs without values take; the address of a signed number in UB, or in
@@ -224,6 +225,10 @@ uint64_t program_row_count(const struct vinci_trace *trace);
 static inline enum isa_op program_row_op(const struct program_row *row) {
   return row->kind == ROW_READ ? OP_READ_ROW : (enum isa_op)row->op;
 }
+
+/* What-if: makes the instructions of a line ROW_LEFT_OUT, and the digest another. False: the line
+ * has none. */
+bool program_leave_out(struct vinci_trace *trace, uint32_t line);
 
 /* Position of a row, for messages. */
 static inline struct diag_position program_position(const struct vinci_trace *trace,

@@ -208,6 +208,10 @@ static enum vinci_status check_expected(const struct stream *stream, const struc
 static enum vinci_status step_control(struct stream *stream, const struct program_row *row,
                                       struct vinci_diag *diag) {
   int64_t value = 0, from = 0;
+  if (row->kind == ROW_LEFT_OUT) {
+    stream->row++;
+    return VINCI_OK;
+  }
   if ((row->kind != ROW_ENDLOOP && !operand_value(stream, row, 0, &value)) ||
       (row->kind == ROW_READ && !operand_value(stream, row, READ_FROM, &from)))
     return stream_error(stream, row->line, diag,

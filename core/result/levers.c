@@ -12,7 +12,8 @@
 enum { LEAST_PERCENT = 2, HUNDRED = 100, HALF_PERCENT = 50, PPM = 1000000 };
 
 const char *lever_key(enum lever_kind kind) {
-  static const char *const keys[] = {"cores", "barriers", "buffers", "tiles"};
+  static const char *const keys[LEVER_KINDS] = {"cores", "barriers", "flags",  "buffers",
+                                                "tiles", "split-K",  "layout", "fusion"};
   return keys[kind];
 }
 
@@ -94,29 +95,57 @@ static uint64_t from_buffers(const struct vinci_result *result, const struct cri
   return critical_takes_turns(result, path, &saved) ? saved : 0;
 }
 
-static size_t insert(struct lever *levers, size_t count, const struct lever *lever) {
+/* Keeps the order, and the largest when there are too many. */
+static size_t insert(struct lever *levers, size_t count, const struct vinci_result *result,
+                     const struct lever *lever) {
   size_t at = count;
+  if (lever->saved_cycles * HUNDRED < result->total_cycles * LEAST_PERCENT)
+    return count;
   for (; at > 0 && levers[at - 1].saved_cycles < lever->saved_cycles; at--)
-    levers[at] = levers[at - 1];
-  levers[at] = *lever;
-  return count + 1;
+    if (at < LEVERS_MAX)
+      levers[at] = levers[at - 1];
+  if (at < LEVERS_MAX)
+    levers[at] = *lever;
+  return count < LEVERS_MAX ? count + 1 : count;
+}
+
+/* 0 where a measurement has said what there is to say, and of levers that are measured alone. */
+static uint64_t estimate(const struct vinci_result *result, const struct critical_path *path,
+                         struct replay *replay, enum lever_kind kind, char *text) {
+  if (result->levers_settled >> kind & 1)
+    return 0;
+  switch (kind) {
+  case LEVER_CORES:
+    return from_cores(result, path, text);
+  case LEVER_BARRIERS:
+    return from_barriers(result, path, replay, text);
+  case LEVER_BUFFERS:
+    return from_buffers(result, path, text);
+  case LEVER_TILES:
+    return from_tiles(replay, text);
+  default:
+    return 0;
+  }
 }
 
 size_t levers_find(const struct vinci_result *result, const struct critical_path *path,
-                   struct lever levers[LEVER_KINDS]) {
+                   struct lever levers[LEVERS_MAX]) {
   size_t count = 0;
   if (path->core == result->core_count || result->partial || result->kernel_count == 0)
     return 0;
   struct replay *replay = replay_open(result, path->core);
+  for (uint32_t i = 0; i < result->lever_count; i++)
+    count = insert(levers, count, result, &result->levers[i]);
   for (unsigned kind = 0; kind < LEVER_KINDS; kind++) {
-    struct lever lever = {.kind = (enum lever_kind)kind,
-                          .measured = kind == LEVER_BUFFERS && result->second_buffer_cycles > 0};
-    lever.saved_cycles = kind == LEVER_CORES      ? from_cores(result, path, lever.text)
-                         : kind == LEVER_BARRIERS ? from_barriers(result, path, replay, lever.text)
-                         : kind == LEVER_BUFFERS  ? from_buffers(result, path, lever.text)
-                                                  : from_tiles(replay, lever.text);
-    if (lever.saved_cycles * HUNDRED >= result->total_cycles * LEAST_PERCENT)
-      count = insert(levers, count, &lever);
+    bool measured = kind == LEVER_BUFFERS && result->second_buffer_cycles > 0;
+    struct lever lever = {
+        .kind = (enum lever_kind)kind,
+        .measured = measured,
+        .origin =
+            measured ? "measured with second buffers, less what half their size costs" : "estimate",
+    };
+    lever.saved_cycles = estimate(result, path, replay, lever.kind, lever.text);
+    count = insert(levers, count, result, &lever);
   }
   replay_close(replay);
   return count;

@@ -125,6 +125,8 @@ struct result_saving {
 };
 enum { SAVINGS_MAX = 16 };
 
+struct lever; /* core/result/levers.h */
+
 enum bound { BOUND_COMPUTE, BOUND_MEMORY, BOUND_LATENCY, BOUND_SCALAR, BOUND_NONE };
 
 struct vinci_result {
@@ -174,6 +176,9 @@ struct vinci_result {
   bool is_automatic; /* the run chose its model of memory by itself */
   struct vinci_auto_bar automatic;
   uint64_t second_buffer_cycles; /* of a run with second_buffers; 0: not measured */
+  struct lever *levers; /* that were measured, LEVERS_MAX at most; in the arena */
+  uint32_t lever_count;
+  uint32_t levers_settled; /* bit i: a measurement says all of enum lever_kind i */
 };
 
 /* A zeroed result, or NULL. vinci_result_free frees it, its arena and its soc. */

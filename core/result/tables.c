@@ -9,6 +9,7 @@
 #include "core/isa/isa.h"
 #include "core/result/critical.h"
 #include "core/result/hotspots.h"
+#include "core/result/levers.h"
 #include "core/result/metrics.h"
 
 static struct vinci_counter counter_of(const struct counter *row, const char *name) {
@@ -165,6 +166,34 @@ enum vinci_status vinci_result_savings(const vinci_result *result,
   for (size_t i = 0; i < count; i++) {
     const struct vinci_saving saving = saving_of(&turns[i]);
     if (!visit(context, &saving))
+      break;
+  }
+  return status;
+}
+
+static struct vinci_lever lever_of(const struct lever *lever) {
+  return (struct vinci_lever){.lever = lever_key(lever->kind),
+                              .text = lever->text,
+                              .change = lever->change,
+                              .origin = lever->origin,
+                              .line = lever->line,
+                              .saved_cycles = lever->saved_cycles,
+                              .measured = lever->measured};
+}
+
+enum vinci_status vinci_result_levers(const vinci_result *result,
+                                      bool (*visit)(void *context, const struct vinci_lever *lever),
+                                      void *context, struct vinci_diag *diag) {
+  struct lever levers[LEVERS_MAX];
+  struct critical_path *path = calloc(1, sizeof *path);
+  if (!path)
+    return diag_error(diag, VINCI_E_NOMEM, "out of memory for the critical path");
+  enum vinci_status status = critical_find(result, path, diag);
+  size_t count = status == VINCI_OK ? levers_find(result, path, levers) : 0;
+  free(path);
+  for (size_t i = 0; i < count; i++) {
+    const struct vinci_lever lever = lever_of(&levers[i]);
+    if (!visit(context, &lever))
       break;
   }
   return status;

@@ -456,6 +456,32 @@ static int savings(lua_State *lua) {
   return 1;
 }
 
+static bool add_lever(void *context, const struct vinci_lever *row) {
+  lua_State *lua = context;
+  lua_createtable(lua, 0, 7);
+  lua_set_text(lua, "lever", row->lever);
+  lua_set_text(lua, "text", row->text);
+  lua_set_text(lua, "change", row->change);
+  lua_set_text(lua, "origin", row->origin);
+  lua_set_number(lua, "line", row->line);
+  lua_set_number(lua, "saved_cycles", row->saved_cycles);
+  lua_pushboolean(lua, row->measured);
+  lua_setfield(lua, -2, "measured");
+  add_row(lua);
+  return true;
+}
+
+/* result:levers(): what the kernel can do, the largest saving first. */
+static int levers(lua_State *lua) {
+  const vinci_result *result = self(lua, "result:levers");
+  struct vinci_diag diag = {0};
+  lua_args_end(lua, "result:levers", 1);
+  lua_newtable(lua);
+  if (vinci_result_levers(result, add_lever, lua, &diag) != VINCI_OK)
+    lua_vinci_raise(lua, &diag);
+  return 1;
+}
+
 /* vinci.report { folder =, other =, output = }: the page of a result folder. */
 static int report(lua_State *lua) {
   static const char *const names[] = {"folder", "other", "output", NULL};
@@ -519,6 +545,7 @@ void lua_result_open(lua_State *lua) {
                                      {"events", events},
                                      {"hotspots", hotspots},
                                      {"savings", savings},
+                                     {"levers", levers},
                                      {"json", json},
                                      {"text", text},
                                      {"write_folder", write_folder},

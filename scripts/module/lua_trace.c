@@ -6,6 +6,7 @@
 #include "core/isa/isa.h"
 #include "core/isa/program.h"
 #include "core/vinci_kernel.h"
+#include "core/vinci_tables.h"
 #include "lower/plan/choice.h"
 #include "scripts/module/lua_choices.h"
 #include "scripts/module/lua_vinci.h"
@@ -201,6 +202,20 @@ static int trace_tensors(lua_State *lua) {
   return 1;
 }
 
+/* trace:leave_out(line, ...): the trace without the instructions of these lines. */
+static int leave_out(lua_State *lua) {
+  static const char function[] = "trace:leave_out";
+  vinci_trace *trace = self(lua, function);
+  struct vinci_diag diag = {0};
+  for (int i = 2; i <= lua_gettop(lua); i++) {
+    uint64_t line = (uint64_t)lua_args_whole(lua, i, function, "line", 1, UINT32_MAX);
+    if (vinci_trace_leave_out(trace, &line, 1, &diag) != VINCI_OK)
+      lua_vinci_raise(lua, &diag);
+  }
+  lua_settop(lua, 1);
+  return 1;
+}
+
 static int free_trace(lua_State *lua) {
   vinci_trace_free(lua_vinci_take(lua, lua_trace_type));
   return 0;
@@ -319,7 +334,7 @@ static int arch_of(lua_State *lua) {
 void lua_trace_open(lua_State *lua) {
   lua_choices_open(lua);
   static const luaL_Reg methods[] = {
-      {"text", trace_text}, {"tensors", trace_tensors}, {NULL, NULL}};
+      {"text", trace_text}, {"tensors", trace_tensors}, {"leave_out", leave_out}, {NULL, NULL}};
   static const luaL_Reg functions[] = {{"load", load_trace},
                                        {"parse", parse_trace},
                                        {"compile", compile_trace},

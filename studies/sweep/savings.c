@@ -11,19 +11,9 @@
 #include "core/base/arith.h"
 #include "core/base/diag.h"
 #include "core/chip/soc.h"
-#include "core/result/critical.h"
-#include "core/vinci_sensitivity.h"
+#include "studies/sweep/measure.h"
 
 enum { VALUE_MAX = 64, ASSIGNMENT_MAX = 160 };
-
-struct measuring {
-  const vinci_soc *soc;
-  const vinci_trace *trace;
-  const struct vinci_savings_options *options;
-  vinci_result *result;
-  uint64_t steps; /* of the simulation, so far */
-  struct vinci_diag *diag;
-};
 
 /* The chip with a number turned against its cause; NULL without an error: it cannot have that. */
 static enum vinci_status turn_number(const struct measuring *measuring,
@@ -46,9 +36,8 @@ static enum vinci_status turn_number(const struct measuring *measuring,
   return VINCI_OK;
 }
 
-/* Cycles of a trace on a chip. A run that fails there has none, which is no error. */
-static enum vinci_status run_on(struct measuring *measuring, const vinci_soc *soc,
-                                const vinci_trace *trace, bool second_buffers, uint64_t *cycles) {
+enum vinci_status measure_run(struct measuring *measuring, const vinci_soc *soc,
+                              const vinci_trace *trace, bool second_buffers, uint64_t *cycles) {
   struct vinci_run_options options = measuring->options->run;
   options.second_buffers |= second_buffers;
   struct vinci_diag diag = {0};
@@ -63,8 +52,7 @@ static enum vinci_status run_on(struct measuring *measuring, const vinci_soc *so
   return VINCI_OK;
 }
 
-/* Whether another run of about this length is within the limits. */
-static bool has_steps_left(const struct measuring *measuring) {
+bool measure_has_steps_left(const struct measuring *measuring) {
   const struct vinci_savings_options *options = measuring->options;
   uint64_t most = measuring->steps == 0 ? max_u64(options->max_steps, options->max_first_steps)
                                         : options->max_steps;
@@ -76,7 +64,7 @@ static enum vinci_status run_same(struct measuring *measuring, const vinci_soc *
                                   uint64_t *cycles) {
   struct vinci_trace trace = *measuring->trace;
   trace.soc_digest = soc_digest(soc);
-  return run_on(measuring, soc, &trace, false, cycles);
+  return measure_run(measuring, soc, &trace, false, cycles);
 }
 
 /* What the operator takes when it is lowered for the changed chip. */
@@ -87,7 +75,7 @@ static enum vinci_status run_anew(struct measuring *measuring, const vinci_soc *
   vinci_trace *trace = NULL;
   if (vinci_compile(soc, options->op, options->args, options->arg_count, &trace, &diag) != VINCI_OK)
     return VINCI_OK;
-  enum vinci_status status = run_on(measuring, soc, trace, false, cycles);
+  enum vinci_status status = measure_run(measuring, soc, trace, false, cycles);
   vinci_trace_free(trace);
   return status;
 }
@@ -121,7 +109,8 @@ static enum vinci_status measure_turns(struct measuring *measuring,
   enum vinci_status status = VINCI_OK;
   size_t count = critical_turns(result, path, turns);
   const struct critical_turn *first = critical_best(turns, count);
-  for (size_t i = 0; first && status == VINCI_OK && i <= count && has_steps_left(measuring); i++) {
+  for (size_t i = 0; first && status == VINCI_OK && i <= count && measure_has_steps_left(measuring);
+       i++) {
     const struct critical_turn *turn = i == 0 ? first : &turns[i - 1];
     if (critical_matters(result, turns, count, turn->param) && !find(result, turn->param))
       status = measure_turn(measuring, turn);
@@ -139,7 +128,25 @@ static enum vinci_status measure_second_buffers(struct measuring *measuring,
       (options->max_steps > 0 &&
        result->engine_events > max_u64(options->max_steps, options->max_first_steps)))
     return VINCI_OK;
-  return run_on(measuring, measuring->soc, measuring->trace, true, &result->second_buffer_cycles);
+  return measure_run(measuring, measuring->soc, measuring->trace, true,
+                     &result->second_buffer_cycles);
+}
+
+enum vinci_status measure_keep(struct measuring *measuring, struct lever *lever, uint64_t cycles) {
+  vinci_result *result = measuring->result;
+  if (cycles == 0 || cycles >= result->total_cycles || result->lever_count == LEVERS_MAX)
+    return VINCI_OK;
+  if (!result->levers)
+    result->levers = ARENA_ARRAY(&result->arena, struct lever, LEVERS_MAX);
+  if (!result->levers)
+    return diag_error(measuring->diag, VINCI_E_NOMEM, "out of memory");
+  lever->saved_cycles = result->total_cycles - cycles;
+  lever->measured = true;
+  uint32_t at = result->lever_count++;
+  for (; at > 0 && result->levers[at - 1].saved_cycles < lever->saved_cycles; at--)
+    result->levers[at] = result->levers[at - 1];
+  result->levers[at] = *lever;
+  return VINCI_OK;
 }
 
 /* Of the best number alone: lowering takes time too. */
@@ -149,7 +156,7 @@ static enum vinci_status measure_anew(struct measuring *measuring,
   const struct critical_turn *best =
       critical_best(turns, critical_turns(measuring->result, path, turns));
   vinci_soc *soc;
-  if (!measuring->options->op || !best || !best->measured || !has_steps_left(measuring))
+  if (!measuring->options->op || !best || !best->measured || !measure_has_steps_left(measuring))
     return VINCI_OK;
   enum vinci_status status = turn_number(measuring, best, &soc);
   if (status == VINCI_OK && soc)
@@ -179,6 +186,10 @@ enum vinci_status vinci_savings_measure(vinci_result *result, const vinci_soc *s
     status = measure_turns(&measuring, path);
   if (status == VINCI_OK)
     status = measure_anew(&measuring, path);
+  if (status == VINCI_OK)
+    status = measure_rows(&measuring);
+  if (status == VINCI_OK)
+    status = measure_tilings(&measuring);
   free(path);
   /* An end that was asked for leaves estimates, and a result that is whole. */
   return status == VINCI_E_LIMIT ? VINCI_OK : status;

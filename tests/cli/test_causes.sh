@@ -76,8 +76,8 @@ report "single buffer: two buffers save what was promised" "$problems"
 
 # What a report calls measured is what sensitivity finds in processes of its own, with the tiling kept by its keys.
 PYTHONDONTWRITEBYTECODE=1 python3 "$srcdir/tests/accuracy/promises.py" "$vinci" \
-  "$srcdir/tests/accuracy/promises.cases" 0 6 >"$work/promises" 2>&1
-report "six runs: measured promises are kept" "$([ $? -eq 0 ] || cat "$work/promises")"
+  "$srcdir/tests/accuracy/promises.cases" 0 7 >"$work/promises" 2>&1
+report "seven runs: measured promises are kept, of numbers and of levers" "$([ $? -eq 0 ] || cat "$work/promises")"
 
 # The critical path of 1024^3 is 42 % ND2NZ lines, and half of their cost saves 2 %: MTE1 and the cube take over.
 run matmul m=1024 k=1024 n=1024 --memory=flat
@@ -201,6 +201,41 @@ assert(not pcall(run, nil, { savings = true }))
 END
 keep "$vinci" lua "$work/savings.lua"
 report "Lua measures savings" "$(expect 0 "")"
+
+# Levers of a kernel in Lua: what is measured is the run without the rows, which the trace writes no more.
+cat >"$work/levers.lua" <<'END'
+local vinci = require "vinci"
+local soc = vinci.soc("Ascend910B4")
+local path, seen = arg[1], {}
+local function run(trace) return vinci.run(soc, trace, { max_events = 100000, savings = true }) end
+local result = run(vinci.load(soc, path))
+for i, row in ipairs(result:levers()) do
+  assert(i == 1 or row.saved_cycles <= seen.last)
+  seen.last = row.saved_cycles
+  if row.change ~= "" then
+    local lines = {}
+    for line in row.change:gmatch "%d+" do lines[#lines + 1] = math.tointeger(tonumber(line)) end
+    local without = vinci.load(soc, path):leave_out(table.unpack(lines))
+    assert(row.measured and row.line == lines[1])
+    assert(result:summary().total_cycles - vinci.run(soc, without, {}):summary().total_cycles == row.saved_cycles)
+    if row.lever == "barriers" then
+      local again = vinci.parse(soc, without:text())
+      local _, count = again:text():gsub("pipe_barrier", "")
+      assert(count == 1, count)
+    end
+    seen[row.lever] = true
+  end
+end
+assert(seen.barriers and seen.flags and seen.fusion)
+assert(not pcall(function() vinci.load(soc, path):leave_out(2) end))
+END
+keep "$vinci" lua "$work/levers.lua" "$srcdir/tests/accuracy/levers.csv"
+report "Lua has levers, by line" "$(expect 0 "")"
+
+keep "$vinci" run "$srcdir/tests/accuracy/levers.csv" $soc --without=2
+report "a line without an instruction cannot be left out" "$(expect 2 "error: line 2 of $srcdir/tests/accuracy/levers.csv has no instruction that could be left out")"
+keep "$vinci" check "$srcdir/tests/accuracy/levers.csv" $soc --without=20,x
+report "--without is a list of lines" "$(expect 2 "error: --without is a list of lines with commas, such as 31,45, not '20,x'")"
 
 sensitivity --params=hbm.channels --params=l2.ways --format=json
 report "JSON has the numbers that were chosen" "$(expect 0 "")$(python3 -c '

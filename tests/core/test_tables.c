@@ -117,6 +117,14 @@ static bool see_saving(void *context, const struct vinci_saving *saving) {
   return true;
 }
 
+static bool see_lever(void *context, const struct vinci_lever *lever) {
+  struct found *found = context;
+  assert_true(*lever->lever && *lever->text && *lever->origin && lever->saved_cycles > 0);
+  assert_false(lever->measured);
+  found->count++;
+  return true;
+}
+
 static vinci_result *run(const vinci_soc *soc) {
   static const char *const args[] = {"shape=64x1024"};
   struct vinci_diag diag = {0};
@@ -132,7 +140,7 @@ static vinci_result *run(const vinci_soc *soc) {
 static void a_result_has_tables_that_agree(void **state) {
   (void)state;
   struct vinci_diag diag = {0};
-  struct found counters = {0}, instructions = {0}, hot = {0}, savings = {0};
+  struct found counters = {0}, instructions = {0}, hot = {0}, savings = {0}, levers = {0};
   struct vinci_event event;
   struct vinci_core core;
   vinci_soc *soc = chip();
@@ -153,6 +161,8 @@ static void a_result_has_tables_that_agree(void **state) {
   assert_true(instructions.sum >= events);
   assert_int_equal(vinci_result_savings(result, see_saving, &savings, &diag), VINCI_OK);
   assert_true(savings.count > 0);
+  assert_int_equal(vinci_result_levers(result, see_lever, &levers, &diag), VINCI_OK);
+  assert_true(levers.count > 0);
   vinci_result_free(result);
   vinci_soc_free(soc);
 }

@@ -200,6 +200,8 @@ static void put_row(struct writer *writer, const struct program_row *row) {
                                                     [ROW_EXPECT] = "expect"};
   if (row->kind == ROW_INST) {
     put_inst(writer, row);
+  } else if (row->kind == ROW_LEFT_OUT) {
+    return;
   } else if (row->kind == ROW_ENDLOOP) {
     fputs("endloop\n", writer->out);
   } else {

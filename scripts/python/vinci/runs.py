@@ -90,6 +90,19 @@ class Saving:
     measured: bool
 
 
+@dataclasses.dataclass
+class Lever:
+    """What the author of a kernel can do. `change` is what `vinci run` takes to show the saving, or empty."""
+
+    lever: str
+    text: str
+    change: str
+    origin: str
+    line: int
+    saved_cycles: int
+    measured: bool
+
+
 class Result(Handle):
     """What a run has counted. `print` shows the report; a notebook shows its essence.
 
@@ -234,6 +247,14 @@ class Result(Handle):
         found: typing.List[Saving] = []
         name = "vinci_result_savings"
         visit = visitor(name)(lambda _, one: found.append(record(Saving, one.contents)) is None)
+        call(name, self, visit, None)
+        return found
+
+    def levers(self) -> typing.List[Lever]:
+        """What the kernel can do, the largest saving first."""
+        found: typing.List[Lever] = []
+        name = "vinci_result_levers"
+        visit = visitor(name)(lambda _, one: found.append(record(Lever, one.contents)) is None)
         call(name, self, visit, None)
         return found
 

@@ -91,6 +91,18 @@ class Trace(Handle):
                                 tuple(struct.shape[:struct.rank]), text(struct.io), struct.bytes))
         return found
 
+    def leave_out(self, *lines: int) -> "Trace":
+        """What-if: runs and checks to come go without the instructions of these lines.
+
+        >>> import vinci
+        >>> trace = vinci.compile("copy shape=64x1024", chip="Ascend910B4")
+        >>> spot = vinci.run(trace).hotspots()[0]
+        >>> vinci.run(trace.leave_out(spot.line)).total_cycles < vinci.run("copy shape=64x1024", chip="Ascend910B4").total_cycles
+        True
+        """
+        call("vinci_trace_leave_out", self, (ctypes.c_uint64 * len(lines))(*lines), len(lines))
+        return self
+
     def __repr__(self):
         return f"<vinci.Trace {self.name} on {self.soc.name}>"
 

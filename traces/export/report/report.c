@@ -152,7 +152,7 @@ static void write_turn(struct json_writer *json, const char *key,
 
 static void write_levers(struct json_writer *json, const struct vinci_result *result,
                          const struct critical_path *path) {
-  struct lever levers[LEVER_KINDS];
+  struct lever levers[LEVERS_MAX];
   size_t count = levers_find(result, path, levers);
   json_array(json, "levers", false);
   for (size_t i = 0; i < count; i++) {
@@ -161,6 +161,9 @@ static void write_levers(struct json_writer *json, const struct vinci_result *re
     json_text(json, "text", levers[i].text);
     json_number(json, "saved_cycles", levers[i].saved_cycles);
     json_bool(json, "measured", levers[i].measured);
+    json_text(json, "origin", levers[i].origin);
+    json_text(json, "change", levers[i].change);
+    json_number(json, "line", levers[i].line);
     json_end(json);
   }
   json_end(json);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/base/clock.h"
+#include "core/result/levers.h"
 #include "core/result/metrics.h"
 #include "traces/export/export.h"
 #include "traces/export/report/energy.h"
@@ -210,6 +211,24 @@ static void write_automatic(struct json_writer *json, const struct vinci_result 
   json_end(json);
 }
 
+/* Measured levers alone: an estimate needs the instructions of the run. */
+static void write_levers(struct json_writer *json, const struct vinci_result *result) {
+  if (result->lever_count == 0)
+    return;
+  json_array(json, "levers", false);
+  for (uint32_t i = 0; i < result->lever_count; i++) {
+    const struct lever *lever = &result->levers[i];
+    json_object(json, NULL, true);
+    json_text(json, "lever", lever_key(lever->kind));
+    json_text(json, "text", lever->text);
+    json_text(json, "change", lever->change);
+    json_number(json, "line", lever->line);
+    json_number(json, "saved_cycles", lever->saved_cycles);
+    json_end(json);
+  }
+  json_end(json);
+}
+
 /* The only part that may differ between two runs, or two builds of one model. */
 static void write_host(struct json_writer *json, const struct vinci_result *result) {
   double microseconds = result->cpu_seconds * 1e6;
@@ -257,6 +276,7 @@ enum vinci_status export_summary(const struct vinci_result *result, const char *
   struct energy_counts energy;
   if (energy_counts_of(result, &energy))
     energy_json(&json, result->soc->energy, &energy, result->total_ps);
+  write_levers(&json, result);
   write_host(&json, result);
   json_end(&json);
   return export_flush(out, "the summary", diag);

@@ -96,15 +96,15 @@ static void describe_next(const struct vinci_result *result, const struct text_c
 /* What kernels can do, the largest saving first. */
 static void text_levers(const struct vinci_result *result, const struct text_causes *causes,
                         FILE *out) {
-  struct lever levers[LEVER_KINDS];
+  struct lever levers[LEVERS_MAX];
   size_t count = levers_find(result, &causes->path, levers);
-  char line[LEVER_TEXT_BYTES + 160];
+  char line[LEVER_TEXT_BYTES + LEVER_CHANGE_BYTES + 224];
   for (size_t i = 0; i < count; i++) {
     const struct lever *lever = &levers[i];
-    snprintf(line, sizeof line, "%s, the run is expected to take %s %% less (%s).", lever->text,
+    snprintf(line, sizeof line, "%s, the run %s %s %% less (%s%s%s).", lever->text,
+             *lever->change ? "takes" : "is expected to take",
              decimal_ratio((uint128)lever->saved_cycles * 100, result->total_cycles, 1).text,
-             lever->measured ? "measured with second buffers, less what half their size costs"
-                             : "estimate");
+             lever->origin, *lever->change ? ": " : "", lever->change);
     fputs("Kernel    ", out);
     text_wrapped(lever_key(lever->kind), line, out);
   }
