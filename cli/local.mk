@@ -192,8 +192,11 @@ EXTRA_DIST += $(report_pieces) cli/report/assemble.awk cli/report/build-uplot \
 	cli/report/package.json cli/report/package-lock.json \
 	cli/REPORT.md
 dist_doc_DATA += cli/report/first.webp cli/report/page.spdx cli/report/timeline.webp
+# By a variable: a rule of this name would take the place of automake's.
+page_object = traces/report/libvinci_traces_la-page.lo
 if HAVE_REPORT
-traces/report/page.lo: traces/report/page.inc
+$(page_object): traces/report/page.inc
+libvinci_traces_la_CPPFLAGS += -DVINCI_WITH_PAGE
 endif
 cli/report/uplot.html: cli/report/package.json cli/report/package-lock.json
 	$(AM_V_GEN)$(MKDIR_P) cli/report && \
