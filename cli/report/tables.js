@@ -248,11 +248,16 @@ const waitTexts = {
   other_wait_us: "waits for copies, tasks and other streams",
 };
 
-// Lanes of streams, as those of ranks (job.js): a node is a slice, what it waits for a slice that waits.
+// What a node occupies besides its stream: AI Cores, the link of a copy, the unit of a task.
+const unitOf = row => (row.kind === "kernel" ? "AI Cores" : row.kind === "copy" ? `copies ${row.op}` : row.op || row.kind);
+
+// Lanes of units and streams, as those of ranks (job.js): a node is a slice, what it waits for a slice that waits.
 function networkSlices(rows) {
   const kinds = [],
-    lanes = [];
-  for (const stream of [...new Set(rows.map(row => row.stream))].sort((a, b) => a - b)) {
+    lanes = [],
+    named = new Map(rows.map(row => [`${unitOf(row)}\n${row.stream}`, [unitOf(row), row.stream]]));
+  const isLater = ([a, i], [b, j]) => (a !== "AI Cores") - (b !== "AI Cores") || a.localeCompare(b, "en") || i - j;
+  for (const [unit, stream] of [...named.values()].sort(isLater)) {
     const slices = [];
     let at = 0;
     const add = (from, to, kind) => {
@@ -260,7 +265,7 @@ function networkSlices(rows) {
       slices.push(Math.max(0, from - at), to - Math.max(from, at), kinds.push(kind) - 1);
       at = to;
     };
-    for (const row of rows.filter(one => one.stream === stream).sort((a, b) => a.start_us - b.start_us)) {
+    for (const row of rows.filter(one => one.stream === stream && unitOf(one) === unit).sort((a, b) => a.start_us - b.start_us)) {
       const start = +row.start_us,
         reasons = Object.keys(waitTexts),
         waited = reasons.reduce((sum, name) => sum + +row[name], 0),
@@ -268,18 +273,18 @@ function networkSlices(rows) {
       if (waited > 0) add(start - waited, start, [0, waitTexts[reason], "before " + row.node, 0, "", 1]);
       add(start, start + +row.duration_us, [0, row.node, row.op, +row.hbm_bytes || 0, "", 0]);
     }
-    lanes.push({core: "AI Cores", pipe: stream, hz: 1e6, slices});
+    lanes.push({core: unit, pipe: stream, hz: 1e6, slices});
   }
   return {kinds, lanes};
 }
 
 function networkTimeline(rows, total) {
-  const timeline = new JobTimeline(networkSlices(rows), total, ["Device", "Stream", "name or operator of a node"]);
+  const timeline = new JobTimeline(networkSlices(rows), total, ["Unit", "Stream", "name or operator of a node"]);
   window.vinciTimeline = timeline; // for those who script the page
   return section(
     "timeline",
     "Timeline of streams",
-    "A slice is a node; grey: the stream waits for the host, the launch, or others.",
+    "A slice is a node on the AI Cores, a copy or a task; grey: the stream waits for the host, the launch, or others.",
     timeline.tools,
     timeline.box,
     timeline.told,
@@ -306,16 +311,52 @@ function memorySection(text) {
   );
 }
 
+// A word of a shell's command line.
+const shellWord = word => (/^[\w.,:=+\/-]+$/.test(word) ? word : `'${word.replace(/'/g, "'\\''")}'`);
+
+// The command that makes the page of a node's kernel, with L2 as near as words of --l2 come to what the node found.
+function kernelCommand(row, summary) {
+  const share = +row.input_bytes ? +row.l2_found_bytes / +row.input_bytes : 0,
+    state = share > 0.75 ? " --l2=warm" : share > 0.25 ? " --l2=used" : "",
+    folder = row.node.replace(/[^\w.-]+/g, "_") || "kernel",
+    args = row.args.split(" ").filter(Boolean).map(shellWord).join(" ");
+  return `vinci run ${row.op} ${args} -s ${summary.chip}${state} --savings=all -o ${folder} && vinci report ${folder}`;
+}
+
 function networkNodes(rows, summary) {
   const most = Math.max(1e-9, ...rows.map(row => +row.duration_us)),
-    unit = timeUnit(most);
+    unit = timeUnit(most),
+    isKernel = row => row.kind === "kernel" && row.op,
+    slowest = rows.filter(isKernel).reduce((a, b) => (a && +a.duration_us >= +b.duration_us ? a : b), null),
+    name = el("b"),
+    command = el("code", {id: "kernel-command"}),
+    choose = row => {
+      name.textContent = row.node;
+      command.textContent = kernelCommand(row, summary);
+    };
+  if (slowest) choose(slowest);
   return section(
     "nodes",
     "Nodes by time",
     null,
+    slowest
+      ? el(
+          "p",
+          {"aria-live": "polite"},
+          "The page of kernel ",
+          name,
+          " (a click on a node chooses; add the --set of the network's run): ",
+          command,
+        )
+      : "",
     dataTable(
       [
-        {title: "Node", key: "node"},
+        {
+          title: "Node",
+          key: "node",
+          cell: r =>
+            isKernel(r) ? el("button", {type: "button", class: "link", onclick: () => choose(r)}, r.node) : r.node,
+        },
         {title: "Operator", key: "op"},
         {title: unit.name, number: true, key: "duration_us", text: row => unit.text(row.duration_us)},
         {title: "Share", number: true, value: r => +r.duration_us, text: r => percent(+r.duration_us, summary.time_us)},

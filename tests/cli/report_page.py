@@ -3,7 +3,7 @@
 
 What the page shows is compared with summary.json and CSV tables of the run, from which the page was not
 made. A problem is a line on standard output."""
-import csv, json, os, re, sys
+import csv, json, os, re, subprocess, sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 from browser import Browser
@@ -456,6 +456,27 @@ def network(page):
     timed = page.browser.run("vinciTimeline.lanes.map(lane => lane.kind.reduce((sum, kind, i) => sum + (vinciTimeline.kinds[kind].waits ? 0 : lane.end[i] - lane.start[i]), 0)).reduce((a, b) => a + b)")
     near("slices", timed, sum(float(row["duration_us"]) for row in rows), 0.01)
     same("title", page.browser.text("#title").split(" (")[0], "%s on %s" % (summary["network"], summary["chip"]))
+    # The command of a kernel's page is that of the node which is chosen, and its run takes about the node's time.
+    same("command", page.browser.text("#kernel-command").split()[:3], ["vinci", "run", slowest["op"]])
+    page.browser.run("[...document.querySelectorAll('#node-table button.link')].find(b => b.textContent === 'act').click()")
+    words, act = page.browser.text("#kernel-command").split(" && ")[0].split()[1:], next(row for row in rows if row["node"] == "act")
+    same("chosen command", words[1:3], [act["op"], act["args"]])
+    alone = subprocess.run([os.environ["VINCI"]] + words[:words.index("--savings=all")] + ["--memory=flat", "--json"],
+                           capture_output=True, text=True, check=True).stdout
+    near("a kernel by its command", json.loads(alone)["duration_us"], float(act["duration_us"]), 0.05 * float(act["duration_us"]))
+    page.quiet()
+
+
+def units(page):
+    """Copies and tasks have lanes of their own beside the AI Cores, with the time of their nodes."""
+    lanes = page.browser.run("vinciTimeline.lanes.map(lane => [lane.core, lane.kind.reduce((sum, kind, i) => sum + (vinciTimeline.kinds[kind].waits ? 0 : lane.end[i] - lane.start[i]), 0)])")
+    of = {"kernel": "AI Cores", "copy": "copies h2d", "task": "LOADER"}
+    wanted = {}
+    for row in page.table("nodes.csv"):
+        wanted[of[row["kind"]]] = wanted.get(of[row["kind"]], 0) + float(row["duration_us"])
+    same("units", [name for name, _ in lanes], ["AI Cores", "copies h2d", "LOADER"])
+    for name, time in lanes:
+        near("time of " + name, time, wanted[name], 0.01)
     page.quiet()
 
 
@@ -550,10 +571,29 @@ CHECKS = {
     "run": ("run", [numbers, cause, lanes, zoom, hotspots, looks]), "many": ("many", [many]), "hostile": ("hostile", [hostile]),
     "compare": ("pair", [compare]), "sweep": ("sweep", [sweep]), "tornado": ("tornado", [tornado]),
     **{"study_" + name: (name, [study]) for name in STUDIES},
-    "list": ("list", [list_of_operators]), "weights": ("weights", [list_of_operators]), "network": ("network", [network]), "job": ("job", [job, no_energy]),
+    "list": ("list", [list_of_operators]), "weights": ("weights", [list_of_operators]), "network": ("network", [network]), "loader": ("loader", [units]), "job": ("job", [job, no_energy]),
     "networks": ("networks", [pair_of_networks, fits]), "lists": ("lists", [pair_of_lists]),
     **{"energy_" + name: ("energy_" + name, [energy]) for name in ("run", "network", "job")},
 }
+
+
+# Each kind of page, for people to look at and for cli/REPORT.md.
+KINDS = {"run": "kernel", "compare": "kernels", "sweep": "sweep", "tornado": "sensitivity", "weights": "list", "lists": "lists",
+         "network": "network", "networks": "networks", "job": "job"}
+
+
+def gallery(page, kind):
+    """KIND-wide.webp, KIND-narrow.webp and both in dark colours: what a window shows first."""
+    browser = page.browser
+    for name, width, height in (("wide", 1200, 900), ("narrow", 390, 844)):
+        browser.size(width, height)
+        for theme in ("", "-dark"):
+            browser.open(page.page)
+            while browser.text("#theme") != ("Theme: dark" if theme else "Theme: light"):
+                browser.run("document.getElementById('theme').click()")
+            browser.frame()
+            page.picture(kind + "-" + name + theme)
+    browser.size(1200, 900)
 
 
 def main():
@@ -568,6 +608,8 @@ def main():
                     check(page)
                 except Exception as error:  # a wrong page is a result, not the end of the test
                     print("%s: %s" % (type(error).__name__, error))
+            if pictures and name in KINDS:
+                gallery(page, KINDS[name])
     finally:
         browser.close()
     print("== end", flush=True)

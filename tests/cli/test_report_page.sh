@@ -31,6 +31,18 @@ cat >"$work/study.lua" <<'END'
 return { soc = "Ascend910B4", op = "matmul", m = 256, k = 256, n = 256, memory = "flat",
   points = { { ["l2.size"] = "48MiB" }, {}, { ["device.cube_cores"] = 4, ["l2.size"] = "96MiB" }, { ["device.cube_cores"] = 8 } } }
 END
+# A loader on the host, copies to the device, kernels.
+{
+  echo 'graph,version=1,name=loader'
+  for i in 0 1 2; do
+    printf 'tensor,name=%s%d,dtype=fp16,shape=64x1024,io=%s\n' read $i in x $i local y $i out
+  done
+  for i in 0 1 2; do
+    printf 'task,name=load%d,unit=LOADER,duration_us=40,stream=1\n' $i
+    printf 'copy,name=up%d,way=h2d,in=read%d,out=x%d,stream=2,after=load%d\n' $i $i $i $i
+    printf 'kernel,name=act%d,op=gelu,in=x%d,out=y%d,args=shape=64x1024\n' $i $i $i
+  done
+} >"$work/loader.csv"
 {
   "$vinci" run matmul m=1024 k=1024 n=1024 $soc --output="$work/run" >"$work/report.txt"
   "$vinci" run matmul m=1024 k=1024 n=1024 $soc --set hbm.bandwidth_scale=0.25 --output="$work/second" --quiet
@@ -54,6 +66,7 @@ END
   "$vinci" sweep run "$work/study.lua" --output="$work/lua" --quiet
   "$vinci" sweep run add shape=4096 $soc --param cube.fp16_cycles=1,2 --output="$work/equal" --quiet
   "$vinci" net run "$srcdir/traces/examples/two_layers.graph.csv" $soc --memory=flat --output="$work/network" --quiet
+  "$vinci" net run "$work/loader.csv" $soc --memory=flat --output="$work/loader" --quiet
   "$vinci" group run "$srcdir/traces/examples/data_parallel.job.csv" --output="$work/job" >/dev/null
   "$vinci" run matmul m=512 k=512 n=512 $soc --memory=flat --energy --output="$work/energy_run" --quiet
   "$vinci" net run "$srcdir/traces/examples/two_layers.graph.csv" $soc --memory=flat --energy --output="$work/energy_network" --quiet
@@ -63,7 +76,7 @@ END
   "$vinci" run --ops "$work/weights.csv" --soc-version=Ascend910B1 --output="$work/weights2" --quiet
   cp -r "$work/network" "$work/networks"
   cp -r "$work/weights" "$work/lists"
-  for name in run many hostile sweep tornado list weights $studies network job energy_run energy_network energy_job; do
+  for name in run many hostile sweep tornado list weights $studies network loader job energy_run energy_network energy_job; do
     "$vinci" report "$work/$name" --output="$work/$name.html" --quiet
   done
   "$vinci" report "$work/pair" "$work/second" --output="$work/pair.html" --quiet
@@ -73,7 +86,7 @@ END
 PYTHONDONTWRITEBYTECODE=1 timeout 300 /usr/bin/python3 "$srcdir/tests/cli/report_page.py" "$chromium" "$work" \
   ${PICTURES:+"$PICTURES"} >"$work/found" 2>&1
 
-plan 32
+plan 33
 # part CHECK FUNCTION NAME
 part() {
   report "$3" "$(awk -v head="== $1 $2" '
@@ -104,6 +117,7 @@ part tornado tornado "a sensitivity study: the tornado"
 part list list_of_operators "a list by time"
 part weights list_of_operators "a list whose operators count more than once, or not at all"
 part network network "a network by time"
+part loader units "a network with copies and tasks: lanes of units"
 part job job "a job of several devices"
 part networks pair_of_networks "two networks: parts and nodes"
 part networks fits "a page in a narrow window"
