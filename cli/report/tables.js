@@ -292,6 +292,56 @@ function networkTimeline(rows, total) {
   );
 }
 
+// The time in which no kernel runs, by what runs then: copies, tasks, or nothing, which is the host and the launch.
+function exposedTimes(rows, total) {
+  const ends = new Set([0, total]);
+  for (const row of rows) for (const at of [+row.start_us, +row.start_us + +row.duration_us]) if (at < total) ends.add(at);
+  const times = [...ends].sort((a, b) => a - b),
+    sums = new Map(),
+    running = rows
+      .map(row => ({from: +row.start_us, to: +row.start_us + +row.duration_us, unit: unitOf(row)}))
+      .sort((a, b) => a.from - b.from);
+  let next = 0,
+    alive = [];
+  for (let i = 0; i + 1 < times.length; i++) {
+    while (next < running.length && running[next].from <= times[i]) alive.push(running[next++]);
+    alive = alive.filter(one => one.to > times[i]);
+    const units = [...new Set(alive.map(one => one.unit))].sort();
+    if (units.includes("AI Cores")) continue;
+    const reason = units.join(" and ") || "nothing: the host issues, the launch";
+    sums.set(reason, (sums.get(reason) || 0) + times[i + 1] - times[i]);
+  }
+  return [...sums].map(([reason, time]) => ({reason, time})).filter(row => row.time > total * 1e-6);
+}
+
+function exposedSection(rows, total) {
+  const exposed = exposedTimes(rows, total),
+    sum = exposed.reduce((all, row) => all + row.time, 0),
+    most = Math.max(1e-9, ...exposed.map(row => row.time));
+  if (!exposed.length) return null;
+  return section(
+    "exposed",
+    "Time without a kernel",
+    null,
+    el(
+      "p",
+      {id: "exposed-total"},
+      el("b", null, `${spell(sum)}, ${percent(sum, total)}`),
+      " of the time no kernel runs on the AI Cores. What runs meanwhile:",
+    ),
+    dataTable(
+      [
+        {title: "Meanwhile", key: "reason"},
+        {title: "Time", number: true, value: r => r.time, text: r => spell(r.time)},
+        {title: "Share", number: true, value: r => r.time, text: r => percent(r.time, total)},
+        {title: "", value: () => "", cell: r => timeBar(r.time, most)},
+      ],
+      exposed,
+      {sort: 1, id: "exposed-table"},
+    ),
+  );
+}
+
 function memorySection(text) {
   const rows = readCsv(text).rows.filter(row => isNumber(row["Timestamp(us)"]));
   if (rows.length < 2) return null;
@@ -380,6 +430,7 @@ function networkSections(folder) {
     networkFirst(summary),
     kindSection(rows, row => row.op, row => +row.duration_us, summary.time_us, null),
     networkTimeline(rows, summary.time_us),
+    exposedSection(rows, summary.time_us),
     networkNodes(rows, summary),
     folder.memory ? memorySection(folder.memory) : null,
     chipEnergySection(summary.energy),

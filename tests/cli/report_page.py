@@ -477,6 +477,12 @@ def units(page):
     same("units", [name for name, _ in lanes], ["AI Cores", "copies h2d", "LOADER"])
     for name, time in lanes:
         near("time of " + name, time, wanted[name], 0.01)
+    # Of the time without a kernel most belongs to the loader, with or without a copy beside it.
+    told = {row[0]: micros(row[1]) for row in page.rows("#exposed-table")}
+    total = page.json("summary.json")["time_us"]
+    near("time without a kernel", sum(told.values()), total - wanted["AI Cores"], 0.01 * total)
+    same("what runs meanwhile", sorted(told), ["LOADER", "LOADER and copies h2d", "copies h2d", "nothing: the host issues, the launch"])
+    same("longest", page.rows("#exposed-table")[0][0], "LOADER")
     page.quiet()
 
 
