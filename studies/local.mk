@@ -53,6 +53,7 @@ libvinci_studies_la_SOURCES = \
 	studies/sweep/about.c \
 	studies/sweep/journal.c \
 	studies/sweep/levers_rows.c \
+	studies/sweep/levers_state.c \
 	studies/sweep/levers_tilings.c \
 	studies/sweep/list.c \
 	studies/sweep/measure.h \

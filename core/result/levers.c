@@ -12,8 +12,8 @@
 enum { LEAST_PERCENT = 2, HUNDRED = 100, HALF_PERCENT = 50, PPM = 1000000 };
 
 const char *lever_key(enum lever_kind kind) {
-  static const char *const keys[LEVER_KINDS] = {"cores", "barriers", "flags",  "buffers",
-                                                "tiles", "split-K",  "layout", "fusion"};
+  static const char *const keys[LEVER_KINDS] = {"cores",   "barriers", "flags",  "buffers", "tiles",
+                                                "split-K", "layout",   "fusion", "code",    "L2"};
   return keys[kind];
 }
 

@@ -18,10 +18,12 @@ enum lever_kind {
   LEVER_SPLIT,
   LEVER_LAYOUT,
   LEVER_FUSION,
+  LEVER_CODE,
+  LEVER_L2,
   LEVER_KINDS
 };
 
-enum { LEVERS_MAX = 16, LEVER_TEXT_BYTES = 256, LEVER_CHANGE_BYTES = 256 };
+enum { LEVERS_MAX = 32, LEVER_TEXT_BYTES = 256, LEVER_CHANGE_BYTES = 256 };
 struct lever {
   enum lever_kind kind;
   uint64_t saved_cycles; /* of the run, of the core clock */

@@ -23,9 +23,17 @@ VINCI_MUST_CHECK enum vinci_status measure_run(struct measuring *measuring, cons
                                                const vinci_trace *trace, bool second_buffers,
                                                uint64_t *cycles);
 
+/* The same with other options of the run. */
+VINCI_MUST_CHECK enum vinci_status measure_run_as(struct measuring *measuring, const vinci_soc *soc,
+                                                  const vinci_trace *trace,
+                                                  struct vinci_run_options options,
+                                                  uint64_t *cycles);
+
 /* Keeps a lever in the result when the cycles are fewer; lever->saved_cycles is filled. */
 VINCI_MUST_CHECK enum vinci_status measure_keep(struct measuring *measuring, struct lever *lever,
                                                 uint64_t cycles);
+/* What the state at the start costs: instruction caches without the code, L2 without the inputs. */
+VINCI_MUST_CHECK enum vinci_status measure_states(struct measuring *measuring);
 /* Barriers, flags and copies of the trace: what the run takes without their rows. */
 VINCI_MUST_CHECK enum vinci_status measure_rows(struct measuring *measuring);
 /* Other tilings, core counts and layouts of the operator that the trace was lowered from. */

@@ -36,10 +36,9 @@ static enum vinci_status turn_number(const struct measuring *measuring,
   return VINCI_OK;
 }
 
-enum vinci_status measure_run(struct measuring *measuring, const vinci_soc *soc,
-                              const vinci_trace *trace, bool second_buffers, uint64_t *cycles) {
-  struct vinci_run_options options = measuring->options->run;
-  options.second_buffers |= second_buffers;
+enum vinci_status measure_run_as(struct measuring *measuring, const vinci_soc *soc,
+                                 const vinci_trace *trace, struct vinci_run_options options,
+                                 uint64_t *cycles) {
   struct vinci_diag diag = {0};
   vinci_result *result = NULL;
   options.max_events = 0;
@@ -50,6 +49,13 @@ enum vinci_status measure_run(struct measuring *measuring, const vinci_soc *soc,
   if (status == VINCI_E_LIMIT || status == VINCI_E_NOMEM || status == VINCI_E_INTERNAL)
     return diag_error(measuring->diag, status, "%s", diag.text);
   return VINCI_OK;
+}
+
+enum vinci_status measure_run(struct measuring *measuring, const vinci_soc *soc,
+                              const vinci_trace *trace, bool second_buffers, uint64_t *cycles) {
+  struct vinci_run_options options = measuring->options->run;
+  options.second_buffers |= second_buffers;
+  return measure_run_as(measuring, soc, trace, options, cycles);
 }
 
 bool measure_has_steps_left(const struct measuring *measuring) {
@@ -186,6 +192,8 @@ enum vinci_status vinci_savings_measure(vinci_result *result, const vinci_soc *s
     status = measure_turns(&measuring, path);
   if (status == VINCI_OK)
     status = measure_anew(&measuring, path);
+  if (status == VINCI_OK)
+    status = measure_states(&measuring);
   if (status == VINCI_OK)
     status = measure_rows(&measuring);
   if (status == VINCI_OK)
