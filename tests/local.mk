@@ -482,9 +482,9 @@ replay: vinci$(EXEEXT)
 # ---- make promises: what reports say that turning numbers of the chip saves, against what that does ----
 promises: vinci$(EXEEXT)
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 $(srcdir)/tests/accuracy/promises.py \
-	  ./vinci$(EXEEXT) $(srcdir)/tests/accuracy/levers.csv tests/accuracy/promises.cases $(PROMISES)
+	  ./vinci$(EXEEXT) $(srcdir)/tests/accuracy/promises.cases $(PROMISES)
 .PHONY: promises
-EXTRA_DIST += tests/accuracy/promises.cases tests/accuracy/promises.py
+EXTRA_DIST += tests/accuracy/levers.csv tests/accuracy/promises.cases tests/accuracy/promises.py
 
 # ---- make gears: throughput of public networks by batch, against what was measured ----
 gears: vinci$(EXEEXT)

@@ -477,7 +477,7 @@ def units(page):
     same("units", [name for name, _ in lanes], ["AI Cores", "copies h2d", "LOADER"])
     for name, time in lanes:
         near("time of " + name, time, wanted[name], 0.01)
-    # Of the time without a kernel most belongs to the loader, with or without a copy beside it.
+    # Of the time without a kernel most belongs to the loader, alone or beside a copy.
     told = {row[0]: micros(row[1]) for row in page.rows("#exposed-table")}
     total = page.json("summary.json")["time_us"]
     near("time without a kernel", sum(told.values()), total - wanted["AI Cores"], 0.01 * total)

@@ -212,7 +212,7 @@ local result = run(vinci.load(soc, path))
 for i, row in ipairs(result:levers()) do
   assert(i == 1 or row.saved_cycles <= seen.last)
   seen.last = row.saved_cycles
-  if row.change ~= "" then
+  if row.change:find "^%-%-without" then
     local lines = {}
     for line in row.change:gmatch "%d+" do lines[#lines + 1] = math.tointeger(tonumber(line)) end
     local without = vinci.load(soc, path):leave_out(table.unpack(lines))
