@@ -22,10 +22,10 @@ function runSections(folders) {
 
 const makers = {
   run: runSections,
-  sweep: folders => sweepSections(folders[0]),
+  sweep: folders => (folders.length > 1 ? sweepPairSections(folders) : sweepSections(folders[0])),
   list: folders => (folders.length > 1 ? listPairSections(folders) : listSections(folders[0])),
   network: folders => (folders.length > 1 ? networkPairSections(folders) : networkSections(folders[0])),
-  job: folders => jobSections(folders[0]),
+  job: folders => (folders.length > 1 ? jobPairSections(folders) : jobSections(folders[0])),
 };
 
 // What ran, on what chip.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two lists or two networks: how long each takes, by which parts and operators they differ.
+// Two lists, networks, sweeps or jobs: how long each takes, by which parts they differ.
 
 function signedTime(us) {
   return (us > 0 ? "+" : us < 0 ? "\u2212" : "") + spell(Math.abs(us));
@@ -34,14 +34,16 @@ function differenceTable(rows, id, heads) {
       .map(row => ({...row, by: (row.b || 0) - (row.a || 0)}))
       .sort((x, y) => Math.abs(y.by) - Math.abs(x.by)),
     most = Math.max(1e-9, ...parts.map(row => Math.abs(row.by))),
-    time = us => (us === undefined ? "-" : spell(us));
+    plain = heads.text || spell,
+    signed = heads.signed || signedTime,
+    time = us => (us === undefined ? "-" : plain(us));
   return dataTable(
     [
       {title: heads.name, key: "name"},
       heads.about ? {title: heads.about, key: "about", code: true, more: true} : null,
       {title: "A", number: true, key: "a", text: row => time(row.a)},
       {title: "B", number: true, key: "b", text: row => time(row.b)},
-      {title: "Difference", number: true, key: "by", text: row => signedTime(row.by)},
+      {title: "Difference", number: true, key: "by", text: row => signed(row.by)},
       {title: "Change", number: true, value: row => (row.a ? row.by / row.a : Infinity), text: changeText},
       {
         title: "Less | more",
@@ -152,6 +154,94 @@ function networkPairSections(folders) {
       "Difference by node",
       "Nodes of one name.",
       differenceTable(nodes, "pair-table", {name: "Node", about: "Arguments", filter: "filter nodes"}),
+    ),
+  ];
+}
+
+// ---- sweeps ----
+
+// Points of both studies that have the same values of the parameters that both have.
+function sweepPairSections(folders) {
+  const sweeps = folders.map(folder => readSweep(folder.table)),
+    [a, b] = sweeps,
+    measure = a.measure,
+    common = a.params.filter(name => b.params.includes(name)),
+    named = common.filter(name => a.varied.includes(name) || b.varied.includes(name)),
+    nameOf = row => named.map(name => `${name} = ${row[name] || "as it is"}`).join(", ") || "the point";
+  if (measure.name !== b.measure.name) throw new Error("the studies measure different things");
+  const inCycles = measure.name === "total_cycles",
+    rows = pairRows(sweeps.map(sweep => sweep.done), nameOf, row => +row[measure.name], () => ""),
+    both = rows.filter(row => row.a !== undefined && row.b !== undefined),
+    best = sweeps.map(sweep => sweep.done.reduce((x, y) => (x && +x[measure.name] <= +y[measure.name] ? x : y), null)),
+    ratios = both.map(row => Math.log(row.b / row.a)),
+    mean = ratios.length ? Math.exp(ratios.reduce((sum, x) => sum + x, 0) / ratios.length) - 1 : 0,
+    subjects = folders.map(sweepSubject);
+  const bestLine = (side, row) =>
+    row ? el("li", null, `Fastest of ${side}: `, el("b", null, nameOf(row)), ` with ${measure.text(+row[measure.name])}.`) : "";
+  return [
+    section(
+      "first",
+      "Comparison",
+      `A is ${folders[0].name}, ${subjects[0]}; B is ${folders[1].name}, ${subjects[1]}.`,
+      el(
+        "p",
+        {class: "lead", id: "verdict"},
+        both.length
+          ? el("b", null, `B takes ${percent(Math.abs(mean), 1, 2)} ${mean < 0 ? "less" : "more"} in the mean`)
+          : el("b", null, "No point is in both"),
+        ` of ${both.length} points that both have (geometric mean).`,
+      ),
+      el("ul", null, bestLine("A", best[0]), bestLine("B", best[1])),
+      el("p", null, nameOf(best[0] || {}) === nameOf(best[1] || {}) ? "The fastest point is the same." : "The fastest point is another."),
+    ),
+    section(
+      "points",
+      "Difference by point",
+      "Points with the same values of the parameters that both studies have.",
+      differenceTable(rows, "pair-table", {
+        name: "Point",
+        filter: "filter points",
+        text: measure.text,
+        signed: inCycles ? value => `${value > 0 ? "+" : value < 0 ? "\u2212" : ""}${grouped(Math.abs(value))}` : null,
+      }),
+    ),
+  ];
+}
+
+// ---- jobs ----
+
+const lastRank = ranks => ranks.reduce((a, b) => (b.end_us > a.end_us ? b : a));
+
+function jobPairSections(folders) {
+  const [a, b] = folders.map(folder => folder.summary),
+    ranks = folders.map(folder => folder.summary.ranks),
+    parts = [
+      ["computing", "computing_us"],
+      ["communication that nothing hides", "exposed_us"],
+      ["waiting", "idle_us"],
+    ].map(([name, key]) => ({name, a: lastRank(ranks[0])[key], b: lastRank(ranks[1])[key]})),
+    collectives = pairRows(
+      folders.map(folder => readCsv(folder.table).rows),
+      row => `${row.name}, rank ${row.rank}`,
+      row => +row.duration_us,
+      row => row.op,
+    ),
+    ends = pairRows(ranks, rank => `rank ${rank.rank}`, rank => rank.end_us, () => "");
+  const which = a.job === b.job ? `Both are ${a.job}. ` : `The jobs differ: ${a.job} and ${b.job}. `;
+  return [
+    pairFirst(folders, which + sameOr("systems", a.system, b.system), a.time_us, b.time_us),
+    section(
+      "parts",
+      "The rank that ends last",
+      `Rank ${lastRank(ranks[0]).rank} of A, rank ${lastRank(ranks[1]).rank} of B.`,
+      differenceTable(parts, "part-table", {name: "Part"}),
+    ),
+    section("ranks", "Difference by rank", "When each rank ends.", differenceTable(ends, "rank-table", {name: "Rank"})),
+    section(
+      "collectives",
+      "Difference by collective",
+      "Collectives of one name, in their order.",
+      differenceTable(collectives, "pair-table", {name: "Collective", about: "Operation", filter: "filter collectives"}),
     ),
   ];
 }

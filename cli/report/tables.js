@@ -293,7 +293,7 @@ function networkTimeline(rows, total) {
 }
 
 // The time in which no kernel runs, by what runs then: copies, tasks, or nothing, which is the host and the launch.
-function exposedTimes(rows, total) {
+function idleTimes(rows, total) {
   const ends = new Set([0, total]);
   for (const row of rows) for (const at of [+row.start_us, +row.start_us + +row.duration_us]) if (at < total) ends.add(at);
   const times = [...ends].sort((a, b) => a - b),
@@ -314,8 +314,8 @@ function exposedTimes(rows, total) {
   return [...sums].map(([reason, time]) => ({reason, time})).filter(row => row.time > total * 1e-6);
 }
 
-function exposedSection(rows, total) {
-  const exposed = exposedTimes(rows, total),
+function idleSection(rows, total) {
+  const exposed = idleTimes(rows, total),
     sum = exposed.reduce((all, row) => all + row.time, 0),
     most = Math.max(1e-9, ...exposed.map(row => row.time));
   if (!exposed.length) return null;
@@ -430,7 +430,7 @@ function networkSections(folder) {
     networkFirst(summary),
     kindSection(rows, row => row.op, row => +row.duration_us, summary.time_us, null),
     networkTimeline(rows, summary.time_us),
-    exposedSection(rows, summary.time_us),
+    idleSection(rows, summary.time_us),
     networkNodes(rows, summary),
     folder.memory ? memorySection(folder.memory) : null,
     chipEnergySection(summary.energy),

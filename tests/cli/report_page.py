@@ -517,6 +517,37 @@ def pair_of_lists(page):
     page.quiet()
 
 
+def pair_of_sweeps(page):
+    """Points that both have, with the difference of their cycles; the fastest of each side."""
+    def points(rows):
+        keys = ("hbm.bandwidth_scale", "device.cube_cores")
+        return {", ".join("%s = %s" % (key, row[key]) for key in keys): int(row["total_cycles"]) for row in rows if row["status"] == "ok"}
+
+    with open(os.path.join(page.folder, "sweep2", "results.csv"), newline="") as text:
+        second = points(csv.DictReader(text))
+    first = points(page.table("results.csv"))
+    shown = {row[0]: row for row in page.rows("#pair-table")}
+    same("points", sorted(shown), sorted(set(first) | set(second)))
+    for name in set(first) & set(second):
+        near("difference of " + name, number(shown[name][3]), second[name] - first[name], 0.5)
+    same("only in A", sorted(name for name in shown if shown[name][4] == "only in A"), sorted(set(first) - set(second)))
+    ratio = 1
+    for name in set(first) & set(second):
+        ratio *= (second[name] / first[name]) ** (1 / len(set(first) & set(second)))
+    near("mean", number(page.browser.text("#verdict b")), 100 * abs(ratio - 1), 0.02)
+    page.quiet()
+
+
+def pair_of_jobs(page):
+    first, second = page.json("summary.json"), json.load(open(os.path.join(page.folder, "job2", "summary.json")))
+    for row, a, b in zip(sorted(page.rows("#rank-table")), first["ranks"], second["ranks"]):
+        near("end of " + row[0], micros(row[3]), b["end_us"] - a["end_us"], 0.02 * abs(b["end_us"] - a["end_us"]) + 0.01)
+    parts = sum(micros(row[3]) for row in page.rows("#part-table"))
+    near("sum of the parts", parts, second["time_us"] - first["time_us"], 0.02 * abs(second["time_us"] - first["time_us"]) + 0.01)
+    same("collectives", len(page.rows("#pair-table")), len(page.table("collectives.csv")))
+    page.quiet()
+
+
 def fits(page):
     """No page is wider than a telephone, and each says what it is."""
     page.browser.size(390, 900)
@@ -579,13 +610,14 @@ CHECKS = {
     **{"study_" + name: (name, [study]) for name in STUDIES},
     "list": ("list", [list_of_operators]), "weights": ("weights", [list_of_operators]), "network": ("network", [network]), "loader": ("loader", [units]), "job": ("job", [job, no_energy]),
     "networks": ("networks", [pair_of_networks, fits]), "lists": ("lists", [pair_of_lists]),
+    "sweeps": ("sweeps", [pair_of_sweeps, fits]), "jobs": ("jobs", [pair_of_jobs, fits]),
     **{"energy_" + name: ("energy_" + name, [energy]) for name in ("run", "network", "job")},
 }
 
 
 # Each kind of page, for people to look at and for cli/REPORT.md.
 KINDS = {"run": "kernel", "compare": "kernels", "sweep": "sweep", "tornado": "sensitivity", "weights": "list", "lists": "lists",
-         "network": "network", "networks": "networks", "job": "job"}
+         "network": "network", "networks": "networks", "job": "job", "sweeps": "sweeps", "jobs": "jobs"}
 
 
 def gallery(page, kind):

@@ -74,6 +74,11 @@ END
   cp -r "$work/run" "$work/pair"
   "$vinci" net run "$srcdir/traces/examples/two_layers.graph.csv" $soc --memory=flat --host=eager --output="$work/network2" --quiet
   "$vinci" run --ops "$work/weights.csv" --soc-version=Ascend910B1 --output="$work/weights2" --quiet
+  "$vinci" sweep run matmul m=512 k=512 n=512 --soc-version=Ascend910B1 --param hbm.bandwidth_scale=0.5,1 --param device.cube_cores=8,20 \
+    --memory=flat --output="$work/sweep2" --quiet
+  "$vinci" group run "$srcdir/traces/examples/data_parallel.job.csv" --set hccs.copy=10GB/s --output="$work/job2" >/dev/null
+  cp -r "$work/sweep" "$work/sweeps"
+  cp -r "$work/job" "$work/jobs"
   cp -r "$work/network" "$work/networks"
   cp -r "$work/weights" "$work/lists"
   for name in run many hostile sweep tornado list weights $studies network loader job energy_run energy_network energy_job; do
@@ -82,11 +87,13 @@ END
   "$vinci" report "$work/pair" "$work/second" --output="$work/pair.html" --quiet
   "$vinci" report "$work/networks" "$work/network2" --output="$work/networks.html" --quiet
   "$vinci" report "$work/lists" "$work/weights2" --output="$work/lists.html" --quiet
+  "$vinci" report "$work/sweeps" "$work/sweep2" --output="$work/sweeps.html" --quiet
+  "$vinci" report "$work/jobs" "$work/job2" --output="$work/jobs.html" --quiet
 } >"$work/made" 2>&1
 PYTHONDONTWRITEBYTECODE=1 timeout 300 /usr/bin/python3 "$srcdir/tests/cli/report_page.py" "$chromium" "$work" \
   ${PICTURES:+"$PICTURES"} >"$work/found" 2>&1
 
-plan 33
+plan 37
 # part CHECK FUNCTION NAME
 part() {
   report "$3" "$(awk -v head="== $1 $2" '
@@ -122,6 +129,10 @@ part job job "a job of several devices"
 part networks pair_of_networks "two networks: parts and nodes"
 part networks fits "a page in a narrow window"
 part lists pair_of_lists "two lists: differences by operator and kind sum"
+part sweeps pair_of_sweeps "two sweeps: points that both have"
+part sweeps fits "two sweeps in a narrow window"
+part jobs pair_of_jobs "two jobs: ranks, parts and collectives"
+part jobs fits "two jobs in a narrow window"
 part job no_energy "no energy without being asked"
 part energy_run energy "energy of a run: parts and intervals"
 part energy_network energy "energy of a network"

@@ -16,11 +16,6 @@ static enum vinci_status check_pair(const struct report_folder *first,
                       "compared",
                       first->path, report_kind_name(first->kind), second->path,
                       report_kind_name(second->kind));
-  if (first->kind == REPORT_SWEEP || first->kind == REPORT_JOB)
-    return diag_error(diag, VINCI_E_USAGE,
-                      "two folders are compared when both are of runs, lists or networks, not of "
-                      "a %s",
-                      report_kind_name(first->kind));
   if (strcmp(first->revision, second->revision) == 0)
     return VINCI_OK;
   enum vinci_status status =
