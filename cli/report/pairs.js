@@ -176,6 +176,17 @@ function sweepPairSections(folders) {
     ratios = both.map(row => Math.log(row.b / row.a)),
     mean = ratios.length ? Math.exp(ratios.reduce((sum, x) => sum + x, 0) / ratios.length) - 1 : 0,
     subjects = folders.map(sweepSubject);
+  // What the choice that A asks for takes in B.
+  const movedText = () => {
+    const there = best[0] && best[1] && both.find(row => row.name === nameOf(best[0]));
+    if (!there) return "The fastest point of A is not in B.";
+    const least = +best[1][measure.name];
+    return there.b <= least
+      ? "The fastest point of A is also the fastest of B."
+      : `The fastest point of A takes ${percent(there.b - least, least, 2)} more in B than the fastest of B.`;
+  };
+  const lone = side => rows.filter(row => row["ab"[1 - side]] === undefined).length,
+    loneText = [0, 1].filter(lone).map(side => `${lone(side)} only in ${"AB"[side]}`).join(", ");
   const bestLine = (side, row) =>
     row ? el("li", null, `Fastest of ${side}: `, el("b", null, nameOf(row)), ` with ${measure.text(+row[measure.name])}.`) : "";
   return [
@@ -192,13 +203,13 @@ function sweepPairSections(folders) {
         ` of ${both.length} points that both have (geometric mean).`,
       ),
       el("ul", null, bestLine("A", best[0]), bestLine("B", best[1])),
-      el("p", null, nameOf(best[0] || {}) === nameOf(best[1] || {}) ? "The fastest point is the same." : "The fastest point is another."),
+      el("p", {id: "moved"}, movedText()),
     ),
     section(
       "points",
       "Difference by point",
-      "Points with the same values of the parameters that both studies have.",
-      differenceTable(rows, "pair-table", {
+      `Points with the same values of the parameters that both studies have${loneText ? `; not shown: ${loneText}` : ""}.`,
+      differenceTable(both, "pair-table", {
         name: "Point",
         filter: "filter points",
         text: measure.text,

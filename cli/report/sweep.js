@@ -154,18 +154,50 @@ function tornadoRows(sweep) {
   return {base: +base[measured], rows: rows.sort((x, y) => y.saves + y.costs - x.saves - x.costs)};
 }
 
+// A value of a number of the chip with its unit: as it was given, or else what the name says.
+function withUnit(name, value) {
+  if (!isNumber(value)) return value;
+  const units = [
+    [/(^|[._])bytes_per_/, "B per cycle"],
+    [/cycles(_per_repeat)?$/, "cycles"],
+    [/bytes$/, "B"],
+    [/_scale$/, "times"],
+  ];
+  const found = units.find(([pattern]) => pattern.test(name));
+  return found ? `${value} ${found[1]}` : value;
+}
+
+// "cube.fp16_cycles matters most: 0.5 cycles saves 2.34 %, 2 cycles costs 6.63 %."
+function tornadoText(sweep, tornado) {
+  const {name: measured} = sweep.measure,
+    [most] = tornado.rows,
+    still = tornado.rows.filter(row => !row.saves && !row.costs),
+    effect = (row, point) => {
+      const by = point[measured] - tornado.base;
+      return `${withUnit(row.name, point[row.name])} ${by ? `${by < 0 ? "saves" : "costs"} ${percent(Math.abs(by), tornado.base, 2)}` : "changes nothing"}`;
+    };
+  if (!most.saves && !most.costs) return el("p", {id: "best"}, "No number changes the duration.");
+  return el(
+    "p",
+    {id: "best"},
+    el("b", null, most.name),
+    ` matters most: ${most.points.map(point => effect(most, point)).join(", ")}.`,
+    still.length ? ` ${still.map(row => row.name).join(", ")} change${still.length === 1 ? "s" : ""} nothing.` : "",
+  );
+}
+
 function tornadoSection(sweep, tornado) {
   const most = Math.max(1, ...tornado.rows.map(row => Math.max(row.saves, row.costs)));
   const effect = row => (row ? change(tornado.base, +row[sweep.measure.name]) : "-");
   return section(
     "tornado",
-    "Which numbers of the chip matter",
+    "Numbers of the chip, each alone",
     `Each number alone at its lowest and highest value; the run as it is takes ${sweep.measure.text(tornado.base)}.`,
     dataTable(
       [
         {title: "Number", key: "name"},
-        {title: "Low", number: true, value: r => r.low[r.name]},
-        {title: "High", number: true, value: r => r.high[r.name]},
+        {title: "Low", number: true, value: r => amountOf(r.low[r.name]), text: r => withUnit(r.name, r.low[r.name])},
+        {title: "High", number: true, value: r => amountOf(r.high[r.name]), text: r => withUnit(r.name, r.high[r.name])},
         {title: "Change at low, at high", value: r => `${effect(r.low)}, ${effect(r.high)}`},
         {title: "Saves | costs", value: r => r.saves + r.costs, cell: r => twin(r.saves, r.costs, most)},
       ],
@@ -478,11 +510,12 @@ function sweepSections(folder) {
     {name} = sweep.measure,
     failed = sweep.rows.length - sweep.done.length;
   const best = sweep.done.slice().sort((a, b) => a[name] - b[name])[0],
-    tornado = tornadoRows(sweep);
+    tornado = tornadoRows(sweep),
+    alone = tornado && tornado.rows.length > 1; // numbers one at a time: no curve has more than two points
   const sections = [
     section(
       "first",
-      "What the sweep found",
+      alone ? "Which number matters most" : "What the sweep found",
       null,
       el(
         "p",
@@ -492,10 +525,9 @@ function sweepSections(folder) {
         failed ? `, ${failed} failed` : "",
         ".",
       ),
-      best ? bestText(sweep, best) : null,
+      alone ? tornadoText(sweep, tornado) : best ? bestText(sweep, best) : null,
     ),
   ];
-  const alone = tornado && tornado.rows.length > 1; // numbers one at a time: no curve has more than two points
   if (alone) sections.push(tornadoSection(sweep, tornado));
   else if (sweep.varied.length && sweep.done.length > 1) {
     sections.push(parametersSection(sweep, best), curvesSection(sweep, best));

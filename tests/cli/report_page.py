@@ -396,6 +396,10 @@ def tornado(page):
     effects = {name: [int(row["total_cycles"]) - base for row in rows if row[name]] for name in numbers_of}
     wanted = sorted(numbers_of, key=lambda name: -max(max(effects[name]), 0) - max(-min(effects[name]), 0))
     same("tornado", [row[0] for row in page.rows("#tornado-table")], wanted)
+    low = next(row for row in rows if row[wanted[0]] == "0.5")
+    near("saving of half", number(re.search("0.5 cycles saves ([0-9.]+).%", page.browser.text("#best")).group(1)),
+         100 * (base - int(low["total_cycles"])) / base, 0.006)
+    same("units", [row[1:3] for row in page.rows("#tornado-table")], [["0.5 cycles", "2 cycles"], ["0.5 times", "2 times"]])
     page.quiet()
 
 
@@ -527,10 +531,12 @@ def pair_of_sweeps(page):
         second = points(csv.DictReader(text))
     first = points(page.table("results.csv"))
     shown = {row[0]: row for row in page.rows("#pair-table")}
-    same("points", sorted(shown), sorted(set(first) | set(second)))
+    same("points", sorted(shown), sorted(set(first) & set(second)))
     for name in set(first) & set(second):
         near("difference of " + name, number(shown[name][3]), second[name] - first[name], 0.5)
-    same("only in A", sorted(name for name in shown if shown[name][4] == "only in A"), sorted(set(first) - set(second)))
+    if "not shown: %d only in A" % len(set(first) - set(second)) not in page.browser.text("#points"):
+        print("points of A alone are not told")
+    same("the fastest", page.browser.text("#moved"), "The fastest point of A is also the fastest of B.")
     ratio = 1
     for name in set(first) & set(second):
         ratio *= (second[name] / first[name]) ** (1 / len(set(first) & set(second)))
