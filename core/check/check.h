@@ -39,6 +39,7 @@
   X(SYNC_ALL, SYNCCHECK, "sync_all_blocks", "Hardware SyncAll does not match the blocks")          \
   X(DEADLOCK, SYNCCHECK, "deadlock", "Deadlock detected")                                          \
   X(STATE, INITCHECK, "state_never_set", "state that the kernel never set")                        \
+  X(STATE_LEFT, INITCHECK, "state_left", "state left for the next kernel")                         \
   X(DISPUTED, ALL, "undefined_on_some_boards", "undefined on some boards")
 
 enum finding_kind {

@@ -45,7 +45,7 @@ enum finding_level finding_level(const struct check_finding *finding) {
   if (finding->kind == FINDING_DISPUTED)
     return disputes[finding->topic].level;
   bool warns = finding->kind == FINDING_STATE || finding->kind == FINDING_SHARED_LINE ||
-               finding->kind == FINDING_PADS;
+               finding->kind == FINDING_PADS || finding->kind == FINDING_STATE_LEFT;
   return warns ? LEVEL_WARNING : LEVEL_ERROR;
 }
 

@@ -8,7 +8,9 @@
  * - in a trace, when a kernel uses state before it sets the state, and the kernel itself or one
  * before leaves something else there;
  * - in a compiled kernel also when nobody else is known, because its code is all there is;
- * - everywhere, when scales are used that nobody has set: 0 is no scale.
+ * - everywhere, when scales are used that nobody has set: 0 is no scale;
+ * - in a compiled kernel that ends with atomic stores, which the documents want to be switched off
+ *   (Ascend C, SetAtomicAdd): the next kernel adds to what it should replace.
  */
 #include <string.h>
 
@@ -198,6 +200,18 @@ static void warn(struct check_run *run, enum state state, const struct finding_e
                     states[state].text, states[state].setter);
 }
 
+static void warn_of_atomic(struct check_run *run, const struct finding_event *left) {
+  struct check_finding finding = {.kind = FINDING_STATE_LEFT,
+                                  .topic = STATE_ATOMIC,
+                                  .kernel = run->kernel,
+                                  .serial = run->serial,
+                                  .event = {[1] = *left}};
+  if (check_wants(run, VINCI_CHECK_INITCHECK))
+    findings_detail(run->findings, findings_add(run->findings, &finding),
+                    "the mode of atomic stores is on when the kernel ends, and a kernel that does "
+                    "not set its own stores in that mode: set_atomic_none");
+}
+
 /* State that is nothing without a setting; or whose whole program is known. */
 static bool must_be_set(const struct check_run *run, enum state state) {
   if (state == STATE_QUANT || state == STATE_FPC || state == STATE_DEQ)
@@ -253,6 +267,9 @@ void check_state_end_kernel(struct check_run *run) {
     const struct finding_event *left = all->old[state].given ? &all->old[state] : &all->left[state];
     if (all->used[state].given && (left->given || must_be_set(run, (enum state)state)))
       warn(run, (enum state)state, &all->used[state], left);
+    else if (state == STATE_ATOMIC && all->left[state].given && run->trace->source &&
+             !run->trace->source->stopped)
+      warn_of_atomic(run, &all->left[state]);
     if (all->set >> state & 1)
       all->old[state] = all->left[state];
   }
