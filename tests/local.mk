@@ -134,6 +134,7 @@ long_tests = \
 
 # What `make check-fast` leaves to `make check`; CONTRIBUTING.md says why.
 late_tests = \
+	tests/kernels/test_mutations.sh \
 	tests/same/test_same.sh
 
 script_tests = \
@@ -253,7 +254,7 @@ test_programs += tests/networks/test_onnx_data tests/networks/test_onnx_values
 endif
 endif
 # Script tests run the driver. A test program is built when it runs: `make check TESTS=one` builds that one.
-check_PROGRAMS = tests/values/driver
+check_PROGRAMS = tests/values/driver tests/kernels/schedules
 EXTRA_PROGRAMS += $(test_programs)
 CLEANFILES += $(test_programs)
 TESTS = $(late_tests) $(long_tests) $(test_programs) $(script_tests)
@@ -625,6 +626,7 @@ CLEANFILES += $(accuracy_programs) tests/accuracy/accuracy*.said tests/accuracy/
 
 # ---- values against references in numpy ----
 tests_values_driver_LDADD = libvinci_tests.la libvinci_internal.la
+tests_kernels_schedules_LDADD = libvinci_tests.la libvinci_internal.la
 dist_noinst_DATA += \
 	tests/values/chains.py \
 	tests/values/convs.py \
@@ -664,6 +666,7 @@ dist_noinst_DATA += \
 	tests/kernels/library/scaled_add/op_host/scaled_add_tiling.h \
 	tests/kernels/library/scaled_add/op_kernel/scaled_add.cpp \
 	tests/kernels/matrices.py \
+	tests/kernels/mutations.py \
 	tests/kernels/programs.py \
 	tests/values/coverage.py \
 	tests/values/cube.py \

@@ -128,6 +128,7 @@ dist_platforms_DATA = \
 	traces/examples/systemc/ram.hpp
 kernelsdir = $(pkgdatadir)/examples/source
 dist_kernels_DATA = \
+	traces/examples/source/histogram.cpp \
 	traces/examples/source/matmul.cpp \
 	traces/examples/source/matmul_relu.cpp \
 	traces/examples/source/softmax.cpp \

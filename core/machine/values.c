@@ -24,6 +24,7 @@ struct execution {
   struct vinci_diag *diag;
   enum vinci_status status;
   bool lenient;
+  const struct machine_options *as; /* the order; NULL: as always */
 };
 
 /* Scalar code of a compiled kernel reaches UB and device memory; others hold what instructions
@@ -173,6 +174,11 @@ run(struct execution *execution,
   struct program_source *source = values->trace->source;
   if (source && source->auto_sync)
     options.order = MACHINE_PROGRAM_ORDER;
+  if (execution->as) {
+    options.order = execution->as->order;
+    options.seed = execution->as->seed;
+    options.relaxed = execution->as->relaxed;
+  }
   enum vinci_status status = trace_take(values->trace, execution->diag);
   if (status != VINCI_OK)
     return status;
@@ -199,6 +205,12 @@ enum vinci_status values_run_leniently(struct vinci_values *values,
                                        void *context, struct vinci_diag *diag) {
   struct execution execution = {.values = values, .diag = diag, .lenient = true};
   return run(&execution, progress, context);
+}
+
+enum vinci_status values_run_as(struct vinci_values *values, const struct machine_options *as,
+                                struct vinci_diag *diag) {
+  struct execution execution = {.values = values, .diag = diag, .as = as};
+  return run(&execution, NULL, NULL);
 }
 
 /* ---- tensors ---------------------------------------------------------------------- */

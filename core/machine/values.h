@@ -57,6 +57,13 @@ struct machine_step;
 bool values_begin_block(struct vinci_values *values, const struct machine_step *step);
 /* An instruction of a core that has begun a block, whose ranges have been checked. */
 void values_apply(struct vinci_values *values, uint32_t core, const struct inst *inst);
+/* vinci_values_run() in the order of `as`, of whose members order, seed and relaxed count: a
+ * program that lacks a flag computes something else in some order (machine.h). */
+struct machine_options;
+VINCI_MUST_CHECK enum vinci_status values_run_as(struct vinci_values *values,
+                                                 const struct machine_options *as,
+                                                 struct vinci_diag *diag);
+
 /* What read rows of a core read, once a block has begun there (machine_options.data); values: a
  * struct vinci_values. */
 struct stream_data values_stream_data(void *values, uint32_t core);

@@ -1,0 +1,14 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Examples whose flags, barriers, dcci and indices are changed one at a time: what a check says of those that matter.
+set -u
+srcdir=${TESTS_SRCDIR:-.}
+. "$srcdir/tests/support/tap.sh"
+
+python=/usr/bin/python3
+"$python" -c '' 2>/dev/null || skip_without "Python"
+clang++ --version >/dev/null 2>&1 || skip_without "clang++"
+[ -z "${VINCI_INSTRUMENT:-}" ] || skip_all "instrumented builds handle traps of kernels themselves"
+work_folder test_mutations
+PYTHONDONTWRITEBYTECODE=1 "$python" "$srcdir/tests/kernels/mutations.py" "${VINCI:-./vinci}" \
+  tests/kernels/schedules "$srcdir/traces/examples/source" "$work"
