@@ -157,7 +157,7 @@ static enum vinci_status check_trace(struct check_batch *batch, const char *path
 
 static enum vinci_status check_usage(struct check_settings *settings,
                                      const struct text_list *traces, struct vinci_diag *diag) {
-  settings->kernel.checked = true;
+  settings->kernel.checked = settings->kernel.apart = true;
   if (settings->normalize && traces->count > 1)
     return diag_error(diag, VINCI_E_USAGE, "--normalize takes one trace, not %zu", traces->count);
   if (settings->normalize && traces->count == 1 && kernel_is_named(traces->items[0])) {

@@ -15,6 +15,7 @@ libvinci_kernels_la_SOURCES = \
 	kernels/library/shared.c \
 	kernels/source/access.c \
 	kernels/source/assembler.h \
+	kernels/source/callers.c \
 	kernels/source/cells.c \
 	kernels/source/code.c \
 	kernels/source/code.h \

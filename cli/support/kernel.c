@@ -137,6 +137,7 @@ enum vinci_status kernel_load(const char *word, const struct kernel_settings *se
                                    .args = settings->args.items,
                                    .arg_count = settings->args.count,
                                    .wants_accesses = settings->checked,
+                                   .apart = settings->apart,
                                    .wants_caches = settings->dcache};
   *out = NULL;
   if (!split(word, path, &request.kernel))

@@ -13,6 +13,7 @@ struct kernel_settings {
   const char *record; /* file for what the kernel issues, or NULL */
   bool dcache;        /* values as data caches leave them */
   bool checked;       /* by the verb: checks want to know what scalar code accesses */
+  bool apart;         /* by the verb: no time is asked for, so tensors need not adjoin */
 };
 
 /* clang-format off */

@@ -160,6 +160,19 @@ static bool is_in_function(const char *name) {
   return strncmp(name, "reg_", 4) == 0 || strcmp(name, "vf_call") == 0;
 }
 
+/* The row of an intrinsic that the code calls. */
+static uint32_t row_of_call(struct source_core *core, uint64_t address, enum isa_op op) {
+  struct vinci_trace *trace = core->source->trace;
+  uint64_t rows = trace->row_count;
+  uint32_t row = source_row(core->source, core->place.kind, address, op);
+  if (trace->row_count == rows ||
+      source_line(&core->source->image[core->place.kind], trace->path, address) != 0)
+    return row;
+  uint32_t line = source_line_of_callers(core);
+  trace->rows[row].line = line != 0 ? line : trace->rows[row].line;
+  return row;
+}
+
 bool source_issue_scalar(struct source_core *core, const struct vinci_cce_inst *inst,
                          uint64_t address) {
   const struct source_form *form = inst->found;
@@ -173,9 +186,7 @@ bool source_issue_scalar(struct source_core *core, const struct vinci_cce_inst *
   uint64_t call = CALL_INSTRUCTIONS + (form ? form->count : 0);
   uint64_t cycles = (count > call ? count - call : 0) *
                     (uint64_t)core->source->soc->scalar_counted_mcycles / MILLI;
-  uint32_t row = cycles > 0
-                     ? source_row(core->source, core->place.kind, address - core->base, OP_SCALAR)
-                     : SOURCE_ROWS_MAX;
+  uint32_t row = cycles > 0 ? row_of_call(core, address - core->base, OP_SCALAR) : SOURCE_ROWS_MAX;
   core->counted += count;
   if (row == SOURCE_ROWS_MAX)
     return false;
@@ -276,7 +287,7 @@ bool source_issue(struct source_core *core, struct vinci_cce_inst *inst, const i
   }
   out->op = (uint16_t)form->op;
   core->sync.code = address - core->base;
-  out->row = source_row(core->source, core->place.kind, address - core->base, form->op);
+  out->row = row_of_call(core, address - core->base, form->op);
   if (out->row == SOURCE_ROWS_MAX)
     return refuse(core, "%s issues instructions from more places than %s", core->source->kernel,
                   "65536");

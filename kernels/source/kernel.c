@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/arith.h"
 #include "core/base/decimal.h"
 #include "core/base/digest.h"
 #include "core/control/placement.h"
@@ -235,6 +236,26 @@ static bool take_launch(struct source *source, const struct source_launch *launc
   return source->enter != NULL;
 }
 
+/* Moves tensors apart by their own size, at most: who takes the part of the next block, or a tensor
+ * for another, then meets nobody's memory. One name is one piece of memory. */
+static void move_apart(struct vinci_trace *trace) {
+  enum { APART_MAX = 1 << 26, PAGE = 4096 };
+  uint64_t moved = 0, behind = 0;
+  for (uint32_t i = 0; i < trace->tensor_count; i++) {
+    struct program_tensor *tensor = &trace->tensors[i];
+    uint64_t own = tensor->address;
+    for (uint32_t earlier = 0; earlier < i; earlier++)
+      if (strcmp(trace->tensors[earlier].name, tensor->name) == 0)
+        tensor->address = trace->tensors[earlier].address;
+    if (tensor->address != own || own < behind)
+      continue;
+    behind = own + tensor->bytes + tensor->tail;
+    tensor->address += moved;
+    trace->gm_bytes = tensor->address + tensor->bytes + tensor->tail;
+    moved += round_up(min_u64(tensor->bytes + tensor->tail, APART_MAX), PAGE);
+  }
+}
+
 /* A workspace is also what the headers' library asks for, unless the kernel names another: the
  * system's part lies at its begin. */
 static void note_arguments(struct source *source) {
@@ -270,6 +291,8 @@ static enum vinci_status parse_header(const struct vinci_soc *soc,
     status = vinci_trace_parse("the kernel's arguments", header->text, header->length, soc,
                                &source->trace, diag);
   free(header);
+  if (status == VINCI_OK && request->apart)
+    move_apart(source->trace);
   if (status == VINCI_OK)
     note_arguments(source);
   return status;

@@ -168,6 +168,9 @@ void source_issue_touched(struct source_core *core);
 bool source_issue_fetch(const struct source *source, enum core_kind kind, struct inst *inst);
 /* The row of an address of the code, new or known; SOURCE_ROWS_MAX: no more room. */
 uint32_t source_row(struct source *source, enum core_kind kind, uint64_t address, enum isa_op op);
+/* While the code is in a call of its own functions, the line of the innermost call that the user's
+ * source has (callers.c); 0: none. */
+uint32_t source_line_of_callers(const struct source_core *core);
 /* Of accesses of scalar code: compilers make several of one in a loop, so a line has one row.
  * passes: those beside the data cache have another. */
 uint32_t source_access_row(struct source *source, enum core_kind kind, uint64_t address,
@@ -207,6 +210,7 @@ struct source_request {
   const struct source_launch *launch; /* instead of args; NULL: none */
   bool wants_accesses;                /* for checks: the recording has those of scalar code */
   bool wants_caches;                  /* values as data caches leave them: dcache.h */
+  bool apart;                         /* tensors do not adjoin: their addresses are of no result */
 };
 /* How a program launches a kernel, on memory that outlives the launch. */
 struct source_launch {

@@ -56,7 +56,7 @@ def arguments(tensors, numbers):
     """Options for tensors {name: (array, io)} and numbers; the inputs become files."""
     words = []
     for name, (array, io) in tensors.items():
-        dtype = {"float16": "fp16", "float32": "fp32"}[array.dtype.name]
+        dtype = {"float16": "fp16", "float32": "fp32", "int32": "int32"}[array.dtype.name]
         shape = "x".join(str(extent) for extent in array.shape)
         words += ["--arg", f"name={name},dtype={dtype},shape={shape},io={io}"]
         if io == "in":
@@ -150,7 +150,7 @@ def zeros(shape, dtype=np.float32):
     return np.zeros(shape, dtype)
 
 
-print("1..45")
+print("1..49")
 x, y = (random.standard_normal(65536).astype(np.float16) for _ in range(2))
 add = {"x": (x, "in"), "y": (y, "in"), "z": (zeros(65536, np.float16), "out")}
 run_example("vector_add", "aiv", 8, add, [4], "z", (x + y).astype(np.float64), 0)
@@ -160,6 +160,10 @@ rows = random.standard_normal((32, 64)).astype(np.float32)
 power = np.exp(rows.astype(np.float64) - rows.max(1, keepdims=True))
 soft = {"x": (rows, "in"), "y": (zeros((32, 64)), "out")}
 run_example("softmax", "aiv", 4, soft, [8], "y", power / power.sum(1, keepdims=True), 1e-6)
+
+numbers = random.integers(0, 1 << 20, (4, 256), dtype=np.int32)
+counts = {"x": (numbers, "in"), "counts": (zeros((4, 16), np.int32), "workspace"), "y": (zeros(16, np.int32), "out")}
+run_example("histogram", "aiv", 4, counts, [256], "y", np.bincount(numbers.ravel() & 15, minlength=16), 0)
 
 a, b = (random.standard_normal((256, 256)).astype(np.float16) for _ in range(2))
 product = {"a": (a, "in"), "b": (b, "in"), "c": (zeros((256, 256), np.float16), "out")}

@@ -183,7 +183,7 @@ __global__ __aicore__ void ring(GM_ADDR a, GM_ADDR b, GM_ADDR c) {
   then(PIPE_MTE2, PIPE_MTE1);
   set_fmatrix(48 | 1 << 16);
   set_l1_3d_size(1536);
-  img2colv2_cbuf_to_ca(AT(__ca__, 0), AT(__cbuf__, 512), 32, 48, 0, 0, 1, 1, 1, 1, 1, 1, false, false, false, false, 32);
+  img2colv2_cbuf_to_ca(AT(__ca__, 0), AT(__cbuf__, 512), 48 << 16 | 32, 48, 0, 0, 1 << 8 | 1, 1, 1, 1, 1, 1, false, false, false, false, 32);
   set_l1_3d_size(0);
   load_cbuf_to_cb(AT(__cb__, 0), AT(__cbuf__, 8192), 0, 2, 1, 0, 0, false, inc);
   then(PIPE_MTE1, PIPE_M);

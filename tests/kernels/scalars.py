@@ -26,6 +26,13 @@ ADD = "  vadds((__ubuf__ half *)b, (__ubuf__ half *)a, (half)1, 1, 1, 1, 8, 8);"
 FILL = "  for (int i = 0; i < 128; i++)\n    a[i] = (half)i;\n"
 
 
+# A function that stays one: what goes wrong in there has the line of the call.
+LIBRARY = """__attribute__((noinline)) static void add_one(__ubuf__ half *to, __ubuf__ half *from) {
+  vadds(to, from, (half)1, 1, 1, 1, 8, 8);
+}
+"""
+
+
 def then(source, target):
     return f"  set_flag(PIPE_{source}, PIPE_{target}, EVENT_ID0);\n  wait_flag(PIPE_{source}, PIPE_{target}, EVENT_ID0);\n"
 
@@ -49,6 +56,7 @@ WRONG = (
     ("far", "  to[own + ((int64_t)1 << 36)] = (half)1; // here\n", "illegal write", 3),
     ("above", "  to[own + ((int64_t)1 << 45)] = (half)1; // here\n", "illegal write", 3),
     ("barrier", LOAD + then("MTE2", "V") + ADD + "\n  pipe_barrier(PIPE_V);\n  to[own] = b[3]; // here\n", "RAW", 0),
+    ("in_library", LOAD + "  add_one((__ubuf__ half *)b, (__ubuf__ half *)a); // here\n  pipe_barrier(PIPE_ALL);\n", "RAW", 0),
     ("copied", LOAD + "  to[own] = a[3]; // here\n", "RAW", 0),
     ("other_flag", LOAD + then("MTE2", "V") + "  to[own] = a[3]; // here\n", "RAW", 0),
     ("to_vector", FILL + ADD + " // here\n  pipe_barrier(PIPE_ALL);\n", "RAW", 0),
@@ -104,7 +112,9 @@ def execute(verb, name):
                    "--arg", f"name=x,{tensor},io=in", "--arg", f"name=y,{tensor},io=out")
 
 
-text = ""
+with open(os.path.join(folder, "library.h"), "w", encoding="utf-8") as out:
+    out.write(LIBRARY)
+text = '#include "library.h"\n'
 lines = {}
 for name, body, *_ in WRONG + RIGHT:
     head = f'extern "C" __global__ __aicore__ __vector__ void {name}(GM_ADDR x, GM_ADDR y) {{\n' + BEGIN

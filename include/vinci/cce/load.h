@@ -69,16 +69,17 @@ VINCI_CCE_INLINE void set_l3d_rpt(uint64_t value) {
   family(name, #name, space, uint8_t, "uint8")                                                         \
   family(name, #name, space, int32_t, "int32")                                                         \
   family(name, #name, space, uint32_t, "uint32")
+// Operands have the widths of their fields: the library shifts packed words and leaves the cut to the call.
 #define VINCI_CCE_LOAD3D(name, text, space, type, type_text)                                           \
-  VINCI_CCE_INLINE void name(space type *dst, __cbuf__ type *src, int64_t k_ext, int64_t m_ext,        \
-                             int64_t k_start, int64_t m_start, int64_t stride_w, int64_t stride_h,     \
-                             int64_t filter_w, int64_t filter_h, int64_t dilation_w,                   \
-                             int64_t dilation_h, bool filter_w_high, bool filter_h_high,               \
-                             bool transpose, bool right, int64_t channels) {                           \
+  VINCI_CCE_INLINE void name(space type *dst, __cbuf__ type *src, uint16_t k_ext, uint16_t m_ext,      \
+                             uint16_t k_start, uint16_t m_start, uint8_t stride_w, uint8_t stride_h,   \
+                             uint8_t filter_w, uint8_t filter_h, uint8_t dilation_w,                   \
+                             uint8_t dilation_h, bool filter_w_high, bool filter_h_high,               \
+                             bool transpose, bool right, uint16_t channels) {                          \
     const vinci_cce::window &window = vinci_cce::fmatrix[right];                                       \
     VINCI_CCE(text,                                                                                    \
-              "dst src k_ext:u16 m_ext:u16 k_start:u16 m_start:u16 stride_w:u8 stride_h:u8 filter_w:u8 filter_h:u8 dilation_w:u8 " \
-              "dilation_h:u8 transpose channels:u16 l1_w l1_h pad_left pad_right pad_top pad_bottom type=" \
+              "dst src k_ext m_ext k_start m_start stride_w stride_h filter_w filter_h dilation_w " \
+              "dilation_h transpose channels l1_w l1_h pad_left pad_right pad_top pad_bottom type=" \
               type_text,                                                                               \
               (int64_t)dst, (int64_t)src, k_ext, m_ext, k_start, m_start, stride_w, stride_h,          \
               filter_w + 256 * filter_w_high, filter_h + 256 * filter_h_high, dilation_w, dilation_h,  \
