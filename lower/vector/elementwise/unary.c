@@ -88,13 +88,20 @@ static const struct vstep tanh_steps[] = {
     S("vmins", T0, X0, 9),  S("vmaxs", T0, T0, -9), S("vmuls", T0, T0, 2), U("vexp", T0, T0),
     S("vadds", T1, T0, -1), S("vadds", T0, T0, 1),  B("vdiv", Y0, T1, T0), END};
 /*
- * x = k pi + r with pi in three parts; (-1)^k times the odd Taylor polynomial of r to the 11th
- * power.
+ * x = k pi + r with k = K + k', K a multiple of 2048, and pi in four parts of 12 bits, so that
+ * products with either are exact for a long way: the structure of the vendor's kernels of 8.1.RC1
+ * (impl/dynamic/sin.py, cos.py, the one of high precision). (-1)^k, which is that of k', times the
+ * odd Taylor polynomial of r to the 11th power.
  */
-#define REDUCED                                                                                    \
-  C("vconv_f322f32", "r", T0, T0), S("vmuls", T1, T0, -3.140625), B("vadd", T2, X0, T1),           \
-      S("vmuls", T1, T0, -0.0009670257568359375), B("vadd", T2, T2, T1),                           \
-      S("vmuls", T1, T0, -6.2771141529083252e-07), B("vadd", T2, T2, T1)
+#define PART_OF_PI(part, k) S("vmuls", T1, k, -(part)), B("vadd", T2, T2, T1)
+#define TURNS                                                                                      \
+  C("vconv_f322f32", "r", T0, T0), C("vconv_f322f32", "r", T3, T3), S("vmuls", T3, T3, 2048),      \
+      B("vsub", T0, T0, T3), S("vmuls", T1, T3, -3.1416015625), B("vadd", T2, X0, T1),             \
+      PART_OF_PI(3.1416015625, T0), PART_OF_PI(-8.907169103622437e-06, T3)
+#define REST                                                                                       \
+  PART_OF_PI(-8.907169103622437e-06, T0), PART_OF_PI(-1.7412276065442711e-09, T3),                 \
+      PART_OF_PI(-1.7412276065442711e-09, T0), PART_OF_PI(1.2446743939339977e-13, T3),             \
+      PART_OF_PI(1.2446743939339977e-13, T0)
 #define SINE_OF_REST                                                                               \
   S("vmuls", T1, T0, 0.5), C("vconv_f322f32", "f", T1, T1), S("vmuls", T1, T1, -2),                \
       B("vadd", T0, T0, T1), S("vmuls", T0, T0, -2), S("vadds", T0, T0, 1), B("vmul", T3, T2, T2), \
@@ -103,13 +110,20 @@ static const struct vstep tanh_steps[] = {
       S("vadds", T1, T1, 8.333333333333333e-03), B("vmul", T1, T1, T3),                            \
       S("vadds", T1, T1, -1.6666666666666666e-01), B("vmul", T1, T1, T3), S("vadds", T1, T1, 1),   \
       B("vmul", T1, T1, T2), B("vmul", Y0, T1, T0)
-static const struct vstep sin_steps[] = {S("vmuls", T0, X0, 0.31830988618379067), REDUCED,
-                                         SINE_OF_REST, END};
-/* cos(x) = sin(x + pi / 2), where the half turn is added to what is left. */
+static const struct vstep sin_steps[] = {S("vmuls", T0, X0, 0.31830988618379067),
+                                         S("vmuls", T3, T0, 1.0 / 2048),
+                                         TURNS,
+                                         REST,
+                                         SINE_OF_REST,
+                                         END};
+/* cos(x) = sin(x + pi / 2), where the half turn is added to what is left, in two parts. */
 static const struct vstep cos_steps[] = {S("vmuls", T0, X0, 0.31830988618379067),
+                                         S("vmuls", T3, T0, 1.0 / 2048),
                                          S("vadds", T0, T0, 0.5),
-                                         REDUCED,
-                                         S("vadds", T2, T2, 1.5707963267948966),
+                                         TURNS,
+                                         S("vadds", T2, T2, 1.57079637050628662),
+                                         REST,
+                                         S("vadds", T2, T2, -4.371139000186241e-08),
                                          SINE_OF_REST,
                                          END};
 static const struct vstep muls_steps[] = {P("vmuls", Y0, X0, 1), END};
