@@ -92,6 +92,7 @@ libvinci_core_la_SOURCES += \
 # isa/: instructions, loaded traces, and their execution one instruction after the other: no
 # state of a core. Includes chip.
 libvinci_core_la_SOURCES += \
+	core/isa/aligned.h \
 	core/isa/inst.c \
 	core/isa/inst.h \
 	core/isa/inst_runs.c \

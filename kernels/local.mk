@@ -14,6 +14,7 @@ libvinci_kernels_la_SOURCES = \
 	kernels/library/process.c \
 	kernels/library/shared.c \
 	kernels/source/access.c \
+	kernels/source/align.c \
 	kernels/source/assembler.h \
 	kernels/source/callers.c \
 	kernels/source/cells.c \

@@ -204,6 +204,7 @@ script_tests = \
 	tests/scripts/test_planner.sh \
 	tests/scripts/test_transformer.sh \
 	tests/kernels/test_beyond.sh \
+	tests/kernels/test_fractals.sh \
 	tests/kernels/test_functions.sh \
 	tests/kernels/test_caches.sh \
 	tests/kernels/test_dcache.sh \
@@ -635,6 +636,7 @@ dist_noinst_DATA += \
 	tests/cli/net_rules.py \
 	tests/scripts/trace_writer.py \
 	tests/kernels/edges.py \
+	tests/kernels/fractals.py \
 	tests/kernels/functions.py \
 	tests/kernels/beyond.py \
 	tests/kernels/caches.py \

@@ -230,9 +230,30 @@ static enum vinci_status assemble(const struct cc_build *build, const char *text
   return cc_run(build, &words, failed);
 }
 
+/* Assembler text of intermediate text, which has been optimised. */
+static enum vinci_status generate(const struct cc_build *build, enum core_kind kind,
+                                  const char *from, const char *to, const char *failed) {
+  struct cc_words words = compile_words(build, kind);
+  const char *const command[] = {"-Wno-unused-command-line-argument",
+                                 "-Xclang",
+                                 "-disable-llvm-passes",
+                                 "-S",
+                                 "-x",
+                                 "ir",
+                                 from,
+                                 "-o",
+                                 to};
+  add_users(build, true, &words);
+  for (size_t i = 0; i < sizeof command / sizeof *command; i++)
+    cc_add(&words, command[i]);
+  return cc_run(build, &words, failed);
+}
+
 static enum vinci_status compile(const struct cc_build *build, enum core_kind kind, size_t source) {
   struct cc_path included = path_of(build, kind, source, "ii");
   struct cc_path text = path_of(build, kind, source, "cpp");
+  struct cc_path plain = path_of(build, kind, source, "ll");
+  struct cc_path marked = path_of(build, kind, source, "mark.ll");
   struct cc_path assembler = path_of(build, kind, source, "s");
   struct cc_path counted = path_of(build, kind, source, "count.s");
   struct cc_path object = path_of(build, kind, source, "o");
@@ -254,10 +275,14 @@ static enum vinci_status compile(const struct cc_build *build, enum core_kind ki
     return status;
   words = compile_words(build, kind);
   add_users(build, true, &words);
-  const char *const translate[] = {"-S", "-x", "c++", text.text, "-o", assembler.text};
+  const char *const translate[] = {"-S", "-emit-llvm", "-x", "c++", text.text, "-o", plain.text};
   for (size_t i = 0; i < sizeof translate / sizeof *translate; i++)
     cc_add(&words, translate[i]);
   status = cc_run(build, &words, failed);
+  if (status == VINCI_OK)
+    status = rewrite(build, source_mark_alignment, plain.text, marked.text);
+  if (status == VINCI_OK)
+    status = generate(build, kind, marked.text, assembler.text, failed);
   if (status == VINCI_OK)
     status = rewrite(build, source_count_instructions, assembler.text, counted.text);
   if (status != VINCI_OK)

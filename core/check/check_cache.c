@@ -17,6 +17,7 @@
 #include <stdlib.h>
 
 #include "core/check/check_run.h"
+#include "core/isa/aligned.h"
 
 enum { LINE_BYTES = 64, NO_LINE = UINT32_MAX };
 
@@ -278,7 +279,7 @@ void check_cache_scalar(struct check_run *run, const struct machine_step *step) 
   uint64_t bytes = (uint64_t)inst->arg[ACCESS_BYTES];
   bool writes = inst->op == OP_SCALAR_STORE;
   bool passes = run->trace->rows[inst->row].partner == PROGRAM_PASSES_CACHE;
-  if (!run->cache || inst->arg[ACCESS_SPACE] != SPACE_GM)
+  if (!run->cache || (inst->arg[ACCESS_SPACE] & ACCESS_SPACES) != SPACE_GM)
     return;
   while (bytes > 0) {
     struct line_access access = {.step = step, .line = (uint64_t)address / LINE_BYTES};

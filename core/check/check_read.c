@@ -8,6 +8,7 @@
  * waits for something that was issued behind the read.
  */
 #include "core/check/check_run.h"
+#include "core/isa/aligned.h"
 
 void check_word_read(struct check_run *run, const struct machine_step *step) {
   const int64_t *arg = step->inst->arg;
@@ -37,12 +38,13 @@ static void check_apart(struct check_run *run, const struct machine_step *step,
 void check_scalar_access(struct check_run *run, const struct machine_step *step) {
   const int64_t *arg = step->inst->arg;
   uint64_t mask = (uint64_t)arg[ACCESS_MASK];
-  /* The compiler joins and cuts accesses, so their alignment is not that of the source. */
-  struct inst_access access = {.space = (enum space)arg[ACCESS_SPACE],
+  /* The compiler joins and cuts accesses, so only what the source promises counts. */
+  uint64_t alignment = (uint64_t)arg[ACCESS_SPACE] >> ACCESS_ALIGNMENT_SHIFT;
+  struct inst_access access = {.space = (enum space)(arg[ACCESS_SPACE] & ACCESS_SPACES),
                                .address = arg[ACCESS_ADDRESS],
                                .bytes = (uint64_t)arg[ACCESS_BYTES],
                                .arg = ACCESS_ADDRESS,
-                               .alignment = 1,
+                               .alignment = (uint16_t)(1u << alignment),
                                .write = step->inst->op == OP_SCALAR_STORE};
   if (mask != 0 && !check_holds(run, step, &access))
     check_apart(run, step, &access, mask);

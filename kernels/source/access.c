@@ -165,7 +165,7 @@ static unsigned operand_bytes(const char *name, size_t length, bool vectors) {
 /* What is told of an access: its bytes, and the rest (include/vinci/cce/issue.h has who is told).
  */
 static unsigned access_word(const char *name, size_t length, const struct operand *operand,
-                            bool vectors) {
+                            bool vectors, unsigned alignment) {
   unsigned bytes = operand_bytes(name, length, vectors);
   bool writes = operand->last && !BEGINS(name, length, "cmp", "test", "ucom", "com", "push", "mul",
                                          "div", "idiv", "imul", "bt");
@@ -175,7 +175,7 @@ static unsigned access_word(const char *name, size_t length, const struct operan
   if (bytes == 0)
     return 0;
   return ASM_TOLD | bytes | (writes ? ASM_WRITES : 0) | (plain ? 0 : ASM_READS) |
-         (operand->ub ? ASM_UB : 0);
+         (operand->ub ? ASM_UB : 0) | ASM_ALIGNMENT * (alignment & ASM_ALIGNMENTS);
 }
 
 /* ---- additions ---- */
@@ -295,7 +295,7 @@ void asm_watch(struct asm_out *out, const struct asm_line *line, const char *end
     bool skip = false;
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
       skip |= has(operand.text, operand.length, own[i]);
-    unsigned word = access_word(name, length, &operand, vectors);
+    unsigned word = access_word(name, length, &operand, vectors, out->alignment);
     if (skip)
       continue;
     if (word != 0 && out->passes)

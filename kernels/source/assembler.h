@@ -10,7 +10,8 @@ struct asm_out {
   char *bytes;
   size_t length, capacity;
   bool full;
-  bool passes; /* the next access passes the cache: a wait through memory (control.h) */
+  bool passes;        /* the next access passes the cache: a wait through memory (control.h) */
+  unsigned alignment; /* of what the source accesses here, as a power of two (align.c) */
 };
 void asm_add(struct asm_out *out, const char *text, size_t length);
 void asm_add_text(struct asm_out *out, const char *format, ...)
@@ -40,10 +41,15 @@ enum {
   ASM_UB = 0x400,
   ASM_COUNT_IN_RDX = 0x800, /* the number of bytes is in a register */
   ASM_TOLD = 0x1000,        /* always */
-  ASM_PASSES = 0x2000       /* the cache */
+  ASM_PASSES = 0x2000,      /* the cache */
+  ASM_ALIGNMENT = 0x10000   /* times the power of two that the source promises */
 };
+enum { ASM_ALIGNMENTS = 7 };
 /* Adds before a line what counts its accesses to device memory and tells of all; `end`: that of its
  * block. */
 void asm_watch(struct asm_out *out, const struct asm_line *line, const char *end);
+
+/* Takes note of the alignment that a line with a place of the source is marked with (align.c). */
+void asm_note_place(struct asm_out *out, const struct asm_line *line);
 
 #endif

@@ -153,6 +153,7 @@ static void add_block(struct asm_out *out, const char *at, const struct block *b
       add_count(out, block, number);
       counted = true;
     }
+    asm_note_place(out, &line);
     asm_watch(out, &line, block->end);
     asm_add(out, line.text, line.length);
     at += line.length;

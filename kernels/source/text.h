@@ -11,6 +11,11 @@
  * out of memory. */
 char *source_count_instructions(const char *text, size_t length, size_t *out_length);
 
+/* ---- the intermediate text of a kernel (align.c) ---- */
+/* The text with marks that say which alignment loads and stores have; for free(). NULL: out of
+ * memory. */
+char *source_mark_alignment(const char *text, size_t length, size_t *out_length);
+
 /* ---- the text of a program (launches.c) ---- */
 /* The text with its launches as C++, line by line as before; for free(). NULL: out of memory. */
 char *source_rewrite_launches(const char *text, size_t length, size_t *out_length);

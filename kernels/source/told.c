@@ -235,13 +235,22 @@ static void go_to(struct source_core *core, struct told_place *place, uint64_t l
   place->clears = kept->clears;
 }
 
+/* The alignment that an access wants and does not have, as a power of two: the source's, of a part
+ * of joined accesses that of the part; 0: the access is as it should be. */
+static unsigned missed_alignment(unsigned word, uint64_t address) {
+  unsigned power = word / ASM_ALIGNMENT & ASM_ALIGNMENTS, bytes = word & ASM_BYTES;
+  while (power > 0 && 1u << power > bytes)
+    power--;
+  return address & ((1u << power) - 1) ? power : 0;
+}
+
 /* Most accesses: a few bytes of one line, in their memory. False: not such an access. */
 static bool take_simply(struct source_core *core, uint64_t address, unsigned word, uint64_t from) {
   struct told_lines *kept = &core->told->kept;
   unsigned bytes = word & ASM_BYTES, first = address % LINE_BYTES;
   uint64_t end = word & ASM_UB ? core->watch->ub_end : core->watch->gm_end;
   if (word & ASM_COUNT_IN_RDX || first + bytes > LINE_BYTES || address >= end ||
-      end - address < bytes)
+      end - address < bytes || missed_alignment(word, address) != 0)
     return false;
   uint64_t space = word & ASM_UB ? SPACE_UB : SPACE_GM;
   uint64_t line = space << TOLD_SPACE_SHIFT | address / LINE_BYTES;
@@ -263,7 +272,9 @@ static bool take_simply(struct source_core *core, uint64_t address, unsigned wor
 /* Takes an access; false when its memory ends before. */
 static bool take_access(struct source_core *core, int64_t address, uint64_t bytes, unsigned word,
                         uint64_t from) {
-  struct told_run run = {.space = word & ASM_UB ? SPACE_UB : SPACE_GM,
+  unsigned missed = missed_alignment(word, (uint64_t)address);
+  struct told_run run = {.alignment = (uint8_t)missed,
+                         .space = word & ASM_UB ? SPACE_UB : SPACE_GM,
                          .start = address,
                          .end = address + (int64_t)bytes};
   bool inside = bytes == 0 || lies_inside(core, &run);
@@ -274,7 +285,7 @@ static bool take_access(struct source_core *core, int64_t address, uint64_t byte
     run.row = row_of(core, place_of(core, from), run.write, word);
     if (run.row == SOURCE_ROWS_MAX)
       continue;
-    if (inside)
+    if (inside && missed == 0)
       add_run(core, &run);
     else {
       close_lines(core);

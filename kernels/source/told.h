@@ -39,6 +39,7 @@ struct told_lines {
 struct told_run {
   uint32_t row;
   uint8_t space;
+  uint8_t alignment; /* that is not kept, as a power of two; 0: nothing is known */
   bool write;
   int64_t start, end;
 };

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/isa/aligned.h"
+
 enum { SLOTS_FIRST = 1 << 8, SLOTS_MAX = 1 << 16 };
 
 /* ---- the table ---- */
@@ -107,7 +109,7 @@ static bool write_entry(struct source_core *core, const struct told_run *run, ui
   struct inst inst = {.op = run->write ? OP_SCALAR_STORE : OP_SCALAR_LOAD, .row = run->row};
   inst.arg[ACCESS_ADDRESS] = run->start;
   inst.arg[ACCESS_BYTES] = run->end - run->start;
-  inst.arg[ACCESS_SPACE] = run->space;
+  inst.arg[ACCESS_SPACE] = run->space | (int64_t)run->alignment << ACCESS_ALIGNMENT_SHIFT;
   inst.arg[ACCESS_MASK] = (int64_t)mask;
   return source_log_add(core->source, &core->place, &inst);
 }

@@ -55,6 +55,12 @@ WRONG = (
     ("nowhere", "  *(volatile half *)(own + 24) = (half)1; // here\n", "illegal write", 3),
     ("far", "  to[own + ((int64_t)1 << 36)] = (half)1; // here\n", "illegal write", 3),
     ("above", "  to[own + ((int64_t)1 << 45)] = (half)1; // here\n", "illegal write", 3),
+    ("odd_store", "  *(__gm__ volatile int32_t *)(to + own + 1) = 1; // here\n", "misaligned access", 0),
+    ("odd_load", "  *(__gm__ int32_t *)(to + own) = *(__gm__ int32_t *)(from + own + 3) + 7; // here\n", "misaligned access", 0),
+    ("odd_sum", "  int32_t sum = 0;\n  for (int i = 0; i < 8; i++)\n    sum += *(__gm__ int32_t *)(from + own + 2 * i + 1); // here\n"
+     "  *(__gm__ int32_t *)(to + own) = sum;\n", "misaligned access", 0),
+    ("odd_ub", "  *(__ubuf__ volatile float *)(uintptr_t)(4 * block_num + 2) = 1.0f; // here\n", "misaligned access", 0),
+    ("odd_long", "  *(__gm__ volatile int64_t *)(to + own + 2) = 1; // here\n", "misaligned access", 0),
     ("barrier", LOAD + then("MTE2", "V") + ADD + "\n  pipe_barrier(PIPE_V);\n  to[own] = b[3]; // here\n", "RAW", 0),
     ("in_library", LOAD + "  add_one((__ubuf__ half *)b, (__ubuf__ half *)a); // here\n  pipe_barrier(PIPE_ALL);\n", "RAW", 0),
     ("copied", LOAD + "  to[own] = a[3]; // here\n", "RAW", 0),
@@ -90,6 +96,12 @@ RIGHT = (
     ("copies", "  memcpy((void *)(to + own), (void *)(from + own), 256);\n"),
     ("next_core", "  if (block_idx == 0) {\n    to[0] = (half)1;\n    dcci((__gm__ void *)to, SINGLE_CACHE_LINE);\n  }\n" + signal() +
      "  if (block_idx == 1)\n    to[128] = to[0];\n"),
+    ("joined", "  __gm__ half *side = (__gm__ half *)to + own + 1;\n  side[0] = (half)1;\n  side[1] = (half)1;\n  side[2] = (half)1;\n"
+     "  side[3] = (half)1;\n  for (int i = 4; i < 100; i++)\n    side[i] = (half)2;\n"),
+    ("packed", "  struct __attribute__((packed)) pair {\n    int8_t first;\n    int32_t second;\n  };\n"
+     "  ((__gm__ pair *)(to + own))->second = ((__gm__ pair *)(from + own))->second;\n"),
+    ("structures", "  struct three {\n    int16_t a, b, c, d, e;\n  };\n  *(__gm__ three *)(to + own + 1) = *(__gm__ three *)(from + own + 1);\n"),
+    ("anywhere", "  int64_t value = 5;\n  memcpy((void *)((__gm__ int8_t *)to + 2 * own + 3), &value, 8);\n"),
     ("last_bytes", "  a[98303] = from[own + 127];\n  to[own + 127] = a[98303];\n"),
 )
 
@@ -121,6 +133,10 @@ for name, body, *_ in WRONG + RIGHT:
     at = (head + body).split("\n")
     lines[name] = text.count("\n") + next((i + 1 for i, line in enumerate(at) if "// here" in line), 0)
     text += head + body + "}\n"
+text += """extern "C" __global__ __aicore__ __vector__ void next_tensor(GM_ADDR x, GM_ADDR other, GM_ADDR y) {
+  ((__gm__ half *)y)[block_idx * 128] = ((__gm__ half *)x)[(block_idx + 1) * 128];
+}
+"""
 with open(os.path.join(folder, "scalars.cpp"), "w", encoding="utf-8") as out:
     out.write(text)
 made = command("cc", "--kernel-only", "scalars.cpp", "-o", "scalars.so")
@@ -137,6 +153,9 @@ for name, _, wanted, code in WRONG:
 for name, _ in RIGHT:
     run = execute("check", name)
     report(f"check of {name}: ok", "" if run.returncode == 0 and "ERROR" not in run.stdout else run.stdout + run.stderr)
+run = command("check", "scalars.so:next_tensor", "--blocks=2", "--soc-version=Ascend910B4", "-q", "--arg", "name=x,dtype=fp16,shape=256,io=in",
+              "--arg", "name=other,dtype=fp16,shape=256,io=in", "--arg", "name=y,dtype=fp16,shape=256,io=out")
+report("a core that takes the begin of the next tensor", "" if run.returncode == 5 and 'behind the end of tensor "x"' in run.stdout else run.stdout)
 for name, wanted in (("tail_store", '0 bytes behind the end of tensor "y"'), ("ub_store", "byte 196618 of UB, which has 196608 bytes"),
                      ("ub_negative", "byte -2 of UB")):
     run = execute("run", name)

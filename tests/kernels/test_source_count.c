@@ -80,9 +80,42 @@ static void test_no_instructions(void **state) {
                                   0, 1)); /* without the end of the last line */
 }
 
+/* A load of two bytes, a sum that takes the load, a store of a packed member, and an address alone. */
+static void test_marks_of_alignment(void **state) {
+  (void)state;
+  static const char text[] = "define void @f() {\n"
+                             "  %4 = load i16, i16* %1, align 2, !dbg !5\n"
+                             "  %5 = add i16 %4, 3, !dbg !6\n"
+                             "  store i32 7, i32* %2, align 1, !dbg !6\n"
+                             "  store i16 %5, i16* %3, align 2, !dbg !5\n"
+                             "}\n"
+                             "!1 = !DIFile(filename: \"k.cpp\")\n"
+                             "!4 = distinct !DISubprogram(name: \"f\", file: !1)\n"
+                             "!5 = !DILocation(line: 4, column: 2, scope: !4)\n"
+                             "!6 = !DILocation(line: 5, scope: !4, inlinedAt: !5)\n";
+  static const char expected[] = "define void @f() {\n"
+                                 "  %4 = load i16, i16* %1, align 2, !dbg !8\n"
+                                 "  %5 = add i16 %4, 3, !dbg !10\n"
+                                 "  store i32 7, i32* %2, align 1, !dbg !6\n"
+                                 "  store i16 %5, i16* %3, align 2, !dbg !8\n"
+                                 "}\n";
+  static const char added[] = "!7 = !DILexicalBlockFile(scope: !4, file: !1, discriminator: 1)\n"
+                              "!8 = !DILocation(line: 4, column: 2, scope: !7)\n"
+                              "!9 = !DILexicalBlockFile(scope: !4, file: !1, discriminator: 1)\n"
+                              "!10 = !DILocation(line: 5, scope: !9, inlinedAt: !5)\n";
+  size_t length;
+  char *marked = source_mark_alignment(text, strlen(text), &length);
+  assert_non_null(marked);
+  assert_memory_equal(marked, expected, strlen(expected));
+  assert_true(length > strlen(added));
+  assert_memory_equal(marked + length - strlen(added), added, strlen(added));
+  free(marked);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_functions_and_calls),
+      cmocka_unit_test(test_marks_of_alignment),
       cmocka_unit_test(test_blocks_that_set_flags),
       cmocka_unit_test(test_flags_that_are_read),
       cmocka_unit_test(test_no_instructions),
