@@ -229,6 +229,7 @@ script_tests = \
 	tests/tree/check_layers.sh \
 	tests/tree/check_packages.sh \
 	tests/tree/check_revision.sh \
+	tests/tree/check_abi.sh \
 	tests/tree/check_model_book.sh \
 	tests/tree/check_words.sh \
 	tests/values/test_values.sh \
@@ -418,6 +419,7 @@ dist_noinst_DATA += \
 	tests/reference/instruction_fits.csv \
 	tests/lua/fuzz.lua \
 	tests/lua/memory.lua \
+	tests/python/abi.py \
 	tests/python/arrays.py \
 	tests/python/layouts.py \
 	tests/python/misuse.py \
@@ -621,6 +623,11 @@ model-book: vinci$(EXEEXT)
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 \
 	  $(srcdir)/tests/accuracy/model_book.py ./vinci$(EXEEXT) $(srcdir) --renew
 .PHONY: model-book
+# The binary interface of the library, which tests/tree/check_abi.sh compares.
+abi: python/vinci/_abi.py
+	$(AM_V_at)PYTHONPATH=python PYTHONDONTWRITEBYTECODE=1 $(PYTHON) $(srcdir)/tests/python/abi.py $(srcdir)/core/abi.txt --renew
+.PHONY: abi
+EXTRA_DIST += core/abi.txt
 EXTRA_DIST += tests/accuracy/model_book.py
 CLEANFILES += $(accuracy_programs) tests/accuracy/accuracy*.said tests/accuracy/accuracy*.code \
 	accuracy_*.out/op_summary.csv accuracy_coupled.csv
