@@ -9,6 +9,7 @@
 #include "core/base/sheet.h"
 
 struct parser {
+  const char *verb;
   const struct option_table *table;
   int argc;
   char **argv;
@@ -78,7 +79,7 @@ static enum vinci_status unknown_option(const struct parser *parser, const char 
   if (near)
     diag_hint(parser->diag, "did you mean '--%s'?", near);
   else
-    diag_hint(parser->diag, "'vinci %s --help' lists the options", parser->argv[0]);
+    diag_hint(parser->diag, "'vinci %s --help' lists the options", parser->verb);
   return status;
 }
 
@@ -177,7 +178,7 @@ static enum vinci_status parse_letters(struct parser *parser, const char *letter
     if (!row) {
       enum vinci_status status =
           diag_error(parser->diag, VINCI_E_USAGE, "unknown option '-%c'", *letters);
-      diag_hint(parser->diag, "'vinci %s --help' lists the options", parser->argv[0]);
+      diag_hint(parser->diag, "'vinci %s --help' lists the options", parser->verb);
       return status;
     }
     if (!option_is_flag(row))
@@ -203,10 +204,10 @@ static enum vinci_status parse_word(struct parser *parser, const char *word, boo
   return VINCI_OK;
 }
 
-enum vinci_status options_parse(const struct option_table *table, int argc, char **argv,
-                                void *settings, struct text_list *arguments, bool *help,
-                                struct vinci_diag *diag) {
-  struct parser parser = {table, argc, argv, 1, settings, arguments, help, diag};
+enum vinci_status options_parse(const char *verb, const struct option_table *table, int argc,
+                                char **argv, void *settings, struct text_list *arguments,
+                                bool *help, struct vinci_diag *diag) {
+  struct parser parser = {verb, table, argc, argv, 1, settings, arguments, help, diag};
   bool options_end = false;
   *help = false;
   while (parser.next < argc && !*help) {

@@ -181,7 +181,8 @@ bool cli_begin(const struct cli_verb *verb, int argc, char **argv, void *setting
                struct text_list *arguments, int *exit_code) {
   struct vinci_diag diag = {0};
   bool help = false;
-  if (options_parse(&verb->options, argc, argv, settings, arguments, &help, &diag) != VINCI_OK) {
+  if (options_parse(verb->name, &verb->options, argc, argv, settings, arguments, &help, &diag) !=
+      VINCI_OK) {
     *exit_code = cli_fail(&diag);
     return false;
   }

@@ -40,7 +40,7 @@ struct ops_sequence {
 };
 
 /* What the kernels before the profile have written lies at the end of device memory, where no tensor
- * of a row lies unless the rows need all of it. */
+ * of a row lies unless the rows need all of the memory. */
 static void owe(struct ops_sequence *sequence, const struct call_row *first) {
   uint64_t bytes = min_u64((uint64_t)sequence->soc->l2_owed_bytes, calls_l2_written(first));
   uint64_t size = (uint64_t)sequence->soc->hbm_bytes;

@@ -85,6 +85,9 @@ hint: did you mean '--output'?")"
 run run -x
 report "unknown letter" "$(expect 2 "error: unknown option '-x'
 hint: 'vinci run --help' lists the options")"
+run gate check --zzzz x.lua
+report "unknown option of a command of a verb" "$(expect 2 "error: unknown option '--zzzz'
+hint: 'vinci gate check --help' lists the options")"
 run run --json=yes x.csv
 report "value for a flag" "$(expect 2 'error: --json takes no value')"
 run run "$example" --output --json
