@@ -191,7 +191,9 @@ report_pieces = \
 EXTRA_DIST += $(report_pieces) cli/report/assemble.awk cli/report/build-uplot \
 	cli/report/package.json cli/report/package-lock.json \
 	cli/REPORT.md
-dist_doc_DATA += cli/report/first.webp cli/report/page.spdx cli/report/timeline.webp
+dist_doc_DATA += cli/report/first.webp cli/report/page.spdx cli/report/timeline.webp cli/report/network-wide.webp \
+	cli/report/sweep-wide.webp cli/report/sensitivity-wide-dark.webp cli/report/job-narrow-dark.webp \
+	cli/report/list-narrow.webp
 # By a variable: a rule of this name would take the place of automake's.
 page_object = traces/report/libvinci_traces_la-page.lo
 if HAVE_REPORT
