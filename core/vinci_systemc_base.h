@@ -85,6 +85,16 @@ struct origin : tlm::tlm_extension<origin> {
   }
 };
 
+// A process of the module under construction that an event starts.
+template <typename BODY>
+void spawn_method(BODY body, const sc_core::sc_event &event, const char *what) {
+  sc_core::sc_spawn_options options;
+  options.spawn_method();
+  options.dont_initialize();
+  options.set_sensitivity(&event);
+  sc_core::sc_spawn(body, sc_core::sc_gen_unique_name(what), &options);
+}
+
 // A chip, and traces for that chip.
 class loader {
 protected:

@@ -32,7 +32,7 @@ public:
 protected:
   launches(sc_core::sc_module_name name, const std::string &chip, const config &how)
       : runner(name, chip, how), interrupt("interrupt") {
-    spawn([this] { raise(); }, line_, "raise");
+    spawn_method([this] { raise(); }, line_, "raise");
   }
   ~launches() override {
     abandon();
@@ -167,15 +167,7 @@ private:
     for (const size_t place : of.tensor_of)
       addresses.push_back(next.addresses[place]);
     queue_.pop_front();
-    try {
-      begin(of.trace, addresses, nullptr);
-    } catch (const error &wrong) {
-      status_ = wrong.status();
-      text_ = wrong.what();
-      finished.notify(sc_core::SC_ZERO_TIME);
-      ended();
-      kick_.notify(sc_core::SC_ZERO_TIME);
-    }
+    try_to_begin(of.trace, addresses, nullptr);
   }
 
   void ended() override {

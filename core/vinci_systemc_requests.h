@@ -35,11 +35,7 @@ public:
     socket.register_invalidate_direct_mem_ptr(this, &requests::invalidate);
     if (how.how == transport::nonblocking) {
       socket.register_nb_transport_bw(this, &requests::backward);
-      sc_core::sc_spawn_options options;
-      options.spawn_method();
-      options.dont_initialize();
-      options.set_sensitivity(&pump_);
-      sc_core::sc_spawn([this] { pump(); }, sc_core::sc_gen_unique_name("request"), &options);
+      spawn_method([this] { pump(); }, pump_, "request");
       return;
     }
     for (unsigned i = 0; i < (how.channels ? how.channels : 1); i++) {

@@ -28,15 +28,15 @@ public:
              const struct vinci_run_options *options = nullptr) {
     be_idle();
     own_trace_ = compile(op, args);
-    begin(own_trace_, own_addresses(own_trace_), options);
+    begin_own(options);
   }
   void start_trace(const std::string &path, const struct vinci_run_options *options = nullptr) {
     be_idle();
     own_trace_ = load_file(path);
-    begin(own_trace_, own_addresses(own_trace_), options);
+    begin_own(options);
   }
 
-  bool busy() const { return guest_ != nullptr; }
+  bool busy() const { return guest_ != nullptr || waits_; }
   // Of the last run that has ended; nullptr before, and when the run failed.
   const vinci_result *result() const { return result_; }
   uint64_t cycles() const { return result_ ? vinci_result_total_cycles(result_) : 0; }
@@ -64,7 +64,7 @@ protected:
       backdoor_.forget();
       invalidated(start, end);
     };
-    spawn([this] { step(); }, kick_, "step");
+    spawn_method([this] { step(); }, kick_, "step");
   }
   ~runner() override {
     abandon();
@@ -84,14 +84,6 @@ protected:
   virtual void launch() {}
   // Direct pointers to a range of device memory hold no longer.
   virtual void invalidated(uint64_t, uint64_t) {}
-
-  void spawn(std::function<void()> body, const sc_core::sc_event &event, const char *what) {
-    sc_core::sc_spawn_options options;
-    options.spawn_method();
-    options.dont_initialize();
-    options.set_sensitivity(&event);
-    sc_core::sc_spawn(body, sc_core::sc_gen_unique_name(what), &options);
-  }
 
   // Throws what keeps the run from its beginning.
   void begin(const vinci_trace *trace, const std::vector<uint64_t> &addresses,
@@ -120,6 +112,20 @@ protected:
     kick_.notify(sc_core::SC_ZERO_TIME);
   }
 
+  // The same for a run that nobody waits for: what is wrong becomes its end.
+  void try_to_begin(const vinci_trace *trace, const std::vector<uint64_t> &addresses,
+                    const struct vinci_run_options *options) {
+    try {
+      begin(trace, addresses, options);
+    } catch (const error &wrong) {
+      status_ = wrong.status();
+      text_ = wrong.what();
+      finished.notify(sc_core::SC_ZERO_TIME);
+      ended();
+      kick_.notify(sc_core::SC_ZERO_TIME);
+    }
+  }
+
   // Device memory without time, by addresses of the device.
   bool move(bool write, uint64_t address, unsigned char *data, uint64_t bytes) {
     if (bytes > gm_bytes_ || address > gm_bytes_ - bytes)
@@ -144,11 +150,23 @@ private:
                                  "which runs with values need";
   }
   void be_idle() {
-    if (guest_ || next_launch() != sc_core::sc_max_time())
+    if (busy() || next_launch() != sc_core::sc_max_time())
       throw error(VINCI_E_USAGE, std::string(name()) + " is busy: wait for the event 'finished'");
     vinci_trace_free(own_trace_);
     own_trace_ = nullptr;
     keep(nullptr);
+  }
+
+  // Before the simulation begins, sockets of the platform need not lead to memory yet.
+  void begin_own(const struct vinci_run_options *options) {
+    waits_ = config_.values && !sc_core::sc_is_running();
+    if (!waits_) {
+      begin(own_trace_, own_addresses(own_trace_), options);
+      return;
+    }
+    waits_with_ = options ? *options : vinci_run_options{};
+    waits_with_.struct_size = options ? options->struct_size : sizeof waits_with_;
+    kick_.notify(sc_core::SC_ZERO_TIME);
   }
 
   void keep(vinci_result *result) {
@@ -161,10 +179,7 @@ private:
     struct vinci_guest *guest = guest_;
     guest_ = nullptr;
     const enum vinci_status status = vinci_guest_close(guest, &result);
-    if (wanted)
-      keep(result);
-    else
-      vinci_result_free(result);
+    wanted ? keep(result) : vinci_result_free(result);
     return status;
   }
 
@@ -172,6 +187,11 @@ private:
 
   // Fires what is due and sleeps until the next event, answer or launch.
   void step() {
+    if (waits_) {
+      waits_ = false;
+      try_to_begin(own_trace_, own_addresses(own_trace_), &waits_with_);
+      return;
+    }
     if (guest_) {
       vinci_guest_run(guest_, now_ps());
       if (!vinci_guest_over(guest_)) {
@@ -214,6 +234,8 @@ private:
   backdoor<tlm_utils::simple_initiator_socket_optional<requests>> backdoor_;
   image image_;
   vinci_trace *own_trace_ = nullptr; // of start()
+  bool waits_ = false;               // for the simulation to begin
+  struct vinci_run_options waits_with_ = {};
   vinci_guest *guest_ = nullptr;
   vinci_result *result_ = nullptr;
   struct vinci_guest_memory hosted_ = {};

@@ -8,7 +8,7 @@ build_packages=(build-essential autoconf automake libtool pkg-config
   libonnx-dev protobuf-c-compiler libprotobuf-c-dev
   libedit-dev libsqlite3-dev)
 test_packages=(libcmocka-dev python3-numpy clang libonnx-testdata python3-onnx lua5.4 patch
-  chromium zsh fish)
+  chromium zsh fish libsystemc-doc)
 
 say() {
   printf '\n==> %s\n' "$*" >&2

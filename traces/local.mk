@@ -124,8 +124,13 @@ dist_examples_DATA = \
 	traces/examples/matmul_2048_fp16.csv
 platformsdir = $(pkgdatadir)/examples/systemc
 dist_platforms_DATA = \
+	traces/examples/systemc/bus.cpp \
+	traces/examples/systemc/driver.hpp \
 	traces/examples/systemc/host.cpp \
-	traces/examples/systemc/ram.hpp
+	traces/examples/systemc/memory.cpp \
+	traces/examples/systemc/ram.hpp \
+	traces/examples/systemc/recorder.cpp \
+	traces/examples/systemc/two_chips.cpp
 kernelsdir = $(pkgdatadir)/examples/source
 dist_kernels_DATA = \
 	traces/examples/source/histogram.cpp \

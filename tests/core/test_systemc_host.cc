@@ -213,6 +213,32 @@ void without_backdoor() {
   expect(host.ended, "the host comes to its end");
 }
 
+// Sockets of a platform lead to memory once the simulation begins, so a run waits for that.
+void before_the_start() {
+  vinci::device first("first", "Ascend910B4", with_values(vinci::memory_of::platform));
+  vinci::device second("second", "Ascend910B4", with_values(vinci::memory_of::platform));
+  Ram good("good", 8 << 20, Ram::DEBUG), bad("bad", 8 << 20, Ram::NONE);
+  first.memory.bind(good.target);
+  second.memory.bind(bad.target);
+  const float three = 3;
+  std::memcpy(&good.bytes[0x1000], &three, sizeof three);
+  first.start("adds", {"shape=64", "dtype=fp32", "alpha=2"});
+  second.start("adds", {"shape=64", "dtype=fp32", "alpha=2"});
+  expect(first.busy() && good.debugged == 0, "nothing has happened");
+  sc_core::sc_start();
+  first.verify();
+  float found;
+  std::memcpy(&found, &good.bytes[0x1000 + 512], sizeof found);
+  expect(found == 5 && !first.busy(), "the run has computed");
+  std::string text;
+  try {
+    second.verify();
+  } catch (const vinci::error &error) {
+    text = error.what();
+  }
+  expect(text.find("second: memory answers neither") == 0, "what is wrong becomes its end");
+}
+
 // What a host may do wrong.
 void refusals(Master &host) {
   uint64_t word = 0;
@@ -320,6 +346,7 @@ const Case cases[] = {
     {"the same on memory of the platform, by direct pointers", on_direct_memory},
     {"the same by debug transport, elsewhere in the address map", on_debugged_memory},
     {"values need one of both", without_backdoor},
+    {"a run with values waits for the simulation to begin", before_the_start},
     {"mistakes of a host are answered", mistakes},
     {"device memory is reached through the target socket", direct_access},
     {"a doorbell may ring ahead of time", ahead},

@@ -2,46 +2,22 @@
 //
 // A host drives a 910B4 as its driver would: by registers, device memory and an interrupt. It
 // launches z = x + y and w = relu(z), one behind the other, and compares w with its own arithmetic.
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
+#include <vector>
 
-#include <vinci_systemc.h>
-
+#include "driver.hpp"
 #include "ram.hpp"
 
-struct Host : sc_core::sc_module {
+struct Host : Driver {
   SC_HAS_PROCESS(Host);
-  tlm_utils::simple_initiator_socket<Host> bus;
-  sc_core::sc_in<bool> interrupt;
   vinci::device &npu; // for what a loader does before the driver comes
   bool good = false;
 
-  Host(sc_core::sc_module_name name, vinci::device &npu)
-      : sc_module(name), bus("bus"), interrupt("interrupt"), npu(npu) {
+  Host(sc_core::sc_module_name name, vinci::device &npu) : Driver(name, 0), npu(npu) {
     SC_THREAD(work);
     set_stack_size(1 << 20); // operators are lowered on this stack
-  }
-
-  // One access through the bus.
-  void access(bool write, uint64_t address, void *data, unsigned bytes) {
-    tlm::tlm_generic_payload payload;
-    sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-    payload.set_command(write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
-    payload.set_address(address);
-    payload.set_data_ptr(static_cast<unsigned char *>(data));
-    payload.set_data_length(bytes);
-    payload.set_streaming_width(bytes);
-    bus->b_transport(payload, delay);
-    if (payload.is_response_error())
-      SC_REPORT_FATAL("host", payload.get_response_string().c_str());
-    wait(delay);
-  }
-  void set(uint64_t offset, uint32_t value) { access(true, offset, &value, sizeof value); }
-  void set_address(uint64_t offset, uint64_t value) { access(true, offset, &value, sizeof value); }
-  uint64_t get(uint64_t offset, unsigned bytes = 4) {
-    uint64_t value = 0;
-    access(false, offset, &value, bytes);
-    return value;
   }
 
   void work() {
@@ -71,10 +47,7 @@ struct Host : sc_core::sc_module {
     set(vinci::reg::DOORBELL, 1); // queues behind the first
 
     while (get(vinci::reg::ENDED) < 2) {
-      while (!interrupt.read())
-        wait(interrupt.posedge_event());
-      set(vinci::reg::INT_STATUS, vinci::reg::DONE | vinci::reg::ERROR);
-      wait(interrupt.negedge_event());
+      wait_for_interrupt();
       std::cout << "launch " << get(vinci::reg::ENDED) << " ends at " << sc_core::sc_time_stamp()
                 << ", " << get(vinci::reg::CYCLES, 8) << " cycles" << std::endl;
     }
