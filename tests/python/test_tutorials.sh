@@ -14,8 +14,23 @@ export PATH PYTHONPATH PYTHONDONTWRITEBYTECODE
 work_folder test_tutorials "$PWD"
 page=$srcdir/scripts/TUTORIALS.md
 
+# What pkg-config says of an installed vinci.
+library=$(realpath "$VINCI_SHARED_LIBRARY")
+mkdir "$work/include"
+ln -s "$(realpath "$srcdir")"/core/vinci*.h "$work/include/"
+cat >"$work/vinci.pc" <<END
+pkgdatadir=$srcdir/traces
+Name: vinci
+Description: vinci
+Version: 0
+Libs: $library -Wl,-rpath,$(dirname "$library")
+Cflags: -I$work/include
+END
+PKG_CONFIG_PATH=$work
+export PKG_CONFIG_PATH
+
 # Blocks of a tutorial in one script of sh: those of Python that follow on from one another are one program each,
-# as all of their names have to live on.
+# as all of their names have to live on. A block of C++ names its file.
 awk -v work="$work" '
   function flush() {
     if (text == "")
@@ -30,7 +45,14 @@ awk -v work="$work" '
   /^```sh$/ { flush(); on = "sh"; next }
   /^```python$/ { on = "python"; next }
   /^```yaml$/ { on = "yaml"; next }
-  /^```$/ { on = ""; next }
+  /^```cpp / { flush(); on = "cpp"; print "cat >" $2 " <<\047END OF FILE\047" >script; next }
+  /^```$/ {
+    if (on == "cpp")
+      print "END OF FILE" >script
+    on = ""
+    next
+  }
+  on == "cpp" { print >script }
   on == "sh" { print >script }
   on == "python" { text = text $0 "\n" }
   on == "yaml" && /vinci gate/ { sub(/^[ -]*(run: )?/, ""); print >script }
@@ -41,6 +63,13 @@ number=0
 printf '%s\n' "$titles" >"$work/titles"
 while read -r title; do
   number=$((number + 1))
+  case $title in *integrators*)
+    pkg-config --exists systemc && "$PYTHON" -c 'import numpy' 2>/dev/null || {
+      report "$title # SKIP no SystemC, or no numpy" "$([ -z "${VINCI_ALL_PACKAGES:-}" ] || echo "scripts/check has not installed both")"
+      continue
+    }
+    ;;
+  esac
   mkdir "$work/$number"
   keep sh -c "cd '$work/$number' && exec sh ../$number.sh </dev/null"
   report "$title" "$([ "$code" -eq 0 ] || { echo "exit code $code"; printf '%s\n' "$out" "$err" | tail -n 20; })"
