@@ -23,6 +23,7 @@ extern "C" {
 #endif
 
 typedef struct vinci_guest vinci_guest;
+typedef struct vinci_guest_state vinci_guest_state;
 
 /* What an engine of a core asks of the host's memory, or L2 for an engine. */
 struct vinci_guest_request {
@@ -52,6 +53,9 @@ struct vinci_guest_memory {
    * of 128 bytes that follow one another within a line. In the cycle model, where options leave L2
    * empty or warm. What L2 still holds at the end is not written back. */
   bool behind_l2;
+  /* What L2 and the instruction caches hold from earlier runs of the same chip, in the cycle model,
+   * for one guest at a time; options leave L2 empty. NULL: nothing. Has to outlive the guest. */
+  vinci_guest_state *state;
 };
 
 /* A tensor of a trace, by its declaration. */
@@ -64,6 +68,11 @@ struct vinci_guest_tensor {
 /* By index; false behind the last. */
 VINCI_API bool vinci_guest_tensor(const vinci_trace *trace, size_t index,
                                   struct vinci_guest_tensor *out);
+
+/* The chip has to outlive the state. The caller frees it, which may be NULL. */
+VINCI_API VINCI_MUST_CHECK enum vinci_status
+vinci_guest_state_create(const vinci_soc *soc, vinci_guest_state **out, struct vinci_diag *diag);
+VINCI_API void vinci_guest_state_free(vinci_guest_state *state);
 
 /*
  * Begins a run at time 0. options as of vinci_run(), without repeat; NULL: the defaults. memory

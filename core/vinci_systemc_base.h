@@ -43,6 +43,7 @@ enum class transport { blocking, nonblocking };
 struct config {
   memory_of whose = memory_of::platform;
   std::vector<std::string> sets; // numbers of the chip that differ, "l2.size=64MiB"
+  bool keeps = false;            // L2 and instruction caches keep what a run has left
   bool values = false;           // kernels compute: device memory holds their results
   transport how = transport::blocking;
   unsigned channels = 64;       // blocking: processes for targets that wait
@@ -141,6 +142,13 @@ protected:
     return addresses;
   }
 
+  // What L2 and instruction caches hold.
+  vinci_guest_state *state() {
+    if (!own_.state)
+      check(vinci_guest_state_create(soc_, &own_.state, &diag_));
+    return own_.state;
+  }
+
   vinci_soc *soc_ = nullptr;
   struct vinci_diag diag_ = {};
   uint64_t gm_bytes_ = 0; // of device memory
@@ -148,7 +156,11 @@ protected:
 private:
   struct owner {
     vinci_soc *soc = nullptr;
-    ~owner() { vinci_soc_free(soc); }
+    vinci_guest_state *state = nullptr;
+    ~owner() {
+      vinci_guest_state_free(state);
+      vinci_soc_free(soc);
+    }
   } own_;
 };
 

@@ -107,6 +107,7 @@ protected:
         throw error(status, no_backdoor());
       check(status);
     }
+    hosted_.state = config_.keeps ? state() : nullptr;
     check(vinci_guest_open(soc_, trace, options, &hosted_, &guest_, &diag_));
     base_ = sc_core::sc_time_stamp();
     kick_.notify(sc_core::SC_ZERO_TIME);

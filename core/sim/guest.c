@@ -7,13 +7,61 @@
 #include "core/base/diag.h"
 #include "core/isa/taken.h"
 #include "core/sim/device.h"
+#include "core/sim/kept.h"
 
 struct vinci_guest {
   struct device device;
   struct memory_host host;
   const struct vinci_guest_memory *memory;
   uint64_t under_way; /* requests without an answer */
+  struct device_kept kept;
 };
+
+struct vinci_guest_state {
+  struct kept_memory *kept;
+  bool lent; /* to a guest */
+};
+
+enum vinci_status vinci_guest_state_create(const struct vinci_soc *soc,
+                                           struct vinci_guest_state **out,
+                                           struct vinci_diag *diag) {
+  *out = calloc(1, sizeof **out);
+  if (!*out)
+    return diag_error(diag, VINCI_E_NOMEM, "out of memory for the state of a chip");
+  enum vinci_status status = kept_create(soc, VINCI_MEMORY_CYCLE, &(*out)->kept, diag);
+  if (status == VINCI_OK)
+    return VINCI_OK;
+  free(*out);
+  *out = NULL;
+  return status;
+}
+
+void vinci_guest_state_free(struct vinci_guest_state *state) {
+  if (state)
+    kept_free(state->kept);
+  free(state);
+}
+
+/* The state belongs to the guest until that is closed. */
+static enum vinci_status take_state(struct vinci_guest *guest,
+                                    const struct vinci_run_options *options,
+                                    struct vinci_diag *diag) {
+  static const struct vinci_run_options defaults = {0};
+  struct vinci_guest_state *state = guest->memory ? guest->memory->state : NULL;
+  if (!state)
+    return VINCI_OK;
+  options = options ? options : &defaults;
+  if (options->memory != VINCI_MEMORY_CYCLE || options->l2_start != VINCI_L2_EMPTY)
+    return diag_error(
+        diag, VINCI_E_USAGE,
+        "L2 holds what earlier runs have left: memory is cycle, and its state is left "
+        "out");
+  if (state->lent)
+    return diag_error(diag, VINCI_E_USAGE, "another guest has the state of the chip");
+  kept_lend(state->kept, guest->device.trace, guest->memory->addresses, options, &guest->kept);
+  guest->device.kept = &guest->kept;
+  return VINCI_OK;
+}
 
 static void send(void *context, const struct memory_host_request *asked) {
   struct vinci_guest *guest = context;
@@ -101,12 +149,16 @@ enum vinci_status vinci_guest_open(const struct vinci_soc *soc, const struct vin
   guest->device.diag = diag;
   guest->device.host = memory && memory->request ? &guest->host : NULL;
   guest->device.addresses = memory ? memory->addresses : NULL;
-  status = trace_take(trace, diag);
+  status = take_state(guest, options, diag);
+  if (status == VINCI_OK)
+    status = trace_take(trace, diag);
   if (status == VINCI_OK) {
     status = device_open(&guest->device, options);
     if (status != VINCI_OK)
       trace_give_back(trace);
   }
+  if (status == VINCI_OK && guest->device.kept)
+    memory->state->lent = true;
   if (status == VINCI_OK)
     *out = guest;
   else
@@ -139,6 +191,8 @@ enum vinci_status vinci_guest_close(struct vinci_guest *guest, struct vinci_resu
   if (!vinci_guest_over(guest))
     status = diag_error(diag, VINCI_E_USAGE, "the run of a guest was closed before its end");
   status = device_close(&guest->device, status, out);
+  if (guest->device.kept)
+    guest->memory->state->lent = false;
   trace_give_back(trace);
   free(guest);
   return status;

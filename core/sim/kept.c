@@ -146,20 +146,26 @@ void kept_clean(struct kept_memory *kept) {
   kept->digest = digest_word(kept->digest, 0); /* no range: groups have at least 1 */
 }
 
+void kept_lend(struct kept_memory *kept, const struct vinci_trace *trace, const uint64_t *addresses,
+               const struct vinci_run_options *options, struct device_kept *out) {
+  kept->code.found_ppm = options->code_found_ppm;
+  *out = (struct device_kept){
+      .tags = kept->tags, .code = &kept->code, .addresses = addresses, .arena = &kept->runs};
+  settle(kept);
+  kept->digest = digest_word(digest_word(kept->digest, UINT64_MAX), options->network);
+  kept->digest = digest_word(kept->digest, trace->digest);
+  if (addresses)
+    kept->digest = digest_bytes(kept->digest, addresses, trace->tensor_count * sizeof *addresses);
+}
+
 enum vinci_status kept_run(struct kept_memory *kept, const struct vinci_trace *trace,
                            const uint64_t *addresses, const struct vinci_run_options *options,
                            struct vinci_result **out, struct vinci_diag *diag) {
   struct vinci_run_options own = *options;
   own.memory = kept->model;
   own.l2_start = VINCI_L2_EMPTY;
-  kept->code.found_ppm = own.code_found_ppm;
-  struct device_kept memory = {
-      .tags = kept->tags, .code = &kept->code, .addresses = addresses, .arena = &kept->runs};
-  settle(kept);
-  kept->digest = digest_word(digest_word(kept->digest, UINT64_MAX), own.network);
-  kept->digest = digest_word(kept->digest, trace->digest);
-  if (addresses)
-    kept->digest = digest_bytes(kept->digest, addresses, trace->tensor_count * sizeof *addresses);
+  struct device_kept memory;
+  kept_lend(kept, trace, addresses, &own, &memory);
   return device_run(kept->soc, trace, &own, &memory, out, diag);
 }
 

@@ -187,10 +187,31 @@ void values() {
   expect(memory.bytes[y + COUNT * sizeof(float)] == 0xaa, "bytes behind a tensor stay");
 }
 
+// The second launch finds in L2 what the first has read.
+void keeps() {
+  for (const bool keeps : {false, true}) {
+    const uint64_t bytes = in_process([&]() -> uint64_t {
+      vinci::config how = behind();
+      how.keeps = keeps;
+      Memory memory("memory", false);
+      vinci::device npu("npu", "Ascend910B4", how);
+      npu.memory.bind(memory.target);
+      for (int i = 0; i < 2; i++) {
+        npu.start("relu", {"shape=1024x1024", "dtype=fp16"});
+        sc_core::sc_start();
+        npu.verify();
+      }
+      return memory.read;
+    });
+    expect(bytes == (keeps ? 2 << 20 : 4 << 20), "bytes that L2 lacked");
+  }
+}
+
 const Case cases[] = {
     {"times agree with those of flat memory", as_flat_memory},
     {"delays and waits are the same", manners},
     {"write-backs carry values", values},
+    {"a chip keeps what earlier runs have left, if asked", keeps},
 };
 
 } // namespace

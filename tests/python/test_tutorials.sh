@@ -64,10 +64,10 @@ printf '%s\n' "$titles" >"$work/titles"
 while read -r title; do
   number=$((number + 1))
   case $title in *integrators*)
-    pkg-config --exists systemc && "$PYTHON" -c 'import numpy' 2>/dev/null || {
+    if ! pkg-config --exists systemc || ! "$PYTHON" -c 'import numpy' 2>/dev/null; then
       report "$title # SKIP no SystemC, or no numpy" "$([ -z "${VINCI_ALL_PACKAGES:-}" ] || echo "scripts/check has not installed both")"
       continue
-    }
+    fi
     ;;
   esac
   mkdir "$work/$number"
