@@ -65,6 +65,19 @@ static bool spell(struct lower_call *call, const char *name) {
   return false;
 }
 
+/* Kernels of people often bear the name of the vendor's operator and then how they were written:
+ * "mul_ascendc", "ConcatV2_custom", "add_kernel_triton". Other endings may be other operators. */
+static bool cut_writer(char *name) {
+  static const char *const writers[] = {"ascendc", "custom", "kernel", "tilelang", "triton"};
+  char *last = strrchr(name, '_');
+  for (size_t i = 0; last && last > name && i < sizeof writers / sizeof *writers; i++)
+    if (strcasecmp(last + 1, writers[i]) == 0) {
+      *last = '\0';
+      return true;
+    }
+  return false;
+}
+
 /* "AddAiCore" is the kernel of Add on AI Cores; what precedes the ending becomes the type. */
 static bool is_variant(struct lower_call *call) {
   static const char ending[] = "aicore";
@@ -99,7 +112,9 @@ bool calls_take_name(const char *name, struct lower_call *call, const char **ord
     *order = known->order;
     return true;
   }
-  (void)spell(call, without_framework(given));
+  bool known = spell(call, without_framework(given));
+  while (!known && cut_writer(given))
+    known = spell(call, given);
   return true;
 }
 

@@ -9,7 +9,7 @@ vinci=${VINCI:?}
 soc=--soc-version=Ascend910B4
 
 work_folder test_ops
-plan 67
+plan 68
 
 # run LIST ARGUMENT...: simulates $work/LIST.csv into $work/LIST; $out, $err, $code.
 run() {
@@ -74,6 +74,14 @@ printf '%s\n' 'Type,Input Shapes,Input Data Types,Output Shapes,Output Data Type
 run calls $soc
 report "names of calls" "$(problems 0 '' ',mul shape=4 ' ',sub shape=5 ' ',relu shape=6 ' \
   "unsupported: no operator stands for 'Quilt'")"
+
+# Names that say how a kernel was written; what is left of a fusion is no operator.
+printf '%s\n' 'Type,Input Shapes,Input Data Types,Output Shapes,Output Data Types' \
+  'mul_ascendc,"4;4",FLOAT;FLOAT,"4",FLOAT' 'sub_kernel_Triton,"5;5",FLOAT;FLOAT,"5",FLOAT' \
+  'mul_act_triton,"6;6",FLOAT;FLOAT,"6",FLOAT' >"$work/writers.csv"
+run writers $soc
+report "names with a writer" "$(problems 0 '' ',mul shape=4 ' ',sub shape=5 ' \
+  "unsupported: no operator stands for 'mul_act_triton'")"
 
 # Names and types of frameworks, whose inputs may come in another order; views run no kernel.
 printf '%s\n' 'Type,Input Shapes,Input Data Types,Output Shapes,Output Data Types' \
