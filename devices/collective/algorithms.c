@@ -42,6 +42,11 @@ enum collective_op collective_op_find(const char *name, size_t length) {
   return (enum collective_op)op;
 }
 
+bool collective_gives_parts(enum collective_op op) {
+  return op == COLLECTIVE_ALL_TO_ALL || op == COLLECTIVE_ALL_GATHER || op == COLLECTIVE_GATHER ||
+         op == COLLECTIVE_REDUCE_SCATTER || op == COLLECTIVE_SCATTER;
+}
+
 uint64_t collective_part_at(const struct collective_call *call, uint64_t i) {
   uint64_t part = round_up(ceil_div(call->bytes, call->ranks), call->slice_bytes);
   return min_u64(i * part, call->bytes);

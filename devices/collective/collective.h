@@ -39,7 +39,8 @@ struct collective_call {
   uint32_t inner; /* ranks that follow each other within a server; 1: none do */
   uint32_t root;
   uint64_t bytes;
-  uint64_t slice_bytes; /* parts are multiples of this; the last ones hold what is left */
+  uint64_t
+      slice_bytes; /* parts are multiples of this; the last ones hold what is left; 0: not said */
   bool adds_inline;
   bool resident; /* a part of a larger one: what is own lies in the library's buffer already */
   /* Of ALL_TO_ALL with unequal parts: bytes from rank to rank, ranks x ranks, NULL: equal parts. */
@@ -83,6 +84,12 @@ const char *collective_op_name(enum collective_op op);
 /* COLLECTIVE_OPS when there is none of this name. */
 enum collective_op collective_op_find(const char *name, size_t length);
 
+/*
+ * Whether the caller says how large a part is, the same for all ranks (a count of the library's
+ * interface: HcclAlltoAll, HcclAllGather, HcclReduceScatter, HcclScatter). Other parts are cut by
+ * the library, in whole slices.
+ */
+bool collective_gives_parts(enum collective_op op);
 /* Where part i of p of a buffer begins; part p begins at its end. */
 uint64_t collective_part_at(const struct collective_call *call, uint64_t i);
 static inline uint64_t collective_part(const struct collective_call *call, uint64_t i) {

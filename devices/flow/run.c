@@ -120,7 +120,8 @@ void group_complete_call(const struct group_job *job, const struct group_ranks *
                          struct collective_call *call) {
   call->ranks = group->count;
   call->inner = inner_of(job, group);
-  call->slice_bytes = job->system->slice_bytes;
+  if (!call->slice_bytes) /* a part of another call has the slices of that */
+    call->slice_bytes = collective_gives_parts(call->op) ? 1 : job->system->slice_bytes;
   call->adds_inline = job->system->inline_reduce;
   if (!call->algorithm)
     call->algorithm = collective_choose(call);

@@ -106,6 +106,35 @@ static void a_small_buffer_cuts_collectives(void **state) {
 }
 
 /* Servers of four: algorithms for servers need as many ranks that follow each other in each. */
+/* The caller of these says how large a part is; sums of all are cut in slices. */
+static void parts_of_the_caller_are_equal(void **state) {
+  (void)state;
+  static const struct {
+    enum collective_op op;
+    const char *algorithm;
+    uint64_t moved, of_link;
+  } rows[] = {{COLLECTIVE_ALL_TO_ALL, "mesh", 4 * 3 * 250, 250},
+              {COLLECTIVE_ALL_GATHER, "mesh", 4 * 3 * 250, 250},
+              {COLLECTIVE_REDUCE_SCATTER, "mesh", 4 * 3 * 250, 250},
+              {COLLECTIVE_SCATTER, "star", 3 * 250, 250},
+              {COLLECTIVE_GATHER, "star", 3 * 250, 250},
+              {COLLECTIVE_ALL_REDUCE, "mesh", 3 * 1000 + 3 * 1000, 1000}};
+  struct group_system system = simple_system(4);
+  system.slice_bytes = 4096;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    struct arena arena = {0};
+    struct group_result result;
+    struct group_op op = collective(rows[i].op, rows[i].algorithm, 1000);
+    struct group_stream stream = {&op, 1};
+    struct group_program program = {&stream, 1, 0};
+    run(&system, &program, NULL, NULL, &arena, &result);
+    assert_int_equal(result.transfer_bytes, rows[i].moved);
+    for (uint32_t limit = 0; limit < group_limit_count(&system); limit++)
+      assert_true(result.limit_bytes[limit] % rows[i].of_link == 0);
+    arena_free(&arena);
+  }
+}
+
 static void servers_are_found_from_the_devices_of_a_group(void **state) {
   (void)state;
   static const struct {
@@ -403,6 +432,7 @@ int main(void) {
       cmocka_unit_test(a_transfer_waits_for_notifies_of_both_sides),
       cmocka_unit_test(notifies_of_a_device_are_issued_one_by_one),
       cmocka_unit_test(a_small_buffer_cuts_collectives),
+      cmocka_unit_test(parts_of_the_caller_are_equal),
       cmocka_unit_test(servers_are_found_from_the_devices_of_a_group),
       cmocka_unit_test(devices_of_two_servers_use_the_outer_level),
       cmocka_unit_test(copies_within_a_device_take_the_rate_of_their_kind),
