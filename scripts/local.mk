@@ -100,6 +100,7 @@ dist_lualib_DATA = \
 	scripts/lib/planner_report.lua \
 	scripts/lib/transformer_clock.lua \
 	scripts/lib/transformer_job.lua \
+	scripts/lib/transformer_layers.lua \
 	scripts/lib/transformer_memory.lua \
 	scripts/lib/transformer_operators.lua
 

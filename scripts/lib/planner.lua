@@ -142,7 +142,7 @@ end
 
 -- Gradients of a stage in the order of the last backward pass. `sum_us` is what a sum over tensor parallel ranks takes.
 local function gradients(step, stage, sum_us)
-  local t, held, items = step.times, O.weights(step.model, step.split, step.own, stage), {}
+  local t, held, items = step.times, O.weights(step.model, step.split, step.own, stage).trained, {}
   local layer = 2 * (t.norm_grad.us + sum_us) + t.attention_grad.us + t.mlp_grad.us
   if step.split.recompute then layer = layer + t.attention.us + t.mlp.us + t.residual.us + 2 * sum_us end
   if held.head > 0 then items[1] = { t.head_grad.us + sum_us, held.head } end

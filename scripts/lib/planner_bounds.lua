@@ -92,11 +92,18 @@ local function parts_of(model, split, own, time, tensor)
   local function get(name) return us[name] or 0 end
   local function attention(name)
     if split.cp == 1 then return get(name) end
-    return get(name .. "_before") + get(name .. "_own") + (split.cp - 1) * get(name .. "_ring") + get(name .. "_behind")
+    return get(name .. "_before") + get(name .. "_own") + (own.ring - 1) * get(name .. "_ring") + get(name .. "_behind")
   end
   local sums = split.sequence_parallel and 4 or 2 -- of a layer forward; backward, each part is gathered once more
-  local mlp = get "mlp" + get "router" + get "experts" + get "combine"
-  local mlp_grad = get "mlp_grad" + get "router_grad" + get "experts_grad" + get "combine_grad"
+  -- Of layers without and with experts, the shorter; products that are joined with sums are not counted.
+  local mlp, mlp_grad = get "mlp", get "mlp_grad"
+  if model.experts > 0 then
+    local routed = get "router" + get "experts" + get "combine" + get "shared"
+    local routed_grad = get "router_grad" + get "experts_grad" + get "combine_grad" + get "shared_grad"
+    mlp = model.dense_layers > 0 and math.min(mlp, routed) or routed
+    mlp_grad = model.dense_layers > 0 and math.min(mlp_grad, routed_grad) or routed_grad
+    if split.sequence_parallel and split.tp > 1 then tensor = 0 end -- experts gather rows otherwise
+  end
   local forward = attention "attention" + mlp + get "residual" + sums * tensor
   local backward = attention "attention_grad" + mlp_grad + 2 * get "norm_grad" + sums * tensor
   return { forward = forward, backward = backward, activation = split.recompute_activation and get "activation" or 0,
@@ -124,10 +131,10 @@ local function behind(model, split, own, stage, time, sums)
   local held = O.weights(model, split, own, stage)
   local optimizer = sum_of(O.optimizer(model, O.sharded(split, held)), time)
   if not sums or split.dp * split.cp == 1 then return optimizer, 0 end
-  local of_experts = split.ep > 1 and held.experts or 0
-  local bytes = O.gradient_bytes(split.gradients, held.all - of_experts)
+  local of_experts = split.ep > 1 and held.trained.experts or 0
+  local bytes = O.gradient_bytes(split.gradients, held.trained.all - of_experts)
   local reduce = sums:time(split, "data", split.sharded and "reduce_scatter" or "all_reduce", bytes)
-  local gather = split.sharded and sums:time(split, "data", "all_gather", (held.all - of_experts) * O.WIDTH[model.dtype]) or 0
+  local gather = split.sharded and sums:time(split, "data", "all_gather", (held.trained.all - of_experts) * O.WIDTH[model.dtype]) or 0
   return optimizer + gather, split.asynchronous and 0 or reduce
 end
 
@@ -175,7 +182,7 @@ function M.work(model, split, time)
     other[stage] = split.micro_batches * ((stage == 1 and us.embedding + us.embedding_grad or 0) +
       (stage == split.pp and us.head + us.head_grad or 0))
   end
-  return split.micro_batches * (us.forward + us.backward + again) + optimizer(held.layer), other
+  return split.micro_batches * (us.forward + us.backward + again) + optimizer(held.trained.layer), other
 end
 
 return M

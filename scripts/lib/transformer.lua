@@ -4,7 +4,7 @@
 --
 -- Ranks are ordered as Megatron orders them: tensor parallel ranks follow each other, then context parallel ones, then
 -- data parallel ones, then the stages of the pipeline. Operators are in transformer_operators.lua, schedules in
--- transformer_job.lua, times of operators in transformer_clock.lua, memory of a device in transformer_memory.lua.
+-- transformer_job.lua, what layers do in transformer_layers.lua, times of operators in transformer_clock.lua, memory of a device in transformer_memory.lua.
 local vinci = ...
 local O, J, B = vinci.transformer_operators, vinci.transformer_job, vinci.transformer_memory
 local M = { clock = vinci.transformer_clock.new, key_of = vinci.transformer_clock.key_of }
@@ -41,11 +41,37 @@ end
 local MODEL_NEEDS = { layers = "how many", hidden = "extent of a token", ffn = "extent between both parts of the MLP",
   heads = "of attention", vocab = "tokens there are", sequence = "tokens of a sample", global_batch = "samples of a step" }
 local MODEL_HAS = { micro_batch = 1, kv_heads = 0, head_dim = 0, dtype = "bf16", gated = true, name = "transformer",
-  experts = 0, top_k = 2, expert_ffn = 0, imbalance = 1.0 }
+  experts = 0, top_k = 2, expert_ffn = 0, imbalance = 1.0, capacity = 0.0, pad_experts = false, shared_experts = 0, dense_layers = 0,
+  kv_rank = 0, q_rank = 0, rope_dim = 64 }
 local SPLIT_HAS = { tp = 1, pp = 1, dp = 1, cp = 1, ep = 1, vpp = 1, sequence_parallel = false,
   recompute = false, recompute_layers = 0, recompute_activation = false, reuse_weights = false, moments = "fp32", sharded = false, bucket_bytes = 160 << 20, bucket_ends = {}, stage_layers = {}, overlap = true,
-  launch_us = 0.0, loader_us = 0.0, gradients = "fp32", asynchronous = false, communication = true }
+  launch_us = 0.0, loader_us = 0.0, gradients = "fp32", asynchronous = false, communication = true,
+  cp_heads = 1, lora_rank = 0, fused = 1, swap = "none", swap_optimizer = false }
+local SWAPS = { none = true, attention = true, all = true }
+local COUNTS = { model = { "shared_experts", "dense_layers", "kv_rank", "q_rank", "rope_dim" }, split = { "recompute_layers", "lora_rank" } }
 local GRADIENTS = { fp32 = true, fp16 = true, int8 = true }
+
+local function check_counts(given, what)
+  for _, key in ipairs(COUNTS[what]) do
+    if math.type(given[key]) ~= "integer" or given[key] < 0 or given[key] > MOST then
+      refuse("%s of the %s is %s, not a whole number from 0", key, what, tostring(given[key]))
+    end
+  end
+end
+
+-- Experts and latent attention of a model.
+local function check_parts(model)
+  if model.experts > 0 and (model.top_k < 1 or model.top_k > model.experts) then
+    refuse("top_k is %d of %d experts", model.top_k, model.experts)
+  end
+  for _, key in ipairs { "shared_experts", "dense_layers", "capacity" } do
+    if model.experts == 0 and model[key] > 0 then refuse("%s of a model without experts", key) end
+  end
+  if model.capacity < 0 then refuse("capacity of the model is %g, not a share of the mean from 0", model.capacity) end
+  if model.pad_experts and model.capacity == 0 then refuse "pad_experts of the model without capacity" end
+  if model.dense_layers > model.layers then refuse("dense_layers is %d of %d layers", model.dense_layers, model.layers) end
+  if model.q_rank > 0 and model.kv_rank == 0 then refuse "q_rank of the model without kv_rank: latent attention has both, or kv_rank alone" end
+end
 
 -- The model with its defaults: as many K and V heads as heads, heads that share the hidden extent.
 function M.model(given)
@@ -55,9 +81,9 @@ function M.model(given)
   if model.head_dim == 0 then model.head_dim = model.hidden // model.heads end
   if model.expert_ffn == 0 then model.expert_ffn = model.ffn end
   if model.imbalance < 1 then refuse("imbalance of the model is %g: the fullest rank has at least the mean, 1.0", model.imbalance) end
-  if model.experts > 0 and (model.top_k < 1 or model.top_k > model.experts) then
-    refuse("top_k is %d of %d experts", model.top_k, model.experts)
-  end
+  check_counts(model, "model")
+  check_parts(model)
+  if model.kv_rank > 0 then model.kv_heads = model.heads end
   if 1.0 * model.layers * model.hidden * math.max(model.ffn, model.hidden) * math.max(model.experts, 1) > WEIGHTS_MOST then
     refuse("the model has more than %g weights", WEIGHTS_MOST)
   end
@@ -76,14 +102,15 @@ end
 
 -- Of layers that stages have by a list.
 local function list_misfit(model, split)
-  local sum = 0
+  local sum, wanted = 0, split.pp * split.vpp
   for _, layers in ipairs(split.stage_layers) do
     if math.type(layers) ~= "integer" or layers < 1 then return ("stage_layers %s: each stage has a layer or more"):format(tostring(layers)) end
     sum = sum + layers
   end
-  if #split.stage_layers ~= split.pp then return ("stage_layers of %d stages over pp=%d"):format(#split.stage_layers, split.pp) end
+  if #split.stage_layers ~= wanted then
+    return ("stage_layers of %d stages over pp=%d"):format(#split.stage_layers, split.pp) .. (split.vpp > 1 and (" times vpp=%d"):format(split.vpp) or "")
+  end
   if sum ~= model.layers then return ("%d layers as stage_layers of %d"):format(model.layers, sum) end
-  if split.vpp > 1 then return ("stage_layers over vpp=%d"):format(split.vpp) end
 end
 
 -- Of layers over stages and of experts over ranks.
@@ -104,8 +131,18 @@ local function schedule_misfit(model, split, micro_batches)
   end
   if split.ep > 1 and model.experts == 0 then return ("a model without experts over ep=%d"):format(split.ep) end
   if model.experts % split.ep ~= 0 then return ("%d experts over ep=%d"):format(model.experts, split.ep) end
-  if split.dp % split.ep ~= 0 then return ("dp=%d over ep=%d"):format(split.dp, split.ep) end
-  if model.experts > 0 and split.sequence_parallel and split.tp > 1 then return "experts with sequence_parallel" end
+  if split.dp * split.cp % split.ep ~= 0 then return ("dp=%d over ep=%d"):format(split.dp * split.cp, split.ep) end
+end
+
+-- Of what stands beside the split of the layers: heads that ranks exchange, adapters, products joined with sums.
+local function parts_misfit(model, split)
+  local heads = model.heads // split.tp
+  if split.cp % split.cp_heads ~= 0 then return ("cp=%d over cp_heads=%d"):format(split.cp, split.cp_heads) end
+  if heads % split.cp_heads ~= 0 then return ("%d heads over cp_heads=%d"):format(heads, split.cp_heads) end
+  if split.lora_rank > 0 and (model.experts > 0 or model.kv_rank > 0) then return "adapters of experts or of latent attention" end
+  if split.fused == 1 then return end
+  if split.tp == 1 then return ("products joined with sums (fused=%d) over tp=1"):format(split.fused) end
+  if split.lora_rank > 0 or model.kv_rank > 0 then return "products joined with sums, with adapters or latent attention" end
 end
 
 -- Why a model cannot be split so, or nil.
@@ -120,25 +157,27 @@ function M.misfit(model, split)
   if model.kv_heads % split.tp ~= 0 and split.tp % model.kv_heads ~= 0 then
     return ("%d kv_heads over tp=%d"):format(model.kv_heads, split.tp)
   end
+  if model.dense_layers > 0 and model.ffn % split.tp ~= 0 then return ("ffn %d over tp=%d"):format(model.ffn, split.tp) end
   if ffn % split.tp ~= 0 then return ("ffn %d over tp=%d"):format(ffn, split.tp) end
-  if split.cp > 1 and model.sequence % (2 * split.cp) ~= 0 then
+  if split.cp > split.cp_heads and model.sequence % (2 * split.cp) ~= 0 or model.sequence % split.cp ~= 0 then
     return ("a sequence of %d over two parts for each of cp=%d"):format(model.sequence, split.cp)
   end
   if split.sequence_parallel and model.micro_batch * model.sequence // split.cp % split.tp ~= 0 then
     return ("a sequence of %d over tp=%d"):format(model.sequence // split.cp, split.tp)
   end
   if model.global_batch % samples ~= 0 then return ("a batch of %d over dp=%d"):format(model.global_batch, split.dp) end
+  local why = parts_misfit(model, split)
+  if why then return why end
   return schedule_misfit(model, split, model.global_batch // samples)
 end
 
 local function complete(model, split)
   split = fields(split, SPLIT_HAS, {}, "split")
-  for _, key in ipairs { "tp", "pp", "dp", "cp", "ep", "vpp" } do
+  for _, key in ipairs { "tp", "pp", "dp", "cp", "ep", "vpp", "cp_heads", "fused" } do
     if math.type(split[key]) ~= "integer" or split[key] < 1 then refuse("%s of the split is not a whole number from 1", key) end
   end
-  if math.type(split.recompute_layers) ~= "integer" or split.recompute_layers < 0 then
-    refuse("recompute_layers of the split is %s, not a whole number from 0", tostring(split.recompute_layers))
-  end
+  check_counts(split, "split")
+  if not SWAPS[split.swap] then refuse("swap of the split is %s, not none, attention or all", split.swap) end
   if split.recompute_layers > 0 and not split.recompute then refuse "recompute_layers of the split without recompute" end
   if not WIDTH[split.moments] then refuse("moments of the split are %s, not fp32, fp16 or bf16", split.moments) end
   if not GRADIENTS[split.gradients] then refuse("gradients of the split are %s, not fp32, fp16 or int8", split.gradients) end

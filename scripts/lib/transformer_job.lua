@@ -2,17 +2,14 @@
 -- vinci.transformer_job: the rows of a training step (devices/GROUP.md). A part of vinci.transformer.
 --
 -- Pipelines: stages run one forward, one backward in turn (1F1B); with vpp each stage has that many parts of the model
--- in turn (interleaved 1F1B: Narayanan et al., SC 2021). Context parallelism: K and V go around a ring while the scores
--- of what is there are computed (ring attention: Liu et al., 2023; the default of the vendor's framework), and in the
--- backward pass their gradients go around too. Expert parallelism: tokens are sent to the experts that the router
--- chooses and back (all-to-all: Lepikhin et al., GShard, 2020).
+-- in turn (interleaved 1F1B: Narayanan et al., SC 2021). What layers do is in transformer_layers.lua.
 local vinci = ...
-local O = vinci.transformer_operators
+local O, L = vinci.transformer_operators, vinci.transformer_layers
 local M, WIDTH = {}, O.WIDTH
 
--- Streams beside that of the work.
-local FORWARD_IN, FORWARD_OUT, BACKWARD_IN, BACKWARD_OUT, GRADIENTS, AGAIN, SCALES = 1, 2, 3, 4, 5, 6, 7
-local RING_IN, RING_OUT, RING_GRADIENTS_IN, RING_GRADIENTS_OUT = 8, 9, 10, 11
+-- Streams beside that of the work; transformer_layers.lua has others.
+local FORWARD_IN, FORWARD_OUT, BACKWARD_IN, BACKWARD_OUT, GRADIENTS, SCALES = 1, 2, 3, 4, 5, 7
+M.PIECES = 8 -- in which states of the optimizer come from the host and go back, beside the update
 
 local Writer = {}
 Writer.__index = Writer
@@ -27,6 +24,9 @@ function Writer:work(name, time)
   self:add("work,name=%s,us=%.6f,memory=%.3f%s", name, time.us, time.memory, at)
 end
 
+-- Time of a stream in which the device does not work.
+function Writer:host(name, us, stream) self:add("host,name=%s,us=%.6f,stream=%d", name, us, stream) end
+
 -- A point of one stream that another one waits for.
 function Writer:follow(from, to)
   self.events = self.events + 1
@@ -39,7 +39,7 @@ end
 function Writer:collective(op, group, bytes, stream)
   local us = self.alone and self.alone(group, op, bytes)
   if us then
-    self:add("host,name=%s,us=%.6f,stream=%d", group, us, stream or 0)
+    self:host(group, us, stream or 0)
     return
   end
   self:add("collective,op=%s,group=%s,bytes=%d,stream=%d", op, group, bytes, stream or 0)
@@ -87,8 +87,16 @@ local function gradient_families(lines, split)
   end
   if split.dp * split.cp > 1 then together("data", function(stage, _, _, t) return key(stage, t) end) end
   if split.ep == 1 then return end
-  family(lines, split, "expert", function(stage, d, c, t) return key(stage, d // split.ep, c, t) end)
-  if split.dp * split.cp > split.ep then together("expert_data", function(stage, d, _, t) return key(stage, d % split.ep, t) end) end
+  -- Data parallel ranks share the experts; where these are too few, those that have parts of a sequence do too.
+  if split.dp % split.ep == 0 then
+    family(lines, split, "expert", function(stage, d, c, t) return key(stage, d // split.ep, c, t) end)
+    if split.dp * split.cp > split.ep then together("expert_data", function(stage, d, _, t) return key(stage, d % split.ep, t) end) end
+  else
+    family(lines, split, "expert", function(stage, d, c, t) return key(stage, (d * split.cp + c) // split.ep, t) end)
+    if split.dp * split.cp > split.ep then
+      together("expert_data", function(stage, d, c, t) return key(stage, (d * split.cp + c) % split.ep, t) end)
+    end
+  end
 end
 
 local function families(lines, split)
@@ -96,6 +104,8 @@ local function families(lines, split)
   local function tensor(stage, d, c) return key(stage, d, c) end
   if split.tp > 1 then family(lines, split, "tensor", tensor) end
   if split.tp > 1 and split.sequence_parallel then family(lines, split, "again", tensor) end
+  if split.tp > 1 and split.fused > 1 then family(lines, split, "fused", tensor) end
+  if split.cp_heads > 1 then family(lines, split, "heads", function(stage, d, c, t) return key(stage, d, c // split.cp_heads, t) end) end
   gradient_families(lines, split)
   -- From each stage to the next; with parts in turn also from the last to the first.
   for stage = 0, split.pp - (split.vpp > 1 and 1 or 2) do
@@ -107,11 +117,12 @@ local function families(lines, split)
     pairs_of(lines, "forward" .. stage, there)
     pairs_of(lines, "backward" .. stage, back)
   end
-  for c = 0, split.cp > 1 and split.cp - 1 or -1 do
+  local ring, each = split.cp // split.cp_heads, split.cp_heads * split.tp
+  for c = 0, ring > 1 and ring - 1 or -1 do
     local keys, gradients = {}, {}
     for first = 0, per_stage * split.pp - 1, per_replica do
-      for t = 0, split.tp - 1 do
-        local from, to = first + c * split.tp + t, first + (c + 1) % split.cp * split.tp + t
+      for t = 0, each - 1 do
+        local from, to = first + c * each + t, first + (c + 1) % ring * each + t
         keys[#keys + 1], gradients[#gradients + 1] = { from, to }, { from, to }
       end
     end
@@ -123,117 +134,15 @@ end
 -- The row of a family of groups of a split, for the ranks of one stage; nil when it has no such family.
 local rows_of = {}
 function M.family_row(split, name)
-  local known = ("%d %d %d %d %s %s"):format(split.tp, split.cp, split.dp, split.ep, split.gradients, split.sequence_parallel)
+  local heads, fused = split.cp_heads or 1, split.fused or 1
+  local known = ("%d %d %d %d %d %d %s %s"):format(split.tp, split.cp, split.dp, split.ep, heads, fused, split.gradients, split.sequence_parallel)
   if not rows_of[known] then
-    local stage, lines, found = setmetatable({ pp = 1, vpp = 1 }, { __index = split }), {}, {}
+    local stage, lines, found = setmetatable({ pp = 1, vpp = 1, cp_heads = heads, fused = fused }, { __index = split }), {}, {}
     families(lines, stage)
     for _, line in ipairs(lines) do found[line:match "name=([^,]*)"] = line end
     rows_of[known] = found
   end
   return rows_of[known][name]
-end
-
--- ---- layers --------------------------------------------------------------------------------------------------------
-
-local function tensor(w, step, op, group, stream)
-  if step.split.tp > 1 and step.split.communication then
-    w:collective(op, group or "tensor", step.own.tokens * step.own.hidden * WIDTH[step.model.dtype], stream)
-  end
-end
-
--- Sums over the tensor parallel ranks stand behind each part of a layer. With sequence parallelism these leave each
--- rank its share of the tokens, and all tokens are gathered before the next part (Korthikanti et al., MLSys 2023).
-local function tensor_sum(w, step) tensor(w, step, step.split.sequence_parallel and "reduce_scatter" or "all_reduce") end
-local function tensor_gather(w, step) if step.split.sequence_parallel then tensor(w, step, "all_gather") end end
-
--- A send to the next rank of the ring and a receive from the one before, beside the work that follows.
-local function shift(w, step, group, out, into)
-  local bytes = 2 * step.own.tokens * step.own.kv_heads * step.own.dim * WIDTH[step.model.dtype]
-  bytes = step.split.communication and bytes or 1
-  w:follow(0, out)
-  w:collective("send_recv", group .. w.position, bytes, out)
-  w:follow(0, into)
-  w:collective("send_recv", group .. (w.position - 1) % step.split.cp, bytes, into)
-end
-
--- What a part is called in the job.
-local function shown(name) return (name:gsub("_grad", " gradient"):gsub("_", " ")) end
-
--- Attention, or its gradient. In the backward pass gradients of K and V follow K and V, one rank behind: the last send
--- brings them home.
-local function attention(w, step, name, gradients)
-  local times, cp = step.times, step.split.cp
-  if cp == 1 then
-    w:work(shown(name), times[name])
-    return
-  end
-  w:work(shown(name .. "_before"), times[name .. "_before"])
-  for i = 1, cp do
-    if i < cp then shift(w, step, "ring", RING_OUT, RING_IN) end
-    w:work(shown(name .. "_scores"), times[name .. (i == 1 and "_own" or "_ring")])
-    if i < cp then w:follow(RING_IN, 0) end
-    if gradients then
-      if i > 1 then w:follow(RING_GRADIENTS_IN, 0) end
-      shift(w, step, "ring_gradients", RING_GRADIENTS_OUT, RING_GRADIENTS_IN)
-    end
-  end
-  if gradients then w:follow(RING_GRADIENTS_IN, 0) end
-  w:work(shown(name .. "_behind"), times[name .. "_behind"])
-end
-
--- Tokens go to the ranks of their experts, or back: the bytes of the fullest rank.
-local function exchange(w, step)
-  if step.split.ep > 1 and step.split.communication then
-    w:collective("all_to_all", "expert", step.own.routed * step.own.hidden * WIDTH[step.model.dtype])
-  end
-end
-
-local function experts(w, step, names)
-  for i, name in ipairs(names) do
-    if i > 1 then exchange(w, step) end
-    w:work(shown(name), step.times[name])
-  end
-end
-
--- The gradient of a part. Its input was not kept whole: it is gathered again, beside the work.
-local function part_backward(w, step, work)
-  local again = step.split.sequence_parallel and step.split.tp > 1 and step.split.communication
-  tensor_gather(w, step)
-  if again then
-    w:follow(0, AGAIN)
-    tensor(w, step, "all_gather", "again", AGAIN)
-  end
-  work()
-  if again then w:follow(AGAIN, 0) end
-  tensor_sum(w, step)
-  w:work("norm gradient", step.times.norm_grad)
-end
-
-local function layer_forward(w, step)
-  tensor_gather(w, step)
-  attention(w, step, "attention")
-  tensor_sum(w, step)
-  tensor_gather(w, step)
-  if step.model.experts > 0 then
-    experts(w, step, { "router", "experts", "combine" })
-  else
-    w:work("mlp", step.times.mlp)
-  end
-  tensor_sum(w, step)
-  w:work("residual", step.times.residual)
-end
-
-local function layer_backward(w, step, recompute)
-  if recompute then layer_forward(w, step) end
-  part_backward(w, step, function()
-    if step.split.recompute_activation and not recompute then w:work("activation", step.times.activation) end
-    if step.model.experts > 0 then
-      experts(w, step, { "combine_grad", "experts_grad", "router_grad" })
-    else
-      w:work("mlp gradient", step.times.mlp_grad)
-    end
-  end)
-  part_backward(w, step, function() attention(w, step, "attention_grad", true) end)
 end
 
 -- ---- stages --------------------------------------------------------------------------------------------------------
@@ -249,7 +158,7 @@ local function take(w, step, group, stream)
   w:follow(stream, 0)
 end
 
-local function layers_of_part(step, stage) return O.layers_of(step.model, step.split, stage) // step.split.vpp end
+local function kinds_of(step, stage, part) return O.kinds_of_part(step.model, step.split, stage, part) end
 
 -- part: of the stage, from 0; part 0 of stage 0 is the first of the model.
 local function forward(w, step, stage, part)
@@ -258,13 +167,15 @@ local function forward(w, step, stage, part)
     take(w, step, "forward" .. (stage - 1) % pp, FORWARD_IN)
   else
     w:work("embedding", step.times.embedding)
-    tensor_sum(w, step)
+    L.sum(w, step)
   end
-  for _ = 1, layers_of_part(step, stage) do layer_forward(w, step) end
+  local dense, layers = kinds_of(step, stage, part)
+  local again = vinci.transformer_memory.recomputed(step.split, layers) -- the first ones
+  for i = 1, layers do L.forward(w, step, i > dense, i > again) end
   if stage < pp - 1 or part < step.split.vpp - 1 then
     pass_on(w, step, "forward" .. stage, FORWARD_OUT)
   else
-    tensor_gather(w, step)
+    L.gather(w, step)
     w:work("head", step.times.head)
   end
 end
@@ -314,19 +225,20 @@ local function ready(w, step, last, elements, of_experts)
 end
 
 local function backward(w, step, stage, part, last)
-  local held, pp = O.weights(step.model, step.split, step.own, stage), step.split.pp
+  local held, pp = O.weights(step.model, step.split, step.own, stage).trained, step.split.pp
   if stage < pp - 1 or part < step.split.vpp - 1 then
     take(w, step, "backward" .. stage, BACKWARD_IN)
   else
     w:work("head gradient", step.times.head_grad)
-    tensor_sum(w, step)
+    L.sum(w, step)
     ready(w, step, last, held.head, 0)
   end
-  local layers = layers_of_part(step, stage)
-  local again = vinci.transformer_memory.recomputed(step.split, layers) -- the first ones
+  local dense, layers = kinds_of(step, stage, part)
+  local again = vinci.transformer_memory.recomputed(step.split, layers)
+  L.fetch(w, step, layers > again)
   for i = layers, 1, -1 do
-    layer_backward(w, step, i <= again)
-    ready(w, step, last, held.layer, held.experts_layer)
+    L.backward(w, step, i > dense, i <= again, i - 1 > again)
+    ready(w, step, last, i > dense and held.layer or held.dense_layer, i > dense and held.experts_layer or 0)
   end
   if stage > 0 or part > 0 then
     pass_on(w, step, "backward" .. (stage - 1) % pp, BACKWARD_OUT)
@@ -336,13 +248,28 @@ local function backward(w, step, stage, part, last)
   end
 end
 
+-- Moments and fp32 weights in the memory of the host come piece by piece, and go back.
+local function update(w, step, stage, held)
+  local whole = step.times.optimizer[stage]
+  if not step.split.swap_optimizer then return w:work("optimizer", whole) end
+  local bytes = O.sharded(step.split, { trained = held }) * (4 + 2 * WIDTH[step.split.moments])
+  local piece = { us = whole.us / M.PIECES, memory = whole.memory, kernels = whole.kernels // M.PIECES }
+  for _ = 1, M.PIECES do L.from_host(w, "states in", bytes / M.PIECES) end
+  for _ = 1, M.PIECES do
+    L.come(w)
+    w:work("optimizer", piece)
+    L.to_host(w, "states out", bytes / M.PIECES)
+  end
+  L.gone(w)
+end
+
 local function finish(w, step, stage)
-  local split, held = step.split, O.weights(step.model, step.split, step.own, stage)
+  local split, held = step.split, O.weights(step.model, step.split, step.own, stage).trained
   flush(w, step, "data")
   flush(w, step, "expert_data")
   if w.pending then w:follow(GRADIENTS, 0) end
   w:work("decompress", step.clock:time(w.converted))
-  w:work("optimizer", step.times.optimizer[stage])
+  update(w, step, stage, held)
   if not (split.sharded and split.communication) then return end
   local of_experts = split.ep > 1 and held.experts or 0
   local width = WIDTH[step.model.dtype]
@@ -360,10 +287,11 @@ end
 -- The ranks of a stage at a position of the rings.
 local function ranks_text(split, stage, position)
   local per_replica, list = split.tp * split.cp, {}
-  if split.cp == 1 then return ("%d-%d"):format(stage * split.tp * split.dp, (stage + 1) * split.tp * split.dp - 1) end
+  local each = split.cp_heads * split.tp
+  if each == per_replica then return ("%d-%d"):format(stage * per_replica * split.dp, (stage + 1) * per_replica * split.dp - 1) end
   for d = 0, split.dp - 1 do
-    local first = (stage * split.dp + d) * per_replica + position * split.tp
-    list[#list + 1] = ("%d-%d"):format(first, first + split.tp - 1)
+    local first = (stage * split.dp + d) * per_replica + position * each
+    list[#list + 1] = ("%d-%d"):format(first, first + each - 1)
   end
   return table.concat(list, " ")
 end
@@ -374,7 +302,7 @@ local function program(step, lines, stage, position)
     gradients = 0, stage = stage, launch_us = split.launch_us, position = position }, Writer)
   local round, total, ahead = split.pp * split.vpp, split.micro_batches * split.vpp, M.ahead(split, stage)
   local function part_of(i) return split.vpp == 1 and 0 or i % round // split.pp end
-  local name = split.cp == 1 and "stage" .. stage or ("stage%d_%d"):format(stage, position)
+  local name = split.cp == split.cp_heads and "stage" .. stage or ("stage%d_%d"):format(stage, position)
   w:add("program,name=%s,ranks=%s", name, ranks_text(laid, stage, position))
   for i = 0, ahead - 1 do forward(w, step, stage, part_of(i)) end
   for i = 0, total - 1 do
@@ -392,7 +320,7 @@ function M.write(step, lines)
   step.ranks_of = { data = split.dp * split.cp, expert_data = split.ep > 1 and split.dp * split.cp // split.ep or 1 }
   families(lines, step.laid)
   for stage = 0, split.pp - 1 do
-    for position = 0, split.cp - 1 do program(step, lines, stage, position) end
+    for position = 0, split.cp // split.cp_heads - 1 do program(step, lines, stage, position) end
   end
 end
 

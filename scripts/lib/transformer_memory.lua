@@ -18,34 +18,66 @@ local function round(bytes) return -(-bytes // BLOCK) * BLOCK end
 
 -- ---- activations ---------------------------------------------------------------------------------------------------
 
--- Sizes of the tensors of one layer that the backward pass of one micro batch needs.
-local function layer_tensors(model, split, own)
-  local width, mlp = WIDTH[model.dtype], own.experts > 0 and own.routed or own.tokens
-  local row = own.rows * own.hidden * width
-  local list = { row, row, row, row, -- inputs and outputs of both norms
-    own.tokens * own.attention * width, own.tokens * own.kv_heads * own.dim * width, own.tokens * own.kv_heads * own.dim * width,
-    own.tokens * own.attention * width, own.tokens * own.heads * STATISTICS, -- Q, K, V, the result, and its statistics
-    mlp * own.up * width }
-  if not split.recompute_activation then list[#list + 1] = mlp * own.ffn * width end
-  if own.experts > 0 then -- what experts get and give
-    list[#list + 1] = own.routed * own.hidden * width
-    list[#list + 1] = own.routed * own.hidden * width
+-- Sizes of the tensors of attention that the backward pass of one micro batch needs.
+local function attention_tensors(model, own)
+  local width = WIDTH[model.dtype]
+  local list = { own.tokens * own.heads * own.head * width, own.tokens * own.kv_heads * own.head * width, -- Q, K, V, the result, and its statistics
+    own.tokens * own.kv_heads * own.head * width, own.tokens * own.heads * own.head * width, own.tokens * own.heads * STATISTICS }
+  if model.kv_rank > 0 then -- what K and V come from, and queries, before their norms and behind
+    for _, columns in ipairs { model.kv_rank, model.kv_rank, model.q_rank, model.q_rank } do
+      if columns > 0 then list[#list + 1] = own.tokens * columns * width end
+    end
   end
   return list
 end
 
-local function layer_bytes(model, split, own)
-  local sum, list = 0, layer_tensors(model, split, own)
+-- Of the MLP, or of the experts with those that all tokens pass.
+local function mlp_tensors(model, split, own, has_experts)
+  local width, list = WIDTH[model.dtype], {}
+  local function between(count, up, ffn)
+    list[#list + 1] = count * up * width
+    if not split.recompute_activation then list[#list + 1] = count * ffn * width end
+  end
+  if not has_experts then
+    between(own.tokens, own.dense_up, own.dense_ffn)
+    return list
+  end
+  between(own.routed, own.up, own.ffn)
+  if own.shared_up > 0 then between(own.tokens, own.shared_up, own.shared_ffn) end
+  list[#list + 1] = own.routed * own.hidden * width -- what experts get and give
+  list[#list + 1] = own.routed * own.hidden * width
+  return list
+end
+
+-- Sizes of the tensors of one layer that the backward pass of one micro batch needs.
+local function layer_tensors(model, split, own, has_experts)
+  local row, list = own.rows * own.hidden * WIDTH[model.dtype], {}
+  for i = 1, 4 do list[i] = row end -- inputs and outputs of both norms
+  for _, more in ipairs { attention_tensors(model, own), mlp_tensors(model, split, own, has_experts) } do
+    table.move(more, 1, #more, #list + 1, list)
+  end
+  return list
+end
+
+local function total(list)
+  local sum = 0
   for _, bytes in ipairs(list) do sum = sum + round(bytes) end
-  return sum, #list
+  return sum
+end
+
+-- What of a layer lies in the memory of the host between its passes.
+function M.swapped(model, split, own)
+  if split.swap == "attention" then return total(attention_tensors(model, own)) end
+  return split.swap == "all" and total(layer_tensors(model, split, own, model.experts > 0)) or 0
 end
 
 -- What one layer needs while its backward pass runs: gradients of the widest part, and what is gathered for them.
 local function layer_working(model, split, own)
-  local width, mlp = WIDTH[model.dtype], own.experts > 0 and own.routed or own.tokens
-  local bytes = mlp * (own.up + own.ffn) * width
+  local width = WIDTH[model.dtype]
+  local bytes = (model.experts > 0 and own.routed * (own.up + own.ffn) or own.tokens * (own.dense_up + own.dense_ffn)) * width
   if split.sequence_parallel and split.tp > 1 then bytes = bytes + 2 * own.tokens * own.hidden * width end
-  if split.cp > 1 then bytes = bytes + 2 * 2 * own.tokens * own.kv_heads * own.dim * width end
+  if own.ring > 1 then bytes = bytes + 2 * 2 * own.score_sequence * model.micro_batch * own.score_kv_heads * own.head * width end
+  if own.exchange > 1 then bytes = bytes + own.tokens * (own.heads + 2 * own.kv_heads) * own.head * width end
   return bytes
 end
 
@@ -55,42 +87,79 @@ function M.recomputed(split, layers)
   return split.recompute_layers > 0 and math.min(split.recompute_layers, layers) or layers
 end
 
-local function activations(model, split, own, stage, out)
-  local full, tensors = layer_bytes(model, split, own)
-  local layers, input = O.layers_of(model, split, stage) // split.vpp, round(own.rows * own.hidden * WIDTH[model.dtype])
+-- Bytes and tensors of the layers of a part of a stage that one micro batch keeps, and of the largest layer.
+local function part_bytes(model, split, own, stage, part, sizes)
+  local dense, layers = O.kinds_of_part(model, split, stage, part)
   local again = M.recomputed(split, layers)
+  local out = { bytes = again * sizes.input, tensors = again, largest = 0, again = again }
+  for kind, count in ipairs { dense, layers - dense } do -- those without experts come first
+    local kept = kind == 1 and math.max(count - again, 0) or layers - math.max(again, dense)
+    local one = sizes[kind]
+    out.bytes = out.bytes + kept * (one.bytes - math.min(sizes.swapped, one.bytes))
+    out.tensors = out.tensors + kept * one.tensors
+    out.largest = math.max(out.largest, count > 0 and one.bytes or 0)
+  end
+  return out
+end
+
+-- Of a layer without experts, and with experts.
+local function layer_sizes(model, split, own)
+  local sizes = { input = round(own.rows * own.hidden * WIDTH[model.dtype]), swapped = M.swapped(model, split, own) }
+  for kind, has_experts in ipairs { false, true } do
+    local list = layer_tensors(model, split, own, has_experts)
+    sizes[kind] = { bytes = total(list), tensors = #list }
+  end
+  return sizes
+end
+
+local function activations(model, split, own, stage, out)
+  local sizes, most, largest, again = layer_sizes(model, split, own), nil, 0, 0
+  local differ = #split.stage_layers > 0 or model.dense_layers > 0
+  for part = 0, differ and split.vpp - 1 or 0 do -- where parts differ, the largest counts for all in flight
+    local one = part_bytes(model, split, own, stage, part, sizes)
+    if not most or one.bytes > most.bytes then most = one end
+    largest, again = math.max(largest, one.largest), math.max(again, one.again)
+  end
+  local input = sizes.input
   local in_flight = math.min(J.ahead(split, stage) + 1, split.micro_batches * split.vpp)
-  out.activations = in_flight * ((layers - again) * full + again * input)
-  out.working = layer_working(model, split, own) + (again > 0 and full or 0)
+  out.activations = in_flight * most.bytes
+  -- Of layers in the memory of the host, one is on its way out and one on its way in.
+  if split.swap ~= "none" then out.activations = out.activations + 2 * sizes.swapped end
+  out.working = layer_working(model, split, own) + (again > 0 and largest or 0)
   if stage == split.pp - 1 then -- logits in two bytes, in fp32, and their softmax in fp32
     local loss = own.tokens * own.vocab * (WIDTH[model.dtype] + 4 + 4) + 2 * input
     out.working = math.max(out.working, loss)
   end
   out.communication = split.pp > 1 and 4 * input or 0 -- what stages get and give, there and back
-  return in_flight * ((layers - again) * tensors + again)
+  return in_flight * most.tensors
 end
 
 -- ---- the optimizer -------------------------------------------------------------------------------------------------
 
--- Sizes of the weights of a part of a stage, in the order in which their gradients come.
+-- Sizes of the weights of a part of a stage that are trained, in the order in which their gradients come.
 local function weights_of_part(model, split, own, stage, part, of_experts)
-  local list, layers = {}, O.layers_of(model, split, stage) // split.vpp
-  local function add(elements)
-    if elements > 0 then list[#list + 1] = elements end
+  local list, dense, layers = {}, O.kinds_of_part(model, split, stage, part)
+  local function add(k, n)
+    if own.lora > 0 then k, n = own.lora, math.max(k, n) end
+    if k * n > 0 then list[#list + 1] = k * n end
   end
-  if not of_experts and stage == split.pp - 1 and part == split.vpp - 1 then add(own.vocab * own.hidden) end
-  for _ = 1, layers do
-    local mlp = math.max(own.experts, 1) * own.hidden
-    if of_experts == (own.experts > 0) then
-      add(mlp * own.ffn)
-      add(mlp * own.up)
+  local whole = not of_experts and own.lora == 0
+  if whole and stage == split.pp - 1 and part == split.vpp - 1 then add(own.vocab, own.hidden) end
+  for i = layers, 1, -1 do
+    if of_experts and i > dense then
+      add(own.experts * own.hidden, own.ffn)
+      add(own.experts * own.hidden, own.up)
     end
     if not of_experts then
-      add(own.hidden * own.qkv)
-      add(own.attention * own.hidden)
+      if i <= dense then
+        add(own.hidden, own.dense_ffn)
+        add(own.hidden, own.dense_up)
+      end
+      add(own.hidden, model.kv_rank > 0 and own.heads * own.head or own.qkv)
+      add(own.attention, own.hidden)
     end
   end
-  if not of_experts and stage == 0 and part == 0 then add(own.vocab * own.hidden) end
+  if whole and stage == 0 and part == 0 then add(own.vocab, own.hidden) end
   return list
 end
 
@@ -133,9 +202,12 @@ local function states(model, split, own, stage, out)
   local held = O.weights(model, split, own, stage)
   local elements, width = O.sharded(split, held), WIDTH[model.dtype]
   local moment = WIDTH[split.moments]
-  out.weights, out.gradients = held.all * width, held.all * 4
+  out.weights, out.gradients = held.all * width, held.trained.all * 4
   out.copy = elements * (split.reuse_weights and 4 - width or 4)
   out.optimizer = out.copy + elements * 2 * moment
+  if split.swap_optimizer then -- one piece is updated, the next one comes
+    out.copy, out.optimizer = out.copy * 2 // J.PIECES, out.optimizer * 2 // J.PIECES
+  end
   out.update = largest_weight(model, split, own, stage) * (4 + (moment < 4 and 2 * 4 or 0))
 end
 
@@ -143,7 +215,7 @@ end
 
 local function groups(split, stage)
   local count = 0
-  for _, ranks in ipairs { split.tp, split.dp * split.cp, split.cp, split.ep } do count = count + (ranks > 1 and 1 or 0) end
+  for _, ranks in ipairs { split.tp, split.dp * split.cp, split.cp // split.cp_heads, split.cp_heads, split.ep } do count = count + (ranks > 1 and 1 or 0) end
   if split.ep > 1 and split.dp * split.cp > split.ep then count = count + 1 end
   if split.pp > 1 then count = count + (stage > 0 and stage < split.pp - 1 and 2 or 1) end
   return count

@@ -146,6 +146,7 @@ static int load_part(lua_State *lua) {
                                       "transformer",
                                       "transformer_operators",
                                       "transformer_job",
+                                      "transformer_layers",
                                       "transformer_memory",
                                       "transformer_clock",
                                       "planner_bounds",

@@ -12,8 +12,8 @@ local folder = (arg[0]:match ".*/" or "") .. "../reference/"
 local MEDIAN, WORST, MIB = 0.10, 0.25, 1 << 20
 
 local MODEL = { "layers", "hidden", "ffn", "heads", "kv_heads", "vocab", "sequence", "micro_batch", "global_batch", "dtype",
-  "experts", "expert_ffn" }
-local SPLIT = { "tp", "pp", "dp", "cp", "vpp", "sequence_parallel", "recompute", "recompute_layers", "recompute_activation",
+  "experts", "expert_ffn", "head_dim", "top_k", "shared_experts", "dense_layers", "kv_rank", "q_rank" }
+local SPLIT = { "tp", "pp", "dp", "cp", "cp_heads", "ep", "swap", "vpp", "sequence_parallel", "recompute", "recompute_layers", "recompute_activation",
   "reuse_weights", "moments", "sharded", "overlap" }
 
 local function value_of(text)

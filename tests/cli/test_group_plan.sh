@@ -144,7 +144,7 @@ END
 report "lists of layers that do not fit are refused" "$(expect 0 '' '8 layers as stage_layers of 7
 stage_layers 0: each stage has a layer or more
 stage_layers of 2 stages over pp=4
-stage_layers over vpp=2')"
+stage_layers of 2 stages over pp=2 times vpp=2')"
 
 keep "$vinci" group plan "$work/model.lua" -s atlas_a2_910b4
 report "the number of devices is asked for" "$(expect 2 'error: give the number of devices with --devices')"
