@@ -91,6 +91,8 @@ dist_lualib_DATA = \
 	scripts/lib/kernel.lua \
 	scripts/lib/planner.lua \
 	scripts/lib/plot.lua \
+	scripts/lib/serving.lua \
+	scripts/lib/serving_costs.lua \
 	scripts/lib/svg.lua \
 	scripts/lib/tables.lua \
 	scripts/lib/tables_serving.lua \

@@ -202,6 +202,7 @@ script_tests = \
 	tests/scripts/test_lua_limits.sh \
 	tests/scripts/test_trace_writer.sh \
 	tests/scripts/test_planner.sh \
+	tests/scripts/test_serving.sh \
 	tests/scripts/test_transformer.sh \
 	tests/kernels/test_beyond.sh \
 	tests/kernels/test_fractals.sh \
@@ -494,7 +495,7 @@ EXTRA_DIST += tests/accuracy/levers.csv tests/accuracy/promises.cases tests/accu
 gears: vinci$(EXEEXT)
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) ./vinci$(EXEEXT) lua $(srcdir)/tests/accuracy/gears.lua $(GEARS)
 .PHONY: gears
-dist_noinst_DATA += tests/accuracy/gears.lua tests/accuracy/pipeline_step.lua tests/accuracy/step_memory.lua \
+dist_noinst_DATA += tests/accuracy/gears.lua tests/accuracy/pipeline_step.lua tests/accuracy/serving.lua tests/accuracy/step_memory.lua \
 	tests/accuracy/training_steps.lua
 
 # ---- make steps: training steps on the Ascend910B of 2019, against what was measured ----

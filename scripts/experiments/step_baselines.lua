@@ -3,8 +3,8 @@
 --
 -- Times and memory are those of the tests of MindSpeed-LLM (Ascend/MindSpeed-LLM: the baselines of its tests, medians
 -- of their iterations), extents and splits those of the scripts beside them. All have sequence
--- parallelism. The files do not name the chip: --soc says which is assumed. Left out here are interleaved stages, the
--- kernels that join products with sums over ranks (coc, mc2), and the swap of activations that three of them use.
+-- parallelism. The files do not name the chip: --soc says which is assumed. Products of coc are joined with their sums in
+-- four pieces (assumed).
 local vinci = require "vinci"
 local E = dofile((arg[0]:match ".*/" or "") .. "common.lua")
 if not table.concat(arg, " "):find("--soc=", 1, true) then E.soc = "Ascend910B3" end
@@ -14,16 +14,20 @@ local baselines = {
   { "glm4_9b_8k_tp2_pp2", 367.0, 5526.6, { layers = 2, hidden = 4096, ffn = 13696, heads = 32, kv_heads = 2, vocab = 151552,
     sequence = 1024, global_batch = 16 }, { tp = 2, pp = 2, dp = 2, sharded = true } },
   { "llama2_tp8_pp1_coc", 1033.9, 4080.5, { layers = 8, hidden = 4096, ffn = 11008, heads = 32, vocab = 32000,
-    sequence = 4096, global_batch = 16 }, { tp = 8 } },
+    sequence = 4096, global_batch = 16 }, { tp = 8, sharded = true, fused = 4 } },
   { "qwen3_8b_tp2_pp4_vpp2", 933.1, 5557.3, { layers = 16, hidden = 2048, ffn = 12288, heads = 32, kv_heads = 8, head_dim = 128,
     vocab = 151936, sequence = 2048, global_batch = 16 }, { tp = 2, pp = 4 } },
   { "llama3_tp2_pp2_vpp1", 4715.7, 21069.3, { layers = 16, hidden = 4096, ffn = 14336, heads = 32, kv_heads = 8, vocab = 128256,
     sequence = 8192, global_batch = 16 }, { tp = 2, pp = 2, dp = 2 } },
   { "llama2_tp2_pp4_vpp2_swap", 7659.4, 13767.1, { layers = 32, hidden = 4096, ffn = 11008, heads = 32, vocab = 32000,
-    sequence = 4096, global_batch = 32 }, { tp = 2, pp = 4 } },
+    sequence = 4096, global_batch = 32 }, { tp = 2, pp = 4, vpp = 4, recompute_activation = true, reuse_weights = true, sharded = true,
+    swap = "attention" } },
+  { "deepseek_v2_tp1_pp1_ep8", 4617.7, 28277.3, { layers = 2, hidden = 5120, ffn = 12288, expert_ffn = 1536, experts = 160, top_k = 6,
+    heads = 128, head_dim = 128, kv_rank = 512, q_rank = 1536, shared_experts = 2, dense_layers = 1, vocab = 102400, sequence = 8192,
+    global_batch = 64 }, { dp = 8, ep = 8, sharded = true, overlap = false, recompute_activation = true } },
 }
 
-local clock = vinci.transformer.clock(E.chip(), { memory = E.memory })
+local clock = vinci.transformer.clock(E.chip(), { memory = E.memory, scaled = true })
 local rows, errors, drawn = {}, {}, {}
 for i = 1, E.quick and 1 or #baselines do
   local name, ms, mib, model, split = table.unpack(baselines[i])

@@ -155,6 +155,8 @@ static int load_part(lua_State *lua) {
                                       "tables_serving",
                                       "tables_training",
                                       "planner",
+                                      "serving",
+                                      "serving_costs",
                                       NULL};
   struct vinci_diag diag = {0};
   char folder[3072], path[4096];
