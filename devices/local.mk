@@ -51,6 +51,8 @@ libvinci_devices_la_SOURCES = \
 	devices/jobs/energy.h \
 	devices/jobs/kernels.c \
 	devices/jobs/kernels.h \
+	devices/jobs/loads.c \
+	devices/jobs/loads.h \
 	devices/jobs/path.c \
 	devices/jobs/path.h \
 	devices/jobs/profiler.c \

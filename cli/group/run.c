@@ -12,6 +12,7 @@
 #include "devices/jobs/energy.h"
 #include "devices/jobs/job.h"
 #include "devices/jobs/kernels.h"
+#include "devices/jobs/loads.h"
 #include "devices/jobs/path.h"
 #include "devices/jobs/profiler.h"
 #include "devices/jobs/rank_table.h"
@@ -43,7 +44,7 @@ static const struct option_row run_options[] = {
                     "rank_table.json: which device of which server each rank is"),
     OPTION_TEXT_ROW("output", 'o', struct run_settings, output, "DIR",
                     "write summary.json, step_trace_time.csv, collectives.csv, trace.json, "
-                    "timeline.csv, path.csv, and kernels.csv of what was simulated"),
+                    "timeline.csv, path.csv, links.csv, and kernels.csv of what was simulated"),
     OPTION_TEXT_ROW(
         "profiler", 0, struct run_settings, profiler, "DIR",
         "write RANK_ascend_pt folders as the vendor's profiler does: communication.json, "
@@ -59,6 +60,8 @@ struct outcome {
   const struct job *job;
   struct group_result result;
   struct job_profile profile;
+  struct job_loads loads;
+  bool keeps_moves;                /* for --profiler */
   const struct job_energy *energy; /* NULL: nobody has asked */
   const vinci_soc *soc;            /* with energy */
   bool short_of_memory;
@@ -160,6 +163,11 @@ static void write_classes(void *context, FILE *out) {
       !job_put_classes(&outcome->job->job, &outcome->result, &outcome->profile.moments, out);
 }
 
+static void write_loads(void *context, FILE *out) {
+  const struct outcome *outcome = context;
+  job_put_loads(&outcome->loads, outcome->result.end_ps, out);
+}
+
 static void write_path(void *context, FILE *out) {
   struct outcome *outcome = context;
   outcome->short_of_memory |=
@@ -176,9 +184,13 @@ static enum vinci_status write_files(const char *folder, struct outcome *outcome
   static const struct {
     const char *name;
     void (*write)(void *context, FILE *out);
-  } files[] = {{"summary.json", write_summary},        {"step_trace_time.csv", write_step_trace},
-               {"collectives.csv", write_collectives}, {"trace.json", write_timeline},
-               {"timeline.csv", write_classes},        {"path.csv", write_path},
+  } files[] = {{"summary.json", write_summary},
+               {"step_trace_time.csv", write_step_trace},
+               {"collectives.csv", write_collectives},
+               {"trace.json", write_timeline},
+               {"timeline.csv", write_classes},
+               {"path.csv", write_path},
+               {"links.csv", write_loads},
                {"kernels.csv", write_kernels}};
   size_t count = sizeof files / sizeof *files - (outcome->job->kernels ? 0 : 1);
   enum vinci_status status = VINCI_OK;
@@ -284,15 +296,26 @@ static enum vinci_status part_sets(const struct text_list *all, struct text_list
   return VINCI_OK;
 }
 
+static void keep_moment(void *context, const struct group_moment *moment) {
+  struct outcome *outcome = context;
+  profile_keep_moment(&outcome->profile, moment);
+}
+
+static void keep_move(void *context, const struct group_transfer *moved) {
+  struct outcome *outcome = context;
+  job_keep_load(&outcome->loads, moved);
+  if (outcome->keeps_moves)
+    profile_keep_move(&outcome->profile, moved);
+}
+
 static enum vinci_status run_job(const struct run_settings *settings, struct job *job,
                                  struct vinci_diag *diag) {
   struct group_description *group = NULL;
   struct group_system_settings system = settings->system;
-  struct outcome outcome = {.job = job};
-  struct group_observer observer = {.context = &outcome.profile,
-                                    .op_ended = profile_keep_moment,
-                                    .transfer_ended =
-                                        settings->profiler ? profile_keep_move : NULL};
+  struct outcome outcome = {
+      .job = job, .loads.job = &job->job, .keeps_moves = settings->profiler != NULL};
+  struct group_observer observer = {
+      .context = &outcome, .op_ended = keep_moment, .transfer_ended = keep_move};
   bool listens = settings->output || settings->profiler;
   struct text_list chip_sets = {0};
   struct job_kernel_options timed = {0};

@@ -211,6 +211,44 @@ function pathSection(text, total) {
   );
 }
 
+// ---- links ----
+
+// Rows of links.csv: by level and slice of time, the share of what the links of all ranks can move.
+function linkSection(text) {
+  const rows = readCsv(text).rows,
+    levels = [...new Set(rows.map(row => row.level))];
+  if (!levels.length) return null;
+  const of = level => rows.filter(row => row.level === level),
+    xs = of(levels[0]).map(row => +row.from_us),
+    most = level => Math.max(...of(level).map(row => +row.share));
+  return section(
+    "links",
+    "Links over time",
+    `Share of what the links out of all ranks could move: ${levels.map(level => `${level} ${percent(most(level), 1)} at most`).join(", ")}.`,
+    linePlot(xs, levels.map(level => ({label: level, values: of(level).map(row => 100 * row.share)})), {
+      x: "time, \u00b5s",
+      y: "%",
+      stepped: true,
+      label: "Links over time",
+    }),
+    dataTable(
+      [
+        {title: "Level", key: "level"},
+        {title: "Moved", key: "bytes", number: true, text: row => bytes(row.bytes)},
+        {title: "Busiest", key: "most", number: true, text: row => percent(row.most, 1)},
+        {title: "In the mean", key: "mean", number: true, text: row => percent(row.mean, 1)},
+      ],
+      levels.map(level => ({
+        level,
+        bytes: of(level).reduce((sum, row) => sum + +row.bytes, 0),
+        most: most(level),
+        mean: of(level).reduce((sum, row) => sum + row.share * (row.to_us - row.from_us), 0) / of(level).at(-1).to_us,
+      })),
+      {id: "link-table"},
+    ),
+  );
+}
+
 function exposedSection(classes) {
   const rows = exposedRows(classes),
     most = Math.max(1e-9, ...rows.map(row => row.exposed));
@@ -293,6 +331,7 @@ function jobSections(folder) {
     classes.length ? jobTimeline(classes, summary.time_us) : null,
     folder.path ? pathSection(folder.path, summary.time_us) : null,
     classes.length ? exposedSection(classes) : null,
+    folder.links ? linkSection(folder.links) : null,
     jobEnergySection(summary.energy),
     section(
       "collectives",

@@ -235,9 +235,12 @@ ROWS = [
     ("intrinsic checked", "intrinsic", lambda c: kernel(c, "intrinsics", 2, "check")),
     ("scalar store with values", "store", lambda c: kernel(c, "scattered", 1, *VALUES, more=400000)),
     ("scalar store checked", "store", lambda c: kernel(c, "scattered", 1, "check")),
+    ("step of 8 ranks", "rank", lambda c: job(c, 8)),
     ("step of 64 ranks", "rank", lambda c: job(c, 64)),
+    ("step of 256 ranks", "rank", lambda c: job(c, 256)),
     ("step of 1024 ranks", "rank", lambda c: job(c, 1024)),
     ("step of 4096 ranks", "rank", lambda c: job(c, 4096)),
+    ("step of 16384 ranks", "rank", lambda c: job(c, 16384)),
     ("step of 64, all steps", "rank", lambda c: job(c, 64, "--unfolded")),
     ("mesh of 32 ranks", "process", lambda c: mesh(c, 32)),
 ]

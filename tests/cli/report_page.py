@@ -576,6 +576,7 @@ def job(page):
     for name, rank in first.items():
         exposed = sum(micros(row[5]) for row in told if row[0].split(" ", 1)[1] == name)
         near("exposed of ranks " + name, exposed, ranks[rank]["exposed_us"], 0.02 * ranks[rank]["exposed_us"] + 0.1)
+    same("levels", [row[0] for row in page.rows("#link-table")], sorted({row["level"] for row in page.table("links.csv")}))
     path = sum(micros(row[2]) for row in page.rows("#path-table"))
     near("critical path", path, summary["time_us"], 0.02 * summary["time_us"])
     page.quiet()

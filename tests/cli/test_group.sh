@@ -76,7 +76,15 @@ class,ranks,stream,kind,name,bytes,start_us,wait_us,duration_us" || cat "$work/j
 1,collective,grads,2000000,100.0,50.0
 1,work,work,0,150.0,50.0" || cat "$work/job/path.csv"
   ${PYTHON:-python3} - "$work/job" <<'END'
-import json, sys
+import csv, json, sys
+loads = list(csv.DictReader(open(sys.argv[1] + "/links.csv")))
+# Both links have 20 GB/s from 100 to 150 us, of 20.99 that a send could have, and nothing before and behind.
+if sum(int(row["bytes"]) for row in loads) != 2000000 or float(loads[-1]["to_us"]) != 200:
+    print(loads)
+for row in loads:
+    inside, outside = float(row["from_us"]) > 100 and float(row["to_us"]) < 150, float(row["to_us"]) < 100 or float(row["from_us"]) > 150
+    if inside and abs(float(row["share"]) - 20 / 20.99) > 0.001 or outside and float(row["share"]) > 0:
+        print(row)
 events = json.load(open(sys.argv[1] + "/trace.json"))["traceEvents"]
 summary = json.load(open(sys.argv[1] + "/summary.json"))
 if sorted((e["pid"], e["name"], e["ts"], e["dur"]) for e in events if e["ph"] == "X") != [

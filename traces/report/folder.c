@@ -29,9 +29,11 @@ static const struct {
                      {"summary.json", NULL, true, true}, /* stands for a whole folder */
                      {"slices.json", "slices", true, false}}},
     [REPORT_SWEEP] = {"sweep",
-                      {{"results.csv", "table", false, true}, {"study.json", "study", true, false}}},
+                      {{"results.csv", "table", false, true},
+                       {"study.json", "study", true, false}}},
     [REPORT_LIST] = {"list",
-                     {{"op_summary.csv", "table", false, true}, {"list.json", "list", true, false}}},
+                     {{"op_summary.csv", "table", false, true},
+                      {"list.json", "list", true, false}}},
     [REPORT_NETWORK] = {"network",
                         {{"summary.json", "summary", true, true},
                          {"nodes.csv", "table", false, true},
@@ -40,7 +42,8 @@ static const struct {
                     {{"summary.json", "summary", true, true},
                      {"collectives.csv", "table", false, true},
                      {"timeline.csv", "timeline", false, false},
-                     {"path.csv", "path", false, false}}},
+                     {"path.csv", "path", false, false},
+                     {"links.csv", "links", false, false}}},
 };
 
 const char *report_kind_name(enum report_kind kind) { return kinds[kind].name; }
