@@ -145,6 +145,8 @@ onnx_sources = \
 	networks/onnx/standard.def \
 	networks/onnx/tensor.c \
 	networks/onnx/window.c \
+	networks/onnx/unpack.c \
+	networks/onnx/unpack.h \
 	networks/onnx/wire.c \
 	networks/onnx/wire.h
 libvinci_networks_la_SOURCES += networks/onnx/onnx.h

@@ -364,7 +364,7 @@ static enum stream_step next(struct program_source *program, uint32_t core, stru
                              struct vinci_diag *diag) {
   struct source *source = (struct source *)program;
   if (is_replayed(source))
-    return source_log_next(source, core, inst);
+    return source_log_next(source, core, inst, diag);
   enum stream_step step = source_fiber_next(source, core, inst, diag);
   if (step != STREAM_INST || source->recorded)
     return step;

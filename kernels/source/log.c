@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/base/arith.h"
+#include "core/base/diag.h"
 #include "kernels/source/source.h"
 
 /* The stream of one block on one core. */
@@ -172,8 +173,13 @@ static inline uint64_t take(struct cursor *cursor) {
   return number;
 }
 
-enum stream_step source_log_next(struct source *source, uint32_t core, struct inst *inst) {
+enum stream_step source_log_next(struct source *source, uint32_t core, struct inst *inst,
+                                 struct vinci_diag *diag) {
   struct cursor *cursor = &source->log->cursors[core];
+  if (!cursor->last) { /* source_log_start() found no memory */
+    (void)diag_error(diag, VINCI_E_NOMEM, "out of memory");
+    return STREAM_ERROR;
+  }
   if (!cursor->begun) {
     cursor->begun = true;
     if (source_issue_fetch(source, cursor->kind, inst))

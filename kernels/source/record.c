@@ -69,8 +69,10 @@ static void read_block(struct recording *recording, const struct source_place *p
                        struct sequence *sequence) {
   struct source *source = (struct source *)(uintptr_t)recording->source;
   struct inst inst;
+  enum stream_step step = STREAM_END;
   source_log_start(source, place);
-  while (!recording->failed && source_log_next(source, place->core, &inst) == STREAM_INST) {
+  while (!recording->failed &&
+         (step = source_log_next(source, place->core, &inst, NULL)) == STREAM_INST) {
     if (inst.op >= OP_COUNT)
       continue;
     struct node node = {.row = inst.row, .args = source->trace->rows[inst.row].arg_count};
@@ -80,6 +82,7 @@ static void read_block(struct recording *recording, const struct source_place *p
       memcpy(node.base, inst.arg, node.args * sizeof *node.base);
     add_node(recording, sequence, node);
   }
+  recording->failed |= step == STREAM_ERROR;
 }
 
 /* ---- loops ---- */

@@ -193,7 +193,8 @@ bool source_log_add(struct source *source, const struct source_place *place,
                     const struct inst *inst);
 /* Whether the block does the same again and again, for too long. */
 bool source_log_repeats(const struct source *source, const struct source_place *place);
-enum stream_step source_log_next(struct source *source, uint32_t core, struct inst *inst);
+enum stream_step source_log_next(struct source *source, uint32_t core, struct inst *inst,
+                                 struct vinci_diag *diag);
 bool source_log_create(struct source *source);
 void source_log_free(struct source *source);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "networks/onnx/unpack.h"
 #include "networks/onnx/wire.h"
 
 enum { BRANCH_DEPTH_MAX = 16 };
@@ -441,14 +442,18 @@ enum vinci_status onnx_read(const char *name, const void *bytes, size_t length,
   enum vinci_status status = wire_slim_model(name, bytes, length, &slim, diag);
   if (status != VINCI_OK)
     return status;
-  Onnx__ModelProto *model = onnx__model_proto__unpack(NULL, slim.length, slim.bytes);
+  struct unpack_memory memory;
+  unpack_memory_start(&memory);
+  Onnx__ModelProto *model = onnx__model_proto__unpack(&memory.allocator, slim.length, slim.bytes);
   free(slim.bytes);
   if (model)
     status = read_model(&import, model);
+  else if (memory.missing)
+    status = diag_error(diag, VINCI_E_NOMEM, "out of memory");
   else
     status = fail(&import, "the file is damaged, or is not an ONNX model");
   if (model)
-    onnx__model_proto__free_unpacked(model, NULL);
+    onnx__model_proto__free_unpacked(model, &memory.allocator);
   arena_free(&import.arena);
   if (status == VINCI_OK)
     status = graph_check(out, diag);

@@ -5,6 +5,7 @@
 
 #include "core/base/decimal.h"
 #include "networks/onnx/import.h"
+#include "networks/onnx/unpack.h"
 #include "networks/onnx/wire.h"
 
 struct inputs {
@@ -263,17 +264,22 @@ static enum vinci_status take_known(const struct inputs *inputs, const struct on
       wire_slim_tensor(known->input, known->bytes, known->length, &slim, import->diag);
   if (status != VINCI_OK)
     return status;
-  Onnx__TensorProto *tensor = onnx__tensor_proto__unpack(NULL, slim.length, slim.bytes);
+  struct unpack_memory memory;
+  unpack_memory_start(&memory);
+  Onnx__TensorProto *tensor =
+      onnx__tensor_proto__unpack(&memory.allocator, slim.length, slim.bytes);
   const uint8_t *file = import->file;
   import->file = known->bytes;
   status = tensor ? onnx_take_tensor(import, tensor, value)
-                  : diag_error(import->diag, VINCI_E_INPUT, "%s: not a tensor", known->input);
+           : memory.missing
+               ? diag_error(import->diag, VINCI_E_NOMEM, "out of memory")
+               : diag_error(import->diag, VINCI_E_INPUT, "%s: not a tensor", known->input);
   import->file = file;
   enum onnx_type type = (enum onnx_type)inputs->input->type->tensor_type->elem_type;
   if (onnx_type_bits(type) == onnx_type_bits(value->type))
     value->type = type;
   if (tensor)
-    onnx__tensor_proto__free_unpacked(tensor, NULL);
+    onnx__tensor_proto__free_unpacked(tensor, &memory.allocator);
   free(slim.bytes);
   return status;
 }

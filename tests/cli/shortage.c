@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Preloaded before a program: allocation number SHORTAGE_AT, counted from the start of main(),
- * finds no memory. Without that number, the count goes to the file SHORTAGE_COUNT. What SystemC
- * asks for itself is served: that library does not look at what malloc() returns.
+ * finds no memory. Without that number, the count goes to the file SHORTAGE_COUNT. What SystemC and
+ * the readers of debug information ask for themselves is served: these libraries do not look at
+ * what malloc() returns.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -23,14 +24,19 @@ static bool counting;
 static unsigned long count, fails;
 static pid_t process;
 
-static bool is_of_systemc(const void *caller) {
+static bool is_of_others(const void *caller) {
+  static const char *const libraries[] = {"libsystemc", "libdw", "libelf", "ld-linux"};
   Dl_info at;
-  return dladdr(caller, &at) != 0 && at.dli_fname && strstr(at.dli_fname, "libsystemc");
+  if (dladdr(caller, &at) == 0 || !at.dli_fname)
+    return false;
+  for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
+    if (strstr(at.dli_fname, libraries[i]))
+      return true;
+  return false;
 }
 
 static bool fail(const void *caller) {
-  if (!counting || __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED) != fails ||
-      is_of_systemc(caller))
+  if (!counting || __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED) != fails || is_of_others(caller))
     return false;
   errno = ENOMEM;
   return true;

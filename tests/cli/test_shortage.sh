@@ -13,7 +13,7 @@ python=/usr/bin/python3
 work_folder test_shortage
 ${CC:-cc} -shared -fPIC -O1 -o "$work/shortage.so" "$srcdir/tests/cli/shortage.c" -ldl 2>"$work/said" ||
   skip_all 'the C library or the compiler is another one'
-plan 8
+plan 10
 
 soc=-sAscend910B4
 cat >"$work/twice.csv" <<'END'
@@ -44,10 +44,11 @@ tensor,name=y,dtype=fp16,shape=16x64,io=out
 kernel,name=fc,op=matmul,in=x w,out=y,args=m=16 k=64 n=64
 END
 
+every=499
 short() { # NAME ARGUMENT...
   name=$1
   shift
-  report "$name" "$("$python" "$srcdir/tests/cli/shortage.py" "$work/shortage.so" "${SHORTAGE_EVERY:-499}" "$vinci" "$@" 2>&1 | head -20)"
+  report "$name" "$("$python" "$srcdir/tests/cli/shortage.py" "$work/shortage.so" "${SHORTAGE_EVERY:-$every}" "$vinci" "$@" 2>&1 | head -20)"
 }
 
 short "a run" run "$work/twice.csv" $soc
@@ -59,3 +60,16 @@ short "a list whose results are kept" run --ops "$work/list.csv" $soc -o @/list 
 short "a network" net run "$work/net.csv" $soc -o @/net
 short "a search" tune matmul m=16 k=32 n=48 $soc -n 2 -j1 --memory=flat -r @/repository
 short "a sweep" sweep run matmul m=16 k=32 n=48 $soc -j1 -q -p op.n=16,48 -o @/sweep
+if "$vinci" --version | grep -q '^ONNX models: read$'; then
+  every=99
+  short "a model" net run "$srcdir/tests/fuzz/corpus-onnx/convolutions.onnx" --dim=n=1 $soc -o @/net
+else
+  report "a model # SKIP built without ONNX" ''
+fi
+if "$vinci" cc --kernel-only "$srcdir/traces/examples/source/softmax.cpp" -o "$work/softmax.so" >"$work/said" 2>&1; then
+  every=7
+  short "a compiled kernel" run "$work/softmax.so:softmax" --blocks=1 $soc --fill=random:1 \
+    --arg name=x,dtype=fp32,shape=8x64,io=in --arg name=y,dtype=fp32,shape=8x64,io=out --arg value=8
+else
+  report "a compiled kernel # SKIP vinci cc cannot compile here" ''
+fi
