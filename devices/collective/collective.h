@@ -39,8 +39,7 @@ struct collective_call {
   uint32_t inner; /* ranks that follow each other within a server; 1: none do */
   uint32_t root;
   uint64_t bytes;
-  uint64_t
-      slice_bytes; /* parts are multiples of this; the last ones hold what is left; 0: not said */
+  uint64_t slice_bytes; /* parts are multiples of this, but for the last; 0: not said */
   bool adds_inline;
   bool resident; /* a part of a larger one: what is own lies in the library's buffer already */
   /* Of ALL_TO_ALL with unequal parts: bytes from rank to rank, ranks x ranks, NULL: equal parts. */
