@@ -115,6 +115,8 @@ static enum vinci_status report_one(const vinci_soc *soc, const struct tune_sett
     puts("Why       ");
     tune_explain(settings, problem);
   }
+  cli_summary("tune default=%" PRIu64 " cycles=%" PRIu64 " evaluations=%zu failed=%zu",
+              tuned->default_cycles, tuned->cycles, tuned->evaluations, tuned->failed);
   return VINCI_OK;
 }
 
