@@ -9,7 +9,9 @@ noinst_LTLIBRARIES += libvinci_core.la
 libvinci_core_la_SOURCES = core/registry.c
 
 # The commit, which git tells in a working copy; a new one compiles one file.
-core/base/status.lo: core/base/status.inc
+# By a variable: a rule of this name would take the place of automake's.
+status_object = core/base/status.lo
+$(status_object): core/base/status.inc
 core/base/status.inc: ask-for-commit
 	$(AM_V_at)$(MKDIR_P) core/base && { test ! -e $(srcdir)/.git || git --no-optional-locks -C $(srcdir) \
 	  describe --always --exclude='*' --abbrev=10 --dirty=+ 2>/dev/null || :; } | \
