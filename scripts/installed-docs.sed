@@ -31,7 +31,7 @@ s,](\.\./\([A-Z]*\.md\)),](\1),g
 s,\(\.\./\)*scripts/\([A-Z]*\.md\),\2,g
 
 # MODEL.md: where the code is.
-s# (\(`[a-z0-9_/]*\.\(c\|h\|def\)`\(, \)*\)*)##g
+s# *(\(`[a-z0-9_/]*\.\(c\|h\|def\)`\(, \)*\)*)##g
 s,`scripts/group`,`@pkgdatadir@/group`,g
 
 # Files that are in the sources only.
