@@ -448,7 +448,8 @@ static enum vinci_status link_result(const struct cc_build *build, struct cc_pat
 /* ---- as a whole --------------------------------------------------------------------------- */
 
 static void remove_temporary(const struct cc_build *build) {
-  static const char *const endings[] = {"ii", "cpp", "s", "count.s", "o", "host.o"};
+  static const char *const endings[] = {"ii", "cpp",     "ll", "mark.ll",
+                                        "s",  "count.s", "o",  "host.o"};
   if (!*build->folder || build->dry)
     return;
   (void)unlink(file_path(build, about_file).text);

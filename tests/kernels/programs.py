@@ -962,8 +962,8 @@ ends(
     "a launch has as many arguments as its kernel has parameters",
 )
 dry = command(vinci, "cc", "-###", os.path.join(folder, "text.asc"), "-o", "text")
-# Preprocessor, compiler, assembler and link of the kernels; assembler and link of the host.
-report("-### prints all commands", "" if dry.stderr.count("clang++") == 6 else dry.stderr)
+# Preprocessor, compiler in two steps, assembler and link of the kernels; assembler and link of the host.
+report("-### prints all commands", "" if dry.stderr.count("clang++") == 7 else dry.stderr)
 ends("headers that are not there", command(vinci, "cc", "--headers=/nowhere", path), 2, "/nowhere")
 ends("host functions without their sources", command(vinci, "cc", "--tiling", f"--headers={folder}"), 2, "impl/adv_api/tiling")
 cmake = command(vinci, "cc", "--cmake").stdout.strip()

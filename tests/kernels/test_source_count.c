@@ -80,7 +80,8 @@ static void test_no_instructions(void **state) {
                                   0, 1)); /* without the end of the last line */
 }
 
-/* A load of two bytes, a sum that takes the load, a store of a packed member, and an address alone. */
+/* A load of two bytes, a sum that takes the load, a store of a packed member, and an address alone.
+ */
 static void test_marks_of_alignment(void **state) {
   (void)state;
   static const char text[] = "define void @f() {\n"
@@ -114,10 +115,8 @@ static void test_marks_of_alignment(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_functions_and_calls),
-      cmocka_unit_test(test_marks_of_alignment),
-      cmocka_unit_test(test_blocks_that_set_flags),
-      cmocka_unit_test(test_flags_that_are_read),
+      cmocka_unit_test(test_functions_and_calls),   cmocka_unit_test(test_marks_of_alignment),
+      cmocka_unit_test(test_blocks_that_set_flags), cmocka_unit_test(test_flags_that_are_read),
       cmocka_unit_test(test_no_instructions),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
