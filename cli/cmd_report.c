@@ -53,7 +53,8 @@ const struct cli_verb cli_verb_report = {
     .details =
         "DIR is a folder that --output of 'vinci run', 'vinci sweep run', 'vinci sensitivity',\n"
         "'vinci run --ops', 'vinci net run' or 'vinci group run' has written. With DIR2, the page\n"
-        "compares two runs, sweeps, lists, networks or jobs. A browser loads nothing but the page. The same results give the same\n"
+        "compares two runs, sweeps, lists, networks or jobs. A browser loads nothing but the page. "
+        "The same results give the same\n"
         "bytes.\n"
         "Examples:\n"
         "  vinci run matmul m=512 k=512 n=512 -s Ascend910B4 --output=out\n"

@@ -46,7 +46,7 @@ struct sweep_settings {
       OPTION_NUMBER_ROW("jobs", 'j', struct sweep_settings, jobs, "N", 1, SWEEP_JOBS_MAX,          \
                         "points that run at a time (default: the number of processors)"),          \
       OPTION_TEXT_ROW("memory", 0, struct sweep_settings, options.overrides.memory, "MODEL",       \
-                      "cycle, flat or auto, as for 'vinci run'"),                                        \
+                      "cycle, flat or auto, as for 'vinci run'"),                                  \
       OPTION_TEXT_ROW("network", 0, struct sweep_settings, options.overrides.network, "LEVEL",     \
                       "packet or flit, as for 'vinci run'"),                                       \
       OPTION_TEXT_ROW("l2", 0, struct sweep_settings, options.overrides.l2, "STATE",               \

@@ -147,7 +147,8 @@ int main(int argc, char **argv) {
   }
   if (is_word(word, "--version", "-V")) {
     printf("vinci %s (model revision %s)\n", vinci_version(), vinci_model_revision());
-    printf("commit: %s\n", *vinci_commit() ? vinci_commit() : "not known, not built from a repository");
+    printf("commit: %s\n",
+           *vinci_commit() ? vinci_commit() : "not known, not built from a repository");
     printf("ONNX models: %s\n", onnx_available() ? "read"
                                                  : "not read, built without libonnx-dev "
                                                    "and protobuf-c");

@@ -109,8 +109,8 @@ enum vector_masking { VECTOR_MASKED, VECTOR_WHOLE };
 /* Lanes of an instruction with elements of `bits` bits (the wider side's). */
 struct vector_lanes vector_lanes(const struct vinci_soc *soc, const struct inst *inst,
                                  int64_t repeat, unsigned bits, enum vector_masking masking);
-/* The few instructions whose repeats count in counter mode too: as many elements in each as the mask
- * says, which may be more than the unit is wide. */
+/* The few instructions whose repeats count in counter mode too: as many elements in each as the
+ * mask says, which may be more than the unit is wide. */
 struct vector_lanes vector_lanes_counted(const struct inst *inst, int64_t repeat);
 
 /* What the cost of an instruction depends on. */

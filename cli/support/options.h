@@ -70,10 +70,9 @@ struct option_table {
 };
 
 /*
- * Parses argv[1..] of a verb, "sweep run", into settings (already holding the defaults) and arguments.
- * *help is set when help was asked for; parsing stops there. Errors are
- * VINCI_E_USAGE with the nearest option name as a hint. The caller frees every
- * list, also after an error.
+ * Parses argv[1..] of a verb, "sweep run", into settings (already holding the defaults) and
+ * arguments. *help is set when help was asked for; parsing stops there. Errors are VINCI_E_USAGE
+ * with the nearest option name as a hint. The caller frees every list, also after an error.
  */
 VINCI_MUST_CHECK enum vinci_status options_parse(const char *verb, const struct option_table *table,
                                                  int argc, char **argv, void *settings,

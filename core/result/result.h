@@ -176,7 +176,7 @@ struct vinci_result {
   bool is_automatic; /* the run chose its model of memory by itself */
   struct vinci_auto_bar automatic;
   uint64_t second_buffer_cycles; /* of a run with second_buffers; 0: not measured */
-  struct lever *levers; /* that were measured, LEVERS_MAX at most; in the arena */
+  struct lever *levers;          /* that were measured, LEVERS_MAX at most; in the arena */
   uint32_t lever_count;
   uint32_t levers_settled; /* bit i: a measurement says all of enum lever_kind i */
 };

@@ -56,8 +56,8 @@ VINCI_MUST_CHECK enum vinci_status kept_run(struct kept_memory *kept,
                                             const struct vinci_run_options *options,
                                             struct vinci_result **out, struct vinci_diag *diag);
 
-/* What a run needs of this memory whose events somebody else fires; from now on the memory counts as
- * used by that run, which has to end before the next question or run here. */
+/* What a run needs of this memory whose events somebody else fires; from now on the memory counts
+ * as used by that run, which has to end before the next question or run here. */
 struct device_kept;
 void kept_lend(struct kept_memory *kept, const struct vinci_trace *trace, const uint64_t *addresses,
                const struct vinci_run_options *options, struct device_kept *out);

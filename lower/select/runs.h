@@ -13,7 +13,8 @@ struct select_runs {
 /* A copy of a number of blocks. */
 void select_put_blocks(struct emit *emit, bool to_gm, struct expr gm, struct expr ub,
                        struct expr blocks);
-/* A number of blocks of each run: as few copies as there are distances from a run to whole blocks. */
+/* A number of blocks of each run: as few copies as there are distances from a run to whole blocks.
+ */
 void select_put_runs(struct emit *emit, bool to_gm, const struct select_runs *runs,
                      struct expr blocks);
 

@@ -33,8 +33,8 @@ enum { SELECT_SQUARES_BYTES = 17 * 512 };
 
 /*
  * Rows of a few bytes that follow each other in device memory (select_pack.c): `count` of them at a
- * pitch in UB become one run, or come from a run. How many rows go at once; 0: the vector unit cannot
- * move rows of this size.
+ * pitch in UB become one run, or come from a run. How many rows go at once; 0: the vector unit
+ * cannot move rows of this size.
  */
 struct select_rows {
   struct expr ub, count;

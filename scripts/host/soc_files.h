@@ -18,8 +18,8 @@ VINCI_MUST_CHECK enum vinci_status soc_named_attach(struct vinci_soc *soc, const
 /* The same, and loads the descriptions that the SoC names now. */
 VINCI_MUST_CHECK enum vinci_status soc_named_load(struct vinci_soc *soc, const char *folder,
                                                   struct vinci_diag *diag);
-/* The chip whose name is written in another way: small letters, without Ascend in front, other signs
- * between the parts. False when there is none, or when several chips begin so. */
+/* The chip whose name is written in another way: small letters, without Ascend in front, other
+ * signs between the parts. False when there is none, or when several chips begin so. */
 bool soc_also_named(const char *folder, const char *name, char *chip, size_t size);
 /* VINCI_E_USAGE for a name that no chip has, with a hint at those that may be meant. */
 enum vinci_status soc_unknown(const char *folder, const char *name, struct vinci_diag *diag);

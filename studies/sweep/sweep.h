@@ -152,7 +152,8 @@ VINCI_MUST_CHECK enum vinci_status sweep_pool_run(struct sweep_pool *pool, struc
 VINCI_MUST_CHECK enum vinci_status sweep_write_manifest(const struct sweep_study *study,
                                                         const char *folder, bool shared,
                                                         struct vinci_diag *diag);
-/* Writes DIR/study.json: chip, models and changed numbers that all points share. list NULL: none. */
+/* Writes DIR/study.json: chip, models and changed numbers that all points share. list NULL: none.
+ */
 VINCI_MUST_CHECK enum vinci_status sweep_write_about(const struct sweep_study *study,
                                                      const char *list, const char *folder,
                                                      struct vinci_diag *diag);

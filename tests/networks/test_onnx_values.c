@@ -245,18 +245,9 @@ static const struct {
 /* Of these the project has no model that is read and lowered: tests/values/layers.py has their
  * values. */
 static const char *const elsewhere[] = {
-    "Attention",
-    "CumSum",
-    "DequantizedConv",
-    "DequantizedMatMul",
-    "GRU",
-    "Gelu",
-    "GroupNormalization",
-    "LayerNormalization",
-    "MatMulNBits",
-    "Mish",
-    "RMSNormalization",
-    "Silu",
+    "Attention",   "CumSum", "DequantizedConv",    "DequantizedMatMul",
+    "GRU",         "Gelu",   "GroupNormalization", "LayerNormalization",
+    "MatMulNBits", "Mish",   "RMSNormalization",   "Silu",
 };
 
 static bool is_elsewhere(const char *op) {

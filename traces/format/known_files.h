@@ -21,8 +21,8 @@ bool known_file_refuse(const char *path, const char *wanted, struct vinci_diag *
 bool known_is_folder(const char *path);
 enum { KNOWN_PATH_MAX = 4096 };
 /*
- * The one kernel_details*.csv, or else the one op_summary*.csv, or else the one database of a profiler, in
- * a folder or below. VINCI_E_INPUT says what else the folder holds.
+ * The one kernel_details*.csv, or else the one op_summary*.csv, or else the one database of a
+ * profiler, in a folder or below. VINCI_E_INPUT says what else the folder holds.
  */
 VINCI_MUST_CHECK enum vinci_status known_profile_in(const char *folder, char path[KNOWN_PATH_MAX],
                                                     struct vinci_diag *diag);

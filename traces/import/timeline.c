@@ -59,7 +59,8 @@ static enum vinci_status read_time(struct json_reader *json, uint64_t *out, bool
   if (!json_read_number(json, &text, &length))
     return json_skip_value(json);
   *has = import_decimal(text, length, PS_DECIMALS, out);
-  return *has ? VINCI_OK : json_read_fail(json, start, "expected a time in us that is not negative");
+  return *has ? VINCI_OK
+              : json_read_fail(json, start, "expected a time in us that is not negative");
 }
 
 /* Texts in other places may be numbers: of counters and arrows, which do not matter. */
