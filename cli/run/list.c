@@ -40,9 +40,8 @@ static bool watch(void *context, const struct vinci_ops_progress *progress) {
 static void report_sequence(const struct vinci_ops_result *result, unsigned repeat) {
   if (repeat > 1)
     printf("The last of %u times that the list ran on the chip, one after the other\n", repeat);
-  printf("L2: empty before the first row%s; of %s GB that the rows read, %s %% were there when the "
-         "row "
-         "began (columns l2_found_bytes, l2_from)\n",
+  printf("L2: without inputs before the first row%s; of %s GB that the rows read, %s %% were there "
+         "when the row began (columns l2_found_bytes, l2_from)\n",
          repeat > 1 ? " of the first time" : "",
          decimal_ratio(result->input_bytes, 1000000000, 3).text,
          decimal_ratio(result->found_bytes * 100, result->input_bytes, 1).text);

@@ -112,6 +112,7 @@ struct register_class_cost {
   X(POWER, "powers")                                                                               \
   X(NORM, "norms of vectors")                                                                      \
   X(FUSED, "normalisations of rows and their gradients, rotary embeddings, gated activations")     \
+  X(TILED, "gradients of normalisations of short rows, several rows at a time")                    \
   X(REDUCE, "reductions, softmax")                                                                 \
   X(FORMAT, "changes of format")                                                                   \
   X(PERMUTE, "permutations")                                                                       \

@@ -266,6 +266,12 @@ struct flag_pair {
   enum pipe from, to;
 };
 
+/* Nothing of a tile overlaps the tile before. */
+static bool is_alone(const struct vtile *tile) {
+  const unsigned all = VTILE_LOADS | VTILE_COMPUTES | VTILE_STORES;
+  return tile->waits && tile->buffers == 1 && (tile->parts & all) == all;
+}
+
 /* Who tells whom that a buffer is free, first on the way in, then on the way out. */
 static unsigned free_flags(const struct vtile *tile, struct flag_pair pairs[2]) {
   unsigned count = 0;
@@ -273,7 +279,7 @@ static unsigned free_flags(const struct vtile *tile, struct flag_pair pairs[2]) 
   if (tile->parts & VTILE_LOADS)
     pairs[count++] = (struct flag_pair){computes ? PIPE_V : PIPE_MTE3, PIPE_MTE2};
   if (computes && (tile->parts & VTILE_STORES))
-    pairs[count++] = (struct flag_pair){PIPE_MTE3, PIPE_V};
+    pairs[count++] = (struct flag_pair){PIPE_MTE3, is_alone(tile) ? PIPE_MTE2 : PIPE_V};
   return count;
 }
 
@@ -306,13 +312,15 @@ void vtile_open(struct emit *e, struct vtile *tile) {
   }
   if (tile->parts & VTILE_LOADS)
     emit_wait(e, tile->parts & VTILE_COMPUTES ? PIPE_V : PIPE_MTE3, PIPE_MTE2, tile->flag_id);
+  if (is_alone(tile))
+    emit_wait(e, PIPE_MTE3, PIPE_MTE2, tile->flag_id);
 }
 
 void vtile_loaded(struct emit *e, struct vtile *tile) {
   bool computes = tile->parts & VTILE_COMPUTES;
   if (tile->parts & VTILE_LOADS)
     emit_handshake(e, PIPE_MTE2, computes ? PIPE_V : PIPE_MTE3, tile->flag_id);
-  if (computes && (tile->parts & VTILE_STORES) && !tile->lends)
+  if (computes && (tile->parts & VTILE_STORES) && !tile->lends && !is_alone(tile))
     vtile_writes(e, tile);
 }
 
@@ -335,7 +343,8 @@ void vtile_computed(struct emit *e, struct vtile *tile) {
 
 void vtile_close(struct emit *e, struct vtile *tile) {
   if (tile->parts & VTILE_STORES)
-    emit_set(e, PIPE_MTE3, tile->parts & VTILE_COMPUTES ? PIPE_V : PIPE_MTE2, tile->flag_id);
+    emit_set(e, PIPE_MTE3, tile->parts & VTILE_COMPUTES && !is_alone(tile) ? PIPE_V : PIPE_MTE2,
+             tile->flag_id);
   emit_end(e);
   emit_comment(e, "Take back what is left set.");
   vtile_ends(e, tile, false);

@@ -137,6 +137,13 @@ return soc {
       code_bytes = num(208 * 64, "B", "MSI", "derived", "RmsNorm 224, SwiGlu 168, SwiGluGrad 235, RotaryPositionEmbedding 237, its gradient 196, RmsNormGrad 210 misses"),
       line_cycles = num(68, "cycle", "MSI", "derived", "core time less that of the same kernel run from source without misses, 8 rows of 4 kernels with 32 to 685 misses: 40 ns a miss and 2.5 us with 40 blocks"),
     },
+    -- More code than a cache holds, so that none is found.
+    TILED = {
+      issue_cycles = num(13, "cycle", "DK", "documented", "as FUSED"),
+      head_cycles = num(1900, "cycle", "MSI", "assumed", "as FUSED"),
+      code_bytes = num(520 * 64, "B", "MSI", "derived", "RmsNormGrad of rows of 128: 561 to 680 misses behind another kernel (28 launches) and 473 to 550 behind itself (28 launches), in the middle 566 and 475"),
+      line_cycles = num(68, "cycle", "MSI", "derived", "as FUSED"),
+    },
     REDUCE = {
       issue_cycles = num(13, "cycle", "DK", "assumed", "as ELEMENTWISE"),
       head_cycles = num(4000, "cycle", "MSI", "derived", "scalar time of 8 rows of ReduceSum: median 4500 cycles, less issue_cycles of 30 instructions"),

@@ -110,6 +110,7 @@ return soc {
     POWER = start(30),
     NORM = start(40),
     FUSED = start(40),
+    TILED = start(40),
     REDUCE = start(30),
     FORMAT = start(30),
     PERMUTE = start(30),

@@ -41,6 +41,7 @@ return soc {
     POWER = start(1500, 110, 15),
     NORM = start(1900, 216, 15),
     FUSED = start(1900, 208, 68),
+    TILED = start(1900, 520, 68),
     REDUCE = start(4000, 280, 15),
     FORMAT = start(2000, 75, 15),
     PERMUTE = start(7700, 330, 15),

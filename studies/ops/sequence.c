@@ -12,8 +12,8 @@
  * lines. Behind a pause of 1.9 ms without communication they do not. Other rows beside the cores
  * change nothing.
  *
- * A profile begins in the middle of a program: before its first row L2 is full of what other kernels
- * have written, as it is before a row of a list (l2.owed, assumed).
+ * A profile begins in the middle of a program: before its first row L2 is full of what other
+ * kernels have written, as it is before a row of a list (l2.owed, assumed).
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -39,8 +39,8 @@ struct ops_sequence {
   uint64_t measured_start_ns, measured_end_ns;
 };
 
-/* What the kernels before the profile have written lies at the end of device memory, where no tensor
- * of a row lies unless the rows need all of the memory. */
+/* What the kernels before the profile have written lies at the end of device memory, where no
+ * tensor of a row lies unless the rows need all of that. */
 static void owe(struct ops_sequence *sequence, const struct call_row *first) {
   uint64_t bytes = min_u64((uint64_t)sequence->soc->l2_owed_bytes, calls_l2_written(first));
   uint64_t size = (uint64_t)sequence->soc->hbm_bytes;

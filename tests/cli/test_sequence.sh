@@ -8,7 +8,7 @@ vinci=${VINCI:?}
 soc=--soc-version=Ascend910B4 # an L2 of 96 MiB
 
 work_folder test_sequence
-plan 32
+plan 33
 
 header='Name,Type,Accelerator Core,Start Time(us),Duration(us),Input Shapes,Input Data Types,Input Formats,Output Shapes,Output Data Types,Output Formats'
 mib=1048576
@@ -111,6 +111,17 @@ report "before it they do not" "$(case $(cell 3 l2_from) in
   *"$((2 * mib)) of $((2 * mib)), written by row 2"*) ;;
   *) echo "l2_from is '$(cell 3 l2_from)'" ;;
   esac)"
+
+# ---- before the first row ----------------------------------------------------------------------------
+# What was written before the profile has to be written back where a row needs the room.
+list begin "$(relu big 100 16384,2048 16384,2048)"
+run begin
+full=$(cell 1 sim_duration_us)
+keep "$vinci" run --ops "$work/begin.csv" --l2=empty --output="$work/begin_empty" $soc
+table=$work/begin_empty/op_summary.csv
+report "a profile begins with an L2 full of what was written before" "$(
+  awk -v full="$full" -v empty="$(cell 1 sim_duration_us)" 'BEGIN {
+    if (!(full > 1.3 * empty)) print full " us, " empty " us with an empty L2" }')"
 
 # ---- rows that are not simulated ---------------------------------------------------------------------
 list unknown "x|MyOwn|AI_VECTOR_CORE|100|50|2048,2048|FLOAT16|2048,2048|FLOAT16" \

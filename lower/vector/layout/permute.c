@@ -233,6 +233,7 @@ static void lay_out_pass(const struct permute *permute, struct ppass *pass) {
   tile->parts = VTILE_STORES | (pass->fills ? VTILE_COMPUTES : VTILE_LOADS) |
                 (pass->transposes ? VTILE_COMPUTES : 0);
   tile->buffers = permute->buffers;
+  tile->waits = permute->waits;
 }
 
 static void lay_out(struct permute *permute) {

@@ -60,6 +60,7 @@ struct permute {
   unsigned in_rank, out_rank;
   const char *in_format, *out_format;
   enum kernel_code code;
+  bool waits;      /* of the tiles (tiles.h) */
   uint32_t fill;   /* 4 bytes of whole elements */
   unsigned inputs; /* more than one: in_shapes, named x, x1, ... */
   uint64_t in_shapes[PERMUTE_PASSES][TENSOR_RANK_MAX];

@@ -357,7 +357,7 @@ static enum vinci_status setup(struct lower_job *job) {
   grad->pitch = vtile_pitch(kernel->tile.space.cols, vtile_bytes(grad->type));
   set_rows(grad);
   kernel->element_bytes = vtile_bytes(grad->type);
-  kernel->code = KERNEL_FUSED;
+  kernel->code = grad->steps == small_steps ? KERNEL_TILED : KERNEL_FUSED;
   kernel->launched = meets(job->soc) ? soc_core_count(job->soc, CORE_AIV) : 0;
   const struct vtile_space *space = &kernel->tile.space;
   kernel->in[0] = &grad->dy;
