@@ -7,7 +7,7 @@
 #endif
 
 /* Changes with every change of the model that can move a result. */
-#define VINCI_MODEL_REVISION "16"
+#define VINCI_MODEL_REVISION "17"
 
 const char *vinci_status_text(enum vinci_status status) {
   switch (status) {
