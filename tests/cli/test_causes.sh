@@ -46,7 +46,7 @@ the headline names neither $cause nor $number: $line" ;;
   report "$name" "$problems$(expect 0 -)$(keeps_promise "$before" "$(cycles)" "$promised")"
 }
 
-plan 21
+plan 24
 
 proof "start-up of ND2NZ lines: half of nd2nz.line_cycles saves what was promised" \
   "GM->L1: reorder" "nd2nz.line_cycles halved" nd2nz.line_cycles=2.385 \
