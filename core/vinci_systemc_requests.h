@@ -165,13 +165,18 @@ private:
     prepare(sent, request);
     requesting_ = &sent;
     const tlm::tlm_sync_enum status = socket->nb_transport_fw(sent, phase, delay);
-    if (status == tlm::TLM_ACCEPTED)
+    if (status == tlm::TLM_ACCEPTED || (status == tlm::TLM_UPDATED && !ends_request(phase)))
       return;
     request_ends(sent, delay);
     if (status == tlm::TLM_COMPLETED)
       response(sent, delay, false);
     else if (phase == tlm::BEGIN_RESP)
       response(sent, delay, true);
+  }
+
+  // BEGIN_RESP says so too; phases beyond the base protocol do not.
+  static bool ends_request(const tlm::tlm_phase &phase) {
+    return phase == tlm::END_REQ || phase == tlm::BEGIN_RESP;
   }
 
   // The target takes the next request after a delay.
@@ -204,7 +209,8 @@ private:
                               sc_core::sc_time &delay) {
     transaction &sent = static_cast<transaction &>(payload);
     pump_.notify(sc_core::SC_ZERO_TIME);
-    request_ends(sent, delay); // BEGIN_RESP says so too
+    if (ends_request(phase))
+      request_ends(sent, delay);
     if (phase != tlm::BEGIN_RESP)
       return tlm::TLM_ACCEPTED;
     response(sent, delay, false);

@@ -50,6 +50,12 @@ static void *made(struct making *making, void *memory) {
   return memory;
 }
 
+/* How errors of the made nodes name them: as the call. */
+static char *name_of_made(const struct making *making) {
+  const Onnx__NodeProto *own = making->call->node;
+  return own->name && *own->name ? own->name : own->n_output > 0 ? own->output[0] : own->name;
+}
+
 static char *copied(struct making *making, const char *text) {
   return made(making, arena_strdup(making->arena, text));
 }
@@ -58,8 +64,11 @@ static char *copied(struct making *making, const char *text) {
 static size_t words(struct making *making, const char *text, char *out[WORDS_MAX]) {
   char *copy = copied(making, text), *rest = copy, *word;
   size_t count = 0;
-  while (copy && count < WORDS_MAX && (word = strtok_r(rest, " ", &rest)))
+  while (copy && (word = strtok_r(rest, " ", &rest))) {
+    if (count == WORDS_MAX)
+      vinci_bug("\"%s\" has more than %d words", text, WORDS_MAX);
     out[count++] = word;
+  }
   return count;
 }
 
@@ -163,7 +172,7 @@ static Onnx__NodeProto *node(struct making *making, const char *text) {
   if (!out || !names || !attributes || count == 0)
     return NULL;
   onnx__node_proto__init(out);
-  *out = (Onnx__NodeProto){.base = out->base, .op_type = word[0], .name = making->call->node->name};
+  *out = (Onnx__NodeProto){.base = out->base, .op_type = word[0], .name = name_of_made(making)};
   out->output = names;
   out->input = names + WORDS_MAX;
   out->attribute = attributes;
@@ -197,6 +206,8 @@ static void take_body(struct making *making, const char *body) {
         continue;
       text += length;
     }
+    if (making->node_count == NODES_MAX)
+      vinci_bug("the body of %s has more than %d nodes", making->call->op, NODES_MAX);
     making->nodes[making->node_count++] = node(making, text);
   }
 }
@@ -289,24 +300,18 @@ void onnx_say_ints(struct onnx_text *body, const char *name, const int64_t *list
 
 static struct onnx_list *next_list(struct onnx_text *body, size_t count) {
   if (body->list_count == ONNX_LISTS_MAX)
-    return NULL;
+    vinci_bug("the body of an operator has more than %d lists", ONNX_LISTS_MAX);
   struct onnx_list *list = &body->lists[body->list_count++];
   list->count = count;
   return list;
 }
 
 int64_t *onnx_say_list(struct onnx_call *call, struct onnx_text *body, size_t count) {
-  struct onnx_list *list = next_list(body, count);
-  if (list)
-    list->ints = ARENA_ARRAY(&call->import->arena, int64_t, count + 1);
-  return list ? list->ints : NULL;
+  return next_list(body, count)->ints = ARENA_ARRAY(&call->import->arena, int64_t, count + 1);
 }
 
 float *onnx_say_reals(struct onnx_call *call, struct onnx_text *body, size_t count) {
-  struct onnx_list *list = next_list(body, count);
-  if (list)
-    list->reals = ARENA_ARRAY(&call->import->arena, float, count + 1);
-  return list ? list->reals : NULL;
+  return next_list(body, count)->reals = ARENA_ARRAY(&call->import->arena, float, count + 1);
 }
 
 enum vinci_status onnx_call_text(struct onnx_call *call, const char *inputs, const char *outputs,

@@ -35,7 +35,7 @@ void onnx_say(struct onnx_text *body, const char *format, ...)
 /* Appends "Constant NAME = value_ints=..;". */
 void onnx_say_ints(struct onnx_text *body, const char *name, const int64_t *list, unsigned count);
 /* Room for a list of the text, whose attribute is "$" and the number of the list; NULL: memory is
- * short, or the text has ONNX_LISTS_MAX lists. */
+ * short. */
 int64_t *onnx_say_list(struct onnx_call *call, struct onnx_text *body, size_t count);
 float *onnx_say_reals(struct onnx_call *call, struct onnx_text *body, size_t count);
 /* onnx_call_body() of a text whose standard operators are those of set 21. */

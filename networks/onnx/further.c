@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operators that few networks have: losses, sampling, sums of products by letters. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/base/arith.h"
@@ -192,49 +193,69 @@ static enum vinci_status take_letters(struct onnx_call *call, uint32_t input, co
   return VINCI_OK;
 }
 
-/* Without "->" the result has the letters that stand once, in their order in the alphabet. */
-static size_t implicit_letters(const char *equation, char *out) {
-  size_t count = 0;
+enum { EQUATION_MAX = 64 };
+#define EINSUM_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+/* Without "->": the letters that occur once, in their order. */
+static void implicit_letters(const char *operands, char *out) {
   for (int letter = 'A'; letter <= 'z'; letter++) {
-    const char *first = strchr(equation, letter);
-    if (first && !strchr(first + 1, letter) && count < GRAPH_RANK_MAX)
-      out[count++] = (char)letter;
+    const char *first = strchr(operands, letter);
+    if (first && !strchr(first + 1, letter))
+      *out++ = (char)letter;
   }
-  return count;
+  *out = '\0';
+}
+
+/* The operands and the result of an equation, without blanks. */
+static enum vinci_status take_equation(struct onnx_call *call, char *operands, char *result) {
+  const char *text = onnx_text(call, "equation", "");
+  size_t used = 0;
+  for (const char *at = text; *at && used + 1 < EQUATION_MAX; at++)
+    if (*at != ' ')
+      operands[used++] = *at;
+  operands[used] = '\0';
+  char *arrow = strstr(operands, "->");
+  if (arrow) {
+    *arrow = '\0';
+    snprintf(result, EQUATION_MAX, "%s", arrow + 2);
+  } else {
+    implicit_letters(operands, result);
+  }
+  if (used == 0 || used + 1 == EQUATION_MAX || operands[strspn(operands, EINSUM_LETTERS ",")] ||
+      result[strspn(result, EINSUM_LETTERS)])
+    return onnx_fail(call, "equation \"%.40s\"; this reader takes letters without \"...\"", text);
+  for (const char *at = result; *at; at++)
+    if (strchr(at + 1, *at))
+      return onnx_fail(call, "letter %c stands twice in the result", *at);
+  return VINCI_OK;
 }
 
 enum vinci_status onnx_rule_einsum(struct onnx_call *call) {
-  char equation[64], result[sizeof equation];
+  char operands[EQUATION_MAX], result[EQUATION_MAX], whole[2 * EQUATION_MAX + 2];
   uint64_t extents[LETTERS] = {0}, shape[GRAPH_RANK_MAX];
-  size_t used = 0, count;
-  for (const char *at = onnx_text(call, "equation", ""); *at && used + 1 < sizeof equation; at++)
-    if (*at != ' ')
-      equation[used++] = *at;
-  equation[used] = '\0';
-  if (used == 0 || used + 1 == sizeof equation ||
-      equation[strspn(equation, "->,"
-                                "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")])
-    return onnx_fail(call, "equation \"%.40s\"; this reader takes letters without \"...\"",
-                     equation);
-  onnx_arg_text(call, "equation", equation);
-  char *arrow = strstr(equation, "->");
-  count = arrow ? strlen(arrow + 2) : implicit_letters(equation, result);
-  if (arrow)
-    memcpy(result, arrow + 2, count);
-  if (arrow)
-    *arrow = '\0';
-  const char *at = equation;
-  for (uint32_t i = 0; i < call->input_count; i++) {
+  enum vinci_status status = take_equation(call, operands, result);
+  if (status != VINCI_OK)
+    return status;
+  snprintf(whole, sizeof whole, "%s->%s", operands, result);
+  onnx_arg_text(call, "equation", whole);
+  const char *at = operands;
+  size_t count = strlen(result), commas = 0;
+  for (const char *comma = operands; *comma; comma++)
+    commas += *comma == ',';
+  if (commas + 1 != call->input_count)
+    return onnx_fail(call, "%u inputs for the %zu operands of \"%s\"", call->input_count,
+                     commas + 1, operands);
+  for (uint32_t i = 0; i < call->input_count && status == VINCI_OK; i++) {
     size_t letters = strcspn(at, ",");
-    enum vinci_status status = take_letters(call, i, at, letters, extents);
-    if (status != VINCI_OK)
-      return status;
+    status = take_letters(call, i, at, letters, extents);
     at += letters + (at[letters] == ',');
   }
-  for (size_t i = 0; i < count && i < GRAPH_RANK_MAX; i++) {
+  for (size_t i = 0; i < count && i < GRAPH_RANK_MAX && status == VINCI_OK; i++) {
     shape[i] = extents[(unsigned char)result[i] % LETTERS];
     if (shape[i] == 0)
-      return onnx_fail(call, "letter %c of the result stands in no operand", result[i]);
+      status = onnx_fail(call, "letter %c of the result stands in no operand", result[i]);
   }
+  if (status != VINCI_OK)
+    return status;
   return onnx_output(call, 0, call->inputs[0]->type, shape, (unsigned)count);
 }

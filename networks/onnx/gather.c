@@ -48,6 +48,10 @@ enum vinci_status onnx_rule_gather_nd(struct onnx_call *call) {
       depth > (uint64_t)x->rank - (uint64_t)(batch < x->rank ? batch : x->rank))
     return onnx_fail(call, "indices %s for data %s with batch_dims %lld",
                      onnx_shape_text(indices).text, onnx_shape_text(x).text, (long long)batch);
+  for (unsigned d = 0; d < (unsigned)batch; d++)
+    if (indices->shape[d] != x->shape[d])
+      return onnx_fail(call, "indices %s for data %s differ in one of the first %lld dimensions",
+                       onnx_shape_text(indices).text, onnx_shape_text(x).text, (long long)batch);
   for (unsigned d = 0; d + 1 < indices->rank; d++)
     shape[rank++] = indices->shape[d];
   for (uint64_t d = (uint64_t)batch + depth; d < x->rank; d++)

@@ -11,16 +11,36 @@ enum { ITERATIONS_MAX = 4096, JOINED_AT_ONCE = 8 };
 struct unrolling {
   struct onnx_call *call;
   const Onnx__GraphProto *body;
-  uint32_t carried, given, first_input; /* of the body: inputs before the carried values */
+  uint32_t carried, given, first_input; /* given: that the node takes; inputs before the carried */
+  struct onnx_scope weights;            /* around the iterations */
   struct onnx_value **state;
   struct onnx_value ***results; /* [given][iteration] */
   uint64_t done;
 };
 
+/* The initializers of the body are one for all iterations. */
 static enum vinci_status take_body(struct onnx_call *call, struct unrolling *out) {
   const Onnx__AttributeProto *body = onnx_attribute(call, "body");
-  *out = (struct unrolling){.call = call, .body = body ? body->g : NULL};
-  return out->body ? VINCI_OK : onnx_fail(call, "no body");
+  *out = (struct unrolling){
+      .call = call,
+      .body = body ? body->g : NULL,
+      .weights = {.around = call->scope, .depth = call->scope->depth + 1},
+  };
+  if (!out->body)
+    return onnx_fail(call, "no body");
+  return onnx_take_initializers(call->import, &out->weights, out->body);
+}
+
+/* Results of the body before the carried values: `before`. */
+static enum vinci_status take_results(struct unrolling *u, size_t before) {
+  struct onnx_call *call = u->call;
+  size_t outputs = before + u->carried;
+  outputs += call->output_count > u->carried ? call->output_count - u->carried : 0;
+  if (u->body->n_output < outputs)
+    return onnx_fail(call, "its body has %zu outputs, and %zu are needed", u->body->n_output,
+                     outputs);
+  u->given = (uint32_t)(outputs - before - u->carried);
+  return VINCI_OK;
 }
 
 static enum vinci_status make_room(struct unrolling *u, uint64_t iterations) {
@@ -59,16 +79,16 @@ static enum vinci_status bind_input(struct unrolling *u, struct onnx_scope *scop
   return onnx_bind(u->call->import, scope, name_of(u->body->input[input]), value);
 }
 
-/* One iteration, whose own inputs are bound: its results, and those of the body before them. */
+/* One iteration, whose own inputs are bound; results of the body before the carried: `before`. */
 static enum vinci_status run_body(struct unrolling *u, struct onnx_scope *scope, size_t before) {
   struct onnx_import *import = u->call->import;
-  enum vinci_status status = onnx_take_initializers(import, scope, u->body);
+  enum vinci_status status = VINCI_OK;
+  if (++import->node_count > GRAPH_NODES_MAX)
+    return onnx_fail(u->call, "more than %d nodes in all iterations", GRAPH_NODES_MAX);
   for (uint32_t i = 0; i < u->carried && status == VINCI_OK; i++)
     status = bind_input(u, scope, u->first_input + i, u->state[i]);
   if (status == VINCI_OK)
     status = onnx_pass(import, scope, u->body);
-  if (status == VINCI_OK && u->body->n_output < before + u->carried + u->given)
-    status = onnx_fail(u->call, "its body has %zu outputs", u->body->n_output);
   for (uint32_t i = 0; i < u->carried + u->given && status == VINCI_OK; i++) {
     const char *name = name_of(u->body->output[before + i]);
     struct onnx_value *value = onnx_look_up(scope, name);
@@ -155,7 +175,9 @@ static enum vinci_status known_number(struct onnx_call *call, uint32_t input, co
   *out = fallback;
   if (!onnx_given(call, input))
     return VINCI_OK;
-  if (!onnx_known(call, input) || onnx_elements(call->inputs[input]) != 1) {
+  if (onnx_known(call, input) && onnx_elements(call->inputs[input]) != 1)
+    return onnx_fail(call, "%s \"%s\" is not one number", what, call->inputs[input]->name);
+  if (!onnx_known(call, input)) {
     onnx_fail(call, "%s \"%s\" is not known before a run", what, call->inputs[input]->name);
     onnx_hint_input(call, input);
     return VINCI_E_INPUT;
@@ -169,8 +191,12 @@ static enum vinci_status take_condition(struct unrolling *u, const struct onnx_s
                                         int64_t *going) {
   const char *name = name_of(u->body->output[0]);
   const struct onnx_value *value = onnx_look_up(scope, name);
-  if (!value || !value->constant || !value->data || onnx_elements(value) != 1)
-    return onnx_fail(u->call, "its condition \"%.100s\" is computed in the run", name);
+  if (!value || !value->constant || !value->data || onnx_elements(value) != 1) {
+    onnx_fail(u->call, "its condition \"%.100s\" is computed in the run", name);
+    diag_hint(u->call->import->diag, "export the model with the loop unrolled, or with a number of "
+                                     "iterations and a condition that is always true");
+    return VINCI_E_INPUT;
+  }
   *going = onnx_load_int(value, 0);
   return VINCI_OK;
 }
@@ -189,15 +215,14 @@ enum vinci_status onnx_rule_loop(struct onnx_call *call) {
     return status;
   u.carried = call->input_count > BEFORE ? call->input_count - BEFORE : 0;
   u.first_input = BEFORE;
-  if (u.body->n_output < 1 + (size_t)u.carried)
-    return onnx_fail(call, "its body has %zu outputs", u.body->n_output);
-  u.given = (uint32_t)(u.body->n_output - 1 - u.carried);
-  status = make_room(&u, ITERATIONS_MAX);
+  status = take_results(&u, 1);
+  if (status == VINCI_OK)
+    status = make_room(&u, most < ITERATIONS_MAX ? (uint64_t)most : ITERATIONS_MAX);
   for (uint32_t i = 0; i < u.carried && status == VINCI_OK; i++)
     if (!(u.state[i] = call->inputs[BEFORE + i]))
       status = onnx_fail(call, "input %u is missing", BEFORE + i);
   while (status == VINCI_OK && going && (int64_t)u.done < most) {
-    struct onnx_scope scope = {.around = call->scope, .depth = call->scope->depth + 1};
+    struct onnx_scope scope = {.around = &u.weights, .depth = u.weights.depth + 1};
     if (u.done == ITERATIONS_MAX)
       return onnx_fail(call, "more than %d iterations", ITERATIONS_MAX);
     status = bind_input(&u, &scope, 0, scalar(import, ONNX_INT64, (int64_t)u.done));
@@ -258,9 +283,9 @@ enum vinci_status onnx_rule_scan(struct onnx_call *call) {
     return onnx_fail(call, "num_scan_inputs=%lld of %u inputs", (long long)scanned,
                      call->input_count);
   u.carried = call->input_count - (uint32_t)scanned;
-  if (u.body->n_output < u.carried)
-    return onnx_fail(call, "its body has %zu outputs", u.body->n_output);
-  u.given = (uint32_t)(u.body->n_output - u.carried);
+  status = take_results(&u, 0);
+  if (status != VINCI_OK)
+    return status;
   for (uint32_t i = 0; i < call->input_count; i++)
     if (!onnx_given(call, i) ||
         (i >= u.carried && (!call->inputs[i]->shaped || call->inputs[i]->rank == 0 ||
@@ -273,7 +298,7 @@ enum vinci_status onnx_rule_scan(struct onnx_call *call) {
   for (uint32_t i = 0; i < u.carried && status == VINCI_OK; i++)
     u.state[i] = call->inputs[i];
   while (status == VINCI_OK && u.done < count) {
-    struct onnx_scope scope = {.around = call->scope, .depth = call->scope->depth + 1};
+    struct onnx_scope scope = {.around = &u.weights, .depth = u.weights.depth + 1};
     for (uint32_t i = u.carried; i < call->input_count && status == VINCI_OK; i++) {
       struct onnx_value *part = NULL;
       status = element(call, call->inputs[i], u.done, &part);

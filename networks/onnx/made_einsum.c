@@ -10,7 +10,7 @@
 
 #include "networks/onnx/contrib.h"
 
-enum { LETTERS_MAX = GRAPH_RANK_MAX, EQUATION_MAX = 64, OPERANDS_MAX = 8, LETTER_COUNT = 128 };
+enum { LETTERS_MAX = GRAPH_RANK_MAX, EQUATION_MAX = 128, OPERANDS_MAX = 8, LETTER_COUNT = 128 };
 
 struct equation {
   unsigned count;
@@ -26,29 +26,16 @@ static void append(char *letters, char letter) {
   letters[length + 1] = '\0';
 }
 
-/* Without "->": the letters that occur once, in their order. */
-static void implicit_result(struct equation *e, const char *operands) {
-  for (int letter = 'A'; letter <= 'z'; letter++) {
-    const char *first = strchr(operands, letter);
-    if (first && letter != ',' && !strchr(first + 1, letter))
-      append(e->result, (char)letter);
-  }
-}
-
 /* False: letters twice in one operand, extents that broadcast, or more than this takes. */
 static bool take_equation(const struct onnx_call *call, struct equation *e) {
   const char *text = onnx_put_text(call, "equation");
   const char *arrow = text ? strstr(text, "->") : NULL;
   char operands[EQUATION_MAX];
   *e = (struct equation){0};
-  if (!text || strlen(text) >= EQUATION_MAX)
+  if (!arrow || strlen(text) >= EQUATION_MAX)
     return false;
-  snprintf(operands, sizeof operands, "%.*s", (int)(arrow ? arrow - text : (long)strlen(text)),
-           text);
-  if (arrow)
-    snprintf(e->result, sizeof e->result, "%s", arrow + 2);
-  else
-    implicit_result(e, operands);
+  snprintf(operands, sizeof operands, "%.*s", (int)(arrow - text), text);
+  snprintf(e->result, sizeof e->result, "%s", arrow + 2);
   for (char *rest = operands, *one = rest; one; one = rest) {
     rest = strchr(one, ',');
     if (rest)

@@ -93,11 +93,12 @@ enum vinci_status onnx_made_gather_nd(struct onnx_call *call, bool *known) {
   uint64_t batch = (uint64_t)onnx_put_int(call, "batch_dims", 0);
   uint64_t depth = indices->shape[indices->rank - 1], count = onnx_elements(indices);
   struct onnx_text body = {.used = 0};
-  *known = depth > 0 && count > 0 && extent(x, 0, batch + depth) <= INT32_MAX;
+  uint64_t groups = extent(x, 0, batch);
+  *known =
+      depth > 0 && count > 0 && extent(x, 0, batch + depth) <= INT32_MAX && groups <= ONNX_FOLD_MAX;
   if (!*known)
     return VINCI_OK;
   uint64_t lists = count / depth, each = extent(x, batch, batch + depth);
-  uint64_t groups = extent(x, 0, batch);
   bool constant = onnx_known(call, 1) && lists <= ONNX_FOLD_MAX;
   int64_t *list =
       constant || batch > 0 ? onnx_say_list(call, &body, constant ? lists : groups) : NULL;

@@ -59,12 +59,12 @@ enum vinci_status onnx_made_slice_steps(struct onnx_call *call, bool *known) {
   struct last last = {"x"};
   for (unsigned d = 0; d < x->rank; d++) {
     bool whole = steps[d] == 1 || (steps[d] > 1 && x->shape[d] % (uint64_t)steps[d] == 0);
-    ends[d] = starts[d] + sizes[d] * steps[d];
     if (whole || sizes[d] <= 1) {
       steps[d] = sizes[d] <= 1 ? 1 : steps[d];
       ends[d] = starts[d] + (sizes[d] - 1) * steps[d] + 1;
       continue;
     }
+    ends[d] = starts[d] + sizes[d] * steps[d];
     onnx_say(&body,
              "Constant f%u = value_int=%" PRId64 "; Constant t%u = value_int=%" PRId64
              "; Constant s%u = value_int=%" PRId64 "; Range i%u = f%u t%u s%u;",
@@ -105,9 +105,9 @@ enum vinci_status onnx_made_pad_by_own(struct onnx_call *call, bool *known) {
   const struct onnx_value *x = call->inputs[0], *y = call->outputs[0];
   int64_t pads[2 * GRAPH_RANK_MAX];
   const char *mode = onnx_put_text(call, "mode");
-  bool row = mode && strcmp(mode, "wrap") != 0;
+  bool wrap = mode && strcmp(mode, "wrap") == 0, row = mode && !wrap;
   struct onnx_text body = {.used = 0};
-  *known = mode && strcmp(mode, "constant") != 0 &&
+  *known = mode && (wrap || strcmp(mode, "reflect") == 0 || strcmp(mode, "edge") == 0) &&
            onnx_put_ints(call, "pads", pads, 2 * GRAPH_RANK_MAX) == 2 * x->rank;
   for (unsigned d = 0; d < x->rank && *known; d++) {
     row = row && (d + 1 == x->rank || (x->shape[d] == 1 && pads[d] == 0 && pads[x->rank + d] == 0));

@@ -10,6 +10,8 @@
 
 /* ---- Resize ---------------------------------------------------------------------------------- */
 
+enum { PLACES_MAX = 1 << 20 }; /* that are looked at one by one */
+
 struct resize {
   const char *mode, *coordinates, *nearest;
   bool exclude_outside;
@@ -80,6 +82,8 @@ static bool is_of_kernel(const struct resize *how, const struct onnx_value *x,
   bool nearest = strcmp(how->mode, "nearest") == 0;
   if (x->rank != 4)
     return false;
+  if (max_u64(y->shape[2], y->shape[3]) > PLACES_MAX)
+    return true; /* the layer looks at the quotients alone */
   for (unsigned d = 2; d < 4; d++) {
     double quotient = (double)y->shape[d] / (double)x->shape[d];
     for (uint64_t i = 0; nearest && i < y->shape[d]; i++)
@@ -173,7 +177,8 @@ enum vinci_status onnx_made_resize(struct onnx_call *call, bool *known) {
     return point_before(call, &how, scales, known);
   for (unsigned d = 0; d < x->rank && *known; d++) {
     bool same = x->shape[d] == y->shape[d] && scales[d] == 1;
-    *known = same || (d + 2 >= x->rank && x->shape[d] * y->shape[d] <= ONNX_FOLD_MAX);
+    *known =
+        same || (d + 2 >= x->rank && x->shape[d] > 0 && y->shape[d] <= ONNX_FOLD_MAX / x->shape[d]);
   }
   if (!*known)
     return VINCI_OK;
@@ -240,7 +245,8 @@ enum vinci_status onnx_made_grid_sample(struct onnx_call *call, bool *known) {
   bool border = strcmp(padding, "border") == 0;
   struct onnx_text body = {.used = 0};
   *known = x->rank == 4 && (border || strcmp(padding, "zeros") == 0) &&
-           onnx_type_is_float(x->type) && onnx_elements(x) / max_u64(x->shape[1], 1) <= INT32_MAX &&
+           onnx_type_is_float(x->type) && x->shape[0] <= ONNX_FOLD_MAX && onnx_elements(x) > 0 &&
+           onnx_elements(x) / x->shape[1] <= INT32_MAX &&
            (nearest || strcmp(mode, "bilinear") == 0 || strcmp(mode, "linear") == 0);
   if (!*known)
     return VINCI_OK;

@@ -25,11 +25,16 @@ local function number_of(random, given, what)
   return given[1] + random(given[2] - given[1] + 1)
 end
 
+local STREAM = { seed = true, count = true, rate = true, prompt = true, tokens = true }
+
 -- `count` requests at `rate` a second with exponential gaps (0: all at once), in whole microseconds; `prompt` and `tokens` are
 -- numbers, or { from, to }. The same seed gives the same stream.
 function M.stream(what)
+  for key in pairs(what) do
+    if not STREAM[key] then refuse("a stream has no '%s'", tostring(key)) end
+  end
   local state, list, at = (what.seed or 1) & 0x7fffffff, {}, 0
-  local function draw() -- Lehmer, 48 bits: the same on every host
+  local function draw() -- drand48's generator: the same on every host
     state = (state * 0x5DEECE66D + 11) & 0xffffffffffff
     return state >> 16
   end
@@ -143,15 +148,18 @@ end
 -- Serves a list, ordered by `at_us`, to its end.
 function Engine:serve(list)
   local ended, next_one = {}, 1
+  for _, one in ipairs(list) do
+    if self:pages(one.prompt + one.tokens - 1) > self.blocks then -- the last token is not kept
+      refuse("a request of %d tokens needs more than the %d pages that there are", one.prompt + one.tokens, self.blocks)
+    end
+  end
   while #ended < #list do
     while list[next_one] and list[next_one].at_us <= self.now do
       table.insert(self.waiting, list[next_one])
       next_one = next_one + 1
     end
     if not self:step(ended) then
-      if not list[next_one] then
-        refuse("a request of %d tokens needs more than the %d pages that there are", list[#list].prompt + list[#list].tokens, self.blocks)
-      end
+      if not list[next_one] then refuse("%d of %d requests cannot go on", #list - #ended, #list) end
       self.now = math.max(self.now, list[next_one].at_us)
     end
   end
@@ -259,6 +267,7 @@ function M.run(costs, stream, options)
   options = options or {}
   for key in pairs(options) do
     if not OPTIONS[key] then refuse("there is no option '%s'", tostring(key)) end
+    if math.type(options[key]) ~= "integer" or options[key] < 1 then refuse("%s is a whole number from 1, not %s", key, tostring(options[key])) end
   end
   if (options.prefill == nil) ~= (options.decode == nil) then refuse "prefill and decode are given together" end
   if #stream == 0 then refuse "there is no request" end

@@ -182,7 +182,7 @@ function Costs:part(name, x, make)
   if x == 0 then return 0 end
   return between(x, function(low)
     local point = self:of(("%s %d"):format(name, low), function() return make(low) end)
-    self.kernels = math.max(self.kernels or 0, point.kernels)
+    self.counted[name] = math.max(self.counted[name] or 0, point.kernels)
     return point.us
   end)
 end
@@ -190,7 +190,11 @@ end
 function Costs:score(name, x, y, make)
   if x == 0 then return 0 end
   return between(x, function(a)
-    local function at(b) return self:of(("%s %d %d"):format(name, a, b), function() return make(a, b) end).us end
+    local function at(b)
+      local point = self:of(("%s %d %d"):format(name, a, b), function() return make(a, b) end)
+      self.counted[name] = math.max(self.counted[name] or 0, point.kernels)
+      return point.us
+    end
     return y == 0 and at(0) or between(y, at)
   end)
 end
@@ -234,6 +238,7 @@ end
 -- a token each, with `length` in the cache in the mean; `ends`: prompts that get their first token.
 function Costs:step(prompts, batch, length, ends)
   local model, own, out, read = self.model, self.own, {}, 0
+  self.counted = {} -- kernels of a layer, by part
   for _, prompt in ipairs(prompts) do read = read + prompt[1] end
   local t = read + batch
   local dense = model.experts == 0 and model.layers or model.dense_layers
@@ -257,7 +262,10 @@ function Costs:step(prompts, batch, length, ends)
   end)
   out.us = out.products + out.scores + out.mlp + out.experts + out.exchange + out.sums + out.head
   -- The host issues kernels ahead: the slower of both sets the pace.
-  out.host = model.layers * 2 * (self.kernels or 0) * (self.options.launch_us or 0)
+  local function of(name) return self.counted[name] or 0 end
+  local layer = of "attention" + of "made" + of "read" + of "scores of tokens" + #prompts * of "scores of prompts"
+  local kernels = model.layers * layer + dense * of "mlp" + routed * of "experts" + of "head"
+  out.host = kernels * (self.options.launch_us or 0)
   out.us = math.max(out.us, out.host)
   return out
 end

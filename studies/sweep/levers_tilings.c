@@ -163,6 +163,7 @@ static enum vinci_status measure_shelf(struct tilings *tilings, enum lever_kind 
     enum vinci_status status = run_with(measuring, args, &cycles);
     if (status != VINCI_OK)
       return status;
+    measuring->result->levers_settled |= 1u << kind; /* a kind without a tiling stays estimated */
     if (cycles == 0 || (best > 0 && cycles >= best))
       continue;
     best = cycles;
@@ -223,10 +224,8 @@ enum vinci_status measure_tilings(struct measuring *measuring) {
     tilings->own_blocks = own.blocks;
     if (vinci_op_tilings(measuring->soc, options->op, options->args, options->arg_count, consider,
                          tilings, &refused) == VINCI_OK)
-      for (size_t i = 0; status == VINCI_OK && i < sizeof kinds / sizeof *kinds; i++) {
+      for (size_t i = 0; status == VINCI_OK && i < sizeof kinds / sizeof *kinds; i++)
         status = measure_shelf(tilings, kinds[i]);
-        measuring->result->levers_settled |= 1u << kinds[i];
-      }
   }
   free(tilings);
   return status == VINCI_OK ? measure_layout(measuring) : status;

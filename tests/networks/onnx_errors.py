@@ -232,6 +232,16 @@ def nodes():
     node("Relu", [""], "input 0 is missing; the operator needs 1")
     node("SequenceEmpty", text="this reader does not take sequences, maps, optional values and texts",
          hint="export the model without them")
+    body = helper.make_graph([N("Identity", ["c"], ["d"]), N("Relu", ["s"], ["t"])], "b", [V("i", T.INT64, []), V("c", T.BOOL, []), V("s", T.FLOAT, None)],
+                             [V("d", T.BOOL, []), V("t", T.FLOAT, None)])
+    node("Loop", ["n", "", "x"], "its body has 2 outputs, and 3 are needed", [("n", np.array(3))], outs=("y", "z"), body=body)
+    node("Loop", ["n", "", "x"], "more than 4096 iterations", [("n", np.array(5000))], body=body)
+    node("Scan", ["x"], "its body has 2 outputs, and 3 are needed", outs=("y", "z", "u"), num_scan_inputs=1, body=body)
+    node("GatherND", ["x", "i"], "indices 2x1 for data %s differ in one of the first 1 dimensions" % x.replace("2x", "3x", 1),
+         [("i", np.zeros((2, 1), np.int64))], inputs=[V("x", T.FLOAT, [3, 3, 8, 8])], batch_dims=1)
+    node("Einsum", ["x"], "letter i stands twice in the result", equation="ijkl->ii")
+    node("Einsum", ["x"], "1 inputs for the 2 operands of \"ijkl,l\"", equation="ijkl,l->ijk")
+    node("Einsum", ["x"], 'equation "-ij->i"; this reader takes letters without "..."', equation="-ij->i")
     node("Conv", ["x", "w"], "input %s, weights 4x2x3x3 and group 1 do not fit" % x,
          [("w", np.zeros((4, 2, 3, 3), np.float32))])
     node("Conv", ["x", "w"], "a window of 9 over 8 elements and their pads",
@@ -357,7 +367,7 @@ def hostile():
     report("a weight of 2^40 elements has no values", err if code else "")
 
 
-print("1..87")
+print("1..94")
 files()
 inputs()
 tensors()
