@@ -10,7 +10,7 @@
 
 /* ---- Resize ---------------------------------------------------------------------------------- */
 
-enum { PLACES_MAX = 1 << 20 }; /* that are looked at one by one */
+enum { PLACES_MAX = 1 << 20 }; /* that are looked at singly */
 
 struct resize {
   const char *mode, *coordinates, *nearest;
