@@ -63,16 +63,23 @@ enum vinci_status onnx_made_gather(struct onnx_call *call, bool *known) {
 
 /* ---- GatherND -------------------------------------------------------------------------------- */
 
-/* "i": for each list of indices its row, computed in the run. */
+/* "i": for each list of indices its row, computed in the run; negative indices count from the end.
+ */
 static void say_rows(struct onnx_text *b, const struct onnx_value *x,
                      const struct onnx_value *indices, uint64_t batch, uint64_t depth) {
-  onnx_say(b, "Cast n = indices to=6;");
+  onnx_say(b, "Cast n = indices to=6; Constant c = value_int=0; CastLike zero = c n;");
   for (uint64_t k = 0; k < depth; k++) {
     onnx_say(b,
              "Constant k%" PRIu64 " = value_int=%" PRIu64 "; Gather j%" PRIu64 " = n k%" PRIu64
-             " axis=-1; Constant z%" PRIu64 " = value_int=%" PRIu64 "; CastLike s%" PRIu64
-             " = z%" PRIu64 " n; Mul w%" PRIu64 " = j%" PRIu64 " s%" PRIu64 ";",
-             k, k, k, k, k, extent(x, batch + k + 1, batch + depth), k, k, k, k, k);
+             " axis=-1; Constant e%" PRIu64 " = value_int=%" PRIu64 "; CastLike d%" PRIu64
+             " = e%" PRIu64 " n; Less l%" PRIu64 " = j%" PRIu64 " zero; Add m%" PRIu64
+             " = j%" PRIu64 " d%" PRIu64 "; Where f%" PRIu64 " = l%" PRIu64 " m%" PRIu64
+             " j%" PRIu64 ";",
+             k, k, k, k, k, x->shape[batch + k], k, k, k, k, k, k, k, k, k, k, k);
+    onnx_say(b,
+             "Constant z%" PRIu64 " = value_int=%" PRIu64 "; CastLike s%" PRIu64 " = z%" PRIu64
+             " n; Mul w%" PRIu64 " = f%" PRIu64 " s%" PRIu64 ";",
+             k, extent(x, batch + k + 1, batch + depth), k, k, k, k, k);
     if (k == 0)
       onnx_say(b, "Identity a0 = w0;");
     else

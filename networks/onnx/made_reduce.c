@@ -124,6 +124,14 @@ enum vinci_status onnx_made_is_inf(struct onnx_call *call, bool *known) {
   return *known ? onnx_call_text(call, "x", "y", &body) : VINCI_OK;
 }
 
+/* To bool: what is not 0. */
+enum vinci_status onnx_made_cast(struct onnx_call *call, bool *known) {
+  struct onnx_text body = {.used = 0};
+  *known = call->outputs[0]->type == ONNX_BOOL && call->inputs[0]->type != ONNX_BOOL;
+  onnx_say(&body, "Constant c = value_float=0.0; CastLike zero = c x; Equal e = x zero; Not y = e");
+  return *known ? onnx_call_text(call, "x", "y", &body) : VINCI_OK;
+}
+
 /* Of Gemm: a product, scaled, and a third operand, scaled, as the layer has none of both. */
 enum vinci_status onnx_made_gemm(struct onnx_call *call, bool *known) {
   const struct onnx_value *c = onnx_given(call, 2) ? call->inputs[2] : NULL;

@@ -212,8 +212,11 @@ static void say_axis(struct onnx_text *b, const char *a, unsigned column, uint64
            (double)(extent - 1), a);
   if (border)
     onnx_say(b, "Max %s.c = %s.p %s.z; Min %s = %s.c %s.e;", a, a, a, a, a, a);
-  else
-    onnx_say(b, "Identity %s = %s.p;", a, a);
+  else /* what is far away has no share, and would be infinite in fp16 */
+    onnx_say(b,
+             "Constant %s.l = value_float=-2.0; Constant %s.h = value_float=%.9e;"
+             "Max %s.c = %s.p %s.l; Min %s = %s.c %s.h;",
+             a, a, (double)extent + 1, a, a, a, a, a, a);
   if (nearest)
     onnx_say(b, "Round %s0 = %s; Identity %s0.r = %s.u;", a, a, a, a);
   else

@@ -180,7 +180,7 @@ enum vinci_status onnx_rule_conv_transpose(struct onnx_call *call) {
                    span(&window, d);
     int64_t wanted = wanted_extent(call, &window, &given, d);
     if (wanted >= 0)
-      split_pads(&window, d, full - wanted, strcmp(window.automatic, "SAME_UPPER") != 0);
+      split_pads(&window, d, full - wanted, strcmp(window.automatic, "SAME_UPPER") == 0);
     else
       wanted = full - window.pads[d] - window.pads[window.dims + d];
     if (wanted < 1)

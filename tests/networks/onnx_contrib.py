@@ -223,6 +223,9 @@ MAP, ROWS2, UPD = real(2, 3, 9, 11), real(40, 16), real(3, 16)
 PAIRS = np.array([[[0, 1], [2, -1]], [[1, 1], [0, 0]]], np.int64)
 RUN_PAIRS = np.abs(PAIRS).astype(np.int32)
 PLACES3 = np.array([[1, 2, 3], [0, 1, 2], [1, 0, 0], [0, 0, 3]], np.int32)
+SOME = np.array([[0.5, 0, -1, 256, 3, 1e-3, -0.0, 0.25]], np.float32)
+FAR = np.full((2, 2, 3, 2), 5e4, np.float32)
+FAR[1] = [[[-0.5, 0.25], [0, 1], [-3e4, 0]], [[1, 1], [-1, -1], [0.1, 7e3]]]
 NDATA = real(2, 3, 4, 16)
 
 
@@ -256,6 +259,9 @@ STANDARD = [
     ("ai.ScatterElements", {"x": ROWS2, "i": PLACES, "xu": ROWS2[:, :5] * 3}, ["y"], {"axis": 1}, None, lambda: [along(ROWS2, PLACES, ROWS2[:, :5] * 3)]),
     ("ai.GatherND", {"x": NDATA, "i": PAIRS}, ["y"], {"batch_dims": 1}, None, lambda: [np.stack([NDATA[b][tuple(PAIRS[b].T)] for b in range(2)])]),
     ("ai.GatherND", {"x": NDATA, "xi": RUN_PAIRS}, ["y"], {"batch_dims": 1}, None, lambda: [np.stack([NDATA[b][tuple(RUN_PAIRS[b].T)] for b in range(2)])]),
+    ("ai.GatherND", {"x": NDATA, "xi": -PLACES3 - np.int32(0)}, ["y"], {}, None, lambda: [NDATA[tuple(np.moveaxis(-PLACES3, -1, 0))]]),
+    ("ai.Cast", {"x": SOME}, ["y"], {"to": T.BOOL}, None, lambda: [SOME != 0]),
+    ("ai.GridSample", {"x": MAP, "xg": FAR}, ["y"], {"align_corners": 1}, None, lambda: [sampled(MAP, FAR, corners=1)]),
     ("ai.GatherND", {"x": NDATA, "xi": PLACES3}, ["y"], {}, None, lambda: [NDATA[tuple(np.moveaxis(PLACES3, -1, 0))]]),
     ("ai.Resize", {"x": MAP, "": None, "e": None, "s": np.array([2, 3, 18, 7])}, ["y"], {"mode": "nearest", "coordinate_transformation_mode": "half_pixel"}, None,
      lambda: [MAP[:, :, np.arange(18) // 2][..., np.ceil((np.arange(7) + 0.5) * 11 / 7 - 1).astype(int)]]),

@@ -46,7 +46,6 @@ static const struct known_wrong {
   const char *model, *cause;
   unsigned tests; /* bits: 1 plain, 2 open inputs, 4 all passes, 8 coupled cores */
 } known_wrong[] = {
-    {"test_convtranspose_autopad_same", "the side that has the odd pad", 1 | 2 | 4},
     {"test_training_dropout", "the reader takes an open training_mode as false", 2},
     {"test_training_dropout_default", "as above", 2},
     {"test_training_dropout_default_mask", "as above", 2},
