@@ -54,6 +54,16 @@ static bool take_equation(const struct onnx_call *call, struct equation *e) {
   return e->count == call->input_count && strlen(e->result) <= LETTERS_MAX;
 }
 
+/* Letters of three groups, which are distinct: at most as many as there are letters. */
+static void join(char out[static EQUATION_MAX], const char *first, const char *second,
+                 const char *third) {
+  const char *const groups[] = {first, second, third};
+  *out = '\0';
+  for (size_t g = 0; g < sizeof groups / sizeof *groups; g++)
+    for (const char *at = groups[g]; *at; at++)
+      append(out, *at);
+}
+
 static uint64_t product_of(const struct equation *e, const char *letters) {
   uint64_t product = 1;
   for (; *letters; letters++)
@@ -69,12 +79,21 @@ static bool is_needed(const struct equation *e, unsigned from, char letter) {
   return needed;
 }
 
+/* The name of what is made of an operand. */
+static void lengthen(char *name, size_t size, const char *ending) {
+  size_t length = strlen(name), more = strlen(ending);
+  if (length + more >= size)
+    vinci_bug("the name %s%s is too long", name, ending);
+  memcpy(name + length, ending, more + 1);
+}
+
 /* Sums over the letters of an operand that nobody else has; returns its name, and changes letters.
  */
 static void say_sums(struct onnx_text *b, const struct equation *e, unsigned from,
-                     const char *other, char *name, size_t size, char *letters) {
+                     const char *other, char *name, size_t size,
+                     char letters[static EQUATION_MAX]) {
   char left[EQUATION_MAX] = "";
-  int64_t axes[LETTERS_MAX];
+  unsigned axes[LETTERS_MAX];
   unsigned count = 0;
   for (unsigned i = 0; letters[i]; i++)
     if (!has(other, letters[i]) && !is_needed(e, from, letters[i]))
@@ -83,27 +102,24 @@ static void say_sums(struct onnx_text *b, const struct equation *e, unsigned fro
       append(left, letters[i]);
   if (count == 0)
     return;
-  char own[24];
-  snprintf(own, sizeof own, "%s.a", name);
-  onnx_say_ints(b, own, axes, count);
-  onnx_say(b, "ReduceSum %s.s = %s %s keepdims=0;", name, name, own);
-  snprintf(letters, EQUATION_MAX, "%s", left);
-  snprintf(own, sizeof own, "%s.s", name);
-  snprintf(name, size, "%s", own);
+  onnx_say(b, "Constant %s.a = value_ints=", name);
+  for (unsigned i = 0; i < count; i++)
+    onnx_say(b, "%u,", axes[i]);
+  onnx_say(b, "; ReduceSum %s.s = %s %s.a keepdims=0;", name, name, name);
+  memcpy(letters, left, sizeof left);
+  lengthen(name, size, ".s");
 }
 
 /* Dimensions in the order of other letters; the name gets an ending. */
 static void say_order(struct onnx_text *b, char *name, size_t size, const char *letters,
                       const char *wanted) {
-  char own[24];
   if (strcmp(letters, wanted) == 0)
     return;
   onnx_say(b, "Transpose %s.t = %s perm=", name, name);
   for (unsigned i = 0; wanted[i]; i++)
     onnx_say(b, "%d,", (int)(strchr(letters, wanted[i]) - letters));
   onnx_say(b, ";");
-  snprintf(own, sizeof own, "%s.t", name);
-  snprintf(name, size, "%s", own);
+  lengthen(name, size, ".t");
 }
 
 static void say_shape(struct onnx_text *b, const struct equation *e, const char *name,
@@ -126,7 +142,7 @@ struct term {
 static void say_pair(struct onnx_text *b, const struct equation *e, unsigned next,
                      struct term *left, struct term *right) {
   char batch[EQUATION_MAX] = "", inner[EQUATION_MAX] = "", mine[EQUATION_MAX] = "",
-       theirs[EQUATION_MAX] = "", wanted[3 * EQUATION_MAX];
+       theirs[EQUATION_MAX] = "", wanted[EQUATION_MAX];
   say_sums(b, e, next, right->letters, left->name, sizeof left->name, left->letters);
   say_sums(b, e, next, left->letters, right->name, sizeof right->name, right->letters);
   for (const char *at = left->letters; *at; at++)
@@ -134,9 +150,9 @@ static void say_pair(struct onnx_text *b, const struct equation *e, unsigned nex
   for (const char *at = right->letters; *at; at++)
     if (!has(left->letters, *at))
       append(theirs, *at);
-  snprintf(wanted, sizeof wanted, "%s%s%s", batch, mine, inner);
+  join(wanted, batch, mine, inner);
   say_order(b, left->name, sizeof left->name, left->letters, wanted);
-  snprintf(wanted, sizeof wanted, "%s%s%s", batch, inner, theirs);
+  join(wanted, batch, inner, theirs);
   say_order(b, right->name, sizeof right->name, right->letters, wanted);
   const char *const rows[] = {batch, mine, inner}, *const columns[] = {batch, inner, theirs};
   const char *const all[] = {batch, mine, theirs};
@@ -148,7 +164,7 @@ static void say_pair(struct onnx_text *b, const struct equation *e, unsigned nex
   say_shape(b, e, left->name, all, 3, false);
   onnx_say(b, "Reshape q%u = p%u p%u.h;", next, next, next);
   snprintf(left->name, sizeof left->name, "q%u", next);
-  snprintf(left->letters, sizeof left->letters, "%s%s%s", batch, mine, theirs);
+  join(left->letters, batch, mine, theirs);
 }
 
 enum vinci_status onnx_made_einsum(struct onnx_call *call, bool *known) {
