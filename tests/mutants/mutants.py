@@ -362,6 +362,13 @@ def main():
     try:
         mutants = read_table(os.path.join(top, "tests", "mutants", "mutants.txt"))
         files = apply_all(top, mutants)
+        unit_tests = tests_of(top, "unit_tests")
+        programs = dict(unit_tests)
+        for scripts in ("script_tests", "long_tests", "late_tests"):
+            programs.update(tests_of(top, scripts))
+        for mutant in mutants:
+            for test in set(mutant.tests) - set(programs) - {"gate"}:
+                mutant.fail("there is no test %s" % test)
         if options.check:
             print("%d mutants fit the sources" % len(mutants))
             return 0
@@ -375,10 +382,6 @@ def main():
         if unknown:
             raise Unfit("mutants.txt has no %s" % ", ".join(sorted(unknown)))
         chosen = [m for m in mutants[at - 1::parts] if not options.only or m.name in options.only]
-        unit_tests = tests_of(top, "unit_tests")
-        programs = dict(unit_tests)
-        for scripts in ("script_tests", "long_tests", "late_tests"):
-            programs.update(tests_of(top, scripts))
         tests = sorted({t for m in chosen for t in order_of(m, list(unit_tests), options.full)})
         copy, objects = os.path.join(folder, "source"), os.path.join(folder, "objects")
         copy_tree(top, copy, files)
