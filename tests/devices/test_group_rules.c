@@ -105,7 +105,6 @@ static void a_small_buffer_cuts_collectives(void **state) {
   arena_free(&arena);
 }
 
-/* Servers of four: algorithms for servers need as many ranks that follow each other in each. */
 /* The caller of these says how large a part is; sums of all are cut in slices. */
 static void parts_of_the_caller_are_equal(void **state) {
   (void)state;
@@ -129,12 +128,15 @@ static void parts_of_the_caller_are_equal(void **state) {
     struct group_program program = {&stream, 1, 0};
     run(&system, &program, NULL, NULL, &arena, &result);
     assert_int_equal(result.transfer_bytes, rows[i].moved);
-    for (uint32_t limit = 0; limit < group_limit_count(&system); limit++)
+    for (uint32_t limit = 0; limit < group_limit_count(&system); limit++) {
       assert_true(result.limit_bytes[limit] % rows[i].of_link == 0);
+      assert_true(result.limit_bytes[limit] <= 3 * rows[i].of_link);
+    }
     arena_free(&arena);
   }
 }
 
+/* Servers of four: algorithms for servers need as many ranks that follow each other in each. */
 static void servers_are_found_from_the_devices_of_a_group(void **state) {
   (void)state;
   static const struct {
