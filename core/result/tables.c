@@ -152,16 +152,26 @@ static struct vinci_saving saving_of(const struct critical_turn *turn) {
   return saving;
 }
 
+/* The critical path, which the caller frees; NULL: none, and the status says why. */
+static struct critical_path *path_of(const vinci_result *result, enum vinci_status *status,
+                                     struct vinci_diag *diag) {
+  struct critical_path *path = calloc(1, sizeof *path);
+  *status = path ? critical_find(result, path, diag)
+                 : diag_error(diag, VINCI_E_NOMEM, "out of memory for the critical path");
+  if (*status == VINCI_OK)
+    return path;
+  free(path);
+  return NULL;
+}
+
 enum vinci_status vinci_result_savings(const vinci_result *result,
                                        bool (*visit)(void *context,
                                                      const struct vinci_saving *saving),
                                        void *context, struct vinci_diag *diag) {
   struct critical_turn turns[CRITICAL_TURNS_MAX];
-  struct critical_path *path = calloc(1, sizeof *path);
-  if (!path)
-    return diag_error(diag, VINCI_E_NOMEM, "out of memory for the critical path");
-  enum vinci_status status = critical_find(result, path, diag);
-  size_t count = status == VINCI_OK ? critical_turns(result, path, turns) : 0;
+  enum vinci_status status;
+  struct critical_path *path = path_of(result, &status, diag);
+  size_t count = path ? critical_turns(result, path, turns) : 0;
   free(path);
   for (size_t i = 0; i < count; i++) {
     const struct vinci_saving saving = saving_of(&turns[i]);
@@ -185,11 +195,9 @@ enum vinci_status vinci_result_levers(const vinci_result *result,
                                       bool (*visit)(void *context, const struct vinci_lever *lever),
                                       void *context, struct vinci_diag *diag) {
   struct lever levers[LEVERS_MAX];
-  struct critical_path *path = calloc(1, sizeof *path);
-  if (!path)
-    return diag_error(diag, VINCI_E_NOMEM, "out of memory for the critical path");
-  enum vinci_status status = critical_find(result, path, diag);
-  size_t count = status == VINCI_OK ? levers_find(result, path, levers) : 0;
+  enum vinci_status status;
+  struct critical_path *path = path_of(result, &status, diag);
+  size_t count = path ? levers_find(result, path, levers) : 0;
   free(path);
   for (size_t i = 0; i < count; i++) {
     const struct vinci_lever lever = lever_of(&levers[i]);
