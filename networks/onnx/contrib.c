@@ -298,6 +298,14 @@ void onnx_say_ints(struct onnx_text *body, const char *name, const int64_t *list
   onnx_say(body, ";");
 }
 
+void onnx_say_shape(struct onnx_text *body, const char *name, const uint64_t *shape,
+                    unsigned rank) {
+  onnx_say(body, "Constant %s = value_ints=", name);
+  for (unsigned d = 0; d < rank; d++)
+    onnx_say(body, "%llu,", (unsigned long long)shape[d]);
+  onnx_say(body, ";");
+}
+
 static struct onnx_list *next_list(struct onnx_text *body, size_t count) {
   if (body->list_count == ONNX_LISTS_MAX)
     vinci_bug("the body of an operator has more than %d lists", ONNX_LISTS_MAX);

@@ -32,8 +32,9 @@ struct onnx_text {
 };
 void onnx_say(struct onnx_text *body, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Appends "Constant NAME = value_ints=..;". */
+/* Append "Constant NAME = value_ints=..;". */
 void onnx_say_ints(struct onnx_text *body, const char *name, const int64_t *list, unsigned count);
+void onnx_say_shape(struct onnx_text *body, const char *name, const uint64_t *shape, unsigned rank);
 /* Room for a list of the text, whose attribute is "$" and the number of the list; NULL: memory is
  * short. */
 int64_t *onnx_say_list(struct onnx_call *call, struct onnx_text *body, size_t count);

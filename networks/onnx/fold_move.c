@@ -91,7 +91,7 @@ bool onnx_fold_slice(struct onnx_call *call) {
 
 /* ---- parts along an axis --------------------------------------------------------------------- */
 
-static uint64_t product_of(const struct onnx_value *value, unsigned from, unsigned to) {
+uint64_t onnx_extent(const struct onnx_value *value, unsigned from, unsigned to) {
   uint64_t product = 1;
   for (unsigned d = from; d < to; d++)
     product *= value->shape[d];
@@ -107,12 +107,12 @@ static unsigned axis_of(const struct onnx_call *call) {
 bool onnx_fold_split(struct onnx_call *call) {
   const struct onnx_value *x = call->inputs[0];
   unsigned axis = axis_of(call);
-  size_t inner = (size_t)product_of(x, axis + 1, x->rank) * bytes_of(x), at = 0;
+  size_t inner = (size_t)onnx_extent(x, axis + 1, x->rank) * bytes_of(x), at = 0;
   for (uint32_t i = 0; i < call->output_count; i++) {
     struct onnx_value *y = call->outputs[i];
     size_t part = (size_t)y->shape[axis] * inner;
     uint8_t *data = onnx_data(y);
-    for (uint64_t o = 0; o < product_of(x, 0, axis); o++)
+    for (uint64_t o = 0; o < onnx_extent(x, 0, axis); o++)
       memcpy(data + o * part, (const uint8_t *)x->data + o * x->shape[axis] * inner + at, part);
     at += part;
   }
@@ -122,14 +122,14 @@ bool onnx_fold_split(struct onnx_call *call) {
 bool onnx_fold_concat(struct onnx_call *call) {
   struct onnx_value *y = call->outputs[0];
   unsigned axis = axis_of(call);
-  size_t inner = (size_t)product_of(y, axis + 1, y->rank) * bytes_of(y), at = 0;
+  size_t inner = (size_t)onnx_extent(y, axis + 1, y->rank) * bytes_of(y), at = 0;
   uint8_t *data = onnx_data(y);
   for (uint32_t i = 0; i < call->input_count; i++) {
     const struct onnx_value *x = call->inputs[i];
     size_t part = (size_t)x->shape[axis] * inner;
     if (x->type != y->type)
       return false;
-    for (uint64_t o = 0; o < product_of(y, 0, axis); o++)
+    for (uint64_t o = 0; o < onnx_extent(y, 0, axis); o++)
       memcpy(data + o * y->shape[axis] * inner + at, (const uint8_t *)x->data + o * part, part);
     at += part;
   }
@@ -138,8 +138,7 @@ bool onnx_fold_concat(struct onnx_call *call) {
 
 /* ---- by indices ------------------------------------------------------------------------------ */
 
-/* An index that may count from the end; false: outside. */
-static bool index_at(const struct onnx_value *indices, uint64_t i, uint64_t extent, uint64_t *out) {
+bool onnx_index_at(const struct onnx_value *indices, uint64_t i, uint64_t extent, uint64_t *out) {
   int64_t index = onnx_load_int(indices, i);
   index = index < 0 ? index + (int64_t)extent : index;
   *out = (uint64_t)index;
@@ -149,12 +148,12 @@ static bool index_at(const struct onnx_value *indices, uint64_t i, uint64_t exte
 bool onnx_fold_gather(struct onnx_call *call) {
   const struct onnx_value *x = call->inputs[0], *indices = call->inputs[1];
   unsigned axis = axis_of(call);
-  size_t inner = (size_t)product_of(x, axis + 1, x->rank) * bytes_of(x);
+  size_t inner = (size_t)onnx_extent(x, axis + 1, x->rank) * bytes_of(x);
   uint64_t count = onnx_elements(indices), index;
   uint8_t *data = onnx_data(call->outputs[0]);
-  for (uint64_t o = 0; o < product_of(x, 0, axis); o++)
+  for (uint64_t o = 0; o < onnx_extent(x, 0, axis); o++)
     for (uint64_t i = 0; i < count; i++) {
-      if (!index_at(indices, i, x->shape[axis], &index))
+      if (!onnx_index_at(indices, i, x->shape[axis], &index))
         return false;
       memcpy(data + (o * count + i) * inner,
              (const uint8_t *)x->data + (o * x->shape[axis] + index) * inner, inner);
@@ -171,7 +170,7 @@ bool onnx_fold_gather_elements(struct onnx_call *call) {
   steps_of(x, steps);
   for (uint64_t i = 0, n = onnx_elements(indices); i < n; i++) {
     uint64_t rest = i, at = 0, index;
-    if (!index_at(indices, i, x->shape[axis], &index))
+    if (!onnx_index_at(indices, i, x->shape[axis], &index))
       return false;
     for (unsigned d = x->rank; d-- > 0; rest /= indices->shape[d]) {
       uint64_t coordinate = d == axis ? index : rest % indices->shape[d];
@@ -184,15 +183,14 @@ bool onnx_fold_gather_elements(struct onnx_call *call) {
   return true;
 }
 
-/* Where the part begins that a row of indices chooses; the row names dimensions from `from` on. */
-static bool place_of(const struct onnx_value *x, const struct onnx_value *indices, uint64_t row,
-                     unsigned from, uint64_t depth, uint64_t *out) {
+bool onnx_place_of(const struct onnx_value *x, const struct onnx_value *indices, uint64_t row,
+                   unsigned from, uint64_t depth, uint64_t *out) {
   int64_t steps[GRAPH_RANK_MAX];
   steps_of(x, steps);
   *out = 0;
   for (uint64_t k = 0; k < depth; k++) {
     uint64_t index;
-    if (!index_at(indices, row * depth + k, x->shape[from + k], &index))
+    if (!onnx_index_at(indices, row * depth + k, x->shape[from + k], &index))
       return false;
     *out += index * (uint64_t)steps[from + k];
   }
@@ -203,16 +201,13 @@ bool onnx_fold_gather_nd(struct onnx_call *call) {
   const struct onnx_value *x = call->inputs[0], *indices = call->inputs[1];
   unsigned batch = (unsigned)onnx_int(call, "batch_dims", 0);
   uint64_t depth = indices->shape[indices->rank - 1], at;
-  uint64_t batches = product_of(x, 0, batch);
+  uint64_t batches = onnx_extent(x, 0, batch);
   uint64_t rows = depth ? onnx_elements(indices) / depth : 0;
-  size_t part = (size_t)product_of(x, batch + (unsigned)depth, x->rank) * bytes_of(x);
-  size_t whole = (size_t)product_of(x, batch, x->rank) * bytes_of(x);
+  size_t part = (size_t)onnx_extent(x, batch + (unsigned)depth, x->rank) * bytes_of(x);
+  size_t whole = (size_t)onnx_extent(x, batch, x->rank) * bytes_of(x);
   uint8_t *data = onnx_data(call->outputs[0]);
-  for (unsigned d = 0; d < batch; d++)
-    if (x->shape[d] != indices->shape[d])
-      return false;
   for (uint64_t row = 0; row < rows; row++) {
-    if (!place_of(x, indices, row, batch, depth, &at))
+    if (!onnx_place_of(x, indices, row, batch, depth, &at))
       return false;
     memcpy(data + row * part,
            (const uint8_t *)x->data + row / (rows / batches) * whole + at * bytes_of(x), part);
@@ -229,13 +224,13 @@ bool onnx_fold_scatter_nd(struct onnx_call *call) {
   if (depth == 0 || depth > x->rank || updates->type != x->type)
     return false;
   uint64_t rows = onnx_elements(indices) / depth;
-  uint64_t part = product_of(x, (unsigned)depth, x->rank);
+  uint64_t part = onnx_extent(x, (unsigned)depth, x->rank);
   uint8_t *data = onnx_data(call->outputs[0]);
   if (rows * part != onnx_elements(updates))
     return false;
   memcpy(data, x->data, (size_t)onnx_elements(x) * bytes_of(x));
   for (uint64_t row = 0; row < rows; row++) {
-    if (!place_of(x, indices, row, 0, depth, &at))
+    if (!onnx_place_of(x, indices, row, 0, depth, &at))
       return false;
     memcpy(data + at * bytes_of(x), (const uint8_t *)updates->data + row * part * bytes_of(x),
            (size_t)part * bytes_of(x));
@@ -250,7 +245,7 @@ bool onnx_fold_one_hot(struct onnx_call *call) {
   struct onnx_value *y = call->outputs[0];
   unsigned axis = axis_of(call);
   int64_t depth = (int64_t)y->shape[axis];
-  uint64_t inner = product_of(y, axis + 1, y->rank);
+  uint64_t inner = onnx_extent(y, axis + 1, y->rank);
   size_t bytes = bytes_of(y);
   uint8_t *data = onnx_data(y);
   if (onnx_elements(values) != 2)

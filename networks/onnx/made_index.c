@@ -7,29 +7,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "core/base/arith.h"
 #include "networks/onnx/contrib.h"
-
-/* Extents first .. last - 1. */
-static uint64_t extent(const struct onnx_value *x, uint64_t first, uint64_t last) {
-  uint64_t product = 1;
-  for (uint64_t d = first; d < last; d++)
-    product *= x->shape[d];
-  return product;
-}
-
-/* The row that `depth` indices from index `at` on name in dimensions first ..; -1: outside. */
-static int64_t row_of(const struct onnx_value *x, const struct onnx_value *indices, uint64_t at,
-                      uint64_t first, uint64_t depth) {
-  int64_t row = 0;
-  for (uint64_t k = 0; k < depth; k++) {
-    int64_t index = onnx_load_int(indices, at + k), size = (int64_t)x->shape[first + k];
-    index += index < 0 ? size : 0;
-    if (index < 0 || index >= size)
-      return -1;
-    row = row * size + index;
-  }
-  return row;
-}
 
 /* ---- Gather ---------------------------------------------------------------------------------- */
 
@@ -45,20 +24,25 @@ enum vinci_status onnx_made_gather(struct onnx_call *call, bool *known) {
   if (!list)
     return onnx_no_memory(call->import);
   for (uint64_t i = 0; i < count; i++) {
-    int64_t index = onnx_load_int(indices, i);
-    *known = *known || index < 0;
-    list[i] = index < 0 ? index + (int64_t)x->shape[axis] : index;
-    if (list[i] < 0 || list[i] >= (int64_t)x->shape[axis])
-      return onnx_fail(call, "index %lld of dimension %" PRIu64 " of %s", (long long)index, axis,
+    uint64_t index;
+    int64_t own = onnx_load_int(indices, i);
+    if (!onnx_index_at(indices, i, x->shape[axis], &index))
+      return onnx_fail(call, "index %lld of dimension %" PRIu64 " of %s", (long long)own, axis,
                        onnx_shape_text(x).text);
+    *known = *known || own < 0;
+    list[i] = (int64_t)index;
   }
   if (!*known)
     return VINCI_OK;
-  onnx_say(&body, "Constant f = value_ints=$0; Constant s = value_ints=");
-  for (unsigned d = 0; d < indices->rank; d++)
-    onnx_say(&body, "%" PRIu64 ",", indices->shape[d]);
-  onnx_say(&body, "; Reshape i = f s; Gather y = x i axis=%" PRIu64, axis);
+  onnx_say_shape(&body, "s", indices->shape, indices->rank);
+  onnx_say(&body, "Constant f = value_ints=$0; Reshape i = f s; Gather y = x i axis=%" PRIu64,
+           axis);
   return onnx_call_text(call, "x indices", "y", &body);
+}
+
+static enum vinci_status outside(const struct onnx_call *call, uint64_t list) {
+  return onnx_fail(call, "list %" PRIu64 " of its indices is outside of %s", list,
+                   onnx_shape_text(call->inputs[0]).text);
 }
 
 /* ---- GatherND -------------------------------------------------------------------------------- */
@@ -66,57 +50,53 @@ enum vinci_status onnx_made_gather(struct onnx_call *call, bool *known) {
 /* "i": for each list of indices its row, computed in the run; negative indices count from the end.
  */
 static void say_rows(struct onnx_text *b, const struct onnx_value *x,
-                     const struct onnx_value *indices, uint64_t batch, uint64_t depth) {
+                     const struct onnx_value *indices, unsigned batch, unsigned depth) {
   onnx_say(b, "Cast n = indices to=6; Constant c = value_int=0; CastLike zero = c n;");
-  for (uint64_t k = 0; k < depth; k++) {
+  for (unsigned k = 0; k < depth; k++) {
     onnx_say(b,
-             "Constant k%" PRIu64 " = value_int=%" PRIu64 "; Gather j%" PRIu64 " = n k%" PRIu64
-             " axis=-1; Constant e%" PRIu64 " = value_int=%" PRIu64 "; CastLike d%" PRIu64
-             " = e%" PRIu64 " n; Less l%" PRIu64 " = j%" PRIu64 " zero; Add m%" PRIu64
-             " = j%" PRIu64 " d%" PRIu64 "; Where f%" PRIu64 " = l%" PRIu64 " m%" PRIu64
-             " j%" PRIu64 ";",
+             "Constant k%u = value_int=%u; Gather j%u = n k%u axis=-1;"
+             "Constant e%u = value_int=%" PRIu64 "; CastLike d%u = e%u n; Less l%u = j%u zero;"
+             "Add m%u = j%u d%u; Where f%u = l%u m%u j%u;",
              k, k, k, k, k, x->shape[batch + k], k, k, k, k, k, k, k, k, k, k, k);
-    onnx_say(b,
-             "Constant z%" PRIu64 " = value_int=%" PRIu64 "; CastLike s%" PRIu64 " = z%" PRIu64
-             " n; Mul w%" PRIu64 " = f%" PRIu64 " s%" PRIu64 ";",
-             k, extent(x, batch + k + 1, batch + depth), k, k, k, k, k);
+    onnx_say(b, "Constant z%u = value_int=%" PRIu64 "; CastLike s%u = z%u n; Mul w%u = f%u s%u;", k,
+             onnx_extent(x, batch + k + 1, batch + depth), k, k, k, k, k);
     if (k == 0)
       onnx_say(b, "Identity a0 = w0;");
     else
-      onnx_say(b, "Add a%" PRIu64 " = a%" PRIu64 " w%" PRIu64 ";", k, k - 1, k);
+      onnx_say(b, "Add a%u = a%u w%u;", k, k - 1, k);
   }
   if (batch == 0) {
-    onnx_say(b, "Identity i = a%" PRIu64 ";", depth - 1);
+    onnx_say(b, "Identity i = a%u;", depth - 1);
     return;
   }
   onnx_say(b, "Constant o = value_ints=$0; CastLike p = o n; Constant q = value_ints=");
-  for (uint64_t d = 0; d + 1 < indices->rank; d++)
+  for (unsigned d = 0; d + 1 < indices->rank; d++)
     onnx_say(b, "%" PRIu64 ",", d < batch ? indices->shape[d] : 1);
-  onnx_say(b, "; Reshape r = p q; Add i = a%" PRIu64 " r;", depth - 1);
+  onnx_say(b, "; Reshape r = p q; Add i = a%u r;", depth - 1);
 }
 
 enum vinci_status onnx_made_gather_nd(struct onnx_call *call, bool *known) {
   const struct onnx_value *x = call->inputs[0], *indices = call->inputs[1], *y = call->outputs[0];
-  uint64_t batch = (uint64_t)onnx_put_int(call, "batch_dims", 0);
-  uint64_t depth = indices->shape[indices->rank - 1], count = onnx_elements(indices);
+  unsigned batch = (unsigned)onnx_put_int(call, "batch_dims", 0);
+  unsigned depth = (unsigned)indices->shape[indices->rank - 1];
+  uint64_t count = onnx_elements(indices), rest = onnx_extent(x, batch + depth, x->rank);
   struct onnx_text body = {.used = 0};
-  uint64_t groups = extent(x, 0, batch);
-  *known =
-      depth > 0 && count > 0 && extent(x, 0, batch + depth) <= INT32_MAX && groups <= ONNX_FOLD_MAX;
+  uint64_t groups = onnx_extent(x, 0, batch);
+  *known = depth > 0 && count > 0 && onnx_extent(x, 0, batch + depth) <= INT32_MAX &&
+           groups <= ONNX_FOLD_MAX;
   if (!*known)
     return VINCI_OK;
-  uint64_t lists = count / depth, each = extent(x, batch, batch + depth);
+  uint64_t lists = count / depth, each = onnx_extent(x, batch, batch + depth);
   bool constant = onnx_known(call, 1) && lists <= ONNX_FOLD_MAX;
   int64_t *list =
       constant || batch > 0 ? onnx_say_list(call, &body, constant ? lists : groups) : NULL;
   if ((constant || batch > 0) && !list)
     return onnx_no_memory(call->import);
   for (uint64_t i = 0; i < lists && constant; i++) {
-    int64_t row = row_of(x, indices, i * depth, batch, depth);
-    if (row < 0)
-      return onnx_fail(call, "list %" PRIu64 " of its indices is outside of %s", i,
-                       onnx_shape_text(x).text);
-    list[i] = row + (int64_t)(i / (lists / groups) * each);
+    uint64_t place;
+    if (!onnx_place_of(x, indices, i, batch, depth, &place))
+      return outside(call, i);
+    list[i] = (int64_t)(place / max_u64(rest, 1) + i / (lists / groups) * each);
   }
   for (uint64_t i = 0; i < groups && !constant && batch > 0; i++)
     list[i] = (int64_t)(i * each);
@@ -124,14 +104,12 @@ enum vinci_status onnx_made_gather_nd(struct onnx_call *call, bool *known) {
     onnx_say(&body, "Constant i = value_ints=$0;");
   else
     say_rows(&body, x, indices, batch, depth);
+  onnx_say_shape(&body, "shape", y->shape, y->rank);
   onnx_say(&body,
            "Constant table = value_ints=%" PRIu64 ",%" PRIu64 "; Reshape t = x table;"
-           "Constant flat = value_ints=%" PRIu64 ",; Reshape f = i flat; Gather g = t f axis=0;"
-           "Constant shape = value_ints=",
-           extent(x, 0, batch + depth), extent(x, batch + depth, x->rank), lists);
-  for (unsigned d = 0; d < y->rank; d++)
-    onnx_say(&body, "%" PRIu64 ",", y->shape[d]);
-  onnx_say(&body, "; Reshape y = g shape");
+           "Constant flat = value_ints=%" PRIu64
+           ",; Reshape f = i flat; Gather g = t f axis=0; Reshape y = g shape",
+           onnx_extent(x, 0, batch + depth), rest, lists);
   return onnx_call_text(call, "x indices", "y", &body);
 }
 
@@ -188,11 +166,11 @@ enum vinci_status onnx_made_scatter_nd(struct onnx_call *call, bool *known) {
   *known = false;
   if (!onnx_known(call, 1) || !onnx_given(call, 2) || indices->rank == 0)
     return VINCI_OK;
-  uint64_t depth = indices->shape[indices->rank - 1];
-  if (depth == 0 || depth > x->rank)
+  if (indices->shape[indices->rank - 1] == 0 || indices->shape[indices->rank - 1] > x->rank)
     return VINCI_OK;
-  struct scatter s = {.rows = extent(x, 0, depth),
-                      .columns = extent(x, depth, x->rank),
+  unsigned depth = (unsigned)indices->shape[indices->rank - 1];
+  struct scatter s = {.rows = onnx_extent(x, 0, depth),
+                      .columns = onnx_extent(x, depth, x->rank),
                       .updates = onnx_elements(indices) / depth,
                       .join = join_of(reduction)};
   if (s.rows > ONNX_FOLD_MAX || s.updates == 0 || s.updates > ONNX_FOLD_MAX ||
@@ -201,10 +179,12 @@ enum vinci_status onnx_made_scatter_nd(struct onnx_call *call, bool *known) {
   int64_t *at = ARENA_ARRAY(&call->import->arena, int64_t, s.updates);
   if (!at)
     return onnx_no_memory(call->import);
-  for (uint64_t i = 0; i < s.updates; i++)
-    if ((at[i] = row_of(x, indices, i * depth, 0, depth)) < 0)
-      return onnx_fail(call, "list %" PRIu64 " of its indices is outside of %s", i,
-                       onnx_shape_text(x).text);
+  for (uint64_t i = 0; i < s.updates; i++) {
+    uint64_t place;
+    if (!onnx_place_of(x, indices, i, 0, depth, &place))
+      return outside(call, i);
+    at[i] = (int64_t)(place / max_u64(s.columns, 1));
+  }
   *known = s.join || strcmp(reduction, "none") == 0;
   return *known ? say_scatter(call, &s, at, known) : VINCI_OK;
 }
@@ -225,12 +205,12 @@ enum vinci_status onnx_made_scatter_elements(struct onnx_call *call, bool *known
   for (uint64_t i = 0; i < count; i++) {
     uint64_t rest = i, stride = 1, place = 0;
     for (unsigned d = x->rank; d-- > 0; rest /= indices->shape[d], stride *= x->shape[d]) {
-      int64_t index = d == axis ? onnx_load_int(indices, i) : (int64_t)(rest % indices->shape[d]);
-      index += index < 0 ? (int64_t)x->shape[d] : 0;
-      if (index < 0 || index >= (int64_t)x->shape[d])
-        return onnx_fail(call, "index %lld of dimension %u of %s", (long long)index, d,
+      uint64_t index = rest % indices->shape[d];
+      if (d == axis ? !onnx_index_at(indices, i, x->shape[d], &index) : index >= x->shape[d])
+        return onnx_fail(call, "index %lld of dimension %u of %s",
+                         (long long)(d == axis ? onnx_load_int(indices, i) : (int64_t)index), d,
                          onnx_shape_text(x).text);
-      place += (uint64_t)index * stride;
+      place += index * stride;
     }
     at[i] = (int64_t)place;
   }

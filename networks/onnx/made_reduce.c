@@ -58,10 +58,8 @@ enum vinci_status onnx_made_reduced(struct onnx_call *call, bool *known) {
     multiply_along(&body, last, (unsigned)axes[i], x->shape[axes[i]]);
     snprintf(last, sizeof last, "v%u", (unsigned)axes[i]);
   }
-  onnx_say(&body, "Constant shape = value_ints=");
-  for (unsigned d = 0; d < call->outputs[0]->rank; d++)
-    onnx_say(&body, "%" PRIu64 ",", call->outputs[0]->shape[d]);
-  onnx_say(&body, "; Reshape y = %s shape", last);
+  onnx_say_shape(&body, "shape", call->outputs[0]->shape, call->outputs[0]->rank);
+  onnx_say(&body, "Reshape y = %s shape", last);
   return onnx_call_text(call, "x", "y", &body);
 }
 

@@ -30,6 +30,14 @@ struct onnx_shape_text {
 struct onnx_shape_text onnx_shape_text(const struct onnx_value *value);
 /* A bit for each axis that a Reduce operator takes together. */
 unsigned onnx_reduced_axes(struct onnx_call *call);
+/* The product of extents from .. to - 1. */
+uint64_t onnx_extent(const struct onnx_value *value, unsigned from, unsigned to);
+/* An index of a known list, which may count from the end; false: outside. */
+bool onnx_index_at(const struct onnx_value *indices, uint64_t i, uint64_t extent, uint64_t *out);
+/* The element at which the part begins that a row of known indices chooses; the row names
+ * dimensions from `from` on. */
+bool onnx_place_of(const struct onnx_value *x, const struct onnx_value *indices, uint64_t row,
+                   unsigned from, uint64_t depth, uint64_t *out);
 /* The memory of the values of an output that is folded. */
 static inline void *onnx_data(const struct onnx_value *output) {
   return (void *)(uintptr_t)output->data; /* this reader has allocated the data */
