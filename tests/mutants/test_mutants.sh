@@ -8,7 +8,7 @@ set -u
 python=/usr/bin/python3
 "$python" -c '' 2>/dev/null || skip_without "python3"
 work_folder test_mutants
-plan 4
+plan 5
 
 # check TREE: applies the rows of a tree, in memory.
 check() {
@@ -28,8 +28,11 @@ int twice(int x) {
 
 int once(int x) { return x; }
 END
+for tests in unit script long late; do
+  printf '%s_tests = \\\n\ttests/core/test_core\n' "$tests"
+done >"$work/tree/tests/local.mk"
 
-# row IN WAS: a table of one row.
+# row IN WAS [TEST]: a table of one row.
 row() {
   cat >"$work/tree/tests/mutants/mutants.txt" <<END
 [a-row]
@@ -38,7 +41,7 @@ was   $2
 is    0
 says  it is wrong
 class timing
-by    test_core
+by    ${3:-test_core}
 END
 }
 
@@ -55,3 +58,7 @@ row "core/a.c thrice" "x"
 check "$work/tree"
 report "a function that is not there" "$(expect 2 "error: mutants.txt:1: a-row: core/a.c has 0 \
 functions thrice")"
+
+row "core/a.c twice" "x + x" test_cores
+check "$work/tree"
+report "a test that is not there" "$(expect 2 "error: mutants.txt:1: a-row: there is no test test_cores")"
