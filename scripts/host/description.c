@@ -4,6 +4,7 @@
 
 #include <lauxlib.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -15,6 +16,10 @@ void *description_checked(struct description *self, void *memory) {
   if (!memory)
     sandbox_no_memory(&self->box);
   return memory;
+}
+
+char *description_keep(struct description *self, const char *text) {
+  return description_checked(self, arena_strdup(self->kind->kept(self), text));
 }
 
 const char *description_text(struct description *self, int at, const char *field) {
@@ -76,8 +81,8 @@ static void load_sources(struct description *self) {
   for (size_t i = 0; i < count; i++) {
     lua_getfield(box->lua, table, keys[i]);
     const char *text = sandbox_text(box, -1, keys[i]);
-    sources[i].id = description_checked(self, arena_strdup(kept, keys[i]));
-    sources[i].text = description_checked(self, arena_strdup(kept, text));
+    sources[i].id = description_keep(self, keys[i]);
+    sources[i].text = description_keep(self, text);
     lua_pop(box->lua, 1);
   }
   lua_settop(box->lua, table - 1);
@@ -145,14 +150,27 @@ static void load_body(struct sandbox *box, void *context) {
     self->kind->complete(self);
 }
 
-enum vinci_status description_load(struct description *self, struct vinci_diag *diag) {
+/* Runs the file of a name and those of its bases; *is_abstract tells whether it is only a base.
+ * diag may be NULL. */
+static enum vinci_status load(const struct description_kind *kind, const char *folder,
+                              const char *name, void **out, bool *is_abstract,
+                              struct vinci_diag *diag) {
   struct vinci_diag own = {0};
-  self->box.diag = diag ? diag : &own;
-  enum vinci_status status = sandbox_open(&self->box);
+  struct description self = {.kind = kind, .folder = folder, .name = name};
+  self.box.diag = diag ? diag : &own;
+  self.made = calloc(1, kind->bytes);
+  if (!self.made)
+    return diag_error(diag, VINCI_E_NOMEM, "out of memory");
+  enum vinci_status status = sandbox_open(&self.box);
   if (status == VINCI_OK)
-    status = sandbox_protect(&self->box, load_body, self);
-  sandbox_close(&self->box);
-  arena_free(&self->scratch);
+    status = sandbox_protect(&self.box, load_body, &self);
+  sandbox_close(&self.box);
+  arena_free(&self.scratch);
+  *is_abstract = self.is_abstract;
+  if (status == VINCI_OK)
+    *out = self.made;
+  else
+    kind->release(self.made);
   return status;
 }
 
@@ -160,7 +178,7 @@ enum vinci_status description_load(struct description *self, struct vinci_diag *
 static bool is_base(const struct description_kind *kind, const char *folder, const char *name) {
   void *made = NULL;
   bool is_abstract = false;
-  if (kind->load(folder, name, &made, &is_abstract, NULL) == VINCI_OK)
+  if (load(kind, folder, name, &made, &is_abstract, NULL) == VINCI_OK)
     kind->release(made);
   return is_abstract;
 }
@@ -212,7 +230,7 @@ enum vinci_status description_open(const struct description_kind *kind, const ch
   if (status == VINCI_OK && !exists(kind, folder, name))
     status = unknown(kind, folder, name, diag);
   if (status == VINCI_OK)
-    status = kind->load(folder, name, out, &is_abstract, diag);
+    status = load(kind, folder, name, out, &is_abstract, diag);
   if (status != VINCI_OK || !is_abstract)
     return status;
   kind->release(*out);

@@ -15,7 +15,8 @@ struct description {
   const struct description_kind *kind;
   const char *folder, *name; /* the data folder; what was asked for */
   unsigned depth;            /* of bases */
-  bool is_abstract;
+  bool is_abstract;          /* only a base of others */
+  void *made;                /* what the file becomes, kind->bytes of zeros before begin() */
 };
 
 struct description_kind {
@@ -34,28 +35,26 @@ struct description_kind {
   void (*complete)(struct description *self);
   const char *noun; /* what messages call a description: "system" */
   const char *list; /* the hint that says where all names stand */
-  /* Loads the file of a name with description_load(); *is_abstract: whether it is only a base of
-   * others. diag may be NULL. */
-  enum vinci_status (*load)(const char *folder, const char *name, void **out, bool *is_abstract,
-                            struct vinci_diag *diag);
-  void (*release)(void *made); /* takes NULL */
+  size_t bytes;     /* of what a file becomes */
+  void (*release)(void *made);
 };
 
-/* Runs the file of the name and those of its bases. diag may be NULL. */
-enum vinci_status description_load(struct description *self, struct vinci_diag *diag);
 /* Adds the names of a kind, sorted, without bases. data_dir: NULL for the installed folder. Free
  * with soc_names_free(). */
 VINCI_MUST_CHECK enum vinci_status description_list(const struct description_kind *kind,
                                                     const char *data_dir, struct soc_names *out,
                                                     struct vinci_diag *diag);
-/* The description of a name, for kind->release(). VINCI_E_USAGE when the data folder has no file of
- * this name and kind, with a hint at the name that may be meant, or a base of others alone. */
+/* What the file of a name becomes, for kind->release(). VINCI_E_USAGE when the data folder has no
+ * file of this name and kind, with a hint at the name that may be meant, or a base of others alone.
+ */
 VINCI_MUST_CHECK enum vinci_status description_open(const struct description_kind *kind,
                                                     const char *name, const char *data_dir,
                                                     void **out, struct vinci_diag *diag);
 
 /* memory, or leaves for lack of memory. */
 void *description_checked(struct description *self, void *memory);
+/* A copy of the text that lives as long as the result, or leaves for lack of memory. */
+char *description_keep(struct description *self, const char *text);
 /* A text field of the table at `at`, NULL when it is not there. */
 const char *description_text(struct description *self, int at, const char *field);
 /* Calls kind->number for each number of the table on top of the stack, as "PREFIX.KEY"; keys of

@@ -14,18 +14,7 @@
 
 enum { HINT_BYTES = 128 };
 
-struct loading {
-  struct description description; /* first */
-  struct energy_spec *energy;
-};
-
-static struct loading *loading_of(struct description *description) {
-  return (struct loading *)description;
-}
-
-static char *keep(struct loading *loading, const char *text) {
-  return description_checked(&loading->description, arena_strdup(&loading->energy->arena, text));
-}
+static struct energy_spec *made_of(struct description *description) { return description->made; }
 
 static const char *key_at(const void *context, size_t index) {
   (void)context;
@@ -34,7 +23,6 @@ static const char *key_at(const void *context, size_t index) {
 
 static void store_number(struct description *description, const char *key,
                          const struct sandbox_number *number) {
-  struct loading *loading = loading_of(description);
   struct sandbox *box = &description->box;
   size_t index = energy_find(key);
   if (index == ENERGY_NUMBERS) {
@@ -51,20 +39,19 @@ static void store_number(struct description *description, const char *key,
   struct sandbox_number low = *number, high = *number;
   low.amount = number->low;
   high.amount = number->high;
-  struct soc_provenance provenance = {.source = keep(loading, number->source->id),
-                                      .note = keep(loading, number->note),
+  struct soc_provenance provenance = {.source = description_keep(description, number->source->id),
+                                      .note = description_keep(description, number->note),
                                       .confidence = (uint8_t)number->confidence};
   struct vinci_diag range = {0};
-  if (energy_store(loading->energy, index, sandbox_scale(box, key, number, kind),
+  if (energy_store(made_of(description), index, sandbox_scale(box, key, number, kind),
                    sandbox_scale(box, key, &low, kind), sandbox_scale(box, key, &high, kind),
                    provenance, &range) != VINCI_OK)
     sandbox_refuse(box, number->line, NULL, "%s", range.text);
 }
 
 static void take_text(struct description *description, const char *field, const char *text) {
-  struct loading *loading = loading_of(description);
   (void)field;
-  loading->energy->description = keep(loading, text);
+  made_of(description)->description = description_keep(description, text);
 }
 
 static void take_table(struct description *description, const char *field) {
@@ -73,7 +60,7 @@ static void take_table(struct description *description, const char *field) {
 
 static void check_complete(struct description *description) {
   struct sandbox *box = &description->box;
-  struct energy_spec *energy = loading_of(description)->energy;
+  struct energy_spec *energy = made_of(description);
   for (size_t i = 0; i < ENERGY_NUMBERS; i++)
     if (!energy->provenance[i].given)
       sandbox_refuse(box, 0, NULL, "the number '%s' is missing", energy_param(i)->key);
@@ -82,7 +69,7 @@ static void check_complete(struct description *description) {
 }
 
 static void begin(struct description *description) {
-  struct energy_spec *energy = loading_of(description)->energy;
+  struct energy_spec *energy = made_of(description);
   if (strlen(description->name) >= sizeof energy->name)
     sandbox_refuse(&description->box, 0, NULL, "the name is too long");
   strcpy(energy->name, description->name);
@@ -90,12 +77,8 @@ static void begin(struct description *description) {
   description->box.ranges = true;
 }
 
-static struct arena *kept(struct description *description) {
-  return &loading_of(description)->energy->arena;
-}
+static struct arena *kept(struct description *description) { return &made_of(description)->arena; }
 
-static enum vinci_status load(const char *folder, const char *name, void **out, bool *is_abstract,
-                              struct vinci_diag *diag);
 static void release(void *made) { energy_host_free(made); }
 static const char *const texts[] = {"description", NULL};
 static const struct description_kind energy_kind = {
@@ -110,28 +93,12 @@ static const struct description_kind energy_kind = {
     .complete = check_complete,
     .noun = "energy description",
     .list = "the folder energy of the hardware descriptions has all",
-    .load = load,
+    .bytes = sizeof(struct energy_spec),
     .release = release};
 
 void energy_host_free(struct energy_spec *energy) {
   energy_free(energy);
   free(energy);
-}
-
-/* Loads folder/energy/name.lua; *is_abstract tells whether it is only a base. */
-static enum vinci_status load(const char *folder, const char *name, void **out, bool *is_abstract,
-                              struct vinci_diag *diag) {
-  struct loading loading = {.description = {.kind = &energy_kind, .folder = folder, .name = name}};
-  loading.energy = calloc(1, sizeof *loading.energy);
-  if (!loading.energy)
-    return diag_error(diag, VINCI_E_NOMEM, "out of memory");
-  enum vinci_status status = description_load(&loading.description, diag);
-  *is_abstract = loading.description.is_abstract;
-  if (status == VINCI_OK)
-    *out = loading.energy;
-  else
-    energy_host_free(loading.energy);
-  return status;
 }
 
 enum vinci_status energy_host_load(const char *name, const char *data_dir, struct energy_spec **out,

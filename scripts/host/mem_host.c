@@ -15,18 +15,7 @@
 
 enum { KEY_MAX = 96 };
 
-struct loading {
-  struct description description; /* first */
-  struct mem_spec *mem;
-};
-
-static struct loading *loading_of(struct description *description) {
-  return (struct loading *)description;
-}
-
-static char *keep(struct loading *loading, const char *text) {
-  return description_checked(&loading->description, arena_strdup(&loading->mem->arena, text));
-}
+static struct mem_spec *made_of(struct description *description) { return description->made; }
 
 static const char *key_at(const void *context, size_t index) {
   (void)context;
@@ -35,7 +24,6 @@ static const char *key_at(const void *context, size_t index) {
 
 static void store_number(struct description *description, const char *key,
                          const struct sandbox_number *number) {
-  struct loading *loading = loading_of(description);
   struct sandbox *box = &description->box;
   size_t index = mem_param_find(key);
   if (index == mem_param_count()) {
@@ -46,62 +34,62 @@ static void store_number(struct description *description, const char *key,
   }
   int64_t value = sandbox_scale(box, key, number, mem_param(index)->kind);
   struct soc_provenance provenance = {
-      .source = keep(loading, number->source->id),
-      .note = keep(loading, number->note),
+      .source = description_keep(description, number->source->id),
+      .note = description_keep(description, number->note),
       .confidence = (uint8_t)number->confidence,
   };
   struct vinci_diag range = {0};
-  if (mem_store(loading->mem, index, value, provenance, &range) != VINCI_OK)
+  if (mem_store(made_of(description), index, value, provenance, &range) != VINCI_OK)
     sandbox_refuse(box, number->line, NULL, "%s", range.text);
 }
 
 /* Stores a mapping in its sorted place, over one of the same name of the base. */
-static void store_map(struct loading *loading, const char *name, const char *text) {
-  struct mem_spec *mem = loading->mem;
+static void store_map(struct description *description, const char *name, const char *text) {
+  struct mem_spec *mem = made_of(description);
   size_t at = 0;
   while (at < mem->map_count && strcmp(mem->maps[at].name, name) < 0)
     at++;
   bool same = at < mem->map_count && strcmp(mem->maps[at].name, name) == 0;
   if (!same) {
     if (mem->map_count == MEM_MAPS_MAX)
-      sandbox_refuse(&loading->description.box, 0, NULL, "more than %d maps", MEM_MAPS_MAX);
+      sandbox_refuse(&description->box, 0, NULL, "more than %d maps", MEM_MAPS_MAX);
     memmove(&mem->maps[at + 1], &mem->maps[at], (mem->map_count - at) * sizeof *mem->maps);
     mem->map_count++;
   }
-  mem->maps[at] = (struct mem_map_text){keep(loading, name), keep(loading, text)};
+  mem->maps[at] = (struct mem_map_text){description_keep(description, name),
+                                        description_keep(description, text)};
 }
 
-static void merge_maps(struct loading *loading) {
-  struct sandbox *box = &loading->description.box;
+static void merge_maps(struct description *description) {
+  struct sandbox *box = &description->box;
   int at = lua_gettop(box->lua);
   size_t count;
-  const char **keys = sandbox_keys(box, &loading->description.scratch, at, &count);
+  const char **keys = sandbox_keys(box, &description->scratch, at, &count);
   for (size_t i = 0; i < count; i++) {
     char key[KEY_MAX];
     if (snprintf(key, sizeof key, "maps.%s", keys[i]) >= (int)sizeof key)
       sandbox_refuse(box, 0, NULL, "the name '%.40s...' is too long", key);
     lua_getfield(box->lua, at, keys[i]);
-    store_map(loading, keys[i], sandbox_text(box, -1, key));
+    store_map(description, keys[i], sandbox_text(box, -1, key));
     lua_pop(box->lua, 1);
   }
 }
 
 static void take_text(struct description *description, const char *field, const char *text) {
-  struct loading *loading = loading_of(description);
   (void)field;
-  loading->mem->description = keep(loading, text);
+  made_of(description)->description = description_keep(description, text);
 }
 
 static void take_table(struct description *description, const char *field) {
   if (strcmp(field, "maps") == 0)
-    merge_maps(loading_of(description));
+    merge_maps(description);
   else
     description_numbers(description, field, NULL);
 }
 
 static void check_complete(struct description *description) {
   struct sandbox *box = &description->box;
-  struct mem_spec *mem = loading_of(description)->mem;
+  struct mem_spec *mem = made_of(description);
   struct vinci_diag problem = {0};
   for (size_t i = 0; i < mem_param_count(); i++)
     if (!mem->provenance[i].given)
@@ -113,19 +101,15 @@ static void check_complete(struct description *description) {
 }
 
 static void begin(struct description *description) {
-  struct mem_spec *mem = loading_of(description)->mem;
+  struct mem_spec *mem = made_of(description);
   if (strlen(description->name) >= sizeof mem->name)
     sandbox_refuse(&description->box, 0, NULL, "the name is too long");
   strcpy(mem->name, description->name);
   mem->description = "";
 }
 
-static struct arena *kept(struct description *description) {
-  return &loading_of(description)->mem->arena;
-}
+static struct arena *kept(struct description *description) { return &made_of(description)->arena; }
 
-static enum vinci_status load(const char *folder, const char *name, void **out, bool *is_abstract,
-                              struct vinci_diag *diag);
 static void release(void *made) { mem_host_free(made); }
 static const char *const texts[] = {"description", NULL};
 static const struct description_kind memory_kind = {
@@ -140,28 +124,12 @@ static const struct description_kind memory_kind = {
     .complete = check_complete,
     .noun = "memory",
     .list = "the folder mem of the hardware descriptions has all",
-    .load = load,
+    .bytes = sizeof(struct mem_spec),
     .release = release};
 
 void mem_host_free(struct mem_spec *mem) {
   mem_free(mem);
   free(mem);
-}
-
-/* Loads folder/mem/name.lua; *is_abstract tells whether it is only a base. */
-static enum vinci_status load(const char *folder, const char *name, void **out, bool *is_abstract,
-                              struct vinci_diag *diag) {
-  struct loading loading = {.description = {.kind = &memory_kind, .folder = folder, .name = name}};
-  loading.mem = calloc(1, sizeof *loading.mem);
-  if (!loading.mem)
-    return diag_error(diag, VINCI_E_NOMEM, "out of memory");
-  enum vinci_status status = description_load(&loading.description, diag);
-  *is_abstract = loading.description.is_abstract;
-  if (status == VINCI_OK)
-    *out = loading.mem;
-  else
-    mem_host_free(loading.mem);
-  return status;
 }
 
 enum vinci_status mem_host_list(const char *data_dir, struct soc_names *out,

@@ -14,27 +14,18 @@
 #include "scripts/host/description.h"
 #include "scripts/host/soc_host.h"
 
-struct loading {
-  struct description description; /* first */
-  struct group_description *group;
-};
-
-static struct loading *loading_of(struct description *description) {
-  return (struct loading *)description;
-}
-
-static const char *keep(struct loading *loading, const char *text) {
-  return description_checked(&loading->description, arena_strdup(&loading->group->arena, text));
+static struct group_description *made_of(struct description *description) {
+  return description->made;
 }
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
 /* prefix: the name of a level, or NULL. */
-static void add_number(struct loading *loading, const char *prefix, const char *key,
+static void add_number(struct description *description, const char *prefix, const char *key,
                        struct group_number number) {
-  struct group_description *group = loading->group;
+  struct group_description *group = made_of(description);
   if (group->number_count == GROUP_NUMBERS_MAX)
-    sandbox_refuse(&loading->description.box, 0, NULL, "more than %d numbers", GROUP_NUMBERS_MAX);
+    sandbox_refuse(&description->box, 0, NULL, "more than %d numbers", GROUP_NUMBERS_MAX);
   snprintf(number.key, sizeof number.key, "%.31s%s%.31s", prefix ? prefix : "", prefix ? "." : "",
            key);
   group->numbers[group->number_count++] = number;
@@ -47,17 +38,17 @@ static void add_number(struct loading *loading, const char *prefix, const char *
                          .text = sentence,                                                         \
                          .value = &field_})
 
-static void add_level_numbers(struct loading *loading, struct group_level *level) {
+static void add_level_numbers(struct description *description, struct group_level *level) {
 #define X(field, key, kind, low, high, sentence)                                                   \
-  add_number(loading, level->name, key, NUMBER(level->field, kind, low, high, sentence));
+  add_number(description, level->name, key, NUMBER(level->field, kind, low, high, sentence));
   GROUP_LEVEL_LIST(X)
 #undef X
 }
 
-static void add_system_numbers(struct loading *loading) {
-  struct group_system *system = &loading->group->system;
+static void add_system_numbers(struct description *description) {
+  struct group_system *system = &made_of(description)->system;
 #define X(field, key, kind, low, high, sentence)                                                   \
-  add_number(loading, NULL, key, NUMBER(system->field, kind, low, high, sentence));
+  add_number(description, NULL, key, NUMBER(system->field, kind, low, high, sentence));
   GROUP_SYSTEM_LIST(X)
 #undef X
 }
@@ -98,21 +89,21 @@ static enum vinci_status store(struct group_number *number, int64_t value,
 
 static void store_number(struct description *description, const char *key,
                          const struct sandbox_number *given) {
-  struct loading *loading = loading_of(description);
   struct sandbox *box = &description->box;
-  struct group_number *number = find_number(loading->group, key);
+  struct group_number *number = find_number(made_of(description), key);
   struct vinci_diag problem = {0};
   if (!number) {
-    (void)unknown_number(loading->group, key, &problem);
+    (void)unknown_number(made_of(description), key, &problem);
     sandbox_refuse(box, given->line, problem.hint[0] ? problem.hint : NULL, "unknown number '%s'",
                    key);
   }
   if (store(number, sandbox_scale(box, key, given, number->kind), &problem) != VINCI_OK)
     sandbox_refuse(box, given->line, NULL, "%s", problem.text);
-  number->provenance = (struct soc_provenance){.source = keep(loading, given->source->id),
-                                               .note = keep(loading, given->note),
-                                               .confidence = (uint8_t)given->confidence,
-                                               .given = true};
+  number->provenance =
+      (struct soc_provenance){.source = description_keep(description, given->source->id),
+                              .note = description_keep(description, given->note),
+                              .confidence = (uint8_t)given->confidence,
+                              .given = true};
 }
 
 /* ---- levels ---------------------------------------------------------------------------------- */
@@ -125,17 +116,17 @@ static struct group_level *find_level(struct group_system *system, const char *n
 }
 
 /* A level that the base has not: with its join and the devices that it joins. */
-static void new_level(struct loading *loading, int at, const char *name) {
-  struct sandbox *box = &loading->description.box;
-  struct group_system *system = &loading->group->system;
-  const char *join = description_text(&loading->description, at, "join");
+static void new_level(struct description *description, int at, const char *name) {
+  struct sandbox *box = &description->box;
+  struct group_system *system = &made_of(description)->system;
+  const char *join = description_text(description, at, "join");
   if (!join || (strcmp(join, "mesh") != 0 && strcmp(join, "switch") != 0))
     sandbox_refuse(box, sandbox_locate(box, "join"), "join is \"mesh\" or \"switch\"",
                    "level '%s' has no join", name);
   if (system->level_count == GROUP_LEVELS_MAX)
     sandbox_refuse(box, 0, NULL, "more than %d levels", GROUP_LEVELS_MAX);
   struct group_level *level = &system->levels[system->level_count++];
-  level->name = keep(loading, name);
+  level->name = description_keep(description, name);
   level->join = strcmp(join, "mesh") == 0 ? GROUP_MESH : GROUP_SWITCH;
   lua_getfield(box->lua, at, "devices");
   int is_integer = 0;
@@ -146,12 +137,12 @@ static void new_level(struct loading *loading, int at, const char *name) {
                    GROUP_DEVICES_MAX);
   level->devices = (uint32_t)devices;
   lua_pop(box->lua, 1);
-  add_level_numbers(loading, level);
+  add_level_numbers(description, level);
 }
 
-static void merge_levels(struct loading *loading) {
+static void merge_levels(struct description *description) {
   static const char *const words[] = {"name", "join", "devices", NULL};
-  struct sandbox *box = &loading->description.box;
+  struct sandbox *box = &description->box;
   int list = lua_gettop(box->lua);
   lua_Integer count = (lua_Integer)lua_rawlen(box->lua, list);
   for (lua_Integer i = 1; i <= count; i++) {
@@ -159,13 +150,13 @@ static void merge_levels(struct loading *loading) {
       sandbox_refuse(box, sandbox_locate(box, "levels"), NULL, "levels: entry %d is not a table",
                      (int)i);
     int at = lua_gettop(box->lua);
-    const char *name = description_text(&loading->description, at, "name");
+    const char *name = description_text(description, at, "name");
     if (!name || strlen(name) >= GROUP_KEY_MAX / 2)
       sandbox_refuse(box, sandbox_locate(box, "levels"), NULL, "levels: entry %d has no name",
                      (int)i);
-    if (!find_level(&loading->group->system, name))
-      new_level(loading, at, name);
-    description_numbers(&loading->description, name, words);
+    if (!find_level(&made_of(description)->system, name))
+      new_level(description, at, name);
+    description_numbers(description, name, words);
     lua_pop(box->lua, 1);
   }
 }
@@ -173,45 +164,43 @@ static void merge_levels(struct loading *loading) {
 /* ---- descriptions ---------------------------------------------------------------------------- */
 
 static void take_text(struct description *description, const char *field, const char *text) {
-  struct loading *loading = loading_of(description);
-  struct group_description *group = loading->group;
-  *(strcmp(field, "chip") == 0 ? &group->chip : &group->description) = keep(loading, text);
+  struct group_description *group = made_of(description);
+  *(strcmp(field, "chip") == 0 ? &group->chip : &group->description) =
+      description_keep(description, text);
 }
 
 static void take_table(struct description *description, const char *field) {
   if (strcmp(field, "levels") == 0)
-    merge_levels(loading_of(description));
+    merge_levels(description);
   else
     description_numbers(description, field, NULL);
 }
 
 static void check_complete(struct description *description) {
   struct sandbox *box = &description->box;
-  struct group_description *group = loading_of(description)->group;
+  struct group_description *group = made_of(description);
   struct vinci_diag problem = {0};
   for (size_t i = 0; i < group->number_count; i++)
     if (!group->numbers[i].provenance.given)
       sandbox_refuse(box, 0, NULL, "the number '%s' is missing", group->numbers[i].key);
   if (!group->chip)
     sandbox_refuse(box, 0, NULL, "the chip of the devices is missing");
+  group->sources = box->sources;
+  group->source_count = box->source_count;
   group->system.devices = 1;
   if (group_system_check(&group->system, &problem) != VINCI_OK)
     sandbox_refuse(box, 0, NULL, "%s", problem.text);
 }
 
 static void begin(struct description *description) {
-  struct loading *loading = loading_of(description);
-  loading->group->system.name = keep(loading, description->name);
-  loading->group->description = "";
-  add_system_numbers(loading);
+  struct group_description *group = made_of(description);
+  group->system.name = description_keep(description, description->name);
+  group->description = "";
+  add_system_numbers(description);
 }
 
-static struct arena *kept(struct description *description) {
-  return &loading_of(description)->group->arena;
-}
+static struct arena *kept(struct description *description) { return &made_of(description)->arena; }
 
-static enum vinci_status load(const char *folder, const char *name, void **out, bool *is_abstract,
-                              struct vinci_diag *diag);
 static void release(void *made) { group_host_free(made); }
 static const char *const texts[] = {"description", "chip", NULL};
 static const struct description_kind group_kind = {.folder = "group",
@@ -225,7 +214,7 @@ static const struct description_kind group_kind = {.folder = "group",
                                                    .complete = check_complete,
                                                    .noun = "system",
                                                    .list = "'vinci group show' lists the systems",
-                                                   .load = load,
+                                                   .bytes = sizeof(struct group_description),
                                                    .release = release};
 
 void group_host_free(struct group_description *group) {
@@ -233,23 +222,6 @@ void group_host_free(struct group_description *group) {
     return;
   arena_free(&group->arena);
   free(group);
-}
-
-static enum vinci_status load(const char *folder, const char *name, void **out, bool *is_abstract,
-                              struct vinci_diag *diag) {
-  struct loading loading = {.description = {.kind = &group_kind, .folder = folder, .name = name}};
-  loading.group = calloc(1, sizeof *loading.group);
-  if (!loading.group)
-    return diag_error(diag, VINCI_E_NOMEM, "out of memory");
-  enum vinci_status status = description_load(&loading.description, diag);
-  *is_abstract = loading.description.is_abstract;
-  loading.group->sources = loading.description.box.sources;
-  loading.group->source_count = loading.description.box.source_count;
-  if (status == VINCI_OK)
-    *out = loading.group;
-  else
-    group_host_free(loading.group);
-  return status;
 }
 
 enum vinci_status group_host_list(const char *data_dir, struct soc_names *out,
