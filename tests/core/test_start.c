@@ -208,6 +208,11 @@ static void first_bytes_come_from_afar(void **state) {
                                                               "blocks=1\n" TENSORS AIV READ(8192),
                                   memory),
                  2);
+    /* The second kernel finds what the first has read. */
+    assert_waits(first_miss_waits(HEAD(1) TENSORS AIV READ(0) "kernel,name=b,arch=dav-c220,"
+                                                              "blocks=1\n" TENSORS AIV READ(0),
+                                  memory),
+                 1);
     assert_waits(
         first_miss_waits(HEAD(1) TENSORS AIV "copy_ubuf_to_gm,dst=y,src=0,len_burst=1\n", memory),
         0);

@@ -352,6 +352,10 @@ static void estimates_count_the_start_of_a_kernel(void **state) {
   assert_int_equal(estimate(soc, MULS "1"), before + 3 * MORE);
   soc->code_first_cycles += MORE; /* two blocks, once for the other core */
   assert_int_equal(estimate(soc, MULS "1"), before + 4 * MORE);
+  static const char gradient[] = "flash_attention_grad seq_q=64 seq_k=256 head_dim=64 cores=1";
+  before = estimate(soc, gradient);
+  soc->kernel[KERNEL_ATTENTION].head_cycles += MORE;
+  assert_int_equal(estimate(soc, gradient), before + MORE);
   vinci_soc_free(soc);
 }
 
