@@ -78,18 +78,32 @@ static int64_t *new_last(uint64_t rows) {
 
 /* ---- writing ---- */
 
-enum { NUMBER_BYTES = 10, BITS = 7 };
+/* A number of N bytes, N up to 8, has N - 1 bits of zero and a bit of one at its lower end, and 7 N
+ * bits behind; a larger number stands behind a byte of zero. So a number is written and read whole,
+ * and up to 8 bytes behind are touched. */
+enum { NUMBER_BYTES = 9, TOUCHED = 8, BITS = 7, WORD_BITS = 64 };
+
+static inline void put_word(uint8_t *out, uint64_t word) {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  word = __builtin_bswap64(word);
+#endif
+  memcpy(out, &word, sizeof word);
+}
 
 static inline size_t put(uint8_t *out, uint64_t number) {
-  size_t length = 0;
   if (number >> BITS == 0) { /* most */
-    *out = (uint8_t)number;
+    *out = (uint8_t)(number << 1 | 1);
     return 1;
   }
-  for (; number >> BITS; number >>= BITS)
-    out[length++] = (uint8_t)(number | 1u << BITS);
-  out[length++] = (uint8_t)number;
-  return length;
+  unsigned bits = (unsigned)(WORD_BITS - __builtin_clzll(number));
+  unsigned bytes = (bits + BITS - 1) / BITS;
+  if (bytes >= NUMBER_BYTES) {
+    *out = 0;
+    put_word(out + 1, number);
+    return NUMBER_BYTES;
+  }
+  put_word(out, (number << 1 | 1) << (bytes - 1));
+  return bytes;
 }
 
 static bool reserve(struct stream_log *stream, size_t bytes) {
@@ -125,7 +139,7 @@ bool source_log_add(struct source *source, const struct source_place *place,
   struct stream_log *stream = stream_of(source, place);
   unsigned args = source->trace->rows[inst->row].arg_count;
   int64_t *last = last_of(stream, inst->row);
-  if (!last || !reserve(stream, (size_t)NUMBER_BYTES * (1 + args)))
+  if (!last || !reserve(stream, (size_t)NUMBER_BYTES * (1 + args) + TOUCHED))
     return false;
   uint64_t any = 0;
   stream->length += put(stream->bytes + stream->length, inst->row);
@@ -157,20 +171,29 @@ void source_log_start(struct source *source, const struct source_place *place) {
       .stream = stream, .kind = place->kind, .last = new_last(source->trace->row_count)};
 }
 
+static inline uint64_t word_at(const uint8_t *at) {
+  uint64_t word;
+  memcpy(&word, at, sizeof word);
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  word = __builtin_bswap64(word);
+#endif
+  return word;
+}
+
 static inline uint64_t take(struct cursor *cursor) {
-  uint64_t number = 0;
-  unsigned shift = 0;
-  uint8_t byte = cursor->stream->bytes[cursor->at];
-  if (byte >> BITS == 0) { /* most */
+  const uint8_t *at = cursor->stream->bytes + cursor->at;
+  if (*at & 1) { /* most */
     cursor->at++;
-    return byte;
+    return *at >> 1;
   }
-  do {
-    byte = cursor->stream->bytes[cursor->at++];
-    number |= (uint64_t)(byte & ((1u << BITS) - 1)) << shift;
-    shift += BITS;
-  } while (byte >> BITS);
-  return number;
+  if (*at == 0) {
+    cursor->at += NUMBER_BYTES;
+    return word_at(at + 1);
+  }
+  unsigned bytes = (unsigned)__builtin_ctz(*at) + 1;
+  cursor->at += bytes;
+  return word_at(at) << (WORD_BITS - BITS_PER_BYTE * bytes) >>
+         (WORD_BITS - (BITS_PER_BYTE - 1) * bytes);
 }
 
 enum stream_step source_log_next(struct source *source, uint32_t core, struct inst *inst,
