@@ -28,9 +28,16 @@ struct told_entry {
   uint64_t rdx;
 };
 
-/* The rows of a place in the code, and where it has accessed last: most go on in the same line. */
+/* What is known of a place in the code: its accesses, their rows, and where it has accessed last,
+ * as most go on in the same line. */
 struct told_place {
-  uint64_t from, line;
+  uint64_t from; /* where its call returns to, behind the place */
+  uint64_t line;
+  uint64_t limit;           /* the last address whose bytes lie in its memory */
+  uint64_t mask;            /* the bytes of an access, at the start of a line */
+  uint64_t space;           /* as lines have it */
+  uint32_t word, unaligned; /* bits that an address must not have */
+  int32_t last; /* where in a line an access may start; below 0: it is not a simple one */
   uint32_t clears;
   uint32_t row[2];      /* of loads, of stores */
   uint32_t own[2], any; /* indices of parts, and of the line */
@@ -42,8 +49,9 @@ struct source_told {
   struct told_entry entry[TOLD_ENTRIES];
   struct told_place place[PLACES];
   struct told_lines kept; /* that are not in the log yet */
-  bool logs;              /* accesses go to the log */
-  bool failed;            /* memory is short */
+  uint64_t gm_end, ub_end;
+  bool logs;   /* accesses go to the log */
+  bool failed; /* memory is short */
 };
 
 #if defined(__x86_64__)
@@ -71,12 +79,11 @@ __asm__(".text\n"
         ".globl source_take_gm\n"
         ".type source_take_gm, @function\n"
         "source_take_gm:\n"
-        "  cmpq 8(%rcx), %rax\n"
-        "  jae 9f\n"
-        "  cmpq 64(%rcx), %rax\n"
+        "  cmpq 64(%rcx), %rax\n" /* the tensors end before what is counted ends */
         "  jb 1f\n"
-        "  jmp 2f\n"
-        "9: ret\n"
+        "  cmpq 8(%rcx), %rax\n"
+        "  jb 2f\n"
+        "  ret\n"
         ".hidden source_take_ub\n"
         ".globl source_take_ub\n"
         ".type source_take_ub, @function\n"
@@ -185,10 +192,36 @@ static bool lies_inside(const struct source_core *core, const struct told_run *r
   return run->start >= 0 && (uint64_t)run->end <= end;
 }
 
-static struct told_place *place_of(struct source_core *core, uint64_t from) {
+/* The alignment that the source promises for an access, as a power of two; of a part of joined
+ * accesses that of the part. */
+static unsigned promised_alignment(unsigned word) {
+  unsigned power = word / ASM_ALIGNMENT & ASM_ALIGNMENTS, bytes = word & ASM_BYTES;
+  while (power > 0 && 1u << power > bytes)
+    power--;
+  return power;
+}
+
+static void new_place(const struct source_core *core, struct told_place *place, uint64_t from,
+                      unsigned word) {
+  unsigned bytes = word & ASM_BYTES;
+  uint64_t end = word & ASM_UB ? core->told->ub_end : core->told->gm_end;
+  bool simple = !(word & ASM_COUNT_IN_RDX) && bytes > 0 && bytes <= LINE_BYTES && bytes <= end;
+  *place = (struct told_place){
+      .from = from,
+      .line = UINT64_MAX,
+      .limit = end - bytes,
+      .mask = bytes >= LINE_BYTES ? UINT64_MAX : (UINT64_C(1) << bytes) - 1,
+      .space = (uint64_t)(word & ASM_UB ? SPACE_UB : SPACE_GM) << TOLD_SPACE_SHIFT,
+      .word = word,
+      .unaligned = (1u << promised_alignment(word)) - 1,
+      .last = simple ? (int32_t)(LINE_BYTES - bytes) : -1,
+      .row = {SOURCE_ROWS_MAX, SOURCE_ROWS_MAX}};
+}
+
+static inline struct told_place *place_of(struct source_core *core, uint64_t from, unsigned word) {
   struct told_place *place = &core->told->place[(from >> 3 ^ from) % PLACES];
   if (place->from != from)
-    *place = (struct told_place){.from = from, .row = {SOURCE_ROWS_MAX, SOURCE_ROWS_MAX}};
+    new_place(core, place, from, word);
   return place;
 }
 
@@ -206,65 +239,70 @@ static uint32_t row_of(struct source_core *core, struct told_place *place, bool 
   uint64_t rows = source->trace->row_count;
   if (place->row[write] == SOURCE_ROWS_MAX)
     place->row[write] =
-        source_access_row(source, core->place.kind, place->from - core->base,
+        source_access_row(source, core->place.kind, place->from - 1 - core->base,
                           write ? OP_SCALAR_STORE : OP_SCALAR_LOAD, (word & ASM_PASSES) != 0);
   if (source->trace->row_count != rows && word & ASM_PASSES)
     source->trace->rows[place->row[write]].partner = PROGRAM_PASSES_CACHE;
   if (source->trace->row_count != rows && !write && !(word & ASM_UB))
-    source->program.passes |= word & ASM_PASSES || is_of_library(core, place->from);
+    source->program.passes |= word & ASM_PASSES || is_of_library(core, place->from - 1);
   return place->row[write];
 }
 
-/* Looks up what an access to one line needs. */
-static void go_to(struct source_core *core, struct told_place *place, uint64_t line,
-                  unsigned word) {
+/* Looks up what an access to one line needs; false: none of the place has been there. */
+static inline bool find_line(const struct told_lines *kept, struct told_place *place,
+                             uint64_t line) {
+  uint32_t any = told_find_line(kept, line), word = place->word;
+  if (any == TOLD_NONE)
+    return false;
+  if (word & ASM_WRITES &&
+      (place->own[1] = told_find_part(kept, any, place->row[1] | TOLD_WRITES)) == TOLD_NONE)
+    return false;
+  if (word & ASM_READS && (place->own[0] = told_find_part(kept, any, place->row[0])) == TOLD_NONE)
+    return false;
+  place->any = any;
+  return true;
+}
+
+/* The same, or enters that; false when there is no room for more rows, or memory. */
+static bool enter_line(struct source_core *core, struct told_place *place, uint64_t line) {
   struct told_lines *kept = &core->told->kept;
   if (!has_room(core))
-    return;
+    return false;
   uint32_t any = told_line_of(kept, line);
   for (unsigned write = 0; write < 2; write++) {
-    if (!(word & (write ? ASM_WRITES : ASM_READS)))
+    if (!(place->word & (write ? ASM_WRITES : ASM_READS)))
       continue;
-    uint32_t row = place->row[write];
-    if (row == SOURCE_ROWS_MAX && (row = row_of(core, place, write, word)) == SOURCE_ROWS_MAX)
-      return;
+    uint32_t row = row_of(core, place, write, place->word);
+    if (row == SOURCE_ROWS_MAX)
+      return false;
     place->own[write] = told_part_of(kept, any, row | (write ? TOLD_WRITES : 0));
   }
   place->any = any;
-  place->line = line;
-  place->clears = kept->clears;
-}
-
-/* The alignment that an access wants and does not have, as a power of two: the source's, of a part
- * of joined accesses that of the part; 0: the access is as it should be. */
-static unsigned missed_alignment(unsigned word, uint64_t address) {
-  unsigned power = word / ASM_ALIGNMENT & ASM_ALIGNMENTS, bytes = word & ASM_BYTES;
-  while (power > 0 && 1u << power > bytes)
-    power--;
-  return address & ((1u << power) - 1) ? power : 0;
+  return true;
 }
 
 /* Most accesses: a few bytes of one line, in their memory. False: not such an access. */
-static bool take_simply(struct source_core *core, uint64_t address, unsigned word, uint64_t from) {
-  struct told_lines *kept = &core->told->kept;
-  unsigned bytes = word & ASM_BYTES, first = address % LINE_BYTES;
-  uint64_t end = word & ASM_UB ? core->watch->ub_end : core->watch->gm_end;
-  if (word & ASM_COUNT_IN_RDX || first + bytes > LINE_BYTES || address >= end ||
-      end - address < bytes || missed_alignment(word, address) != 0)
+static inline bool take_simply(struct source_core *core, struct told_lines *kept,
+                               struct told_place *place, uint64_t address) {
+  int32_t first = (int32_t)(address % LINE_BYTES);
+  if (first > place->last || address > place->limit || address & place->unaligned)
     return false;
-  uint64_t space = word & ASM_UB ? SPACE_UB : SPACE_GM;
-  uint64_t line = space << TOLD_SPACE_SHIFT | address / LINE_BYTES;
-  uint64_t mask = (bytes == LINE_BYTES ? UINT64_MAX : (UINT64_C(1) << bytes) - 1) << first;
-  struct told_place *place = place_of(core, from);
-  if (place->line != line || place->clears != kept->clears)
-    go_to(core, place, line, word);
-  if (place->line != line || place->clears != kept->clears)
-    return true; /* no room for more rows, or memory */
+  uint64_t line = place->space | address / LINE_BYTES, mask = place->mask << first;
+  if (place->line != line || place->clears != kept->clears) {
+    if (!find_line(kept, place, line) && !enter_line(core, place, line)) {
+      place->line = UINT64_MAX;
+      return true;
+    }
+    place->line = line;
+    place->clears = kept->clears;
+  }
+  uint32_t word = place->word;
+  struct told_line *any = &kept->lines[place->any];
   if (word & ASM_READS)
-    kept->parts[place->own[0]].mask |= mask & ~kept->lines[place->any].stored;
+    kept->parts[place->own[0]].mask |= mask & ~any->stored;
   if (word & ASM_WRITES) {
+    any->stored |= mask;
     kept->parts[place->own[1]].mask |= mask;
-    kept->lines[place->any].stored |= mask;
   }
   return true;
 }
@@ -272,7 +310,8 @@ static bool take_simply(struct source_core *core, uint64_t address, unsigned wor
 /* Takes an access; false when its memory ends before. */
 static bool take_access(struct source_core *core, int64_t address, uint64_t bytes, unsigned word,
                         uint64_t from) {
-  unsigned missed = missed_alignment(word, (uint64_t)address);
+  unsigned power = promised_alignment(word);
+  unsigned missed = (uint64_t)address & ((1u << power) - 1) ? power : 0;
   struct told_run run = {.alignment = (uint8_t)missed,
                          .space = word & ASM_UB ? SPACE_UB : SPACE_GM,
                          .start = address,
@@ -282,7 +321,7 @@ static bool take_access(struct source_core *core, int64_t address, uint64_t byte
     run.write = i == 1;
     if (!(word & (run.write ? ASM_WRITES : ASM_READS)) || bytes == 0)
       continue;
-    run.row = row_of(core, place_of(core, from), run.write, word);
+    run.row = row_of(core, place_of(core, from, word), run.write, word);
     if (run.row == SOURCE_ROWS_MAX)
       continue;
     if (inside && missed == 0)
@@ -302,24 +341,35 @@ static void start_table(struct source_core *core) {
   core->watch->end = (uint64_t *)(void *)(told->entry + (core->dcache ? 0 : TOLD_ENTRIES - 1));
 }
 
+static bool take_entry(struct source_core *core, const struct told_entry *entry) {
+  struct source_told *told = core->told;
+  uint32_t word = word_of(entry);
+  uint64_t bytes = word & ASM_COUNT_IN_RDX ? entry->rdx : word & ASM_BYTES;
+  if (core->dcache && !(word & ASM_UB))
+    told->failed |= !source_dcache_access(core->dcache, entry->address, bytes, word & ASM_WRITES,
+                                          word & ASM_PASSES);
+  return !told->logs || take_access(core, (int64_t)entry->address, bytes, word, entry->from);
+}
+
 /* Takes what the table holds; false when an access leaves its memory. */
 static bool empty_table(struct source_core *core) {
   struct source_told *told = core->told;
+  const struct told_entry *entry = told->entry;
   const struct told_entry *end = (const struct told_entry *)(const void *)core->watch->next;
-  bool inside = true;
-  for (const struct told_entry *entry = told->entry; entry < end && inside; entry++) {
-    uint32_t word = word_of(entry);
-    uint64_t bytes = word & ASM_COUNT_IN_RDX ? entry->rdx : word & ASM_BYTES;
-    if (core->dcache && !(word & ASM_UB))
-      told->failed |= !source_dcache_access(core->dcache, entry->address, bytes, word & ASM_WRITES,
-                                            word & ASM_PASSES);
-    if (!told->logs)
-      continue;
-    inside = take_simply(core, entry->address, word, entry->from - 1) ||
-             take_access(core, (int64_t)entry->address, bytes, word, entry->from - 1);
+  struct told_place *place = told->place;
+  if (told->logs && !core->dcache && told_has_room(core, &told->kept)) {
+    for (; entry < end; entry++) {
+      if (place->from != entry->from)
+        place = place_of(core, entry->from, word_of(entry));
+      if (!take_simply(core, &told->kept, place, entry->address) && !take_entry(core, entry))
+        break;
+    }
+  } else {
+    while (entry < end && take_entry(core, entry))
+      entry++;
   }
   start_table(core);
-  return inside;
+  return entry >= end;
 }
 
 #if defined(__x86_64__)
@@ -334,6 +384,15 @@ void source_told_full(struct vinci_cce_watch *watch) {
   source_fiber_stop(core);
 }
 #endif
+
+/* Places know how far memory goes. */
+static void forget_other_memory(struct source_told *told, const struct source *source) {
+  uint64_t gm = source->trace->gm_bytes, ub = soc_space_bytes(source->soc, SPACE_UB);
+  if (told->gm_end != gm || told->ub_end != ub)
+    memset(told->place, 0, sizeof told->place);
+  told->gm_end = gm;
+  told->ub_end = ub;
+}
 
 bool source_told_start(struct source_core *core) {
 #if defined(__x86_64__)
@@ -355,10 +414,11 @@ bool source_told_start(struct source_core *core) {
     source_dcache_start(core->dcache, (uint8_t *)(uintptr_t)core->gm, source->trace->gm_bytes);
   core->told->logs = logs;
   core->told->kept.clears++; /* none of an older block */
+  forget_other_memory(core->told, source);
   watch->take_gm = source_take_gm;
   watch->take_ub = source_take_ub;
-  watch->gm_end = core->source->trace->gm_bytes;
-  watch->ub_end = soc_space_bytes(core->source->soc, SPACE_UB);
+  watch->gm_end = core->told->gm_end;
+  watch->ub_end = core->told->ub_end;
   start_table(core);
   watch->owner = core;
 #endif
@@ -386,7 +446,7 @@ void source_told_free(struct source_core *core) {
 
 void source_told_fault(struct source_core *core, int64_t address, bool write, uint64_t from) {
   (void)empty_table(core);
-  (void)take_access(core, address, 1, write ? ASM_WRITES : ASM_READS, from);
+  (void)take_access(core, address, 1, write ? ASM_WRITES : ASM_READS, from + 1);
   close_lines(core);
 }
 

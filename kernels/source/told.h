@@ -53,11 +53,30 @@ static inline bool told_has_room(struct source_core *core, struct told_lines *to
           told->parts_used + PARTS_OF_ACCESS <= told->slot_count) ||
          told_make_room(core, told);
 }
-/* The index of a line, new when it is not there. */
-static inline uint32_t told_line_of(struct told_lines *told, uint64_t line) {
+static inline uint32_t told_slot_of(const struct told_lines *told, uint64_t line) {
   enum { HIGH = 40 };
-  uint32_t last = told->slot_count - 1;
-  uint32_t at = (uint32_t)(line * UINT64_C(0x9E3779B97F4A7C15) >> HIGH) & last;
+  return (uint32_t)(line * UINT64_C(0x9E3779B97F4A7C15) >> HIGH) & (told->slot_count - 1);
+}
+/* The index of a line, and of a part of one; TOLD_NONE when it is not there. There must have been
+ * room once. */
+#define TOLD_NONE UINT32_MAX
+static inline uint32_t told_find_line(const struct told_lines *told, uint64_t line) {
+  for (uint32_t slot, at = told_slot_of(told, line); (slot = told->slots[at]) != 0;
+       at = (at + 1) & (told->slot_count - 1))
+    if (told->lines[slot - 1].line == line)
+      return slot - 1;
+  return TOLD_NONE;
+}
+static inline uint32_t told_find_part(const struct told_lines *told, uint32_t line,
+                                      uint32_t group) {
+  for (uint32_t part = told->lines[line].part; part != 0; part = told->parts[part - 1].next)
+    if (told->parts[part - 1].group == group)
+      return part - 1;
+  return TOLD_NONE;
+}
+/* The same of a line that is entered when it is not there. */
+static inline uint32_t told_line_of(struct told_lines *told, uint64_t line) {
+  uint32_t last = told->slot_count - 1, at = told_slot_of(told, line);
   for (; told->slots[at] != 0; at = (at + 1) & last)
     if (told->lines[told->slots[at] - 1].line == line)
       return told->slots[at] - 1;
@@ -65,12 +84,11 @@ static inline uint32_t told_line_of(struct told_lines *told, uint64_t line) {
   told->slots[at] = ++told->used;
   return told->used - 1;
 }
-/* The same of a part of a line. */
 static inline uint32_t told_part_of(struct told_lines *told, uint32_t line, uint32_t group) {
   struct told_line *of = &told->lines[line];
-  for (uint32_t part = of->part; part != 0; part = told->parts[part - 1].next)
-    if (told->parts[part - 1].group == group)
-      return part - 1;
+  uint32_t found = told_find_part(told, line, group);
+  if (found != TOLD_NONE)
+    return found;
   told->parts[told->parts_used] =
       (struct told_part){.line = of->line, .group = group, .next = of->part};
   of->part = ++told->parts_used;
