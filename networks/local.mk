@@ -144,11 +144,14 @@ onnx_sources = \
 	networks/onnx/shapes.c \
 	networks/onnx/standard.def \
 	networks/onnx/tensor.c \
+	networks/onnx/types.h \
 	networks/onnx/window.c \
 	networks/onnx/unpack.c \
 	networks/onnx/unpack.h \
 	networks/onnx/wire.c \
-	networks/onnx/wire.h
+	networks/onnx/wire.h \
+	networks/onnx/words.c \
+	networks/onnx/words.def
 libvinci_networks_la_SOURCES += networks/onnx/onnx.h
 EXTRA_DIST += $(onnx_sources) networks/onnx/absent.c
 ONNX_LIBS =

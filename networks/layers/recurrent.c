@@ -24,6 +24,10 @@ static bool take_sizes(struct build *build, struct recurrent *out) {
     return build_refuse(build, "lengths of sequences");
   if (build_tensor(build, 7))
     return build_refuse(build, "peepholes");
+  if (graph_arg(build->layer, "activations"))
+    return build_refuse(build, "activations %s", graph_arg(build->layer, "activations"));
+  if (graph_arg(build->layer, "clip"))
+    return build_refuse(build, "clip=%s", graph_arg(build->layer, "clip"));
   out->steps = x->shape[0];
   out->batch = x->shape[1];
   out->inputs = x->shape[2];

@@ -430,7 +430,11 @@ bool layer_resize(struct build *build) {
   if (!bilinear && !(mode && strcmp(mode, "nearest") == 0))
     return build_refuse(build, "mode %s; nearest and linear are possible", mode ? mode : "");
   bool asymmetric = coordinates && strcmp(coordinates, "asymmetric") == 0;
-  if (bilinear && !corners && !asymmetric && !(coordinates && strstr(coordinates, "half_pixel")))
+  bool half =
+      coordinates && strstr(coordinates, "half_pixel") && strncmp(coordinates, "tf_", 3) != 0;
+  if (graph_arg_int(build->layer, "antialias", 0) != 0)
+    return build_refuse(build, "antialias=1");
+  if (bilinear && !corners && !asymmetric && !half)
     return build_refuse(build, "linear with coordinates %s", coordinates ? coordinates : "");
   if (!bilinear && !is_point_before(build, &from, &to))
     return build_refuse(build, "nearest with coordinates %s", coordinates ? coordinates : "");

@@ -50,12 +50,6 @@ static void *made(struct making *making, void *memory) {
   return memory;
 }
 
-/* How errors of the made nodes name them: as the call. */
-static char *name_of_made(const struct making *making) {
-  const Onnx__NodeProto *own = making->call->node;
-  return own->name && *own->name ? own->name : own->n_output > 0 ? own->output[0] : own->name;
-}
-
 static char *copied(struct making *making, const char *text) {
   return made(making, arena_strdup(making->arena, text));
 }
@@ -161,7 +155,7 @@ static Onnx__AttributeProto *attribute(struct making *making, char *word) {
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
 /* "OPERATOR results = inputs attribute=value"; inputs that the call leaves out are left out, and
- * "-". */
+ * "-". Errors name the node as the call. */
 static Onnx__NodeProto *node(struct making *making, const char *text) {
   char *word[WORDS_MAX];
   size_t count = words(making, text, word);
@@ -172,7 +166,9 @@ static Onnx__NodeProto *node(struct making *making, const char *text) {
   if (!out || !names || !attributes || count == 0)
     return NULL;
   onnx__node_proto__init(out);
-  *out = (Onnx__NodeProto){.base = out->base, .op_type = word[0], .name = name_of_made(making)};
+  *out = (Onnx__NodeProto){.base = out->base,
+                           .op_type = word[0],
+                           .name = (char *)(uintptr_t)onnx_node_name(making->call->node)};
   out->output = names;
   out->input = names + WORDS_MAX;
   out->attribute = attributes;

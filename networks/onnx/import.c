@@ -14,8 +14,7 @@ enum { BRANCH_DEPTH_MAX = 16 };
 
 static const char *text_or_empty(const char *text) { return text ? text : ""; }
 
-/* The node's name, else that of its first named output. */
-static const char *name_of(const Onnx__NodeProto *node) {
+const char *onnx_node_name(const Onnx__NodeProto *node) {
   if (node->name && *node->name)
     return node->name;
   for (size_t i = 0; i < node->n_output; i++)
@@ -30,9 +29,10 @@ enum vinci_status onnx_fail(const struct onnx_call *call, const char *format, ..
   va_start(arguments, format);
   vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
-  return diag_error_at(
-      call->import->diag, VINCI_E_INPUT, (struct diag_position){.path = call->import->name},
-      "node \"%.100s\" (%.40s): %s", name_of(call->node), text_or_empty(call->node->op_type), text);
+  return diag_error_at(call->import->diag, VINCI_E_INPUT,
+                       (struct diag_position){.path = call->import->name},
+                       "node \"%.100s\" (%.40s): %s", onnx_node_name(call->node),
+                       text_or_empty(call->node->op_type), text);
 }
 
 enum vinci_status onnx_no_memory(struct onnx_import *import) {
@@ -131,9 +131,11 @@ enum vinci_status onnx_add_layer(struct onnx_call *call) {
     inputs--;
   if (!layer)
     return onnx_no_memory(import);
+  if (onnx_int(call, "keep_fp32", 0) != 0)
+    onnx_arg_text(call, "keep", "fp32");
   *layer =
       (struct onnx_layer){.op = call->op,
-                          .origin = name_of(call->node),
+                          .origin = onnx_node_name(call->node),
                           .args = ARENA_ARRAY(&import->arena, const char *, call->arg_count + 1),
                           .inputs = copy_values(import, call->inputs, inputs),
                           .outputs = copy_values(import, call->outputs, call->output_count),
@@ -176,7 +178,7 @@ static enum vinci_status take_operands(struct onnx_call *call) {
     outputs--;
   for (size_t i = 0; i < outputs; i++) {
     const char *name = text_or_empty(node->output[i]);
-    call->outputs[i] = onnx_new_value(import, *name ? name : name_of(node));
+    call->outputs[i] = onnx_new_value(import, *name ? name : onnx_node_name(node));
     if (!call->outputs[i])
       return onnx_no_memory(import);
   }
@@ -206,6 +208,15 @@ static bool all_known(const struct onnx_call *call) {
     elements += onnx_elements(call->outputs[i]);
   }
   return elements <= ONNX_FOLD_MAX;
+}
+
+/* Whether values of the inputs are at hand from which a kernel computes, before the run, what this
+ * reader does not. */
+static bool is_for_kernels(const struct onnx_call *call) {
+  bool known = !call->row->fold && call->input_count > 0;
+  for (uint32_t i = 0; i < call->input_count && known; i++)
+    known = !call->inputs[i] || onnx_known(call, i);
+  return known;
 }
 
 /* All inputs are constant: the outputs are, too, with values where they can be computed. */
@@ -288,7 +299,9 @@ static enum vinci_status run_rule(struct onnx_call *call) {
     take_type(call);
     return VINCI_OK;
   }
-  enum vinci_status status = row->rule(call);
+  enum vinci_status status = onnx_check_words(call);
+  if (status == VINCI_OK)
+    status = row->rule(call);
   bool computed = row->fold && all_constant(call), made;
   if (status == VINCI_OK && !call->done && !computed)
     status = onnx_call_standard(call, &made);
@@ -325,7 +338,8 @@ static enum vinci_status look_at(struct onnx_call *call) {
   status = look_at_notes(call);
   if (status != VINCI_OK)
     return status;
-  if (call->row && !call->row->stays && all_constant(call) && outputs_shaped(call))
+  if (call->row && !call->row->stays && all_constant(call) && outputs_shaped(call) &&
+      !is_for_kernels(call))
     return fold(call);
   return onnx_add_layer(call);
 }
@@ -366,7 +380,7 @@ enum vinci_status onnx_pass(struct onnx_import *import, struct onnx_scope *scope
   if (!nodes)
     return onnx_no_memory(import);
   status = onnx_take_declared(import, scope, graph);
-  for (size_t i = 0; i < graph->n_node && status == VINCI_OK; i++) {
+  for (size_t i = 0; nodes[i] && status == VINCI_OK; i++) {
     const Onnx__NodeProto *node = nodes[i];
     struct onnx_call call = {.import = import,
                              .node = node,

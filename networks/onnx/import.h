@@ -6,40 +6,7 @@
 #include "core/base/lookup.h"
 #include "networks/onnx/onnx.h"
 #include "networks/onnx/onnx.pb-c.h"
-
-/* Element types: id, number in TensorProto.DataType (of ONNX 1.19, later than the schema that the
- * build uses), name, bits, type of the graph; DTYPE_COUNT: the chip has none. */
-#define ONNX_TYPE_LIST(X)                                                                          \
-  X(FLOAT, 1, "float", 32, DTYPE_FP32)                                                             \
-  X(UINT8, 2, "uint8", 8, DTYPE_UINT8)                                                             \
-  X(INT8, 3, "int8", 8, DTYPE_INT8)                                                                \
-  X(UINT16, 4, "uint16", 16, DTYPE_UINT16)                                                         \
-  X(INT16, 5, "int16", 16, DTYPE_INT16)                                                            \
-  X(INT32, 6, "int32", 32, DTYPE_INT32)                                                            \
-  X(INT64, 7, "int64", 64, DTYPE_INT64)                                                            \
-  X(STRING, 8, "string", 0, DTYPE_COUNT)                                                           \
-  X(BOOL, 9, "bool", 8, DTYPE_UINT8)                                                               \
-  X(FLOAT16, 10, "float16", 16, DTYPE_FP16)                                                        \
-  X(DOUBLE, 11, "double", 64, DTYPE_COUNT)                                                         \
-  X(UINT32, 12, "uint32", 32, DTYPE_UINT32)                                                        \
-  X(UINT64, 13, "uint64", 64, DTYPE_COUNT)                                                         \
-  X(COMPLEX64, 14, "complex64", 64, DTYPE_COUNT)                                                   \
-  X(COMPLEX128, 15, "complex128", 128, DTYPE_COUNT)                                                \
-  X(BFLOAT16, 16, "bfloat16", 16, DTYPE_BF16)                                                      \
-  X(FLOAT8E4M3FN, 17, "float8e4m3fn", 8, DTYPE_FP8_E4M3)                                           \
-  X(FLOAT8E4M3FNUZ, 18, "float8e4m3fnuz", 8, DTYPE_COUNT)                                          \
-  X(FLOAT8E5M2, 19, "float8e5m2", 8, DTYPE_FP8_E5M2)                                               \
-  X(FLOAT8E5M2FNUZ, 20, "float8e5m2fnuz", 8, DTYPE_COUNT)                                          \
-  X(UINT4, 21, "uint4", 4, DTYPE_COUNT)                                                            \
-  X(INT4, 22, "int4", 4, DTYPE_INT4)                                                               \
-  X(FLOAT4E2M1, 23, "float4e2m1", 4, DTYPE_COUNT)
-enum onnx_type {
-  ONNX_UNKNOWN, /* not known, or no tensor */
-#define X(id, number, name, bits, dtype) ONNX_##id = number,
-  ONNX_TYPE_LIST(X)
-#undef X
-      ONNX_TYPE_COUNT
-};
+#include "networks/onnx/types.h"
 
 /* Values of more elements are not computed: what they make is constant without values. Of a tensor:
  * elements and bytes, as those of graphs as text. */
@@ -133,6 +100,8 @@ const struct onnx_op *onnx_op_find(const char *name);
 enum vinci_status onnx_fail(const struct onnx_call *call, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 enum vinci_status onnx_no_memory(struct onnx_import *import);
+/* The node's name, else that of its first named output; "": none. */
+const char *onnx_node_name(const Onnx__NodeProto *node);
 /* Hints at the input of the model that an input of the call follows from, to be fixed. */
 void onnx_hint_input(const struct onnx_call *call, uint32_t input);
 
@@ -195,6 +164,9 @@ bool onnx_known(const struct onnx_call *call, uint32_t input);
 VINCI_MUST_CHECK enum vinci_status onnx_axis(const struct onnx_call *call, int64_t axis,
                                              unsigned rank, unsigned *out);
 
+/* VINCI_E_INPUT: an attribute of the operator is not one of its words (words.def). */
+VINCI_MUST_CHECK enum vinci_status onnx_check_words(const struct onnx_call *call);
+
 void onnx_arg_int(struct onnx_call *call, const char *key, int64_t value);
 void onnx_arg_real(struct onnx_call *call, const char *key, double value);
 void onnx_arg_reals(struct onnx_call *call, const char *key, const double *list, unsigned count);
@@ -227,7 +199,8 @@ VINCI_MUST_CHECK enum vinci_status onnx_take_initializers(struct onnx_import *im
                                                           struct onnx_scope *scope,
                                                           const Onnx__GraphProto *graph);
 /* Nodes in an order in which each tensor is written before it is read, that of the file where that
- * is such an order; NULL when memory is short (order.c). */
+ * is such an order, without those that no output needs; a NULL ends the list. NULL when memory is
+ * short (order.c). */
 const Onnx__NodeProto **onnx_ordered(struct onnx_import *import, const Onnx__GraphProto *graph);
 VINCI_MUST_CHECK enum vinci_status onnx_pass(struct onnx_import *import, struct onnx_scope *scope,
                                              const Onnx__GraphProto *graph);

@@ -114,6 +114,7 @@ static enum vinci_status join_some(struct onnx_call *call, struct onnx_value **p
   *out = parts[0];
   if (count == 1)
     return VINCI_OK;
+  unnamed.name = (char *)(uintptr_t)onnx_node_name(call->node);
   unnamed.n_output = 0;
   join.node = &unnamed;
   join.inputs = parts;
@@ -244,6 +245,7 @@ static enum vinci_status element(struct onnx_call *call, struct onnx_value *x, u
   struct onnx_call pick = *call;
   Onnx__NodeProto unnamed = *call->node;
   struct onnx_text body = {.used = 0};
+  unnamed.name = (char *)(uintptr_t)onnx_node_name(call->node);
   unnamed.n_output = 0;
   *out = x;
   pick.node = &unnamed;

@@ -48,28 +48,31 @@ static enum vinci_status outside(const struct onnx_call *call, uint64_t list) {
 /* ---- GatherND -------------------------------------------------------------------------------- */
 
 /* "i": for each list of indices its row, computed in the run; negative indices count from the end.
- */
+ * A list with an index outside has a row below the negative of all rows, which no table has. */
 static void say_rows(struct onnx_text *b, const struct onnx_value *x,
                      const struct onnx_value *indices, unsigned batch, unsigned depth) {
   onnx_say(b, "Cast n = indices to=6; Constant c = value_int=0; CastLike zero = c n;");
+  onnx_say_shape(b, "e", x->shape + batch, depth);
+  onnx_say(b, "CastLike d = e n; Less l = n zero; Add m = n d; Where f = l m n; Less u = f zero;"
+              "GreaterOrEqual v = f d; Or bad = u v; Constant z = value_ints=");
+  for (unsigned k = 0; k < depth; k++)
+    onnx_say(b, "%" PRIu64 ",", onnx_extent(x, batch + k + 1, batch + depth));
+  onnx_say(b,
+           "; CastLike s = z n; Mul w = f s; Constant o = value_int=-%" PRIu64
+           "; CastLike none = o n; Where g = bad none w;",
+           2 * onnx_extent(x, 0, batch + depth));
   for (unsigned k = 0; k < depth; k++) {
-    onnx_say(b,
-             "Constant k%u = value_int=%u; Gather j%u = n k%u axis=-1;"
-             "Constant e%u = value_int=%" PRIu64 "; CastLike d%u = e%u n; Less l%u = j%u zero;"
-             "Add m%u = j%u d%u; Where f%u = l%u m%u j%u;",
-             k, k, k, k, k, x->shape[batch + k], k, k, k, k, k, k, k, k, k, k, k);
-    onnx_say(b, "Constant z%u = value_int=%" PRIu64 "; CastLike s%u = z%u n; Mul w%u = f%u s%u;", k,
-             onnx_extent(x, batch + k + 1, batch + depth), k, k, k, k, k);
+    onnx_say(b, "Constant k%u = value_int=%u; Gather j%u = g k%u axis=-1;", k, k, k, k);
     if (k == 0)
-      onnx_say(b, "Identity a0 = w0;");
+      onnx_say(b, "Identity a0 = j0;");
     else
-      onnx_say(b, "Add a%u = a%u w%u;", k, k - 1, k);
+      onnx_say(b, "Add a%u = a%u j%u;", k, k - 1, k);
   }
   if (batch == 0) {
     onnx_say(b, "Identity i = a%u;", depth - 1);
     return;
   }
-  onnx_say(b, "Constant o = value_ints=$0; CastLike p = o n; Constant q = value_ints=");
+  onnx_say(b, "Constant first = value_ints=$0; CastLike p = first n; Constant q = value_ints=");
   for (unsigned d = 0; d + 1 < indices->rank; d++)
     onnx_say(b, "%" PRIu64 ",", d < batch ? indices->shape[d] : 1);
   onnx_say(b, "; Reshape r = p q; Add i = a%u r;", depth - 1);
@@ -82,8 +85,8 @@ enum vinci_status onnx_made_gather_nd(struct onnx_call *call, bool *known) {
   uint64_t count = onnx_elements(indices), rest = onnx_extent(x, batch + depth, x->rank);
   struct onnx_text body = {.used = 0};
   uint64_t groups = onnx_extent(x, 0, batch);
-  *known = depth > 0 && count > 0 && onnx_extent(x, 0, batch + depth) <= INT32_MAX &&
-           groups <= ONNX_FOLD_MAX;
+  *known = depth > 0 && count > 0 && groups <= ONNX_FOLD_MAX &&
+           onnx_extent(x, 0, batch + depth) <= INT32_MAX / (2 * depth);
   if (!*known)
     return VINCI_OK;
   uint64_t lists = count / depth, each = onnx_extent(x, batch, batch + depth);
@@ -108,7 +111,7 @@ enum vinci_status onnx_made_gather_nd(struct onnx_call *call, bool *known) {
   onnx_say(&body,
            "Constant table = value_ints=%" PRIu64 ",%" PRIu64 "; Reshape t = x table;"
            "Constant flat = value_ints=%" PRIu64
-           ",; Reshape f = i flat; Gather g = t f axis=0; Reshape y = g shape",
+           ",; Reshape places = i flat; Gather rows = t places axis=0; Reshape y = rows shape",
            onnx_extent(x, 0, batch + depth), rest, lists);
   return onnx_call_text(call, "x indices", "y", &body);
 }

@@ -28,6 +28,10 @@ static double place_of(const struct resize *how, uint64_t i, uint64_t from, uint
     return at / scale;
   if (strcmp(how->coordinates, "pytorch_half_pixel") == 0 && to <= 1)
     return 0;
+  if (strcmp(how->coordinates, "tf_half_pixel_for_nn") == 0)
+    return (at + 0.5) / scale;
+  if (strcmp(how->coordinates, "half_pixel_symmetric") == 0) /* what is cut off, on both sides */
+    return ((double)from - (double)to / scale) / 2 + (at + 0.5) / scale - 0.5;
   return (at + 0.5) / scale - 0.5;
 }
 
@@ -95,7 +99,7 @@ static bool is_of_kernel(const struct resize *how, const struct onnx_value *x,
          strcmp(how->coordinates, "pytorch_half_pixel") == 0))
       return false;
   }
-  return nearest || strcmp(how->mode, "linear") == 0;
+  return nearest || (strcmp(how->mode, "linear") == 0 && strncmp(how->coordinates, "tf_", 3) != 0);
 }
 
 /* The elements before, asked for by other words: those that the layer takes. */
@@ -170,8 +174,7 @@ enum vinci_status onnx_made_resize(struct onnx_call *call, bool *known) {
   struct onnx_text body = {.used = 0};
   char from[8] = "x", to[8];
   *known = how.mode && how.coordinates && how.nearest && take_scales(call, scales) &&
-           strncmp(how.coordinates, "tf_", 3) != 0 && onnx_type_is_float(x->type) &&
-           strcmp(how.coordinates, "half_pixel_symmetric") != 0 &&
+           strcmp(how.coordinates, "tf_crop_and_resize") != 0 && onnx_type_is_float(x->type) &&
            onnx_int(call, "antialias", 0) == 0;
   if (*known && is_of_kernel(&how, x, y, scales))
     return point_before(call, &how, scales, known);
@@ -195,37 +198,43 @@ enum vinci_status onnx_made_resize(struct onnx_call *call, bool *known) {
   return onnx_call_text(call, "x", "y", &body);
 }
 
+#define FP32 "keep_fp32=1"
+
 /* ---- GridSample ------------------------------------------------------------------------------ */
 
 /* Points of the grid along one axis, -1 .. 1, as places in the image: "a" or "b", its neighbours
- * a0, a1, their shares a0.w, a1.w, and neighbours within the image, a0.i, a1.i. */
+ * a0, a1, their shares a0.w, a1.w, and neighbours within the image, a0.i, a1.i. Places are fp32:
+ * with 11 digits those behind 128 would be as coarse as an eighth of an element. */
 static void say_axis(struct onnx_text *b, const char *a, unsigned column, uint64_t extent,
                      bool corners, bool border, bool nearest) {
   double half = corners ? (double)(extent - 1) / 2 : (double)extent / 2;
   onnx_say(b,
-           "Constant %s.k = value_int=%u; Gather %s.g = grid.f %s.k axis=3;"
-           "Constant %s.s = value_float=%.9e; Mul %s.m = %s.g %s.s;"
-           "Constant %s.o = value_float=%.9e; Add %s.p = %s.m %s.o;"
+           "Constant %s.k = value_int=%u; Gather %s.g = grid.f %s.k axis=3 " FP32 ";"
+           "Constant %s.s = value_float=%.9e; Mul %s.m = %s.g %s.s " FP32 ";"
+           "Constant %s.o = value_float=%.9e; Add %s.p = %s.m %s.o " FP32 ";"
            "Constant %s.z = value_float=0.0; Constant %s.e = value_float=%.9e;"
            "Constant %s.u = value_float=1.0;",
            a, column, a, a, a, half, a, a, a, a, (double)(extent - 1) / 2, a, a, a, a, a,
            (double)(extent - 1), a);
   if (border)
-    onnx_say(b, "Max %s.c = %s.p %s.z; Min %s = %s.c %s.e;", a, a, a, a, a, a);
-  else /* what is far away has no share, and would be infinite in fp16 */
+    onnx_say(b, "Max %s.c = %s.p %s.z " FP32 "; Min %s = %s.c %s.e " FP32 ";", a, a, a, a, a, a);
+  else /* what is far away has no share */
     onnx_say(b,
              "Constant %s.l = value_float=-2.0; Constant %s.h = value_float=%.9e;"
-             "Max %s.c = %s.p %s.l; Min %s = %s.c %s.h;",
+             "Max %s.c = %s.p %s.l " FP32 "; Min %s = %s.c %s.h " FP32 ";",
              a, a, (double)extent + 1, a, a, a, a, a, a);
   if (nearest)
-    onnx_say(b, "Round %s0 = %s; Identity %s0.r = %s.u;", a, a, a, a);
+    onnx_say(b, "Round %s0 = %s " FP32 "; Identity %s0.r = %s.u;", a, a, a, a);
   else
-    onnx_say(b, "Floor %s0 = %s; Sub %s1.r = %s %s0; Sub %s0.r = %s.u %s1.r; Add %s1 = %s0 %s.u;",
+    onnx_say(b,
+             "Floor %s0 = %s " FP32 "; Sub %s1.r = %s %s0 " FP32 "; Sub %s0.r = %s.u %s1.r " FP32
+             "; Add %s1 = %s0 %s.u " FP32 ";",
              a, a, a, a, a, a, a, a, a, a, a);
   for (unsigned i = 0; i < (nearest ? 1U : 2U); i++)
     onnx_say(b,
-             "Max %s%u.m = %s%u %s.z; Min %s%u.c = %s%u.m %s.e; Equal %s%u.q = %s%u %s%u.c;"
-             "Cast %s%u.t = %s%u.q to=1; Mul %s%u.w = %s%u.r %s%u.t; Cast %s%u.i = %s%u.c to=6;",
+             "Max %s%u.m = %s%u %s.z " FP32 "; Min %s%u.c = %s%u.m %s.e " FP32
+             "; Equal %s%u.q = %s%u %s%u.c " FP32 "; Cast %s%u.t = %s%u.q to=1 " FP32
+             "; Mul %s%u.w = %s%u.r %s%u.t " FP32 "; Cast %s%u.i = %s%u.c to=6 " FP32 ";",
              a, i, a, i, a, a, i, a, i, a, a, i, a, i, a, i, a, i, a, i, a, i, a, i, a, i, a, i, a,
              i);
 }
@@ -235,7 +244,7 @@ static void say_corner(struct onnx_text *b, unsigned n, unsigned row, unsigned c
   onnx_say(
       b,
       "Mul l%u = b%u.i width; Add m%u = l%u a%u.i; Add i%u = m%u first; Reshape f%u = i%u flat;"
-      "Gather g%u = table f%u axis=0; Mul s%u = b%u.w a%u.w; Reshape c%u = s%u column;"
+      "Gather g%u = table f%u axis=0; Mul s%u = b%u.w a%u.w " FP32 "; Reshape c%u = s%u column;"
       "CastLike t%u = c%u x; Mul n%u = g%u t%u;",
       n, row, n, n, column, n, n, n, n, n, n, n, row, column, n, n, n, n, n, n, n);
 }
@@ -260,7 +269,7 @@ enum vinci_status onnx_made_grid_sample(struct onnx_call *call, bool *known) {
     return onnx_no_memory(call->import);
   for (uint64_t i = 0; i < n; i++)
     first[i] = (int64_t)(i * h * w);
-  onnx_say(&body, "Cast grid.f = grid to=1;");
+  onnx_say(&body, "Cast grid.f = grid to=1 " FP32 ";");
   say_axis(&body, "a", 0, w, corners, border, nearest);
   say_axis(&body, "b", 1, h, corners, border, nearest);
   onnx_say(&body,

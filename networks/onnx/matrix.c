@@ -70,6 +70,29 @@ enum vinci_status onnx_rule_gemm(struct onnx_call *call) {
 
 /* ---- recurrent layers ------------------------------------------------------------------------ */
 
+/* The functions of gates, when they are not the operator's own: "Relu+Tanh". */
+static void put_activations(struct onnx_call *call) {
+  static const char *const own[][3] = {{"Sigmoid", "Tanh", "Tanh"}, {"Sigmoid", "Tanh"}, {"Tanh"}};
+  const Onnx__AttributeProto *given = onnx_attribute(call, "activations");
+  unsigned kind = call->op[0] == 'L' ? 0 : call->op[0] == 'G' ? 1 : 2, each = 3 - kind;
+  char text[64] = "";
+  bool same = true;
+  for (size_t i = 0; given && i < given->n_strings; i++) {
+    const ProtobufCBinaryData *word = &given->strings[i];
+    const char *usual = own[kind][i % each];
+    size_t used = strlen(text);
+    same = same && word->len == strlen(usual) && memcmp(word->data, usual, word->len) == 0;
+    snprintf(text + used, sizeof text - used, "%s%.*s", i > 0 ? "+" : "", (int)word->len,
+             (const char *)word->data);
+  }
+  if (!same)
+    onnx_arg_text(call, "activations", text);
+  if (onnx_attribute(call, "clip"))
+    onnx_arg_real(call, "clip", onnx_real(call, "clip", 0));
+  if (onnx_int(call, "input_forget", 0) != 0)
+    onnx_arg_int(call, "input_forget", 1);
+}
+
 /* LSTM, GRU, RNN. Y: all steps; Y_h, Y_c: the last. Layout 1 has the batch first. */
 enum vinci_status onnx_rule_recurrent(struct onnx_call *call) {
   const struct onnx_value *x = call->inputs[0], *r = call->inputs[2];
@@ -90,6 +113,7 @@ enum vinci_status onnx_rule_recurrent(struct onnx_call *call) {
   onnx_arg_text(call, "direction", direction);
   onnx_arg_int(call, "linear_before_reset", onnx_int(call, "linear_before_reset", 0));
   onnx_arg_int(call, "layout", batch_first);
+  put_activations(call);
   enum vinci_status status = onnx_output(call, 0, x->type, batch_first ? all_batch : all, 4);
   for (uint32_t i = 1; i < call->output_count && status == VINCI_OK; i++)
     status = onnx_output(call, i, x->type, batch_first ? last_batch : last, 3);
@@ -250,6 +274,8 @@ enum vinci_status onnx_rule_resize(struct onnx_call *call) {
     return onnx_fail(call, "neither scales nor sizes");
   onnx_arg_text(call, "mode", onnx_text(call, "mode", "nearest"));
   onnx_arg_text(call, "coordinates", coordinates);
+  if (onnx_int(call, "antialias", 0) != 0)
+    onnx_arg_int(call, "antialias", 1);
   onnx_arg_text(call, "nearest",
                 onnx_text(call, "nearest_mode", old ? "floor" : "round_prefer_floor"));
   if (status == VINCI_OK)
@@ -274,7 +300,8 @@ enum vinci_status onnx_rule_upsample(struct onnx_call *call) {
     return status;
   if (!how.scales || !how.scales->data)
     return onnx_fail(call, "no scale for each dimension");
-  onnx_arg_text(call, "mode", onnx_text(call, "mode", "nearest"));
+  bool nearest = strcmp(onnx_text(call, "mode", "nearest"), "nearest") == 0;
+  onnx_arg_text(call, "mode", nearest ? "nearest" : "linear"); /* of set 1: bilinear */
   onnx_arg_text(call, "coordinates", "asymmetric");
   onnx_arg_text(call, "nearest", "floor");
   call->op = "Resize";

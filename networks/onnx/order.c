@@ -82,6 +82,17 @@ static size_t place(struct order *order, size_t first, size_t *stack, const Onnx
   return placed;
 }
 
+/* Leaves to be placed what an output of the graph needs; of a graph without outputs (the body of a
+ * function) all. */
+static void leave_needed(struct order *order, size_t *stack, const Onnx__NodeProto **scratch) {
+  const Onnx__GraphProto *graph = order->graph;
+  for (size_t i = 0; i < graph->n_output; i++)
+    for (size_t at; (at = waiting_writer(order, graph->output[i]->name)) != NO_NODE;)
+      (void)place(order, at, stack, scratch);
+  for (size_t i = 0; i < graph->n_node && graph->n_output > 0; i++)
+    order->state[i] = order->state[i] == NODE_PLACED ? NODE_WAITS : NODE_PLACED;
+}
+
 const Onnx__NodeProto **onnx_ordered(struct onnx_import *import, const Onnx__GraphProto *graph) {
   struct order order = {.graph = graph};
   size_t count = graph->n_node, placed = 0;
@@ -95,6 +106,8 @@ const Onnx__NodeProto **onnx_ordered(struct onnx_import *import, const Onnx__Gra
       if (graph->node[i]->output[k] &&
           !lookup_add(&order.writers, &import->arena, key_of(graph->node[i]->output[k]), i))
         return NULL;
+  leave_needed(&order, stack, out);
+  memset(out, 0, (count + 1) * sizeof *out);
   for (size_t i = 0; i < count; i++)
     if (order.state[i] == NODE_WAITS)
       placed += place(&order, i, stack, out + placed);

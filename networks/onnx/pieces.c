@@ -222,10 +222,14 @@ enum vinci_status onnx_rule_pad(struct onnx_call *call) {
     return VINCI_OK;
   }
   onnx_arg_ints(call, "pads", pads.list, pads.count);
-  onnx_arg_text(call, "mode", onnx_text(call, "mode", "constant"));
+  const char *mode = onnx_text(call, "mode", "constant");
+  onnx_arg_text(call, "mode", mode);
   double value = call->opset < 11 ? onnx_real(call, "value", 0) : 0;
   if (call->opset >= 11 && onnx_known(call, 2) && onnx_elements(call->inputs[2]) == 1)
     value = onnx_load_real(call->inputs[2], 0);
+  else if (call->opset >= 11 && onnx_given(call, 2) && strcmp(mode, "constant") == 0)
+    return onnx_fail(call, "the value of its pads, \"%s\", is computed in the run",
+                     call->inputs[2]->name);
   onnx_arg_real(call, "value", value);
   call->kept_inputs = 1;
   return onnx_output(call, 0, x->type, shape, x->rank);

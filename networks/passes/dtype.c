@@ -2,7 +2,7 @@
 /*
  * Half precision: every fp32 tensor that the network computes at run time becomes fp16 (or bf16).
  * Inputs and results keep their type, with casts, unless keep_ends changes them too. Arithmetic on
- * weights stays fp32; the cast behind it is computed offline.
+ * weights stays fp32; the cast behind it is computed offline. Layers with keep=fp32 stay, too.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +15,7 @@ struct typing {
   struct pass_context *pass;
   struct rewrite *rewrite;
   enum dtype to;
+  bool *wide;     /* by tensor: a layer that keeps fp32 has written the tensor */
   uint32_t *cast; /* by tensor: the same in the other type; GRAPH_NONE: not made yet */
   uint32_t count;
 };
@@ -63,7 +64,8 @@ static bool stays(const struct typing *typing, uint32_t tensor) {
   const struct graph_tensor *own = rewrite_tensor(typing->rewrite, tensor);
   if (own->io == GRAPH_IN)
     return !typing->pass->options->keep_ends;
-  return rewrite_is_weight(typing->rewrite, tensor);
+  return rewrite_is_weight(typing->rewrite, tensor) ||
+         (tensor < typing->count && typing->wide[tensor]);
 }
 
 /* The tensors of a list as the node shall have them; NULL when memory is short. */
@@ -85,6 +87,30 @@ static bool reads_both(const struct graph_node *node) {
     if (strcmp(node->op, ops[i]) == 0)
       return true;
   return false;
+}
+
+/* Layers whose argument says that they keep fp32, such as places in an image. */
+static bool keeps(const struct graph_node *node) {
+  const char *type = graph_arg(node, "keep");
+  return type && strcmp(type, "fp32") == 0;
+}
+
+/* What such a layer reads of layers that are in the other type is cast back. */
+static void widen_inputs(struct typing *typing, struct graph_node *node) {
+  uint32_t *inputs = own_copy(typing, node->inputs, node->input_count);
+  for (uint32_t i = 0; inputs && i < node->input_count; i++) {
+    if (inputs[i] == GRAPH_NONE)
+      continue;
+    struct graph_tensor own = *rewrite_tensor(typing->rewrite, inputs[i]);
+    if (own.dtype == typing->to && strcmp(node->op, "Cast") != 0)
+      inputs[i] = rewrite_insert(typing->rewrite, node, "Cast", &inputs[i], 1, "", DTYPE_FP32,
+                                 own.shape, own.rank);
+  }
+  if (inputs)
+    node->inputs = inputs;
+  for (uint32_t i = 0; i < node->output_count; i++)
+    if (node->outputs[i] != GRAPH_NONE && node->outputs[i] < typing->count)
+      typing->wide[node->outputs[i]] = true;
 }
 
 static void narrow_inputs(struct typing *typing, struct graph_node *node) {
@@ -138,7 +164,10 @@ void pass_dtype(struct pass_context *pass) {
                           .to = pass->options->dtype,
                           .count = rewrite->graph->tensor_count};
   typing.cast = malloc(((size_t)typing.count + 1) * sizeof *typing.cast);
-  if (!typing.cast) {
+  typing.wide = calloc((size_t)typing.count + 1, sizeof *typing.wide);
+  if (!typing.cast || !typing.wide) {
+    free(typing.cast);
+    free(typing.wide);
     rewrite->no_memory = true;
     return;
   }
@@ -150,9 +179,14 @@ void pass_dtype(struct pass_context *pass) {
     struct graph_node *node = &rewrite->graph->nodes[i];
     if (rewrite->gone[i] || node->kind != GRAPH_LAYER || !at_run_time(&typing, node))
       continue;
+    if (keeps(node)) {
+      widen_inputs(&typing, node);
+      continue;
+    }
     if (!reads_both(node))
       narrow_inputs(&typing, node);
     narrow_outputs(&typing, node);
   }
   free(typing.cast);
+  free(typing.wide);
 }

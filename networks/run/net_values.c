@@ -172,13 +172,15 @@ static enum vinci_status run_kernel(struct net_values *values, const struct grap
   return status;
 }
 
-/* Rows by their indices. Those below 0 count from the end, which the kernel does not know
- * (lower/vector/index/gather.c). */
-static bool gather_rows(struct net_values *values, const struct graph_node *node) {
+/* Rows by their indices, with *done. Those below 0 count from the end, which the kernel does not
+ * know (lower/vector/index/gather.c). */
+static enum vinci_status gather_rows(struct net_values *values, const struct graph_node *node,
+                                     bool *done, struct vinci_diag *diag) {
   int64_t shape[2];
-  if (strcmp(node->op, "gather") != 0 || node->input_count != 2 ||
+  *done = false;
+  if (node->kind != GRAPH_KERNEL || strcmp(node->op, "gather") != 0 || node->input_count != 2 ||
       graph_arg_ints(node, "shape", shape, 2) != 2)
-    return false;
+    return VINCI_OK;
   const struct graph_tensor *table = &values->graph->tensors[node->inputs[0]];
   struct graph_tensor indices = values->graph->tensors[node->inputs[1]];
   uint64_t row_bytes = graph_bytes(table) / (uint64_t)shape[0];
@@ -186,22 +188,25 @@ static bool gather_rows(struct net_values *values, const struct graph_node *node
   for (uint64_t i = 0; i < graph_elements(&indices); i++) {
     double number;
     if (!graph_number(&indices, i, &number))
-      return false;
+      return VINCI_OK;
     int64_t row = (int64_t)number + (number < 0 ? shape[0] : 0);
     if (row < 0 || row >= shape[0])
-      return false;
+      return diag_error(diag, VINCI_E_INPUT,
+                        "node \"%s\": index %lld by the data, and its table \"%s\" has %lld rows",
+                        node->name, (long long)number, table->name, (long long)shape[0]);
     memcpy(bytes_of(values, node->outputs[0]) + i * row_bytes,
            bytes_of(values, node->inputs[0]) + (uint64_t)row * row_bytes, row_bytes);
   }
-  return true;
+  *done = true;
+  return VINCI_OK;
 }
 
 static enum vinci_status run_node(struct net_values *values, const struct graph_node *node,
                                   struct vinci_diag *diag) {
-  if (node->kind == GRAPH_VIEW)
-    return VINCI_OK;
-  if (node->kind == GRAPH_KERNEL && gather_rows(values, node))
-    return VINCI_OK;
+  bool done;
+  enum vinci_status status = gather_rows(values, node, &done, diag);
+  if (status != VINCI_OK || done || node->kind == GRAPH_VIEW)
+    return status;
   if (node->kind == GRAPH_KERNEL)
     return run_kernel(values, node, diag);
   if (node->kind == GRAPH_LAYER && node->offline && node->input_count == 1 &&

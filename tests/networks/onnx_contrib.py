@@ -265,6 +265,8 @@ STANDARD = [
     ("ai.GatherND", {"x": NDATA, "xi": PLACES3}, ["y"], {}, None, lambda: [NDATA[tuple(np.moveaxis(PLACES3, -1, 0))]]),
     ("ai.Resize", {"x": MAP, "": None, "e": None, "s": np.array([2, 3, 18, 7])}, ["y"], {"mode": "nearest", "coordinate_transformation_mode": "half_pixel"}, None,
      lambda: [MAP[:, :, np.arange(18) // 2][..., np.ceil((np.arange(7) + 0.5) * 11 / 7 - 1).astype(int)]]),
+    ("ai.Resize", {"x": MAP, "": None, "e": None, "s": np.array([2, 3, 9, 5])}, ["y"], {"mode": "nearest", "coordinate_transformation_mode": "tf_half_pixel_for_nn", "nearest_mode": "floor"}, None,
+     lambda: [MAP[..., np.floor((np.arange(5) + 0.5) * 11 / 5).astype(int)]]),
     ("ai.ReduceProd", {"x": MAP, "a": np.array([1, 3])}, ["y"], {"keepdims": 0}, None, lambda: [MAP.astype(float).prod((1, 3))]),
     ("ai.Atan", {"x": MAP * 9}, ["y"], {}, None, lambda: [np.arctan(MAP * 9)]),
     loop(0.5, 3), loop(-1.5, 11),
@@ -378,6 +380,56 @@ def check(op, inputs, outputs, attributes, layers, wanted):
         print("# " + problem.replace("\n", "\n# "))
 
 
-print("1..%d" % (len(CASES) + len(STANDARD)))
+def whole(name, nodes, inputs, weights, wanted, passes, tolerance):
+    """A network of several nodes; `wanted`: its result y, or what the error says."""
+    global number
+    number += 1
+    path = WORK + "/whole.onnx"
+    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info(n, TYPES[str(a.dtype)], a.shape) for n, a in inputs.items()],
+                              [helper.make_tensor_value_info("y", T.FLOAT, None)], [numpy_helper.from_array(a, n) for n, a in weights.items()])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)]), path)
+    command = [VINCI, "net", "run", path, "-s", "Ascend910B4", "--passes=" + passes, "--memory=flat", "-q", "--values", "--output=" + WORK + "/out"]
+    for n, array in inputs.items():
+        np.save("%s/%s.npy" % (WORK, n), array)
+        command += ["--input", "%s=%s/%s.npy" % (n, WORK, n)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if isinstance(wanted, str):
+        problem = "" if done.returncode == 3 and wanted in done.stderr else "exit code %d: %s" % (done.returncode, done.stderr)
+    elif done.returncode:
+        problem = "exit code %d: %s" % (done.returncode, done.stderr)
+    else:
+        error = np.abs(np.load(WORK + "/out/tensors/y.npy").astype(float) - wanted).max()
+        problem = "" if error <= tolerance else "wrong by %g" % error
+    print("%sok %d - %s" % ("not " if problem else "", number, name))
+    if problem:
+        print("# " + problem.replace("\n", "\n# "))
+
+
+def soft(x):
+    e = np.exp(x.astype(float) - x.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+
+
+def networks():
+    node = helper.make_node
+    x, w = real(5, 24), real(24, 16)
+    for passes in ("none", "all"):
+        whole("a weight that only a kernel computes, passes %s" % passes, [node("Softmax", ["w"], ["s"]), node("MatMul", ["x", "s"], ["y"])],
+              {"x": x}, {"w": w}, x @ soft(w), passes, 2e-3)
+    wide, at = real(1, 2, 9, 2000), real(1, 5, 6, 2)
+    whole("places in a wide image, in a network of 16 bits", [node("GridSample", ["x", "g"], ["y"])], {"x": wide, "g": at}, {},
+          sampled(wide, at), "all", 2e-3)
+    table, rows = real(4, 3, 16), np.array([[0, 2], [-4, -3]], np.int32)
+    take = [node("GatherND", ["x", "i"], ["y"], name="n")]
+    whole("indices of a run, first and last", take, {"x": table, "i": rows}, {}, table[[0, 0], [2, 0]], "none", 0)
+    for wrong in ([0, 3], [4, 0], [0, -4], [-5, 2]):
+        whole("indices %s of a run, outside" % wrong, take, {"x": table, "i": np.array([[0, 2], wrong], np.int32)}, {},
+              "by the data, and its table", "none", 0)
+    whole("a row of a run outside", [node("Gather", ["x", "i"], ["y"])], {"x": table, "i": np.array([1, 7], np.int32)}, {},
+          'index 7 by the data, and its table "x" has 4 rows', "none", 0)
+
+
+print("1..%d" % (len(CASES) + len(STANDARD) + 9))
 for case in CASES + STANDARD:
     check(*case)
+networks()

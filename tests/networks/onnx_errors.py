@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What vinci net import says of models that cannot be read. Usage: WORK VINCI"""
+"""What vinci net import says of models that cannot be read. Usage: WORK VINCI SOURCES"""
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto as T, helper, numpy_helper
 
-WORK, VINCI = sys.argv[1:3]
+WORK, VINCI, SOURCES = sys.argv[1:4]
 N = helper.make_node
 V = helper.make_tensor_value_info
 MEMORY = 512 << 20
@@ -279,12 +280,36 @@ def nodes():
             hint='it follows from input "c", whose value can be fixed: --fix c=VALUE')
     code, out, err, _ = run(chosen.SerializeToString(), "--fix=c=1")
     report("If with a fixed input is its branch", "" if "op=Relu,in=x,out=y" in out else out + err)
-    refused("a cycle", model([N("Add", ["x", "b"], ["a"], name="n"), N("Relu", ["a"], ["b"])]),
+    refused("a cycle", model([N("Add", ["x", "b"], ["a"], name="n"), N("Relu", ["a"], ["b"])], outputs=[V("a", T.FLOAT, None)]),
             'M: error: node "b" (Relu): input "a" is written by no node before')
     refused("a result that no node writes", model([], outputs=[V("y", T.FLOAT, None)]),
             'M: error: output "y" is written by no node')
     refused("a name that stands twice", model([N("Relu", ["x"], ["y"]), N("Abs", ["x"], ["y"])]),
             'M: error: two tensors have the name "y"')
+
+
+# ---- attributes that are words, and what nobody needs ------------------------------------------------
+
+def words():
+    with open(os.path.join(SOURCES, "networks/onnx/words.def"), encoding="utf-8") as file:
+        rows = re.findall(r'^WORDS\((\w+), (\w+), "(.*)"\)', file.read(), re.M)
+    for op, attribute, known in rows:
+        wrong = model([N(op, ["x"] * 8, ["y"], name="n", **{attribute: "foo"})], opset=17 if op != "Upsample" else 9)
+        refused("%s %s=foo" % (op, attribute), wrong,
+                'M: error: node "n" (%s): %s is "foo"; possible are %s' % (op, attribute, known))
+    refused("a word that is cut", model([N("Resize", ["x", "", "s"], ["y"], name="n", mode="line")], weights=[("s", np.ones(4, np.float32))]),
+            'M: error: node "n" (Resize): mode is "line"; possible are nearest linear cubic')
+    refused("a pad that is computed in the run", model([N("Pad", ["x", "p", "v"], ["y"], name="n")], [V("x", T.FLOAT, [4]), V("v", T.FLOAT, [])],
+            weights=[ints("p", 1, 1)]), 'M: error: node "n" (Pad): the value of its pads, "v", is computed in the run')
+    endless = helper.make_graph([N("Identity", ["c"], ["d"])], "b", [V("i", T.INT64, []), V("c", T.BOOL, [])], [V("d", T.BOOL, [])])
+    nodes = [N("Loop", ["x", ""], [], body=endless), N("Loop", ["", ""], ["u"], body=endless), N("SequenceEmpty", [], ["v"]),
+             N("Relu", ["x"], ["y"])]
+    code, out, err, _ = run(model(nodes).SerializeToString())
+    report("what no output needs is not looked at", "" if code == 0 and out.count("layer,") == 1 else out + err)
+    refused("a node without a name in a loop", model([N("Loop", ["n", "", "x"], ["y", "z"], body=helper.make_graph(
+        [N("Identity", ["c"], ["d"]), N("Reshape", ["s", "k"], ["t"]), N("Identity", ["t"], ["u"])], "b",
+        [V("i", T.INT64, []), V("c", T.BOOL, []), V("s", T.FLOAT, None)], [V(o, T.FLOAT, None) for o in "dtu"]))],
+        weights=[ints("n", 3), ints("k", 5)]), 'M: error: node "t" (Reshape): 384 elements (2x3x8x8) into 5')
 
 
 # ---- functions, domains, operator sets ----------------------------------------------------------------
@@ -330,6 +355,12 @@ def functions():
             'refused: node t (FusedMatMul): an operator of domain "own"; known are those of ONNX itself')
     known = "operator set 24; this reader knows 7 to 23"
     reasons("a newer operator set", made([N("Relu", ["x"], ["y"])], [], 24), "warning: M: " + known)
+    lstm = [N("LSTM", ["x3", "w", "r"], ["y"], hidden_size=8, activations=["Sigmoid", "Relu", "Tanh"])]
+    reasons("gates with other functions", model(lstm, [V("x3", T.FLOAT, [2, 1, 8])], weights=[
+        (n, np.zeros((1, 32, 8), np.float32)) for n in "wr"]).SerializeToString(), "(LSTM): activations Sigmoid+Relu+Tanh")
+    smooth = [N("Resize", ["x", "", "s"], ["y"], mode="linear", antialias=1)]
+    reasons("resizing with a wider filter", model(smooth, weights=[("s", np.array([1, 1, 0.5, 0.5], np.float32))], opset=18).SerializeToString(),
+            "antialias=1")
     reasons("an operator of a newer set", made([N("Swish", ["x"], ["y"])], [], 24),
             "no kernel of this type is known; operator set 24 is newer than those that are read")
 
@@ -367,10 +398,11 @@ def hostile():
     report("a weight of 2^40 elements has no values", err if code else "")
 
 
-print("1..94")
+print("1..127")
 files()
 inputs()
 tensors()
 nodes()
+words()
 functions()
 hostile()

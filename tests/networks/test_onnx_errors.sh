@@ -10,4 +10,4 @@ python=/usr/bin/python3
 "$python" -c 'import onnx' 2>/dev/null || skip_all 'python3-onnx is not installed'
 "$vinci" --version | grep -q 'ONNX models: read$' || skip_all 'built without the reader of ONNX'
 work_folder test_onnx_errors
-PYTHONDONTWRITEBYTECODE=1 "$python" "$srcdir/tests/networks/onnx_errors.py" "$work" "$vinci"
+PYTHONDONTWRITEBYTECODE=1 "$python" "$srcdir/tests/networks/onnx_errors.py" "$work" "$vinci" "$srcdir"
