@@ -118,6 +118,7 @@ onnx_sources = \
 	networks/onnx/made_einsum.c \
 	networks/onnx/made_index.c \
 	networks/onnx/made_move.c \
+	networks/onnx/made_quantised.c \
 	networks/onnx/made_reduce.c \
 	networks/onnx/made_rotary.c \
 	networks/onnx/made_sample.c \

@@ -126,3 +126,16 @@ bool layer_matmul_nbits(struct build *build) {
     build_view_output(build, 0, LAYOUT_ND, build_cast(build, out, y->dtype));
   return true;
 }
+
+/* Numbers out of their bytes, before the network runs. */
+bool layer_unpacked(struct build *build) {
+  const struct graph_tensor *y = build_result(build, 0);
+  const char *form = graph_arg(build->layer, "form");
+  if (!build_tensor(build, 0) || !y)
+    return build_refuse(build, "bytes and a result are needed");
+  build_offline_layer(build, "UnpackedNumbers", build_input(build, 0, LAYOUT_ND),
+                      build_output(build, 0, LAYOUT_ND), "bits=%lld row=%llu form=%s",
+                      (long long)graph_arg_int(build->layer, "bits", 8),
+                      (unsigned long long)graph_elements(y), form ? form : "unsigned");
+  return true;
+}

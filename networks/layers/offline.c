@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/base/arith.h"
+#include "core/base/number.h"
 
 /*
  * FRACTAL_Z is [c1 x points, n1, 16, c0]: c1 blocks of channels of the map, points of the window,
@@ -82,12 +83,29 @@ static bool signed_weights(const struct graph_node *node, const struct graph_ten
   return true;
 }
 
+/* A number of some bits. Those of E2M1: two bits of exponent, one of mantissa (OCP Microscaling
+ * Formats 1.0, 5.3.3). */
+static double number_of(unsigned bits, const char *form, unsigned number) {
+  static const double e2m1[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
+  if (strcmp(form, "signed") == 0)
+    return number >> (bits - 1) ? (double)number - (double)(1U << bits) : (double)number;
+  if (strcmp(form, "e4m3") == 0)
+    return (double)number_decode(&number_fp8_e4m3, number);
+  if (strcmp(form, "e5m2") == 0)
+    return (double)number_decode(&number_fp8_e5m2, number);
+  if (strcmp(form, "e2m1") == 0)
+    return number & 8 ? -e2m1[number & 7] : e2m1[number & 7];
+  return number;
+}
+
 /* The first number of a byte is in its lowest bits. */
 static bool unpacked_numbers(const struct graph_node *node, const struct graph_tensor *from,
                              const unsigned char *from_bytes, const struct graph_tensor *to,
                              unsigned char *to_bytes) {
+  const char *form = graph_arg(node, "form");
   uint64_t row = (uint64_t)graph_arg_int(node, "row", 1);
-  uint64_t each = graph_arg_int(node, "bits", 8) == 4 ? 2U : 1U;
+  unsigned bits = graph_arg_int(node, "bits", 8) == 4 ? 4U : 8U;
+  uint64_t each = 8 / bits;
   uint64_t rows = row == 0 ? 0 : graph_elements(to) / row,
            row_bytes = row == 0 ? 0 : ceil_div(row, each);
   if (row == 0 || rows * row_bytes > graph_bytes(from))
@@ -95,7 +113,7 @@ static bool unpacked_numbers(const struct graph_node *node, const struct graph_t
   for (uint64_t i = 0; i < graph_elements(to); i++) {
     unsigned byte = from_bytes[i / row * row_bytes + i % row / each];
     unsigned number = each == 1 ? byte : byte >> (i % row % each * 4) & 15;
-    if (!graph_put_number(to->dtype, to_bytes, i, number))
+    if (!graph_put_number(to->dtype, to_bytes, i, number_of(bits, form ? form : "", number)))
       return false;
   }
   return true;

@@ -167,7 +167,7 @@ static bool give_bytes(struct build *build, uint32_t x, uint32_t scale, unsigned
   const struct graph_tensor *y = build_result(build, 0);
   double zero;
   if (!y || !is_byte(y->dtype))
-    return build_refuse(build, "a result of 8 bits is needed");
+    return build_refuse(build, "a result of int8 or uint8 is needed");
   if (!zero_known(build, zero_input, &zero)) {
     quantise_each(build, x, scale, along(build, zero_input, y));
     return true;
@@ -195,7 +195,8 @@ bool layer_dequantize(struct build *build) {
   const struct graph_tensor *x = build_tensor(build, 0), *y = build_result(build, 0);
   double zero;
   if (!x || !y || !build_tensor(build, 1) || !(is_byte(x->dtype) || x->dtype == DTYPE_INT32))
-    return build_refuse(build, "integers of 8 or 32 bits and a scale are needed");
+    return build_refuse(
+        build, "integers of 8 or 32 bits, or constants of 4 bits or fp8, and a scale are needed");
   bool known = zero_known(build, 2, &zero);
   uint32_t in = build_input(build, 0, LAYOUT_ND), scale = along(build, 1, x);
   if (x->dtype == DTYPE_INT32) {

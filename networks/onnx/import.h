@@ -22,6 +22,7 @@ struct onnx_value {
   bool constant;    /* known before a run; its values may not be at hand */
   const void *data; /* of a constant: its elements in order, little-endian; NULL: not at hand */
   bool borrowed;    /* data lie in the file */
+  struct onnx_value *bytes; /* of constants of 4 bits and of fp8: the bytes that hold them */
   bool is_input, is_output;
   bool live; /* a layer that stays reads the value */
   const struct onnx_layer *writer;

@@ -380,6 +380,8 @@ static enum vinci_status take_list(struct onnx_import *import, const Onnx__Tenso
   size_t listed = list_length(tensor, out->type);
   if (listed == 0 && elements > 0)
     return VINCI_OK; /* weights were taken out, as tools for shapes do */
+  if (onnx_type_bits(out->type) == 4)
+    elements = bytes; /* two to an entry */
   if (listed != elements)
     return fail(import, tensor, "%zu values are listed; its shape has %llu elements", listed,
                 (unsigned long long)elements);
@@ -387,8 +389,27 @@ static enum vinci_status take_list(struct onnx_import *import, const Onnx__Tenso
   if (!data)
     return onnx_no_memory(import);
   for (size_t i = 0; i < listed; i++)
-    copy_element(tensor, out->type, i, data);
+    if (onnx_type_bits(out->type) == 4)
+      data[i] = (uint8_t)tensor->int32_data[i];
+    else
+      copy_element(tensor, out->type, i, data);
   out->data = data;
+  return VINCI_OK;
+}
+
+/* Numbers that are parts of a byte, or of floating point in a byte, are their bytes to others. */
+static enum vinci_status take_bytes(struct onnx_import *import, uint64_t bytes,
+                                    struct onnx_value *out) {
+  if (!(out->bytes = onnx_new_value(import, out->name)))
+    return onnx_no_memory(import);
+  out->bytes->type = ONNX_UINT8;
+  out->bytes->shaped = out->bytes->constant = true;
+  out->bytes->rank = 1;
+  out->bytes->shape[0] = bytes;
+  out->bytes->data = out->data;
+  out->bytes->borrowed = out->borrowed;
+  if (onnx_type_bits(out->type) < 8)
+    out->data = NULL; /* elements of others have addresses */
   return VINCI_OK;
 }
 
@@ -405,10 +426,13 @@ enum vinci_status onnx_take_tensor(struct onnx_import *import, const Onnx__Tenso
     return fail(import, tensor, "element type %d, which is not a type of ONNX that is known here",
                 (int)tensor->data_type);
   uint64_t bytes = (onnx_elements(out) * bits + 7) / 8;
+  bool in_bytes = bits == 4 || out->type == ONNX_FLOAT8E4M3FN || out->type == ONNX_FLOAT8E5M2;
   if (tensor->has_data_location && (int)tensor->data_location == EXTERNAL)
-    return take_external(import, tensor, bytes, out);
-  if (bits % 8 != 0 || bits == 0 || bits > 64)
-    return VINCI_OK; /* two elements in a byte, texts, complex numbers: never computed here */
-  return tensor->has_raw_data ? take_raw(import, tensor, bytes, out)
-                              : take_list(import, tensor, bytes, out);
+    status = take_external(import, tensor, bytes, out);
+  else if (bits == 0 || bits > 64)
+    return VINCI_OK; /* texts, complex numbers: never computed here */
+  else
+    status = tensor->has_raw_data ? take_raw(import, tensor, bytes, out)
+                                  : take_list(import, tensor, bytes, out);
+  return status == VINCI_OK && in_bytes ? take_bytes(import, bytes, out) : status;
 }

@@ -386,7 +386,7 @@ def whole(name, nodes, inputs, weights, wanted, passes, tolerance):
     number += 1
     path = WORK + "/whole.onnx"
     graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info(n, TYPES[str(a.dtype)], a.shape) for n, a in inputs.items()],
-                              [helper.make_tensor_value_info("y", T.FLOAT, None)], [numpy_helper.from_array(a, n) for n, a in weights.items()])
+                              [helper.make_tensor_value_info("y", T.FLOAT, None)], [a if isinstance(a, T) else numpy_helper.from_array(a, n) for n, a in weights.items()])
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)]), path)
     command = [VINCI, "net", "run", path, "-s", "Ascend910B4", "--passes=" + passes, "--memory=flat", "-q", "--values", "--output=" + WORK + "/out"]
     for n, array in inputs.items():
@@ -429,7 +429,60 @@ def networks():
           'index 7 by the data, and its table "x" has 4 rows', "none", 0)
 
 
-print("1..%d" % (len(CASES) + len(STANDARD) + 9))
+INT4, UINT4, E4M3, E5M2, E2M1 = 22, 21, 17, 19, 23
+
+
+def bits4(name, kind, numbers, listed=False):
+    """A tensor of numbers of 4 bits, whose bytes do not begin anew with a row."""
+    content = packed((numbers.reshape(1, -1) & 15).astype(np.uint8), 4).tobytes()
+    return T(name=name, data_type=kind, dims=numbers.shape, **{"int32_data": list(content)} if listed else {"raw_data": content})
+
+
+def of_fp8(code, exponent, bias):
+    """A number of 8 bits with a sign, bits of exponent, and the others of mantissa."""
+    mantissa = 7 - exponent
+    sign, e, m = -1 if code & 128 else 1, code >> mantissa & (1 << exponent) - 1, code & (1 << mantissa) - 1
+    return sign * (m / 2.0 ** mantissa * 2.0 ** (1 - bias) if e == 0 else (1 + m / 2.0 ** mantissa) * 2.0 ** (e - bias))
+
+
+def quantised():
+    node, block, k, n = helper.make_node, 16, 64, 45
+    x, product = real(5, k), node("MatMul", ["x", "d"], ["y"])
+    scales = random.uniform(0.01, 0.1, (k // block, n)).astype(np.float32)
+    wide = np.repeat(scales, block, 0)
+    blocks = [node("DequantizeLinear", ["w", "s", "z"], ["d"], axis=0, block_size=block), product]
+    for name, kind, low in (("int4", INT4, -8), ("uint4", UINT4, 0)):
+        q, z = random.integers(low, low + 16, (k, n)), random.integers(low, low + 16, (k // block, n))
+        for passes in ("none", "all"):
+            whole("weights of %s with scales of blocks, passes %s" % (name, passes), blocks, {"x": x},
+                  {"w": bits4("w", kind, q), "s": scales, "z": bits4("z", kind, z)}, x @ ((q - np.repeat(z, block, 0)) * wide), passes, 2e-2)
+    whole("weights of int4 with scales of an axis, as a list", [node("DequantizeLinear", ["w", "s"], ["d"], axis=-1), product], {"x": x},
+          {"w": bits4("w", INT4, q - 8, True), "s": scales[0]}, x @ ((q - 8) * scales[0]), "none", 1e-4)
+    q = random.integers(0, 16, (k, n))
+    half = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6])
+    whole("weights of four bits of floating point", [node("DequantizeLinear", ["w", "s"], ["d"], axis=0, block_size=block), product], {"x": x},
+          {"w": bits4("w", E2M1, q), "s": scales}, x @ (np.where(q > 7, -1, 1) * half[q & 7] * wide), "none", 1e-4)
+    codes = random.integers(0, 120, (k, n)).astype(np.uint8) ^ random.integers(0, 2, (k, n)).astype(np.uint8) * 128
+    for name, kind, exponent, bias in (("E4M3", E4M3, 4, 7), ("E5M2", E5M2, 5, 15)):
+        numbers = np.vectorize(of_fp8)(codes.astype(int), exponent, bias)
+        whole("weights of fp8 %s" % name, [node("DequantizeLinear", ["w", "s"], ["d"]), product], {"x": x},
+              {"w": T(name="w", data_type=kind, dims=[k, n], raw_data=codes.tobytes()), "s": np.array(2.0 ** -12, np.float32)},
+              x @ (numbers * 2.0 ** -12), "none", 1e-3)
+    far, steps = real(4, 64, 3, low=-3, high=3), random.uniform(0.02, 0.05, (4, 4, 3)).astype(np.float32)
+    ends = [node(op, [a, "s", "z"], [b], axis=1, block_size=16) for op, a, b in (("QuantizeLinear", "x", "q"), ("DequantizeLinear", "q", "y"))]
+    for kind in (np.int8, np.uint8):
+        zero, all_steps = random.integers(0, 9, (4, 4, 3)).astype(kind), np.repeat(steps, 16, 1)
+        limits, zeros = np.iinfo(kind), np.repeat(zero.astype(int), 16, 1)
+        bytes_ = np.clip(np.rint(far / all_steps) + zeros, limits.min, limits.max)
+        for passes in ("none", "all"):
+            whole("blocks of a run in %s, passes %s" % (np.dtype(kind), passes), ends, {"x": far}, {"s": steps, "z": zero}, (bytes_ - zeros) * all_steps,
+                  passes, 4e-3)
+    whole("blocks that are not whole", [node("DequantizeLinear", ["w", "s"], ["y"], axis=0, block_size=7)], {"x": x},
+          {"w": bits4("w", INT4, q - 8), "s": scales}, "4x45 scales for blocks of 7 along axis 0 of 64x45; whole blocks are possible", "none", 0)
+
+
+print("1..%d" % (len(CASES) + len(STANDARD) + 22))
 for case in CASES + STANDARD:
     check(*case)
 networks()
+quantised()
