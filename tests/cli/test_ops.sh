@@ -9,7 +9,7 @@ vinci=${VINCI:?}
 soc=--soc-version=Ascend910B4
 
 work_folder test_ops
-plan 68
+plan 69
 
 # run LIST ARGUMENT...: simulates $work/LIST.csv into $work/LIST; $out, $err, $code.
 run() {
@@ -592,3 +592,16 @@ report "types of a row may be shorter than its tensors" "$(problems 0 -
 run types $soc
 report "a text of types that is too long is not cut" "$(problems 0 -
   grep -q 'cast shape=64 dtype=fp32 to=fp16' "$table" && echo "a part was read")"
+
+# Lists of many tensors are joined if these are equal; of 70, a list reads the first 64.
+{
+  echo 'OP Type,Input Shapes,Input Data Types,Output Shapes'
+  for inputs in 7 70; do
+    awk -v n=$inputs 'BEGIN { for (i = 1; i < n; i++) s = s "8,32;"; print "ConcatV2,\"" s "8,32\",INT8,\"8," 32 * n "\"" }'
+  done
+  echo 'ConcatV2,"8,1;8,2;8,3;8,4;8,5;8,6;8,7",INT8,"8,28"'
+} >"$work/joins.csv"
+run joins $soc
+report "more inputs than are told apart are joined if they are equal" "$(problems 0 - \
+  'concat shape=8x32 pieces=7 axis=1' 'concat shape=8x32 pieces=70 axis=1' \
+  'up to 6 inputs of different shapes can be joined')"

@@ -71,6 +71,7 @@ static void bytes_move_once(void **state) {
       {"transdata shape=37x19x3x5 way=fractal_z_to_nchw dtype=fp32", 53280, 42180},
       {"slice shape=17x127 out=5x31 begin=392 dtype=fp32", 620, 620},
       {"concat shape=17x3 shape1=17x127 dtype=fp32", 8840, 8840},
+      {"concat shape=17x32 pieces=40 axis=1 dtype=int8", 21760, 21760},
       {"pad shape=3x5x33x31 before=0x0x1x1 after=0x0x1x1 dtype=fp32", 61380, 69300},
       {"pad shape=17 before=3 after=0 dtype=int8 value=-1", 17, 20},
       {"gather shape=31x61 count=17 dtype=fp32", 4216, 4148},
@@ -243,6 +244,8 @@ static void errors_say_what_is_wrong(void **state) {
   an_error_says("slice shape=4x4 out=5x1", "slice: y reaches beyond dimension 1 of x");
   an_error_says("concat shape=2x3 shape1=3x4",
                 "concat: all shapes need to agree but for dimension 1");
+  an_error_says("concat shape=2x3 shape1=2x3 pieces=4",
+                "concat: pieces are of one shape, of at most 7 dimensions");
   an_error_says("reduce_sum shape=4x4 axis=2", "reduce_sum: the rank of x is only 2");
   an_error_says("swiglu shape=3", "swiglu: the last extent of x is even");
   an_error_says("batch_norm shape=3", "batch_norm: shape has at least 2 extents");

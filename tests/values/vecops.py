@@ -416,6 +416,11 @@ def movement(cases):
             request += "".join(" shape%s=%s" % (i or "", s) for i, s in enumerate(shapes))
             cases.add(request, {"x%s" % (i or ""): a for i, a in enumerate(arrays)},
                       {"y": np.concatenate(arrays, axis)})
+    for axis, shape, pieces in [(1, "17x3", 40), (0, "5x7", 9), (2, "4x3x64", 7), (1, "256x32", 16), (0, "127", 1)]:
+        for dtype in ["fp32", "fp16", "int8"]:
+            x = cases.draw("%dx%s" % (pieces, shape) if pieces > 1 else shape, dtype)
+            cases.add("concat axis=%d dtype=%s shape=%s pieces=%d" % (axis, dtype, shape, pieces), {"x": x},
+                      {"y": np.concatenate(list(x), axis) if pieces > 1 else x})
 
 
 def halves(cases):

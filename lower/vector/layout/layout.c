@@ -454,9 +454,32 @@ static const struct lower_key concat_keys[] = {
     MORE("shape3"),
     MORE("shape4"),
     MORE("shape5"),
+    LOWER_KEY("pieces", SIZE, "", NULL,
+              "inputs of this one shape, which lie one after the other in the memory of x"),
     LOWER_KEY("axis", SIZE, "", "0", "dimension along which they follow, from 0; the last"),
     DTYPE_KEY("fp16", ANY_TYPE, "type of all"),
     VTILE_KEYS_TABLE};
+
+/* Equal inputs as one tensor with a dimension more: a map in place of a pass for each. */
+static enum vinci_status join_pieces(struct lower_job *job, struct permute *permute,
+                                     uint64_t pieces, uint64_t axis) {
+  struct pmap map = {.count = permute->in_rank + 1, .source = "x"};
+  if (permute->in_rank == TENSOR_RANK_MAX || lower_get(job, "shape1"))
+    return lower_error(job, "pieces are of one shape, of at most %d dimensions",
+                       TENSOR_RANK_MAX - 1);
+  if (pieces > UINT32_MAX / permute->out_shape[axis])
+    return lower_error(job, "%" PRIu64 " pieces are too many", pieces);
+  memmove(&permute->in_shape[1], permute->in_shape, permute->in_rank * sizeof *permute->in_shape);
+  permute->in_shape[0] = pieces;
+  permute->in_rank++;
+  permute->inputs = 1;
+  permute->out_shape[axis] *= pieces;
+  memcpy(map.extent, permute->in_shape, sizeof permute->in_shape);
+  permute_strides(permute->in_shape, permute->in_rank, map.from);
+  permute_strides(permute->out_shape, permute->out_rank, &map.to[1]);
+  map.to[0] = permute->in_shape[axis + 1] * map.to[axis + 1];
+  return permute_add(job, permute, &map);
+}
 
 static enum vinci_status concat_setup(struct lower_job *job) {
   static const char *const names[PERMUTE_PASSES] = {"x", "x1", "x2", "x3", "x4", "x5"};
@@ -482,6 +505,9 @@ static enum vinci_status concat_setup(struct lower_job *job) {
     permute->out_shape[axis] += shape->shape[axis];
   }
   memcpy(permute->in_shape, permute->in_shapes[0], sizeof permute->in_shape);
+  const struct lower_value *pieces = lower_get(job, "pieces");
+  if (pieces && pieces->size > 1)
+    return join_pieces(job, permute, pieces->size, axis);
   uint64_t before = 0;
   enum vinci_status status = VINCI_OK;
   for (unsigned k = 0; k < permute->inputs && status == VINCI_OK; k++) {
@@ -517,8 +543,32 @@ static bool call_pack(struct lower_call *call) {
   return true;
 }
 
+/* More inputs than have a pass each: of one shape, as many as the result has room for, since lists
+ * tell the first ones alone. */
+static bool call_pieces(struct lower_call *call) {
+  const struct lower_tensor *x = &call->input[0], *y = &call->output[0];
+  unsigned axis = 0;
+  for (unsigned k = 1; k < call->input_count; k++)
+    if (call->input[k].rank != x->rank ||
+        memcmp(call->input[k].shape, x->shape, x->rank * sizeof *x->shape) != 0)
+      return lower_cannot(call, "up to %d inputs of different shapes can be joined",
+                          PERMUTE_PASSES);
+  while (axis < x->rank && axis < y->rank && y->shape[axis] == x->shape[axis])
+    axis++;
+  if (axis == x->rank || y->rank != x->rank || y->shape[axis] % x->shape[axis] != 0)
+    return lower_cannot(call, "the result is not as long as its inputs");
+  lower_arg_shape(call, "shape", x->shape, x->rank);
+  lower_arg(call, "pieces=%" PRIu64, y->shape[axis] / x->shape[axis]);
+  lower_arg(call, "axis=%u", axis);
+  lower_arg_dtype(call, "dtype", x);
+  return true;
+}
+
 static bool call_concat(struct lower_call *call) {
   const struct lower_tensor *y = &call->output[0];
+  if (call->input_count > PERMUTE_PASSES && call->output_count > 0 &&
+      strcmp(call->type, "Pack") != 0)
+    return call_pieces(call);
   if (call->input_count > PERMUTE_PASSES || call->output_count == 0)
     return lower_cannot(call, "up to %d inputs can be joined", PERMUTE_PASSES);
   if (strcmp(call->type, "Pack") == 0)
