@@ -23,7 +23,8 @@ struct execution {
   struct vinci_values *values;
   struct vinci_diag *diag;
   enum vinci_status status;
-  bool lenient;
+  bool lenient, checks_ranges;
+  uint32_t tensor;                  /* that was accessed last */
   const struct machine_options *as; /* the order; NULL: as always */
 };
 
@@ -105,8 +106,27 @@ static bool begin_block(void *context, const struct machine_step *step) {
   return false;
 }
 
+/* Whether a range begins in a tensor and ends before its last page does: in the memory of a program
+ * there may be closed pages between two tensors. */
+static bool lies_in_pages(const struct vinci_trace *trace, uint32_t *hint, uint64_t address,
+                          uint64_t bytes) {
+  enum { PAGE = 4096 };
+  for (uint32_t tried = 0; tried < trace->tensor_count; tried++) {
+    uint32_t index =
+        *hint + tried < trace->tensor_count ? *hint + tried : *hint + tried - trace->tensor_count;
+    const struct program_tensor *tensor = &trace->tensors[index];
+    uint64_t end = round_up(tensor->address + tensor->bytes + tensor->tail, PAGE);
+    if (address >= tensor->address && address < end && bytes <= end - address) {
+      *hint = index;
+      return true;
+    }
+  }
+  return false;
+}
+
 /* Whether all that an instruction touches lies in its memories. */
-static bool stays_inside(const struct vinci_values *values, const struct inst *inst) {
+static bool stays_inside(struct execution *execution, const struct inst *inst) {
+  const struct vinci_values *values = execution->values;
   struct inst_access access[INST_ACCESS_MAX];
   unsigned count = registry_access((enum isa_op)inst->op)(values->soc, inst, access);
   for (unsigned i = 0; i < count; i++) {
@@ -115,6 +135,10 @@ static bool stays_inside(const struct vinci_values *values, const struct inst *i
     if (access[i].bytes > 0 && (access[i].address < 0 || access[i].bytes > end ||
                                 (uint64_t)access[i].address > end - access[i].bytes))
       return false;
+    if (access[i].space == SPACE_GM && access[i].bytes > 0 &&
+        !lies_in_pages(values->trace, &execution->tensor, (uint64_t)access[i].address,
+                       access[i].bytes))
+      return false;
   }
   return true;
 }
@@ -122,7 +146,7 @@ static bool stays_inside(const struct vinci_values *values, const struct inst *i
 static bool execute(void *context, const struct machine_step *step) {
   struct execution *execution = context;
   const struct inst *inst = step->inst;
-  if (execution->lenient && !stays_inside(execution->values, inst))
+  if (execution->lenient && !stays_inside(execution, inst))
     return true;
   bool failed = false;
   if (execution->values->unknown &&
@@ -165,7 +189,7 @@ run(struct execution *execution,
                                       .misuse = execution->lenient ? ignore_misuse : NULL};
   struct machine_options options = {
       .order = MACHINE_CONSUMERS_FIRST,
-      .unchecked_ranges = execution->lenient,
+      .unchecked_ranges = execution->lenient && !execution->checks_ranges,
       .progress = progress,
       .progress_context = context,
       .data = values_stream_data,
@@ -199,11 +223,12 @@ enum vinci_status vinci_values_run(vinci_values *values,
   return run(&execution, progress, context);
 }
 
-enum vinci_status values_run_leniently(struct vinci_values *values,
+enum vinci_status values_run_leniently(struct vinci_values *values, bool looked_at_afterwards,
                                        bool (*progress)(void *context, uint64_t instructions,
                                                         unsigned done_permille),
                                        void *context, struct vinci_diag *diag) {
-  struct execution execution = {.values = values, .diag = diag, .lenient = true};
+  struct execution execution = {
+      .values = values, .diag = diag, .lenient = true, .checks_ranges = !looked_at_afterwards};
   return run(&execution, progress, context);
 }
 

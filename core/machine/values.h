@@ -44,10 +44,11 @@ struct vinci_values {
 
 /*
  * As vinci_values_run(), of programs that may do wrong: misuse of flags does not end the run, and
- * an instruction that leaves its memories changes nothing. To be checked afterwards.
+ * an instruction that leaves its memories changes nothing, or ends the run where nobody looks at
+ * ranges afterwards. To be checked afterwards.
  */
 VINCI_MUST_CHECK enum vinci_status
-values_run_leniently(struct vinci_values *values,
+values_run_leniently(struct vinci_values *values, bool looked_at_afterwards,
                      bool (*progress)(void *context, uint64_t instructions, unsigned done_permille),
                      void *context, struct vinci_diag *diag);
 

@@ -92,24 +92,34 @@ static bool reserve(struct vinci_device *device) {
   return true;
 }
 
+static uint64_t page_of(uint64_t address) { return address - address % PIECE_ALIGNMENT; }
+
+/* Where in its first page a piece starts: as late as its alignment allows, so that its end is that
+ * of a page and the first byte behind is closed, or 480 bytes behind the end at most. */
+static uint64_t start_in_page(uint64_t bytes) {
+  return round_up(bytes, PIECE_ALIGNMENT) - round_up(bytes, PROGRAM_TENSOR_ALIGNMENT);
+}
+
 /* Opens the pages of a piece to the host, or closes them. */
 static bool open_piece(const struct vinci_device *device, uint64_t address, uint64_t bytes,
                        bool open) {
-  size_t length = (size_t)round_up(bytes, PIECE_ALIGNMENT);
-  return mprotect(device->memory + address, length, open ? PROT_READ | PROT_WRITE : PROT_NONE) == 0;
+  uint64_t first = page_of(address);
+  size_t length = (size_t)round_up(address - first + bytes, PIECE_ALIGNMENT);
+  return mprotect(device->memory + first, length, open ? PROT_READ | PROT_WRITE : PROT_NONE) == 0;
 }
 
 /* The first gap with room. */
 void *vinci_device_malloc(vinci_device *device, uint64_t bytes) {
-  uint64_t address = PROGRAM_GM_BASE;
+  uint64_t address = PROGRAM_GM_BASE, skipped = start_in_page(bytes);
   uint32_t at = 0;
   if (bytes == 0 || bytes > device->bytes || !reserve(device))
     return NULL;
   for (; at < device->piece_count; at++) {
-    if (device->pieces[at].address >= address + bytes + GAP_BYTES)
+    if (page_of(device->pieces[at].address) >= address + skipped + bytes + GAP_BYTES)
       break;
     address = behind(&device->pieces[at]);
   }
+  address += skipped;
   if (address > device->bytes || bytes > device->bytes - address ||
       !open_piece(device, address, bytes, true))
     return NULL;
@@ -237,7 +247,8 @@ static enum vinci_status load(struct vinci_device *device, const struct vinci_la
                                          .blocks = launch->blocks,
                                          .launch = &on_memory,
                                          .wants_caches = launch->data_caches,
-                                         .wants_accesses = launch->checks != 0};
+                                         .wants_accesses = launch->checks != 0,
+                                         .last_look = launch->values_only && !launch->checks};
   return source_load(device->soc, &request, trace, diag);
 }
 

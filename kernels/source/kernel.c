@@ -414,6 +414,7 @@ enum vinci_status source_load(const struct vinci_soc *soc, const struct source_r
   source->library = request->library;
   source->owns_library = !request->library;
   source->wants_accesses = request->wants_accesses;
+  source->last_look = request->last_look;
   source->wants_caches = request->wants_caches;
   if (source->owns_library)
     status = source_library_open(request->path, &source->library, diag);
@@ -445,7 +446,8 @@ enum vinci_status source_record(struct vinci_trace *trace, struct vinci_values *
                                 void *context, struct vinci_diag *diag) {
   struct source *source = (struct source *)trace->source;
   struct vinci_diag own = {0};
-  enum vinci_status status = values_run_leniently(values, progress, context, &own);
+  enum vinci_status status =
+      values_run_leniently(values, !source->last_look, progress, context, &own);
   /* A kernel that hangs has issued something up to there, and a run or a check will tell why. */
   source->recorded = status == VINCI_OK || source->program.stopped ||
                      (status == VINCI_E_DEADLOCK && !source_fibers_look(source));

@@ -73,6 +73,7 @@ struct source {
   struct source_cache_lines *looked_at; /* of looks.c; NULL: none yet */
   bool recorded;                        /* the log is whole */
   bool wants_accesses;                  /* of scalar code, in the log */
+  bool last_look;                       /* nobody looks at ranges afterwards */
   bool wants_caches;                    /* values are those of cores with data caches */
   /* Code of the block that touches most of it, as the host counts, by kind of core; its row. */
   uint64_t touched_instructions[CORE_KIND_COUNT];
@@ -210,6 +211,7 @@ struct source_request {
   size_t arg_count;
   const struct source_launch *launch; /* instead of args; NULL: none */
   bool wants_accesses;                /* for checks: the recording has those of scalar code */
+  bool last_look;                     /* values alone: neither a run nor a check follows */
   bool wants_caches;                  /* values as data caches leave them: dcache.h */
   bool apart;                         /* tensors do not adjoin: their addresses are of no result */
 };

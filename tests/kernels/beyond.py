@@ -45,6 +45,12 @@ __global__ __vector__ void act(GM_ADDR x, GM_ADDR y, int32_t what, int64_t at) {
   }
   }
 }
+__global__ __vector__ void bring(GM_ADDR x, int64_t blocks) {
+  copy_gm_to_ubuf((__ubuf__ void *)0, x, 0, 1, (uint16_t)blocks, 0, 0); // copy
+}
+__global__ __vector__ void take(GM_ADDR y, int64_t blocks) {
+  copy_ubuf_to_gm(y, (__ubuf__ void *)0, 0, 1, (uint16_t)blocks, 0, 0); // result
+}
 int main(int count, char **words) {
   void *x, *y;
   int32_t host[32] = {0}, bytes = atoi(words[3]);
@@ -52,7 +58,12 @@ int main(int count, char **words) {
   aclrtMalloc(&y, bytes, ACL_MEM_MALLOC_HUGE_FIRST);
   if (count > 4) // memory of before
     aclrtFree(words[4][0] == 'x' ? x : y);
-  act<<<1>>>(x, y, atoi(words[1]), atoll(words[2]));
+  if (atoi(words[1]) == 5)
+    bring<<<1>>>(x, atoll(words[2]));
+  else if (atoi(words[1]) == 6)
+    take<<<1>>>(y, atoll(words[2]));
+  else
+    act<<<1>>>(x, y, atoi(words[1]), atoll(words[2]));
   bool good = aclrtSynchronizeDevice() == ACL_SUCCESS;
   if (good && count == 4)
     aclrtMemcpy(host, sizeof host, y, bytes < 128 ? bytes : 128, ACL_MEMCPY_DEVICE_TO_HOST);
@@ -60,7 +71,7 @@ int main(int count, char **words) {
   return 0;
 }
 """
-LINES = {word: SOURCE[: SOURCE.index("// " + word)].count("\n") + 1 for word in ("store", "load", "UB")}
+LINES = {word: SOURCE[: SOURCE.index("// " + word)].count("\n") + 1 for word in ("store", "load", "UB", "copy", "result")}
 
 
 def report(text, problem=""):
@@ -95,11 +106,22 @@ ends("a store behind the last memory, at the end of a page", 3, [PLACE["store"],
 ends("a load there", 3, [PLACE["load"]], 1, 1024, 4096)
 ends("a load of memory that was given back", 3, [PLACE["load"]], 1, 0, 8192, "x")
 ends("a store in front of all memory", 3, [PLACE["store"]], 0, -4096, 4096)
-ends("a store behind memory, inside of its page", 3, ["kernel act has written 64 bytes behind the end of device memory of 256 bytes",
-                                                      "VINCI_CHECK=memcheck tells the line"], 0, 80, 256)
-ends("the check of that tells the line", 5, [f"beyond.asc:{LINES['store']} "], 0, 80, 256, VINCI_CHECK="memcheck")
+ends("a store behind memory that ends within its page", 3, [PLACE["store"], "0 bytes behind the end"], 0, 128, 512)
+ends("a store behind more such memory", 3, [PLACE["store"], "0 bytes behind the end"], 0, 1152, 4608)
+ends("a store behind memory whose end is none of a page", 3,
+     ["kernel act has written 60 bytes behind the end of device memory of 260 bytes", "VINCI_CHECK=memcheck tells the line"], 0, 80, 260)
+ends("the check of that tells the line", 5, [f"beyond.asc:{LINES['store']} "], 0, 80, 260, VINCI_CHECK="memcheck")
+ends("a store further behind it", 3, [PLACE["store"]], 0, 128, 260)
 ends("what an allocation has more", 0, ["good"], 0, 7, 28)
 ends("a store behind UB", 3, [PLACE["UB"]], 3, 49152, 256)
+for word, what in (("copy", 5), ("result", 6)):
+    ends(f"{word}: inside", 0, ["good"], what, 128, 4096)
+    for size in (1024, 4096):
+        for memory in ("none", "flat", "cycle"):
+            ends(f"{word}: beyond the end of {size} bytes, memory {memory}", 3, [PLACE[word][:-9], "copy_"], what, size // 32 + 1, size,
+                 VINCI_MEMORY=memory)
+        ends(f"{word}: a check of that", 5, [f"beyond.asc:{LINES[word]} ", f"illegal {'read' if what == 5 else 'write'} of size 32"], what,
+             size // 32 + 1, size, VINCI_CHECK="memcheck")
 ends("values without caches", 0, ["good: 7"], 4, 0, 256)
 ends("values of an old line", 0, ["good: 0"], 4, 0, 256, VINCI_DCACHE="1")
 ends("values with dcci", 0, ["good: 7"], 4, 1, 256, VINCI_DCACHE="1")
