@@ -163,6 +163,8 @@ libvinci_core_la_SOURCES += \
 	core/result/metrics.h \
 	core/result/levers.c \
 	core/result/levers.h \
+	core/result/proven.c \
+	core/result/proven.h \
 	core/result/replay.c \
 	core/result/replay.h \
 	core/result/replay_items.c \

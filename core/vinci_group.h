@@ -15,7 +15,7 @@
 #ifndef VINCI_GROUP_H
 #define VINCI_GROUP_H
 
-#include "vinci.h"
+#include "vinci_tables.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -107,6 +107,9 @@ struct vinci_group_options {
   const char *data;        /* the folder of hardware descriptions; NULL: the usual */
   const char *const *sets; /* "hccs.copy=25GB/s" */
   size_t set_count;
+  const char *const *algorithms; /* "all_reduce@dp=ring", as --algorithm of vinci group run */
+  size_t algorithm_count;
+  uint64_t bucket_bytes; /* neighbouring sums are made together up to this; 0: as they are */
 };
 /* What the time of a rank is made of: computing, exposed and idle add up to the time of the job. */
 struct vinci_group_rank {
@@ -128,6 +131,14 @@ vinci_group_run(const char *name, const char *text, size_t length,
                 const struct vinci_group_options *options,
                 bool (*visit)(void *context, const struct vinci_group_rank *rank), void *context,
                 struct vinci_group_result *result, struct vinci_diag *diag);
+
+/* What of a job can be turned, algorithms of collectives and sums that are made together, as
+ * vinci_net_levers(): a run for each. Errors as of vinci_group_run(). */
+VINCI_API VINCI_MUST_CHECK enum vinci_status
+vinci_group_levers(const char *name, const char *text, size_t length,
+                   const struct vinci_group_options *options,
+                   bool (*visit)(void *context, const struct vinci_proven *lever), void *context,
+                   struct vinci_diag *diag);
 
 /* ---- trainings whose units fail ------------------------------------------------------------- */
 

@@ -12,7 +12,7 @@
 #ifndef VINCI_NET_H
 #define VINCI_NET_H
 
-#include "vinci.h"
+#include "vinci_tables.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -124,6 +124,18 @@ vinci_net_run(const vinci_soc *soc, const char *name, const char *text, size_t l
               const struct vinci_net_options *options,
               bool (*visit)(void *context, const struct vinci_net_node *node), void *context,
               struct vinci_net_result *result, struct vinci_diag *diag);
+
+/*
+ * What of the network can be turned, passes, cuts by L2 and the host: runs the network once for
+ * each, and once as it is. visit gets those that change the time, the largest saving first, and
+ * returns false to stop; the texts live as long as its call. Errors as of vinci_net_run(), and
+ * VINCI_E_INPUT when a node has no kernel.
+ */
+VINCI_API VINCI_MUST_CHECK enum vinci_status
+vinci_net_levers(const vinci_soc *soc, const char *name, const char *text, size_t length,
+                 const struct vinci_net_options *options,
+                 bool (*visit)(void *context, const struct vinci_proven *lever), void *context,
+                 struct vinci_diag *diag);
 
 /* ---- a family of graphs, one for each batch size, and a stream of requests ---- */
 

@@ -158,6 +158,16 @@ vinci_result_savings(const vinci_result *result,
                      bool (*visit)(void *context, const struct vinci_saving *saving), void *context,
                      struct vinci_diag *diag);
 
+/* A lever of what is larger than a kernel (vinci_net_levers(), vinci_group_levers()), proven by a
+ * run with that one thing changed. */
+struct vinci_proven {
+  const char *lever;  /* "pass", "cuts", "host", "algorithm", "buckets" ... */
+  const char *text;   /* what would be there: no sentence's end */
+  const char *change; /* what vinci net run or vinci group run takes to show the saving */
+  const char *origin; /* "measured", with what else has to be known */
+  int64_t saved_ps;   /* of the run; below 0: what is done already, and costs when left out */
+};
+
 /* What the author of the kernel can do, and what that saves of the run. */
 struct vinci_lever {
   const char *lever;     /* "barriers", "cores", "tiles" ... */

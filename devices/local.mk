@@ -65,6 +65,8 @@ libvinci_devices_la_SOURCES = \
 	devices/jobs/steps.c \
 	devices/jobs/steps.h \
 	devices/jobs/text.c \
+	devices/jobs/turns.c \
+	devices/jobs/turns.h \
 	devices/jobs/waits.c \
 	devices/jobs/waits.h \
 	devices/plan/buckets.c \

@@ -82,6 +82,9 @@ libvinci_networks_la_SOURCES = \
 	networks/run/cuts_api.c \
 	networks/run/gears.c \
 	networks/run/gears.h \
+	networks/run/levers.c \
+	networks/run/levers.h \
+	networks/run/levers_api.c \
 	networks/run/load.c \
 	networks/run/load.h \
 	networks/run/net.c \

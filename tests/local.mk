@@ -175,6 +175,7 @@ script_tests = \
 	tests/core/test_systemc_page.sh \
 	tests/cli/test_stream.sh \
 	tests/cli/test_causes.sh \
+	tests/cli/test_levers.sh \
 	tests/cli/test_walks.sh \
 	tests/cli/test_waves.sh \
 	tests/cli/test_weights.sh \
@@ -489,7 +490,7 @@ promises: vinci$(EXEEXT)
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 $(srcdir)/tests/accuracy/promises.py \
 	  ./vinci$(EXEEXT) $(srcdir)/tests/accuracy/promises.cases $(PROMISES)
 .PHONY: promises
-EXTRA_DIST += tests/accuracy/levers.csv tests/accuracy/promises.cases tests/accuracy/promises.py
+EXTRA_DIST += tests/accuracy/levers.csv tests/accuracy/promises.cases tests/accuracy/promises.lua tests/accuracy/promises.py
 
 # ---- make gears: throughput of public networks by batch, against what was measured ----
 gears: vinci$(EXEEXT)

@@ -18,7 +18,7 @@ enum {
 
 struct plan_settings {
   struct group_system_settings system;
-  const char *job, *output, *checkpoint;
+  const char *job, *output, *checkpoint, *split, *savings;
   struct text_list faults;
   uint64_t devices, rows, launch_us, seconds;
   bool all, exact, json, quiet;
@@ -33,6 +33,11 @@ static const struct option_row plan_options[] = {
     OPTION_LIST_ROW("fault", 0, struct plan_settings, faults, "FAULT",
                     "a device or link that is slow, as of 'vinci group run': devices=3,speed=0.8; "
                     "stages of slow devices get fewer layers; may be repeated"),
+    OPTION_TEXT_ROW("split", 0, struct plan_settings, split, "SPLIT",
+                    "simulate this split alone, such as tp2,pp2,dp1 or as the table names it"),
+    OPTION_TEXT_ROW("savings", 0, struct plan_settings, savings, "WHICH",
+                    "all: what other splits and groups of gradients save against --split, each by "
+                    "a simulated step, with the option that shows it again; none (default)"),
     OPTION_NUMBER_ROW("rows", 0, struct plan_settings, rows, "N", 1, ROWS_MAX,
                       "print the N best (20)"),
     OPTION_FLAG_ROW("all", 0, struct plan_settings, all,
@@ -89,6 +94,8 @@ static void fill(lua_State *lua, void *context) {
   script_set_integer(lua, "rows", settings->rows);
   lua_pushnumber(lua, (lua_Number)settings->launch_us);
   lua_setfield(lua, -2, "launch_us");
+  script_set_text(lua, "split", settings->split);
+  script_set_flag(lua, "savings", settings->savings && strcmp(settings->savings, "all") == 0);
   script_set_flag(lua, "all", settings->all);
   script_set_flag(lua, "exact", settings->exact);
   script_set_flag(lua, "json", settings->json);
@@ -141,6 +148,11 @@ static enum vinci_status plan(const struct plan_settings *settings, const struct
     return diag_error(diag, VINCI_E_USAGE, "give one model, not %zu", words->count);
   if (settings->devices == 0)
     return diag_error(diag, VINCI_E_USAGE, "give the number of devices with --devices");
+  if (settings->savings && strcmp(settings->savings, "all") != 0 &&
+      strcmp(settings->savings, "none") != 0)
+    return diag_error(diag, VINCI_E_USAGE, "--savings is all or none, not '%s'", settings->savings);
+  if (settings->savings && !settings->split)
+    return diag_error(diag, VINCI_E_USAGE, "--savings is against a split: give it with --split");
   enum vinci_status status = check_faults(settings, diag);
   if (status == VINCI_OK)
     status = group_load(&settings->system, (uint32_t)settings->devices, &group, diag);
@@ -203,6 +215,7 @@ const struct cli_verb cli_group_plan = {
         "  vinci group plan model.lua -s atlas_a2_910b4 -n 8\n"
         "  vinci group plan model.lua -s atlas_a2_910b4 -n 16 --set hccs.copy=30GB/s "
         "--job=best.job.csv\n"
+        "  vinci group plan model.lua -s atlas_a2_910b4 -n 8 --split=tp8,pp1,dp1 --savings=all\n"
         "  vinci group plan model.lua -s atlas_a2_910b4 -n 1024 --rows=5 --checkpoint=plan.txt\n",
     .options = {plan_options, sizeof plan_options / sizeof *plan_options},
     .run = run,

@@ -8,6 +8,7 @@
 #include "core/base/decimal.h"
 #include "core/base/file.h"
 #include "core/base/sheet.h"
+#include "core/chip/soc.h"
 #include "devices/jobs/classes.h"
 #include "devices/jobs/energy.h"
 #include "devices/jobs/job.h"
@@ -17,6 +18,7 @@
 #include "devices/jobs/profiler.h"
 #include "devices/jobs/rank_table.h"
 #include "devices/jobs/result.h"
+#include "devices/jobs/turns.h"
 
 #define PS_PER_US UINT64_C(1000000)
 enum { US_DIGITS = 6, TEXT_BYTES_MAX = 1 << 30, RANKS_SHOWN = 16, PATH_BYTES = 4096 };
@@ -24,7 +26,8 @@ enum { US_DIGITS = 6, TEXT_BYTES_MAX = 1 << 30, RANKS_SHOWN = 16, PATH_BYTES = 4
 struct run_settings {
   struct group_system_settings system;
   struct text_list faults;
-  const char *memory, *detail;
+  struct text_list algorithms;
+  const char *memory, *detail, *bucket, *savings;
   const char *output, *profiler, *rank_table;
   bool unfolded, json, quiet;
 };
@@ -35,6 +38,16 @@ static const struct option_row run_options[] = {
     OPTION_LIST_ROW("fault", 0, struct run_settings, faults, "FAULT",
                     "devices or a link are slow or down, as in a row fault of GROUP.md: "
                     "devices=3,from_us=100,to_us=200,speed=0.5; may be repeated"),
+    OPTION_LIST_ROW("algorithm", 0, struct run_settings, algorithms, "WHICH=NAME",
+                    "collectives take this algorithm: those of an operation, of OP@GROUP, or of "
+                    "a name, as in all_reduce@dp=ring; may be repeated"),
+    OPTION_TEXT_ROW("bucket", 0, struct run_settings, bucket, "SIZE",
+                    "sums of a group that follow each other in a stream, with nothing but waits "
+                    "between, are made together up to this size, such as 25MiB"),
+    OPTION_TEXT_ROW("savings", 0, struct run_settings, savings, "WHICH",
+                    "all: algorithms of collectives and sizes of buckets, each measured by a run, "
+                    "in the order of what they save, with the option that shows it again; none "
+                    "(default)"),
     OPTION_TEXT_ROW("memory", 0, struct run_settings, memory, "MODEL",
                     "cycle or flat (default): how operators and networks of the job are simulated"),
     OPTION_TEXT_ROW("detail", 0, struct run_settings, detail, "RANK",
@@ -64,6 +77,7 @@ struct outcome {
   bool keeps_moves;                /* for --profiler */
   const struct job_energy *energy; /* NULL: nobody has asked */
   const vinci_soc *soc;            /* with energy */
+  struct proven_list *levers;      /* NULL: nobody has asked */
   bool short_of_memory;
 };
 
@@ -134,6 +148,8 @@ static void print_report(const struct outcome *outcome) {
   SHEET_BEGIN(&sheet, stdout, columns, 0, "step_trace_time.csv of --output");
   while (sheet_pass(&sheet))
     print_ranks(job, result, &sheet);
+  if (outcome->levers)
+    proven_print(outcome->levers, result->end_ps, stdout);
   if (outcome->energy)
     job_energy_print(outcome->job, outcome->soc, result, outcome->energy, stdout);
   cli_summary("group run ranks=%u us=%s bytes=%" PRIu64, job->ranks,
@@ -142,7 +158,7 @@ static void print_report(const struct outcome *outcome) {
 
 static void write_summary(void *context, FILE *out) {
   const struct outcome *outcome = context;
-  job_put_summary(outcome->job, &outcome->result, outcome->energy, out);
+  job_put_summary(outcome->job, &outcome->result, outcome->energy, outcome->levers, out);
 }
 static void write_step_trace(void *context, FILE *out) {
   const struct outcome *outcome = context;
@@ -308,6 +324,33 @@ static void keep_move(void *context, const struct group_transfer *moved) {
     profile_keep_move(&outcome->profile, moved);
 }
 
+/* What the options change of the job. */
+static enum vinci_status turn_job(const struct run_settings *settings, struct job *job,
+                                  struct vinci_diag *diag) {
+  int64_t bytes = 0;
+  enum vinci_status status = VINCI_OK;
+  for (size_t i = 0; status == VINCI_OK && i < settings->algorithms.count; i++)
+    status = job_turn_algorithm(job, settings->algorithms.items[i], diag);
+  if (status != VINCI_OK || !settings->bucket)
+    return status;
+  status = soc_parse_value(settings->bucket, SOC_KIND_BYTES, &bytes, diag);
+  if (status == VINCI_OK && bytes > 0)
+    (void)job_turn_buckets(job, (uint64_t)bytes);
+  return status;
+}
+
+static enum vinci_status find_levers(const struct run_settings *settings, struct job *job,
+                                     struct outcome *outcome, struct vinci_diag *diag) {
+  bool all = strcmp(settings->savings, "all") == 0;
+  if (!all && strcmp(settings->savings, "none") != 0)
+    return diag_error(diag, VINCI_E_USAGE, "--savings is all or none, not '%s'", settings->savings);
+  if (!all)
+    return VINCI_OK;
+  outcome->levers = ARENA_ARRAY(&job->arena, struct proven_list, 1);
+  return outcome->levers ? job_levers_find(job, outcome->result.end_ps, outcome->levers, diag)
+                         : diag_error(diag, VINCI_E_NOMEM, "out of memory");
+}
+
 static enum vinci_status run_job(const struct run_settings *settings, struct job *job,
                                  struct vinci_diag *diag) {
   struct group_description *group = NULL;
@@ -337,8 +380,12 @@ static enum vinci_status run_job(const struct run_settings *settings, struct job
   if (status == VINCI_OK) {
     job->job.system = &group->system;
     job->job.unfolded = settings->unfolded;
-    status = group_run(&job->job, listens ? &observer : NULL, &job->arena, &outcome.result, diag);
+    status = turn_job(settings, job, diag);
   }
+  if (status == VINCI_OK)
+    status = group_run(&job->job, listens ? &observer : NULL, &job->arena, &outcome.result, diag);
+  if (status == VINCI_OK && settings->savings)
+    status = find_levers(settings, job, &outcome, diag);
   outcome.soc = timed.soc;
   if (status == VINCI_OK && work.chip_sets) {
     outcome.energy = &energy;
@@ -403,6 +450,7 @@ static int run(const struct cli_verb *verb, int argc, char **argv) {
     exit_code = read_and_run(&settings, &words, &diag) == VINCI_OK ? 0 : cli_fail(&diag);
   text_list_free(&settings.system.sets);
   text_list_free(&settings.faults);
+  text_list_free(&settings.algorithms);
   text_list_free(&words);
   return exit_code;
 }

@@ -29,15 +29,16 @@ void net_model_free(struct net_model_settings *settings);
 struct net_run_settings {
   const char *soc, *data, *output, *memory, *network, *plan, *host, *results;
   const char *passes, *dtype, *memory_limit; /* of networks of layers */
-  const char *repository;
+  const char *repository, *savings;
   uint64_t unknown_us;
-  bool keep_ends, ablate, winograd;
+  bool keep_ends, ablate, winograd, cuts;
   struct values_settings values;
   struct text_list sets;
   struct net_model_settings model;
   uint64_t repeat, depth, timeout_minutes;
   bool exact, quiet, json;
-  struct estimates *estimates; /* no option: of the chip, for what follows on it; NULL: none */
+  const struct graph *network_read; /* no option: whose levers are wanted; NULL: nobody's */
+  struct estimates *estimates;      /* no option: of the chip, for what follows on it; NULL: none */
 };
 enum { NET_TIMEOUT_MINUTES_MAX = 2880, NET_REPEAT_MAX = 1000, NET_DEPTH_MAX = 65535 };
 /* clang-format off */

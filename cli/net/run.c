@@ -12,6 +12,7 @@
 #include "core/base/sheet.h"
 #include "networks/run/net.h"
 #include "networks/run/net_energy.h"
+#include "networks/run/levers.h"
 #include "networks/run/net_summary.h"
 #include "networks/run/net_values.h"
 #include "networks/workload/workload.h"
@@ -28,6 +29,12 @@ static const struct option_row run_options[] = {
                       "what a layer without kernels takes, on the AI CPU (default 0: such layers "
                       "are refused, exit code 3)"),
     ADVICE_OPTION_ROW(struct net_run_settings, repository),
+    OPTION_FLAG_ROW("cuts", 0, struct net_run_settings, cuts,
+                    "chains of kernels whose tensors between exceed L2 run in the parts that "
+                    "simulation finds best, as of 'vinci tune --cuts'; takes many runs"),
+    OPTION_TEXT_ROW("savings", 0, struct net_run_settings, savings, "WHICH",
+                    "all: passes, cuts and the host, each turned and measured by a run, in the "
+                    "order of what they save, with the option that shows it again; none (default)"),
     OPTION_FLAG_ROW("ablate", 0, struct net_run_settings, ablate,
                     "run the network with more and more passes, then without each, and say what "
                     "each pass saves"),
@@ -195,6 +202,8 @@ static void report(const struct graph *graph, const struct vinci_soc *soc,
   sheet_lines_end(&lines);
   print_parts(&summary, queue->end_ps);
   net_energy_print(graph, soc, result, stdout);
+  if (result->levers)
+    proven_print(result->levers, queue->end_ps, stdout);
   print_top(graph, result);
   print_refused(graph, result, sheet_lines_begin(&lines, stdout));
   sheet_lines_end(&lines);
@@ -312,6 +321,63 @@ static enum vinci_status run_values(const struct net_run_settings *settings,
   return status;
 }
 
+/* Whether levers are wanted; VINCI_E_USAGE for what is neither all nor none. */
+static enum vinci_status choose_savings(struct net_run_settings *settings,
+                                        const struct graph *graph, struct vinci_diag *diag) {
+  const char *which = settings->savings;
+  if (!which || strcmp(which, "none") == 0)
+    return VINCI_OK;
+  if (strcmp(which, "all") != 0)
+    return diag_error(diag, VINCI_E_USAGE, "--savings is all or none, not '%s'", which);
+  if (settings->ablate || settings->repository)
+    return diag_error(diag, VINCI_E_USAGE, "--savings does not go with --%s",
+                      settings->ablate ? "ablate" : "repository");
+  settings->network_read = graph;
+  return VINCI_OK;
+}
+
+static enum vinci_status find_levers(const struct net_run_settings *settings,
+                                     const struct vinci_soc *soc, const struct net_options *options,
+                                     struct net_result *result, struct vinci_diag *diag) {
+  struct compile_options compile;
+  const struct net_levers_of of = {.network = settings->network_read,
+                                   .soc = soc,
+                                   .compile = &compile,
+                                   .run = options,
+                                   .cuts = settings->cuts,
+                                   .end_ps = result->queue.end_ps};
+  struct proven_list *levers = ARENA_ARRAY(&result->arena, struct proven_list, 1);
+  enum vinci_status status = net_compile_choose(settings, &compile, diag);
+  if (status == VINCI_OK && !levers)
+    status = diag_error(diag, VINCI_E_NOMEM, "out of memory");
+  if (status == VINCI_OK)
+    status = net_levers_find(&of, levers, diag);
+  if (status == VINCI_OK)
+    result->levers = levers;
+  return status;
+}
+
+/* Layers as kernels; with --cuts those of kernels too. */
+static enum vinci_status compile_network(const struct net_run_settings *settings,
+                                         const struct vinci_soc *soc, const struct graph *graph,
+                                         struct compiled *out, struct vinci_diag *diag) {
+  struct compile_options compile;
+  struct net_options options;
+  if (!settings->cuts)
+    return net_compile_layers(settings, soc, graph, out, diag);
+  if (settings->ablate || settings->repository)
+    return diag_error(diag, VINCI_E_USAGE, "--cuts does not go with --%s",
+                      settings->ablate ? "ablate" : "repository");
+  enum vinci_status status = net_compile_choose(settings, &compile, diag);
+  if (status == VINCI_OK)
+    status = net_run_choose(settings, &options, diag);
+  if (status == VINCI_OK)
+    status = net_find_cuts(graph, soc, &compile, &options, out, diag);
+  if (status == VINCI_OK && graph_has_layers(graph) && !settings->quiet && !settings->json)
+    net_print_counts(&out->counts);
+  return status;
+}
+
 enum vinci_status net_simulate(const struct net_run_settings *settings, const char *path,
                                struct graph *graph, const struct vinci_soc *soc,
                                struct net_result *result, struct vinci_diag *diag) {
@@ -328,6 +394,8 @@ enum vinci_status net_simulate(const struct net_run_settings *settings, const ch
   options.progress = watch;
   options.progress_context = &monitor;
   status = net_run(graph, soc, &options, result, diag);
+  if (status == VINCI_OK && settings->network_read)
+    status = find_levers(settings, soc, &options, result, diag);
   monitor_clear(&monitor);
   if (status == VINCI_OK && settings->output)
     status = write_folder(settings->output, &(struct writing){graph, soc, result}, diag);
@@ -376,11 +444,14 @@ static enum vinci_status run_words(struct net_run_settings *settings, const stru
     status = net_load(words->items[0], &settings->model, &graph, diag);
   estimates_start(&estimates, soc);
   settings->estimates = &estimates;
-  bool layers = status == VINCI_OK && graph_has_layers(&graph) && !settings->ablate;
+  bool layers =
+      status == VINCI_OK && (graph_has_layers(&graph) || settings->cuts) && !settings->ablate;
   if (status == VINCI_OK)
     status = net_check_layer_options(settings, &graph, diag);
+  if (status == VINCI_OK)
+    status = choose_savings(settings, &graph, diag);
   if (status == VINCI_OK && layers)
-    status = net_compile_layers(settings, soc, &graph, &compiled, diag);
+    status = compile_network(settings, soc, &graph, &compiled, diag);
   if (status == VINCI_OK && settings->repository)
     status = take_schedules(settings, soc, layers ? &compiled.graph : &graph, diag);
   if (status == VINCI_OK && settings->ablate)

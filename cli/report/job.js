@@ -328,6 +328,7 @@ function jobSections(folder) {
       ),
       keyList(rankParts.map(([name, paint]) => [rankTexts[name], `var(--${paint})`])),
     ),
+    leverSection(summary),
     classes.length ? jobTimeline(classes, summary.time_us) : null,
     folder.path ? pathSection(folder.path, summary.time_us) : null,
     classes.length ? exposedSection(classes) : null,

@@ -23,23 +23,39 @@ function kernelNames(report) {
   return names.length > 4 ? `${names.slice(0, 4).join(", ")} and ${names.length - 4} more` : names.join(", ");
 }
 
+// What one lever does to the run: an expected or a measured share, the option that shows the saving again.
+function leverItem(lever, saved, total) {
+  return el(
+    "li",
+    null,
+    el("b", null, lever.lever),
+    `: ${lever.text}, the run ${lever.change ? "takes" : "is expected to take"} `,
+    el("b", null, percent(Math.abs(saved), total)),
+    ` ${saved < 0 ? "more" : "less"} (${lever.origin}`,
+    lever.change ? [": ", el("code", null, lever.change)] : "",
+    ").",
+  );
+}
+
 // What a kernel can do, the largest saving first.
 function leverList(levers, total) {
-  return el(
-    "ul",
-    {id: "levers"},
-    levers.map(lever =>
-      el(
-        "li",
-        null,
-        el("b", null, lever.lever),
-        `: ${lever.text}, the run ${lever.change ? "takes" : "is expected to take"} `,
-        el("b", null, percent(lever.saved_cycles, total)),
-        ` less (${lever.origin}`,
-        lever.change ? [": ", el("code", null, lever.change)] : "",
-        ").",
-      ),
-    ),
+  return el("ul", {id: "levers"}, levers.map(lever => leverItem(lever, lever.saved_cycles, total)));
+}
+
+// Of a network or a job, all measured: what saves, then what is done already and saves.
+function leverSection(summary) {
+  const levers = summary.levers;
+  if (!levers) return null;
+  const list = (id, chosen) => el("ul", {id}, chosen.map(lever => leverItem(lever, lever.saved_us, summary.time_us)));
+  const saving = levers.filter(lever => lever.saved_us > 0),
+    kept = levers.filter(lever => lever.saved_us < 0);
+  return section(
+    "try",
+    "What to try",
+    "Each was measured by a run with that one thing changed; the option shows it again.",
+    saving.length ? list("levers", saving) : el("p", {id: "levers"}, "Nothing that was tried makes the run shorter."),
+    kept.length ? el("h3", null, "What is done already, and saves") : "",
+    kept.length ? list("levers-kept", kept) : "",
   );
 }
 

@@ -429,6 +429,7 @@ function networkSections(folder) {
   return [
     networkFirst(summary),
     kindSection(rows, row => row.op, row => +row.duration_us, summary.time_us, null),
+    leverSection(summary),
     networkTimeline(rows, summary.time_us),
     idleSection(rows, summary.time_us),
     networkNodes(rows, summary),

@@ -17,15 +17,24 @@ typedef enum vinci_status group_find_system(void *context, const char *name, uin
                                             const struct group_system **out, const vinci_soc **soc,
                                             struct vinci_diag *diag);
 
+struct proven_list;
+
+/* What is turned in a job (devices/jobs/turns.h), and whether levers are wanted. */
+struct group_text_turns {
+  const char *const *algorithms;
+  size_t algorithm_count;
+  uint64_t bucket_bytes;
+  struct proven_list *levers; /* NULL: not wanted */
+};
+
 /*
  * Runs the job of a text; `path` names it in messages. What `out` holds belongs to the arena, which
- * the caller frees, after errors too. Errors: those of find_system, of group_run(), and
- * VINCI_E_INPUT with line and column.
+ * the caller frees, after errors too. turns NULL: none. Errors: those of find_system, of
+ * group_run(), and VINCI_E_INPUT with line and column.
  */
-VINCI_MUST_CHECK enum vinci_status group_run_text(const char *path, const char *text, size_t length,
-                                                  group_find_system *find_system, void *context,
-                                                  struct arena *arena, uint32_t *ranks,
-                                                  struct group_result *out,
-                                                  struct vinci_diag *diag);
+VINCI_MUST_CHECK enum vinci_status
+group_run_text(const char *path, const char *text, size_t length, group_find_system *find_system,
+               void *context, const struct group_text_turns *turns, struct arena *arena,
+               uint32_t *ranks, struct group_result *out, struct vinci_diag *diag);
 
 #endif

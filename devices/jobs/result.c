@@ -102,7 +102,7 @@ void job_put_collectives(const struct job_moments *moments, FILE *out) {
 }
 
 void job_put_summary(const struct job *whole, const struct group_result *result,
-                     const struct job_energy *energy, FILE *out) {
+                     const struct job_energy *energy, const struct proven_list *levers, FILE *out) {
   const struct group_job *job = &whole->job;
   fputs("{\n  \"schema\": 1,\n  \"job\": ", out);
   json_string(out, whole->name);
@@ -122,5 +122,7 @@ void job_put_summary(const struct job *whole, const struct group_result *result,
   fputs("\n  ]", out);
   if (energy)
     job_energy_put(whole, result, energy, out);
+  if (levers)
+    proven_put(levers, out);
   fputs("\n}\n", out);
 }

@@ -7,6 +7,7 @@
 #define VINCI_DEVICES_JOBS_RESULT_H
 
 #include "core/base/arena.h"
+#include "core/result/proven.h"
 #include "devices/jobs/energy.h"
 
 /* An operation that has ended, kept for the files. */
@@ -31,9 +32,9 @@ void job_put_step_trace(const struct group_job *job, const struct group_result *
 void job_put_timeline(const struct group_job *job, const struct job_moments *moments, FILE *out);
 /* A row for each collective on each rank: start, duration, bytes, algorithm. */
 void job_put_collectives(const struct job_moments *moments, FILE *out);
-/* JSON: the time of the step, sums over ranks, and of each rank what its time is made of. energy:
- * NULL for none. */
+/* JSON: the time of the step, sums over ranks, and of each rank what its time is made of. energy,
+ * levers: NULL for none. */
 void job_put_summary(const struct job *whole, const struct group_result *result,
-                     const struct job_energy *energy, FILE *out);
+                     const struct job_energy *energy, const struct proven_list *levers, FILE *out);
 
 #endif

@@ -38,6 +38,7 @@ enum net_from {
 const char *net_from_name(enum net_from from);
 
 struct energy_counts;
+struct proven_list;
 
 struct net_node {
   enum net_from from;
@@ -76,6 +77,7 @@ struct net_result {
   struct queue_result queue, first; /* of the last run and of the first */
   size_t count[NET_FROM_COUNT];     /* nodes of the last run */
   size_t simulated_all, stored_all; /* kernels in all runs; and taken from a folder of results */
+  const struct proven_list *levers; /* that were proven, in the arena; NULL: nobody has asked */
 };
 
 /* Needs a graph whose shapes are known; layers that are left have no kernels. The caller frees the

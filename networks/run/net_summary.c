@@ -6,6 +6,7 @@
 
 #include "core/base/decimal.h"
 #include "core/base/json.h"
+#include "core/result/proven.h"
 #include "networks/run/net_energy.h"
 
 enum { PS_DIGITS = 6 };
@@ -142,5 +143,7 @@ void net_put_summary(const struct graph *graph, const struct vinci_soc *soc,
   put_count("live_bytes", result->plan.live_bytes, out);
   put_count("fixed_bytes", result->plan.fixed_bytes, out);
   net_energy_put(graph, soc, result, out);
+  if (result->levers)
+    proven_put(result->levers, out);
   fputs("\n}\n", out);
 }

@@ -29,6 +29,32 @@ function M.name(split)
   return text .. (split.sharded and " sharded" or "") .. (split.recompute and " recompute" or "")
 end
 
+-- The split of a name, with commas or blanks between, "tp2,pp2,dp1,layers=3/1,groups"; and whether the name has groups.
+function M.split_of(text, devices)
+  local split, groups, known = { stage_layers = {} }, false, { tp = 1, pp = 1, cp = 1, dp = 1, ep = 1, vpp = 1 }
+  local function refuse(word, why) error(("--split=%s: '%s' %s, as in tp2,pp2,dp1"):format(text, word, why), 0) end
+  for word in text:gsub("layers ", "layers="):gmatch "[^, ]+" do
+    local key, value = word:match "^(%a+)(%d+)$"
+    if key and known[key] and tonumber(value) >= 1 then
+      split[key] = math.tointeger(tonumber(value))
+    elseif word:find "^layers=[%d/]+$" then
+      for layers in word:gmatch "%d+" do split.stage_layers[#split.stage_layers + 1] = math.tointeger(tonumber(layers)) end
+    elseif word == "recompute" then
+      split.recompute = true
+    elseif word == "groups" then
+      groups = true
+    elseif word ~= "sharded" then -- which follows from the numbers
+      refuse(word, "is not a part of a split")
+    end
+  end
+  for key, value in pairs(known) do split[key] = split[key] or value end
+  local all = split.tp * split.pp * split.cp * split.dp
+  if all ~= devices then refuse(text, ("is of %d devices, not of %d"):format(all, devices)) end
+  if #split.stage_layers > 0 and #split.stage_layers ~= split.pp then refuse("layers", "is not a number for each stage") end
+  split.sharded = split.dp * split.cp > 1
+  return split, groups
+end
+
 -- All splits of a number of devices.
 function M.splits(model, devices)
   local list = {}
@@ -241,7 +267,7 @@ function Search:add(split)
   self.rows[#self.rows + 1] = row
   local items = {}
   if row.bound then items[1] = { split = split, row = row } end
-  if #split.stage_layers == 0 and can_balance(self.model, split) then
+  if #split.stage_layers == 0 and not options.alone and can_balance(self.model, split) then
     local list = listed(self.model, split)
     if not T.misfit(self.model, list) then items[#items + 1] = { split = list, listed = true } end
   end
@@ -327,7 +353,7 @@ function Search:run()
   self.clock.goes_on = self.options.progress and function() return self:goes_on("steps", done, math.max(all, done)) end
   while #self.items > 0 do
     local item = self:next()
-    if self.best and not self.options.all and item.bound >= self.best.us then
+    if self.best and not self.options.all and item.bound >= math.max(self.best.us, self.options.than_us or 0) then
       self.items = {} -- the others have no lesser bound
       break
     end
@@ -349,7 +375,8 @@ end
 -- the fastest first, those that were not simulated without `us`. options: clock, devices or splits (a list), system, set,
 -- faults (a list of rows, "devices=3,speed=0.8"), memory (bytes of a device), launch_us, loader_us, all (simulate those that
 -- cannot win, too), buckets (false: do not look for better groups of gradients), ranks (with more, one replica is
--- simulated of those that are data parallel; 64), keep (see vinci.transformer_clock), progress (a function of what is
+-- simulated of those that are data parallel; 64), keep (see vinci.transformer_clock), alone (no
+-- other layers for the stages of a split), than_us (simulate all that may be faster than this), progress (a function of what is
 -- done, "bounds" or "steps", how many of how many, and the microseconds of the best so far or nil: false ends that). The
 -- second result is nil when the search came to its end, else what it left out: { not_looked_at =, not_simulated = }.
 function M.plan(model, options)

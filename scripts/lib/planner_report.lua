@@ -97,16 +97,86 @@ local function notes(search, rows)
   return text .. "\n"
 end
 
+-- What other splits save against the row `own`, the most first: { lever =, text =, saved_us =, change = }.
+function M.levers(rows, own)
+  local levers = {}
+  for _, row in ipairs(rows) do
+    if row.us and own.us and row.us < own.us and row.name ~= own.name then
+      local grouped = row.name == own.name .. " groups"
+      levers[#levers + 1] = {
+        lever = grouped and "buckets" or "split",
+        text = grouped and "with the groups of gradients that dynamic programming finds" or
+          "as " .. row.name,
+        saved_us = own.us - row.us,
+        change = "--split=" .. row.name:gsub("layers ", "layers="):gsub(" ", ","),
+      }
+    end
+  end
+  table.sort(levers, function(a, b) return a.saved_us > b.saved_us or a.saved_us == b.saved_us and a.change < b.change end)
+  return levers
+end
+
+local function text_of_levers(levers, own, count)
+  local lines = {}
+  for i = 1, math.min(count, #levers) do
+    local lever = levers[i]
+    lines[i] = ("%-9s %s, the step takes %.1f %% less\n          (measured: %s)."):format(i == 1 and "Levers" or "", lever.text,
+      100 * lever.saved_us / own.us, lever.change)
+  end
+  if #levers > count then lines[#lines + 1] = ("          and %d more that save less"):format(#levers - count) end
+  if #levers == 0 then lines[1] = "Levers    none: no split is faster" end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+local function json_of_levers(levers)
+  local lines = {}
+  for i, lever in ipairs(levers) do
+    lines[i] = ('{"lever": "%s", "text": "%s", "saved_us": %.6f, "measured": true, "origin": "measured", "change": "%s"}'):format(
+      lever.lever, lever.text, lever.saved_us, lever.change)
+  end
+  return '{"levers": [' .. table.concat(lines, ", ") .. "]}\n"
+end
+
+-- The row of --split, simulated alone.
+local function own_row(settings, model, options)
+  local split, groups = P.split_of(settings.split, settings.devices)
+  options.splits, options.alone, options.buckets = { split }, true, groups
+  local rows, left, search = P.plan(model, options)
+  options.splits, options.alone, options.buckets = nil, nil, nil
+  if groups then
+    for _, row in ipairs(rows) do
+      if row.name:find " groups$" then return { row }, left, search end
+    end
+    error(("--split=%s: the split has no groups of gradients in one list"):format(settings.split), 0)
+  end
+  return rows, left, search
+end
+
 -- What the command prints, the job of the fastest split, whether the search was ended before, and the rows as CSV.
 -- Settings are the options of `vinci group plan`.
 function M.report(settings)
   local chip, keep = vinci.soc(settings.soc), keeper_of(settings)
   local clock = T.clock(chip, { scaled = not settings.exact, keep = keep })
-  local rows, left, search = P.plan(P.read(settings.model), { progress = settings.progress, clock = clock, keep = keep,
+  local model, own = P.read(settings.model), nil
+  local options = { progress = settings.progress, clock = clock, keep = keep,
     devices = settings.devices, system = settings.system, set = settings.set, data = settings.data,
     faults = #settings.faults > 0 and settings.faults or nil, memory = chip:get "hbm.size", launch_us = settings.launch_us,
-    all = settings.all, ranks = settings.exact and math.huge or nil })
+    all = settings.all, ranks = settings.exact and math.huge or nil }
+  local rows, left, search
+  if settings.split then
+    rows, left, search = own_row(settings, model, options)
+    own = rows[1]
+    if not own.us and not left then error(("--split=%s: %s"):format(settings.split, own.why), 0) end
+  end
+  if not own or (settings.savings and not left) then
+    options.than_us = own and own.us
+    rows, left, search = P.plan(model, options)
+  end
   local text = settings.json and json_of(rows) or text_of(rows, settings.rows) .. notes(search, rows)
+  if own and settings.savings and not left then
+    local levers = M.levers(rows, own)
+    text = text .. (settings.json and json_of_levers(levers) or text_of_levers(levers, own, settings.rows))
+  end
   if left and settings.json then
     text = text .. ('{"partial": true, "not_looked_at": %d, "not_simulated": %d}\n'):format(left.not_looked_at, left.not_simulated)
   elseif left then

@@ -23,3 +23,16 @@ void lua_set_flag(lua_State *lua, const char *key, bool value) {
   lua_pushboolean(lua, value);
   lua_setfield(lua, -2, key);
 }
+
+void lua_push_proven(lua_State *lua, const struct vinci_proven *lever) {
+  lua_createtable(lua, 0, 6);
+  lua_set_text(lua, "lever", lever->lever);
+  lua_set_text(lua, "text", lever->text);
+  lua_set_text(lua, "change", lever->change);
+  lua_set_text(lua, "origin", lever->origin);
+  lua_pushnumber(lua, (lua_Number)lever->saved_ps / PS_PER_US);
+  lua_setfield(lua, -2, "saved_us");
+  lua_pushboolean(lua, true);
+  lua_setfield(lua, -2, "measured");
+  lua_rawseti(lua, -2, (lua_Integer)lua_rawlen(lua, -2) + 1);
+}

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lua: jobs of several devices. */
+#include <string.h>
+
+#include "core/result/proven.h"
 #include "devices/flow/text.h"
 #include "devices/flow/training.h"
 #include "scripts/module/lua_vinci.h"
@@ -12,6 +15,7 @@ struct run {
   const char *text;
   size_t length;
   struct group_opening opening;
+  struct group_text_turns turns;
   struct arena arena;
   uint32_t ranks;
   struct group_result result;
@@ -59,10 +63,35 @@ static void push_result(lua_State *lua, const struct run *run) {
   lua_setfield(lua, -2, "ranks");
 }
 
+/* Appends to the list on top of the stack. */
+static bool add_lever(void *context, const struct vinci_proven *lever) {
+  lua_push_proven(context, lever);
+  return true;
+}
+
+/* Algorithms are a map, {["all_reduce@dp"] = "ring"}, as `set`. */
+static void take_turns(lua_State *lua, struct run *run, const char *function) {
+  if (lua_getfield(lua, 2, "algorithms") != LUA_TNIL)
+    run->turns.algorithms = lua_args_assignments(lua, lua_gettop(lua), function, "algorithms",
+                                                 &run->turns.algorithm_count);
+  if (lua_getfield(lua, 2, "bucket_bytes") != LUA_TNIL)
+    run->turns.bucket_bytes =
+        (uint64_t)lua_args_whole(lua, -1, function, "bucket_bytes", 1, LUA_MAXINTEGER);
+  if (lua_getfield(lua, 2, "savings") == LUA_TNIL)
+    return;
+  const char *which = lua_args_text(lua, -1, function, "savings");
+  if (strcmp(which, "all") != 0)
+    lua_args_refuse(lua, function, "savings", "is \"all\" or left out");
+  run->turns.levers = ARENA_ARRAY(&run->arena, struct proven_list, 1);
+  if (!run->turns.levers)
+    luaL_error(lua, "out of memory");
+}
+
 /* vinci.group_run(text [, options]): the time of a job, and what that of each rank is made of. */
 static int group_run_job(lua_State *lua) {
   static const char function[] = "vinci.group_run";
-  static const char *const names[] = {"system", "set", "data", NULL};
+  static const char *const names[] = {"system",       "set",     "data", "algorithms",
+                                      "bucket_bytes", "savings", NULL};
   struct vinci_diag diag = {0};
   lua_args_end(lua, function, 2);
   (void)lua_args_text(lua, 1, function, "text");
@@ -77,10 +106,16 @@ static int group_run_job(lua_State *lua) {
   if (lua_getfield(lua, 2, "set") != LUA_TNIL)
     run->opening.sets =
         lua_args_assignments(lua, lua_gettop(lua), function, "set", &run->opening.set_count);
-  if (group_run_text("job", run->text, run->length, group_opening_find, &run->opening, &run->arena,
-                     &run->ranks, &run->result, &diag) != VINCI_OK)
+  take_turns(lua, run, function);
+  if (group_run_text("job", run->text, run->length, group_opening_find, &run->opening, &run->turns,
+                     &run->arena, &run->ranks, &run->result, &diag) != VINCI_OK)
     lua_vinci_raise(lua, &diag);
   push_result(lua, run);
+  if (run->turns.levers) {
+    lua_newtable(lua);
+    proven_visit(run->turns.levers, add_lever, lua);
+    lua_setfield(lua, -2, "levers");
+  }
   release(run);
   return 1;
 }

@@ -31,6 +31,12 @@ static bool add_node(void *context, const struct vinci_net_node *node) {
   return true;
 }
 
+/* Appends to the list on top of the stack. */
+static bool add_lever(void *context, const struct vinci_proven *lever) {
+  lua_push_proven(context, lever);
+  return true;
+}
+
 static const char *option_text(lua_State *lua, const char *function, const char *key) {
   int type = lua_getfield(lua, 3, key);
   if (type != LUA_TNIL && type != LUA_TSTRING)
@@ -173,6 +179,23 @@ static int net(lua_State *lua) {
   return 1;
 }
 
+/* vinci.net_levers(soc, network [, options]): passes, cuts and the host, by what they save. */
+static int net_levers(lua_State *lua) {
+  static const char function[] = "vinci.net_levers";
+  struct vinci_diag diag = {0};
+  const vinci_soc *soc = lua_args_object(lua, 1, lua_soc_type, function, "soc");
+  lua_args_end(lua, function, 3);
+  struct network network = read_network(lua, 2, function);
+  struct vinci_net_options options = read_options(lua, function);
+  struct vinci_net_model model = read_model(lua, 3, function);
+  options.model = &model;
+  lua_newtable(lua);
+  if (vinci_net_levers(soc, network.name, network.bytes, network.length, &options, add_lever, lua,
+                       &diag) != VINCI_OK)
+    lua_vinci_raise(lua, &diag);
+  return 1;
+}
+
 /* ---- cuts by L2 ------------------------------------------------------------------------------ */
 
 static void push_figures(lua_State *lua, const struct vinci_net_figures *figures) {
@@ -289,6 +312,7 @@ void lua_net_open(lua_State *lua) {
   static const luaL_Reg functions[] = {{"net", net},
                                        {"net_cuts", net_cuts},
                                        {"net_import", net_import},
+                                       {"net_levers", net_levers},
                                        {"net_profile", net_profile},
                                        {"serve", lua_serve},
                                        {NULL, NULL}};

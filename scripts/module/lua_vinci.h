@@ -14,6 +14,7 @@
 #include <lua.h>
 
 #include "core/base/diag.h"
+#include "core/vinci_tables.h"
 
 __attribute__((visibility("default"))) int luaopen_vinci(lua_State *lua);
 
@@ -27,6 +28,8 @@ extern const char lua_gate_type[];
 
 void lua_set_number(lua_State *lua, const char *key, uint64_t value);
 void lua_set_us(lua_State *lua, const char *key, uint64_t ps);
+/* Appends a lever of a network or a job to the list on top of the stack. */
+void lua_push_proven(lua_State *lua, const struct vinci_proven *lever);
 void lua_set_text(lua_State *lua, const char *key, const char *text); /* NULL: nil */
 void lua_set_flag(lua_State *lua, const char *key, bool value);
 

@@ -184,7 +184,7 @@ enum vinci_status gate_measure_job(const struct gate_point *point, struct chip_c
   if (!text)
     return diag->status;
   enum vinci_status status = group_run_text(point->spec.workload.job, text, length, find_system,
-                                            &own, &arena, &ranks, &result, diag);
+                                            &own, NULL, &arena, &ranks, &result, diag);
   if (status == VINCI_OK)
     status = chip_cache_get(chips, own.group->chip, &soc, diag);
   if (status == VINCI_OK) {

@@ -15,10 +15,10 @@ latency Ascend910B4
 from ._library import Error
 from .chips import Number, Soc, arch, soc, socs
 from .comparisons import Diff, Difference, End, Parting, diff
-from .groups import Bucket, BucketPlan, Buckets, Group, Rank, Trained, buckets, group_run, group_train
-from .networks import (Batch, Chain, Cuts, Figures, Net, Node, Served, Trial, net, net_cuts, net_import,
+from .groups import Bucket, BucketPlan, Buckets, Group, Rank, Trained, buckets, group_levers, group_run, group_train
+from .networks import (Batch, Chain, Cuts, Figures, Net, Node, Served, Trial, net, net_cuts, net_import, net_levers,
                        net_profile, serve)
-from .runs import Core, Counter, Event, Hotspot, Lever, Result, Saving, counters, report, run
+from .runs import Core, Counter, Event, Hotspot, Lever, Proven, Result, Saving, counters, report, run
 from .steps import Steps, steps
 from .studies import (Answer, Blessed, Change, Effect, Gate, Kind, Listed, Point, Sensitivity, Swept,
                       SweptList, bless, evaluate, gate, ops, ops_kinds, sensitivity, sweep)

@@ -7,6 +7,7 @@ from ctypes import byref
 from . import _abi
 from ._library import (Callback, Error, assignments, call, field_type, library, make, opened, record, table,
                        text, visitor, word, words)
+from .runs import Proven, proven
 
 
 @dataclasses.dataclass
@@ -41,9 +42,27 @@ def _told(given: typing.Union[str, bytes]) -> bytes:
     return given if isinstance(given, bytes) else given.encode("utf-8", "surrogateescape")
 
 
+def _group_options(system, set, data, algorithms, bucket_bytes):
+    sets, count = words(assignments(set, "set"), "set")
+    named, named_count = words(assignments(algorithms, "algorithms"), "algorithms")
+    return make("vinci_group_options", system=word(system, "system"), data=word(data, "data"),
+                sets=sets, set_count=count, algorithms=named, algorithm_count=named_count,
+                bucket_bytes=bucket_bytes)
+
+
+def group_levers(job: typing.Union[str, bytes], *, name: str = "job",
+                 system: typing.Optional[str] = None, set=None, data: typing.Optional[str] = None,
+                 algorithms=None, bucket_bytes: int = 0) -> typing.List[Proven]:
+    """What of a job can be turned, each measured by a run, as `vinci group run --savings=all`."""
+    found, visit = proven("vinci_group_levers")
+    held, options = _told(job), _group_options(system, set, data, algorithms, bucket_bytes)
+    call("vinci_group_levers", word(name, "name"), held, len(held), byref(options), visit, None)
+    return found
+
+
 def group_run(job: typing.Union[str, bytes], *, name: str = "job",
-              system: typing.Optional[str] = None, set=None,
-              data: typing.Optional[str] = None) -> Group:
+              system: typing.Optional[str] = None, set=None, data: typing.Optional[str] = None,
+              algorithms=None, bucket_bytes: int = 0) -> Group:
     """Runs the text of a job, as `vinci group run`.
 
     >>> import vinci
@@ -57,9 +76,7 @@ def group_run(job: typing.Union[str, bytes], *, name: str = "job",
     >>> found.ranks[0].computing_us, len(found.ranks)
     (1000.0, 2)
     """
-    sets, count = words(assignments(set, "set"), "set")
-    options = make("vinci_group_options", system=word(system, "system"), data=word(data, "data"),
-                   sets=sets, set_count=count)
+    options = _group_options(system, set, data, algorithms, bucket_bytes)
     ranks: typing.List[Rank] = []
     visit = visitor("vinci_group_run")(
         lambda _, one: ranks.append(record(Rank, one.contents)) is None)

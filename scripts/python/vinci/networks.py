@@ -10,7 +10,7 @@ from . import _abi
 from ._library import (Callback, Error, call, field_type, make, picoseconds, record, release, table, taken, text,
                        visitor, whole, word, words)
 from .chips import chip_of
-from .runs import models
+from .runs import Proven, models, proven
 
 
 @dataclasses.dataclass
@@ -158,6 +158,32 @@ def net(chip, network, *, set=None, data=None,
              visitor("vinci_net_run")(visit), None, byref(struct))
     found = record(Net, struct)
     found.nodes = nodes
+    return found
+
+
+def net_levers(chip, network, *, set=None, data=None,
+               progress: typing.Optional[typing.Callable[[int, int], typing.Optional[bool]]] = None,
+               **options) -> typing.List[Proven]:
+    """What of a network can be turned, each measured by a run, as `vinci net run --savings=all`.
+
+    Passes, cuts by L2 and the host, the largest saving first; `saved_us` is below 0 for what is done
+    already. Options as of `net`.
+
+    >>> import vinci
+    >>> graph = '''graph,version=1
+    ... tensor,name=x,dtype=fp16,shape=64x512,io=in
+    ... tensor,name=y,dtype=fp16,shape=64x512,io=out
+    ... kernel,name=act,op=relu,in=x,out=y,args=shape=64x512
+    ... '''
+    >>> vinci.net_levers("Ascend910B4", graph, host="eager")[0].change
+    '--host=sink'
+    """
+    callback = Callback(field_type("vinci_net_options", "progress"), progress)
+    found, visit = proven("vinci_net_levers")
+    given = _options(callback, **options)
+    with callback:
+        call("vinci_net_levers", chip_of(chip, set, data), *_network(network), byref(given), visit,
+             None)
     return found
 
 

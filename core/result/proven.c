@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Levers of networks and jobs: their order, their form in summaries and reports. */
+#include "core/result/proven.h"
+
+#include "core/base/decimal.h"
+#include "core/base/json.h"
+#include "core/base/sheet.h"
+
+enum { US_DIGITS = 6, LINE_BYTES = PROVEN_TEXT_BYTES + PROVEN_CHANGE_BYTES + 224, INDENT = 10 };
+
+void proven_add(struct proven_list *list, struct proven *lever, uint64_t base_ps, uint64_t ps) {
+  if (ps == base_ps)
+    return;
+  lever->saved_ps = (int64_t)base_ps - (int64_t)ps;
+  size_t at = list->count;
+  for (; at > 0 && list->items[at - 1].saved_ps < lever->saved_ps; at--)
+    if (at < PROVEN_MAX)
+      list->items[at] = list->items[at - 1];
+  if (at < PROVEN_MAX)
+    list->items[at] = *lever;
+  if (list->count < PROVEN_MAX)
+    list->count++;
+  else
+    list->left_out++;
+}
+
+static uint64_t size_of(int64_t ps) { return ps < 0 ? (uint64_t)0 - (uint64_t)ps : (uint64_t)ps; }
+
+void proven_put(const struct proven_list *list, FILE *out) {
+  fputs(",\n  \"levers\": [", out);
+  for (size_t i = 0; i < list->count; i++) {
+    const struct proven *lever = &list->items[i];
+    fprintf(out, "%s\n    {\"lever\": \"%s\", \"text\": ", i ? "," : "", lever->lever);
+    json_write_plain(out, lever->text);
+    fprintf(out, ", \"saved_us\": %s%s, \"measured\": true, \"origin\": ",
+            lever->saved_ps < 0 ? "-" : "",
+            decimal_exact(size_of(lever->saved_ps), US_DIGITS).text);
+    json_write_plain(out, lever->origin);
+    fputs(", \"change\": ", out);
+    json_write_plain(out, lever->change);
+    fputc('}', out);
+  }
+  fprintf(out, "%s]", list->count ? "\n  " : "");
+}
+
+void proven_print(const struct proven_list *list, uint64_t base_ps, FILE *out) {
+  char line[LINE_BYTES];
+  if (list->count == 0)
+    fputs("Levers    none: nothing that was tried changes the time\n", out);
+  for (size_t i = 0; i < list->count; i++) {
+    const struct proven *lever = &list->items[i];
+    snprintf(line, sizeof line, "%s, the run takes %s %% %s (%s: %s).", lever->text,
+             decimal_ratio((uint128)size_of(lever->saved_ps) * 100, base_ps ? base_ps : 1, 1).text,
+             lever->saved_ps > 0 ? "less" : "more", lever->origin, lever->change);
+    fprintf(out, "%s",
+            i == 0 || (lever->saved_ps < 0) != (list->items[i - 1].saved_ps < 0)
+                ? lever->saved_ps > 0 ? "Levers    " : "Kept      "
+                : "          ");
+    sheet_words(out, line, INDENT, INDENT);
+    fputc('\n', out);
+  }
+  if (list->left_out > 0)
+    fprintf(out, "          and %zu more that save less\n", list->left_out);
+}
+
+void proven_visit(const struct proven_list *list,
+                  bool (*visit)(void *context, const struct vinci_proven *lever), void *context) {
+  for (size_t i = 0; i < list->count; i++) {
+    const struct proven *one = &list->items[i];
+    const struct vinci_proven told = {.lever = one->lever,
+                                      .text = one->text,
+                                      .change = one->change,
+                                      .origin = one->origin,
+                                      .saved_ps = one->saved_ps};
+    if (!visit(context, &told))
+      return;
+  }
+}

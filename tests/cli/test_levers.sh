@@ -1,0 +1,49 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Levers of networks, jobs and splits: what is promised is what the option gives, in order; what is refused.
+set -u
+srcdir=${TESTS_SRCDIR:-.}
+. "$srcdir/tests/support/tap.sh"
+vinci=${VINCI:?}
+work_folder test_levers
+examples=$srcdir/traces/examples
+soc=--soc-version=Ascend910B4
+[ -x /usr/bin/python3 ] || skip_all 'no python3'
+
+plan 10
+PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 "$srcdir/tests/accuracy/promises.py" "$vinci" \
+  "$srcdir/tests/accuracy/promises.cases" 31 37 >"$work/promises" 2>&1
+report "levers of networks, jobs and splits are kept, in order" "$([ $? -eq 0 ] || cat "$work/promises")"
+
+refuse() {
+  "$vinci" "$@" >"$work/out" 2>"$work/err"
+  [ $? -eq 2 ] && [ ! -s "$work/out" ] || echo "exit code or output of $*"
+}
+report "a network refuses --savings=some" "$(refuse net run "$examples/small_cnn.graph.csv" $soc --savings=some)"
+report "a job refuses --savings=some" "$(refuse group run "$examples/data_parallel.job.csv" --savings=some)"
+report "a plan wants a split to compare with" \
+  "$(refuse group plan "$srcdir/tests/accuracy/promises.lua" -s atlas_a2_910b4 -n 2 --savings=all)"
+report "a split of other devices is refused" \
+  "$(refuse group plan "$srcdir/tests/accuracy/promises.lua" -s atlas_a2_910b4 -n 2 --split=tp4; grep -q 'of 4 devices, not of 2' "$work/err" || cat "$work/err")"
+report "a collective that the job has not is named" \
+  "$(refuse group run "$examples/data_parallel.job.csv" --algorithm=all_reduce@stages=ring
+  grep -q "no collective 'all_reduce@stages'" "$work/err" || cat "$work/err")"
+report "an algorithm that cannot do the sum is refused" \
+  "$(refuse group run "$examples/data_parallel.job.csv" --algorithm=gradients=star)"
+
+# Two sums of the second stage become one: half the transfers of that stage are left, and the same bytes.
+"$vinci" group run "$examples/data_parallel.job.csv" --json >"$work/apart"
+"$vinci" group run "$examples/data_parallel.job.csv" --bucket=400MiB --json >"$work/together"
+"$vinci" group run "$examples/data_parallel.job.csv" --bucket=100MiB --json >"$work/small"
+number() { sed -n "s/^  \"$1\": \\([0-9]*\\),\$/\\1/p" "$2"; }
+report "sums that are made together move the same bytes in fewer transfers" \
+  "$([ "$(number moved_bytes "$work/apart")" = "$(number moved_bytes "$work/together")" ] &&
+    [ "$(number transfers "$work/apart")" = 16 ] && [ "$(number transfers "$work/together")" = 12 ] ||
+    grep -h transfers "$work/apart" "$work/together")"
+report "sums beyond the size stay apart" "$(cmp "$work/apart" "$work/small" 2>&1)"
+
+"$vinci" net run "$examples/small_cnn.graph.csv" $soc --savings=all --output="$work/net" >"$work/out" 2>&1
+report "report, summary and page have the levers" \
+  "$(grep -q '^Levers .*--half-ends' "$work/out" || grep -q 'half-ends' "$work/out" || cat "$work/out"
+  grep -q '^Kept ' "$work/out" || echo 'no line Kept'
+  grep -q '"change": "--passes=-fold"' "$work/net/summary.json" || echo 'not in summary.json')"
