@@ -59,6 +59,20 @@ function leverSection(summary) {
   );
 }
 
+// What the instructions of the critical path have found: caches, L2, their own pipe.
+function stateText(state, total) {
+  const told = [
+    ["code_cycles", "wait for code that the cache does not hold"],
+    ["cold_l2_cycles", "fetch what L2 has not held before"],
+    ["refetch_cycles", "fetch what L2 has dropped"],
+    ["scalar_cycles", "are scalar work and accesses"],
+    ["dependent_vector_cycles", "are waits of the vector unit for the instruction before (pipe_barrier)"],
+  ]
+    .filter(([key]) => state[key] * 200 >= total)
+    .map(([key, text]) => `${percent(state[key], total)} ${text}`);
+  return told.length ? `Of the run ${told.join(", ")}.` : "";
+}
+
 // ---- the first section ----
 
 function answerList(report) {
@@ -82,6 +96,8 @@ function answerList(report) {
       words.advice,
       critical.levers.length ? leverList(critical.levers, total) : "",
     );
+    const found = stateText(critical.state, total);
+    if (found) add("What it found", "state", found);
     if (best.number && best.saved_cycles > 0)
       add(
         "To try in the chip",

@@ -236,6 +236,29 @@ static uint64_t floor_cycles(const struct vinci_result *result, const struct cri
   return path->rest[CRITICAL_LAUNCH] + (uint64_t)((uint128)most * top_hz / core->hz);
 }
 
+static uint64_t cycles_of_cause(const struct critical_path *path, enum cause cause) {
+  uint64_t cycles = 0;
+  for (unsigned member = 0; member < CAUSE_MEMBERS; member++)
+    cycles += path->cause[cause][member];
+  return cycles;
+}
+
+struct critical_state critical_state(const struct vinci_result *result,
+                                     const struct critical_path *path) {
+  static const enum cause dram[] = {CAUSE_DRAM_ACCESS, CAUSE_DRAM_ROW, CAUSE_DRAM_TURN,
+                                    CAUSE_DRAM_REFRESH, CAUSE_DRAM_QUEUE};
+  struct critical_state state = {.code_cycles = path->code_cycles,
+                                 .refetch_cycles = cycles_of_cause(path, CAUSE_REFETCH),
+                                 .scalar_cycles = path->scalar_cycles};
+  for (size_t i = 0; i < sizeof dram / sizeof *dram; i++)
+    for (unsigned member = 0; member < PATH_COUNT; member++)
+      if (strncmp(path_name((enum path)member), "GM->", strlen("GM->")) == 0)
+        state.cold_cycles += path->cause[dram[i]][member];
+  if (path->core < result->core_count)
+    state.dependent_cycles = result->cores[path->core].pipe[PIPE_V].stall_cycles[STALL_BARRIER];
+  return state;
+}
+
 const char *critical_turn_word(const struct critical_turn *turn) {
   return cause_row(turn->cause)->turn == CAUSE_HALVE ? "halved" : "doubled";
 }

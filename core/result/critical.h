@@ -30,6 +30,18 @@ struct critical_path {
   uint64_t hidden_cycles; /* of part[]: behind what was in flight before, so without a cause */
 };
 
+/* What the state that instructions have found costs on the critical path. */
+struct critical_state {
+  uint64_t code_cycles;      /* waits for code that the instruction cache does not hold */
+  uint64_t cold_cycles;      /* device memory gives what L2 has not held before in the run */
+  uint64_t refetch_cycles;   /* and what L2 has held and dropped */
+  uint64_t scalar_cycles;    /* the scalar unit works: rows of the trace, accesses, issue */
+  uint64_t dependent_cycles; /* the vector unit of the core drains before the next instruction;
+                                these lie beside others of the path */
+};
+struct critical_state critical_state(const struct vinci_result *result,
+                                     const struct critical_path *path);
+
 /* A cause on the critical path, and what turning its number is expected to save. */
 struct critical_turn {
   enum cause cause;

@@ -46,7 +46,7 @@ the headline names neither $cause nor $number: $line" ;;
   report "$name" "$problems$(expect 0 -)$(keeps_promise "$before" "$(cycles)" "$promised")"
 }
 
-plan 24
+plan 26
 
 proof "start-up of ND2NZ lines: half of nd2nz.line_cycles saves what was promised" \
   "GM->L1: reorder" "nd2nz.line_cycles halved" nd2nz.line_cycles=2.385 \
@@ -253,3 +253,19 @@ report "a misspelt number is an error that suggests the right one" "$(expect 2 -
 sensitivity --format=xml
 report "a format that is none is an error" \
   "$(expect 2 "error: --format is text, csv or json, not 'xml'")"
+
+# What instructions have found: each part goes when the launch finds the state that it lacked.
+state() { sed -n "s/.*\"state\": {.*\"$1\": \([0-9]*\).*/\1/p" "$2/report.json"; }
+for found in cold warm; do
+  "$vinci" run matmul m=256 k=256 n=256 --soc-version=Ascend910B4 --l2=$([ $found = warm ] && echo warm || echo empty) \
+    --code=$found --output="$work/$found" -q >"$work/out" 2>&1
+done
+report "waits for code and for a cold L2 are there, and go with a warm launch" \
+  "$([ "$(state code_cycles "$work/cold")" -gt 1000 ] && [ "$(state cold_l2_cycles "$work/cold")" -gt 100 ] &&
+    [ "$(state scalar_cycles "$work/cold")" -gt 100 ] &&
+    [ $((10 * $(state code_cycles "$work/warm"))) -lt "$(state code_cycles "$work/cold")" ] &&
+    [ "$(state cold_l2_cycles "$work/warm")" = 0 ] || { cat "$work/out"; grep -h '"state"' "$work/cold/report.json" "$work/warm/report.json"; })"
+"$vinci" run "$srcdir/tests/accuracy/levers.csv" --soc-version=Ascend910B4 --output="$work/barriers" >"$work/out" 2>&1
+report "waits of the vector unit for the instruction before are told" \
+  "$([ "$(state dependent_vector_cycles "$work/barriers")" -gt 0 ] && grep -q 'instruction before' "$work/out" ||
+    grep -h '"state"' "$work/barriers/report.json")"

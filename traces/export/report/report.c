@@ -150,6 +150,20 @@ static void write_turn(struct json_writer *json, const char *key,
   json_end(json);
 }
 
+/* What instructions have found; of the critical path, but the waits of the vector unit, which lie
+ * beside others. */
+static void write_state(struct json_writer *json, const struct vinci_result *result,
+                        const struct critical_path *path) {
+  const struct critical_state state = critical_state(result, path);
+  json_object(json, "state", true);
+  json_number(json, "code_cycles", state.code_cycles);
+  json_number(json, "cold_l2_cycles", state.cold_cycles);
+  json_number(json, "refetch_cycles", state.refetch_cycles);
+  json_number(json, "scalar_cycles", state.scalar_cycles);
+  json_number(json, "dependent_vector_cycles", state.dependent_cycles);
+  json_end(json);
+}
+
 static void write_levers(struct json_writer *json, const struct vinci_result *result,
                          const struct critical_path *path) {
   struct lever levers[LEVERS_MAX];
@@ -212,6 +226,7 @@ static enum vinci_status write_critical(struct json_writer *json, const struct v
   for (size_t i = 0; i < causes.count; i++)
     write_turn(json, NULL, &causes.turns[i]);
   json_end(json);
+  write_state(json, result, &causes.path);
   write_levers(json, result, &causes.path);
   write_rests(json, &causes.path);
   json_end(json);

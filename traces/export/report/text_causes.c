@@ -5,10 +5,11 @@
 #include <string.h>
 
 #include "core/base/clock.h"
+#include "core/base/sheet.h"
 #include "core/result/levers.h"
 #include "traces/export/report/text.h"
 
-enum { CAUSE_ROWS = 8 }; /* of a table */
+enum { CAUSE_ROWS = 8 /* of a table */, STATE_INDENT = 10 };
 
 static const uint64_t tera = UINT64_C(1000000000000);
 
@@ -110,6 +111,33 @@ static void text_levers(const struct vinci_result *result, const struct text_cau
   }
 }
 
+/* What the instructions of the critical path have found: caches, L2, their own pipe. */
+static void text_state(const struct vinci_result *result, const struct critical_path *path,
+                       FILE *out) {
+  const struct critical_state state = critical_state(result, path);
+  const struct {
+    uint64_t cycles;
+    const char *text;
+  } rows[] = {{state.code_cycles, "wait for code that the cache does not hold"},
+              {state.cold_cycles, "fetch what L2 has not held before"},
+              {state.refetch_cycles, "fetch what L2 has dropped"},
+              {state.scalar_cycles, "are scalar work and accesses"},
+              {state.dependent_cycles,
+               "are waits of the vector unit for the instruction before (pipe_barrier)"}};
+  char line[512];
+  size_t used = 0;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (rows[i].cycles * 1000 >= result->total_cycles * CRITICAL_LEAST_PERMILLE)
+      used += (size_t)snprintf(
+          line + used, sizeof line - used, "%s%s %% %s", used ? ", " : "",
+          decimal_ratio((uint128)rows[i].cycles * 100, result->total_cycles, 1).text, rows[i].text);
+  if (used == 0)
+    return;
+  fputs("State     ", out);
+  sheet_words(out, line, STATE_INDENT, STATE_INDENT);
+  fputc('\n', out);
+}
+
 void text_cause(const struct vinci_result *result, const struct text_causes *causes, FILE *out) {
   if (causes->count == 0 || result->total_cycles == 0)
     return;
@@ -124,6 +152,7 @@ void text_cause(const struct vinci_result *result, const struct text_causes *cau
   snprintf(gain, sizeof gain, "%s%s", path_prefix(turn, path, sizeof path),
            cause_row(turn->cause)->key);
   text_wrapped(gain, line, out);
+  text_state(result, &causes->path, out);
   text_levers(result, causes, out);
 }
 
