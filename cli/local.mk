@@ -89,6 +89,8 @@ vinci_SOURCES = \
 	cli/support/advice.h \
 	cli/support/checks.c \
 	cli/support/checks.h \
+	cli/support/command.c \
+	cli/support/command.h \
 	cli/support/folder.c \
 	cli/support/isolate.c \
 	cli/support/isolate.h \

@@ -61,6 +61,21 @@ function originOf(data) {
   return [...new Set(told.filter(Boolean))].join("; ");
 }
 
+// The command that made the results, and of which date its inputs are.
+function commandOf(data) {
+  return data.folders.map(({command}) => {
+    if (!command) return el("p", {class: "faint command"}, "The command is not known: a script made the results.");
+    const inputs = command.inputs.map(input => `${input.file} of ${input.date}`);
+    return el(
+      "p",
+      {class: "faint command"},
+      el("code", null, command.command),
+      `; vinci ${command.version}`,
+      inputs.length ? `; ${inputs.join(", ")}` : "; no file is an input",
+    );
+  });
+}
+
 // The theme is the system's until the button says otherwise; the page keeps no state.
 function setUpTheme() {
   const button = document.getElementById("theme"),
@@ -115,6 +130,7 @@ function start() {
     document.title = title + " - vinci report";
     document.getElementById("title").textContent = title;
     document.getElementById("origin").textContent = originOf(data);
+    document.getElementById("origin").after(...commandOf(data));
     sections = makers[data.kind](data.folders);
   } catch (error) {
     main.append(el("p", {class: "warn"}, `The results cannot be shown: ${error.message}.`));

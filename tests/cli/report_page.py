@@ -70,10 +70,28 @@ class Page:
             self.browser.screenshot(os.path.join(self.pictures, name + ".webp"), selector)
 
 
+def command(page):
+    """The title block has the command of the folder, and of which date each input is."""
+    told = page.json("command.json")
+    shown = page.browser.run("[...document.querySelectorAll('header .command')].map(e => e.textContent)")
+    wanted = [told["command"], "vinci " + told["version"]] + [one["file"] + " of " + one["date"] for one in told["inputs"]]
+    if not shown or not all(part in shown[0] for part in wanted):
+        print("the title says %r, not %r" % (shown, wanted))
+
+
+def levers(page):
+    """Levers of a network or a job: those of summary.json, in order, with their options."""
+    told = page.json("summary.json")["levers"]
+    for selector, chosen in (("#levers li", [one for one in told if one["saved_us"] > 0]), ("#levers-kept li", [one for one in told if one["saved_us"] < 0])):
+        same("options of " + selector, page.browser.run("[...document.querySelectorAll('%s code')].map(e => e.textContent)" % selector),
+             [one["change"] for one in chosen])
+
+
 # ---- runs -----------------------------------------------------------------------------------
 
 def numbers(page):
     """Durations, cycles, shares of pipes, bytes, the roofline: from summary.json, by formulas of their own."""
+    command(page)
     run, text = page.json("summary.json"), page.browser.text
     near("duration", number(text("#duration")), run["duration_us"], 0.0006)
     same("cycles", int(number(text("#cycles"))), run["total_cycles"])
@@ -287,6 +305,7 @@ def compare(page):
 # ---- sweeps, lists, networks ------------------------------------------------------------------
 
 def sweep(page):
+    command(page)
     rows = page.table("results.csv")
     same("points", len(page.rows("#point-table")), len(rows))
     fastest = min(int(row["total_cycles"]) for row in rows)
@@ -347,6 +366,7 @@ def curves(page, names, params, done):
 
 def study(page):
     """Every cell of the table of points, the fastest, the parameters to choose from: from results.csv."""
+    command(page)
     with open(os.path.join(page.results, "results.csv"), newline="") as text:
         names, *rows = list(csv.reader(text))
     params = STUDIES[os.path.basename(page.results)]
@@ -404,6 +424,7 @@ def tornado(page):
 
 
 def list_of_operators(page):
+    command(page)
     rows = page.table("op_summary.csv")
     narrow = page.browser.run("document.querySelectorAll('#operator-table thead th').length")
     overflows = page.browser.run("(e => e.scrollWidth - e.clientWidth)(document.querySelector('#operator-table .scroll'))")
@@ -451,6 +472,8 @@ def list_of_operators(page):
 
 
 def network(page):
+    command(page)
+    levers(page)
     summary, rows = page.json("summary.json"), page.table("nodes.csv")
     near("time of the network", micros(page.browser.text("#network-total b:nth-of-type(2)")), summary["time_us"], summary["time_us"] / 100)
     slowest = max(rows, key=lambda row: float(row["duration_us"]))
@@ -565,6 +588,8 @@ def fits(page):
 
 
 def job(page):
+    command(page)
+    levers(page)
     summary, rows = page.json("summary.json"), page.table("collectives.csv")
     near("time of the job", micros(page.browser.text("#job-total b:nth-of-type(2)")), summary["time_us"], summary["time_us"] / 100)
     same("ranks", [row[0] for row in page.rows("#rank-table")], [str(rank["rank"]) for rank in summary["ranks"]])

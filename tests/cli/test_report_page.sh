@@ -65,9 +65,10 @@ END
   "$vinci" sweep run matmul n=256 $soc --param op.m=128,512 --param op.k=64,1024 --param network=packet,flit --output="$work/shapes" --quiet
   "$vinci" sweep run "$work/study.lua" --output="$work/lua" --quiet
   "$vinci" sweep run add shape=4096 $soc --param cube.fp16_cycles=1,2 --output="$work/equal" --quiet
-  "$vinci" net run "$srcdir/traces/examples/two_layers.graph.csv" $soc --memory=flat --output="$work/network" --quiet
+  "$vinci" net run "$srcdir/traces/examples/two_layers.graph.csv" $soc --memory=flat --host=graph --savings=all \
+    --output="$work/network" --quiet
   "$vinci" net run "$work/loader.csv" $soc --memory=flat --output="$work/loader" --quiet
-  "$vinci" group run "$srcdir/traces/examples/data_parallel.job.csv" --output="$work/job" >/dev/null
+  "$vinci" group run "$srcdir/traces/examples/data_parallel.job.csv" --savings=all --output="$work/job" >/dev/null
   "$vinci" run matmul m=512 k=512 n=512 $soc --memory=flat --energy --output="$work/energy_run" --quiet
   "$vinci" net run "$srcdir/traces/examples/two_layers.graph.csv" $soc --memory=flat --energy --output="$work/energy_network" --quiet
   "$vinci" group run "$srcdir/traces/examples/layer_step.job.csv" --energy --output="$work/energy_job" --quiet

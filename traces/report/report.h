@@ -19,7 +19,7 @@ enum report_kind {
 };
 
 /* One more than the most files of a folder that a page takes. */
-enum { REPORT_FILES = 6, REPORT_REVISION_BYTES = 32 };
+enum { REPORT_FILES = 8, REPORT_REVISION_BYTES = 32 };
 
 struct report_part {
   const char *key; /* in the data of the page */
