@@ -216,8 +216,8 @@ def quantised(cases):
             x = cases.draw(shape, "int32", -30000, 30000)
             cases.add("dequantize shape=%s shape1=%s out=%s" % (shape, shape1, dtype), {"x": x, "x1": x1 / 64},
                       {"y": rounded(x * wide(x1) / 64, dtype)}, ROUNDED[dtype])
-    for shape in ["1", "15", "17x127", "331x64", "3x1009", "97x1031", "2x3x5x61", "131x3", "5x6001"]:
-        for dtype in FLOATS:
+    for shape in ["1", "15", "17x127", "331x64", "3x1009", "97x1031", "2x3x5x61", "131x3", "5x6001", "3x18433"]:
+        for dtype in ("fp16", "bf16") if shape == "3x18433" else FLOATS:  # UB has no room for such rows of fp32
             y = cases.rng.integers(-126, 127, extents(shape)).astype(np.float64)
             y = y + cases.rng.choice([0.0, 0.5] if dtype == "fp32" else [0.0], y.shape)
             y[..., 0] = cases.rng.choice([-127, 127], y.shape[:-1])

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * dynamic_quant: rows in 8 bits, each with a scale of its own: the largest magnitude becomes 127.
- * A tile is some whole rows.
+ * A tile is some whole rows. Where UB does not hold a row of 16 bits with its magnitudes beside,
+ * these are computed in place, the row is converted once more, and half precision takes the place
+ * of x.
  */
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
@@ -23,8 +25,8 @@ static const struct vstep steps[] = {U("vabs", T0, X0),
                                      COLUMN(P_("vmaxs", T1, T1, 1)),
                                      COLUMN(S_("vmuls", Y1, T1, 1)),
                                      SPREAD(T1),
-                                     WITH_COLUMN("vdiv", T0, X0),
                                      END};
+static const struct vstep dividing[] = {WITH_COLUMN("vdiv", T0, X0), END};
 /* The quotient, to the nearest whole number, by way of half precision in the place of X0. */
 static const struct vstep narrowing[] = {C("vconv_f322f32", "r", T0, T0),
                                          C("vconv_f322f16", NULL, X1, T0),
@@ -33,6 +35,7 @@ static const struct vstep narrowing[] = {C("vconv_f322f32", "r", T0, T0),
 struct vquant {
   struct vkernel kernel; /* first */
   enum dtype type;
+  bool in_place;
   struct vtile_operand x, y;
   uint64_t pitch;
   uint64_t scale; /* in the buffer */
@@ -50,7 +53,7 @@ static void lay_out(struct vtile *tile) {
   uint64_t used = slot * tile->buffers;
   address[X1] = vtile_reserve(&used, elements * FLOAT_BYTES);
   address[X0] = address[X1];
-  address[T0] = vtile_reserve(&used, elements * FLOAT_BYTES);
+  address[T0] = quant->in_place ? address[X0] : vtile_reserve(&used, elements * FLOAT_BYTES);
   address[T1] = vtile_reserve(&used, column);
   address[V_ACCUMULATOR] = vtile_reserve(&used, tile->rows * ROWWISE_LANES * FLOAT_BYTES);
   address[V_BLOCKS] = vtile_reserve(&used, column * SPREAD_ROWS);
@@ -82,6 +85,12 @@ static void compute(struct emit *e, struct vkernel *kernel) {
   else
     vunit_convert(unit, 0, V(X0) | V(X1), quant->type, DTYPE_FP32, unit->reg[X0], raw);
   rowwise_steps(&rows, steps);
+  if (quant->in_place) {
+    rowwise_all(&rows);
+    vunit_convert(unit, 0, V(X0) | V(T0), quant->type, DTYPE_FP32, unit->reg[X0], raw);
+    unit->reg[X1] = raw;
+  }
+  rowwise_steps(&rows, dividing);
   rowwise_all(&rows);
   vunit_order(unit, V(X0), V(X1)); /* one place */
   vunit_steps(unit, narrowing);
@@ -143,6 +152,11 @@ static enum vinci_status setup(struct lower_job *job) {
   kernel->code = KERNEL_FUSED;
   quant->x = vtile_whole_rows("x", quant->type, space, quant->pitch);
   quant->y = vtile_whole_rows("y", DTYPE_INT8, space, quant->pitch);
+  struct vtile row = kernel->tile;
+  kernel->tile.rows = kernel->tile.buffers = 1;
+  lay_out(&kernel->tile);
+  quant->in_place = quant->type != DTYPE_FP32 && kernel->tile.ub_bytes > vtile_ub_bytes(job->soc);
+  kernel->tile = row;
   kernel->in[0] = &quant->x;
   kernel->out[0] = &quant->y;
   return VINCI_OK;
