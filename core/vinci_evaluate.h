@@ -67,6 +67,7 @@ struct vinci_ops_kind {
   bool known;         /* an operator stands for the type, but not for that row */
   const char *in_shapes, *in_types, *out_shapes; /* of that row, as the list says */
   const char *nearest, *nearest_op; /* of an unknown type: the nearest known, its operator; or "" */
+  bool by_name; /* the list has no shapes: whether these are modelled is not known */
 };
 /* Which kinds of a list can be lowered for a chip; most missing time first. Nothing is simulated.
  * visit returns false to stop. VINCI_E_INPUT for what is no list of operators. */

@@ -26,6 +26,7 @@ libvinci_lower_la_SOURCES = \
 	lower/calls/frameworks.def \
 	lower/calls/l2.c \
 	lower/calls/missing.c \
+	lower/calls/sums.c \
 	lower/calls/names.c \
 	lower/calls/outputs.c \
 	lower/calls/resolve.c \

@@ -13,6 +13,7 @@ struct shares {
   FILE *out;
   size_t rows, missing_rows, elsewhere_rows, kinds, missing_kinds;
   uint64_t ps, missing_ps, elsewhere_ps;
+  bool by_name;
 };
 
 static struct decimal microseconds(uint64_t ps) { return decimal_ratio(ps, 1000000, 3); }
@@ -53,6 +54,7 @@ static void print_reason(const struct vinci_ops_kind *kind, FILE *out) {
 
 static bool print_kind(void *context, const struct vinci_ops_kind *kind) {
   struct shares *shares = context;
+  shares->by_name = kind->by_name;
   if (kind->elsewhere) {
     shares->elsewhere_rows += kind->rows;
     shares->elsewhere_ps += kind->measured_ps;
@@ -80,15 +82,19 @@ enum vinci_status operator_print_missing(const vinci_soc *soc, const char *list,
   if (status != VINCI_OK)
     return status;
   size_t rows = shares.rows - shares.missing_rows;
-  fprintf(out, "%sModelled on %s: %zu of %zu kinds, %zu of %zu rows (%s %%)",
-          shares.missing_kinds > 0 ? "\n" : "", vinci_soc_name(soc),
-          shares.kinds - shares.missing_kinds, shares.kinds, rows, shares.rows,
+  fprintf(out, "%s%s on %s: %zu of %zu kinds, %zu of %zu rows (%s %%)",
+          shares.missing_kinds > 0 ? "\n" : "", shares.by_name ? "Known" : "Modelled",
+          vinci_soc_name(soc), shares.kinds - shares.missing_kinds, shares.kinds, rows, shares.rows,
           decimal_ratio((uint64_t)rows * 100, shares.rows, 2).text);
   if (shares.ps > 0)
     fprintf(out, ", %s of %s us (%s %%)", microseconds(shares.ps - shares.missing_ps).text,
             microseconds(shares.ps).text,
             decimal_ratio((uint128)(shares.ps - shares.missing_ps) * 100, shares.ps, 2).text);
   fputs("\n", out);
+  if (shares.by_name)
+    fputs(
+        "By name alone: the table has no shapes, so rows that shapes or types refuse are counted\n",
+        out);
   if (shares.elsewhere_rows > 0)
     fprintf(out, "Not on AI Cores and not counted: %zu rows, %s us\n", shares.elsewhere_rows,
             microseconds(shares.elsewhere_ps).text);

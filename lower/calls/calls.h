@@ -52,6 +52,12 @@ calls_read_stream(FILE *file, const char *path, struct call_list *out, struct vi
 VINCI_MUST_CHECK enum vinci_status calls_read(const char *path, struct call_list *out,
                                               struct vinci_diag *diag);
 
+/* A table of times by name without shapes: op_statistic, task_time, operator_details; rows have a
+ * type, a core, a duration and a weight. *are_sums: false of any other file, which leaves *out
+ * alone. */
+VINCI_MUST_CHECK enum vinci_status calls_read_sums(const char *path, struct call_list *out,
+                                                   bool *are_sums, struct vinci_diag *diag);
+
 /* An operator with its arguments, or the reason why there is none. */
 struct call_request {
   const struct lower_op *op;

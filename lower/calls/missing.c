@@ -23,6 +23,7 @@ struct coverage {
   const struct vinci_soc *soc;
   struct call_list list;
   struct arena arena;
+  bool by_name; /* the list has no shapes */
   struct vinci_ops_kind *kinds;
   struct tried *tried;
   size_t kind_count, tried_count;
@@ -137,6 +138,7 @@ static struct vinci_ops_kind *kind_of(struct coverage *coverage, const struct ca
   struct vinci_ops_kind *kind = &coverage->kinds[coverage->kind_count++];
   *kind = (struct vinci_ops_kind){.type = row->cell[CALL_TYPE],
                                   .elsewhere = elsewhere,
+                                  .by_name = coverage->by_name,
                                   .reason = "",
                                   .in_shapes = row->cell[CALL_IN_SHAPES],
                                   .in_types = row->cell[CALL_IN_TYPES],
@@ -166,7 +168,13 @@ static bool count_row(struct coverage *coverage, const struct call_row *row) {
   bool good = true;
   kind->rows += row->weight;
   kind->measured_ps += row->measured_ps * row->weight;
-  if (!kind->elsewhere) {
+  if (!kind->elsewhere && coverage->by_name) {
+    if (!calls_operator(kind->type)) {
+      kind->missing_rows += row->weight;
+      kind->missing_ps += row->measured_ps * row->weight;
+      good = miss(coverage, kind, row, "no operator has this name", true);
+    }
+  } else if (!kind->elsewhere) {
     bool resolved = calls_resolve(&coverage->list, row, coverage->soc, &scratch, &request);
     const char *reason = resolved ? try_row(coverage, row, &request) : request.reason;
     if (reason) {
@@ -206,7 +214,9 @@ enum vinci_status vinci_ops_kinds(const vinci_soc *soc, const char *list,
                                   bool (*visit)(void *context, const struct vinci_ops_kind *kind),
                                   void *context, struct vinci_diag *diag) {
   struct coverage coverage = {.soc = soc};
-  enum vinci_status status = calls_read(list, &coverage.list, diag);
+  enum vinci_status status = calls_read_sums(list, &coverage.list, &coverage.by_name, diag);
+  if (status == VINCI_OK && !coverage.by_name)
+    status = calls_read(list, &coverage.list, diag);
   if (status != VINCI_OK)
     return status;
   if (!coverage.list.has[CALL_TYPE])

@@ -8,7 +8,7 @@ vinci=${VINCI:?}
 soc=--soc-version=Ascend910B4
 
 work_folder test_missing
-plan 10
+plan 13
 
 missing() {
   keep "$vinci" compile --list --missing="$work/list.csv" "$@"
@@ -112,3 +112,34 @@ report "what it goes with" "$(
   expect 2 "$message"
   keep "$vinci" compile --missing="$work/list.csv" $soc
   expect 2 "$message")"
+
+# Tables that have no shapes: names count, each as often as its row says.
+printf '%s\n' 'Device_id,OP Type,Core Type,Count,Total Time(us),Min Time(us),Avg Time(us),Max Time(us),Ratio(%)' \
+  '0,Relu,AI_VECTOR_CORE,4,10,1,2.5,4,50' '0,QuiltPatchwork,MIX_AIV,2,5.5,1,2.75,4,50' \
+  '0,Sort,AI_CPU,3,300,1,100,4,50' >"$work/list.csv"
+missing $soc
+cat >"$work/expected" <<END
+type                                 rows  missing       missing us
+QuiltPatchwork                          2        2            5.500
+  no operator has this name
+
+Known on Ascend910B4: 1 of 2 kinds, 4 of 6 rows (66.67 %), 10.000 of 15.500 us (64.52 %)
+By name alone: the table has no shapes, so rows that shapes or types refuse are counted
+Not on AI Cores and not counted: 3 rows, 300.000 us
+CONTRIBUTING.md, "Add an operator", says how a kind is added.
+END
+report "op_statistic by names" "$(
+  expect 0 ''
+  diff "$work/expected" "$work/out"
+)"
+printf '%s\n' 'Name,Input Shapes,Call Stack,Host Self Duration(us),Device Self Duration(us)' \
+  'aten::mm,"[[512, 1024], [1024, 256]]",,33.1,12.5' 'aten::view,"[[512]]",,3,0' 'my::own,"[]",,1,2' >"$work/list.csv"
+missing $soc
+report "operators of a framework by names, those that ran on the device" "$(
+  expect 0 ''
+  grep -q '^Known on Ascend910B4: 1 of 2 kinds, 1 of 2 rows (50.00 %), 12.500 of 14.500 us' "$work/out" || cat "$work/out"
+)"
+printf '%s\n' 'Device_id,kernel_name,kernel_type,task_time(us)' '0,N/A,EVENT_RECORD,3' \
+  '0,aclnnAdd_AddAiCore_Add,AI_VECTOR_CORE,fast' >"$work/list.csv"
+missing $soc
+report "a time that is not one" "$(expect 3 "$work/list.csv:3: error: 'fast' is not a time in microseconds")"

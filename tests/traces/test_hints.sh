@@ -95,6 +95,7 @@ report "no key that is near" "$(expect 2 "$work/suite.lua: error: point 'a' want
 
 # ---- files of other tools ----------------------------------------------------------------------
 launches="kernel_details.csv or op_summary*.csv of the same profile has a row for each launch, with shapes"
+kinds="$launches; which kinds of this table are known: 'vinci compile --list --missing=FILE'"
 refuse_list() {
   run run --ops "$work/$2" $soc --output="$work/list"
   report "$1" "$(expect 3 "$work/$2: error: $3
@@ -105,18 +106,18 @@ Device_id,OP Type,Core Type,Count,Total Time(us),Min Time(us),Avg Time(us),Max T
 0,MatMulV2,AI_CORE,280,45211.2,12.1,161.5,900.1,61.2
 END
 refuse_list "sums by type" op_statistic.csv \
-  "op_statistic, not a list of operators: sums of a profile by type of operator, without shapes" "$launches"
+  "op_statistic, not a list of operators: sums of a profile by type of operator, without shapes" "$kinds"
 cat >"$work/operators.csv" <<'END'
 Name,Input Shapes,Call Stack,Host Self Duration(us),Host Total Duration(us),Device Self Duration(us),Device Total Duration(us)
 aten::mm,"[[512, 1024], [1024, 256]]",,33.1,40.2,12.1,12.1
 END
 refuse_list "operators of the framework" operators.csv \
   "operator_details, not a list of operators: operators of the framework, without data types and launches" \
-  "$launches"
+  "$kinds"
 printf 'Device_id,kernel_name,kernel_type,stream_id,task_id,task_time(us),task_start(us),task_stop(us)\n' \
   >"$work/tasks.csv"
 printf '0,my_fused_custom_0,MIX_AIC,46,0,456.280,1789000000007000.205\t,1789000000007456.485\t\n' >>"$work/tasks.csv"
-refuse_list "times of tasks" tasks.csv "task_time, not a list of operators: times of tasks, without shapes" "$launches"
+refuse_list "times of tasks" tasks.csv "task_time, not a list of operators: times of tasks, without shapes" "$kinds"
 printf 'Device_id,Level,API Name,Time(us),Count,Avg(us)\n0,acl,aclrtMemcpy,1.5,3,0.5\n' >"$work/api.csv"
 run import "$work/api.csv"
 report "for an import, too" "$(expect 3 "$work/api.csv: error: api_statistic, not a table of times of kernels: \
@@ -128,7 +129,7 @@ hint: 'vinci run', 'vinci check' and 'vinci debug' read it")"
 run check "$work/op_statistic.csv" $soc
 report "a table where a trace is wanted" "$(expect 3 "$work/op_statistic.csv: error: op_statistic, not a trace: \
 sums of a profile by type of operator, without shapes
-hint: $launches")"
+hint: $kinds")"
 
 # A profile is found in its folder.
 profile=$work/host_1_20260101_ascend_pt/ASCEND_PROFILER_OUTPUT

@@ -235,6 +235,7 @@ class Kind:
     known: bool
     nearest: str
     nearest_op: str
+    by_name: bool
 
 
 def ops_kinds(list: Path, *, chip, set=None, data=None) -> typing.List[Kind]:
