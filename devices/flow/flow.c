@@ -11,29 +11,36 @@
 #include "devices/flow/flow.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base/arith.h"
 #include "core/base/clock.h"
 
+/* What is looked at for each change of rates stands first. */
 struct flow {
-  struct group_path path;
-  uint128 left; /* bytes times PS_PER_SECOND */
-  uint64_t bytes, rate, since_ps, end_ps;
-  uint64_t number; /* by the order of starts */
-  uint64_t most;   /* that it can have by itself at the speed of its limits; 0: it stands */
-  uint32_t next[GROUP_PATH_MAX], before[GROUP_PATH_MAX]; /* in the lists of its limits */
+  uint32_t limits[GROUP_PATH_MAX], limit_count;
+  uint32_t mark; /* of the component that was last gathered */
+  uint64_t most; /* that it can have by itself at the speed of its limits; 0: it stands */
+  uint64_t rate, since_ps;
   uint32_t heap_place;
-  uint32_t mark; /* of the component that was last gathered; next free flow while it is free */
   bool settled;
+  uint128 left;            /* bytes times PS_PER_SECOND */
+  uint64_t end_ps, number; /* number: by the order of starts */
+  uint64_t bytes, path_rate;
+  uint32_t
+      places[GROUP_PATH_MAX]; /* in the lists of its limits; the next free flow while it is free */
   void *user;
 };
 
+enum { FEW = 2 }; /* a link of a mesh has one or two */
+
 struct limit {
   uint64_t rate, bytes;
-  uint64_t speed; /* thousandths of the rate that there are */
-  uint64_t left;  /* while rates are found */
-  uint32_t open;  /* transfers that are not settled */
-  uint32_t first; /* of the list of transfers */
+  uint64_t speed;  /* thousandths of the rate that there are */
+  uint64_t left;   /* while rates are found */
+  uint32_t open;   /* transfers that are not settled */
+  uint32_t *flows; /* that pass, `count` of them; `few` as long as these are enough */
+  uint32_t count, capacity, few[FEW];
   uint32_t mark;
   bool is_changed; /* rates of its transfers are to be found anew */
 };
@@ -42,11 +49,14 @@ struct flows {
   flow_changed_fn changed;
   void *context;
   struct limit *limits;
+  uint32_t limit_count;
   struct flow *flows;
   uint32_t count, capacity, free; /* places; the first that is free */
   uint32_t *heap, *members;       /* flows by end; flows of a component */
   uint32_t *touched, *changes;    /* limits of a component; those that have changed */
   uint32_t heap_count, member_count, touched_count, change_count, mark;
+  uint32_t open;  /* members that are not settled */
+  uint64_t least; /* that one of them has by itself, or less */
   uint64_t started;
 };
 
@@ -58,6 +68,7 @@ struct flows *flows_new(const struct group_system *system, flow_changed_fn chang
   flows->changed = changed;
   flows->context = context;
   flows->free = FLOW_NONE;
+  flows->limit_count = count;
   flows->limits = calloc(count, sizeof *flows->limits);
   flows->touched = calloc(count, sizeof *flows->touched);
   flows->changes = calloc(count, sizeof *flows->changes);
@@ -68,7 +79,8 @@ struct flows *flows_new(const struct group_system *system, flow_changed_fn chang
   for (uint32_t i = 0; i < count; i++) {
     flows->limits[i].rate = group_limit_rate(system, i);
     flows->limits[i].speed = MILLI;
-    flows->limits[i].first = FLOW_NONE;
+    flows->limits[i].flows = flows->limits[i].few;
+    flows->limits[i].capacity = FEW;
   }
   return flows;
 }
@@ -76,6 +88,9 @@ struct flows *flows_new(const struct group_system *system, flow_changed_fn chang
 void flows_free(struct flows *flows) {
   if (!flows)
     return;
+  for (uint32_t i = 0; flows->limits && i < flows->limit_count; i++)
+    if (flows->limits[i].flows != flows->limits[i].few)
+      free(flows->limits[i].flows);
   free(flows->limits);
   free(flows->touched);
   free(flows->changes);
@@ -127,20 +142,13 @@ static uint64_t part_of(uint64_t rate, uint64_t milli) {
   return milli == MILLI ? rate : (uint64_t)((uint128)rate * milli / MILLI);
 }
 
-static uint32_t slot_of(const struct flow *flow, uint32_t limit) {
-  uint32_t slot = 0;
-  while (flow->path.limits[slot] != limit)
-    slot++;
-  return slot;
-}
-
 static void touch(struct flows *flows, uint32_t limit) {
   struct limit *touched = &flows->limits[limit];
   if (touched->mark == flows->mark)
     return;
   touched->mark = flows->mark;
   touched->left = part_of(touched->rate, touched->speed);
-  touched->open = 0;
+  touched->open = touched->count;
   flows->touched[flows->touched_count++] = limit;
 }
 
@@ -153,25 +161,25 @@ static void join(struct flows *flows, uint32_t number) {
   flow->mark = flows->mark;
   flow->settled = false;
   flows->members[flows->member_count++] = number;
-  for (uint32_t i = 0; i < flow->path.limit_count; i++) {
-    touch(flows, flow->path.limits[i]);
-    speed = min_u64(speed, flows->limits[flow->path.limits[i]].speed);
+  for (uint32_t i = 0; i < flow->limit_count; i++) {
+    touch(flows, flow->limits[i]);
+    speed = min_u64(speed, flows->limits[flow->limits[i]].speed);
   }
-  flow->most = speed ? max_u64(part_of(flow->path.rate, speed), 1) : 0;
+  flow->most = speed ? max_u64(part_of(flow->path_rate, speed), 1) : 0;
+  flows->least = min_u64(flows->least, flow->most);
 }
 
 /* All transfers that a change of this limit reaches. */
 static void gather(struct flows *flows, uint32_t seed) {
   flows->member_count = flows->touched_count = 0;
+  flows->least = UINT64_MAX;
   touch(flows, seed);
   for (uint32_t i = 0; i < flows->touched_count; i++) {
-    uint32_t limit = flows->touched[i];
-    for (uint32_t at = flows->limits[limit].first; at != FLOW_NONE;) {
-      join(flows, at);
-      flows->limits[limit].open++;
-      at = flows->flows[at].next[slot_of(&flows->flows[at], limit)];
-    }
+    const struct limit *limit = &flows->limits[flows->touched[i]];
+    for (uint32_t k = 0; k < limit->count; k++)
+      join(flows, limit->flows[k]);
   }
+  flows->open = flows->member_count;
 }
 
 static void set_rate(struct flows *flows, struct flow *flow, uint64_t now_ps, uint64_t rate) {
@@ -191,8 +199,9 @@ static void set_rate(struct flows *flows, struct flow *flow, uint64_t now_ps, ui
 static void settle(struct flows *flows, struct flow *flow, uint64_t now_ps, uint64_t level) {
   uint64_t rate = flow->most == 0 ? 0 : max_u64(level, 1);
   flow->settled = true;
-  for (uint32_t i = 0; i < flow->path.limit_count; i++) {
-    struct limit *limit = &flows->limits[flow->path.limits[i]];
+  flows->open--;
+  for (uint32_t i = 0; i < flow->limit_count; i++) {
+    struct limit *limit = &flows->limits[flow->limits[i]];
     limit->left -= min_u64(limit->left, rate);
     limit->open--;
   }
@@ -200,19 +209,21 @@ static void settle(struct flows *flows, struct flow *flow, uint64_t now_ps, uint
 }
 
 /*
- * The lowest level at which something ends to grow: a limit that is full, of which each open
- * transfer has the same, or a transfer that has all it can have. Limits that are full at that level
- * come first in *full of those touched.
+ * The lowest level at which a limit is full, of which each open transfer has the same. Limits that
+ * are full at that level come first in *full of those touched; limits without open transfers are
+ * taken out.
  */
 static uint64_t next_level(struct flows *flows, uint32_t *full) {
   uint64_t level = UINT64_MAX;
   *full = 0;
-  for (uint32_t i = 0; i < flows->member_count; i++)
-    level = min_u64(level, flows->flows[flows->members[i]].most);
   for (uint32_t i = 0; i < flows->touched_count; i++) {
     const struct limit *limit = &flows->limits[flows->touched[i]];
-    uint64_t share = limit->open ? limit->left / limit->open : UINT64_MAX;
-    if (share > level || limit->open == 0)
+    if (limit->open == 0) {
+      flows->touched[i--] = flows->touched[--flows->touched_count];
+      continue;
+    }
+    uint64_t share = limit->left / limit->open;
+    if (share > level)
       continue;
     if (share < level)
       *full = 0;
@@ -224,28 +235,56 @@ static uint64_t next_level(struct flows *flows, uint32_t *full) {
   return level;
 }
 
-/* Leaves those that are not settled in the list of members. */
+/* Settles the transfers that have all they can have by themselves at the level, or below. Leaves
+ * those that are not settled in the list of members. */
+static void settle_least(struct flows *flows, uint64_t now_ps, uint64_t level) {
+  uint32_t open = 0;
+  flows->least = UINT64_MAX;
+  for (uint32_t i = 0; i < flows->member_count; i++) {
+    struct flow *flow = &flows->flows[flows->members[i]];
+    if (flow->settled)
+      continue;
+    if (flow->most <= level) {
+      settle(flows, flow, now_ps, level);
+      continue;
+    }
+    flows->least = min_u64(flows->least, flow->most);
+    flows->members[open++] = flows->members[i];
+  }
+  flows->member_count = open;
+}
+
+/* What open transfers have at most by themselves is looked at where that may count alone. */
+static uint64_t least_of(struct flows *flows) {
+  uint64_t least = UINT64_MAX;
+  for (uint32_t i = 0; i < flows->member_count; i++) {
+    const struct flow *flow = &flows->flows[flows->members[i]];
+    if (!flow->settled)
+      least = min_u64(least, flow->most);
+  }
+  return least;
+}
+
 static void fill(struct flows *flows, uint64_t now_ps) {
-  while (flows->member_count > 0) {
-    uint32_t full, open = 0;
+  while (flows->open > 0) {
+    uint32_t full;
     uint64_t level = next_level(flows, &full);
+    if (flows->least <= level && flows->open < flows->member_count)
+      flows->least = least_of(flows);
+    if (flows->least < level) {
+      level = flows->least;
+      full = 0;
+    }
     for (uint32_t i = 0; i < full; i++) {
-      uint32_t limit = flows->touched[i];
-      for (uint32_t at = flows->limits[limit].first; at != FLOW_NONE;) {
-        struct flow *flow = &flows->flows[at];
-        at = flow->next[slot_of(flow, limit)];
+      const struct limit *limit = &flows->limits[flows->touched[i]];
+      for (uint32_t k = 0; k < limit->count; k++) {
+        struct flow *flow = &flows->flows[limit->flows[k]];
         if (!flow->settled)
           settle(flows, flow, now_ps, level);
       }
     }
-    for (uint32_t i = 0; i < flows->member_count; i++) {
-      struct flow *flow = &flows->flows[flows->members[i]];
-      if (!flow->settled && flow->most <= level)
-        settle(flows, flow, now_ps, level);
-      if (!flow->settled)
-        flows->members[open++] = flows->members[i];
-    }
-    flows->member_count = open;
+    if (flows->least <= level && flows->open > 0)
+      settle_least(flows, now_ps, level);
   }
 }
 
@@ -298,7 +337,7 @@ static bool grow(struct flows *flows) {
 static uint32_t take_place(struct flows *flows) {
   uint32_t number = flows->free;
   if (number != FLOW_NONE) {
-    flows->free = flows->flows[number].next[0];
+    flows->free = flows->flows[number].places[0];
     return number;
   }
   if (flows->count == flows->capacity && !grow(flows))
@@ -306,26 +345,39 @@ static uint32_t take_place(struct flows *flows) {
   return flows->count++;
 }
 
-static void link_in(struct flows *flows, uint32_t number, uint32_t slot) {
-  struct flow *flow = &flows->flows[number];
-  struct limit *limit = &flows->limits[flow->path.limits[slot]];
-  flow->next[slot] = limit->first;
-  flow->before[slot] = FLOW_NONE;
-  if (limit->first != FLOW_NONE) {
-    struct flow *next = &flows->flows[limit->first];
-    next->before[slot_of(next, flow->path.limits[slot])] = number;
-  }
-  limit->first = number;
+static bool widen(struct limit *limit) {
+  bool owned = limit->flows != limit->few;
+  uint32_t capacity = 2 * limit->capacity;
+  uint32_t *larger = realloc(owned ? limit->flows : NULL, capacity * sizeof *larger);
+  if (!larger)
+    return false;
+  if (!owned)
+    memcpy(larger, limit->few, sizeof limit->few);
+  limit->flows = larger;
+  limit->capacity = capacity;
+  return true;
 }
 
+/* False when memory is short. */
+static bool link_in(struct flows *flows, uint32_t number, uint32_t slot) {
+  struct flow *flow = &flows->flows[number];
+  struct limit *limit = &flows->limits[flow->limits[slot]];
+  if (limit->count == limit->capacity && !widen(limit))
+    return false;
+  flow->places[slot] = limit->count;
+  limit->flows[limit->count++] = number;
+  return true;
+}
+
+/* The last of the list takes the place. */
 static void link_out(struct flows *flows, const struct flow *flow, uint32_t slot) {
-  uint32_t limit = flow->path.limits[slot], next = flow->next[slot], before = flow->before[slot];
-  if (next != FLOW_NONE)
-    flows->flows[next].before[slot_of(&flows->flows[next], limit)] = before;
-  if (before != FLOW_NONE)
-    flows->flows[before].next[slot_of(&flows->flows[before], limit)] = next;
-  else
-    flows->limits[limit].first = next;
+  uint32_t number = flow->limits[slot], place = flow->places[slot], last_slot = 0;
+  struct limit *limit = &flows->limits[number];
+  struct flow *last = &flows->flows[limit->flows[--limit->count]];
+  while (last->limits[last_slot] != number)
+    last_slot++;
+  last->places[last_slot] = place;
+  limit->flows[place] = limit->flows[limit->count];
 }
 
 uint32_t flow_start(struct flows *flows, uint64_t now_ps, const struct group_path *path,
@@ -334,16 +386,19 @@ uint32_t flow_start(struct flows *flows, uint64_t now_ps, const struct group_pat
   if (number == FLOW_NONE)
     return FLOW_NONE;
   struct flow *flow = &flows->flows[number];
-  *flow = (struct flow){.path = *path,
+  *flow = (struct flow){.limit_count = path->limit_count,
+                        .path_rate = path->rate,
                         .left = (uint128)bytes * PS_PER_SECOND,
                         .bytes = bytes,
                         .since_ps = now_ps,
                         .end_ps = UINT64_MAX,
                         .number = flows->started++,
                         .user = user};
+  memcpy(flow->limits, path->limits, sizeof flow->limits);
   place(flows, flows->heap_count++, number);
   for (uint32_t i = 0; i < path->limit_count; i++) {
-    link_in(flows, number, i);
+    if (!link_in(flows, number, i))
+      return FLOW_NONE; /* which ends the run */
     change(flows, path->limits[i]);
   }
   return number;
@@ -351,21 +406,20 @@ uint32_t flow_start(struct flows *flows, uint64_t now_ps, const struct group_pat
 
 void *flow_end(struct flows *flows, uint32_t number) {
   struct flow *flow = &flows->flows[number];
-  struct group_path path = flow->path;
   void *user = flow->user;
   if (flows->changed)
     flows->changed(flows->context, user, flow->end_ps, flow->rate, 0);
-  for (uint32_t i = 0; i < path.limit_count; i++) {
+  for (uint32_t i = 0; i < flow->limit_count; i++) {
     link_out(flows, flow, i);
-    flows->limits[path.limits[i]].bytes += flow->bytes;
-    change(flows, path.limits[i]);
+    flows->limits[flow->limits[i]].bytes += flow->bytes;
+    change(flows, flow->limits[i]);
   }
   uint32_t at = flow->heap_place, last = flows->heap[--flows->heap_count];
   if (last != number) {
     place(flows, at, last);
     sift(flows, at);
   }
-  flow->next[0] = flows->free;
+  flow->places[0] = flows->free;
   flows->free = number;
   return user;
 }

@@ -62,6 +62,7 @@ static void set_speed(struct group_sim *sim, uint32_t number) {
   sim_note(sim, (struct due){.time_ps = time_after(sim->now_ps, (stream->left + stream->speed - 1) /
                                                                     stream->speed),
                              .kind = MOMENT_WORK_ENDS,
+                             .whose = due_whose(stream->rank, 0),
                              .who = number,
                              .instance = stream->version});
 }
@@ -155,11 +156,7 @@ static struct instance *new_instance(struct group_sim *sim, const struct group_o
   instance->first_op = op;
   instance->first_rank = rank;
   complete_call(sim, instance);
-  if (sim->status == VINCI_OK && fold_takes(sim, instance)) {
-    instance->arrivals = malloc(count * sizeof *instance->arrivals);
-    if (!instance->arrivals)
-      sim_fail(sim, VINCI_E_NOMEM, "out of memory");
-  }
+  instance->is_folded = sim->status == VINCI_OK && fold_takes(sim, instance);
   struct instance **end = &sim->of_group[place->group_number];
   while (*end)
     end = &(*end)->next;
@@ -223,7 +220,7 @@ void sim_collective_begin(struct group_sim *sim, uint32_t number) {
   instance->come++;
   instance->members[place->member].stream = number;
   sim->ranks[stream->rank].receiving += is_receive(op, place->member);
-  if (sim->status == VINCI_OK && instance->arrivals)
+  if (sim->status == VINCI_OK && instance->is_folded)
     fold_came(sim, instance, place->member);
   else if (sim->status == VINCI_OK)
     sim_planes_begin(sim, instance, place->member);
@@ -243,14 +240,16 @@ void sim_collective_ended(struct group_sim *sim, struct instance *instance, uint
   while (*at != instance)
     at = &(*at)->next;
   *at = instance->next;
-  free(instance->arrivals);
   free(instance);
 }
 
 /* ---- streams --------------------------------------------------------------------------------- */
 
 void sim_note_stream(struct group_sim *sim, uint32_t number, uint64_t time_ps) {
-  sim_note(sim, (struct due){.time_ps = time_ps, .kind = MOMENT_STREAM, .who = number});
+  sim_note(sim, (struct due){.time_ps = time_ps,
+                             .kind = MOMENT_STREAM,
+                             .whose = due_whose(sim->streams[number].rank, 0),
+                             .who = number});
 }
 
 static void end_op(struct group_sim *sim, uint32_t number, const struct instance *instance) {
@@ -269,8 +268,6 @@ static void end_op(struct group_sim *sim, uint32_t number, const struct instance
   stream->running = false;
   stream->index++;
   sim->ranks[stream->rank].result.end_ps = sim->now_ps;
-  if (sim->folds && moment.op->kind != GROUP_RECORD && moment.op->kind != GROUP_WAIT)
-    fold_ended(sim, stream->rank, instance);
   if (observer && observer->op_ended)
     observer->op_ended(observer->context, &moment);
   sim_note_stream(sim, number, sim->now_ps);
@@ -461,7 +458,8 @@ static enum vinci_status set_up_places(struct group_sim *sim) {
 void sim_begin(struct group_sim *sim) {
   const struct group_job *job = sim->job;
   sim->free_plane = UINT32_MAX;
-  sim->flows = flows_new(job->system, rate_changed, sim);
+  /* In a part of a collective there is no work that transfers could slow. */
+  sim->flows = flows_new(job->system, sim->part ? NULL : rate_changed, sim);
   sim->places = calloc((size_t)job->family_count * job->ranks + 1, sizeof *sim->places);
   if (sim->places)
     sim->status = set_up_places(sim);
@@ -474,7 +472,6 @@ void sim_end(struct group_sim *sim) {
   for (uint32_t i = 0; sim->of_group && i < sim->group_count; i++)
     for (struct instance *next; sim->of_group[i]; sim->of_group[i] = next) {
       next = sim->of_group[i]->next;
-      free(sim->of_group[i]->arrivals);
       free(sim->of_group[i]);
     }
   for (uint32_t i = 0; sim->ranks && i < sim->job->ranks; i++)

@@ -5,9 +5,13 @@
 #include "devices/flow/run_state.h"
 
 enum { FIRST_ROOM = 256 };
+#define ORDER_MASK UINT64_C(0xffffffffffffff) /* enough for a thousand years */
 
 static bool due_before(const struct due *a, const struct due *b) {
-  return a->time_ps != b->time_ps ? a->time_ps < b->time_ps : a->order < b->order;
+  return a->time_ps != b->time_ps     ? a->time_ps < b->time_ps
+         : a->noted_ps != b->noted_ps ? a->noted_ps < b->noted_ps
+         : a->whose != b->whose       ? a->whose < b->whose
+                                      : a->order < b->order;
 }
 
 /* Room for one more; false when memory is short. */
@@ -41,7 +45,8 @@ void sim_note(struct group_sim *sim, struct due due) {
   }
   if (!make_room(sim, &sim->dues, sim->due_count, &sim->due_capacity))
     return;
-  due.order = sim->order++;
+  due.noted_ps = sim->now_ps;
+  due.order = sim->order++ & ORDER_MASK;
   size_t at = sim->due_count++;
   for (; at > 0 && due_before(&due, &sim->dues[(at - 1) / 2]); at = (at - 1) / 2)
     sim->dues[at] = sim->dues[(at - 1) / 2];

@@ -160,6 +160,7 @@ void sim_note_timeout(struct group_sim *sim, uint32_t stream) {
   if (sim->may_go_down && timeout_ps)
     sim_note(sim, (struct due){.time_ps = time_after(sim->now_ps, timeout_ps),
                                .kind = MOMENT_TIMEOUT,
+                               .whose = due_whose(sim->streams[stream].rank, 0),
                                .who = stream,
                                .instance = sim->streams[stream].index});
 }

@@ -10,8 +10,11 @@
 
 enum { FOLD_RANKS_MIN = 4, PART_RANKS_MAX = 64, TURNS_BYTES_MAX = 256 << 20 };
 
-/* BLOCK: all ranks as one part. TURNS: one plane. LEVELS: parts within servers, turns between. */
-enum form_kind { FORM_NONE, FORM_BLOCK, FORM_TURNS, FORM_LEVELS };
+/*
+ * BLOCK: all ranks as one part. TURNS: one plane. LEVELS: parts within servers, turns between.
+ * ALIKE: ranks that come together stand for others; else a block, or all steps.
+ */
+enum form_kind { FORM_NONE, FORM_BLOCK, FORM_TURNS, FORM_LEVELS, FORM_ALIKE };
 
 /* Calls of a group that are equal. */
 struct form {
@@ -19,7 +22,9 @@ struct form {
   const struct group_ranks *group;
   struct collective_call call;
   enum form_kind kind;
-  uint32_t level; /* BLOCK */
+  uint32_t level;     /* BLOCK; of ALIKE too, GROUP_LEVELS_MAX where that is no block */
+  uint32_t stand_ins; /* ALIKE: as of struct group_sim */
+  uint32_t *devices;  /* ALIKE: by member */
   bool has_turns;
   struct fold_turns turns;
   uint64_t uses;
@@ -29,22 +34,10 @@ struct folds {
   struct form **forms; /* by number of the group */
   bool *simple;        /* by rank */
   struct fold_parts *parts;
-  uint64_t *times; /* of the members of a collective: at, free */
-  uint32_t *order; /* and their order */
-  uint32_t *scratch;
-  unsigned char *planes; /* and orders of planes, twice */
+  uint64_t *times;       /* of the members of a collective: at, free */
+  unsigned char *planes; /* orders of planes, twice */
   uint64_t folded;
   size_t turns_bytes;
-  struct domain *domains; /* by rank */
-};
-
-/*
- * Ranks that are together in collectives of several planes: which of them is first at equal times
- * counts. `head` leads to the rank that stands for them; there is what ended last.
- */
-struct domain {
-  uint32_t head;
-  uint64_t at_ps, what; /* what: 0 an operation that was simulated, else of a folded collective */
 };
 
 /* ---- ranks that are in one collective at a time -------------------------------------------------
@@ -85,79 +78,6 @@ static bool is_simple(const struct group_system *system, const struct group_prog
   return with != NULL;
 }
 
-/* ---- ranks whose order counts -------------------------------------------------------------------
- */
-
-static uint32_t head_of(struct domain *domains, uint32_t rank) {
-  while (domains[rank].head != rank) {
-    domains[rank].head = domains[domains[rank].head].head;
-    rank = domains[rank].head;
-  }
-  return rank;
-}
-
-/* The members of a group that are in a collective of several planes together. */
-static void unite(struct group_sim *sim, const struct group_ranks *group,
-                  const struct group_op *op) {
-  struct collective_call call = op->call;
-  struct domain *domains = sim->folds->domains;
-  group_complete_call(sim->job, group, &call);
-  uint32_t planes = call.algorithm->planes(&call);
-  uint32_t block = collective_has_levels(call.algorithm) ? call.inner : call.ranks;
-  for (uint32_t i = 0; planes > 1 && i < call.ranks; i++)
-    domains[head_of(domains, group->ranks[i])].head = head_of(domains, group->ranks[i - i % block]);
-}
-
-/* Whether an operation is like one before in its program: the same groups are united. */
-static bool is_repeated(const struct group_stream *stream, uint32_t index) {
-  const struct group_op *op = &stream->ops[index];
-  for (uint32_t i = 0; i < index; i++) {
-    const struct group_op *other = &stream->ops[i];
-    if (other->kind == GROUP_COLLECTIVE && other->family == op->family &&
-        other->call.op == op->call.op && other->call.algorithm == op->call.algorithm)
-      return true;
-  }
-  return false;
-}
-
-static void unite_program(struct group_sim *sim, const struct group_program *program) {
-  for (uint32_t s = 0; s < program->stream_count; s++) {
-    const struct group_stream *stream = &program->streams[s];
-    for (uint32_t i = 0; i < stream->count; i++) {
-      if (stream->ops[i].kind != GROUP_COLLECTIVE || is_repeated(stream, i))
-        continue;
-      const struct group_family *family = &sim->job->families[stream->ops[i].family];
-      for (uint32_t g = 0; g < family->count; g++)
-        unite(sim, &family->groups[g], &stream->ops[i]);
-    }
-  }
-}
-
-static bool set_up_domains(struct group_sim *sim) {
-  const struct group_job *job = sim->job;
-  sim->folds->domains = calloc(job->ranks, sizeof *sim->folds->domains);
-  if (!sim->folds->domains)
-    return false;
-  for (uint32_t i = 0; i < job->ranks; i++)
-    sim->folds->domains[i].head = i;
-  for (uint32_t i = 0; i < job->ranks; i++)
-    if (i == 0 || job->programs[i] != job->programs[i - 1])
-      unite_program(sim, job->programs[i]);
-  return true;
-}
-
-void fold_ended(struct group_sim *sim, uint32_t rank, const struct instance *instance) {
-  struct domain *domains = sim->folds->domains, *domain = &domains[head_of(domains, rank)];
-  uint64_t what = 0;
-  if (instance && instance->arrivals)
-    what = (instance->number + 1) << 20 |
-           sim_place_of(sim, instance->family, rank)->member / instance->block;
-  if (domain->at_ps == sim->now_ps && domain->what != what && sim->now_ps > 0)
-    sim_fail(sim, VINCI_E_LIMIT, "which rank is first is not known");
-  domain->at_ps = sim->now_ps;
-  domain->what = what;
-}
-
 bool fold_begin(struct group_sim *sim) {
   const struct group_job *job = sim->job;
   struct folds *folds = calloc(1, sizeof *folds);
@@ -167,14 +87,9 @@ bool fold_begin(struct group_sim *sim) {
   folds->forms = calloc(sim->group_count + 1, sizeof(struct form *));
   folds->simple = calloc(job->ranks, sizeof *folds->simple);
   folds->times = calloc(2 * (size_t)job->ranks, sizeof *folds->times);
-  folds->order = calloc(job->ranks, sizeof *folds->order);
-  folds->scratch = calloc(job->ranks, sizeof *folds->scratch);
   folds->planes = calloc(2 * (size_t)job->ranks, PART_RANKS_MAX);
   folds->parts = fold_parts_new();
-  if (!folds->forms || !folds->simple || !folds->times || !folds->order || !folds->planes ||
-      !folds->scratch || !folds->parts)
-    return false;
-  if (!set_up_domains(sim))
+  if (!folds->forms || !folds->simple || !folds->times || !folds->planes || !folds->parts)
     return false;
   for (uint32_t i = 0; i < job->ranks; i++)
     folds->simple[i] = i > 0 && job->programs[i] == job->programs[i - 1]
@@ -191,14 +106,12 @@ void fold_end(struct group_sim *sim) {
     for (struct form *next; folds->forms[i]; folds->forms[i] = next) {
       next = folds->forms[i]->next;
       free(folds->forms[i]->turns.turns);
+      free(folds->forms[i]->devices);
       free(folds->forms[i]);
     }
   free(folds->forms);
   free(folds->simple);
   free(folds->times);
-  free(folds->order);
-  free(folds->scratch);
-  free(folds->domains);
   free(folds->planes);
   fold_parts_free(folds->parts);
   free(folds);
@@ -227,6 +140,60 @@ static bool waits_for_all(enum collective_op op) {
          op == COLLECTIVE_ALL_GATHER || op == COLLECTIVE_ALL_TO_ALL || op == COLLECTIVE_BARRIER;
 }
 
+/* ---- ranks that do the same
+ * ---------------------------------------------------------------------- */
+
+/* Whether a step of a rank is that of its stand-in, `shift` members before: as far away, too. */
+static bool is_alike(const struct group_job *job, const struct group_ranks *group,
+                     const struct group_step *step, uint32_t rank, const struct group_step *like,
+                     uint32_t shift) {
+  uint32_t count = group->count;
+  if (step->kind != like->kind || step->bytes != like->bytes || step->adds != like->adds ||
+      step->alone != like->alone || step->fresh != like->fresh ||
+      (step->to == STEP_NOBODY) != (like->to == STEP_NOBODY) ||
+      (step->from == STEP_NOBODY) != (like->from == STEP_NOBODY))
+    return false;
+  if (step->kind != STEP_EXCHANGE)
+    return true;
+  if ((step->from != STEP_NOBODY && step->from != (like->from + shift) % count) ||
+      (step->to != STEP_NOBODY && step->to != (like->to + shift) % count))
+    return false;
+#define DEVICE(member) group_device_of(job, group->ranks[member])
+  return step->to == STEP_NOBODY ||
+         group_level_of(job->system, DEVICE(rank), DEVICE(step->to)) ==
+             group_level_of(job->system, DEVICE(rank - shift), DEVICE(like->to));
+#undef DEVICE
+}
+
+static bool can_stand_in(const struct group_job *job, const struct group_ranks *group,
+                         const struct collective_call *call, uint32_t stand_ins) {
+  uint32_t planes = call->algorithm->planes(call);
+  for (uint32_t rank = group->count; rank-- > stand_ins;)
+    for (uint32_t plane = 0; plane < planes; plane++) {
+      struct group_step step = {.kind = STEP_NOTHING};
+      for (uint32_t index = 0; step.kind != STEP_END; index++) {
+        uint32_t shift = rank - rank % stand_ins;
+        struct group_step like = call->algorithm->step(call, rank - shift, plane, index);
+        step = call->algorithm->step(call, rank, plane, index);
+        if (!is_alike(job, group, &step, rank, &like, shift))
+          return false;
+      }
+    }
+  return true;
+}
+
+/* One rank for all, those of one server, or of what a level above joins; 0: none. */
+static uint32_t stand_ins_of(const struct group_job *job, const struct group_ranks *group,
+                             const struct collective_call *call) {
+  for (uint32_t level = 0; level < job->system->level_count; level++) {
+    uint32_t stand_ins = level ? job->system->levels[level - 1].devices : 1;
+    if (stand_ins < group->count && group->count % stand_ins == 0 &&
+        can_stand_in(job, group, call, stand_ins))
+      return stand_ins;
+  }
+  return 0;
+}
+
 static enum form_kind kind_of(const struct group_job *job, struct form *form) {
   const struct collective_call *call = &form->call;
   uint32_t planes = call->algorithm->planes(call);
@@ -236,7 +203,8 @@ static enum form_kind kind_of(const struct group_job *job, struct form *form) {
     return FORM_TURNS;
   form->level =
       form->group->count <= PART_RANKS_MAX ? level_of(job, form->group) : GROUP_LEVELS_MAX;
-  return form->level < GROUP_LEVELS_MAX ? FORM_BLOCK : FORM_NONE;
+  form->stand_ins = stand_ins_of(job, form->group, call);
+  return form->stand_ins ? FORM_ALIKE : form->level < GROUP_LEVELS_MAX ? FORM_BLOCK : FORM_NONE;
 }
 
 static bool equal(const struct collective_call *a, const struct collective_call *b) {
@@ -268,6 +236,13 @@ static bool need_turns(struct group_sim *sim, struct form *form) {
   return true;
 }
 
+static bool take_devices(const struct group_job *job, struct form *form) {
+  form->devices = calloc(form->group->count, sizeof *form->devices);
+  for (uint32_t i = 0; form->devices && i < form->group->count; i++)
+    form->devices[i] = group_device_of(job, form->group->ranks[i]);
+  return form->devices != NULL;
+}
+
 /* The form of a call of a group; NULL when memory is short. */
 static struct form *form_of(struct group_sim *sim, const struct instance *instance,
                             const struct collective_call *call) {
@@ -281,6 +256,10 @@ static struct form *form_of(struct group_sim *sim, const struct instance *instan
   form->group = instance->group;
   form->call = *call;
   form->kind = kind_of(sim->job, form);
+  if (form->kind == FORM_ALIKE && !take_devices(sim->job, form)) {
+    free(form);
+    return NULL;
+  }
   if (form->kind == FORM_TURNS || form->kind == FORM_LEVELS) {
     if (!need_turns(sim, form)) {
       free(form);
@@ -318,17 +297,13 @@ static bool run_servers(struct group_sim *sim, const struct collective_call *cal
                         enum collective_op op, struct fold_ranks *ranks, const unsigned char *begin,
                         unsigned char *ended) {
   struct collective_call within = collective_within(call, op);
+  struct fold_where where = {0};
   for (uint32_t first = 0; first < ranks->count; first += call->inner) {
-    struct fold_ranks server = {&ranks->at_ps[first], &ranks->free_ps[first], &ranks->order[first],
-                                call->inner};
+    struct fold_ranks server = {&ranks->at_ps[first], &ranks->free_ps[first], call->inner};
     size_t planes = (size_t)first * call->inner;
-    for (uint32_t i = 0; i < call->inner; i++)
-      server.order[i] -= first;
-    if (!fold_part_run(sim->folds->parts, sim->job->system, 0, &within, &server,
+    if (!fold_part_run(sim->folds->parts, sim->job->system, &where, &within, &server,
                        begin ? begin + planes : NULL, ended ? ended + planes : NULL))
       return false;
-    for (uint32_t i = 0; i < call->inner; i++)
-      server.order[i] += first;
   }
   return true;
 }
@@ -353,10 +328,22 @@ static bool run_levels(struct group_sim *sim, struct form *form, struct fold_ran
   bool reduces = call->op != COLLECTIVE_ALL_GATHER, gathers = call->op != COLLECTIVE_REDUCE_SCATTER;
   if (reduces && !run_servers(sim, call, COLLECTIVE_REDUCE_SCATTER, ranks, NULL, ended))
     return false;
-  if (!need_turns(sim, form) || !fold_turns_run(&form->turns, sim->job->system, call->inner, ranks))
+  if (!need_turns(sim, form) || !fold_turns_run(&form->turns, sim->job->system, ranks))
     return false;
   turn_planes(reduces ? ended : NULL, begin, ranks->count, call->inner);
   return !gathers || run_servers(sim, call, COLLECTIVE_ALL_GATHER, ranks, begin, NULL);
+}
+
+/* Whether ranks come as those that stand for them. */
+static bool come_alike(const struct form *form, const struct fold_ranks *ranks) {
+  for (uint32_t i = form->stand_ins; i < ranks->count; i++) {
+    uint32_t like = i % form->stand_ins;
+    if (ranks->at_ps[i] != ranks->at_ps[like] ||
+        max_u64(ranks->free_ps[i], ranks->at_ps[i]) !=
+            max_u64(ranks->free_ps[like], ranks->at_ps[like]))
+      return false;
+  }
+  return true;
 }
 
 /* All steps of this call alone. */
@@ -371,30 +358,22 @@ static bool run_steps(struct group_sim *sim, const struct form *form, struct fol
   return done;
 }
 
-/* Which ranks are put in order among each other: those that a part simulates together. */
-static uint32_t block_of(const struct form *form) {
-  return form->kind == FORM_LEVELS ? form->call.inner : form->call.ranks;
-}
-
 static bool run_form(struct group_sim *sim, struct form *form, struct fold_ranks *ranks) {
   form->uses++;
-  if (form->kind == FORM_BLOCK)
-    return fold_part_run(sim->folds->parts, sim->job->system, form->level, &form->call, ranks, NULL,
+  if (form->kind == FORM_ALIKE && come_alike(form, ranks))
+    return fold_part_run(
+        sim->folds->parts, sim->job->system,
+        &(struct fold_where){.devices = form->devices, .stand_ins = form->stand_ins}, &form->call,
+        ranks, NULL, NULL);
+  if (form->kind == FORM_ALIKE && form->level == GROUP_LEVELS_MAX)
+    return run_steps(sim, form, ranks);
+  if (form->kind == FORM_BLOCK || form->kind == FORM_ALIKE)
+    return fold_part_run(sim->folds->parts, sim->job->system,
+                         &(struct fold_where){.level = form->level}, &form->call, ranks, NULL,
                          NULL);
   if (form->kind == FORM_TURNS)
-    return need_turns(sim, form) &&
-           fold_turns_run(&form->turns, sim->job->system, form->call.ranks, ranks);
+    return need_turns(sim, form) && fold_turns_run(&form->turns, sim->job->system, ranks);
   return run_levels(sim, form, ranks);
-}
-
-/* Members by blocks, in each in the order in which they have come. */
-static void order_blocks(const struct instance *instance, uint32_t block, uint32_t *order,
-                         uint32_t *filled) {
-  memset(filled, 0, instance->call.ranks * sizeof *filled);
-  for (uint32_t i = 0; i < instance->call.ranks; i++) {
-    uint32_t member = instance->arrivals[i], first = member - member % block;
-    order[first + filled[first]++] = member;
-  }
 }
 
 /* The ends of a chunk of all members from their begins. */
@@ -409,14 +388,10 @@ static bool run_chunk(struct group_sim *sim, struct instance *instance, uint64_t
   if (form && kept) {
     memcpy(kept, ranks->at_ps, bytes);
     memcpy(kept + count, ranks->free_ps, bytes);
-    instance->block = block_of(form);
-    order_blocks(instance, instance->block, ranks->order, sim->folds->scratch);
     done = run_form(sim, form, ranks);
     if (!done) {
       memcpy(ranks->at_ps, kept, bytes);
       memcpy(ranks->free_ps, kept + count, bytes);
-      memcpy(ranks->order, instance->arrivals, count * sizeof *ranks->order);
-      instance->block = ranks->count;
       done = run_steps(sim, form, ranks);
     }
   }
@@ -426,32 +401,28 @@ static bool run_chunk(struct group_sim *sim, struct instance *instance, uint64_t
 
 static void run_all_chunks(struct group_sim *sim, struct instance *instance) {
   uint32_t count = instance->call.ranks;
-  struct fold_ranks ranks = {sim->folds->times, sim->folds->times + count, sim->folds->order,
-                             count};
+  struct fold_ranks ranks = {sim->folds->times, sim->folds->times + count, count};
   for (uint32_t i = 0; i < count; i++) {
     ranks.at_ps[i] = instance->members[i].came_ps;
     ranks.free_ps[i] = sim->ranks[sim_device(instance, i)].issue_free_ps;
   }
-  for (uint64_t chunk = 0; chunk < instance->chunks; chunk++) {
+  for (uint64_t chunk = 0; chunk < instance->chunks; chunk++)
     if (!run_chunk(sim, instance, chunk, &ranks)) {
       sim_fail(sim, VINCI_E_NOMEM, "out of memory");
       return;
     }
-    memcpy(instance->arrivals, ranks.order, count * sizeof *ranks.order);
-  }
   sim->folds->folded++;
   for (uint32_t i = 0; i < count; i++) {
-    uint32_t member = ranks.order[i];
-    sim->ranks[sim_device(instance, member)].issue_free_ps = ranks.free_ps[member];
-    sim_note(sim, (struct due){.time_ps = ranks.at_ps[member],
+    sim->ranks[sim_device(instance, i)].issue_free_ps = ranks.free_ps[i];
+    sim_note(sim, (struct due){.time_ps = ranks.at_ps[i],
                                .kind = MOMENT_FOLDED,
-                               .who = member,
+                               .whose = due_whose(sim_device(instance, i), 0),
+                               .who = i,
                                .instance = (uintptr_t)instance});
   }
 }
 
 void fold_came(struct group_sim *sim, struct instance *instance, uint32_t member) {
-  instance->arrivals[instance->come - 1] = member;
   instance->members[member].came_ps = sim->now_ps;
   if (instance->come == instance->call.ranks)
     run_all_chunks(sim, instance);

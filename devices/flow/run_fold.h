@@ -14,8 +14,7 @@
  *
  * Both give the picosecond that the simulation of all steps gives (tests/devices/test_fold.c). Not
  * folded are jobs with faults or with an observer, ranks with collectives on two streams, and work
- * bound by memory beside collectives. Where ranks meet in collectives of several planes, their
- * order at equal times counts: when that is not known, the whole job is simulated step by step.
+ * bound by memory beside collectives.
  */
 #ifndef VINCI_DEVICES_FLOW_RUN_FOLD_H
 #define VINCI_DEVICES_FLOW_RUN_FOLD_H
@@ -31,8 +30,6 @@ bool fold_begin(struct group_sim *sim);
 void fold_end(struct group_sim *sim);
 /* Whether a collective that a first rank has come to is folded. */
 bool fold_takes(struct group_sim *sim, const struct instance *instance);
-/* An operation of a rank has ended; `instance`: a collective, or NULL. */
-void fold_ended(struct group_sim *sim, uint32_t rank, const struct instance *instance);
 /* A member has come; behind the last, the ends of all are due. */
 void fold_came(struct group_sim *sim, struct instance *instance, uint32_t member);
 /* Adds what folded collectives have moved to the counts of the run; returns how many there were. */
@@ -42,13 +39,11 @@ uint64_t fold_count(struct group_sim *sim);
  * --------------------------------------------------------------------- */
 
 /*
- * Ranks in a part of a collective: `at_ps` when they begin it, and then when they have ended it;
- * `free_ps` when their device issues the next notify; `order` of ranks by these times, where equal
- * ones are in the order of what happens.
+ * Ranks in a part of a collective: `at_ps` when they begin that, and then when they have ended
+ * that; `free_ps` when their device issues the next notify.
  */
 struct fold_ranks {
   uint64_t *at_ps, *free_ps;
-  uint32_t *order;
   uint32_t count;
 };
 
@@ -57,8 +52,7 @@ struct fold_part {
   const unsigned char *begin; /* NULL: 0, 1 ... */
   unsigned char *ended;       /* NULL: nobody asks */
   uint32_t *ended_counts;     /* by rank */
-  uint32_t *first_order;      /* ranks by the end of their plane 0 */
-  uint32_t first_count, planes;
+  uint32_t planes;
 };
 
 uint32_t fold_plane_at(const struct fold_part *part, uint32_t member, uint32_t place);
@@ -67,14 +61,21 @@ void fold_plane_ended(struct fold_part *part, uint32_t member, uint32_t plane);
 struct fold_parts;
 struct fold_parts *fold_parts_new(void);
 void fold_parts_free(struct fold_parts *parts);
+/* Where the ranks of a part are. */
+struct fold_where {
+  uint32_t level;          /* without devices: each is that far from each other */
+  const uint32_t *devices; /* these, which stay where they are in memory as long as the parts do */
+  uint32_t stand_ins;      /* as of struct group_sim */
+};
+
 /*
- * Simulates a call among ranks that are all `level` apart, each by the innermost level when `level`
- * is 0. `begin` and `ended` as of struct fold_part; with `ended`, ranks have ended when their plane
- * 0 has, and else when all of their planes have. False when memory is short.
+ * Simulates a call among ranks. `begin` and `ended` as of struct fold_part; with `ended`, ranks
+ * have ended when their plane 0 has, and else when all of their planes have. False when memory is
+ * short.
  */
-bool fold_part_run(struct fold_parts *parts, const struct group_system *system, uint32_t level,
-                   const struct collective_call *call, struct fold_ranks *ranks,
-                   const unsigned char *begin, unsigned char *ended);
+bool fold_part_run(struct fold_parts *parts, const struct group_system *system,
+                   const struct fold_where *where, const struct collective_call *call,
+                   struct fold_ranks *ranks, const unsigned char *begin, unsigned char *ended);
 /* The same of any devices, which is not remembered. */
 bool fold_part_run_on(const struct group_system *system, const uint32_t *devices,
                       const struct collective_call *call, struct fold_ranks *ranks);
@@ -102,10 +103,9 @@ struct fold_turns {
 bool fold_turns_make(const struct group_job *job, const struct group_ranks *group,
                      const struct collective_call *call, struct fold_turns *out);
 /*
- * Passes all turns. The ranks of a block, `block` of them, are put in order; false when that cannot
- * be told, or memory is short, and then nothing has changed.
+ * Passes all turns. False when memory is short, and then nothing has changed.
  */
 bool fold_turns_run(const struct fold_turns *turns, const struct group_system *system,
-                    uint32_t block, struct fold_ranks *ranks);
+                    struct fold_ranks *ranks);
 
 #endif

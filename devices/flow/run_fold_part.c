@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Parts of collectives by themselves: a job of the ranks of the part, each of which comes to the
- * call at its time. What has been simulated is remembered by the call, the times less the first,
- * and the orders; that is all that the run depends on.
+ * call at its time. What has been simulated is remembered by the call, the devices, the times less
+ * the first, and the orders of planes; that is all that the run depends on.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +10,10 @@
 #include "core/base/arith.h"
 #include "devices/flow/run_state.h"
 
-enum { SLOTS_FIRST = 64, HEAD_WORDS = 7, BYTES_MAX = 256 << 20 };
+enum { SLOTS_FIRST = 64, HEAD_WORDS = 8, BYTES_MAX = 256 << 20 };
 
 struct known {
-  uint64_t hash, *words; /* the question, then times and order of the answer, then its planes */
+  uint64_t hash, *words; /* the question, then times of the answer, then its planes */
   size_t question;
 };
 
@@ -55,8 +55,6 @@ void fold_plane_ended(struct fold_part *part, uint32_t member, uint32_t plane) {
   if (part->ended)
     part->ended[(size_t)member * part->planes + part->ended_counts[member]++] =
         (unsigned char)plane;
-  if (part->ended && plane == 0)
-    part->first_order[part->first_count++] = member;
 }
 
 /* What a run needs, by rank. */
@@ -65,7 +63,7 @@ struct bench {
   struct group_stream *streams;
   struct group_program *programs;
   const struct group_program **by_rank;
-  uint32_t *numbers, *ended_counts, *order;
+  uint32_t *numbers, *ended_counts;
   uint32_t count;
   uint64_t *at_ps;
 };
@@ -75,7 +73,7 @@ static void note_end(void *context, const struct group_moment *moment) {
   if (moment->op->kind != GROUP_COLLECTIVE)
     return;
   bench->at_ps[moment->rank] = moment->end_ps;
-  bench->order[bench->count++] = moment->rank;
+  bench->count++;
 }
 
 static bool take_room(struct bench *bench, uint32_t count) {
@@ -83,13 +81,12 @@ static bool take_room(struct bench *bench, uint32_t count) {
   bench->streams = calloc(count, sizeof *bench->streams);
   bench->programs = calloc(count, sizeof *bench->programs);
   bench->by_rank = calloc(count, sizeof *bench->by_rank);
-  bench->numbers = calloc(3 * (size_t)count, sizeof *bench->numbers);
+  bench->numbers = calloc(2 * (size_t)count, sizeof *bench->numbers);
   bench->at_ps = calloc(count, sizeof *bench->at_ps);
   if (!bench->ops || !bench->streams || !bench->programs || !bench->by_rank || !bench->numbers ||
       !bench->at_ps)
     return false;
   bench->ended_counts = bench->numbers + count;
-  bench->order = bench->numbers + 2 * (size_t)count;
   return true;
 }
 
@@ -102,24 +99,37 @@ static void leave_room(struct bench *bench) {
   free(bench->at_ps);
 }
 
-static void set_program(struct bench *bench, uint32_t rank, uint64_t wait_ps,
+/* Until it comes, and the call; no stream of a rank for which another stands. */
+static void set_program(struct bench *bench, uint32_t rank, bool comes, uint64_t wait_ps,
                         const struct collective_call *call) {
   struct group_op *ops = &bench->ops[2 * (size_t)rank];
   ops[0] = (struct group_op){.kind = GROUP_HOST, .name = "", .duration_ps = wait_ps};
   ops[1] = (struct group_op){.kind = GROUP_COLLECTIVE, .name = "", .call = *call};
   bench->streams[rank] = (struct group_stream){ops, 2};
-  bench->programs[rank] = (struct group_program){&bench->streams[rank], 1, 0};
+  bench->programs[rank] = (struct group_program){&bench->streams[rank], comes, 0};
   bench->by_rank[rank] = &bench->programs[rank];
   bench->numbers[rank] = rank;
 }
 
-/* Runs the ranks on devices; times are from base_ps on. */
-static bool simulate(const struct group_system *system, const uint32_t *devices,
+static uint64_t first_ps(const struct fold_ranks *ranks) {
+  uint64_t first = ranks->at_ps[0];
+  for (uint32_t i = 1; i < ranks->count; i++)
+    first = min_u64(first, ranks->at_ps[i]);
+  return first;
+}
+
+/* Ranks that are simulated: they stand for the others, or there are no others. */
+static uint32_t simulated(const struct fold_where *where, const struct fold_ranks *ranks) {
+  return where->stand_ins ? where->stand_ins : ranks->count;
+}
+
+/* Runs the ranks on the devices of `where`. */
+static bool simulate(const struct group_system *system, const struct fold_where *where,
                      const struct collective_call *call, struct fold_ranks *ranks,
                      const unsigned char *begin, unsigned char *ended) {
   struct bench bench = {0};
-  uint32_t count = ranks->count;
-  uint64_t base_ps = ranks->at_ps[ranks->order[0]];
+  uint32_t count = ranks->count, stand_ins = simulated(where, ranks);
+  uint64_t base_ps = first_ps(ranks);
   bool done = false;
   if (take_room(&bench, count)) {
     struct group_system whole = *system;
@@ -130,32 +140,31 @@ static bool simulate(const struct group_system *system, const uint32_t *devices,
                             .ranks = count,
                             .families = &family,
                             .family_count = 1,
-                            .devices = devices};
+                            .devices = where->devices};
     struct group_observer observer = {.context = &bench, .op_ended = note_end};
     struct vinci_diag diag = {0};
     struct fold_part part = {.begin = begin,
                              .ended = ended,
                              .ended_counts = bench.ended_counts,
-                             .first_order = ranks->order,
                              .planes = call->algorithm->planes(call)};
-    struct group_sim sim = {.job = &job, .observer = &observer, .diag = &diag, .part = &part};
+    struct group_sim sim = {.job = &job,
+                            .observer = &observer,
+                            .diag = &diag,
+                            .part = &part,
+                            .stand_ins = where->stand_ins};
     whole.buffer_bytes = 0; /* the call is one of the chunks */
     for (uint32_t i = 0; i < count; i++)
-      set_program(&bench, i, ranks->at_ps[i] - base_ps, call);
+      set_program(&bench, i, i < stand_ins, ranks->at_ps[i] - base_ps, call);
     sim_begin(&sim);
-    for (uint32_t i = 0; sim.status == VINCI_OK && i < count; i++) {
-      uint32_t rank = ranks->order[i];
-      sim.ranks[rank].issue_free_ps =
-          ranks->free_ps[rank] > base_ps ? ranks->free_ps[rank] - base_ps : 0;
-      sim_note_stream(&sim, rank, 0);
+    for (uint32_t i = 0; sim.status == VINCI_OK && i < stand_ins; i++) {
+      sim.ranks[i].issue_free_ps = ranks->free_ps[i] > base_ps ? ranks->free_ps[i] - base_ps : 0;
+      sim_note_stream(&sim, i, 0);
     }
     sim_run(&sim);
-    done = sim.status == VINCI_OK && bench.count == count;
+    done = sim.status == VINCI_OK && bench.count == stand_ins;
     for (uint32_t i = 0; done && i < count; i++) {
-      ranks->at_ps[i] = base_ps + bench.at_ps[i];
-      ranks->free_ps[i] = base_ps + sim.ranks[i].issue_free_ps;
-      if (!ended)
-        ranks->order[i] = bench.order[i];
+      ranks->at_ps[i] = base_ps + bench.at_ps[i % stand_ins];
+      ranks->free_ps[i] = base_ps + sim.ranks[i % stand_ins].issue_free_ps;
     }
     sim_end(&sim);
   }
@@ -165,7 +174,7 @@ static bool simulate(const struct group_system *system, const uint32_t *devices,
 
 bool fold_part_run_on(const struct group_system *system, const uint32_t *devices,
                       const struct collective_call *call, struct fold_ranks *ranks) {
-  return simulate(system, devices, call, ranks, NULL, NULL);
+  return simulate(system, &(struct fold_where){.devices = devices}, call, ranks, NULL, NULL);
 }
 
 /* The same devices of each server, or the first of each group of the level below. */
@@ -181,7 +190,7 @@ static bool simulate_apart(const struct group_system *system, uint32_t level,
     devices[i] = i * each;
   part.devices = ranks->count * each;
   part.level_count = level + 1; /* none is further apart */
-  bool done = simulate(&part, devices, call, ranks, begin, ended);
+  bool done = simulate(&part, &(struct fold_where){.devices = devices}, call, ranks, begin, ended);
   free(devices);
   return done;
 }
@@ -190,10 +199,12 @@ static bool simulate_apart(const struct group_system *system, uint32_t level,
  */
 
 /* The question in words; 0 when memory is short. */
-static size_t ask(struct fold_parts *parts, uint32_t level, const struct collective_call *call,
-                  const struct fold_ranks *ranks, const unsigned char *begin, bool ended) {
-  uint32_t count = ranks->count, planes = begin ? count * call->algorithm->planes(call) : 0;
-  size_t needed = HEAD_WORDS + 3 * (size_t)count + (planes + 7) / 8;
+static size_t ask(struct fold_parts *parts, const struct fold_where *where,
+                  const struct collective_call *call, const struct fold_ranks *ranks,
+                  const unsigned char *begin, bool ended) {
+  uint32_t count = simulated(where, ranks),
+           planes = begin ? count * call->algorithm->planes(call) : 0;
+  size_t needed = HEAD_WORDS + 2 * (size_t)count + (planes + 7) / 8;
   if (needed > parts->room) {
     uint64_t *words = realloc(parts->words, 2 * needed * sizeof *words);
     if (!words)
@@ -201,8 +212,9 @@ static size_t ask(struct fold_parts *parts, uint32_t level, const struct collect
     parts->words = words;
     parts->room = 2 * needed;
   }
-  uint64_t *word = parts->words, base_ps = ranks->at_ps[ranks->order[0]];
-  *word++ = (uint64_t)level << 32 | count;
+  uint64_t *word = parts->words, base_ps = first_ps(ranks);
+  *word++ = (uint64_t)where->level << 32 | count;
+  *word++ = (uintptr_t)where->devices;
   *word++ = call->bytes;
   *word++ = (uintptr_t)call->algorithm;
   *word++ = (uint64_t)call->op << 32 | call->root;
@@ -210,9 +222,7 @@ static size_t ask(struct fold_parts *parts, uint32_t level, const struct collect
   *word++ = (uint64_t)call->resident << 2 | (begin ? 2u : 0u) | ended;
   *word++ = call->slice_bytes;
   for (uint32_t i = 0; i < count; i++) {
-    uint32_t rank = ranks->order[i];
-    uint64_t at_ps = ranks->at_ps[rank], free_ps = ranks->free_ps[rank];
-    *word++ = rank;
+    uint64_t at_ps = ranks->at_ps[i], free_ps = ranks->free_ps[i];
     *word++ = at_ps - base_ps;
     *word++ = free_ps > at_ps ? free_ps - at_ps : 0;
   }
@@ -262,15 +272,14 @@ static bool grow(struct fold_parts *parts) {
   return true;
 }
 
-/* The answer stands behind the question: of each rank its end, when its device issues again, and
- * the order; then planes. */
+/* The answer stands behind the question: of each rank its end, and when its device issues again;
+ * then planes. */
 static void recall(const struct known *known, struct fold_ranks *ranks, uint64_t base_ps,
                    unsigned char *ended, size_t planes) {
   const uint64_t *word = known->words + known->question;
   for (uint32_t i = 0; i < ranks->count; i++) {
     ranks->at_ps[i] = base_ps + *word++;
     ranks->free_ps[i] = base_ps + *word++;
-    ranks->order[i] = (uint32_t)*word++;
   }
   if (ended)
     memcpy(ended, word, planes);
@@ -279,7 +288,7 @@ static void recall(const struct known *known, struct fold_ranks *ranks, uint64_t
 static bool keep(struct fold_parts *parts, uint64_t hash, size_t question,
                  const struct fold_ranks *ranks, uint64_t base_ps, const unsigned char *ended,
                  size_t planes) {
-  size_t words = question + 3 * (size_t)ranks->count + (planes + 7) / 8;
+  size_t words = question + 2 * (size_t)ranks->count + (planes + 7) / 8;
   if (parts->bytes > BYTES_MAX)
     forget(parts);
   if (!grow(parts))
@@ -293,7 +302,6 @@ static bool keep(struct fold_parts *parts, uint64_t hash, size_t question,
   for (uint32_t i = 0; i < ranks->count; i++) {
     *word++ = ranks->at_ps[i] - base_ps;
     *word++ = ranks->free_ps[i] - base_ps;
-    *word++ = ranks->order[i];
   }
   if (ended)
     memcpy(word, ended, planes);
@@ -303,12 +311,12 @@ static bool keep(struct fold_parts *parts, uint64_t hash, size_t question,
   return true;
 }
 
-bool fold_part_run(struct fold_parts *parts, const struct group_system *system, uint32_t level,
-                   const struct collective_call *call, struct fold_ranks *ranks,
-                   const unsigned char *begin, unsigned char *ended) {
-  uint64_t base_ps = ranks->at_ps[ranks->order[0]];
+bool fold_part_run(struct fold_parts *parts, const struct group_system *system,
+                   const struct fold_where *where, const struct collective_call *call,
+                   struct fold_ranks *ranks, const unsigned char *begin, unsigned char *ended) {
+  uint64_t base_ps = first_ps(ranks);
   size_t planes = ended ? (size_t)ranks->count * call->algorithm->planes(call) : 0;
-  size_t question = ask(parts, level, call, ranks, begin, ended != NULL);
+  size_t question = ask(parts, where, call, ranks, begin, ended != NULL);
   if (question == 0)
     return false;
   uint64_t hash = hash_of(parts->words, question);
@@ -317,6 +325,7 @@ bool fold_part_run(struct fold_parts *parts, const struct group_system *system, 
     recall(known, ranks, base_ps, ended, planes);
     return true;
   }
-  return simulate_apart(system, level, call, ranks, begin, ended) &&
-         keep(parts, hash, question, ranks, base_ps, ended, planes);
+  bool done = where->devices ? simulate(system, where, call, ranks, begin, ended)
+                             : simulate_apart(system, where->level, call, ranks, begin, ended);
+  return done && keep(parts, hash, question, ranks, base_ps, ended, planes);
 }

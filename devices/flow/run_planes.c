@@ -12,11 +12,17 @@
 #include "devices/flow/run_state.h"
 
 static void note_plane(struct group_sim *sim, uint32_t plane, uint64_t time_ps) {
-  sim_note(sim, (struct due){.time_ps = time_ps, .kind = MOMENT_PLANE, .who = plane});
+  uint32_t device = sim_device(sim->planes[plane].instance, sim->planes[plane].member);
+  sim_note(sim, (struct due){.time_ps = time_ps,
+                             .kind = MOMENT_PLANE,
+                             .whose = due_whose(device, 0),
+                             .who = plane});
 }
 
 struct collective_call sim_chunk_call(const struct instance *instance, uint64_t chunk) {
   struct collective_call call = instance->call;
+  if (instance->chunks == 1)
+    return call;
   uint64_t each = ceil_div(call.bytes, instance->chunks), begin = min_u64(chunk * each, call.bytes);
   call.bytes = min_u64(each, call.bytes - begin);
   return call;
@@ -39,12 +45,15 @@ static void take_notify(struct group_sim *sim, uint32_t number) {
 static void notify(struct group_sim *sim, const struct plane *plane, uint32_t to,
                    enum moment_kind kind) {
   const struct instance *instance = plane->instance;
+  uint32_t ranks = instance->call.ranks, stand_in = sim_stand_in(sim, to);
+  uint32_t distance = plane->member - to + (plane->member < to ? ranks : 0);
   uint64_t issued_ps =
       issue(sim, sim_device(instance, plane->member), sim->job->system->notify_issue_ps);
   sim_note(sim, (struct due){.time_ps = issued_ps + sim->job->system->notify_ps,
                              .kind = kind,
-                             .who = plane->member,
-                             .to = to,
+                             .whose = due_whose(sim_device(instance, stand_in), distance),
+                             .who = stand_in == to ? plane->member : (stand_in + distance) % ranks,
+                             .to = stand_in,
                              .instance = instance->number});
 }
 
@@ -125,10 +134,16 @@ static enum group_use use_of(const struct group_step *step) {
   return step->alone ? GROUP_SEND : step->adds ? GROUP_REDUCE : GROUP_COPY;
 }
 
+/* With stand-ins, the port of the receiver is that of the one that stands for the receiver. */
 static struct group_path path_of(const struct group_sim *sim, const struct plane *plane) {
-  return group_path_of(
-      sim->job->system, group_device_of(sim->job, sim_device(plane->instance, plane->member)),
-      group_device_of(sim->job, sim_device(plane->instance, plane->step.to)), use_of(&plane->step));
+  const struct group_system *system = sim->job->system;
+  uint32_t from = group_device_of(sim->job, sim_device(plane->instance, plane->member));
+  uint32_t to = group_device_of(sim->job, sim_device(plane->instance, plane->step.to));
+  uint32_t stand_in = sim_stand_in(sim, plane->step.to);
+  struct group_path path = group_path_of(system, from, to, use_of(&plane->step));
+  if (stand_in != plane->step.to && system->levels[path.level].join == GROUP_SWITCH)
+    path.limits[1] += group_device_of(sim->job, sim_device(plane->instance, stand_in)) - to;
+  return path;
 }
 
 static void begin_exchange(struct group_sim *sim, uint32_t number) {
@@ -147,13 +162,12 @@ static void begin_exchange(struct group_sim *sim, uint32_t number) {
 
 static void start_transfer(struct group_sim *sim, uint32_t number) {
   struct plane *plane = &sim->planes[number];
-  struct group_path path = path_of(sim, plane);
   plane->phase = PLANE_MOVES;
   sim->transfers++;
   sim->transfer_bytes += plane->step.bytes;
   if (plane->step.bytes == 0)
     sim_transfer_ended(sim, number);
-  else if (flow_start(sim->flows, sim->now_ps, &path, plane->step.bytes,
+  else if (flow_start(sim->flows, sim->now_ps, &plane->path, plane->step.bytes,
                       (void *)(uintptr_t)number) == FLOW_NONE)
     sim_fail(sim, VINCI_E_NOMEM, "out of memory");
 }
@@ -240,9 +254,10 @@ void sim_plane_goes_on(struct group_sim *sim, uint32_t number) {
   switch (plane->phase) {
   case PLANE_READY:
     plane->phase = PLANE_START;
+    plane->path = path_of(sim, plane);
     plane->start_ps =
         issue(sim, sim_device(plane->instance, plane->member), sim->job->system->notify_issue_ps);
-    note_plane(sim, number, plane->start_ps + path_of(sim, plane).latency_ps);
+    note_plane(sim, number, plane->start_ps + plane->path.latency_ps);
     break;
   case PLANE_START:
     start_transfer(sim, number);

@@ -22,14 +22,26 @@ enum moment_kind {
   MOMENT_FOLDED   /* a member of a folded collective has ended: who, of the instance `instance` */
 };
 
-/* Something that is due. Equal times go by the order in which they were noted. */
+/*
+ * Something that is due. Equal times go by the time at which they were noted; of one device, then
+ * by how far the device that noted them is in the group, and at last by the order in which they
+ * were noted. So what a device does depends on no number of a rank, and ranks that are alike in all
+ * else have the same times. The order of devices decides nothing.
+ */
 struct due {
-  uint64_t time_ps, order;
-  enum moment_kind kind;
-  uint32_t who;      /* a stream or a plane by number; READY, DONE: the sending rank */
-  uint32_t to;       /* READY, DONE: the receiving rank */
-  uint64_t instance; /* READY, DONE; WORK_ENDS: the version; TIMEOUT: the operation */
+  uint64_t time_ps, noted_ps;
+  uint64_t whose;      /* due_whose(); 0: of no device, which is first */
+  uint64_t instance;   /* READY, DONE; WORK_ENDS: the version; TIMEOUT: the operation */
+  uint64_t order : 56; /* in which they were noted */
+  enum moment_kind kind : 8;
+  uint32_t who; /* a stream or a plane by number; READY, DONE: the sending rank */
+  uint32_t to;  /* READY, DONE: the receiving rank */
 };
+
+/* Of READY and DONE, `distance` is the members of the group from the receiver to the sender. */
+static inline uint64_t due_whose(uint32_t rank, uint32_t distance) {
+  return ((uint64_t)rank + 1) << 32 | distance;
+}
 
 struct stream {
   const struct group_stream *ops;
@@ -67,8 +79,7 @@ struct instance {
   struct collective_call call;
   const struct group_op *first_op;
   uint32_t first_rank;
-  uint32_t *arrivals; /* of a folded collective: members in the order in which they came */
-  uint32_t block;     /* of a folded one: members whose order at its end is known */
+  bool is_folded;
   struct member {
     uint32_t stream;         /* of the whole run */
     uint32_t planes, joined; /* that have not ended; of these, that wait for the others */
@@ -96,6 +107,7 @@ enum plane_phase {
 
 struct plane {
   struct instance *instance;
+  struct group_path path; /* of the transfer */
   uint32_t member, number, index;
   uint32_t next_joined;
   enum plane_phase phase;
@@ -129,6 +141,8 @@ struct group_sim {
   uint64_t transfers, transfer_bytes;
   struct folds *folds;    /* NULL: nothing is folded */
   struct fold_part *part; /* NULL: not the run of a part of a collective */
+  uint32_t stand_ins;     /* members of a group, of which each stands for all that are a multiple of
+                           * as many behind; 0: each for itself */
 };
 
 static inline const struct group_op *sim_op_of(const struct stream *stream) {
@@ -143,6 +157,10 @@ static inline struct place *sim_place_of(const struct group_sim *sim, uint32_t f
 /* The rank, and so the state of the device, of a member of a collective. */
 static inline uint32_t sim_device(const struct instance *instance, uint32_t member) {
   return instance->group->ranks[member];
+}
+
+static inline uint32_t sim_stand_in(const struct group_sim *sim, uint32_t member) {
+  return sim->stand_ins ? member % sim->stand_ins : member;
 }
 
 /* The collective of a group at a turn, NULL: nobody has come, or all have ended. */

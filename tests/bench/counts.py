@@ -167,8 +167,8 @@ def job(counter, ranks, *options):
     return (many - few) / 4 / ranks
 
 
-def mesh(counter, ranks):
-    text = steps(ranks, 1).replace("op=all_reduce", "op=all_reduce,algorithm=mesh")
+def mesh(counter, ranks, size=100000000):
+    text = steps(ranks, 1).replace("op=all_reduce", "op=all_reduce,algorithm=mesh").replace("100000000", str(size))
     return counter.process("group", "run", counter.file("job.csv", text), "-q")[0]
 
 
@@ -289,6 +289,7 @@ ROWS = [
     ("step of 16384 ranks", "rank", lambda c: job(c, 16384)),
     ("step of 64, all steps", "rank", lambda c: job(c, 64, "--unfolded")),
     ("mesh of 32 ranks", "process", lambda c: mesh(c, 32)),
+    ("mesh of 256 ranks with equal parts", "process", lambda c: mesh(c, 256, 64 << 20)),
 ]
 
 

@@ -20,7 +20,7 @@
 /* The first jobs from this seed on have some where ranks end at the very same time. */
 enum {
   SEED = 1290,
-  JOBS = 60,
+  JOBS = 160,
   DEVICES = 64,
   OPS = 12,
   PROGRAMS = 3,
@@ -114,7 +114,7 @@ static void take_call(struct group_op *op) {
   *op =
       (struct group_op){.kind = GROUP_COLLECTIVE, .name = "collective", .family = below(FAMILIES)};
   op->call.op = ops[below(6)];
-  op->call.bytes = one_of(4, 1000000, 12345678, 100000 + below(5000000));
+  op->call.bytes = one_of(1 << 20, 1000000, 12345678, 100000 + below(5000000));
   if (op->call.op == COLLECTIVE_BARRIER)
     op->call.bytes = 0;
   const struct collective_algorithm *algorithm = &all[below((uint32_t)count)];
@@ -227,7 +227,39 @@ static void folded_runs_give_the_result_of_all_steps(void **context) {
   assert_true(folded >= jobs / 2);
 }
 
+/* A mesh over servers with equal parts: ranks of one server stand for all. A rank that comes later,
+ * or smaller last parts, make each rank different. */
+static void meshes_over_servers_are_folded(void **context) {
+  (void)context;
+  struct parts *parts = malloc(sizeof *parts);
+  struct vinci_diag diag = {0};
+  assert_non_null(parts);
+  for (unsigned i = 0; i < 48; i++) {
+    state = i;
+    take_job(parts, false);
+    parts->programs[0].stream_count = 1;
+    parts->streams[0][0].count = 2;
+    parts->programs[1] = parts->programs[0];
+    parts->streams[1][0] = parts->streams[0][0];
+    parts->programs[1].streams = &parts->streams[1][0];
+    memcpy(parts->ops[1][0], parts->ops[0][0], sizeof parts->ops[0][0]);
+    parts->streams[1][0].ops = parts->ops[1][0];
+    struct collective_call *call = &parts->ops[0][0][1].call;
+    *call = (struct collective_call){.op = i % 2 ? COLLECTIVE_ALL_REDUCE : COLLECTIVE_ALL_TO_ALL,
+                                     .bytes = (uint64_t)parts->job.ranks * (i % 3 ? 16384 : 16000)};
+    assert_int_equal(collective_find(call->op, "mesh", &call->algorithm, &diag), VINCI_OK);
+    parts->ops[0][0][1].family = 0;
+    parts->ops[1][0][1] = parts->ops[0][0][1];
+    parts->ops[1][0][0].duration_ps += 1;
+    for (uint32_t r = 0; r < parts->job.ranks; r++)
+      parts->by_rank[r] = &parts->programs[i % 5 == 4 && r == parts->slow];
+    assert_true(compare(parts, i) == (i % 2 == 0 || i % 3 || parts->system.slice_bytes == 1));
+  }
+  free(parts);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(folded_runs_give_the_result_of_all_steps)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(folded_runs_give_the_result_of_all_steps),
+                                     cmocka_unit_test(meshes_over_servers_are_folded)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
