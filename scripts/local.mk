@@ -224,6 +224,8 @@ socdir = $(pkgdatadir)/soc
 dist_soc_DATA = \
 	scripts/soc/Ascend310P1.lua \
 	scripts/soc/Ascend310P3.lua \
+	scripts/soc/Ascend310P5.lua \
+	scripts/soc/Ascend310P7.lua \
 	scripts/soc/Ascend910A.lua \
 	scripts/soc/Ascend910B.lua \
 	scripts/soc/Ascend910B1.lua \

@@ -68,10 +68,23 @@ bool soc_also_named(const char *folder, const char *name, char *chip, size_t siz
   return found && longer < 2;
 }
 
+#define LACKS_310B                                                                                 \
+  "its cores, clocks and buffers are public, the costs of its instructions (dav-m300) and its "    \
+  "memory are not"
+#define OF_310B "the 310B is not modelled: " LACKS_310B
+
 /* What products and generations are called, as far as public pages say which chips they have. */
 static const struct product {
   const char *word, *chips;
 } products[] = {
+    {"310B", OF_310B},
+    {"200I", "an Atlas 200I A2 or its DK has a 310B, which is not modelled: " LACKS_310B},
+    {"500 A2", "an Atlas 500 A2 has a 310B, which is not modelled: " LACKS_310B},
+    {"AIpro", "an Orange Pi AIpro has a 310B, which is not modelled: " LACKS_310B},
+    {"950DT",
+     "a 950DT has the cores of a 950PR and other memory, whose channels and timing are not "
+     "public: Ascend950PR_9589 with --memory=flat --set hbm.bandwidth=4.2TB/s is near the "
+     "950DT_9581"},
     {"300I Pro", "an Atlas 300I Pro has an Ascend310P3"},
     {"300V", "an Atlas 300V has an Ascend310P3"},
     {"300I Duo", "an Atlas 300I Duo has two Ascend310P3"},

@@ -308,7 +308,19 @@ static void unknown_socs_get_a_suggestion(void **state) {
       {"910b", "unknown SoC '910b'",
        "there are Ascend910B1, Ascend910B2, Ascend910B2C, Ascend910B3, Ascend910B4 and "
        "Ascend910B4-1"},
-      {"310P", "unknown SoC '310P'", "there are Ascend310P1 and Ascend310P3"},
+      {"310P", "unknown SoC '310P'",
+       "there are Ascend310P1, Ascend310P3, Ascend310P5 and Ascend310P7"},
+      {"Ascend310B4", "unknown SoC 'Ascend310B4'",
+       "the 310B is not modelled: its cores, clocks and buffers are public, the costs of its "
+       "instructions (dav-m300) and its memory are not"},
+      {"Atlas 200I DK A2", "unknown SoC 'Atlas 200I DK A2'",
+       "an Atlas 200I A2 or its DK has a 310B, which is not modelled: its cores, clocks and "
+       "buffers "
+       "are public, the costs of its instructions (dav-m300) and its memory are not"},
+      {"950DT_9581", "unknown SoC '950DT_9581'",
+       "a 950DT has the cores of a 950PR and other memory, whose channels and timing are not "
+       "public: "
+       "Ascend950PR_9589 with --memory=flat --set hbm.bandwidth=4.2TB/s is near the 950DT_9581"},
       {"Atlas 300I Pro", "unknown SoC 'Atlas 300I Pro'", "an Atlas 300I Pro has an Ascend310P3"},
       {"atlas 800t a2", "unknown SoC 'atlas 800t a2'",
        "products of the A2 generation have Ascend910B1, B2, B2C, B3, B4 or B4-1: 'npu-smi info' "

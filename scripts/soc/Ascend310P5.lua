@@ -1,0 +1,12 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- 310P5: as 310P3, with another clock of the AI Cores; that of the vector cores is the same.
+return soc {
+  name = "Ascend310P5",
+  base = "Ascend310P3",
+  description = "310P5: 8 coupled AI Cores at 800 MHz and 7 vector cores, LPDDR4X",
+
+  clock = { core = num(800 * MHz, "Hz", "INI", "documented") },
+  l2 = {
+    bandwidth = num(round(8 * 114 * 800 * MHz + 7 * 57 * 1000 * MHz), "B/s", "INI", "derived", "8 cores x 114 B/cycle x 800 MHz + 7 vector cores x 57 B/cycle x 1000 MHz"),
+  },
+}
