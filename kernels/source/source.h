@@ -71,9 +71,8 @@ struct source {
   uint64_t *place_of_row; /* hash table: address in the code, kind of core, instruction; row + 1 */
   struct source_log *log;
   struct source_cache_lines *looked_at; /* of looks.c; NULL: none yet */
-  bool recorded;                        /* the log is whole */
   bool wants_accesses;                  /* of scalar code, in the log */
-  bool last_look;                       /* nobody looks at ranges afterwards */
+  bool recorded, last_look;             /* the log is whole; nobody looks at ranges afterwards */
   bool wants_caches;                    /* values are those of cores with data caches */
   /* Code of the block that touches most of it, as the host counts, by kind of core; its row. */
   uint64_t touched_instructions[CORE_KIND_COUNT];

@@ -35,9 +35,9 @@ struct told_place {
   uint64_t line;
   uint64_t limit;           /* the last address whose bytes lie in its memory */
   uint64_t mask;            /* the bytes of an access, at the start of a line */
-  uint64_t space;           /* as lines have it */
+  uint64_t space;           /* of the memory, as in a line */
   uint32_t word, unaligned; /* bits that an address must not have */
-  int32_t last; /* where in a line an access may start; below 0: it is not a simple one */
+  int32_t last;             /* where in a line an access may start; below 0: none is simple */
   uint32_t clears;
   uint32_t row[2];      /* of loads, of stores */
   uint32_t own[2], any; /* indices of parts, and of the line */
