@@ -190,6 +190,7 @@ static int check_all(struct check_settings *settings, const struct text_list *tr
   struct check_batch batch = {.settings = settings, .traces = traces, .soc = soc};
   bool array = settings->json && traces->count > 1;
   int exit_code = 0;
+  size_t failed = 0;
   monitor_catch_interrupt();
   if (array)
     fputs("[\n", stdout);
@@ -198,10 +199,15 @@ static int check_all(struct check_settings *settings, const struct text_list *tr
     if (check_trace(&batch, traces->items[i], &trace_diag) == VINCI_OK)
       continue;
     int code = cli_fail(&trace_diag);
+    failed++;
     exit_code = exit_code ? exit_code : code;
   }
   if (array)
     fputs("]\n", stdout);
+  bool to_stdout = settings->normalize && strcmp(settings->normalize, "-") == 0;
+  if (!settings->json && !settings->quiet && !to_stdout)
+    cli_summary("check traces=%zu ok=%zu failed=%zu exit=%d", traces->count, traces->count - failed,
+                failed, exit_code);
   vinci_soc_free(soc);
   return exit_code;
 }

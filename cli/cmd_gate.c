@@ -154,6 +154,16 @@ static enum vinci_status check_outputs(const struct gate_settings *settings,
   return VINCI_E_USAGE;
 }
 
+/* For scripts, behind the report for people. */
+static void print_summary(const vinci_gate *gate) {
+  struct vinci_gate_point point;
+  size_t failed = 0, points = vinci_gate_point_count(gate);
+  for (size_t i = 0; vinci_gate_point_info(gate, i, &point); i++)
+    failed += point.exit_code != 0;
+  cli_summary("gate check points=%zu passed=%zu failed=%zu exit=%d", points, points - failed,
+              failed, vinci_gate_exit_code(gate));
+}
+
 static enum vinci_status write_reports(const struct gate_settings *settings, const vinci_gate *gate,
                                        struct vinci_diag *diag) {
   const struct {
@@ -175,8 +185,10 @@ static enum vinci_status write_reports(const struct gate_settings *settings, con
   bool taken = false;
   for (size_t i = 0; i < sizeof files / sizeof *files; i++)
     taken |= is_stdout(files[i].path);
-  if (!taken && !settings->quiet)
+  if (!taken && !settings->quiet) {
     write_report(&text, stdout);
+    print_summary(gate);
+  }
   text.format = VINCI_GATE_GITHUB;
   if (settings->github)
     write_report(&text, stdout);

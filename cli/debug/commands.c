@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "core/base/sheet.h"
+
 static enum vinci_status command_help(struct session *session, const struct words *words,
                                       struct vinci_diag *diag);
 
@@ -116,6 +118,8 @@ static enum vinci_status unknown(const char *word, struct vinci_diag *diag) {
   return status;
 }
 
+enum { COMMAND_COLUMN = 31 };
+
 void session_print_commands(FILE *out) {
   for (size_t i = 0; i < COMMAND_COUNT; i++) {
     char names[32], left[96];
@@ -124,10 +128,12 @@ void session_print_commands(FILE *out) {
              command->alias ? command->alias : "");
     snprintf(left, sizeof left, "%s%s%s", names, *command->arguments ? " " : "",
              command->arguments);
-    if (strlen(left) < 28)
-      fprintf(out, "  %-28s %s\n", left, command->text);
+    if (strlen(left) < COMMAND_COLUMN - 3)
+      fprintf(out, "  %-28s ", left);
     else
-      fprintf(out, "  %s\n  %-28s %s\n", left, "", command->text);
+      fprintf(out, "  %s\n  %-28s ", left, "");
+    sheet_words(out, command->text, COMMAND_COLUMN, COMMAND_COLUMN);
+    fputc('\n', out);
   }
 }
 
@@ -136,7 +142,8 @@ static enum vinci_status command_help(struct session *session, const struct word
   (void)session;
   if (words->count < 2) {
     session_print_commands(stdout);
-    puts("The beginning of a name is enough; an empty line does the last command again.");
+    sheet_line(stdout,
+               "The beginning of a name is enough; an empty line does the last command again.\n");
     return VINCI_OK;
   }
   const struct command *command = find(words->item[1], strlen(words->item[1]));

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/support/monitor.h"
+#include "core/base/sheet.h"
 
 /* What a command goes on to, beside breakpoints: events of a kind, on a core, of a pipe. */
 struct goal {
@@ -41,6 +42,8 @@ static void print_event(const struct session *session, const struct debug_event 
     printf("%s waits in ", pipe_name(event->pipe));
     break;
   }
+  if (sheet_width(stdout) > 0) /* a terminal: what comes is long */
+    fputs("\n  ", stdout);
   session_print_row(session, &event->inst);
   if (event->kind == DEBUG_STALL)
     session_print_cause(&event->inst, event->stall);

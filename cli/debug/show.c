@@ -2,6 +2,7 @@
 /* Commands of `vinci debug` that show the state of a core, of the session and of the trace. */
 #include "cli/debug/session.h"
 
+#include "core/base/sheet.h"
 #include <inttypes.h>
 #include <string.h>
 
@@ -329,8 +330,8 @@ enum vinci_status command_info(struct session *session, const struct words *word
     diag_hint(diag, "'info', 'info breakpoints' or 'info buffers'");
     return status;
   } else {
-    printf("%s on %s, values are %s\n", session->trace->path, session->soc->name,
-           session->values ? "computed" : "not computed (--values)");
+    sheet_line(stdout, "%s on %s, values are %s\n", session->trace->path, session->soc->name,
+               session->values ? "computed" : "not computed (--values)");
     print_place(session);
     print_stops(session);
   }

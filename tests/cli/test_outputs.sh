@@ -6,7 +6,7 @@ set -u
 . "${TESTS_SRCDIR:-.}/tests/support/tap.sh"
 vinci=${VINCI:?}
 work_folder test_outputs
-plan 9
+plan 11
 
 examples=$TESTS_SRCDIR/traces/examples
 chip="-s Ascend910B4 --memory=flat"
@@ -58,4 +58,15 @@ same() {
   report "a list prints its table as CSV, and no JSON" "$(cmp "$work/list/op_summary.csv" "$work/table"
     keep "$vinci" run --ops "$work/ops.csv" $chip --json
     expect 2 'error: --ops prints a table, or CSV with --csv; not JSON')"
+  report "of checks, also of those that fail" "$(
+    same "$(of check "$examples/add1_tile2048.csv" "$examples/add1_tile20480.csv" -s Ascend910B4)" "summary: check traces=2 ok=2 failed=0 exit=0"
+    same "$(of check "$work/ops.csv" "$examples/add1_tile2048.csv" -s Ascend910B4 2>/dev/null)" "summary: check traces=2 ok=1 failed=1 exit=3"
+    "$vinci" check "$examples/add1_tile2048.csv" -s Ascend910B4 -q | grep summary
+    "$vinci" check "$examples/add1_tile2048.csv" -s Ascend910B4 --normalize=- 2>/dev/null | grep summary)"
+  printf 'return { soc = "Ascend910B4", memory = "flat", points = { { name = "relu", op = "relu", shape = "64x512" } } }\n' >"$work/suite.lua"
+  "$vinci" gate bless "$work/suite.lua" --baseline="$work/base.csv" --reason=first >"$work/blessed" 2>&1
+  report "of a gate that passes, and of one that fails" "$(
+    same "$(of gate check "$work/suite.lua" --baseline="$work/base.csv")" "summary: gate check points=1 passed=1 failed=0 exit=0"
+    of gate check "$work/suite.lua" --baseline="$work/base.csv" --set path.GM_UB.startup_cycles=2000 2>/dev/null |
+      grep -q '^summary: gate check points=1 passed=0 failed=1 exit=[139]$' || cat "$work/blessed")"
 }

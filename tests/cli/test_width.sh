@@ -8,7 +8,7 @@ vinci=${VINCI:?}
 unset COLUMNS NO_COLOR
 work_folder test_width
 "$PYTHON" -c 'import pty, termios' 2>/dev/null || skip_without "Python with terminals"
-plan 15
+plan 16
 
 examples=$TESTS_SRCDIR/traces/examples
 chip="-s Ascend910B4"
@@ -57,6 +57,8 @@ END
     fits nets diff "$examples/two_layers.graph.csv" "$examples/two_layers.graph.csv" host=eager $chip)"
   report "check, compile" "$(fits check check "$examples/add1_tile2048.csv" $chip
     fits compile compile matmul m=512 k=512 n=512 $chip --explain)"
+  report "debug, import" "$(fits debug debug "$examples/add1_tile2048.csv" $chip -e help -e 'break 24' -e continue -e info -e quit
+    fits import import "$work/one")"
   report "soc, isa" "$(fits list soc list
     fits show soc show Ascend910B4
     fits differ soc diff Ascend910B4 Ascend910B1
