@@ -178,6 +178,7 @@ dist_experiments_DATA = \
 	scripts/experiments/memory_plans.lua \
 	scripts/experiments/energy.lua \
 	scripts/experiments/roofline.lua \
+	scripts/experiments/serving.lua \
 	scripts/experiments/step_baselines.lua \
 	scripts/experiments/training_step.lua \
 	scripts/experiments/winograd.lua

@@ -10,7 +10,7 @@ vinci=${VINCI:?}
 work_folder test_experiments
 output=--output=$work
 
-plan 20
+plan 23
 for script in "$srcdir"/scripts/experiments/*.lua; do
   name=$(basename "$script" .lua)
   case $name in common | effects) continue ;; esac
@@ -29,6 +29,7 @@ report "faster memory is not slower" "$(column hbm_bandwidth 3 | sort -c -r -n 2
 report "two buffers gain" "$(column double_buffering 4 | awk '$1 <= 1')"
 report "shared memory needs no more than is alive" "$(grep -q 'drawn: pass: .* 0.0 % over' "$work/memory_plans.out" ||
   cat "$work/memory_plans.out")"
+report "requests wait longer at a higher rate" "$(column serving 3 | awk 'NR == 1 { first = $1 } { last = $1 } END { if (last < first) print first, last }')"
 "$vinci" lua "$srcdir/scripts/experiments/roofline.lua" --quik >/dev/null 2>"$work/err"
 report "a misspelt option" "$([ $? -eq 2 ] || echo "exit code"; grep -q '^usage: ' "$work/err" ||
   cat "$work/err")"
@@ -41,3 +42,7 @@ report "the effects that users rely on are there" "$([ $? -eq 0 ] || cat "$work/
 "$vinci" lua "$srcdir/scripts/experiments/effects.lua" --only=gear >/dev/null 2>"$work/err"
 report "an effect that is not there" "$([ $? -eq 2 ] || echo "exit code"
   grep -q "^error: no effect 'gear'" "$work/err" || cat "$work/err")"
+"$vinci" lua "$srcdir/scripts/experiments/serving.lua" --tp=none >/dev/null 2>"$work/err"
+report "serving.lua refuses what is no number, and has help" "$([ $? -eq 2 ] || echo "exit code"
+  grep -q "^error: --tp takes a number from 1, not none" "$work/err" || cat "$work/err"
+  "$vinci" lua "$srcdir/scripts/experiments/serving.lua" --help | grep -q -- "--prefill=N" || echo "no help")"
