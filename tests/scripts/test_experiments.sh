@@ -43,6 +43,6 @@ report "the effects that users rely on are there" "$([ $? -eq 0 ] || cat "$work/
 report "an effect that is not there" "$([ $? -eq 2 ] || echo "exit code"
   grep -q "^error: no effect 'gear'" "$work/err" || cat "$work/err")"
 "$vinci" lua "$srcdir/scripts/experiments/serving.lua" --tp=none >/dev/null 2>"$work/err"
-report "serving.lua refuses what is no number, and has help" "$([ $? -eq 2 ] || echo "exit code"
+report "serving.lua refuses words for numbers, and has help" "$([ $? -eq 2 ] || echo "exit code"
   grep -q "^error: --tp takes a number from 1, not none" "$work/err" || cat "$work/err"
   "$vinci" lua "$srcdir/scripts/experiments/serving.lua" --help | grep -q -- "--prefill=N" || echo "no help")"
