@@ -129,6 +129,7 @@ static void decode_block(const struct mad *mad, enum dtype type, const uint8_t *
     break;
   default:
     memcpy(out, bytes, BLOCK_BYTES);
+    number_order(out, BLOCK_BYTES, 8 * sizeof *out);
     break;
   }
 }
@@ -268,8 +269,10 @@ static void step(const struct mad *mad, const struct operands *from, size_t m0, 
   float sums[ROWS][SIDE] = {0};
   for (size_t i = 0; i < count; i++)
     load_sums(mad, m0 + row + i, n_block, first, start[i]);
-  if (!mad->integer)
+  if (!mad->integer) {
     memcpy(sums, start, count * sizeof *start);
+    number_order(sums, count * sizeof *start, 8 * sizeof(float));
+  }
   multiply(from, row, columns, sums);
   for (size_t i = 0; i < count; i++)
     store_sums(mad, m0 + row + i, n_block, sums[i], start[i]);

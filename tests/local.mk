@@ -264,7 +264,7 @@ CLEANFILES += $(test_programs)
 TESTS = $(late_tests) $(long_tests) $(test_programs) $(script_tests)
 dist_noinst_SCRIPTS += $(late_tests) $(long_tests) $(script_tests)
 EXTRA_DIST += tests/tree/rooms.txt tests/memhier/streams.lua tests/support/await.sh tests/support/tap.sh \
-	tests/support/timed.sh
+	tests/support/timed.sh tests/support/workloads.sh
 
 # What several tests share.
 check_LTLIBRARIES = libvinci_tests.la
@@ -778,7 +778,7 @@ mutants:
 .PHONY: mutants
 dist_noinst_DATA += tests/mutants/mutants.py tests/mutants/mutants.txt
 clean-local: clean-python
-	rm -rf mutants additions
+	rm -rf mutants additions hosts
 
 # ---- make list-tests: the names of all tests, one a line ----
 list-tests:
@@ -826,6 +826,14 @@ same: vinci$(EXEEXT)
 	  --ref=$(REF) --new=./vinci$(EXEEXT) --tree=$(abs_top_srcdir) $(SAME)
 .PHONY: same
 dist_noinst_DATA += tests/same/cases.py tests/same/same.lua tests/same/same.py
+
+# ---- make same-hosts: the same bytes from other compilers and processors ----
+# HOSTS has names of hosts.sh, such as s390x; all without. Builds below hosts/.
+same-hosts: vinci$(EXEEXT)
+	$(AM_V_at)TESTS_SRCDIR=$(abs_top_srcdir) VINCI=$(abs_builddir)/vinci$(EXEEXT) \
+	  bash $(srcdir)/tests/same/hosts.sh $(HOSTS)
+.PHONY: same-hosts
+dist_noinst_SCRIPTS += tests/same/hosts.sh
 
 # ---- make properties: does every lowered operator run to its end, whatever shape and chip? ----
 # PROPERTIES has further options of properties.py, such as --only conv2d --count 2000 --seed random.

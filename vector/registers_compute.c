@@ -43,7 +43,7 @@ static float load_real(const uint8_t *at, enum dtype type) {
 }
 
 static void store_whole(uint8_t *at, unsigned bytes, int64_t value) {
-  memcpy(at, &value, bytes); /* values are little-endian, as everywhere */
+  store_low(at, (uint64_t)value, bytes);
 }
 
 static void store_real(const struct inst *inst, uint8_t *at, enum dtype type, float value) {
@@ -69,7 +69,7 @@ static void load_lanes(const uint8_t *from, enum dtype type, unsigned lanes, uni
 /* A scalar operand in all lanes: integers as they are, floating-point types by their bits. */
 static void spread(int64_t scalar, enum dtype type, unsigned lanes, union reg_lanes *out) {
   uint8_t bytes[sizeof scalar];
-  memcpy(bytes, &scalar, sizeof bytes);
+  store_i64(bytes, scalar);
   for (unsigned i = 0; i < lanes; i++)
     if (is_real(type))
       out->real[i] = load_real(bytes, type);

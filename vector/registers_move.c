@@ -74,8 +74,7 @@ void REG_VSELR_values(const struct vinci_soc *soc, const struct inst *inst,
   unsigned bytes = reg_bytes(inst), lanes = REPEAT_BYTES / bytes;
   uint8_t result[REPEAT_BYTES];
   for (unsigned at = 0; at < REPEAT_BYTES; at += bytes) {
-    uint32_t index = 0;
-    memcpy(&index, reg_at(inst, core, REGINDEX_INDEX) + at, bytes);
+    uint64_t index = load_low(reg_at(inst, core, REGINDEX_INDEX) + at, bytes);
     memcpy(result + at, reg_at(inst, core, REGINDEX_SRC) + index % lanes * bytes, bytes);
   }
   memcpy(reg_at(inst, core, REGINDEX_DST), result, sizeof result);
@@ -100,7 +99,7 @@ void REG_VUSQZ_values(const struct vinci_soc *soc, const struct inst *inst,
   unsigned bytes = reg_bytes(inst);
   uint32_t before = 0;
   for (unsigned at = 0; at < REPEAT_BYTES; at += bytes) {
-    memcpy(reg_at(inst, core, REGD_DST) + at, &before, bytes);
+    store_low(reg_at(inst, core, REGD_DST) + at, before, bytes);
     before += reg_bit(inst, at);
   }
 }

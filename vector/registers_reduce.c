@@ -50,8 +50,7 @@ static void store_number(uint8_t *at, enum dtype type, double value) {
   } else if (type == DTYPE_FP32) {
     store_fp32(at, fp32_result((float)value));
   } else {
-    uint64_t whole = (uint64_t)(int64_t)value;
-    memcpy(at, &whole, dtype_bits(type) / BITS_PER_BYTE);
+    store_low(at, (uint64_t)(int64_t)value, dtype_bits(type) / BITS_PER_BYTE);
   }
 }
 
@@ -131,7 +130,7 @@ static void extreme(const struct inst *inst, struct value_core *core, int kind) 
     index++;
   store_results(inst, core, type, &best, 1);
   uint32_t at = index + 1 < count || reg_bit(inst, index * bytes) ? index : 0;
-  memcpy(reg_at(inst, core, REG1_DST) + bytes, &at, bytes);
+  store_low(reg_at(inst, core, REG1_DST) + bytes, at, bytes);
 }
 
 void REG_VCMAX_values(const struct vinci_soc *soc, const struct inst *inst,

@@ -124,8 +124,8 @@ static struct place place_of(const struct values *values, unsigned walk) {
   };
 }
 
-void slots_load(const struct values *values, unsigned walk, void *slots) {
-  struct place place = place_of(values, walk);
+static void copy_in(const struct place *at, void *slots) {
+  struct place place = *at;
   uint8_t *to = slots;
   size_t skip = place.skipped_bytes;
   if (place.stride == BLOCK_BYTES) {
@@ -136,6 +136,13 @@ void slots_load(const struct values *values, unsigned walk, void *slots) {
   to += BLOCK_BYTES - skip;
   for (size_t block = 1; block < place.blocks; block++, to += BLOCK_BYTES)
     memcpy(to, place.start + block * place.stride, BLOCK_BYTES);
+}
+
+void slots_load(const struct values *values, unsigned walk, void *slots) {
+  struct place place = place_of(values, walk);
+  copy_in(&place, slots);
+  number_order(slots, place.blocks * BLOCK_BYTES - place.skipped_bytes,
+               values->walks.operand[walk].bits);
 }
 
 /* Copies chosen elements of a block; int4 elements are two to a byte. */
@@ -153,6 +160,13 @@ static void store_some(uint8_t *block, const uint8_t *slots, uint64_t active, un
 void slots_store(const struct values *values, unsigned walk, const void *slots) {
   struct place place = place_of(values, walk);
   unsigned bits = values->walks.operand[walk].bits;
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  union slots ordered;
+  size_t bytes = place.blocks * BLOCK_BYTES - place.skipped_bytes;
+  memcpy(ordered.bytes, slots, bytes);
+  number_order(ordered.bytes, bytes, bits);
+  slots = ordered.bytes;
+#endif
   const uint8_t *from = slots;
   size_t skip = place.skipped_bytes;
   bool whole = !values->mask && values->end % place.per_block == 0 && skip == 0;

@@ -223,8 +223,10 @@ void vec_select_values(const struct vinci_soc *soc, const struct inst *inst,
   select_join(&values, values.walks.operand[dst]);
   size_t size = values.widest / BITS_PER_BYTE;
   int64_t mode = inst->arg[SELECT_MODE];
+  uint8_t held[sizeof(uint64_t)];
+  store_u64(held, core->compare_mask[0]);
   const uint8_t *scalar = mode == SELECT_MODE_SCALAR ? values.ub + (uint64_t)inst->arg[SELECT_SRC1]
-                          : mode == SELECT_MODE_HELD ? (const uint8_t *)core->compare_mask
+                          : mode == SELECT_MODE_HELD ? held
                                                      : NULL;
   union slots a, b, out;
   uint8_t choice[SLOTS_MAX];
@@ -232,10 +234,11 @@ void vec_select_values(const struct vinci_soc *soc, const struct inst *inst,
     if (!values_repeat(&values, repeat))
       continue;
     slots_load(&values, 0, a.bytes);
-    if (scalar)
+    if (scalar) {
       for (size_t i = 0; i < values.slots; i++)
         memcpy(b.bytes + i * size, scalar, size);
-    else
+      number_order(b.bytes, values.slots * size, values.widest);
+    } else
       slots_load(&values, 1, b.bytes);
     load_choice(&values, core, choice);
     choose(&a, &b, choice, values.widest, values.slots, &out);

@@ -277,9 +277,7 @@ static uint64_t read_scales(const struct inst *inst, const uint8_t *ub,
     return 1;
   }
   for (uint64_t i = 0; i < count; i++) {
-    uint64_t word;
-    memcpy(&word, ub + address + i * sizeof word, sizeof word);
-    scales[i] = requantisation_of(word);
+    scales[i] = requantisation_of(load_u64(ub + address + i * sizeof(uint64_t)));
   }
   return count;
 }

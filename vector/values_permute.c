@@ -118,6 +118,7 @@ void vec_gather_values(const struct vinci_soc *soc, const struct inst *inst,
       uint64_t index = repeat * values.walks.lanes.per_repeat + lane;
       gather_one(soc, inst, core, GATHER_SRC, load_u32(offsets + index * OFFSET_BYTES),
                  slots.bytes + i * element, element);
+      number_order(slots.bytes + i * element, element, values.widest);
     }
     slots_store(&values, 0, slots.bytes);
   }

@@ -78,6 +78,11 @@ static uint8_t *result_at(const struct reduced *reduced, size_t lane) {
          repeat * (uint64_t)in->inst->arg[REDUCE_DST_REPEAT] * reduced->result_bytes;
 }
 
+/* The first element as bits. */
+static uint64_t code_of(const union slots *codes, unsigned bits) {
+  return bits == 16 ? codes->u16[0] : codes->u32[0];
+}
+
 /* ---- trees ---- */
 
 LOOP static void add_pairs(const float *restrict in, float *restrict out, size_t count) {
@@ -125,6 +130,7 @@ static void store_groups(struct reduced *reduced, size_t slots) {
   size_t end = (size_t)ceil_div(reduced->in.end, reduced->per_repeat) * per_repeat;
   union slots codes;
   floats_to(reduced->type, inst_saturates(inst), reduced->values, &codes, slots / reduced->group);
+  number_order(codes.bytes, slots / reduced->group * element, reduced->in.widest);
   size_t groups = per_repeat / reduced->group;
   const uint8_t *from = codes.bytes;
   for (size_t first = 0; first < end; first += per_repeat, from += groups * element) {
@@ -179,10 +185,8 @@ static void reduce_to_sum(const struct vinci_soc *soc, const struct inst *inst,
   reduced.total = 0;
   reduce_groups(&reduced, (size_t)reduced.per_repeat, reduced.in.widest / BITS_PER_BYTE);
   floats_to(reduced.type, inst_saturates(inst), &reduced.total, &code, 1);
-  if (core->registers) {
-    core->registers->sum = 0;
-    memcpy(&core->registers->sum, code.bytes, reduced.in.widest / BITS_PER_BYTE);
-  }
+  if (core->registers)
+    core->registers->sum = code_of(&code, reduced.in.widest);
 }
 
 static void reduce_blocks(const struct vinci_soc *soc, const struct inst *inst,
@@ -267,9 +271,10 @@ static void keep_extreme(const struct reduced *reduced, uint64_t repeat, size_t 
     return;
   union slots code = {.bytes = {0}};
   floats_to(reduced->type, inst_saturates(reduced->in.inst), &value, &code, 1);
-  *best =
-      (struct extreme){.value = value, .lane = repeat * reduced->per_repeat + lane, .any = true};
-  memcpy(&best->code, code.bytes, reduced->in.widest / BITS_PER_BYTE);
+  *best = (struct extreme){.value = value,
+                           .lane = repeat * reduced->per_repeat + lane,
+                           .code = code_of(&code, reduced->in.widest),
+                           .any = true};
 }
 
 /* Value and index, each as wide as an element; an index alone has 32 bits. */
@@ -280,20 +285,21 @@ static void store_extreme(const struct reduced *reduced, size_t lane) {
   uint32_t index = (uint32_t)lane;
   union slots code;
   floats_to(reduced->type, inst_saturates(inst), &reduced->values[lane], &code, 1);
+  number_order(code.bytes, element, reduced->in.widest);
   switch (inst->arg[REDUCE_ORDER]) {
   case REDUCE_VALUE_INDEX:
     memcpy(at, code.bytes, element);
-    memcpy(at + element, &index, element);
+    store_low(at + element, index, element);
     break;
   case REDUCE_INDEX_VALUE:
-    memcpy(at, &index, element);
+    store_low(at, index, element);
     memcpy(at + element, code.bytes, element);
     break;
   case REDUCE_VALUE:
     memcpy(at, code.bytes, element);
     break;
   default:
-    memcpy(at, &index, sizeof index);
+    store_u32(at, index);
     break;
   }
 }

@@ -150,13 +150,33 @@ static inline void int4_store(uint8_t *bytes, size_t index, int value) {
 
 /* ---- elements of the byte arrays of core/machine/values.h, at any alignment ---- */
 
+/* Elements lie with the least significant byte first. Turns them around on a host that has the most
+ * significant one first, from or to its own order; smaller elements than a byte stay as they are.
+ */
+static inline void number_order(void *elements, size_t bytes, unsigned bits) {
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  uint8_t *at = (uint8_t *)elements;
+  size_t size = bits / 8;
+  for (size_t first = 0; size > 1 && first + size <= bytes; first += size)
+    for (size_t i = 0; i < size / 2; i++) {
+      uint8_t byte = at[first + i];
+      at[first + i] = at[first + size - 1 - i];
+      at[first + size - 1 - i] = byte;
+    }
+#else
+  (void)elements, (void)bytes, (void)bits;
+#endif
+}
+
 #define NUMBER_ACCESS(name, type)                                                                  \
   static inline type load_##name(const uint8_t *bytes) {                                           \
     type value;                                                                                    \
     memcpy(&value, bytes, sizeof value);                                                           \
+    number_order(&value, sizeof value, 8 * sizeof value);                                          \
     return value;                                                                                  \
   }                                                                                                \
   static inline void store_##name(uint8_t *bytes, type value) {                                    \
+    number_order(&value, sizeof value, 8 * sizeof value);                                          \
     memcpy(bytes, &value, sizeof value);                                                           \
   }
 NUMBER_ACCESS(u16, uint16_t)
@@ -166,6 +186,20 @@ NUMBER_ACCESS(i16, int16_t)
 NUMBER_ACCESS(i32, int32_t)
 NUMBER_ACCESS(i64, int64_t)
 NUMBER_ACCESS(fp32, float)
+NUMBER_ACCESS(fp64, double)
 #undef NUMBER_ACCESS
+
+/* Elements of up to 8 bytes as what stands in their bits, the others 0. */
+static inline uint64_t load_low(const uint8_t *bytes, size_t count) {
+  uint8_t all[sizeof(uint64_t)] = {0};
+  memcpy(all, bytes, count);
+  return load_u64(all);
+}
+
+static inline void store_low(uint8_t *bytes, uint64_t value, size_t count) {
+  uint8_t all[sizeof value];
+  store_u64(all, value);
+  memcpy(bytes, all, count);
+}
 
 #endif

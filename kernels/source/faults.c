@@ -112,6 +112,7 @@ static bool writes(const ucontext_t *context) {
  * tells of addresses that no memory can have. */
 static bool is_reserved(const struct source_fiber *fiber, const siginfo_t *info,
                         const ucontext_t *context) {
+#if defined(__x86_64__)
   static const uint8_t first[] = {0xF4, 0xFA, 0xFB, 0xE4, 0xE5, 0xE6, 0xE7, 0xEC, 0xED, 0xEE, 0xEF};
   static const uint8_t second[] = {0x00, 0x01, 0x06, 0x08, 0x09, 0x20, 0x22, 0x30, 0x32};
   enum { TWO_BYTES = 0x0F };
@@ -120,6 +121,10 @@ static bool is_reserved(const struct source_fiber *fiber, const siginfo_t *info,
     return false;
   return memchr(first, at[0], sizeof first) ||
          (at[0] == TWO_BYTES && memchr(second, at[1], sizeof second));
+#else
+  (void)fiber, (void)info, (void)context;
+  return false;
+#endif
 }
 
 /* Whether checks will tell of a fault: of an access to what is not there. */

@@ -421,6 +421,8 @@ bool source_told_start(struct source_core *core) {
   watch->ub_end = core->told->ub_end;
   start_table(core);
   watch->owner = core;
+#else
+  (void)core;
 #endif
   return true;
 }

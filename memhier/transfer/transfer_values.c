@@ -117,10 +117,8 @@ static void pad_run(const struct inst *inst, uint8_t *to, const uint8_t *from, u
   uint64_t left = (uint64_t)inst->arg[ALIGN_LEFT_PAD] * element;
   bool pads = inst->arg[ALIGN_LEFT_PAD] || inst->arg[ALIGN_RIGHT_PAD];
   uint64_t value = inst->registers.pad_value;
-  if (!pads) {
-    value = 0;
-    memcpy(&value, from, bytes < element ? bytes : element);
-  }
+  if (!pads)
+    value = load_low(from, bytes < element ? bytes : element);
   memmove(to + left, from, bytes);
   fill_pad(to, 0, left, value, element);
   fill_pad(to, left + bytes, padded_bytes, value, element);

@@ -93,13 +93,11 @@ int64_t onnx_load_int(const struct onnx_value *value, uint64_t index) {
 
 double onnx_load_real(const struct onnx_value *value, uint64_t index) {
   const uint8_t *at = (const uint8_t *)value->data + index * (onnx_type_bits(value->type) / 8);
-  double number;
   switch (value->type) {
   case ONNX_FLOAT:
     return (double)load_fp32(at);
   case ONNX_DOUBLE:
-    memcpy(&number, at, sizeof number);
-    return number;
+    return load_fp64(at);
   case ONNX_FLOAT16:
     return (double)fp16_to_fp32(load_u16(at));
   case ONNX_BFLOAT16:
@@ -151,7 +149,7 @@ void onnx_store_real(void *data, enum onnx_type type, uint64_t index, double num
     store_fp32(at, (float)number);
     break;
   case ONNX_DOUBLE:
-    memcpy(at, &number, sizeof number);
+    store_fp64(at, number);
     break;
   case ONNX_FLOAT16:
     store_u16(at, (uint16_t)number_encode(&number_fp16, number, ROUND_EVEN, false));
@@ -353,7 +351,7 @@ static void copy_element(const Onnx__TensorProto *tensor, enum onnx_type type, s
     store_fp32(to + 4 * i, tensor->float_data[i]);
     break;
   case ONNX_DOUBLE:
-    memcpy(to + 8 * i, &tensor->double_data[i], sizeof(double));
+    store_fp64(to + 8 * i, tensor->double_data[i]);
     break;
   case ONNX_INT64:
     store_i64(to + 8 * i, tensor->int64_data[i]);

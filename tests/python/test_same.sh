@@ -5,6 +5,7 @@
 set -u
 srcdir=${TESTS_SRCDIR:-.}
 . "$srcdir/tests/support/tap.sh"
+. "$srcdir/tests/support/workloads.sh"
 case $srcdir in /*) ;; *) srcdir=$PWD/$srcdir ;; esac
 vinci=${VINCI:?}
 case $vinci in /*) ;; *) vinci=$PWD/$vinci ;; esac
@@ -21,48 +22,16 @@ list=$srcdir/tests/python/workloads.txt
 
 plan 5
 
-soc=Ascend910B4
 # Paths are those of the sources, which reports name.
 cd "$srcdir" || exit 99
 
-# program KIND ARGUMENT...: what same.c, same.lua and same.py do, for the line $number
-program() {
-  kind=$1 folder=$work/program/$number
-  shift
-  case $kind in
-    run | trace) "$vinci" run "$@" -s $soc --json ;;
-    check) "$vinci" check "$@" -s $soc 2>"$work/said" || [ $? -eq 5 ] ;;
-    values)
-      "$vinci" run "$@" -s $soc --fill=random:7 -q --output="$work/run" >"$work/said" || return
-      for file in "$work"/run/tensors/*.npy; do
-        mv "$file" "$folder.${file##*/}"
-      done
-      rm -r "$work/run"
-      ;;
-    list) "$vinci" run --ops "$1" -s $soc -q --output="$folder" >"$work/said" || [ $? -eq 3 ] ;;
-    net) "$vinci" net run "$1" -s $soc --json | awk -F '[:,]' '
-      { gsub(/[" ]/, "", $1); is[$1] = $2 + 0 }
-      END { printf "net %.6f %.6f %d %d %d\n", is["time_us"], is["first_time_us"], is["kernels"], is["hbm_bytes"],
-              is["memory_bytes"] }' ;;
-    group) "$vinci" group run "$1" --json | awk -F '[:,]' '
-      /"rank":/ { printf "%.6f %.6f %.6f\n", $4, $6, $10; next }
-      { gsub(/[" ]/, "", $1); is[$1] = $2 + 0 }
-      END { printf "group %.6f %d\n", is["time_us"], is["moved_bytes"] }' ;;
-  esac
-}
-
-# What follows "host" in each summary is about the machine; of a check without findings the program alone prints a line.
-results() {
-  sed '/"host": {/,/}/d; /^ok: /d' "$1"
-  (cd "$2" && find . -type f | sort | xargs cksum)
-}
 # same NAME COMMAND...: what the command prints, and leaves in a folder, is what the program does.
 same() {
   name=$1 folder=$work/of.${2##*/}
   shift
   mkdir "$folder"
-  keep "$@" $soc "$folder" <"$list"
-  report "$name" "$(expect 0 ''; results "$work/out" "$folder" | diff "$work/wanted" - | head -n 20)"
+  keep "$@" $workloads_soc "$folder" <"$list"
+  report "$name" "$(expect 0 ''; workload_results "$work/out" "$folder" | diff "$work/wanted" - | head -n 20)"
 }
 
 mkdir "$work/program"
@@ -70,9 +39,9 @@ number=0
 while read -r line; do
   number=$((number + 1))
   # shellcheck disable=SC2086 # a kind and its arguments
-  program $line || echo "fails: $line"
+  workload "$vinci" "$work/program" $number $line || echo "fails: $line"
 done <"$list" >"$work/printed"
-results "$work/printed" "$work/program" >"$work/wanted"
+workload_results "$work/printed" "$work/program" >"$work/wanted"
 report "there are 50 workloads" "$([ "$(wc -l <"$list")" -eq 50 ] || wc -l <"$list")"
 report "the program runs all" "$(grep fails "$work/printed"
   [ "$(grep -c '"schema"' "$work/printed")" -eq "$(grep -c '^run\|^trace' "$list")" ] || echo "results are missing"

@@ -60,7 +60,6 @@ static struct number computed(enum dtype type, const uint8_t *bytes, uint64_t i)
 static struct number expected(enum dtype type, const struct npy *npy, const uint8_t *bytes,
                               uint64_t i) {
   const uint8_t *item = bytes + i * npy->item_bytes;
-  double real;
   if (type == DTYPE_INT4)
     return from_integer((int8_t)*item);
   if (npy->kind != 'f')
@@ -71,8 +70,7 @@ static struct number expected(enum dtype type, const struct npy *npy, const uint
   case sizeof(float):
     return from_real(load_fp32(item));
   default:
-    memcpy(&real, item, sizeof real);
-    return from_real(real);
+    return from_real(load_fp64(item));
   }
 }
 
