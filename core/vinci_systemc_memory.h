@@ -5,6 +5,7 @@
 #define VINCI_SYSTEMC_MEMORY_H
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <functional>
 
@@ -35,6 +36,34 @@ public:
 private:
   unsigned char *bytes_ = nullptr;
   uint64_t size_ = 0;
+};
+
+// What a move of bytes of device memory asks for.
+class asked_range {
+public:
+  bool lies_in(uint64_t size, uint64_t address, uint64_t bytes) {
+    address_ = address;
+    bytes_ = bytes;
+    return !(beyond_ = bytes > size || address > size - bytes);
+  }
+  bool beyond() const { return beyond_; }
+  // Why it was not moved.
+  std::string why(uint64_t size) const {
+    if (!beyond_)
+      return "memory answers neither get_direct_mem_ptr nor transport_dbg, which runs with values "
+             "need";
+    char text[128];
+    std::snprintf(text, sizeof text,
+                  "a tensor of %llu bytes at address 0x%llx ends beyond the %llu bytes of device "
+                  "memory",
+                  static_cast<unsigned long long>(bytes_),
+                  static_cast<unsigned long long>(address_), static_cast<unsigned long long>(size));
+    return text;
+  }
+
+private:
+  uint64_t address_ = 0, bytes_ = 0;
+  bool beyond_ = false;
 };
 
 // Memory of the platform, without time: by direct pointers where the targets give these, otherwise

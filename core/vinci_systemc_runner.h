@@ -104,7 +104,7 @@ protected:
     if (config_.values) {
       const enum vinci_status status = image_.run(soc_, trace, addresses_, move_, &diag_);
       if (status == VINCI_E_IO)
-        throw error(status, no_backdoor());
+        throw error(asked_.beyond() ? VINCI_E_USAGE : status, not_moved());
       check(status);
     }
     hosted_.state = config_.keeps ? state() : nullptr;
@@ -129,7 +129,7 @@ protected:
 
   // Device memory without time, by addresses of the device.
   bool move(bool write, uint64_t address, unsigned char *data, uint64_t bytes) {
-    if (bytes > gm_bytes_ || address > gm_bytes_ - bytes)
+    if (!asked_.lies_in(gm_bytes_, address, bytes))
       return false;
     if (config_.whose != memory_of::chip)
       return backdoor_.move(write, config_.base + address, data, bytes);
@@ -146,10 +146,7 @@ protected:
   std::string text_;
 
 private:
-  std::string no_backdoor() const {
-    return std::string(name()) + ": memory answers neither get_direct_mem_ptr nor transport_dbg, "
-                                 "which runs with values need";
-  }
+  std::string not_moved() const { return std::string(name()) + ": " + asked_.why(gm_bytes_); }
   void be_idle() {
     if (busy() || next_launch() != sc_core::sc_max_time())
       throw error(VINCI_E_USAGE, std::string(name()) + " is busy: wait for the event 'finished'");
@@ -221,7 +218,7 @@ private:
     }
     if (config_.values && !image_.save(move_) && status_ == VINCI_OK) {
       status_ = VINCI_E_IO;
-      text_ = no_backdoor();
+      text_ = not_moved();
     }
     image_.close();
     finished.notify(sc_core::SC_ZERO_TIME);
@@ -234,6 +231,7 @@ private:
   };
   backdoor<tlm_utils::simple_initiator_socket_optional<requests>> backdoor_;
   image image_;
+  asked_range asked_;                // of the last move
   vinci_trace *own_trace_ = nullptr; // of start()
   bool waits_ = false;               // for the simulation to begin
   struct vinci_run_options waits_with_ = {};

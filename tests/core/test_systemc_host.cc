@@ -208,6 +208,19 @@ void without_backdoor() {
     expect(host.get(reg::STATUS) == reg::FAILED && host.get(reg::CODE) == VINCI_E_IO,
            "a launch that cannot begin fails");
     expect(host.get(reg::ENDED) == 1, "and has ended");
+    host.set(reg::KERNEL, 0);
+    host.set(host.npu.argument(0, "x"), 32ULL << 30, 8);
+    host.set(reg::DOORBELL, 1);
+    wait(host.npu.finished);
+    expect(host.get(reg::CODE) == VINCI_E_USAGE, "an address beyond device memory");
+    try {
+      host.npu.verify();
+    } catch (const vinci::error &error) {
+      text = error.what();
+    }
+    expect(text == "npu: a tensor of 20000 bytes at address 0x800000000 ends beyond the "
+                   "34359738368 bytes of device memory",
+           "is told as that");
   });
   sc_core::sc_start();
   expect(host.ended, "the host comes to its end");
