@@ -46,7 +46,8 @@ struct run_settings {
   struct output_settings output_of;
   uint64_t shuffle_seed;
   const char *memory, *network, *l2, *code; /* models and states, as words */
-  uint64_t error_bar_percent;               /* 0: the default */
+  uint32_t code_found_ppm;
+  uint64_t error_bar_percent; /* 0: the default */
   const char *savings, *without;
   const char *ops;
   const char *blocks;
@@ -91,7 +92,8 @@ static const struct option_row run_options[] = {
         "l2.owed at most; used: the same, with the inputs that have room in its share "
         "l2.kept_share; --ops chooses by operator, see the manual"),
     OPTION_TEXT_ROW("code", 0, struct run_settings, code, "STATE",
-                    "instruction caches at the start: cold (default), warm, profile (of --ops)"),
+                    "instruction caches at the start: cold (default), warm; device: cold, and the "
+                    "code is not in L2 either; profile (of --ops)"),
     OPTION_TEXT_ROW("output", 'o', struct run_settings, output, "DIR",
                     "write a result folder: summary.json, CSV tables, the timeline"),
     OPTION_FLAG_ROW("csv", 0, struct run_settings, csv, "with --ops: print op_summary.csv"),
@@ -175,7 +177,7 @@ static struct vinci_run_options run_options_of(const struct run_settings *settin
       .error_bar_ppm = (uint32_t)settings->error_bar_percent * PPM_PER_PERCENT,
       .network = settings->network_level,
       .l2_start = settings->l2_start,
-      .code_found_ppm = settings->code && strcmp(settings->code, "warm") == 0 ? VINCI_CODE_WARM : 0,
+      .code_found_ppm = settings->code_found_ppm,
       .repeat = (uint32_t)settings->repeat,
   };
 }
@@ -469,7 +471,7 @@ static bool choose_models(struct run_settings *settings) {
   static const char *const memories[] = {"cycle", "flat", "auto", NULL};
   static const char *const networks[] = {"packet", "flit", NULL};
   static const char *const states[] = {"empty", "warm", "streaming", "used", "dirty", NULL};
-  const char *const codes[] = {"cold", "warm", settings->ops ? "profile" : NULL, NULL};
+  const char *const codes[] = {"cold", "warm", "device", settings->ops ? "profile" : NULL, NULL};
   static const char *const blocks[] = {"own", "profile", NULL};
   unsigned code, memory, network, state, from, measured;
   if (!cli_choose("memory", settings->memory, memories, &memory) ||
@@ -483,6 +485,8 @@ static bool choose_models(struct run_settings *settings) {
   settings->memory_model = (enum vinci_memory)memory;
   settings->network_level = network == 0 ? VINCI_NETWORK_PACKET : VINCI_NETWORK_FLIT;
   settings->l2_start = (enum vinci_l2)state;
+  static const uint32_t found[] = {0, VINCI_CODE_WARM, VINCI_CODE_DEVICE, 0};
+  settings->code_found_ppm = found[code];
   settings->profile_blocks = from == 1;
   settings->savings_of = (enum savings)measured;
   if (!automatic_fits(settings->memory_model, settings->ops, settings->error_bar_percent,

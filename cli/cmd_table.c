@@ -46,7 +46,7 @@ static const struct option_row table_options[] = {
     OPTION_TEXT_ROW("l2", 0, struct table_settings, l2, "STATE",
                     "of csv: L2 at the start of each point, as for 'vinci run' (empty)"),
     OPTION_TEXT_ROW("code", 0, struct table_settings, code, "STATE",
-                    "cold (default) or warm, as for 'vinci run'"),
+                    "cold (default), warm or device, as for 'vinci run'"),
     OPTION_NUMBER_ROW("jobs", 'j', struct table_settings, jobs, "N", 1, JOBS_MAX,
                       "points at a time (default: the number of processors)"),
     OPTION_TEXT_ROW("data", 0, struct table_settings, data, "DIR",

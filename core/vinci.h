@@ -224,7 +224,7 @@ enum vinci_l2 {
   VINCI_L2_DIRTY,
 };
 
-enum { VINCI_CODE_WARM = 1000000 }; /* code_found_ppm: all that has room */
+enum { VINCI_CODE_WARM = 1000000, VINCI_CODE_DEVICE }; /* code_found_ppm: all; none, nor in L2 */
 struct vinci_run_options {
   size_t struct_size;  /* sizeof(struct vinci_run_options) */
   uint64_t max_cycles; /* stop with VINCI_E_LIMIT and partial results behind these; 0: no limit */

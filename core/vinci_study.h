@@ -26,12 +26,12 @@ extern "C" {
 
 /* What is said of all points, and wins over what a file says. NULL and 0: nothing. */
 struct vinci_overrides {
-  const char *soc;         /* the chip: "Ascend910B4" */
-  const char *data_dir;    /* as of vinci_soc_load() */
-  const char *memory;      /* "cycle", "flat" */
-  const char *network;     /* "packet", "flit" */
-  const char *l2;          /* "empty", "warm", "streaming", "used", "dirty" */
-  const char *code;        /* of instruction caches: "cold", "warm"; of lists also "profile" */
+  const char *soc;      /* the chip: "Ascend910B4" */
+  const char *data_dir; /* as of vinci_soc_load() */
+  const char *memory;   /* "cycle", "flat" */
+  const char *network;  /* "packet", "flit" */
+  const char *l2;       /* "empty", "warm", "streaming", "used", "dirty" */
+  const char *code; /* of instruction caches: "cold", "warm", "device"; of lists also "profile" */
   const char *const *sets; /* numbers of the chip, as of vinci_soc_set() */
   size_t set_count;
 };

@@ -6,6 +6,7 @@
 
 #include "core/base/arith.h"
 #include "core/base/digest.h"
+#include "core/vinci.h"
 
 enum { PPM = 1000000, NO_CODE_LINES = 1 /* of a kernel that does not say how much code it has */ };
 
@@ -39,13 +40,22 @@ bool code_create(struct code_caches *code, struct arena *arena, const struct vin
   }
   /* A cache holds a line of each at least, and the kernel that runs besides. */
   code->room = (uint32_t)min_u64(kernels, most) + 1;
+  code->seen = ARENA_ARRAY(arena, struct code_seen, code->room);
+  if (!code->seen)
+    return false;
   for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++)
     if (code->count[kind] > 0 && !create_caches(code, arena, (enum core_kind)kind))
       return false;
   return true;
 }
 
+void code_start(struct code_caches *code, uint32_t found_ppm) {
+  code->device = found_ppm == VINCI_CODE_DEVICE;
+  code->found_ppm = code->device ? 0 : found_ppm;
+}
+
 void code_clear(struct code_caches *code) {
+  code->seen_count = 0;
   for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++) {
     code->first[kind] = code->next[kind] = 0;
     for (uint32_t i = 0; i < code->count[kind]; i++)
@@ -54,6 +64,9 @@ void code_clear(struct code_caches *code) {
 }
 
 void code_copy(struct code_caches *code, const struct code_caches *from) {
+  memcpy(code->seen, from->seen, from->seen_count * sizeof *code->seen);
+  code->seen_count = from->seen_count;
+  code->launches = from->launches;
   for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++) {
     code->first[kind] = from->first[kind];
     code->next[kind] = from->next[kind];
@@ -76,6 +89,7 @@ uint64_t code_kernel(const struct vinci_trace *trace, const struct program_kerne
 }
 
 void code_launch(struct code_caches *code, const uint32_t cores[CORE_KIND_COUNT]) {
+  code->launches++;
   for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++) {
     code->first[kind] = code->next[kind];
     if (code->count[kind] > 0)
@@ -85,6 +99,17 @@ void code_launch(struct code_caches *code, const uint32_t cores[CORE_KIND_COUNT]
 
 static struct code_cache *cache_of(struct code_caches *code, enum core_kind kind, uint32_t n) {
   return &code->cache[kind][(code->first[kind] + n) % code->count[kind]];
+}
+
+/* The launch in which a kernel came into L2, this one if it never ran. */
+static bool comes_from_device(struct code_caches *code, uint64_t kernel) {
+  for (uint32_t i = 0; i < code->seen_count; i++)
+    if (code->seen[i].kernel == kernel)
+      return code->seen[i].launch == code->launches;
+  if (code->seen_count == code->room)
+    return false;
+  code->seen[code->seen_count++] = (struct code_seen){kernel, code->launches};
+  return true;
 }
 
 static void remove_at(struct code_cache *cache, uint32_t index) {
@@ -121,6 +146,7 @@ bool code_begin(struct code_caches *code, enum core_kind kind, uint32_t n, uint6
   cache->held[cache->count++] = (struct code_held){kernel, NO_CODE_LINES};
   cache->unused = found;
   cache->asked = 0;
+  cache->far = code->device && comes_from_device(code, kernel);
   make_room(cache, code->capacity_lines[kind]);
   return found > 0 || code->found_ppm == PPM;
 }
@@ -137,4 +163,12 @@ uint32_t code_fetch(struct code_caches *code, enum core_kind kind, uint32_t n, u
   if (cache->asked > capacity_lines)
     return missing;
   return missing - (uint32_t)((uint64_t)missing * code->found_ppm / PPM);
+}
+
+bool code_is_far(const struct code_caches *code, enum core_kind kind, uint32_t n) {
+  return code->cache[kind][(code->first[kind] + n) % code->count[kind]].far;
+}
+
+uint64_t code_device_cycles(const struct vinci_soc *soc) {
+  return (uint64_t)(soc->l2_miss_cycles * soc->code_line_bytes / soc->l2_line_bytes);
 }

@@ -27,6 +27,7 @@ struct code_cache {
   uint32_t count;
   /* Of the kernel that runs: lines that were there and were not asked for yet; lines asked for. */
   uint32_t unused, asked;
+  bool far; /* the kernel that runs has come out of device memory with this launch */
 };
 
 struct code_caches {
@@ -38,8 +39,18 @@ struct code_caches {
   /* Of the lines of a kernel that no core has run: those that are there all the same, unless the
    * code is larger than the cache. */
   uint32_t found_ppm;
+  /* The code of kernels that did not run yet is not in L2 either; those that did, and in which
+   * launch first. Behind as many as there is room for, code is in L2. */
+  bool device;
+  struct code_seen {
+    uint64_t kernel, launch;
+  } * seen;
+  uint32_t seen_count;
+  uint64_t launches;
 };
 
+/* What options say of the start: `found_ppm`, or VINCI_CODE_DEVICE. */
+void code_start(struct code_caches *code, uint32_t found_ppm);
 /* All caches are empty. kernels: different ones whose lines a cache holds at the same time, at
  * most; the one that ran longest ago makes room for one more. False: out of memory. */
 bool code_create(struct code_caches *code, struct arena *arena, const struct vinci_soc *soc,
@@ -59,5 +70,10 @@ void code_launch(struct code_caches *code, const uint32_t cores[CORE_KIND_COUNT]
 bool code_begin(struct code_caches *code, enum core_kind kind, uint32_t n, uint64_t kernel);
 /* The block needs more lines of its kernel; how many of these are not there. */
 uint32_t code_fetch(struct code_caches *code, enum core_kind kind, uint32_t n, uint32_t lines);
+/* By how much a line of code takes longer that L2 does not hold: a line of L2, with as many lines
+ * of code as it has, comes from device memory one after the other. */
+uint64_t code_device_cycles(const struct vinci_soc *soc);
+/* Whether the lines that the core's block lacks come from device memory. */
+bool code_is_far(const struct code_caches *code, enum core_kind kind, uint32_t n);
 
 #endif

@@ -448,7 +448,7 @@ static bool create_code(struct device *device) {
   device->code = &device->fresh_code;
   if (!code_create(device->code, &device->arena, device->soc, device->trace->kernel_count))
     return false;
-  device->code->found_ppm = device->options.code_found_ppm;
+  code_start(device->code, device->options.code_found_ppm);
   return true;
 }
 

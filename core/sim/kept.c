@@ -148,7 +148,7 @@ void kept_clean(struct kept_memory *kept) {
 
 void kept_lend(struct kept_memory *kept, const struct vinci_trace *trace, const uint64_t *addresses,
                const struct vinci_run_options *options, struct device_kept *out) {
-  kept->code.found_ppm = options->code_found_ppm;
+  code_start(&kept->code, options->code_found_ppm);
   *out = (struct device_kept){
       .tags = kept->tags, .code = &kept->code, .addresses = addresses, .arena = &kept->runs};
   settle(kept);

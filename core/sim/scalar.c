@@ -211,9 +211,11 @@ static void fetch_code(struct aicore *core) {
   core->result->code_lines += lines;
   core->result->code_missing_lines += missing;
   uint64_t cores = device_running_cores(device, core->kind);
+  uint64_t line_cycles = (uint64_t)arg[CODE_LINE_CYCLES];
+  if (code_is_far(device->code, core->kind, aicore_number(core)))
+    line_cycles += code_device_cycles(device->soc);
   end_wait(scalar, STALL_CODE,
-           scalar->cycle + soc_code_cycles(device->soc, (uint64_t)arg[CODE_LINE_CYCLES], lines,
-                                           missing, cores));
+           scalar->cycle + soc_code_cycles(device->soc, line_cycles, lines, missing, cores));
   /* Cores that need not wait for code ask for their arguments at the same time. */
   uint64_t arguments_cycles = (uint64_t)device->soc->code_arguments_cycles * (cores - 1);
   spend_on(scalar, CAUSE_SCALAR_WORK,

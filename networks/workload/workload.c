@@ -272,8 +272,11 @@ static const char *const l2_starts[] = {[VINCI_L2_EMPTY] = "empty",
                                         [VINCI_L2_DIRTY] = "dirty"};
 
 /* What instruction caches hold of the code of kernels: nothing, or all that has room. */
-enum { CODE_COLD, CODE_WARM, CODE_STATES };
-static const char *const code_starts[CODE_STATES] = {[CODE_COLD] = "cold", [CODE_WARM] = "warm"};
+enum { CODE_COLD, CODE_WARM, CODE_DEVICE, CODE_STATES };
+static const char *const code_starts[CODE_STATES] = {
+    [CODE_COLD] = "cold", [CODE_WARM] = "warm", [CODE_DEVICE] = "device"};
+static const uint32_t code_found[CODE_STATES] = {
+    [CODE_WARM] = VINCI_CODE_WARM, [CODE_DEVICE] = VINCI_CODE_DEVICE};
 
 static const char l2_prefix[] = " l2=", code_prefix[] = " code=";
 
@@ -334,7 +337,7 @@ enum vinci_status workload_choose(const struct workload_models *models,
   if (status == VINCI_OK && models->code) {
     status = choose("code", models->code, code_starts, CODE_STATES, &choice, diag);
     if (status == VINCI_OK)
-      options->code_found_ppm = choice == CODE_WARM ? VINCI_CODE_WARM : 0;
+      options->code_found_ppm = code_found[choice];
   }
   return status;
 }
@@ -362,7 +365,10 @@ void workload_models_text(const struct vinci_run_options *options, char *buffer,
   snprintf(buffer, size, "%s %s %llu%s%s%s%s", memories[options->memory],
            networks[options->network], (unsigned long long)options->max_cycles,
            empty ? "" : l2_prefix, empty ? "" : l2_starts[options->l2_start],
-           cold ? "" : code_prefix, cold ? "" : code_starts[CODE_WARM]);
+           cold ? "" : code_prefix,
+           cold                                           ? ""
+           : options->code_found_ppm == VINCI_CODE_DEVICE ? code_starts[CODE_DEVICE]
+                                                          : code_starts[CODE_WARM]);
 }
 
 /* The word behind a prefix, or NULL. */

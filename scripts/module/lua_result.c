@@ -50,7 +50,8 @@ void lua_vinci_models(lua_State *lua, int at, const char *function,
   static const char *const memories[] = {"cycle", "flat", "auto", NULL}; /* as enum vinci_memory */
   static const char *const networks[] = {"packet", "flit", NULL};
   static const char *const l2_starts[] = {"empty", "warm", "streaming", "used", "dirty", NULL};
-  static const char *const codes[] = {"cold", "warm", NULL};
+  static const char *const codes[] = {"cold", "warm", "device", NULL};
+  static const uint32_t found[] = {0, VINCI_CODE_WARM, VINCI_CODE_DEVICE};
   int top = lua_gettop(lua);
   if (lua_getfield(lua, at, "memory") != LUA_TNIL)
     options->memory =
@@ -62,8 +63,7 @@ void lua_vinci_models(lua_State *lua, int at, const char *function,
   if (lua_getfield(lua, at, "l2") != LUA_TNIL)
     options->l2_start = (enum vinci_l2)lua_args_word(lua, -1, function, "options.l2", l2_starts);
   if (lua_getfield(lua, at, "code") != LUA_TNIL)
-    options->code_found_ppm =
-        lua_args_word(lua, -1, function, "options.code", codes) == 1 ? VINCI_CODE_WARM : 0;
+    options->code_found_ppm = found[lua_args_word(lua, -1, function, "options.code", codes)];
   if (lua_getfield(lua, at, "max_cycles") != LUA_TNIL)
     options->max_cycles =
         (uint64_t)lua_args_whole(lua, -1, function, "options.max_cycles", 1, LUA_MAXINTEGER);

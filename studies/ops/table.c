@@ -111,6 +111,8 @@ static void put_code(FILE *out, const struct ops_outcome *outcome,
     fputs(",N/A", out);
   else if (request->sequence || request->repeat > 1)
     fputs(request->sequence ? ",sequence" : ",repeat", out);
+  else if (outcome->code_found_ppm == VINCI_CODE_DEVICE)
+    fputs(",device", out);
   else if (outcome->code_found_ppm == 0 || outcome->code_found_ppm == PPM)
     fprintf(out, ",%s", outcome->code_found_ppm == 0 ? "cold" : "warm");
   else

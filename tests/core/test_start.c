@@ -104,6 +104,28 @@ static void code_may_be_there_at_the_start(void **state) {
   vinci_soc_free(soc);
 }
 
+/* Each line of L2, 8 lines of code here, comes from device memory once: for all cores of a launch,
+ * and not for a launch of the same kernel on other cores. */
+static void code_may_come_from_device_memory(void **state) {
+  (void)state;
+  vinci_soc *soc = fixture_soc();
+  struct vinci_run_options options = {.struct_size = sizeof options};
+  soc->l2_miss_cycles = 8 * 30;
+  soc->l2_line_bytes = 8 * soc->code_line_bytes;
+  uint64_t near = code_waits(runs_with(soc, HEAD(3) AIV CODE, &options));
+  uint64_t again =
+      code_waits(runs_with(soc, TRACE KERNEL("a", "1") CODE KERNEL("a", "1") CODE, &options));
+  options.code_found_ppm = VINCI_CODE_DEVICE;
+  assert_int_equal(code_waits(runs_with(soc, HEAD(3) AIV CODE, &options)), near + 3 * 2 * 30);
+  assert_int_equal(
+      code_waits(runs_with(soc, TRACE KERNEL("a", "1") CODE KERNEL("a", "1") CODE, &options)),
+      again + 2 * 30);
+  assert_int_equal(
+      code_waits(runs_with(soc, TRACE KERNEL("a", "1") CODE KERNEL("b", "1") CODE, &options)),
+      again + 2 * 2 * 30);
+  vinci_soc_free(soc);
+}
+
 /* A kernel that does not say how much code it has: its first read waits for others all the same,
  * unless all code is there. */
 static void reads_of_kernels_without_rows_follow_the_code(void **state) {
@@ -246,6 +268,7 @@ int main(void) {
       cmocka_unit_test(kernels_go_round_the_cores),
       cmocka_unit_test(old_lines_make_room),
       cmocka_unit_test(code_may_be_there_at_the_start),
+      cmocka_unit_test(code_may_come_from_device_memory),
       cmocka_unit_test(reads_of_kernels_without_rows_follow_the_code),
       cmocka_unit_test(miss_rates_follow_from_lines_and_scalar_cycles),
       cmocka_unit_test(first_reads_wait_for_those_of_other_cores),

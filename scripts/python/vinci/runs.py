@@ -325,9 +325,10 @@ def models(memory, network, l2) -> typing.Dict[str, int]:
 
 
 def code_ppm(code: typing.Optional[str]) -> int:
-    if code not in (None, "cold", "warm"):
-        raise Error(f"code is {code!r}, not one of cold, warm")
-    return _abi.VINCI_CODE_WARM if code == "warm" else 0
+    found = {None: 0, "cold": 0, "warm": _abi.VINCI_CODE_WARM, "device": _abi.VINCI_CODE_DEVICE}
+    if code not in found:
+        raise Error(f"code is {code!r}, not one of cold, warm, device")
+    return found[code]
 
 
 def run(first, second=None, *, chip=None, set=None, data: typing.Optional[str] = None,
@@ -340,7 +341,7 @@ def run(first, second=None, *, chip=None, set=None, data: typing.Optional[str] =
     """Runs a trace, the file of one, or an operator: run("matmul m=64 k=64 n=64", chip="...").
 
     `run(soc, trace)` is the order of Lua. `memory` is "cycle", "flat" or "auto"; `l2` "empty", "warm",
-    "streaming", "used" or "dirty"; `code` "cold" or "warm". With "auto", `error_bar_ppm` is how far the
+    "streaming", "used" or "dirty"; `code` "cold", "warm" or "device". With "auto", `error_bar_ppm` is how far the
     duration may be from that of "cycle" (20000 unless given), and `summary()["memory"]` how far it is. `max_events` instructions are kept for
     the report, the timeline and `events`. `progress` gets the cycle and the share that is done,
     and ends the run by returning False. A run that hangs or reaches a limit raises Error with the
