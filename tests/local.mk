@@ -450,6 +450,9 @@ dist_noinst_DATA += \
 	tests/reference/training_910b_2019_steps.csv \
 	tests/reference/serving_kinds.csv \
 	tests/reference/warm_kernels.csv \
+	tests/reference/recent_again.csv \
+	tests/reference/recent_between.csv \
+	tests/reference/recent_alone.csv \
 	tests/reference/samples/addhp_c1.csv \
 	tests/reference/samples/addhp_c2.csv \
 	tests/reference/samples/addhp_c4.csv \
@@ -569,6 +572,7 @@ CLEANFILES += tests/tune/tuning$(EXEEXT)
 accuracy_programs = \
 	tests/accuracy/accuracy_step \
 	tests/accuracy/accuracy_warm \
+	tests/accuracy/accuracy_recent \
 	tests/accuracy/accuracy_published \
 	tests/accuracy/accuracy_samples \
 	tests/accuracy/accuracy_ops \
@@ -595,6 +599,7 @@ tests_accuracy_accuracy_ops_SOURCES = \
 	tests/accuracy/accuracy_sources.c
 tests_accuracy_accuracy_ops_LDADD = libvinci_tests.la libvinci_internal.la
 tests_accuracy_accuracy_published_LDADD = libvinci_tests.la libvinci_internal.la
+tests_accuracy_accuracy_recent_LDADD = libvinci_tests.la libvinci_internal.la
 tests_accuracy_accuracy_samples_LDADD = libvinci_tests.la libvinci_internal.la
 tests_accuracy_accuracy_silicon_LDADD = libvinci_tests.la libvinci_internal.la
 tests_accuracy_accuracy_step_LDADD = libvinci_tests.la libvinci_internal.la

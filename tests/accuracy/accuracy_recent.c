@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `make accuracy`, kernels of other programs: rows of tests/reference/recent_*.csv, whose names say
+ * how they were launched. again: the same launch again and again, until every core has the code.
+ * between: other kernels ran between, and what is read comes from outside the chip. alone: the
+ * first or the only launch of a program, which finds neither code nor inputs in L2.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/accuracy/accuracy_exceptions.h"
+#include "tests/accuracy/accuracy_rows.h"
+
+/* The aims: how many rows run, and their median. */
+static const char program[] = "accuracy_recent";
+static const double refused_limit = 0.10, median_limit = 0.12;
+/* More than the 40 cores of the chips, as one block goes to the next core each time. */
+enum { LAUNCHES = 42, KINDS_MAX = 24 };
+
+static const struct launched {
+  const char *list;
+  uint32_t repeat;
+  const char *l2, *code;
+} launched[] = {{"again", LAUNCHES, NULL, NULL},
+                {"between", 0, "empty", "warm"},
+                {"alone", 0, "empty", "device"}};
+
+struct kind {
+  char name[40]; /* "": none yet */
+  size_t rows;
+  struct accuracy_errors errors;
+};
+static struct kind kinds[KINDS_MAX];
+
+static struct kind *kind_of(const char *name) {
+  for (size_t i = 0; i < KINDS_MAX; i++) {
+    if (!*kinds[i].name)
+      snprintf(kinds[i].name, sizeof kinds[i].name, "%s", name);
+    if (strcmp(kinds[i].name, name) == 0)
+      return &kinds[i];
+  }
+  fprintf(stderr, "error: more than %d kinds of rows\n", KINDS_MAX);
+  exit(EXIT_FAILURE);
+}
+
+static void read_rows(const struct launched *how, struct accuracy_rows *rows) {
+  char list[4096], folder[64];
+  const char *top = getenv("TESTS_SRCDIR");
+  snprintf(list, sizeof list, "%s/tests/reference/recent_%s.csv", top ? top : ".", how->list);
+  snprintf(folder, sizeof folder, "accuracy_recent_%s.out", how->list);
+  struct accuracy_run run = {
+      .list = list,
+      .folder = folder,
+      .options = {
+          .overrides = {.soc = "Ascend910B4", .memory = "flat", .l2 = how->l2, .code = how->code},
+          .repeat = how->repeat,
+          .profile_blocks = true,
+          .jobs = 1}};
+  accuracy_rows_read(&run, rows);
+}
+
+static void take_row(const struct accuracy_row *row, const char *how,
+                     struct accuracy_errors *errors) {
+  const char *const *cell = row->source->cell;
+  struct kind *kind = kind_of(cell[CALL_NAME]);
+  double error = accuracy_row_error(row, MEASURE_DURATION);
+  kind->rows++;
+  if (!row->simulated) {
+    printf("%-8s %-28s %-10.10s %-24.24s %10.2f          - %s\n", how, kind->name, cell[CALL_TYPE],
+           cell[CALL_IN_SHAPES], row->measured.duration, row->result->cell[CALL_STATUS]);
+    return;
+  }
+  printf("%-8s %-28s %-10.10s %-24.24s %10.2f %10.2f %+6.1f %%\n", how, kind->name, cell[CALL_TYPE],
+         cell[CALL_IN_SHAPES], row->measured.duration, row->model.duration, 100 * error);
+  accuracy_errors_add(errors, error);
+  accuracy_errors_add(&kind->errors, error);
+}
+
+static void print_kinds(void) {
+  printf("\n%-28s %6s %6s %8s %8s %8s\n", "kind", "rows", "run", "median", "mean", "bias");
+  for (size_t i = 0; i < KINDS_MAX && *kinds[i].name; i++) {
+    const struct accuracy_errors *errors = &kinds[i].errors;
+    printf("%-28s %6zu %6zu", kinds[i].name, kinds[i].rows, errors->count);
+    if (errors->count > 0)
+      printf(" %6.1f %% %6.1f %% %+6.1f %%", 100 * accuracy_quantile(errors, 0.5),
+             100 * accuracy_mean(errors), 100 * accuracy_bias(errors));
+    putchar('\n');
+  }
+}
+
+static unsigned judge(const char *name, double error, double limit) {
+  enum accuracy_verdict verdict = accuracy_judge(program, name, error, limit);
+  printf("%s %.1f %%, within %.0f %%: %s\n", name, 100 * error, 100 * limit,
+         error <= limit ? "yes" : "NO");
+  return verdict == ACCURACY_MISSED;
+}
+
+int main(void) {
+  static struct accuracy_errors errors;
+  size_t count = 0, ran = 0;
+  printf("Kernels of other programs (tests/reference/recent_*.csv; us; blocks of the table, flat "
+         "memory)\n%-8s %-28s %-10s %-24s %10s %10s\n",
+         "launched", "kind", "kernel", "inputs", "measured", "simulated");
+  for (size_t i = 0; i < sizeof launched / sizeof *launched; i++) {
+    struct accuracy_rows rows;
+    read_rows(&launched[i], &rows);
+    count += rows.count;
+    for (size_t k = 0; k < rows.count; k++) {
+      /* The part on AIV of a kernel runs with the part on AIC, and its duration counts there. */
+      take_row(&rows.row[k], launched[i].list, &errors);
+      ran += rows.row[k].simulated;
+    }
+    accuracy_rows_free(&rows);
+  }
+  print_kinds();
+  printf("\nrun: %zu of %zu rows\n", ran, count);
+  unsigned missed = judge("rows refused", 1 - (double)ran / (double)count, refused_limit);
+  missed += judge("median", accuracy_quantile(&errors, 0.5), median_limit);
+  missed += !accuracy_exceptions_hold(program);
+  return missed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
