@@ -24,8 +24,8 @@ struct words {
 /* The value of --output, or NULL; and how many words the option at `i` takes that changes no
  * result. */
 static int silent_words(const struct words *words, int i, const char **output) {
-  static const char *const flags[] = {"-q", "--quiet", NULL};
-  static const char *const values[] = {"-o", "--output", "-j", "--jobs", NULL};
+  static const char *const flags[] = {"-q", "--quiet", "--exact", "--unfolded", NULL};
+  static const char *const values[] = {"-o", "--output", "-j", "--jobs", "--results", NULL};
   const char *word = words->argv[i];
   for (size_t f = 0; flags[f]; f++)
     if (strcmp(word, flags[f]) == 0)
