@@ -129,6 +129,7 @@ static void load_packed(struct emit *e, const struct select_runs *runs, uint64_t
   emit_barrier(e, PIPE_ALL);
   select_unpack(e, &group);
   emit_end(e);
+  emit_barrier(e, PIPE_ALL); /* who waits for the load waits for MTE2 alone */
 }
 
 static void load(const struct row *row) {
