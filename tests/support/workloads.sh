@@ -33,9 +33,9 @@ workload() {
   esac
 }
 
-# What was printed, without the part about the machine; of a check without findings the program alone prints a line.
-# Then the sums of the files in a folder: workload_results PRINTED FOLDER
+# What was printed, without the part about the machine, and without what the program alone says: a line of a check
+# without findings, summary lines, its command. Then the sums of the files in a folder: workload_results PRINTED FOLDER
 workload_results() {
-  sed '/"host": {/,/}/d; /^ok: /d' "$1"
-  (cd "$2" && find . -type f | sort | xargs cksum)
+  sed '/"host": {/,/}/d; /^ok: /d; /^summary: /d' "$1"
+  (cd "$2" && find . -type f ! -name command.json | sort | xargs cksum)
 }
