@@ -7,7 +7,7 @@
 #endif
 
 /* Changes with every change of the model that can move a result. */
-#define VINCI_MODEL_REVISION "17"
+#define VINCI_MODEL_REVISION "18"
 
 const char *vinci_status_text(enum vinci_status status) {
   switch (status) {
