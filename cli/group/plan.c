@@ -151,7 +151,7 @@ static enum vinci_status plan(const struct plan_settings *settings, const struct
   if (settings->savings && strcmp(settings->savings, "all") != 0 &&
       strcmp(settings->savings, "none") != 0)
     return diag_error(diag, VINCI_E_USAGE, "--savings is all or none, not '%s'", settings->savings);
-  if (settings->savings && !settings->split)
+  if (settings->savings && strcmp(settings->savings, "all") == 0 && !settings->split)
     return diag_error(diag, VINCI_E_USAGE, "--savings is against a split: give it with --split");
   enum vinci_status status = check_faults(settings, diag);
   if (status == VINCI_OK)

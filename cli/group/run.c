@@ -333,18 +333,17 @@ static enum vinci_status turn_job(const struct run_settings *settings, struct jo
     status = job_turn_algorithm(job, settings->algorithms.items[i], diag);
   if (status != VINCI_OK || !settings->bucket)
     return status;
-  status = soc_parse_value(settings->bucket, SOC_KIND_BYTES, &bytes, diag);
-  if (status == VINCI_OK && bytes > 0)
+  struct vinci_diag problem = {0};
+  if (soc_parse_value(settings->bucket, SOC_KIND_BYTES, &bytes, &problem) != VINCI_OK)
+    return diag_error(diag, VINCI_E_USAGE, "--bucket: %s", problem.text);
+  if (bytes > 0)
     (void)job_turn_buckets(job, (uint64_t)bytes);
-  return status;
+  return VINCI_OK;
 }
 
 static enum vinci_status find_levers(const struct run_settings *settings, struct job *job,
                                      struct outcome *outcome, struct vinci_diag *diag) {
-  bool all = strcmp(settings->savings, "all") == 0;
-  if (!all && strcmp(settings->savings, "none") != 0)
-    return diag_error(diag, VINCI_E_USAGE, "--savings is all or none, not '%s'", settings->savings);
-  if (!all)
+  if (strcmp(settings->savings, "all") != 0)
     return VINCI_OK;
   outcome->levers = ARENA_ARRAY(&job->arena, struct proven_list, 1);
   return outcome->levers ? job_levers_find(job, outcome->result.end_ps, outcome->levers, diag)
@@ -384,6 +383,9 @@ static enum vinci_status run_job(const struct run_settings *settings, struct job
   }
   if (status == VINCI_OK)
     status = group_run(&job->job, listens ? &observer : NULL, &job->arena, &outcome.result, diag);
+  if (status == VINCI_E_INPUT && settings->bucket)
+    diag_hint(diag, "--bucket joins sums of one program, and those of all ranks of a group have to "
+                    "be joined alike");
   if (status == VINCI_OK && settings->savings)
     status = find_levers(settings, job, &outcome, diag);
   outcome.soc = timed.soc;
@@ -430,6 +432,9 @@ static enum vinci_status read_and_run(const struct run_settings *settings,
   struct job job;
   if (words->count != 1)
     return diag_error(diag, VINCI_E_USAGE, "give one job, not %zu", words->count);
+  if (settings->savings && strcmp(settings->savings, "all") != 0 &&
+      strcmp(settings->savings, "none") != 0)
+    return diag_error(diag, VINCI_E_USAGE, "--savings is all or none, not '%s'", settings->savings);
   enum vinci_status status = group_read_job(words->items[0], &job, diag);
   if (status != VINCI_OK)
     return status;

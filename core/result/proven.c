@@ -41,6 +41,10 @@ void proven_put(const struct proven_list *list, FILE *out) {
     fputc('}', out);
   }
   fprintf(out, "%s]", list->count ? "\n  " : "");
+  if (!list->untried)
+    return;
+  fputs(",\n  \"levers_untried\": ", out);
+  json_write_plain(out, list->untried);
 }
 
 void proven_print(const struct proven_list *list, uint64_t base_ps, FILE *out) {
@@ -61,6 +65,8 @@ void proven_print(const struct proven_list *list, uint64_t base_ps, FILE *out) {
   }
   if (list->left_out > 0)
     fprintf(out, "          and %zu more that save less\n", list->left_out);
+  if (list->untried)
+    fprintf(out, "          not tried: %s\n", list->untried);
 }
 
 void proven_visit(const struct proven_list *list,

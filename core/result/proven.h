@@ -25,12 +25,14 @@ struct proven {
 struct proven_list {
   struct proven items[PROVEN_MAX]; /* the largest saving first */
   size_t count, left_out;          /* left_out: beyond PROVEN_MAX, those that save least */
+  const char *untried; /* what would take minutes, as a part of a sentence; NULL: none */
 };
 
 /* Keeps a lever that changes the time. saved_ps of the lever is filled by the times of the run as
  * it is and of that with the change. */
 void proven_add(struct proven_list *list, struct proven *lever, uint64_t base_ps, uint64_t ps);
-/* A part of a summary: the key "levers", behind another key. */
+/* A part of a summary: the key "levers", behind another key, and "levers_untried" where there are
+ * such. */
 void proven_put(const struct proven_list *list, FILE *out);
 /* For callers of the library: false of visit ends that. */
 void proven_visit(const struct proven_list *list,

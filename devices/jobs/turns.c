@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define MIB (UINT64_C(1) << 20)
+enum { MESH_RANKS_MAX = 64 }; /* where parts are not equal, a mesh of more takes minutes */
 
 /* ---- the operations of a job ---------------------------------------------------------------- */
 
@@ -169,6 +170,18 @@ static enum vinci_status run(struct trying *trying, uint64_t *end_ps) {
   return VINCI_OK;
 }
 
+static bool takes_minutes(struct trying *trying, const struct group_op *of,
+                          const struct collective_algorithm *algorithm) {
+  const struct group_family *family = &trying->job->job.families[of->family];
+  uint32_t most = 0;
+  for (uint32_t i = 0; i < family->count; i++)
+    most = family->groups[i].count > most ? family->groups[i].count : most;
+  if (most <= MESH_RANKS_MAX || strcmp(algorithm->name, "mesh") != 0)
+    return false;
+  trying->out->untried = "algorithm mesh for groups of more than 64 devices, which takes minutes";
+  return true;
+}
+
 static void keep_best(struct trying *trying, struct proven *best, uint64_t end_ps) {
   best->origin = "measured";
   if (end_ps > 0 && end_ps < trying->end_ps)
@@ -178,7 +191,8 @@ static void keep_best(struct trying *trying, struct proven *best, uint64_t end_p
 /* The best algorithm for the collectives of one operation and group. */
 static enum vinci_status try_algorithms(struct trying *trying, const struct group_op *of) {
   const enum collective_op op = of->call.op;
-  const char *family = family_name(trying->job, of), *quote = strchr(family, ' ') ? "'" : "";
+  const char *family = family_name(trying->job, of);
+  const char *quote = strpbrk(family, " \t$&;()*?|<>`\"\\!#~{}[]") ? "'" : "";
   struct proven best = {.lever = "algorithm"};
   uint64_t best_ps = 0, end_ps;
   size_t count;
@@ -186,7 +200,7 @@ static enum vinci_status try_algorithms(struct trying *trying, const struct grou
   for (size_t i = 0; i < count; i++) {
     char change[PROVEN_CHANGE_BYTES];
     struct vinci_diag refused = {0};
-    if (!collective_can(&all[i], op))
+    if (!collective_can(&all[i], op) || takes_minutes(trying, of, &all[i]))
       continue;
     int length =
         snprintf(change, sizeof change, "%s@%s=%s", collective_op_name(op), family, all[i].name);

@@ -27,7 +27,7 @@ struct sums {
   const char *const *names;
 };
 
-/* Which table a header is that of; false: of none. */
+/* Which table a header is that of; false: of none, or its columns lie too far behind. */
 static bool find_table(const char *header, struct sums *sums) {
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
     char *copy = strdup(header);
@@ -42,7 +42,7 @@ static bool find_table(const char *header, struct sums *sums) {
     sums->names = tables[i];
     for (size_t k = 0; k < count; k++)
       sums->most = sums->place[k] > sums->most ? sums->place[k] : sums->most;
-    return true;
+    return sums->most < SUMS_CELLS_MAX;
   }
   return false;
 }
@@ -64,8 +64,8 @@ static enum vinci_status take_row(struct sums *sums, char *const *cell, unsigned
   if (!calls_time(cell_at(sums, cell, SUMS_TIME), &total))
     return diag_error_at(sums->diag, VINCI_E_INPUT, at, "'%.40s' is not a time in microseconds",
                          cell_at(sums, cell, SUMS_TIME));
-  if (sums->names[SUMS_COUNT] &&
-      (!decimal_whole(cell_at(sums, cell, SUMS_COUNT), &row->weight) || row->weight == 0))
+  if (sums->names[SUMS_COUNT] && (!decimal_whole(cell_at(sums, cell, SUMS_COUNT), &row->weight) ||
+                                  row->weight == 0 || row->weight > UINT32_MAX))
     return diag_error_at(sums->diag, VINCI_E_INPUT, at, "'%.40s' is not a count of launches",
                          cell_at(sums, cell, SUMS_COUNT));
   bool on_device = sums->names[SUMS_CORE] ? strcmp(name, "N/A") != 0 : total > 0;

@@ -38,7 +38,7 @@ struct vtile {
   unsigned parts;     /* enum vtile_parts */
   unsigned flag;      /* first flag id, when a kernel has more than one pass */
   const char *prefix; /* of its names; "" unless a kernel has more than one pass */
-  bool waits; /* with one buffer: a tile comes in once the tile before has been written */
+  bool waits;         /* with one buffer: a tile comes in once the tile before has been written */
   bool lends; /* the kernel says when inputs and outputs are free: vtile_read(), vtile_writes() */
   uint64_t slot_bytes;   /* from one buffer to the next */
   uint64_t slot_address; /* of the first buffer */

@@ -61,8 +61,11 @@ if not table.concat(arg, " "):find("--soc=", 1, true) then E.soc = "Ascend910B4"
 -- { from, to } of "A-B".
 local function range(name)
   local from, to = own[name]:match "^(%d+)%-(%d+)$"
-  if not from then usage(("--%s takes two numbers, such as 128-512, not %s"):format(name, own[name])) end
-  return { math.tointeger(from), math.tointeger(to) }
+  local low, high = from and math.tointeger(tonumber(from)), to and math.tointeger(tonumber(to))
+  if not low or not high or low < 1 or high < low then
+    usage(("--%s takes two numbers, the smaller first, such as 128-512, not %s"):format(name, own[name]))
+  end
+  return { low, high }
 end
 
 local function small()
@@ -75,7 +78,8 @@ local costs = vinci.serving.costs(E.chip(), own.model and vinci.planner.read(own
   memory = E.memory, system = (own.tp > 1 or own.ep > 1 or own.prefill) and own.system or nil, weights = own.int8 and "int8" or nil })
 local rows, drawn = {}, {}
 for word in own.rate:gmatch "[^,]+" do
-  local rate = tonumber(word) or usage("--rate takes numbers, not " .. word)
+  local rate = tonumber(word)
+  if not rate or not (rate > 0 and rate < math.huge) then usage("--rate takes numbers above 0, not " .. word) end
   local stream = vinci.serving.stream { rate = rate, count = own.count, prompt = prompt, tokens = tokens }
   local run = vinci.serving.run(costs, stream, { batch = own.batch, tokens = own.chunk, prefill = own.prefill or nil, decode = own.decode or nil })
   rows[#rows + 1] = { rate, run.ttft_ms.p50, run.ttft_ms.p99, run.tpot_ms.p50, run.tpot_ms.p99, run.itl_ms.p99, run.tokens_s + 0.0,

@@ -35,9 +35,10 @@ function M.split_of(text, devices)
   local function refuse(word, why) error(("--split=%s: '%s' %s, as in tp2,pp2,dp1"):format(text, word, why), 0) end
   for word in text:gsub("layers ", "layers="):gmatch "[^, ]+" do
     local key, value = word:match "^(%a+)(%d+)$"
-    if key and known[key] and tonumber(value) >= 1 then
+    if key and known[key] and math.tointeger(tonumber(value)) and tonumber(value) >= 1 then
+      if split[key] then refuse(word, "says " .. key .. " a second time") end
       split[key] = math.tointeger(tonumber(value))
-    elseif word:find "^layers=[%d/]+$" then
+    elseif word:find "^layers=%d[%d/]*$" and #split.stage_layers == 0 then
       for layers in word:gmatch "%d+" do split.stage_layers[#split.stage_layers + 1] = math.tointeger(tonumber(layers)) end
     elseif word == "recompute" then
       split.recompute = true

@@ -152,6 +152,20 @@ local function own_row(settings, model, options)
   return rows, left, search
 end
 
+-- Puts the simulated row of --split where its time belongs, for the one that was not simulated again.
+local function put_own(rows, own)
+  for i, row in ipairs(rows) do
+    if row.name == own.name then
+      table.remove(rows, i)
+      break
+    end
+  end
+  local at = 1
+  while rows[at] and rows[at].us and rows[at].us <= own.us do at = at + 1 end
+  table.insert(rows, at, own)
+  if at > 1 then own.why = ("+%.1f ms"):format((own.us - rows[1].us) / 1000) end
+end
+
 -- What the command prints, the job of the fastest split, whether the search was ended before, and the rows as CSV.
 -- Settings are the options of `vinci group plan`.
 function M.report(settings)
@@ -171,6 +185,7 @@ function M.report(settings)
   if not own or (settings.savings and not left) then
     options.than_us = own and own.us
     rows, left, search = P.plan(model, options)
+    if own then put_own(rows, own) end
   end
   local text = settings.json and json_of(rows) or text_of(rows, settings.rows) .. notes(search, rows)
   if own and settings.savings and not left then

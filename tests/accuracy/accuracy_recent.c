@@ -108,7 +108,6 @@ int main(void) {
     read_rows(&launched[i], &rows);
     count += rows.count;
     for (size_t k = 0; k < rows.count; k++) {
-      /* The part on AIV of a kernel runs with the part on AIC, and its duration counts there. */
       take_row(&rows.row[k], launched[i].list, &errors);
       ran += rows.row[k].simulated;
     }

@@ -8,7 +8,7 @@ vinci=${VINCI:?}
 soc=--soc-version=Ascend910B4
 
 work_folder test_missing
-plan 13
+plan 15
 
 missing() {
   keep "$vinci" compile --list --missing="$work/list.csv" "$@"
@@ -143,3 +143,16 @@ printf '%s\n' 'Device_id,kernel_name,kernel_type,task_time(us)' '0,N/A,EVENT_REC
   '0,aclnnAdd_AddAiCore_Add,AI_VECTOR_CORE,fast' >"$work/list.csv"
 missing $soc
 report "a time that is not one" "$(expect 3 "$work/list.csv:3: error: 'fast' is not a time in microseconds")"
+printf '%s\n' 'OP Type,Total Time(us),Core Type,Count' 'Mul,5,AI_VECTOR_CORE,9223372036854775807' >"$work/list.csv"
+missing $soc
+report "a count that is not one" \
+  "$(expect 3 "$work/list.csv:2: error: '9223372036854775807' is not a count of launches")"
+# Columns behind the 128th, and rows of more cells than these, are not looked at.
+{
+  seq -s, 1 125 | tr '\n' ','
+  echo 'OP Type,Total Time(us),Core Type,Count'
+  seq -s, 1 200
+} >"$work/list.csv"
+missing $soc
+report "a table of many columns is not one of these" "$([ "$code" -eq 3 ] || echo "exit code"
+  grep -q "list.csv: error: op_statistic, not a list of operators" "$work/err" || cat "$work/err")"

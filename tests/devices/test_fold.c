@@ -114,7 +114,7 @@ static void take_call(struct group_op *op) {
   *op =
       (struct group_op){.kind = GROUP_COLLECTIVE, .name = "collective", .family = below(FAMILIES)};
   op->call.op = ops[below(6)];
-  op->call.bytes = one_of(1 << 20, 1000000, 12345678, 100000 + below(5000000));
+  op->call.bytes = one_of(4, 1000000, 12345678, 100000 + below(5000000));
   if (op->call.op == COLLECTIVE_BARRIER)
     op->call.bytes = 0;
   const struct collective_algorithm *algorithm = &all[below((uint32_t)count)];

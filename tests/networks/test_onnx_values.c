@@ -241,8 +241,8 @@ static const struct {
 #include "networks/graph/operators.def"
 };
 
-/* Of these the project has no model that is read and lowered: layers.py and onnx_contrib.py have their
- * values. */
+/* Of these the project has no model that is read and lowered: layers.py and onnx_contrib.py have
+ * their values. */
 static const char *const elsewhere[] = {
     "Attention",
     "CumSum",

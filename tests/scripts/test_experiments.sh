@@ -10,7 +10,7 @@ vinci=${VINCI:?}
 work_folder test_experiments
 output=--output=$work
 
-plan 23
+plan 24
 for script in "$srcdir"/scripts/experiments/*.lua; do
   name=$(basename "$script" .lua)
   case $name in common | effects) continue ;; esac
@@ -42,6 +42,15 @@ report "the effects that users rely on are there" "$([ $? -eq 0 ] || cat "$work/
 "$vinci" lua "$srcdir/scripts/experiments/effects.lua" --only=gear >/dev/null 2>"$work/err"
 report "an effect that is not there" "$([ $? -eq 2 ] || echo "exit code"
   grep -q "^error: no effect 'gear'" "$work/err" || cat "$work/err")"
+for wrong in --rate=0 --rate=nan --prompt=9-1; do
+  "$vinci" lua "$srcdir/scripts/experiments/serving.lua" --quick $wrong >"$work/$wrong.out" 2>"$work/$wrong.err"
+  echo "$?"
+done >"$work/codes"
+report "serving.lua refuses a rate of nothing, and the larger number first" "$(
+  [ "$(sort -u "$work/codes")" = 2 ] || cat "$work/codes"
+  cat "$work"/--*.out
+  grep -q '^error: --rate takes numbers above 0, not 0' "$work/--rate=0.err" || cat "$work/--rate=0.err"
+  grep -q '^error: --prompt takes two numbers, the smaller first' "$work/--prompt=9-1.err" || cat "$work/--prompt=9-1.err")"
 "$vinci" lua "$srcdir/scripts/experiments/serving.lua" --tp=none >/dev/null 2>"$work/err"
 report "serving.lua refuses words for numbers, and has help" "$([ $? -eq 2 ] || echo "exit code"
   grep -q "^error: --tp takes a number from 1, not none" "$work/err" || cat "$work/err"

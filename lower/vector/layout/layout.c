@@ -555,7 +555,8 @@ static bool call_pieces(struct lower_call *call) {
                           PERMUTE_PASSES);
   while (axis < x->rank && axis < y->rank && y->shape[axis] == x->shape[axis])
     axis++;
-  if (axis == x->rank || y->rank != x->rank || y->shape[axis] % x->shape[axis] != 0)
+  if (axis == x->rank || y->rank != x->rank || y->shape[axis] % x->shape[axis] != 0 ||
+      y->shape[axis] / x->shape[axis] < call->input_count)
     return lower_cannot(call, "the result is not as long as its inputs");
   lower_arg_shape(call, "shape", x->shape, x->rank);
   lower_arg(call, "pieces=%" PRIu64, y->shape[axis] / x->shape[axis]);
