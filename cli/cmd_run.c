@@ -13,6 +13,7 @@
 #include "cli/support/advice.h"
 #include "cli/support/checks.h"
 #include "cli/support/cli.h"
+#include "cli/support/command.h"
 #include "cli/support/isolate.h"
 #include "cli/support/kernel.h"
 #include "cli/support/library.h"
@@ -35,6 +36,7 @@ enum {
 };
 
 struct run_settings {
+  struct cli_command command;
   const char *soc;
   const char *data;
   const char *output;
@@ -252,11 +254,13 @@ static void keep_result(struct batch *batch, const vinci_result *result, const c
   struct output_operator lowered = lowered_of(batch, path);
   struct vinci_diag folder_diag = {0}, print_diag = {0};
   char folder[PATH_MAX];
-  if (settings->output &&
-      cli_result_folder(settings->output, path, batch->traces->count > 1, folder, sizeof folder,
-                        &folder_diag) == VINCI_OK &&
-      output_write(&settings->output_of, result, &lowered, folder, &folder_diag) != VINCI_OK)
-    fail(batch, &folder_diag);
+  if (settings->output && cli_result_folder(settings->output, path, batch->traces->count > 1,
+                                            folder, sizeof folder, &folder_diag) == VINCI_OK) {
+    if (output_write(&settings->output_of, result, &lowered, folder, &folder_diag) != VINCI_OK)
+      fail(batch, &folder_diag);
+    else
+      cli_keep_command(&settings->command, folder);
+  }
   if (print_result(batch, result, path, &print_diag) != VINCI_OK)
     fail(batch, &print_diag);
   else if (!settings->json && !settings->quiet) {
@@ -524,6 +528,7 @@ static int run_operators(const struct run_settings *settings, const struct text_
   if (diag.status != VINCI_OK)
     return cli_fail(&diag);
   struct run_list list = {
+      .command = &settings->command,
       .list = settings->ops,
       .output = settings->output,
       .csv = settings->csv,
@@ -554,7 +559,8 @@ static int run_operators(const struct run_settings *settings, const struct text_
 }
 
 static int run(const struct cli_verb *verb, int argc, char **argv) {
-  struct run_settings settings = {.timeline_events = TIMELINE_EVENTS,
+  struct run_settings settings = {.command = {verb, argc, argv},
+                                  .timeline_events = TIMELINE_EVENTS,
                                   .output_of.timeline.struct_size =
                                       sizeof settings.output_of.timeline};
   struct text_list traces = {0};

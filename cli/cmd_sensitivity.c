@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/support/cli.h"
+#include "cli/support/command.h"
 #include "cli/support/operator.h"
 #include "core/base/decimal.h"
 #include "core/base/diag.h"
@@ -12,6 +13,7 @@
 #include "traces/export/export.h"
 
 struct sensitivity_settings {
+  struct cli_command command;
   struct vinci_overrides overrides;
   struct text_list sets;
   struct text_list params;
@@ -197,6 +199,8 @@ static enum vinci_status execute(const struct sensitivity_settings *settings,
       cli_form(settings->json, settings->csv, settings->format, &format, diag);
   if (status == VINCI_OK)
     status = vinci_sensitivity_run(arguments->items, arguments->count, &options, &result, diag);
+  if (status == VINCI_OK && settings->output)
+    cli_keep_command(&settings->command, settings->output);
   if (status == VINCI_OK)
     status = print(format, result, operator_exists(arguments->items[0]), diag);
   vinci_sensitivity_free(result);
@@ -204,7 +208,7 @@ static enum vinci_status execute(const struct sensitivity_settings *settings,
 }
 
 static int run(const struct cli_verb *verb, int argc, char **argv) {
-  struct sensitivity_settings settings = {0};
+  struct sensitivity_settings settings = {.command = {verb, argc, argv}};
   struct text_list arguments = {0};
   struct vinci_diag diag = {0};
   int exit_code;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cli/support/cli.h"
+#include "cli/support/command.h"
 #include "cli/support/monitor.h"
 #include "cli/sweep/submit.h"
 #include "core/base/decimal.h"
@@ -14,6 +15,7 @@
 #include "studies/sweep/sweep.h"
 
 struct sweep_settings {
+  struct cli_command command;
   struct vinci_sweep_options options;
   struct text_list sets;
   struct text_list params;
@@ -210,6 +212,8 @@ static int run_list(const struct sweep_settings *settings, const struct text_lis
   if (status == VINCI_OK)
     status = vinci_sweep_list_run(&list, &settings->options, &result, &diag);
   if (status == VINCI_OK)
+    cli_keep_command(&settings->command, settings->output);
+  if (status == VINCI_OK)
     status = report_list(settings, &result, &diag);
   return status == VINCI_OK ? 0 : cli_fail(&diag);
 }
@@ -234,6 +238,8 @@ static int run_study(struct sweep_settings *settings, const struct text_list *ar
     sheet_line(stderr, "warning: %s\n", vinci_sweep_warning(sweep));
   if (status == VINCI_OK)
     status = vinci_sweep_run(sweep, settings->output, &options, &result, &diag);
+  if (sweep && (status == VINCI_OK || status == VINCI_E_LIMIT))
+    cli_keep_command(&settings->command, settings->output);
   if (shown.any)
     show_line(&shown, true);
   vinci_sweep_free(sweep);
@@ -244,7 +250,8 @@ static int run_study(struct sweep_settings *settings, const struct text_list *ar
 /* Parses the options of a command that takes a study; free_settings() in any case. */
 static bool begin(const struct cli_verb *verb, int argc, char **argv,
                   struct sweep_settings *settings, struct text_list *arguments, int *exit_code) {
-  *settings = (struct sweep_settings){.options = {.struct_size = sizeof settings->options}};
+  *settings = (struct sweep_settings){.command = {verb, argc, argv},
+                                      .options = {.struct_size = sizeof settings->options}};
   bool goes_on = cli_begin(verb, argc, argv, settings, arguments, exit_code);
   settings->options.overrides.sets = settings->sets.items;
   settings->options.overrides.set_count = settings->sets.count;

@@ -5,7 +5,6 @@
 
 #include "cli/debug/input.h"
 #include "cli/support/cli.h"
-#include "cli/support/command.h"
 #include "core/base/diag.h"
 #include "core/base/sheet.h"
 #include "networks/onnx/onnx.h"
@@ -168,7 +167,5 @@ int main(int argc, char **argv) {
   const struct cli_verb *verb = cli_verb_find(word);
   if (!verb)
     return unknown_word(*word == '-' ? "option" : "verb", word);
-  int exit_code = verb->run(verb, argc - 1, argv + 1);
-  cli_keep_command(argc, argv, exit_code);
-  return cli_end(exit_code);
+  return cli_end(verb->run(verb, argc - 1, argv + 1));
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/group/group.h"
+#include "cli/support/command.h"
 #include "core/base/decimal.h"
 #include "core/base/file.h"
 #include "core/base/sheet.h"
@@ -24,6 +25,7 @@
 enum { US_DIGITS = 6, TEXT_BYTES_MAX = 1 << 30, RANKS_SHOWN = 16, PATH_BYTES = 4096 };
 
 struct run_settings {
+  struct cli_command command;
   struct group_system_settings system;
   struct text_list faults;
   struct text_list algorithms;
@@ -209,7 +211,7 @@ static enum vinci_status write_files(const char *folder, struct outcome *outcome
                {"links.csv", write_loads},
                {"kernels.csv", write_kernels}};
   size_t count = sizeof files / sizeof *files - (outcome->job->kernels ? 0 : 1);
-  enum vinci_status status = VINCI_OK;
+  enum vinci_status status = folder_remove_command(folder, diag);
   for (size_t i = 0; i < count && status == VINCI_OK; i++) {
     char path[PATH_BYTES];
     if (snprintf(path, sizeof path, "%s/%s", folder, files[i].name) >= (int)sizeof path)
@@ -398,6 +400,8 @@ static enum vinci_status run_job(const struct run_settings *settings, struct job
     status = diag_error(diag, VINCI_E_NOMEM, "out of memory");
   if (status == VINCI_OK && settings->output)
     status = write_files(settings->output, &outcome, diag);
+  if (status == VINCI_OK && settings->output)
+    cli_keep_command(&settings->command, settings->output);
   if (status == VINCI_OK && settings->profiler)
     status = folder_make(settings->profiler, diag);
   if (status == VINCI_OK && settings->profiler)
@@ -449,7 +453,7 @@ static enum vinci_status read_and_run(const struct run_settings *settings,
 static int run(const struct cli_verb *verb, int argc, char **argv) {
   struct text_list words = {0};
   struct vinci_diag diag = {0};
-  struct run_settings settings = {0};
+  struct run_settings settings = {.command = {verb, argc, argv}};
   int exit_code = 0;
   if (cli_begin(verb, argc, argv, &settings, &words, &exit_code))
     exit_code = read_and_run(&settings, &words, &diag) == VINCI_OK ? 0 : cli_fail(&diag);

@@ -4,6 +4,7 @@
 #define VINCI_CLI_NET_NET_H
 
 #include "cli/support/cli.h"
+#include "cli/support/command.h"
 #include "cli/support/values.h"
 #include "networks/passes/passes.h"
 #include "networks/run/net.h"
@@ -27,6 +28,7 @@ void net_model_free(struct net_model_settings *settings);
 
 /* What a run of a network may be told, and the options for that. */
 struct net_run_settings {
+  struct cli_command command;
   const char *soc, *data, *output, *memory, *network, *plan, *host, *results;
   const char *passes, *dtype, *memory_limit; /* of networks of layers */
   const char *repository, *savings;

@@ -207,7 +207,9 @@ static enum vinci_status replay(const struct replay_settings *settings, const ch
 
 static int run(const struct cli_verb *verb, int argc, char **argv) {
   struct replay_settings settings = {
-      .run = {.repeat = 1, .host = "eager"}, .host_wait_us = HOST_WAIT_US, .within = WITHIN};
+      .run = {.command = {verb, argc, argv}, .repeat = 1, .host = "eager"},
+      .host_wait_us = HOST_WAIT_US,
+      .within = WITHIN};
   struct text_list words = {0};
   struct vinci_diag diag = {0};
   int exit_code = 0;

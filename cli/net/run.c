@@ -258,7 +258,7 @@ static enum vinci_status write_folder(const char *folder, struct writing *writin
                {"step_trace_time.csv", write_step}, {"memory_record.csv", write_memory},
                {"summary.json", write_summary},     {"trace.json", write_timeline}};
   char path[4096];
-  enum vinci_status status = VINCI_OK;
+  enum vinci_status status = folder_remove_command(folder, diag);
   for (size_t i = 0; i < sizeof files / sizeof *files && status == VINCI_OK; i++) {
     snprintf(path, sizeof path, "%s/%s", folder, files[i].name);
     status = file_replace(path, files[i].write, writing, diag);
@@ -399,6 +399,8 @@ enum vinci_status net_simulate(const struct net_run_settings *settings, const ch
   monitor_clear(&monitor);
   if (status == VINCI_OK && settings->output)
     status = write_folder(settings->output, &(struct writing){graph, soc, result}, diag);
+  if (status == VINCI_OK && settings->output)
+    cli_keep_command(&settings->command, settings->output);
   if (status == VINCI_OK && settings->json)
     net_put_summary(graph, soc, result, stdout);
   else if (status == VINCI_OK && !settings->quiet)
@@ -469,7 +471,7 @@ static enum vinci_status run_words(struct net_run_settings *settings, const stru
 }
 
 static int run(const struct cli_verb *verb, int argc, char **argv) {
-  struct net_run_settings settings = {.repeat = 2};
+  struct net_run_settings settings = {.command = {verb, argc, argv}, .repeat = 2};
   struct text_list words = {0};
   struct vinci_diag diag = {0};
   int exit_code = 0;

@@ -260,6 +260,8 @@ static enum vinci_status write_folder(struct serve *serve, const char *folder,
                {"summary.json", put_summary}};
   char path[PATH_BYTES];
   enum vinci_status status = folder_make(folder, diag);
+  if (status == VINCI_OK)
+    status = folder_remove_command(folder, diag);
   for (size_t i = 0; i < sizeof files / sizeof *files && status == VINCI_OK; i++) {
     snprintf(path, sizeof path, "%s/%s", folder, files[i].name);
     status = file_replace(path, files[i].write, serve, diag);
@@ -297,6 +299,8 @@ static enum vinci_status serve_words(struct serve *serve, const struct text_list
     status = serve_requests(serve, diag);
   if (status == VINCI_OK && settings->run.output)
     status = write_folder(serve, settings->run.output, diag);
+  if (status == VINCI_OK && settings->run.output)
+    cli_keep_command(&settings->run.command, settings->run.output);
   if (status == VINCI_OK && settings->json)
     put_summary(serve, stdout);
   else if (status == VINCI_OK && !settings->run.quiet)
@@ -306,7 +310,7 @@ static enum vinci_status serve_words(struct serve *serve, const struct text_list
 }
 
 static int run(const struct cli_verb *verb, int argc, char **argv) {
-  struct serve_settings settings = {.run = {.repeat = 2}};
+  struct serve_settings settings = {.run = {.command = {verb, argc, argv}, .repeat = 2}};
   struct serve *serve = calloc(1, sizeof *serve);
   struct text_list words = {0};
   struct vinci_diag diag = {0};

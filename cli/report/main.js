@@ -61,11 +61,11 @@ function originOf(data) {
   return [...new Set(told.filter(Boolean))].join("; ");
 }
 
-// The command that made the results, and of which date its inputs are.
+// The command that made the results, and the digests of its inputs.
 function commandOf(data) {
   return data.folders.map(({command}) => {
-    if (!command) return el("p", {class: "faint command"}, "The command is not known: a script made the results.");
-    const inputs = command.inputs.map(input => `${input.file} of ${input.date}`);
+    if (!command) return el("p", {class: "faint command"}, "The command is not known: a script made the results, or an earlier vinci.");
+    const inputs = command.inputs.map(input => (input.digest ? `${input.file} (${input.digest})` : input.file));
     return el(
       "p",
       {class: "faint command"},

@@ -61,6 +61,7 @@ function leverSection(summary) {
 
 // What the instructions of the critical path have found: caches, L2, their own pipe.
 function stateText(state, total) {
+  if (!state) return ""; // of an earlier build
   const told = [
     ["code_cycles", "wait for code that the cache does not hold"],
     ["cold_l2_cycles", "fetch what L2 has not held before"],
@@ -94,7 +95,7 @@ function answerList(report) {
       "To try in the kernel",
       "advice",
       words.advice,
-      critical.levers.length ? leverList(critical.levers, total) : "",
+      critical.levers && critical.levers.length ? leverList(critical.levers, total) : "",
     );
     const found = stateText(critical.state, total);
     if (found) add("What it found", "state", found);

@@ -178,6 +178,8 @@ int run_list(struct run_list *list) {
     status = print_csv(list->output, &diag);
   if (!list->keeps)
     status = print_and_remove(list, &result, status, &diag);
+  else if (result.operators > 0 && (status == VINCI_OK || status == VINCI_E_LIMIT))
+    cli_keep_command(list->command, list->output);
   if (result.operators > 0 && !list->quiet && !list->csv)
     report(list, &result);
   if (status != VINCI_OK)

@@ -3,9 +3,11 @@
 #ifndef VINCI_CLI_RUN_LIST_H
 #define VINCI_CLI_RUN_LIST_H
 
+#include "cli/support/command.h"
 #include "core/vinci_study.h"
 
 struct run_list {
+  const struct cli_command *command;
   const char *list;   /* CSV file, '-' for standard input */
   const char *output; /* folder for op_summary.csv; NULL: the table is printed */
   bool csv;           /* the table goes to standard output as it is in the folder */

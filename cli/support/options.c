@@ -219,6 +219,41 @@ enum vinci_status options_parse(const char *verb, const struct option_table *tab
   return VINCI_OK;
 }
 
+/* What stands behind an option, or the next word. */
+static const char *value_of(const struct option_row *row, const char *attached, char **argv,
+                            int *at) {
+  return option_is_flag(row) ? NULL : attached ? attached : argv[++*at];
+}
+
+void options_visit(const struct option_table *table, int argc, char **argv,
+                   void (*visit)(void *context, const struct option_row *row, const char *value),
+                   void *context) {
+  bool ended = false;
+  for (int at = 1; at < argc; at++) {
+    const char *word = argv[at];
+    const struct option_row *row;
+    bool option = !ended && word[0] == '-' && word[1] != '\0';
+    if (option && strcmp(word, "--") == 0) {
+      ended = true;
+    } else if (option && word[1] == '-') {
+      size_t length = strcspn(word + 2, "=");
+      row = find_long(table, word + 2, length);
+      if (row)
+        visit(context, row, value_of(row, word[2 + length] ? word + 3 + length : NULL, argv, &at));
+    } else if (option) {
+      for (const char *letter = word + 1; *letter; letter++) {
+        row = find_letter(table, *letter);
+        if (row)
+          visit(context, row, value_of(row, letter[1] ? letter + 1 : NULL, argv, &at));
+        if (!row || !option_is_flag(row))
+          break;
+      }
+    } else {
+      visit(context, NULL, word);
+    }
+  }
+}
+
 /* One option with its text beside it, or below when the name is long; the text is wrapped. */
 static void print_row(const struct option_row *row, FILE *out) {
   enum { TEXT_COLUMN = 28 };

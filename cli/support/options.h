@@ -79,6 +79,12 @@ VINCI_MUST_CHECK enum vinci_status options_parse(const char *verb, const struct 
                                                  struct text_list *arguments, bool *help,
                                                  struct vinci_diag *diag);
 
+/* Visits the words that options_parse() has accepted, in their order: an option with its value,
+ * NULL of a flag; or, with row NULL, an argument. */
+void options_visit(const struct option_table *table, int argc, char **argv,
+                   void (*visit)(void *context, const struct option_row *row, const char *value),
+                   void *context);
+
 /* The lines of the table for --help. */
 void options_print(const struct option_table *table, FILE *out);
 

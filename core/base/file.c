@@ -209,6 +209,23 @@ enum vinci_status folder_make(const char *folder, struct vinci_diag *diag) {
   return VINCI_OK;
 }
 
+enum vinci_status folder_remove_file(const char *folder, const char *name,
+                                     struct vinci_diag *diag) {
+  char path[PATH_MAX];
+  int length = snprintf(path, sizeof path, "%s/%s", folder, name);
+  if (length < 0 || (size_t)length >= sizeof path) {
+    errno = ENAMETOOLONG;
+    return file_error(diag, folder, "write into the folder");
+  }
+  if (remove(path) != 0 && errno != ENOENT)
+    return file_error(diag, path, "replace");
+  return VINCI_OK;
+}
+
+enum vinci_status folder_remove_command(const char *folder, struct vinci_diag *diag) {
+  return folder_remove_file(folder, "command.json", diag);
+}
+
 /* File systems without locks do without. */
 enum vinci_status folder_lock(const char *folder, const char *who, int *lock,
                               struct vinci_diag *diag) {

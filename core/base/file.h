@@ -50,6 +50,13 @@ VINCI_MUST_CHECK enum vinci_status folder_make_temporary(const char *name, char 
                                                          size_t size, struct vinci_diag *diag);
 /* Removes a folder with all that is in there, as far as that can be. */
 void folder_remove(const char *folder);
+/* Removes a file of a folder, which need not be there: one of earlier results. */
+VINCI_MUST_CHECK enum vinci_status folder_remove_file(const char *folder, const char *name,
+                                                      struct vinci_diag *diag);
+/* Who begins to write results into a folder removes command.json first: the command of the results
+ * before is not that of the new ones. The program writes its own once the results are there. */
+VINCI_MUST_CHECK enum vinci_status folder_remove_command(const char *folder,
+                                                         struct vinci_diag *diag);
 /*
  * Takes an existing folder for this process until *lock, a file descriptor, is closed; -1 where
  * there is nothing to lock. VINCI_E_USAGE when another process has the folder, who being "another

@@ -413,6 +413,8 @@ static enum vinci_status open_files(struct session *session, const char *folder,
     return diag_error(session->diag, VINCI_E_USAGE, "the name of the result folder is too long");
   enum vinci_status status =
       ops_journal_open(&session->journal, folder, identity, keep_known, session, session->diag);
+  if (status == VINCI_OK)
+    status = folder_remove_command(folder, session->diag);
   if (status != VINCI_OK)
     return status;
   session->table = fopen(session->table_path, "w");

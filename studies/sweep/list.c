@@ -265,6 +265,8 @@ enum vinci_status vinci_sweep_list_run(const struct vinci_sweep_list *list,
   if (status == VINCI_OK && !whole)
     status = diag_error(diag, VINCI_E_NOMEM, "out of memory");
   if (status == VINCI_OK)
+    status = folder_remove_command(list->folder, diag);
+  if (status == VINCI_OK)
     status = sweep_write_about(&running.study, list->list, list->folder, diag);
   if (status == VINCI_OK)
     status = keep(list, "operators.csv", &operators, diag);

@@ -185,6 +185,8 @@ static enum vinci_status prepare(vinci_sweep *sweep, const char *folder, const s
     status = sweep_lock(folder, shard->name, lock, diag);
   if (status == VINCI_OK)
     status = sweep_write_manifest(&sweep->study, folder, shard->count > 1, diag);
+  if (status == VINCI_OK)
+    status = folder_remove_command(folder, diag);
   if (status == VINCI_OK && shard->index == 0)
     status = sweep_write_about(&sweep->study, NULL, folder, diag);
   return status;

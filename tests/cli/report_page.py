@@ -71,10 +71,10 @@ class Page:
 
 
 def command(page):
-    """The title block has the command of the folder, and of which date each input is."""
+    """The title block has the command of the folder, and the digest of each input."""
     told = page.json("command.json")
     shown = page.browser.run("[...document.querySelectorAll('header .command')].map(e => e.textContent)")
-    wanted = [told["command"], "vinci " + told["version"]] + [one["file"] + " of " + one["date"] for one in told["inputs"]]
+    wanted = [told["command"], "vinci " + told["version"]] + ["%(file)s (%(digest)s)" % one for one in told["inputs"]]
     if not shown or not all(part in shown[0] for part in wanted):
         print("the title says %r, not %r" % (shown, wanted))
 

@@ -85,20 +85,6 @@ static enum vinci_status write_file(const struct source *source, const struct ou
   return export_file(source->folder, output->name, write_job, &(struct job){source, output}, diag);
 }
 
-/* A file of an earlier run. */
-static enum vinci_status remove_file(const char *folder, const char *name,
-                                     struct vinci_diag *diag) {
-  char path[PATH_MAX];
-  int length = snprintf(path, sizeof path, "%s/%s", folder, name);
-  if (length < 0 || (size_t)length >= sizeof path) {
-    errno = ENAMETOOLONG;
-    return file_error(diag, folder, "write into the folder");
-  }
-  if (remove(path) != 0 && errno != ENOENT)
-    return file_error(diag, path, "replace");
-  return VINCI_OK;
-}
-
 /* Those that are not chosen are removed: they would be of an earlier run. */
 static enum vinci_status write_timelines(const struct source *source, struct vinci_diag *diag) {
   static const struct {
@@ -114,10 +100,10 @@ static enum vinci_status write_timelines(const struct source *source, struct vin
   for (size_t i = 0; status == VINCI_OK && i < sizeof files / sizeof *files; i++)
     status = source->choice->formats & 1u << files[i].format
                  ? write_file(source, &files[i].output, diag)
-                 : remove_file(source->folder, files[i].output.name, diag);
+                 : folder_remove_file(source->folder, files[i].output.name, diag);
   if (status == VINCI_OK) /* for `vinci report`, which shows what the other timelines show */
     status = source->choice->formats ? write_file(source, &slices, diag)
-                                     : remove_file(source->folder, slices.name, diag);
+                                     : folder_remove_file(source->folder, slices.name, diag);
   if (status == VINCI_OK && source->choice->formats & 1u << TIMELINE_MSPROF)
     status = opprof_write(source->result, source->choice, source->folder, diag);
   return status;
@@ -146,9 +132,11 @@ enum vinci_status vinci_result_write_folder_with(const vinci_result *result, con
   if (status == VINCI_OK)
     status = folder_make(folder, diag);
   if (status == VINCI_OK)
-    status = remove_file(folder, summary_name, diag);
+    status = folder_remove_file(folder, summary_name, diag);
+  if (status == VINCI_OK)
+    status = folder_remove_command(folder, diag);
   if (status == VINCI_OK) /* `vinci report` has put its page there */
-    status = remove_file(folder, "report.html", diag);
+    status = folder_remove_file(folder, "report.html", diag);
   for (size_t i = 0; status == VINCI_OK && i < sizeof tables / sizeof *tables; i++)
     status = write_file(&source, &tables[i], diag);
   if (status == VINCI_OK)
