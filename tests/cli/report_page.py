@@ -302,6 +302,14 @@ def compare(page):
     page.quiet()
 
 
+def older(page):
+    """Of a build that did not tell what the critical path has found, nor what the kernel can do."""
+    run, shown = page.json("summary.json"), page.browser.text("#bound")
+    same("bound", shown.split(":")[0], run["bound"])
+    same("rows that are not known", page.browser.run("document.querySelectorAll('#state, #levers').length"), 0)
+    page.quiet()
+
+
 # ---- sweeps, lists, networks ------------------------------------------------------------------
 
 def sweep(page):
@@ -637,7 +645,7 @@ def no_energy(page):
 
 
 CHECKS = {
-    "run": ("run", [numbers, cause, lanes, zoom, hotspots, looks]), "many": ("many", [many]), "hostile": ("hostile", [hostile]),
+    "run": ("run", [numbers, cause, lanes, zoom, hotspots, looks]), "many": ("many", [many]), "hostile": ("hostile", [hostile]), "older": ("older", [older]),
     "compare": ("pair", [compare]), "sweep": ("sweep", [sweep]), "tornado": ("tornado", [tornado]),
     **{"study_" + name: (name, [study]) for name in STUDIES},
     "list": ("list", [list_of_operators]), "weights": ("weights", [list_of_operators]), "network": ("network", [network]), "loader": ("loader", [units]), "job": ("job", [job, no_energy]),

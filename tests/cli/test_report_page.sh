@@ -78,11 +78,18 @@ END
   "$vinci" sweep run matmul m=512 k=512 n=512 --soc-version=Ascend910B1 --param hbm.bandwidth_scale=0.5,1 --param device.cube_cores=8,20 \
     --memory=flat --output="$work/sweep2" --quiet
   "$vinci" group run "$srcdir/traces/examples/data_parallel.job.csv" --set hccs.copy=10GB/s --output="$work/job2" >/dev/null
+  cp -r "$work/run" "$work/older"
+  rm "$work/older/command.json"
+  "$PYTHON" -c 'import json, sys
+path = sys.argv[1]
+run = json.load(open(path))
+del run["critical"]["state"], run["critical"]["levers"]
+json.dump(run, open(path, "w"))' "$work/older/report.json"
   cp -r "$work/sweep" "$work/sweeps"
   cp -r "$work/job" "$work/jobs"
   cp -r "$work/network" "$work/networks"
   cp -r "$work/weights" "$work/lists"
-  for name in run many hostile sweep tornado list weights $studies network loader job energy_run energy_network energy_job; do
+  for name in run many hostile older sweep tornado list weights $studies network loader job energy_run energy_network energy_job; do
     "$vinci" report "$work/$name" --output="$work/$name.html" --quiet
   done
   "$vinci" report "$work/pair" "$work/second" --output="$work/pair.html" --quiet
@@ -94,7 +101,7 @@ END
 PYTHONDONTWRITEBYTECODE=1 timeout 300 /usr/bin/python3 "$srcdir/tests/cli/report_page.py" "$chromium" "$work" \
   ${PICTURES:+"$PICTURES"} >"$work/found" 2>&1
 
-plan 37
+plan 38
 # part CHECK FUNCTION NAME
 part() {
   report "$3" "$(awk -v head="== $1 $2" '
@@ -111,6 +118,7 @@ part run hotspots "hot spots have the text of their lines, sort and filter"
 part run looks "dark, narrow, on paper, by keyboard"
 part many many "a million slices at 30 frames a second$(sed -n 's/^# \(.*\)/: \1/p' "$work/found" | tail -n 1)"
 part hostile hostile "names stay text"
+part older older "a run of an earlier build"
 part compare compare "two runs: differences sum"
 part sweep sweep "a sweep: points, the fastest, the Pareto front"
 part study_list_one study "a list and one parameter: table, the fastest, parameters to choose"
