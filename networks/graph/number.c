@@ -2,58 +2,44 @@
 /* Numbers of tensors whose values are known. */
 #include "networks/graph/graph.h"
 
-#include <string.h>
-
 #include "core/base/number.h"
 
-/* All types of elements that are read and written here. */
-union element {
-  uint8_t u8;
-  int8_t i8;
-  uint16_t u16;
-  int16_t i16;
-  int32_t i32;
-  uint32_t u32;
-  int64_t i64;
-  float f32;
-};
-
+/* Data of tensors are little-endian, as in files, on every host. */
 bool graph_number(const struct graph_tensor *tensor, uint64_t index, double *out) {
-  union element value = {0};
   size_t bytes = dtype_bits(tensor->dtype) / 8;
   if (!tensor->data || bytes == 0)
     return false;
-  memcpy(&value, (const unsigned char *)tensor->data + index * bytes, bytes);
+  const uint8_t *at = (const uint8_t *)tensor->data + index * bytes;
   switch (tensor->dtype) {
   case DTYPE_FP32:
-    *out = (double)value.f32;
+    *out = (double)load_fp32(at);
     return true;
   case DTYPE_FP16:
-    *out = (double)fp16_to_fp32(value.u16);
+    *out = (double)fp16_to_fp32(load_u16(at));
     return true;
   case DTYPE_BF16:
-    *out = (double)bf16_to_fp32(value.u16);
+    *out = (double)bf16_to_fp32(load_u16(at));
     return true;
   case DTYPE_INT64:
-    *out = (double)value.i64;
+    *out = (double)load_i64(at);
     return true;
   case DTYPE_INT32:
-    *out = (double)value.i32;
+    *out = (double)load_i32(at);
     return true;
   case DTYPE_UINT32:
-    *out = (double)value.u32;
+    *out = (double)load_u32(at);
     return true;
   case DTYPE_INT16:
-    *out = (double)value.i16;
+    *out = (double)load_i16(at);
     return true;
   case DTYPE_UINT16:
-    *out = (double)value.u16;
+    *out = (double)load_u16(at);
     return true;
   case DTYPE_UINT8:
-    *out = (double)value.u8;
+    *out = (double)*at;
     return true;
   case DTYPE_INT8:
-    *out = (double)value.i8;
+    *out = (double)(int8_t)*at;
     return true;
   default:
     return false;
@@ -61,35 +47,33 @@ bool graph_number(const struct graph_tensor *tensor, uint64_t index, double *out
 }
 
 bool graph_put_number(enum dtype dtype, void *data, uint64_t index, double number) {
-  union element value = {0};
+  uint8_t *at = (uint8_t *)data + index * (dtype_bits(dtype) / 8);
   switch (dtype) {
   case DTYPE_FP32:
-    value.f32 = (float)number;
-    break;
+    store_fp32(at, (float)number);
+    return true;
   case DTYPE_FP16:
-    value.u16 = fp16_from_fp32((float)number);
-    break;
+    store_u16(at, fp16_from_fp32((float)number));
+    return true;
   case DTYPE_BF16:
-    value.u16 = bf16_from_fp32((float)number);
-    break;
+    store_u16(at, bf16_from_fp32((float)number));
+    return true;
   case DTYPE_INT64:
-    value.i64 = (int64_t)number;
-    break;
+    store_i64(at, (int64_t)number);
+    return true;
   case DTYPE_INT32:
   case DTYPE_UINT32:
-    value.u32 = (uint32_t)(int64_t)number;
-    break;
+    store_u32(at, (uint32_t)(int64_t)number);
+    return true;
   case DTYPE_INT16:
   case DTYPE_UINT16:
-    value.u16 = (uint16_t)(int64_t)number;
-    break;
+    store_u16(at, (uint16_t)(int64_t)number);
+    return true;
   case DTYPE_INT8:
   case DTYPE_UINT8:
-    value.u8 = (uint8_t)(int64_t)number;
-    break;
+    *at = (uint8_t)(int64_t)number;
+    return true;
   default:
     return false;
   }
-  memcpy((unsigned char *)data + index * (dtype_bits(dtype) / 8), &value, dtype_bits(dtype) / 8);
-  return true;
 }

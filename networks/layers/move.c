@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "core/base/arith.h"
+#include "core/base/number.h"
 #include "networks/layers/build.h"
 
 enum { CONCAT_MAX = 6 }; /* inputs of the kernel */
@@ -254,7 +255,7 @@ static uint32_t picked(struct build *build, uint32_t in, int64_t first, int64_t 
     return in;
   build->no_memory = build->no_memory || !data;
   for (uint64_t i = 0; data && i < count; i++)
-    data[i] = (int32_t)(first + (int64_t)i * step);
+    store_i32((uint8_t *)(data + i), (int32_t)(first + (int64_t)i * step));
   graph_set_shape(&places, &count, 1);
   places.data = data;
   struct graph_tensor own = *build_at(build, in);

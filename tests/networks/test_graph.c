@@ -108,6 +108,36 @@ static void values_are_read_as_they_are_written(void **state) {
   graph_free(&again);
 }
 
+/* As in files: the least significant byte first on every host. */
+static void values_lie_as_in_files(void **state) {
+  static const struct {
+    enum dtype dtype;
+    double number;
+    uint8_t bytes[8];
+  } cases[] = {
+      {DTYPE_FP32, -2.5, {0, 0, 0x20, 0xc0}},
+      {DTYPE_FP16, 1.5, {0, 0x3e}},
+      {DTYPE_BF16, 1.5, {0xc0, 0x3f}},
+      {DTYPE_INT64, 0x102030405, {5, 4, 3, 2, 1}},
+      {DTYPE_INT32, -2, {0xfe, 0xff, 0xff, 0xff}},
+      {DTYPE_UINT32, 4000000000, {0, 0x28, 0x6b, 0xee}},
+      {DTYPE_INT16, -300, {0xd4, 0xfe}},
+      {DTYPE_UINT16, 40000, {0x40, 0x9c}},
+      {DTYPE_INT8, -3, {0xfd}},
+      {DTYPE_UINT8, 200, {200}},
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    uint8_t bytes[16] = {0};
+    size_t size = dtype_bits(cases[i].dtype) / 8;
+    struct graph_tensor tensor = {.dtype = cases[i].dtype, .data = bytes};
+    double number;
+    assert_true(graph_put_number(cases[i].dtype, bytes, 1, cases[i].number));
+    assert_memory_equal(bytes + size, cases[i].bytes, size);
+    assert_true(graph_number(&tensor, 1, &number) && number == cases[i].number);
+  }
+}
+
 static const struct {
   const char *text;
   unsigned long line, column;
@@ -517,6 +547,7 @@ int main(void) {
       cmocka_unit_test(copies_take_bandwidth_from_kernels_bound_by_memory),
       cmocka_unit_test(time_grows_by_the_bytes_copied_meanwhile),
       cmocka_unit_test(values_are_read_as_they_are_written),
+      cmocka_unit_test(values_lie_as_in_files),
       cmocka_unit_test(tiling_is_hidden_behind_a_longer_kernel),
       cmocka_unit_test(a_host_waits_for_copies_to_the_host),
       cmocka_unit_test(a_full_queue_holds_the_host_back),
