@@ -26,10 +26,11 @@ double onnx_real(const struct onnx_call *call, const char *name, double fallback
   return attribute && attribute->has_f ? (double)attribute->f : fallback;
 }
 
-/* The bytes of a text attribute, zero-terminated in the arena. */
+/* The bytes of a text attribute, zero-terminated in the arena; an empty one stands for the default,
+ * as some exporters write all attributes. */
 const char *onnx_text(const struct onnx_call *call, const char *name, const char *fallback) {
   const Onnx__AttributeProto *attribute = onnx_attribute(call, name);
-  if (!attribute || !attribute->has_s)
+  if (!attribute || !attribute->has_s || attribute->s.len == 0)
     return fallback;
   const char *text =
       arena_strndup(&call->import->arena, (const char *)attribute->s.data, attribute->s.len);

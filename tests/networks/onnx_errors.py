@@ -299,6 +299,10 @@ def words():
                 'M: error: node "n" (%s): %s is "foo"; possible are %s' % (op, attribute, known))
     refused("a word that is cut", model([N("Resize", ["x", "", "s"], ["y"], name="n", mode="line")], weights=[("s", np.ones(4, np.float32))]),
             'M: error: node "n" (Resize): mode is "line"; possible are nearest linear cubic')
+    empty = model([N("Conv", ["x", "w"], ["c"], auto_pad="", kernel_shape=[1, 1]), N("Resize", ["c", "", "s"], ["y"], mode="", nearest_mode="")],
+                  weights=[("w", np.ones((1, 3, 1, 1), np.float32)), ("s", np.ones(4, np.float32) * 2)])
+    code, out, err, _ = run(empty.SerializeToString())
+    report("an empty word stands for the default", "" if code == 0 and "mode=nearest" in out else out + err)
     refused("a pad that is computed in the run", model([N("Pad", ["x", "p", "v"], ["y"], name="n")], [V("x", T.FLOAT, [4]), V("v", T.FLOAT, [])],
             weights=[ints("p", 1, 1)]), 'M: error: node "n" (Pad): the value of its pads, "v", is computed in the run')
     endless = helper.make_graph([N("Identity", ["c"], ["d"])], "b", [V("i", T.INT64, []), V("c", T.BOOL, [])], [V("d", T.BOOL, [])])
@@ -398,7 +402,7 @@ def hostile():
     report("a weight of 2^40 elements has no values", err if code else "")
 
 
-print("1..127")
+print("1..128")
 files()
 inputs()
 tensors()
