@@ -125,8 +125,9 @@ static bool copy_texts(struct graph *graph, struct graph_node *node) {
   node->name = arena_strdup(&graph->arena, node->name ? node->name : "");
   node->op = arena_strdup(&graph->arena, node->op ? node->op : "");
   node->origin = arena_strdup(&graph->arena, node->origin ? node->origin : "");
+  node->source = arena_strdup(&graph->arena, node->source ? node->source : "");
   node->reason = arena_strdup(&graph->arena, node->reason ? node->reason : "");
-  if (!args || !node->name || !node->op || !node->origin || !node->reason)
+  if (!args || !node->name || !node->op || !node->origin || !node->source || !node->reason)
     return false;
   for (uint32_t i = 0; i < node->arg_count; i++)
     if (!(args[i] = arena_strdup(&graph->arena, node->args[i])))

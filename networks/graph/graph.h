@@ -83,6 +83,7 @@ struct graph_node {
   uint32_t after_count;
   uint32_t stream;
   const char *origin;   /* the node of the network that it comes from; "" */
+  const char *source;   /* of kernels: the origin of that node; "" also when read from text */
   uint64_t duration_ps; /* of tasks; of kernels what was measured, 0: nothing */
   uint64_t host_ps;     /* that the host takes before its launch; 0: as the run's host has */
   uint64_t tiling_ps;   /* and beside that, as the shapes are known only then; of any host */

@@ -182,7 +182,8 @@ uint32_t build_view_part(struct build *build, uint32_t tensor, const uint64_t *s
                             .input_count = 1,
                             .output_count = 1,
                             .offline = build->offline[tensor],
-                            .origin = build->layer->name};
+                            .origin = build->layer->name,
+                            .source = build->layer->origin};
   if (graph_add_node(build->to, &node) == GRAPH_NONE)
     return short_of_memory(build);
   return view;
@@ -223,7 +224,8 @@ static void add_node(struct build *build, enum graph_kind kind, bool offline, co
                             .output_count = outputs->count,
                             .stream = build->layer->stream,
                             .offline = offline,
-                            .origin = build->layer->name};
+                            .origin = build->layer->name,
+                            .source = build->layer->origin};
   if (graph_add_node(build->to, &node) == GRAPH_NONE)
     (void)short_of_memory(build);
 }

@@ -307,6 +307,7 @@ static void insert(struct rewrite *rewrite, enum graph_kind kind, uint32_t at,
   char name[160];
   struct graph_node node = {.kind = kind,
                             .origin = of->origin,
+                            .source = of->source ? of->source : "",
                             .reason = "",
                             .stream = of->stream,
                             .input_count = input_count,

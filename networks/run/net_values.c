@@ -172,6 +172,28 @@ static enum vinci_status run_kernel(struct net_values *values, const struct grap
   return status;
 }
 
+/* The node as the user's file names it, and the index where that is the user's: what kernels make
+ * of indices (GatherND: one of several) is not. */
+static enum vinci_status outside(const struct net_values *values, const struct graph_node *node,
+                                 int64_t index, int64_t rows, struct vinci_diag *diag) {
+  const struct graph *graph = values->graph;
+  const struct graph_tensor *table = &graph->tensors[graph_memory(graph, node->inputs[0])];
+  enum graph_io of_index = graph->tensors[graph_memory(graph, node->inputs[1])].io;
+  const char *name = node->source && *node->source ? node->source
+                     : node->origin[0]             ? node->origin
+                                                   : node->name;
+  if (of_index != GRAPH_IN && of_index != GRAPH_WEIGHT)
+    return diag_error(diag, VINCI_E_INPUT,
+                      "node \"%s\": by the data, an index outside of its table", name);
+  if (table->io == GRAPH_LOCAL)
+    return diag_error(diag, VINCI_E_INPUT,
+                      "node \"%s\": index %lld by the data, and its table has %lld rows", name,
+                      (long long)index, (long long)rows);
+  return diag_error(diag, VINCI_E_INPUT,
+                    "node \"%s\": index %lld by the data, and its table \"%s\" has %lld rows", name,
+                    (long long)index, table->name, (long long)rows);
+}
+
 /* Rows by their indices, with *done. Those below 0 count from the end, which the kernel does not
  * know (lower/vector/index/gather.c). */
 static enum vinci_status gather_rows(struct net_values *values, const struct graph_node *node,
@@ -191,9 +213,7 @@ static enum vinci_status gather_rows(struct net_values *values, const struct gra
       return VINCI_OK;
     int64_t row = (int64_t)number + (number < 0 ? shape[0] : 0);
     if (row < 0 || row >= shape[0])
-      return diag_error(diag, VINCI_E_INPUT,
-                        "node \"%s\": index %lld by the data, and its table \"%s\" has %lld rows",
-                        node->name, (long long)number, table->name, (long long)shape[0]);
+      return outside(values, node, (int64_t)number, shape[0], diag);
     memcpy(bytes_of(values, node->outputs[0]) + i * row_bytes,
            bytes_of(values, node->inputs[0]) + (uint64_t)row * row_bytes, row_bytes);
   }

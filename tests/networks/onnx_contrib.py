@@ -424,9 +424,10 @@ def networks():
     whole("indices of a run, first and last", take, {"x": table, "i": rows}, {}, table[[0, 0], [2, 0]], "none", 0)
     for wrong in ([0, 3], [4, 0], [0, -4], [-5, 2]):
         whole("indices %s of a run, outside" % wrong, take, {"x": table, "i": np.array([[0, 2], wrong], np.int32)}, {},
-              "by the data, and its table", "none", 0)
-    whole("a row of a run outside", [node("Gather", ["x", "i"], ["y"])], {"x": table, "i": np.array([1, 7], np.int32)}, {},
-          'index 7 by the data, and its table "x" has 4 rows', "none", 0)
+              'node "n": by the data, an index outside of its table', "none", 0)
+    for axis, wide in ((0, '"x" has 4'), (1, "has 3")):
+        whole("a row of a run outside, axis %d" % axis, [node("Gather", ["x", "i"], ["y"], name="pick", axis=axis)],
+              {"x": table, "i": np.array([1, 7], np.int32)}, {}, 'node "pick": index 7 by the data, and its table %s rows' % wide, "none", 0)
 
 
 INT4, UINT4, E4M3, E5M2, E2M1 = 22, 21, 17, 19, 23
@@ -481,7 +482,7 @@ def quantised():
           {"w": bits4("w", INT4, q - 8), "s": scales}, "4x45 scales for blocks of 7 along axis 0 of 64x45; whole blocks are possible", "none", 0)
 
 
-print("1..%d" % (len(CASES) + len(STANDARD) + 22))
+print("1..%d" % (len(CASES) + len(STANDARD) + 23))
 for case in CASES + STANDARD:
     check(*case)
 networks()
