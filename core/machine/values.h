@@ -44,8 +44,8 @@ struct vinci_values {
 
 /*
  * As vinci_values_run(), of programs that may do wrong: misuse of flags does not end the run, and
- * an instruction that leaves its memories changes nothing, or ends the run where nobody looks at
- * ranges afterwards. To be checked afterwards.
+ * an instruction that leaves its memories changes nothing. With `looked_at_afterwards` a check or a
+ * run for the time tells of that instruction later; without, this run ends there and tells.
  */
 VINCI_MUST_CHECK enum vinci_status
 values_run_leniently(struct vinci_values *values, bool looked_at_afterwards,

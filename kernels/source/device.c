@@ -95,17 +95,21 @@ static bool reserve(struct vinci_device *device) {
 static uint64_t page_of(uint64_t address) { return address - address % PIECE_ALIGNMENT; }
 
 /* Where in its first page a piece starts: as late as its alignment allows, so that its end is that
- * of a page and the first byte behind is closed, or 480 bytes behind the end at most. */
+ * of a page and the first byte behind is closed, or one that is 511 bytes further at most. */
 static uint64_t start_in_page(uint64_t bytes) {
   return round_up(bytes, PIECE_ALIGNMENT) - round_up(bytes, PROGRAM_TENSOR_ALIGNMENT);
+}
+
+/* Of the pages of a piece. */
+static size_t open_bytes(uint64_t address, uint64_t bytes) {
+  return (size_t)round_up(address - page_of(address) + bytes, PIECE_ALIGNMENT);
 }
 
 /* Opens the pages of a piece to the host, or closes them. */
 static bool open_piece(const struct vinci_device *device, uint64_t address, uint64_t bytes,
                        bool open) {
-  uint64_t first = page_of(address);
-  size_t length = (size_t)round_up(address - first + bytes, PIECE_ALIGNMENT);
-  return mprotect(device->memory + first, length, open ? PROT_READ | PROT_WRITE : PROT_NONE) == 0;
+  return mprotect(device->memory + page_of(address), open_bytes(address, bytes),
+                  open ? PROT_READ | PROT_WRITE : PROT_NONE) == 0;
 }
 
 /* The first gap with room. */
@@ -156,10 +160,12 @@ bool vinci_device_release(vinci_device *device, void *memory) {
   uint32_t at = find_piece(device, memory);
   if (at == device->piece_count || device->memory + device->pieces[at].address != memory)
     return false;
-  /* What is given out again are zeros, as on the first time. */
-  memset(memory, 0, (size_t)device->pieces[at].bytes);
-  vinci_device_wrote(device, memory, device->pieces[at].bytes, true);
-  (void)open_piece(device, device->pieces[at].address, device->pieces[at].bytes, false);
+  uint64_t address = device->pieces[at].address, bytes = device->pieces[at].bytes;
+  /* What is given out again are zeros, as on the first time; kernels can have written all of the
+   * pages, and the next piece may begin elsewhere in them. */
+  memset(device->memory + page_of(address), 0, open_bytes(address, bytes));
+  vinci_device_wrote(device, memory, bytes, true);
+  (void)open_piece(device, address, bytes, false);
   memmove(device->pieces + at, device->pieces + at + 1,
           (device->piece_count - at - 1) * sizeof *device->pieces);
   device->piece_count--;

@@ -455,7 +455,7 @@ enum vinci_status source_record(struct vinci_trace *trace, struct vinci_values *
   if (!source->recorded)
     *diag = own;
   if (source->recorded && !source->wants_accesses) /* else checks tell, and where */
-    return source_look_at_gaps(source, values->gm, diag);
+    return source_look_at_gaps(source, values, diag);
   return source->recorded ? VINCI_OK : status;
 }
 

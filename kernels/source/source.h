@@ -176,10 +176,10 @@ uint32_t source_line_of_callers(const struct source_core *core);
 uint32_t source_access_row(struct source *source, enum core_kind kind, uint64_t address,
                            enum isa_op op, bool passes);
 
-/* ---- memory behind tensors (gaps.c) ---- */
-/* Whether nothing was written there, which is undone; VINCI_E_INPUT with a diagnostic: something.
- */
-enum vinci_status source_look_at_gaps(const struct source *source, uint8_t *gm,
+/* ---- memory around tensors (gaps.c) ---- */
+/* When a run has ended: whether nothing was written there, which is undone; VINCI_E_INPUT with a
+ * diagnostic: something. Opens pages that the run has closed. */
+enum vinci_status source_look_at_gaps(const struct source *source, struct vinci_values *values,
                                       struct vinci_diag *diag);
 
 /* ---- dumps (dump.c) ---- */

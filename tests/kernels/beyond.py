@@ -51,20 +51,36 @@ __global__ __vector__ void bring(GM_ADDR x, int64_t blocks) {
 __global__ __vector__ void take(GM_ADDR y, int64_t blocks) {
   copy_ubuf_to_gm(y, (__ubuf__ void *)0, 0, 1, (uint16_t)blocks, 0, 0); // result
 }
+__global__ __vector__ void fill(GM_ADDR y) {
+  vector_dup((__ubuf__ int32_t *)0, (int32_t)3, 1, 1, 1, 8, 0);
+  pipe_barrier(PIPE_ALL);
+  copy_ubuf_to_gm(y, (__ubuf__ void *)0, 0, 1, 1, 0, 0);
+}
 int main(int count, char **words) {
   void *x, *y;
   int32_t host[32] = {0}, bytes = atoi(words[3]);
   aclrtMalloc(&x, bytes, ACL_MEM_MALLOC_HUGE_FIRST);
   aclrtMalloc(&y, bytes, ACL_MEM_MALLOC_HUGE_FIRST);
-  if (count > 4) // memory of before
+  if (count == 5) // memory of before
     aclrtFree(words[4][0] == 'x' ? x : y);
   if (atoi(words[1]) == 5)
     bring<<<1>>>(x, atoll(words[2]));
   else if (atoi(words[1]) == 6)
     take<<<1>>>(y, atoll(words[2]));
+  else if (atoi(words[1]) == 7)
+    fill<<<1>>>(y);
   else
     act<<<1>>>(x, y, atoi(words[1]), atoll(words[2]));
   bool good = aclrtSynchronizeDevice() == ACL_SUCCESS;
+  if (count > 5)
+    aclrtFree(y);
+  if (count > 5) { // all of the page is given out once more
+    static uint8_t page[4096];
+    aclrtMalloc(&y, sizeof page, ACL_MEM_MALLOC_HUGE_FIRST);
+    aclrtMemcpy(page, sizeof page, y, sizeof page, ACL_MEMCPY_DEVICE_TO_HOST);
+    for (uint8_t byte : page)
+      host[16] += byte != 0;
+  }
   if (good && count == 4)
     aclrtMemcpy(host, sizeof host, y, bytes < 128 ? bytes : 128, ACL_MEMCPY_DEVICE_TO_HOST);
   printf("%s: %d\\n", good ? "good" : "failed", host[16]);
@@ -112,6 +128,18 @@ ends("a store behind memory whose end is none of a page", 3,
      ["kernel act has written 60 bytes behind the end of device memory of 260 bytes", "VINCI_CHECK=memcheck tells the line"], 0, 80, 260)
 ends("the check of that tells the line", 5, [f"beyond.asc:{LINES['store']} "], 0, 80, 260, VINCI_CHECK="memcheck")
 ends("a store further behind it", 3, [PLACE["store"]], 0, 128, 260)
+for at in (-1, -8, -896):
+    ends(f"a store at {at} of 512 bytes", 3,
+         [f"kernel act has written {-4 * at} bytes in front of device memory of 512 bytes", "VINCI_CHECK=memcheck tells the line"], 0, at, 512)
+ends("the check of that tells the line", 5, [f"beyond.asc:{LINES['store']} "], 0, -1, 512, VINCI_CHECK="memcheck")
+ends("a store in front of the page of 512 bytes", 3, [PLACE["store"]], 0, -897, 512)
+ends("a load in front gets a zero", 0, ["good: 0"], 1, -1, 512)
+ends("the check of that load", 5, [f"beyond.asc:{LINES['load']} "], 1, -1, 512, VINCI_CHECK="memcheck")
+ends("a store in front, without values", 3, ["4 bytes in front of device memory of 512 bytes"], 0, -1, 512, VINCI_VALUES="0")
+ends("512 bytes that a kernel has not computed", 0, ["good"], 7, 0, 512, VINCI_VALUES="0")
+ends("zeros after a store in front", 3, ["failed: 0"], 0, -1, 512, "y", "again")
+ends("zeros after a checked store in front", 5, [": 0"], 0, -1, 512, "y", "again", VINCI_CHECK="memcheck")
+ends("zeros after a store behind 28 bytes", 0, ["good: 0"], 0, 7, 28, "y", "again")
 ends("what an allocation has more", 0, ["good"], 0, 7, 28)
 ends("a store behind UB", 3, [PLACE["UB"]], 3, 49152, 256)
 for word, what in (("copy", 5), ("result", 6)):
