@@ -9,7 +9,7 @@ vinci=${VINCI:?}
 case $srcdir in /*) ;; *) srcdir=$PWD/$srcdir ;; esac
 case $vinci in /*) ;; *) vinci=$PWD/$vinci ;; esac
 [ -z "${VINCI_DATA:-}" ] || VINCI_DATA=$(cd "$VINCI_DATA" && pwd)
-work_folder test_command
+work_folder test_command "$PWD"
 plan 7
 
 cd "$work" || exit 99
