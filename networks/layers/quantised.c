@@ -186,8 +186,11 @@ static bool give_bytes(struct build *build, uint32_t x, uint32_t scale, unsigned
 
 bool layer_quantize(struct build *build) {
   const struct graph_tensor *x = build_tensor(build, 0);
-  if (!x || !build_tensor(build, 1))
+  const struct graph_tensor *y = build_result(build, 0);
+  if (!x || !y || !build_tensor(build, 1))
     return build_refuse(build, "an input and a scale are needed");
+  if (!is_byte(y->dtype))
+    return build_refuse(build, "a result of %s; int8 and uint8 are possible", dtype_name(y->dtype));
   return give_bytes(build, build_input(build, 0, LAYOUT_ND), along(build, 1, x), 2);
 }
 

@@ -62,6 +62,11 @@ VINCI_MUST_CHECK enum vinci_status onnx_made_attention(struct onnx_call *call,
                                                        const struct onnx_heads *k,
                                                        const struct onnx_heads *v);
 
+/* Whether a Cast to a type is that of a constant of 4 bits with more elements than a fold takes;
+ * and the nodes of such a call (made_quantised.c). */
+bool onnx_is_unpacked(const struct onnx_value *x, enum onnx_type type);
+VINCI_MUST_CHECK enum vinci_status onnx_cast_unpacked(struct onnx_call *call, enum onnx_type type);
+
 /* ---- arguments that the rule of a call has put, of functions of standard operators ---- */
 
 unsigned onnx_put_ints(const struct onnx_call *call, const char *key, int64_t *out, unsigned most);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "networks/onnx/contrib.h"
 #include "networks/onnx/rules.h"
 
 bool onnx_broadcast(struct onnx_value *const *operands, uint32_t count,
@@ -232,6 +233,8 @@ static enum vinci_status cast_to(struct onnx_call *call, int64_t number) {
   call->kept_inputs = 1;
   if (type == call->inputs[0]->type)
     return onnx_rule_identity(call);
+  if (onnx_is_unpacked(call->inputs[0], type))
+    return onnx_cast_unpacked(call, type);
   return onnx_output(call, 0, type, call->inputs[0]->shape, call->inputs[0]->rank);
 }
 

@@ -40,6 +40,8 @@ static const char *new_name(struct onnx_import *import, const char *name) {
 static enum vinci_status give_data(struct onnx_import *import, const struct onnx_value *value,
                                    struct graph_tensor *tensor) {
   size_t bytes = (size_t)graph_bytes(tensor);
+  if (onnx_type_bits(value->type) == 4 && value->bytes)
+    value = value->bytes;
   tensor->data = value->data;
   if (!value->data || value->borrowed)
     return VINCI_OK;

@@ -191,7 +191,7 @@ bool onnx_fold_binary(struct onnx_call *call) {
 
 bool onnx_fold_where(struct onnx_call *call) {
   struct onnx_value *y = call->outputs[0];
-  size_t bytes = onnx_type_bits(y->type) / 8;
+  size_t bytes = onnx_element_bytes(y->type);
   uint8_t *data = onnx_data(y);
   for (uint64_t i = 0, n = onnx_elements(y); i < n; i++) {
     bool truth = onnx_load_int(call->inputs[0], broadcast_index(call->inputs[0], y, i)) != 0;

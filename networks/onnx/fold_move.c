@@ -4,7 +4,7 @@
 
 #include "networks/onnx/rules.h"
 
-static size_t bytes_of(const struct onnx_value *value) { return onnx_type_bits(value->type) / 8; }
+static size_t bytes_of(const struct onnx_value *value) { return onnx_element_bytes(value->type); }
 
 /* The step in elements from one index of a dimension to the next. */
 static void steps_of(const struct onnx_value *value, int64_t steps[static GRAPH_RANK_MAX]) {

@@ -202,8 +202,7 @@ static bool all_known(const struct onnx_call *call) {
     elements += call->inputs[i] ? onnx_elements(call->inputs[i]) : 0;
   }
   for (uint32_t i = 0; i < call->output_count; i++) {
-    unsigned bits = onnx_type_bits(call->outputs[i]->type);
-    if (!call->outputs[i]->shaped || bits == 0 || bits % 8 != 0 || bits > 64)
+    if (!call->outputs[i]->shaped || !onnx_can_store(call->outputs[i]->type))
       return false;
     elements += onnx_elements(call->outputs[i]);
   }
@@ -219,23 +218,42 @@ static bool is_for_kernels(const struct onnx_call *call) {
   return known;
 }
 
+/* Values of constants of 4 bits are there, and no kernel reads them: without values, the result
+ * would be asked of the user. */
+static enum vinci_status refuse_bits(const struct onnx_call *call) {
+  for (uint32_t i = 0; i < call->input_count; i++) {
+    const struct onnx_value *x = call->inputs[i];
+    if (x && x->bytes && x->bytes->data && onnx_type_bits(x->type) == 4)
+      return onnx_fail(call,
+                       "its input \"%.80s\" is %s with %llu elements; of constants of 4 bits it is "
+                       "computed up to %d elements, where that is possible; Cast, Reshape and "
+                       "DequantizeLinear take more",
+                       x->name, onnx_type_name(x->type), (unsigned long long)onnx_elements(x),
+                       ONNX_FOLD_MAX);
+  }
+  return VINCI_OK;
+}
+
 /* All inputs are constant: the outputs are, too, with values where they can be computed. */
 static enum vinci_status fold(struct onnx_call *call) {
   bool computed = call->row->fold && all_known(call);
   for (uint32_t i = 0; i < call->output_count && computed; i++) {
     size_t bytes =
-        (size_t)onnx_elements(call->outputs[i]) * (onnx_type_bits(call->outputs[i]->type) / 8);
+        (size_t)onnx_elements(call->outputs[i]) * onnx_element_bytes(call->outputs[i]->type);
     call->outputs[i]->data = arena_alloc(&call->import->arena, bytes + 1, 1);
     if (!call->outputs[i]->data)
       return onnx_no_memory(call->import);
   }
   computed = computed && call->row->fold(call);
   for (uint32_t i = 0; i < call->output_count; i++) {
-    call->outputs[i]->constant = true;
+    struct onnx_value *out = call->outputs[i];
+    out->constant = true;
     if (!computed)
-      call->outputs[i]->data = NULL;
+      out->data = NULL;
+    else if (!onnx_pack(call->import, out))
+      return onnx_no_memory(call->import);
   }
-  return VINCI_OK;
+  return computed ? VINCI_OK : refuse_bits(call);
 }
 
 static bool has_shapes(const struct onnx_call *call) {

@@ -20,7 +20,8 @@ struct onnx_value {
   unsigned rank;
   uint64_t shape[GRAPH_RANK_MAX];
   bool constant;    /* known before a run; its values may not be at hand */
-  const void *data; /* of a constant: its elements in order, little-endian; NULL: not at hand */
+  const void *data; /* of a constant: its elements in order, little-endian; NULL: not at hand, or
+                       more than ONNX_FOLD_MAX of 4 bits, which are in `bytes` alone */
   bool borrowed;    /* data lie in the file */
   struct onnx_value *bytes; /* of constants of 4 bits and of fp8: the bytes that hold them */
   bool is_input, is_output;
@@ -124,6 +125,10 @@ const Onnx__AttributeProto *onnx_refer(const struct onnx_call *call,
 /* ---- types and values (tensor.c) ---- */
 const char *onnx_type_name(enum onnx_type type);
 unsigned onnx_type_bits(enum onnx_type type);
+/* Of an element in onnx_value.data: of 4 bits each has a byte of its own. */
+unsigned onnx_element_bytes(enum onnx_type type);
+/* Whether onnx_store_int() and onnx_store_real() know the type. */
+bool onnx_can_store(enum onnx_type type);
 bool onnx_type_is_float(enum onnx_type type);
 enum dtype onnx_type_dtype(enum onnx_type type);
 uint64_t onnx_elements(const struct onnx_value *value);
@@ -131,6 +136,8 @@ uint64_t onnx_elements(const struct onnx_value *value);
 VINCI_MUST_CHECK enum vinci_status onnx_take_tensor(struct onnx_import *import,
                                                     const Onnx__TensorProto *tensor,
                                                     struct onnx_value *out);
+/* Sets value->bytes of a constant out of its elements, of types that have it; false: no memory. */
+bool onnx_pack(struct onnx_import *import, struct onnx_value *value);
 /* One element as an integer or a real number; type and data have to be known. */
 int64_t onnx_load_int(const struct onnx_value *value, uint64_t index);
 double onnx_load_real(const struct onnx_value *value, uint64_t index);

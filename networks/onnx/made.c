@@ -68,7 +68,7 @@ enum vinci_status onnx_rule_constant_of_shape(struct onnx_call *call) {
     return status;
   struct onnx_value *out = call->outputs[0];
   uint64_t elements = onnx_elements(out);
-  unsigned bytes = onnx_type_bits(out->type) / 8;
+  unsigned bytes = onnx_element_bytes(out->type);
   out->constant = call->done = true;
   if (elements > ONNX_FOLD_MAX || !filler.data || onnx_elements(&filler) < 1)
     return VINCI_OK; /* a weight of equal numbers: no values are kept */
@@ -78,6 +78,8 @@ enum vinci_status onnx_rule_constant_of_shape(struct onnx_call *call) {
   for (uint64_t i = 0; i < elements; i++)
     memcpy(data + i * bytes, filler.data, bytes);
   out->data = data;
+  if (!onnx_pack(import, out))
+    return onnx_no_memory(import);
   return VINCI_OK;
 }
 

@@ -94,6 +94,20 @@ static void say_numbers(struct onnx_text *b, struct onnx_call *call, uint32_t in
   onnx_say(b, ";");
 }
 
+/* Constants of 4 bits that are too many for a fold. */
+bool onnx_is_unpacked(const struct onnx_value *x, enum onnx_type type) {
+  return x->bytes && onnx_type_bits(x->type) == 4 && onnx_elements(x) > ONNX_FOLD_MAX &&
+         onnx_type_bits(type) >= 8 && type != ONNX_BOOL;
+}
+
+enum vinci_status onnx_cast_unpacked(struct onnx_call *call, enum onnx_type type) {
+  struct onnx_text body = {.used = 0};
+  say_numbers(&body, call, QUANTISED_X, "x", "y", type);
+  call->inputs[QUANTISED_X] = call->inputs[QUANTISED_X]->bytes;
+  call->input_count = 1; /* the second of CastLike is its type */
+  return onnx_call_text(call, "x", "y", &body);
+}
+
 /* Whether numbers of this type come from bytes that are known, or by a cast. */
 static bool can_read(const struct onnx_call *call, uint32_t input) {
   return !onnx_given(call, input) || call->inputs[input]->bytes ||

@@ -15,6 +15,7 @@ static struct onnx_value *constant_as(struct onnx_import *import, const struct o
   copy->constant = copy->shaped = true;
   copy->data = value->data;
   copy->borrowed = value->borrowed;
+  copy->bytes = value->bytes;
   copy->rank = rank;
   if (rank > 0)
     memcpy(copy->shape, shape, rank * sizeof *shape);

@@ -52,6 +52,16 @@ enum dtype onnx_type_dtype(enum onnx_type type) {
   }
 }
 
+unsigned onnx_element_bytes(enum onnx_type type) {
+  return onnx_type_bits(type) == 4 ? 1 : onnx_type_bits(type) / 8;
+}
+
+bool onnx_can_store(enum onnx_type type) {
+  unsigned bits = onnx_type_bits(type);
+  return bits >= 4 && bits <= 64 && type != ONNX_COMPLEX64 && type != ONNX_FLOAT8E4M3FNUZ &&
+         type != ONNX_FLOAT8E5M2FNUZ;
+}
+
 bool onnx_type_is_float(enum onnx_type type) {
   return type == ONNX_FLOAT || type == ONNX_FLOAT16 || type == ONNX_DOUBLE ||
          type == ONNX_BFLOAT16 || (type >= ONNX_FLOAT8E4M3FN && type <= ONNX_FLOAT8E5M2FNUZ) ||
@@ -68,10 +78,12 @@ uint64_t onnx_elements(const struct onnx_value *value) {
 /* ---- elements -------------------------------------------------------------------------------- */
 
 int64_t onnx_load_int(const struct onnx_value *value, uint64_t index) {
-  const uint8_t *at = (const uint8_t *)value->data + index * (onnx_type_bits(value->type) / 8);
+  const uint8_t *at = (const uint8_t *)value->data + index * onnx_element_bytes(value->type);
   switch (value->type) {
+  case ONNX_INT4:
   case ONNX_INT8:
     return (int8_t)*at;
+  case ONNX_UINT4:
   case ONNX_UINT8:
   case ONNX_BOOL:
     return *at;
@@ -91,8 +103,23 @@ int64_t onnx_load_int(const struct onnx_value *value, uint64_t index) {
   }
 }
 
+/* OCP Microscaling Formats 1.0, 5.3.3 */
+static const double e2m1[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
+
+/* To nearest, ties to an even code; larger numbers are the largest, and what is no number is 0. */
+static uint8_t e2m1_of(double number) {
+  double size = number < 0 ? -number : number;
+  uint8_t code = 0;
+  for (uint8_t next = 1; next < 8; next++) {
+    double half = (e2m1[next - 1] + e2m1[next]) / 2;
+    if (size > half || (size == half && next % 2 == 0))
+      code = next;
+  }
+  return number < 0 ? code | 8 : code;
+}
+
 double onnx_load_real(const struct onnx_value *value, uint64_t index) {
-  const uint8_t *at = (const uint8_t *)value->data + index * (onnx_type_bits(value->type) / 8);
+  const uint8_t *at = (const uint8_t *)value->data + index * onnx_element_bytes(value->type);
   switch (value->type) {
   case ONNX_FLOAT:
     return (double)load_fp32(at);
@@ -108,6 +135,10 @@ double onnx_load_real(const struct onnx_value *value, uint64_t index) {
     return (double)number_decode(&number_fp8_e4m3, *at);
   case ONNX_FLOAT8E5M2:
     return (double)number_decode(&number_fp8_e5m2, *at);
+  case ONNX_FLOAT4E2M1:
+    return *at & 8 ? -e2m1[*at & 7] : e2m1[*at & 7];
+  case ONNX_INT4:
+  case ONNX_UINT4:
   case ONNX_INT8:
   case ONNX_UINT8:
   case ONNX_BOOL:
@@ -117,14 +148,17 @@ double onnx_load_real(const struct onnx_value *value, uint64_t index) {
   case ONNX_UINT32:
   case ONNX_INT64:
     return (double)onnx_load_int(value, index);
-  default: /* texts, parts of bytes, other forms of 8 bits: of these no number is known */
+  default: /* texts, other forms of 8 bits: of these no number is known */
     return 0;
   }
 }
 
 void onnx_store_int(void *data, enum onnx_type type, uint64_t index, int64_t number) {
-  uint8_t *at = (uint8_t *)data + index * (onnx_type_bits(type) / 8);
+  uint8_t *at = (uint8_t *)data + index * onnx_element_bytes(type);
   switch (onnx_type_is_float(type) ? 0 : onnx_type_bits(type)) {
+  case 4: /* int4: the sign fills the byte */
+    *at = (uint8_t)(type == ONNX_INT4 && (number & 8) ? number | 0xf0 : number & 15);
+    break;
   case 8:
     *at = (uint8_t)(type == ONNX_BOOL ? number != 0 : number);
     break;
@@ -143,7 +177,7 @@ void onnx_store_int(void *data, enum onnx_type type, uint64_t index, int64_t num
 }
 
 void onnx_store_real(void *data, enum onnx_type type, uint64_t index, double number) {
-  uint8_t *at = (uint8_t *)data + index * (onnx_type_bits(type) / 8);
+  uint8_t *at = (uint8_t *)data + index * onnx_element_bytes(type);
   switch (type) {
   case ONNX_FLOAT:
     store_fp32(at, (float)number);
@@ -162,6 +196,9 @@ void onnx_store_real(void *data, enum onnx_type type, uint64_t index, double num
     break;
   case ONNX_FLOAT8E5M2:
     *at = (uint8_t)number_encode(&number_fp8_e5m2, number, ROUND_EVEN, true);
+    break;
+  case ONNX_FLOAT4E2M1:
+    *at = e2m1_of(number);
     break;
   case ONNX_BOOL:
     *at = number != 0;
@@ -395,20 +432,72 @@ static enum vinci_status take_list(struct onnx_import *import, const Onnx__Tenso
   return VINCI_OK;
 }
 
-/* Numbers that are parts of a byte, or of floating point in a byte, are their bytes to others. */
-static enum vinci_status take_bytes(struct onnx_import *import, uint64_t bytes,
-                                    struct onnx_value *out) {
+/* ---- numbers of 4 bits ----------------------------------------------------------------------- */
+
+static bool new_bytes(struct onnx_import *import, uint64_t bytes, struct onnx_value *out) {
   if (!(out->bytes = onnx_new_value(import, out->name)))
-    return onnx_no_memory(import);
+    return false;
   out->bytes->type = ONNX_UINT8;
   out->bytes->shaped = out->bytes->constant = true;
   out->bytes->rank = 1;
   out->bytes->shape[0] = bytes;
+  return true;
+}
+
+static bool is_in_bytes(enum onnx_type type) {
+  return onnx_type_bits(type) == 4 || type == ONNX_FLOAT8E4M3FN || type == ONNX_FLOAT8E5M2;
+}
+
+/* The first number of a byte is in its lowest bits (ONNX, TensorProto). */
+bool onnx_pack(struct onnx_import *import, struct onnx_value *value) {
+  uint64_t elements = onnx_elements(value);
+  const uint8_t *from = value->data;
+  if (!is_in_bytes(value->type))
+    return true;
+  if (onnx_type_bits(value->type) == 8) {
+    bool made = new_bytes(import, elements, value);
+    if (made)
+      value->bytes->data = from;
+    return made;
+  }
+  uint8_t *to = arena_alloc(&import->arena, (size_t)(elements / 2 + 1), 1);
+  if (!to || !new_bytes(import, (elements + 1) / 2, value))
+    return false;
+  for (uint64_t i = 0; i < elements; i += 2)
+    to[i / 2] = (uint8_t)((from[i] & 15) | (i + 1 < elements ? from[i + 1] << 4 : 0));
+  value->bytes->data = to;
+  return true;
+}
+
+static enum vinci_status unpack(struct onnx_import *import, struct onnx_value *out) {
+  uint64_t elements = onnx_elements(out);
+  const uint8_t *from = out->data;
+  out->data = NULL;
+  out->borrowed = false;
+  if (!from || elements > ONNX_FOLD_MAX)
+    return VINCI_OK;
+  uint8_t *to = arena_alloc(&import->arena, (size_t)elements + 1, 1);
+  if (!to)
+    return onnx_no_memory(import);
+  for (uint64_t i = 0; i < elements; i++) {
+    uint8_t code = from[i / 2] >> (i % 2 * 4) & 15;
+    if (out->type == ONNX_INT4)
+      onnx_store_int(to, out->type, i, code);
+    else
+      to[i] = code;
+  }
+  out->data = to;
+  return VINCI_OK;
+}
+
+/* Numbers that are parts of a byte, or of floating point in a byte, are their bytes to others. */
+static enum vinci_status take_bytes(struct onnx_import *import, uint64_t bytes,
+                                    struct onnx_value *out) {
+  if (!new_bytes(import, bytes, out))
+    return onnx_no_memory(import);
   out->bytes->data = out->data;
   out->bytes->borrowed = out->borrowed;
-  if (onnx_type_bits(out->type) < 8)
-    out->data = NULL; /* elements of others have addresses */
-  return VINCI_OK;
+  return onnx_type_bits(out->type) < 8 ? unpack(import, out) : VINCI_OK;
 }
 
 enum vinci_status onnx_take_tensor(struct onnx_import *import, const Onnx__TensorProto *tensor,
@@ -424,7 +513,6 @@ enum vinci_status onnx_take_tensor(struct onnx_import *import, const Onnx__Tenso
     return fail(import, tensor, "element type %d, which is not a type of ONNX that is known here",
                 (int)tensor->data_type);
   uint64_t bytes = (onnx_elements(out) * bits + 7) / 8;
-  bool in_bytes = bits == 4 || out->type == ONNX_FLOAT8E4M3FN || out->type == ONNX_FLOAT8E5M2;
   if (tensor->has_data_location && (int)tensor->data_location == EXTERNAL)
     status = take_external(import, tensor, bytes, out);
   else if (bits == 0 || bits > 64)
@@ -432,5 +520,5 @@ enum vinci_status onnx_take_tensor(struct onnx_import *import, const Onnx__Tenso
   else
     status = tensor->has_raw_data ? take_raw(import, tensor, bytes, out)
                                   : take_list(import, tensor, bytes, out);
-  return status == VINCI_OK && in_bytes ? take_bytes(import, bytes, out) : status;
+  return status == VINCI_OK && is_in_bytes(out->type) ? take_bytes(import, bytes, out) : status;
 }

@@ -478,11 +478,39 @@ def quantised():
         for passes in ("none", "all"):
             whole("blocks of a run in %s, passes %s" % (np.dtype(kind), passes), ends, {"x": far}, {"s": steps, "z": zero}, (bytes_ - zeros) * all_steps,
                   passes, 4e-3)
+    nodes_before_and_after()
+    whole("a result of int4 with scales of blocks", [node("QuantizeLinear", ["x", "s", "z"], ["q"], axis=1, block_size=16),
+          node("DequantizeLinear", ["q", "s", "z"], ["y"], axis=1, block_size=16)], {"x": far}, {"s": steps, "z": bits4("z", INT4, np.zeros((4, 4, 3), int))},
+          "a result of int4; int8 and uint8 are possible", "none", 0)
     whole("blocks that are not whole", [node("DequantizeLinear", ["w", "s"], ["y"], axis=0, block_size=7)], {"x": x},
           {"w": bits4("w", INT4, q - 8), "s": scales}, "4x45 scales for blocks of 7 along axis 0 of 64x45; whole blocks are possible", "none", 0)
 
 
-print("1..%d" % (len(CASES) + len(STANDARD) + 23))
+def nodes_before_and_after():
+    """Constants of 4 bits that other operators read than DequantizeLinear, with an odd number of elements."""
+    node, x, half = helper.make_node, real(5, 9), np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6])
+    for name, kind, low in (("int4", INT4, -8), ("uint4", UINT4, 0), ("E2M1", E2M1, 0)):
+        q = random.integers(low, low + 16, (9, 7))
+        numbers = np.where(q > 7, -1, 1) * half[q & 7] if kind == E2M1 else q
+        weights = {"w": bits4("w", kind, q), "s": np.array(0.5, np.float32), "k": np.array([9, 7])}
+        turned = dict(weights, w=bits4("w", kind, q.T))
+        flat = dict(weights, w=bits4("w", kind, q.reshape(63)))
+        ends = [node("DequantizeLinear", ["t", "s"], ["d"]), node("MatMul", ["x", "d"], ["y"])]
+        whole("a Cast of %s" % name, [node("Cast", ["w"], ["d"], to=T.FLOAT), ends[1]], {"x": x}, weights, x @ numbers, "none", 1e-3)
+        whole("a Transpose of %s" % name, [node("Transpose", ["w"], ["t"])] + ends, {"x": x}, turned, x @ numbers * 0.5, "none", 1e-3)
+        whole("a Reshape of %s" % name, [node("Reshape", ["w", "k"], ["t"])] + ends, {"x": x}, flat, x @ numbers * 0.5, "none", 1e-3)
+    grid = np.array([[-9, 0.25, 0.75, 1.25, 2.5, 3.5, 5, 7, -0.5]], np.float32)
+    whole("a Cast to E2M1 and back", [node("Cast", ["f"], ["e"], to=E2M1), node("Cast", ["e"], ["d"], to=T.FLOAT), node("Add", ["x", "d"], ["y"])],
+          {"x": x}, {"f": grid}, x + np.array([-6, 0, 1, 1, 2, 4, 4, 6, -0.5]), "none", 1e-5)
+    whole("a result of int4", [node("Transpose", ["w"], ["y"])], {}, {"w": bits4("w", INT4, q - 8)}, q.T - 8, "none", 0)
+    wide, q = real(2, 301), random.integers(-8, 8, (301, 219))
+    whole("a Cast of 65,919 numbers", [node("Cast", ["w"], ["d"], to=T.FLOAT), node("MatMul", ["x", "d"], ["y"])], {"x": wide},
+          {"w": bits4("w", INT4, q)}, wide @ q, "none", 1e-2)
+    whole("a Transpose of 65,919 numbers", [node("Transpose", ["w"], ["t"], name="turn"), node("Cast", ["t"], ["d"], to=T.FLOAT), node("MatMul", ["x", "d"], ["y"])],
+          {"x": wide}, {"w": bits4("w", INT4, q.T)}, 'node "turn" (Transpose): its input "w" is int4 with 65919 elements', "none", 0)
+
+
+print("1..%d" % (len(CASES) + len(STANDARD) + 37))
 for case in CASES + STANDARD:
     check(*case)
 networks()
