@@ -106,7 +106,7 @@ int64_t onnx_load_int(const struct onnx_value *value, uint64_t index) {
 /* OCP Microscaling Formats 1.0, 5.3.3 */
 static const double e2m1[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
 
-/* To nearest, ties to an even code; larger numbers are the largest, and what is no number is 0. */
+/* To nearest, ties to an even code; larger numbers become the largest. NaN is 0. */
 static uint8_t e2m1_of(double number) {
   double size = number < 0 ? -number : number;
   uint8_t code = 0;
