@@ -43,6 +43,12 @@ static bool accesses_nothing(const char *name, size_t length) {
          asm_is(name, length, "j");
 }
 
+/* Whether brackets belong to a register of the old unit for real numbers: "%st(1)". */
+static bool is_register(const char *start, const char *open) {
+  enum { NAME = 3 };
+  return open - start >= NAME && memcmp(open - NAME, "%st", NAME) == 0;
+}
+
 /* The next operand in memory of a line, from *at on: behind a comma outside of brackets. */
 static bool next_operand(const char **at, const char *end, struct operand *out) {
   while (*at < end) {
@@ -61,7 +67,7 @@ static bool next_operand(const char **at, const char *end, struct operand *out) 
     out->length = length - (out->ub ? SEGMENT : 0);
     out->last = *at == end;
     const char *open = memchr(start, '(', length);
-    if (!out->ub && !open)
+    if (!out->ub && (!open || is_register(start, open)))
       continue;
     while (!out->ub && open > start &&
            (isalnum((unsigned char)open[-1]) || strchr("_.$@+-", open[-1])))

@@ -70,6 +70,14 @@ static void test_flags_that_are_read(void **state) {
                                                                            ENTRY(2, 4));
 }
 
+/* long double: the brackets are those of a register. */
+static void test_registers_with_brackets(void **state) {
+  (void)state;
+  assert_counts("\tfxch\t%st(1)\n\tfstp\t%st(2)\n\tcmpl\t%ecx, %edx\n\tjne\t.LBB0_1\n",
+                "\tfxch\t%st(1)\n\tfstp\t%st(2)\n" COUNT(
+                    0, 4) "\tcmpl\t%ecx, %edx\n\tjne\t.LBB0_1\n" ENTRIES ENTRY(0, 4));
+}
+
 /* Data, directives and comments are not executed. */
 static void test_no_instructions(void **state) {
   (void)state;
@@ -115,9 +123,9 @@ static void test_marks_of_alignment(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_functions_and_calls),   cmocka_unit_test(test_marks_of_alignment),
-      cmocka_unit_test(test_blocks_that_set_flags), cmocka_unit_test(test_flags_that_are_read),
-      cmocka_unit_test(test_no_instructions),
+      cmocka_unit_test(test_functions_and_calls),     cmocka_unit_test(test_marks_of_alignment),
+      cmocka_unit_test(test_blocks_that_set_flags),   cmocka_unit_test(test_flags_that_are_read),
+      cmocka_unit_test(test_registers_with_brackets), cmocka_unit_test(test_no_instructions),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
