@@ -122,20 +122,33 @@ static struct vinci_net_options read_options(lua_State *lua, const char *functio
   return options;
 }
 
+/* The arguments soc, network, options. */
+struct asked {
+  const vinci_soc *soc;
+  struct network network;
+  struct vinci_net_options options; /* with `model` */
+  struct vinci_net_model model;
+};
+
+static void read_asked(lua_State *lua, const char *function, struct asked *out) {
+  out->soc = lua_args_object(lua, 1, lua_soc_type, function, "soc");
+  lua_args_end(lua, function, 3);
+  out->network = read_network(lua, 2, function);
+  out->options = read_options(lua, function);
+  out->model = read_model(lua, 3, function);
+  out->options.model = &out->model;
+}
+
 /* vinci.net(soc, network [, options]): times of a network, and a list of its nodes. */
 static int net(lua_State *lua) {
   static const char function[] = "vinci.net";
   struct vinci_diag diag = {0};
   struct vinci_net_result result;
-  const vinci_soc *soc = lua_args_object(lua, 1, lua_soc_type, function, "soc");
-  lua_args_end(lua, function, 3);
-  struct network network = read_network(lua, 2, function);
-  struct vinci_net_options options = read_options(lua, function);
-  struct vinci_net_model model = read_model(lua, 3, function);
-  options.model = &model;
+  struct asked asked;
+  read_asked(lua, function, &asked);
   lua_newtable(lua);
-  if (vinci_net_run(soc, network.name, network.bytes, network.length, &options, add_node, lua,
-                    &result, &diag) != VINCI_OK)
+  if (vinci_net_run(asked.soc, asked.network.name, asked.network.bytes, asked.network.length,
+                    &asked.options, add_node, lua, &result, &diag) != VINCI_OK)
     lua_vinci_raise(lua, &diag);
   int nodes = lua_gettop(lua);
   lua_createtable(lua, 0, 32);
@@ -183,15 +196,11 @@ static int net(lua_State *lua) {
 static int net_levers(lua_State *lua) {
   static const char function[] = "vinci.net_levers";
   struct vinci_diag diag = {0};
-  const vinci_soc *soc = lua_args_object(lua, 1, lua_soc_type, function, "soc");
-  lua_args_end(lua, function, 3);
-  struct network network = read_network(lua, 2, function);
-  struct vinci_net_options options = read_options(lua, function);
-  struct vinci_net_model model = read_model(lua, 3, function);
-  options.model = &model;
+  struct asked asked;
+  read_asked(lua, function, &asked);
   lua_newtable(lua);
-  if (vinci_net_levers(soc, network.name, network.bytes, network.length, &options, add_lever, lua,
-                       &diag) != VINCI_OK)
+  if (vinci_net_levers(asked.soc, asked.network.name, asked.network.bytes, asked.network.length,
+                       &asked.options, add_lever, lua, &diag) != VINCI_OK)
     lua_vinci_raise(lua, &diag);
   return 1;
 }
@@ -241,15 +250,11 @@ static int net_cuts(lua_State *lua) {
   struct vinci_net_cuts result;
   char *graph;
   size_t length;
-  const vinci_soc *soc = lua_args_object(lua, 1, lua_soc_type, function, "soc");
-  lua_args_end(lua, function, 3);
-  struct network network = read_network(lua, 2, function);
-  struct vinci_net_options options = read_options(lua, function);
-  struct vinci_net_model model = read_model(lua, 3, function);
-  options.model = &model;
+  struct asked asked;
+  read_asked(lua, function, &asked);
   lua_newtable(lua);
-  if (vinci_net_cuts(soc, network.name, network.bytes, network.length, &options, add_cut, lua,
-                     &result, &graph, &length, &diag) != VINCI_OK)
+  if (vinci_net_cuts(asked.soc, asked.network.name, asked.network.bytes, asked.network.length,
+                     &asked.options, add_cut, lua, &result, &graph, &length, &diag) != VINCI_OK)
     lua_vinci_raise(lua, &diag);
   int chains = lua_gettop(lua);
   lua_createtable(lua, 0, 5);
