@@ -6,45 +6,43 @@
 #include "devices/flow/text.h"
 #include "scripts/systems/group_host.h"
 
-static struct group_text_turns turns_of(const struct vinci_group_options *options,
-                                        struct proven_list *levers) {
-  return (struct group_text_turns){.algorithms = options->algorithms,
-                                   .algorithm_count = options->algorithm_count,
-                                   .bucket_bytes = options->bucket_bytes,
-                                   .levers = levers};
-}
-
-static enum vinci_status check(const struct vinci_group_options *options, struct vinci_diag *diag) {
-  if (options->struct_size == sizeof *options)
-    return VINCI_OK;
-  return diag_error(diag, VINCI_E_USAGE, "struct_size of the options of a job is %zu, not %zu",
-                    options->struct_size, sizeof *options);
+/* What the arena keeps of a run: what was found. levers NULL: not wanted. */
+static enum vinci_status run_text(const char *name, const char *text, size_t length,
+                                  const struct vinci_group_options *options,
+                                  struct proven_list *levers, struct arena *arena, uint32_t *ranks,
+                                  struct group_result *found, struct vinci_diag *diag) {
+  static const struct vinci_group_options usual = {.struct_size = sizeof usual};
+  const struct vinci_group_options *wanted = options ? options : &usual;
+  if (wanted->struct_size != sizeof *wanted)
+    return diag_error(diag, VINCI_E_USAGE, "struct_size of the options of a job is %zu, not %zu",
+                      wanted->struct_size, sizeof *wanted);
+  struct group_opening opening = {.system = wanted->system,
+                                  .data = wanted->data,
+                                  .sets = wanted->sets,
+                                  .set_count = wanted->set_count};
+  const struct group_text_turns turns = {.algorithms = wanted->algorithms,
+                                         .algorithm_count = wanted->algorithm_count,
+                                         .bucket_bytes = wanted->bucket_bytes,
+                                         .levers = levers};
+  enum vinci_status status = group_run_text(name, text, length, group_opening_find, &opening,
+                                            &turns, arena, ranks, found, diag);
+  group_opening_free(&opening);
+  return status;
 }
 
 enum vinci_status vinci_group_levers(const char *name, const char *text, size_t length,
                                      const struct vinci_group_options *options,
                                      bool (*visit)(void *context, const struct vinci_proven *lever),
                                      void *context, struct vinci_diag *diag) {
-  static const struct vinci_group_options usual = {.struct_size = sizeof usual};
-  const struct vinci_group_options *wanted = options ? options : &usual;
-  struct group_opening opening = {.system = wanted->system,
-                                  .data = wanted->data,
-                                  .sets = wanted->sets,
-                                  .set_count = wanted->set_count};
   struct arena arena = {0};
   struct group_result found;
   uint32_t ranks;
   struct proven_list *levers = ARENA_ARRAY(&arena, struct proven_list, 1);
-  const struct group_text_turns turns = turns_of(wanted, levers);
-  enum vinci_status status = check(wanted, diag);
-  if (status == VINCI_OK && !levers)
-    status = diag_error(diag, VINCI_E_NOMEM, "out of memory");
-  if (status == VINCI_OK)
-    status = group_run_text(name, text, length, group_opening_find, &opening, &turns, &arena,
-                            &ranks, &found, diag);
+  enum vinci_status status =
+      levers ? run_text(name, text, length, options, levers, &arena, &ranks, &found, diag)
+             : diag_error(diag, VINCI_E_NOMEM, "out of memory");
   if (status == VINCI_OK)
     proven_visit(levers, visit, context);
-  group_opening_free(&opening);
   arena_free(&arena);
   return status;
 }
@@ -54,21 +52,12 @@ enum vinci_status vinci_group_run(const char *name, const char *text, size_t len
                                   bool (*visit)(void *context, const struct vinci_group_rank *rank),
                                   void *context, struct vinci_group_result *result,
                                   struct vinci_diag *diag) {
-  static const struct vinci_group_options usual = {.struct_size = sizeof usual};
-  const struct vinci_group_options *wanted = options ? options : &usual;
-  struct group_opening opening = {.system = wanted->system,
-                                  .data = wanted->data,
-                                  .sets = wanted->sets,
-                                  .set_count = wanted->set_count};
   struct arena arena = {0};
   struct group_result found;
   uint32_t ranks = 0;
   *result = (struct vinci_group_result){0};
-  const struct group_text_turns turns = turns_of(wanted, NULL);
-  enum vinci_status status = check(wanted, diag);
-  if (status == VINCI_OK)
-    status = group_run_text(name, text, length, group_opening_find, &opening, &turns, &arena,
-                            &ranks, &found, diag);
+  enum vinci_status status =
+      run_text(name, text, length, options, NULL, &arena, &ranks, &found, diag);
   if (status == VINCI_OK)
     *result = (struct vinci_group_result){.end_ps = found.end_ps,
                                           .transfers = found.transfers,
@@ -84,7 +73,6 @@ enum vinci_status vinci_group_run(const char *name, const char *text, size_t len
     if (!visit(context, &told))
       break;
   }
-  group_opening_free(&opening);
   arena_free(&arena);
   return status;
 }
