@@ -170,6 +170,16 @@ static enum vinci_status run(struct trying *trying, uint64_t *end_ps) {
   return VINCI_OK;
 }
 
+/* Runs the job as it is turned now; *better: it runs, and faster than in *best_ps (0: none yet). */
+static enum vinci_status run_for(struct trying *trying, uint64_t *best_ps, bool *better) {
+  uint64_t end_ps;
+  enum vinci_status status = run(trying, &end_ps);
+  *better = status == VINCI_OK && end_ps > 0 && (*best_ps == 0 || end_ps < *best_ps);
+  if (*better)
+    *best_ps = end_ps;
+  return status;
+}
+
 static bool takes_minutes(struct trying *trying, const struct group_op *of,
                           const struct collective_algorithm *algorithm) {
   const struct group_family *family = &trying->job->job.families[of->family];
@@ -194,7 +204,8 @@ static enum vinci_status try_algorithms(struct trying *trying, const struct grou
   const char *family = family_name(trying->job, of);
   const char *quote = strpbrk(family, " \t$&;()*?|<>`\"\\!#~{}[]") ? "'" : "";
   struct proven best = {.lever = "algorithm"};
-  uint64_t best_ps = 0, end_ps;
+  uint64_t best_ps = 0;
+  bool better;
   size_t count;
   const struct collective_algorithm *all = collective_algorithms(&count);
   for (size_t i = 0; i < count; i++) {
@@ -210,12 +221,11 @@ static enum vinci_status try_algorithms(struct trying *trying, const struct grou
       restore(trying);
       continue;
     }
-    enum vinci_status status = run(trying, &end_ps);
+    enum vinci_status status = run_for(trying, &best_ps, &better);
     if (status != VINCI_OK)
       return status;
-    if (end_ps == 0 || (best_ps > 0 && end_ps >= best_ps))
+    if (!better)
       continue;
-    best_ps = end_ps;
     snprintf(best.text, sizeof best.text, "with algorithm %s (%s) for %s of group %.64s",
              all[i].name, all[i].text, collective_op_name(op), family);
     snprintf(best.change, sizeof best.change, "--algorithm=%s%.*s%s", quote,
@@ -249,7 +259,8 @@ static enum vinci_status try_all_algorithms(struct trying *trying) {
 static enum vinci_status try_buckets(struct trying *trying) {
   static const unsigned sizes[] = {4, 25, 100, 400, 1600};
   struct proven best = {.lever = "buckets"};
-  uint64_t best_ps = 0, end_ps;
+  uint64_t best_ps = 0;
+  bool better;
   size_t before = 0;
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
     size_t joined = job_turn_buckets(trying->job, sizes[i] * MIB);
@@ -258,12 +269,11 @@ static enum vinci_status try_buckets(struct trying *trying) {
       continue;
     }
     before = joined;
-    enum vinci_status status = run(trying, &end_ps);
+    enum vinci_status status = run_for(trying, &best_ps, &better);
     if (status != VINCI_OK)
       return status;
-    if (end_ps == 0 || (best_ps > 0 && end_ps >= best_ps))
+    if (!better)
       continue;
-    best_ps = end_ps;
     snprintf(best.text, sizeof best.text,
              "with neighbouring sums together up to %u MiB (%zu fewer)", sizes[i], joined);
     snprintf(best.change, sizeof best.change, "--bucket=%uMiB", sizes[i]);
