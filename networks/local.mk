@@ -113,43 +113,43 @@ dist_noinst_DATA += networks/DESIGN.md networks/GRAPH.md
 
 onnx_sources = \
 	networks/onnx/attributes.c \
-	networks/onnx/branch.c \
-	networks/onnx/contrib.c \
-	networks/onnx/contrib.def \
-	networks/onnx/contrib.h \
-	networks/onnx/made_attention.c \
-	networks/onnx/made_einsum.c \
-	networks/onnx/made_index.c \
-	networks/onnx/made_move.c \
-	networks/onnx/made_quantised.c \
-	networks/onnx/made_reduce.c \
-	networks/onnx/made_rotary.c \
-	networks/onnx/made_sample.c \
-	networks/onnx/made_window.c \
-	networks/onnx/elementwise.c \
 	networks/onnx/emit.c \
-	networks/onnx/fold_math.c \
-	networks/onnx/fold_move.c \
 	networks/onnx/functions.c \
-	networks/onnx/further.c \
-	networks/onnx/gather.c \
+	networks/onnx/functions/attention.c \
+	networks/onnx/functions/contrib.c \
+	networks/onnx/functions/contrib.def \
+	networks/onnx/functions/contrib.h \
+	networks/onnx/functions/einsum.c \
+	networks/onnx/functions/index.c \
+	networks/onnx/functions/move.c \
+	networks/onnx/functions/quantised.c \
+	networks/onnx/functions/reduce.c \
+	networks/onnx/functions/rotary.c \
+	networks/onnx/functions/sample.c \
+	networks/onnx/functions/standard.def \
+	networks/onnx/functions/window.c \
 	networks/onnx/import.c \
 	networks/onnx/import.h \
 	networks/onnx/inputs.c \
-	networks/onnx/loop.c \
-	networks/onnx/made.c \
-	networks/onnx/matrix.c \
 	networks/onnx/names.c \
-	networks/onnx/norm.c \
 	networks/onnx/ops.c \
 	networks/onnx/order.c \
-	networks/onnx/pieces.c \
-	networks/onnx/rules.h \
-	networks/onnx/shapes.c \
-	networks/onnx/standard.def \
+	networks/onnx/rules/branch.c \
+	networks/onnx/rules/elementwise.c \
+	networks/onnx/rules/fold_math.c \
+	networks/onnx/rules/fold_move.c \
+	networks/onnx/rules/further.c \
+	networks/onnx/rules/gather.c \
+	networks/onnx/rules/loop.c \
+	networks/onnx/rules/made.c \
+	networks/onnx/rules/matrix.c \
+	networks/onnx/rules/norm.c \
+	networks/onnx/rules/pieces.c \
+	networks/onnx/rules/rules.h \
+	networks/onnx/rules/shapes.c \
+	networks/onnx/rules/window.c \
 	networks/onnx/tensor.c \
 	networks/onnx/types.h \
-	networks/onnx/window.c \
 	networks/onnx/unpack.c \
 	networks/onnx/unpack.h \
 	networks/onnx/wire.c \

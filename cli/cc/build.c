@@ -16,8 +16,8 @@
 
 #include "core/base/file.h"
 #include "core/isa/isa.h"
+#include "kernels/compile/text.h"
 #include "kernels/source/source.h"
-#include "kernels/source/text.h"
 
 extern char **environ;
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/source/assembler.h"
+#include "kernels/compile/assembler.h"
 #include "kernels/source/dcache.h"
 #include "kernels/source/gate.h"
 #include "kernels/source/source.h"

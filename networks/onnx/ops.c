@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "networks/onnx/rules.h"
+#include "networks/onnx/rules/rules.h"
 
 #define onnx_fold_NONE NULL
 static const struct onnx_op ops[] = {

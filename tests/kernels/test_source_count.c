@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "kernels/source/text.h"
+#include "kernels/compile/text.h"
 
 /* Block i, of n instructions, is executed; and its entry, behind the text. */
 #define COUNT(i, n)                                                                                \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // bf16: a class, computed in fp32 and rounded to nearest, ties to even. The members of a class do not take an
 // object in another address space; of single numbers in UB `vinci cc` writes value() around what is read and cell()
-// around what is written (kernels/source/cells.c). Both are the element itself for all other types.
+// around what is written (kernels/compile/cells.c). Both are the element itself for all other types.
 #ifndef VINCI_CCE_BFLOAT16_H
 #define VINCI_CCE_BFLOAT16_H
 

@@ -111,7 +111,7 @@ VINCI_CCE_SCALAR_ROUND(conv_f322s32z, __builtin_truncf(value))
 
 // ---- the scalar unit and device memory: a core sees what instructions have written at once ----
 
-// The symbol marks the load or store that follows for kernels/source/access.c, and is no instruction.
+// The symbol marks the load or store that follows for kernels/compile/access.c, and is no instruction.
 template <typename type> VINCI_CCE_INLINE type ld_dev(const type *address, int64_t offset) {
   __asm__ volatile(".set vinci_cce_passes, 1" : : : "memory");
   return *(const volatile type *)((const char *)address + offset);
@@ -137,7 +137,7 @@ VINCI_CCE_INLINE int64_t get_imm(uint64_t a, uint64_t b, uint64_t c = 0, uint64_
 VINCI_CCE_INLINE int64_t get_pc() { return 0; }
 VINCI_CCE_INLINE int64_t get_arch_ver() { return 0x220; }
 
-// What headers do in assembler of the device: kernels/source/launches.c writes calls of these.
+// What headers do in assembler of the device: kernels/compile/launches.c writes calls of these.
 namespace vinci_cce {
 template <typename type> VINCI_CCE_INLINE void read_system_count(type &value) {
   value = (type)number(VINCI_CCE_CYCLE);

@@ -63,7 +63,7 @@ struct vinci_cce_host {
   void (*leave)(const struct vinci_cce_host *host, const char *act, uint64_t from);
 };
 
-// Where scalar code counts its accesses. The order of the members is known to kernels/source/access.c.
+// Where scalar code counts its accesses. The order of the members is known to kernels/compile/access.c.
 struct vinci_cce_watch {
   uint64_t gm, gm_bytes; // device memory in this process
   uint64_t gm_accesses, ub_accesses;
@@ -76,7 +76,7 @@ struct vinci_cce_watch {
   void *owner;
 };
 
-// A part of the code without a jump, as compiled for the host (kernels/source/count.c).
+// A part of the code without a jump, as compiled for the host (kernels/compile/count.c).
 struct vinci_cce_block {
   uint16_t instructions;
   uint16_t touched; // 1: has been executed

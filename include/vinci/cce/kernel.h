@@ -35,7 +35,7 @@ extern __attribute__((visibility("hidden"), weak)) struct vinci_cce_block __star
 extern __attribute__((visibility("hidden"), weak)) struct vinci_cce_block __stop_vinci_blocks[];
 __attribute__((visibility("default"), used)) inline struct vinci_cce_block *vinci_cce_blocks[2] = {
     __start_vinci_blocks, __stop_vinci_blocks};
-// Accesses of scalar code to device memory and UB (kernels/source/access.c). The simulator gives the range.
+// Accesses of scalar code to device memory and UB (kernels/compile/access.c). The simulator gives the range.
 __attribute__((visibility("hidden"), used)) inline struct vinci_cce_watch vinci_cce_watch = {};
 __attribute__((visibility("default"), used)) inline struct vinci_cce_watch *vinci_cce_watched = &vinci_cce_watch;
 // The same, of code that can tell of each access.

@@ -34,7 +34,7 @@
 #define __sync_out__
 #define __sync_in__
 // Words that the device compiler brings along, and names of its attributes. Of "[aicore]" and "[host, aicore]" in
-// front of functions, and of __attribute__((aiv)), see kernels/source/launches.c.
+// front of functions, and of __attribute__((aiv)), see kernels/compile/launches.c.
 #define __forceinline__ __inline__ __attribute__((always_inline))
 #define __no_return__ __attribute__((noreturn))
 #define __align__(bytes) __attribute__((aligned(bytes)))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Variables in the memories of a core. `vinci cc` writes the declaration of a variable,
 //   __ubuf__ float tile[64];
-// as a reference to a place in that memory (kernels/source/variables.c). A place is found when the core comes to
+// as a reference to a place in that memory (kernels/compile/variables.c). A place is found when the core comes to
 // the declaration for the first time: behind all places that were given out before, from address 0 on.
 #ifndef VINCI_CCE_VARIABLE_H
 #define VINCI_CCE_VARIABLE_H
