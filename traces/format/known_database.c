@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tables of a profiler's database, as the vendor documents them: TASK has the times of each task,
- * COMPUTE_TASK_INFO what a kernel is, COMMUNICATION_OP the collectives; texts are numbers of
- * STRING_IDS. Later versions call blocks blockNum.
+ * COMPUTE_TASK_INFO what a kernel is, TASK_PMU_INFO what the units of its cores have counted,
+ * COMMUNICATION_OP the collectives; texts are numbers of STRING_IDS. Later versions call blocks
+ * blockNum.
  */
 #include "traces/format/known_database.h"
 
@@ -84,11 +85,20 @@ static const struct column {
 };
 enum { COLUMNS = sizeof columns / sizeof *columns, START = 0, DURATION, DEVICE, FIRST_TEXT };
 
+/* Names of the profiler's groups of metrics have less than 32 bytes, and a group less than 32. */
+enum { METRICS_MAX = 64, METRIC_NAME_MAX = 64 };
+struct metric {
+  sqlite3_int64 id;
+  char name[METRIC_NAME_MAX];
+};
+
 struct database {
   const char *path;
   struct sqlite sqlite;
   sqlite3 *file;
   struct vinci_diag *diag;
+  unsigned metrics;
+  struct metric metric[METRICS_MAX];
 };
 
 static enum vinci_status failed(const struct database *database) {
@@ -109,6 +119,63 @@ static bool has(const struct database *database, const char *table, const char *
       database->sqlite.step(found) == SQLITE_ROW;
   database->sqlite.finalize(found);
   return there;
+}
+
+/*
+ * What the units of a core have counted (TASK_PMU_INFO), a row for each name: times are
+ * microseconds, as ratios and cycles of the vendor's own tests of this table show. A file may
+ * launch the same task again and again; later versions have a time in each row, which says of which
+ * launch it is.
+ */
+static enum vinci_status find_metrics(struct database *database) {
+  sqlite3_stmt *row = NULL;
+  int step = SQLITE_DONE;
+  if (!has(database, "TASK_PMU_INFO", "value"))
+    return VINCI_OK;
+  if (database->sqlite.prepare_v2(database->file,
+                                  "SELECT DISTINCT s.id, s.value FROM TASK_PMU_INFO p "
+                                  "JOIN STRING_IDS s ON s.id = p.name ORDER BY s.value",
+                                  -1, &row, NULL) != SQLITE_OK)
+    return failed(database);
+  while (database->metrics < METRICS_MAX && (step = database->sqlite.step(row)) == SQLITE_ROW) {
+    const char *name = (const char *)database->sqlite.column_text(row, 1);
+    struct metric *metric = &database->metric[database->metrics++];
+    metric->id = database->sqlite.column_int64(row, 0);
+    snprintf(metric->name, sizeof metric->name, "%s", name ? name : "");
+  }
+  database->sqlite.finalize(row);
+  return step == SQLITE_DONE || step == SQLITE_ROW ? VINCI_OK : failed(database);
+}
+
+/* The name of a metric as in tables of the profiler. */
+static void put_metric_head(FILE *out, const char *name) {
+  size_t length = strlen(name);
+  if (strcmp(name, "aic_total_time") == 0)
+    fputs("aicore_time(us)", out);
+  else if (strcmp(name, "aiv_total_time") == 0)
+    fputs("aiv_time(us)", out);
+  else {
+    cell_put(out, name);
+    if (length > 5 && strcmp(name + length - 5, "_time") == 0)
+      fputs("(us)", out);
+  }
+}
+
+/* Where a task has several rows of a name, and none says of which launch it is, none is taken. */
+static void put_metrics(const struct database *database, FILE *out) {
+  bool timed = has(database, "TASK_PMU_INFO", "timestampNs");
+  if (database->metrics == 0)
+    return;
+  fprintf(out, " LEFT JOIN (SELECT globalTaskId AS task%s", timed ? ", timestampNs AS moment" : "");
+  for (unsigned i = 0; i < database->metrics; i++)
+    fprintf(out,
+            ", CASE WHEN sum(name = %lld) = 1 THEN max(CASE WHEN name = %lld THEN value END) END "
+            "AS m%u",
+            (long long)database->metric[i].id, (long long)database->metric[i].id, i);
+  fprintf(out, " FROM TASK_PMU_INFO GROUP BY globalTaskId%s) m ON m.task = t.globalTaskId",
+          timed ? ", timestampNs" : "");
+  if (timed)
+    fputs(" AND m.moment BETWEEN t.startNs AND t.endNs", out);
 }
 
 /* The query of launches; columns that the file does not have are empty. */
@@ -132,14 +199,17 @@ static char *query_of(const struct database *database) {
     else
       fprintf(out, ", (SELECT value FROM STRING_IDS WHERE id = c.%s)", name);
   }
+  for (unsigned i = 0; i < database->metrics; i++)
+    fprintf(out, ", m.m%u", i);
   fputs(" FROM COMPUTE_TASK_INFO c JOIN TASK t ON t.globalTaskId = c.globalTaskId", out);
+  put_metrics(database, out);
   if (has(database, "COMMUNICATION_OP", "opName")) {
     fputs(" UNION ALL SELECT o.startNs, o.endNs - o.startNs, ", out);
     fputs(has(database, "COMMUNICATION_OP", "deviceId") ? "o.deviceId" : "''", out);
     fputs(", (SELECT value FROM STRING_IDS WHERE id = o.opName)"
           ", (SELECT value FROM STRING_IDS WHERE id = o.opType), 'HCCL'",
           out);
-    for (unsigned i = 3; i < COLUMNS; i++)
+    for (unsigned i = 3; i < COLUMNS + database->metrics; i++)
       fputs(", ''", out);
     fputs(" FROM COMMUNICATION_OP o", out);
   }
@@ -167,12 +237,13 @@ static void put_text(FILE *out, const char *text) {
   free(inner);
 }
 
-static void put_row(const struct sqlite *sqlite, FILE *out, sqlite3_stmt *row) {
+static void put_row(const struct database *database, FILE *out, sqlite3_stmt *row) {
+  const struct sqlite *sqlite = &database->sqlite;
   put_us(out, sqlite->column_int64(row, START));
   fputc(',', out);
   put_us(out, sqlite->column_int64(row, DURATION));
   fprintf(out, ",%lld", (long long)sqlite->column_int64(row, DEVICE));
-  for (int i = 0; i < COLUMNS; i++) {
+  for (int i = 0; i < COLUMNS + (int)database->metrics; i++) {
     fputc(',', out);
     put_text(out, (const char *)sqlite->column_text(row, FIRST_TEXT + i));
   }
@@ -185,9 +256,13 @@ static enum vinci_status write_rows(const struct database *database, sqlite3_stm
   fputs("Start Time(us),Duration(us),Device_id", out);
   for (unsigned i = 0; i < COLUMNS; i++)
     fprintf(out, ",%s", columns[i].head);
+  for (unsigned i = 0; i < database->metrics; i++) {
+    fputc(',', out);
+    put_metric_head(out, database->metric[i].name);
+  }
   fputc('\n', out);
   while ((step = database->sqlite.step(rows)) == SQLITE_ROW)
-    put_row(&database->sqlite, out, rows);
+    put_row(database, out, rows);
   return step == SQLITE_DONE ? VINCI_OK : failed(database);
 }
 
@@ -212,8 +287,10 @@ static enum vinci_status check_tables(const struct database *database) {
   return VINCI_OK;
 }
 
-static enum vinci_status take_text(const struct database *database, char **text, size_t *length) {
+static enum vinci_status take_text(struct database *database, char **text, size_t *length) {
   enum vinci_status status = check_tables(database);
+  if (status == VINCI_OK)
+    status = find_metrics(database);
   if (status != VINCI_OK)
     return status;
   char *query = query_of(database);

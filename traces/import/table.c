@@ -10,6 +10,7 @@
 #include "core/base/diag.h"
 #include "core/base/file.h"
 #include "traces/format/growing.h"
+#include "traces/format/known_database.h"
 
 struct reader {
   struct table *table;
@@ -127,15 +128,25 @@ static enum vinci_status take_cells(struct reader *reader) {
   return VINCI_OK;
 }
 
-enum vinci_status table_read(const char *path, struct table *out, struct vinci_diag *diag) {
+/* The text of a table, for free(): of a file, or of the launches in the database of a profiler. */
+static enum vinci_status read_text(const char *path, char **text, size_t *length,
+                                   struct vinci_diag *diag) {
   enum { TABLE_BYTES_MAX = INT32_MAX };
+  if (known_is_database(path))
+    return known_database_text(path, text, length, diag);
+  *text = file_read_text(path, TABLE_BYTES_MAX, length, diag);
+  return *text ? VINCI_OK : diag->status;
+}
+
+enum vinci_status table_read(const char *path, struct table *out, struct vinci_diag *diag) {
   size_t length;
+  char *text;
   struct csv_parser parser;
   *out = (struct table){.path = path};
   struct reader reader = {.table = out, .diag = diag};
-  char *text = file_read_text(path, TABLE_BYTES_MAX, &length, diag);
-  if (!text)
-    return diag->status;
+  enum vinci_status status = read_text(path, &text, &length, diag);
+  if (status != VINCI_OK)
+    return status;
   if (csv_init(&parser, CSV_APPEND_NULL | CSV_STRICT | CSV_STRICT_FINI) != 0) {
     free(text);
     return diag_error(diag, VINCI_E_NOMEM, "out of memory for %s", path);
