@@ -51,12 +51,11 @@ struct run_settings {
   uint32_t code_found_ppm;
   uint64_t error_bar_percent; /* 0: the default */
   const char *savings, *without;
-  const char *ops;
+  const char *ops, *device;
   const char *blocks;
   uint64_t jobs;
-  bool sequence;
+  bool sequence, interval;
   uint64_t repeat;
-  bool interval;
   const char *results, *repository, *library;
   bool exact;
   enum vinci_memory memory_model; /* what the two above say */
@@ -136,6 +135,8 @@ static const struct option_row run_options[] = {
     OPTION_FLAG_ROW("sequence", 0, struct run_settings, sequence,
                     "with --ops: run a profile in its order on one chip, with its gaps; each row "
                     "finds in L2 what those before have left, and the table says what"),
+    OPTION_TEXT_ROW("device", 0, struct run_settings, device, "ID",
+                    "with --ops: take the launches of this device, of a profile of several"),
     OPTION_NUMBER_ROW("repeat", 0, struct run_settings, repeat, "N", 1, REPEAT_MAX,
                       "launch it N times in a row on one chip and report the last: what the "
                       "launches before leave in L2 and in the instruction caches; of --ops each "
@@ -393,6 +394,7 @@ static int run_all(struct run_settings *settings, const struct text_list *words)
   const char *of_lists = settings->results    ? "results"
                          : settings->sequence ? "sequence"
                          : settings->interval ? "interval"
+                         : settings->device   ? "device"
                                               : NULL;
   if (of_lists) {
     (void)diag_error(&diag, VINCI_E_USAGE, "--%s needs --ops=LIST", of_lists);
@@ -549,6 +551,7 @@ static int run_operators(const struct run_settings *settings, const struct text_
                   .sequence = settings->sequence,
                   .repeat = (unsigned)settings->repeat,
                   .interval = settings->interval,
+                  .device = settings->device,
                   .results = settings->results,
                   .library = settings->library,
                   .exact = settings->exact},

@@ -145,6 +145,9 @@ struct vinci_ops_options {
   /* Also the durations of the cheapest and the dearest state of L2 and code, in two columns more.
    * Needs rows without order, l2 and code. */
   bool interval;
+  /* NULL, or the device whose rows are taken from a profile of several ("0"). A sequence of rows of
+   * several devices is refused. */
+  const char *device;
   const char *results; /* NULL, or a folder that keeps results from run to run; no sequence */
   bool exact;          /* simulates all the same; another result than there fails the row */
   /* NULL, or folders of an operator library, "DIR:DIR", as of `vinci run --library`: rows whose

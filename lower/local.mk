@@ -23,6 +23,7 @@ libvinci_lower_la_SOURCES = \
 	lower/calls/calls.h \
 	lower/calls/cleared.c \
 	lower/calls/compared.def \
+	lower/calls/devices.c \
 	lower/calls/frameworks.def \
 	lower/calls/l2.c \
 	lower/calls/missing.c \

@@ -16,7 +16,7 @@ enum { WITHIN = 12, WITHIN_MAX = 1000 }; /* per cent */
 
 struct replay_settings {
   struct net_run_settings run;
-  const char *host_costs, *graph;
+  const char *host_costs, *graph, *device;
   uint64_t host_wait_us, within; /* within: per cent */
 };
 
@@ -30,6 +30,8 @@ static const struct option_row replay_options[] = {
         "host-wait", 0, struct replay_settings, host_wait_us, "US", 0, HOST_WAIT_US_MAX,
         "a gap of the profile of at least as much is a wait of the host, and is taken "
         "as measured (default 1000; 0: none is)"),
+    OPTION_TEXT_ROW("device", 0, struct replay_settings, device, "ID",
+                    "take the launches of this device alone, of a profile of several"),
     OPTION_NUMBER_ROW("within", 0, struct replay_settings, within, "PERCENT", 1, WITHIN_MAX,
                       "count the types and rows whose error is at most this (default 12)"),
     OPTION_TEXT_ROW("graph", 0, struct replay_settings, graph, "FILE",
@@ -184,7 +186,8 @@ static void write_graph(void *context, FILE *out) { graph_text_write(context, ou
 static enum vinci_status replay(const struct replay_settings *settings, const char *path,
                                 struct vinci_diag *diag) {
   struct profile_options options = {.host_costs = settings->host_costs,
-                                    .host_wait_ps = settings->host_wait_us * PS_PER_US};
+                                    .host_wait_ps = settings->host_wait_us * PS_PER_US,
+                                    .device = settings->device};
   struct profile_counts counts;
   struct graph graph = {0};
   struct net_result result = {0};

@@ -52,6 +52,14 @@ calls_read_stream(FILE *file, const char *path, struct call_list *out, struct vi
 VINCI_MUST_CHECK enum vinci_status calls_read(const char *path, struct call_list *out,
                                               struct vinci_diag *diag);
 
+/* Leaves the rows of one device of a profile of several; rows without a device belong to none of
+ * them. VINCI_E_USAGE when no row is of the device. */
+VINCI_MUST_CHECK enum vinci_status calls_keep_device(struct call_list *list, const char *path,
+                                                     const char *device, struct vinci_diag *diag);
+/* VINCI_E_INPUT when the rows are of several devices, whose order means nothing. */
+VINCI_MUST_CHECK enum vinci_status calls_one_device(const struct call_list *list, const char *path,
+                                                    struct vinci_diag *diag);
+
 /* A table of times by name without shapes: op_statistic, task_time, operator_details; rows have a
  * type, a core, a duration and a weight. *are_sums: false of any other file, which leaves *out
  * alone. */

@@ -290,6 +290,9 @@ enum vinci_status profile_graph(const char *path, const struct vinci_soc *soc,
     diag_hint(diag, "the profiler's kernel_details.csv has all that a replay needs");
   }
   if (status == VINCI_OK)
+    status = options->device ? calls_keep_device(&importing->list, path, options->device, diag)
+                             : calls_one_device(&importing->list, path, diag);
+  if (status == VINCI_OK)
     status = read_costs(importing);
   if (status == VINCI_OK) {
     status = sequence_create(&importing->list, &importing->sequence, diag);

@@ -18,6 +18,8 @@ struct profile_options {
   /* A gap in the profile of at least as much is a wait of the host (for a value, for data), not of
    * its launches, and becomes a task of unit HOST; 0: none is. */
   uint64_t host_wait_ps;
+  /* The device whose rows are taken, of a profile of several; NULL: the profile has one alone. */
+  const char *device;
 };
 
 struct profile_counts {

@@ -32,9 +32,9 @@ static void push_result(lua_State *lua, const struct vinci_ops_result *result, c
 
 /* vinci.ops { list =, output =, ... } */
 static int ops(lua_State *lua) {
-  static const char *const names[] = {
-      "list",  "output",  "max_cycles",       "jobs", "sequence", "results",
-      "exact", "library", LUA_OVERRIDE_NAMES, NULL};
+  static const char *const names[] = {"list",     "output",           "max_cycles", "jobs",
+                                      "sequence", "results",          "exact",      "library",
+                                      "device",   LUA_OVERRIDE_NAMES, NULL};
   struct vinci_diag diag = {0};
   struct lua_options options;
   struct vinci_ops_result result;
@@ -50,6 +50,7 @@ static int ops(lua_State *lua) {
       .results = lua_options_text(&options, "results"),
       .exact = lua_options_flag(&options, "exact"),
       .library = lua_options_text(&options, "library"),
+      .device = lua_options_text(&options, "device"),
   };
   if (run.sequence && run.jobs > 1)
     lua_args_refuse(lua, "vinci.ops", "options.jobs", "does not apply to a sequence");

@@ -13,6 +13,7 @@ static bool is_asked(enum call_column column, bool code_profile) {
     return code_profile;
   switch (column) {
   case CALL_NAME:
+  case CALL_DEVICE:
   case CALL_DURATION:
   case CALL_START:
   case CALL_MAC_TIME:

@@ -451,6 +451,8 @@ static enum vinci_status begin(struct session *session, const char *list, const 
     status = folder_make(folder, session->diag);
   if (status == VINCI_OK)
     status = calls_read(list, &session->list, session->diag);
+  if (status == VINCI_OK && session->options->device)
+    status = calls_keep_device(&session->list, list, session->options->device, session->diag);
   if (status == VINCI_OK)
     choose_blocks(session, list);
   if (status == VINCI_OK)

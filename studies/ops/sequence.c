@@ -323,6 +323,8 @@ enum vinci_status ops_sequence_check(const struct ops_request *request,
       diag_hint(diag, "the profiler's kernel_details.csv has all that a sequence needs");
       return VINCI_E_INPUT;
     }
+  if (calls_one_device(list, path, diag) != VINCI_OK)
+    return diag->status;
   for (size_t i = 0; i < list->count; i++)
     if (list->rows[i].weight != 1) {
       struct diag_position at = {.path = path, .line = list->rows[i].line};

@@ -11,7 +11,7 @@ work_folder test_database
 if ! "$vinci" --version | grep -q '^databases of profilers: read$'; then
   skip_all "built without libsqlite3-dev"
 fi
-plan 10
+plan 21
 
 equal() { [ "$1" = "$2" ] || echo "$3: $1, expected $2"; }
 has() { case $err in *"$1"*) ;; *) echo "no '$1' in: $err" ;; esac; }
@@ -28,7 +28,15 @@ ROWS = [ # start ns, ns, device, name, type, core, blocks, inputs, types, format
 ]
 
 
-def database(path, blocks="blockDim", leave_out="", collective=True):
+# What the units of the cores have counted: of task 0 launched twice, of task 1 once, of task 2 nothing.
+METRICS = { # task: rows of time, name, value
+    0: [(3000_100, "aiv_total_time", 1.5), (3000_100, "aiv_vec_time", 0.25), (3000_100, "aiv_icache_miss_rate", 0.0625),
+        (4000_100, "aiv_total_time", 2.5), (4000_100, "aiv_vec_time", 0.75), (4000_100, "aiv_icache_miss_rate", 0.125)],
+    1: [(1000_600, "aiv_total_time", 6.5), (1000_600, "aiv_vec_time", 3.125), (1000_600, "aiv_icache_miss_rate", 0.5)],
+}
+
+
+def database(path, blocks="blockDim", leave_out="", collective=True, metrics=""):
     with sqlite3.connect(path) as db:
         ids = {}
 
@@ -40,6 +48,8 @@ def database(path, blocks="blockDim", leave_out="", collective=True):
         for task, (start, ns, device, *texts) in enumerate(ROWS):
             name, kind, core, count, *rest = texts
             tasks.append((start, start + ns, device, task))
+            if metrics and task == 0:
+                tasks.append((4000_000, 4000_000 + ns, device, task))
             infos.append((task, number(name), number(kind), number(core), count, *(number(text) for text in rest)))
         tables = {
             "TASK": ("startNs, endNs, deviceId, globalTaskId", tasks),
@@ -48,6 +58,12 @@ def database(path, blocks="blockDim", leave_out="", collective=True):
         }
         if collective:
             tables["COMMUNICATION_OP"] = ("opName, startNs, endNs, opType", [(number("hcom"), 1500_000, 1600_000, number("hcom_allReduce_"))])
+        if metrics == "timed":
+            tables["TASK_PMU_INFO"] = ("globalTaskId, timestampNs, name, value",
+                                       [(task, at, number(name), value) for task, rows in METRICS.items() for at, name, value in rows])
+        elif metrics:
+            tables["TASK_PMU_INFO"] = ("globalTaskId, name, value",
+                                       [(task, number(name), value) for task, rows in METRICS.items() for _, name, value in rows])
         tables["STRING_IDS"] = ("id, value", [(value, text) for text, value in ids.items()])
         for name, (columns, rows) in tables.items():
             if name != leave_out:
@@ -71,6 +87,8 @@ database(work + "/ascend_pytorch_profiler_0.db")
 database(work + "/later.db", blocks="blockNum")
 database(work + "/none.db", leave_out="COMPUTE_TASK_INFO")
 database(work + "/alone.db", collective=False)
+database(work + "/timed.db", metrics="timed")
+database(work + "/untimed.db", metrics="untimed")
 with open(work + "/ascend_pytorch_profiler_0.db", "rb") as whole, open(work + "/cut.db", "wb") as cut:
     cut.write(whole.read(5000))
 P
@@ -97,7 +115,7 @@ report "a profile of kernels alone" "$(equal "$code" 0 "exit code"
 keep "$vinci" compile --list --missing="$work/alone.db" $soc
 report "what is not modelled is asked of a database" "$(equal "$code" 0 "exit code"
   case $out in *"3 of 3 kinds, 3 of 3 rows"*) ;; *) echo "$out" ;; esac)"
-keep "$vinci" replay "$work/ascend_pytorch_profiler_0.db" $soc --memory=flat -q
+keep "$vinci" replay "$work/ascend_pytorch_profiler_0.db" $soc --memory=flat -q --device=0
 report "a replay takes starts from a database" "$(equal "$code" 0 "exit code: $err")"
 mkdir -p "$work/profile/sub" && cp "$work/ascend_pytorch_profiler_0.db" "$work/profile/sub/"
 run profile folder
@@ -111,3 +129,53 @@ report "a database that is cut off is refused" "$(equal "$code" 3 "exit code"; h
 printf 'SQLite format 3\0' >"$work/head.db"
 run head.db head
 report "so is the head of one" "$(equal "$code" 3 "exit code"; has "head.db: error: the database")"
+
+# rates FILE: name, start and measured miss rate of each row.
+rates() {
+  /usr/bin/python3 -c 'import csv, sys
+for row in csv.DictReader(open(sys.argv[1], newline="")):
+    print(row["Op Name"], row["measured_aiv_icache_miss_rate"])' "$1"
+}
+run timed.db timed
+report "metrics with a time belong to the launch under way then" "$(equal "$code" 0 "exit code: $err"
+  equal "$(rates "$work/timed/op_summary.csv")" "aclnnRelu, first 0.500
+hcom 
+MatMul 
+Add0 0.063
+Add0 0.125" rates)"
+run untimed.db untimed
+report "without times, metrics of a task that was launched once are taken alone" "$(equal "$code" 0 "exit code: $err"
+  equal "$(rates "$work/untimed/op_summary.csv")" "aclnnRelu, first 0.500
+hcom 
+MatMul 
+Add0 
+Add0 " rates)"
+# Means over the two launches of Add0: 2, 0.5 us of vec, 2.74 us.
+keep "$vinci" import "$work/timed.db" --op=Add0 --csv
+report "vinci import joins the metrics of launches" "$(equal "$code" 0 "exit code: $err"
+  equal "$(printf '%s\n' "$out" | grep -E '^(duration|aiv_time|aiv_vec),')" "duration,us,2.74
+aiv_time,us,2.0
+aiv_vec,us,0.5" means)"
+keep "$vinci" import "$work/cut.db"
+report "vinci import refuses a database that is cut off" "$(equal "$code" 3 "exit code"; has "cut.db: error: the database cannot be read: ")"
+
+# The first two rows in time are of device 0, the third of device 1.
+keep "$vinci" run --ops "$work/alone.db" $soc -q --device=1 --output="$work/one"
+report "--device takes the rows of one device" "$(equal "$code" 0 "exit code: $err"
+  equal "$(cells "$work/one/op_summary.csv" | sed "s/', .*//")" "['MatMul" rows)"
+keep "$vinci" run --ops "$work/alone.db" $soc -q --device=7 --output="$work/none"
+report "a device that no row is of is told" "$(equal "$code" 2 "exit code"
+  has "alone.db: error: no row is of device '7'"; has "hint: the rows are of devices 0 and 1")"
+keep "$vinci" run --ops "$work/alone.db" $soc -q --sequence --output="$work/both"
+report "a sequence of two devices is refused" "$(equal "$code" 3 "exit code"
+  has "alone.db: error: the rows are of devices 0 and 1, which have no order among each other"
+  has "hint: --device=0 takes the rows of one")"
+keep "$vinci" run --ops "$work/alone.db" $soc -q --sequence --device=0 --output="$work/sequence"
+report "that of one of them runs" "$(equal "$code" 0 "exit code: $err"
+  equal "$(cells "$work/sequence/op_summary.csv" | wc -l)" 2 rows)"
+keep "$vinci" replay "$work/alone.db" $soc --memory=flat -q
+report "so does a replay" "$(equal "$code" 3 "exit code"; has "the rows are of devices 0 and 1")"
+keep "$vinci" replay "$work/alone.db" $soc --memory=flat -q --device=0
+report "a replay of one device runs" "$(equal "$code" 0 "exit code: $err")"
+keep "$vinci" run add length=1000 $soc -q --device=0
+report "a device without a list is refused" "$(equal "$code" 2 "exit code"; has "--device needs --ops=LIST")"

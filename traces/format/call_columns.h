@@ -16,6 +16,7 @@
   X(SOC, "soc|socversion")                                                                         \
   X(NAME, "opname|name|layername|layer")                                                           \
   X(TYPE, "op|optype|type")                                                                        \
+  X(DEVICE, "deviceid")                                                                            \
   X(CORE, "core|tasktype|acceleratorcore")                                                         \
   X(ARGS, "args|arguments")                                                                        \
   X(IN_SHAPES, "inputshapes")                                                                      \

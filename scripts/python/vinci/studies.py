@@ -193,13 +193,13 @@ class Listed:
 def ops(*, list: Path, output: Path, jobs: int = 0, max_cycles: int = 0, sequence: bool = False,
         repeat: int = 0, interval: bool = False, profile_blocks: bool = False,
         results: typing.Optional[Path] = None, exact: bool = False,
-        library: typing.Optional[str] = None,
+        library: typing.Optional[str] = None, device: typing.Optional[str] = None,
         progress: typing.Optional[typing.Callable[[float, int], typing.Optional[bool]]] = None,
         **over) -> Listed:
     """Simulates the operators of a list, such as a profiler's table, as `vinci run --ops`.
 
     `progress` gets the operators that are done, as a number with a fraction, and how many there
-    are. Further: chip, set, data, memory, network, l2, code.
+    are. `device` takes the rows of one device ("0") of a profile of several. Further: chip, set, data, memory, network, l2, code.
     """
     def told(pointer):
         now = pointer.contents
@@ -210,7 +210,7 @@ def ops(*, list: Path, output: Path, jobs: int = 0, max_cycles: int = 0, sequenc
                    jobs=jobs or (1 if sequence else 0), sequence=sequence, repeat=repeat,
                    interval=interval, profile_blocks=profile_blocks, exact=exact,
                    results=word(results, "results"), library=word(library, "library"),
-                   progress=callback.pointer)
+                   device=word(device, "device"), progress=callback.pointer)
     struct = _abi.vinci_ops_result()
     with callback:
         call("vinci_ops_run", word(list, "list"), word(output, "output"), byref(options),
