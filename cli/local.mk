@@ -186,6 +186,7 @@ report_pieces = \
 	cli/report/energy.js \
 	cli/report/compare.js \
 	cli/report/sweep.js \
+	cli/report/parallel.js \
 	cli/report/job.js \
 	cli/report/tables.js \
 	cli/report/pairs.js \

@@ -61,13 +61,20 @@ function readSweep(text) {
   return {...table, params, varied, outputs, numbers, measure, done, workloads};
 }
 
+// What all points run: the words that their workloads share, "" when they run different operators.
+function commonWorkload(workloads) {
+  const [first, ...others] = workloads.map(text => text.split(" "));
+  if (!first || others.some(words => words[0] !== first[0])) return "";
+  return first.filter(word => others.every(words => words.includes(word))).join(" ");
+}
+
 // "matmul m=512 on Ascend910B4: 18 points"
 function sweepSubject(folder) {
   const sweep = readSweep(folder.table),
     study = folder.study || {},
     chip = sweep.params.includes("soc") ? `${new Set(sweep.rows.map(row => row.soc)).size} chips` : study.chip;
   const what =
-    sweep.workloads.length === 1 ? sweep.workloads[0] : study.list ? `operators of ${study.list.replace(/.*\//, "")}` : "a study";
+    commonWorkload(sweep.workloads) || (study.list ? `operators of ${study.list.replace(/.*\//, "")}` : "a study");
   return `${what}${chip ? ` on ${chip}` : ""}: ${sweep.rows.length} point${sweep.rows.length === 1 ? "" : "s"}`;
 }
 
@@ -324,7 +331,7 @@ function paretoFront(points) {
   return front;
 }
 
-function paretoSection(sweep) {
+function paretoSection(sweep, best) {
   const costs = [...sweep.numbers, ...sweep.outputs],
     state = {
       x: strongest(sweep, sweep.numbers),
@@ -336,7 +343,9 @@ function paretoSection(sweep) {
     const points = sweep.done
       .map(row => ({x: at(row), y: isNumber(row[state.y]) ? +row[state.y] : NaN, row}))
       .filter(point => Number.isFinite(point.x) && Number.isFinite(point.y));
-    const front = paretoFront(points);
+    const front = paretoFront(points),
+      xs = [...new Set(points.map(point => point.x))].sort((a, b) => a - b),
+      fastest = points.find(point => point.row === best);
     place.replaceChildren(
       points.length
         ? pointPlot(
@@ -348,6 +357,8 @@ function paretoSection(sweep) {
               x: axisName(state.x),
               y: axisName(state.y),
               text,
+              splits: sweep.params.includes(state.x) && xs.length <= TICKS_MAX ? xs : undefined,
+              labels: fastest ? [{...fastest, text: "the fastest point"}] : [],
               label: `Pareto front of ${state.y} against ${state.x}`,
             },
           )
@@ -417,6 +428,9 @@ function bestText(sweep, best) {
 // A value counts as enough when its best point takes at most this share more than the fastest.
 const ENOUGH = 0.01;
 const OUTPUTS_SHOWN = 3;
+
+// Curves show two parameters at once; of more, parallel coordinates do.
+const PAIR = 2;
 
 // By parameter and value: the best point with that value, against the fastest of all.
 function parameterRows(sweep, best) {
@@ -530,8 +544,10 @@ function sweepSections(folder) {
   ];
   if (alone) sections.push(tornadoSection(sweep, tornado));
   else if (sweep.varied.length && sweep.done.length > 1) {
-    sections.push(parametersSection(sweep, best), curvesSection(sweep, best));
-    if (sweep.numbers.length) sections.push(paretoSection(sweep));
+    sections.push(parametersSection(sweep, best));
+    if (sweep.varied.length > PAIR) sections.push(parallelSection(sweep, best));
+    sections.push(curvesSection(sweep, best));
+    if (sweep.numbers.length) sections.push(paretoSection(sweep, best));
   }
   sections.push(pointsSection(sweep, alone));
   return sections;

@@ -389,7 +389,7 @@ def study(page):
     wanted = "%d points, %d simulated%s." % (len(rows), len(done), ", %d failed" % failed if failed else "")
     if not lead.endswith(wanted):
         print("the page counts %r, not %r" % (lead, wanted))
-    column, scale = next((c, s) for c, s in (("total_cycles", 1), ("total_us", 1), ("net.time_ps", 1e-6)) if c in names)
+    column, scale = measured(names)
     times = [float(row[names.index(column)]) for row in done]
     best, told = done[times.index(min(times))], page.browser.text("#best")
     place = [(name, best[names.index(name)]) for name in params]
@@ -415,6 +415,69 @@ def study(page):
                 print("no curve over or of %s" % value)
     curves(page, names, params, done)
     page.quiet()
+
+
+def measured(names):
+    """The column that a study measures, and what makes microseconds of its values."""
+    return next((column, scale) for column, scale in (("total_cycles", 1), ("total_us", 1), ("net.time_ps", 1e-6)) if column in names)
+
+
+def at_once(page):
+    """All parameters at once: with each value of each parameter, as many lines as points, and the fastest of these."""
+    browser, rows = page.browser, page.table("results.csv")
+    done, params = [row for row in rows if row["status"] == "ok"], STUDIES[os.path.basename(page.results)]
+    varied = [name for name in params if len({row[name] for row in done}) > 1]
+    column, scale = measured(done[0])
+    lists = "[...document.querySelectorAll('#parallel select')]"
+    same("parameters to choose", browser.run(lists + ".map(list => list.parentNode.firstChild.textContent.trim())"), varied + ["Result"])
+    best = min(float(row[column]) for row in done)
+
+    def chosen(kept, what):
+        browser.frame()
+        told = browser.text("#parallel-told")
+        same("lines with " + what, browser.run("document.querySelectorAll('#parallel-plot polyline.kept').length"), len(kept))
+        same("lines without " + what, browser.run("document.querySelectorAll('#parallel-plot polyline.left').length"), len(done) - len(kept))
+        if not told.startswith("All %d points" % len(done) if len(kept) == len(done) else "%d of %d points" % (len(kept), len(done))):
+            print("with %s: %r" % (what, told))
+        time = min(float(row[column]) for row in kept)
+        first = next(row for row in kept if float(row[column]) == time)
+        same("the fastest with " + what, browser.text("#parallel-told b"), ", ".join("%s = %s" % (name, first[name]) for name in params if first[name]))
+        shown = told.split(" with ")[1]
+        near("its time with " + what, number(shown) if column == "total_cycles" else micros(shown), time * scale, time * scale / 100)
+        if len(kept) < len(done) and time > best:
+            near("its cost with " + what, number(told.split(", ")[-1]), 100 * (time / best - 1), 0.06)
+
+    chosen(done, "any value")
+    for place, name in enumerate(varied):
+        for value in dict.fromkeys(row[name] for row in done):
+            browser.run("(e => { e.value = %s; e.dispatchEvent(new Event('change')); })(%s[%d])" % (json.dumps(value), lists, place))
+            chosen([row for row in done if row[name] == value], "%s=%s" % (name, value))
+        browser.run("(e => { e.value = 'any'; e.dispatchEvent(new Event('change')); })(%s[%d])" % (lists, place))
+    # By the keyboard, and two values together.
+    browser.run(lists + "[0].focus()")
+    browser.key("ArrowDown")
+    picked = browser.run(lists + "[0].value")
+    other = done[-1][varied[1]]
+    browser.run("(e => { e.value = %s; e.dispatchEvent(new Event('change')); })(%s[1])" % (json.dumps(other), lists))
+    chosen([row for row in done if row[varied[0]] == picked and row[varied[1]] == other], "%s=%s and %s=%s" % (varied[0], picked, varied[1], other))
+    # The thick line goes through the marks of the fastest, and ends at the left of the axis of the result.
+    ends = browser.run("(line => line.getAttribute('points').split(' ').map(at => +at.split(',')[0]))(document.querySelector('#parallel-plot polyline.best'))")
+    marks = browser.run("[...document.querySelectorAll('#parallel-plot circle')].map(mark => +mark.getAttribute('cx'))")
+    if len(ends) != len(marks) or any(abs(a - b) > 0.06 for a, b in zip(ends, marks)):
+        print("the line has its places at %r, the marks at %r" % (ends, marks))
+    for result in browser.run("[...%s.at(-1).options].map(option => option.value)" % lists):
+        browser.run("(e => { e.value = %s; e.dispatchEvent(new Event('change')); })(%s.at(-1))" % (json.dumps(result), lists))
+        places = browser.run("[...document.querySelectorAll('#parallel-plot polyline')].filter(line => line.getAttribute('points').includes('NaN')).length")
+        same("lines without a place for " + result, places, 0)
+    browser.size(390, 844)
+    browser.frame()
+    same("width", browser.run("document.documentElement.scrollWidth"), 390)
+    browser.size(1280, 900)
+    page.quiet()
+
+
+def no_parallel(page):
+    same("coordinates of two parameters", page.browser.run("document.querySelectorAll('#parallel').length"), 0)
 
 
 def tornado(page):
@@ -647,7 +710,7 @@ def no_energy(page):
 CHECKS = {
     "run": ("run", [numbers, cause, lanes, zoom, hotspots, looks]), "many": ("many", [many]), "hostile": ("hostile", [hostile]), "older": ("older", [older]),
     "compare": ("pair", [compare]), "sweep": ("sweep", [sweep]), "tornado": ("tornado", [tornado]),
-    **{"study_" + name: (name, [study]) for name in STUDIES},
+    **{"study_" + name: (name, [study, at_once if len(STUDIES[name]) > 2 else no_parallel]) for name in STUDIES},
     "list": ("list", [list_of_operators]), "weights": ("weights", [list_of_operators]), "network": ("network", [network]), "loader": ("loader", [units]), "job": ("job", [job, no_energy]),
     "networks": ("networks", [pair_of_networks, fits]), "lists": ("lists", [pair_of_lists]),
     "sweeps": ("sweeps", [pair_of_sweeps, fits]), "jobs": ("jobs", [pair_of_jobs, fits]),

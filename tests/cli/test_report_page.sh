@@ -101,7 +101,7 @@ json.dump(run, open(path, "w"))' "$work/older/report.json"
 PYTHONDONTWRITEBYTECODE=1 timeout 300 /usr/bin/python3 "$srcdir/tests/cli/report_page.py" "$chromium" "$work" \
   ${PICTURES:+"$PICTURES"} >"$work/found" 2>&1
 
-plan 38
+plan 41
 # part CHECK FUNCTION NAME
 part() {
   report "$3" "$(awk -v head="== $1 $2" '
@@ -123,6 +123,9 @@ part compare compare "two runs: differences sum"
 part sweep sweep "a sweep: points, the fastest, the Pareto front"
 part study_list_one study "a list and one parameter: table, the fastest, parameters to choose"
 part study_list_many study "a list and three parameters, one of texts; points that failed"
+part study_list_many at_once "three parameters at once: the fastest with each value"
+part study_shapes at_once "three parameters of an operator at once"
+part study_net no_parallel "two parameters have curves alone"
 part study_trace study "a trace"
 part study_net study "a network"
 part study_texts study "a parameter of texts alone"
