@@ -20,6 +20,9 @@ s,build/vinci,vinci,g
 # LUA.md: where the module lies before it is installed.
 /^In a build folder /,/^$/d
 
+# TUTORIALS.md: the same.
+/^From the sources: /,/^$/d
+
 # PYTHON.md: the same.
 /^- In a build folder: /d
 
