@@ -133,8 +133,9 @@ static const struct option_row run_options[] = {
     OPTION_NUMBER_ROW("jobs", 'j', struct run_settings, jobs, "N", 1, 256,
                       "processes that work on --ops (default 1)"),
     OPTION_FLAG_ROW("sequence", 0, struct run_settings, sequence,
-                    "with --ops: run a profile in its order on one chip, with its gaps; each row "
-                    "finds in L2 what those before have left, and the table says what"),
+                    "with --ops: run a profile or another list in its order on one chip, with its "
+                    "gaps; each row finds in L2 what those before have left, and the table says "
+                    "what; rows of one weight are a loop"),
     OPTION_TEXT_ROW("device", 0, struct run_settings, device, "ID",
                     "with --ops: take the launches of this device, of a profile of several"),
     OPTION_NUMBER_ROW("repeat", 0, struct run_settings, repeat, "N", 1, REPEAT_MAX,

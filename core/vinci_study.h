@@ -136,8 +136,10 @@ struct vinci_ops_options {
   /* As many as column Block Dim says, or of the vector unit as many as there are tiles for; else
    * chosen, as without a profile. */
   bool profile_blocks;
-  /* A profile in its order on one chip: each row finds in L2 what the rows before have left, gaps
-   * are kept. Needs the tensors of the rows, one chip, no l2, one job; starts over when ended. */
+  /* A list in its order on one chip: each row finds in L2 what the rows before have left, gaps are
+   * kept. Rows of one weight above 1 behind each other are launched in turns, as often as that; the
+   * table has their means. Needs of profiles the tensors of results, one chip, no l2, one job;
+   * starts over when ended. */
   bool sequence;
   /* Launches in a row of each row, of a sequence of the whole list: the table has the last. 0 is 1.
    * Each row starts on a chip of its own with an empty L2, without code: no l2, no code. */

@@ -171,6 +171,7 @@ script_tests = \
 	tests/cli/test_readme.sh \
 	tests/cli/test_report_page.sh \
 	tests/cli/test_sequence.sh \
+	tests/cli/test_sequence_lists.sh \
 	tests/core/test_systemc_examples.sh \
 	tests/core/test_systemc_page.sh \
 	tests/cli/test_stream.sh \

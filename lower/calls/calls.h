@@ -34,6 +34,8 @@ struct call_row {
   bool started;      /* start_ns says when */
   uint64_t start_ns; /* on the clock of the profiler */
   uint64_t weight;   /* how often the row counts in sums; 1 unless column weight says */
+  const struct lower_call *tensors; /* of a row without shapes, from its program; NULL: unknown */
+  size_t turn_before; /* in a loop: how many rows back the row is in the turn before; 0: none */
 };
 
 struct call_list {
@@ -103,7 +105,8 @@ bool calls_take_name(const char *name, struct lower_call *call, const char **ord
 const struct lower_op *calls_operator(const char *type);
 /* From the inputs of a framework's operator to those of the vendor's. */
 void calls_order_inputs(struct lower_call *call, const char *order);
-/* The cells of a row of a profile as a call; false, with a reason, when they are not readable. */
+/* The cells of a row of a profile as a call, or what is known of a row without shapes; false, with
+ * a reason, when they are not readable. */
 bool calls_parse(const struct call_row *row, struct lower_call *call);
 
 /*

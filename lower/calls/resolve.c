@@ -160,6 +160,10 @@ static const char *split_types(const struct call_row *row, char buffer[static TY
 
 bool calls_parse(const struct call_row *row, struct lower_call *call) {
   const char *order;
+  if (row->tensors) {
+    *call = *row->tensors;
+    return true;
+  }
   if (!calls_take_name(row->cell[CALL_TYPE], call, &order))
     return false;
   char buffer[TYPES_BYTES];

@@ -140,6 +140,11 @@ static bool is_updated(const struct lower_call *call, unsigned index) {
   return false;
 }
 
+/* MatMulV3, QuantBatchMatmulV3, GroupedMatmul; of BatchMatMul both operands are activations. */
+static bool multiplies_weight(const char *type) {
+  return strcasestr(type, "matmul") && !begins(type, "BatchMatMul");
+}
+
 /* Weights and the like: as many as there are layers, so that the shape says nothing. */
 static bool is_parameter(const struct lower_call *call, unsigned index) {
   const char *type = call->type;
@@ -151,7 +156,7 @@ static bool is_parameter(const struct lower_call *call, unsigned index) {
     return index == 0 && call->input_count > 1;
   if (strstr(type, "Norm"))
     return index > 0 && call->input[index].rank == 1;
-  if (begins(type, "MatMul") || begins(type, "Conv"))
+  if (multiplies_weight(type) || begins(type, "Conv"))
     return strcmp(type, "Conv2DBackpropFilter") != 0 &&
            (index == 1 || (index == 2 && call->input[2].rank == 1));
   return false;
@@ -237,10 +242,23 @@ static size_t find_known(const struct matching *matching, const struct lower_ten
   return tensor == SEQUENCE_NONE ? find_used(matching, shape, true) : tensor;
 }
 
+/* Whether the row in the turn before was the first to see this input: each turn has its own, as
+ * layers have their weights and caches, unless a row has just written such a tensor. */
+static bool is_own_of_turn(const struct matching *matching, unsigned index) {
+  size_t before = matching->out->list->rows[matching->row].turn_before;
+  if (before == 0)
+    return false;
+  const struct sequence_row *row = &matching->out->rows[matching->row - before];
+  const struct sequence_use *use = uses_of(matching, matching->row - before) + index;
+  return index < row->inputs && use->tensor != SEQUENCE_NONE && use->before == SEQUENCE_NONE;
+}
+
 static size_t find_input(struct matching *matching, unsigned index) {
   const struct lower_tensor *shape = &matching->call.input[index];
   bool parameter = is_parameter(&matching->call, index);
-  size_t tensor = parameter ? find_converted(matching, shape) : find_known(matching, shape);
+  size_t tensor = parameter                         ? find_converted(matching, shape)
+                  : is_own_of_turn(matching, index) ? find_unread(matching, shape, false)
+                                                    : find_known(matching, shape);
   if (tensor == SEQUENCE_NONE) {
     tensor = new_tensor(matching, shape, false);
     if (tensor != SEQUENCE_NONE)

@@ -16,6 +16,9 @@
  *              that no row has read; else the one of the same shape that was used last; else the
  *              one that was used last
  *
+ * In a loop (turn_before of struct call_row) an input that the turn before was the first to see is
+ * a new tensor too, unless a row has just written such a tensor.
+ *
  * Outputs are new tensors, but for updates in place: Inplace in the name, Apply..., and sums of two
  * types, which accumulate gradients; and but for what a MemSet has cleared for the row.
  */

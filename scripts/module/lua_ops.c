@@ -7,7 +7,7 @@
 #include "scripts/module/lua_options.h"
 #include "scripts/module/lua_vinci.h"
 
-enum { JOBS_MAX = 256 };
+enum { JOBS_MAX = 256, REPEAT_MAX = 1000000 };
 
 static void push_result(lua_State *lua, const struct vinci_ops_result *result, const char *folder,
                         bool sequence) {
@@ -32,9 +32,9 @@ static void push_result(lua_State *lua, const struct vinci_ops_result *result, c
 
 /* vinci.ops { list =, output =, ... } */
 static int ops(lua_State *lua) {
-  static const char *const names[] = {"list",     "output",           "max_cycles", "jobs",
-                                      "sequence", "results",          "exact",      "library",
-                                      "device",   LUA_OVERRIDE_NAMES, NULL};
+  static const char *const names[] = {
+      "list",    "output", "max_cycles", "jobs",   "sequence",         "repeat", "interval",
+      "results", "exact",  "library",    "device", LUA_OVERRIDE_NAMES, NULL};
   struct vinci_diag diag = {0};
   struct lua_options options;
   struct vinci_ops_result result;
@@ -47,6 +47,8 @@ static int ops(lua_State *lua) {
       .max_cycles = lua_options_whole(&options, "max_cycles", LUA_MAXINTEGER),
       .jobs = (unsigned)lua_options_whole(&options, "jobs", JOBS_MAX),
       .sequence = lua_options_flag(&options, "sequence"),
+      .repeat = (unsigned)lua_options_whole(&options, "repeat", REPEAT_MAX),
+      .interval = lua_options_flag(&options, "interval"),
       .results = lua_options_text(&options, "results"),
       .exact = lua_options_flag(&options, "exact"),
       .library = lua_options_text(&options, "library"),

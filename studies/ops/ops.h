@@ -88,7 +88,8 @@ struct ops_request {
 /* What a process needs to simulate rows. */
 struct ops_worker {
   const struct ops_request *request;
-  const struct call_list *list;
+  const struct call_list *list;  /* of a sequence its launches */
+  const size_t *row;             /* of a sequence: which row of the list asked for a launch is */
   const atomic_bool *stop;       /* the run shall end */
   atomic_uint *done_permille;    /* of the row, while it runs; else 0 */
   struct ops_sequence *sequence; /* NULL: each row on a fresh chip */
@@ -136,6 +137,31 @@ struct ops_equal {
  * alone. False when memory is short. */
 VINCI_MUST_CHECK bool ops_find_equal(struct ops_worker *worker, const bool *done,
                                      struct ops_equal *equal);
+
+/* ---- what a sequence launches (launches.c) ---- */
+/* Of a row: launch number `launch + turn x rows + row - first`, in each turn of its loop. */
+struct ops_place {
+  size_t launch, first, rows; /* the first launch, row and number of rows of the loop */
+};
+struct ops_launches {
+  struct call_list list;   /* a row for each launch */
+  size_t *row;             /* by launch: of the list that was asked for */
+  struct ops_place *place; /* by row of that list */
+};
+/* Finds tensors for the rows of a list that has no shapes; for ops_launches_free(), also when it
+ * fails. */
+VINCI_MUST_CHECK enum vinci_status ops_launches_create(const struct ops_request *request,
+                                                       struct call_list *list, const char *path,
+                                                       struct ops_launches *out,
+                                                       struct vinci_diag *diag);
+void ops_launches_free(struct ops_launches *launches);
+/* Runs the loop of a row: outcomes, by row, of all rows of the loop that are open. They stay open
+ * when the run shall end. */
+void ops_launches_run(struct ops_worker *worker, const struct ops_launches *launches, size_t row,
+                      struct ops_outcome *outcomes);
+/* The launches before the loop of a row, which another process has run. */
+VINCI_MUST_CHECK bool ops_launches_skip(struct ops_worker *worker,
+                                        const struct ops_launches *launches, size_t row);
 
 /* ---- rows in their order on one chip (sequence.c) ---- */
 /* Whether the list says what a sequence needs, if one is asked for. */

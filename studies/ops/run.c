@@ -27,7 +27,7 @@ enum { JOBS_MAX = 256 };
 
 /* In memory that the processes share. */
 struct board {
-  atomic_uint passed;                  /* rows of a sequence in passes before the last */
+  atomic_uint passed;                  /* launches of a sequence in passes before the last */
   atomic_uint done_permille[JOBS_MAX]; /* of the row a process works on, by process */
   struct ops_outcome outcome[];
 };
@@ -41,6 +41,7 @@ struct session {
   unsigned jobs;
   bool stopped; /* as the caller says */
   struct call_list list;
+  struct ops_launches launches; /* of a sequence */
   struct board *board;
   size_t board_bytes;
   struct ops_record *records; /* by row; open until kept, text is NULL once in the table */
@@ -131,18 +132,19 @@ static void keep_known(void *context, struct ops_record record) {
 
 static void add_up(struct session *session, size_t row) {
   const struct ops_outcome *outcome = &session->board->outcome[row];
-  session->input_bytes += outcome->l2_input_bytes;
-  session->found_bytes += outcome->l2_found_bytes;
+  uint64_t weight = session->list.rows[row].weight;
+  session->input_bytes += outcome->l2_input_bytes * weight;
+  session->found_bytes += outcome->l2_found_bytes * weight;
   if (outcome->end == OPS_OK) {
     struct vinci_ops_origin *origin = &session->origins[outcome->of_library];
     origin->rows++;
-    origin->simulated_ps += outcome->times.duration_ps * session->list.rows[row].weight;
-    origin->measured_ps += session->list.rows[row].measured_ps * session->list.rows[row].weight;
+    origin->simulated_ps += outcome->times.duration_ps * weight;
+    origin->measured_ps += session->list.rows[row].measured_ps * weight;
   }
   if (outcome->end != OPS_OK || session->list.rows[row].measured_ps == 0)
     return;
-  session->simulated_ps += outcome->times.duration_ps;
-  session->measured_ps += session->list.rows[row].measured_ps;
+  session->simulated_ps += outcome->times.duration_ps * weight;
+  session->measured_ps += session->list.rows[row].measured_ps * weight;
 }
 
 /* A type of a result that is simulated as another one is named once for its operator. */
@@ -209,8 +211,10 @@ static bool tell(void *context) {
   for (size_t i = 0; i < JOBS_MAX; i++)
     progress.done_permille += session->board->done_permille[i];
   if (session->request.sequence && session->request.repeat > 1)
-    progress.done_permille = (progress.done_permille + (uint64_t)session->board->passed * 1000) /
-                             session->request.repeat;
+    progress.done_permille =
+        (progress.done_permille + (uint64_t)session->board->passed * 1000 * session->list.count /
+                                      session->launches.list.count) /
+        session->request.repeat;
   if (options->progress && !options->progress(options->progress_context, &progress))
     session->stopped = true;
   return session->status == VINCI_OK && !session->stopped;
@@ -220,9 +224,10 @@ static bool tell(void *context) {
 
 /* Runs the list in whole, for what that leaves on the chip. */
 static bool pass_once(struct session *session, struct ops_worker *worker) {
-  for (size_t i = 0; i < session->list.count && !*worker->stop; i++, session->board->passed++) {
+  const struct call_list *list = worker->list;
+  for (size_t i = 0; i < list->count && !*worker->stop; i++, session->board->passed++) {
     struct ops_outcome outcome = {0};
-    ops_run_row(worker, &session->list.rows[i], &outcome);
+    ops_run_row(worker, &list->rows[i], &outcome);
   }
   return ops_sequence_again(worker->sequence);
 }
@@ -234,23 +239,25 @@ static bool begin_sequence(struct session *session, struct ops_worker *worker, s
   session->board->passed = 0;
   for (uint32_t i = 1; good && i < session->request.repeat; i++)
     good = pass_once(session, worker);
-  for (size_t i = 0; good && i < first; i++)
-    good = ops_sequence_skip(worker->sequence, &session->list.rows[i]);
-  return good;
+  return good && ops_launches_skip(worker, &session->launches, first);
 }
 
 /* What a process does until there are no more rows, or the run shall end. */
 static void work(void *context, struct pool_worker *pool) {
   struct session *session = context;
   struct board *board = session->board;
+  bool sequence = session->request.sequence;
   struct ops_worker worker = {.request = &session->request,
-                              .list = &session->list,
+                              .list = sequence ? &session->launches.list : &session->list,
+                              .row = session->launches.row,
                               .stop = &pool->pool->board->stop,
                               .done_permille = &board->done_permille[pool->process]};
-  bool good = !session->request.sequence || begin_sequence(session, &worker, pool->held);
+  bool good = !sequence || begin_sequence(session, &worker, pool->held);
   for (size_t i; good && (i = pool_next(pool)) != POOL_NONE;) {
     struct ops_outcome *outcome = &board->outcome[i];
-    if (outcome->end == OPS_OPEN && session->equal[i].first == i)
+    if (outcome->end == OPS_OPEN && sequence)
+      ops_launches_run(&worker, &session->launches, i, board->outcome);
+    else if (outcome->end == OPS_OPEN && session->equal[i].first == i)
       ops_run_row(&worker, &session->list.rows[i], outcome);
   }
   ops_sequence_free(worker.sequence);
@@ -457,6 +464,9 @@ static enum vinci_status begin(struct session *session, const char *list, const 
     choose_blocks(session, list);
   if (status == VINCI_OK)
     status = ops_sequence_check(&session->request, &session->list, list, session->diag);
+  if (status == VINCI_OK && session->request.sequence)
+    status = ops_launches_create(&session->request, &session->list, list, &session->launches,
+                                 session->diag);
   if (status == VINCI_OK)
     status = make_room(session);
   if (status != VINCI_OK)
@@ -541,6 +551,7 @@ static void free_session(struct session *session) {
     munmap(session->board, session->board_bytes);
   journal_close(&session->journal, false);
   ops_library_free(&session->library);
+  ops_launches_free(&session->launches);
   arena_free(&session->list.arena);
   arena_free(&session->arena);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rows of a profile in their order on one chip. Each row starts when the row before has ended
+ * The rows of a list in their order on one chip. Each row starts when the row before has ended
  * and the profile's gap has passed, with what L2 holds then. L2 writes back what it throws out and
  * nothing else, so that dirty lines stay through a gap. A row on cores that cannot be simulated
  * takes its measured time, and its tensors pass through L2: no more of them than device memory can
@@ -32,6 +32,7 @@ struct ops_sequence {
   struct sequence tensors;
   struct kept_memory *memory;
   const struct vinci_soc *soc;
+  const size_t *row; /* of the list, by launch */
   /* The last row that ran on cores: simulated, and on the clock of the profiler. */
   bool begun;
   uint64_t start_ps, end_ps;
@@ -59,6 +60,7 @@ enum vinci_status ops_sequence_create(struct ops_worker *worker, struct vinci_di
   if (status == VINCI_OK)
     status = kept_create(worker->soc, worker->request->memory, &sequence->memory, diag);
   sequence->soc = worker->soc;
+  sequence->row = worker->row;
   worker->sequence = sequence;
   if (status == VINCI_OK)
     owe(sequence, worker->list->rows);
@@ -145,7 +147,7 @@ static void look_for(const struct ops_sequence *sequence, const struct sequence_
     tell(outcome, "not seen");
   else
     tell(outcome, "%" PRIu64 " of %" PRIu64 ", %s by row %zu", valid, tensor->bytes,
-         use->written ? "written" : "read", use->before + 1);
+         use->written ? "written" : "read", sequence->row[use->before] + 1);
 }
 
 /* Memory that the row writes anew: its lines throw no others out. */
@@ -313,27 +315,15 @@ enum vinci_status ops_sequence_check(const struct ops_request *request,
   if (request->l2_given)
     return diag_error(diag, VINCI_E_USAGE,
                       "a sequence takes no state of L2: L2 holds what the rows before have left");
-  static const enum call_column needed[] = {CALL_IN_SHAPES, CALL_OUT_SHAPES};
-  static const char *const names[] = {"Input Shapes", "Output Shapes"};
-  for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
-    if (!list->has[needed[i]]) {
-      struct diag_position at = {.path = path};
-      (void)diag_error_at(diag, VINCI_E_INPUT, at,
-                          "the list has no column \"%s\", which a sequence needs", names[i]);
-      diag_hint(diag, "the profiler's kernel_details.csv has all that a sequence needs");
-      return VINCI_E_INPUT;
-    }
+  if (calls_kind(list->has) == CALL_KIND_PROFILE && !list->has[CALL_OUT_SHAPES]) {
+    struct diag_position at = {.path = path};
+    (void)diag_error_at(diag, VINCI_E_INPUT, at,
+                        "the profile has no column \"Output Shapes\", which a sequence needs");
+    diag_hint(diag, "the profiler's kernel_details.csv has all that a sequence needs");
+    return VINCI_E_INPUT;
+  }
   if (calls_one_device(list, path, diag) != VINCI_OK)
     return diag->status;
-  for (size_t i = 0; i < list->count; i++)
-    if (list->rows[i].weight != 1) {
-      struct diag_position at = {.path = path, .line = list->rows[i].line};
-      (void)diag_error_at(diag, VINCI_E_INPUT, at,
-                          "weight is %llu; a sequence runs each row once, in its place",
-                          (unsigned long long)list->rows[i].weight);
-      diag_hint(diag, "leave out column weight, or --sequence");
-      return VINCI_E_INPUT;
-    }
   for (size_t i = 1; i < list->count; i++)
     if (strcmp(ops_soc_of(request, &list->rows[i]), ops_soc_of(request, list->rows)) != 0) {
       struct diag_position at = {.path = path, .line = list->rows[i].line};

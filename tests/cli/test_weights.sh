@@ -13,7 +13,7 @@ case $vinci in /*) ;; *) vinci=$(pwd)/$vinci ;; esac
 cd "$work" || exit 99
 work=$(pwd)
 
-plan 8
+plan 10
 
 # The first row ten times, the last not at all; the longest of one call is not the longest of all calls.
 printf 'op,args,weight\nrelu,shape=4096,10\nmatmul,m=256 k=256 n=256,\nadd,shape=8192,0\n' >list.csv
@@ -51,9 +51,15 @@ keep "$vinci" compile --list --missing=list.csv $soc
 report "what is modelled is a share of calls" "$(expect 0 '' '11 of 11 rows')"
 
 printf 'Name,Type,Input Shapes,Input Data Types,Output Shapes,Output Data Types,weight\na,Relu,"64",FLOAT16,"64",FLOAT16,1\nb,Relu,"64",FLOAT16,"64",FLOAT16,2\n' >order.csv
-keep "$vinci" run --ops order.csv $soc --sequence
-report "a sequence refuses them" "$(expect 3 'order.csv:3: error: weight is 2; a sequence runs each row once, in its place
-hint: leave out column weight, or --sequence')"
+keep "$vinci" run --ops order.csv $soc --sequence -o order
+report "a sequence launches a row as often" "$(expect 0 ''
+  weights order/op_summary.csv | paste -sd' ' - | grep -qx 'weight 1 2' || cat order/op_summary.csv)"
+sed 's/,2$/,0/' order.csv >none.csv
+keep "$vinci" run --ops none.csv $soc --sequence
+report "and not less than once" "$(expect 3 'none.csv:3: error: weight is 0; a sequence launches each row at least once')"
+sed 's/,2$/,4294967295/' order.csv >most.csv
+keep "$vinci" run --ops most.csv $soc --sequence
+report "nor more than a million times" "$(expect 7 'most.csv:3: error: with the weights up to this row a sequence has more than 1048576 launches')"
 sed 's/,10$/,1e3/' list.csv >bad.csv
 keep "$vinci" run --ops bad.csv $soc
 report "a weight that is not a number" "$(expect 3 "bad.csv:2:17: error: weight is not a whole number below 2^32: '1e3'")"

@@ -198,6 +198,8 @@ def ops(*, list: Path, output: Path, jobs: int = 0, max_cycles: int = 0, sequenc
         **over) -> Listed:
     """Simulates the operators of a list, such as a profiler's table, as `vinci run --ops`.
 
+    With `sequence` in the order of the list on one chip, rows as often as column weight says.
+
     `progress` gets the operators that are done, as a number with a fraction, and how many there
     are. `device` takes the rows of one device ("0") of a profile of several. Further: chip, set, data, memory, network, l2, code.
     """
