@@ -9,7 +9,7 @@
 #include "cli/run/counters.h"
 #include "cli/run/list.h"
 #include "cli/run/output.h"
-#include "cli/run/savings.h"
+#include "cli/run/settings.h"
 #include "cli/support/advice.h"
 #include "cli/support/checks.h"
 #include "cli/support/cli.h"
@@ -33,40 +33,6 @@ enum {
   TIMELINE_EVENTS_MAX = 100000000,
   TIMEOUT_MINUTES_MAX = 2880,
   PPM_PER_PERCENT = 10000
-};
-
-struct run_settings {
-  struct cli_command command;
-  const char *soc;
-  const char *data;
-  const char *output;
-  struct text_list sets;
-  bool json, quiet;
-  uint64_t max_cycles;
-  uint64_t timeout_minutes;
-  uint64_t timeline_events;
-  struct output_settings output_of;
-  uint64_t shuffle_seed;
-  const char *memory, *network, *l2, *code; /* models and states, as words */
-  uint32_t code_found_ppm;
-  uint64_t error_bar_percent; /* 0: the default */
-  const char *savings, *without;
-  const char *ops, *device;
-  const char *blocks;
-  uint64_t jobs;
-  bool sequence, interval;
-  uint64_t repeat;
-  const char *results, *repository, *library;
-  bool exact;
-  enum vinci_memory memory_model; /* what the two above say */
-  enum vinci_network network_level;
-  enum vinci_l2 l2_start;
-  enum savings savings_of;
-  bool profile_blocks;
-  bool check, counters, csv;
-  struct values_settings values;
-  struct kernel_settings kernel;
-  struct isolate_settings isolate;
 };
 
 static const struct option_row run_options[] = {
@@ -474,41 +440,6 @@ static int run_library(struct run_settings *settings, const struct text_list *wo
   return exit_code;
 }
 
-static bool choose_models(struct run_settings *settings) {
-  static const char *const memories[] = {"cycle", "flat", "auto", NULL};
-  static const char *const networks[] = {"packet", "flit", NULL};
-  static const char *const states[] = {"empty", "warm", "streaming", "used", "dirty", NULL};
-  const char *const codes[] = {"cold", "warm", "device", settings->ops ? "profile" : NULL, NULL};
-  static const char *const blocks[] = {"own", "profile", NULL};
-  unsigned code, memory, network, state, from, measured;
-  if (!cli_choose("memory", settings->memory, memories, &memory) ||
-      !cli_choose("network", settings->network, networks, &network) ||
-      !cli_choose("l2", settings->l2, states, &state) ||
-      !cli_choose("code", settings->code, codes, &code) ||
-      !cli_choose("savings", settings->savings, savings_words, &measured) ||
-      !cli_choose("blocks", settings->ops ? settings->blocks : NULL, blocks, &from))
-    return false;
-  settings->kernel.blocks = settings->blocks;
-  settings->memory_model = (enum vinci_memory)memory;
-  settings->network_level = network == 0 ? VINCI_NETWORK_PACKET : VINCI_NETWORK_FLIT;
-  settings->l2_start = (enum vinci_l2)state;
-  static const uint32_t found[] = {0, VINCI_CODE_WARM, VINCI_CODE_DEVICE, 0};
-  settings->code_found_ppm = found[code];
-  settings->profile_blocks = from == 1;
-  settings->savings_of = (enum savings)measured;
-  if (!automatic_fits(settings->memory_model, settings->ops, settings->error_bar_percent,
-                      settings->savings_of))
-    return false;
-  char warning[WORKLOAD_WARNING_MAX];
-  const char *assumed = settings->l2                           ? settings->l2
-                        : settings->ops && !settings->sequence ? "by kind of operator"
-                                                               : NULL;
-  if (!settings->quiet && workload_l2_warning(settings->sets.items, settings->sets.count, assumed,
-                                              warning, sizeof warning))
-    sheet_line(stderr, "warning: %s\n", warning);
-  return true;
-}
-
 static int run_operators(const struct run_settings *settings, const struct text_list *words) {
   struct vinci_diag diag = {0};
   if (words->count > 0)
@@ -570,9 +501,9 @@ static int run(const struct cli_verb *verb, int argc, char **argv) {
   struct text_list traces = {0};
   int exit_code;
   if (cli_begin(verb, argc, argv, &settings, &traces, &exit_code))
-    exit_code = settings.counters           ? run_print_counters()
-                : !choose_models(&settings) ? vinci_status_exit_code(VINCI_E_USAGE)
-                : settings.ops              ? run_operators(&settings, &traces)
+    exit_code = settings.counters               ? run_print_counters()
+                : !run_choose_models(&settings) ? vinci_status_exit_code(VINCI_E_USAGE)
+                : settings.ops                  ? run_operators(&settings, &traces)
                 : library_is_meant(settings.library, &traces) ? run_library(&settings, &traces)
                                                               : run_all(&settings, &traces);
   exit_code = isolate_end(&settings.isolate, exit_code);

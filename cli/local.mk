@@ -71,6 +71,8 @@ vinci_SOURCES = \
 	cli/run/output.h \
 	cli/run/savings.c \
 	cli/run/savings.h \
+	cli/run/settings.c \
+	cli/run/settings.h \
 	cli/run/table.c \
 	cli/run/table.h \
 	cli/support/values.c \
