@@ -198,7 +198,7 @@ EXTRA_DIST += $(report_pieces) cli/report/assemble.awk cli/report/build-uplot \
 	cli/REPORT.md
 dist_doc_DATA += cli/report/first.webp cli/report/page.spdx cli/report/timeline.webp cli/report/network-wide.webp \
 	cli/report/sweep-wide.webp cli/report/sensitivity-wide-dark.webp cli/report/job-narrow-dark.webp \
-	cli/report/list-narrow.webp
+	cli/report/list-narrow.webp cli/report/parallel.webp
 # By a variable: a rule of this name would take the place of automake's.
 page_object = traces/report/libvinci_traces_la-page.lo
 if HAVE_REPORT

@@ -98,3 +98,36 @@ function jobEnergySection(energy) {
     energyAbout + " Memory traffic of collectives is left out.",
   );
 }
+
+// ---- two accounts ----
+
+// The sum and the parts of an account, of a chip or of a job.
+function accountOf(energy) {
+  const {whole = energy, parts = {work: energy.work, links: energy.links, time: energy.time}} = energy;
+  return {whole, parts: Object.entries(parts).map(([name, part]) => [name, part.uj])};
+}
+
+// How two results differ in energy; null unless both kept an account. The intervals hold for one result alone: what two
+// have in common, the same errors of numbers, is no part of the difference.
+function energyPairSection(first, second) {
+  if (!first || !second) return null;
+  const [a, b] = [accountOf(first), accountOf(second)],
+    by = b.whole.uj - a.whole.uj,
+    signed = uj => `${uj > 0 ? "+" : uj < 0 ? "\u2212" : ""}${energyText(Math.abs(uj))}`;
+  return section(
+    "energy",
+    "Energy",
+    `The differences sum to ${signed(by)}. ${energyAbout}`,
+    el(
+      "p",
+      {class: "lead", id: "energy-verdict"},
+      el("b", null, by === 0 ? "B takes as much energy as A" : `B takes ${percent(Math.abs(by), a.whole.uj, 2)} ${by < 0 ? "less" : "more"} energy than A`),
+      `: ${energyText(a.whole.uj)} and ${energyText(b.whole.uj)}.`,
+    ),
+    differenceTable(
+      pairRows([a.parts, b.parts], ([name]) => name, ([, uj]) => uj, () => "").filter(row => row.a || row.b),
+      "energy-pair-table",
+      {name: "Part", text: energyText, signed},
+    ),
+  );
+}

@@ -162,7 +162,7 @@ function jobTimeline(classes, total) {
   return section(
     "timeline",
     "Timeline of ranks",
-    `${classes.length} classes of ranks, each with those that run one program and take the same in all; a row is a stream of the first rank of a class. ` +
+    `${classes.length} class${classes.length === 1 ? "" : "es"} of ranks, each with those that run one program and take the same in all; a row is a stream of the first rank of a class. ` +
       "Blue: work; orange: a collective that moves data (0 net: those in the stream of the work); grey: a collective waits until its last rank has come.",
     timeline.tools,
     timeline.box,
@@ -194,7 +194,7 @@ function pathSection(text, total) {
     "path",
     "What the critical path crosses",
     "From the end of the job back to what ended last before, and from a collective to the rank that came last. " +
-      `It goes from rank to rank ${grouped(jumps)} times.`,
+      `It goes from rank to rank ${jumps === 1 ? "once" : `${grouped(jumps)} times`}.`,
     dataTable(
       [
         {title: "Name", key: "name"},
@@ -274,6 +274,93 @@ function exposedSection(classes) {
   );
 }
 
+// ---- why a rank is late ----
+
+// "Ranks 0 and 1 end last", "All 8 ranks end together".
+function endText(ranks, slowest) {
+  const last = ranks.filter(rank => spell(rank.end_us) === spell(slowest.end_us));
+  if (last.length === ranks.length) return ranks.length > 1 ? `All ${ranks.length} ranks end together; rank ${slowest.rank}` : `Rank ${slowest.rank}`;
+  const names = last.map(rank => rank.rank);
+  return last.length === 1
+    ? `Rank ${names[0]} ends last`
+    : `${last.length} ranks end last, rank ${names[0]} among them; that one`;
+}
+
+// What a class does by name: work, waiting for others and moving in collectives that nothing hides.
+function piecesOf(one) {
+  const found = new Map();
+  const add = (name, kind, us) => {
+    const key = kind + "|" + name,
+      sum = found.get(key) || {name, kind, us: 0};
+    sum.us += us;
+    if (us > 0) found.set(key, sum);
+  };
+  for (const row of one.rows) if (row.kind === "work") add(row.name, "work", row.end - row.start);
+  for (const row of exposedRows([one])) {
+    add(row.name, "waits for others", row.waiting);
+    add(row.name, "moves bytes", row.moving);
+  }
+  return [...found.values()].map(sum => ({...sum, us: Math.round(sum.us * 1000) / 1000})); // whole nanoseconds
+}
+
+// The first rank of a class stands for all of them.
+function rankOf(summary, one) {
+  const first = +one.ranks.split(/[ -]/)[0];
+  return summary.ranks.find(rank => rank.rank === first);
+}
+
+// "Ranks 0-1 end 8.34 ms after ranks 2-3: 8.94 ms more communication that nothing hides, 600 us less computing."
+function lateText(summary, a, b) {
+  const [late, early] = [a, b].map(one => rankOf(summary, one)),
+    by = late.end_us - early.end_us,
+    names = [a, b].map(one => nameRanks(one.ranks)),
+    ends = names[0].startsWith("ranks") || names[0].includes(" and ") ? "end" : "ends";
+  const parts = [
+    ["communication that nothing hides", "exposed_us"],
+    ["computing", "computing_us"],
+  ]
+    .map(([text, key]) => ({text, us: late[key] - early[key]}))
+    .filter(part => Math.abs(part.us) >= 0.01)
+    .map(part => `${spell(Math.abs(part.us))} ${part.us > 0 ? "more" : "less"} ${part.text}`);
+  const when = Math.abs(by) < 0.01 ? `${ends} with ${names[1]}` : `${ends} ${spell(Math.abs(by))} ${by > 0 ? "after" : "before"} ${names[1]}`;
+  return [el("b", null, `${names[0][0].toUpperCase()}${names[0].slice(1)} ${when}`), parts.length ? `: ${parts.join(", ")}.` : ": both take the same for all."];
+}
+
+// Two classes side by side: first the class that ends last against the class that ends first. When both end together,
+// the class that waits least is that for which the others wait.
+function lateSection(summary, classes) {
+  const waits = one => exposedRows([one]).reduce((sum, row) => sum + row.waiting, 0),
+    order = classes
+      .map(one => ({one, end: rankOf(summary, one).end_us, waits: waits(one)}))
+      .sort((x, y) => (Math.abs(x.end - y.end) < 0.01 ? x.waits - y.waits : y.end - x.end))
+      .map(entry => entry.one),
+    state = {a: order[0], b: order[order.length - 1]},
+    place = el("div");
+  const draw = () =>
+    place.replaceChildren(
+      el("p", {id: "late"}, lateText(summary, state.a, state.b)),
+      differenceTable(
+        pairRows([state.b, state.a].map(piecesOf), row => `${row.name} (${row.kind})`, row => row.us, () => ""),
+        "late-table",
+        {name: "What", a: nameRanks(state.b.ranks), b: nameRanks(state.a.ranks)},
+      ),
+    );
+  const names = order.map(one => nameRanks(one.ranks)),
+    choose = (label, side) =>
+      picker(label, names, nameRanks(state[side].ranks), name => {
+        state[side] = order[names.indexOf(name)];
+        draw();
+      });
+  draw();
+  return section(
+    "why-late",
+    "Why a rank is late",
+    "Ranks that do the same, against others: by name, work and what nothing hides of collectives.",
+    el("div", {class: "tools"}, choose("Why do", "a"), choose("end later than", "b")),
+    place,
+  );
+}
+
 // ---- the page of a job ----
 
 const rankParts = [
@@ -307,7 +394,7 @@ function jobSections(folder) {
       el(
         "p",
         null,
-        `Rank ${slowest.rank} ends last: ${percent(slowest.computing_us, summary.time_us)} of the time computing, ${percent(slowest.exposed_us, summary.time_us)} in communication that nothing hides, ${percent(slowest.idle_us, summary.time_us)} waiting.`,
+        `${endText(summary.ranks, slowest)}: ${percent(slowest.computing_us, summary.time_us)} of the time computing, ${percent(slowest.exposed_us, summary.time_us)} in communication that nothing hides, ${percent(slowest.idle_us, summary.time_us)} waiting.`,
       ),
       dataTable(
         [
@@ -330,6 +417,7 @@ function jobSections(folder) {
     ),
     leverSection(summary),
     classes.length ? jobTimeline(classes, summary.time_us) : null,
+    classes.length > 1 ? lateSection(summary, classes) : null,
     folder.path ? pathSection(folder.path, summary.time_us) : null,
     classes.length ? exposedSection(classes) : null,
     folder.links ? linkSection(folder.links) : null,

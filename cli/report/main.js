@@ -3,10 +3,11 @@
 
 function runSections(folders) {
   const folder = folders[0],
-    report = folder.report;
+    report = folder.report,
+    pair = folders.length > 1;
   return [
-    firstSection(report),
-    folders.length > 1 ? compareSection(folders) : null,
+    ...(pair ? [compareSection(folders), energyPairSection(report.energy, folders[1].report.energy)] : []),
+    firstSection(report, pair ? `A, ${folder.name}` : null),
     pipesSection(report),
     causesSection(report),
     hotspotsSection(report),
@@ -15,7 +16,7 @@ function runSections(folders) {
     bytesSection(report),
     trafficSection(report),
     banksSection(report),
-    chipEnergySection(report.energy),
+    pair ? null : chipEnergySection(report.energy),
     coresSection(report),
   ].filter(Boolean);
 }

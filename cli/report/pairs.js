@@ -23,9 +23,9 @@ function verdictText(a, b) {
   );
 }
 
-function changeText(row) {
-  if (row.a === undefined) return "only in B";
-  return row.b === undefined ? "only in A" : change(row.a, row.b);
+function changeText(row, heads) {
+  if (row.a === undefined) return `only in ${heads.b || "B"}`;
+  return row.b === undefined ? `only in ${heads.a || "A"}` : change(row.a, row.b);
 }
 
 // rows: {name, about, a, b}, times in us; undefined where a side has none.
@@ -41,10 +41,10 @@ function differenceTable(rows, id, heads) {
     [
       {title: heads.name, key: "name"},
       heads.about ? {title: heads.about, key: "about", code: true, more: true} : null,
-      {title: "A", number: true, key: "a", text: row => time(row.a)},
-      {title: "B", number: true, key: "b", text: row => time(row.b)},
+      {title: heads.a || "A", number: true, key: "a", text: row => time(row.a)},
+      {title: heads.b || "B", number: true, key: "b", text: row => time(row.b)},
       {title: "Difference", number: true, key: "by", text: row => signed(row.by)},
-      {title: "Change", number: true, value: row => (row.a ? row.by / row.a : Infinity), text: changeText},
+      {title: "Change", number: true, value: row => (row.a ? row.by / row.a : Infinity), text: row => changeText(row, heads)},
       {
         title: "Less | more",
         value: row => row.by,
@@ -155,7 +155,8 @@ function networkPairSections(folders) {
       "Nodes of one name.",
       differenceTable(nodes, "pair-table", {name: "Node", about: "Arguments", filter: "filter nodes"}),
     ),
-  ];
+    energyPairSection(a.energy, b.energy),
+  ].filter(Boolean);
 }
 
 // ---- sweeps ----
@@ -247,6 +248,7 @@ function jobPairSections(folders) {
       `Rank ${lastRank(ranks[0]).rank} of A, rank ${lastRank(ranks[1]).rank} of B.`,
       differenceTable(parts, "part-table", {name: "Part"}),
     ),
+    energyPairSection(a.energy, b.energy),
     section("ranks", "Difference by rank", "When each rank ends.", differenceTable(ends, "rank-table", {name: "Rank"})),
     section(
       "collectives",
@@ -254,5 +256,5 @@ function jobPairSections(folders) {
       "Collectives of one name, in their order.",
       differenceTable(collectives, "pair-table", {name: "Collective", about: "Operation", filter: "filter collectives"}),
     ),
-  ];
+  ].filter(Boolean);
 }

@@ -195,11 +195,12 @@ function warnings(report) {
   return list.map(text => el("p", {class: "warn"}, text));
 }
 
-function firstSection(report) {
+// of: of two runs, the name of the one that is shown.
+function firstSection(report, of) {
   return section(
     "first",
-    "What bounds this run, and what to try",
-    null,
+    `What bounds ${of || "this run"}, and what to try`,
+    of ? `This and what follows is of ${of} alone.` : null,
     el(
       "p",
       {class: "lead"},

@@ -428,6 +428,8 @@ def at_once(page):
     done, params = [row for row in rows if row["status"] == "ok"], STUDIES[os.path.basename(page.results)]
     varied = [name for name in params if len({row[name] for row in done}) > 1]
     column, scale = measured(done[0])
+    if os.path.basename(page.results) == "shapes":
+        page.picture("parallel", "#parallel")
     lists = "[...document.querySelectorAll('#parallel select')]"
     same("parameters to choose", browser.run(lists + ".map(list => list.parentNode.firstChild.textContent.trim())"), varied + ["Result"])
     best = min(float(row[column]) for row in done)
@@ -678,21 +680,74 @@ def job(page):
     page.quiet()
 
 
+def late(page):
+    """Each class of ranks against each other: when they end, how much more they compute, by name."""
+    summary, rows = page.json("summary.json"), page.table("timeline.csv")
+    ranks = {rank["rank"]: rank for rank in summary["ranks"]}
+    classes = {row["ranks"]: row["class"] for row in rows}
+    of = {name: ranks[int(name.replace("-", " ").split()[0])] for name in classes}
+    last, first = max(classes, key=lambda name: of[name]["end_us"]), min(classes, key=lambda name: of[name]["end_us"])
+    lists = "[...document.querySelectorAll('#why-late select')]"
+    same("classes", page.browser.run(lists + ".map(list => list.value)"), ["ranks " + last, "ranks " + first])
+
+    def told(a, b):
+        text, by = page.browser.text("#late"), of[a]["end_us"] - of[b]["end_us"]
+        near("end of %s after %s" % (a, b), micros(text.split(" end ")[1]), abs(by), abs(by) / 100)
+        if (" after " if by > 0 else " before ") not in text:
+            print("ranks %s against %s: %r" % (a, b, text))
+        for words, key in (("communication", "exposed_us"), ("computing", "computing_us")):
+            part = next(part for part in text.split(": ")[1].split(", ") if words in part)
+            more = of[a][key] - of[b][key]
+            near(words, micros(part) * (1 if " more " in part else -1), more, abs(more) / 100)
+        sums = {}
+        for row in rows:
+            if row["kind"] == "work" and row["ranks"] in (a, b):
+                by = float(row["duration_us"]) * (1 if row["ranks"] == a else -1)
+                sums[row["name"]] = sums.get(row["name"], 0) + by
+        shown = {row[0]: micros(row[3]) for row in page.rows("#late-table")}
+        for name, by in sums.items():
+            near("work " + name, shown.get(name + " (work)"), by, abs(by) / 100 + 0.01)
+
+    told(last, first)
+    for place, name in enumerate((first, last)):
+        page.browser.run("(e => { e.value = %s; e.dispatchEvent(new Event('change')); })(%s[%d])" % (json.dumps("ranks " + name), lists, place))
+    told(first, last)
+    page.quiet()
+
+
+def pair_of_energies(page):
+    """Two accounts: the sum, the parts, differences that sum to that of the whole."""
+    sides = [page.json("summary.json")["energy"], json.load(open(os.path.join(page.folder, page.browser.text("#compare p, #first p").split("B is ")[1].split(".")[0], "summary.json")))["energy"]]
+    wholes = [side.get("whole", side)["uj"] for side in sides]
+    parts = [side.get("parts") or {name: side[name] for name in ("work", "links", "time")} for side in sides]
+    verdict = page.browser.text("#energy-verdict")
+    near("verdict", number(verdict.split("takes")[1]), 100 * abs(wholes[1] / wholes[0] - 1), 0.006)
+    if ("less" if wholes[1] < wholes[0] else "more") not in verdict:
+        print("verdict is %r" % verdict)
+    shown = {row[0]: micro_joules(row[3]) for row in page.rows("#energy-pair-table")}
+    same("parts", sorted(shown), sorted(name for name in parts[0] if parts[0][name]["uj"] or parts[1][name]["uj"]))
+    for name, by in shown.items():
+        wanted = parts[1][name]["uj"] - parts[0][name]["uj"]
+        near("difference of " + name, by, wanted, abs(wanted) / 100 + 1e-5)
+    same("accounts of one", page.browser.run("document.querySelectorAll('#energy-table').length"), 0)
+    page.quiet()
+
+
+def micro_joules(text):
+    return number(text) * {"J": 1e6, "mJ": 1e3, "\u00b5J": 1, "nJ": 1e-3, "pJ": 1e-6}[text.split()[-1]]
+
+
 def energy(page):
     """The account of summary.json: sum, parts, intervals."""
     account = page.json("summary.json")["energy"]
     parts = account.get("parts") or {name: account[name] for name in ("work", "links", "time")}
     whole = account.get("whole", account)
-
-    def micro(text):
-        return number(text) * {"J": 1e6, "mJ": 1e3, "\u00b5J": 1, "nJ": 1e-3, "pJ": 1e-6}[text.split()[-1]]
-
-    near("energy", micro(page.browser.text("#energy-total b")), whole["uj"], 0.01 * whole["uj"])
+    near("energy", micro_joules(page.browser.text("#energy-total b")), whole["uj"], 0.01 * whole["uj"])
     shown = {row[0]: row for row in page.rows("#energy-table")}
     same("parts", sorted(shown), sorted(name for name, part in parts.items() if part["high_uj"] > 0))
     for name, row in shown.items():
         for column, key in ((1, "uj"), (4, "low_uj"), (5, "high_uj")):
-            near("%s of %s" % (key, name), micro(row[column]), parts[name][key], 0.01 * parts[name][key] + 1e-6)
+            near("%s of %s" % (key, name), micro_joules(row[column]), parts[name][key], 0.01 * parts[name][key] + 1e-6)
         near("share of " + name, number(row[2]), 100 * parts[name]["uj"] / whole["uj"], 0.06)
     page.picture("energy_" + os.path.basename(page.results), "#energy")
     page.browser.size(390, 800)
@@ -711,10 +766,11 @@ CHECKS = {
     "run": ("run", [numbers, cause, lanes, zoom, hotspots, looks]), "many": ("many", [many]), "hostile": ("hostile", [hostile]), "older": ("older", [older]),
     "compare": ("pair", [compare]), "sweep": ("sweep", [sweep]), "tornado": ("tornado", [tornado]),
     **{"study_" + name: (name, [study, at_once if len(STUDIES[name]) > 2 else no_parallel]) for name in STUDIES},
-    "list": ("list", [list_of_operators]), "weights": ("weights", [list_of_operators]), "network": ("network", [network]), "loader": ("loader", [units]), "job": ("job", [job, no_energy]),
+    "list": ("list", [list_of_operators]), "weights": ("weights", [list_of_operators]), "network": ("network", [network]), "loader": ("loader", [units]), "job": ("job", [job, late, no_energy]),
     "networks": ("networks", [pair_of_networks, fits]), "lists": ("lists", [pair_of_lists]),
     "sweeps": ("sweeps", [pair_of_sweeps, fits]), "jobs": ("jobs", [pair_of_jobs, fits]),
     **{"energy_" + name: ("energy_" + name, [energy]) for name in ("run", "network", "job")},
+    **{"energies_" + name: ("energies_" + name, [pair_of_energies]) for name in ("run", "network", "job")},
 }
 
 

@@ -72,6 +72,11 @@ END
   "$vinci" run matmul m=512 k=512 n=512 $soc --memory=flat --energy --output="$work/energy_run" --quiet
   "$vinci" net run "$srcdir/traces/examples/two_layers.graph.csv" $soc --memory=flat --energy --output="$work/energy_network" --quiet
   "$vinci" group run "$srcdir/traces/examples/layer_step.job.csv" --energy --output="$work/energy_job" --quiet
+  # The same with other numbers, to compare accounts.
+  "$vinci" run matmul m=512 k=512 n=512 --soc-version=Ascend910B1 --memory=flat --energy --output="$work/energy2_run" --quiet
+  "$vinci" net run "$srcdir/traces/examples/two_layers.graph.csv" $soc --memory=flat --host=eager --energy \
+    --output="$work/energy2_network" --quiet
+  "$vinci" group run "$srcdir/traces/examples/layer_step.job.csv" --set hccs.copy=10GB/s --energy --output="$work/energy2_job" --quiet
   cp -r "$work/run" "$work/pair"
   "$vinci" net run "$srcdir/traces/examples/two_layers.graph.csv" $soc --memory=flat --host=eager --output="$work/network2" --quiet
   "$vinci" run --ops "$work/weights.csv" --soc-version=Ascend910B1 --output="$work/weights2" --quiet
@@ -92,16 +97,20 @@ json.dump(run, open(path, "w"))' "$work/older/report.json"
   for name in run many hostile older sweep tornado list weights $studies network loader job energy_run energy_network energy_job; do
     "$vinci" report "$work/$name" --output="$work/$name.html" --quiet
   done
+  for name in run network job; do
+    cp -r "$work/energy_$name" "$work/energies_$name"
+    "$vinci" report "$work/energies_$name" "$work/energy2_$name" --output="$work/energies_$name.html" --quiet
+  done
   "$vinci" report "$work/pair" "$work/second" --output="$work/pair.html" --quiet
   "$vinci" report "$work/networks" "$work/network2" --output="$work/networks.html" --quiet
   "$vinci" report "$work/lists" "$work/weights2" --output="$work/lists.html" --quiet
   "$vinci" report "$work/sweeps" "$work/sweep2" --output="$work/sweeps.html" --quiet
   "$vinci" report "$work/jobs" "$work/job2" --output="$work/jobs.html" --quiet
 } >"$work/made" 2>&1
-PYTHONDONTWRITEBYTECODE=1 timeout 300 /usr/bin/python3 "$srcdir/tests/cli/report_page.py" "$chromium" "$work" \
+PYTHONDONTWRITEBYTECODE=1 timeout 900 /usr/bin/python3 "$srcdir/tests/cli/report_page.py" "$chromium" "$work" \
   ${PICTURES:+"$PICTURES"} >"$work/found" 2>&1
 
-plan 41
+plan 45
 # part CHECK FUNCTION NAME
 part() {
   report "$3" "$(awk -v head="== $1 $2" '
@@ -145,8 +154,12 @@ part sweeps pair_of_sweeps "two sweeps: points that both have"
 part sweeps fits "two sweeps in a narrow window"
 part jobs pair_of_jobs "two jobs: ranks, parts and collectives"
 part jobs fits "two jobs in a narrow window"
+part job late "why a rank is late: classes of ranks against each other"
 part job no_energy "no energy without being asked"
 part energy_run energy "energy of a run: parts and intervals"
 part energy_network energy "energy of a network"
 part energy_job energy "energy of a job"
+part energies_run pair_of_energies "energies of two runs"
+part energies_network pair_of_energies "energies of two networks"
+part energies_job pair_of_energies "energies of two jobs"
 report "the browser went through to the end" "$(grep -q '^== end$' "$work/found" || tail -n 5 "$work/found")"
