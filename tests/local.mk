@@ -170,6 +170,7 @@ script_tests = \
 	tests/cli/test_shortage.sh \
 	tests/cli/test_readme.sh \
 	tests/cli/test_report_page.sh \
+	tests/cli/test_report_answers.sh \
 	tests/cli/test_sequence.sh \
 	tests/cli/test_sequence_lists.sh \
 	tests/core/test_systemc_examples.sh \
@@ -712,6 +713,7 @@ dist_noinst_DATA += \
 	tests/networks/onnx_windows.py \
 	tests/traces/perfetto.proto \
 	tests/cli/report_page.py \
+	tests/cli/report_answers.py \
 	tests/cli/table_forms.py \
 	tests/cli/shortage.c \
 	tests/cli/shortage.py \
