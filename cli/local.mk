@@ -89,6 +89,8 @@ vinci_SOURCES = \
 	cli/support/library.c \
 	cli/support/library.h \
 	cli/support/advice.h \
+	cli/support/choices.c \
+	cli/support/choices.h \
 	cli/support/checks.c \
 	cli/support/checks.h \
 	cli/support/command.c \

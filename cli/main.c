@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/debug/input.h"
+#include "cli/support/choices.h"
 #include "cli/support/cli.h"
 #include "core/base/diag.h"
 #include "core/base/sheet.h"
@@ -119,6 +120,14 @@ static int print_words(int argc, char **argv) {
   return cli_end(0);
 }
 
+/* Names that may stand behind a verb and the words after the verb: for the shell's completion. */
+static int print_choices(int argc, char **argv) {
+  const struct cli_verb *verb = argc > 0 ? cli_verb_find(argv[0]) : NULL;
+  if (verb)
+    choices_print(verb, argc - 1, argv + 1, stdout);
+  return cli_end(0);
+}
+
 static int help_verb(int argc, char **argv) {
   if (argc < 2) {
     print_usage(stdout);
@@ -126,6 +135,8 @@ static int help_verb(int argc, char **argv) {
   }
   if (strcmp(argv[1], "--words") == 0)
     return print_words(argc - 2, argv + 2);
+  if (strcmp(argv[1], "--choices") == 0)
+    return print_choices(argc - 2, argv + 2);
   const struct cli_verb *verb = cli_verb_find(argv[1]);
   if (!verb)
     return unknown_word("verb", argv[1]);

@@ -8,7 +8,7 @@ set -u
 vinci=${VINCI:?}
 manual=$TESTS_SRCDIR/cli/vinci.1
 work_folder test_verbs
-plan 12
+plan 13
 
 sed -n 's/^VERB(\(.*\))$/\1/p' "$TESTS_SRCDIR/cli/verbs.def" >"$work/rows"
 { cat "$work/rows"; echo help; } >"$work/verbs"
@@ -104,11 +104,21 @@ if command -v bash >/dev/null; then
   [ "$(offer net run --passes)" = --passes= ] || echo "net run --passes: $(offer net run --passes)"
   [ "$(offer isa s)" = show ] || echo "isa s: $(offer isa s)")"
   : >"$work/trace_of_mine.csv"
+  report "chips, operators and their keys" "$(for words in 'run x -s' 'run x --soc-version =' 'gate check x -s'; do
+    # shellcheck disable=SC2086
+    [ "$(offer $words Ascend910B4-)" = Ascend910B4-1 ] || echo "$words: $(offer $words Ascend910B4-)"
+  done
+  "$vinci" soc list | sed '1d; s/ .*//' | sort >"$work/listed"
+  "$vinci" help --choices run -s | sort | diff "$work/listed" - || echo "not the chips of vinci soc list"
+  offer run matmu | grep -qx matmul || echo "run matmu: $(offer run matmu)"
+  [ "$(offer run matmul transpose_b)" = transpose_b= ] || echo "run matmul transpose_b: $(offer run matmul transpose_b)"
+  [ "$(offer sweep run matmul transpose_b)" = transpose_b= ] || echo "no keys: $(offer sweep run matmul transpose_b)"
+  [ -z "$(offer soc matmu)" ] || echo "soc matmu: $(offer soc matmu)")"
   report "and files" "$(cd "$work" && case $vinci in /*) ;; *) vinci=$OLDPWD/$vinci ;; esac
     [ "$(offer run trace_of)" = trace_of_mine.csv ] || offer run trace_of
     [ "$(offer run x --output = trace_of)" = trace_of_mine.csv ] || offer run x --output = trace_of)"
 else
-  for test in verbs options files; do report "completion of $test # SKIP no bash" ''; done
+  for test in verbs options chips files; do report "completion of $test # SKIP no bash" ''; done
 fi
 
 # The other shells call the program by its name.
@@ -123,7 +133,12 @@ if command -v fish >/dev/null; then
     sort "$work/verbs" | comm -23 - "$work/fish"
     [ "$(fish_offers 'vinci net ex')" = explain ] || echo "net ex: $(fish_offers 'vinci net ex')"
     [ "$(fish_offers 'vinci net run --passes')" = --passes= ] || echo "net run --passes: $(fish_offers 'vinci net run --passes')"
-    [ "$(fish_offers 'vinci run --soc')" = --soc-version= ] || echo "run --soc: $(fish_offers 'vinci run --soc')"
+    fish_offers 'vinci run --soc' | grep -qx -e '--soc-version=.*' || echo "run --soc: $(fish_offers 'vinci run --soc')"
+    for words in '-s ' '--soc-version ' '--soc-version='; do
+      fish_offers "vinci run x ${words}Ascend910B4-" | grep -qx "\(--soc-version=\)\?Ascend910B4-1" || echo "$words: no chip"
+    done
+    fish_offers 'vinci run matmu' | grep -qx matmul || echo "run matmu: $(fish_offers 'vinci run matmu')"
+    [ "$(fish_offers 'vinci sweep run matmul transpose_b')" = transpose_b= ] || echo "no key"
     (cd "$work" && fish_offers 'vinci run trace_of' | grep -qx trace_of_mine.csv) || echo "no file")"
 else
   report "completion of fish # SKIP no fish" ''
@@ -143,6 +158,11 @@ if command -v zsh >/dev/null; then
     [ "$(zsh_offers net ex)" = explain ] || echo "net ex: $(zsh_offers net ex)"
     [ "$(zsh_offers net run --passes)" = --passes= ] || echo "net run --passes: $(zsh_offers net run --passes)"
     [ "$(zsh_offers run --soc)" = --soc-version= ] || echo "run --soc: $(zsh_offers run --soc)"
+    for words in -s --soc-version; do
+      [ "$(zsh_offers run x $words Ascend910B4-)" = Ascend910B4-1 ] || echo "$words: no chip"
+    done
+    zsh_offers run matmu | grep -qx matmul || echo "run matmu: $(zsh_offers run matmu)"
+    [ "$(zsh_offers sweep run matmul transpose_b)" = transpose_b= ] || echo "no key"
     (cd "$work" && zsh_offers run trace_of | grep -qx trace_of_mine.csv) || echo "no file")"
 else
   report "completion of zsh # SKIP no zsh" ''
