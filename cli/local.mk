@@ -217,7 +217,7 @@ traces/report/page.inc: $(report_pieces) cli/report/uplot.html cli/report/assemb
 	    od -An -v -tu1 cli/report/page.html | $(SED) 's/  */,/g; s/^,//; s/$$/,/' >$@; fi
 CLEANFILES += cli/report/page.html traces/report/page.inc
 DISTCLEANFILES += cli/report/uplot.html
-dist-hook:
+dist-hook: dist-version
 	$(MAKE) MUST_REPORT=yes cli/report/uplot.html
 	for file in cli/report/uplot.html $(srcdir)/cli/report/uplot.html; do \
 	  if test -s $$file; then cp $$file $(distdir)/cli/report/uplot.html; exit 0; fi; \

@@ -8,14 +8,13 @@
 noinst_LTLIBRARIES += libvinci_core.la
 libvinci_core_la_SOURCES = core/registry.c
 
-# The commit, which git tells in a working copy; a new one compiles one file.
+# Version and commit; a new commit compiles one file.
 # By a variable: a rule of this name would take the place of automake's.
 status_object = core/base/status.lo
 $(status_object): core/base/status.inc
 core/base/status.inc: ask-for-commit
-	$(AM_V_at)$(MKDIR_P) core/base && { test ! -e $(srcdir)/.git || git --no-optional-locks -C $(srcdir) \
-	  describe --always --exclude='*' --abbrev=10 --dirty=+ 2>/dev/null || :; } | \
-	  $(AWK) '{ commit = $$1 } END { printf "\"%s\"\n", commit }' >$@.new && \
+	$(AM_V_at)$(MKDIR_P) core/base && { echo '#define VINCI_VERSION "$(VERSION)"' && \
+	  echo "#define VINCI_COMMIT \"`$(SHELL) $(srcdir)/scripts/version --commit`\""; } >$@.new && \
 	  if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 ask-for-commit:
 .PHONY: ask-for-commit

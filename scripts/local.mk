@@ -295,4 +295,5 @@ dist_noinst_SCRIPTS += \
 	scripts/check \
 	scripts/quickstart \
 	scripts/setup.sh \
-	scripts/timeline-svg
+	scripts/timeline-svg \
+	scripts/version

@@ -234,6 +234,7 @@ script_tests = \
 	tests/tree/check_layers.sh \
 	tests/tree/check_packages.sh \
 	tests/tree/check_revision.sh \
+	tests/tree/check_version.sh \
 	tests/tree/check_abi.sh \
 	tests/tree/check_model_book.sh \
 	tests/tree/check_words.sh \

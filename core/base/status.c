@@ -2,9 +2,8 @@
 /* Status codes and version strings. */
 #include "core/vinci.h"
 
-#ifndef VINCI_VERSION
-#define VINCI_VERSION "0.1.0"
-#endif
+/* VINCI_VERSION and VINCI_COMMIT, as the build found them. */
+#include "core/base/status.inc"
 
 /* Changes with every change of the model that can move a result. */
 #define VINCI_MODEL_REVISION "18"
@@ -35,9 +34,4 @@ const char *vinci_version(void) { return VINCI_VERSION; }
 
 const char *vinci_model_revision(void) { return VINCI_MODEL_REVISION; }
 
-const char *vinci_commit(void) {
-  static const char commit[] =
-#include "core/base/status.inc"
-      ;
-  return commit;
-}
+const char *vinci_commit(void) { return VINCI_COMMIT; }

@@ -100,7 +100,7 @@ report "a library that is missing is said" \
 MAKEFLAGS='' "${MAKE:-make}" -s -C "$made/.." wheel >/dev/null || exit 99
 cp "$made"/../vinci-*.whl .
 mkdir again
-version=$("$vinci" --version | sed -n 's/^vinci \([0-9.]*\).*/\1/p')
+version=$("$vinci" --version | sed -n 's/^vinci \([^ ]*\) .*/\1/p')
 "$PYTHON" "$srcdir/scripts/python/make_wheel.py" "$made/.." "$version" again >/dev/null
 report "two wheels have the same bytes" "$(cmp vinci-*.whl again/vinci-*.whl)"
 if "$PYTHON" -m pip --version >/dev/null 2>&1; then

@@ -12,10 +12,9 @@ work_folder check_packages "$PWD"
 
 plan 11
 
-version=$(sed -n 's/^AC_INIT(\[vinci\], \[\([^]]*\)\].*/\1/p' "$srcdir/configure.ac")
-report "the versions of configure.ac, debian/changelog and CITATION.cff agree" "$(
-  head -n 1 "$srcdir/debian/changelog" | grep -qF "vinci ($version)" || head -n 1 "$srcdir/debian/changelog"
-  grep -qx "version: $version" "$srcdir/CITATION.cff" || grep version: "$srcdir/CITATION.cff")"
+version=$(sed -n 's/^version: //p' "$srcdir/CITATION.cff")
+report "the versions of debian/changelog and CITATION.cff agree" "$(
+  head -n 1 "$srcdir/debian/changelog" | grep -qF "vinci ($version)" || head -n 1 "$srcdir/debian/changelog")"
 report "each package has a list of files, and each list a package" "$(cd "$srcdir/debian" &&
   sed -n 's/^Package: //p' control | sort >"$work/packages"
   printf '%s\n' *.install | sed 's/\.install$//' | sort | diff "$work/packages" -)"
