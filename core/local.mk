@@ -51,6 +51,8 @@ libvinci_core_la_SOURCES += \
 	core/base/pool.h \
 	core/base/sheet.c \
 	core/base/sheet.h \
+	core/base/shell.c \
+	core/base/shell.h \
 	core/base/status.c \
 	core/base/store.c \
 	core/base/store.h \

@@ -14,6 +14,7 @@
 #include "core/base/digest.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
+#include "core/base/shell.h"
 #include "traces/export/report/report.h"
 
 /* Whether an option changes no result. All shards of a sweep have the command of the whole. */
@@ -24,22 +25,6 @@ static bool is_silent(const struct option_row *row) {
     if (strcmp(row->name, names[i]) == 0)
       return true;
   return false;
-}
-
-/* As a shell takes a word. */
-static void put_word(FILE *out, const char *word) {
-  static const char plain[] =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=./:,+@%";
-  bool quoted = word[strspn(word, plain)] != '\0' || !*word;
-  if (quoted)
-    fputc('\'', out);
-  for (; *word; word++)
-    if (*word == '\'')
-      fputs("'\\''", out);
-    else
-      fputc(*word, out);
-  if (quoted)
-    fputc('\'', out);
 }
 
 struct line {
@@ -59,7 +44,7 @@ static void put_use(void *context, const struct option_row *row, const char *val
     line->ended |= ends;
   }
   if (value)
-    put_word(line->out, value);
+    shell_put_word(line->out, value);
 }
 
 /* For free(); NULL when memory is short. */

@@ -14,6 +14,7 @@
 #include "core/base/clock.h"
 #include "core/base/decimal.h"
 #include "core/base/diag.h"
+#include "core/base/shell.h"
 #include "core/base/unread.h"
 #include "core/base/utf8.h"
 
@@ -327,6 +328,40 @@ static void fields_have_quotes_where_they_want_some(void **state) {
   }
 }
 
+static void words_of_a_shell_come_back(void **state) {
+  (void)state;
+  static const struct {
+    const char *word, *written;
+  } cases[] = {{"all_reduce@dp=ring", "all_reduce@dp=ring"},
+               {"", "''"},
+               {"a b", "'a b'"},
+               {"it's", "'it'\\''s'"},
+               {"$(x)`y`", "'$(x)`y`'"},
+               {"~/x", "'~/x'"},
+               {"a\nb", "'a\nb'"},
+               {"gr\xc3\xbcn", "'gr\xc3\xbcn'"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char text[32], *put = NULL, command[64], back[32] = "";
+    size_t length, size = strlen(cases[i].written) + 1;
+    FILE *out = open_memstream(&put, &length);
+    assert_non_null(out);
+    shell_put_word(out, cases[i].word);
+    fclose(out);
+    assert_string_equal(put, cases[i].written);
+    free(put);
+    assert_true(shell_write_word(text, size, cases[i].word));
+    assert_string_equal(text, cases[i].written);
+    assert_false(shell_write_word(text, size - 1, cases[i].word));
+    snprintf(command, sizeof command, "printf %%s %s", text);
+    FILE *shell = popen(command, "r");
+    assert_non_null(shell);
+    size_t got = fread(back, 1, sizeof back - 1, shell);
+    assert_int_equal(pclose(shell), 0);
+    assert_int_equal(got, strlen(cases[i].word));
+    assert_string_equal(back, cases[i].word);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(status_exit_codes_are_the_contract),
@@ -344,6 +379,7 @@ int main(void) {
       cmocka_unit_test(cells_are_read_as_they_are_written),
       cmocka_unit_test(fields_have_quotes_where_they_want_some),
       cmocka_unit_test(utf8_characters_have_their_length),
+      cmocka_unit_test(words_of_a_shell_come_back),
   };
   return cmocka_run_group_tests_name("base", tests, NULL, NULL);
 }
