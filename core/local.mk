@@ -156,6 +156,8 @@ libvinci_core_la_SOURCES += \
 	core/result/explain.h \
 	core/result/result_energy.c \
 	core/result/result_energy.h \
+	core/result/state.c \
+	core/result/state.h \
 	core/result/events.c \
 	core/result/events.h \
 	core/result/hotspots.c \

@@ -10,6 +10,7 @@
 #include "core/base/diag.h"
 #include "core/result/events.h"
 #include "core/result/replay.h"
+#include "core/result/state.h"
 
 const char *critical_rest_name(enum critical_rest rest) {
   static const char *const names[] = {"launch", "idle", "end"};
@@ -245,15 +246,13 @@ static uint64_t cycles_of_cause(const struct critical_path *path, enum cause cau
 
 struct critical_state critical_state(const struct vinci_result *result,
                                      const struct critical_path *path) {
-  static const enum cause dram[] = {CAUSE_DRAM_ACCESS, CAUSE_DRAM_ROW, CAUSE_DRAM_TURN,
-                                    CAUSE_DRAM_REFRESH, CAUSE_DRAM_QUEUE};
   struct critical_state state = {.code_cycles = path->code_cycles,
                                  .refetch_cycles = cycles_of_cause(path, CAUSE_REFETCH),
                                  .scalar_cycles = path->scalar_cycles};
-  for (size_t i = 0; i < sizeof dram / sizeof *dram; i++)
+  for (unsigned cause = 0; cause < CAUSE_COUNT; cause++)
     for (unsigned member = 0; member < PATH_COUNT; member++)
-      if (strncmp(path_name((enum path)member), "GM->", strlen("GM->")) == 0)
-        state.cold_cycles += path->cause[dram[i]][member];
+      if (state_is_cold((enum cause)cause, member))
+        state.cold_cycles += path->cause[cause][member];
   if (path->core < result->core_count)
     state.dependent_cycles = result->cores[path->core].pipe[PIPE_V].stall_cycles[STALL_BARRIER];
   return state;

@@ -46,7 +46,7 @@ the headline names neither $cause nor $number: $line" ;;
   report "$name" "$problems$(expect 0 -)$(keeps_promise "$before" "$(cycles)" "$promised")"
 }
 
-plan 26
+plan 31
 
 proof "start-up of ND2NZ lines: half of nd2nz.line_cycles saves what was promised" \
   "GM->L1: reorder" "nd2nz.line_cycles halved" nd2nz.line_cycles=2.385 \
@@ -258,14 +258,44 @@ report "a format that is none is an error" \
 state() { sed -n "s/.*\"state\": {.*\"$1\": \([0-9]*\).*/\1/p" "$2/report.json"; }
 for found in cold warm; do
   "$vinci" run matmul m=256 k=256 n=256 --soc-version=Ascend910B4 --l2=$([ $found = warm ] && echo warm || echo empty) \
-    --code=$found --output="$work/$found" -q >"$work/out" 2>&1
+    --code=$found --timeline=chrome --output="$work/$found" -q >"$work/out" 2>&1
 done
 report "waits for code and for a cold L2 are there, and go with a warm launch" \
   "$([ "$(state code_cycles "$work/cold")" -gt 1000 ] && [ "$(state cold_l2_cycles "$work/cold")" -gt 100 ] &&
     [ "$(state scalar_cycles "$work/cold")" -gt 100 ] &&
     [ $((10 * $(state code_cycles "$work/warm"))) -lt "$(state code_cycles "$work/cold")" ] &&
     [ "$(state cold_l2_cycles "$work/warm")" = 0 ] || { cat "$work/out"; grep -h '"state"' "$work/cold/report.json" "$work/warm/report.json"; })"
-"$vinci" run "$srcdir/tests/accuracy/levers.csv" --soc-version=Ascend910B4 --output="$work/barriers" >"$work/out" 2>&1
+"$vinci" run "$srcdir/tests/accuracy/levers.csv" --soc-version=Ascend910B4 --timeline=chrome --output="$work/barriers" >"$work/out" 2>&1
 report "waits of the vector unit for the instruction before are told" \
   "$([ "$(state dependent_vector_cycles "$work/barriers")" -gt 0 ] && grep -q 'instruction before' "$work/out" ||
     grep -h '"state"' "$work/barriers/report.json")"
+
+# The same in the timeline: cycles of instructions, where a small kernel provokes them, and none where it does not.
+in_timeline() { grep -o "\"$1\":\"[0-9]*\"" "$2/trace.json" | tr -dc '0-9\n' | awk '{ sum += $1 } END { print sum + 0 }'; }
+# with KEY FOLDER, without KEY FOLDER
+told() {
+  [ "$(in_timeline "$1" "$work/$2")" -gt 0 ] && [ "$(in_timeline "$1" "$work/$3")" = 0 ] && [ "$(state "$1" "$work/$2")" -gt 0 ] &&
+    [ "$(state "$1" "$work/$3")" = 0 ] || {
+    echo "$1 with: $(in_timeline "$1" "$work/$2") cycles, without: $(in_timeline "$1" "$work/$3")"
+    grep -h '"state"' "$work/$2/report.json" "$work/$3/report.json"
+  }
+}
+make() {
+  folder=$1
+  shift
+  "$vinci" run "$@" --soc-version=Ascend910B4 --timeline=chrome --output="$work/$folder" -q >"$work/out" 2>&1 || cat "$work/out"
+}
+levers=$srcdir/tests/accuracy/levers.csv
+make apart "$levers" --without=18,20
+report "waits for the vector instruction before, in account and timeline" "$(told dependent_vector_cycles barriers apart)"
+sed 's/^stream,core=AIV$/&\nscalar,cycles=3000/' "$levers" >"$work/scalar.csv"
+sed 's/^stream,core=AIV$/&\ncode_fetch,bytes=4096,line_cycles=60/' "$levers" >"$work/code.csv"
+make scalar "$work/scalar.csv"
+make code "$work/code.csv"
+report "scalar work, in the timeline" "$([ "$(in_timeline scalar_cycles "$work/scalar")" = 60000 ] && [ "$(in_timeline scalar_cycles "$work/barriers")" = 0 ] ||
+  in_timeline scalar_cycles "$work/scalar")"
+report "code that the cache does not hold, in account and timeline" "$(told code_cycles code barriers)"
+report "an L2 that has not held the data, in account and timeline" "$(told cold_l2_cycles cold warm)"
+make small "$srcdir/traces/examples/reread.csv" --memory=flat
+make large "$srcdir/traces/examples/reread.csv" --memory=flat --set l2.size=192MiB
+report "what L2 has held and dropped, in account and timeline" "$(told refetch_cycles small large)"

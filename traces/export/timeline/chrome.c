@@ -20,6 +20,7 @@
 #include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/isa/isa.h"
+#include "core/result/state.h"
 #include "traces/export/export.h"
 #include "traces/export/timeline/lanes.h"
 #include "traces/export/timeline/tracks.h"
@@ -71,6 +72,15 @@ static void open_event(struct timeline *timeline, const char *name, const char *
   timeline->separator = ",\n";
 }
 
+/* What the state that the instruction has found costs. */
+static void write_state(FILE *out, const struct result_event *event, uint64_t drawn) {
+  for (unsigned part = 0; part < STATE_PARTS; part++) {
+    uint64_t cycles = state_of_event(event, drawn, (enum state_part)part);
+    if (cycles > 0)
+      fprintf(out, ",\"%s\":\"%" PRIu64 "\"", state_key((enum state_part)part), cycles);
+  }
+}
+
 static void write_bar(struct timeline *timeline, const struct bar *bar, uint64_t end) {
   const struct result_event *event = &timeline->result->events[bar->index];
   FILE *out = timeline->out;
@@ -94,6 +104,8 @@ static void write_bar(struct timeline *timeline, const struct bar *bar, uint64_t
     fprintf(out, ",\"process_bytes\":\"%" PRIu64 "\"", event->bytes);
   if (event->queued_cycles > 0 && !timeline->vendor)
     fprintf(out, ",\"queued_cycles\":\"%" PRIu32 "\"", event->queued_cycles);
+  if (!timeline->vendor)
+    write_state(out, event, end - bar->start);
   fprintf(out, ",\"start_cycle\":\"%" PRIu64 "\",\"cycles\":\"%" PRIu64 "\"}}", event->start_cycle,
           event->end_cycle - event->start_cycle);
 }

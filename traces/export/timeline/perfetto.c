@@ -11,8 +11,10 @@
  *
  * Times are nanoseconds after the launch, rounded down; exact cycles stand in the arguments:
  * `cycles` is how long the instruction took, `drawn` how long its slice is where another cuts or
- * stretches that. Each track is a sequence of its own with a clock of differences and with names
- * that are written once, which makes a slice some 35 bytes. Only one lane is in memory at a time.
+ * stretches that; what the state that it has found costs, code_cycles and others, are names of
+ * core/result/state.h. Each track is a sequence of its own with a clock of differences and with
+ * names that are written once, which makes a slice some 35 bytes. Only one lane is in memory at a
+ * time.
  *
  * Source of messages and numbers of fields: github.com/google/perfetto, protos/perfetto/trace.
  */
@@ -109,6 +111,11 @@ static void add_arguments(struct perfetto *trace, const struct result_event *eve
     perfetto_add_argument(trace, ARGUMENT_DRAWN, drawn_cycles);
   if (event->bytes > 0 && !orders)
     perfetto_add_argument(trace, ARGUMENT_BYTES, event->bytes);
+  for (unsigned part = 0; part < STATE_PARTS; part++) {
+    uint64_t found = state_of_event(event, drawn_cycles, (enum state_part)part);
+    if (found > 0)
+      perfetto_add_argument(trace, ARGUMENT_STATE + part, found);
+  }
 }
 
 /* What an event of a track is made from, and whose arrows it has. */

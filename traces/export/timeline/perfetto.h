@@ -3,13 +3,20 @@
 #ifndef VINCI_TRACES_EXPORT_PERFETTO_H
 #define VINCI_TRACES_EXPORT_PERFETTO_H
 
+#include "core/result/state.h"
 #include "traces/export/timeline/lanes.h"
 #include "traces/export/timeline/perfetto_fields.h"
 #include "traces/export/timeline/tracks.h"
 #include "traces/export/timeline/wire.h"
 
 /* Interned names of arguments. */
-enum { ARGUMENT_CYCLES = 1, ARGUMENT_DRAWN, ARGUMENT_BYTES, ARGUMENT_END };
+enum {
+  ARGUMENT_CYCLES = 1,
+  ARGUMENT_DRAWN,
+  ARGUMENT_BYTES,
+  ARGUMENT_STATE,
+  ARGUMENT_END = ARGUMENT_STATE + STATE_PARTS
+};
 
 /* Flags whose arrows leave a slice: a list by place in the lane + 1, 0 at its end. */
 struct join {

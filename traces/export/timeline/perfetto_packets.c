@@ -55,7 +55,8 @@ static void write_argument_names(struct wire *wire) {
   for (unsigned i = ARGUMENT_CYCLES; i < ARGUMENT_END; i++) {
     size_t name = wire_begin(wire, INTERNED_ANNOTATION_NAMES);
     wire_number(wire, INTERNED_IID, i);
-    wire_text(wire, INTERNED_NAME, names[i]);
+    wire_text(wire, INTERNED_NAME,
+              i < ARGUMENT_STATE ? names[i] : state_key((enum state_part)(i - ARGUMENT_STATE)));
     wire_end(wire, name);
   }
   wire_end(wire, interned);
