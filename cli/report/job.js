@@ -414,6 +414,11 @@ function jobSections(folder) {
         {shown: 16, id: "rank-table"},
       ),
       keyList(rankParts.map(([name, paint]) => [rankTexts[name], `var(--${paint})`])),
+      el(
+        "p",
+        {class: "faint", id: "not-shown"},
+        "Memory over time is not shown: the file of a job says what work takes and sends, not what a device holds.",
+      ),
     ),
     leverSection(summary),
     classes.length ? jobTimeline(classes, summary.time_us) : null,

@@ -42,13 +42,19 @@ function leverList(levers, total) {
   return el("ul", {id: "levers"}, levers.map(lever => leverItem(lever, lever.saved_cycles, total)));
 }
 
+// A lever whose run met a limit.
+function unmeasuredItem(lever) {
+  return el("li", null, el("b", null, lever.lever), `: ${lever.text} (${lever.origin}: `, el("code", null, lever.change), ").");
+}
+
 // Of a network or a job, all measured: what saves, then what is done already and saves.
 function leverSection(summary) {
   const levers = summary.levers;
   if (!levers) return null;
   const list = (id, chosen) => el("ul", {id}, chosen.map(lever => leverItem(lever, lever.saved_us, summary.time_us)));
   const saving = levers.filter(lever => lever.saved_us > 0),
-    kept = levers.filter(lever => lever.saved_us < 0);
+    kept = levers.filter(lever => lever.saved_us < 0),
+    limited = summary.levers_not_measured || [];
   return section(
     "try",
     "What to try",
@@ -56,6 +62,9 @@ function leverSection(summary) {
     saving.length ? list("levers", saving) : el("p", {id: "levers"}, "Nothing that was tried makes the run shorter."),
     kept.length ? el("h3", null, "What is done already, and saves") : "",
     kept.length ? list("levers-kept", kept) : "",
+    limited.length ? el("h3", null, "What was not measured") : "",
+    limited.length ? el("ul", {id: "levers-limited"}, limited.map(unmeasuredItem)) : "",
+    summary.levers_untried ? el("p", null, `Not tried: ${summary.levers_untried}.`) : "",
   );
 }
 

@@ -365,15 +365,17 @@ function memorySection(text) {
 const shellWord = word => (/^[\w.,:=+\/-]+$/.test(word) ? word : `'${word.replace(/'/g, "'\\''")}'`);
 
 // The command that makes the page of a node's kernel, with L2 as near as words of --l2 come to what the node found.
-function kernelCommand(row, summary) {
+// Chip and models are those of the network's run, whose command has them as a shell takes them.
+function kernelCommand(row, summary, run) {
   const share = +row.input_bytes ? +row.l2_found_bytes / +row.input_bytes : 0,
     state = share > 0.75 ? " --l2=warm" : share > 0.25 ? " --l2=used" : "",
-    folder = row.node.replace(/[^\w.-]+/g, "_") || "kernel",
+    folder = row.node.replace(/[^\w.-]+|^-/g, "_") || "kernel",
+    same = run ? (run.command.match(/ --(?:set|data|memory|network)=(?:'[^']*'|\\'|[^\s'])+/g) || []).join("") : "",
     args = row.args.split(" ").filter(Boolean).map(shellWord).join(" ");
-  return `vinci run ${row.op} ${args} -s ${summary.chip}${state} --savings=all -o ${folder} && vinci report ${folder}`;
+  return `vinci run ${row.op} ${args} -s ${summary.chip}${same}${state} --savings=all -o ${folder} && vinci report ${folder}`;
 }
 
-function networkNodes(rows, summary) {
+function networkNodes(rows, summary, run) {
   const most = Math.max(1e-9, ...rows.map(row => +row.duration_us)),
     unit = timeUnit(most),
     isKernel = row => row.kind === "kernel" && row.op,
@@ -382,7 +384,7 @@ function networkNodes(rows, summary) {
     command = el("code", {id: "kernel-command"}),
     choose = row => {
       name.textContent = row.node;
-      command.textContent = kernelCommand(row, summary);
+      command.textContent = kernelCommand(row, summary, run);
     };
   if (slowest) choose(slowest);
   return section(
@@ -395,7 +397,7 @@ function networkNodes(rows, summary) {
           {"aria-live": "polite"},
           "The page of kernel ",
           name,
-          " (a click on a node chooses; add the --set of the network's run): ",
+          run ? " (a click on a node chooses): " : " (a click on a node chooses; add the --set of the network's run): ",
           command,
         )
       : "",
@@ -432,7 +434,7 @@ function networkSections(folder) {
     leverSection(summary),
     networkTimeline(rows, summary.time_us),
     idleSection(rows, summary.time_us),
-    networkNodes(rows, summary),
+    networkNodes(rows, summary, folder.command),
     folder.memory ? memorySection(folder.memory) : null,
     chipEnergySection(summary.energy),
   ].filter(Boolean);

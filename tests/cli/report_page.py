@@ -3,7 +3,7 @@
 
 What the page shows is compared with summary.json and CSV tables of the run, from which the page was not
 made. A problem is a line on standard output."""
-import csv, json, os, re, subprocess, sys
+import csv, json, os, re, shlex, subprocess, sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 from browser import Browser
@@ -559,9 +559,9 @@ def network(page):
     # The command of a kernel's page is that of the node which is chosen, and its run takes about the node's time.
     same("command", page.browser.text("#kernel-command").split()[:3], ["vinci", "run", slowest["op"]])
     page.browser.run("[...document.querySelectorAll('#node-table button.link')].find(b => b.textContent === 'act').click()")
-    words, act = page.browser.text("#kernel-command").split(" && ")[0].split()[1:], next(row for row in rows if row["node"] == "act")
+    words, act = shlex.split(page.browser.text("#kernel-command").split(" && ")[0])[1:], next(row for row in rows if row["node"] == "act")
     same("chosen command", words[1:3], [act["op"], act["args"]])
-    alone = subprocess.run([os.environ["VINCI"]] + words[:words.index("--savings=all")] + ["--memory=flat", "--json"],
+    alone = subprocess.run([os.environ["VINCI"]] + words[:words.index("--savings=all")] + ["--json"],
                            capture_output=True, text=True, check=True).stdout
     near("a kernel by its command", json.loads(alone)["duration_us"], float(act["duration_us"]), 0.05 * float(act["duration_us"]))
     page.quiet()
