@@ -128,8 +128,10 @@ vinci_net_run(const vinci_soc *soc, const char *name, const char *text, size_t l
 /*
  * What of the network can be turned, passes, cuts by L2 and the host: runs the network once for
  * each, and once as it is. visit gets those that change the time, the largest saving first, and
- * returns false to stop; the texts live as long as its call. Errors as of vinci_net_run(), and
- * VINCI_E_INPUT when a node has no kernel.
+ * returns false to stop; the texts live as long as its call. progress of the options gets the nodes
+ * of the first run, then levers.
+ * Errors as of vinci_net_run(), VINCI_E_INPUT when a node has no kernel, and VINCI_E_LIMIT when
+ * progress has ended the search; visit has got what was measured before then.
  */
 VINCI_API VINCI_MUST_CHECK enum vinci_status
 vinci_net_levers(const vinci_soc *soc, const char *name, const char *text, size_t length,

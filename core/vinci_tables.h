@@ -163,8 +163,10 @@ vinci_result_savings(const vinci_result *result,
 struct vinci_proven {
   const char *lever;  /* "pass", "cuts", "host", "algorithm", "buckets" ... */
   const char *text;   /* what would be there: no sentence's end */
-  const char *change; /* what vinci net run or vinci group run takes to show the saving */
-  const char *origin; /* "measured", with what else has to be known */
+  const char *change; /* what vinci net run or vinci group run takes to show the saving: "--cuts",
+                         or what has to go: "without --cuts" */
+  const char *origin; /* "measured", with what else has to be known; "not measured: limit: ..."
+                         where the run of the lever met a limit, and saved_ps is 0 */
   int64_t saved_ps;   /* of the run; below 0: what is done already, and costs when left out */
 };
 

@@ -80,6 +80,7 @@ unit_tests = \
 	tests/traces/test_export \
 	tests/traces/test_export_csv \
 	tests/networks/test_graph \
+	tests/networks/test_levers \
 	tests/devices/test_job \
 	tests/lower/test_lower \
 	tests/lower/test_lower_attention \

@@ -86,7 +86,7 @@ struct outcome {
 static struct decimal ms(uint64_t ps) { return decimal_ratio(ps, UINT64_C(1000000000), 3); }
 
 static struct decimal percent(uint64_t part, uint64_t whole) {
-  return decimal_ratio(part * 100, whole ? whole : 1, 1);
+  return decimal_ratio((uint128)part * 100, whole ? whole : 1, 1);
 }
 
 static const struct sheet_column columns[] = {

@@ -268,6 +268,11 @@ static enum vinci_status write_folder(const char *folder, struct writing *writin
 
 /* ---- the run -------------------------------------------------------------------------------- */
 
+/* Levers of a network, each a run of the whole. */
+static bool watch_levers(void *context, size_t done, size_t all) {
+  return monitor_phase(context, "levers measured", done, all, "");
+}
+
 static const char *host_at(const void *context, size_t index) {
   (void)context;
   return queue_host_name((enum queue_host)index);
@@ -337,16 +342,18 @@ static enum vinci_status choose_savings(struct net_run_settings *settings,
 }
 
 static enum vinci_status find_levers(const struct net_run_settings *settings,
-                                     const struct vinci_soc *soc, const struct net_options *options,
+                                     const struct vinci_soc *soc, const struct net_options *as_run,
                                      struct net_result *result, struct vinci_diag *diag) {
   struct compile_options compile;
+  struct net_options options = *as_run;
   const struct net_levers_of of = {.network = settings->network_read,
                                    .soc = soc,
                                    .compile = &compile,
-                                   .run = options,
+                                   .run = &options,
                                    .cuts = settings->cuts,
                                    .end_ps = result->queue.end_ps};
   struct proven_list *levers = ARENA_ARRAY(&result->arena, struct proven_list, 1);
+  options.progress = watch_levers;
   enum vinci_status status = net_compile_choose(settings, &compile, diag);
   if (status == VINCI_OK && !levers)
     status = diag_error(diag, VINCI_E_NOMEM, "out of memory");
@@ -410,6 +417,9 @@ enum vinci_status net_simulate(const struct net_run_settings *settings, const ch
   if (status == VINCI_OK && result->count[NET_REFUSED] > 0)
     status = diag_error(diag, VINCI_E_INPUT, "%zu of %u nodes could not be lowered",
                         result->count[NET_REFUSED], graph->node_count);
+  if (status == VINCI_OK && result->levers && result->levers->ended)
+    status = diag_error(diag, VINCI_E_LIMIT,
+                        "%s before all levers were measured; the rest is whole", monitor_reason());
   return status;
 }
 

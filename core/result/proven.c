@@ -6,7 +6,11 @@
 #include "core/base/json.h"
 #include "core/base/sheet.h"
 
-enum { US_DIGITS = 6, LINE_BYTES = PROVEN_TEXT_BYTES + PROVEN_CHANGE_BYTES + 224, INDENT = 10 };
+enum {
+  US_DIGITS = 6,
+  LINE_BYTES = PROVEN_TEXT_BYTES + PROVEN_CHANGE_BYTES + PROVEN_REASON_BYTES + 224,
+  INDENT = 10
+};
 
 void proven_add(struct proven_list *list, struct proven *lever, uint64_t base_ps, uint64_t ps) {
   if (ps == base_ps)
@@ -24,7 +28,34 @@ void proven_add(struct proven_list *list, struct proven *lever, uint64_t base_ps
     list->left_out++;
 }
 
+void proven_limit(struct proven_list *list, const struct proven *lever, const char *limit) {
+  list->limited_all++;
+  if (list->limited_count == UNPROVEN_MAX)
+    return;
+  struct unproven *out = &list->limited[list->limited_count++];
+  out->lever = *lever;
+  out->lever.saved_ps = 0;
+  snprintf(out->reason, sizeof out->reason, "not measured: limit: %s", limit);
+}
+
 static uint64_t size_of(int64_t ps) { return ps < 0 ? (uint64_t)0 - (uint64_t)ps : (uint64_t)ps; }
+
+static void put_limited(const struct proven_list *list, FILE *out) {
+  for (size_t i = 0; i < list->limited_count; i++) {
+    const struct unproven *one = &list->limited[i];
+    fprintf(out,
+            "%s\n    {\"lever\": \"%s\", \"text\": ", i ? "," : ",\n  \"levers_not_measured\": [",
+            one->lever.lever);
+    json_write_plain(out, one->lever.text);
+    fputs(", \"measured\": false, \"origin\": ", out);
+    json_write_plain(out, one->reason);
+    fputs(", \"change\": ", out);
+    json_write_plain(out, one->lever.change);
+    fputc('}', out);
+  }
+  if (list->limited_count > 0)
+    fputs("\n  ]", out);
+}
 
 void proven_put(const struct proven_list *list, FILE *out) {
   fputs(",\n  \"levers\": [", out);
@@ -41,10 +72,17 @@ void proven_put(const struct proven_list *list, FILE *out) {
     fputc('}', out);
   }
   fprintf(out, "%s]", list->count ? "\n  " : "");
+  put_limited(list, out);
   if (!list->untried)
     return;
   fputs(",\n  \"levers_untried\": ", out);
   json_write_plain(out, list->untried);
+}
+
+static void print_line(const char *line, FILE *out) {
+  fprintf(out, "%*s", INDENT, "");
+  sheet_words(out, line, INDENT, INDENT);
+  fputc('\n', out);
 }
 
 void proven_print(const struct proven_list *list, uint64_t base_ps, FILE *out) {
@@ -65,20 +103,35 @@ void proven_print(const struct proven_list *list, uint64_t base_ps, FILE *out) {
   }
   if (list->left_out > 0)
     fprintf(out, "          and %zu more that save less\n", list->left_out);
-  if (list->untried)
-    fprintf(out, "          not tried: %s\n", list->untried);
+  for (size_t i = 0; i < list->limited_count; i++) {
+    const struct unproven *one = &list->limited[i];
+    snprintf(line, sizeof line, "%s: %s (%s).", one->lever.text, one->reason, one->lever.change);
+    print_line(line, out);
+  }
+  if (list->limited_all > list->limited_count)
+    fprintf(out, "          and %zu more that are not measured\n",
+            list->limited_all - list->limited_count);
+  if (list->untried) {
+    snprintf(line, sizeof line, "not tried: %s", list->untried);
+    print_line(line, out);
+  }
+}
+
+static struct vinci_proven told(const struct proven *lever, const char *origin) {
+  return (struct vinci_proven){.lever = lever->lever,
+                               .text = lever->text,
+                               .change = lever->change,
+                               .origin = origin,
+                               .saved_ps = lever->saved_ps};
 }
 
 void proven_visit(const struct proven_list *list,
                   bool (*visit)(void *context, const struct vinci_proven *lever), void *context) {
-  for (size_t i = 0; i < list->count; i++) {
-    const struct proven *one = &list->items[i];
-    const struct vinci_proven told = {.lever = one->lever,
-                                      .text = one->text,
-                                      .change = one->change,
-                                      .origin = one->origin,
-                                      .saved_ps = one->saved_ps};
-    if (!visit(context, &told))
+  for (size_t i = 0; i < list->count + list->limited_count; i++) {
+    const struct unproven *limited = i < list->count ? NULL : &list->limited[i - list->count];
+    const struct vinci_proven one = limited ? told(&limited->lever, limited->reason)
+                                            : told(&list->items[i], list->items[i].origin);
+    if (!visit(context, &one))
       return;
   }
 }

@@ -12,29 +12,47 @@
 
 #include "core/vinci_tables.h"
 
-enum { PROVEN_MAX = 64, PROVEN_TEXT_BYTES = 256, PROVEN_CHANGE_BYTES = 320 };
+enum {
+  PROVEN_MAX = 64,
+  PROVEN_TEXT_BYTES = 256,
+  PROVEN_CHANGE_BYTES = 320,
+  PROVEN_REASON_BYTES = 160,
+  UNPROVEN_MAX = 16
+};
 
 struct proven {
   const char *lever; /* "pass", lives as long as the program */
   char text[PROVEN_TEXT_BYTES];
-  char change[PROVEN_CHANGE_BYTES]; /* options that show the saving */
-  const char *origin;               /* "measured", with what else has to be known */
+  /* Options that show the saving, "--cuts", or, of a flag that is given, "without --cuts". */
+  char change[PROVEN_CHANGE_BYTES];
+  const char *origin; /* "measured", with what else has to be known */
   int64_t saved_ps;
 };
 
+/* A lever whose run met a limit. */
+struct unproven {
+  struct proven lever;
+  char reason[PROVEN_REASON_BYTES]; /* "not measured: limit: the job takes longer than 80 hours" */
+};
+
 struct proven_list {
-  struct proven items[PROVEN_MAX]; /* the largest saving first */
-  size_t count, left_out;          /* left_out: beyond PROVEN_MAX, those that save least */
+  struct proven items[PROVEN_MAX];       /* the largest saving first */
+  size_t count, left_out;                /* left_out: beyond PROVEN_MAX, those that save least */
+  struct unproven limited[UNPROVEN_MAX]; /* in the order of the runs */
+  size_t limited_count, limited_all;     /* limited_all: with those beyond UNPROVEN_MAX */
+  bool ended;                            /* by the caller, before all levers were tried */
   const char *untried; /* what would take minutes, as a part of a sentence; NULL: none */
 };
 
 /* Keeps a lever that changes the time. saved_ps of the lever is filled by the times of the run as
  * it is and of that with the change. */
 void proven_add(struct proven_list *list, struct proven *lever, uint64_t base_ps, uint64_t ps);
-/* A part of a summary: the key "levers", behind another key, and "levers_untried" where there are
- * such. */
+/* Keeps a lever whose run met a limit, as the text of the limit says. */
+void proven_limit(struct proven_list *list, const struct proven *lever, const char *limit);
+/* A part of a summary: the key "levers", behind another key, and where there are such
+ * "levers_not_measured" and "levers_untried". */
 void proven_put(const struct proven_list *list, FILE *out);
-/* For callers of the library: false of visit ends that. */
+/* For callers of the library, those that are not measured last: false of visit ends that. */
 void proven_visit(const struct proven_list *list,
                   bool (*visit)(void *context, const struct vinci_proven *lever), void *context);
 /* A paragraph for each, of a run of base_ps. */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/shell.h"
+
 #define MIB (UINT64_C(1) << 20)
 enum { MESH_RANKS_MAX = 64 }; /* where parts are not equal, a mesh of more takes minutes */
 
@@ -156,8 +158,9 @@ static void restore(struct trying *trying) {
     memcpy(ops, trying->kept + at, count * sizeof *ops);
 }
 
-/* 0: the job does not run so, for example with an algorithm that needs whole servers. */
-static enum vinci_status run(struct trying *trying, uint64_t *end_ps) {
+/* 0: the job does not run so, for example with an algorithm that needs whole servers; or it meets a
+ * limit, which is kept with the lever. */
+static enum vinci_status run(struct trying *trying, const struct proven *lever, uint64_t *end_ps) {
   struct arena arena = {0};
   struct group_result result = {0};
   struct vinci_diag refused = {0};
@@ -165,18 +168,26 @@ static enum vinci_status run(struct trying *trying, uint64_t *end_ps) {
   *end_ps = status == VINCI_OK ? result.end_ps : 0;
   arena_free(&arena);
   restore(trying);
-  if (status == VINCI_E_NOMEM || status == VINCI_E_INTERNAL || status == VINCI_E_LIMIT)
+  if (status == VINCI_E_NOMEM || status == VINCI_E_INTERNAL)
     return diag_error(trying->diag, status, "%s", refused.text);
+  if (status == VINCI_E_LIMIT)
+    proven_limit(trying->out, lever, refused.text);
   return VINCI_OK;
 }
 
-/* Runs the job as it is turned now; *better: it runs, and faster than in *best_ps (0: none yet). */
-static enum vinci_status run_for(struct trying *trying, uint64_t *best_ps, bool *better) {
+/* The best of what one lever can be set to. */
+struct best {
+  struct proven lever;
+  uint64_t end_ps; /* 0: none yet */
+};
+
+/* Runs the job as it is turned now, by the lever. */
+static enum vinci_status run_for(struct trying *trying, const struct proven *lever,
+                                 struct best *best) {
   uint64_t end_ps;
-  enum vinci_status status = run(trying, &end_ps);
-  *better = status == VINCI_OK && end_ps > 0 && (*best_ps == 0 || end_ps < *best_ps);
-  if (*better)
-    *best_ps = end_ps;
+  enum vinci_status status = run(trying, lever, &end_ps);
+  if (status == VINCI_OK && end_ps > 0 && (best->end_ps == 0 || end_ps < best->end_ps))
+    *best = (struct best){*lever, end_ps};
   return status;
 }
 
@@ -192,47 +203,47 @@ static bool takes_minutes(struct trying *trying, const struct group_op *of,
   return true;
 }
 
-static void keep_best(struct trying *trying, struct proven *best, uint64_t end_ps) {
-  best->origin = "measured";
-  if (end_ps > 0 && end_ps < trying->end_ps)
-    proven_add(trying->out, best, trying->end_ps, end_ps);
+static void keep_best(struct trying *trying, struct best *best) {
+  if (best->end_ps > 0 && best->end_ps < trying->end_ps)
+    proven_add(trying->out, &best->lever, trying->end_ps, best->end_ps);
+}
+
+/* "all_reduce@GROUP=NAME", and the same as an option; false: the name of the group is too long. */
+static bool write_algorithm(const struct collective_algorithm *algorithm, enum collective_op op,
+                            const char *family, char turn[PROVEN_CHANGE_BYTES],
+                            struct proven *lever) {
+  static const char option[] = "--algorithm=";
+  int length = snprintf(turn, PROVEN_CHANGE_BYTES, "%s@%s=%s", collective_op_name(op), family,
+                        algorithm->name);
+  *lever = (struct proven){.lever = "algorithm", .origin = "measured"};
+  snprintf(lever->text, sizeof lever->text, "with algorithm %s (%s) for %s of group %.64s",
+           algorithm->name, algorithm->text, collective_op_name(op), family);
+  memcpy(lever->change, option, sizeof option);
+  return length > 0 && length < PROVEN_CHANGE_BYTES &&
+         shell_write_word(lever->change + sizeof option - 1, sizeof lever->change - sizeof option,
+                          turn);
 }
 
 /* The best algorithm for the collectives of one operation and group. */
 static enum vinci_status try_algorithms(struct trying *trying, const struct group_op *of) {
-  const enum collective_op op = of->call.op;
-  const char *family = family_name(trying->job, of);
-  const char *quote = strpbrk(family, " \t$&;()*?|<>`\"\\!#~{}[]") ? "'" : "";
-  struct proven best = {.lever = "algorithm"};
-  uint64_t best_ps = 0;
-  bool better;
+  struct best best = {0};
   size_t count;
+  enum vinci_status status = VINCI_OK;
   const struct collective_algorithm *all = collective_algorithms(&count);
-  for (size_t i = 0; i < count; i++) {
-    char change[PROVEN_CHANGE_BYTES];
+  for (size_t i = 0; status == VINCI_OK && i < count; i++) {
+    char turn[PROVEN_CHANGE_BYTES];
     struct vinci_diag refused = {0};
-    if (!collective_can(&all[i], op) || takes_minutes(trying, of, &all[i]))
+    struct proven lever;
+    if (!collective_can(&all[i], of->call.op) || takes_minutes(trying, of, &all[i]) ||
+        !write_algorithm(&all[i], of->call.op, family_name(trying->job, of), turn, &lever))
       continue;
-    int length =
-        snprintf(change, sizeof change, "%s@%s=%s", collective_op_name(op), family, all[i].name);
-    if (length < 0 || (size_t)length >= sizeof change - sizeof "--algorithm=''")
-      continue;
-    if (job_turn_algorithm(trying->job, change, &refused) != VINCI_OK) {
+    if (job_turn_algorithm(trying->job, turn, &refused) == VINCI_OK)
+      status = run_for(trying, &lever, &best);
+    else
       restore(trying);
-      continue;
-    }
-    enum vinci_status status = run_for(trying, &best_ps, &better);
-    if (status != VINCI_OK)
-      return status;
-    if (!better)
-      continue;
-    snprintf(best.text, sizeof best.text, "with algorithm %s (%s) for %s of group %.64s",
-             all[i].name, all[i].text, collective_op_name(op), family);
-    snprintf(best.change, sizeof best.change, "--algorithm=%s%.*s%s", quote,
-             PROVEN_CHANGE_BYTES - 32, change, quote);
   }
-  keep_best(trying, &best, best_ps);
-  return VINCI_OK;
+  keep_best(trying, &best);
+  return status;
 }
 
 static bool is_seen(const struct trying *trying, const struct group_op *op, size_t before) {
@@ -258,28 +269,24 @@ static enum vinci_status try_all_algorithms(struct trying *trying) {
 /* Sizes between which the best of a step lies, by the buckets of usual frameworks. */
 static enum vinci_status try_buckets(struct trying *trying) {
   static const unsigned sizes[] = {4, 25, 100, 400, 1600};
-  struct proven best = {.lever = "buckets"};
-  uint64_t best_ps = 0;
-  bool better;
+  struct best best = {0};
+  enum vinci_status status = VINCI_OK;
   size_t before = 0;
-  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+  for (size_t i = 0; status == VINCI_OK && i < sizeof sizes / sizeof *sizes; i++) {
+    struct proven lever = {.lever = "buckets", .origin = "measured"};
     size_t joined = job_turn_buckets(trying->job, sizes[i] * MIB);
     if (joined == before) { /* the same job as that of the size before */
       restore(trying);
       continue;
     }
     before = joined;
-    enum vinci_status status = run_for(trying, &best_ps, &better);
-    if (status != VINCI_OK)
-      return status;
-    if (!better)
-      continue;
-    snprintf(best.text, sizeof best.text,
+    snprintf(lever.text, sizeof lever.text,
              "with neighbouring sums together up to %u MiB (%zu fewer)", sizes[i], joined);
-    snprintf(best.change, sizeof best.change, "--bucket=%uMiB", sizes[i]);
+    snprintf(lever.change, sizeof lever.change, "--bucket=%uMiB", sizes[i]);
+    status = run_for(trying, &lever, &best);
   }
-  keep_best(trying, &best, best_ps);
-  return VINCI_OK;
+  keep_best(trying, &best);
+  return status;
 }
 
 enum vinci_status job_levers_find(struct job *job, uint64_t end_ps, struct proven_list *out,

@@ -6,6 +6,13 @@
 
 #include "networks/run/cuts.h"
 
+struct trying {
+  const struct net_levers_of *of;
+  struct proven_list *out;
+  struct vinci_diag *diag;
+  size_t done, all; /* levers */
+};
+
 /* One form of the network: what differs from the run whose levers are wanted. */
 struct form {
   struct compile_options compile;
@@ -13,59 +20,87 @@ struct form {
   bool cuts;
 };
 
-enum vinci_status net_find_cuts(const struct graph *network, const struct vinci_soc *soc,
-                                const struct compile_options *options,
-                                const struct net_options *run, struct compiled *out,
-                                struct vinci_diag *diag) {
+static enum vinci_status find_cuts(const struct graph *network, const struct vinci_soc *soc,
+                                   const struct compile_options *options,
+                                   const struct net_options *run, struct compiled *out,
+                                   struct vinci_diag *diag) {
   struct cuts cuts = {0};
-  struct net_options quiet = *run;
-  quiet.progress = NULL; /* which counts kernels, not chains */
-  enum vinci_status status = cuts_search(network, soc, options, &quiet, &cuts, diag);
+  enum vinci_status status = cuts_search(network, soc, options, run, &cuts, diag);
   if (status == VINCI_OK)
     status = cuts_compile(network, soc, options, CUT_RUN_TUNED, &cuts, out, diag);
   cuts_free(&cuts);
   return status;
 }
 
-static struct form form_of(const struct net_levers_of *of) {
-  return (struct form){.compile = *of->compile, .run = *of->run, .cuts = of->cuts};
+enum vinci_status net_find_cuts(const struct graph *network, const struct vinci_soc *soc,
+                                const struct compile_options *options,
+                                const struct net_options *run, struct compiled *out,
+                                struct vinci_diag *diag) {
+  struct net_options quiet = *run;
+  quiet.progress = NULL; /* which counts kernels, not chains */
+  return find_cuts(network, soc, options, &quiet, out, diag);
 }
 
-/* 0: the network does not run so. */
-static enum vinci_status run_form(const struct net_levers_of *of, const struct form *form,
-                                  uint64_t *end_ps, struct vinci_diag *diag) {
+/* The progress of a run: levers are told, not kernels. */
+static bool watch(void *context, size_t done, size_t all) {
+  struct trying *trying = context;
+  const struct net_options *run = trying->of->run;
+  (void)done;
+  (void)all;
+  trying->out->ended |=
+      run->progress && !run->progress(run->progress_context, trying->done, trying->all);
+  return !trying->out->ended;
+}
+
+static struct form form_of(struct trying *trying) {
+  const struct net_levers_of *of = trying->of;
+  struct form form = {.compile = *of->compile, .run = *of->run, .cuts = of->cuts};
+  form.run.progress = watch;
+  form.run.progress_context = trying;
+  return form;
+}
+
+/* 0: the network does not run so; a limit is told in *refused. */
+static enum vinci_status run_form(const struct trying *trying, const struct form *form,
+                                  uint64_t *end_ps, struct vinci_diag *refused) {
+  const struct net_levers_of *of = trying->of;
   struct compiled compiled = {0};
   struct net_result result = {0};
-  struct vinci_diag refused = {0};
   enum vinci_status status;
   *end_ps = 0;
   if (form->cuts)
-    status = net_find_cuts(of->network, of->soc, &form->compile, &form->run, &compiled, &refused);
+    status = find_cuts(of->network, of->soc, &form->compile, &form->run, &compiled, refused);
   else if (graph_has_layers(of->network))
-    status = net_compile(of->network, of->soc, &form->compile, &compiled, &refused);
+    status = net_compile(of->network, of->soc, &form->compile, &compiled, refused);
   else
     status = graph_copy(of->network, &compiled.graph) ? VINCI_OK : VINCI_E_NOMEM;
   if (status == VINCI_OK)
-    status = net_run(&compiled.graph, of->soc, &form->run, &result, &refused);
+    status = net_run(&compiled.graph, of->soc, &form->run, &result, refused);
   if (status == VINCI_OK && result.count[NET_REFUSED] == 0)
     *end_ps = result.queue.end_ps;
   arena_free(&result.arena);
   compiled_free(&compiled);
-  if (status == VINCI_E_LIMIT || status == VINCI_E_NOMEM || status == VINCI_E_INTERNAL)
-    return diag_error(diag, status, "%s", refused.text);
-  return VINCI_OK;
+  if (status == VINCI_E_NOMEM || status == VINCI_E_INTERNAL)
+    return diag_error(trying->diag, status, "%s", refused->text);
+  return status == VINCI_E_LIMIT ? status : VINCI_OK;
 }
 
 /* What is not done is kept when that saves; what is done also when that costs. */
-static enum vinci_status prove(const struct net_levers_of *of, const struct form *form, bool done,
-                               struct proven *lever, struct proven_list *out,
-                               struct vinci_diag *diag) {
+static enum vinci_status prove(struct trying *trying, const struct form *form, bool done,
+                               struct proven *lever) {
   uint64_t end_ps;
-  enum vinci_status status = run_form(of, form, &end_ps, diag);
+  struct vinci_diag refused = {0};
+  if (trying->out->ended)
+    return VINCI_OK;
+  enum vinci_status status = run_form(trying, form, &end_ps, &refused);
   if (!lever->origin)
     lever->origin = "measured";
-  if (status == VINCI_OK && end_ps > 0 && (done || end_ps < of->end_ps))
-    proven_add(out, lever, of->end_ps, end_ps);
+  if (status == VINCI_E_LIMIT) {
+    proven_limit(trying->out, lever, refused.text);
+    return VINCI_OK;
+  }
+  if (status == VINCI_OK && end_ps > 0 && (done || end_ps < trying->of->end_ps))
+    proven_add(trying->out, lever, trying->of->end_ps, end_ps);
   return status;
 }
 
@@ -90,26 +125,28 @@ static void write_passes(const bool off[PASS_COUNT], char *text) {
 }
 
 /* Whether a pass changes anything where it is on. */
-static enum vinci_status changes(const struct net_levers_of *of, const struct form *form,
-                                 unsigned pass, bool *does, struct vinci_diag *diag) {
+static enum vinci_status changes(const struct trying *trying, const struct form *form,
+                                 unsigned pass, bool *does) {
   struct compiled compiled = {0};
   struct vinci_diag refused = {0};
   struct compile_options options = form->compile;
   options.off[pass] = false;
-  enum vinci_status status = net_compile(of->network, of->soc, &options, &compiled, &refused);
+  enum vinci_status status =
+      net_compile(trying->of->network, trying->of->soc, &options, &compiled, &refused);
   *does = status == VINCI_OK && (pass == PASS_LAYOUT || compiled.passes[pass].changed > 0);
   compiled_free(&compiled);
   if (status == VINCI_E_NOMEM || status == VINCI_E_INTERNAL)
-    return diag_error(diag, status, "%s", refused.text);
+    return diag_error(trying->diag, status, "%s", refused.text);
   return VINCI_OK;
 }
 
-static enum vinci_status prove_pass(const struct net_levers_of *of, unsigned pass,
-                                    struct proven_list *out, struct vinci_diag *diag) {
-  struct form form = form_of(of);
+static enum vinci_status prove_pass(struct trying *trying, unsigned pass) {
+  struct form form = form_of(trying);
   struct proven lever = {.lever = pass == PASS_SPLIT ? "cuts" : "pass"};
   bool on = !form.compile.off[pass], does;
-  enum vinci_status status = changes(of, &form, pass, &does, diag);
+  if (pass == PASS_SPLIT && form.cuts) /* which are made by that pass */
+    return VINCI_OK;
+  enum vinci_status status = changes(trying, &form, pass, &does);
   if (status != VINCI_OK || !does)
     return status;
   form.compile.off[pass] = on;
@@ -118,20 +155,19 @@ static enum vinci_status prove_pass(const struct net_levers_of *of, unsigned pas
   write_passes(form.compile.off, lever.change);
   if (pass == PASS_DTYPE)
     lever.origin = "measured; the types of the tensors differ, and so do the values";
-  return prove(of, &form, on, &lever, out, diag);
+  return prove(trying, &form, on, &lever);
 }
 
 /* All at once, where several are off: what one saves may need another. */
-static enum vinci_status prove_all(const struct net_levers_of *of, struct proven_list *out,
-                                   struct vinci_diag *diag) {
-  struct form form = form_of(of);
+static enum vinci_status prove_all(struct trying *trying) {
+  struct form form = form_of(trying);
   struct proven lever = {.lever = "pass", .text = "with all passes", .change = "--passes=all"};
   unsigned off = 0;
   for (unsigned i = 0; i < PASS_COUNT; i++) {
     off += form.compile.off[i];
     form.compile.off[i] = false;
   }
-  return off > 1 ? prove(of, &form, false, &lever, out, diag) : VINCI_OK;
+  return off > 1 ? prove(trying, &form, false, &lever) : VINCI_OK;
 }
 
 static bool has_op(const struct graph *network, const char *op) {
@@ -142,81 +178,117 @@ static bool has_op(const struct graph *network, const char *op) {
 }
 
 /* What passes may do besides. */
-static enum vinci_status prove_freedoms(const struct net_levers_of *of, struct proven_list *out,
-                                        struct vinci_diag *diag) {
-  enum vinci_status status = VINCI_OK;
-  struct form form = form_of(of);
-  if (!form.compile.winograd && !form.compile.off[PASS_ALGORITHM] && has_op(of->network, "Conv")) {
-    struct proven lever = {.lever = "winograd",
-                           .text = "with Winograd's method for 3 x 3 convolutions",
-                           .origin = "measured; fp16 rounds more",
-                           .change = "--winograd"};
-    form.compile.winograd = true;
-    status = prove(of, &form, false, &lever, out, diag);
-  }
-  form = form_of(of);
-  if (status == VINCI_OK && !form.compile.keep_ends && !form.compile.off[PASS_DTYPE]) {
-    struct proven lever = {.lever = "casts",
-                           .text = "with inputs and results of the shorter type, without casts",
-                           .origin = "measured; not counted what makes the inputs so",
-                           .change = "--half-ends"};
-    form.compile.keep_ends = true;
-    status = prove(of, &form, false, &lever, out, diag);
-  }
-  return status;
+static enum vinci_status prove_winograd(struct trying *trying) {
+  struct form form = form_of(trying);
+  bool on = form.compile.winograd;
+  struct proven lever = {.lever = "winograd",
+                         .text = "with Winograd's method for 3 x 3 convolutions",
+                         .origin = "measured; fp16 rounds more",
+                         .change = "--winograd"};
+  if (form.compile.off[PASS_ALGORITHM] || !has_op(trying->of->network, "Conv"))
+    return VINCI_OK;
+  if (on)
+    lever = (struct proven){.lever = "winograd",
+                            .text = "without Winograd's method for 3 x 3 convolutions",
+                            .origin = "measured; fp16 rounds less",
+                            .change = "without --winograd"};
+  form.compile.winograd = !on;
+  return prove(trying, &form, on, &lever);
+}
+
+static enum vinci_status prove_half_ends(struct trying *trying) {
+  struct form form = form_of(trying);
+  bool on = form.compile.keep_ends;
+  struct proven lever = {.lever = "casts",
+                         .text = "with inputs and results of the shorter type, without casts",
+                         .origin = "measured; not counted what makes the inputs so",
+                         .change = "--half-ends"};
+  if (form.compile.off[PASS_DTYPE])
+    return VINCI_OK;
+  if (on)
+    lever = (struct proven){.lever = "casts",
+                            .text = "with inputs and results of the types of the model, and casts",
+                            .change = "without --half-ends"};
+  form.compile.keep_ends = !on;
+  return prove(trying, &form, on, &lever);
 }
 
 /* ---- cuts and the host ---------------------------------------------------------------------- */
 
-static enum vinci_status prove_cuts(const struct net_levers_of *of, struct proven_list *out,
-                                    struct vinci_diag *diag) {
-  struct form form = form_of(of);
+static enum vinci_status prove_cuts(struct trying *trying) {
+  struct form form = form_of(trying);
   struct proven lever = {.lever = "cuts",
                          .text = "with chains of kernels in the parts that simulation finds best",
                          .change = "--cuts"};
-  if (of->cuts)
-    return VINCI_OK;
-  form.cuts = true;
-  return prove(of, &form, false, &lever, out, diag);
+  bool on = form.cuts;
+  if (on)
+    lever = (struct proven){.lever = "cuts",
+                            .text = "with chains of kernels as they are without a search",
+                            .change = "without --cuts"};
+  form.cuts = !on;
+  if (form.cuts && form.compile.off[PASS_SPLIT]) { /* which makes the cuts */
+    form.compile.off[PASS_SPLIT] = false;
+    write_passes(form.compile.off, lever.change);
+    strncat(lever.change, " --cuts", sizeof lever.change - strlen(lever.change) - 1);
+  }
+  return prove(trying, &form, on, &lever);
 }
 
-static enum vinci_status prove_host(const struct net_levers_of *of, struct proven_list *out,
-                                    struct vinci_diag *diag) {
+static enum vinci_status prove_host(struct trying *trying, unsigned index) {
   static const struct {
     enum queue_host host;
     const char *text, *change;
   } hosts[] = {{QUEUE_SINK, "with all nodes on the device before the first starts", "--host=sink"},
                {QUEUE_GRAPH, "with one launch call for each node", "--host=graph"},
                {QUEUE_EAGER, "with a framework that launches node by node", "--host=eager"}};
-  enum vinci_status status = VINCI_OK;
-  for (size_t i = 0; status == VINCI_OK && i < sizeof hosts / sizeof *hosts; i++) {
-    struct form form = form_of(of);
-    struct proven lever = {.lever = "host"};
-    if (hosts[i].host == of->run->queue.host)
-      continue;
-    form.run.queue.host = hosts[i].host;
-    snprintf(lever.text, sizeof lever.text, "%s", hosts[i].text);
-    snprintf(lever.change, sizeof lever.change, "%s", hosts[i].change);
-    status = prove(of, &form, false, &lever, out, diag);
+  struct form form = form_of(trying);
+  struct proven lever = {.lever = "host"};
+  if (hosts[index].host == form.run.queue.host)
+    return VINCI_OK;
+  form.run.queue.host = hosts[index].host;
+  snprintf(lever.text, sizeof lever.text, "%s", hosts[index].text);
+  snprintf(lever.change, sizeof lever.change, "%s", hosts[index].change);
+  return prove(trying, &form, false, &lever);
+}
+
+/* ---- all ------------------------------------------------------------------------------------ */
+
+enum {
+  TRY_ALL = PASS_COUNT,
+  TRY_WINOGRAD,
+  TRY_HALF_ENDS,
+  TRY_CUTS,
+  TRY_HOST,
+  TRY_COUNT = TRY_HOST + 3
+};
+
+static enum vinci_status try_lever(struct trying *trying, unsigned index) {
+  if (index < TRY_CUTS && !graph_has_layers(trying->of->network))
+    return VINCI_OK;
+  if (index < PASS_COUNT)
+    return prove_pass(trying, index);
+  switch (index) {
+  case TRY_ALL:
+    return prove_all(trying);
+  case TRY_WINOGRAD:
+    return prove_winograd(trying);
+  case TRY_HALF_ENDS:
+    return prove_half_ends(trying);
+  case TRY_CUTS:
+    return prove_cuts(trying);
+  default:
+    return prove_host(trying, index - TRY_HOST);
   }
-  return status;
 }
 
 enum vinci_status net_levers_find(const struct net_levers_of *of, struct proven_list *out,
                                   struct vinci_diag *diag) {
+  struct trying trying = {.of = of, .out = out, .diag = diag, .all = TRY_COUNT};
   enum vinci_status status = VINCI_OK;
   *out = (struct proven_list){0};
-  if (graph_has_layers(of->network)) {
-    for (unsigned i = 0; status == VINCI_OK && i < PASS_COUNT; i++)
-      status = prove_pass(of, i, out, diag);
-    if (status == VINCI_OK)
-      status = prove_all(of, out, diag);
-    if (status == VINCI_OK)
-      status = prove_freedoms(of, out, diag);
-  }
-  if (status == VINCI_OK)
-    status = prove_cuts(of, out, diag);
-  if (status == VINCI_OK)
-    status = prove_host(of, out, diag);
+  for (; trying.done < TRY_COUNT && status == VINCI_OK && !out->ended; trying.done++)
+    status = try_lever(&trying, (unsigned)trying.done);
+  if (out->ended && trying.done < TRY_COUNT)
+    out->untried = "further passes, cuts and hosts, for the run was ended";
   return status;
 }

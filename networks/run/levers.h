@@ -21,7 +21,9 @@ struct net_levers_of {
 };
 
 /* Runs the network once for each lever. A change that the network or the memory limit refuses is
- * left out. Takes as many times the time of a run as there are passes that changed something. */
+ * left out; one that meets a limit of its own is kept as not measured. The progress of the run gets
+ * levers done and all of them; false ends the search, and out says so. Takes as many times the time
+ * of a run as there are passes that changed something. */
 VINCI_MUST_CHECK enum vinci_status
 net_levers_find(const struct net_levers_of *of, struct proven_list *out, struct vinci_diag *diag);
 /* The kernels of a network with the cuts that simulation finds. The caller frees both, after errors

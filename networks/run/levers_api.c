@@ -60,6 +60,8 @@ enum vinci_status vinci_net_levers(const vinci_soc *soc, const char *name, const
     status = ask(asking, soc, diag);
   if (status == VINCI_OK)
     proven_visit(&asking->levers, visit, context);
+  if (status == VINCI_OK && asking->levers.ended)
+    status = diag_error(diag, VINCI_E_LIMIT, "ended before all levers were measured");
   estimates_free(&asking->estimates);
   graph_free(&asking->network);
   free(asking);

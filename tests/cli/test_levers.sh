@@ -10,7 +10,7 @@ examples=$srcdir/traces/examples
 soc=--soc-version=Ascend910B4
 [ -x /usr/bin/python3 ] || skip_all 'no python3'
 
-plan 12
+plan 16
 PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 "$srcdir/tests/accuracy/promises.py" "$vinci" \
   "$srcdir/tests/accuracy/promises.cases" 31 37 >"$work/promises" 2>&1
 report "levers of networks, jobs and splits are kept, in order" "$([ $? -eq 0 ] || cat "$work/promises")"
@@ -50,6 +50,27 @@ report "sums that are made together move the same bytes in fewer transfers" \
     [ "$(number transfers "$work/apart")" = 16 ] && [ "$(number transfers "$work/together")" = 12 ] ||
     grep -h transfers "$work/apart" "$work/together")"
 report "sums beyond the size stay apart" "$(cmp "$work/apart" "$work/small" 2>&1)"
+
+# The job ends just before the most that a job may take; a slower algorithm goes beyond that.
+"$vinci" group collective all_reduce --system=atlas_a2_910b4 -n 8 --bytes=100MiB --json >"$work/time"
+us=$(sed 's/.*"time_us": \([0-9]*\).*/\1/' "$work/time")
+printf '%s\n' job,version=1,system=atlas_a2_910b4,ranks=8 "group,name=it's all,ranks=0-7" program,name=p,ranks=0-7 \
+  work,us=$((288230376151 - us - 2)) "collective,op=all_reduce,group=it's all,bytes=104857600" >"$work/long.job.csv"
+"$vinci" group run "$work/long.job.csv" --savings=all --output="$work/long" >"$work/out" 2>&1
+code=$?
+report "a lever whose run meets a limit is marked, and the others are told" "$([ $code -eq 0 ] || echo "exit code $code"
+  tr -s '\n ' ' ' <"$work/out" | grep -q "not measured: limit: the job takes longer than 80 hours (--algorithm='all_reduce@it'\\\\''s all=" || cat "$work/out"
+  grep -q '"measured": false, "origin": "not measured: limit: ' "$work/long/summary.json" || cat "$work/long/summary.json")"
+eval "set -- $(sed -n "s/.*\(--algorithm='[^)]*\)).*/\1/p" "$work/out" | head -1)"
+"$vinci" group run "$work/long.job.csv" "$@" >"$work/out" 2>&1
+code=$?
+report "its option is what a shell takes, and meets the limit" "$([ $# -eq 1 ] && [ $code -eq 7 ] || { echo "exit code $code, $# words: $*"; cat "$work/out"; })"
+report "cuts need pass split" "$(refuse net run "$examples/small_cnn.graph.csv" $soc --cuts --passes=-split
+  grep -q '^error: cuts are made by pass split, which is off' "$work/err" || cat "$work/err"
+  refuse tune "$examples/small_cnn.graph.csv" $soc --cuts --passes=fold,dtype)"
+"$vinci" net run "$examples/small_cnn.graph.csv" $soc --memory=flat --half-ends --cuts --savings=all >"$work/out" 2>&1
+report "what is given is among what is kept, with what to leave out" "$(
+  tr -s '\n ' ' ' <"$work/out" | grep -q 'Kept .*(measured: without --half-ends)' || cat "$work/out")"
 
 "$vinci" net run "$examples/small_cnn.graph.csv" $soc --savings=all --output="$work/net" >"$work/out" 2>&1
 report "report, summary and page have the levers" \
