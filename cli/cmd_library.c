@@ -4,11 +4,10 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "cli/support/cli.h"
 #include "cli/support/library.h"
+#include "cli/support/monitor.h"
 #include "core/base/decimal.h"
 #include "core/base/file.h"
 
@@ -264,23 +263,13 @@ static void note_trial(struct tally *tally, const struct library_operator *which
     count_kind(tally, which, trial);
 }
 
-/* Long: each operator takes some ten seconds. */
-static void print_progress(size_t done, size_t count, time_t begun) {
-  double seconds = difftime(time(NULL), begun);
-  if (!isatty(STDERR_FILENO) || done == count)
-    return;
-  fprintf(stderr, "\r%zu of %zu operators", done, count);
-  if (done > 0)
-    fprintf(stderr, ", about %.0f min left ", seconds / 60 * (double)(count - done) / (double)done);
-}
-
 /* The host code of each operator is compiled; with a chip also a kernel, and that is run. What
  * stops a compiler stands on standard error, or with a chip in the table. */
 static int check(struct library *library, const struct library_operator *found, size_t count,
                  const struct text_list *words, const vinci_soc *soc, uint64_t calls) {
   static struct tally tally;
   size_t asked = 0, done = 0;
-  time_t begun = time(NULL);
+  struct monitor monitor;
   tally = (struct tally){.kind_count = 0};
   for (size_t i = 1; i < words->count; i++) {
     struct library_operator which;
@@ -289,14 +278,15 @@ static int check(struct library *library, const struct library_operator *found, 
   }
   for (size_t i = 0; i < count; i++)
     asked += is_asked(words, found[i].name);
+  monitor_start(&monitor, "", 0, false); /* each operator takes some ten seconds */
   for (size_t i = 0; i < count; i++) {
     struct trial trial;
     if (!is_asked(words, found[i].name))
       continue;
-    print_progress(done++, asked, begun);
+    (void)monitor_phase(&monitor, "operators", done++, asked, "");
     try_operator(library, &found[i], soc, calls, &trial);
     note_trial(&tally, &found[i], &trial);
-    print_progress(done, asked, begun);
+    monitor_clear(&monitor);
     print_trial(&found[i], soc, &trial);
   }
   size_t *reached = tally.reached;
@@ -305,6 +295,8 @@ static int check(struct library *library, const struct library_operator *found, 
   else
     printf("%zu of %zu operators have host code that compiles\n", reached[REACH_HOST],
            reached[REACH_NONE]);
+  cli_summary("library check operators=%zu host=%zu kernel=%zu run=%zu", reached[REACH_NONE],
+              reached[REACH_HOST], reached[REACH_KERNEL], reached[REACH_RUN]);
   bool all = reached[REACH_HOST] == reached[REACH_NONE] &&
              (!soc || tally.all_calls == reached[REACH_CHIP]);
   return all ? 0 : vinci_status_exit_code(VINCI_E_INPUT);

@@ -61,7 +61,7 @@ static const struct option_row tune_options[] = {
                     "with --cuts: write the graph of kernels, for 'vinci net run'"),
     OPTION_TEXT_ROW("table", 0, struct tune_settings, table, "FILE",
                     "with --cuts: write a CSV table with a row for each simulation of a chain"),
-    OPTION_FLAG_ROW("json", 0, struct tune_settings, json, "with --cuts: print JSON"),
+    OPTION_FLAG_ROW("json", 0, struct tune_settings, json, "print JSON instead of the report"),
     OPTION_NUMBER_ROW("jobs", 'j', struct tune_settings, jobs, "N", 1, JOBS_MAX,
                       "simulations at a time (default: the number of processors)"),
     OPTION_TEXT_ROW("memory", 0, struct tune_settings, memory, "MODEL",
@@ -251,7 +251,7 @@ static enum vinci_status search(struct tuner *tuner, const struct text_list *wor
     status = check_values(tuner, diag);
   if (status == VINCI_OK)
     status = keep_repository(tuner, diag);
-  if (status == VINCI_OK && tuner->problems.count > 0 && !settings->quiet)
+  if (status == VINCI_OK && tuner->problems.count > 0 && (settings->json || !settings->quiet))
     status = tune_report(tuner->soc, settings, &tuner->options, &tuner->problems, diag);
   if (status == VINCI_OK && monitor_interrupted())
     status = diag_error(diag, VINCI_E_LIMIT, "interrupted: %zu of %zu searches are done%s",
@@ -271,12 +271,13 @@ static enum vinci_status execute(const struct tune_settings *settings,
     return VINCI_OK;
   if (settings->cuts)
     return tune_cuts(settings, words, diag);
-  if (settings->output || settings->table || settings->json || settings->passes)
+  if (settings->output || settings->table || settings->passes)
     return diag_error(diag, VINCI_E_USAGE, "--%s goes with --cuts",
-                      settings->output   ? "output"
-                      : settings->table  ? "table"
-                      : settings->passes ? "passes"
-                                         : "json");
+                      settings->output  ? "output"
+                      : settings->table ? "table"
+                                        : "passes");
+  if (settings->json && settings->space)
+    return diag_error(diag, VINCI_E_USAGE, "--space prints CSV, not JSON");
   if (words->count == 0 && !settings->ops && settings->merge.count == 0) {
     (void)diag_error(diag, VINCI_E_USAGE, "tune what? Give an operator, a network, or --ops=LIST");
     diag_hint(diag, "'vinci compile --list' shows the operators");

@@ -91,7 +91,8 @@ static void print_usage(FILE *out) {
       "9 results of a gate differ from run to run.\n\n"
       "Examples:\n"
       "  vinci run matmul m=1024 k=1024 n=1024 -s Ascend910B4\n"
-      "  vinci help run\n",
+      "  vinci help run\n"
+      "  vinci help --outputs   which verb writes files, JSON or CSV\n",
       out);
 }
 
@@ -128,6 +129,46 @@ static int print_choices(int argc, char **argv) {
   return cli_end(0);
 }
 
+/* ---- which verb writes what ------------------------------------------------------------------ */
+
+static const struct sheet_column output_columns[] = {
+    {.title = "verb", .left = true},
+    {.title = "--output", .left = true},
+    {.title = "--json"},
+    {.title = "--csv"},
+    {.title = "--quiet"},
+};
+
+static const struct option_row *find_option(const struct cli_verb *verb, const char *name) {
+  for (size_t i = 0; i < verb->options.count; i++)
+    if (verb->options.rows[i].help && strcmp(verb->options.rows[i].name, name) == 0)
+      return &verb->options.rows[i];
+  return NULL;
+}
+
+/* A verb of several commands has a row for each command, behind its own when it does something
+ * without. */
+static void print_outputs_of(const struct cli_verb *verb, struct sheet *sheet) {
+  if (verb->command_count == 0 || verb->options.count > 0) {
+    const struct option_row *output = find_option(verb, "output");
+    sheet_text(sheet, verb->name);
+    sheet_text(sheet, output ? output->value : "-");
+    for (size_t i = 2; i < sizeof output_columns / sizeof *output_columns; i++)
+      sheet_text(sheet, find_option(verb, output_columns[i].title + 2) ? "yes" : "-");
+  }
+  for (size_t i = 0; i < verb->command_count; i++)
+    print_outputs_of(verb->commands[i], sheet);
+}
+
+static int print_outputs(void) {
+  struct sheet sheet;
+  SHEET_BEGIN(&sheet, stdout, output_columns, 0, NULL);
+  while (sheet_pass(&sheet))
+    for (size_t i = 0; i < VERB_COUNT; i++)
+      print_outputs_of(verbs[i], &sheet);
+  return cli_end(0);
+}
+
 static int help_verb(int argc, char **argv) {
   if (argc < 2) {
     print_usage(stdout);
@@ -137,6 +178,8 @@ static int help_verb(int argc, char **argv) {
     return print_words(argc - 2, argv + 2);
   if (strcmp(argv[1], "--choices") == 0)
     return print_choices(argc - 2, argv + 2);
+  if (strcmp(argv[1], "--outputs") == 0)
+    return print_outputs();
   const struct cli_verb *verb = cli_verb_find(argv[1]);
   if (!verb)
     return unknown_word("verb", argv[1]);

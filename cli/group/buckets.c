@@ -21,7 +21,7 @@ enum { US_DIGITS = 6, RANKS_LISTS_MAX = 64 };
 struct buckets_settings {
   struct group_system_settings system;
   const char *ranks, *bucket, *output, *job;
-  bool json, exact, quiet;
+  bool json, csv, exact, quiet;
 };
 
 static const struct option_row buckets_options[] = {
@@ -39,6 +39,7 @@ static const struct option_row buckets_options[] = {
                     "last), for 'vinci group run'"),
     OPTION_FLAG_ROW("json", 0, struct buckets_settings, json,
                     "print JSON, a line for each number of ranks"),
+    OPTION_FLAG_ROW("csv", 0, struct buckets_settings, csv, "print the table of --output"),
     OPTION_FLAG_ROW("quiet", 'q', struct buckets_settings, quiet, "print errors only"),
 };
 
@@ -137,6 +138,9 @@ static void print_report(const char *path, const char *system,
   print_search(result, out);
   sheet_lines_end(&lines);
   print_buckets(result);
+  cli_summary("group buckets ranks=%u plan=%s sums=%zu us=%s", result->ranks,
+              plan_names[result->best], best->count,
+              decimal_exact(best->simulated_ps, US_DIGITS).text);
 }
 
 static void put_plan(struct json_writer *json, unsigned id, const struct vinci_bucket_plan *plan) {
@@ -276,7 +280,7 @@ static enum vinci_status search(const struct buckets_settings *settings, const c
     monitor_start(&monitor, path, 0, settings->quiet);
     status = vinci_buckets_open(path, text, length, &options, &answers->buckets[i], diag);
     monitor_clear(&monitor);
-    if (status != VINCI_OK || settings->quiet)
+    if (status != VINCI_OK || settings->quiet || settings->csv)
       continue;
     if (settings->json)
       print_json(settings->system.name, vinci_buckets_result(answers->buckets[i]));
@@ -285,7 +289,11 @@ static enum vinci_status search(const struct buckets_settings *settings, const c
     if (!settings->json && i + 1 < answers->count)
       putchar('\n');
   }
-  return status == VINCI_OK ? write_files(settings, answers, diag) : status;
+  if (status == VINCI_OK)
+    status = write_files(settings, answers, diag);
+  if (status == VINCI_OK && settings->csv && !settings->quiet)
+    write_table(answers, stdout);
+  return status;
 }
 
 static enum vinci_status buckets(const struct buckets_settings *settings,
@@ -294,7 +302,10 @@ static enum vinci_status buckets(const struct buckets_settings *settings,
   size_t length = 0;
   if (words->count != 1)
     return diag_error(diag, VINCI_E_USAGE, "give one table of a step, not %zu", words->count);
-  enum vinci_status status = read_ranks(settings->ranks, &answers, diag);
+  const char *form;
+  enum vinci_status status = cli_form(settings->json, settings->csv, NULL, &form, diag);
+  if (status == VINCI_OK)
+    status = read_ranks(settings->ranks, &answers, diag);
   if (status != VINCI_OK)
     return status;
   const char *path = words->items[0];

@@ -41,6 +41,12 @@ struct one_run {
   enum collective_op op;
   uint32_t *ranks;
   const struct group_program **programs;
+  size_t simulated, left_out;
+  struct group_fastest {
+    const char *algorithm;
+    uint64_t end_ps;
+  } fastest; /* for the most bytes */
+  uint64_t most_bytes;
 };
 
 static void print_step(void *context, const struct group_transfer *moved) {
@@ -73,6 +79,9 @@ static void print_result(const struct one_run *run, const struct collective_call
   uint64_t rate = result->end_ps ? result->end_ps : 1;
   struct decimal time = decimal_exact(result->end_ps, US_DIGITS);
   struct decimal algorithm_rate = decimal_ratio(call->bytes * 1000, rate, 3);
+  if (!run->settings->json && run->simulated == 0)
+    printf("%-10s %12s %14s %9s %9s %12s%s%s\n", "algorithm", "bytes", "us", "GB/s", "transfers",
+           "bytes moved", beside(), "busiest limit, its bytes");
   if (run->settings->json)
     printf("{\"op\": \"%s\", \"algorithm\": \"%s\", \"system\": \"%s\", \"ranks\": %" PRIu64
            ", \"bytes\": %" PRIu64 ", \"time_us\": %s, \"gb_per_s\": %s, \"transfers\": %" PRIu64
@@ -86,10 +95,19 @@ static void print_result(const struct one_run *run, const struct collective_call
            result->transfer_bytes, beside(), limit, result->limit_bytes[busiest]);
 }
 
+static void note_result(struct one_run *run, const struct collective_call *call,
+                        const struct group_result *result) {
+  print_result(run, call, result);
+  bool larger = run->simulated++ == 0 || call->bytes > run->most_bytes;
+  if (larger)
+    run->most_bytes = call->bytes;
+  if (larger || (call->bytes == run->most_bytes && result->end_ps < run->fastest.end_ps))
+    run->fastest = (struct group_fastest){call->algorithm->name, result->end_ps};
+}
+
 /* All ranks call at time 0. algorithm NULL: what the library would choose. */
-static enum vinci_status run_one(const struct one_run *run,
-                                 const struct collective_algorithm *algorithm, uint64_t bytes,
-                                 struct vinci_diag *diag) {
+static enum vinci_status run_one(struct one_run *run, const struct collective_algorithm *algorithm,
+                                 uint64_t bytes, struct vinci_diag *diag) {
   uint32_t ranks = (uint32_t)run->settings->ranks;
   struct arena arena = {0};
   struct group_result result;
@@ -115,13 +133,13 @@ static enum vinci_status run_one(const struct one_run *run,
   enum vinci_status status =
       group_run(&job, run->settings->steps ? &observer : NULL, &arena, &result, diag);
   if (status == VINCI_OK)
-    print_result(run, &op.call, &result);
+    note_result(run, &op.call, &result);
   arena_free(&arena);
   return status;
 }
 
 /* Each algorithm that the list names; all: those that can do the call. */
-static enum vinci_status run_algorithms(const struct one_run *run, uint64_t bytes,
+static enum vinci_status run_algorithms(struct one_run *run, uint64_t bytes,
                                         struct vinci_diag *diag) {
   const char *list = run->settings->algorithm;
   enum vinci_status status = VINCI_OK;
@@ -134,6 +152,7 @@ static enum vinci_status run_algorithms(const struct one_run *run, uint64_t byte
       struct vinci_diag refused = {0};
       if (collective_can(&all[i], run->op))
         status = run_one(run, &all[i], bytes, &refused);
+      run->left_out += status == VINCI_E_INPUT;
       if (status == VINCI_E_INPUT)
         fprintf(stderr, "left out: %s\n", refused.text);
       else if (status != VINCI_OK)
@@ -153,12 +172,9 @@ static enum vinci_status run_algorithms(const struct one_run *run, uint64_t byte
   return status;
 }
 
-static enum vinci_status run_sizes(const struct one_run *run, struct vinci_diag *diag) {
+static enum vinci_status run_sizes(struct one_run *run, struct vinci_diag *diag) {
   const char *list = run->settings->bytes;
   enum vinci_status status = VINCI_OK;
-  if (!run->settings->json)
-    printf("%-10s %12s %14s %9s %9s %12s%s%s\n", "algorithm", "bytes", "us", "GB/s", "transfers",
-           "bytes moved", beside(), "busiest limit, its bytes");
   for (const char *end; status == VINCI_OK && *list; list = end + (*end == ',')) {
     char text[STEPS_NAME_MAX];
     int64_t bytes = 0;
@@ -205,6 +221,10 @@ static enum vinci_status collective(const struct collective_settings *settings,
     run.ranks[i] = i;
   if (status == VINCI_OK)
     status = run_sizes(&run, diag);
+  if (status == VINCI_OK && run.simulated > 0 && !settings->json)
+    cli_summary("group collective runs=%zu left_out=%zu bytes=%" PRIu64 " fastest=%s us=%s",
+                run.simulated, run.left_out, run.most_bytes, run.fastest.algorithm,
+                decimal_exact(run.fastest.end_ps, US_DIGITS).text);
   free(run.ranks);
   free(run.programs);
   group_host_free(group);

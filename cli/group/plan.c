@@ -21,7 +21,7 @@ struct plan_settings {
   const char *job, *output, *checkpoint, *split, *savings;
   struct text_list faults;
   uint64_t devices, rows, launch_us, seconds;
-  bool all, exact, json, quiet;
+  bool all, exact, json, csv, quiet;
 };
 
 static const struct option_row plan_options[] = {
@@ -54,6 +54,7 @@ static const struct option_row plan_options[] = {
     OPTION_TEXT_ROW("output", 'o', struct plan_settings, output, "FILE",
                     "write a row for each split as CSV"),
     OPTION_FLAG_ROW("json", 0, struct plan_settings, json, "print JSON, a line for each split"),
+    OPTION_FLAG_ROW("csv", 0, struct plan_settings, csv, "print the rows of --output"),
     OPTION_FLAG_ROW("quiet", 'q', struct plan_settings, quiet, "show no progress"),
 };
 
@@ -108,7 +109,7 @@ static enum vinci_status answer(lua_State *lua, const struct plan_settings *sett
                                 struct vinci_diag *diag) {
   bool partial = lua_toboolean(lua, -2), found = lua_type(lua, -3) == LUA_TSTRING;
   enum vinci_status status = VINCI_OK;
-  fputs(lua_tostring(lua, -4), stdout);
+  fputs(lua_tostring(lua, settings->csv ? -1 : -4), stdout);
   if (settings->output)
     status = file_replace_text(settings->output, lua_tostring(lua, -1), diag);
   if (status != VINCI_OK)
@@ -153,7 +154,10 @@ static enum vinci_status plan(const struct plan_settings *settings, const struct
     return diag_error(diag, VINCI_E_USAGE, "--savings is all or none, not '%s'", settings->savings);
   if (settings->savings && strcmp(settings->savings, "all") == 0 && !settings->split)
     return diag_error(diag, VINCI_E_USAGE, "--savings is against a split: give it with --split");
-  enum vinci_status status = check_faults(settings, diag);
+  const char *form;
+  enum vinci_status status = cli_form(settings->json, settings->csv, NULL, &form, diag);
+  if (status == VINCI_OK)
+    status = check_faults(settings, diag);
   if (status == VINCI_OK)
     status = group_load(&settings->system, (uint32_t)settings->devices, &group, diag);
   if (status != VINCI_OK)

@@ -287,6 +287,7 @@ static void print_json(const struct group_training *training,
 static enum vinci_status train(const struct train_settings *settings, const struct text_list *words,
                                struct vinci_diag *diag) {
   struct group_training training = {0};
+  uint64_t best_ns = 0, best_interval_ns = 0, intervals = 0;
   enum vinci_status status = take_settings(settings, words, &training, diag);
   const char *list = settings->intervals;
   if (status == VINCI_OK && settings->checkpoint && strchr(list, ','))
@@ -302,14 +303,21 @@ static enum vinci_status train(const struct train_settings *settings, const stru
     if (status == VINCI_OK)
       status =
           group_train(&training, (uint32_t)settings->runs, settings->checkpoint, &result, diag);
+    if (status == VINCI_OK && (intervals++ == 0 || result.mean_ns < best_ns)) {
+      best_ns = result.mean_ns;
+      best_interval_ns = training.interval_ns;
+    }
     if (status == VINCI_OK && settings->json)
       print_json(&training, &result);
     else if (status == VINCI_OK)
       print_row(&training, &result);
   }
-  if (status == VINCI_OK && !settings->json)
-    printf("\nYoung's interval, sqrt(2 x checkpoint x time between failures of all units): %s s\n",
-           seconds(group_training_young_ns(&training)).text);
+  if (status != VINCI_OK || settings->json)
+    return status;
+  printf("\nYoung's interval, sqrt(2 x checkpoint x time between failures of all units): %s s\n",
+         seconds(group_training_young_ns(&training)).text);
+  cli_summary("group train intervals=%" PRIu64 " best_s=%s time_s=%s", intervals,
+              seconds(best_interval_ns).text, seconds(best_ns).text);
   return status;
 }
 

@@ -150,6 +150,8 @@ static enum vinci_status compile_words(const struct compile_settings *settings,
     net_print_counts(counts);
     print_passes(&net.compiled);
     print_refused(&net.compiled.graph);
+    cli_summary("net compile layers=%zu refused=%zu kernels=%zu", counts->layers, counts->refused,
+                counts->kernels);
   }
   if (status == VINCI_OK && counts->refused > 0)
     status = diag_error(diag, VINCI_E_INPUT, "%zu of %zu layers have no kernels", counts->refused,

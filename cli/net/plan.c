@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* vinci net plan: what each memory plan needs. */
+#include <inttypes.h>
+
 #include "cli/net/net.h"
 #include "core/base/decimal.h"
 #include "core/base/sheet.h"
@@ -40,6 +42,9 @@ static enum vinci_status print_plans(struct graph *graph, struct vinci_diag *dia
       sheet_cell(&sheet, "%s %%", decimal_ratio((plans[i].bytes - live) * 100, live, 1).text);
       sheet_text(&sheet, graph_plan_text((enum graph_plan_policy)i));
     }
+  cli_summary("net plan nodes=%u tensors=%u live_bytes=%" PRIu64 " pack_bytes=%" PRIu64,
+              graph->node_count, graph->tensor_count, plans[GRAPH_PLAN_PACK].live_bytes,
+              plans[GRAPH_PLAN_PACK].bytes);
   return status;
 }
 

@@ -247,6 +247,10 @@ static void report(const struct serve *serve, const struct vinci_soc *soc) {
                .text,
            i == best_gear(serve) ? "  most samples/s" : "");
   }
+  cli_summary("net serve requests=%zu p50_us=%s p99_us=%s samples_per_second=%s best_gear=%llu",
+              serve->request_count, exact_us(result->p50_ps).text, exact_us(result->p99_ps).text,
+              rate(result->samples, result->span_ps).text,
+              (unsigned long long)serve->gears[best_gear(serve)].batch);
 }
 
 static enum vinci_status write_folder(struct serve *serve, const char *folder,

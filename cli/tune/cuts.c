@@ -77,6 +77,9 @@ static void print_report(const struct cutting *cutting) {
            us(figures->ps).text,
            decimal_ratio(whole->figures.ps, figures->ps ? figures->ps : 1, 2).text);
   }
+  cli_summary("tune cuts chains=%zu whole_us=%s us=%s", cutting->cuts.count,
+              decimal_exact(whole->figures.ps, US_DIGITS).text,
+              decimal_exact(cutting->forms[CUT_RUN_TUNED].figures.ps, US_DIGITS).text);
 }
 
 static void put_run(struct json_writer *json, const struct cut_figures *figures) {

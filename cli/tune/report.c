@@ -6,6 +6,7 @@
 #include "cli/tune/cmd_tune.h"
 #include "core/base/decimal.h"
 #include "core/base/sheet.h"
+#include "traces/export/export.h"
 
 /* "-10.9" per cent. */
 static struct decimal change(uint64_t before, uint64_t after) {
@@ -166,6 +167,60 @@ static enum vinci_status report_many(const vinci_soc *soc, const struct vinci_tu
         stdout,
         "Left out  %zu operators without a choice of schedules, %zu rows that cannot be lowered\n",
         without, problems->left_out);
+  if (status == VINCI_OK)
+    cli_summary("tune operators=%zu default=%" PRIu64 " cycles=%" PRIu64 " left_out=%zu",
+                tuned_count, before, after, without + problems->left_out);
+  return status;
+}
+
+/* ---- JSON ----------------------------------------------------------------------------------- */
+
+static enum vinci_status put_problem(struct json_writer *json, const vinci_soc *soc,
+                                     const struct vinci_tune_options *options,
+                                     const struct tune_problem *problem, struct vinci_diag *diag) {
+  const struct vinci_tuned *tuned = &problem->tuned;
+  uint64_t bound = 0;
+  const char *what;
+  json_object(json, NULL, false);
+  json_text(json, "op", problem->op);
+  json_array(json, "args", true);
+  for (size_t i = 0; i < problem->arg_count; i++)
+    json_text(json, NULL, problem->args[i]);
+  json_end(json);
+  json_number(json, "times", problem->times);
+  if (problem->status != VINCI_OK || tuned->cycles == 0) {
+    json_text(json, "reason", problem->reason);
+    json_end(json);
+    return VINCI_OK;
+  }
+  enum vinci_status status = tune_bound(soc, options, problem, &bound, &what, diag);
+  json_number(json, "default_cycles", tuned->default_cycles);
+  json_number(json, "cycles", tuned->cycles);
+  json_number(json, "fastest_cycles", tuned->fastest_cycles);
+  json_number(json, "bound_cycles", bound);
+  json_text(json, "default_schedule", tuned->default_schedule);
+  json_text(json, "schedule", tuned->schedule);
+  json_number(json, "schedules", tuned->schedules);
+  json_number(json, "evaluations", tuned->evaluations);
+  json_number(json, "failed", tuned->failed);
+  json_end(json);
+  return status;
+}
+
+static enum vinci_status put_json(const vinci_soc *soc, const struct vinci_tune_options *options,
+                                  const struct tune_problems *problems, struct vinci_diag *diag) {
+  struct json_writer json;
+  enum vinci_status status = VINCI_OK;
+  json_start(&json, stdout);
+  json_object(&json, NULL, false);
+  json_number(&json, "schema", 1);
+  json_text(&json, "soc", vinci_soc_name(soc));
+  json_array(&json, "operators", false);
+  for (size_t i = 0; status == VINCI_OK && i < problems->count; i++)
+    status = put_problem(&json, soc, options, &problems->item[i], diag);
+  json_end(&json);
+  json_number(&json, "left_out", problems->left_out);
+  json_end(&json);
   return status;
 }
 
@@ -173,6 +228,8 @@ enum vinci_status tune_report(const vinci_soc *soc, const struct tune_settings *
                               const struct vinci_tune_options *options,
                               const struct tune_problems *problems, struct vinci_diag *diag) {
   const struct tune_problem *first = &problems->item[0];
+  if (settings->json)
+    return put_json(soc, options, problems, diag);
   if (problems->count > 1 || settings->ops)
     return report_many(soc, options, problems, diag);
   return first->tuned.cycles > 0 ? report_one(soc, settings, options, first, diag) : VINCI_OK;

@@ -166,6 +166,12 @@ local function put_own(rows, own)
   if at > 1 then own.why = ("+%.1f ms"):format((own.us - rows[1].us) / 1000) end
 end
 
+-- The line for scripts: the row is that of --split, or the fastest.
+local function summary_of(rows, row, left)
+  return ("summary: group plan splits=%d split=%s us=%s partial=%s\n"):format(#rows, row and row.name:gsub(" ", ",") or "none",
+    row and row.us and ("%.6f"):format(math.max(row.us, 0)) or "none", left and "yes" or "no")
+end
+
 -- What the command prints, the job of the fastest split, whether the search was ended before, and the rows as CSV.
 -- Settings are the options of `vinci group plan`.
 function M.report(settings)
@@ -197,6 +203,7 @@ function M.report(settings)
   elseif left then
     text = text .. ("partial: %d splits were not looked at, and %d not simulated\n"):format(left.not_looked_at, left.not_simulated)
   end
+  if not settings.json then text = text .. summary_of(rows, own or rows[1], left) end
   return text, rows[1] and rows[1].job, left ~= nil, csv_of(rows)
 end
 

@@ -6,7 +6,7 @@ set -u
 . "${TESTS_SRCDIR:-.}/tests/support/tap.sh"
 vinci=${VINCI:?}
 work_folder test_outputs
-plan 11
+plan 12
 
 examples=$TESTS_SRCDIR/traces/examples
 chip="-s Ascend910B4 --memory=flat"
@@ -70,3 +70,12 @@ same() {
     of gate check "$work/suite.lua" --baseline="$work/base.csv" --set path.GM_UB.startup_cycles=2000 2>/dev/null |
       grep -q '^summary: gate check points=1 passed=0 failed=1 exit=[139]$' || cat "$work/blessed")"
 }
+report "help --outputs says which verb has which, and --output is -o everywhere" "$(
+  "$vinci" help --outputs >"$work/matrix"
+  for row in 'run DIR yes yes yes' 'net run DIR yes - yes' 'group run DIR yes - yes' 'group plan FILE yes yes yes' \
+    'group buckets FILE yes yes yes' 'diff - yes yes -' 'sensitivity DIR yes yes -' 'tune FILE yes - yes' 'check DIR yes - yes'; do
+    tr -s ' ' <"$work/matrix" | grep -qx -e "$row" || echo "no row: $row"
+  done
+  grep -v '^verb' "$work/matrix" | awk '$(NF - 3) != "-" { NF -= 4; print }' | while read -r verb; do
+    "$vinci" $verb --help | grep -q -e '-o, --output=' || echo "$verb: --output is not -o"
+  done)"
