@@ -789,7 +789,7 @@ mutants:
 .PHONY: mutants
 dist_noinst_DATA += tests/mutants/mutants.py tests/mutants/mutants.txt
 clean-local: clean-python
-	rm -rf mutants additions hosts
+	rm -rf mutants additions hosts coverage
 
 # ---- make list-tests: the names of all tests, one a line ----
 list-tests:
@@ -845,6 +845,14 @@ same-hosts: vinci$(EXEEXT)
 	  bash $(srcdir)/tests/same/hosts.sh $(HOSTS)
 .PHONY: same-hosts
 dist_noinst_SCRIPTS += tests/same/hosts.sh
+
+# ---- make coverage: which lines, branches and functions do the tests run? ----
+# COVERAGE_TESTS has names of tests; all of `make check-fast` without. Builds below coverage/.
+coverage:
+	$(AM_V_at)TESTS_SRCDIR=$(abs_top_srcdir) bash $(srcdir)/tests/coverage/coverage.sh $(COVERAGE_TESTS)
+.PHONY: coverage
+dist_noinst_SCRIPTS += tests/coverage/coverage.sh
+dist_noinst_DATA += tests/coverage/coverage.py tests/coverage/exit.h
 
 # ---- make properties: does every lowered operator run to its end, whatever shape and chip? ----
 # PROPERTIES has further options of properties.py, such as --only conv2d --count 2000 --seed random.

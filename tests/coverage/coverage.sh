@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Which lines, branches and functions do the tests run? Builds below coverage/ of the working directory without
+# optimization and with counts, runs the tests of `make check-fast`, or those that are named, and prints what
+# coverage.py says. Counts of an earlier call go first; with COVERAGE_KEEP=1 they stay, and the tests add theirs.
+#   coverage.sh [TEST...]
+# Ends with 1 when the library is below a limit, or when a test fails. What a test says of its failure is in its
+# .log in coverage/. With named tests there are no limits.
+set -euo pipefail
+jobs=${COVERAGE_JOBS:-2}
+top=$(cd "${TESTS_SRCDIR:-$(dirname "${BASH_SOURCE[0]}")/../..}" && pwd)
+place=$PWD/coverage
+unset VINCI_DATA VINCI_INSTRUMENT MAKEFLAGS
+cd "$top"
+. scripts/setup.sh
+
+# Pools of processes and threads count at the same time. An object is not optimized, so that each line of the source
+# is there, and each condition a branch.
+flags="-O0 --coverage -fprofile-update=atomic"
+configured "$place" CFLAGS="$flags" CXXFLAGS="$flags" CPPFLAGS="-include $top/tests/coverage/exit.h"
+make -s -C "$place" -j "$jobs" all >&2
+
+[ -n "${COVERAGE_KEEP:-}" ] || find "$place" -name '*.gcda' -delete
+status=0 limits=
+if [ $# -gt 0 ]; then
+  limits=--no-limits
+  make -s -k -C "$place" -j "$jobs" check TESTS="$*" || status=1
+else
+  make -s -k -C "$place" -j "$jobs" check-fast || status=1
+fi
+# shellcheck disable=SC2086 # no limits, or one word
+PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 tests/coverage/coverage.py "$top" "$place" --jobs "$jobs" $limits || status=1
+exit "$status"
