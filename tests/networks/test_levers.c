@@ -38,7 +38,7 @@ static bool watch(void *context, size_t done, size_t all) {
 
 static bool see(void *context, const struct vinci_proven *lever) {
   struct asked *asked = context;
-  static const char limit[] = "not measured: limit: the run was ended";
+  static const char limit[] = "not measured: limit: ";
   bool limited = strncmp(lever->origin, limit, sizeof limit - 1) == 0;
   if (limited)
     assert_int_equal(lever->saved_ps, 0);
@@ -116,7 +116,7 @@ static void levers_are_in_order_and_limits_behind(void **state) {
   assert_non_null(out);
   proven_put(&list, out);
   fclose(out);
-  assert_non_null(strstr(text, "\"saved_us\": -20.000000"));
+  assert_non_null(strstr(text, "\"saved_us\": -20.0"));
   assert_non_null(strstr(text,
                          "\"levers_not_measured\": [\n    {\"lever\": \"pass\", \"text\": "
                          "\"with another\", \"measured\": false, \"origin\": \"not measured: "
