@@ -52,6 +52,7 @@ unit_tests = \
 	tests/core/test_registers \
 	tests/core/test_result \
 	tests/core/test_run \
+	tests/core/test_shortage \
 	tests/core/test_soc \
 	tests/core/test_start \
 	tests/core/test_tables \
@@ -322,6 +323,8 @@ tests_core_test_tables_LDADD = libvinci.la $(CMOCKA_LIBS)
 tests_studies_test_study_LDADD = libvinci.la $(CMOCKA_LIBS)
 tests_core_test_contexts_LDADD = libvinci.la $(CMOCKA_LIBS) -lpthread
 tests_core_test_threads_LDADD = libvinci.la $(CMOCKA_LIBS) -lpthread
+shortage = tests/core/shortage.c tests/core/shortage.h tests/core/shortage_cases.c tests/core/shortage_cases.h
+tests_core_test_shortage_SOURCES = tests/core/test_shortage.c $(shortage)
 tests_core_test_in_systemc_SOURCES = tests/core/test_in_systemc.cc
 tests_core_test_in_systemc_LDADD = libvinci.la $(SYSTEMC_LIBS)
 tests_core_test_systemc_device_SOURCES = tests/core/test_systemc_device.cc tests/core/systemc_cases.h

@@ -352,16 +352,18 @@ static bool take_signal(struct order *order, struct order_core *core,
     join(clock, &view->clock[step->core]);
   const struct order_view *known = view_of(core, clock->at[CLOCK_VIEW]);
   struct order_view *both = view_new(order, known ? known : view);
-  if (!both)
-    return false;
-  if (known)
+  if (both && known)
     view_join(order, both, view);
   view_drop(view);
+  if (!both)
+    return false;
   if (core->views.count == core->views.capacity)
     prune_views(core, step->oldest_waits);
   struct order_view **slot = history_push(&core->views, sizeof *slot, core->views.first);
-  if (!slot)
+  if (!slot) {
+    view_drop(both);
     return false;
+  }
   *slot = both;
   clock->at[CLOCK_VIEW] = (uint32_t)(core->views.first + core->views.count - 1);
   return end_scalar_wait(core, step);

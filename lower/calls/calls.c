@@ -365,6 +365,8 @@ static void on_row(int end, void *context) {
 static void malformed(struct list_reader *reader, struct csv_parser *parser) {
   struct diag_position at = {.path = reader->path, .line = reader->line + 1};
   bool quotes = csv_error(parser) == CSV_EPARSE;
+  if (reader->status == VINCI_OK && csv_error(parser) == CSV_ENOMEM)
+    no_memory(reader);
   if (reader->status == VINCI_OK && !reader->header_done &&
       known_file_refuse(reader->path, "a list of operators", reader->diag))
     reader->status = VINCI_E_INPUT;

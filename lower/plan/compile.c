@@ -232,7 +232,7 @@ enum vinci_status vinci_op_tilings(const vinci_soc *soc, const char *op, const c
   if (status == VINCI_OK)
     status = lower_prepare(&job, args, arg_count);
   if (status == VINCI_OK)
-    lower_each_tiling(&job, false, pass_on, &visitor);
+    status = lower_each_tiling(&job, false, pass_on, &visitor);
   arena_free(&arena);
   return status;
 }

@@ -283,7 +283,8 @@ static size_t visit_core_counts(struct lower_job *job, struct walk *walk) {
   return count;
 }
 
-void lower_each_tiling(struct lower_job *job, bool cheaper_only, lower_visit visit, void *context) {
+enum vinci_status lower_each_tiling(struct lower_job *job, bool cheaper_only, lower_visit visit,
+                                    void *context) {
   struct lower_value given[LOWER_KEYS_MAX];
   memcpy(given, job->value, sizeof given);
   struct walk walk = {.given = given,
@@ -298,6 +299,9 @@ void lower_each_tiling(struct lower_job *job, bool cheaper_only, lower_visit vis
   if (cores_key(job->op, true) < job->op->key_count)
     visit_smaller_chips(job, &walk, count);
   memcpy(job->value, given, sizeof given);
+  if (job->arena->short_of_memory)
+    return diag_error(job->diag, VINCI_E_NOMEM, "%s: out of memory for its tilings", job->op->name);
+  return VINCI_OK;
 }
 
 struct best {
@@ -349,7 +353,9 @@ enum vinci_status lower_plan(struct lower_job *job, const char *const *args, siz
   enum vinci_status status = lower_prepare(job, args, count);
   if (status != VINCI_OK)
     return status;
-  lower_each_tiling(job, true, keep_best, &best);
+  status = lower_each_tiling(job, true, keep_best, &best);
+  if (status != VINCI_OK)
+    return status;
   if (!best.found)
     return lower_error(job, "no legal tiling: %s", *job->reason ? job->reason : "none is known");
   memcpy(job->value, best.value, sizeof job->value);

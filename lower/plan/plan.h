@@ -11,7 +11,10 @@ typedef bool (*lower_visit)(struct lower_job *job, void *context);
 /* Arguments and setup, without a tiling. */
 VINCI_MUST_CHECK enum vinci_status lower_prepare(struct lower_job *job, const char *const *args,
                                                  size_t count);
-/* Every tiling; with cheaper_only those are left out that cannot be cheaper than one before. */
-void lower_each_tiling(struct lower_job *job, bool cheaper_only, lower_visit visit, void *context);
+/* Every tiling; with cheaper_only those are left out that cannot be cheaper than one before.
+ * VINCI_E_NOMEM when one could not be estimated for want of memory: the choice would depend on
+ * that. */
+VINCI_MUST_CHECK enum vinci_status lower_each_tiling(struct lower_job *job, bool cheaper_only,
+                                                     lower_visit visit, void *context);
 
 #endif

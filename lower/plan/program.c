@@ -187,6 +187,7 @@ bool program_cost_of(struct lower_job *job, program_writer write) {
   record_start(&program->record, job->arena);
   write(job, &emit);
   emit_finish(&emit);
+  job->arena->short_of_memory |= emit.status == VINCI_E_NOMEM;
   bool possible =
       emit.status == VINCI_OK ? add_kernels(job, program) : lower_refuse(job, "%s", ignored.text);
   arena_free(&terms);

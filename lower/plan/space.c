@@ -398,8 +398,9 @@ static enum vinci_status fill(struct vinci_space *space, struct lower_job *chose
   if (status != VINCI_OK)
     return status;
   struct lower_job walk = *job;
-  lower_each_tiling(&walk, false, add_values, space);
-  status = lower_start(chosen, job->soc, op, &space->arena, job->diag);
+  status = lower_each_tiling(&walk, false, add_values, space);
+  if (status == VINCI_OK)
+    status = lower_start(chosen, job->soc, op, &space->arena, job->diag);
   if (status == VINCI_OK)
     status = plan_default(space, chosen, args, count);
   if (status != VINCI_OK)
@@ -407,7 +408,9 @@ static enum vinci_status fill(struct vinci_space *space, struct lower_job *chose
   for (size_t k = 0; k < space->knob_count; k++)
     widen(space, &space->knob[k]);
   walk = *job;
-  lower_each_tiling(&walk, false, add_schedule, space);
+  status = lower_each_tiling(&walk, false, add_schedule, space);
+  if (status != VINCI_OK)
+    return status;
   if (!add_schedule(chosen, space) || space->count == 0)
     space->no_memory = true;
   uint16_t choice[SPACE_KNOBS_MAX];

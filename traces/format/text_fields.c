@@ -68,7 +68,9 @@ enum vinci_status text_split(struct text_reader *reader) {
   if (csv_parse(&reader->csv, reader->text, reader->length, take_field, NULL, reader) !=
           reader->length ||
       csv_fini(&reader->csv, take_field, NULL, reader) != 0)
-    return text_fail(reader, 0, "not CSV: %s", csv_strerror(csv_error(&reader->csv)));
+    return csv_error(&reader->csv) == CSV_ENOMEM
+               ? text_no_memory(reader)
+               : text_fail(reader, 0, "not CSV: %s", csv_strerror(csv_error(&reader->csv)));
   if (reader->field_count > TEXT_FIELDS_MAX)
     return text_fail(reader, TEXT_FIELDS_MAX, "more than %d fields in a row", TEXT_FIELDS_MAX);
   if (memchr(reader->text, '\0', reader->length))

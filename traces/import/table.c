@@ -96,7 +96,10 @@ static void feed(struct reader *reader, struct csv_parser *parser, const char *t
                  size_t length) {
   reader->line = 1;
   for (; reader->offset < length && reader->status == VINCI_OK; reader->offset++) {
-    if (csv_parse(parser, text + reader->offset, 1, on_field, on_row, reader) != 1) {
+    bool taken = csv_parse(parser, text + reader->offset, 1, on_field, on_row, reader) == 1;
+    if (!taken && csv_error(parser) == CSV_ENOMEM) {
+      no_memory(reader);
+    } else if (!taken) {
       reader->status =
           diag_error_at(reader->diag, VINCI_E_INPUT,
                         (struct diag_position){.path = reader->table->path,
@@ -152,7 +155,10 @@ enum vinci_status table_read(const char *path, struct table *out, struct vinci_d
     return diag_error(diag, VINCI_E_NOMEM, "out of memory for %s", path);
   }
   feed(&reader, &parser, text, length);
-  if (reader.status == VINCI_OK && csv_fini(&parser, on_field, on_row, &reader) != 0) {
+  bool ended = reader.status != VINCI_OK || csv_fini(&parser, on_field, on_row, &reader) == 0;
+  if (!ended && csv_error(&parser) == CSV_ENOMEM) {
+    no_memory(&reader);
+  } else if (!ended) {
     reader.status = diag_error_at(diag, VINCI_E_INPUT,
                                   (struct diag_position){.path = path, .line = reader.line},
                                   "a quote is not closed");
