@@ -26,6 +26,7 @@ struct job_reader {
   struct group_family *families;
   const struct group_program **programs; /* by rank */
   struct group_program *program;         /* that is being read, NULL: none yet */
+  uint32_t *list;                        /* the list of ranks that is being read */
   struct row *first, **end;
   struct job_events events;
   uint32_t counts[JOB_STREAMS_MAX];
@@ -53,14 +54,24 @@ static bool parse_range(const char **at, uint64_t range[3]) {
   return range[1] >= range[0] && range[2] > 0;
 }
 
+/* A list of its own length: a job of 65536 ranks has thousands of lists. */
+static enum vinci_status keep_list(struct text_reader *reader, struct rank_list *list) {
+  uint32_t *kept = ARENA_ROOM(reader->arena, uint32_t, list->count);
+  if (!kept)
+    return text_no_memory(reader);
+  memcpy(kept, list->ranks, list->count * sizeof *kept);
+  list->ranks = kept;
+  return VINCI_OK;
+}
+
 /* The ranks up to the end of the text or a bar. */
 static enum vinci_status take_list(struct text_reader *reader, size_t field, const char **at,
                                    struct rank_list *out) {
-  uint32_t ranks = job_of(reader)->job->job.ranks;
-  out->count = 0;
-  out->ranks = ARENA_ARRAY(reader->arena, uint32_t, ranks);
-  if (!out->ranks)
+  struct job_reader *own = job_of(reader);
+  uint32_t ranks = own->job->job.ranks;
+  if (!own->list && !(own->list = ARENA_ROOM(reader->arena, uint32_t, ranks)))
     return text_no_memory(reader);
+  *out = (struct rank_list){.ranks = own->list};
   for (*at += strspn(*at, " "); **at && **at != '|'; *at += strspn(*at, " ")) {
     uint64_t range[3];
     const char *begin = *at;
@@ -75,7 +86,7 @@ static enum vinci_status take_list(struct text_reader *reader, size_t field, con
       out->ranks[out->count++] = (uint32_t)rank;
     }
   }
-  return out->count ? VINCI_OK : text_fail(reader, field, "a list of ranks is empty");
+  return out->count ? keep_list(reader, out) : text_fail(reader, field, "a list of ranks is empty");
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */

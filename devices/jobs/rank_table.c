@@ -132,6 +132,7 @@ static enum vinci_status server_item(struct json_reader *json, const char *key, 
   struct rank_table *table = own->table;
   struct server_reader server = {.own = own, .before = table->ranks};
   const char *at = json->at;
+  unsigned long line = json_read_place(json, at).line; /* going back would count from the top */
   (void)key;
   own->server_begin = own->end;
   enum vinci_status status = json_read_object(json, server_member, &server);
@@ -146,8 +147,7 @@ static enum vinci_status server_item(struct json_reader *json, const char *key, 
     status = json_read_fail(json, at, "more than %d servers", SERVERS_MAX);
   if (status != VINCI_OK)
     return status;
-  table->servers[table->server_count++] =
-      (struct rank_server){server.id, json_read_place(json, at).line, NO_POD};
+  table->servers[table->server_count++] = (struct rank_server){server.id, line, NO_POD};
   return VINCI_OK;
 }
 

@@ -11,7 +11,7 @@ work_folder test_database
 if ! "$vinci" --version | grep -q '^databases of profilers: read$'; then
   skip_all "built without libsqlite3-dev"
 fi
-plan 21
+plan 22
 
 equal() { [ "$1" = "$2" ] || echo "$3: $1, expected $2"; }
 has() { case $err in *"$1"*) ;; *) echo "no '$1' in: $err" ;; esac; }
@@ -89,6 +89,10 @@ database(work + "/none.db", leave_out="COMPUTE_TASK_INFO")
 database(work + "/alone.db", collective=False)
 database(work + "/timed.db", metrics="timed")
 database(work + "/untimed.db", metrics="untimed")
+database(work + "/endless.db", leave_out="TASK")
+with sqlite3.connect(work + "/endless.db") as db:
+    db.execute("CREATE VIEW TASK AS WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n) "
+               "SELECT i AS startNs, i AS endNs, 0 AS deviceId, 0 AS globalTaskId FROM n")
 with open(work + "/ascend_pytorch_profiler_0.db", "rb") as whole, open(work + "/cut.db", "wb") as cut:
     cut.write(whole.read(5000))
 P
@@ -124,6 +128,9 @@ run none.db none
 report "a database of another program is refused" "$(equal "$code" 3 "exit code"
   has "none.db: error: the database has no table COMPUTE_TASK_INFO, which that of a profiler has"
   has "hint: give ascend_pytorch_profiler*.db, msprof_*.db or kernel_details.csv")"
+run endless.db endless
+report "a view, which may have rows without end, is not a table" "$(equal "$code" 3 "exit code"
+  has "endless.db: error: the database has no table TASK, which that of a profiler has")"
 run cut.db cut
 report "a database that is cut off is refused" "$(equal "$code" 3 "exit code"; has "cut.db: error: the database cannot be read: ")"
 printf 'SQLite format 3\0' >"$work/head.db"

@@ -200,6 +200,10 @@ hint: a file that was cut short has to be made again"
   {\"traceEvents\":[{\"ph\":\"X\",\"pid\":\"core0.veccore0\"}]}
                   ^
 hint: a file that was cut short has to be made again"
+  broken '{"traceEvents":[{"ph":"X","pid":"core0.veccore0","ts":1e13,"dur":1e13}]}' ":1:17: error: expected a slice that ends within 1.8e13 us
+  {\"traceEvents\":[{\"ph\":\"X\",\"pid\":\"core0.veccore0\",\"ts\":1e13,\"dur\":1e13}]}
+                  ^
+hint: a file that was cut short has to be made again"
   broken '{"traceEvents":[]}' ": error: the timeline has no slices of cores such as core0.veccore0
 hint: take simulator/trace.json, which has all cores by name")"
 

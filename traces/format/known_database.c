@@ -107,13 +107,16 @@ static enum vinci_status failed(const struct database *database) {
                        "the database cannot be read: %s", database->sqlite.errmsg(database->file));
 }
 
-/* Whether a table, or a column of a table, is there. */
+/* Whether a table, or a column of a table, is there. Views and virtual tables are none: a view may
+ * have rows without end. */
 static bool has(const struct database *database, const char *table, const char *column) {
+  static const char query[] =
+      "SELECT 1 FROM sqlite_master m WHERE m.type = 'table' AND m.rootpage > 0 AND "
+      "m.name = ?1 COLLATE NOCASE AND (?2 IS NULL OR EXISTS "
+      "(SELECT 1 FROM pragma_table_info(m.name) c WHERE c.name = ?2))";
   sqlite3_stmt *found = NULL;
   bool there =
-      database->sqlite.prepare_v2(
-          database->file, "SELECT 1 FROM pragma_table_info(?1) WHERE ?2 IS NULL OR name = ?2", -1,
-          &found, NULL) == SQLITE_OK &&
+      database->sqlite.prepare_v2(database->file, query, -1, &found, NULL) == SQLITE_OK &&
       database->sqlite.bind_text(found, 1, table, -1, SQLITE_STATIC) == SQLITE_OK &&
       (!column || database->sqlite.bind_text(found, 2, column, -1, SQLITE_STATIC) == SQLITE_OK) &&
       database->sqlite.step(found) == SQLITE_ROW;

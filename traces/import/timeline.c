@@ -96,6 +96,7 @@ static enum vinci_status read_slice(struct json_reader *json, const char *key, v
   struct slice *slice = &timeline->slice;
   const char *start = json->at;
   enum core_kind kind;
+  uint64_t end_ps;
   (void)key;
   arena_rewind(json->arena); /* texts of the slice before */
   *slice = (struct slice){.name = ""};
@@ -104,12 +105,13 @@ static enum vinci_status read_slice(struct json_reader *json, const char *key, v
     return status;
   if (!slice->has_start || !slice->has_length)
     return json_read_fail(json, start, "expected keys ts and dur in this slice");
+  if (__builtin_add_overflow(slice->start_ps, slice->length_ps, &end_ps))
+    return json_read_fail(json, start, "expected a slice that ends within 1.8e13 us");
   timeline->slices += import_core_kind(slice->core, &kind);
   enum pipe pipe = is_work(slice->name) ? lane_pipe(slice->lane) : PIPE_COUNT;
   if (pipe == PIPE_S)
     pipe = PIPE_COUNT;
-  if (!busy_add(timeline->busy, slice->core, pipe, slice->start_ps,
-                slice->start_ps + slice->length_ps))
+  if (!busy_add(timeline->busy, slice->core, pipe, slice->start_ps, end_ps))
     return diag_error(json->diag, VINCI_E_NOMEM, "out of memory for %s", json->path);
   return VINCI_OK;
 }
