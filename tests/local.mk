@@ -252,7 +252,8 @@ script_tests = \
 	tests/values/test_values_vecops.sh \
 	tests/values/test_values_vector.sh
 
-test_programs = tests/fuzz/replay tests/fuzz/replay_graph tests/fuzz/replay_onnx tests/fuzz/replay_ops
+test_programs = tests/fuzz/replay tests/fuzz/replay_files tests/fuzz/replay_graph tests/fuzz/replay_group \
+	tests/fuzz/replay_lua tests/fuzz/replay_numbers tests/fuzz/replay_onnx tests/fuzz/replay_ops
 if HAVE_SYSTEMC
 test_programs += tests/core/test_in_systemc tests/core/test_systemc_device tests/core/test_systemc_host \
 	tests/core/test_systemc_l2 tests/core/test_systemc_phases
@@ -377,8 +378,54 @@ dist_noinst_DATA += \
 	tests/fuzz/corpus/tensors.csv \
 	tests/fuzz/corpus/unclosed.csv \
 	tests/fuzz/corpus/vector.csv \
+	tests/fuzz/corpus-files/database \
+	tests/fuzz/corpus-files/dump \
+	tests/fuzz/corpus-files/gate \
+	tests/fuzz/corpus-files/journal \
+	tests/fuzz/corpus-files/json \
+	tests/fuzz/corpus-files/kept_list \
+	tests/fuzz/corpus-files/list \
+	tests/fuzz/corpus-files/op_statistic \
+	tests/fuzz/corpus-files/pipes \
+	tests/fuzz/corpus-files/policy \
+	tests/fuzz/corpus-files/profile \
+	tests/fuzz/corpus-files/requests \
+	tests/fuzz/corpus-files/sums \
+	tests/fuzz/corpus-files/task_time \
+	tests/fuzz/corpus-files/timeline \
+	tests/fuzz/corpus-files/tune_journal \
+	tests/fuzz/corpus-files/tunings \
 	tests/fuzz/corpus-graph/all_kinds.csv \
 	tests/fuzz/corpus-graph/two_layers.csv \
+	tests/fuzz/corpus-group/all_rows.csv \
+	tests/fuzz/corpus-group/chakra.et \
+	tests/fuzz/corpus-group/collectives.csv \
+	tests/fuzz/corpus-group/data_parallel.csv \
+	tests/fuzz/corpus-group/pods.json \
+	tests/fuzz/corpus-group/servers.json \
+	tests/fuzz/corpus-group/step.csv \
+	tests/fuzz/corpus-lua/chip \
+	tests/fuzz/corpus-lua/endless \
+	tests/fuzz/corpus-lua/large \
+	tests/fuzz/corpus-lua/long_search \
+	tests/fuzz/corpus-lua/memory \
+	tests/fuzz/corpus-lua/points \
+	tests/fuzz/corpus-lua/study \
+	tests/fuzz/corpus-lua/suite \
+	tests/fuzz/corpus-lua/system \
+	tests/fuzz/corpus-lua/topology \
+	tests/fuzz/corpus-lua/whole_system \
+	tests/fuzz/corpus-numbers/assignment \
+	tests/fuzz/corpus-numbers/exponent \
+	tests/fuzz/corpus-numbers/fault \
+	tests/fuzz/corpus-numbers/hz \
+	tests/fuzz/corpus-numbers/rate \
+	tests/fuzz/corpus-numbers/ratio \
+	tests/fuzz/corpus-numbers/size \
+	tests/fuzz/corpus-numbers/start \
+	tests/fuzz/corpus-numbers/thousands \
+	tests/fuzz/corpus-numbers/time \
+	tests/fuzz/corpus-numbers/whole \
 	tests/fuzz/corpus-onnx/branches.onnx \
 	tests/fuzz/corpus-onnx/constants.onnx \
 	tests/fuzz/corpus-onnx/convolutions.onnx \
@@ -396,6 +443,8 @@ dist_noinst_DATA += \
 	tests/fuzz/corpus-ops/operators.csv \
 	tests/fuzz/corpus-ops/times.csv \
 	tests/fuzz/corpus-ops/types.csv \
+	tests/fuzz/files.dict \
+	tests/fuzz/lua.dict \
 	tests/fuzz/ops.dict \
 	tests/fuzz/trace.dict \
 	tests/check/atomic_init.csv \
@@ -731,8 +780,9 @@ dist_noinst_DATA += \
 	tests/values/transfers.py \
 	tests/values/vector.py
 
-# ---- the fuzz targets of the readers of traces, of lists of operators and of .npy headers ----
-# As tests two replay their corpus; under `configure --enable-fuzzing` all can be built to search.
+# ---- the fuzz targets of the readers ----
+# As tests all but that of .npy headers replay their corpus; under `configure --enable-fuzzing` all can be built
+# to search.
 tests_fuzz_replay_SOURCES = tests/fuzz/fuzz_trace.c tests/fuzz/replay.c
 tests_fuzz_replay_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CORPUS='"corpus"'
 tests_fuzz_replay_ops_SOURCES = tests/fuzz/fuzz_ops.c tests/fuzz/replay.c
@@ -760,6 +810,32 @@ tests_fuzz_replay_onnx_LDADD = libvinci_internal.la
 EXTRA_PROGRAMS += tests/fuzz/fuzz_onnx
 tests_fuzz_fuzz_onnx_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_onnx_LDADD = libvinci_internal.la
+tests_fuzz_replay_files_SOURCES = tests/fuzz/fuzz_files.c tests/fuzz/replay.c
+tests_fuzz_replay_files_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CORPUS='"corpus-files"'
+tests_fuzz_replay_files_LDADD = libvinci_internal.la
+EXTRA_PROGRAMS += tests/fuzz/fuzz_files
+tests_fuzz_fuzz_files_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_files_LDADD = libvinci_internal.la
+tests_fuzz_replay_group_SOURCES = tests/fuzz/fuzz_group.c tests/fuzz/replay.c
+tests_fuzz_replay_group_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CORPUS='"corpus-group"'
+tests_fuzz_replay_group_LDADD = libvinci_internal.la
+EXTRA_PROGRAMS += tests/fuzz/fuzz_group
+tests_fuzz_fuzz_group_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_group_LDADD = libvinci_internal.la
+tests_fuzz_replay_lua_SOURCES = tests/fuzz/fuzz_lua.c tests/fuzz/replay.c
+tests_fuzz_replay_lua_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CORPUS='"corpus-lua"'
+tests_fuzz_replay_lua_LDADD = libvinci_internal.la
+EXTRA_PROGRAMS += tests/fuzz/fuzz_lua
+tests_fuzz_fuzz_lua_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_lua_LDADD = libvinci_internal.la
+tests_fuzz_replay_numbers_SOURCES = tests/fuzz/fuzz_numbers.c tests/fuzz/replay.c
+tests_fuzz_replay_numbers_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CORPUS='"corpus-numbers"'
+tests_fuzz_replay_numbers_LDADD = libvinci_tests.la libvinci_internal.la
+EXTRA_PROGRAMS += tests/fuzz/fuzz_numbers
+tests_fuzz_fuzz_numbers_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_numbers_LDADD = libvinci_tests.la libvinci_internal.la
+CLEANFILES += tests/fuzz/fuzz_files$(EXEEXT) tests/fuzz/fuzz_group$(EXEEXT) tests/fuzz/fuzz_lua$(EXEEXT) \
+	tests/fuzz/fuzz_numbers$(EXEEXT)
 CLEANFILES += tests/fuzz/fuzz_trace$(EXEEXT) tests/fuzz/fuzz_npy$(EXEEXT) tests/fuzz/fuzz_onnx$(EXEEXT) \
 	tests/fuzz/fuzz_ops$(EXEEXT) tests/fuzz/fuzz_graph$(EXEEXT)
 
