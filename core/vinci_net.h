@@ -107,11 +107,13 @@ VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_net_import(const char *name, 
  * and a zero, for free(): kernels where a row can be lowered, else tasks of the measured time.
  * host_costs: a CSV file with columns type and mean_us, the host's time before a launch; NULL: none
  * is known. Gaps of at least host_wait_us microseconds become waits of the host; 0: none does.
+ * device: whose rows are taken, of a profile of several devices ("0"); NULL: the profile has one.
  * VINCI_E_INPUT for files that are no such tables.
  */
 VINCI_API VINCI_MUST_CHECK enum vinci_status
 vinci_net_profile(const vinci_soc *soc, const char *path, const char *host_costs,
-                  uint64_t host_wait_us, char **out, size_t *out_length, struct vinci_diag *diag);
+                  uint64_t host_wait_us, const char *device, char **out, size_t *out_length,
+                  struct vinci_diag *diag);
 
 /*
  * Runs a graph or an ONNX model, given as in vinci_net_import(). visit gets the nodes in their

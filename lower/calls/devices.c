@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lists of several devices: profiles of a host have the launches of all of its devices in one
  * table. */
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/base/diag.h"
 #include "lower/calls/calls.h"
 
 enum { NAMED_MAX = 8 }; /* that a message names */
+
+/* The device of a row; "": none, as profilers write N/A for what is on no device. */
+static const char *device_of(const struct call_row *row) {
+  const char *cell = row->cell[CALL_DEVICE];
+  return strcmp(cell, "N/A") == 0 ? "" : cell;
+}
 
 struct devices {
   const char *name[NAMED_MAX];
@@ -28,7 +36,7 @@ static void add_device(struct devices *devices, const char *name) {
 static void find_devices(const struct call_list *list, struct devices *out) {
   *out = (struct devices){.count = 0};
   for (size_t i = 0; i < list->count && out->count <= NAMED_MAX; i++)
-    add_device(out, list->rows[i].cell[CALL_DEVICE]);
+    add_device(out, device_of(&list->rows[i]));
 }
 
 /* "0, 1 and 2", or "0, 1, 2 and more". */
@@ -47,17 +55,33 @@ static void name_devices(const struct devices *devices, char *text, size_t size)
     snprintf(text + length, size - length, " and more");
 }
 
+/* Rows that may be of the device, and may not. */
+static void say_left_out(const char *path, size_t count, struct vinci_diag *diag) {
+  char text[PATH_MAX + 128];
+  snprintf(text, sizeof text, "%s: warning: %zu rows name no device, and are left out", path,
+           count);
+  if (count > 0)
+    diag_warn(diag, text);
+}
+
 enum vinci_status calls_keep_device(struct call_list *list, const char *path, const char *device,
                                     struct vinci_diag *diag) {
   struct devices devices;
   char names[200];
-  size_t kept = 0;
+  size_t kept = 0, unnamed = 0;
+  bool found = false;
   find_devices(list, &devices);
-  for (size_t i = 0; i < list->count; i++)
-    if (strcmp(list->rows[i].cell[CALL_DEVICE], device) == 0)
+  for (size_t i = 0; i < list->count; i++) {
+    const char *own = device_of(&list->rows[i]);
+    bool is_wanted = strcmp(own, device) == 0;
+    found |= is_wanted && *own;
+    unnamed += devices.count > 1 && *own == '\0';
+    if (is_wanted || (*own == '\0' && devices.count == 1))
       list->rows[kept++] = list->rows[i];
-  if (kept > 0) {
+  }
+  if (found) {
     list->count = kept;
+    say_left_out(path, unnamed, diag);
     return VINCI_OK;
   }
   (void)diag_error_at(diag, VINCI_E_USAGE, (struct diag_position){.path = path},
@@ -80,6 +104,7 @@ enum vinci_status calls_one_device(const struct call_list *list, const char *pat
   name_devices(&devices, names, sizeof names);
   (void)diag_error_at(diag, VINCI_E_INPUT, (struct diag_position){.path = path},
                       "the rows are of devices %s, which have no order among each other", names);
-  diag_hint(diag, "--device=%s takes the rows of one", devices.name[0]);
+  diag_hint(diag, "choose one of them: --device=%s, or device in C, Lua and Python",
+            devices.name[0]);
   return VINCI_E_INPUT;
 }

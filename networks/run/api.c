@@ -250,10 +250,10 @@ enum vinci_status vinci_net_import(const char *name, const void *bytes, size_t l
 }
 
 enum vinci_status vinci_net_profile(const vinci_soc *soc, const char *path, const char *host_costs,
-                                    uint64_t host_wait_us, char **out, size_t *out_length,
-                                    struct vinci_diag *diag) {
-  struct profile_options options = {.host_costs = host_costs,
-                                    .host_wait_ps = host_wait_us * UINT64_C(1000000)};
+                                    uint64_t host_wait_us, const char *device, char **out,
+                                    size_t *out_length, struct vinci_diag *diag) {
+  struct profile_options options = {
+      .host_costs = host_costs, .host_wait_ps = host_wait_us * UINT64_C(1000000), .device = device};
   struct profile_counts counts;
   struct graph graph = {0};
   *out = NULL;

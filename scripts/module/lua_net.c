@@ -294,7 +294,7 @@ static int net_import(lua_State *lua) {
 /* vinci.net_profile(soc, path [, options]): the rows of a profile as the text of a graph. */
 static int net_profile(lua_State *lua) {
   static const char function[] = "vinci.net_profile";
-  static const char *const names[] = {"host_costs", "host_wait_us", NULL};
+  static const char *const names[] = {"host_costs", "host_wait_us", "device", NULL};
   struct vinci_diag diag = {0};
   char *text;
   size_t length;
@@ -305,7 +305,8 @@ static int net_profile(lua_State *lua) {
   lua_args_options(lua, 3, function, names);
   const char *host_costs = option_text(lua, function, "host_costs");
   unsigned host_wait_us = option_whole(lua, function, "host_wait_us", HOST_WAIT_US_MAX);
-  if (vinci_net_profile(soc, lua_tostring(lua, 2), host_costs, host_wait_us, &text, &length,
+  const char *device = option_text(lua, function, "device");
+  if (vinci_net_profile(soc, lua_tostring(lua, 2), host_costs, host_wait_us, device, &text, &length,
                         &diag) != VINCI_OK)
     lua_vinci_raise(lua, &diag);
   lua_pushlstring(lua, text, length); /* short of memory, Lua ends with the text */

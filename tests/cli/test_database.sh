@@ -11,7 +11,7 @@ work_folder test_database
 if ! "$vinci" --version | grep -q '^databases of profilers: read$'; then
   skip_all "built without libsqlite3-dev"
 fi
-plan 22
+plan 27
 
 equal() { [ "$1" = "$2" ] || echo "$3: $1, expected $2"; }
 has() { case $err in *"$1"*) ;; *) echo "no '$1' in: $err" ;; esac; }
@@ -89,6 +89,15 @@ database(work + "/none.db", leave_out="COMPUTE_TASK_INFO")
 database(work + "/alone.db", collective=False)
 database(work + "/timed.db", metrics="timed")
 database(work + "/untimed.db", metrics="untimed")
+# One device alone, whose number is not 0; a collective names no device.
+ROWS[:] = [(row[0], row[1], 3, *row[3:]) for row in ROWS]
+database(work + "/third.db")
+# Two moments within the first launch.
+METRICS[0] = [(3000_100, "aiv_icache_miss_rate", 0.25), (3000_200, "aiv_icache_miss_rate", 0.5)]
+database(work + "/moments.db", metrics="timed")
+database(work + "/view.db", collective=False)
+with sqlite3.connect(work + "/view.db") as db:
+    db.execute("CREATE VIEW communication_op AS SELECT 1 AS opName")
 database(work + "/endless.db", leave_out="TASK")
 with sqlite3.connect(work + "/endless.db") as db:
     db.execute("CREATE VIEW TASK AS WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n) "
@@ -130,7 +139,7 @@ report "a database of another program is refused" "$(equal "$code" 3 "exit code"
   has "hint: give ascend_pytorch_profiler*.db, msprof_*.db or kernel_details.csv")"
 run endless.db endless
 report "a view, which may have rows without end, is not a table" "$(equal "$code" 3 "exit code"
-  has "endless.db: error: the database has no table TASK, which that of a profiler has")"
+  has "endless.db: error: TASK is a view, which may have rows without end; that of a profiler is a table")"
 run cut.db cut
 report "a database that is cut off is refused" "$(equal "$code" 3 "exit code"; has "cut.db: error: the database cannot be read: ")"
 printf 'SQLite format 3\0' >"$work/head.db"
@@ -176,7 +185,7 @@ report "a device that no row is of is told" "$(equal "$code" 2 "exit code"
 keep "$vinci" run --ops "$work/alone.db" $soc -q --sequence --output="$work/both"
 report "a sequence of two devices is refused" "$(equal "$code" 3 "exit code"
   has "alone.db: error: the rows are of devices 0 and 1, which have no order among each other"
-  has "hint: --device=0 takes the rows of one")"
+  has "hint: choose one of them: --device=0, or device in C, Lua and Python")"
 keep "$vinci" run --ops "$work/alone.db" $soc -q --sequence --device=0 --output="$work/sequence"
 report "that of one of them runs" "$(equal "$code" 0 "exit code: $err"
   equal "$(cells "$work/sequence/op_summary.csv" | wc -l)" 2 rows)"
@@ -186,3 +195,23 @@ keep "$vinci" replay "$work/alone.db" $soc --memory=flat -q --device=0
 report "a replay of one device runs" "$(equal "$code" 0 "exit code: $err")"
 keep "$vinci" run add length=1000 $soc -q --device=0
 report "a device without a list is refused" "$(equal "$code" 2 "exit code"; has "--device needs --ops=LIST")"
+keep "$vinci" run --ops "$work/third.db" $soc -q --sequence --output="$work/third"
+report "a collective without a device belongs to the only one" "$(equal "$code" 0 "exit code: $err"
+  equal "$(cells "$work/third/op_summary.csv" | wc -l)" 4 rows)"
+keep "$vinci" run --ops "$work/third.db" $soc --device=3 --output="$work/device3"
+report "so it does when that one is asked for" "$(equal "$code" 0 "exit code: $err"
+  equal "$(cells "$work/device3/op_summary.csv" | wc -l)" 4 rows
+  case $err in *"name no device"*) echo "a warning: $err" ;; esac)"
+keep "$vinci" run --ops "$work/ascend_pytorch_profiler_0.db" $soc --device=1 --output="$work/device1"
+report "among several, rows without a device are left out, and told" "$(equal "$code" 0 "exit code: $err"
+  has "ascend_pytorch_profiler_0.db: warning: 1 rows name no device, and are left out")"
+run moments.db moments
+report "two moments within a launch are one row, without what is there twice" "$(equal "$code" 0 "exit code: $err"
+  equal "$(rates "$work/moments/op_summary.csv")" "aclnnRelu, first 0.500
+hcom 
+MatMul 
+Add0 
+Add0 " rates)"
+run view.db view
+report "a view in place of collectives is refused, too" "$(equal "$code" 3 "exit code"
+  has "view.db: error: COMMUNICATION_OP is a view, which may have rows without end")"

@@ -107,13 +107,9 @@ static enum vinci_status failed(const struct database *database) {
                        "the database cannot be read: %s", database->sqlite.errmsg(database->file));
 }
 
-/* Whether a table, or a column of a table, is there. Views and virtual tables are none: a view may
- * have rows without end. */
-static bool has(const struct database *database, const char *table, const char *column) {
-  static const char query[] =
-      "SELECT 1 FROM sqlite_master m WHERE m.type = 'table' AND m.rootpage > 0 AND "
-      "m.name = ?1 COLLATE NOCASE AND (?2 IS NULL OR EXISTS "
-      "(SELECT 1 FROM pragma_table_info(m.name) c WHERE c.name = ?2))";
+/* Whether a query of two texts, of which the second may be NULL, has a row. */
+static bool finds(const struct database *database, const char *query, const char *table,
+                  const char *column) {
   sqlite3_stmt *found = NULL;
   bool there =
       database->sqlite.prepare_v2(database->file, query, -1, &found, NULL) == SQLITE_OK &&
@@ -122,6 +118,23 @@ static bool has(const struct database *database, const char *table, const char *
       database->sqlite.step(found) == SQLITE_ROW;
   database->sqlite.finalize(found);
   return there;
+}
+
+/* Whether a table, or a column of a table, is there. */
+static bool has(const struct database *database, const char *table, const char *column) {
+  return finds(database,
+               "SELECT 1 FROM sqlite_master m WHERE m.type = 'table' AND m.rootpage > 0 AND "
+               "m.name = ?1 COLLATE NOCASE AND (?2 IS NULL OR EXISTS "
+               "(SELECT 1 FROM pragma_table_info(m.name) c WHERE c.name = ?2))",
+               table, column);
+}
+
+/* Whether a view or a virtual table has the name, which may have rows without end. */
+static bool is_view(const struct database *database, const char *table) {
+  return finds(database,
+               "SELECT 1 FROM sqlite_master WHERE name = ?1 COLLATE NOCASE AND ?2 IS NULL AND "
+               "(type = 'view' OR (type = 'table' AND rootpage = 0))",
+               table, NULL);
 }
 
 /*
@@ -140,14 +153,25 @@ static enum vinci_status find_metrics(struct database *database) {
                                   "JOIN STRING_IDS s ON s.id = p.name ORDER BY s.value",
                                   -1, &row, NULL) != SQLITE_OK)
     return failed(database);
-  while (database->metrics < METRICS_MAX && (step = database->sqlite.step(row)) == SQLITE_ROW) {
+  bool fits = true;
+  while (fits && (step = database->sqlite.step(row)) == SQLITE_ROW) {
     const char *name = (const char *)database->sqlite.column_text(row, 1);
-    struct metric *metric = &database->metric[database->metrics++];
+    struct metric *metric = &database->metric[database->metrics];
+    fits = database->metrics < METRICS_MAX && name && strlen(name) < METRIC_NAME_MAX;
+    if (!fits)
+      break;
     metric->id = database->sqlite.column_int64(row, 0);
-    snprintf(metric->name, sizeof metric->name, "%s", name ? name : "");
+    memcpy(metric->name, name, strlen(name) + 1);
+    database->metrics++;
   }
   database->sqlite.finalize(row);
-  return step == SQLITE_DONE || step == SQLITE_ROW ? VINCI_OK : failed(database);
+  if (!fits)
+    return diag_error_at(database->diag, VINCI_E_INPUT,
+                         (struct diag_position){.path = database->path},
+                         "TASK_PMU_INFO has more than %d names, or one of %d bytes or more, which "
+                         "no profiler writes",
+                         METRICS_MAX, METRIC_NAME_MAX);
+  return step == SQLITE_DONE ? VINCI_OK : failed(database);
 }
 
 /* The name of a metric as in tables of the profiler. */
@@ -164,21 +188,23 @@ static void put_metric_head(FILE *out, const char *name) {
   }
 }
 
-/* Where a task has several rows of a name, and none says of which launch it is, none is taken. */
+/* Joins the metrics of a launch in one row at most. Where a launch has several rows of a name, or a
+ * task several launches and no row says of which launch it is, the name is left empty. */
 static void put_metrics(const struct database *database, FILE *out) {
   bool timed = has(database, "TASK_PMU_INFO", "timestampNs");
   if (database->metrics == 0)
     return;
-  fprintf(out, " LEFT JOIN (SELECT globalTaskId AS task%s", timed ? ", timestampNs AS moment" : "");
+  fputs(" LEFT JOIN (SELECT l.globalTaskId AS task, l.startNs AS began", out);
   for (unsigned i = 0; i < database->metrics; i++)
     fprintf(out,
-            ", CASE WHEN sum(name = %lld) = 1 THEN max(CASE WHEN name = %lld THEN value END) END "
-            "AS m%u",
+            ", CASE WHEN sum(p.name = %lld) = 1 "
+            "THEN max(CASE WHEN p.name = %lld THEN p.value END) END AS m%u",
             (long long)database->metric[i].id, (long long)database->metric[i].id, i);
-  fprintf(out, " FROM TASK_PMU_INFO GROUP BY globalTaskId%s) m ON m.task = t.globalTaskId",
-          timed ? ", timestampNs" : "");
-  if (timed)
-    fputs(" AND m.moment BETWEEN t.startNs AND t.endNs", out);
+  fprintf(out,
+          " FROM TASK l JOIN TASK_PMU_INFO p ON p.globalTaskId = l.globalTaskId%s"
+          " GROUP BY l.globalTaskId%s) m ON m.task = t.globalTaskId%s",
+          timed ? " AND p.timestampNs BETWEEN l.startNs AND l.endNs" : "",
+          timed ? ", l.startNs" : "", timed ? " AND m.began = t.startNs" : "");
 }
 
 /* The query of launches; columns that the file does not have are empty. */
@@ -245,7 +271,8 @@ static void put_row(const struct database *database, FILE *out, sqlite3_stmt *ro
   put_us(out, sqlite->column_int64(row, START));
   fputc(',', out);
   put_us(out, sqlite->column_int64(row, DURATION));
-  fprintf(out, ",%lld", (long long)sqlite->column_int64(row, DEVICE));
+  fputc(',', out);
+  put_text(out, (const char *)sqlite->column_text(row, DEVICE));
   for (int i = 0; i < COLUMNS + (int)database->metrics; i++) {
     fputc(',', out);
     put_text(out, (const char *)sqlite->column_text(row, FIRST_TEXT + i));
@@ -270,7 +297,9 @@ static enum vinci_status write_rows(const struct database *database, sqlite3_stm
 }
 
 static enum vinci_status check_tables(const struct database *database) {
-  static const char *const tables[] = {"TASK", "COMPUTE_TASK_INFO", "STRING_IDS"};
+  enum { NEEDED = 3, TABLES = 5 };
+  static const char *const tables[TABLES] = {"TASK", "COMPUTE_TASK_INFO", "STRING_IDS",
+                                             "TASK_PMU_INFO", "COMMUNICATION_OP"};
   sqlite3_stmt *any = NULL;
   bool whole = database->sqlite.prepare_v2(database->file, "SELECT count(*) FROM sqlite_master", -1,
                                            &any, NULL) == SQLITE_OK &&
@@ -278,7 +307,14 @@ static enum vinci_status check_tables(const struct database *database) {
   database->sqlite.finalize(any);
   if (!whole)
     return failed(database);
-  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+  for (size_t i = 0; i < TABLES; i++)
+    if (is_view(database, tables[i]))
+      return diag_error_at(database->diag, VINCI_E_INPUT,
+                           (struct diag_position){.path = database->path},
+                           "%s is a view, which may have rows without end; that of a profiler is "
+                           "a table",
+                           tables[i]);
+  for (size_t i = 0; i < NEEDED; i++)
     if (!has(database, tables[i], NULL)) {
       (void)diag_error_at(database->diag, VINCI_E_INPUT,
                           (struct diag_position){.path = database->path},

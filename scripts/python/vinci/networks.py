@@ -195,11 +195,16 @@ def net_import(network, *, shapes=(), dims=(), inputs=()) -> str:
     return taken(buffer, length.value)
 
 
-def net_profile(chip, path, *, host_costs=None, host_wait_us: int = 0, set=None, data=None) -> str:
-    """The rows of a profiler's kernel_details.csv as the text of a graph."""
+def net_profile(chip, path, *, host_costs=None, host_wait_us: int = 0,
+                device: typing.Optional[str] = None, set=None, data=None) -> str:
+    """The rows of a profiler's kernel_details.csv as the text of a graph.
+
+    `device` takes the rows of one device ("0") of a profile of several.
+    """
     buffer, length = ctypes.c_char_p(), ctypes.c_size_t()
     call("vinci_net_profile", chip_of(chip, set, data), word(path, "path"),
-         word(host_costs, "host_costs"), host_wait_us, byref(buffer), byref(length))
+         word(host_costs, "host_costs"), host_wait_us, word(device, "device"),
+         byref(buffer), byref(length))
     return taken(buffer, length.value)
 
 
