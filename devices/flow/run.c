@@ -397,7 +397,7 @@ void sim_run(struct group_sim *sim) {
     uint64_t end_ps = UINT64_MAX;
     uint32_t flow = next_flow(sim, &end_ps);
     uint64_t next_ps = sim->due_count > 0 ? min_u64(sim->dues[0].time_ps, end_ps) : end_ps;
-    if (next_ps == TIME_END_PS)
+    if (next_ps >= TIME_END_PS && next_ps < UINT64_MAX) /* UINT64_MAX: nothing comes */
       sim_fail(sim, VINCI_E_LIMIT, "the job takes longer than 80 hours");
     else if (sim->due_count > 0 && sim->dues[0].time_ps <= end_ps) {
       struct due due = sim_take_due(sim);

@@ -408,11 +408,6 @@ enum vinci_status cuts_search(const struct graph *network, const struct vinci_so
   struct estimates spare;
   struct search search = {.soc = soc, .options = &own, .run = run, .out = out, .diag = diag};
   *out = (struct cuts){0};
-  if (options->off[PASS_SPLIT]) {
-    (void)diag_error(diag, VINCI_E_USAGE, "cuts are made by pass split, which is off");
-    diag_hint(diag, "leave split in --passes");
-    return VINCI_E_USAGE;
-  }
   search.estimates = cuts_estimates(options, &spare, soc);
   own.estimates = search.estimates;
   own.splits = NULL;

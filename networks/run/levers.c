@@ -37,6 +37,11 @@ enum vinci_status net_find_cuts(const struct graph *network, const struct vinci_
                                 const struct net_options *run, struct compiled *out,
                                 struct vinci_diag *diag) {
   struct net_options quiet = *run;
+  if (options->off[PASS_SPLIT]) {
+    (void)diag_error(diag, VINCI_E_USAGE, "cuts are made by pass split, which is off");
+    diag_hint(diag, "leave split in --passes");
+    return VINCI_E_USAGE;
+  }
   quiet.progress = NULL; /* which counts kernels, not chains */
   return find_cuts(network, soc, options, &quiet, out, diag);
 }
