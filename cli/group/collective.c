@@ -42,22 +42,13 @@ struct one_run {
   uint32_t *ranks;
   const struct group_program **programs;
   size_t simulated, left_out;
+  bool has_header;
   struct group_fastest {
     const char *algorithm;
     uint64_t end_ps;
   } fastest; /* for the most bytes */
   uint64_t most_bytes;
 };
-
-static void print_step(void *context, const struct group_transfer *moved) {
-  (void)context;
-  if (moved->from == moved->to)
-    return;
-  printf("  %5u -> %-5u %12" PRIu64 " B %-6s %14s us %14s us\n", moved->from, moved->to,
-         moved->step->bytes, moved->step->adds ? "reduce" : "copy",
-         decimal_exact(moved->start_ps, US_DIGITS).text,
-         decimal_exact(moved->end_ps - moved->start_ps, US_DIGITS).text);
-}
 
 /* What stands before the last column: rows come one at a time, so that a narrow terminal has it
  * below. */
@@ -67,7 +58,26 @@ static const char *beside(void) {
   return width > 0 && width < WIDE ? "\n           " : "  ";
 }
 
-static void print_result(const struct one_run *run, const struct collective_call *call,
+/* Above the first line of the first run that takes place: a call that is refused prints nothing. */
+static void print_header(struct one_run *run) {
+  if (run->has_header || run->settings->json)
+    return;
+  printf("%-10s %12s %14s %9s %9s %12s%s%s\n", "algorithm", "bytes", "us", "GB/s", "transfers",
+         "bytes moved", beside(), "busiest limit, its bytes");
+  run->has_header = true;
+}
+
+static void print_step(void *context, const struct group_transfer *moved) {
+  if (moved->from == moved->to)
+    return;
+  print_header(context);
+  printf("  %5u -> %-5u %12" PRIu64 " B %-6s %14s us %14s us\n", moved->from, moved->to,
+         moved->step->bytes, moved->step->adds ? "reduce" : "copy",
+         decimal_exact(moved->start_ps, US_DIGITS).text,
+         decimal_exact(moved->end_ps - moved->start_ps, US_DIGITS).text);
+}
+
+static void print_result(struct one_run *run, const struct collective_call *call,
                          const struct group_result *result) {
   const struct group_system *system = run->system;
   uint32_t busiest = 0;
@@ -79,9 +89,7 @@ static void print_result(const struct one_run *run, const struct collective_call
   uint64_t rate = result->end_ps ? result->end_ps : 1;
   struct decimal time = decimal_exact(result->end_ps, US_DIGITS);
   struct decimal algorithm_rate = decimal_ratio(call->bytes * 1000, rate, 3);
-  if (!run->settings->json && run->simulated == 0)
-    printf("%-10s %12s %14s %9s %9s %12s%s%s\n", "algorithm", "bytes", "us", "GB/s", "transfers",
-           "bytes moved", beside(), "busiest limit, its bytes");
+  print_header(run);
   if (run->settings->json)
     printf("{\"op\": \"%s\", \"algorithm\": \"%s\", \"system\": \"%s\", \"ranks\": %" PRIu64
            ", \"bytes\": %" PRIu64 ", \"time_us\": %s, \"gb_per_s\": %s, \"transfers\": %" PRIu64
@@ -128,7 +136,7 @@ static enum vinci_status run_one(struct one_run *run, const struct collective_al
                           .ranks = ranks,
                           .families = &family,
                           .family_count = 1};
-  struct group_observer observer = {.transfer_ended = print_step};
+  struct group_observer observer = {.context = run, .transfer_ended = print_step};
   group_complete_call(&job, &all, &op.call);
   enum vinci_status status =
       group_run(&job, run->settings->steps ? &observer : NULL, &arena, &result, diag);

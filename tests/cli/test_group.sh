@@ -7,7 +7,7 @@ srcdir=${TESTS_SRCDIR:-.}
 vinci=${VINCI:?}
 
 work_folder test_group
-plan 27
+plan 28
 
 keep "$vinci" group show
 report "systems are listed with their chips" "$(expect 0 '' 'atlas_a2_910b4  Ascend910B4  ')"
@@ -26,11 +26,13 @@ report "a collective takes the time of its bytes" "$(expect 0 '' '"time_us": 250
 # shellcheck disable=SC2086
 keep "$vinci" group collective broadcast -s atlas_a2_910b4 -n 16 --root=3 -b 1000000B,2000000B -a all $free
 report "sizes and algorithms are lists" "$(expect 0 ''
-  test "$(echo "$out" | awk 'NR > 1 { print $1, $2 }' | tr '\n' ',')" = \
+  test "$(echo "$out" | awk 'NR > 1 && $1 != "summary:" { print $1, $2 }' | tr '\n' ',')" = \
     'mesh 1000000,star 1000000,ring 1000000,tree 1000000,mesh 2000000,star 2000000,ring 2000000,tree 2000000,' || echo "$out")"
 # shellcheck disable=SC2086
 keep "$vinci" group collective send_recv -s atlas_a2_910b4 -n 2 -b 3000000B $free --set hccs.send=10GB/s --steps
 report "transfers are listed" "$(expect 0 '' '0 -> 1          3000000 B copy              0.0 us          300.0 us')"
+report "below the header, before the row of their algorithm" "$(
+  test "$(echo "$out" | awk '{ print $1 }' | tr '\n' ' ')" = 'algorithm 0 direct summary: ' || echo "$out")"
 
 keep "$vinci" group collective all_reduce -s atlas_a2 -b 1MiB
 report "a base is not a system" "$(expect 2 "error: system 'atlas_a2' is only a base of others

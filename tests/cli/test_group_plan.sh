@@ -126,7 +126,7 @@ for name, row in uneven.items():
 ' 2>&1
   grep -qx 'fault,devices=1,speed=0.25' "$work/slow.csv" || tail -n 2 "$work/slow.csv")"
 for fault in devices=1,speed=2.5e-1 devices=0-1:1,from_us=0,speed=0.25 devices=1,speed=0.25,to_us=1; do
-  "$vinci" group plan "$work/deep.lua" -s atlas_a2_910b4 -n 2 --all --fault=$fault | grep -c layers
+  "$vinci" group plan "$work/deep.lua" -s atlas_a2_910b4 -n 2 --all --fault=$fault | grep -v "^summary: " | grep -c layers
 done >"$work/layers"
 report "speeds and times of faults are read as jobs read them" "$(
   [ "$(tr '\n' ' ' <"$work/layers")" = "1 0 0 " ] || cat "$work/layers")"
