@@ -68,7 +68,8 @@ const energyTexts = {
 const energyAbout =
   "The vendor publishes no energies: each number behind these is known by its source within a range, and the interval has all of them at one end. ENERGY.md says how far predictions lie from published watts.";
 
-function chipEnergySection(energy) {
+// lone: a sentence before what is said of all accounts.
+function chipEnergySection(energy, lone = "") {
   if (!energy) return null;
   const parts = Object.entries(energy.parts).map(([name, part]) => ({name, text: energyTexts[name], ...part}));
   const each = energy.macs > 0 ? ` ${short((energy.uj * 1e6) / energy.macs)} pJ a multiply-accumulate.` : "";
@@ -77,11 +78,11 @@ function chipEnergySection(energy) {
     energy,
     parts,
     `${short(energy.average_w)} W on average.${each} ${assumed}`,
-    energyAbout,
+    lone + energyAbout,
   );
 }
 
-function jobEnergySection(energy) {
+function jobEnergySection(energy, lone = "") {
   if (!energy) return null;
   const texts = {
     work: "what was simulated",
@@ -95,7 +96,7 @@ function jobEnergySection(energy) {
     parts,
     `${short(energy.average_w_of_a_device)} W for each device.` +
       (given ? ` ${grouped(given)} operations have given times, and no energy here.` : ""),
-    energyAbout + " Memory traffic of collectives is left out.",
+    lone + energyAbout + " Memory traffic of collectives is left out.",
   );
 }
 
@@ -107,10 +108,11 @@ function accountOf(energy) {
   return {whole, parts: Object.entries(parts).map(([name, part]) => [name, part.uj])};
 }
 
-// How two results differ in energy; null unless both kept an account. The intervals hold for one result alone: what two
-// have in common, the same errors of numbers, is no part of the difference.
-function energyPairSection(first, second) {
-  if (!first || !second) return null;
+// How two results differ in energy; the account of one, by `sectionOf`, where the other kept none. The intervals hold
+// for one result alone: what two have in common, the same errors of numbers, is not a part of the difference.
+function energyPairSection(first, second, sectionOf) {
+  if (!first || !second)
+    return sectionOf(first || second, `Of ${first ? "A" : "B"}: the other result has no account of energy to compare with. `);
   const [a, b] = [accountOf(first), accountOf(second)],
     by = b.whole.uj - a.whole.uj,
     signed = uj => `${uj > 0 ? "+" : uj < 0 ? "\u2212" : ""}${energyText(Math.abs(uj))}`;

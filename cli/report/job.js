@@ -276,18 +276,24 @@ function exposedSection(classes) {
 
 // ---- why a rank is late ----
 
-// "Ranks 0 and 1 end last", "All 8 ranks end together".
+// Times this near to each other, in microseconds, are told as one time.
+const sameTime = (a, b) => Math.abs(a - b) < 0.01;
+
+// "Rank 2 ends last", "2 ranks end last, rank 0 among them; that one", "All 8 ranks end together; rank 0".
 function endText(ranks, slowest) {
-  const last = ranks.filter(rank => spell(rank.end_us) === spell(slowest.end_us));
-  if (last.length === ranks.length) return ranks.length > 1 ? `All ${ranks.length} ranks end together; rank ${slowest.rank}` : `Rank ${slowest.rank}`;
-  const names = last.map(rank => rank.rank);
-  return last.length === 1
-    ? `Rank ${names[0]} ends last`
-    : `${last.length} ranks end last, rank ${names[0]} among them; that one`;
+  const last = ranks.filter(rank => sameTime(rank.end_us, slowest.end_us)).length;
+  if (last === ranks.length) return ranks.length > 1 ? `All ${ranks.length} ranks end together; rank ${slowest.rank}` : `Rank ${slowest.rank}`;
+  return last === 1 ? `Rank ${slowest.rank} ends last` : `${last} ranks end last, rank ${slowest.rank} among them; that one`;
 }
 
-// What a class does by name: work, waiting for others and moving in collectives that nothing hides.
-function piecesOf(one) {
+// What a rank waits before its end, for example for its host. Its idle time has the time after its end too.
+function waitOf(rank) {
+  return Math.round((rank.end_us - rank.computing_us - rank.exposed_us) * 1e6) / 1e6; // whole picoseconds
+}
+
+// What a class does by name: work, waiting for others and moving in collectives that nothing hides; and what its rank
+// waits besides.
+function piecesOf(one, rank) {
   const found = new Map();
   const add = (name, kind, us) => {
     const key = kind + "|" + name,
@@ -300,6 +306,7 @@ function piecesOf(one) {
     add(row.name, "waits for others", row.waiting);
     add(row.name, "moves bytes", row.moving);
   }
+  add("nothing", "waits before its end", waitOf(rank));
   return [...found.values()].map(sum => ({...sum, us: Math.round(sum.us * 1000) / 1000})); // whole nanoseconds
 }
 
@@ -316,14 +323,17 @@ function lateText(summary, a, b) {
     names = [a, b].map(one => nameRanks(one.ranks)),
     ends = names[0].startsWith("ranks") || names[0].includes(" and ") ? "end" : "ends";
   const parts = [
-    ["communication that nothing hides", "exposed_us"],
-    ["computing", "computing_us"],
+    ["communication that nothing hides", rank => rank.exposed_us],
+    ["computing", rank => rank.computing_us],
+    ["waiting before its end", waitOf],
   ]
-    .map(([text, key]) => ({text, us: late[key] - early[key]}))
-    .filter(part => Math.abs(part.us) >= 0.01)
+    .map(([text, of]) => ({text, us: of(late) - of(early)}))
+    .filter(part => !sameTime(part.us, 0))
     .map(part => `${spell(Math.abs(part.us))} ${part.us > 0 ? "more" : "less"} ${part.text}`);
-  const when = Math.abs(by) < 0.01 ? `${ends} with ${names[1]}` : `${ends} ${spell(Math.abs(by))} ${by > 0 ? "after" : "before"} ${names[1]}`;
-  return [el("b", null, `${names[0][0].toUpperCase()}${names[0].slice(1)} ${when}`), parts.length ? `: ${parts.join(", ")}.` : ": both take the same for all."];
+  const same = sameTime(by, 0),
+    when = same ? `${ends} with ${names[1]}` : `${ends} ${spell(Math.abs(by))} ${by > 0 ? "after" : "before"} ${names[1]}`;
+  const why = parts.length ? `: ${parts.join(", ")}.` : same ? ": both take the same for all." : ".";
+  return [el("b", null, `${names[0][0].toUpperCase()}${names[0].slice(1)} ${when}`), why];
 }
 
 // Two classes side by side: first the class that ends last against the class that ends first. When both end together,
@@ -332,7 +342,7 @@ function lateSection(summary, classes) {
   const waits = one => exposedRows([one]).reduce((sum, row) => sum + row.waiting, 0),
     order = classes
       .map(one => ({one, end: rankOf(summary, one).end_us, waits: waits(one)}))
-      .sort((x, y) => (Math.abs(x.end - y.end) < 0.01 ? x.waits - y.waits : y.end - x.end))
+      .sort((x, y) => (sameTime(x.end, y.end) ? x.waits - y.waits : y.end - x.end))
       .map(entry => entry.one),
     state = {a: order[0], b: order[order.length - 1]},
     place = el("div");
@@ -340,7 +350,7 @@ function lateSection(summary, classes) {
     place.replaceChildren(
       el("p", {id: "late"}, lateText(summary, state.a, state.b)),
       differenceTable(
-        pairRows([state.b, state.a].map(piecesOf), row => `${row.name} (${row.kind})`, row => row.us, () => ""),
+        pairRows([state.b, state.a].map(one => piecesOf(one, rankOf(summary, one))), row => `${row.name} (${row.kind})`, row => row.us, () => ""),
         "late-table",
         {name: "What", a: nameRanks(state.b.ranks), b: nameRanks(state.a.ranks)},
       ),
@@ -355,7 +365,7 @@ function lateSection(summary, classes) {
   return section(
     "why-late",
     "Why a rank is late",
-    "Ranks that do the same, against others: by name, work and what nothing hides of collectives.",
+    "Ranks that do the same, against others: by name, work and what nothing hides of collectives; and waits for anything else, such as the host.",
     el("div", {class: "tools"}, choose("Why do", "a"), choose("end later than", "b")),
     place,
   );

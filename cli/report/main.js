@@ -6,7 +6,7 @@ function runSections(folders) {
     report = folder.report,
     pair = folders.length > 1;
   return [
-    ...(pair ? [compareSection(folders), energyPairSection(report.energy, folders[1].report.energy)] : []),
+    ...(pair ? [compareSection(folders), energyPairSection(report.energy, folders[1].report.energy, chipEnergySection)] : []),
     firstSection(report, pair ? `A, ${folder.name}` : null),
     pipesSection(report),
     causesSection(report),

@@ -155,7 +155,7 @@ function networkPairSections(folders) {
       "Nodes of one name.",
       differenceTable(nodes, "pair-table", {name: "Node", about: "Arguments", filter: "filter nodes"}),
     ),
-    energyPairSection(a.energy, b.energy),
+    energyPairSection(a.energy, b.energy, chipEnergySection),
   ].filter(Boolean);
 }
 
@@ -248,7 +248,7 @@ function jobPairSections(folders) {
       `Rank ${lastRank(ranks[0]).rank} of A, rank ${lastRank(ranks[1]).rank} of B.`,
       differenceTable(parts, "part-table", {name: "Part"}),
     ),
-    energyPairSection(a.energy, b.energy),
+    energyPairSection(a.energy, b.energy, jobEnergySection),
     section("ranks", "Difference by rank", "When each rank ends.", differenceTable(ends, "rank-table", {name: "Rank"})),
     section(
       "collectives",

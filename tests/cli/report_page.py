@@ -715,6 +715,24 @@ def late(page):
     page.quiet()
 
 
+def ends(page):
+    """Ends that look the same and are not; a rank that is late for it waited, and neither computed nor communicated."""
+    first = page.browser.text("#first").replace("\u00a0", " ")
+    if "2 ranks end last, rank 3 among them; that one: 100.0 % of the time computing" not in first:
+        print("the end is %r" % first)
+    lists = "[...document.querySelectorAll('#why-late select')]"
+    for a, b, wanted in (("rank 1", "rank 0", "Rank 1 ends 90 ms after rank 0: 90 ms more waiting before its end."),
+                         ("rank 0", "rank 1", "Rank 0 ends 90 ms before rank 1: 90 ms less waiting before its end."),
+                         ("rank 1", "rank 2", "Rank 1 ends 0.05 \u00b5s before rank 2: 90 ms less computing, 90 ms more waiting before its end."),
+                         ("rank 3", "rank 2", "Rank 3 ends with rank 2: both take the same for all.")):
+        for place, name in enumerate((a, b)):
+            page.browser.run("(e => { e.value = %s; e.dispatchEvent(new Event('change')); })(%s[%d])" % (json.dumps(name), lists, place))
+        same("%s against %s" % (a, b), page.browser.text("#late"), wanted)
+        waits = {row[0]: micros(row[3]) for row in page.rows("#late-table")}.get("nothing (waits before its end)")
+        same("waits of %s against %s" % (a, b), waits, {"rank 0 rank 1": -90000, "rank 3 rank 2": None}.get(a + " " + b, 90000))
+    page.quiet()
+
+
 def pair_of_energies(page):
     """Two accounts: the sum, the parts, differences that sum to that of the whole."""
     sides = [page.json("summary.json")["energy"], json.load(open(os.path.join(page.folder, page.browser.text("#compare p, #first p").split("B is ")[1].split(".")[0], "summary.json")))["energy"]]
@@ -758,6 +776,15 @@ def energy(page):
     page.quiet()
 
 
+def lone_energy(page):
+    """Two results of which one alone kept an account: that is shown, and whose it is."""
+    energy(page)
+    side = "B" if os.path.basename(page.results) == "lone_job" else "A"
+    if not page.browser.text("#energy p").startswith("Of %s: the other result has no account" % side):
+        print("not told whose account: %r" % page.browser.text("#energy p"))
+    same("tables of two", page.browser.run("document.querySelectorAll('#energy-pair-table').length"), 0)
+
+
 def no_energy(page):
     same("sections of energy", page.browser.run("document.querySelectorAll('#energy').length"), 0)
 
@@ -766,11 +793,12 @@ CHECKS = {
     "run": ("run", [numbers, cause, lanes, zoom, hotspots, looks]), "many": ("many", [many]), "hostile": ("hostile", [hostile]), "older": ("older", [older]),
     "compare": ("pair", [compare]), "sweep": ("sweep", [sweep]), "tornado": ("tornado", [tornado]),
     **{"study_" + name: (name, [study, at_once if len(STUDIES[name]) > 2 else no_parallel]) for name in STUDIES},
-    "list": ("list", [list_of_operators]), "weights": ("weights", [list_of_operators]), "network": ("network", [network]), "loader": ("loader", [units]), "job": ("job", [job, late, no_energy]),
+    "list": ("list", [list_of_operators]), "weights": ("weights", [list_of_operators]), "network": ("network", [network]), "loader": ("loader", [units]), "job": ("job", [job, late, no_energy]), "ends": ("ends", [ends]),
     "networks": ("networks", [pair_of_networks, fits]), "lists": ("lists", [pair_of_lists]),
     "sweeps": ("sweeps", [pair_of_sweeps, fits]), "jobs": ("jobs", [pair_of_jobs, fits]),
     **{"energy_" + name: ("energy_" + name, [energy]) for name in ("run", "network", "job")},
     **{"energies_" + name: ("energies_" + name, [pair_of_energies]) for name in ("run", "network", "job")},
+    **{"lone_" + name: ("lone_" + name, [lone_energy]) for name in ("run", "network", "job")},
 }
 
 

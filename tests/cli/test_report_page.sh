@@ -31,6 +31,19 @@ cat >"$work/study.lua" <<'END'
 return { soc = "Ascend910B4", op = "matmul", m = 256, k = 256, n = 256, memory = "flat",
   points = { { ["l2.size"] = "48MiB" }, {}, { ["device.cube_cores"] = 4, ["l2.size"] = "96MiB" }, { ["device.cube_cores"] = 8 } } }
 END
+# Two ranks end at almost the same time; rank 1 computes no longer than rank 0, and waits for its host.
+cat >"$work/ends.csv" <<'END'
+job,version=1,name=ends,system=atlas_a2_910b4,ranks=4
+program,ranks=0
+work,us=10000
+program,ranks=1
+host,us=90000
+work,us=10000
+program,ranks=2
+work,us=100000.05
+program,ranks=3
+work,us=100000.055
+END
 # A loader on the host, copies to the device, kernels.
 {
   echo 'graph,version=1,name=loader'
@@ -72,6 +85,7 @@ END
   "$vinci" run matmul m=512 k=512 n=512 $soc --memory=flat --energy --output="$work/energy_run" --quiet
   "$vinci" net run "$srcdir/traces/examples/two_layers.graph.csv" $soc --memory=flat --energy --output="$work/energy_network" --quiet
   "$vinci" group run "$srcdir/traces/examples/layer_step.job.csv" --energy --output="$work/energy_job" --quiet
+  "$vinci" group run "$work/ends.csv" --output="$work/ends" >/dev/null
   # The same with other numbers, to compare accounts.
   "$vinci" run matmul m=512 k=512 n=512 --soc-version=Ascend910B1 --memory=flat --energy --output="$work/energy2_run" --quiet
   "$vinci" net run "$srcdir/traces/examples/two_layers.graph.csv" $soc --memory=flat --host=eager --energy \
@@ -94,13 +108,19 @@ json.dump(run, open(path, "w"))' "$work/older/report.json"
   cp -r "$work/job" "$work/jobs"
   cp -r "$work/network" "$work/networks"
   cp -r "$work/weights" "$work/lists"
-  for name in run many hostile older sweep tornado list weights $studies network loader job energy_run energy_network energy_job; do
+  for name in run many hostile older sweep tornado list weights $studies network loader job ends energy_run energy_network energy_job; do
     "$vinci" report "$work/$name" --output="$work/$name.html" --quiet
   done
   for name in run network job; do
     cp -r "$work/energy_$name" "$work/energies_$name"
     "$vinci" report "$work/energies_$name" "$work/energy2_$name" --output="$work/energies_$name.html" --quiet
   done
+  for name in run network job; do
+    cp -r "$work/energy_$name" "$work/lone_$name"
+  done
+  "$vinci" report "$work/lone_run" "$work/second" --output="$work/lone_run.html" --quiet
+  "$vinci" report "$work/lone_network" "$work/network2" --output="$work/lone_network.html" --quiet
+  "$vinci" report "$work/job2" "$work/lone_job" --output="$work/lone_job.html" --quiet
   "$vinci" report "$work/pair" "$work/second" --output="$work/pair.html" --quiet
   "$vinci" report "$work/networks" "$work/network2" --output="$work/networks.html" --quiet
   "$vinci" report "$work/lists" "$work/weights2" --output="$work/lists.html" --quiet
@@ -110,7 +130,7 @@ json.dump(run, open(path, "w"))' "$work/older/report.json"
 PYTHONDONTWRITEBYTECODE=1 timeout 900 /usr/bin/python3 "$srcdir/tests/cli/report_page.py" "$chromium" "$work" \
   ${PICTURES:+"$PICTURES"} >"$work/found" 2>&1
 
-plan 45
+plan 49
 # part CHECK FUNCTION NAME
 part() {
   report "$3" "$(awk -v head="== $1 $2" '
@@ -147,6 +167,7 @@ part weights list_of_operators "a list whose operators count more than once, or 
 part network network "a network by time"
 part loader units "a network with copies and tasks: lanes of units"
 part job job "a job of several devices"
+part ends ends "ranks that end almost together, and one that waits"
 part networks pair_of_networks "two networks: parts and nodes"
 part networks fits "a page in a narrow window"
 part lists pair_of_lists "two lists: differences by operator and kind sum"
@@ -162,4 +183,7 @@ part energy_job energy "energy of a job"
 part energies_run pair_of_energies "energies of two runs"
 part energies_network pair_of_energies "energies of two networks"
 part energies_job pair_of_energies "energies of two jobs"
+part lone_run lone_energy "energy of one of two runs"
+part lone_network lone_energy "energy of one of two networks"
+part lone_job lone_energy "energy of one of two jobs"
 report "the browser went through to the end" "$(grep -q '^== end$' "$work/found" || tail -n 5 "$work/found")"
