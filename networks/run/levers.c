@@ -129,35 +129,39 @@ static void write_passes(const bool off[PASS_COUNT], char *text) {
                                pass_name((enum pass_id)i));
 }
 
-/* Whether a pass changes anything where it is on. */
+/* Whether a pass changes anything where it is on; a limit is told in *refused. */
 static enum vinci_status changes(const struct trying *trying, const struct form *form,
-                                 unsigned pass, bool *does) {
+                                 unsigned pass, bool *does, struct vinci_diag *refused) {
   struct compiled compiled = {0};
-  struct vinci_diag refused = {0};
   struct compile_options options = form->compile;
   options.off[pass] = false;
   enum vinci_status status =
-      net_compile(trying->of->network, trying->of->soc, &options, &compiled, &refused);
+      net_compile(trying->of->network, trying->of->soc, &options, &compiled, refused);
   *does = status == VINCI_OK && (pass == PASS_LAYOUT || compiled.passes[pass].changed > 0);
   compiled_free(&compiled);
   if (status == VINCI_E_NOMEM || status == VINCI_E_INTERNAL)
-    return diag_error(trying->diag, status, "%s", refused.text);
-  return VINCI_OK;
+    return diag_error(trying->diag, status, "%s", refused->text);
+  return status == VINCI_E_LIMIT ? status : VINCI_OK;
 }
 
 static enum vinci_status prove_pass(struct trying *trying, unsigned pass) {
   struct form form = form_of(trying);
   struct proven lever = {.lever = pass == PASS_SPLIT ? "cuts" : "pass"};
+  struct vinci_diag refused = {0};
   bool on = !form.compile.off[pass], does;
   if (pass == PASS_SPLIT && form.cuts) /* which are made by that pass */
     return VINCI_OK;
-  enum vinci_status status = changes(trying, &form, pass, &does);
-  if (status != VINCI_OK || !does)
-    return status;
+  enum vinci_status status = changes(trying, &form, pass, &does, &refused);
   form.compile.off[pass] = on;
   snprintf(lever.text, sizeof lever.text, "%s pass %s", on ? "without" : "with",
            pass_name((enum pass_id)pass));
   write_passes(form.compile.off, lever.change);
+  if (status == VINCI_E_LIMIT) {
+    proven_limit(trying->out, &lever, refused.text);
+    return VINCI_OK;
+  }
+  if (status != VINCI_OK || !does)
+    return status;
   if (pass == PASS_DTYPE)
     lever.origin = "measured; the types of the tensors differ, and so do the values";
   return prove(trying, &form, on, &lever);
