@@ -74,6 +74,21 @@ for call in (lambda: vinci.run("matmul m=512 k=512 n=512", chip=chip, progress=r
 fails("interrupted", "E_LIMIT", vinci.run, "matmul m=512 k=512 n=512", chip=chip,
       progress=lambda *_: False)
 
+# A search that is ended keeps what it has measured; what fails otherwise has nothing.
+graph = """graph,version=1
+tensor,name=x,dtype=fp16,shape=64x512,io=in
+tensor,name=y,dtype=fp16,shape=64x512,io=out
+kernel,name=act,op=relu,in=x,out=y,args=shape=64x512
+"""
+for wanted, levers in ((lambda done, all: all < 8 or done < all - 2, ["--host=sink", "--host=graph"]),
+                       (lambda done, all: False, [])):
+    try:
+        vinci.net_levers(chip, graph, host="eager", memory="flat", progress=wanted)
+        raise AssertionError("the search went on")
+    except vinci.Error as error:
+        assert error.status == "E_LIMIT" and [one.change for one in error.result] == levers, error.result
+assert fails("graph:2", "E_INPUT", vinci.net_levers, chip, "graph,version=1\nnone\n").result is None
+
 # So does Ctrl-C, which the call must not lose.
 threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 try:

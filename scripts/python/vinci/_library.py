@@ -23,8 +23,8 @@ class Error(Exception):
 
     `message` is what `str` gives; `text` what is wrong, `hint` how to mend it; `file`, `line` and
     `column` where (None, 0 and 0 without a place); `status` the name of the kind, as "E_INPUT", and
-    `exit_code` what the program `vinci` ends with. A run that has ended early keeps what is known
-    as `result`.
+    `exit_code` what the program `vinci` ends with. A call that has ended early keeps what is known
+    as `result`: a run the `Result` of what ran, `net_levers` the list of what was measured.
 
     >>> import vinci
     >>> try:
@@ -199,12 +199,15 @@ def error_of(status: int, diag, result=None) -> Error:
                  text(diag.hint), text(diag.path) or None, diag.line, diag.column, result)
 
 
-def call(name: str, *arguments, accept=()) -> int:
-    """Calls a function that takes a diagnostic at its end; raises for a status other than OK."""
+def call(name: str, *arguments, accept=(), result=None) -> int:
+    """Calls a function that takes a diagnostic at its end; raises for a status other than OK.
+
+    The error of a limit keeps `result`, what the call has found before it was ended.
+    """
     diag = _abi.vinci_diag()
     status = getattr(library(), name)(*arguments, byref(diag))
     if status != _abi.VINCI_OK and status not in accept:
-        raise error_of(status, diag)
+        raise error_of(status, diag, result if status == _abi.VINCI_E_LIMIT else None)
     return status
 
 

@@ -53,7 +53,13 @@ def _group_options(system, set, data, algorithms, bucket_bytes):
 def group_levers(job: typing.Union[str, bytes], *, name: str = "job",
                  system: typing.Optional[str] = None, set=None, data: typing.Optional[str] = None,
                  algorithms=None, bucket_bytes: int = 0) -> typing.List[Proven]:
-    """What of a job can be turned, each measured by a run, as `vinci group run --savings=all`."""
+    """What of a job can be turned, each measured by a run, as `vinci group run --savings=all`.
+
+    Algorithms of collectives, and sums that are made together, the largest saving first; those whose
+    run met a limit come last, with a `saved_us` of 0 and an `origin` of `"not measured: limit: ..."`
+    (`Proven`). When the job as it is meets a limit, nothing was measured: an `Error` without a
+    `result`.
+    """
     found, visit = proven("vinci_group_levers")
     held, options = _told(job), _group_options(system, set, data, algorithms, bucket_bytes)
     call("vinci_group_levers", word(name, "name"), held, len(held), byref(options), visit, None)

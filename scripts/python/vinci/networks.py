@@ -166,8 +166,11 @@ def net_levers(chip, network, *, set=None, data=None,
                **options) -> typing.List[Proven]:
     """What of a network can be turned, each measured by a run, as `vinci net run --savings=all`.
 
-    Passes, cuts by L2 and the host, the largest saving first; `saved_us` is below 0 for what is done
-    already. Options as of `net`.
+    Passes, cuts by L2 and the host, the largest saving first; those whose run met a limit come
+    last, with a `saved_us` of 0 and an `origin` of `"not measured: limit: ..."` (`Proven`). Options
+    as of `net`. `progress` gets the nodes of the first run, then levers, and ends the search by
+    returning False: an `Error` of status `"E_LIMIT"`, whose `result` is the list of what was
+    measured before then.
 
     >>> import vinci
     >>> graph = '''graph,version=1
@@ -183,7 +186,7 @@ def net_levers(chip, network, *, set=None, data=None,
     given = _options(callback, **options)
     with callback:
         call("vinci_net_levers", chip_of(chip, set, data), *_network(network), byref(given), visit,
-             None)
+             None, result=found)
     return found
 
 

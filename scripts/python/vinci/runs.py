@@ -105,7 +105,14 @@ class Lever:
 
 @dataclasses.dataclass
 class Proven:
-    """What of a network or a job can be turned. `change` is what the command takes to show the saving."""
+    """What of a network or a job can be turned.
+
+    `change` is what the command takes to show the saving: an option, `"--cuts"`, or, of an option
+    that is given, what to leave out, `"without --cuts"`. `origin` is `"measured"`, with what else
+    has to be known, or `"not measured: limit: ..."` where the run of the lever met a limit;
+    `saved_us` is 0 then, which says nothing about the lever. Else `saved_us` is below 0 for what is
+    done already, and costs when left out.
+    """
 
     lever: str
     text: str
