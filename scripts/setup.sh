@@ -55,6 +55,14 @@ need_npm() {
   command -v npm >/dev/null || need_packages npm
 }
 
+# configure is of the version that it was made with, which the commits behind a tag change. A build folder configures
+# itself anew when configure is newer.
+refresh_configure() {
+  [ "$(sed -n "s/^PACKAGE_VERSION='\(.*\)'\$/\1/p" configure)" != "$(sh scripts/version)" ] || return 0
+  say "generating configure of version $(sh scripts/version)"
+  autoreconf --force --install >&2
+}
+
 # configured DIR [CONFIGURE ARGUMENT...]: makes DIR a configured build folder. Configures anew when
 # the arguments are others than last time; changes of the build files are make's business.
 configured() {
