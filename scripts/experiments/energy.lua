@@ -148,8 +148,8 @@ local function step_energy(name, tokens, hidden)
   end
   local value, low, high = idle_watts(name)
   add({ pj = value * step.us * 1e6, low_pj = low * step.us * 1e6, high_pj = high * step.us * 1e6 }, ranks)
-  local byte = soc:get "energy.link.byte" -- its range is a factor of two either way
-  add({ pj = byte * step.moved_bytes / 1000, low_pj = byte * step.moved_bytes / 2000, high_pj = byte * step.moved_bytes / 500 }, 1)
+  local byte, range = soc:get "energy.link.byte", soc:describe "energy.link.byte" -- fJ
+  add({ pj = byte, low_pj = range.low, high_pj = range.high }, step.moved_bytes / 1000)
   return sums, step.us, ranks
 end
 

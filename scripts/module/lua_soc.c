@@ -92,6 +92,15 @@ static int soc_set(lua_State *lua) {
   return 1;
 }
 
+/* In the unit of the data files. */
+static void push_value(lua_State *lua, int64_t value, enum soc_kind kind) {
+  int64_t scale = soc_kind_scale(kind);
+  if (value % scale == 0)
+    lua_pushinteger(lua, value / scale);
+  else
+    lua_pushnumber(lua, (lua_Number)value / (lua_Number)scale);
+}
+
 /* soc:get(key): the number in the unit of the data files, that unit, and the text with suffix. */
 static int soc_get_value(lua_State *lua) {
   static const char function[] = "soc:get";
@@ -104,13 +113,9 @@ static int soc_get_value(lua_State *lua) {
     lua_args_refuse(lua, function, "key", "is '%.80s', which no parameter is called%s%s%s", key,
                     nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
   }
-  int64_t value = number.value, scale = soc_kind_scale(number.param->kind);
   char text[VALUE_SIZE];
-  soc_format_value(value, number.param->kind, text, sizeof text);
-  if (value % scale == 0)
-    lua_pushinteger(lua, value / scale);
-  else
-    lua_pushnumber(lua, (lua_Number)value / (lua_Number)scale);
+  soc_format_value(number.value, number.param->kind, text, sizeof text);
+  push_value(lua, number.value, number.param->kind);
   lua_pushstring(lua, soc_kind_unit(number.param->kind));
   lua_pushstring(lua, text);
   return 3;
@@ -130,7 +135,8 @@ static int soc_keys(lua_State *lua) {
   return 1;
 }
 
-/* soc:describe(key): what the number means, where it comes from, how well it is known. */
+/* soc:describe(key): what the number means, where it comes from, how well it is known; of energies
+ * also between which values the number lies. */
 static int soc_describe(lua_State *lua) {
   static const char function[] = "soc:describe";
   const vinci_soc *soc = self(lua, function);
@@ -151,6 +157,12 @@ static int soc_describe(lua_State *lua) {
   for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
     lua_pushstring(lua, fields[i][1]);
     lua_setfield(lua, -2, fields[i][0]);
+  }
+  if (number.ranged) {
+    push_value(lua, number.low, number.param->kind);
+    lua_setfield(lua, -2, "low");
+    push_value(lua, number.high, number.param->kind);
+    lua_setfield(lua, -2, "high");
   }
   return 1;
 }
