@@ -107,7 +107,7 @@ VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_net_import(const char *name, 
  * and a zero, for free(): kernels where a row can be lowered, else tasks of the measured time.
  * host_costs: a CSV file with columns type and mean_us, the host's time before a launch; NULL: none
  * is known. Gaps of at least host_wait_us microseconds become waits of the host; 0: none does.
- * device: whose rows are taken, of a profile of several devices ("0"); NULL: the profile has one.
+ * device: whose rows are taken, of a profile of several devices ("0"); NULL: it has one alone.
  * VINCI_E_INPUT for files that are no such tables.
  */
 VINCI_API VINCI_MUST_CHECK enum vinci_status

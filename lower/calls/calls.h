@@ -55,7 +55,7 @@ VINCI_MUST_CHECK enum vinci_status calls_read(const char *path, struct call_list
                                               struct vinci_diag *diag);
 
 /* Leaves the rows of one device of a profile of several, and warns of rows without a device, which
- * are kept where all others are of one. VINCI_E_USAGE when no row is of the device. */
+ * are kept where all others are of a single device. VINCI_E_USAGE when no row is of the device. */
 VINCI_MUST_CHECK enum vinci_status calls_keep_device(struct call_list *list, const char *path,
                                                      const char *device, struct vinci_diag *diag);
 /* VINCI_E_INPUT when the rows are of several devices, whose order means nothing. */

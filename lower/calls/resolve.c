@@ -361,9 +361,7 @@ static const char *pair(struct pair *out, const char *high, const char *wide) {
 /* One number for both directions, or one for each. */
 static const char *both_or_each(struct pair *out, const char *both, const char *high,
                                 const char *wide) {
-  return *both && strchr(both, 'x') ? both
-         : *both                    ? pair(out, both, both)
-                                    : pair(out, high, wide);
+  return *both && strchr(both, 'x') ? both : *both ? pair(out, both, both) : pair(out, high, wide);
 }
 
 /* SCALE-Sim's k is "Num Filter" and it has no batch; DeepBench has k and n. */

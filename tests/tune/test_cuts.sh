@@ -137,7 +137,7 @@ usage() {
   [ "$code" = 2 ] || echo "exit code $code for $*"
 }
 report "mistakes of use" "$(usage --cuts; usage a.csv b.csv --cuts; usage "$work/kernels.csv" --cuts --passes=all
-  usage "$work/chain.csv" --cuts --passes=chian; usage relu shape=64 --json; usage relu shape=64 -o "$work/x"
+  usage "$work/chain.csv" --cuts --passes=chian; usage relu shape=64 -o "$work/x"
   usage relu shape=64 --table="$work/x"; usage relu shape=64 --passes=all
   printf 'graph,version=1\nlayer,name=a,op=Relu,in=x\n' >"$work/bad.csv"
   keep "$vinci" tune "$work/bad.csv" --cuts -s Ascend910B4
