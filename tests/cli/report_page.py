@@ -721,9 +721,9 @@ def ends(page):
     if "2 ranks end last, rank 3 among them; that one: 100.0 % of the time computing" not in first:
         print("the end is %r" % first)
     lists = "[...document.querySelectorAll('#why-late select')]"
-    for a, b, wanted in (("rank 1", "rank 0", "Rank 1 ends 90 ms after rank 0: 90 ms more waiting before its end."),
-                         ("rank 0", "rank 1", "Rank 0 ends 90 ms before rank 1: 90 ms less waiting before its end."),
-                         ("rank 1", "rank 2", "Rank 1 ends 0.05 \u00b5s before rank 2: 90 ms less computing, 90 ms more waiting before its end."),
+    for a, b, wanted in (("rank 1", "rank 0", "Rank 1 ends 90.00 ms after rank 0: 90.00 ms more waiting before its end."),
+                         ("rank 0", "rank 1", "Rank 0 ends 90.00 ms before rank 1: 90.00 ms less waiting before its end."),
+                         ("rank 1", "rank 2", "Rank 1 ends 0.050 \u00b5s before rank 2: 90.00 ms less computing, 90.00 ms more waiting before its end."),
                          ("rank 3", "rank 2", "Rank 3 ends with rank 2: both take the same for all.")):
         for place, name in enumerate((a, b)):
             page.browser.run("(e => { e.value = %s; e.dispatchEvent(new Event('change')); })(%s[%d])" % (json.dumps(name), lists, place))
