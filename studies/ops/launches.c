@@ -51,17 +51,7 @@ static uint64_t digest_of(const struct call_request *request) {
   return digest;
 }
 
-/* The tensors of a program, which the rows of the digest share; NULL without memory. */
-static struct lower_call *keep_tensors(struct call_list *list, const struct lower_op *op,
-                                       const vinci_trace *trace) {
-  struct lower_call *call = ARENA_NEW(&list->arena, struct lower_call);
-  if (call)
-    take_tensors(op, trace, call);
-  return call;
-}
-
-/* A row that does not become a program has no tensors, and fails when its turn comes. False when
- * memory is short. */
+/* A row that does not become a program has no tensors, and fails when its turn comes. */
 static bool find_row_tensors(struct ops_worker *worker, struct call_list *list,
                              struct call_row *row, struct lookup *known) {
   struct arena arena = {0};
@@ -74,29 +64,26 @@ static bool find_row_tensors(struct ops_worker *worker, struct call_list *list,
     uintptr_t found = lookup_find(known, digest);
     if (found != LOOKUP_NONE) {
       row->tensors = list->rows[found].tensors;
-    } else {
-      enum vinci_status status = vinci_compile(worker->soc, request.op->name, request.args,
-                                               request.arg_count, &trace, &diag);
-      if (status == VINCI_OK)
-        row->tensors = keep_tensors(list, request.op, trace);
-      room = status != VINCI_E_NOMEM &&
-             (status != VINCI_OK ||
-              (row->tensors && lookup_add(known, NULL, digest, (uintptr_t)(row - list->rows))));
+    } else if (vinci_compile(worker->soc, request.op->name, request.args, request.arg_count, &trace,
+                             &diag) == VINCI_OK) {
+      struct lower_call *call = ARENA_NEW(&list->arena, struct lower_call);
+      room = call && lookup_add(known, NULL, digest, (uintptr_t)(row - list->rows));
+      if (room)
+        take_tensors(request.op, trace, call);
+      row->tensors = room ? call : NULL;
     }
   }
   vinci_trace_free(trace);
   arena_free(&arena);
-  return room && !request.no_memory;
+  return room;
 }
 
-/* Without a chip each row fails when its turn comes. */
 static bool find_tensors(const struct ops_request *request, struct call_list *list) {
   struct ops_worker worker = {.request = request, .list = list};
   struct vinci_diag diag = {0};
   struct lookup known = {0};
-  enum vinci_status status = ops_take_soc(&worker, ops_soc_of(request, list->rows), &diag);
-  bool room = status != VINCI_E_NOMEM;
-  if (status == VINCI_OK)
+  bool room = true;
+  if (ops_take_soc(&worker, ops_soc_of(request, list->rows), &diag) == VINCI_OK)
     for (size_t i = 0; room && i < list->count; i++)
       room = find_row_tensors(&worker, list, &list->rows[i], &known);
   lookup_free(&known);
