@@ -113,7 +113,8 @@ static bool writes(const ucontext_t *context) {
 static bool is_reserved(const struct source_fiber *fiber, const siginfo_t *info,
                         const ucontext_t *context) {
 #if defined(__x86_64__)
-  static const uint8_t first[] = {0xF4, 0xFA, 0xFB, 0xE4, 0xE5, 0xE6, 0xE7, 0xEC, 0xED, 0xEE, 0xEF};
+  static const uint8_t first[] = {0xF4, 0xFA, 0xFB, 0xCD, 0xE4, 0xE5,
+                                  0xE6, 0xE7, 0xEC, 0xED, 0xEE, 0xEF};
   static const uint8_t second[] = {0x00, 0x01, 0x06, 0x08, 0x09, 0x20, 0x22, 0x30, 0x32};
   enum { TWO_BYTES = 0x0F };
   const uint8_t *at = (const uint8_t *)(uintptr_t)program_counter(context);
@@ -121,6 +122,20 @@ static bool is_reserved(const struct source_fiber *fiber, const siginfo_t *info,
     return false;
   return memchr(first, at[0], sizeof first) ||
          (at[0] == TWO_BYTES && memchr(second, at[1], sizeof second));
+#else
+  (void)fiber, (void)info, (void)context;
+  return false;
+#endif
+}
+
+/* Whether the code has come to a call of the system of 32 bits, of a host whose system has none:
+ * there the instruction (int 0x80) is reserved. Other hosts send SIGSYS. */
+static bool is_call_of_32_bits(const struct source_fiber *fiber, const siginfo_t *info,
+                               const ucontext_t *context) {
+#if defined(__x86_64__)
+  static const uint8_t call[] = {0xCD, 0x80};
+  const void *at = (const void *)(uintptr_t)program_counter(context);
+  return is_reserved(fiber, info, context) && memcmp(at, call, sizeof call) == 0;
 #else
   (void)fiber, (void)info, (void)context;
   return false;
@@ -252,6 +267,10 @@ static void on_fault(int number, siginfo_t *info, void *context) {
     return;
   }
   bool memory = number == SIGSEGV || number == SIGBUS;
+  if (memory && !fiber->refused && is_call_of_32_bits(fiber, info, context)) {
+    fiber->refused = GATE_CALL_OF_32_BITS;
+    fiber->refused_line = line_of(fiber, number, context);
+  }
   fiber->failed = true;
   if (source_faults_refused(fiber))
     fiber->refused = NULL;

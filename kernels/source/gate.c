@@ -204,7 +204,7 @@ enum gate_answer source_gate_answer(const siginfo_t *info, void *context, bool b
       {reg[REG_RDI], reg[REG_RSI], reg[REG_RDX], reg[REG_R10], reg[REG_R8], reg[REG_R9]}};
   int number = info->si_syscall;
   bool other = info->si_arch != AUDIT_ARCH_X86_64;
-  *act = other ? "makes a system call of 32 bits" : refusal_of(number, &of);
+  *act = other ? GATE_CALL_OF_32_BITS : refusal_of(number, &of);
   bool masks = number == SYS_rt_sigprocmask && !other;
   if (!by_itself && number == SYS_tgkill && of.word[2] == SIGABRT)
     return GATE_ABORTS;

@@ -12,6 +12,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* What a kernel does that makes one; some hosts tell of it by SIGSYS, others by a fault. */
+#define GATE_CALL_OF_32_BITS "makes a system call of 32 bits"
+
 /* Memory of the host that a kernel may ask for. */
 enum { GATE_HEAP_BYTES = 1 << 28 };
 

@@ -83,6 +83,7 @@ KERNELS = (
     ("opens_pages", "mprotect((void *)((uintptr_t)&sink & ~4095), 4096, 7); // here", HOST),
     ("changes_context", "static ucontext_t c; getcontext(&c); setcontext(&c); // here", HOST),
     ("halts", '__asm__ volatile("hlt"); // here', "for the system of the host"),
+    ("interrupts", '__asm__ volatile("int $0x21"); // here', "for the system of the host"),
     ("breaks", '__asm__ volatile("int3"); // here', "breakpoint"),
     ("is_undefined", '__asm__ volatile("ud2"); // here', "does not have"),
     ("divides", "sink = block_num / (sink * 1); // here", "divides by zero"),
