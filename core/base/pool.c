@@ -182,6 +182,10 @@ static enum vinci_status run_all(struct run *run, struct vinci_diag *diag) {
   return run->status;
 }
 
+void pool_go_back(const struct pool *pool, size_t number) {
+  atomic_store(&pool->board->next, number);
+}
+
 enum vinci_status pool_run(struct pool *pool, struct vinci_diag *diag) {
   struct run run = {.pool = pool,
                     .left = POOL_NONE,

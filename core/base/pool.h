@@ -57,6 +57,8 @@ struct pool_worker {
 VINCI_MUST_CHECK enum vinci_status pool_run(struct pool *pool, struct vinci_diag *diag);
 /* In a process: the one before is done; the next, or POOL_NONE. */
 size_t pool_next(struct pool_worker *worker);
+/* In died(), of a pool of one process: the numbers from here on are taken once more. */
+void pool_go_back(const struct pool *pool, size_t number);
 /* Zeroed memory that later processes share, for munmap(); NULL when memory is short. */
 void *pool_memory(size_t bytes);
 

@@ -75,6 +75,7 @@ struct call_request {
   size_t arg_count;
   bool launched; /* args[launched_arg] has the blocks of the profile */
   size_t launched_arg;
+  bool no_memory; /* is the reason */
   char reason[200];
 };
 

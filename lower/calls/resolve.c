@@ -18,6 +18,11 @@ static bool refuse(struct call_request *out, const char *format, ...) {
   return false;
 }
 
+static bool refuse_for_memory(struct call_request *out) {
+  out->no_memory = true;
+  return refuse(out, "out of memory");
+}
+
 /* ---- cells of a profile ---- */
 
 /* The index-th of "a;b;c", which may be empty; false behind the last. */
@@ -247,7 +252,7 @@ static bool add(struct call_request *out, struct arena *arena, const char *key, 
   snprintf(text, sizeof text, "%s%s%s", key, *key ? "=" : "", value);
   const char *copy = arena_strdup(arena, text);
   if (!copy)
-    return refuse(out, "out of memory");
+    return refuse_for_memory(out);
   out->args[out->arg_count++] = copy;
   return true;
 }
@@ -280,7 +285,7 @@ static bool from_profile(const struct call_list *list, const struct call_row *ro
                          struct call_request *out) {
   struct lower_call *call = ARENA_NEW(arena, struct lower_call);
   if (!call)
-    return refuse(out, "out of memory");
+    return refuse_for_memory(out);
   call->soc = soc;
   call->arena = arena;
   call->given = row->cell[CALL_ARGS];
@@ -343,41 +348,43 @@ static bool from_gemm(const struct call_row *row, struct arena *arena, struct ca
          add(out, arena, "dtype", dtype_word(row->cell[CALL_DTYPE]));
 }
 
-static const char *pair(struct arena *arena, const char *high, const char *wide) {
+struct pair {
   char text[64];
+};
+static const char *pair(struct pair *out, const char *high, const char *wide) {
   if (*high == '\0' && *wide == '\0')
     return "";
-  snprintf(text, sizeof text, "%sx%s", *high ? high : wide, *wide ? wide : high);
-  const char *copy = arena_strdup(arena, text);
-  return copy ? copy : "";
+  snprintf(out->text, sizeof out->text, "%sx%s", *high ? high : wide, *wide ? wide : high);
+  return out->text;
 }
 
 /* One number for both directions, or one for each. */
-static const char *both_or_each(struct arena *arena, const char *both, const char *high,
+static const char *both_or_each(struct pair *out, const char *both, const char *high,
                                 const char *wide) {
   return *both && strchr(both, 'x') ? both
-         : *both                    ? pair(arena, both, both)
-                                    : pair(arena, high, wide);
+         : *both                    ? pair(out, both, both)
+                                    : pair(out, high, wide);
 }
 
 /* SCALE-Sim's k is "Num Filter" and it has no batch; DeepBench has k and n. */
 static bool from_convolution(const struct call_row *row, struct arena *arena,
                              struct call_request *out) {
   const char *const *cell = row->cell;
+  struct pair pairs[4];
   out->op = lower_find("conv2d");
   if (!out->op)
     return refuse(out, "no operator is called conv2d");
   const char *filters = *cell[CALL_FILTERS] ? cell[CALL_FILTERS] : cell[CALL_GEMM_K];
   const char *images = *cell[CALL_GEMM_N] ? cell[CALL_GEMM_N] : cell[CALL_BATCH];
   const char *stride =
-      both_or_each(arena, cell[CALL_STRIDES], cell[CALL_STRIDE_H], cell[CALL_STRIDE_W]);
-  const char *pad = both_or_each(arena, cell[CALL_PADS], cell[CALL_PAD_H], cell[CALL_PAD_W]);
+      both_or_each(&pairs[0], cell[CALL_STRIDES], cell[CALL_STRIDE_H], cell[CALL_STRIDE_W]);
+  const char *pad = both_or_each(&pairs[1], cell[CALL_PADS], cell[CALL_PAD_H], cell[CALL_PAD_W]);
   const char *dilation =
-      both_or_each(arena, cell[CALL_DILATIONS], cell[CALL_DILATION_H], cell[CALL_DILATION_W]);
+      both_or_each(&pairs[2], cell[CALL_DILATIONS], cell[CALL_DILATION_H], cell[CALL_DILATION_W]);
   return add(out, arena, "n", images) && add(out, arena, "c", cell[CALL_CHANNELS]) &&
          add(out, arena, "h", cell[CALL_IFMAP_H]) && add(out, arena, "w", cell[CALL_IFMAP_W]) &&
          add(out, arena, "k", filters) &&
-         add(out, arena, "kernel", pair(arena, cell[CALL_FILTER_H], cell[CALL_FILTER_W])) &&
+         add(out, arena, "kernel", pair(&pairs[3], cell[CALL_FILTER_H], cell[CALL_FILTER_W])) &&
          add(out, arena, "stride", stride) && add(out, arena, "pad", pad) &&
          add(out, arena, "dilation", dilation) && add(out, arena, "groups", cell[CALL_GROUPS]) &&
          add(out, arena, "dtype", dtype_word(cell[CALL_DTYPE]));

@@ -51,7 +51,17 @@ static uint64_t digest_of(const struct call_request *request) {
   return digest;
 }
 
-/* A row that does not become a program has no tensors, and fails when its turn comes. */
+/* The tensors of a program, which the rows of the digest share; NULL without memory. */
+static struct lower_call *keep_tensors(struct call_list *list, const struct lower_op *op,
+                                       const vinci_trace *trace) {
+  struct lower_call *call = ARENA_NEW(&list->arena, struct lower_call);
+  if (call)
+    take_tensors(op, trace, call);
+  return call;
+}
+
+/* A row that does not become a program has no tensors, and fails when its turn comes. False when
+ * memory is short. */
 static bool find_row_tensors(struct ops_worker *worker, struct call_list *list,
                              struct call_row *row, struct lookup *known) {
   struct arena arena = {0};
@@ -64,26 +74,29 @@ static bool find_row_tensors(struct ops_worker *worker, struct call_list *list,
     uintptr_t found = lookup_find(known, digest);
     if (found != LOOKUP_NONE) {
       row->tensors = list->rows[found].tensors;
-    } else if (vinci_compile(worker->soc, request.op->name, request.args, request.arg_count, &trace,
-                             &diag) == VINCI_OK) {
-      struct lower_call *call = ARENA_NEW(&list->arena, struct lower_call);
-      room = call && lookup_add(known, NULL, digest, (uintptr_t)(row - list->rows));
-      if (room)
-        take_tensors(request.op, trace, call);
-      row->tensors = room ? call : NULL;
+    } else {
+      enum vinci_status status = vinci_compile(worker->soc, request.op->name, request.args,
+                                               request.arg_count, &trace, &diag);
+      if (status == VINCI_OK)
+        row->tensors = keep_tensors(list, request.op, trace);
+      room = status != VINCI_E_NOMEM &&
+             (status != VINCI_OK ||
+              (row->tensors && lookup_add(known, NULL, digest, (uintptr_t)(row - list->rows))));
     }
   }
   vinci_trace_free(trace);
   arena_free(&arena);
-  return room;
+  return room && !request.no_memory;
 }
 
+/* Without a chip each row fails when its turn comes. */
 static bool find_tensors(const struct ops_request *request, struct call_list *list) {
   struct ops_worker worker = {.request = request, .list = list};
   struct vinci_diag diag = {0};
   struct lookup known = {0};
-  bool room = true;
-  if (ops_take_soc(&worker, ops_soc_of(request, list->rows), &diag) == VINCI_OK)
+  enum vinci_status status = ops_take_soc(&worker, ops_soc_of(request, list->rows), &diag);
+  bool room = status != VINCI_E_NOMEM;
+  if (status == VINCI_OK)
     for (size_t i = 0; room && i < list->count; i++)
       room = find_row_tensors(&worker, list, &list->rows[i], &known);
   lookup_free(&known);
@@ -164,12 +177,6 @@ void ops_launches_free(struct ops_launches *launches) { arena_free(&launches->li
 /* ---- launches of a row ------------------------------------------------------------------------
  */
 
-static const struct call_row *launch_of(const struct ops_launches *launches, size_t row,
-                                        uint64_t turn) {
-  const struct ops_place *place = &launches->place[row];
-  return &launches->list.rows[place->launch + turn * place->rows + (row - place->first)];
-}
-
 /* Sums stay below 2^64: of 2^20 launches, up to 17 s each. */
 static void add_times(struct call_times *sum, const struct call_times *times) {
   sum->duration_ps += times->duration_ps;
@@ -218,19 +225,30 @@ static void make_means(struct ops_outcome *sum, uint64_t count) {
   sum->l2_overwritten_bytes /= count;
 }
 
+static void run_launch(struct ops_worker *worker, size_t launch, struct ops_outcome *outcome) {
+  *worker->running = worker->row[launch];
+  ops_run_row(worker, &worker->list->rows[launch], outcome);
+  if (outcome->end != OPS_OPEN)
+    (*worker->launched)++;
+}
+
+static bool skip_launch(const struct ops_worker *worker, size_t launch) {
+  (*worker->launched)++;
+  return ops_sequence_skip(worker->sequence, &worker->list->rows[launch]);
+}
+
 /* Rows that have an end, of a process that died, pass their tensors. */
-static bool run_turn(struct ops_worker *worker, const struct ops_launches *launches,
-                     const struct ops_place *place, uint64_t turn,
+static bool run_turn(struct ops_worker *worker, const struct ops_place *place, uint64_t turn,
                      const struct ops_outcome *outcomes, struct ops_outcome *sums) {
   for (size_t i = 0; i < place->rows; i++) {
     struct ops_outcome outcome = {0};
-    const struct call_row *launch = launch_of(launches, place->first + i, turn);
+    size_t launch = place->launch + turn * place->rows + i;
     if (outcomes[place->first + i].end != OPS_OPEN) {
-      if (!ops_sequence_skip(worker->sequence, launch))
+      if (!skip_launch(worker, launch))
         return false;
       continue;
     }
-    ops_run_row(worker, launch, &outcome);
+    run_launch(worker, launch, &outcome);
     if (outcome.end == OPS_OPEN)
       return false;
     add_launch(&sums[i], &outcome);
@@ -238,25 +256,42 @@ static bool run_turn(struct ops_worker *worker, const struct ops_launches *launc
   return true;
 }
 
-void ops_launches_run(struct ops_worker *worker, const struct ops_launches *launches, size_t row,
+bool ops_launches_run(struct ops_worker *worker, const struct ops_launches *launches, size_t row,
                       struct ops_outcome *outcomes) {
   const struct ops_place *place = &launches->place[row];
   uint64_t turns = launches->list.rows[place->launch].weight;
   struct ops_outcome *sums = calloc(place->rows, sizeof *sums);
   bool good = sums != NULL;
   for (uint64_t turn = 0; good && turn < turns; turn++)
-    good = run_turn(worker, launches, place, turn, outcomes, sums);
+    good = run_turn(worker, place, turn, outcomes, sums);
   for (size_t i = 0; good && i < place->rows; i++)
     if (outcomes[place->first + i].end == OPS_OPEN) {
       make_means(&sums[i], turns);
       outcomes[place->first + i] = sums[i];
     }
   free(sums);
+  return good;
 }
 
 bool ops_launches_skip(struct ops_worker *worker, const struct ops_launches *launches, size_t row) {
   for (size_t i = 0; i < launches->place[row].launch; i++)
-    if (!ops_sequence_skip(worker->sequence, &launches->list.rows[i]))
+    if (!skip_launch(worker, i))
       return false;
   return true;
+}
+
+bool ops_launches_pass(struct ops_worker *worker, const struct ops_launches *launches,
+                       const struct ops_outcome *outcomes) {
+  for (size_t i = 0; i < launches->list.count; i++) {
+    struct ops_outcome outcome = {0};
+    if (outcomes[launches->row[i]].end == OPS_CRASHED) {
+      if (!skip_launch(worker, i))
+        return false;
+      continue;
+    }
+    run_launch(worker, i, &outcome);
+    if (outcome.end == OPS_OPEN)
+      return false;
+  }
+  return ops_sequence_again(worker->sequence);
 }

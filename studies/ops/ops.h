@@ -17,7 +17,8 @@ enum {
   OPS_ARGS_BYTES = 512,
   OPS_SOC_BYTES = 256,
   OPS_FROM_BYTES = 768,
-  OPS_PROGRAM_BYTES = 300
+  OPS_PROGRAM_BYTES = 300,
+  OPS_JOBS_MAX = 256
 };
 
 /* How a row ended. */
@@ -85,6 +86,14 @@ struct ops_request {
   uint32_t code_found_ppm;
   bool code_profile; /* as the miss rate of the row says, in place of the former */
 };
+/* Takes what a caller asks for, but the library; text into the arena. An error: options that do not
+ * go together, or out of their range. (options.c) */
+VINCI_MUST_CHECK enum vinci_status ops_take_options(const struct vinci_ops_options *options,
+                                                    struct arena *arena, struct ops_request *out,
+                                                    struct vinci_diag *diag);
+/* How often a sequence runs its list in whole. */
+uint32_t ops_repeats(const struct ops_request *request);
+
 /* What a process needs to simulate rows. */
 struct ops_worker {
   const struct ops_request *request;
@@ -92,6 +101,8 @@ struct ops_worker {
   const size_t *row;             /* of a sequence: which row of the list asked for a launch is */
   const atomic_bool *stop;       /* the run shall end */
   atomic_uint *done_permille;    /* of the row, while it runs; else 0 */
+  atomic_size_t *launched;       /* of a sequence: launches that are over */
+  atomic_size_t *running;        /* of a sequence: the row of the list whose launch runs */
   struct ops_sequence *sequence; /* NULL: each row on a fresh chip */
   vinci_soc *soc;
   char soc_name[OPS_SOC_BYTES];
@@ -155,10 +166,16 @@ VINCI_MUST_CHECK enum vinci_status ops_launches_create(const struct ops_request 
                                                        struct ops_launches *out,
                                                        struct vinci_diag *diag);
 void ops_launches_free(struct ops_launches *launches);
-/* Runs the loop of a row: outcomes, by row, of all rows of the loop that are open. They stay open
- * when the run shall end. */
-void ops_launches_run(struct ops_worker *worker, const struct ops_launches *launches, size_t row,
-                      struct ops_outcome *outcomes);
+/* Runs all launches, for what they leave on the chip; rows whose process has died pass their
+ * tensors. False when the run shall end, or memory is short. */
+VINCI_MUST_CHECK bool ops_launches_pass(struct ops_worker *worker,
+                                        const struct ops_launches *launches,
+                                        const struct ops_outcome *outcomes);
+/* Runs the loop of a row: outcomes, by row, of all rows of the loop that are open. They stay open,
+ * and it is false, when the run shall end or memory is short. */
+VINCI_MUST_CHECK bool ops_launches_run(struct ops_worker *worker,
+                                       const struct ops_launches *launches, size_t row,
+                                       struct ops_outcome *outcomes);
 /* The launches before the loop of a row, which another process has run. */
 VINCI_MUST_CHECK bool ops_launches_skip(struct ops_worker *worker,
                                         const struct ops_launches *launches, size_t row);

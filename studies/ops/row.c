@@ -265,7 +265,7 @@ static void run_row(struct ops_worker *worker, const struct call_row *row,
     return;
   }
   if (!lowered) {
-    ops_end_row(outcome, OPS_UNSUPPORTED, request.reason);
+    ops_end_row(outcome, request.no_memory ? OPS_CRASHED : OPS_UNSUPPORTED, request.reason);
   } else {
     enum vinci_status status = simulate(worker, row, &request, outcome, &diag);
     if (status != VINCI_E_LIMIT || !*worker->stop)

@@ -23,12 +23,12 @@
 #include "core/base/pool.h"
 #include "studies/ops/ops.h"
 
-enum { JOBS_MAX = 256 };
-
 /* In memory that the processes share. */
 struct board {
-  atomic_uint passed;                  /* launches of a sequence in passes before the last */
-  atomic_uint done_permille[JOBS_MAX]; /* of the row a process works on, by process */
+  atomic_size_t launched; /* of a sequence: launches that are over, of all repeats */
+  atomic_bool no_memory;  /* of a process, apart from what a row has asked for */
+  atomic_size_t running;  /* of a sequence: the row whose launch runs */
+  atomic_uint done_permille[OPS_JOBS_MAX]; /* of the row a process works on, by process */
   struct ops_outcome outcome[];
 };
 
@@ -40,6 +40,7 @@ struct session {
   struct arena arena; /* of what is asked for */
   unsigned jobs;
   bool stopped; /* as the caller says */
+  struct pool pool;
   struct call_list list;
   struct ops_launches launches; /* of a sequence */
   struct board *board;
@@ -201,6 +202,14 @@ static void keep_row(struct session *session, size_t row) {
   }
 }
 
+/* By launches, as the rows of a loop end together. In thousandths of a row. */
+static uint64_t done_of_sequence(const struct session *session) {
+  const struct board *board = session->board;
+  uint64_t launches = (uint64_t)session->launches.list.count * ops_repeats(&session->request);
+  uint64_t done = (uint64_t)board->launched * 1000 + board->done_permille[0];
+  return launches == 0 ? 0 : done * session->list.count / launches;
+}
+
 /* Whether the run goes on, as far as the caller says. */
 static bool tell(void *context) {
   struct session *session = context;
@@ -208,13 +217,11 @@ static bool tell(void *context) {
   struct vinci_ops_progress progress = {.done_permille = (uint64_t)session->done * 1000,
                                         .known = session->known,
                                         .operators = session->list.count};
-  for (size_t i = 0; i < JOBS_MAX; i++)
-    progress.done_permille += session->board->done_permille[i];
-  if (session->request.sequence && session->request.repeat > 1)
-    progress.done_permille =
-        (progress.done_permille + (uint64_t)session->board->passed * 1000 * session->list.count /
-                                      session->launches.list.count) /
-        session->request.repeat;
+  if (session->request.sequence)
+    progress.done_permille = done_of_sequence(session);
+  else
+    for (size_t i = 0; i < OPS_JOBS_MAX; i++)
+      progress.done_permille += session->board->done_permille[i];
   if (options->progress && !options->progress(options->progress_context, &progress))
     session->stopped = true;
   return session->status == VINCI_OK && !session->stopped;
@@ -222,23 +229,14 @@ static bool tell(void *context) {
 
 /* ---- processes ---- */
 
-/* Runs the list in whole, for what that leaves on the chip. */
-static bool pass_once(struct session *session, struct ops_worker *worker) {
-  const struct call_list *list = worker->list;
-  for (size_t i = 0; i < list->count && !*worker->stop; i++, session->board->passed++) {
-    struct ops_outcome outcome = {0};
-    ops_run_row(worker, &list->rows[i], &outcome);
-  }
-  return ops_sequence_again(worker->sequence);
-}
-
 /* Rows that were taken before: their instructions are not run again. */
 static bool begin_sequence(struct session *session, struct ops_worker *worker, size_t first) {
   struct vinci_diag diag = {0};
   bool good = ops_sequence_create(worker, &diag) == VINCI_OK;
-  session->board->passed = 0;
-  for (uint32_t i = 1; good && i < session->request.repeat; i++)
-    good = pass_once(session, worker);
+  session->board->launched = 0;
+  session->board->running = first;
+  for (uint32_t i = 1; good && i < ops_repeats(&session->request); i++)
+    good = ops_launches_pass(worker, &session->launches, session->board->outcome);
   return good && ops_launches_skip(worker, &session->launches, first);
 }
 
@@ -251,15 +249,18 @@ static void work(void *context, struct pool_worker *pool) {
                               .list = sequence ? &session->launches.list : &session->list,
                               .row = session->launches.row,
                               .stop = &pool->pool->board->stop,
+                              .launched = &board->launched,
+                              .running = &board->running,
                               .done_permille = &board->done_permille[pool->process]};
   bool good = !sequence || begin_sequence(session, &worker, pool->held);
   for (size_t i; good && (i = pool_next(pool)) != POOL_NONE;) {
     struct ops_outcome *outcome = &board->outcome[i];
     if (outcome->end == OPS_OPEN && sequence)
-      ops_launches_run(&worker, &session->launches, i, board->outcome);
+      good = ops_launches_run(&worker, &session->launches, i, board->outcome);
     else if (outcome->end == OPS_OPEN && session->equal[i].first == i)
       ops_run_row(&worker, &session->list.rows[i], outcome);
   }
+  board->no_memory |= !good && !*worker.stop;
   ops_sequence_free(worker.sequence);
   vinci_soc_free(worker.soc);
 }
@@ -278,9 +279,20 @@ static void take_row(void *context, unsigned process, size_t row) {
     keep_row(session, row);
 }
 
-static void fail_crashed(void *context, unsigned process, size_t row, int ended) {
+/* A process that runs a loop of rows holds the first of them. The row that was running has failed,
+ * and the others of the loop are run again without it: their number is taken once more. */
+static size_t row_of_crash(struct session *session, size_t held) {
+  size_t row = session->board->running;
+  if (!session->request.sequence || session->records[row].end != OPS_OPEN)
+    return held;
+  pool_go_back(&session->pool, session->launches.place[held].first);
+  return row;
+}
+
+static void fail_crashed(void *context, unsigned process, size_t held, int ended) {
   char reason[OPS_STATUS_BYTES];
   struct session *session = context;
+  size_t row = row_of_crash(session, held);
   struct ops_outcome *outcome = &session->board->outcome[row];
   (void)process;
   if (session->records[row].end != OPS_OPEN || session->status != VINCI_OK || session->stopped)
@@ -299,90 +311,28 @@ static void fail_crashed(void *context, unsigned process, size_t row, int ended)
 
 static void work_in_processes(struct session *session) {
   size_t left = session->list.count - session->done;
-  struct pool pool = {.count = session->list.count,
-                      .jobs = left < session->jobs ? (unsigned)left : session->jobs,
-                      .context = session,
-                      .work = work,
-                      .prepare = prepare,
-                      .ended = take_row,
-                      .died = fail_crashed,
-                      .tick = tell};
-  enum vinci_status status = pool_run(&pool, session->diag);
+  session->pool = (struct pool){.count = session->list.count,
+                                .jobs = left < session->jobs ? (unsigned)left : session->jobs,
+                                .context = session,
+                                .work = work,
+                                .prepare = prepare,
+                                .ended = take_row,
+                                .died = fail_crashed,
+                                .tick = tell};
+  enum vinci_status status = pool_run(&session->pool, session->diag);
   if (session->status == VINCI_OK)
     session->status = status;
-  if (session->done < session->list.count && session->status == VINCI_OK && !session->stopped)
-    session->status = diag_error(
-        session->diag, VINCI_E_IO,
-        "the processes of this run end before they take a row; the same command goes on");
+  if (session->done == session->list.count || session->status != VINCI_OK || session->stopped)
+    return;
+  session->status =
+      session->board->no_memory
+          ? diag_error(session->diag, VINCI_E_NOMEM, "out of memory in a process of this run")
+          : diag_error(session->diag, VINCI_E_IO,
+                       "the processes of this run end before they take a row; the same command "
+                       "goes on");
 }
 
 /* ---- the whole ---- */
-
-static enum vinci_status take_options(struct session *session) {
-  const struct vinci_ops_options *options = session->options;
-  struct ops_request *request = &session->request;
-  struct vinci_run_options models = {.struct_size = sizeof models, .memory = VINCI_MEMORY_FLAT};
-  if (options->struct_size != sizeof *options)
-    return diag_error(session->diag, VINCI_E_USAGE,
-                      "struct_size of the options of a list is %zu, not %zu", options->struct_size,
-                      sizeof *options);
-  if (options->jobs > JOBS_MAX)
-    return diag_error(session->diag, VINCI_E_USAGE, "jobs is at most %d, not %u", JOBS_MAX,
-                      options->jobs);
-  if (options->results && options->sequence)
-    return diag_error(session->diag, VINCI_E_USAGE,
-                      "a sequence keeps no results: those of a row depend on all rows before");
-  if (options->exact && !options->results)
-    return diag_error(session->diag, VINCI_E_USAGE,
-                      "--exact compares with results that are kept: give --results=DIR");
-  if (options->results) {
-    enum vinci_status status = folder_make(options->results, session->diag);
-    if (status != VINCI_OK)
-      return status;
-  }
-  request->results = options->results;
-  if (!overrides_keep(&options->overrides, &session->arena, &request->spec))
-    return diag_error(session->diag, VINCI_E_NOMEM, "out of memory");
-  const char *code = request->spec.models.code;
-  if (options->interval && (options->sequence || code || request->spec.models.l2))
-    return diag_error(session->diag, VINCI_E_USAGE,
-                      "an interval is for rows whose state is not known: leave out %s, or the "
-                      "interval",
-                      options->sequence ? "the sequence"
-                      : code            ? "the state of code"
-                                        : "that of L2");
-  if (options->repeat > 1 && (options->interval || code || request->spec.models.l2))
-    return diag_error(session->diag, VINCI_E_USAGE,
-                      "launches in a row leave the state that the last finds: leave out %s, or the "
-                      "repetition",
-                      options->interval ? "the interval"
-                      : code            ? "the state of code"
-                                        : "that of L2");
-  request->code_profile = code && strcmp(code, "profile") == 0;
-  if (request->code_profile)
-    request->spec.models.code = NULL;
-  enum vinci_status status = workload_choose(&request->spec.models, &models, session->diag);
-  if (status == VINCI_OK && options->library) {
-    status = ops_library_open(&session->library, options->library, options->overrides.data_dir,
-                              session->diag);
-    request->library = &session->library;
-  }
-  session->jobs = workload_jobs(options->jobs, JOBS_MAX);
-  request->spec.max_cycles = options->max_cycles;
-  request->data = options->overrides.data_dir;
-  request->sequence = options->sequence;
-  request->repeat = options->repeat;
-  request->interval = options->interval;
-  request->exact = options->exact;
-  if (options->sequence)
-    session->jobs = 1;
-  request->memory = models.memory;
-  request->network = models.network;
-  request->l2_given = request->spec.models.l2 != NULL;
-  request->l2_start = models.l2_start;
-  request->code_found_ppm = models.code_found_ppm;
-  return status;
-}
 
 /* Memory that the processes share, and what is kept of rows. */
 static enum vinci_status make_room(struct session *session) {
@@ -453,7 +403,15 @@ static enum vinci_status begin(struct session *session, const char *list, const 
   session->journal.file = -1;
   session->path = list;
   session->folder = folder;
-  enum vinci_status status = take_options(session);
+  enum vinci_status status =
+      ops_take_options(session->options, &session->arena, &session->request, session->diag);
+  if (status == VINCI_OK && session->options->library) {
+    status = ops_library_open(&session->library, session->options->library,
+                              session->options->overrides.data_dir, session->diag);
+    session->request.library = &session->library;
+  }
+  session->jobs =
+      session->request.sequence ? 1 : workload_jobs(session->options->jobs, OPS_JOBS_MAX);
   if (status == VINCI_OK)
     status = folder_make(folder, session->diag);
   if (status == VINCI_OK)
@@ -507,9 +465,11 @@ static enum vinci_status judge(const struct session *session) {
                       session->request.sequence ? "starts over" : "goes on from there");
   if (crashed > 0)
     return diag_error(session->diag, VINCI_E_INTERNAL,
-                      "the processes of %zu operators died, or memory was short; %s says how, "
-                      "and the same command tries them again",
-                      crashed, session->table_path);
+                      "%s %zu %s died, or memory was short; %s says how, and the same command "
+                      "tries %s again",
+                      crashed == 1 ? "the process of" : "the processes of", crashed,
+                      crashed == 1 ? "operator" : "operators", session->table_path,
+                      crashed == 1 ? "it" : "them");
   if (session->ends[OPS_UNSUPPORTED] == count)
     return diag_error(session->diag, VINCI_E_INPUT,
                       "no operator of the list can be simulated; %s says why", session->table_path);

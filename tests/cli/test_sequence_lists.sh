@@ -11,7 +11,7 @@ work_folder test_sequence_lists
 case $vinci in /*) ;; *) vinci=$(pwd)/$vinci ;; esac
 cd "$work" || exit 99
 work=$(pwd)
-plan 11
+plan 13
 kib=1024
 
 # list NAME ROW...: of op,args,weight.
@@ -99,3 +99,17 @@ report "a row without a program has no tensors" "$(expect 0 '' '2 of 3 operators
 cp layers/op_summary.csv first.csv
 run layers --repeat=2 --set=l2.size=4MiB
 report "the same list gives the same bytes" "$(cmp first.csv "$table" 2>&1)"
+
+# ---- rows of a loop whose process dies ------------------------------------------------------------------
+# The second row takes more time of a processor than a process may have here.
+list deadly 'relu,shape=16x1024,2' 'matmul,m=8192 k=8192 n=8192 tile=16x16x16 cores=1,2' 'relu,shape=32x1024,2' \
+  'relu,shape=16x1024,1'
+table=deadly/op_summary.csv
+for repeat in 1 2; do
+  keep sh -c 'ulimit -c 0; ulimit -S -t 2; exec "$@"' sh "$vinci" run --ops deadly.csv --sequence $soc --output=deadly \
+    --repeat=$repeat
+  report "a row of a loop its process dies of fails alone; $repeat times the list" "$(expect 8 \
+    "error: the process of 1 operator died, or memory was short; $table says how, and the same command tries it again"
+    for row in 1 3 4; do is $row status ok; done
+    case $(cell 2 status) in 'failed: its process ended by signal '*) ;; *) cell 2 status ;; esac)"
+done

@@ -13,7 +13,7 @@ python=/usr/bin/python3
 work_folder test_shortage
 ${CC:-cc} -shared -fPIC -O1 -o "$work/shortage.so" "$srcdir/tests/cli/shortage.c" -ldl 2>"$work/said" ||
   skip_all 'the C library or the compiler is another one'
-plan 10
+plan 11
 
 soc=-sAscend910B4
 cat >"$work/twice.csv" <<'END'
@@ -57,6 +57,7 @@ short "a run with values of a file" run "$work/twice.csv" $soc "--input=x=$work/
 short "a list" run --ops "$work/list.csv" $soc -o @/list
 "$vinci" run --ops "$work/list.csv" $soc -q -o "$work/results" --results="$work/kept"
 short "a list whose results are kept" run --ops "$work/list.csv" $soc -o @/list --results="$work/kept"
+short "a sequence of programs" run --ops "$work/list.csv" --sequence $soc -o @/list
 short "a network" net run "$work/net.csv" $soc -o @/net
 short "a search" tune matmul m=16 k=32 n=48 $soc -n 2 -j1 --memory=flat -r @/repository
 short "a sweep" sweep run matmul m=16 k=32 n=48 $soc -j1 -q -p op.n=16,48 -o @/sweep

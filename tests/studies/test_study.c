@@ -312,6 +312,31 @@ static bool refuse(void *context, const struct vinci_ops_progress *progress) {
   return false;
 }
 
+static bool check_growth(void *context, const struct vinci_ops_progress *progress) {
+  uint64_t *before = context;
+  assert_true(progress->done_permille >= *before);
+  *before = progress->done_permille;
+  return true;
+}
+
+/* The launches of a loop are parts of its rows, also where they take most of the time. */
+static void progress_of_a_sequence_never_falls(void **state) {
+  (void)state;
+  struct vinci_diag diag = {0};
+  struct vinci_ops_result result;
+  uint64_t reached = 0;
+  struct vinci_ops_options options = {.struct_size = sizeof options,
+                                      .overrides = {.soc = "Ascend910B4"},
+                                      .sequence = true,
+                                      .repeat = 2,
+                                      .progress = check_growth,
+                                      .progress_context = &reached};
+  write_file("loop.csv", "op,args,weight\nmatmul,m=2048 k=2048 n=2048,12\nrelu,shape=64,12\n");
+  assert_int_equal(vinci_ops_run("loop.csv", "loop", &options, &result, &diag), VINCI_OK);
+  assert_int_equal(result.ok, 2);
+  assert_true(reached > 1000);
+}
+
 static void a_list_becomes_a_table(void **state) {
   (void)state;
   struct vinci_diag diag = {0};
@@ -348,6 +373,7 @@ int main(void) {
       cmocka_unit_test(bless_is_guarded),
       cmocka_unit_test(bless_takes_no_policy),
       cmocka_unit_test(a_list_becomes_a_table),
+      cmocka_unit_test(progress_of_a_sequence_never_falls),
   };
   return cmocka_run_group_tests_name("study", tests, make_folder, remove_folder);
 }
