@@ -142,6 +142,13 @@ static enum vinci_status make(const struct library *library, const char *folder,
   return status == VINCI_OK ? library_read_depends(library, depends, files) : status;
 }
 
+/* A text beside the compiled header: a compiler that lists the files of a source looks for the text
+ * alone, and a product with a file that is not there would be made in each run. */
+static enum vinci_status write_header(const struct library *library, const char *path) {
+  static const char text[] = "/* host.h.gch beside is this header, compiled. */\n";
+  return access(path, R_OK) == 0 ? VINCI_OK : file_replace_text(path, text, library->diag);
+}
+
 enum vinci_status library_share(const struct library *library, struct library_shared *shared,
                                 struct command *files) {
   static const struct product header = {"vinci/library/host.h", "host.h.gch", true};
@@ -163,8 +170,10 @@ enum vinci_status library_share(const struct library *library, struct library_sh
   if (status != VINCI_OK)
     return status;
   if (compiled) {
-    status = make(library, folder, &header, NULL, files);
     snprintf(shared->header, sizeof shared->header, "%s/host.h", folder);
+    status = write_header(library, shared->header);
+    if (status == VINCI_OK)
+      status = make(library, folder, &header, NULL, files);
   } else
     snprintf(shared->header, sizeof shared->header, "%.4000s/%s", library->include, header.source);
   for (size_t i = 0; i < LIBRARY_SHARED_OBJECTS && status == VINCI_OK; i++) {

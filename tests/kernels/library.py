@@ -67,7 +67,7 @@ def kernels():
     return sorted(name for place, _, names in os.walk(cache) for name in names if name.endswith(".so"))
 
 
-print("1..37")
+print("1..38")
 
 # ---- values ----
 
@@ -112,6 +112,17 @@ ends("a tensor of a list that the tiling refuses", run(["ListShare", "x=fp32:8,f
 
 # ---- the cache ----
 
+def products():
+    """What compilers have made, and when."""
+    found = [os.path.join(place, name) for place, _, names in os.walk(cache) for name in names]
+    return {path: os.stat(path).st_mtime_ns for path in found if path.endswith((".o", ".so", ".gch", "/host"))}
+
+
+before = products()
+x = generator.standard_normal((10, 101)).astype(np.float32)
+made = run(["ScaledAdd", "x=fp32:10x101", "alpha=0.5"], {"x": x}, {"y": x * np.float32(0.5)})
+report("a call that was made before compiles nothing, of host code neither",
+       made.stderr if made.returncode else [path for path, when in products().items() if before.get(path) != when])
 before = kernels()
 x = generator.standard_normal((10, 102)).astype(np.float32)
 made = run(["ScaledAdd", "x=fp32:10x102", "alpha=0.25"], {"x": x}, {"y": x * np.float32(0.25)})
