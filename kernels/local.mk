@@ -47,6 +47,8 @@ libvinci_kernels_la_SOURCES = \
 	kernels/source/looks.c \
 	kernels/source/record.c \
 	kernels/source/source.h \
+	kernels/source/switch.c \
+	kernels/source/switch.h \
 	kernels/source/sync.c \
 	kernels/source/told.c \
 	kernels/source/told.h \

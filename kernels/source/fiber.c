@@ -34,7 +34,7 @@ static void leave(struct source_fiber *fiber) {
   if (!fiber->failed && source_faults_refused(fiber))
     fiber->failed = true;
   source_dcache_leave(fiber->core.dcache);
-  (void)swapcontext(&fiber->code, &fiber->caller);
+  source_switch(&fiber->code, &fiber->caller);
   source_dcache_enter(fiber->core.dcache);
   source_gate_close();
 }
@@ -221,14 +221,18 @@ static void look(const struct vinci_cce_host *host, uint64_t address, uint32_t w
 
 /* ---- entering the code -------------------------------------------------------------------- */
 
-/* Makes an address the base of UB for scalar code. */
+/* Makes an address the base of UB for scalar code. A kernel cannot change the base: on hosts where
+ * no instruction does, it takes a system call, which kernels are refused. */
 static void set_ub(const void *bytes) {
 #if defined(__x86_64__)
   enum { FSGSBASE = 2 /* bit of AT_HWCAP2 */, ARCH_SET_GS_CODE = 0x1001 };
-  if (getauxval(AT_HWCAP2) & FSGSBASE)
+  static _Thread_local const void *base;
+  if (getauxval(AT_HWCAP2) & FSGSBASE) {
     __asm__ volatile("wrgsbase %0" : : "r"(bytes));
-  else
+  } else if (base != bytes) {
+    base = bytes;
     (void)syscall(SYS_arch_prctl, ARCH_SET_GS_CODE, bytes);
+  }
 #else
   (void)bytes;
 #endif
@@ -323,14 +327,13 @@ void source_fiber_start(struct source *source, const struct source_place *place)
 static bool enter(struct source *source, struct source_fiber *fiber, struct vinci_diag *diag) {
   if (!fiber->stack)
     fiber->stack = new_stack();
-  if (!fiber->stack || !source_faults_start(source) || getcontext(&fiber->code) != 0) {
+  if (!fiber->stack || !source_faults_start(source) ||
+      !source_switch_prepare(&fiber->code, fiber->stack, STACK_BYTES + GUARD_BYTES, run_kernel,
+                             fiber)) {
     diag_error(diag, VINCI_E_NOMEM, "out of memory for the stack of a core");
     return false;
   }
   fiber->core.gm = source->program.values->gm;
-  fiber->code.uc_stack = (stack_t){.ss_sp = fiber->stack, .ss_size = STACK_BYTES + GUARD_BYTES};
-  makecontext(&fiber->code, (void (*)(void))run_kernel, 2, (unsigned)((uintptr_t)fiber >> 32),
-              (unsigned)(uintptr_t)fiber);
   return true;
 }
 
@@ -352,7 +355,7 @@ enum stream_step source_fiber_next(struct source *source, uint32_t core, struct 
   set_ub(source->program.values->cores[core].bytes[SPACE_UB]);
   fiber->paused = false;
   source_faults_of(fiber);
-  (void)swapcontext(&fiber->caller, &fiber->code);
+  source_switch(&fiber->caller, &fiber->code);
   source_faults_of(NULL);
   if (source->syncs && !fiber->failed && !fiber->ended && !fiber->paused)
     source_sync(&fiber->core);
@@ -389,18 +392,17 @@ struct program_scalar source_fibers_scalar(const struct source *source) {
   return sum;
 }
 
+static void unload(void *fiber) {
+  source_gate_close();
+  source_code_unload(&((struct source_fiber *)fiber)->loaded);
+}
+
 /* Destructors of the code run then, and may do what a kernel must not do. */
 static void close_code(struct source_fiber *fiber) {
   struct vinci_diag diag = {0};
-  volatile bool closes = false; /* a fault comes back to the line above */
   fiber->core.diag = &diag;
   source_faults_of(fiber);
-  (void)getcontext(&fiber->caller);
-  if (!closes) {
-    closes = true;
-    source_gate_close();
-    source_code_unload(&fiber->loaded);
-  }
+  source_switch_call(&fiber->caller, unload, fiber);
   source_gate_open();
   source_faults_of(NULL);
   if (diag.status != VINCI_OK)

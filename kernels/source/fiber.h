@@ -3,9 +3,10 @@
 #ifndef VINCI_KERNELS_SOURCE_FIBER_H
 #define VINCI_KERNELS_SOURCE_FIBER_H
 
-#include <ucontext.h>
+#include <stdint.h>
 
 #include "kernels/source/code.h"
+#include "kernels/source/switch.h"
 
 /* A frame of the kernel that is larger than the stack meets closed pages too. */
 enum { STACK_BYTES = 1 << 20, GUARD_BYTES = 1 << 26 };
@@ -15,7 +16,7 @@ struct source_fiber {
   struct source_core core;
   struct source_code loaded;
   char *stack;
-  ucontext_t code, caller;
+  struct source_switch code, caller;
   bool ended, failed, paused;
   uint64_t heap;       /* bytes of the host that the code has asked for */
   const char *refused; /* what the host has refused, and the code has gone on; NULL: nothing */

@@ -157,7 +157,7 @@ for name in ISOLATED:
     run = execute("run", f"hostile.so:{name}", "--isolate")
     report(f"{name} ends with a message in a process of its own", bad_end(run, "error: "))
 start = time.monotonic()
-run = execute("run", "hostile.so:goes_round", "--isolate", "--isolate-time=1")
+run = execute("run", "hostile.so:never_ends", "--isolate", "--isolate-time=1")
 report("an isolated run has a limit of time", bad_end(run, "ended after 1 s") or
        ("late" if time.monotonic() - start > 30 or run.returncode != 7 else ""))
 built("bad", """#include <cstring>

@@ -90,6 +90,7 @@ for wanted, levers in ((lambda done, all: all < 8 or done < all - 2, ["--host=si
 assert fails("graph:2", "E_INPUT", vinci.net_levers, chip, "graph,version=1\nnone\n").result is None
 
 # So does Ctrl-C, which the call must not lose.
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background ignores it
 threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 try:
     vinci.run("matmul m=8192 k=8192 n=8192", chip=chip)

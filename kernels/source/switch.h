@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Ways from one stack to another. swapcontext() asks the system for the mask of signals twice at
+ * each instruction of a kernel, which costs more than the instruction. Here the system is asked
+ * once a block: from then on setjmp() and longjmp() change stacks, which keep no mask, and the
+ * control words of floating point, which code of a kernel may set, are kept beside.
+ */
+#ifndef VINCI_KERNELS_SOURCE_SWITCH_H
+#define VINCI_KERNELS_SOURCE_SWITCH_H
+
+#include <fenv.h>
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <ucontext.h>
+
+/* A place to go on at. */
+struct source_switch {
+  jmp_buf at;
+  ucontext_t first; /* of a function that has not begun */
+  bool begins;
+#if defined(__x86_64__) /* the words alone: fegetenv() takes longer than all the rest */
+  unsigned mxcsr;
+  unsigned short x87;
+#else
+  fenv_t arithmetic;
+#endif
+};
+
+/* The place is the start of a function on a stack of its own, which must not return: it is called
+ * with the halves of `argument`. False when the system refuses. */
+bool source_switch_prepare(struct source_switch *out, void *stack, size_t bytes,
+                           void (*function)(unsigned high, unsigned low), const void *argument);
+/* Goes on at a place; comes back here when somebody goes to `from`. */
+void source_switch(struct source_switch *from, struct source_switch *to);
+/* Calls a function; comes back when it returns, or somebody goes to `from`. */
+void source_switch_call(struct source_switch *from, void (*function)(void *), void *argument);
+/* Goes on at a place, from a signal handler: with the mask of signals that `context` had. */
+_Noreturn void source_switch_from_signal(struct source_switch *to, const ucontext_t *context);
+
+#endif
