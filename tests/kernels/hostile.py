@@ -180,6 +180,33 @@ kept = os.path.exists(os.path.join(folder, "out", "tensors", "y.npy"))
 said = "isolated: a process of its own, 600 s, 4096 MiB;" in run.stderr
 report("an isolated run has the same result, in its folder, and says what is closed",
        "" if run.returncode == 0 and same and kept and said else f"{run.returncode} {same} {kept} {said} {run.stdout[:300]} {run.stderr}")
+built("rounds", """#ifdef __x86_64__
+#define ROUNDS_UP __builtin_ia32_ldmxcsr(0x5f80)
+#else
+#define ROUNDS_UP
+#endif
+template<bool Up> __aicore__ inline void third(GM_ADDR x, GM_ADDR y) {
+  if (Up) ROUNDS_UP;
+  __ubuf__ float *a = (__ubuf__ float *)(uintptr_t)0;
+  set_mask_norm();
+  set_vector_mask(0, (uint64_t)-1);
+  vector_dup(a, 1.0f, 2, 1, 1, 8, 8);
+  pipe_barrier(PIPE_V);
+  vmuls(a, a, 1.0f / 3, 2, 1, 1, 8, 8);
+  pipe_barrier(PIPE_ALL);
+  vmul(a, a, a, 2, 1, 1, 1, 8, 8, 8);
+  pipe_barrier(PIPE_ALL);
+  copy_ubuf_to_gm((__gm__ float *)y, a, 0, 1, 16, 0, 0);
+}
+extern "C" __global__ __aicore__ __vector__ void near(GM_ADDR x, GM_ADDR y) { third<false>(x, y); }
+extern "C" __global__ __aicore__ __vector__ void up(GM_ADDR x, GM_ADDR y) { third<true>(x, y); }
+""")
+made = []
+for name in ("near", "up"):
+    run = execute("run", f"rounds.so:{name}", "--values", "--fill=random:1", f"--output={name}")
+    with open(os.path.join(folder, name, "tensors", "y.npy"), "rb") as values:
+        made.append((run.returncode, values.read()[-512:]))
+report("how a kernel's own code rounds is not how the simulator does", "" if made[0] == made[1] and made[0][0] == 0 else str(made))
 run = execute("check", "bad.so:fine", "--isolate")
 report("an isolated check of a right kernel is ok", "" if run.returncode == 0 else f"{run.returncode} {run.stderr}")
 run = execute("check", "bad.so:fine", "--isolate-time=3")

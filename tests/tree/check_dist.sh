@@ -10,14 +10,19 @@ tracked=$(cd "$srcdir" && git ls-files 2>/dev/null) || skip_all "git cannot list
 listed=$(MAKEFLAGS='' "${MAKE:-make}" -s list-dist) || exit 99
 
 plan 3
-report "every tracked file is distributed" "$(for file in $tracked; do
-  # .gitignore is for working copies; a removed file may still be tracked.
-  if [ "$file" = .gitignore ] || [ ! -e "$srcdir/$file" ]; then continue; fi
-  printf '%s\n' "$listed" | grep -qxF "$file" || echo "missing in a local.mk: $file"
+work_folder check_dist
+printf '%s\n' "$tracked" | LC_ALL=C sort >"$work/tracked"
+# .gitignore is for working copies; a removed file may still be tracked.
+report "every tracked file is distributed" "$({
+  printf '%s\n' "$listed"
+  echo .gitignore
+} | LC_ALL=C sort -u | {
+  LC_ALL=C comm -13 - "$work/tracked"
+} | while read -r file; do
+  [ ! -e "$srcdir/$file" ] || echo "missing in a local.mk: $file"
 done)"
 report "no tracked file is kept from the image" "$(cd "$srcdir" && git ls-files -ci --exclude-from=.dockerignore)"
 # The recipe alone: a whole folder of a tarball takes npm.
-work_folder check_dist
 made() { MAKEFLAGS='' "${MAKE:-make}" -s "$@" "distdir=$work" 2>&1; }
 report "a tarball keeps version and commit, and is not made of a configure of another version" "$(
   made -n dist-hook | grep -qF "$work/.tarball-version" || echo "dist-hook does not write .tarball-version"
