@@ -37,11 +37,33 @@ static bool all_small(const struct lower_call *call) {
   return true;
 }
 
+static bool begins(const char *type, const char *start) {
+  return strncmp(type, start, strlen(start)) == 0;
+}
+
+/* Steps of optimizers by their types on the chips of 2019; those of one element for each parameter
+ * find the values of the kernel before. */
+static bool is_optimizer(const struct lower_call *call) {
+  bool steps = begins(call->type, "Adam") || begins(call->type, "LambApply") ||
+               begins(call->type, "FusedMulApply");
+  return steps && !all_small(call);
+}
+
+/* Whether an operand with extents lies as weights of products do. Nothing since the last use
+ * of weights has read or written them, and that use is a whole step away. */
+static bool has_weights(const struct lower_call *call) {
+  for (unsigned i = 0; i < call->input_count; i++)
+    if (strcmp(call->input[i].format, "FRACTAL_Z") == 0 && call->input[i].rank > 1)
+      return true;
+  return false;
+}
+
 static bool updates_parameters(const struct lower_call *call, const char *op) {
   static const char *const moves[] = {"copy", "fill", "transpose", "transdata", "slice", "concat"};
-  if (strncmp(call->type, "Apply", 5) == 0 || strncmp(call->type, "Foreach", 7) == 0)
+  if (begins(call->type, "Apply") || begins(call->type, "Foreach") || is_optimizer(call))
     return true;
-  return all_flat(call) && !all_small(call) && !IS_ONE_OF(op, moves);
+  bool flat = all_flat(call) && !all_small(call);
+  return (flat || has_weights(call)) && !IS_ONE_OF(op, moves);
 }
 
 static bool has_argument(const struct call_request *request, const char *argument) {

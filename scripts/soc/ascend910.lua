@@ -38,6 +38,11 @@ return soc {
     UB_L1 = { bytes_per_cycle = num(128, "B/cycle", "INI", "documented") },
     L0C_UB = { bytes_per_cycle = num(256, "B/cycle", "INI", "documented", "through the vector unit") },
   },
+  vector = {
+    DIVIDE32 = {
+      cycles_per_repeat = num(10, "cycle", "HPM", "derived", "RealDiv of fp16 by a number on the 30-core Ascend910B takes 23.7 to 24.9 cycles more for each 128 elements more (three sizes of ResNet-50); conversions and the number in all lanes take 4 to 6 of these, the rest is two repeats. RealDiv of fp32 in BERT, which had no part in this, takes 11.2 with the number in all lanes"),
+    },
+  },
   memory = "hbm2_910",
   l2 = {
     slices = num(16, "count", "MOP", "assumed", "not published"),
@@ -47,7 +52,7 @@ return soc {
     miss_cycles = num(510, "cycle", "MSI", "assumed", "as on the 910B4"),
     kept_share = num(0.375, "ratio", "MSI", "assumed", "as the 910B family"),
     size = num(64 * MiB, "B", "HPM", "derived", "the platform file says 32 MiB, with which AddN of 78.6 MB in 32.9 us has to move 45 MB of device memory at 1.37 TB/s, more than the pins give. Elementwise kernels up to 80 MB run at 2.4 TB/s and those from 96 MB on at 1.5: some 64 MiB"),
-    owed = num(32 * MiB, "B", "MSI", "assumed", "all of L2, as profiles of the 910B2 suggest; not the size of L2 itself, so that a what-if of that moves no write-backs"),
+    owed = num(32 * MiB, "B", "MSI", "assumed", "half of L2; with all of it, as profiles of the 910B2 suggest, parameters of ResNet-50 take a fifth too long on the 30-core Ascend910B (FusedMulApplyMomentum, FusedMulAddN), and convolutions more. Not the size of L2 itself, so that a what-if of that moves no write-backs"),
   },
   hbm = {
     channels = num(64, "count", "HC31", "assumed", "four stacks of 16 pseudo-channels"),
