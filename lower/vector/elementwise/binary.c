@@ -35,6 +35,28 @@ static void put_zeros(struct emit *e, const struct vew *ew) {
   vfill(e, ew->temp[T1], 0, dtype_name(ew->type));
 }
 
+/* Whether selections take their bits from the comparison register alone, which holds those of one
+ * repeat. Source: public operators of the vendor, which fill it before the selection of each. */
+static bool selects_by_register(const struct vinci_soc *soc) { return soc->arch == ARCH_C100; }
+
+/* There x times 0 or 1 takes less, as in the vendor's operator: the smallest positive number of the
+ * type, or 0, becomes 1 or 0 by powers of two. */
+static const struct vstep relu_grad_halves[] = {
+    FILL(T1, 0x1p-24),     B("vmin", T0, X1, T1), FILL(T1, 0),
+    B("vmax", T0, T0, T1), FILL(T1, 0x1p12),      B("vmul", T0, T0, T1),
+    B("vmul", T0, T0, T1), B("vmul", Y0, X0, T0), END};
+
+static enum vinci_status choose_relu_grad(struct lower_job *job, struct vfunc *func) {
+  const struct lower_value *second = lower_get(job, "dtype1");
+  bool halves =
+      lower_get(job, "dtype")->dtype == DTYPE_FP16 && (!second || second->dtype == DTYPE_FP16);
+  if (!selects_by_register(job->soc) || !halves)
+    return VINCI_OK;
+  func->steps = relu_grad_halves;
+  func->start = NULL;
+  return VINCI_OK;
+}
+
 bool vew_call_binary(struct lower_call *call) {
   if (vew_is_list(call))
     return vew_call_lists(call, 2);
@@ -82,7 +104,7 @@ BINARY(max, "Maximum|ForeachMaximumList", "y = max(x, x1)", NUMBER_TYPES)
 BINARY(min, "Minimum|ForeachMinimumList", "y = min(x, x1)", NUMBER_TYPES)
 VEW_OPERATOR(relu_grad, "ReluGrad", "y = x1 > 0 ? x : 0", binary_keys, vew_call_binary, .inputs = 2,
              .outputs = 1, .types = VTYPES_FP16, .steps = relu_grad_steps,
-             .chained = relu_grad_chained, .start = put_zeros)
+             .chained = relu_grad_chained, .start = put_zeros, .choose = choose_relu_grad)
 
 /* ---- x + alpha x1 ---------------------------------------------------------------------------- */
 
@@ -190,6 +212,8 @@ static bool call_dropout(struct lower_call *call) {
   lower_arg_dtype(call, "dtype1", x);
   if (strcmp(call->type, "ReluGradV2") == 0) /* the mask says where x was positive */
     lower_arg(call, "keep=1");
+  else if (selects_by_register(call->soc)) /* the vendor's kernel works in place, in one buffer */
+    lower_arg(call, "buffers=1");
   return true;
 }
 

@@ -25,10 +25,12 @@ static const struct chain_call {
     {"Adam", "012935",
      "a=muls:x1:0.9,b=muls:x3:0.1,y1=add:a:b,p=muls:x2:0.999,s=square:x3,q=muls:s:0.001,"
      "y2=add:p:q,r=sqrt:y2,e=adds:r:1e-8,d=div:y1:e,o=mul:d:x5,o1=div:o:x4,y=sub:x:o1"},
-    /* Gradient, second and first moment, variable; decays, their powers ... */
-    {"LambApplyOptimizerAssign", "012389",
-     "p=muls:x1:0.999,s=square:x,q=muls:s:0.001,y1=add:p:q,a=muls:x2:0.9,b=muls:x:0.1,y2=add:a:b,"
-     "h=div:y1:x5,r=sqrt:h,e=adds:r:1e-6,n=div:y2:x4,d=div:n:e,w=muls:x3:0.01,y=add:d:w"},
+    /* Gradient, second and first moment, variable; decays. The public operator of the vendor
+     * computes the powers of both decays for each element. */
+    {"LambApplyOptimizerAssign", "012346",
+     "p=mul:x1:x5,s=square:x,q=muls:s:0.001,y1=add:p:q,a=mul:x2:x4,b=muls:x:0.1,y2=add:a:b,"
+     "ln:x4,muls:1,exp,muls:-1,f=adds:1,ln:x5,muls:1,exp,muls:-1,g=adds:1,"
+     "n=div:y2:f,div:y1:g,sqrt,e=adds:1e-6,d=div:n:e,muls:x3:0.01,muls:1,y=add:d"},
     /* Norms of weights and of the update, rate, update, variable. */
     {"LambApplyWeightAssign", "01234", "r=div:x:x1,t=mul:r:x2,u=mul:x3:t,y=sub:x4:u"},
     {"SigmoidCrossEntropyWithLogits", "01",

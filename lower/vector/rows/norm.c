@@ -16,6 +16,13 @@ enum { FLOAT_BYTES = 4, WEIGHT_FLAG = 2, SPREAD_ROWS = 8 };
 static const struct vstep softmax_steps[] = {
     REDUCE(T1, X0, V_MAX), SPREAD(T1), WITH_COLUMN("vsub", T0, X0), U("vexp", T0, T0),
     REDUCE(T1, T0, V_SUM), SPREAD(T1), WITH_COLUMN("vdiv", Y0, T0), END};
+/* COLUMN(T1) to a power, by logarithm and exponential, spread. */
+#define POWER(power_)                                                                              \
+  COLUMN(U_("vln", T1, T1)), COLUMN(S_("vmuls", T1, T1, power_)), COLUMN(U_("vexp", T1, T1)),      \
+      SPREAD(T1)
+static const struct vstep softmax_multiplied[] = {
+    REDUCE(T1, X0, V_MAX), SPREAD(T1), WITH_COLUMN("vsub", T0, X0), U("vexp", T0, T0),
+    REDUCE(T1, T0, V_SUM), POWER(-1),  WITH_COLUMN("vmul", Y0, T0), END};
 static const struct vstep log_softmax_steps[] = {REDUCE(T1, X0, V_MAX),
                                                  SPREAD(T1),
                                                  WITH_COLUMN("vsub", T0, X0),
@@ -86,6 +93,21 @@ static const struct vstep layer_norm_steps[] = {REDUCE(T1, X0, V_SUM),
                                                 WITH_ROW("vmul", T0, T0, X2),
                                                 WITH_ROW("vadd", Y0, T0, X3),
                                                 END};
+/* Public source of the vendor's layer_norm: exp(-0.5 * ln(variance + eps)), in all lanes of a row.
+ */
+static const struct vstep layer_norm_multiplied[] = {REDUCE(T1, X0, V_SUM),
+                                                     COLUMN(P_("vmuls", T1, T1, NUMBER_MEAN)),
+                                                     SPREAD(T1),
+                                                     WITH_COLUMN("vsub", T0, X0),
+                                                     B("vmul", Y0, T0, T0),
+                                                     REDUCE(T1, Y0, V_SUM),
+                                                     COLUMN(P_("vmuls", T1, T1, NUMBER_MEAN)),
+                                                     COLUMN(P_("vadds", T1, T1, NUMBER_EPSILON)),
+                                                     POWER(-0.5),
+                                                     WITH_COLUMN("vmul", T0, T0),
+                                                     WITH_ROW("vmul", T0, T0, X2),
+                                                     WITH_ROW("vadd", Y0, T0, X3),
+                                                     END};
 
 static const struct vstep mean_variance_norm_steps[] = {REDUCE(T1, X0, V_SUM),
                                                         COLUMN(P_("vmuls", T1, T1, NUMBER_MEAN)),
@@ -346,6 +368,18 @@ static void set_operands(struct vnorm *norm) {
   kernel->out[1] = norm->norm->sum ? &norm->sum : NULL;
 }
 
+/* The operator as the chip computes it; NULL when memory is short. */
+static const struct norm *choose_norm(struct lower_job *job, const struct norm *norm) {
+  if (!norm->multiplied || job->soc->arch != ARCH_C100)
+    return norm;
+  struct norm *own = ARENA_NEW(job->arena, struct norm);
+  if (own) {
+    *own = *norm;
+    own->steps = norm->multiplied;
+  }
+  return own;
+}
+
 enum vinci_status norm_setup(struct lower_job *job) {
   static const struct vkernel_kind kind = {.halvings = 4,
                                            .lay_out = lay_out,
@@ -359,10 +393,12 @@ enum vinci_status norm_setup(struct lower_job *job) {
   struct vnorm *norm = vkernel_new(job, sizeof *norm, &kind);
   if (!norm)
     return VINCI_E_NOMEM;
+  norm->norm = choose_norm(job, job->op->spec);
+  if (!norm->norm)
+    return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
   if (epsilon && epsilon->number < 0)
     return lower_error(job, "eps is at least 0, not %.9g", epsilon->number);
   struct vkernel *kernel = &norm->kernel;
-  norm->norm = job->op->spec;
   norm->type = lower_get(job, "dtype")->dtype;
   norm->epsilon = epsilon ? epsilon->number : 0;
   norm->scale = scale ? scale->number : 1;
@@ -399,7 +435,8 @@ static const struct lower_template template = VKERNEL_TEMPLATE(norm_setup);
       (&(const struct norm){.inputs = inputs_, .steps = id##_steps, .weights = __VA_ARGS__}),      \
       call_norm)
 
-NORM(softmax, "SoftmaxV2|Softmax", "y = exp(x - max) / sum", softmax_keys, 1, 0)
+NORM(softmax, "SoftmaxV2|Softmax", "y = exp(x - max) / sum", softmax_keys, 1, 0,
+     .multiplied = softmax_multiplied)
 NORM(softmax_grad, "SoftmaxGrad|SoftmaxGradExt", "y = x * (x1 - sum(x * x1)), x being the softmax",
      softmax_keys, 2, 0)
 NORM(log_softmax, "LogSoftmaxV2|LogSoftmax", "y = x - max - ln(sum(exp(x - max)))", softmax_keys, 1,
@@ -412,7 +449,8 @@ NORM(rms_norm, "RmsNorm", "y = gamma * x / sqrt(mean(x * x) + eps)", norm_keys, 
 NORM(add_rms_norm, "AddRmsNorm|InplaceAddRmsNorm|AddRmsNormBias",
      "y1 = x + x1; y = gamma * y1 / sqrt(mean(y1 * y1) + eps)", norm_keys, 2, 1, .sum = true)
 NORM(layer_norm, "LayerNorm|LayerNormV3|LayerNormV4|LayerNormV3WithImplMode",
-     "y = gamma * (x - mean) / sqrt(variance + eps) + beta", norm_keys, 1, 2)
+     "y = gamma * (x - mean) / sqrt(variance + eps) + beta", norm_keys, 1, 2,
+     .multiplied = layer_norm_multiplied)
 NORM(mean_variance_norm, "", "y = (x - mean) / sqrt(variance + eps)", norm_keys, 1, 0)
 NORM(add_layer_norm, "AddLayerNorm|InplaceAddLayerNorm",
      "y1 = x + x1; y = gamma * (y1 - mean) / sqrt(variance + eps) + beta", norm_keys, 2, 2,

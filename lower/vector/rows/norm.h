@@ -20,6 +20,8 @@ struct norm {
   unsigned inputs, weights;
   bool sum; /* Y1 is a result too */
   const struct vstep *steps;
+  /* The same without divisions of tiles, as the vendor's kernels of dav-c100 do; NULL: steps. */
+  const struct vstep *multiplied;
   /* What the vendor's kernel does with whole rows of up to NORM_SMALL elements: its steps, and the
    * UB that an element of a tile and a row take, with one buffer and the weights repeated in all
    * rows. NULL: the steps above, and tiles as large as UB allows. */
