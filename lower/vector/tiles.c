@@ -156,6 +156,8 @@ void vtile_counts(struct vtile *tile) {
 }
 
 bool vtile_too_few(struct lower_job *job, uint64_t tiles, uint64_t cores) {
+  if (lower_get(job, "idle"))
+    return true;
   return lower_refuse(job, "more cores than tiles: %" PRIu64 " and %" PRIu64, cores, tiles);
 }
 

@@ -79,7 +79,7 @@ static inline struct vtile_operand vtile_whole_rows(const char *name, enum dtype
 
 /* Fills the counts; false, with a reason, when the tiling does not fit the space or the chip. */
 bool vtile_count(struct lower_job *job, struct vtile *tile);
-/* The reason "more cores than tiles: M and N"; false. */
+/* The reason "more cores than tiles: M and N", and false; true where the key idle is given. */
 bool vtile_too_few(struct lower_job *job, uint64_t tiles, uint64_t cores);
 /* The same without a check, for tilings that have been checked. */
 void vtile_counts(struct vtile *tile);

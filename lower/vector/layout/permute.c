@@ -399,8 +399,8 @@ static bool check_given(struct lower_job *job, struct permute *permute) {
     most = max_u64(most, permute->pass[i].tile.tiles);
   if (!lower_has_cores(job, blocks, emit_vector_core(job->soc)))
     return false;
-  if (blocks > most)
-    return vtile_too_few(job, most, blocks);
+  if (blocks > most && !vtile_too_few(job, most, blocks))
+    return false;
   if (permute->pass[0].places && given.rows > PERMUTE_SIDE)
     return lower_refuse(job, "a tile takes up to %d rows", PERMUTE_SIDE);
   if (permute->pass[0].groups > 1 && given.rows != given.space.rows)

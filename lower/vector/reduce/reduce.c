@@ -534,6 +534,22 @@ static bool call_bias_grad(struct lower_call *call) {
   return true;
 }
 
+/* Sums of short rows, a core for each block of results as far as there are cores: on the 30-core
+ * Ascend910B of 2019 kernels of n x 2 numbers have 4, 8, 16, 29 and 29 blocks for n = 32, 64 ...
+ * 512. */
+static void call_short_rows(struct lower_call *call, const struct lower_tensor *x) {
+  const unsigned block_rows = BLOCK_BYTES / sizeof(float);
+  uint64_t cores = soc_core_count(call->soc, emit_vector_core(call->soc));
+  uint64_t elements = lower_elements(x->shape, x->rank);
+  uint64_t results = elements / max_u64(x->shape[x->rank - 1], 1);
+  uint64_t worthy = cores * (uint64_t)call->soc->kernel_core_bytes / sizeof(float);
+  if (call->soc->arch != ARCH_C100 || x->dtype != DTYPE_FP32 || results <= 1 || elements > worthy)
+    return;
+  uint64_t rows = min_u64(results, max_u64(block_rows, ceil_div(results, cores)));
+  lower_arg(call, "rows=%" PRIu64, rows);
+  lower_arg(call, "blocks=%" PRIu64, ceil_div(results, rows));
+}
+
 static bool call_reduce(struct lower_call *call) {
   if (vew_is_list(call))
     return vew_call_lists(call, 1);
@@ -558,6 +574,8 @@ static bool call_reduce(struct lower_call *call) {
     return lower_cannot(call, "the reduced dimensions are too scattered");
   if (rest)
     lower_arg(call, "axis2=%u", (unsigned)__builtin_ctz(rest));
+  else if (first + 1 == x->rank)
+    call_short_rows(call, x);
   return true;
 }
 
