@@ -32,47 +32,42 @@ void proven_limit(struct proven_list *list, const struct proven *lever, const ch
   list->limited_all++;
   if (list->limited_count == UNPROVEN_MAX)
     return;
-  struct unproven *out = &list->limited[list->limited_count++];
-  out->lever = *lever;
-  out->lever.saved_ps = 0;
+  struct proven *out = &list->limited[list->limited_count++];
+  *out = *lever;
+  out->saved_ps = 0;
   snprintf(out->reason, sizeof out->reason, "not measured: limit: %s", limit);
 }
 
 static uint64_t size_of(int64_t ps) { return ps < 0 ? (uint64_t)0 - (uint64_t)ps : (uint64_t)ps; }
 
-static void put_limited(const struct proven_list *list, FILE *out) {
-  for (size_t i = 0; i < list->limited_count; i++) {
-    const struct unproven *one = &list->limited[i];
-    fprintf(out,
-            "%s\n    {\"lever\": \"%s\", \"text\": ", i ? "," : ",\n  \"levers_not_measured\": [",
-            one->lever.lever);
-    json_write_plain(out, one->lever.text);
-    fputs(", \"measured\": false, \"origin\": ", out);
-    json_write_plain(out, one->reason);
-    fputs(", \"change\": ", out);
-    json_write_plain(out, one->lever.change);
-    fputc('}', out);
-  }
-  if (list->limited_count > 0)
-    fputs("\n  ]", out);
+/* Where the saving comes from, or why there is none. */
+static const char *origin_of(const struct proven *lever) {
+  return lever->reason[0] ? lever->reason : lever->origin;
 }
 
-void proven_put(const struct proven_list *list, FILE *out) {
-  fputs(",\n  \"levers\": [", out);
-  for (size_t i = 0; i < list->count; i++) {
-    const struct proven *lever = &list->items[i];
+static void put_levers(const char *key, const struct proven *levers, size_t count, FILE *out) {
+  fprintf(out, ",\n  \"%s\": [", key);
+  for (size_t i = 0; i < count; i++) {
+    const struct proven *lever = &levers[i];
+    bool measured = !lever->reason[0];
     fprintf(out, "%s\n    {\"lever\": \"%s\", \"text\": ", i ? "," : "", lever->lever);
     json_write_plain(out, lever->text);
-    fprintf(out, ", \"saved_us\": %s%s, \"measured\": true, \"origin\": ",
-            lever->saved_ps < 0 ? "-" : "",
-            decimal_exact(size_of(lever->saved_ps), US_DIGITS).text);
-    json_write_plain(out, lever->origin);
+    if (measured)
+      fprintf(out, ", \"saved_us\": %s%s", lever->saved_ps < 0 ? "-" : "",
+              decimal_exact(size_of(lever->saved_ps), US_DIGITS).text);
+    fprintf(out, ", \"measured\": %s, \"origin\": ", measured ? "true" : "false");
+    json_write_plain(out, origin_of(lever));
     fputs(", \"change\": ", out);
     json_write_plain(out, lever->change);
     fputc('}', out);
   }
-  fprintf(out, "%s]", list->count ? "\n  " : "");
-  put_limited(list, out);
+  fprintf(out, "%s]", count ? "\n  " : "");
+}
+
+void proven_put(const struct proven_list *list, FILE *out) {
+  put_levers("levers", list->items, list->count, out);
+  if (list->limited_count > 0)
+    put_levers("levers_not_measured", list->limited, list->limited_count, out);
   if (!list->untried)
     return;
   fputs(",\n  \"levers_untried\": ", out);
@@ -93,7 +88,7 @@ void proven_print(const struct proven_list *list, uint64_t base_ps, FILE *out) {
     const struct proven *lever = &list->items[i];
     snprintf(line, sizeof line, "%s, the run takes %s %% %s (%s: %s).", lever->text,
              decimal_ratio((uint128)size_of(lever->saved_ps) * 100, base_ps ? base_ps : 1, 1).text,
-             lever->saved_ps > 0 ? "less" : "more", lever->origin, lever->change);
+             lever->saved_ps > 0 ? "less" : "more", origin_of(lever), lever->change);
     fprintf(out, "%s",
             i == 0 || (lever->saved_ps < 0) != (list->items[i - 1].saved_ps < 0)
                 ? lever->saved_ps > 0 ? "Levers    " : "Kept      "
@@ -104,8 +99,8 @@ void proven_print(const struct proven_list *list, uint64_t base_ps, FILE *out) {
   if (list->left_out > 0)
     fprintf(out, "          and %zu more that save less\n", list->left_out);
   for (size_t i = 0; i < list->limited_count; i++) {
-    const struct unproven *one = &list->limited[i];
-    snprintf(line, sizeof line, "%s: %s (%s).", one->lever.text, one->reason, one->lever.change);
+    const struct proven *lever = &list->limited[i];
+    snprintf(line, sizeof line, "%s: %s (%s).", lever->text, origin_of(lever), lever->change);
     print_line(line, out);
   }
   if (list->limited_all > list->limited_count)
@@ -117,21 +112,17 @@ void proven_print(const struct proven_list *list, uint64_t base_ps, FILE *out) {
   }
 }
 
-static struct vinci_proven told(const struct proven *lever, const char *origin) {
-  return (struct vinci_proven){.lever = lever->lever,
-                               .text = lever->text,
-                               .change = lever->change,
-                               .origin = origin,
-                               .saved_ps = lever->saved_ps};
-}
-
 void proven_visit(const struct proven_list *list,
                   bool (*visit)(void *context, const struct vinci_proven *lever), void *context) {
   for (size_t i = 0; i < list->count + list->limited_count; i++) {
-    const struct unproven *limited = i < list->count ? NULL : &list->limited[i - list->count];
-    const struct vinci_proven one = limited ? told(&limited->lever, limited->reason)
-                                            : told(&list->items[i], list->items[i].origin);
-    if (!visit(context, &one))
+    const struct proven *lever =
+        i < list->count ? &list->items[i] : &list->limited[i - list->count];
+    const struct vinci_proven told = {.lever = lever->lever,
+                                      .text = lever->text,
+                                      .change = lever->change,
+                                      .origin = origin_of(lever),
+                                      .saved_ps = lever->saved_ps};
+    if (!visit(context, &told))
       return;
   }
 }

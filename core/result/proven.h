@@ -26,21 +26,18 @@ struct proven {
   /* Options that show the saving, "--cuts", or, of a flag that is given, "without --cuts". */
   char change[PROVEN_CHANGE_BYTES];
   const char *origin; /* "measured", with what else has to be known */
+  /* Of a lever whose run met a limit, in place of origin and saving: "not measured: limit: the job
+   * takes longer than 80 hours". Empty: the lever was measured. */
+  char reason[PROVEN_REASON_BYTES];
   int64_t saved_ps;
 };
 
-/* A lever whose run met a limit. */
-struct unproven {
-  struct proven lever;
-  char reason[PROVEN_REASON_BYTES]; /* "not measured: limit: the job takes longer than 80 hours" */
-};
-
 struct proven_list {
-  struct proven items[PROVEN_MAX];       /* the largest saving first */
-  size_t count, left_out;                /* left_out: beyond PROVEN_MAX, those that save least */
-  struct unproven limited[UNPROVEN_MAX]; /* in the order of the runs */
-  size_t limited_count, limited_all;     /* limited_all: with those beyond UNPROVEN_MAX */
-  bool ended;                            /* by the caller, before all levers were tried */
+  struct proven items[PROVEN_MAX];     /* the largest saving first */
+  size_t count, left_out;              /* left_out: beyond PROVEN_MAX, those that save least */
+  struct proven limited[UNPROVEN_MAX]; /* with a reason, in the order of the runs */
+  size_t limited_count, limited_all;   /* limited_all: with those beyond UNPROVEN_MAX */
+  bool ended;                          /* by the caller, before all levers were tried */
   const char *untried; /* what would take minutes, as a part of a sentence; NULL: none */
 };
 
