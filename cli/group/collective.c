@@ -32,7 +32,8 @@ static const struct option_row collective_options[] = {
                       "where a broadcast begins, or a reduce ends (0)"),
     OPTION_FLAG_ROW("steps", 0, struct collective_settings, steps,
                     "print each transfer: from, to, bytes, start, duration"),
-    OPTION_FLAG_ROW("json", 0, struct collective_settings, json, "print JSON, a line for each"),
+    OPTION_FLAG_ROW("json", 0, struct collective_settings, json,
+                    "print JSON, a line for each; with --steps it has the list of steps"),
 };
 
 struct one_run {
@@ -43,6 +44,8 @@ struct one_run {
   const struct group_program **programs;
   size_t simulated, left_out;
   bool has_header;
+  FILE *steps; /* JSON of the run's transfers, which goes behind its result; NULL: not asked for */
+  uint64_t step_count; /* that are in steps */
   struct group_fastest {
     const char *algorithm;
     uint64_t end_ps;
@@ -67,18 +70,33 @@ static void print_header(struct one_run *run) {
   run->has_header = true;
 }
 
+static void put_step(struct one_run *run, const struct group_transfer *moved) {
+  fprintf(run->steps,
+          "%s{\"from\": %u, \"to\": %u, \"bytes\": %" PRIu64
+          ", \"kind\": \"%s\", \"start_us\": %s, \"duration_us\": %s}",
+          run->step_count++ ? ", " : "", moved->from, moved->to, moved->step->bytes,
+          moved->step->adds ? "reduce" : "copy", decimal_exact(moved->start_ps, US_DIGITS).text,
+          decimal_exact(moved->end_ps - moved->start_ps, US_DIGITS).text);
+}
+
 static void print_step(void *context, const struct group_transfer *moved) {
+  struct one_run *run = context;
   if (moved->from == moved->to)
     return;
-  print_header(context);
+  if (run->steps) {
+    put_step(run, moved);
+    return;
+  }
+  print_header(run);
   printf("  %5u -> %-5u %12" PRIu64 " B %-6s %14s us %14s us\n", moved->from, moved->to,
          moved->step->bytes, moved->step->adds ? "reduce" : "copy",
          decimal_exact(moved->start_ps, US_DIGITS).text,
          decimal_exact(moved->end_ps - moved->start_ps, US_DIGITS).text);
 }
 
+/* steps: NULL, or what put_step() has written. */
 static void print_result(struct one_run *run, const struct collective_call *call,
-                         const struct group_result *result) {
+                         const struct group_result *result, const char *steps) {
   const struct group_system *system = run->system;
   uint32_t busiest = 0;
   char limit[STEPS_NAME_MAX];
@@ -90,22 +108,26 @@ static void print_result(struct one_run *run, const struct collective_call *call
   struct decimal time = decimal_exact(result->end_ps, US_DIGITS);
   struct decimal algorithm_rate = decimal_ratio(call->bytes * 1000, rate, 3);
   print_header(run);
-  if (run->settings->json)
+  if (run->settings->json) {
     printf("{\"op\": \"%s\", \"algorithm\": \"%s\", \"system\": \"%s\", \"ranks\": %" PRIu64
            ", \"bytes\": %" PRIu64 ", \"time_us\": %s, \"gb_per_s\": %s, \"transfers\": %" PRIu64
-           ", \"moved_bytes\": %" PRIu64 ", \"busiest\": \"%s\", \"busiest_bytes\": %" PRIu64 "}\n",
+           ", \"moved_bytes\": %" PRIu64 ", \"busiest\": \"%s\", \"busiest_bytes\": %" PRIu64,
            collective_op_name(call->op), call->algorithm->name, system->name, run->settings->ranks,
            call->bytes, time.text, algorithm_rate.text, result->transfers, result->transfer_bytes,
            limit, result->limit_bytes[busiest]);
-  else
+    if (steps)
+      printf(", \"steps\": [%s]", steps);
+    puts("}");
+  } else {
     printf("%-10s %12" PRIu64 " %14s %9s %9" PRIu64 " %12" PRIu64 "%s%s %" PRIu64 "\n",
            call->algorithm->name, call->bytes, time.text, algorithm_rate.text, result->transfers,
            result->transfer_bytes, beside(), limit, result->limit_bytes[busiest]);
+  }
 }
 
 static void note_result(struct one_run *run, const struct collective_call *call,
-                        const struct group_result *result) {
-  print_result(run, call, result);
+                        const struct group_result *result, const char *steps) {
+  print_result(run, call, result, steps);
   bool larger = run->simulated++ == 0 || call->bytes > run->most_bytes;
   if (larger)
     run->most_bytes = call->bytes;
@@ -113,12 +135,35 @@ static void note_result(struct one_run *run, const struct collective_call *call,
     run->fastest = (struct group_fastest){call->algorithm->name, result->end_ps};
 }
 
+/* Runs the call, and prints its result with its steps. */
+static enum vinci_status run_and_print(struct one_run *run, const struct group_job *job,
+                                       const struct collective_call *call,
+                                       struct vinci_diag *diag) {
+  const struct collective_settings *settings = run->settings;
+  struct group_observer observer = {.context = run, .transfer_ended = print_step};
+  struct arena arena = {0};
+  struct group_result result;
+  char *steps = NULL;
+  size_t length = 0;
+  if (settings->json && settings->steps && !(run->steps = open_memstream(&steps, &length)))
+    return diag_error(diag, VINCI_E_NOMEM, "out of memory");
+  enum vinci_status status =
+      group_run(job, settings->steps ? &observer : NULL, &arena, &result, diag);
+  if (run->steps && fclose(run->steps) != 0 && status == VINCI_OK)
+    status = diag_error(diag, VINCI_E_NOMEM, "out of memory");
+  run->steps = NULL;
+  run->step_count = 0;
+  if (status == VINCI_OK)
+    note_result(run, call, &result, steps);
+  free(steps);
+  arena_free(&arena);
+  return status;
+}
+
 /* All ranks call at time 0. algorithm NULL: what the library would choose. */
 static enum vinci_status run_one(struct one_run *run, const struct collective_algorithm *algorithm,
                                  uint64_t bytes, struct vinci_diag *diag) {
   uint32_t ranks = (uint32_t)run->settings->ranks;
-  struct arena arena = {0};
-  struct group_result result;
   struct group_op op = {.kind = GROUP_COLLECTIVE,
                         .name = collective_op_name(run->op),
                         .call = {.op = run->op,
@@ -136,14 +181,8 @@ static enum vinci_status run_one(struct one_run *run, const struct collective_al
                           .ranks = ranks,
                           .families = &family,
                           .family_count = 1};
-  struct group_observer observer = {.context = run, .transfer_ended = print_step};
   group_complete_call(&job, &all, &op.call);
-  enum vinci_status status =
-      group_run(&job, run->settings->steps ? &observer : NULL, &arena, &result, diag);
-  if (status == VINCI_OK)
-    note_result(run, &op.call, &result);
-  arena_free(&arena);
-  return status;
+  return run_and_print(run, &job, &op.call, diag);
 }
 
 /* Each algorithm that the list names; all: those that can do the call. */

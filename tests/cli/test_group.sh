@@ -7,7 +7,7 @@ srcdir=${TESTS_SRCDIR:-.}
 vinci=${VINCI:?}
 
 work_folder test_group
-plan 28
+plan 29
 
 keep "$vinci" group show
 report "systems are listed with their chips" "$(expect 0 '' 'atlas_a2_910b4  Ascend910B4  ')"
@@ -33,6 +33,24 @@ keep "$vinci" group collective send_recv -s atlas_a2_910b4 -n 2 -b 3000000B $fre
 report "transfers are listed" "$(expect 0 '' '0 -> 1          3000000 B copy              0.0 us          300.0 us')"
 report "below the header, before the row of their algorithm" "$(
   test "$(echo "$out" | awk '{ print $1 }' | tr '\n' ' ')" = 'algorithm 0 direct summary: ' || echo "$out")"
+# shellcheck disable=SC2086
+keep "$vinci" group collective all_reduce -s atlas_a2_910b4 -n 4 -b 4000000B,8000000B -a mesh,ring $free --steps --json
+report "with --json the steps of each run are a list in its line" "$(expect 0 ''
+  "$PYTHON" - "$work/out" <<'END'
+import json, sys
+
+lines = [json.loads(line) for line in open(sys.argv[1])]
+print(*[] if len(lines) == 4 else [f"{len(lines)} lines"])
+for line in lines:
+    steps = line["steps"]
+    if len(steps) != line["transfers"] or sum(step["bytes"] for step in steps) != line["moved_bytes"]:
+        print(f"{line['algorithm']}: {len(steps)} steps of {line['transfers']}")
+    if abs(max(step["start_us"] + step["duration_us"] for step in steps) - line["time_us"]) > 1e-6:
+        print(f"{line['algorithm']}: steps do not end with the run")
+    if {step["kind"] for step in steps} != {"copy", "reduce"} or any(step["from"] == step["to"] for step in steps):
+        print(f"{line['algorithm']}: {steps[0]}")
+END
+)"
 
 keep "$vinci" group collective all_reduce -s atlas_a2 -b 1MiB
 report "a base is not a system" "$(expect 2 "error: system 'atlas_a2' is only a base of others
