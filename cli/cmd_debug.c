@@ -127,7 +127,7 @@ static enum vinci_status hold_session(const struct debug_settings *settings, con
                                       const vinci_trace *trace, const char *text, int *exit_code,
                                       struct vinci_diag *diag) {
   struct vinci_run_options options = {.struct_size = sizeof options};
-  struct session session = {.soc = soc, .trace = trace, .text = text};
+  struct session session = {.soc = soc, .trace = trace, .out = stdout, .text = text};
   struct vinci_result *result = NULL;
   enum vinci_status status = workload_choose(&settings->models, &options, diag);
   if (status == VINCI_OK)

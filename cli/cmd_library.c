@@ -10,6 +10,7 @@
 #include "cli/support/monitor.h"
 #include "core/base/decimal.h"
 #include "core/base/file.h"
+#include "core/base/sheet.h"
 
 enum {
   RUN_MINUTES = 2,
@@ -58,8 +59,8 @@ static bool has_chip(const char *chips, const char *family) {
 
 static int list(const struct library *library, const struct library_operator *found, size_t count) {
   for (size_t i = 0; i < count; i++)
-    printf("%-40s %s\n", found[i].name, found[i].folder);
-  printf("%zu operators of %s\n", count, library->folders[0]);
+    sheet_line(stdout, "%-40s %s\n", found[i].name, found[i].folder);
+  sheet_line(stdout, "%zu operators of %s\n", count, library->folders[0]);
   return 0;
 }
 
@@ -157,17 +158,20 @@ static void try_operator(struct library *library, const struct library_operator 
 
 static void print_trial(const struct library_operator *which, const vinci_soc *soc,
                         const struct trial *trial) {
-  printf("%-40s ", which->name);
+  struct sheet_lines lines;
+  FILE *out = sheet_lines_begin(&lines, stdout);
+  fprintf(out, "%-40s ", which->name);
   if (soc)
-    printf("%-9s ", reach_names[trial->reach]);
+    fprintf(out, "%-9s ", reach_names[trial->reach]);
   if (trial->reach == REACH_RUN)
-    printf("%u of %u calls, %s", trial->run, trial->calls, trial->words);
+    fprintf(out, "%u of %u calls, %s", trial->run, trial->calls, trial->words);
   else if (trial->reach == REACH_HOST)
-    printf("%s", trial->chips);
+    fputs(trial->chips, out);
   if ((trial->reach != REACH_RUN && trial->reach != REACH_HOST) || trial->run < trial->calls)
-    printf("%s%s%s%s", trial->reach == REACH_RUN ? "; " : "", trial->diag.text,
-           *trial->why ? ": " : "", trial->why);
-  putchar('\n');
+    fprintf(out, "%s%s%s%s", trial->reach == REACH_RUN ? "; " : "", trial->diag.text,
+            *trial->why ? ": " : "", trial->why);
+  fputc('\n', out);
+  sheet_lines_end(&lines);
   fflush(stdout);
 }
 
@@ -240,8 +244,8 @@ static void print_tally(struct tally *tally, const char *family, uint64_t calls)
   qsort(tally->kinds, tally->kind_count, sizeof *tally->kinds, by_count);
   printf("\nWhat stops operators (the stage, how many, one of them):\n");
   for (size_t i = 0; i < tally->kind_count && i < KINDS_SHOWN; i++)
-    printf("%-9s %4zu  %-36s %s\n", reach_names[tally->kinds[i].reach], tally->kinds[i].count,
-           tally->kinds[i].example, tally->kinds[i].text);
+    sheet_line(stdout, "%-9s %4zu  %-36s %s\n", reach_names[tally->kinds[i].reach],
+               tally->kinds[i].count, tally->kinds[i].example, tally->kinds[i].text);
   if (tally->kind_count > KINDS_SHOWN)
     printf("and %zu further kinds\n", tally->kind_count - KINDS_SHOWN);
   size_t *reached = tally->reached;

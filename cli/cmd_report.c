@@ -4,6 +4,7 @@
 
 #include "cli/support/cli.h"
 #include "core/base/diag.h"
+#include "core/base/sheet.h"
 #include "core/vinci_timeline.h"
 
 struct report_settings {
@@ -29,9 +30,9 @@ static enum vinci_status execute(const struct report_settings *settings,
   enum vinci_status status = vinci_report_write(
       arguments->items[0], count == 2 ? arguments->items[1] : NULL, settings->output, diag);
   if (status == VINCI_OK && !settings->quiet)
-    printf("%s%s: open the file in a browser; nothing else is needed\n",
-           settings->output ? settings->output : arguments->items[0],
-           settings->output ? "" : "/report.html");
+    sheet_line(stdout, "%s%s: open the file in a browser; nothing else is needed\n",
+               settings->output ? settings->output : arguments->items[0],
+               settings->output ? "" : "/report.html");
   return status;
 }
 

@@ -84,6 +84,7 @@ vinci_SOURCES = \
 	cli/soc/show.c \
 	cli/stream/memory.c \
 	cli/stream/network.c \
+	cli/stream/rows.c \
 	cli/stream/stream.h \
 	cli/support/advice.c \
 	cli/support/library.c \

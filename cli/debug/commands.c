@@ -149,7 +149,8 @@ static enum vinci_status command_help(struct session *session, const struct word
   const struct command *command = find(words->item[1], strlen(words->item[1]));
   if (!command)
     return unknown(words->item[1], diag);
-  printf("%s %s: %s\n%s", command->name, command->arguments, command->text, command->details);
+  sheet_line(stdout, "%s %s: %s\n%s", command->name, command->arguments, command->text,
+             command->details);
   return VINCI_OK;
 }
 
@@ -189,5 +190,10 @@ enum vinci_status session_execute(struct session *session, const char *line,
               command->arguments);
     return status;
   }
-  return command->run(session, &words, diag);
+  struct sheet_lines lines;
+  session->out = sheet_lines_begin(&lines, stdout);
+  enum vinci_status status = command->run(session, &words, diag);
+  sheet_lines_end(&lines);
+  session->out = stdout;
+  return status;
 }

@@ -20,7 +20,7 @@ struct goal {
 
 static void print_head(const struct session *session, uint32_t core, uint64_t cycle) {
   const char *name = session_core_name(session, core);
-  printf("cycle %" PRIu64 "  %s  ", cycle, name);
+  fprintf(session->out, "cycle %" PRIu64 "  %s  ", cycle, name);
 }
 
 static void print_event(const struct session *session, const struct debug_event *event) {
@@ -28,26 +28,26 @@ static void print_event(const struct session *session, const struct debug_event 
   switch (event->kind) {
   case DEBUG_BLOCK: {
     const struct aicore *core = &debug_device(session->debug)->cores[event->core];
-    printf("begins block %" PRId64 " of kernel %s\n", core->stream.variables[VAR_BLK],
-           session_kernel(session)->name);
+    fprintf(session->out, "begins block %" PRId64 " of kernel %s\n",
+            core->stream.variables[VAR_BLK], session_kernel(session)->name);
     return;
   }
   case DEBUG_START:
-    printf("%s starts ", pipe_name(event->pipe));
+    fprintf(session->out, "%s starts ", pipe_name(event->pipe));
     break;
   case DEBUG_END:
-    printf("%s ends ", pipe_name(event->pipe));
+    fprintf(session->out, "%s ends ", pipe_name(event->pipe));
     break;
   case DEBUG_STALL:
-    printf("%s waits in ", pipe_name(event->pipe));
+    fprintf(session->out, "%s waits in ", pipe_name(event->pipe));
     break;
   }
   if (sheet_width(stdout) > 0) /* a terminal: what comes is long */
-    fputs("\n  ", stdout);
+    fputs("\n  ", session->out);
   session_print_row(session, &event->inst);
   if (event->kind == DEBUG_STALL)
-    session_print_cause(&event->inst, event->stall);
-  putchar('\n');
+    session_print_cause(session, &event->inst, event->stall);
+  fputc('\n', session->out);
 }
 
 /* What was wrong is said at once: a run that hangs, or has failed, can still be looked at. */
@@ -67,8 +67,8 @@ static enum vinci_status end_of_run(struct session *session) {
   }
   struct clock_domain clock;
   clock_init(&clock, (uint64_t)session->soc->core_hz);
-  printf("the run has ended after %" PRIu64 " cycles\n",
-         clock_edge_at(&clock, device->result->kernels[device->kernel].end_ps));
+  fprintf(session->out, "the run has ended after %" PRIu64 " cycles\n",
+          clock_edge_at(&clock, device->result->kernels[device->kernel].end_ps));
   return VINCI_OK;
 }
 
@@ -84,10 +84,10 @@ static void reach_limit(struct session *session, struct stop *stop) {
     stop->used = true;
     stop->hits++;
     session->core = stop->core;
-    printf("breakpoint %u, ", stop->number);
+    fprintf(session->out, "breakpoint %u, ", stop->number);
   }
   print_head(session, session->core, debug_cycle(session->debug, session->core));
-  puts("is reached");
+  fputs("is reached\n", session->out);
 }
 
 static enum vinci_status go(struct session *session, struct goal goal, struct vinci_diag *diag) {
@@ -115,7 +115,7 @@ static enum vinci_status go(struct session *session, struct goal goal, struct vi
       continue;
     session->core = event.core;
     if (stop)
-      printf("breakpoint %u, ", stop->number);
+      fprintf(session->out, "breakpoint %u, ", stop->number);
     print_event(session, &event);
     return VINCI_OK;
   }

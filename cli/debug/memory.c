@@ -5,6 +5,7 @@
 
 #include "cli/debug/session.h"
 #include "core/base/number.h"
+#include "core/base/sheet.h"
 
 struct format {
   char letter;
@@ -18,26 +19,27 @@ static const struct format formats[] = {
     {'d', 4, 8, DTYPE_INT32}, {'x', 4, 8, DTYPE_UINT32}, {'b', 1, 16, DTYPE_UINT8},
 };
 enum { FORMAT_COUNT = sizeof formats / sizeof *formats, COUNT_DEFAULT = 8, COUNT_MAX = 65536 };
+enum { NARROW_ROW = 4 }; /* values of 32 bits in a row of a terminal */
 
-static void print_element(const struct format *format, const uint8_t *bytes) {
+static void print_element(const struct format *format, const uint8_t *bytes, FILE *out) {
   switch (format->letter) {
   case 'f':
-    printf(" %.9g", (double)load_fp32(bytes));
+    fprintf(out, " %.9g", (double)load_fp32(bytes));
     break;
   case 'h':
-    printf(" %.5g", (double)fp16_to_fp32(load_u16(bytes)));
+    fprintf(out, " %.5g", (double)fp16_to_fp32(load_u16(bytes)));
     break;
   case 'g':
-    printf(" %.4g", (double)bf16_to_fp32(load_u16(bytes)));
+    fprintf(out, " %.4g", (double)bf16_to_fp32(load_u16(bytes)));
     break;
   case 'd':
-    printf(" %" PRId32, (int32_t)load_u32(bytes));
+    fprintf(out, " %" PRId32, (int32_t)load_u32(bytes));
     break;
   case 'x':
-    printf(" 0x%08" PRIx32, load_u32(bytes));
+    fprintf(out, " 0x%08" PRIx32, load_u32(bytes));
     break;
   default:
-    printf(" %02x", bytes[0]);
+    fprintf(out, " %02x", bytes[0]);
     break;
   }
 }
@@ -83,14 +85,15 @@ static enum vinci_status read_format(const char *word, uint64_t *count, const st
 }
 
 static void print_values(const struct place *place, const struct format *format, uint64_t count,
-                         const uint8_t *bytes) {
+                         const uint8_t *bytes, FILE *out) {
+  unsigned in_row = format->bytes == 4 && sheet_width(stdout) > 0 ? NARROW_ROW : format->in_row;
   for (uint64_t i = 0; i < count; i++) {
     uint64_t address = place->address + i * format->bytes;
-    if (i % format->in_row == 0)
-      printf("%s%s+0x%" PRIx64 ":", i > 0 ? "\n" : "", space_name(place->space), address);
-    print_element(format, bytes + address);
+    if (i % in_row == 0)
+      fprintf(out, "%s%s+0x%" PRIx64 ":", i > 0 ? "\n" : "", space_name(place->space), address);
+    print_element(format, bytes + address, out);
   }
-  putchar('\n');
+  fputc('\n', out);
 }
 
 static enum vinci_status no_bytes(const struct session *session, struct vinci_diag *diag) {
@@ -140,6 +143,6 @@ enum vinci_status command_x(struct session *session, const struct words *words,
   const uint8_t *bytes = debug_bytes(session->debug, session->core, place.space);
   if (!bytes)
     return no_bytes(session, diag);
-  print_values(&place, format, count, bytes);
+  print_values(&place, format, count, bytes, session->out);
   return VINCI_OK;
 }

@@ -33,6 +33,7 @@ enum { STOPS_MAX = 64, WORDS_MAX = 8, CORE_NAME_MAX = 40 };
 struct session {
   const vinci_soc *soc;
   const vinci_trace *trace;
+  FILE *out;                   /* what a command prints; lines that a terminal breaks */
   struct vinci_values *values; /* NULL: without values */
   struct debug *debug;
   const char *text;                  /* of the trace, or of a kernel's source; NULL: not known */
@@ -139,5 +140,5 @@ static inline const char *session_core_name(const struct session *session, uint3
  * "add.cpp:25 copy_gm_to_ubuf: copy(a, x);". */
 void session_print_row(const struct session *session, const struct inst *inst);
 /* The flag or signal that a waiting instruction waits for, or nothing. */
-void session_print_cause(const struct inst *inst, unsigned stall);
+void session_print_cause(const struct session *session, const struct inst *inst, unsigned stall);
 #endif

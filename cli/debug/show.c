@@ -2,7 +2,6 @@
 /* Commands of `vinci debug` that show the state of a core, of the session and of the trace. */
 #include "cli/debug/session.h"
 
-#include "core/base/sheet.h"
 #include <inttypes.h>
 #include <string.h>
 
@@ -26,16 +25,17 @@ void session_print_row(const struct session *session, const struct inst *inst) {
   const char *text = line_text(session, inst->line, &length);
   const char *name = isa_row((enum isa_op)inst->op)->name;
   if (session->trace->source && inst->line > 0)
-    printf("%s:%" PRIu32 " %s%s", session_file(session), inst->line, name, text ? ": " : "");
+    fprintf(session->out, "%s:%" PRIu32 " %s%s", session_file(session), inst->line, name,
+            text ? ": " : "");
   else
-    printf("line %" PRIu32 ": %s", inst->line, text ? "" : name);
+    fprintf(session->out, "line %" PRIu32 ": %s", inst->line, text ? "" : name);
   if (!text)
     return;
   size_t blanks = strspn(text, " \t");
-  printf("%.*s", (int)(length - blanks), text + blanks);
+  fprintf(session->out, "%.*s", (int)(length - blanks), text + blanks);
 }
 
-void session_print_cause(const struct inst *inst, unsigned stall) {
+void session_print_cause(const struct session *session, const struct inst *inst, unsigned stall) {
   static const char *const texts[] = {
 #define X(id, key, text, mostly) text,
       STALL_LIST(X)
@@ -43,16 +43,16 @@ void session_print_cause(const struct inst *inst, unsigned stall) {
   };
   if (stall >= STALL_COUNT)
     return;
-  printf(", %s", texts[stall]);
+  fprintf(session->out, ", %s", texts[stall]);
   if (inst->op == OP_WAIT_FLAG)
-    printf(": %s>%s:%" PRId64, pipe_name((enum pipe)inst->arg[SET_FLAG_SRC]),
-           pipe_name((enum pipe)inst->arg[SET_FLAG_DST]), inst->arg[SET_FLAG_ID]);
+    fprintf(session->out, ": %s>%s:%" PRId64, pipe_name((enum pipe)inst->arg[SET_FLAG_SRC]),
+            pipe_name((enum pipe)inst->arg[SET_FLAG_DST]), inst->arg[SET_FLAG_ID]);
   else if (inst->op == OP_WAIT_FLAG_DEV)
-    printf(": signal %" PRId64, inst->arg[CROSS_WAIT_ID]);
+    fprintf(session->out, ": signal %" PRId64, inst->arg[CROSS_WAIT_ID]);
 }
 
 /* "dst=UB+0x200 src=GM+0x1000 dtype=fp16", as evaluated. */
-static void print_operands(const struct inst *inst) {
+static void print_operands(const struct inst *inst, FILE *out) {
   const struct isa_row *row = isa_row((enum isa_op)inst->op);
   for (unsigned i = 0; i < row->arg_count; i++) {
     const struct isa_arg *arg = &row->arg[i];
@@ -61,23 +61,23 @@ static void print_operands(const struct inst *inst) {
       continue;
     if (arg->has_default && inst->arg[i] == arg->default_value)
       continue;
-    printf(" %s=", arg->name);
+    fprintf(out, " %s=", arg->name);
     switch (arg->kind) {
     case ARG_ADDRESS:
-      printf("%s+0x%" PRIx64, space_name((enum space)arg->space), (uint64_t)inst->arg[i]);
+      fprintf(out, "%s+0x%" PRIx64, space_name((enum space)arg->space), (uint64_t)inst->arg[i]);
       break;
     case ARG_WORD:
       isa_word_text(arg, inst->arg[i], word, sizeof word);
-      fputs(word, stdout);
+      fputs(word, out);
       break;
     case ARG_DTYPE:
-      fputs(dtype_name((enum dtype)inst->arg[i]), stdout);
+      fputs(dtype_name((enum dtype)inst->arg[i]), out);
       break;
     case ARG_PIPE:
-      fputs(pipe_name((enum pipe)inst->arg[i]), stdout);
+      fputs(pipe_name((enum pipe)inst->arg[i]), out);
       break;
     default:
-      printf("%" PRId64, inst->arg[i]);
+      fprintf(out, "%" PRId64, inst->arg[i]);
       break;
     }
   }
@@ -88,15 +88,16 @@ static void print_operands(const struct inst *inst) {
 static void print_place(const struct session *session) {
   const struct aicore *core = &debug_device(session->debug)->cores[session->core];
   const char *name = session_core_name(session, session->core);
-  printf("cycle %" PRIu64 "  %s  ", debug_cycle(session->debug, session->core), name);
+  fprintf(session->out, "cycle %" PRIu64 "  %s  ", debug_cycle(session->debug, session->core),
+          name);
   if (core->has_block)
-    printf("kernel %s, block %" PRId64 " of %" PRIu32, session_kernel(session)->name,
-           core->stream.variables[VAR_BLK], session_kernel(session)->blocks);
+    fprintf(session->out, "kernel %s, block %" PRId64 " of %" PRIu32, session_kernel(session)->name,
+            core->stream.variables[VAR_BLK], session_kernel(session)->blocks);
   else
-    fputs("no block", stdout);
+    fputs("no block", session->out);
   if (core->has_block && core->stream.variables[VAR_SUB] > 0)
-    printf(", sub-block %" PRId64, core->stream.variables[VAR_SUB]);
-  putchar('\n');
+    fprintf(session->out, ", sub-block %" PRId64, core->stream.variables[VAR_SUB]);
+  fputc('\n', session->out);
 }
 
 /* Whether an instruction is being executed now: of the scalar unit some may lie ahead. */
@@ -106,13 +107,13 @@ static bool executes(const struct debug_slot *slot, uint64_t now) {
 
 static void print_execution(const struct session *session, enum pipe pipe,
                             const struct debug_slot *slot) {
-  printf("  %-4s executes ", pipe_name(pipe));
+  fprintf(session->out, "  %-4s executes ", pipe_name(pipe));
   session_print_row(session, &slot->inst);
-  printf(" since %" PRIu64, slot->start_cycle);
+  fprintf(session->out, " since %" PRIu64, slot->start_cycle);
   if (slot->end_cycle == OBSERVER_LATER)
-    puts(", end not known yet");
+    fputs(", end not known yet\n", session->out);
   else
-    printf(" until %" PRIu64 "\n", slot->end_cycle);
+    fprintf(session->out, " until %" PRIu64 "\n", slot->end_cycle);
 }
 
 /* What a pipe executes or waits for; with operands: their values too. Whether there is something.
@@ -128,18 +129,18 @@ static bool print_pipe(const struct session *session, enum pipe pipe, bool opera
     any = true;
     print_execution(session, pipe, slot);
     if (operands) {
-      printf("      ");
-      print_operands(&slot->inst);
-      putchar('\n');
+      fprintf(session->out, "      ");
+      print_operands(&slot->inst, session->out);
+      fputc('\n', session->out);
     }
   }
   if (wait.stall == NOT_STALLED || any)
     return any;
-  printf("  %-4s waits in ", pipe_name(pipe));
+  fprintf(session->out, "  %-4s waits in ", pipe_name(pipe));
   session_print_row(session, &wait.inst);
-  printf(" since %" PRIu64, wait.since_cycle);
-  session_print_cause(&wait.inst, wait.stall);
-  putchar('\n');
+  fprintf(session->out, " since %" PRIu64, wait.since_cycle);
+  session_print_cause(session, &wait.inst, wait.stall);
+  fputc('\n', session->out);
   return true;
 }
 
@@ -151,7 +152,7 @@ enum vinci_status command_pipes(struct session *session, const struct words *wor
   print_place(session);
   for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++)
     if (core_has_pipe(core->kind, (enum pipe)pipe) && !print_pipe(session, (enum pipe)pipe, false))
-      printf("  %-4s idle\n", pipe_name((enum pipe)pipe));
+      fprintf(session->out, "  %-4s idle\n", pipe_name((enum pipe)pipe));
   return VINCI_OK;
 }
 
@@ -171,13 +172,14 @@ static void print_queue(const struct session *session, enum pipe pipe) {
   const struct debug_slot *slot;
   for (size_t i = 0; (slot = debug_slot(session->debug, session->core, pipe, i)); i++)
     count += !slot->started && slot->issue_cycle <= now;
-  printf("  %-4s %" PRIu64 " of %u\n", pipe_name(pipe), count, core->pipe[pipe].depth);
+  fprintf(session->out, "  %-4s %" PRIu64 " of %u\n", pipe_name(pipe), count,
+          core->pipe[pipe].depth);
   for (size_t i = 0; (slot = debug_slot(session->debug, session->core, pipe, i)); i++) {
     if (slot->started || slot->issue_cycle > now)
       continue;
-    printf("         issued %" PRIu64 "  ", slot->issue_cycle);
+    fprintf(session->out, "         issued %" PRIu64 "  ", slot->issue_cycle);
     session_print_row(session, &slot->inst);
-    putchar('\n');
+    fputc('\n', session->out);
   }
 }
 
@@ -212,20 +214,20 @@ enum vinci_status command_flags(struct session *session, const struct words *wor
     if (!core->has_block || !flag_is_set(&core->flags, flag))
       continue;
     size_t pair = flag / core->flags.ids;
-    printf("  %s>%s:%zu set at %" PRIu64 " by line %" PRIu32 "\n",
-           pipe_name((enum pipe)(pair / PIPE_COUNT)), pipe_name((enum pipe)(pair % PIPE_COUNT)),
-           flag % core->flags.ids, core->flag_cycle[flag], core->flags.line[flag]);
+    fprintf(session->out, "  %s>%s:%zu set at %" PRIu64 " by line %" PRIu32 "\n",
+            pipe_name((enum pipe)(pair / PIPE_COUNT)), pipe_name((enum pipe)(pair % PIPE_COUNT)),
+            flag % core->flags.ids, core->flag_cycle[flag], core->flags.line[flag]);
     set++;
   }
   for (uint32_t id = 0; id < device->signals.ids; id++) {
     const struct signal_counts *counts = signals_at(&device->signals, session->core, id);
     if (counts->arrived > 0)
-      printf("  signal %" PRIu32 " has arrived %" PRIu32 " time%s\n", id, counts->arrived,
-             counts->arrived == 1 ? "" : "s");
+      fprintf(session->out, "  signal %" PRIu32 " has arrived %" PRIu32 " time%s\n", id,
+              counts->arrived, counts->arrived == 1 ? "" : "s");
     set += counts->arrived > 0;
   }
   if (set == 0)
-    puts("  no flag is set");
+    fputs("  no flag is set\n", session->out);
   return VINCI_OK;
 }
 
@@ -243,11 +245,11 @@ enum vinci_status command_core(struct session *session, const struct words *word
   }
   for (uint32_t i = 0; i < device->placement.core_count; i++) {
     const char *name = session_core_name(session, i);
-    printf("%c %3" PRIu32 "  %-18s ", i == session->core ? '*' : ' ', i, name);
+    fprintf(session->out, "%c %3" PRIu32 "  %-18s ", i == session->core ? '*' : ' ', i, name);
     if (device->cores[i].has_block)
-      printf("block %" PRId64 "\n", device->cores[i].stream.variables[VAR_BLK]);
+      fprintf(session->out, "block %" PRId64 "\n", device->cores[i].stream.variables[VAR_BLK]);
     else
-      puts("no block");
+      fputs("no block\n", session->out);
   }
   return VINCI_OK;
 }
@@ -287,7 +289,7 @@ enum vinci_status command_list(struct session *session, const struct words *word
   for (uint64_t i = line > AROUND ? line - AROUND : 1; i <= line + AROUND; i++) {
     const char *text = line_text(session, (uint32_t)i, &length);
     if (text)
-      printf("%c%5" PRIu64 "  %.*s\n", i == line ? '>' : ' ', i, (int)length, text);
+      fprintf(session->out, "%c%5" PRIu64 "  %.*s\n", i == line ? '>' : ' ', i, (int)length, text);
   }
   return VINCI_OK;
 }
@@ -296,24 +298,24 @@ static void print_stops(const struct session *session) {
   for (unsigned i = 0; i < session->stop_count; i++)
     stop_print(session, &session->stops[i]);
   if (session->stop_count == 0)
-    puts("no breakpoints");
+    fputs("no breakpoints\n", session->out);
 }
 
 static void print_buffers(const struct session *session) {
   const struct program_kernel *kernel = session_kernel(session);
   for (unsigned space = 0; space < SPACE_COUNT; space++)
     if (space != SPACE_GM && session_core_has(session, (enum space)space))
-      printf("  %-12s %" PRIu64 " bytes\n", space_name((enum space)space),
-             soc_space_bytes(session->soc, (enum space)space));
+      fprintf(session->out, "  %-12s %" PRIu64 " bytes\n", space_name((enum space)space),
+              soc_space_bytes(session->soc, (enum space)space));
   for (uint32_t i = 0; i < kernel->buffer_count; i++) {
     const struct program_buffer *buffer = &session->trace->buffers[kernel->first_buffer + i];
-    printf("  %-12s %" PRIu64 " bytes at %s+0x%" PRIx64 "\n", buffer->name, buffer->bytes,
-           space_name(buffer->space), buffer->address);
+    fprintf(session->out, "  %-12s %" PRIu64 " bytes at %s+0x%" PRIx64 "\n", buffer->name,
+            buffer->bytes, space_name(buffer->space), buffer->address);
   }
   for (uint32_t i = 0; i < kernel->tensor_count; i++) {
     const struct program_tensor *tensor = &session->trace->tensors[kernel->first_tensor + i];
-    printf("  %-12s %" PRIu64 " bytes at GM+0x%" PRIx64 ", %s\n", tensor->name, tensor->bytes,
-           tensor->address, dtype_name(tensor->dtype));
+    fprintf(session->out, "  %-12s %" PRIu64 " bytes at GM+0x%" PRIx64 ", %s\n", tensor->name,
+            tensor->bytes, tensor->address, dtype_name(tensor->dtype));
   }
 }
 
@@ -330,8 +332,8 @@ enum vinci_status command_info(struct session *session, const struct words *word
     diag_hint(diag, "'info', 'info breakpoints' or 'info buffers'");
     return status;
   } else {
-    sheet_line(stdout, "%s on %s, values are %s\n", session->trace->path, session->soc->name,
-               session->values ? "computed" : "not computed (--values)");
+    fprintf(session->out, "%s on %s, values are %s\n", session->trace->path, session->soc->name,
+            session->values ? "computed" : "not computed (--values)");
     print_place(session);
     print_stops(session);
   }

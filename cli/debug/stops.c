@@ -157,37 +157,37 @@ enum vinci_status command_delete(struct session *session, const struct words *wo
 }
 
 void stop_print(const struct session *session, const struct stop *stop) {
-  printf("breakpoint %u: ", stop->number);
+  fprintf(session->out, "breakpoint %u: ", stop->number);
   switch (stop->kind) {
   case STOP_LINE:
     if (session->trace->source)
-      printf("%s:%" PRIu32, session_file(session), stop->line);
+      fprintf(session->out, "%s:%" PRIu32, session_file(session), stop->line);
     else
-      printf("line %" PRIu32, stop->line);
+      fprintf(session->out, "line %" PRIu32, stop->line);
     break;
   case STOP_INSTRUCTION:
-    fputs(isa_row(stop->op)->name, stdout);
+    fputs(isa_row(stop->op)->name, session->out);
     break;
   case STOP_CYCLE:
-    printf("cycle %" PRIu64, stop->cycle);
+    fprintf(session->out, "cycle %" PRIu64, stop->cycle);
     break;
   case STOP_FLAG:
-    printf("flag %s>%s", pipe_name(stop->from), pipe_name(stop->to));
+    fprintf(session->out, "flag %s>%s", pipe_name(stop->from), pipe_name(stop->to));
     if (stop->id != ANY_FLAG_ID)
-      printf(":%" PRIu32, stop->id);
+      fprintf(session->out, ":%" PRIu32, stop->id);
     break;
   case STOP_WATCH:
-    printf("%" PRIu64 " bytes at %s+0x%" PRIx64 " are written", stop->bytes,
-           space_name(stop->space), stop->address);
+    fprintf(session->out, "%" PRIu64 " bytes at %s+0x%" PRIx64 " are written", stop->bytes,
+            space_name(stop->space), stop->address);
     break;
   }
   if (stop->core != ALL_CORES) {
     const char *core = session_core_name(session, stop->core);
-    printf(" on %s", core);
+    fprintf(session->out, " on %s", core);
   }
   if (stop->hits > 0)
-    printf(", met %" PRIu64 " time%s", stop->hits, stop->hits == 1 ? "" : "s");
-  putchar('\n');
+    fprintf(session->out, ", met %" PRIu64 " time%s", stop->hits, stop->hits == 1 ? "" : "s");
+  fputc('\n', session->out);
 }
 
 /* A flag is set at the end of its set_flag, and taken when the wait starts to go on. */

@@ -7,13 +7,15 @@
 #include "cli/support/monitor.h"
 #include "cli/support/script.h"
 #include "core/base/file.h"
+#include "core/base/sheet.h"
 
 enum {
   ROWS_DEFAULT = 20,
   ROWS_MAX = 1000000,
   DEVICES_MAX = 4096,
   LAUNCH_US_MAX = 1000000,
-  SECONDS_MAX = 1000000
+  SECONDS_MAX = 1000000,
+  WIDE = 110, /* columns of a terminal that has the whole table */
 };
 
 struct plan_settings {
@@ -93,6 +95,7 @@ static void fill(lua_State *lua, void *context) {
   script_set_list(lua, "faults", &settings->faults);
   script_set_integer(lua, "devices", settings->devices);
   script_set_integer(lua, "rows", settings->rows);
+  script_set_flag(lua, "narrow", sheet_width(stdout) > 0 && sheet_width(stdout) < WIDE);
   lua_pushnumber(lua, (lua_Number)settings->launch_us);
   lua_setfield(lua, -2, "launch_us");
   script_set_text(lua, "split", settings->split);
@@ -105,11 +108,21 @@ static void fill(lua_State *lua, void *context) {
   lua_setfield(lua, -2, "progress");
 }
 
+/* A terminal breaks what is too long. */
+static void print_lines(const char *text) {
+  struct sheet_lines lines;
+  fputs(text, sheet_lines_begin(&lines, stdout));
+  sheet_lines_end(&lines);
+}
+
 static enum vinci_status answer(lua_State *lua, const struct plan_settings *settings,
                                 struct vinci_diag *diag) {
   bool partial = lua_toboolean(lua, -2), found = lua_type(lua, -3) == LUA_TSTRING;
   enum vinci_status status = VINCI_OK;
-  fputs(lua_tostring(lua, settings->csv ? -1 : -4), stdout);
+  if (settings->csv || settings->json)
+    fputs(lua_tostring(lua, settings->csv ? -1 : -4), stdout);
+  else
+    print_lines(lua_tostring(lua, -4));
   if (settings->output)
     status = file_replace_text(settings->output, lua_tostring(lua, -1), diag);
   if (status != VINCI_OK)

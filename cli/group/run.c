@@ -290,15 +290,26 @@ static enum vinci_status print_kernels(struct job *job, struct vinci_diag *diag)
     if (kernel->time[JOB_MODEL_DETAIL].uses > 0)
       kernels[count++] = kernel;
   qsort(kernels, count, sizeof *kernels, by_time);
-  printf("\n%-44s %5s %12s %12s %7s %s\n", "work of that rank, one program", "uses", "us each",
-         "us in all", "blocks", "bound");
-  for (size_t i = 0; i < count; i++) {
-    const struct job_kernel_time *time = &kernels[i]->time[JOB_MODEL_DETAIL];
-    printf("%-44s %5" PRIu32 " %12s %12s %7" PRIu32 " %s\n",
-           kernels[i]->net ? kernels[i]->net : kernels[i]->op, time->uses,
-           decimal_ratio(time->duration_ps, PS_PER_US, 3).text,
-           decimal_ratio(all_uses_ps(kernels[i]), PS_PER_US, 3).text, time->blocks, time->bound);
-  }
+  static const struct sheet_column kernel_columns[] = {
+      {.title = "work of that rank, one program", .left = true, .fit = SHEET_SHORTEN},
+      {.title = "uses"},
+      {.title = "us each"},
+      {.title = "us in all"},
+      {.title = "blocks", .rank = 1},
+      {.title = "bound", .left = true, .rank = 2}};
+  struct sheet sheet;
+  putchar('\n');
+  SHEET_BEGIN(&sheet, stdout, kernel_columns, 0, NULL);
+  while (sheet_pass(&sheet))
+    for (size_t i = 0; i < count; i++) {
+      const struct job_kernel_time *time = &kernels[i]->time[JOB_MODEL_DETAIL];
+      sheet_text(&sheet, kernels[i]->net ? kernels[i]->net : kernels[i]->op);
+      sheet_cell(&sheet, "%" PRIu32, time->uses);
+      sheet_text(&sheet, decimal_ratio(time->duration_ps, PS_PER_US, 3).text);
+      sheet_text(&sheet, decimal_ratio(all_uses_ps(kernels[i]), PS_PER_US, 3).text);
+      sheet_cell(&sheet, "%" PRIu32, time->blocks);
+      sheet_text(&sheet, time->bound);
+    }
   return VINCI_OK;
 }
 

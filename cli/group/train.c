@@ -314,8 +314,10 @@ static enum vinci_status train(const struct train_settings *settings, const stru
   }
   if (status != VINCI_OK || settings->json)
     return status;
-  printf("\nYoung's interval, sqrt(2 x checkpoint x time between failures of all units): %s s\n",
-         seconds(group_training_young_ns(&training)).text);
+  sheet_line(
+      stdout,
+      "\nYoung's interval, sqrt(2 x checkpoint x time between failures of all units): %s s\n",
+      seconds(group_training_young_ns(&training)).text);
   cli_summary("group train intervals=%" PRIu64 " best_s=%s time_s=%s", intervals,
               seconds(best_interval_ns).text, seconds(best_ns).text);
   return status;

@@ -29,7 +29,8 @@ struct memory_settings {
   struct text_list sets;
   uint64_t cycles;
   uint64_t channels;
-  bool head_printed;
+  bool csv, head_printed;
+  FILE *out; /* of the rows */
 };
 
 static const struct option_row memory_options[] = {
@@ -50,6 +51,8 @@ static const struct option_row memory_options[] = {
                     "change a number of the technology, such as timing.RP=15; may be repeated"),
     OPTION_TEXT_ROW("data", 0, struct memory_settings, data, "DIR",
                     "the folder that holds mem/ and soc/"),
+    OPTION_FLAG_ROW("csv", 0, struct memory_settings, csv,
+                    "print CSV on a terminal too, as in a pipe"),
 };
 
 /* One run as asked for: by options, or by options and a row of a file. */
@@ -103,36 +106,38 @@ static void print_head(struct memory_settings *settings) {
   if (settings->head_printed)
     return;
   settings->head_printed = true;
-  puts("memory,rate_mbps,npc,map,stream,stride_B,mode,cycles,rd_bursts,wr_bursts,frac_peak,GBps,"
-       "act,refab,row_hit_rate_1_minus_act_per_burst,avg_read_latency_ns,min_read_latency_cycles,"
-       "max_read_latency_cycles,backlog_bursts");
+  fputs("memory,rate_mbps,npc,map,stream,stride_B,mode,cycles,rd_bursts,wr_bursts,frac_peak,GBps,"
+        "act,refab,row_hit_rate_1_minus_act_per_burst,avg_read_latency_ns,min_read_latency_cycles,"
+        "max_read_latency_cycles,backlog_bursts\n",
+        settings->out);
 }
 
 static void print_result(const struct mem_spec *mem, const struct run_case *item,
-                         const struct hbm_stream *stream, const struct hbm_stream_result *result) {
+                         const struct hbm_stream *stream, const struct hbm_stream_result *result,
+                         FILE *out) {
   const struct hbm_counters *commands = &result->commands;
   uint64_t bursts = commands->reads + commands->writes;
   double channel_cycles = (double)result->cycles * (double)item->channels;
   double run_ns = (double)result->cycles * (double)mem->tck_ps / 1000;
-  printf("%s,%" PRId64 ",%" PRIu64 ",%s,%s,%" PRIu64 ",%s,%" PRIu64 ",", item->memory,
-         MEGABITS_PS / mem->tck_ps, item->channels, item->map, hbm_stream_name(stream->kind),
-         stream->kind == HBM_STREAM_STRIDE ? stream->stride_bytes : HBM_REQUEST_BYTES, item->mode,
-         result->cycles);
-  printf("%" PRIu64 ",%" PRIu64 ",%.4f,%.3f,%" PRIu64 ",%" PRIu64 ",%.4f,", commands->reads,
-         commands->writes, (double)bursts * (double)mem->burst_cycles / channel_cycles,
-         (double)bursts * (double)mem->burst_bytes / run_ns, commands->activates,
-         commands->refreshes, bursts ? 1 - (double)commands->activates / (double)bursts : 0.0);
+  fprintf(out, "%s,%" PRId64 ",%" PRIu64 ",%s,%s,%" PRIu64 ",%s,%" PRIu64 ",", item->memory,
+          MEGABITS_PS / mem->tck_ps, item->channels, item->map, hbm_stream_name(stream->kind),
+          stream->kind == HBM_STREAM_STRIDE ? stream->stride_bytes : HBM_REQUEST_BYTES, item->mode,
+          result->cycles);
+  fprintf(out, "%" PRIu64 ",%" PRIu64 ",%.4f,%.3f,%" PRIu64 ",%" PRIu64 ",%.4f,", commands->reads,
+          commands->writes, (double)bursts * (double)mem->burst_cycles / channel_cycles,
+          (double)bursts * (double)mem->burst_bytes / run_ns, commands->activates,
+          commands->refreshes, bursts ? 1 - (double)commands->activates / (double)bursts : 0.0);
   if (result->ended_reads)
-    printf("%.2f,%" PRIu64 ",%" PRIu64,
-           (double)result->latency_sum_cycles / (double)result->ended_reads * (double)mem->tck_ps /
-               1000,
-           result->latency_min_cycles, result->latency_max_cycles);
+    fprintf(out, "%.2f,%" PRIu64 ",%" PRIu64,
+            (double)result->latency_sum_cycles / (double)result->ended_reads * (double)mem->tck_ps /
+                1000,
+            result->latency_min_cycles, result->latency_max_cycles);
   else
-    printf(",,");
+    fputs(",,", out);
   if (stream->feed == HBM_FEED_LOAD)
-    printf(",%" PRIu64 "\n", result->backlog_bursts);
+    fprintf(out, ",%" PRIu64 "\n", result->backlog_bursts);
   else
-    puts(",");
+    fputs(",\n", out);
 }
 
 static enum vinci_status run_one(struct memory_settings *settings, const struct run_case *item,
@@ -156,7 +161,7 @@ static enum vinci_status run_one(struct memory_settings *settings, const struct 
     status = hbm_stream_run(mem, &map, &stream, NULL, &result, diag);
   if (status == VINCI_OK) {
     print_head(settings);
-    print_result(mem, item, &stream, &result);
+    print_result(mem, item, &stream, &result, settings->out);
   }
   mem_host_free(mem);
   return status;
@@ -301,10 +306,13 @@ static int run(const struct cli_verb *verb, int argc, char **argv) {
     struct vinci_diag diag = {0};
     enum vinci_status status = VINCI_OK;
     struct run_case item = case_of(&settings);
+    struct stream_rows rows;
+    settings.out = stream_rows_begin(&rows, settings.csv);
     if (arguments.count == 0)
       status = run_one(&settings, &item, &diag);
     for (size_t i = 0; status == VINCI_OK && i < arguments.count; i++)
       status = run_file(&settings, arguments.items[i], &diag);
+    stream_rows_end(&rows, "stream mode frac_peak GBps avg_read_latency_ns");
     exit_code = status == VINCI_OK ? 0 : cli_fail(&diag);
   }
   text_list_free(&settings.sets);
@@ -317,10 +325,10 @@ const struct cli_verb cli_stream_memory = {
     .arguments = "[FILE]...",
     .summary = "Drive the DRAM controller with one in-order stream of 64-byte requests",
     .details =
-        "Prints one CSV row a run. A FILE is a CSV table with a head line; each row is a run and\n"
-        "the columns memory, npc (channels), map, stream, stride_B, mode, cycles take the place "
-        "of\n"
-        "the options. Other columns are ignored, lines that begin with # too.\n\n"
+        "Prints one CSV row a run, on a terminal a table. A FILE is a CSV table with a head line;\n"
+        "each row is a run and the columns memory, npc (channels), map, stream, stride_B, mode,\n"
+        "cycles take the place of the options. Other columns are ignored, lines that begin with\n"
+        "# too.\n\n"
         "Streams: request j is 64*j (seqr, seqw, mix21: every third a write), a random address\n"
         "(rand, randw, rmix21: a random third are writes), stride*j (stride), or three arrays in\n"
         "turn, the third written (add3). Modes: sat offers bursts each cycle until one is refused\n"

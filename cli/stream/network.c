@@ -33,6 +33,8 @@ struct network_settings {
   struct request request;
   const char *data;
   bool *headed; /* whether the names of the columns have been printed */
+  bool csv;
+  FILE *out; /* of the rows */
 };
 
 /* The configuration of the published BookSim 2 comparison: tests/reference/noc. */
@@ -91,6 +93,8 @@ static const struct option_row network_options[] = {
                     "measure what is accepted: go on when latency grows without bound"),
     OPTION_TEXT_ROW("data", 0, struct network_settings, data, "DIR",
                     "the folder that holds noc/ with the topologies"),
+    OPTION_FLAG_ROW("csv", 0, struct network_settings, csv,
+                    "print CSV on a terminal too, as in a pipe"),
 };
 enum { OPTION_COUNT = sizeof network_options / sizeof *network_options };
 
@@ -141,32 +145,34 @@ static enum vinci_status read_stream(const struct request *request, struct noc_s
   return VINCI_OK;
 }
 
-static void print_head(bool *headed) {
-  if (*headed)
+static void print_head(const struct network_settings *settings) {
+  if (*settings->headed)
     return;
-  *headed = true;
-  puts("topology,columns,rows,terminals,level,routing_cycles,link_cycles,credit_cycles,vcs,"
-       "buffer_flits,traffic,packet_flits,offered_flits_node_cycle,status,packet_lat,"
-       "accepted_flit,hops,busiest_link,cycles,seed");
+  *settings->headed = true;
+  fputs("topology,columns,rows,terminals,level,routing_cycles,link_cycles,credit_cycles,vcs,"
+        "buffer_flits,traffic,packet_flits,offered_flits_node_cycle,status,packet_lat,"
+        "accepted_flit,hops,busiest_link,cycles,seed\n",
+        settings->out);
 }
 
 static void print_row(const struct request *request, const struct noc_config *config,
-                      const struct noc_stream *stream, const struct noc_stream_result *result) {
+                      const struct noc_stream *stream, const struct noc_stream_result *result,
+                      FILE *out) {
   enum { DECIMALS = 4, RATE_DECIMALS = 6 };
   bool is_mesh = strcmp(request->topology, "mesh") == 0;
-  printf("%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%s,%u,%u,%u,%u,%u,%s,%u,%s,%s,", request->topology,
-         is_mesh ? request->columns : 0, is_mesh ? request->rows : 0, result->terminals,
-         request->level, config->routing_cycles, config->link_cycles, config->credit_cycles,
-         config->vcs, config->vc_flits, request->traffic, stream->flits,
-         decimal_exact(stream->rate_ppm, RATE_DECIMALS).text, result->stable ? "ok" : "unstable");
-  printf("%s,%s,%s,%s,%" PRIu64 ",%" PRIu64 "\n",
-         decimal_ratio(result->latency_cycles, result->packets, DECIMALS).text,
-         decimal_ratio(result->accepted_flits, (uint128)result->cycles * result->terminals,
-                       RATE_DECIMALS)
-             .text,
-         decimal_ratio(result->hops, result->packets, DECIMALS).text,
-         decimal_ratio(result->busiest_link_flits, result->total_cycles, DECIMALS).text,
-         result->cycles, stream->seed);
+  fprintf(out, "%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%s,%u,%u,%u,%u,%u,%s,%u,%s,%s,",
+          request->topology, is_mesh ? request->columns : 0, is_mesh ? request->rows : 0,
+          result->terminals, request->level, config->routing_cycles, config->link_cycles,
+          config->credit_cycles, config->vcs, config->vc_flits, request->traffic, stream->flits,
+          decimal_exact(stream->rate_ppm, RATE_DECIMALS).text, result->stable ? "ok" : "unstable");
+  fprintf(out, "%s,%s,%s,%s,%" PRIu64 ",%" PRIu64 "\n",
+          decimal_ratio(result->latency_cycles, result->packets, DECIMALS).text,
+          decimal_ratio(result->accepted_flits, (uint128)result->cycles * result->terminals,
+                        RATE_DECIMALS)
+              .text,
+          decimal_ratio(result->hops, result->packets, DECIMALS).text,
+          decimal_ratio(result->busiest_link_flits, result->total_cycles, DECIMALS).text,
+          result->cycles, stream->seed);
 }
 
 /* Above this load of a link the packet level is too optimistic. */
@@ -201,8 +207,8 @@ static enum vinci_status run_request(const struct network_settings *settings,
   if (status == VINCI_OK)
     status = noc_stream_run(&config, &stream, &result, diag);
   if (status == VINCI_OK) {
-    print_head(settings->headed);
-    print_row(request, &config, &stream, &result);
+    print_head(settings);
+    print_row(request, &config, &stream, &result, settings->out);
     warn_of_load(&stream, &result);
   }
   arena_free(&arena);
@@ -392,11 +398,14 @@ static int stream_network(const struct cli_verb *verb, int argc, char **argv) {
   struct vinci_diag diag = {0};
   int exit_code;
   if (cli_begin(verb, argc, argv, &settings, &files, &exit_code)) {
+    struct stream_rows rows;
+    settings.out = stream_rows_begin(&rows, settings.csv);
     enum vinci_status status = VINCI_OK;
     if (files.count == 0)
       status = run_request(&settings, &diag);
     for (size_t i = 0; status == VINCI_OK && i < files.count; i++)
       status = run_path(files.items[i], &settings, &diag);
+    stream_rows_end(&rows, "traffic offered_flits_node_cycle status packet_lat accepted_flit");
     exit_code = cli_end(status == VINCI_OK ? 0 : cli_fail(&diag));
   }
   text_list_free(&files);
@@ -408,11 +417,11 @@ const struct cli_verb cli_stream_network = {
     .arguments = "[FILE]...",
     .summary = "Run synthetic traffic over the network alone",
     .details =
-        "Prints one CSV row per run. Terminals create packets by independent trials each\n"
-        "cycle; packet_lat counts from creation to the last flit's arrival; a run is unstable\n"
-        "when its mean passes 500 cycles. FILE holds rows with options as columns (the columns\n"
-        "of the output do); results in it are passed over, so files of other simulators with\n"
-        "these columns can be run as they are. '-' reads standard input.\n"
+        "Prints one CSV row per run, on a terminal a table. Terminals create packets by\n"
+        "independent trials each cycle; packet_lat counts from creation to the last flit's\n"
+        "arrival; a run is unstable when its mean passes 500 cycles. FILE holds rows with options\n"
+        "as columns (the columns of the output do); results in it are passed over, so files of\n"
+        "other simulators with these columns can be run as they are. '-' reads standard input.\n"
         "Example:\n"
         "  vinci stream network --traffic=hotspot1 --rate=0.2\n",
     .options = {network_options, OPTION_COUNT},

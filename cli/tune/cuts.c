@@ -7,6 +7,7 @@
 #include "core/base/cells.h"
 #include "core/base/decimal.h"
 #include "core/base/file.h"
+#include "core/base/sheet.h"
 #include "networks/graph/text.h"
 #include "networks/run/cuts.h"
 #include "traces/export/export.h"
@@ -34,28 +35,45 @@ static struct decimal us(uint64_t ps) { return decimal_ratio(ps, PS_PER_US, 1); 
 
 static void print_trials(const struct cut *cut) {
   uint64_t whole_ps = cut->trials[0].figures.ps;
-  printf("  %6s %10s %9s %11s %12s %12s %12s %8s\n", "parts", "rows each", "launches", "launch us",
-         "HBM MiB", "us", "estimate us", "faster");
-  for (unsigned i = 0; i < cut->trial_count; i++) {
-    const struct cut_trial *trial = &cut->trials[i];
-    const struct cut_figures *figures = &trial->figures;
-    printf("  %6" PRIu64 " %10" PRIu64 " %9" PRIu64 " %11s %12s %12s", trial->parts, trial->rows,
-           figures->launches, us(figures->launch_ps).text, mib(figures->hbm_bytes).text,
-           us(figures->ps).text);
-    printf(" %12s %8s%s\n", trial->estimate_ps == UINT64_MAX ? "-" : us(trial->estimate_ps).text,
-           decimal_ratio(whole_ps, figures->ps ? figures->ps : 1, 2).text,
-           trial->parts == cut->parts ? "  chosen" : "");
-  }
+  static const struct sheet_column columns[] = {{.title = "parts"},
+                                                {.title = "rows each"},
+                                                {.title = "launches"},
+                                                {.title = "launch us", .rank = 1},
+                                                {.title = "HBM MiB", .rank = 3},
+                                                {.title = "us"},
+                                                {.title = "estimate us", .rank = 2},
+                                                {.title = "faster"},
+                                                {.title = "", .left = true}};
+  struct sheet sheet;
+  SHEET_BEGIN(&sheet, stdout, columns, 2, NULL);
+  while (sheet_pass(&sheet))
+    for (unsigned i = 0; i < cut->trial_count; i++) {
+      const struct cut_trial *trial = &cut->trials[i];
+      const struct cut_figures *figures = &trial->figures;
+      sheet_cell(&sheet, "%" PRIu64, trial->parts);
+      sheet_cell(&sheet, "%" PRIu64, trial->rows);
+      sheet_cell(&sheet, "%" PRIu64, figures->launches);
+      sheet_text(&sheet, us(figures->launch_ps).text);
+      sheet_text(&sheet, mib(figures->hbm_bytes).text);
+      sheet_text(&sheet, us(figures->ps).text);
+      sheet_text(&sheet, trial->estimate_ps == UINT64_MAX ? "-" : us(trial->estimate_ps).text);
+      sheet_text(&sheet, decimal_ratio(whole_ps, figures->ps ? figures->ps : 1, 2).text);
+      sheet_text(&sheet, trial->parts == cut->parts ? "chosen" : "");
+    }
 }
 
 static void print_cut(const struct cut *cut) {
-  printf("\nChain     %s ... %s: %u kernels, %" PRIu64 " rows (%s)\n", cut->first, cut->last,
-         cut->kernels, cut->rows, cut->axis);
-  printf("Bytes     %s MiB of device memory by closed form whole,", mib(cut->whole_bytes).text);
-  printf(" %s MiB in parts;", mib(cut->closed_bytes).text);
-  printf(" between kernels %s MiB at once\n", mib(cut->between_bytes).text);
-  printf("Verdict   %s: %s%s\n", cut_verdict_name(cut->verdict), cut->reason,
-         cut->again ? " (as an equal chain above)" : "");
+  struct sheet_lines lines;
+  FILE *out = sheet_lines_begin(&lines, stdout);
+  fprintf(out, "\nChain     %s ... %s: %u kernels, %" PRIu64 " rows (%s)\n", cut->first, cut->last,
+          cut->kernels, cut->rows, cut->axis);
+  fprintf(out, "Bytes     %s MiB of device memory by closed form whole,",
+          mib(cut->whole_bytes).text);
+  fprintf(out, " %s MiB in parts;", mib(cut->closed_bytes).text);
+  fprintf(out, " between kernels %s MiB at once\n", mib(cut->between_bytes).text);
+  fprintf(out, "Verdict   %s: %s%s\n", cut_verdict_name(cut->verdict), cut->reason,
+          cut->again ? " (as an equal chain above)" : "");
+  sheet_lines_end(&lines);
   if (!cut->again)
     print_trials(cut);
 }

@@ -90,14 +90,24 @@ static void go_below(FILE *out, unsigned indent, unsigned *column) {
   *column = indent;
 }
 
+/* Of a text without blanks: what goes into a line, up to a comma where it has one. */
+static size_t part_of_word(const char *text, size_t bytes, unsigned room) {
+  size_t part = bytes_of(text, bytes, room);
+  for (size_t i = part; part < bytes && i > 0; i--)
+    if (text[i - 1] == ',')
+      return i;
+  return part;
+}
+
 /* A word that is longer than any line goes on in the next ones. */
 static void put_word(FILE *out, const char *text, size_t bytes, unsigned indent, unsigned width,
                      unsigned *column) {
-  for (const char *end = text + bytes; text < end;) {
-    if (*column >= width && width > indent)
+  const char *end = text + bytes;
+  for (bool first = true; text < end; first = false) {
+    if ((!first || *column >= width) && width > indent)
       go_below(out, indent, column);
     unsigned room = width > indent ? width - *column : UINT16_MAX;
-    size_t part = bytes_of(text, (size_t)(end - text), room);
+    size_t part = part_of_word(text, (size_t)(end - text), room);
     fwrite(text, 1, part, out);
     *column += length_of(text, part);
     text += part;

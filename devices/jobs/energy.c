@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "core/base/sheet.h"
 #include "traces/export/report/energy.h"
 
 enum { UJ_DIGITS = 6, RANKS_SHOWN = 16 };
@@ -86,10 +87,12 @@ static void print_rank(uint32_t rank, const struct group_rank_result *times_of,
 
 void job_energy_print(const struct job *job, const vinci_soc *soc,
                       const struct group_result *result, const struct job_energy *energy,
-                      FILE *out) {
+                      FILE *stream) {
   struct vinci_energy whole = whole_of(energy);
   uint64_t end_ps = result->end_ps ? result->end_ps : 1;
   uint32_t ranks = job->job.ranks, shown = ranks < RANKS_SHOWN ? ranks : RANKS_SHOWN;
+  struct sheet_lines lines;
+  FILE *out = sheet_lines_begin(&lines, stream);
   fprintf(out, "\nEnergy    %s, between ", energy_text(whole.pj).text);
   fprintf(out, "%s and ", energy_text(whole.low_pj).text);
   fprintf(out, "%s; ", energy_text(whole.high_pj).text);
@@ -112,6 +115,7 @@ void job_energy_print(const struct job *job, const vinci_soc *soc,
     print_rank(rank, &result->ranks[rank], energy, result->end_ps, out);
   if (shown < ranks)
     fprintf(out, "%" PRIu32 " more ranks: summary.json has all\n", ranks - shown);
+  sheet_lines_end(&lines);
 }
 
 static void put(struct json_writer *json, const char *key, struct vinci_energy energy) {

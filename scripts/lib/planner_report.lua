@@ -7,14 +7,16 @@ local GIB = 1 << 30
 
 local COLUMNS = { { "us", "step ms" }, { "computing_us", "computing" }, { "bubble_us", "bubble" }, { "exposed_us", "exposed" } }
 
-local function text_of(rows, count)
-  local lines = { ("%-36s %11s %11s %11s %11s %11s  %s"):format("split", "step ms", "computing", "bubble", "exposed", "memory GiB", "why") }
+-- On a narrow terminal the last column stands below the others.
+local function text_of(rows, count, narrow)
+  local form = narrow and "%-27s %10s %10s %9s %9s %10s\n      %s" or "%-36s %11s %11s %11s %11s %11s  %s"
+  local lines = { form:format("split", "step ms", "computing", "bubble", "exposed", "memory GiB", "why") }
   for i = 1, math.min(count, #rows) do
     local row, cells = rows[i], {}
     for k, column in ipairs(COLUMNS) do
       cells[k] = row.us and ("%.3f"):format(math.max(row[column[1]], 0) / 1000) or "-" -- no -0.000
     end
-    lines[#lines + 1] = ("%-36s %11s %11s %11s %11s %11s  %s"):format(row.name, cells[1], cells[2], cells[3], cells[4],
+    lines[#lines + 1] = form:format(row.name, cells[1], cells[2], cells[3], cells[4],
       row.memory and ("%.2f"):format(row.memory / GIB) or "-", row.why)
   end
   if count < #rows then lines[#lines + 1] = ("%d more; --rows=%d shows them"):format(#rows - count, #rows) end
@@ -193,7 +195,7 @@ function M.report(settings)
     rows, left, search = P.plan(model, options)
     if own then put_own(rows, own) end
   end
-  local text = settings.json and json_of(rows) or text_of(rows, settings.rows) .. notes(search, rows)
+  local text = settings.json and json_of(rows) or text_of(rows, settings.rows, settings.narrow) .. notes(search, rows)
   if own and settings.savings and not left then
     local levers = M.levers(rows, own)
     text = text .. (settings.json and json_of_levers(levers) or text_of_levers(levers, own, settings.rows))

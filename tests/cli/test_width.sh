@@ -8,7 +8,7 @@ vinci=${VINCI:?}
 unset COLUMNS NO_COLOR
 work_folder test_width
 "$PYTHON" -c 'import pty, termios' 2>/dev/null || skip_without "Python with terminals"
-plan 16
+plan 20
 
 examples=$TESTS_SRCDIR/traces/examples
 chip="-s Ascend910B4"
@@ -22,6 +22,7 @@ on() {
 fits() {
   name=$1
   shift
+  case " $* " in *" --help "*) ;; *) echo "$1 ${2:-}" >>"$work/looked at" ;; esac
   NO_COLOR=1 on 80 "$@" >"$work/$name"
   [ -s "$work/$name" ] || echo "$*: nothing"
   LC_ALL=C.UTF-8 awk 'length > 80 { print "too long: " $0 }' "$work/$name"
@@ -58,7 +59,33 @@ END
   report "check, compile" "$(fits check check "$examples/add1_tile2048.csv" $chip
     fits compile compile matmul m=512 k=512 n=512 $chip --explain)"
   report "debug, import" "$(fits debug debug "$examples/add1_tile2048.csv" $chip -e help -e 'break 24' -e continue -e info -e quit
-    fits import import "$work/one")"
+    fits import import "$work/one"
+    fits side import "$work/one" "$work/two" "$work/one"
+    grep -q '^not shown in 80 columns: what it is' "$work/side" || echo "what rows are is left out without a word"
+    fits deeper debug matmul m=256 k=256 n=256 $chip --fill=random:1 -e 'break mad' -e continue -e where -e pipes -e queues -e flags \
+      -e list -e info -e 'info buffers' -e core -e 'help x' -e 'x/32f a' -e 'x/32x a' -e quit
+    # An instruction is longer than a line, and goes on below behind a comma.
+    grep -A1 '^ *mad,.*,$' "$work/deeper" | grep -q '^ *[a-z_0-9]*=' || echo "the text of an instruction is cut elsewhere")"
+  report "streams: a line for each column of one run, a table of several; CSV when asked" "$(
+    fits memory stream memory --cycles=10000
+    grep -q '^frac_peak  *0\.' "$work/memory" && grep -q '^max_read_latency_cycles  ' "$work/memory" || cat "$work/memory"
+    printf 'stream,mode\nseqr,sat\nrand,sat\n' >"$work/runs.csv"
+    fits runs stream memory "$work/runs.csv" --cycles=10000
+    tr -s '\n ' '  ' <"$work/runs" | grep -q 'not shown in 80 columns: .* max_read_latency_cycles.* (whole in CSV, by --csv)' ||
+      tail -n 3 "$work/runs"
+    awk 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR < 4 { print $at["stream"], $at["avg_read_latency_ns"] }' "$work/runs" |
+      grep -c '^\(seqr\|rand\) [0-9]' | grep -qx 2 || cat "$work/runs"
+    fits network stream network --cycles=2000
+    grep -q '^status  *ok$' "$work/network" || cat "$work/network"
+    NO_COLOR=1 on 80 stream memory "$work/runs.csv" --cycles=10000 --csv >"$work/runs.shown"
+    "$vinci" stream memory "$work/runs.csv" --cycles=10000 | cmp - "$work/runs.shown")"
+  cat >"$work/model.lua" <<'END'
+return { layers = 2, hidden = 64, ffn = 128, heads = 2, kv_heads = 2, head_dim = 32, vocab = 100, sequence = 32, global_batch = 4 }
+END
+  report "plans, trainings, energies of jobs" "$(fits plan group plan "$work/model.lua" -s atlas_a2_910b4 -n 2
+    fits training group train --step=1s --steps=1000 -i 100s --save=20s --mtbf=5000s --detect=10s -n 16 -r 10
+    fits energy group run "$examples/layer_step.job.csv" --energy --savings=all
+    fits buckets group buckets "$examples/step.buckets.csv" -s atlas_a2_910b4 -n 4)"
   report "soc, isa" "$(fits list soc list
     fits show soc show Ascend910B4
     fits differ soc diff Ascend910B4 Ascend910B1
@@ -85,6 +112,43 @@ END
     fits counters run --counters
     fits tune tune relu shape=64x512 $chip --memory=flat --evaluations=8
     fits serve net serve "$examples/gears.graph.csv" $chip --memory=flat --gears=1,2)"
+  cat >"$work/suite.lua" <<'END'
+return { soc = "Ascend910B4", points = { { name = "a", op = "matmul", m = 64, k = 64, n = 64 },
+  { name = "a_second_point_with_a_rather_long_name", op = "add", shape = 4096 } } }
+END
+  cat >"$work/profile.csv" <<'END'
+Name,Type,Accelerator Core,Start Time(us),Duration(us),Block Dim,Input Shapes,Input Data Types,Input Formats,Output Shapes,Output Data Types,Output Formats
+model/layers.0/residual_connection_of_attention/Add,Add,AI_VECTOR_CORE,"1736000000000000.912	",5.504,16,"""4096;4096""",DT_FLOAT;DT_FLOAT,ND;ND,"""4096""",DT_FLOAT,ND
+model/layers.0/residual_connection_of_attention/Mul,Mul,AI_VECTOR_CORE,"1736000000000010.912	",5.504,16,"""4096;4096""",DT_FLOAT;DT_FLOAT,ND;ND,"""4096""",DT_FLOAT,ND
+END
+  report "gates, replays, studies, tables, pages, cuts" "$(fits list gate list "$work/suite.lua"
+    fits bless gate bless "$work/suite.lua" --baseline="$work/base.csv" --reason=first
+    fits gate gate check "$work/suite.lua" --baseline="$work/base.csv"
+    fits why gate explain "$work/suite.lua" --baseline="$work/base.csv"
+    fits replay replay "$work/profile.csv" $chip
+    fits status sweep status "$work/study"
+    fits table table matmul --over m=1..4 k=256 n=256 $chip --memory=flat
+    fits page report "$work/one" -o "$work/one.html"
+    fits cuts tune --cuts "$examples/long_chain.graph.csv" $chip --memory=flat --evaluations=4
+    fits ablate net run "$examples/small_cnn.graph.csv" $chip --memory=flat --ablate
+    fits instruction isa show vadd
+    fits valid soc validate)"
+  # What is not looked at above: commands that write a file or only compile (their messages are those of errors), that
+  # submit to Slurm, that serve, and scripts, which print their own.
+  for verb in cc "library list" "library check" lua "net import" "soc new" "sweep submit" "sweep collect" "tune serve" \
+    "group convert" "gate import"; do
+    echo "$verb"
+  done >"$work/elsewhere"
+  report "each verb and command is looked at, or is named with the reason why not" "$(
+    "$vinci" help --words | while read -r verb; do
+      commands=$("$vinci" help --words "$verb" | grep -v '^-')
+      [ "$verb" != tune ] || commands="$commands relu"
+      for command in ${commands:-""}; do
+        name=${command:+$verb $command}
+        grep -q "^${name:-$verb}\( \|\$\)" "$work/looked at" || grep -qx "${name:-$verb}" "$work/elsewhere" || echo "${name:-$verb}"
+      done
+      [ -n "$commands" ] || grep -q "^$verb " "$work/looked at" || grep -qx "$verb" "$work/elsewhere" || echo "$verb"
+    done)"
   printf 'trace,version=1\nkernel,name=add,arch=dav-c220,blocks=1\nstream,core=AIV\ncopy_gm_to_ubuf,dst=somewhere_that_is_not,src=x,len_burst=16,n_burst=1,src_stride=0,dst_stride=0\n' >"$work/bad.csv"
   on 80 run "$work/bad.csv" $chip >"$work/error"
   NO_COLOR=1 on 80 run "$work/bad.csv" $chip >"$work/plain"

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/base/cells.h"
+#include "core/base/sheet.h"
 #include "traces/export/export.h"
 #include "traces/import/import.h"
 
@@ -38,29 +39,56 @@ static bool row_is_known(const struct imported *sources, size_t count, unsigned 
   return false;
 }
 
-/* Rows that no source knows are left out. */
+enum {
+  KEY,
+  UNIT,
+  FIRST_SOURCE,
+  SIDE_BY_SIDE = SHEET_COLUMNS_MAX - FIRST_SOURCE - 1,
+  TITLE_BYTES = 24
+};
+
+/* Rows that no source knows are left out. A narrow terminal leaves out what the rows say, then the
+ * last sources. */
+static void write_table(const struct imported *sources, size_t first, size_t count, FILE *out) {
+  char titles[SIDE_BY_SIDE][TITLE_BYTES];
+  struct sheet_column columns[SHEET_COLUMNS_MAX] = {
+      [KEY] = {.title = "", .left = true}, [UNIT] = {.title = "", .left = true}};
+  for (size_t i = 0; i < count; i++) {
+    snprintf(titles[i], sizeof titles[i], "[%zu]", first + i + 1);
+    columns[FIRST_SOURCE + i] =
+        (struct sheet_column){.title = titles[i], .rank = i > 0 ? (unsigned)i : 0};
+  }
+  columns[FIRST_SOURCE + count] = (struct sheet_column){
+      .title = "what it is", .left = true, .fit = SHEET_BREAK, .rank = SHEET_COLUMNS_MAX};
+  struct sheet sheet;
+  sheet_begin(&sheet, out, columns, (unsigned)(FIRST_SOURCE + count + 1), 0, NULL);
+  while (sheet_pass(&sheet))
+    for (unsigned row = 0; row < IMPORT_ROWS; row++) {
+      if (!row_is_known(sources, count, row))
+        continue;
+      sheet_text(&sheet, rows[row].key);
+      sheet_text(&sheet, units[rows[row].unit]);
+      for (size_t i = 0; i < count; i++)
+        sheet_text(&sheet, cell_text(&sources[i], row, true).text);
+      sheet_text(&sheet, rows[row].text);
+    }
+}
+
 static void write_text(const struct imported *sources, const char *const *paths, size_t count,
                        FILE *out) {
+  struct sheet_lines lines;
+  FILE *names = sheet_lines_begin(&lines, out);
   for (size_t i = 0; i < count; i++) {
-    fprintf(out, "[%zu] %s: %s", i + 1, paths[i], sources[i].kind);
+    fprintf(names, "[%zu] %s: %s", i + 1, paths[i], sources[i].kind);
     if (*sources[i].name)
-      fprintf(out, ", %s", sources[i].name);
+      fprintf(names, ", %s", sources[i].name);
     if (sources[i].samples > 1)
-      fprintf(out, ", mean of %" PRIu64 " rows", sources[i].samples);
-    fputc('\n', out);
+      fprintf(names, ", mean of %" PRIu64 " rows", sources[i].samples);
+    fputc('\n', names);
   }
-  fprintf(out, "%-22s %-6s", "", "");
-  for (size_t i = 0; i < count; i++)
-    fprintf(out, " %13s%zu]", "[", i + 1);
-  fputc('\n', out);
-  for (unsigned row = 0; row < IMPORT_ROWS; row++) {
-    if (!row_is_known(sources, count, row))
-      continue;
-    fprintf(out, "%-22s %-6s", rows[row].key, units[rows[row].unit]);
-    for (size_t i = 0; i < count; i++)
-      fprintf(out, " %15s", cell_text(&sources[i], row, true).text);
-    fprintf(out, "  %s\n", rows[row].text);
-  }
+  sheet_lines_end(&lines);
+  for (size_t i = 0; i < count; i += SIDE_BY_SIDE)
+    write_table(sources + i, i, count - i < SIDE_BY_SIDE ? count - i : SIDE_BY_SIDE, out);
 }
 
 static void write_csv(const struct imported *sources, const char *const *paths, size_t count,
