@@ -107,6 +107,7 @@ const struct cli_verb cli_verb_import = {
         "  op_summary*.csv, kernel_details.csv, the databases ascend_pytorch_profiler*.db and\n"
         "    msprof_*.db, or a folder with one: rows of a profile\n"
         "  op_statistic*.csv, task_time*.csv, operator_details.csv: durations alone\n"
+        "  trace_view.json, msprof_*.json: the timeline of a profile, durations of tasks alone\n"
         "Times of pipes are those of one core, the mean over the cores; cycles and bytes are\n"
         "those of all cores. What a source does not know stays empty.\n\n"
         "Example:\n"

@@ -91,6 +91,7 @@ libvinci_traces_la_SOURCES = \
 	traces/import/rows.def \
 	traces/import/table.c \
 	traces/import/table.h \
+	traces/import/tasks.c \
 	traces/import/timeline.c \
 	traces/import/write.c \
 	traces/values/compare.c \

@@ -18,7 +18,7 @@ stream,core=AIV
 scalar,cycles=7
 END
 
-plan 28
+plan 29
 
 # ---- architectures and chips ------------------------------------------------------------------
 run check "$work/tiny.csv" $soc
@@ -130,6 +130,19 @@ run check "$work/op_statistic.csv" $soc
 report "a table where a trace is wanted" "$(expect 3 "$work/op_statistic.csv: error: op_statistic, not a trace: \
 sums of a profile by type of operator, without shapes
 hint: $kinds")"
+
+mlir() {
+  # shellcheck disable=SC2059 # the text has line ends
+  printf "$1" >"$work/kernel.ttadapter"
+  run run "$work/kernel.ttadapter" $soc
+  expect 3 "$work/kernel.ttadapter: error: a module of MLIR, as Triton and other compilers write, not a trace
+hint: 'vinci cc' takes the C++ that TileLang and PTO emit; operators of a module run by their names, 'vinci run OP'"
+}
+report "modules of MLIR, behind comments, aliases, places, and in the generic form" "$(
+  mlir 'module attributes {hacc.target = #hacc.target<"Ascend910B4">} {\n}\n'
+  mlir '// -----// IR Dump Before Convert //----- //\n\n#loc = loc("kernel.py":3:0)\nmodule {\n}\n'
+  mlir '// RUN: compile %%s\nfunc.func @add() {\n}\n'
+  mlir '"builtin.module"() ({\n}) : () -> ()\n')"
 
 # A profile is found in its folder.
 profile=$work/host_1_20260101_ascend_pt/ASCEND_PROFILER_OUTPUT

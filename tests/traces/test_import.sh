@@ -9,7 +9,7 @@ vinci=${VINCI:?}
 soc=--soc-version=Ascend910B4
 
 work_folder test_import
-plan 14
+plan 20
 
 import() { keep "$vinci" import "$@"; }
 # cell ROW: the cells of a row of --format=csv, divided by blanks; an empty cell is "-".
@@ -243,3 +243,49 @@ report "operators of the framework" "$(expect 0 ''; row duration 12.5)"
 cat "$work/op_statistic.csv" "$work/op_statistic.csv" >"$work/twice.csv"
 import "$work/twice.csv" --op=MatMulV2
 report "a table behind another has its header again" "$(expect 0 '' 'MatMulV2, mean of 560 rows')"
+
+# Timelines of whole profiles: a list of events, or an object; metadata may stand last, times may be texts.
+profile=$work/host_ascend_pt/ASCEND_PROFILER_OUTPUT
+mkdir -p "$profile"
+cat >"$profile/trace_view.json" <<'END'
+[{"name":"aten::mm","ph":"X","pid":1,"tid":1,"ts":"1690000000000100.000","dur":80.5,"args":{"Input Dims":[[2,4],[4,2]]}},
+{"name":"aclnnMatmul_MatMulV2_MatMulV2","ph":"X","pid":31,"tid":2,"ts":"1690000000000123.456","dur":12.5,"args":{"Task Type":"AI_CORE"}},
+{"name":"aclnnMatmul_MatMulV2_MatMulV2","ph":"X","pid":31,"tid":2,"ts":"1690000000000223.456","dur":"13.5","args":{"Task Type":"AI_CORE"}},
+{"name":"aclnnAdd_AddAiCore_Add","ph":"X","pid":31,"tid":2,"ts":"1690000000000323.456","dur":2.25,"args":{"Task Type":"AI_VECTOR_CORE"}},
+{"name":"MatMulV2","ph":"X","pid":1,"tid":1,"ts":"1690000000000100.000","dur":900},
+{"name":"process_name","ph":"M","pid":1,"tid":0,"args":{"name":"Python"}},
+{"name":"process_name","ph":"M","pid":31,"tid":0,"args":{"name":"Ascend Hardware"}}]
+END
+import "$profile/trace_view.json" --op=MatMulV2 --format=csv
+report "the timeline of a profile: mean of the tasks of a type, of the device alone" "$(expect 0 ''; row duration 13.0)"
+import "$profile/trace_view.json" --op=aclnnAdd_AddAiCore_Add
+report "a task by name" "$(expect 0 '' 'timeline of a profile, aclnnAdd_AddAiCore_Add'; grep -q '^duration  *us  *2\.250 ' "$work/out" || echo "$out")"
+{ printf '{"traceEvents":'; cat "$profile/trace_view.json"; printf '}'; } >"$work/msprof_1.json"
+import "$work/msprof_1.json" --op=MatMulV2
+report "the same in an object" "$(expect 0 '' 'MatMulV2, mean of 2 rows')"
+report "a timeline of a profile that does not say which task is meant" "$(
+  import "$profile/trace_view.json"
+  expect 3 "$profile/trace_view.json: error: the timeline has 3 tasks of the device, of which one is wanted
+hint: --op=NAME chooses tasks by name or type, such as aclnnAdd_AddAiCore_Add"
+  import "$profile/trace_view.json" --op=aclnnAdd_AddAiCore
+  expect 3 "$profile/trace_view.json: error: no task of the device is called 'aclnnAdd_AddAiCore'
+hint: did you mean 'aclnnAdd_AddAiCore_Add'?"
+  sed 's/"dur":12.5/"dur":-1/' "$profile/trace_view.json" >"$work/minus.json"
+  import "$work/minus.json" --op=Add
+  [ "$code" = 3 ] && grep -q 'minus.json:2:.* expected a time in us that is not negative' "$work/err" || echo "$err"
+  sed 's/"dur":12.5,//' "$profile/trace_view.json" >"$work/without.json"
+  import "$work/without.json" --op=Add
+  [ "$code" = 3 ] && grep -q 'without.json:2:1: error: expected the key dur in this slice' "$work/err" || echo "$err")"
+shapes="has a row for each launch, with shapes"
+report "shapes stand elsewhere: lists say where" "$(
+  for verb in "run --ops" replay; do
+    # shellcheck disable=SC2086
+    keep "$vinci" $verb "$profile/trace_view.json" $soc
+    expect 3 "$profile/trace_view.json: error: a timeline, not a list of operators
+hint: it has times without shapes, which 'vinci import' reads; kernel_details.csv or op_summary*.csv of the same profile $shapes"
+  done
+  import "$work/host_ascend_pt"
+  [ "$code" = 3 ] && grep -q "'vinci import .*trace_view.json' reads times" "$work/err" || echo "$err"
+  printf 'Name,Type,Duration(us)\n' >"$profile/kernel_details.csv"
+  (cd "$profile" && "$vinci" run --ops trace_view.json $soc 2>&1) | grep -qF "; ./kernel_details.csv $shapes" ||
+    echo "the table beside is not named")"

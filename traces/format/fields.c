@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "traces/format/known_files.h"
 #include "traces/format/reader.h"
 
 /*
@@ -76,6 +77,9 @@ static enum vinci_status split_quoted(struct trace_reader *reader) {
   if (csv_error(&reader->csv) == CSV_ENOMEM)
     return trace_no_memory(reader);
   if (csv_error(&reader->csv) != CSV_SUCCESS) {
+    if (!reader->version_seen && strncmp(reader->line_text, "trace,", 6) != 0 &&
+        known_file_refuse(reader->path, "a trace", reader->diag))
+      return VINCI_E_INPUT; /* a text with quotes of its own, such as MLIR */
     trace_fail_column(reader, (unsigned long)done + 1, "misplaced quote");
     diag_hint(reader->diag, "quotes enclose a whole field; inside, a quote is doubled");
     return VINCI_E_INPUT;

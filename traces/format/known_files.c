@@ -101,6 +101,16 @@ static const struct known_file *find_row(const struct table_row *rows, size_t co
   return NULL;
 }
 
+/* Where the first line is that neither is empty nor a comment "//", as texts of compilers have. */
+static size_t behind_comments(const char *head) {
+  const char *at = head;
+  while (*at == '\n' || *at == '\r' || strncmp(at, "//", 2) == 0) {
+    at += strcspn(at, "\n");
+    at += *at == '\n';
+  }
+  return (size_t)(at - head);
+}
+
 const struct known_file *known_file(const char *path) {
   char head[HEAD_BYTES + 1];
   FILE *in = known_is_folder(path) || strcmp(path, "-") == 0 ? NULL : fopen(path, "r");
@@ -108,14 +118,27 @@ const struct known_file *known_file(const char *path) {
   if (in)
     fclose(in);
   head[length] = '\0';
+  size_t begin = behind_comments(head);
   for (size_t i = 0; i < COUNT_OF(begins); i++)
-    if (length >= begins[i].length && memcmp(head, begins[i].bytes, begins[i].length) == 0)
+    if (length - begin >= begins[i].length &&
+        memcmp(head + begin, begins[i].bytes, begins[i].length) == 0)
       return &begins[i].file;
   const char *text = head + file_text_mark(head, length);
   text += strspn(text, " \t\r\n");
   if (*text == '{' || *text == '[')
     return find_row(objects, COUNT_OF(objects), text, true);
   return find_row(tables, COUNT_OF(tables), text, false);
+}
+
+/* The hint, with the table of launches that lies beside the file, where there is one. */
+static void hint_instead(const char *path, const char *instead, struct vinci_diag *diag) {
+  static const char rows[] = KNOWN_LAUNCHES " of the same profile" KNOWN_HAS_ROWS;
+  char table[KNOWN_PATH_MAX], hint[sizeof diag->hint];
+  const char *at = strstr(instead, rows);
+  bool beside = at && known_profile_beside(path, table) &&
+                snprintf(hint, sizeof hint, "%.*s%s" KNOWN_HAS_ROWS "%s", (int)(at - instead),
+                         instead, table, at + sizeof rows - 1) < (int)sizeof hint;
+  diag_hint(diag, "%s", beside ? hint : instead);
 }
 
 bool known_file_refuse(const char *path, const char *wanted, struct vinci_diag *diag) {
@@ -126,6 +149,6 @@ bool known_file_refuse(const char *path, const char *wanted, struct vinci_diag *
   (void)diag_error_at(diag, VINCI_E_INPUT, (struct diag_position){.path = path}, "%.*s, not %s%s",
                       rest ? (int)(rest - file->what) : (int)strlen(file->what), file->what, wanted,
                       rest ? rest : "");
-  diag_hint(diag, "%s", file->instead);
+  hint_instead(path, file->instead, diag);
   return true;
 }

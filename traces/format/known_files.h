@@ -9,6 +9,10 @@ struct known_file {
   const char *what, *instead;
 };
 
+/* In `instead`: the tables with a row for each launch, which are told by name where they are. */
+#define KNOWN_LAUNCHES "kernel_details.csv or op_summary*.csv"
+#define KNOWN_HAS_ROWS " has a row for each launch, with shapes"
+
 /* What a file is; NULL: it cannot be read, or is nothing of known_files.def. */
 const struct known_file *known_file(const char *path);
 /*
@@ -26,5 +30,7 @@ enum { KNOWN_PATH_MAX = 4096 };
  */
 VINCI_MUST_CHECK enum vinci_status known_profile_in(const char *folder, char path[KNOWN_PATH_MAX],
                                                     struct vinci_diag *diag);
+/* The same in the folder of a file, and not below; false: there is none, or several. */
+bool known_profile_beside(const char *file, char path[KNOWN_PATH_MAX]);
 
 #endif

@@ -23,7 +23,8 @@ static const struct form {
 struct search {
   unsigned count[FORMS], entries;
   char first[FORMS][KNOWN_PATH_MAX];
-  bool raw; /* what the profiler has recorded, and nobody has analysed */
+  char timeline[KNOWN_PATH_MAX]; /* of a profile, "" without */
+  bool raw;                      /* what the profiler has recorded, and nobody has analysed */
 };
 
 bool known_is_folder(const char *path) {
@@ -54,12 +55,26 @@ static void look(struct search *search, const char *folder, unsigned depth) {
       if (is_table(name, &forms[i]) &&
           (search->count[i]++ == 0 || strcmp(path, search->first[i]) < 0))
         memcpy(search->first[i], path, strlen(path) + 1);
+    if (S_ISREG(status.st_mode) &&
+        (is_table(name, &(struct form){"trace_view", ".json"}) ||
+         is_table(name, &(struct form){"msprof_", ".json"})) &&
+        (!*search->timeline || strcmp(path, search->timeline) < 0))
+      memcpy(search->timeline, path, strlen(path) + 1);
   }
   if (dir)
     closedir(dir);
 }
 
-static enum vinci_status nothing_found(const char *folder, bool raw, struct vinci_diag *diag) {
+static enum vinci_status nothing_found(const char *folder, const struct search *search,
+                                       struct vinci_diag *diag) {
+  bool raw = search->raw;
+  if (*search->timeline) {
+    (void)diag_error_at(diag, VINCI_E_INPUT, (struct diag_position){.path = folder},
+                        "the folder holds the timeline of a profile, without shapes, and neither "
+                        "kernel_details*.csv nor op_summary*.csv");
+    diag_hint(diag, "'vinci import %.180s' reads times of tasks by name", search->timeline);
+    return VINCI_E_INPUT;
+  }
   (void)diag_error_at(
       diag, VINCI_E_INPUT, (struct diag_position){.path = folder},
       raw ? "the folder holds a profile that is not analysed: neither kernel_details*.csv nor "
@@ -72,6 +87,28 @@ static enum vinci_status nothing_found(const char *folder, bool raw, struct vinc
   return VINCI_E_INPUT;
 }
 
+/* The best known form that was found; FORMS: none was. */
+static unsigned best_form(const struct search *search) {
+  unsigned form = 0;
+  while (form < FORMS && search->count[form] == 0)
+    form++;
+  return form;
+}
+
+bool known_profile_beside(const char *file, char path[KNOWN_PATH_MAX]) {
+  struct search search = {.entries = 0};
+  const char *slash = strrchr(file, '/');
+  char folder[KNOWN_PATH_MAX];
+  snprintf(folder, sizeof folder, "%.*s", slash && slash > file ? (int)(slash - file) : 1,
+           slash ? file : ".");
+  look(&search, folder, DEPTH_MAX);
+  unsigned form = best_form(&search);
+  if (form == FORMS || search.count[form] > 1)
+    return false;
+  memcpy(path, search.first[form], strlen(search.first[form]) + 1);
+  return true;
+}
+
 enum vinci_status known_profile_in(const char *folder, char path[KNOWN_PATH_MAX],
                                    struct vinci_diag *diag) {
   struct search search = {.entries = 0};
@@ -81,11 +118,9 @@ enum vinci_status known_profile_in(const char *folder, char path[KNOWN_PATH_MAX]
     length--;
   snprintf(trimmed, sizeof trimmed, "%.*s", (int)length, folder);
   look(&search, trimmed, 0);
-  unsigned form = 0;
-  while (form < FORMS && search.count[form] == 0)
-    form++;
+  unsigned form = best_form(&search);
   if (form == FORMS)
-    return nothing_found(folder, search.raw, diag);
+    return nothing_found(folder, &search, diag);
   if (search.count[form] > 1) {
     (void)diag_error_at(diag, VINCI_E_INPUT, (struct diag_position){.path = folder},
                         "the folder holds %u tables %s*%s, of which one is wanted",

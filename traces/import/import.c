@@ -137,7 +137,7 @@ static enum vinci_status read_folder(const char *folder, const struct import_opt
     return import_tables(folder, out, diag);
   if (has_file(folder, "simulator/trace.json")) {
     snprintf(path, sizeof path, "%s/simulator/trace.json", folder);
-    return import_timeline(path, out, diag);
+    return import_timeline(path, options, out, diag);
   }
   if (find_name(folder, "core", ".dump", name, sizeof name))
     return import_dumps(folder, options, out, diag);
@@ -173,6 +173,6 @@ enum vinci_status import_read(const char *path, const struct import_options *opt
     return read_folder(path, options, out, diag);
   size_t length = strlen(path);
   if (length > 5 && strcmp(path + length - 5, ".json") == 0)
-    return import_timeline(path, out, diag);
+    return import_timeline(path, options, out, diag);
   return import_profile(path, options, out, diag);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What other tools say of a kernel, in one form: tables of `msprof op` (and those that vinci
- * writes), timelines of `msprof op simulator`, dumps of the vendor's model (CAModel), rows of
- * op_summary and kernel_details. What a source does not know stays unknown, never 0.
+ * writes), timelines of `msprof op simulator` and of profiles, dumps of the vendor's model
+ * (CAModel), rows of op_summary and kernel_details. What a source does not know stays unknown,
+ * never 0.
  *
  * Sources of names and columns: msopprof docs/en/user_guide, csrc (parse), test/ut;
  * msprof docs/en/user_guide/profile_data_file_references.md.
@@ -13,6 +14,7 @@
 #include "core/base/unread.h"
 #include "core/chip/arch.h"
 #include "core/vinci.h"
+#include "traces/format/json_read.h"
 
 enum import_row {
 #define ROW(id, ...) IMPORT_##id,
@@ -58,7 +60,13 @@ void import_write(const struct imported *sources, const char *const *paths, size
 enum vinci_status import_profile(const char *path, const struct import_options *options,
                                  struct imported *out, struct vinci_diag *diag);
 enum vinci_status import_tables(const char *folder, struct imported *out, struct vinci_diag *diag);
-enum vinci_status import_timeline(const char *path, struct imported *out, struct vinci_diag *diag);
+enum vinci_status import_timeline(const char *path, const struct import_options *options,
+                                  struct imported *out, struct vinci_diag *diag);
+/* Whether a JSON text is the timeline of a whole profile. */
+bool import_is_tasks(const char *text, size_t length);
+/* The mean duration of the tasks that options->op names, or of the one task that there is. */
+enum vinci_status import_tasks(struct json_reader *json, const struct import_options *options,
+                               struct imported *out);
 enum vinci_status import_dumps(const char *folder, const struct import_options *options,
                                struct imported *out, struct vinci_diag *diag);
 

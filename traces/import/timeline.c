@@ -10,7 +10,6 @@
 
 #include "core/base/diag.h"
 #include "core/base/file.h"
-#include "traces/format/json_read.h"
 #include "traces/import/import.h"
 
 enum { TIMELINE_BYTES_MAX = INT32_MAX, PS_DECIMALS = 6 /* microseconds as picoseconds */ };
@@ -122,7 +121,9 @@ static enum vinci_status read_top(struct json_reader *json, const char *key, voi
 }
 
 static enum vinci_status read_file(struct json_reader *json, struct timeline *timeline) {
-  enum vinci_status status = json_read_object(json, read_top, timeline);
+  enum vinci_status status = json->at[strspn(json->at, " \t\r\n")] == '['
+                                 ? json_read_list(json, read_slice, timeline)
+                                 : json_read_object(json, read_top, timeline);
   if (status == VINCI_OK)
     status = json_read_end(json);
   if (status == VINCI_E_INPUT)
@@ -135,20 +136,23 @@ static enum vinci_status read_file(struct json_reader *json, struct timeline *ti
   return status;
 }
 
-enum vinci_status import_timeline(const char *path, struct imported *out, struct vinci_diag *diag) {
+enum vinci_status import_timeline(const char *path, const struct import_options *options,
+                                  struct imported *out, struct vinci_diag *diag) {
   size_t length;
   out->kind = "timeline";
   char *text = file_read_text(path, TIMELINE_BYTES_MAX, &length, diag);
   if (!text)
     return diag->status;
   struct arena arena = {0};
-  struct timeline timeline = {.busy = busy_new()};
+  bool is_tasks = import_is_tasks(text, length);
+  struct timeline timeline = {.busy = is_tasks ? NULL : busy_new()};
   struct json_reader json = {
       .path = path, .text = text, .at = text, .end = text + length, .arena = &arena, .diag = diag};
-  enum vinci_status status = timeline.busy
+  enum vinci_status status = is_tasks ? import_tasks(&json, options, out)
+                             : timeline.busy
                                  ? read_file(&json, &timeline)
                                  : diag_error(diag, VINCI_E_NOMEM, "out of memory for %s", path);
-  if (status == VINCI_OK)
+  if (status == VINCI_OK && !is_tasks)
     busy_report(timeline.busy, 1, 1, out);
   busy_free(timeline.busy);
   arena_free(&arena);
