@@ -85,7 +85,10 @@ static enum vinci_status check_policy(struct vinci_soc *soc, struct vinci_diag *
 static enum vinci_status load_energy(struct vinci_soc *soc, struct vinci_diag *diag) {
   const char *name = soc->choices[SOC_ENERGY].name;
   if (*name == '\0') {
-    (void)diag_error(diag, VINCI_E_USAGE, "%s: no energies are known of this chip", soc->name);
+    (void)diag_error(
+        diag, VINCI_E_USAGE,
+        "%s: no energies are known of this chip (none are published of 910A, 310P and 950)",
+        soc->name);
     diag_hint(
         diag,
         "write a file energy/NAME.lua of all numbers, and energy = \"NAME\" in the chip's own, or "

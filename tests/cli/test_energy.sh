@@ -58,7 +58,7 @@ report "an override asks for the account, and is told" "$(run --set energy.mac.f
   grep -q '^Changed   energy.mac.fp16 = 1pJ$' "$work/text" || cat "$work/text")"
 
 keep "$vinci" run add shape=64 -s Ascend310P3 --energy
-report "a chip without energies is refused, with what to write" "$(expect 2 "error: Ascend310P3: no energies are known of this chip
+report "a chip without energies is refused, with what to write" "$(expect 2 "error: Ascend310P3: no energies are known of this chip (none are published of 910A, 310P and 950)
 hint: write a file energy/NAME.lua of all numbers, and energy = \"NAME\" in the chip's own, or --set energy.name=NAME; energy.name=davinci_7nm takes those of the 910B family")"
 keep "$vinci" run add shape=64 -s Ascend310P3 --set energy.name=davinci_7nm --energy -q
 report "another chip takes those that are named" "$(expect 0 '')"

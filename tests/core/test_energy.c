@@ -284,8 +284,10 @@ static void errors_say_what_to_write(void **state) {
           "set energy.name=davinci_7nm first");
   vinci_soc_free(soc);
   soc = chip("Ascend310P3");
-  refused(soc, "energy=on", "Ascend310P3: no energies are known of this chip",
-          "write a file energy/");
+  refused(
+      soc, "energy=on",
+      "Ascend310P3: no energies are known of this chip (none are published of 910A, 310P and 950)",
+      "write a file energy/");
   refused(soc, "energy.name=davinci_7mn", "unknown energy description 'davinci_7mn'",
           "did you mean 'davinci_7nm'?");
   set(soc, "energy.name=davinci_7nm");
