@@ -163,7 +163,14 @@ def grown():
     return np.concatenate([PK, DK], 2), np.concatenate([PV, DV], 2)
 
 
-def sampled(x, grid, nearest=False, border=False, corners=False):
+def mirrored(at, size, corners):
+    """The element of an image that stands for one outside."""
+    while not 0 <= at < size:
+        at = (-at if at < 0 else 2 * (size - 1) - at) if corners else (-1 - at if at < 0 else 2 * size - 1 - at)
+    return at
+
+
+def sampled(x, grid, nearest=False, border=False, corners=False, mirror=False):
     """GridSample, one point after another."""
     n, c, h, w = x.shape
     out = np.zeros((n, c, *grid.shape[1:3]))
@@ -174,6 +181,8 @@ def sampled(x, grid, nearest=False, border=False, corners=False):
         points = [(round(u), round(v), 1)] if nearest else [
             (math.floor(u) + dx, math.floor(v) + dy, (1 - abs(u - math.floor(u) - dx)) * (1 - abs(v - math.floor(v) - dy))) for dx in (0, 1) for dy in (0, 1)]
         for px, py, share in points:
+            if mirror:
+                px, py = mirrored(px, w, corners), mirrored(py, h, corners)
             if 0 <= px < w and 0 <= py < h:
                 out[b, :, i, j] += share * x[b, :, py, px]
     return out
@@ -196,9 +205,10 @@ def einsum(equation, *shapes):
 
 
 def grid(h, w, points, mode="bilinear", padding="zeros", corners=0):
-    x, at = real(2, 3, h, w), real(2, *points, 2, low=-1.2, high=1.2)
+    far = 4.5 if padding == "reflection" else 1.2
+    x, at = real(2, 3, h, w), real(2, *points, 2, low=-far, high=far)
     return ("ai.GridSample", {"x": x, "xg": at}, ["y"], {"mode": mode, "padding_mode": padding, "align_corners": corners}, None,
-            lambda: [sampled(x, at, mode == "nearest", padding == "border", corners)])
+            lambda: [sampled(x, at, mode == "nearest", padding == "border", corners, padding == "reflection")])
 
 
 def body(nodes, inputs, outputs):
@@ -247,6 +257,7 @@ STANDARD = [
     einsum("bij->j", (2, 16, 24)), einsum("bij,bij->bi", (2, 16, 24), (2, 16, 24)), einsum("i,jk->kij", (16,), (3, 32)), einsum("bnd,d->bn", (2, 16, 32), (32,)),
     einsum("ab,cd->bc", (8, 16), (16, 24)), einsum("nchw,ck->nkhw", (2, 16, 3, 8), (16, 32)), einsum("ij,ij->ij", (16, 24), (16, 24)),
     grid(7, 9, (5, 6)), grid(7, 9, (5, 6), "nearest"), grid(8, 16, (4, 3), padding="border"), grid(8, 16, (4, 3), corners=1), grid(6, 5, (8, 8), "nearest", "border", 1),
+    grid(7, 9, (6, 5), padding="reflection"), grid(8, 16, (4, 3), padding="reflection", corners=1), grid(6, 5, (8, 8), "nearest", "reflection"),
     ("ai.Conv", {"x": V3, "w": W3, "b": B3}, ["y"], {"group": 2, "strides": [2, 1, 2], "pads": [1, 0, 2, 2, 1, 1], "dilations": [2, 1, 1]}, None,
      lambda: [convolved(V3, W3, B3, 2, (2, 1, 2), ((1, 2), (0, 1), (2, 1)), (2, 1, 1))]),
     ("ai.Pad", {"x": MAP, "p": np.array([0, 0, 2, 3, 0, 0, 1, 4])}, ["y"], {"mode": "reflect"}, None, lambda: [np.pad(MAP, ((0, 0), (0, 0), (2, 1), (3, 4)), "reflect")]),

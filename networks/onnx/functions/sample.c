@@ -202,11 +202,32 @@ enum vinci_status onnx_made_resize(struct onnx_call *call, bool *known) {
 
 /* ---- GridSample ------------------------------------------------------------------------------ */
 
+enum padding { PADDING_ZEROS, PADDING_BORDER, PADDING_REFLECTION };
+
+/* The place "a.p" of an axis as "a.d", mirrored at the ends of the image until it lies between
+ * these: at -1/2 and half an element behind the last one, with corners at the middles of the first
+ * and of the last element. With s between the ends, and the first at e: e + s - |r - s|, where r is
+ * what |a.p - e| leaves of 2 s. */
+static void say_mirror(struct onnx_text *b, const char *a, uint64_t extent, bool corners) {
+  double first = corners ? 0 : -0.5, span = corners ? (double)(extent - 1) : (double)extent;
+  onnx_say(b,
+           "Constant %s.f = value_float=%.9e; Constant %s.v = value_float=%.9e;"
+           "Constant %s.y = value_float=%.9e; Constant %s.x = value_float=%.9e;"
+           "Constant %s.n = value_float=%.9e; Sub %s.m1 = %s.p %s.f " FP32
+           "; Abs %s.m2 = %s.m1 " FP32 "; Mul %s.m3 = %s.m2 %s.v " FP32
+           "; Floor %s.m4 = %s.m3 " FP32 "; Mul %s.m5 = %s.m4 %s.y " FP32
+           "; Sub %s.m6 = %s.m2 %s.m5 " FP32 "; Sub %s.m7 = %s.m6 %s.x " FP32
+           "; Abs %s.m8 = %s.m7 " FP32 "; Sub %s.d = %s.n %s.m8 " FP32 ";",
+           a, first, a, 1 / (2 * span), a, 2 * span, a, span, a, first + span, a, a, a, a, a, a, a,
+           a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a);
+}
+
 /* Points of the grid along one axis, -1 .. 1, as places in the image: "a" or "b", its neighbours
  * a0, a1, their shares a0.w, a1.w, and neighbours within the image, a0.i, a1.i. Places are fp32:
  * with 11 digits those behind 128 would be as coarse as an eighth of an element. */
 static void say_axis(struct onnx_text *b, const char *a, unsigned column, uint64_t extent,
-                     bool corners, bool border, bool nearest) {
+                     bool corners, enum padding padding, bool nearest) {
+  bool mirror = padding == PADDING_REFLECTION && (extent > 1 || !corners);
   double half = corners ? (double)(extent - 1) / 2 : (double)extent / 2;
   onnx_say(b,
            "Constant %s.k = value_int=%u; Gather %s.g = grid.f %s.k axis=3 " FP32 ";"
@@ -216,8 +237,11 @@ static void say_axis(struct onnx_text *b, const char *a, unsigned column, uint64
            "Constant %s.u = value_float=1.0;",
            a, column, a, a, a, half, a, a, a, a, (double)(extent - 1) / 2, a, a, a, a, a,
            (double)(extent - 1), a);
-  if (border)
-    onnx_say(b, "Max %s.c = %s.p %s.z " FP32 "; Min %s = %s.c %s.e " FP32 ";", a, a, a, a, a, a);
+  if (mirror)
+    say_mirror(b, a, extent, corners);
+  if (padding != PADDING_ZEROS)
+    onnx_say(b, "Max %s.c = %s.%s %s.z " FP32 "; Min %s = %s.c %s.e " FP32 ";", a, a,
+             mirror ? "d" : "p", a, a, a, a);
   else /* what is far away has no share */
     onnx_say(b,
              "Constant %s.l = value_float=-2.0; Constant %s.h = value_float=%.9e;"
@@ -254,9 +278,10 @@ enum vinci_status onnx_made_grid_sample(struct onnx_call *call, bool *known) {
   const char *mode = onnx_text(call, "mode", "bilinear"),
              *padding = onnx_text(call, "padding_mode", "zeros");
   bool nearest = strcmp(mode, "nearest") == 0, corners = onnx_int(call, "align_corners", 0) != 0;
-  bool border = strcmp(padding, "border") == 0;
+  bool border = strcmp(padding, "border") == 0, mirrors = strcmp(padding, "reflection") == 0;
+  enum padding outside = border ? PADDING_BORDER : mirrors ? PADDING_REFLECTION : PADDING_ZEROS;
   struct onnx_text body = {.used = 0};
-  *known = x->rank == 4 && (border || strcmp(padding, "zeros") == 0) &&
+  *known = x->rank == 4 && (border || mirrors || strcmp(padding, "zeros") == 0) &&
            onnx_type_is_float(x->type) && x->shape[0] <= ONNX_FOLD_MAX && onnx_elements(x) > 0 &&
            onnx_elements(x) / x->shape[1] <= INT32_MAX &&
            (nearest || strcmp(mode, "bilinear") == 0 || strcmp(mode, "linear") == 0);
@@ -270,8 +295,8 @@ enum vinci_status onnx_made_grid_sample(struct onnx_call *call, bool *known) {
   for (uint64_t i = 0; i < n; i++)
     first[i] = (int64_t)(i * h * w);
   onnx_say(&body, "Cast grid.f = grid to=1 " FP32 ";");
-  say_axis(&body, "a", 0, w, corners, border, nearest);
-  say_axis(&body, "b", 1, h, corners, border, nearest);
+  say_axis(&body, "a", 0, w, corners, outside, nearest);
+  say_axis(&body, "b", 1, h, corners, outside, nearest);
   onnx_say(&body,
            "Constant width.k = value_int=%" PRIu64 "; Cast width = width.k to=6;"
            "Constant first.k = value_ints=$0; Cast first.c = first.k to=6; Constant first.s = "
