@@ -120,17 +120,26 @@ unit_tests = \
 # prints what each took.
 long_tests = \
 	tests/memhier/test_streams.sh \
+	tests/kernels/test_hostile.sh \
 	tests/kernels/test_programs.sh \
+	tests/kernels/test_library.sh \
+	tests/kernels/test_kernels.sh \
+	tests/kernels/test_edges.sh \
+	tests/kernels/test_functions.sh \
+	tests/cli/test_report_page.sh \
 	tests/values/test_values_coupled.sh \
 	tests/values/test_values_convs.sh \
 	tests/scripts/test_lua.sh \
-	tests/kernels/test_library.sh \
+	tests/scripts/test_lua_limits.sh \
+	tests/scripts/test_experiments.sh \
+	tests/core/test_systemc_examples.sh \
 	tests/tune/test_tune.sh \
-	tests/kernels/test_kernels.sh \
+	tests/tree/check_install.sh \
+	tests/cli/test_verbs.sh \
 	tests/values/test_values_ops.sh \
-	tests/kernels/test_edges.sh \
 	tests/values/test_values_attention.sh \
 	tests/kernels/test_matrices.sh \
+	tests/cli/test_causes.sh \
 	tests/cli/test_sweep.sh \
 	tests/cli/test_report.sh
 
@@ -171,14 +180,11 @@ script_tests = \
 	tests/cli/test_ops_table.sh \
 	tests/cli/test_shortage.sh \
 	tests/cli/test_readme.sh \
-	tests/cli/test_report_page.sh \
 	tests/cli/test_report_answers.sh \
 	tests/cli/test_sequence.sh \
 	tests/cli/test_sequence_lists.sh \
-	tests/core/test_systemc_examples.sh \
 	tests/core/test_systemc_page.sh \
 	tests/cli/test_stream.sh \
-	tests/cli/test_causes.sh \
 	tests/cli/test_levers.sh \
 	tests/cli/test_walks.sh \
 	tests/cli/test_waves.sh \
@@ -190,7 +196,6 @@ script_tests = \
 	tests/cli/test_outputs.sh \
 	tests/cli/test_own.sh \
 	tests/cli/test_peak_memory.sh \
-	tests/cli/test_verbs.sh \
 	tests/cli/test_table.sh \
 	tests/cli/test_width.sh \
 	tests/cli/test_sweep_list.sh \
@@ -203,20 +208,16 @@ script_tests = \
 	tests/python/test_python.sh \
 	tests/python/test_same.sh \
 	tests/python/test_tutorials.sh \
-	tests/scripts/test_experiments.sh \
 	tests/scripts/test_networks.sh \
-	tests/scripts/test_lua_limits.sh \
 	tests/scripts/test_trace_writer.sh \
 	tests/scripts/test_planner.sh \
 	tests/scripts/test_serving.sh \
 	tests/scripts/test_transformer.sh \
 	tests/kernels/test_beyond.sh \
 	tests/kernels/test_fractals.sh \
-	tests/kernels/test_functions.sh \
 	tests/kernels/test_caches.sh \
 	tests/kernels/test_dcache.sh \
 	tests/kernels/test_checks.sh \
-	tests/kernels/test_hostile.sh \
 	tests/kernels/test_scalars.sh \
 	tests/kernels/test_handles.sh \
 	tests/traces/test_hints.sh \
@@ -232,7 +233,6 @@ script_tests = \
 	tests/tree/check_calls.sh \
 	tests/tree/check_dist.sh \
 	tests/tree/check_exports.sh \
-	tests/tree/check_install.sh \
 	tests/tree/check_layers.sh \
 	tests/tree/check_packages.sh \
 	tests/tree/check_revision.sh \
