@@ -21,6 +21,7 @@ libvinci_memhier_la_SOURCES = \
 	memhier/dram/hbm_stream.c \
 	memhier/dram/hbm_stream.h \
 	memhier/dram/hbm_stream_text.c \
+	memhier/dram/hbm_take.h \
 	memhier/l2/cycle.c \
 	memhier/l2/cycle.h \
 	memhier/l2/cycle_answer.c \

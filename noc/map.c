@@ -142,9 +142,8 @@ static bool find_route(struct noc_map *map, uint32_t router, uint32_t terminal) 
 }
 
 /* Follows a route; 0 when it leads round in a circle. */
-static uint32_t walk(const struct noc_map *map, uint32_t source, uint32_t destination) {
+static uint32_t walk(const struct noc_map *map, uint32_t router, uint32_t destination) {
   const struct noc_graph *graph = &map->config->graph;
-  uint32_t router = graph->terminals[source];
   for (uint32_t hops = 1; hops <= graph->router_count; hops++) {
     uint32_t link = map->port_link[noc_next_port(map, router, destination)];
     if (link == NOC_NO_LINK)
@@ -161,9 +160,12 @@ static enum vinci_status find_routes(struct noc_map *map, struct vinci_diag *dia
       if (!find_route(map, r, t))
         return diag_error(diag, VINCI_E_USAGE, "%s: no %s route from router %u to terminal %u",
                           graph->name, noc_routing_name(graph->routing), r, t);
+  for (uint32_t r = 0; r < graph->router_count; r++)
+    for (uint32_t t = 0; t < graph->terminal_count; t++)
+      map->hops[(size_t)r * graph->terminal_count + t] = (uint16_t)walk(map, r, t);
   for (uint32_t s = 0; s < graph->terminal_count; s++)
     for (uint32_t t = 0; t < graph->terminal_count; t++)
-      if (walk(map, s, t) == 0)
+      if (noc_hops(map, s, t) == 0)
         return diag_error(diag, VINCI_E_USAGE, "%s: the route from terminal %u to %u is a circle",
                           graph->name, s, t);
   return VINCI_OK;
@@ -188,17 +190,19 @@ enum vinci_status noc_map_create(struct noc_map *map, struct arena *arena,
       .terminal_input = ARENA_ARRAY(arena, uint32_t, graph->terminal_count),
       .terminal_output = ARENA_ARRAY(arena, uint32_t, graph->terminal_count),
       .route = ARENA_ARRAY(arena, uint16_t, (size_t)graph->router_count * graph->terminal_count),
+      .hops = ARENA_ARRAY(arena, uint16_t, (size_t)graph->router_count * graph->terminal_count),
   };
   if (!map->port_base || !map->input_base || !map->link_port || !map->port_link ||
       !map->port_input || !map->input_link || !map->input_source || !map->terminal_input ||
-      !map->terminal_output || !map->route)
+      !map->terminal_output || !map->route || !map->hops)
     return diag_error(diag, VINCI_E_NOMEM, "out of memory");
   number_ports(map);
   return find_routes(map, diag);
 }
 
 uint32_t noc_hops(const struct noc_map *map, uint32_t source, uint32_t destination) {
-  return walk(map, source, destination);
+  const struct noc_graph *graph = &map->config->graph;
+  return map->hops[(size_t)graph->terminals[source] * graph->terminal_count + destination];
 }
 
 uint64_t noc_idle_cycles(const struct noc_map *map, uint32_t source, uint32_t destination,

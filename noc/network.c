@@ -89,11 +89,10 @@ static struct network *network_create(struct arena *arena, struct engine *engine
   network->config.graph.terminal_count = shape.clusters + shape.slices;
   if (!network->config.graph.terminals ||
       noc_create(&network->to_slices, arena, engine, &network->config, level, shape.part, NULL) !=
-          VINCI_OK ||
-      noc_create(&network->to_cores, arena, engine, &network->config, level, shape.part + 1,
-                 NULL) != VINCI_OK)
+          VINCI_OK)
     return NULL;
-  return network;
+  network->to_cores = noc_create_like(network->to_slices, arena, shape.part + 1);
+  return network->to_cores ? network : NULL;
 }
 
 static uint32_t source_of(const struct network *network, const struct network_message *message) {

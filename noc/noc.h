@@ -31,6 +31,7 @@ struct noc_map {
   uint32_t *terminal_input; /* input port that a terminal sends into */
   uint32_t *terminal_output; /* output port that leads to a terminal */
   uint16_t *route;           /* [router][terminal]: output port, counted from the router's first */
+  uint16_t *hops; /* [router][terminal]: routers on the way; 0: it leads round in a circle */
 };
 
 enum { NOC_NO_LINK = UINT32_MAX };

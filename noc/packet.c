@@ -172,8 +172,9 @@ static inline struct calendar_span take_two(struct packet_network *network,
 }
 
 /* One flit takes the first free cycle at each port. */
-static uint64_t walk_single(struct packet_network *network, const struct step *route,
-                            uint32_t source, uint64_t cycle) {
+static inline __attribute__((always_inline)) uint64_t walk_single(struct packet_network *network,
+                                                                  const struct step *route,
+                                                                  uint32_t source, uint64_t cycle) {
   const struct calendars view = network->calendars;
   uint64_t hop_cycles = network->request_cycles + network->onward_cycles;
   uint32_t at = network->first_router[source];
@@ -185,8 +186,9 @@ static uint64_t walk_single(struct packet_network *network, const struct step *r
 }
 
 /* Two flits, as squeeze() does. */
-static uint64_t walk_pair(struct packet_network *network, const struct step *route, uint32_t source,
-                          uint64_t cycle) {
+static inline __attribute__((always_inline)) uint64_t walk_pair(struct packet_network *network,
+                                                                const struct step *route,
+                                                                uint32_t source, uint64_t cycle) {
   const struct calendars view = network->calendars;
   uint64_t request_cycles = network->request_cycles, onward_cycles = network->onward_cycles;
   uint32_t at = network->first_router[source];

@@ -159,6 +159,14 @@ void noc_send(struct noc *noc, struct noc_message *message) {
 
 /* ---- creation and counters ---------------------------------------------------------- */
 
+static bool create_level(struct noc *noc, struct arena *arena) {
+  if (noc->level == NOC_LEVEL_FLIT)
+    noc->flits = flit_create(arena, &noc->map);
+  else
+    noc->packets = packet_create(arena, &noc->map);
+  return noc->flits || noc->packets;
+}
+
 enum vinci_status noc_create(struct noc **out, struct arena *arena, struct engine *engine,
                              const struct noc_config *config, enum noc_level level, uint32_t part,
                              struct vinci_diag *diag) {
@@ -173,14 +181,22 @@ enum vinci_status noc_create(struct noc **out, struct arena *arena, struct engin
   if (status != VINCI_OK)
     return status;
   clock_init(&noc->clock, config->clock_hz);
-  if (level == NOC_LEVEL_FLIT)
-    noc->flits = flit_create(arena, &noc->map);
-  else
-    noc->packets = packet_create(arena, &noc->map);
-  if (!noc->flits && !noc->packets)
+  if (!create_level(noc, arena))
     return diag_error(diag, VINCI_E_NOMEM, "out of memory");
   *out = noc;
   return VINCI_OK;
+}
+
+struct noc *noc_create_like(const struct noc *other, struct arena *arena, uint32_t part) {
+  struct noc *noc = ARENA_NEW(arena, struct noc);
+  if (!noc)
+    return NULL;
+  noc->map = other->map;
+  noc->level = other->level;
+  noc->engine = other->engine;
+  noc->clock = other->clock;
+  noc->part = part;
+  return create_level(noc, arena) ? noc : NULL;
 }
 
 const struct noc_map *noc_map_of(const struct noc *noc) { return &noc->map; }

@@ -46,6 +46,9 @@ VINCI_MUST_CHECK enum vinci_status noc_create(struct noc **out, struct arena *ar
                                               const struct noc_config *config, enum noc_level level,
                                               uint32_t part, struct vinci_diag *diag);
 
+/* Another network like one that is there; both share its map. NULL when memory is short. */
+struct noc *noc_create_like(const struct noc *other, struct arena *arena, uint32_t part);
+
 /* Arrival of the last byte of a transfer that starts at now_ps. NOC_LEVEL_PACKET only. */
 uint64_t noc_move_ps(struct noc *noc, uint32_t source, uint32_t destination, uint64_t bytes,
                      uint64_t now_ps);

@@ -11,6 +11,7 @@
 #include "memhier/dram/hbm_choose.h"
 #include "memhier/dram/hbm_hold.h"
 #include "memhier/dram/hbm_queue.h"
+#include "memhier/dram/hbm_take.h"
 
 /* ---- read and write turns ------------------------------------------------------------ */
 
@@ -60,46 +61,43 @@ static uint64_t first_active(const struct hbm_channel *ch) {
   return first;
 }
 
-/* Tells the end of an operation, and what happened in its time. */
-static inline void end_op(struct hbm_channel *ch, struct hbm_op *op, uint64_t cycle) {
-  op->delay.refresh_cycles = ch->refresh_cycles - op->delay.refresh_cycles;
-  op->delay.turn_cycles = ch->turn_cycles - op->delay.turn_cycles;
-  ch->hooks.op_done(ch->hooks.context, op, cycle);
-}
-
 /* The last data of a request come in a cycle. */
-static inline void end_burst(struct hbm_channel *ch, const struct hbm_entry *entry,
+static inline void end_burst(struct hbm_channel *ch, struct hbm_op *op, uint64_t tag,
                              uint64_t cycle) {
-  struct hbm_op *op = entry->op;
   if (op) {
     op->end_cycle = later(op->end_cycle, cycle);
     if (--op->waiting == 0 && op->granules == 0)
       end_op(ch, op, op->end_cycle);
   } else if (ch->hooks.done) {
-    ch->hooks.done(ch->hooks.context, entry->tag, cycle);
+    ch->hooks.done(ch->hooks.context, tag, cycle);
   }
 }
 
-/* After a column command of a direction to a bank, for the request e. */
-static inline __attribute__((always_inline)) void
-column_issued(struct hbm_channel *ch, unsigned direction, unsigned bank, unsigned e) {
-  const struct hbm_entry *entry = &ch->entry[e];
+/* A column command has been issued for a request of an operation or with a tag. */
+static inline void end_command(struct hbm_channel *ch, unsigned direction, struct hbm_op *op,
+                               uint64_t tag) {
+  ++*(direction == HBM_W ? &ch->counters.writes : &ch->counters.reads);
+  end_burst(ch, op, tag, ch->cycle + ch->distance.column_end[direction]);
+}
+
+/* After a column command of a direction to a bank, for a request of an operation or with a tag. */
+static inline __attribute__((always_inline)) void column_issued(struct hbm_channel *ch,
+                                                                unsigned direction, unsigned bank,
+                                                                struct hbm_op *op, uint64_t tag) {
   if (ch->row_hit_cap && ch->bank[bank].hit_run == ch->row_hit_cap) {
     list_changed(ch, HBM_R, bank);
     list_changed(ch, HBM_W, bank);
   }
-  ++*(direction == HBM_W ? &ch->counters.writes : &ch->counters.reads);
-  ch->free_entries[ch->free_count++] = (uint16_t)e;
-  end_burst(ch, entry, ch->cycle + ch->distance.column_end[direction]);
+  end_command(ch, direction, op, tag);
   row_changed(ch, bank);
 }
 
 static inline __attribute__((always_inline)) void
-issue_column_to(struct hbm_channel *ch, unsigned direction, unsigned bank, unsigned e) {
+issue_column_to(struct hbm_channel *ch, unsigned direction, unsigned bank, unsigned column) {
   time_column(ch, direction, bank);
   ch->bank[bank].hit_run++;
   if (ch->hooks.command)
-    tell(ch, HBM_READ + direction, bank, ch->entry[e].row, ch->entry[e].column);
+    tell(ch, HBM_READ + direction, bank, ch->bank[bank].open_row, column);
 }
 
 /* A column command for the oldest row hit of a bank, of the queue in turn. The direction is a
@@ -107,26 +105,27 @@ issue_column_to(struct hbm_channel *ch, unsigned direction, unsigned bank, unsig
 static inline __attribute__((always_inline)) void issue_hit(struct hbm_channel *ch,
                                                             unsigned direction, unsigned bank) {
   struct hbm_list *list = &ch->bank[bank].list[direction];
-  unsigned e = list->hit;
-  issue_column_to(ch, direction, bank, e);
-  list->hit = (uint16_t)find_row(ch, ch->entry[e].next, ch->bank[bank].open_row, true);
-  take_out(ch, direction, bank, e);
+  const struct hbm_run *run = &ch->run[list->hit];
+  issue_column_to(ch, direction, bank, run->column);
+  unsigned left = take_first(ch, direction, bank, list->hit);
+  list->hit = (uint16_t)find_row(ch, left, ch->bank[bank].open_row, true);
   if (list->hit != HBM_NONE && list->hit == list->head && ch->plain_protection)
-    next_hit(ch, direction, bank, ch->entry[list->hit].order); /* one hit after another */
+    next_hit(ch, direction, bank, ch->run[list->hit].order); /* one hit after another */
   else
     list_changed(ch, direction, bank);
-  column_issued(ch, direction, bank, e);
+  column_issued(ch, direction, bank, run->op, run->tag);
   /* The command just issued keeps the pseudo-channel longer than the bus. */
   choose_next_column(ch, direction, ch->pseudo[0].column[direction]);
 }
 
 /* A column command for the request that has opened the row. */
 static void issue_active(struct hbm_channel *ch, unsigned bank) {
-  unsigned direction = ch->active[HBM_W] >> bank & 1, e = ch->bank[bank].active_entry;
-  issue_column_to(ch, direction, bank, e);
+  unsigned direction = ch->active[HBM_W] >> bank & 1;
+  const struct hbm_active *active = &ch->bank[bank].active;
+  issue_column_to(ch, direction, bank, active->column);
   set_bit(&ch->active[direction], bank, false);
   ch->active_from = first_active(ch);
-  column_issued(ch, direction, bank, e);
+  column_issued(ch, direction, bank, active->op, active->tag);
   choose_column(ch);
 }
 
@@ -156,43 +155,54 @@ static void time_act(struct hbm_channel *ch, unsigned bank) {
 }
 
 /* A row is opened for a read, which may have waited until another row of the bank was closed. */
-static void note_row(const struct hbm_channel *ch, unsigned bank, const struct hbm_entry *entry) {
-  if (!entry->op)
+static void note_row(const struct hbm_channel *ch, unsigned bank, const struct hbm_run *run) {
+  if (!run->op)
     return;
-  entry->op->delay.row_cycles = ch->distance.bank_act_read;
-  if (ch->bank[bank].act > entry->offered)
-    entry->op->delay.row_cycles += ch->distance.bank_pre_act;
+  run->op->delay.row_cycles = ch->distance.bank_act_read;
+  if (ch->bank[bank].act > offered(run))
+    run->op->delay.row_cycles += ch->distance.bank_pre_act;
+}
+
+/* The first request of a run leaves its queue, as its row is opened. */
+static void make_active(struct hbm_channel *ch, unsigned direction, unsigned bank, unsigned r) {
+  const struct hbm_run *run = &ch->run[r];
+  uint64_t act = ch->counters.activates & ((UINT64_C(1) << HBM_ORDER_ACT_BITS) - 1);
+  uint64_t since = offered(run) & ((UINT64_C(1) << HBM_ORDER_OFFER_BITS) - 1);
+  ch->bank[bank].active = (struct hbm_active){
+      .order = (since << HBM_ORDER_ACT_BITS | act) << HBM_ORDER_BANK_BITS | bank,
+      .op = run->op,
+      .tag = run->tag,
+      .column = run->column,
+  };
+  take_first(ch, direction, bank, r);
+  set_bit(&ch->active[direction], bank, true);
+  ch->active_from = sooner(ch->active_from, ch->bank[bank].column[direction]);
 }
 
 static void issue_act(struct hbm_channel *ch) {
   unsigned bank = chosen_bank(&ch->row), direction = ch->draining;
-  unsigned e = ch->bank[bank].list[direction].head;
-  struct hbm_entry *entry = &ch->entry[e];
-  note_row(ch, bank, entry);
+  unsigned head = ch->bank[bank].list[direction].head;
+  const struct hbm_run *run = &ch->run[head];
+  uint32_t row = run->row;
+  note_row(ch, bank, run);
   time_act(ch, bank);
   if (ch->hooks.command)
-    tell(ch, HBM_ACT, bank, entry->row, 0);
+    tell(ch, HBM_ACT, bank, row, 0);
   ch->counters.activates++;
   set_bit(&ch->open, bank, true);
-  ch->bank[bank].open_row = entry->row;
+  ch->bank[bank].open_row = row;
   ch->bank[bank].hit_run = 0;
-  take_out(ch, direction, bank, e);
-  uint64_t act = ch->counters.activates & ((UINT64_C(1) << HBM_ORDER_ACT_BITS) - 1);
-  uint64_t offered = entry->offered & ((UINT64_C(1) << HBM_ORDER_OFFER_BITS) - 1);
-  ch->bank[bank].active_order = (offered << HBM_ORDER_ACT_BITS | act) << HBM_ORDER_BANK_BITS | bank;
-  ch->bank[bank].active_entry = (uint16_t)e;
-  set_bit(&ch->active[direction], bank, true);
-  ch->active_from = sooner(ch->active_from, ch->bank[bank].column[direction]);
+  make_active(ch, direction, bank, head);
   for (unsigned d = 0; d < HBM_DIRECTIONS; d++) {
     if (!(ch->waiting[d] >> bank & 1))
       continue;
     struct hbm_list *list = &ch->bank[bank].list[d];
-    list->hit = (uint16_t)find_row(ch, list->head, entry->row, true);
+    list->hit = (uint16_t)find_row(ch, list->head, row, true);
     list_changed(ch, d, bank);
   }
   /* Hits of the same direction stay behind the active request; those of the other wait for
    * their turn, which brings a new choice. */
-  consider(&ch->column, hit_key(ch, direction, bank, ch->bank[bank].active_order));
+  consider(&ch->column, hit_key(ch, direction, bank, ch->bank[bank].active.order));
 }
 
 /* The row of a bank is closed: nothing hits it any more. */
@@ -201,7 +211,7 @@ static void close_bank(struct hbm_channel *ch, unsigned bank) {
   for (unsigned d = 0; d < HBM_DIRECTIONS; d++) {
     struct hbm_list *list = &ch->bank[bank].list[d];
     list->hit = HBM_NONE;
-    ch->bank[bank].row_order[d] = ch->entry[list->head].order;
+    ch->bank[bank].row_order[d] = ch->run[list->head].order;
     drop_hit(ch, d, bank);
     set_bit(&ch->conflict[d], bank, false);
   }
@@ -259,138 +269,6 @@ static void issue_row(struct hbm_channel *ch) {
     issue_act(ch);
   }
   choose_row(ch);
-}
-
-/* ---- taking bursts -------------------------------------------------------------------- */
-
-static inline void set_next(struct hbm_channel *ch) {
-  uint64_t next = sooner(sooner(ch->column.cycle, ch->row.cycle), ch->refresh_due);
-  ch->next = ch->turn_due && !ch->refresh_left ? ch->cycle : next;
-}
-
-/* Compares requests that were queued to a bank just now with the kept choices. */
-static inline void arrived(struct hbm_channel *ch, unsigned direction, unsigned bank) {
-  if (direction != ch->draining || ch->refresh_left)
-    return;
-  uint64_t row_order = ch->bank[bank].row_order[direction];
-  if (!(ch->open >> bank & 1)) {
-    consider(&ch->row, act_key(ch, bank, row_order, row_floor(ch)));
-    return;
-  }
-  if (hit_banks(ch, ch->draining) >> bank & 1)
-    consider(&ch->column, hit_key(ch, direction, bank, ch->bank[bank].hit_order[direction]));
-  if (chosen_bank(&ch->row) == bank) /* a hit may protect the row from a conflict */
-    choose_row(ch);
-  else if (pre_banks(ch) >> bank & 1)
-    consider(&ch->row, pre_key(ch, bank, row_order, row_floor(ch)));
-}
-
-/* Whether a request behind others in its list changes no kept choice. */
-static inline bool comes_behind(const struct hbm_channel *ch, const struct hbm_list *list,
-                                unsigned bank) {
-  bool closed = !(ch->open >> bank & 1);
-  return list->head != HBM_NONE && (closed || (list->hit != HBM_NONE && ch->plain_protection));
-}
-
-/* Where a burst stands after its offer. */
-enum taken { TAKEN_NOT, TAKEN_SERVED, TAKEN_QUEUED };
-
-/* Queues a burst, or serves the burst from the write queue, unless its queue is full. Adds its bank
- * to the changed banks. */
-static inline __attribute__((always_inline)) enum taken
-take(struct hbm_channel *ch, struct hbm_spot spot, unsigned direction, struct hbm_op *op,
-     uint64_t tag, uint64_t cycle, uint32_t *changed) {
-  unsigned bank = spot.bank;
-  if (ch->count[HBM_W] && write_waits(ch, bank, spot.row, spot.column)) {
-    ++*(direction == HBM_W ? &ch->counters.merged_writes : &ch->counters.forwarded_reads);
-    return TAKEN_SERVED;
-  }
-  if (ch->count[direction] == ch->depth[direction])
-    return TAKEN_NOT;
-  unsigned e = ch->free_entries[--ch->free_count];
-  struct hbm_entry *entry = &ch->entry[e];
-  entry->order = ch->offers++ << HBM_ORDER_BANK_BITS | bank | HBM_QUEUED;
-  entry->offered = cycle;
-  entry->op = op;
-  entry->tag = tag;
-  entry->row = spot.row;
-  entry->column = spot.column;
-  *changed |= (uint32_t)!comes_behind(ch, &ch->bank[bank].list[direction], bank) << bank;
-  append(ch, direction, bank, e);
-  ch->count[direction]++;
-  if (direction == HBM_W)
-    ++*filter_slot(ch, place_key(bank, spot.row, spot.column));
-  return TAKEN_QUEUED;
-}
-
-/* Updates the kept choices after bursts have been queued to some banks. */
-static __attribute__((noinline)) void settle_banks(struct hbm_channel *ch, unsigned direction,
-                                                   uint32_t changed) {
-  for (; changed; changed &= changed - 1) {
-    unsigned bank = (unsigned)__builtin_ctz(changed);
-    list_changed(ch, direction, bank);
-    arrived(ch, direction, bank);
-  }
-  ch->turn_due = turn_ends(ch);
-  set_next(ch);
-}
-
-/* The same for all bursts that have been queued. Most come behind others and change nothing. */
-static inline void settle(struct hbm_channel *ch, unsigned direction, uint32_t changed) {
-  if (changed || turn_ends(ch) != ch->turn_due)
-    settle_banks(ch, direction, changed);
-}
-
-/* Takes bursts of the lowest granule of an operation; false when the queue is full before the last.
- * Adds the banks whose lists have changed. */
-static inline __attribute__((always_inline)) bool take_granule(struct hbm_channel *ch,
-                                                               struct hbm_op *op,
-                                                               unsigned direction, uint64_t cycle,
-                                                               uint32_t *changed) {
-  const uint32_t bursts = op->layout->bursts_per_granule;
-  const struct hbm_spot *offset =
-      &op->layout->offset[(unsigned)__builtin_ctz(op->granules) * bursts];
-  uint32_t burst = op->burst;
-  for (; burst < bursts; burst++) {
-    if (ch->count[direction] == ch->depth[direction] && !ch->count[HBM_W])
-      break;
-    enum taken taken = take(ch, hbm_op_spot(op, &offset[burst]), direction,
-                            direction == HBM_W ? NULL : op, 0, cycle, changed);
-    if (taken == TAKEN_NOT)
-      break;
-    if (taken == TAKEN_SERVED)
-      op->end_cycle = later(op->end_cycle, cycle + 1);
-    else
-      op->waiting += direction == HBM_R;
-  }
-  op->burst = burst == bursts ? 0 : burst;
-  return burst == bursts;
-}
-
-/* Takes bursts of an operation; false when the queue is full before the last. The direction is a
- * constant of the caller. */
-static inline __attribute__((always_inline)) bool
-take_bursts(struct hbm_channel *ch, struct hbm_op *op, unsigned direction, uint64_t cycle) {
-  uint64_t offers = ch->offers;
-  uint32_t changed = 0;
-  while (op->granules != 0 && take_granule(ch, op, direction, cycle, &changed))
-    op->granules &= op->granules - 1;
-  if (ch->offers != offers)
-    settle(ch, direction, changed);
-  return op->granules == 0;
-}
-
-/* Takes bursts of the operations that wait, in order. */
-static void take_ops(struct hbm_channel *ch, uint64_t cycle) {
-  struct hbm_op *op;
-  while ((op = ch->first_op) &&
-         (op->write ? take_bursts(ch, op, HBM_W, cycle) : take_bursts(ch, op, HBM_R, cycle))) {
-    ch->first_op = op->next;
-    if (op->write)
-      end_op(ch, op, cycle);
-    else if (op->waiting == 0)
-      end_op(ch, op, op->end_cycle);
-  }
 }
 
 /* ---- running ------------------------------------------------------------------------- */
@@ -454,13 +332,91 @@ static void skip_refreshes(struct hbm_channel *ch, uint64_t cycle) {
   set_next(ch);
 }
 
+/* Takes bursts of the operations that wait once there is room again. False: choices may be others
+ * now. */
+static inline bool take_more(struct hbm_channel *ch) {
+  if (ch->count[HBM_R] == ch->grows_at)
+    return grow(ch, ch->cycle - 1);
+  const struct hbm_op *op = ch->first_op;
+  if (!op || ch->count[op->write] == ch->depth[op->write])
+    return true;
+  take_ops(ch, ch->cycle - 1);
+  return false;
+}
+
+/* The last cycle, up to another, in which nothing but row hits can happen. */
+static inline uint64_t streak_end(const struct hbm_channel *ch, uint64_t cycle) {
+  return ch->turn_due || ch->refresh_left
+             ? 0
+             : sooner(cycle, sooner(ch->row.cycle, ch->refresh_due) - 1);
+}
+
+/*
+ * The same as process_cycle() and take_more() for the most frequent command: a row hit that its
+ * bank has been waiting for longest, and behind which its next request is a hit as well.
+ * So no row choice changes, and of the column choices that of this bank. False: the next command is
+ * another, or other choices have changed as well.
+ */
+static inline __attribute__((always_inline)) bool issue_next_hit(struct hbm_channel *ch,
+                                                                 unsigned direction) {
+  unsigned bank = chosen_bank(&ch->column);
+  struct hbm_list *list = &ch->bank[bank].list[direction];
+  unsigned r = list->hit;
+  struct hbm_run *run = &ch->run[r];
+  bool another = run->count > 1 ||
+                 (run->next != HBM_NONE && ch->run[run->next].row == ch->bank[bank].open_row);
+  bool turns = direction == HBM_W && ch->count[HBM_W] <= ch->drain_below && ch->count[HBM_R] != 0;
+  if (!another || turns || r != list->head || !(ch->column.order & HBM_QUEUED))
+    return false;
+  ch->cycle = ch->column.cycle;
+  time_column(ch, direction, bank);
+  ch->bank[bank].hit_run++;
+  leave(ch, direction, bank, run);
+  if (run->count == 0) {
+    list->hit = run->next;
+    take_out(ch, direction, bank, r);
+  }
+  next_hit(ch, direction, bank, ch->run[list->hit].order);
+  end_command(ch, direction, run->op, run->tag);
+  choose_first_hit(ch, direction, ch->pseudo[0].column[direction]);
+  if (ch->active_from <= ch->column.cycle)
+    choose_active(ch);
+  ch->cycle++;
+  return take_more(ch);
+}
+
+/* Issues row hits of the queue in turn up to a cycle as long as nothing else happens. */
+static __attribute__((noinline)) void issue_reads(struct hbm_channel *ch, uint64_t end) {
+  while (ch->column.cycle <= end && issue_next_hit(ch, HBM_R)) {
+  }
+}
+
+static __attribute__((noinline)) void issue_writes(struct hbm_channel *ch, uint64_t end) {
+  while (ch->column.cycle <= end && issue_next_hit(ch, HBM_W)) {
+  }
+}
+
+/* False: the next command is another than a row hit. */
+static inline bool issue_streak(struct hbm_channel *ch, uint64_t cycle) {
+  uint64_t end = streak_end(ch, cycle), before = ch->cycle;
+  if (ch->column.cycle > end)
+    return false;
+  if (ch->draining == HBM_R)
+    issue_reads(ch, end);
+  else
+    issue_writes(ch, end);
+  set_next(ch);
+  return ch->cycle > before;
+}
+
 static __attribute__((noinline)) void run_on(struct hbm_channel *ch, uint64_t cycle) {
   do {
+    if (ch->streaks && issue_streak(ch, cycle))
+      continue;
     if (cycle - ch->next > ch->long_idle_cycles)
       skip_refreshes(ch, cycle);
     process_cycle(ch);
-    if (ch->first_op)
-      take_ops(ch, ch->cycle - 1);
+    (void)take_more(ch);
   } while (ch->next <= cycle);
 }
 
@@ -474,7 +430,9 @@ void hbm_channel_run(struct hbm_channel *ch, uint64_t cycle) { run_to(ch, cycle)
 
 uint64_t hbm_channel_next(const struct hbm_channel *ch) { return ch->next; }
 
-bool hbm_channel_idle(const struct hbm_channel *ch) { return ch->free_count == HBM_ENTRIES_MAX; }
+bool hbm_channel_idle(const struct hbm_channel *ch) {
+  return (ch->count[HBM_R] | ch->count[HBM_W] | ch->active[HBM_R] | ch->active[HBM_W]) == 0;
+}
 
 bool hbm_channel_reads_wait(const struct hbm_channel *ch) {
   return ch->count[HBM_R] != 0 || ch->active[HBM_R] != 0;
@@ -507,12 +465,17 @@ bool hbm_channel_offer(struct hbm_channel *ch, const struct hbm_place *place, bo
   unsigned direction = write ? HBM_W : HBM_R;
   uint32_t changed = 0;
   run_to_offer(ch, cycle);
-  enum taken taken = take(ch, spot, direction, NULL, tag, cycle, &changed);
-  if (taken == TAKEN_QUEUED)
-    settle(ch, direction, changed);
-  if (taken == TAKEN_SERVED && ch->hooks.done)
-    ch->hooks.done(ch->hooks.context, tag, cycle + 1);
-  return taken != TAKEN_NOT;
+  if (is_served(ch, spot, direction)) {
+    if (ch->hooks.done)
+      ch->hooks.done(ch->hooks.context, tag, cycle + 1);
+    return true;
+  }
+  if (ch->count[direction] == ch->depth[direction])
+    return false;
+  struct hbm_offer offer = {.spot = spot, .tag = tag, .cycle = cycle, .count = 1};
+  queue_up(ch, direction, &offer, &changed);
+  settle(ch, direction, changed);
+  return true;
 }
 
 void hbm_channel_submit(struct hbm_channel *ch, struct hbm_op *op, uint64_t cycle) {

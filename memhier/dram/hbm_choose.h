@@ -62,35 +62,32 @@ static inline uint128 hit_key(const struct hbm_channel *ch, unsigned direction, 
 }
 
 /*
- * The best of some row hits of the queue in turn, if better than the choice so far. They come in
- * their order, so the first that timing allows at once is the best: mostly one of the first two.
+ * The best row hit of the queue in turn behind a single pseudo-channel. They come in their order,
+ * so the first that timing allows at once is the best: mostly one of the first two.
  */
-static inline __attribute__((always_inline)) void choose_hit(struct hbm_channel *ch, unsigned turn,
-                                                             uint32_t banks, uint64_t floor) {
-  unsigned chosen = HBM_HITS_END, bank = HBM_HITS_END;
+static inline __attribute__((always_inline)) void choose_first_hit(struct hbm_channel *ch,
+                                                                   unsigned turn, uint64_t floor) {
+  unsigned bank = HBM_HITS_END;
+  uint32_t active = ch->active[turn];
   const uint16_t *next = ch->by_order[turn].next;
-  uint64_t best = HBM_NEVER;
-  while (best > floor && (bank = next[bank]) != HBM_HITS_END) {
+  struct hbm_choice best = {HBM_NEVER, UINT64_MAX};
+  while (best.cycle > floor && (bank = next[bank]) != HBM_HITS_END) {
     uint64_t cycle = later(bank_column(ch, turn, bank), floor);
-    if (cycle < best && banks >> bank & 1) {
-      best = cycle;
-      chosen = bank;
-    }
+    if (cycle < best.cycle && !(active >> bank & 1))
+      best = (struct hbm_choice){cycle, ch->bank[bank].hit_order[turn]};
   }
-  if (chosen != HBM_HITS_END)
-    ch->column = (struct hbm_choice){best, ch->bank[chosen].hit_order[turn]};
+  ch->column = best;
 }
 
 /* Of the row hits: each pseudo-channel has times of its own, and all share one order. */
 static inline __attribute__((always_inline)) void choose_hits(struct hbm_channel *ch, unsigned turn,
                                                               uint64_t floor) {
   uint32_t hits = hit_banks(ch, turn);
-  ch->column = (struct hbm_choice){HBM_NEVER, UINT64_MAX};
-  if (ch->pseudos == 1) {
-    if (hits)
-      choose_hit(ch, turn, hits, floor);
+  if (ch->pseudos == 1 && hits) {
+    choose_first_hit(ch, turn, floor);
     return;
   }
+  ch->column = (struct hbm_choice){HBM_NEVER, UINT64_MAX};
   for (; hits; hits &= hits - 1) {
     unsigned bank = (unsigned)__builtin_ctz(hits);
     consider(&ch->column, hit_key(ch, turn, bank, ch->bank[bank].hit_order[turn]));
@@ -102,7 +99,7 @@ static inline void choose_active(struct hbm_channel *ch) {
   for (uint32_t left = ch->active[HBM_R] | ch->active[HBM_W]; left; left &= left - 1) {
     unsigned bank = (unsigned)__builtin_ctz(left);
     unsigned direction = ch->active[HBM_W] >> bank & 1 ? HBM_W : HBM_R;
-    consider(&ch->column, hit_key(ch, direction, bank, ch->bank[bank].active_order));
+    consider(&ch->column, hit_key(ch, direction, bank, ch->bank[bank].active.order));
   }
 }
 

@@ -55,6 +55,7 @@ struct hbm_channel *hbm_channel_create(struct arena *arena, const struct mem_spe
   channel->protect_row_hits = mem->protect_row_hits != 0;
   channel->row_hit_cap = (uint32_t)mem->row_hit_cap;
   channel->plain_protection = channel->protect_row_hits && channel->row_hit_cap == 0;
+  channel->streaks = channel->plain_protection && channel->pseudos == 1 && !hooks.command;
   set_drain_marks(channel, mem);
   channel->refi = (uint32_t)mem->refi_cycles;
   channel->refresh_due = channel->refi ? channel->refi : HBM_NEVER;
@@ -64,6 +65,7 @@ struct hbm_channel *hbm_channel_create(struct arena *arena, const struct mem_spe
   channel->next = channel->refresh_due;
   channel->column = channel->row = (struct hbm_choice){HBM_NEVER, UINT64_MAX};
   channel->active_from = HBM_NEVER;
+  channel->grows_at = HBM_GROWS_NOT;
   channel->turn_due = true; /* no read waits */
   for (unsigned d = 0; d < HBM_DIRECTIONS; d++) {
     struct hbm_hits *hits = &channel->by_order[d];
@@ -71,8 +73,8 @@ struct hbm_channel *hbm_channel_create(struct arena *arena, const struct mem_spe
     for (unsigned b = 0; b < HBM_BANKS_MAX; b++)
       channel->bank[b].list[d] = (struct hbm_list){HBM_NONE, HBM_NONE, HBM_NONE};
   }
-  for (unsigned i = 0; i < HBM_ENTRIES_MAX; i++)
-    channel->free_entries[i] = (uint16_t)i;
-  channel->free_count = HBM_ENTRIES_MAX;
+  for (unsigned i = 0; i < HBM_RUNS_MAX; i++)
+    channel->free_runs[i] = (uint16_t)i;
+  channel->free_count = HBM_RUNS_MAX;
   return channel;
 }

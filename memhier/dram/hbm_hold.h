@@ -41,12 +41,18 @@ enum {
 #define MAY_write column[HBM_W]
 #define MAY_refresh refresh
 
+/* What a command holds back for its own kind comes later than what has held itself back. */
+static inline __attribute__((always_inline)) void hold(uint64_t *time, uint64_t until, bool own) {
+  *time = own ? until : later(*time, until);
+}
+
 static inline __attribute__((always_inline)) void
 hold_back(struct hbm_channel *ch, enum level at, enum hbm_command_kind command, unsigned bank) {
   uint64_t now = ch->cycle;
 #define RULE(level, before, after, cycles)                                                         \
   if (at == LEVEL_##level && (int)command == (int)COMMAND_##before)                                \
-    raise_to(&OF_##level.MAY_##after, now + ch->distance.level##_##before##_##after);
+    hold(&OF_##level.MAY_##after, now + ch->distance.level##_##before##_##after,                   \
+         (int)COMMAND_##before == (int)COMMAND_##after);
 #define WINDOW(level, command, count, cycles)
 #include "memhier/dram/hbm_rules.def"
 #undef RULE

@@ -26,10 +26,11 @@ struct hbm_layout {
   uint32_t group_mask;
   uint32_t bursts_per_granule;
   struct hbm_spot offset[HBM_LINE_BURSTS_MAX]; /* of each burst of a line */
+  uint16_t neighbours[HBM_LINE_BURSTS_MAX];    /* from it on, side by side in a row */
 };
 
-/* layout->map must be set. */
-void hbm_layout_init(struct hbm_layout *layout, const struct mem_spec *mem);
+/* For operations of `bytes` at most; layout->map must be set. */
+void hbm_layout_init(struct hbm_layout *layout, const struct mem_spec *mem, uint64_t bytes);
 
 /* Where an address lies, before banks are permuted. */
 static inline struct hbm_spot hbm_spot_at(const struct hbm_layout *layout, uint64_t address) {

@@ -20,13 +20,24 @@ static void op_done(void *context, struct hbm_op *op, uint64_t cycle) {
   op->done(op, at_ps > now_ps ? at_ps : now_ps);
 }
 
-void hbm_layout_init(struct hbm_layout *layout, const struct mem_spec *mem) {
+/* Whether a burst is the next one of the same row. */
+static bool are_neighbours(const struct hbm_spot *one, const struct hbm_spot *next) {
+  return next->row == one->row && next->bank == one->bank && next->column == one->column + 1;
+}
+
+void hbm_layout_init(struct hbm_layout *layout, const struct mem_spec *mem, uint64_t bytes) {
+  unsigned bursts = (unsigned)(bytes / (uint64_t)mem->burst_bytes);
   layout->bank_shift = (uint32_t)__builtin_ctzll((uint64_t)mem->banks_per_group);
   layout->bank_mask = (uint32_t)mem->banks_per_group - 1;
   layout->group_mask = (uint32_t)mem->groups - 1;
   layout->bursts_per_granule = (uint32_t)(L2_GRANULE_BYTES / mem->burst_bytes);
-  for (unsigned i = 0; i < HBM_LINE_BURSTS_MAX; i++)
+  for (unsigned i = 0; i < bursts; i++)
     layout->offset[i] = hbm_spot_at(layout, (uint64_t)i << layout->map.burst_shift);
+  layout->neighbours[bursts - 1] = 1;
+  for (unsigned i = bursts - 1; i-- > 0;) {
+    bool follow = are_neighbours(&layout->offset[i], &layout->offset[i + 1]);
+    layout->neighbours[i] = (uint16_t)(follow ? layout->neighbours[i + 1] + 1 : 1);
+  }
 }
 
 /* Bursts that a waiting write still has to hand over: a command makes room for one, and a cycle

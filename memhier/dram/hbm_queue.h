@@ -25,26 +25,29 @@ static inline bool write_waits(struct hbm_channel *ch, unsigned bank, uint32_t r
                                unsigned column) {
   if (*filter_slot(ch, place_key(bank, row, column)) == 0)
     return false;
-  for (unsigned e = ch->bank[bank].list[HBM_W].head; e != HBM_NONE; e = ch->entry[e].next)
-    if (ch->entry[e].row == row && ch->entry[e].column == column)
+  for (unsigned r = ch->bank[bank].list[HBM_W].head; r != HBM_NONE; r = ch->run[r].next)
+    if (ch->run[r].row == row && column - ch->run[r].column < ch->run[r].count)
       return true;
   return false;
 }
 
-/* The oldest request from entry e on that hits the row (`same`), or that does not. */
-static inline unsigned find_row(const struct hbm_channel *ch, unsigned e, uint32_t row, bool same) {
-  while (e != HBM_NONE && (ch->entry[e].row == row) != same)
-    e = ch->entry[e].next;
-  return e;
+/* The oldest run from r on that hits the row (`same`), or that does not. */
+static inline unsigned find_row(const struct hbm_channel *ch, unsigned r, uint32_t row, bool same) {
+  while (r != HBM_NONE && (ch->run[r].row == row) != same)
+    r = ch->run[r].next;
+  return r;
 }
 
-/* The oldest request that may close the bank's open row, were timing the only matter. */
+/* When the first request of a run was offered. */
+static inline uint64_t offered(const struct hbm_run *run) { return run->offered[run->gone]; }
+
+/* The oldest run that may close the bank's open row, were timing the only matter. */
 static inline unsigned find_conflict(const struct hbm_channel *ch, const struct hbm_list *list,
                                      unsigned bank) {
   bool capped = ch->row_hit_cap && ch->bank[bank].hit_run >= ch->row_hit_cap;
   if (!ch->protect_row_hits || capped || list->hit == HBM_NONE)
     return find_row(ch, list->head, ch->bank[bank].open_row, false);
-  bool older = ch->entry[list->head].offered < ch->entry[list->hit].offered;
+  bool older = offered(&ch->run[list->head]) < offered(&ch->run[list->hit]);
   return older ? list->head : HBM_NONE;
 }
 
@@ -114,25 +117,61 @@ static inline void list_changed(struct hbm_channel *ch, unsigned direction, unsi
     if (list->hit == HBM_NONE)
       drop_hit(ch, direction, bank);
     else if (!(ch->hits[direction] >> bank & 1) ||
-             ch->bank[bank].hit_order[direction] != ch->entry[list->hit].order)
-      place_hit(ch, direction, bank, ch->entry[list->hit].order);
+             ch->bank[bank].hit_order[direction] != ch->run[list->hit].order)
+      place_hit(ch, direction, bank, ch->run[list->hit].order);
     set_bit(&ch->conflict[direction], bank, worker != HBM_NONE);
   }
-  ch->bank[bank].row_order[direction] = ch->entry[worker].order;
+  ch->bank[bank].row_order[direction] = ch->run[worker].order;
   set_bit(&ch->waiting[direction], bank, list->head != HBM_NONE);
 }
 
-static inline void append(struct hbm_channel *ch, unsigned direction, unsigned bank, unsigned e) {
+/* Requests that are offered: neighbours, at most HBM_RUN_BURSTS. */
+struct hbm_offer {
+  struct hbm_spot spot; /* of the first */
+  struct hbm_op *op;    /* as of a run */
+  uint64_t tag;
+  uint64_t order; /* of the first */
+  uint64_t cycle;
+  unsigned count;
+};
+
+static inline void add(struct hbm_run *run, const struct hbm_offer *offer) {
+  uint64_t *cycle = &run->offered[run->gone + run->count];
+  run->count = (uint16_t)(run->count + offer->count);
+  for (unsigned i = 0; i < offer->count; i++)
+    cycle[i] = offer->cycle;
+}
+
+/* Whether requests that are offered continue a run. */
+static inline bool continues(const struct hbm_run *run, const struct hbm_offer *offer) {
+  return run->order + run->count * HBM_ORDER_STEP == offer->order && run->op == offer->op &&
+         run->tag == offer->tag && run->row == offer->spot.row &&
+         run->column + run->count == offer->spot.column &&
+         run->gone + run->count + offer->count <= HBM_RUN_BURSTS;
+}
+
+/* Adds requests to a list as a run of their own. */
+static inline void append(struct hbm_channel *ch, unsigned direction,
+                          const struct hbm_offer *offer) {
+  unsigned r = ch->free_runs[--ch->free_count], bank = offer->spot.bank;
   struct hbm_list *list = &ch->bank[bank].list[direction];
-  ch->entry[e].next = HBM_NONE;
-  ch->entry[e].previous = list->tail;
+  struct hbm_run *run = &ch->run[r];
+  run->order = offer->order;
+  run->op = offer->op;
+  run->tag = offer->tag;
+  run->row = offer->spot.row;
+  run->column = offer->spot.column;
+  run->gone = run->count = 0;
+  add(run, offer);
+  run->next = HBM_NONE;
+  run->previous = list->tail;
   if (list->tail == HBM_NONE)
-    list->head = (uint16_t)e;
+    list->head = (uint16_t)r;
   else
-    ch->entry[list->tail].next = (uint16_t)e;
-  list->tail = (uint16_t)e;
-  if (list->hit == HBM_NONE && ch->open >> bank & 1 && ch->entry[e].row == ch->bank[bank].open_row)
-    list->hit = (uint16_t)e;
+    ch->run[list->tail].next = (uint16_t)r;
+  list->tail = (uint16_t)r;
+  if (list->hit == HBM_NONE && ch->open >> bank & 1 && run->row == ch->bank[bank].open_row)
+    list->hit = (uint16_t)r;
 }
 
 static inline bool turn_ends(const struct hbm_channel *ch) {
@@ -141,22 +180,45 @@ static inline bool turn_ends(const struct hbm_channel *ch) {
   return ch->count[HBM_W] < ch->drain_below && ch->count[HBM_R] != 0;
 }
 
-/* Takes a request out of its queue; list->hit must not point to the request afterwards. */
-static inline void take_out(struct hbm_channel *ch, unsigned direction, unsigned bank, unsigned e) {
+/* Takes a run that is empty out of its list; list->hit must not point to the run afterwards. */
+static inline void take_out(struct hbm_channel *ch, unsigned direction, unsigned bank, unsigned r) {
   struct hbm_list *list = &ch->bank[bank].list[direction];
-  const struct hbm_entry *entry = &ch->entry[e];
-  if (entry->previous == HBM_NONE)
-    list->head = entry->next;
+  const struct hbm_run *run = &ch->run[r];
+  if (run->previous == HBM_NONE)
+    list->head = run->next;
   else
-    ch->entry[entry->previous].next = entry->next;
-  if (entry->next == HBM_NONE)
-    list->tail = entry->previous;
+    ch->run[run->previous].next = run->next;
+  if (run->next == HBM_NONE)
+    list->tail = run->previous;
   else
-    ch->entry[entry->next].previous = entry->previous;
+    ch->run[run->next].previous = run->previous;
+  if (ch->growing == r)
+    ch->grows_at = HBM_GROWS_NOT;
+  ch->free_runs[ch->free_count++] = (uint16_t)r;
+}
+
+/* The first request of a run leaves its queue. */
+static inline void leave(struct hbm_channel *ch, unsigned direction, unsigned bank,
+                         struct hbm_run *run) {
   ch->count[direction]--;
-  ch->turn_due = turn_ends(ch);
   if (direction == HBM_W)
-    --*filter_slot(ch, place_key(bank, entry->row, entry->column));
+    --*filter_slot(ch, place_key(bank, run->row, run->column));
+  run->order += HBM_ORDER_STEP;
+  run->gone++;
+  run->column++;
+  run->count--;
+}
+
+/* Takes the first request out of a run. Returns what is left: that run, or the run behind. */
+static inline unsigned take_first(struct hbm_channel *ch, unsigned direction, unsigned bank,
+                                  unsigned r) {
+  const struct hbm_run *run = &ch->run[r];
+  leave(ch, direction, bank, &ch->run[r]);
+  ch->turn_due = turn_ends(ch);
+  if (run->count != 0)
+    return r;
+  take_out(ch, direction, bank, r);
+  return run->next;
 }
 
 #endif

@@ -12,14 +12,15 @@ enum {
   HBM_BANKS_MAX = 32, /* behind one controller: bank masks are 32 bits */
   HBM_GROUPS_MAX = 16,
   HBM_PSEUDO_MAX = 2,
-  HBM_ENTRIES_MAX = 254,
-  HBM_NONE = 255,               /* no entry, no bank */
+  HBM_RUNS_MAX = 254,
+  HBM_NONE = 255,               /* no run, no bank */
   HBM_HITS_END = HBM_BANKS_MAX, /* before the first and behind the last bank of a list */
   HBM_FILTER_BITS = 11,
   HBM_CACHE_LINE = 64, /* of most hosts */
 };
+#define HBM_GROWS_NOT UINT32_MAX
 
-/* Indices of the two queues and of all that is kept by direction. */
+/* Indices of the two queues and of all that is kept by direction: whether it is written. */
 enum { HBM_R, HBM_W, HBM_DIRECTIONS };
 
 /* Distances between commands, from bus start to bus start: a field for each row of hbm_rules.def,
@@ -41,33 +42,49 @@ enum {
 #undef WINDOW
 };
 
-/* A waiting request: in the list of its bank and queue, or (its row opened for it) active. */
-struct hbm_entry {
+/*
+ * Requests of one bank and queue that wait: neighbours in a row, offered one right after the other.
+ * Commands take the first; order and column of the others follow from those of the first.
+ */
+enum { HBM_RUN_BURSTS = 8 };
+struct hbm_run {
   /* Requests go in this order; the low bits are the bank. Queued: offer number under a set
    * top bit; active: low bits of the offer cycle, then order of ACT, hence before queued ones.
    * When those bits pass their end, once in 40 minutes at 1.6 GHz, the few active requests of
    * that moment go in another order. */
-  uint64_t order;
-  uint64_t offered;
-  struct hbm_op *op; /* a read of an operation; NULL: one with a tag, or a write */
+  uint64_t order;                   /* of the first request */
+  uint64_t offered[HBM_RUN_BURSTS]; /* cycle of each, also of those that are gone */
+  struct hbm_op *op;                /* reads of an operation; NULL: with a tag, or writes */
   uint64_t tag;
   uint32_t row;
-  uint16_t column;
+  uint16_t column; /* of the first request */
   uint16_t next;
   uint16_t previous;
+  uint16_t gone;  /* requests that are no longer there */
+  uint16_t count; /* those that are */
 };
 
 #define HBM_QUEUED (UINT64_C(1) << 63)
+/* The order of a request and that of the next one offered to the same bank differ by this. */
+#define HBM_ORDER_STEP (UINT64_C(1) << HBM_ORDER_BANK_BITS)
 enum { HBM_ORDER_BANK_BITS = 5, HBM_ORDER_ACT_BITS = 16, HBM_ORDER_OFFER_BITS = 42 };
 _Static_assert(HBM_ORDER_BANK_BITS + HBM_ORDER_ACT_BITS + HBM_ORDER_OFFER_BITS == 63,
                "an order of an active request stays below HBM_QUEUED");
 _Static_assert(1 << HBM_ORDER_BANK_BITS == HBM_BANKS_MAX, "a bank fits the order");
 
-/* Requests of one queue to one bank, oldest first. */
+/* Runs of one queue to one bank, oldest first. */
 struct hbm_list {
   uint16_t head;
   uint16_t tail;
   uint16_t hit; /* oldest whose row is open */
+};
+
+/* A request that has had its row opened. */
+struct hbm_active {
+  uint64_t order;
+  struct hbm_op *op; /* as of the run it was in */
+  uint64_t tag;
+  uint16_t column;
 };
 
 /* Banks with a row hit of one queue, in the order of those hits; a ring through HBM_HITS_END. */
@@ -86,11 +103,10 @@ struct hbm_bank {
    * that which may close the row while it is open. */
   uint64_t row_order[HBM_DIRECTIONS];
   /* ---- */
-  alignas(HBM_CACHE_LINE) uint64_t active_order;
-  uint32_t open_row;
+  alignas(HBM_CACHE_LINE) uint32_t open_row;
   uint32_t hit_run; /* column commands since the ACT */
   struct hbm_list list[HBM_DIRECTIONS];
-  uint16_t active_entry;
+  struct hbm_active active;
 };
 
 struct hbm_group {
@@ -147,12 +163,16 @@ struct hbm_channel {
   uint32_t drain_above; /* writes are drained with more than these queued, */
   uint32_t drain_below; /* until fewer than these are */
   uint32_t row_hit_cap;
-  uint32_t free_count;
+  uint32_t free_count; /* runs */
   uint64_t offers;
   bool protect_row_hits;
   bool plain_protection;   /* protect_row_hits without a cap */
+  bool streaks;            /* issue_streak() knows all that may happen */
   struct hbm_op *first_op; /* with bursts that are not taken */
   struct hbm_op *last_op;
+  uint32_t growing;      /* the run that the next bursts of the first operation, a read, continue */
+  uint32_t growing_left; /* how many */
+  uint32_t grows_at; /* queued reads that leave room for one of them; HBM_GROWS_NOT: no run grows */
   uint32_t refi;
   uint64_t long_idle_cycles; /* beyond, periods of refresh are worth being skipped */
   struct hbm_hooks hooks;
@@ -164,8 +184,8 @@ struct hbm_channel {
   struct hbm_hits by_order[HBM_DIRECTIONS];
   uint32_t faw_at[HBM_PSEUDO_MAX];
   uint64_t faw_ring[HBM_PSEUDO_MAX][HBM_WINDOW_pseudo_act];
-  uint16_t free_entries[HBM_ENTRIES_MAX];
-  struct hbm_entry entry[HBM_NONE + 1];  /* that of HBM_NONE is read, never used */
+  uint16_t free_runs[HBM_RUNS_MAX];
+  struct hbm_run run[HBM_NONE + 1];      /* that of HBM_NONE is read, never used */
   uint16_t filter[1 << HBM_FILTER_BITS]; /* queued writes by hash of their place */
 };
 

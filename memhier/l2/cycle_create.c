@@ -89,7 +89,7 @@ static bool create_channels(struct memsys *memory, struct arena *arena) {
                     mem_map_text(soc->memory, soc->choices[SOC_MEMORY_MAP].name), soc->memory, 1,
                     NULL) != VINCI_OK)
     return false;
-  hbm_layout_init(&memory->layout, soc->memory);
+  hbm_layout_init(&memory->layout, soc->memory, (uint64_t)soc->hbm_interleave_bytes);
   memory->channel_cycle_ps = PS_PER_SECOND / soc_channel_hz(soc);
   for (uint32_t i = 0; i < count; i++)
     if (!hbm_port_create(&memory->channels[i], arena, memory->engine, soc->memory, &memory->layout,

@@ -8,6 +8,8 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "core/base/arith.h"
+#include "memhier/dram/hbm_op.h"
 #include "memhier/dram/hbm_stream.h"
 #include "tests/support/hbm_specs.h"
 #include "tests/support/hbm_traffic.h"
@@ -347,6 +349,120 @@ static void hours_of_idle_time_pass_at_once(void **state) {
   arena_free(&arena);
 }
 
+/* ---- operations ----------------------------------------------------------------------- */
+
+enum { OPERATIONS = 400, LINE_BYTES = 512, LINE_GRANULES = 4 };
+
+/* Lines that are read and written, some again and again, and when each operation ended. */
+struct lines {
+  struct hbm_layout layout;
+  struct hbm_op op[OPERATIONS];
+  uint64_t start[OPERATIONS];
+  uint64_t end[OPERATIONS];
+};
+
+static void draw_lines(struct lines *lines, const struct mem_spec *mem, const char *map,
+                       uint64_t seed) {
+  uint64_t cycle = 1, gap = seed % 3 * 40;
+  bool mixed = seed % 2 == 0; /* else many reads come before the first write */
+  assert_int_equal(hbm_map_parse(&lines->layout.map, map, mem, 1, NULL), VINCI_OK);
+  hbm_layout_init(&lines->layout, mem, LINE_BYTES);
+  for (unsigned i = 0; i < OPERATIONS; i++) {
+    struct hbm_op *op = &lines->op[i];
+    uint64_t line = splitmix64_next(&seed) % 5 == 0 ? splitmix64_next(&seed) % 512 : i;
+    *op = (struct hbm_op){.address = line * LINE_BYTES, .layout = &lines->layout};
+    op->granules = (uint32_t)(splitmix64_next(&seed) % ((1u << LINE_GRANULES) - 1)) + 1;
+    op->write = mixed ? splitmix64_next(&seed) % 4 == 0 : i % 100 >= 92;
+    op->spot = hbm_spot_at(&lines->layout, op->address);
+    op->spread = hbm_spread(&lines->layout, op->spot.row);
+    lines->start[i] = cycle += splitmix64_next(&seed) % (gap + 1);
+    lines->end[i] = 0;
+  }
+}
+
+static void note_operation(void *context, struct hbm_op *op, uint64_t cycle) {
+  struct lines *lines = context;
+  assert_int_equal(lines->end[op - lines->op], 0);
+  lines->end[op - lines->op] = cycle;
+}
+
+static struct hbm_counters submit_lines(struct lines *lines, const struct mem_spec *mem) {
+  struct arena arena = {0};
+  struct hbm_channel *channel = hbm_channel_create(
+      &arena, mem, (struct hbm_hooks){.context = lines, .op_done = note_operation});
+  for (unsigned i = 0; i < OPERATIONS; i++)
+    hbm_channel_submit(channel, &lines->op[i], lines->start[i]);
+  hbm_channel_run(channel, lines->start[OPERATIONS - 1] + 100000);
+  struct hbm_counters counters = *hbm_channel_counters(channel);
+  arena_free(&arena);
+  return counters;
+}
+
+static void note_burst(void *context, uint64_t tag, uint64_t cycle) {
+  struct lines *lines = context;
+  if (!lines->op[tag].write)
+    lines->end[tag] = max_u64(lines->end[tag], cycle);
+}
+
+static void ignore_command(void *context, const struct hbm_command *command) {
+  (void)context;
+  (void)command;
+}
+
+/* Offers bursts of an operation as long as they are taken; true when all are. */
+static bool offer_bursts(struct hbm_channel *channel, struct lines *lines, unsigned i,
+                         uint64_t cycle) {
+  struct hbm_op *op = &lines->op[i];
+  const struct hbm_layout *layout = &lines->layout;
+  for (; op->granules != 0; op->granules &= op->granules - 1, op->burst = 0)
+    for (; op->burst < layout->bursts_per_granule; op->burst++) {
+      unsigned at = (unsigned)__builtin_ctz(op->granules) * layout->bursts_per_granule + op->burst;
+      struct hbm_spot spot = hbm_op_spot(op, &layout->offset[at]);
+      struct hbm_place place = {.row = spot.row,
+                                .column = spot.column,
+                                .group = (uint8_t)(spot.bank >> layout->bank_shift),
+                                .bank = (uint8_t)(spot.bank & layout->bank_mask)};
+      if (!hbm_channel_offer(channel, &place, op->write, i, cycle))
+        return false;
+    }
+  if (op->write)
+    lines->end[i] = cycle;
+  return true;
+}
+
+/* The same work burst by burst, by a channel that tells each command. */
+static struct hbm_counters offer_lines(struct lines *lines, const struct mem_spec *mem) {
+  struct arena arena = {0};
+  struct hbm_hooks hooks = {.context = lines, .done = note_burst, .command = ignore_command};
+  struct hbm_channel *channel = hbm_channel_create(&arena, mem, hooks);
+  for (uint64_t i = 0, cycle = 1; i < OPERATIONS; cycle++)
+    while (i < OPERATIONS && lines->start[i] <= cycle &&
+           offer_bursts(channel, lines, (unsigned)i, cycle))
+      i++;
+  hbm_channel_run(channel, lines->start[OPERATIONS - 1] + 100000);
+  struct hbm_counters counters = *hbm_channel_counters(channel);
+  arena_free(&arena);
+  return counters;
+}
+
+static void operations_are_their_bursts(void **state) {
+  (void)state;
+  static const char *const maps[] = {"ro ba2 bg1 co2 bg1 co3", "ro ba2 co4 bg2 co1", HBM2_M1};
+  static const int64_t depths[] = {96, 32, 8, 3, 2, 1, 32, 8};
+  static struct lines whole, bursts;
+  for (unsigned c = 0; c < 24; c++) {
+    struct mem_spec mem = hbm2_spec();
+    mem.read_queue = mem.write_queue = depths[c / 3];
+    mem.protect_row_hits = c < 18;
+    draw_lines(&whole, &mem, maps[c % 3], c);
+    draw_lines(&bursts, &mem, maps[c % 3], c);
+    struct hbm_counters of_whole = submit_lines(&whole, &mem);
+    struct hbm_counters of_bursts = offer_lines(&bursts, &mem);
+    assert_memory_equal(whole.end, bursts.end, sizeof whole.end);
+    assert_memory_equal(&of_whole, &of_bursts, sizeof of_whole);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(single_requests_take_the_sum_of_their_times),
@@ -359,6 +475,7 @@ int main(void) {
       cmocka_unit_test(runs_are_repeatable),
       cmocka_unit_test(idle_time_in_one_step_is_idle_time_in_many),
       cmocka_unit_test(hours_of_idle_time_pass_at_once),
+      cmocka_unit_test(operations_are_their_bursts),
       cmocka_unit_test(mappings_place_bits_as_written),
       cmocka_unit_test(wrong_mappings_are_refused),
   };
