@@ -3,7 +3,7 @@
 
 What the page shows is compared with summary.json and CSV tables of the run, from which the page was not
 made. A problem is a line on standard output."""
-import csv, json, os, re, shlex, subprocess, sys
+import base64, csv, json, os, re, shlex, subprocess, sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 from browser import Browser
@@ -807,23 +807,60 @@ KINDS = {"run": "kernel", "compare": "kernels", "sweep": "sweep", "tornado": "se
          "network": "network", "networks": "networks", "job": "job", "sweeps": "sweeps", "jobs": "jobs"}
 
 
+def shape_of(page):
+    """What decides the sections of a page: the kind of its folders, how many these are, and of a sweep what it is of."""
+    return tuple(page.browser.run("(d => [d.kind, d.folders.length, !!document.getElementById('tornado')])"
+                                  "(JSON.parse(document.getElementById('data').textContent))"))
+
+
 def gallery(page, kind):
-    """KIND-wide.webp, KIND-narrow.webp and both in dark colours: what a window shows first."""
-    browser = page.browser
-    for name, width, height in (("wide", 1200, 900), ("narrow", 390, 844)):
-        browser.size(width, height)
-        for theme in ("", "-dark"):
+    """KIND-wide.webp, KIND-narrow.webp and both in dark colours: what a window shows first. KIND.webp has all four."""
+    browser, shown = page.browser, []
+    for theme in ("", "-dark"):
+        for name, width, height in (("wide", 1200, 900), ("narrow", 390, 844)):
+            browser.size(width, height)
             browser.open(page.page)
             while browser.text("#theme") != ("Theme: dark" if theme else "Theme: light"):
                 browser.run("document.getElementById('theme').click()")
             browser.frame()
             page.picture(kind + "-" + name + theme)
+            with open(os.path.join(page.pictures, kind + "-" + name + theme + ".webp"), "rb") as picture:
+                shown.append("<img height=450 src='data:image/webp;base64,%s'>" % base64.b64encode(picture.read()).decode())
+    sheet = os.path.join(page.folder, "four.html")
+    with open(sheet, "w") as out:
+        out.write("<body style='margin:0;background:#888'><section style='width:832px;display:flex;flex-wrap:wrap;gap:8px;padding:6px'>%s"
+                  % "".join(shown))
+    browser.size(844, 920, 1.25)
+    browser.open(sheet)
+    page.picture(kind)
     browser.size(1200, 900)
+
+
+def kinds(shapes):
+    """Each kind of page has pictures: the kinds that the program knows, one folder and two, and those that the checks above
+    have met. The pictures of all are in cli/REPORT.md."""
+    top = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+    with open(os.path.join(top, "traces", "report", "folder.c")) as text:
+        known = re.findall(r'\[REPORT_\w+\] = \{"(\w+)"', text.read())
+    if len(known) < 5:
+        print("the table of kinds in traces/report/folder.c has another form: %s" % known)
+    pictured = {shapes[name] for name in KINDS if name in shapes}
+    for kind in known:
+        for folders in (1, 2):
+            if (kind, folders, False) not in pictured:
+                print("no picture of a page of %d folders of kind %s: KINDS lacks a check" % (folders, kind))
+    for name, shape in shapes.items():
+        if shape not in pictured:
+            print("no picture of a page as that of check %s: %s" % (name, shape))
+    with open(os.path.join(top, "cli", "REPORT.md")) as text:
+        told = re.findall(r"!\[[^\]]*\]\(report/kinds/([^)]*)\.webp\)", text.read())
+    same("kinds in cli/REPORT.md", sorted(told), sorted(KINDS.values()))
+    same("files in cli/report/kinds", sorted(os.listdir(os.path.join(top, "cli", "report", "kinds"))), sorted(kind + ".webp" for kind in KINDS.values()))
 
 
 def main():
     program, folder, pictures = sys.argv[1], sys.argv[2], sys.argv[3] if len(sys.argv) > 3 else None
-    browser = Browser(program)
+    browser, shapes = Browser(program), {}
     try:
         for name, (results, checks) in CHECKS.items():
             page = Page(browser, folder, results, pictures)
@@ -833,8 +870,11 @@ def main():
                     check(page)
                 except Exception as error:  # a wrong page is a result, not the end of the test
                     print("%s: %s" % (type(error).__name__, error))
+            shapes[name] = shape_of(page)
             if pictures and name in KINDS:
                 gallery(page, KINDS[name])
+        print("== kinds kinds", flush=True)
+        kinds(shapes)
     finally:
         browser.close()
     print("== end", flush=True)

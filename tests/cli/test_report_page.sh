@@ -130,7 +130,7 @@ json.dump(run, open(path, "w"))' "$work/older/report.json"
 PYTHONDONTWRITEBYTECODE=1 timeout 900 /usr/bin/python3 "$srcdir/tests/cli/report_page.py" "$chromium" "$work" \
   ${PICTURES:+"$PICTURES"} >"$work/found" 2>&1
 
-plan 49
+plan 50
 # part CHECK FUNCTION NAME
 part() {
   report "$3" "$(awk -v head="== $1 $2" '
@@ -186,4 +186,5 @@ part energies_job pair_of_energies "energies of two jobs"
 part lone_run lone_energy "energy of one of two runs"
 part lone_network lone_energy "energy of one of two networks"
 part lone_job lone_energy "energy of one of two jobs"
+part kinds kinds "each kind of page has its pictures, in cli/REPORT.md too"
 report "the browser went through to the end" "$(grep -q '^== end$' "$work/found" || tail -n 5 "$work/found")"
