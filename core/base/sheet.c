@@ -90,7 +90,7 @@ static void go_below(FILE *out, unsigned indent, unsigned *column) {
   *column = indent;
 }
 
-/* Of a text without blanks: what goes into a line, up to a comma where it has one. */
+/* Of a text without blanks: what goes into a line, up to a comma of that part. */
 static size_t part_of_word(const char *text, size_t bytes, unsigned room) {
   size_t part = bytes_of(text, bytes, room);
   for (size_t i = part; part < bytes && i > 0; i--)

@@ -130,7 +130,7 @@ const struct known_file *known_file(const char *path) {
   return find_row(tables, COUNT_OF(tables), text, false);
 }
 
-/* The hint, with the table of launches that lies beside the file, where there is one. */
+/* The hint, with the name of a table of launches that lies beside the file. */
 static void hint_instead(const char *path, const char *instead, struct vinci_diag *diag) {
   static const char rows[] = KNOWN_LAUNCHES " of the same profile" KNOWN_HAS_ROWS;
   char table[KNOWN_PATH_MAX], hint[sizeof diag->hint];

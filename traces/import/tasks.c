@@ -27,7 +27,7 @@ struct event {
 
 /* Tasks that are looked for, and what was found. */
 struct tasks {
-  const char *op; /* NULL: the only one */
+  const char *op; /* NULL: the only task */
   struct event event;
   bool reads_tasks; /* else it looks for processes */
   char pid[PROCESSES_MAX][PID_BYTES];
