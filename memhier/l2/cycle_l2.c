@@ -120,6 +120,7 @@ static void operation_done(struct hbm_op *op, uint64_t end_ps) {
   cycle_operation_over(request, end_ps);
 }
 
+/* Up to 32: a line of 4 KiB in one part, so that masks and shifts of parts take 64 bits. */
 static unsigned granules_of_part(const struct memsys *memory) {
   return (unsigned)(memory->soc->hbm_interleave_bytes / L2_GRANULE_BYTES);
 }
@@ -153,9 +154,9 @@ static void submit(struct memory_request *request, unsigned kind) {
   }
   uint64_t part_bytes = (uint64_t)memory->soc->hbm_interleave_bytes;
   unsigned part_granules = granules_of_part(memory);
-  uint32_t left = request->granules[kind];
+  uint64_t left = request->granules[kind];
   for (unsigned part = 0; left != 0; part++, left >>= part_granules) {
-    uint32_t granules = left & ((UINT32_C(1) << part_granules) - 1);
+    uint32_t granules = (uint32_t)(left & ((UINT64_C(1) << part_granules) - 1));
     if (granules == 0)
       continue;
     uint64_t number = number_of_part(memory, request->lines[kind], part);
@@ -173,8 +174,8 @@ static unsigned parts_of(const struct memory_request *request, uint32_t granules
     return cycle_host_operations(granules);
   unsigned part_granules = granules_of_part(request->memory);
   unsigned parts = 0;
-  for (; granules != 0; granules >>= part_granules)
-    parts += (granules & ((UINT32_C(1) << part_granules) - 1)) != 0;
+  for (uint64_t left = granules; left != 0; left >>= part_granules)
+    parts += (left & ((UINT64_C(1) << part_granules) - 1)) != 0;
   return parts;
 }
 

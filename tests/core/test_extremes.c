@@ -327,12 +327,37 @@ static void a_channel_has_a_clock_that_can_be_counted(void **state) {
   }
 }
 
+/* Where the parts of lines lie does not change how many bytes a copy reads from device memory. */
+static void lines_have_parts_of_each_size(void **state) {
+  (void)state;
+  for (unsigned line = 128; line <= 4096; line *= 2) {
+    for (unsigned part = line; part >= 128 && part >= line / 4; part /= 2) {
+      char line_set[64], part_set[64];
+      vinci_soc *soc = load("Ascend910B4");
+      struct vinci_diag diag = {0};
+      struct vinci_run_options options = {.struct_size = sizeof options,
+                                          .memory = VINCI_MEMORY_CYCLE};
+      snprintf(line_set, sizeof line_set, "l2.line=%u", line);
+      snprintf(part_set, sizeof part_set, "hbm.interleave=%u", part);
+      assert_int_equal(vinci_soc_set(soc, line_set, &diag), VINCI_OK);
+      assert_int_equal(vinci_soc_set(soc, part_set, &diag), VINCI_OK);
+      struct run run = runs_with(
+          soc, HEAD(1) TENSORS AIV "copy_gm_to_ubuf,dst=0,src=x,len_burst=2048\n", &options);
+      assert_int_equal(run.status, VINCI_OK);
+      assert_int_equal(run.result->hbm.read_bytes, 65536);
+      vinci_result_free(run.result);
+      vinci_soc_free(soc);
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(absurd_runs_end_honestly),
       cmocka_unit_test(the_end_of_time_is_a_limit),
       cmocka_unit_test(a_hang_stays_a_hang),
       cmocka_unit_test(a_channel_has_a_clock_that_can_be_counted),
+      cmocka_unit_test(lines_have_parts_of_each_size),
   };
   return cmocka_run_group_tests_name("extremes", tests, fixture_set_up, fixture_tear_down);
 }
