@@ -280,7 +280,7 @@ static void on_fault(int number, siginfo_t *info, void *context) {
     fiber->core.source->program.stopped = true;
   else
     report_fault(fiber, number, info, context);
-  source_switch_from_signal(&fiber->caller, context);
+  source_switch_from_signal(&fiber->caller);
 }
 
 /* A library without include/vinci/cce/leave.h, or a way that is not known there: the process ends

@@ -328,8 +328,8 @@ static bool enter(struct source *source, struct source_fiber *fiber, struct vinc
   if (!fiber->stack)
     fiber->stack = new_stack();
   if (!fiber->stack || !source_faults_start(source) ||
-      !source_switch_prepare(&fiber->code, fiber->stack, STACK_BYTES + GUARD_BYTES, run_kernel,
-                             fiber)) {
+      !source_switch_prepare(&fiber->code, &fiber->caller, fiber->stack, STACK_BYTES + GUARD_BYTES,
+                             run_kernel, fiber)) {
     diag_error(diag, VINCI_E_NOMEM, "out of memory for the stack of a core");
     return false;
   }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* glibc's check of longjmp() takes another stack for a mistake. */
 #undef _FORTIFY_SOURCE
-#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -24,10 +23,12 @@ static void set_arithmetic(const struct source_switch *place) {
 #endif
 }
 
-bool source_switch_prepare(struct source_switch *out, void *stack, size_t bytes,
-                           void (*function)(unsigned high, unsigned low), const void *argument) {
+bool source_switch_prepare(struct source_switch *out, struct source_switch *caller, void *stack,
+                           size_t bytes, void (*function)(unsigned high, unsigned low),
+                           const void *argument) {
   if (getcontext(&out->first) != 0)
     return false;
+  caller->mask = out->first.uc_sigmask;
   out->first.uc_stack = (stack_t){.ss_sp = stack, .ss_size = bytes};
   makecontext(&out->first, (void (*)(void))function, 2, (unsigned)((uintptr_t)argument >> 32),
               (unsigned)(uintptr_t)argument);
@@ -53,11 +54,12 @@ void source_switch(struct source_switch *from, struct source_switch *to) {
 
 void source_switch_call(struct source_switch *from, void (*function)(void *), void *argument) {
   keep_arithmetic(from);
+  (void)pthread_sigmask(SIG_SETMASK, NULL, &from->mask);
   if (_setjmp(from->at) == 0)
     function(argument);
 }
 
-_Noreturn void source_switch_from_signal(struct source_switch *to, const ucontext_t *context) {
-  (void)sigprocmask(SIG_SETMASK, &context->uc_sigmask, NULL);
+_Noreturn void source_switch_from_signal(struct source_switch *to) {
+  (void)pthread_sigmask(SIG_SETMASK, &to->mask, NULL);
   go_to(to);
 }

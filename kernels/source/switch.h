@@ -10,6 +10,7 @@
 
 #include <fenv.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <ucontext.h>
@@ -19,6 +20,7 @@ struct source_switch {
   jmp_buf at;
   ucontext_t first; /* of a function that has not begun */
   bool begins;
+  sigset_t mask;        /* of signals, for who comes from a handler */
 #if defined(__x86_64__) /* the words alone: fegetenv() takes longer than all the rest */
   unsigned mxcsr;
   unsigned short x87;
@@ -28,14 +30,16 @@ struct source_switch {
 };
 
 /* The place is the start of a function on a stack of its own, which must not return: it is called
- * with the halves of `argument`. False when the system refuses. */
-bool source_switch_prepare(struct source_switch *out, void *stack, size_t bytes,
-                           void (*function)(unsigned high, unsigned low), const void *argument);
+ * with the halves of `argument`. Signal handlers will go to `caller`, with the mask of signals of
+ * now. False when the system refuses. */
+bool source_switch_prepare(struct source_switch *out, struct source_switch *caller, void *stack,
+                           size_t bytes, void (*function)(unsigned high, unsigned low),
+                           const void *argument);
 /* Goes on at a place; comes back here when somebody goes to `from`. */
 void source_switch(struct source_switch *from, struct source_switch *to);
 /* Calls a function; comes back when it returns, or somebody goes to `from`. */
 void source_switch_call(struct source_switch *from, void (*function)(void *), void *argument);
-/* Goes on at a place, from a signal handler: with the mask of signals that `context` had. */
-_Noreturn void source_switch_from_signal(struct source_switch *to, const ucontext_t *context);
+/* Goes on at a place, from a signal handler, which may have interrupted another one. */
+_Noreturn void source_switch_from_signal(struct source_switch *to);
 
 #endif
