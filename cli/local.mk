@@ -198,14 +198,14 @@ report_pieces = \
 	cli/report/main.js
 EXTRA_DIST += $(report_pieces) cli/report/assemble.awk cli/report/build-uplot \
 	cli/report/package.json cli/report/package-lock.json \
-	cli/REPORT.md \
+	cli/REPORT.md
+dist_doc_DATA += cli/report/first.webp cli/report/page.spdx cli/report/timeline.webp cli/report/network-wide.webp \
+	cli/report/sweep-wide.webp cli/report/sensitivity-wide-dark.webp cli/report/job-narrow-dark.webp \
+	cli/report/list-narrow.webp cli/report/parallel.webp \
 	cli/report/kinds/kernel.webp cli/report/kinds/kernels.webp cli/report/kinds/list.webp \
 	cli/report/kinds/lists.webp cli/report/kinds/network.webp cli/report/kinds/networks.webp \
 	cli/report/kinds/sweep.webp cli/report/kinds/sweeps.webp cli/report/kinds/sensitivity.webp \
 	cli/report/kinds/job.webp cli/report/kinds/jobs.webp
-dist_doc_DATA += cli/report/first.webp cli/report/page.spdx cli/report/timeline.webp cli/report/network-wide.webp \
-	cli/report/sweep-wide.webp cli/report/sensitivity-wide-dark.webp cli/report/job-narrow-dark.webp \
-	cli/report/list-narrow.webp cli/report/parallel.webp
 # By a variable: a rule of this name would take the place of automake's.
 page_object = traces/report/libvinci_traces_la-page.lo
 if HAVE_REPORT

@@ -12,7 +12,7 @@
 }
 # REPORT.md: its pictures lie beside the page; how the page is built belongs to the sources.
 /^## Building$/,$d
-s,](report/\([a-z-]*\.webp\)),](\1),
+s,](report/\(kinds/\)*\([a-z-]*\.webp\)),](\2),
 s,cli/\(REPORT\.md\),\1,g
 
 s,build/vinci,vinci,g
