@@ -39,7 +39,7 @@ bool source_switch_prepare(struct source_switch *out, struct source_switch *call
 void source_switch(struct source_switch *from, struct source_switch *to);
 /* Calls a function; comes back when it returns, or somebody goes to `from`. */
 void source_switch_call(struct source_switch *from, void (*function)(void *), void *argument);
-/* Goes on at a place, from a signal handler, which may have interrupted another one. */
+/* Goes on at a place, from a signal handler, which may have interrupted another handler. */
 _Noreturn void source_switch_from_signal(struct source_switch *to);
 
 #endif

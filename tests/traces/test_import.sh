@@ -9,7 +9,7 @@ vinci=${VINCI:?}
 soc=--soc-version=Ascend910B4
 
 work_folder test_import
-plan 20
+plan 19
 
 import() { keep "$vinci" import "$@"; }
 # cell ROW: the cells of a row of --format=csv, divided by blanks; an empty cell is "-".
