@@ -124,14 +124,11 @@ long_tests = \
 	tests/kernels/test_programs.sh \
 	tests/kernels/test_library.sh \
 	tests/kernels/test_kernels.sh \
-	tests/kernels/test_edges.sh \
 	tests/kernels/test_functions.sh \
 	tests/cli/test_report_page.sh \
 	tests/values/test_values_coupled.sh \
 	tests/values/test_values_convs.sh \
 	tests/scripts/test_lua.sh \
-	tests/scripts/test_lua_limits.sh \
-	tests/scripts/test_experiments.sh \
 	tests/core/test_systemc_examples.sh \
 	tests/tune/test_tune.sh \
 	tests/tree/check_install.sh \
@@ -145,6 +142,9 @@ long_tests = \
 
 # What `make check-fast` leaves to `make check`; CONTRIBUTING.md says why.
 late_tests = \
+	tests/kernels/test_edges.sh \
+	tests/scripts/test_lua_limits.sh \
+	tests/scripts/test_experiments.sh \
 	tests/kernels/test_mutations.sh \
 	tests/same/test_same.sh
 
@@ -874,10 +874,14 @@ clean-local: clean-python
 list-tests:
 	@printf '%s\n' $(TESTS)
 
-# ---- make check-fast: without late_tests, fewer random relations, streams on a chip of each kind ----
+# Programs that check-fast leaves out too.
+late_programs = tests/check/test_check_random tests/check/test_mutate
+
+# ---- make check-fast: without late_tests and late_programs, fewer random relations, streams on a chip of each kind ----
 check-fast:
 	META_CASES="$${META_CASES:-40}" \
-	STREAM_CHIPS="$${STREAM_CHIPS:-Ascend310P3 Ascend910A Ascend910B1 Ascend910B4 Ascend950PR_9589}" $(MAKE) check TESTS='$(long_tests) $(test_programs) $(script_tests)'
+	STREAM_CHIPS="$${STREAM_CHIPS:-Ascend310P3 Ascend910A Ascend910B1 Ascend910B4 Ascend950PR_9589}" $(MAKE) check \
+	TESTS='$(long_tests) $(filter-out $(late_programs),$(test_programs)) $(script_tests)'
 
 # ---- make slowest: what tests took, the longest first: seconds of the clock, of processors, name ----
 slowest:
