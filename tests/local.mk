@@ -674,6 +674,10 @@ accuracy: $(accuracy_programs)
 	  test "`cat $$program.code`" = 0 || { echo "$$program: beyond its limits"; status=1; }; \
 	done; exit $$status
 .PHONY: accuracy
+# All kernels of the Ascend910B of 2019, where `make accuracy` takes one in six.
+accuracy-coupled: tests/accuracy/accuracy_coupled
+	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) tests/accuracy/accuracy_coupled all
+.PHONY: accuracy-coupled
 # The table of expected errors that reports tell: its head stays, its rows are written anew.
 expected_table = $(srcdir)/traces/export/report/expected.def
 expected-errors: tests/accuracy/accuracy_ops

@@ -123,8 +123,12 @@ static void read_rows(unsigned every, struct accuracy_rows *rows) {
 
 /* ---- verdicts -------------------------------------------------------------------------------- */
 
-static unsigned judge(const char *what, double value, double limit, size_t rows) {
-  enum accuracy_verdict verdict = accuracy_judge(program, what, value, limit);
+/* Exceptions are for the part that `make accuracy` runs; all rows together are held to the limits.
+ */
+static unsigned judge(const char *what, double value, double limit, size_t rows, bool whole) {
+  enum accuracy_verdict verdict = value <= limit ? ACCURACY_MET : ACCURACY_MISSED;
+  if (!whole)
+    verdict = accuracy_judge(program, what, value, limit);
   printf("  %-44s %4zu rows  %5.1f %%, within %4.1f %%: %s\n", what, rows, 100 * value, 100 * limit,
          value <= limit                 ? "yes"
          : verdict == ACCURACY_EXCEPTED ? "excepted"
@@ -233,13 +237,14 @@ int main(int argc, char **argv) {
   unsigned missed = judge_far(&rows);
   print_types();
   printf("Errors of durations\n");
-  missed += judge("rows that do not run", (double)lost / (double)rows.count, 0.10, rows.count);
-  missed += judge("all, median", accuracy_quantile(&all, 0.5), 0.20, all.count);
-  missed += judge("all, mean", accuracy_mean(&all), 0.35, all.count);
+  missed +=
+      judge("rows that do not run", (double)lost / (double)rows.count, 0.10, rows.count, whole);
+  missed += judge("all, median", accuracy_quantile(&all, 0.5), 0.20, all.count, whole);
+  missed += judge("all, mean", accuracy_mean(&all), 0.35, all.count, whole);
   print_errors("products and convolutions", &cube);
   print_errors("others", &others);
   missed += judge("elementwise and movement above 20 us, median",
-                  accuracy_quantile(&plain_long, 0.5), 0.15, plain_long.count);
+                  accuracy_quantile(&plain_long, 0.5), 0.15, plain_long.count, whole);
   missed += !whole && !accuracy_exceptions_hold(program);
   accuracy_rows_free(&rows);
   return missed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
