@@ -211,6 +211,8 @@ libvinci_core_la_SOURCES += \
 	core/sim/kept.c \
 	core/sim/kept.h \
 	core/sim/run.c \
+	core/sim/schedule.c \
+	core/sim/schedule.h \
 	core/sim/scalar.c
 
 # machine/: the abstract machine: the same control without time, and the values. Includes

@@ -147,9 +147,6 @@ bool aicore_create(struct aicore *core, struct device *device, struct arena *are
   if (!stream_create(&core->stream, arena, index, var_count) || !create_flags(core, arena) ||
       !pipe_units_create(core, arena))
     return false;
-  if (core_has_space(core->kind, SPACE_VR) && soc_space_bytes(device->soc, SPACE_VR) > 0 &&
-      !(core->function = function_create(arena, device->soc)))
-    return false;
   core->stream.known = device->known;
   scalar_create(core, part);
   for (unsigned i = 0; i < PIPE_COUNT; i++)

@@ -115,6 +115,8 @@ struct scalar_unit {
   unsigned stall;      /* enum stall while the unit waits, else NOT_STALLED */
   enum pipe full_pipe; /* STALL_QUEUE_FULL: whose queue is full */
   uint64_t issue_cycles;
+  struct inst_cost function_cost; /* of the vector function that vf_call calls */
+  bool has_function;
   uint32_t delivery; /* the last signal that it took from another core */
   bool ended;        /* the stream; pipes may still work */
   bool loaded;       /* inst holds an instruction not issued yet */
@@ -136,7 +138,6 @@ struct aicore {
   struct unit_flags units;
   uint64_t *unit_cycle; /* by unit of L0C: from when on its state holds; may lie ahead of now */
   struct arrivals *arrivals;        /* by id of a signal */
-  struct vector_function *function; /* of an AIV that has vector functions; else NULL */
   uint64_t l1_wait_mcycles;         /* that loads of MTE1 have to wait for writes to L1 */
   struct engine_event finish;
   bool has_block;

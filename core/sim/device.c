@@ -452,6 +452,13 @@ static bool create_code(struct device *device) {
   return true;
 }
 
+static bool create_functions(struct device *device) {
+  if (soc_space_bytes(device->soc, SPACE_VR) == 0)
+    return true;
+  device->functions = functions_create(&device->arena, device->soc);
+  return device->functions != NULL;
+}
+
 enum vinci_status memory_not_created(const struct vinci_soc *soc, const struct arena *arena,
                                      struct vinci_diag *diag) {
   if (arena->short_of_memory)
@@ -476,7 +483,7 @@ enum vinci_status device_create(struct device *device) {
   device->cores = ARENA_ARRAY(&device->arena, struct aicore, device->placement.core_count);
   device->known = ARENA_ARRAY(&device->arena, struct known, 1);
   if (!device->engine || !device->cores || !device->known || !create_result(device) ||
-      !create_code(device) || !create_cores(device) ||
+      !create_code(device) || !create_functions(device) || !create_cores(device) ||
       !signals_create(&device->signals, &device->arena, &device->placement))
     return diag_error(device->diag, VINCI_E_NOMEM, "out of memory for the model of %s",
                       device->soc->name);

@@ -46,6 +46,7 @@ struct device {
   struct signals signals;
   struct aicore *cores;                 /* placement.core_count of them */
   struct known *known;                  /* instructions, of all cores */
+  struct vector_functions *functions;   /* of all cores; NULL: the chip has none */
   struct code_caches *code, fresh_code; /* that outlive the run, or those of the run */
   uint64_t code_kernel;                 /* of the running kernel */
 

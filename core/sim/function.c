@@ -1,340 +1,171 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The schedule of a vector function: function.h says what is modelled. */
+/* Functions are recorded, and scheduled at their end unless they are known. */
 #include "core/sim/function.h"
+
+#include <string.h>
 
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
+#include "core/isa/isa.h"
 
 enum {
-  /* Cycles that reservations reach behind the newest: more than any instruction waits. */
-  WINDOW = 1024,
-  PHYSICAL_MAX = 256,
-  QUEUE_MAX = 256,
-  UNITS_MAX = 2,
-  UNMAPPED = UINT16_MAX,
-  OPERANDS_MAX = 6,
+  STEPS_MAX = 1 << 15, /* that are recorded; a longer function is scheduled while it comes */
+  MET_MAX = 256,       /* functions that are kept */
+  STEP_WORDS = sizeof(struct function_step) / sizeof(uint64_t)
+};
+_Static_assert(sizeof(struct function_step) % sizeof(uint64_t) == 0, "a step is whole words");
+
+/* The operands of an instruction that name registers and masks. */
+struct named {
+  uint8_t count, arg[FUNCTION_OPERANDS];
+  bool mask[FUNCTION_OPERANDS], read[FUNCTION_OPERANDS], written[FUNCTION_OPERANDS];
 };
 
-/* A register of a name: where its number comes from. */
-struct producer {
-  uint64_t cycle;    /* of issue */
-  uint64_t read;     /* issue of the last reader */
-  uint64_t used;     /* order of the last use, for code with more names than registers */
-  uint16_t physical; /* UNMAPPED: has not been written in this function */
-  uint8_t class;
+/* A function that was met before: two digests and the number of its steps tell which. */
+struct met {
+  uint64_t digest[2], steps;
+  struct inst_cost cost;
 };
 
-struct execution_unit {
-  uint64_t issued[WINDOW], result[WINDOW],
-      special[WINDOW]; /* cycle + 1 that a place is taken for */
-};
-
-struct vector_function {
+struct vector_functions {
   const struct vinci_soc *soc;
-  struct producer name[REGISTER_NAMES + MASK_NAMES];
-  uint64_t free_at[PHYSICAL_MAX]; /* UINT64_MAX: mapped */
-  uint64_t queue[QUEUE_MAX];      /* when its places are free */
-  struct execution_unit unit[UNITS_MAX];
-  struct {
-    uint64_t cycle; /* + 1 */
-    uint8_t loads, stores;
-  } port[WINDOW];
-  uint64_t dispatch, dispatched;    /* cycle of the last one, and how many in that */
-  uint64_t end;                     /* of the instruction that ends last */
-  uint64_t loaded, stored;          /* the same of loads and stores */
-  uint64_t loads_from, stores_from; /* barriers */
-  uint64_t operations, count, mapped;
+  struct named named[OP_COUNT];
+  struct function_step *step; /* STEPS_MAX of them */
+  uint64_t steps, digest[2];  /* of the function that is being added */
+  struct schedule *schedule;
+  struct met met[MET_MAX]; /* by digest */
 };
-
-/* What an instruction reads and writes: numbers of names. */
-struct operands {
-  uint16_t read[OPERANDS_MAX], write[OPERANDS_MAX];
-  unsigned reads, writes;
-};
-
-static void reset(struct vector_function *function) {
-  const struct vinci_soc *soc = function->soc;
-  *function = (struct vector_function){.soc = soc};
-  function->dispatch = (uint64_t)soc->vf_start_cycles;
-  for (unsigned i = 0; i < REGISTER_NAMES + MASK_NAMES; i++)
-    function->name[i].physical = UNMAPPED;
-}
-
-struct vector_function *function_create(struct arena *arena, const struct vinci_soc *soc) {
-  struct vector_function *function = ARENA_NEW(arena, struct vector_function);
-  if (function) {
-    function->soc = soc;
-    reset(function);
-  }
-  return function;
-}
 
 /* ---- what an instruction is ---------------------------------------------------------------- */
 
-static const struct register_class_cost *cost_of(const struct vector_function *function,
-                                                 unsigned class) {
-  return &function->soc->register_class[class];
+/* Masks by the names of their operands: pd and pd1 are written, pg and p0 to p2 read. */
+static bool is_mask(const struct isa_arg *arg) {
+  return arg->kind == ARG_INTEGER && arg->name[0] == 'p' && arg->name_length <= 3 &&
+         (arg->name[1] == 'd' || arg->name[1] == 'g' ||
+          (arg->name[1] >= '0' && arg->name[1] <= '2'));
 }
 
-static void add_name(uint16_t *names, unsigned *count, int64_t name) {
-  if (*count < OPERANDS_MAX)
-    names[(*count)++] = (uint16_t)name;
-}
-
-/* Masks by the names of their operands: pd and pd1 are written, pg and p0 to p2 read; 0 is none. */
-static void add_mask(struct operands *operands, const struct isa_arg *arg, int64_t value) {
-  if (arg->name[0] != 'p' || value <= 0 || value >= MASK_NAMES || arg->name_length > 3 ||
-      arg->kind != ARG_INTEGER)
-    return;
-  if (arg->name[1] == 'd')
-    add_name(operands->write, &operands->writes, REGISTER_NAMES + value);
-  else if (arg->name[1] == 'g' || (arg->name[1] >= '0' && arg->name[1] <= '2'))
-    add_name(operands->read, &operands->reads, REGISTER_NAMES + value);
-}
-
-static struct operands operands_of(const struct inst *inst) {
-  const struct isa_row *row = isa_row((enum isa_op)inst->op);
-  struct operands operands = {.reads = 0};
+static void find_named(struct named *named, const struct isa_row *row) {
   for (unsigned i = 0; i < row->arg_count; i++) {
     const struct isa_arg *arg = &row->arg[i];
-    if (arg->kind != ARG_ADDRESS || arg->space != SPACE_VR) {
-      add_mask(&operands, arg, inst->arg[i]);
+    bool mask = is_mask(arg), is_register = arg->kind == ARG_ADDRESS && arg->space == SPACE_VR;
+    if ((!is_register && !mask) || named->count == FUNCTION_OPERANDS)
       continue;
-    }
-    int64_t name = inst->arg[i] / REPEAT_BYTES % REGISTER_NAMES;
-    if (arg->reads)
-      add_name(operands.read, &operands.reads, name);
-    if (arg->writes)
-      add_name(operands.write, &operands.writes, name);
-  }
-  return operands;
-}
-
-/* ---- registers ----------------------------------------------------------------------------- */
-
-/* The old number of a name is of no use once its last reader has begun. */
-static void unmap(struct vector_function *function, struct producer *name) {
-  if (name->physical == UNMAPPED)
-    return;
-  uint64_t last = max_u64(name->read, name->cycle);
-  function->free_at[name->physical] = last + (uint64_t)function->soc->vf_release_cycles;
-  name->physical = UNMAPPED;
-  function->mapped--;
-}
-
-/* Of more names than code can have, the one that was not used for longest is no more. */
-static void forget_eldest(struct vector_function *function) {
-  struct producer *eldest = NULL;
-  for (unsigned i = 0; i < REGISTER_NAMES; i++) {
-    struct producer *name = &function->name[i];
-    if (name->physical != UNMAPPED && (!eldest || name->used < eldest->used))
-      eldest = name;
-  }
-  if (eldest)
-    unmap(function, eldest);
-}
-
-/* Gives a name a register of its own; when that is there. */
-static uint64_t map(struct vector_function *function, unsigned index, uint64_t cycle) {
-  struct producer *name = &function->name[index];
-  unsigned best = 0;
-  if (index >= REGISTER_NAMES)
-    return cycle; /* a mask */
-  unmap(function, name);
-  if (function->mapped >= (uint64_t)function->soc->vf_registers)
-    forget_eldest(function);
-  for (unsigned i = 1; i < (unsigned)function->soc->vf_physical; i++)
-    best = function->free_at[i] < function->free_at[best] ? i : best;
-  cycle = max_u64(cycle, function->free_at[best]);
-  function->free_at[best] = UINT64_MAX;
-  name->physical = (uint16_t)best;
-  function->mapped++;
-  return cycle;
-}
-
-/* ---- dispatch ------------------------------------------------------------------------------ */
-
-static void dispatch_at(struct vector_function *function, uint64_t cycle) {
-  if (cycle > function->dispatch) {
-    function->dispatch = cycle;
-    function->dispatched = 0;
-  } else if (function->dispatched == (uint64_t)function->soc->vf_width) {
-    function->dispatch++;
-    function->dispatched = 0;
-  }
-  function->dispatched++;
-}
-
-/* The place of the queue that is free first. */
-static uint64_t *queue_place(struct vector_function *function) {
-  unsigned best = 0;
-  for (unsigned i = 1; i < (unsigned)function->soc->vf_queue; i++)
-    best = function->queue[i] < function->queue[best] ? i : best;
-  return &function->queue[best];
-}
-
-/* ---- issue --------------------------------------------------------------------------------- */
-
-static bool is_store(unsigned class) { return class == REGISTER_STORE; }
-
-/* Forwarding, from issue to issue. */
-static uint64_t forwarded(const struct vector_function *function, const struct producer *from,
-                          unsigned class) {
-  const struct register_class_cost *cost = cost_of(function, from->class);
-  bool special = cost_of(function, class)->interval_cycles > 0 || class == REGISTER_ABS ||
-                 class == REGISTER_DUP;
-  int64_t cycles = is_store(class) ? cost->store_cycles
-                   : special       ? cost->special_cycles
-                                   : cost->forward_cycles;
-  return from->cycle + (uint64_t)cycles;
-}
-
-static uint64_t ready_at(struct vector_function *function, const struct operands *operands,
-                         unsigned class, uint64_t cycle) {
-  for (unsigned i = 0; i < operands->reads; i++) {
-    const struct producer *from = &function->name[operands->read[i]];
-    if (from->class != REGISTER_NONE)
-      cycle = max_u64(cycle, forwarded(function, from, class));
-  }
-  return cycle;
-}
-
-static bool taken(const uint64_t *places, uint64_t cycle, int64_t cycles) {
-  for (int64_t i = 0; i < cycles; i++, cycle++)
-    if (places[cycle % WINDOW] == cycle + 1)
-      return true;
-  return false;
-}
-
-static void take(uint64_t *places, uint64_t cycle, int64_t cycles) {
-  for (int64_t i = 0; i < cycles; i++, cycle++)
-    places[cycle % WINDOW] = cycle + 1;
-}
-
-/* Loads: as many a cycle as there are ports, one less beside a store; those that take two alone. */
-static uint64_t issue_at_port(struct vector_function *function, bool store, unsigned ports,
-                              uint64_t cycle) {
-  unsigned most = (unsigned)function->soc->vf_loads;
-  for (;; cycle++) {
-    unsigned place = cycle % WINDOW;
-    if (function->port[place].cycle != cycle + 1) {
-      function->port[place].cycle = cycle + 1;
-      function->port[place].loads = function->port[place].stores = 0;
-    }
-    unsigned used = function->port[place].loads + function->port[place].stores;
-    if (used + ports > most || (store && function->port[place].stores > 0))
-      continue;
-    if (store)
-      function->port[place].stores++;
-    else
-      function->port[place].loads = (uint8_t)(function->port[place].loads + ports);
-    return cycle;
+    unsigned k = named->count++;
+    named->arg[k] = (uint8_t)i;
+    named->mask[k] = mask;
+    named->written[k] = mask ? arg->name[1] == 'd' : arg->writes;
+    named->read[k] = mask ? arg->name[1] != 'd' : arg->reads;
   }
 }
 
-static uint64_t issue_in_unit(struct vector_function *function, unsigned class, uint64_t from) {
-  const struct register_class_cost *cost = cost_of(function, class);
-  bool special = cost->interval_cycles > 0;
-  unsigned units = (unsigned)min_u64((uint64_t)cost->units, (uint64_t)function->soc->vf_units);
-  for (uint64_t cycle = from;; cycle++)
-    for (unsigned i = 0; i < units || i == 0; i++) {
-      struct execution_unit *unit = &function->unit[i];
-      uint64_t end = cycle + (uint64_t)cost->latency_cycles;
-      if (taken(unit->issued, cycle, 1) || taken(unit->special, cycle, cost->interval_cycles) ||
-          (!special && taken(unit->result, end, 1)))
-        continue;
-      take(unit->issued, cycle, 1);
-      take(unit->special, cycle, cost->interval_cycles);
-      if (!special)
-        take(unit->result, end, 1);
-      return cycle;
-    }
+/* The number of an operand's name; false: a mask operand that names none. */
+static bool name_of(const struct inst *inst, const struct named *named, unsigned k,
+                    uint16_t *name) {
+  int64_t value = inst->arg[named->arg[k]];
+  if (!named->mask[k]) {
+    *name = (uint16_t)(value / REPEAT_BYTES % REGISTER_NAMES);
+    return true;
+  }
+  *name = (uint16_t)(REGISTER_NAMES + value);
+  return value > 0 && value < MASK_NAMES;
 }
 
-/* Those that move two registers at once. */
-static unsigned ports_of(const struct inst *inst) { return inst->op == OP_REG_VLDS2 ? 2 : 1; }
+static void add_names(const struct named *named, const struct inst *inst,
+                      struct function_step *step) {
+  unsigned count = 0;
+  for (unsigned k = 0; k < named->count; k++)
+    count +=
+        named->read[k] && count < FUNCTION_OPERANDS && name_of(inst, named, k, &step->name[count]);
+  step->reads = (uint8_t)count;
+  for (unsigned k = 0; k < named->count; k++)
+    count += named->written[k] && count < FUNCTION_OPERANDS &&
+             name_of(inst, named, k, &step->name[count]);
+  step->writes = (uint8_t)(count - step->reads);
+  for (; count < FUNCTION_OPERANDS; count++)
+    step->name[count] = 0;
+}
 
-static uint64_t issue(struct vector_function *function, const struct inst *inst, unsigned class,
-                      uint64_t ready) {
-  if (class == REGISTER_LOAD)
-    return issue_at_port(function, false, ports_of(inst), max_u64(ready, function->loads_from));
-  if (is_store(class))
-    return issue_at_port(function, true, 1, max_u64(ready, function->stores_from));
-  return issue_in_unit(function, class, ready);
+/* False: an instruction that takes no time. */
+static bool step_of(const struct vector_functions *functions, const struct inst *inst,
+                    struct function_step *step) {
+  *step = (struct function_step){.class = REGISTER_NONE};
+  if (inst->op == OP_REG_MEM_BAR) {
+    step->waits = (uint8_t)(FUNCTION_LOADS + inst->arg[0]);
+    step->waiting = (uint8_t)(FUNCTION_LOADS + inst->arg[1]);
+    return true;
+  }
+  unsigned class = inst_register_class(inst);
+  if (class == REGISTER_NONE)
+    return false;
+  enum dtype type = inst_dtype(inst);
+  bool computes = class != REGISTER_LOAD && class != REGISTER_STORE && type < DTYPE_COUNT;
+  step->class = (uint8_t) class;
+  step->ports = inst->op == OP_REG_VLDS2 ? 2 : 1; /* two registers at once */
+  step->operations = (uint16_t)(computes ? REPEAT_BYTES * BITS_PER_BYTE / dtype_bits(type) : 0);
+  add_names(&functions->named[inst->op], inst, step);
+  return true;
 }
 
 /* ---- functions ----------------------------------------------------------------------------- */
 
-static void take_barrier(struct vector_function *function, const struct inst *inst) {
-  enum { LOADS, STORES, ALL }; /* the words of the operands */
-  int64_t waits = inst->arg[0], waiting = inst->arg[1];
-  uint64_t over =
-      max_u64(waits == STORES ? 0 : function->loaded, waits == LOADS ? 0 : function->stored);
-  if (waiting != STORES)
-    function->loads_from = max_u64(function->loads_from, over);
-  if (waiting != LOADS)
-    function->stores_from = max_u64(function->stores_from, over);
+struct vector_functions *functions_create(struct arena *arena, const struct vinci_soc *soc) {
+  struct vector_functions *functions = ARENA_NEW(arena, struct vector_functions);
+  if (!functions)
+    return NULL;
+  memset(functions, 0, sizeof *functions);
+  functions->soc = soc;
+  functions->step = ARENA_ROOM(arena, struct function_step, STEPS_MAX);
+  functions->schedule = schedule_create(arena, soc);
+  for (unsigned op = 0; op < OP_COUNT; op++)
+    if (isa_is_register((enum isa_op)op))
+      find_named(&functions->named[op], isa_row((enum isa_op)op));
+  return functions->step && functions->schedule ? functions : NULL;
 }
 
-static void note(struct vector_function *function, const struct operands *operands, unsigned class,
-                 uint64_t cycle) {
-  uint64_t end = cycle + (uint64_t)cost_of(function, class)->latency_cycles;
-  for (unsigned i = 0; i < operands->reads; i++) {
-    struct producer *name = &function->name[operands->read[i]];
-    name->read = max_u64(name->read, cycle);
-    name->used = function->count;
+/* Multipliers of two generators of pseudo-random numbers (Steele and Vigna, 2021). */
+static void add_to_digest(uint64_t digest[2], const struct function_step *step) {
+  uint64_t word[STEP_WORDS];
+  memcpy(word, step, sizeof word);
+  for (unsigned i = 0; i < STEP_WORDS; i++) {
+    digest[0] = (digest[0] ^ word[i]) * UINT64_C(0xD1342543DE82EF95);
+    digest[0] ^= digest[0] >> 32;
+    digest[1] = (digest[1] + word[i]) * UINT64_C(0xAF251AF3B0F025B5);
+    digest[1] ^= digest[1] >> 29;
   }
-  for (unsigned i = 0; i < operands->writes; i++) {
-    struct producer *name = &function->name[operands->write[i]];
-    name->cycle = name->read = cycle;
-    name->class = (uint8_t) class;
-    name->used = function->count;
-  }
-  function->end = max_u64(function->end, end);
-  if (class == REGISTER_LOAD)
-    function->loaded = max_u64(function->loaded, end);
-  if (is_store(class))
-    function->stored = max_u64(function->stored, end);
 }
 
-void function_add(struct vector_function *function, const struct inst *inst) {
-  function->count++;
-  if (inst->op == OP_REG_MEM_BAR) {
-    take_barrier(function, inst);
+static void schedule_recorded(struct vector_functions *functions) {
+  schedule_begin(functions->schedule, functions->soc);
+  for (uint64_t i = 0; i < functions->steps && i < STEPS_MAX; i++)
+    schedule_add(functions->schedule, &functions->step[i]);
+}
+
+void functions_add(struct vector_functions *functions, const struct inst *inst) {
+  struct function_step step;
+  if (!step_of(functions, inst, &step))
     return;
-  }
-  unsigned class = inst_register_class(inst);
-  if (class == REGISTER_NONE)
-    return;
-  struct operands operands = operands_of(inst);
-  bool queued = class != REGISTER_LOAD;
-  uint64_t *place = queued ? queue_place(function) : NULL;
-  uint64_t cycle = max_u64(function->dispatch, place ? *place : 0);
-  /* Sources first: an instruction may write what it reads. */
-  uint64_t ready = ready_at(function, &operands, class, 0);
-  for (unsigned i = 0; i < operands.reads; i++)
-    function->name[operands.read[i]].read =
-        max_u64(function->name[operands.read[i]].read, max_u64(ready, cycle));
-  for (unsigned i = 0; i < operands.writes; i++)
-    cycle = map(function, operands.write[i], cycle);
-  dispatch_at(function, cycle);
-  ready = max_u64(ready, function->dispatch + (uint64_t)function->soc->vf_issue_cycles);
-  uint64_t start = issue(function, inst, class, ready);
-  if (place)
-    *place = ready + 1;
-  note(function, &operands, class, start);
-  enum dtype type = inst_dtype(inst);
-  if (class != REGISTER_LOAD && !is_store(class) && type < DTYPE_COUNT)
-    function->operations += REPEAT_BYTES * BITS_PER_BYTE / dtype_bits(type);
+  if (functions->steps == STEPS_MAX)
+    schedule_recorded(functions);
+  if (functions->steps >= STEPS_MAX)
+    schedule_add(functions->schedule, &step);
+  else
+    functions->step[functions->steps] = step;
+  functions->steps++;
+  add_to_digest(functions->digest, &step);
 }
 
-void function_end(struct vector_function *function, struct inst_cost *cost) {
-  uint64_t start = (uint64_t)function->soc->vf_start_cycles;
-  uint64_t cycles = max_u64(function->end, start) + (uint64_t)function->soc->vf_end_cycles;
-  *cost = (struct inst_cost){.issue_cycles = cycles,
-                             .latency_cycles = cycles,
-                             .startup_cycles = start,
-                             .path = PATH_NONE,
-                             .operations = function->operations};
-  reset(function);
+void functions_end(struct vector_functions *functions, struct inst_cost *cost) {
+  struct met *met = &functions->met[functions->digest[0] % MET_MAX];
+  bool known = met->steps == functions->steps &&
+               memcmp(met->digest, functions->digest, sizeof met->digest) == 0;
+  if (functions->steps <= STEPS_MAX && !(known && met->steps > 0))
+    schedule_recorded(functions);
+  if (!known || met->steps == 0) {
+    schedule_end(functions->schedule, &met->cost);
+    met->steps = functions->steps;
+    memcpy(met->digest, functions->digest, sizeof met->digest);
+  }
+  *cost = met->cost;
+  functions->steps = functions->digest[0] = functions->digest[1] = 0;
 }

@@ -139,7 +139,12 @@ static enum progress barrier_all(struct aicore *core) {
   return finish_wait(core, STALL_BARRIER, drained, (uint64_t)core->device->soc->barrier_cycles);
 }
 
-static void fill_entry(const struct aicore *core, struct pipe_entry *entry) {
+static void take_function(struct scalar_unit *scalar, struct pipe_entry *entry) {
+  entry->cost = scalar->function_cost;
+  scalar->has_function = false;
+}
+
+static void fill_entry(struct aicore *core, struct pipe_entry *entry) {
   const struct inst *inst = &core->scalar.inst;
   entry->issue_cycle = core->scalar.cycle;
   entry->line = inst->line;
@@ -148,7 +153,7 @@ static void fill_entry(const struct aicore *core, struct pipe_entry *entry) {
   entry->unit_flag = UNIT_FLAG_OFF;
   fill_control(inst, entry);
   if (inst->op == OP_VF_CALL)
-    function_end(core->function, &entry->cost);
+    take_function(&core->scalar, entry);
   else
     known_cost(core->device->known, core->device->soc, inst, &entry->cost);
   if (entry->cost.uses_gm)
@@ -260,8 +265,12 @@ static enum progress execute(struct aicore *core, uint64_t now) {
   struct scalar_unit *scalar = &core->scalar;
   enum pipe target = inst_pipe(&scalar->inst);
   if (isa_is_register((enum isa_op)scalar->inst.op)) {
-    function_add(core->function, &scalar->inst); /* of the vector unit, which begins with vf_call */
+    functions_add(core->device->functions, &scalar->inst); /* the vector unit begins with vf_call */
     return DONE;
+  }
+  if (scalar->inst.op == OP_VF_CALL && !scalar->has_function) {
+    functions_end(core->device->functions, &scalar->function_cost);
+    scalar->has_function = true; /* the queue may be full */
   }
   if (target == PIPE_ALL)
     return barrier_all(core);
@@ -295,12 +304,14 @@ static void fire_step(struct engine_event *event, uint64_t now_ps) {
   struct aicore *core = core_of_step(event);
   struct scalar_unit *scalar = &core->scalar;
   uint64_t now = clock_edge_at(&core->clock, now_ps);
-  for (unsigned i = 0; i < BATCH_INSTRUCTIONS; i++) {
+  for (unsigned i = 0; i < BATCH_INSTRUCTIONS;) {
     if (!scalar->loaded && !load_next(core))
       return;
     if (execute(core, now) == WAITS)
       return;
     scalar->loaded = false;
+    /* A function is added to its end: cores add them one after the other. */
+    i += !isa_is_register((enum isa_op)scalar->inst.op);
     if (core->observer)
       core->observer->issued(core->observer->context, core, inst_pipe(&scalar->inst),
                              &scalar->inst);
@@ -320,7 +331,7 @@ void scalar_start(struct aicore *core, uint64_t cycle) {
   scalar->cycle = cycle;
   scalar->issue_cycles = (uint64_t)core->device->soc->scalar_issue_cycles;
   scalar->stall = NOT_STALLED;
-  scalar->ended = scalar->loaded = false;
+  scalar->ended = scalar->loaded = scalar->has_function = false;
   inst_reset_registers(&scalar->inst);
   scalar_wake(core, cycle);
 }

@@ -21,7 +21,7 @@ MODEL = ["core/sim", "core/control", "cube", "vector", "memhier", "noc", "device
 # The part that tells what source files leave out: the longest beginning of a path decides.
 PARTS = {
     "core/sim/": "Cores and their scalar unit",
-    "core/sim/function": "Vector unit and UB",
+    "core/sim/schedule": "Vector unit and UB",
     "core/sim/code": "Launch, code and the host's queue",
     "core/control/": "Flags, barriers and signals",
     "cube/": "Cube",
