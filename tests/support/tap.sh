@@ -50,6 +50,19 @@ report() {
   fi
 }
 
+# report_run NAME COMMAND...: a result; what the command says is a comment, or why the test fails.
+report_run() {
+  tap_name=$1
+  shift
+  if tap_said=$("$@" 2>&1); then
+    echo "# $tap_said"
+    tap_said=
+  else
+    tap_said=${tap_said:-"exit code $? without a word"}
+  fi
+  report "$tap_name" "$tap_said"
+}
+
 # The folder $work, which goes when the test ends; `work_folder NAME [PARENT]`.
 work_folder() {
   work=$(mktemp -d "${TMPDIR:-${2:-.}}/$1.XXXXXX") || exit 99

@@ -12,10 +12,7 @@ plan 4
 seed=${VINCI_VALUE_SEED:-1}
 echo "# seed $seed"
 for chip in Ascend910B4 Ascend950PR_9589 Ascend310P3 Ascend910A; do
-  if output=$(PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/values/attention.py" \
-    "${VINCI:?}" --soc "$chip" --every "${VINCI_VALUE_EVERY:-12}" --seed "$seed" 2>&1); then
-    echo "# $output"
-    output=
-  fi
-  report "flash attention computes what numpy does on $chip" "$output"
+  report_run "flash attention computes what numpy does on $chip" \
+    env PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/values/attention.py" "${VINCI:?}" \
+    --soc "$chip" --every "${VINCI_VALUE_EVERY:-12}" --seed "$seed"
 done

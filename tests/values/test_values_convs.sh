@@ -11,9 +11,6 @@ plan 1
 
 seed=${VINCI_VALUE_SEED:-1}
 echo "# seed $seed"
-if output=$(PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/values/convs.py" "$VINCI" \
-  --cases "${VINCI_VALUE_CONVS:-10}" --seed "$seed" 2>&1); then
-  echo "# $output"
-  output=
-fi
-report "convolutions compute what numpy does" "$output"
+report_run "convolutions compute what numpy does" \
+  env PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/values/convs.py" "$VINCI" \
+  --cases "${VINCI_VALUE_CONVS:-10}" --seed "$seed"

@@ -11,16 +11,10 @@ plan 4
 seed=${VINCI_VALUE_SEED:-1}
 echo "# seed $seed"
 for chip in Ascend310P3 Ascend910A; do
-  if output=$(PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/values/coupled.py" \
-    "${VINCI:?}" --soc "$chip" --every "${VINCI_VALUE_EVERY:-40}" --seed "$seed" 2>&1); then
-    echo "# $output"
-    output=
-  fi
-  report "operators compute what numpy does on $chip" "$output"
-  if output=$(PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/values/scores.py" \
-    "${VINCI:?}" --soc "$chip" --seed "$seed" 2>&1); then
-    echo "# $output"
-    output=
-  fi
-  report "attention as layers computes what numpy does on $chip" "$output"
+  report_run "operators compute what numpy does on $chip" \
+    env PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/values/coupled.py" "${VINCI:?}" \
+    --soc "$chip" --every "${VINCI_VALUE_EVERY:-40}" --seed "$seed"
+  report_run "attention as layers computes what numpy does on $chip" \
+    env PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/values/scores.py" "${VINCI:?}" \
+    --soc "$chip" --seed "$seed"
 done

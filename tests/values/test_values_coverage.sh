@@ -8,9 +8,5 @@ python=/usr/bin/python3
 "$python" -c 'import numpy' 2>/dev/null || skip_without "numpy"
 plan 1
 
-if output=$(PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/values/coverage.py" \
-  tests/values/driver 2>&1); then
-  echo "# $output"
-  output=
-fi
-report "each instruction has a reference, on each architecture and for each type" "$output"
+report_run "each instruction has a reference, on each architecture and for each type" \
+  env PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/values/coverage.py" tests/values/driver

@@ -15,12 +15,9 @@ echo "# seed $seed"
 values() {
   what=$1 script=$2
   shift 2
-  if output=$(PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/values/$script" \
-    "${VINCI:?}" --seed "$seed" "$@" 2>&1); then
-    echo "# $output"
-    output=
-  fi
-  report "$what compute what numpy does" "$output"
+  report_run "$what compute what numpy does" \
+    env PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/values/$script" "${VINCI:?}" \
+    --seed "$seed" "$@"
 }
 values "fused operators" fused.py
 values "chains" chains.py --cases "${VINCI_VALUE_CHAINS:-40}"

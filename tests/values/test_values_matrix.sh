@@ -13,12 +13,9 @@ cases=${VINCI_VALUE_CASES:-8000}
 echo "# seed $seed"
 # check REFERENCE CASES TEXT
 check() {
-  if output=$(PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/values/$1" \
-    tests/values/driver --cases "$2" --seed "$seed" 2>&1); then
-    echo "# $output"
-    output=
-  fi
-  report "$3" "$output"
+  report_run "$3" \
+    env PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/values/$1" tests/values/driver \
+    --cases "$2" --seed "$seed"
 }
 check transfers.py $((cases * 5 / 4)) "transfers move and convert what the reference says"
 check cube.py $((cases / 4)) "mad computes what the reference says"

@@ -10,9 +10,6 @@ plan 1
 
 seed=${VINCI_VALUE_SEED:-1}
 echo "# seed $seed"
-if output=$(PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/values/ops.py" "$VINCI" \
-  --cases "${VINCI_VALUE_OPS:-20}" --seed "$seed" 2>&1); then
-  echo "# $output"
-  output=
-fi
-report "lowered operators compute what numpy does" "$output"
+report_run "lowered operators compute what numpy does" \
+  env PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/values/ops.py" "$VINCI" \
+  --cases "${VINCI_VALUE_OPS:-20}" --seed "$seed"

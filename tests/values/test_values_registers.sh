@@ -9,9 +9,6 @@ python=/usr/bin/python3
 plan 1
 
 seed=${VINCI_VALUE_SEED:-1}
-if output=$(PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/values/registers.py" \
-  tests/values/driver --seed "$seed" 2>&1); then
-  echo "# $output"
-  output=
-fi
-report "register instructions compute what the reference says" "$output"
+report_run "register instructions compute what the reference says" \
+  env PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/values/registers.py" tests/values/driver \
+  --seed "$seed"

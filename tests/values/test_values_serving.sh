@@ -12,12 +12,9 @@ seed=${VINCI_VALUE_SEED:-1}
 echo "# seed $seed"
 # values SCRIPT EVERY WHAT
 values() {
-  if output=$(PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/values/$1" "${VINCI:?}" \
-    --soc Ascend910B4 --every "${VINCI_VALUE_EVERY:-$2}" --seed "$seed" 2>&1); then
-    echo "# $output"
-    output=
-  fi
-  report "$3 compute what numpy does" "$output"
+  report_run "$3 compute what numpy does" \
+    env PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/values/$1" "${VINCI:?}" \
+    --soc Ascend910B4 --every "${VINCI_VALUE_EVERY:-$2}" --seed "$seed"
 }
 values serving.py 6 "operators of serving engines"
 values engines.py 5 "rotary forms, operators on indices and of sparse attention"

@@ -10,14 +10,13 @@ plan 5
 
 seed=${VINCI_VALUE_SEED:-1}
 echo "# seed $seed"
-# values SCRIPT WHAT
+# values SCRIPT WHAT [OPTION...]
 values() {
-  if output=$(PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/values/$1" "${VINCI:?}" \
-    --every "${VINCI_VALUE_EVERY:-20}" --seed "$seed" 2>&1); then
-    echo "# $output"
-    output=
-  fi
-  report "$2 compute what numpy does" "$output"
+  script=$1 what=$2
+  shift 2
+  report_run "$what compute what numpy does" \
+    env PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/values/$script" "${VINCI:?}" \
+    --every "${VINCI_VALUE_EVERY:-20}" --seed "$seed" "$@"
 }
 values vecops.py "vector operators"
 values vecmore.py "conditions, bits and further vector operators"

@@ -10,9 +10,6 @@ plan 1
 
 seed=${VINCI_VALUE_SEED:-1}
 echo "# seed $seed"
-if output=$(PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/values/vector.py" \
-  tests/values/driver --cases "${VINCI_VALUE_CASES:-8000}" --seed "$seed" 2>&1); then
-  echo "# $output"
-  output=
-fi
-report "vector instructions compute what the reference says" "$output"
+report_run "vector instructions compute what the reference says" \
+  env PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/values/vector.py" tests/values/driver \
+  --cases "${VINCI_VALUE_CASES:-8000}" --seed "$seed"
