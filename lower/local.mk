@@ -190,6 +190,8 @@ libvinci_lower_la_SOURCES = \
 	lower/vector/rows/recurrent.c \
 	lower/vector/rows/rope.c \
 	lower/vector/rows/rope.h \
+	lower/vector/rows/rowfunc.c \
+	lower/vector/rows/rowfunc.h \
 	lower/vector/rows/rowwise.c \
 	lower/vector/rows/rowwise.h \
 	lower/vector/tiles.c \

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/base/arith.h"
+#include "core/sim/function.h"
 
 enum {
   FLAGS_MAX = 64, /* that a kernel uses */
@@ -73,7 +74,9 @@ struct trial {
   bool has_read, has_met, failed, over; /* over: the block takes longer than `limit` */
   uint64_t limit;
   int64_t *variables;
-  struct row_cost *row_cost; /* by row of the record */
+  struct row_cost *row_cost; /* by row of the record; of a vector function, of its first row */
+  const struct inst_cost *function_cost;
+  struct vector_functions *functions; /* NULL: no kernel has called a function */
   uint32_t variable_room, row_room;
   struct trial_times *out;
 };
@@ -209,6 +212,8 @@ static uint64_t start_unit(struct trial *trial, enum pipe id, const struct inst_
 }
 
 static const struct inst_cost *cost_of(struct trial *trial) {
+  if (trial->inst.op == OP_VF_CALL)
+    return trial->function_cost;
   struct row_cost *row = &trial->row_cost[trial->inst.row];
   if (!row->known)
     known_cost(&trial->known, trial->soc, &trial->inst, &row->cost);
@@ -353,6 +358,8 @@ static void run_inst(struct trial *trial, const struct record_row *row) {
   cost->known = is_vector;
 }
 
+/* ---- vector functions ------------------------------------------------------------------------ */
+
 /* The operand of a row that is no instruction. */
 static int64_t value_of(struct trial *trial, const struct record_row *row) {
   const struct record *record = trial->record;
@@ -360,6 +367,61 @@ static int64_t value_of(struct trial *trial, const struct record_row *row) {
   if (row->terms != 0 && !x_value(record->term[row->first], trial->variables, &value))
     trial->failed = true;
   return value;
+}
+
+static bool is_call(const struct record_row *row) {
+  return row->kind == ROW_INST && row->op == OP_VF_CALL;
+}
+
+static void add_register_inst(struct trial *trial, const struct record_row *row) {
+  struct inst *inst = &trial->inst;
+  inst->op = row->op;
+  memcpy(inst->arg, &trial->record->number[row->first], row->arg_count * sizeof *inst->arg);
+  functions_add(trial->functions, inst);
+}
+
+/* The rows of a function up to `end`. Addresses in UB have no part in its time. */
+static void add_to_function(struct trial *trial, uint32_t first, uint32_t end) {
+  const struct record_row *row = trial->record->row;
+  for (uint32_t i = first; i < end && !trial->failed; i++) {
+    if (row[i].kind == ROW_INST) {
+      add_register_inst(trial, &row[i]);
+    } else if (row[i].kind == ROW_LOOP) {
+      int64_t turns = value_of(trial, &row[i]);
+      for (int64_t turn = 0; turn < turns && !trial->failed; turn++)
+        add_to_function(trial, i + 1, row[i].partner);
+      i = row[i].partner;
+    }
+  }
+}
+
+/* Runs the function that begins at a row, and returns the row of its call. What it takes is known
+ * from the last time, unless its loops have other numbers of turns. */
+static uint32_t run_function(struct trial *trial, uint32_t begin) {
+  const struct record_row *row = trial->record->row;
+  struct row_cost *cost = &trial->row_cost[begin];
+  uint64_t digest = 1;
+  uint32_t call = begin;
+  for (; call < trial->stream->end && !is_call(&row[call]); call++)
+    if (row[call].kind == ROW_LOOP)
+      digest = (digest ^ (uint64_t)value_of(trial, &row[call])) * DIGEST_PRIME;
+  if (!trial->functions)
+    trial->functions = functions_create(trial->arena, trial->soc);
+  if (!trial->functions || call == trial->stream->end) {
+    trial->failed = true;
+    return call;
+  }
+  if (!cost->known || cost->digest != digest) {
+    add_to_function(trial, begin + 1, call);
+    functions_end(trial->functions, &cost->cost);
+    cost->known = true;
+    cost->digest = digest;
+  }
+  trial->function_cost = &cost->cost;
+  trial->inst.op = OP_VF_CALL;
+  trial->inst.row = call;
+  issue(trial, PIPE_V);
+  return call;
 }
 
 static void run_rows(struct trial *trial, uint32_t first, uint32_t end);
@@ -457,7 +519,9 @@ static void run_loop(struct trial *trial, uint32_t begin) {
 static void run_rows(struct trial *trial, uint32_t first, uint32_t end) {
   for (uint32_t i = first; i < end && !trial->failed && !trial->over; i++) {
     const struct record_row *row = &trial->record->row[i];
-    if (row->kind == ROW_INST) {
+    if (row->kind == ROW_INST && row->op == OP_VF_BEGIN) {
+      i = run_function(trial, i);
+    } else if (row->kind == ROW_INST) {
       run_inst(trial, row);
     } else if (row->kind == ROW_LOOP) {
       run_loop(trial, i);

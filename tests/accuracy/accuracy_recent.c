@@ -3,7 +3,8 @@
  * `make accuracy`, kernels of other programs: rows of tests/reference/recent_*.csv, whose names say
  * how they were launched. again: the same launch again and again, until every core has the code.
  * between: other kernels ran between, and what is read comes from outside the chip. alone: the
- * first or the only launch of a program, which finds neither code nor inputs in L2.
+ * first or the only launch of a program, which finds neither code nor inputs in L2. _memory: the
+ * same of kernels of the 950 without vector functions.
  */
 #include <math.h>
 #include <stdio.h>
@@ -25,9 +26,13 @@ static const struct launched {
   const char *list;
   uint32_t repeat;
   const char *l2, *code;
-} launched[] = {{"again", LAUNCHES, NULL, NULL},
-                {"between", 0, "empty", "warm"},
-                {"alone", 0, "empty", "device"}};
+  bool memory; /* kernels of the 950 whose instructions are on UB: no vector functions */
+} launched[] = {{"again", LAUNCHES, NULL, NULL, false},
+                {"again_memory", LAUNCHES, NULL, NULL, true},
+                {"between", 0, "empty", "warm", false},
+                {"between_memory", 0, "empty", "warm", true},
+                {"alone", 0, "empty", "device", false}};
+static const char *const without_functions[] = {"vf.physical=0"};
 
 struct kind {
   char name[40]; /* "": none yet */
@@ -52,14 +57,17 @@ static void read_rows(const struct launched *how, struct accuracy_rows *rows) {
   const char *top = getenv("TESTS_SRCDIR");
   snprintf(list, sizeof list, "%s/tests/reference/recent_%s.csv", top ? top : ".", how->list);
   snprintf(folder, sizeof folder, "accuracy_recent_%s.out", how->list);
-  struct accuracy_run run = {
-      .list = list,
-      .folder = folder,
-      .options = {
-          .overrides = {.soc = "Ascend910B4", .memory = "flat", .l2 = how->l2, .code = how->code},
-          .repeat = how->repeat,
-          .profile_blocks = true,
-          .jobs = 1}};
+  struct accuracy_run run = {.list = list,
+                             .folder = folder,
+                             .options = {.overrides = {.soc = "Ascend910B4",
+                                                       .memory = "flat",
+                                                       .l2 = how->l2,
+                                                       .code = how->code,
+                                                       .sets = without_functions,
+                                                       .set_count = how->memory},
+                                         .repeat = how->repeat,
+                                         .profile_blocks = true,
+                                         .jobs = 1}};
   accuracy_rows_read(&run, rows);
 }
 

@@ -6,7 +6,7 @@ set -u
 
 python=/usr/bin/python3
 "$python" -c 'import numpy' 2>/dev/null || skip_without "numpy"
-plan 5
+plan 7
 
 seed=${VINCI_VALUE_SEED:-1}
 echo "# seed $seed"
@@ -23,3 +23,6 @@ values vecmore.py "conditions, bits and further vector operators"
 values vecfused.py "activations, cells and normalisations"
 values vectrain.py "operators of training"
 values vecjoined.py "operators that graphs join"
+# There softmax, norms and activations are vector functions.
+values vecops.py "vector operators of the 950" --soc Ascend950PR_9589 --every 40
+values vecfused.py "fused operators of the 950" --soc Ascend950PR_9589 --every 10

@@ -6,6 +6,7 @@
 #include "core/chip/layout.h"
 #include "lower/select/select.h"
 #include "lower/vector/elementwise/elementwise.h"
+#include "lower/vector/rows/rowfunc.h"
 
 /* Unsigned type of the same size, in which anything can be moved. */
 static const char *bits_name(enum dtype type) {
@@ -141,11 +142,67 @@ static uint32_t under_way(const struct vew *ew) {
   return regs;
 }
 
+/* ---- as a vector function -------------------------------------------------------------------- */
+
+static bool is_float(enum dtype type) {
+  return type == DTYPE_FP32 || type == DTYPE_FP16 || type == DTYPE_BF16;
+}
+
+/* Several steps in single precision on whole operands; one step gains nothing. */
+static bool is_function(const struct vew *ew) {
+  const struct vfunc *func = &ew->func;
+  bool whole = ew->type == DTYPE_FP32 && ew->step_count > 1 && !func->indexed && !func->serial &&
+               !func->bits;
+  for (unsigned k = 0; k < func->inputs; k++)
+    whole = whole && vew_kind(ew, &ew->in[k]) == VKIND_FULL && is_float(ew->in[k].type);
+  for (unsigned k = 0; k < func->outputs; k++)
+    whole = whole && is_float(ew->out[k].type);
+  return whole && rowfunc_knows(ew->kernel.job->soc, ew->steps);
+}
+
+static void put_function(struct emit *e, const struct vew *ew, uint64_t elements) {
+  double parameter[VPARAM_MAX] = {0};
+  struct expr slot = ew->kernel.tile.slot;
+  struct rowfunc function = {
+      .emit = e, .steps = ew->steps, .parameter = parameter, .n_rows = EXPR(1), .cols = elements};
+  set_parameters(ew->kernel.job, &ew->func, parameter);
+  for (unsigned k = 0; k < ew->func.inputs; k++)
+    function.value[X0 + k] =
+        (struct rowfunc_rows){x_add(slot, ew->in[k].tile.address), 0, ew->in[k].type};
+  for (unsigned k = 0; k < ew->func.outputs; k++)
+    function.result[k] =
+        (struct rowfunc_rows){x_add(slot, ew->out[k].tile.address), 0, ew->out[k].type};
+  rowfunc_put(&function);
+}
+
+/* The masks of a function are numbers, so that the last tile has one of its own. */
+static void put_functions(struct emit *e, const struct vew *ew, struct expr count) {
+  const struct vtile *tile = &ew->kernel.tile;
+  bool many = tile->rows > 1;
+  uint64_t whole = many ? tile->rows * ew->pitch : tile->cols;
+  uint64_t rest = many ? tile->space.rows % tile->rows * ew->pitch : tile->space.cols % tile->cols;
+  emit_barrier(e, PIPE_V);
+  if (x_is_number(count)) {
+    put_function(e, ew, (uint64_t)count.number);
+    return;
+  }
+  emit_if(e, "whole", x_eq(count, whole));
+  put_function(e, ew, whole);
+  emit_end(e);
+  emit_if(e, "rest", x_eq(count, rest));
+  put_function(e, ew, rest);
+  emit_end(e);
+}
+
 void vew_compute(struct emit *e, struct vkernel *kernel) {
   const struct vew *ew = (struct vew *)kernel;
   const struct vtile *tile = &ew->kernel.tile;
   struct vunit unit = {.emit = e, .type = ew->type, .written = under_way(ew)};
   struct expr count = tile->rows > 1 ? x_mul(tile->n_rows, ew->pitch) : tile->n_cols;
+  if (is_function(ew)) {
+    put_functions(e, ew, count);
+    return;
+  }
   set_parameters(kernel->job, &ew->func, unit.parameter);
   for (unsigned k = 0; k < ew->func.inputs; k++)
     put_input(&unit, ew, k, count);

@@ -10,6 +10,7 @@
 
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
+#include "lower/vector/rows/rowfunc.h"
 
 enum { FLOAT_BYTES = 4, WEIGHT_FLAG = 2, SPREAD_ROWS = 8 };
 
@@ -133,9 +134,39 @@ static const struct vstep add_layer_norm_steps[] = {B("vadd", Y1, X0, X1),
 
 /* ---- layout --------------------------------------------------------------------------------- */
 
+/* Tiles of whole rows in a vector function: no copies of inputs and results in single precision. */
+static void lay_out_function(struct vnorm *norm) {
+  struct vtile *tile = &norm->kernel.tile;
+  uint64_t elements = tile->rows * norm->pitch, slot = 0;
+  uint64_t bytes = elements * vtile_bytes(norm->type) + ROWFUNC_TAIL_BYTES;
+  uint32_t keeps = rowfunc_keeps(norm_steps(norm), tile->space.cols);
+  bool converts = norm->type != DTYPE_FP32;
+  for (unsigned k = 0; k < norm->norm->inputs; k++)
+    norm->in[k].address = vtile_reserve(&slot, bytes);
+  norm->out.address = vtile_reserve(&slot, bytes);
+  if (norm->norm->sum)
+    norm->sum.address = vtile_reserve(&slot, bytes);
+  tile->slot_bytes = slot;
+  uint64_t used = slot * tile->buffers;
+  for (unsigned r = Y0; r <= T0; r++)
+    if (keeps & V(r) && (r == T0 || converts))
+      norm->address[r] = vtile_reserve(&used, elements * FLOAT_BYTES + ROWFUNC_TAIL_BYTES);
+  for (unsigned k = 0; k < norm->norm->weights; k++) {
+    uint64_t *address = &norm->address[X2 + k];
+    *address = vtile_reserve(&used, norm->pitch * FLOAT_BYTES + ROWFUNC_TAIL_BYTES);
+    norm->weight[k].address =
+        converts ? vtile_reserve(&used, norm->pitch * vtile_bytes(norm->type)) : *address;
+  }
+  tile->ub_bytes = used;
+}
+
 /* Weights of long rows come part by part, in the buffers; those of whole rows stay. */
 static void lay_out(struct vtile *tile) {
   struct vnorm *norm = (struct vnorm *)tile;
+  if (norm_in_function(norm)) {
+    lay_out_function(norm);
+    return;
+  }
   unsigned inputs = norm->norm->inputs, weights = norm->norm->weights;
   bool converts = norm->type != DTYPE_FP32, is_long = norm_is_long(norm);
   bool vendor = norm_as_vendor(norm);
@@ -204,7 +235,7 @@ static bool walks(struct lower_job *job, const struct vkernel *kernel) {
   if (norm_is_long(norm) && tile->blocks > tile->space.rows)
     return lower_refuse(job, "more cores than rows: %" PRIu64 " and %" PRIu64, tile->blocks,
                         tile->space.rows);
-  return rowwise_walks(job, tile, norm->pitch);
+  return norm_in_function(norm) || rowwise_walks(job, tile, norm->pitch);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -246,6 +277,8 @@ static void put_start(struct emit *e, const struct vnorm *norm) {
     emit_handshake(e, PIPE_MTE2, PIPE_V, WEIGHT_FLAG);
   if (weights)
     put_weights(e, norm);
+  if (norm_in_function(norm))
+    return;
   vunit_count(&unit, round_up(tile->rows, SPREAD_ROWS));
   EMIT(e, "vector_dup", F("dst", norm->address[T1]), F("scalar", 0), F("repeat", 1),
        W("type", "fp32"));
@@ -297,6 +330,34 @@ void norm_put_results(const struct vnorm *norm, struct rowwise *rows) {
     put_result(norm, rows, Y1, &norm->sum);
 }
 
+static void compute_in_function(struct emit *e, const struct vnorm *norm) {
+  const struct vtile *tile = &norm->kernel.tile;
+  const struct vtile_operand *outs[] = {&norm->out, &norm->sum};
+  uint64_t float_row = norm->pitch * FLOAT_BYTES, row = norm->pitch * vtile_bytes(norm->type);
+  double parameter[VPARAM_MAX] = {[NUMBER_MEAN - 1] = 1.0 / (double)tile->space.cols,
+                                  [NUMBER_EPSILON - 1] = norm->epsilon,
+                                  [NUMBER_SCALE - 1] = norm->scale};
+  struct rowfunc function = {.emit = e,
+                             .steps = norm_steps(norm),
+                             .parameter = parameter,
+                             .n_rows = tile->rows == 1 ? EXPR(1) : tile->n_rows,
+                             .cols = tile->space.cols};
+  for (unsigned r = 0; r < VREGS; r++)
+    function.value[r] = (struct rowfunc_rows){EXPR(norm->address[r]),
+                                              r == X2 || r == X3 ? 0 : float_row, DTYPE_FP32};
+  for (unsigned k = 0; k < norm->norm->inputs; k++)
+    function.value[X0 + k] = (struct rowfunc_rows){x_add(tile->slot, norm->in[k].address),
+                                                   norm->in[k].row_stride ? row : 0, norm->type};
+  for (unsigned k = 0; k < sizeof outs / sizeof *outs; k++) {
+    function.result[k] =
+        (struct rowfunc_rows){x_add(tile->slot, outs[k]->address), row, norm->type};
+    if (norm->type == DTYPE_FP32)
+      function.value[Y0 + k] = function.result[k];
+  }
+  emit_barrier(e, PIPE_V);
+  rowfunc_put(&function);
+}
+
 /* With one buffer, the next tile comes in once the inputs are converted, and the result of the last
  * tile goes out until this result is converted. */
 static void compute(struct emit *e, struct vkernel *kernel) {
@@ -304,6 +365,10 @@ static void compute(struct emit *e, struct vkernel *kernel) {
   const struct vtile *tile = &kernel->tile;
   struct rowwise rows = rowwise_of(e, tile, norm->pitch);
   bool converts = norm->type != DTYPE_FP32;
+  if (norm_in_function(norm)) {
+    compute_in_function(e, norm);
+    return;
+  }
   if (tile->lends && !converts)
     vtile_writes(e, tile);
   norm_set_registers(norm, &rows, V(X0 + norm->norm->inputs) - V(X0), true);
@@ -405,7 +470,9 @@ enum vinci_status norm_setup(struct lower_job *job) {
   kernel->tile.space.cols = shape->shape[shape->rank - 1];
   kernel->tile.space.rows = lower_elements(shape->shape, shape->rank - 1);
   norm->pitch = vtile_pitch(kernel->tile.space.cols, vtile_bytes(norm->type));
-  kernel->rows_max = rowwise_rows_max(&kernel->tile, norm->pitch);
+  norm->function = rowfunc_knows(job->soc, norm->norm->steps);
+  kernel->rows_max =
+      norm->function ? kernel->tile.space.rows : rowwise_rows_max(&kernel->tile, norm->pitch);
   if (norm_as_vendor(norm))
     kernel->rows_max =
         min_u64(kernel->rows_max,

@@ -35,6 +35,7 @@ struct vnorm {
   const struct norm *norm;
   enum dtype type;
   double epsilon, scale;
+  bool function; /* tiles of whole rows are vector functions (rowfunc.h) */
   struct vtile_operand in[NORM_INPUTS], weight[NORM_INPUTS], out, sum;
   uint64_t pitch;
   uint64_t address[VREGS]; /* of registers behind the buffers; 0: none */
@@ -46,7 +47,11 @@ static inline bool norm_is_long(const struct vnorm *norm) {
 
 /* Whether the tile has whole rows, as many as in the vendor's kernel. */
 static inline bool norm_as_vendor(const struct vnorm *norm) {
-  return norm->norm->small && norm->pitch <= NORM_SMALL && !norm_is_long(norm);
+  return norm->norm->small && norm->pitch <= NORM_SMALL && !norm_is_long(norm) && !norm->function;
+}
+
+static inline bool norm_in_function(const struct vnorm *norm) {
+  return norm->function && !norm_is_long(norm);
 }
 
 static inline const struct vstep *norm_steps(const struct vnorm *norm) {
