@@ -490,11 +490,29 @@ def quantised():
             whole("blocks of a run in %s, passes %s" % (np.dtype(kind), passes), ends, {"x": far}, {"s": steps, "z": zero}, (bytes_ - zeros) * all_steps,
                   passes, 4e-3)
     nodes_before_and_after()
-    whole("a result of int4 with scales of blocks", [node("QuantizeLinear", ["x", "s", "z"], ["q"], axis=1, block_size=16),
-          node("DequantizeLinear", ["q", "s", "z"], ["y"], axis=1, block_size=16)], {"x": far}, {"s": steps, "z": bits4("z", INT4, np.zeros((4, 4, 3), int))},
-          "a result of int4; int8 and uint8 are possible", "none", 0)
+    results_of_4_bits(far, ends)
     whole("blocks that are not whole", [node("DequantizeLinear", ["w", "s"], ["y"], axis=0, block_size=7)], {"x": x},
           {"w": bits4("w", INT4, q - 8), "s": scales}, "4x45 scales for blocks of 7 along axis 0 of 64x45; whole blocks are possible", "none", 0)
+
+
+def results_of_4_bits(x, blocks):
+    """A run computes them one to a byte: with scales of blocks, of all and of an axis, halves to even, saturated, with and without zero points."""
+    node, steps = helper.make_node, random.uniform(0.2, 0.5, (4, 4, 3)).astype(np.float32)
+    for name, kind, low in (("int4", INT4, -8), ("uint4", UINT4, 0)):
+        z, wide = random.integers(low, low + 16, (4, 4, 3)), np.repeat(steps, 16, 1)
+        zeros = np.repeat(z, 16, 1)
+        numbers = np.clip(np.rint(x / wide) + zeros, low, low + 15)
+        for passes in ("none", "all"):
+            whole("blocks of a run in %s, passes %s" % (name, passes), blocks, {"x": x}, {"s": steps, "z": bits4("z", kind, z)}, (numbers - zeros) * wide,
+                  passes, 4e-3)
+        halves = np.arange(-40, 41, dtype=np.float32).reshape(3, 27) / 4
+        half, zero = np.array(0.5, np.float32), bits4("z", kind, np.array(low + 9))
+        whole("a result of %s, with a zero point" % name, [node("QuantizeLinear", ["x", "s", "z"], ["y"])], {"x": halves}, {"s": half, "z": zero},
+              np.clip(np.rint(halves / half) + low + 9, low, low + 15), "none", 0)
+        rows = np.array([0.25, 0.5, 1], np.float32)
+        whole("%s of a run, moved and read" % name, [node("QuantizeLinear", ["x", "s"], ["q"], axis=0, output_dtype=kind), node("Transpose", ["q"], ["t"]),
+              node("DequantizeLinear", ["t", "s"], ["y"], axis=1)], {"x": halves}, {"s": rows},
+              (np.clip(np.rint(halves / rows[:, None]), low, low + 15) * rows[:, None]).T, "none", 1e-3)
 
 
 def nodes_before_and_after():
@@ -521,7 +539,7 @@ def nodes_before_and_after():
           {"x": wide}, {"w": bits4("w", INT4, q.T)}, 'node "turn" (Transpose): its input "w" is int4 with 65919 elements', "none", 0)
 
 
-print("1..%d" % (len(CASES) + len(STANDARD) + 37))
+print("1..%d" % (len(CASES) + len(STANDARD) + 44))
 for case in CASES + STANDARD:
     check(*case)
 networks()

@@ -114,6 +114,13 @@ static bool can_read(const struct onnx_call *call, uint32_t input) {
          onnx_type_bits(call->inputs[input]->type) >= 8;
 }
 
+/* What a body reads of constants of few bits is their bytes. */
+static void take_bytes(struct onnx_call *call) {
+  for (uint32_t i = 0; i < call->input_count; i++)
+    if (call->inputs[i] && call->inputs[i]->bytes)
+      call->inputs[i] = call->inputs[i]->bytes;
+}
+
 /* ---- scales ---------------------------------------------------------------------------------- */
 
 /* "to": x with its blocks apart, or scales as they broadcast with that. */
@@ -150,7 +157,9 @@ enum vinci_status onnx_made_dequantize(struct onnx_call *call, bool *known) {
   struct onnx_text body = {.used = 0};
   struct scaling how;
   enum onnx_type type = call->outputs[0]->type;
-  *known = (x->bytes || onnx_int(call, "block_size", 0) != 0) && can_read(call, QUANTISED_X) &&
+  bool unpacks =
+      x->bytes || (onnx_given(call, QUANTISED_ZERO) && call->inputs[QUANTISED_ZERO]->bytes);
+  *known = (unpacks || onnx_int(call, "block_size", 0) != 0) && can_read(call, QUANTISED_X) &&
            can_read(call, QUANTISED_ZERO) && x->rank < GRAPH_RANK_MAX;
   if (!*known)
     return VINCI_OK;
@@ -169,17 +178,25 @@ enum vinci_status onnx_made_dequantize(struct onnx_call *call, bool *known) {
     onnx_say(&body, "Mul m = a g;");
   }
   say_shape_again(&body, x, "m");
-  for (uint32_t i = 0; i < call->input_count; i++)
-    if (call->inputs[i] && call->inputs[i]->bytes)
-      call->inputs[i] = call->inputs[i]->bytes;
+  take_bytes(call);
   return onnx_call_text(call, "x s z", "y", &body);
 }
 
 /* ---- QuantizeLinear -------------------------------------------------------------------------- */
 
-/* The smallest and the largest number of a type; false: of others. */
-static bool limits_of(enum onnx_type type, double *low, double *high) {
+enum { LOW_INT4 = -8, HIGH_INT4 = 7, HIGH_UINT4 = 15 };
+
+/* The smallest and the largest number of a type; false: of others. Numbers of 4 bits that a run
+ * computes lie one to a byte: *held is the type that a tensor of them has. */
+static bool limits_of(enum onnx_type type, double *low, double *high, enum onnx_type *held) {
+  *held = type;
   switch (type) {
+  case ONNX_INT4:
+    *low = LOW_INT4, *high = HIGH_INT4, *held = ONNX_INT8;
+    return true;
+  case ONNX_UINT4:
+    *low = 0, *high = HIGH_UINT4, *held = ONNX_UINT8;
+    return true;
   case ONNX_INT8:
     *low = INT8_MIN, *high = INT8_MAX;
     return true;
@@ -198,10 +215,12 @@ enum vinci_status onnx_made_quantize(struct onnx_call *call, bool *known) {
   struct onnx_value *x = call->inputs[QUANTISED_X];
   struct onnx_text body = {.used = 0};
   enum onnx_type type = call->outputs[0]->type;
+  enum onnx_type held;
   struct scaling how;
   double low, high;
-  *known = onnx_int(call, "block_size", 0) != 0 && can_read(call, QUANTISED_ZERO) &&
-           limits_of(type, &low, &high) && x->rank < GRAPH_RANK_MAX;
+  *known = limits_of(type, &low, &high, &held) &&
+           (onnx_int(call, "block_size", 0) != 0 || held != type) &&
+           can_read(call, QUANTISED_ZERO) && x->rank < GRAPH_RANK_MAX;
   if (!*known)
     return VINCI_OK;
   enum vinci_status status = take_scaling(call, &how);
@@ -221,7 +240,8 @@ enum vinci_status onnx_made_quantize(struct onnx_call *call, bool *known) {
   onnx_say(&body,
            "Constant low = value_float=%.1f; Constant high = value_float=%.1f;"
            "Clip c = t low high " KEEP "; Cast b = c to=%d " KEEP ";",
-           low, high, (int)type);
+           low, high, (int)held);
   say_shape_again(&body, x, "b");
+  take_bytes(call);
   return onnx_call_text(call, "x s z", "y", &body);
 }
