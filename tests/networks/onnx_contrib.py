@@ -170,19 +170,30 @@ def mirrored(at, size, corners):
     return at
 
 
-def sampled(x, grid, nearest=False, border=False, corners=False, mirror=False):
-    """GridSample, one point after another."""
+def keys(distance, a=-0.75):
+    """The share of an element at that distance: the cubic convolution of Keys."""
+    d = abs(distance)
+    return (a + 2) * d**3 - (a + 3) * d**2 + 1 if d <= 1 else a * (d**3 - 5 * d**2 + 8 * d - 4) if d < 2 else 0
+
+
+def sampled(x, grid, nearest=False, border=False, corners=False, mirror=False, cubic=False):
+    """GridSample, one point after another. As in ONNX's own evaluation, a place beyond the border of the image moves onto the outermost
+    elements; a cubic then looks at elements beyond these, for which the outermost ones stand."""
     n, c, h, w = x.shape
     out = np.zeros((n, c, *grid.shape[1:3]))
     for b, i, j in np.ndindex(n, *grid.shape[1:3]):
         u, v = ((p + 1) / 2 * (size - 1) if corners else ((p + 1) * size - 1) / 2 for p, size in zip(grid[b, i, j].astype(float), (w, h)))
+        edge = 0 if corners or not cubic else 0.5
         if border:
-            u, v = np.clip(u, 0, w - 1), np.clip(v, 0, h - 1)
-        points = [(round(u), round(v), 1)] if nearest else [
+            u, v = (p if -edge <= p <= size - 1 + edge else np.clip(p, 0, size - 1) for p, size in ((u, w), (v, h)))
+        points = [(math.floor(u) + dx, math.floor(v) + dy, keys(u - math.floor(u) - dx) * keys(v - math.floor(v) - dy))
+                  for dx in range(-1, 3) for dy in range(-1, 3)] if cubic else [(round(u), round(v), 1)] if nearest else [
             (math.floor(u) + dx, math.floor(v) + dy, (1 - abs(u - math.floor(u) - dx)) * (1 - abs(v - math.floor(v) - dy))) for dx in (0, 1) for dy in (0, 1)]
         for px, py, share in points:
             if mirror:
                 px, py = mirrored(px, w, corners), mirrored(py, h, corners)
+            if border:
+                px, py = np.clip(px, 0, w - 1), np.clip(py, 0, h - 1)
             if 0 <= px < w and 0 <= py < h:
                 out[b, :, i, j] += share * x[b, :, py, px]
     return out
@@ -205,10 +216,10 @@ def einsum(equation, *shapes):
 
 
 def grid(h, w, points, mode="bilinear", padding="zeros", corners=0):
-    far = 4.5 if padding == "reflection" else 1.2
+    far = 4.5 if padding == "reflection" else 1.6 if "cubic" in mode else 1.2
     x, at = real(2, 3, h, w), real(2, *points, 2, low=-far, high=far)
     return ("ai.GridSample", {"x": x, "xg": at}, ["y"], {"mode": mode, "padding_mode": padding, "align_corners": corners}, None,
-            lambda: [sampled(x, at, mode == "nearest", padding == "border", corners, padding == "reflection")])
+            lambda: [sampled(x, at, mode == "nearest", padding == "border", corners, padding == "reflection", "cubic" in mode)])
 
 
 def body(nodes, inputs, outputs):
@@ -258,6 +269,8 @@ STANDARD = [
     einsum("ab,cd->bc", (8, 16), (16, 24)), einsum("nchw,ck->nkhw", (2, 16, 3, 8), (16, 32)), einsum("ij,ij->ij", (16, 24), (16, 24)),
     grid(7, 9, (5, 6)), grid(7, 9, (5, 6), "nearest"), grid(8, 16, (4, 3), padding="border"), grid(8, 16, (4, 3), corners=1), grid(6, 5, (8, 8), "nearest", "border", 1),
     grid(7, 9, (6, 5), padding="reflection"), grid(8, 16, (4, 3), padding="reflection", corners=1), grid(6, 5, (8, 8), "nearest", "reflection"),
+    grid(7, 9, (6, 5), "cubic"), grid(8, 16, (4, 3), "bicubic", corners=1), grid(6, 5, (9, 8), "cubic", "border"), grid(6, 5, (8, 8), "cubic", "border", 1),
+    grid(7, 9, (6, 5), "cubic", "reflection"), grid(5, 1, (6, 5), "cubic", "reflection", 1),
     ("ai.Conv", {"x": V3, "w": W3, "b": B3}, ["y"], {"group": 2, "strides": [2, 1, 2], "pads": [1, 0, 2, 2, 1, 1], "dilations": [2, 1, 1]}, None,
      lambda: [convolved(V3, W3, B3, 2, (2, 1, 2), ((1, 2), (0, 1), (2, 1)), (2, 1, 1))]),
     ("ai.Pad", {"x": MAP, "p": np.array([0, 0, 2, 3, 0, 0, 1, 4])}, ["y"], {"mode": "reflect"}, None, lambda: [np.pad(MAP, ((0, 0), (0, 0), (2, 1), (3, 4)), "reflect")]),

@@ -8,7 +8,7 @@
 
 #include "networks/onnx/functions/contrib.h"
 
-enum { WORDS_MAX = 16, NODES_MAX = 256, NAME_MAX_BYTES = 32, STANDARD_OPSET = 21 };
+enum { WORDS_MAX = 16, NODES_MAX = 1024, NAME_MAX_BYTES = 32, STANDARD_OPSET = 21 };
 
 struct contrib {
   const char *name, *inputs, *outputs, *body;

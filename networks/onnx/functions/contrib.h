@@ -25,7 +25,7 @@ VINCI_MUST_CHECK enum vinci_status onnx_call_body(struct onnx_call *call,
 /* A text that grows for one call. */
 enum { ONNX_LISTS_MAX = 8 };
 struct onnx_text {
-  char text[16384];
+  char text[32768];
   size_t used;
   struct onnx_list lists[ONNX_LISTS_MAX];
   unsigned list_count;

@@ -204,6 +204,15 @@ enum vinci_status onnx_made_resize(struct onnx_call *call, bool *known) {
 
 enum padding { PADDING_ZEROS, PADDING_BORDER, PADDING_REFLECTION };
 
+/* How many elements along an axis have a share in a point. */
+enum taps { TAPS_NEAREST = 1, TAPS_LINEAR = 2, TAPS_CUBIC = 4 };
+
+struct sampling {
+  bool corners; /* -1 and 1 are the middles of the outermost elements, and not their outer edges */
+  enum padding padding;
+  enum taps taps;
+};
+
 /* The place "a.p" of an axis as "a.d", mirrored at the ends of the image until it lies between
  * these: at -1/2 and half an element behind the last one, with corners at the middles of the first
  * and of the last element. With s between the ends, and the first at e: e + s - |r - s|, where r is
@@ -222,13 +231,107 @@ static void say_mirror(struct onnx_text *b, const char *a, uint64_t extent, bool
            a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a);
 }
 
+/* Appends the nodes, with the name in place of each "@". */
+static void say_of(struct onnx_text *b, const char *name, const char *nodes) {
+  for (const char *at = nodes; *at; at++)
+    if (*at == '@')
+      onnx_say(b, "%s", name);
+    else
+      onnx_say(b, "%c", *at);
+}
+
+/* The places of the outermost elements are limits: "a" of "a.p" or, mirrored, of "a.d". */
+static void say_limited(struct onnx_text *b, const char *a, bool mirror) {
+  say_of(b, a, mirror ? "Max @.c = @.d @.z " FP32 ";" : "Max @.c = @.p @.z " FP32 ";");
+  say_of(b, a, "Min @ = @.c @.e " FP32 ";");
+}
+
+/* What is far away has no share. */
+static void say_near(struct onnx_text *b, const char *a, uint64_t extent) {
+  onnx_say(b, "Constant %s.l = value_float=-2.0; Constant %s.h = value_float=%.9e;", a, a,
+           (double)extent + 1);
+  say_of(b, a, "Max @.c = @.p @.l " FP32 "; Min @ = @.c @.h " FP32 ";");
+}
+
+/* Places outside of the image become those of its outermost elements, and those beside these stay:
+ * a cubic reaches further than the elements beside a place. The image ends half an element behind
+ * the outermost ones, as in ONNX's own evaluation of the operator. */
+static void say_cubic_limited(struct onnx_text *b, const char *a, uint64_t extent) {
+  onnx_say(b, "Constant %s.l = value_float=-0.5; Constant %s.h = value_float=%.9e;", a, a,
+           (double)extent - 0.5);
+  say_of(b, a,
+         "Max @.c = @.p @.z " FP32 "; Min @.b = @.c @.e " FP32 "; Max @.j = @.p @.l " FP32
+         "; Min @.i = @.j @.h " FP32 "; Equal @.q = @.p @.i " FP32 "; Cast @.t = @.q to=1 " FP32
+         "; Sub @.r = @.p @.b " FP32 "; Mul @.w = @.r @.t " FP32 "; Add @ = @.b @.w " FP32 ";");
+}
+
+static bool mirrors(uint64_t extent, const struct sampling *how) {
+  return how->padding == PADDING_REFLECTION && (extent > 1 || !how->corners);
+}
+
+static void say_place(struct onnx_text *b, const char *a, uint64_t extent,
+                      const struct sampling *how) {
+  bool mirror = mirrors(extent, how), cubic = how->taps == TAPS_CUBIC;
+  if (mirror)
+    say_mirror(b, a, extent, how->corners);
+  if (how->padding == PADDING_ZEROS)
+    say_near(b, a, extent);
+  else if (cubic && mirror)
+    say_of(b, a, "Identity @ = @.d;");
+  else if (cubic && !how->corners)
+    say_cubic_limited(b, a, extent);
+  else
+    say_limited(b, a, mirror);
+}
+
+/* The element "n" of an axis with its share "n.r": its number within the image, n.i, and its share
+ * there, n.w. */
+static void say_tap(struct onnx_text *b, const char *n, const char *a, uint64_t extent,
+                    const struct sampling *how) {
+  bool cubic = how->taps == TAPS_CUBIC, mirror = cubic && mirrors(extent, how);
+  if (mirror) {
+    say_of(b, n, "Identity @.p = @;");
+    say_mirror(b, n, extent, how->corners);
+  }
+  onnx_say(b, "Max %s.m = %s%s %s.z " FP32 "; Min %s.c = %s.m %s.e " FP32 ";", n, n,
+           mirror ? ".d" : "", a, n, n, a);
+  if (cubic && how->padding != PADDING_ZEROS)
+    say_of(b, n, "Identity @.w = @.r;");
+  else
+    say_of(b, n,
+           "Equal @.q = @ @.c " FP32 "; Cast @.t = @.q to=1 " FP32 "; Mul @.w = @.r @.t " FP32 ";");
+  say_of(b, n, "Cast @.i = @.c to=6 " FP32 ";");
+}
+
+/* Four elements around the place "a", and their shares: Keys' cubic with the parameter of ONNX, as
+ * polynomials of the distance to the second one, by powers. */
+static void say_cubic(struct onnx_text *b, const char *a) {
+  enum { POWERS = 4 };
+  static const double k = -0.75;
+  const double shares[TAPS_CUBIC][POWERS] = {
+      {0, k, -2 * k, k}, {1, 0, -k - 3, k + 2}, {0, -k, 2 * k + 3, -k - 2}, {0, 0, k, -k}};
+  say_of(b, a, "Floor @.below = @ " FP32 "; Sub @.part = @ @.below " FP32 ";");
+  for (unsigned i = 0; i < TAPS_CUBIC; i++) {
+    onnx_say(b,
+             "Constant %s%u.o = value_float=%.1f; Add %s%u = %s.below %s%u.o " FP32
+             "; Constant %s%u.s3 = value_float=%.3f;",
+             a, i, (double)i - 1, a, i, a, a, i, a, i, shares[i][POWERS - 1]);
+    for (unsigned power = POWERS - 1; power-- > 0;)
+      onnx_say(b,
+               "Mul %s%u.v%u = %s%u.s%u %s.part " FP32 "; Constant %s%u.k%u = value_float=%.3f;"
+               "Add %s%u.s%u = %s%u.v%u %s%u.k%u " FP32 ";",
+               a, i, power, a, i, power + 1, a, a, i, power, shares[i][power], a, i, power, a, i,
+               power, a, i, power);
+    onnx_say(b, "Identity %s%u.r = %s%u.s0;", a, i, a, i);
+  }
+}
+
 /* Points of the grid along one axis, -1 .. 1, as places in the image: "a" or "b", its neighbours
- * a0, a1, their shares a0.w, a1.w, and neighbours within the image, a0.i, a1.i. Places are fp32:
- * with 11 digits those behind 128 would be as coarse as an eighth of an element. */
+ * a0, a1 .., their numbers within the image, a0.i, a1.i .., and their shares a0.w, a1.w ... Places
+ * are fp32: with 11 digits those behind 128 would be as coarse as an eighth of an element. */
 static void say_axis(struct onnx_text *b, const char *a, unsigned column, uint64_t extent,
-                     bool corners, enum padding padding, bool nearest) {
-  bool mirror = padding == PADDING_REFLECTION && (extent > 1 || !corners);
-  double half = corners ? (double)(extent - 1) / 2 : (double)extent / 2;
+                     const struct sampling *how) {
+  double half = how->corners ? (double)(extent - 1) / 2 : (double)extent / 2;
   onnx_say(b,
            "Constant %s.k = value_int=%u; Gather %s.g = grid.f %s.k axis=3 " FP32 ";"
            "Constant %s.s = value_float=%.9e; Mul %s.m = %s.g %s.s " FP32 ";"
@@ -237,30 +340,20 @@ static void say_axis(struct onnx_text *b, const char *a, unsigned column, uint64
            "Constant %s.u = value_float=1.0;",
            a, column, a, a, a, half, a, a, a, a, (double)(extent - 1) / 2, a, a, a, a, a,
            (double)(extent - 1), a);
-  if (mirror)
-    say_mirror(b, a, extent, corners);
-  if (padding != PADDING_ZEROS)
-    onnx_say(b, "Max %s.c = %s.%s %s.z " FP32 "; Min %s = %s.c %s.e " FP32 ";", a, a,
-             mirror ? "d" : "p", a, a, a, a);
-  else /* what is far away has no share */
-    onnx_say(b,
-             "Constant %s.l = value_float=-2.0; Constant %s.h = value_float=%.9e;"
-             "Max %s.c = %s.p %s.l " FP32 "; Min %s = %s.c %s.h " FP32 ";",
-             a, a, (double)extent + 1, a, a, a, a, a, a);
-  if (nearest)
-    onnx_say(b, "Round %s0 = %s " FP32 "; Identity %s0.r = %s.u;", a, a, a, a);
+  say_place(b, a, extent, how);
+  if (how->taps == TAPS_NEAREST)
+    say_of(b, a, "Round @0 = @ " FP32 "; Identity @0.r = @.u;");
+  else if (how->taps == TAPS_LINEAR)
+    say_of(b, a,
+           "Floor @0 = @ " FP32 "; Sub @1.r = @ @0 " FP32 "; Sub @0.r = @.u @1.r " FP32
+           "; Add @1 = @0 @.u " FP32 ";");
   else
-    onnx_say(b,
-             "Floor %s0 = %s " FP32 "; Sub %s1.r = %s %s0 " FP32 "; Sub %s0.r = %s.u %s1.r " FP32
-             "; Add %s1 = %s0 %s.u " FP32 ";",
-             a, a, a, a, a, a, a, a, a, a, a);
-  for (unsigned i = 0; i < (nearest ? 1U : 2U); i++)
-    onnx_say(b,
-             "Max %s%u.m = %s%u %s.z " FP32 "; Min %s%u.c = %s%u.m %s.e " FP32
-             "; Equal %s%u.q = %s%u %s%u.c " FP32 "; Cast %s%u.t = %s%u.q to=1 " FP32
-             "; Mul %s%u.w = %s%u.r %s%u.t " FP32 "; Cast %s%u.i = %s%u.c to=6 " FP32 ";",
-             a, i, a, i, a, a, i, a, i, a, a, i, a, i, a, i, a, i, a, i, a, i, a, i, a, i, a, i, a,
-             i);
+    say_cubic(b, a);
+  for (unsigned i = 0; i < how->taps; i++) {
+    char tap[16];
+    snprintf(tap, sizeof tap, "%s%u", a, i);
+    say_tap(b, tap, a, extent, how);
+  }
 }
 
 /* One of the elements around all points, with its share: "n" and its number. */
@@ -273,18 +366,38 @@ static void say_corner(struct onnx_text *b, unsigned n, unsigned row, unsigned c
       n, row, n, n, column, n, n, n, n, n, n, n, row, column, n, n, n, n, n, n, n);
 }
 
+/* "sum" of n0, n1 .., pair by pair. */
+static void say_sum(struct onnx_text *b, unsigned count) {
+  unsigned next = count;
+  for (unsigned i = 0; i + 1 < next; i += 2, next++)
+    onnx_say(b, "Add n%u = n%u n%u;", next, i, i + 1);
+  onnx_say(b, "Identity sum = n%u;", next - 1);
+}
+
+static bool take_sampling(const struct onnx_call *call, struct sampling *out) {
+  static const char *const paddings[] = {
+      [PADDING_ZEROS] = "zeros", [PADDING_BORDER] = "border", [PADDING_REFLECTION] = "reflection"};
+  const char *mode = onnx_text(call, "mode", "bilinear");
+  const char *padding = onnx_text(call, "padding_mode", paddings[PADDING_ZEROS]);
+  bool linear = strcmp(mode, "bilinear") == 0 || strcmp(mode, "linear") == 0;
+  bool nearest = strcmp(mode, "nearest") == 0;
+  *out = (struct sampling){.corners = onnx_int(call, "align_corners", 0) != 0,
+                           .taps = nearest  ? TAPS_NEAREST
+                                   : linear ? TAPS_LINEAR
+                                            : TAPS_CUBIC};
+  while (out->padding < PADDING_REFLECTION && strcmp(padding, paddings[out->padding]) != 0)
+    out->padding++;
+  return (nearest || linear || strcmp(mode, "bicubic") == 0 || strcmp(mode, "cubic") == 0) &&
+         strcmp(padding, paddings[out->padding]) == 0;
+}
+
 enum vinci_status onnx_made_grid_sample(struct onnx_call *call, bool *known) {
   const struct onnx_value *x = call->inputs[0], *y = call->outputs[0];
-  const char *mode = onnx_text(call, "mode", "bilinear"),
-             *padding = onnx_text(call, "padding_mode", "zeros");
-  bool nearest = strcmp(mode, "nearest") == 0, corners = onnx_int(call, "align_corners", 0) != 0;
-  bool border = strcmp(padding, "border") == 0, mirrors = strcmp(padding, "reflection") == 0;
-  enum padding outside = border ? PADDING_BORDER : mirrors ? PADDING_REFLECTION : PADDING_ZEROS;
+  struct sampling how;
   struct onnx_text body = {.used = 0};
-  *known = x->rank == 4 && (border || mirrors || strcmp(padding, "zeros") == 0) &&
-           onnx_type_is_float(x->type) && x->shape[0] <= ONNX_FOLD_MAX && onnx_elements(x) > 0 &&
-           onnx_elements(x) / x->shape[1] <= INT32_MAX &&
-           (nearest || strcmp(mode, "bilinear") == 0 || strcmp(mode, "linear") == 0);
+  *known = x->rank == 4 && take_sampling(call, &how) && onnx_type_is_float(x->type) &&
+           x->shape[0] <= ONNX_FOLD_MAX && onnx_elements(x) > 0 &&
+           onnx_elements(x) / x->shape[1] <= INT32_MAX;
   if (!*known)
     return VINCI_OK;
   uint64_t n = x->shape[0], c = x->shape[1], h = x->shape[2], w = x->shape[3];
@@ -295,8 +408,8 @@ enum vinci_status onnx_made_grid_sample(struct onnx_call *call, bool *known) {
   for (uint64_t i = 0; i < n; i++)
     first[i] = (int64_t)(i * h * w);
   onnx_say(&body, "Cast grid.f = grid to=1 " FP32 ";");
-  say_axis(&body, "a", 0, w, corners, outside, nearest);
-  say_axis(&body, "b", 1, h, corners, outside, nearest);
+  say_axis(&body, "a", 0, w, &how);
+  say_axis(&body, "b", 1, h, &how);
   onnx_say(&body,
            "Constant width.k = value_int=%" PRIu64 "; Cast width = width.k to=6;"
            "Constant first.k = value_ints=$0; Cast first.c = first.k to=6; Constant first.s = "
@@ -305,12 +418,10 @@ enum vinci_status onnx_made_grid_sample(struct onnx_call *call, bool *known) {
            ",1; Transpose last = x perm=0,2,3,1; Constant rows = value_ints=%" PRIu64 ",%" PRIu64
            "; Reshape table = last rows;",
            w, n, points, points, n * h * w, c);
-  for (unsigned i = 0; i < (nearest ? 1U : 4U); i++)
-    say_corner(&body, i, i / 2, i % 2);
-  if (nearest)
-    onnx_say(&body, "Identity sum = n0;");
-  else
-    onnx_say(&body, "Add n4 = n0 n1; Add n5 = n2 n3; Add sum = n4 n5;");
+  unsigned corners = how.taps * how.taps;
+  for (unsigned i = 0; i < corners; i++)
+    say_corner(&body, i, i / how.taps, i % how.taps);
+  say_sum(&body, corners);
   onnx_say(&body,
            "Constant map = value_ints=%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
            "; Reshape maps = sum map; Transpose y = maps perm=0,3,1,2",
