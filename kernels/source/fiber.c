@@ -226,8 +226,11 @@ static void look(const struct vinci_cce_host *host, uint64_t address, uint32_t w
 static void set_ub(const void *bytes) {
 #if defined(__x86_64__)
   enum { FSGSBASE = 2 /* bit of AT_HWCAP2 */, ARCH_SET_GS_CODE = 0x1001 };
+  static _Thread_local enum { WAY_UNKNOWN, WAY_INSTRUCTION, WAY_CALL } way;
   static _Thread_local const void *base;
-  if (getauxval(AT_HWCAP2) & FSGSBASE) {
+  if (way == WAY_UNKNOWN)
+    way = getauxval(AT_HWCAP2) & FSGSBASE ? WAY_INSTRUCTION : WAY_CALL;
+  if (way == WAY_INSTRUCTION) {
     __asm__ volatile("wrgsbase %0" : : "r"(bytes));
   } else if (base != bytes) {
     base = bytes;
