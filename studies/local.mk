@@ -41,8 +41,8 @@ libvinci_studies_la_SOURCES = \
 	studies/ops/evaluate.c \
 	studies/ops/journal.c \
 	studies/ops/launches.c \
-	studies/ops/options.c \
 	studies/ops/library.c \
+	studies/ops/options.c \
 	studies/ops/ops.h \
 	studies/ops/results.c \
 	studies/ops/row.c \
