@@ -162,9 +162,7 @@ struct energy_spec *energy_copy(const struct energy_spec *energy) {
   copy->arena = (struct arena){0};
   bool ok = copy_text(&copy->arena, &copy->description) &&
             soc_copy_sources(&copy->arena, &copy->sources, copy->source_count);
-  for (size_t i = 0; ok && i < ENERGY_NUMBERS; i++)
-    ok = copy_text(&copy->arena, &copy->provenance[i].source) &&
-         copy_text(&copy->arena, &copy->provenance[i].note);
+  ok = ok && soc_copy_provenance(&copy->arena, copy->provenance, ENERGY_NUMBERS);
   if (ok)
     return copy;
   energy_free(copy);

@@ -144,9 +144,7 @@ struct mem_spec *mem_copy(const struct mem_spec *mem) {
     ok = copy_text(&copy->arena, &copy->maps[i].name) &&
          copy_text(&copy->arena, &copy->maps[i].text);
   ok = ok && soc_copy_sources(&copy->arena, &copy->sources, copy->source_count);
-  for (size_t i = 0; ok && i < mem_param_count(); i++)
-    ok = copy_text(&copy->arena, &copy->provenance[i].source) &&
-         copy_text(&copy->arena, &copy->provenance[i].note);
+  ok = ok && soc_copy_provenance(&copy->arena, copy->provenance, mem_param_count());
   if (ok)
     return copy;
   mem_free(copy);

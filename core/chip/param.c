@@ -283,3 +283,27 @@ bool soc_copy_sources(struct arena *arena, const struct soc_source **sources, si
   *sources = copies;
   return copies != NULL;
 }
+
+/* A text that is the last one again has the copy of that; an empty one needs none. */
+static bool copy_text(struct arena *arena, const char **text, const char *last, const char *copy) {
+  if (!*text)
+    return true;
+  if (*text == last)
+    *text = copy;
+  else
+    *text = **text == '\0' ? "" : arena_strdup(arena, *text);
+  return *text != NULL;
+}
+
+bool soc_copy_provenance(struct arena *arena, struct soc_provenance *provenance, size_t count) {
+  struct soc_provenance last = {0}, copy = {0};
+  for (size_t i = 0; i < count; i++) {
+    struct soc_provenance original = provenance[i];
+    if (!copy_text(arena, &provenance[i].source, last.source, copy.source) ||
+        !copy_text(arena, &provenance[i].note, last.note, copy.note))
+      return false;
+    last = original;
+    copy = provenance[i];
+  }
+  return true;
+}

@@ -89,5 +89,7 @@ VINCI_MUST_CHECK enum vinci_status soc_param_check(const struct soc_param *param
                                                    struct vinci_diag *diag);
 /* Replaces a list by a copy from the arena; false when memory is short. */
 bool soc_copy_sources(struct arena *arena, const struct soc_source **sources, size_t count);
+/* Replaces the texts of a list by copies from the arena; neighbours share what they shared. */
+bool soc_copy_provenance(struct arena *arena, struct soc_provenance *provenance, size_t count);
 
 #endif

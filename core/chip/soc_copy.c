@@ -49,9 +49,7 @@ struct vinci_soc *soc_copy(const struct vinci_soc *soc) {
             copy_text(&copy->arena, &copy->data_dir) &&
             soc_copy_sources(&copy->arena, &copy->sources, copy->source_count) &&
             copy_topology(copy) && (copy->memory || !soc->memory) && (copy->energy || !soc->energy);
-  for (size_t i = 0; ok && i < soc_param_count(); i++)
-    ok = copy_text(&copy->arena, &copy->provenance[i].source) &&
-         copy_text(&copy->arena, &copy->provenance[i].note);
+  ok = ok && soc_copy_provenance(&copy->arena, copy->provenance, soc_param_count());
   if (!ok) {
     vinci_soc_free(copy);
     return NULL;
