@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The parameter table of a SoC (core/chip/soc.def plus the families vector.*,
- * path.* and kernel.*), access by key, overrides, cross-checks and the digest.
+ * path.* and kernel.*), and access by key.
  */
 #include "core/chip/soc.h"
 #include "core/chip/layout.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/arith.h"
-#include "core/base/decimal.h"
 #include "core/base/diag.h"
-#include "core/base/digest.h"
 #include "core/chip/energy.h"
 #include "core/chip/mem.h"
 
@@ -271,50 +268,6 @@ void vinci_soc_free(vinci_soc *soc) {
   free(soc->energy);
   arena_free(&soc->arena);
   free(soc);
-}
-
-static uint64_t digest_text(uint64_t digest, const char *text) {
-  return digest_bytes(digest, text, strlen(text));
-}
-
-static uint64_t digest_number(uint64_t digest, int64_t value) {
-  char text[DECIMAL_TEXT_BYTES];
-  size_t length = decimal_put(text, value);
-  return digest_bytes(digest_text(digest, "="), text, length);
-}
-
-uint64_t soc_digest(const struct vinci_soc *soc) {
-  uint64_t digest = DIGEST_SEED;
-  digest = digest_text(digest, soc->name);
-  digest = digest_text(digest, "\n");
-  digest = digest_text(digest, arch_name(soc->arch));
-  for (size_t i = 0; i < PARAM_TOTAL; i++) {
-    /* Chips without vector functions keep the digests that they had before there were any. */
-    if (soc_get(soc, i) == 0 && strncmp(soc_param(i)->key, "vf.", 3) == 0)
-      continue;
-    digest = digest_text(digest, "\n");
-    digest = digest_text(digest, soc_param(i)->key);
-    digest = digest_number(digest, soc_get(soc, i));
-  }
-  for (size_t i = 0; soc->memory && i < mem_param_count(); i++) {
-    digest = digest_text(digest, "\nmemory.");
-    digest = digest_text(digest, mem_param(i)->key);
-    digest = digest_number(digest, mem_get(soc->memory, i));
-  }
-  /* Energies change no result but their own account: only what somebody sets is another chip. */
-  for (size_t i = 0; soc->energy && i < ENERGY_NUMBERS; i++) {
-    if (!soc->energy->provenance[i].overridden)
-      continue;
-    digest = digest_text(digest, "\nenergy.");
-    digest = digest_text(digest, energy_param(i)->key);
-    digest = digest_number(digest, soc->energy->value[i]);
-  }
-  digest = digest_text(digest, soc->choices[SOC_MEMORY_MAP].name);
-  digest = digest_text(digest, soc->choices[SOC_TOPOLOGY].name);
-  /* Configurations keep the digests that they had when there was one policy. */
-  const char *policy = soc->choices[SOC_L2_POLICY].name;
-  bool usual = *policy == '\0' || strcmp(policy, soc_l2_policy(0)) == 0;
-  return usual ? digest : digest_text(digest_text(digest, "\nl2.policy="), policy);
 }
 
 uint64_t soc_space_bytes(const struct vinci_soc *soc, enum space space) {

@@ -45,7 +45,8 @@ struct vinci_soc *soc_copy(const struct vinci_soc *soc) {
   copy->arena = (struct arena){0};
   copy->memory = soc->memory ? mem_copy(soc->memory) : NULL;
   copy->energy = soc->energy ? energy_copy(soc->energy) : NULL;
-  bool ok = copy_text(&copy->arena, &copy->base) && copy_text(&copy->arena, &copy->description) &&
+  bool ok = soc_keep_digest(copy) && copy_text(&copy->arena, &copy->base) &&
+            copy_text(&copy->arena, &copy->description) &&
             copy_text(&copy->arena, &copy->data_dir) &&
             soc_copy_sources(&copy->arena, &copy->sources, copy->source_count) &&
             copy_topology(copy) && (copy->memory || !soc->memory) && (copy->energy || !soc->energy);

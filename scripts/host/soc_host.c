@@ -392,8 +392,10 @@ enum vinci_status vinci_soc_load(const char *name, const char *data_dir, vinci_s
   if (status != VINCI_OK)
     return status;
   struct vinci_soc *soc = calloc(1, sizeof *soc);
-  if (!soc)
+  if (!soc || !soc_keep_digest(soc)) {
+    free(soc);
     return diag_error(diag, VINCI_E_NOMEM, "out of memory");
+  }
   struct loading loading = {.folder = folder,
                             .name = by_file ? own.name : name,
                             .file = by_file ? name : NULL,

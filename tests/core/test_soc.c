@@ -288,6 +288,41 @@ static void digest_changes_with_every_value(void **state) {
   vinci_soc_free(same);
 }
 
+/* It is computed once; what changes the chip afterwards changes it all the same. */
+static void a_digest_is_that_of_the_present_numbers(void **state) {
+  (void)state;
+  struct vinci_diag diag = {0};
+  vinci_soc *soc = load("Ascend910B4");
+  uint64_t digest = soc_digest(soc);
+  vinci_soc *copy = soc_copy(soc);
+  assert_non_null(copy);
+  assert_true(soc_digest(copy) == digest);
+  assert_int_equal(vinci_soc_set(copy, "memory.timing.RP=15", &diag), VINCI_OK);
+  uint64_t changed = soc_digest(copy);
+  assert_true(changed != digest && soc_digest(copy) == changed);
+  assert_int_equal(vinci_soc_set(soc, "memory.timing.RP=15", &diag), VINCI_OK);
+  assert_true(soc_digest(soc) == changed);
+  strcpy(soc->name, "another");
+  assert_true(soc_digest(soc) != changed);
+  vinci_soc_free(copy);
+  vinci_soc_free(soc);
+}
+
+/* Texts that numbers share are copied once, and stay when the original goes. */
+static void a_copy_has_all_sources_and_notes(void **state) {
+  (void)state;
+  vinci_soc *soc = load("Ascend910B4"), *same = load("Ascend910B4");
+  vinci_soc *copy = soc_copy(soc);
+  assert_non_null(copy);
+  vinci_soc_free(soc);
+  for (size_t i = 0; i < soc_param_count(); i++) {
+    assert_string_equal(copy->provenance[i].source, same->provenance[i].source);
+    assert_string_equal(copy->provenance[i].note, same->provenance[i].note);
+  }
+  vinci_soc_free(copy);
+  vinci_soc_free(same);
+}
+
 /* ---- overrides ------------------------------------------------------------------- */
 
 static void an_override_is_marked(void **state) {
@@ -440,6 +475,8 @@ int main(void) {
       cmocka_unit_test(every_number_has_source_and_reason),
       cmocka_unit_test(parameters_have_distinct_keys),
       cmocka_unit_test(digest_changes_with_every_value),
+      cmocka_unit_test(a_digest_is_that_of_the_present_numbers),
+      cmocka_unit_test(a_copy_has_all_sources_and_notes),
       cmocka_unit_test(an_override_is_marked),
       cmocka_unit_test(bad_overrides_are_refused),
       cmocka_unit_test(other_descriptions_can_be_chosen),
