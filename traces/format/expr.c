@@ -34,7 +34,8 @@ struct parser {
 };
 
 struct operator_text {
-  const char *text;
+  char text[3];
+  uint8_t length;
   uint8_t op;
   uint8_t precedence;
 };
@@ -43,12 +44,12 @@ enum { PRECEDENCE_COMPARE = 1, PRECEDENCE_SUM, PRECEDENCE_PRODUCT };
 
 /* Longer texts before their own beginnings. */
 static const struct operator_text operators[] = {
-    {"<=", EXPR_LE, PRECEDENCE_COMPARE}, {">=", EXPR_GE, PRECEDENCE_COMPARE},
-    {"==", EXPR_EQ, PRECEDENCE_COMPARE}, {"!=", EXPR_NE, PRECEDENCE_COMPARE},
-    {"<", EXPR_LT, PRECEDENCE_COMPARE},  {">", EXPR_GT, PRECEDENCE_COMPARE},
-    {"+", EXPR_ADD, PRECEDENCE_SUM},     {"-", EXPR_SUB, PRECEDENCE_SUM},
-    {"*", EXPR_MUL, PRECEDENCE_PRODUCT}, {"/", EXPR_DIV, PRECEDENCE_PRODUCT},
-    {"%", EXPR_MOD, PRECEDENCE_PRODUCT},
+    {"<=", 2, EXPR_LE, PRECEDENCE_COMPARE}, {">=", 2, EXPR_GE, PRECEDENCE_COMPARE},
+    {"==", 2, EXPR_EQ, PRECEDENCE_COMPARE}, {"!=", 2, EXPR_NE, PRECEDENCE_COMPARE},
+    {"<", 1, EXPR_LT, PRECEDENCE_COMPARE},  {">", 1, EXPR_GT, PRECEDENCE_COMPARE},
+    {"+", 1, EXPR_ADD, PRECEDENCE_SUM},     {"-", 1, EXPR_SUB, PRECEDENCE_SUM},
+    {"*", 1, EXPR_MUL, PRECEDENCE_PRODUCT}, {"/", 1, EXPR_DIV, PRECEDENCE_PRODUCT},
+    {"%", 1, EXPR_MOD, PRECEDENCE_PRODUCT},
 };
 
 static bool parse_binary(struct parser *parser, unsigned precedence, struct part *out);
@@ -398,8 +399,10 @@ static bool parse_unary(struct parser *parser, struct part *out) {
 /* The operator at the cursor, NULL when there is none. */
 static const struct operator_text *peek_operator(struct parser *parser) {
   skip_blanks(parser);
-  for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
-    if (strncmp(parser->at, operators[i].text, strlen(operators[i].text)) == 0)
+  const char *at = parser->at;
+  for (size_t i = 0; *at != '\0' && i < sizeof operators / sizeof *operators; i++)
+    if (at[0] == operators[i].text[0] &&
+        (operators[i].length == 1 || at[1] == operators[i].text[1]))
       return &operators[i];
   return NULL;
 }
@@ -414,7 +417,7 @@ static bool parse_binary(struct parser *parser, unsigned precedence, struct part
     if (op->precedence == PRECEDENCE_COMPARE && compared)
       return fail(parser, at, "comparisons do not follow one another without parentheses");
     compared = op->precedence == PRECEDENCE_COMPARE;
-    parser->at += strlen(op->text);
+    parser->at += op->length;
     struct part right;
     if (!parse_binary(parser, op->precedence + 1u, &right) ||
         !apply(parser, (enum expr_op)op->op, at, out, &right))
