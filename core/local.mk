@@ -85,6 +85,7 @@ libvinci_core_la_SOURCES += \
 	core/chip/soc.h \
 	core/chip/soc_copy.c \
 	core/chip/soc_digest.c \
+	core/chip/soc_digest.h \
 	core/chip/soc_names.h \
 	core/chip/soc_numbers.c \
 	core/chip/soc_numbers.h \

@@ -162,7 +162,6 @@ enum { SOC_PARAMS_MAX = 640 };
 struct energy_spec;
 struct mem_spec;
 struct noc_graph;
-struct soc_digest_kept;
 
 struct vinci_soc {
   struct arena arena;
@@ -190,7 +189,7 @@ struct vinci_soc {
   enum vinci_status (*load_named)(struct vinci_soc *soc, enum soc_name name,
                                   struct vinci_diag *diag);
   const char *data_dir;         /* where it was loaded from */
-  struct soc_digest_kept *kept; /* soc_keep_digest(), in the arena; NULL: nothing is kept */
+  struct soc_digest_kept *kept; /* soc_digest.h, in the arena; NULL: nothing is kept */
 };
 
 size_t soc_param_count(void);
@@ -209,9 +208,6 @@ enum vinci_status soc_validate(const struct vinci_soc *soc, struct vinci_diag *d
 struct vinci_soc *soc_copy(const struct vinci_soc *soc);
 /* 64-bit digest of name, arch and all values: the identity of a configuration. */
 uint64_t soc_digest(const struct vinci_soc *soc);
-/* Of a SoC that is new: its digest is computed once for as long as nothing changes. False when
- * memory is short. */
-bool soc_keep_digest(struct vinci_soc *soc);
 
 /* Capacity of an on-chip buffer in bytes; 0 when the SoC has none. GM: hbm.size. */
 uint64_t soc_space_bytes(const struct vinci_soc *soc, enum space space);

@@ -6,7 +6,7 @@
 #include "core/chip/energy.h"
 #include "core/chip/mem.h"
 #include "core/chip/noc_config.h"
-#include "core/chip/soc.h"
+#include "core/chip/soc_digest.h"
 
 static bool copy_text(struct arena *arena, const char **text) {
   if (!*text)

@@ -11,7 +11,7 @@
 #include "core/base/digest.h"
 #include "core/chip/energy.h"
 #include "core/chip/mem.h"
-#include "core/chip/soc.h"
+#include "core/chip/soc_digest.h"
 
 /* Threads that share a SoC find the same key and write the same digest. The digest is written
  * before its key, and a SoC that somebody changes has no other users (core/vinci.h). */

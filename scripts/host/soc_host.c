@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "core/chip/soc_digest.h"
 #include "scripts/host/soc_files.h"
 #include "scripts/host/soc_lua.h"
 #include "scripts/host/soc_packed.h"
