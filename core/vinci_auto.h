@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * vinci: durations with an error bar. With VINCI_MEMORY_AUTO a run takes flat memory first, and
- * cycle memory as far as the duration needs that:
+ * vinci: durations with an error bar. With VINCI_MEMORY_AUTO a run takes cycle memory, and flat
+ * memory beside it where that may say the duration before the run has ended:
  *
  *     struct vinci_run_options options = {.struct_size = sizeof options, .memory =
  * VINCI_MEMORY_AUTO}; struct vinci_auto_bar bar; if (vinci_run(soc, trace, &options, &result,
@@ -31,12 +31,12 @@ enum vinci_auto_from {
 struct vinci_auto_bar {
   enum vinci_auto_from from;
   uint64_t error_bar_ppm; /* of the duration, to both sides */
-  uint64_t flat_cycles;   /* duration with flat memory */
+  uint64_t flat_cycles;   /* duration with flat memory; 0: it was not asked, or of no use */
   uint64_t simulated_ppm; /* share of the traffic with GM that cycle memory has simulated */
   bool counters_of_flat; /* pipes, cores, bytes, L2 and device memory: flat_cycles is their total */
 };
 
-/* False: the run was not one of VINCI_MEMORY_AUTO, or has ended early with flat memory. */
+/* False: the run was not one of VINCI_MEMORY_AUTO. */
 VINCI_API bool vinci_result_auto(const vinci_result *result, struct vinci_auto_bar *out);
 /* "flat", "prefix", "cycle" */
 VINCI_API const char *vinci_auto_from_name(enum vinci_auto_from from);

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Flat memory first. Where its own counters say that memory may decide more than the bar allows,
- * the run begins again in cycle memory, and ends as soon as both paces (core/sim/pace.h) say the
- * duration within that bar; else the run goes on to its end, and is exact.
+ * Cycle memory first. A run that has moved much, and has much before it, waits while flat memory
+ * runs the same program to its end. Where the counters of that run say that memory decides less
+ * than the bar allows, it is the answer. Else the run in cycle memory goes on, and ends as soon as
+ * both paces (core/sim/pace.h) say the duration within that bar, or at its own end, and is exact.
+ * So nothing is simulated twice in cycle memory, and runs that end soon cost what they cost there.
  */
 #include "core/sim/auto.h"
 
 #include "core/base/arith.h"
 #include "core/base/diag.h"
 #include "core/isa/taken.h"
+#include "core/sim/pace.h"
 
 enum { PPM = 1000000, LIMIT_PPM = 20000 };
 
@@ -25,7 +28,24 @@ enum { FLAT_BASE_PPM = 12000, FLAT_OPEN = 150, FLAT_BOUND = 400 };
 
 /* With less traffic a whole run in cycle memory takes some milliseconds, and has no steady part
  * whose pace would say anything of the rest. */
-enum { LEAST_BYTES = 16 << 20, SMALL_BYTES = 2 << 20 };
+enum { LEAST_BYTES = 16 << 20, LOOK_BYTES = LEAST_BYTES / PACE_LOOKS };
+/* By instructions; behind this the run in cycle memory is over before any estimate. */
+enum { LAST_PERMILLE = 500 };
+/* With less to move, flat memory takes more than a third of what cycle memory takes, which is what
+ * an estimate spares (tests/bench/counts.csv: an instruction with either, a line, a burst). */
+enum { BYTES_PER_INSTRUCTION = 64 };
+
+/* A run in cycle memory, and what flat memory says. */
+struct automatic {
+  struct pace pace;
+  struct arena arena; /* of the pace */
+  struct device *cycle;
+  struct vinci_result *flat; /* NULL: not there yet, or of no use */
+  bool asked;                /* whether it is */
+  bool given_up; /* the flat run has ended before its end, as no estimate would follow */
+  bool ended;    /* the run in cycle memory has ended before its end */
+  struct vinci_auto_bar bar; /* of the answer, unless that is the whole run in cycle memory */
+};
 
 /* ---- what flat memory says ---- */
 
@@ -64,76 +84,153 @@ static uint64_t settled_bytes(const struct vinci_result *result, uint64_t work_b
   return (uint64_t)((uint128)work_bytes * min_u64(room, came) / came);
 }
 
-/* ---- both runs ---- */
-
-/* Small tensors: cycle memory costs hardly more than flat memory does, and is exact. */
-static bool is_small(const struct vinci_trace *trace) {
-  uint64_t bytes = 0;
+/*
+ * Tensors that fill L2 late: nothing is compared before, and behind five eighths of the work no
+ * more. Most kernels move each tensor once.
+ */
+static bool settles_late(const struct vinci_soc *soc, const struct vinci_trace *trace) {
+  uint64_t bytes = 0, room = (uint64_t)soc->l2_bytes;
   for (uint32_t i = 0; i < trace->tensor_count; i++)
     bytes = add_up_to(bytes, trace->tensors[i].bytes, UINT64_MAX);
-  return bytes < SMALL_BYTES;
+  return bytes + bytes / 8 >= room && bytes / 8 * 5 < room;
 }
 
-/* Progress of both as one: a fifth is the flat run's. */
-struct told {
-  const struct vinci_run_options *options;
-  bool second;
-};
+/* ---- both runs ---- */
 
-static bool tell(void *context, uint64_t cycles, unsigned done_permille) {
-  const struct told *told = context;
-  unsigned done = told->second ? 200 + done_permille * 4 / 5 : done_permille / 5;
-  return told->options->progress(told->options->progress_context, cycles, done);
-}
-
-/* One of both runs; VINCI_E_LIMIT for one that ended at a look. */
-static enum vinci_status run_paced(struct device *device, const struct vinci_run_options *options,
-                                   struct vinci_result **out) {
-  enum vinci_status status = device_open(device, options);
+/* One of both runs; VINCI_E_LIMIT when an answer or no hope has ended the run. */
+static enum vinci_status run_one(struct device *device, const struct vinci_run_options *options,
+                                 enum vinci_memory memory, struct vinci_result **out) {
+  struct vinci_run_options own = *options;
+  own.memory = memory;
+  enum vinci_status status = device_open(device, &own);
   if (status != VINCI_OK)
     return status;
   status = engine_run(device->engine, device->diag);
-  return device_close(device, device->pace_stopped ? VINCI_E_LIMIT : status, out);
+  struct automatic *automatic = device->automatic;
+  bool ended = automatic->cycle == device ? automatic->ended : automatic->given_up;
+  return device_close(device, ended ? VINCI_E_LIMIT : status, out);
 }
 
-static void corrected(struct vinci_result *result, const struct pace *pace) {
+/* What the caller is told while the run in cycle memory waits. */
+static bool tell(void *context, uint64_t cycles, unsigned done_permille) {
+  const struct device *device = context;
+  (void)cycles;
+  (void)done_permille;
+  struct clock_domain clock;
+  clock_init(&clock, (uint64_t)device->soc->core_hz);
+  return device->options.progress(device->options.progress_context,
+                                  clock_edge_at(&clock, engine_now_ps(device->engine)),
+                                  device_done_permille(device));
+}
+
+static void end_cycle(struct automatic *automatic) {
+  automatic->ended = true;
+  engine_stop(automatic->cycle->engine);
+}
+
+/* What the counters of the flat run say. */
+static void judge_flat(struct automatic *automatic) {
+  const struct vinci_result *flat = automatic->flat;
+  struct pace *pace = &automatic->pace;
+  pace->flat_ps = flat->total_ps;
+  pace->settled_bytes = settled_bytes(flat, pace->flat_bytes);
+  automatic->bar = (struct vinci_auto_bar){
+      .from = VINCI_AUTO_FLAT,
+      .error_bar_ppm = flat_bar_ppm(flat),
+      .flat_cycles = flat->total_cycles,
+      .simulated_ppm = result_share_ppm(pace->cycle_bytes, pace->flat_bytes),
+      .counters_of_flat = true};
+  if (automatic->bar.error_bar_ppm <= limit_ppm(&automatic->cycle->options))
+    end_cycle(automatic);
+}
+
+/* The flat run ends where it has done as much as the run in cycle memory, when both say that the
+ * rest will be of no use. */
+static void note_flat(struct device *flat, uint32_t core, uint64_t bytes) {
+  struct automatic *automatic = flat->automatic;
+  struct pace *pace = &automatic->pace;
+  bool before = pace->flat_bytes < pace->cycle_bytes;
+  pace_note_flat(pace, core, bytes, engine_now_ps(flat->engine));
+  if (before && pace->flat_bytes >= pace->cycle_bytes &&
+      pace_is_far(pace, limit_ppm(&automatic->cycle->options))) {
+    automatic->given_up = true;
+    engine_stop(flat->engine);
+  }
+}
+
+/* A run that fails here, for want of memory or time, is of no use: the other one says why. */
+static void ask_flat(struct automatic *automatic) {
+  struct device *cycle = automatic->cycle;
+  struct vinci_diag diag = {0};
+  struct device device = {.soc = cycle->soc,
+                          .trace = cycle->trace,
+                          .automatic = automatic,
+                          .note = note_flat,
+                          .diag = &diag};
+  struct vinci_run_options own = cycle->options;
+  if (own.progress) {
+    own.progress = tell;
+    own.progress_context = cycle;
+  }
+  automatic->asked = true;
+  if (device_done_permille(cycle) > LAST_PERMILLE ||
+      device_issued(cycle) > automatic->pace.cycle_bytes / BYTES_PER_INSTRUCTION)
+    return;
+  if (run_one(&device, &own, VINCI_MEMORY_FLAT, &automatic->flat) == VINCI_OK) {
+    judge_flat(automatic);
+  } else {
+    vinci_result_free(automatic->flat);
+    automatic->flat = NULL;
+  }
+}
+
+static void note_cycle(struct device *cycle, uint32_t core, uint64_t bytes) {
+  struct automatic *automatic = cycle->automatic;
+  struct pace *pace = &automatic->pace;
+  if (!pace_note_cycle(pace, core, bytes, engine_now_ps(cycle->engine)))
+    return;
+  if (!automatic->asked && pace->cycle_bytes >= LEAST_BYTES)
+    ask_flat(automatic);
+  if (!automatic->flat || automatic->ended || !pace_estimate(pace) ||
+      pace->bar_ppm > limit_ppm(&cycle->options) || pace->estimate_ps > device_limit_ps(cycle))
+    return;
+  automatic->bar.from = VINCI_AUTO_PREFIX;
+  automatic->bar.error_bar_ppm = pace->bar_ppm;
+  automatic->bar.simulated_ppm = result_share_ppm(pace->cycle_bytes, pace->flat_bytes);
+  end_cycle(automatic);
+}
+
+/* The flat run as the answer, with the duration of the estimate if any. */
+static struct vinci_result *answer_of_flat(struct automatic *automatic) {
+  struct vinci_result *result = automatic->flat;
   struct clock_domain clock;
   clock_init(&clock, (uint64_t)result->soc->core_hz);
-  result->total_ps = pace->estimate_ps;
-  result->total_cycles = clock_edge_at(&clock, pace->estimate_ps);
+  if (automatic->bar.from == VINCI_AUTO_PREFIX) {
+    result->total_ps = automatic->pace.estimate_ps;
+    result->total_cycles = clock_edge_at(&clock, result->total_ps);
+  }
+  automatic->flat = NULL;
+  return result;
 }
 
-static enum vinci_status run_cycle(const struct device *flat,
-                                   const struct vinci_run_options *options,
-                                   struct vinci_result **out) {
-  struct pace *pace = flat->pace;
-  struct device device = {.soc = flat->soc,
-                          .trace = flat->trace,
-                          .diag = flat->diag,
-                          .pace = pace,
-                          .pace_limit_ppm = limit_ppm(options),
-                          .pace_least_bytes = LEAST_BYTES};
-  struct vinci_result *result = NULL, *first = *out;
-  enum vinci_status status = run_paced(&device, options, &result);
-  struct vinci_auto_bar bar = first->automatic;
-  double seconds = first->cpu_seconds + (result ? result->cpu_seconds : 0);
-  if (device.pace_stopped) {
-    bar.from = VINCI_AUTO_PREFIX;
-    bar.error_bar_ppm = pace->bar_ppm;
-    bar.simulated_ppm = result_share_ppm(pace->cycle_bytes, pace->flat_bytes);
-    corrected(first, pace);
-    vinci_result_free(result);
+static enum vinci_status run_both(struct device *cycle, const struct vinci_run_options *options,
+                                  struct vinci_result **out) {
+  struct automatic *automatic = cycle->automatic;
+  struct vinci_auto_bar bar = {.from = VINCI_AUTO_CYCLE, .simulated_ppm = PPM};
+  enum vinci_status status = run_one(cycle, options, VINCI_MEMORY_CYCLE, out);
+  if (automatic->flat)
+    bar.flat_cycles = automatic->flat->total_cycles;
+  if (automatic->ended) {
+    struct vinci_result *prefix = *out;
+    bar = automatic->bar;
+    *out = answer_of_flat(automatic);
+    (*out)->cpu_seconds = prefix->cpu_seconds; /* which has those of the flat run */
+    vinci_result_free(prefix);
     status = VINCI_OK;
-  } else {
-    bar = (struct vinci_auto_bar){
-        .from = VINCI_AUTO_CYCLE, .flat_cycles = bar.flat_cycles, .simulated_ppm = PPM};
-    vinci_result_free(first);
-    *out = first = result;
   }
-  if (first) {
-    first->automatic = bar;
-    first->is_automatic = true;
-    first->cpu_seconds = seconds;
+  if (*out) {
+    (*out)->automatic = bar;
+    (*out)->is_automatic = true;
   }
   return status;
 }
@@ -146,67 +243,25 @@ static uint32_t all_cores(const struct vinci_soc *soc) {
   return (uint32_t)cores;
 }
 
-/* What the counters of the flat run say; it is the answer unless cycle memory has another. */
-static void judge_flat(struct vinci_result *result, struct pace *pace) {
-  pace->flat_ps = result->total_ps;
-  pace->settled_bytes = settled_bytes(result, pace->flat_bytes);
-  result->is_automatic = true;
-  result->automatic = (struct vinci_auto_bar){.from = VINCI_AUTO_FLAT,
-                                              .error_bar_ppm = flat_bar_ppm(result),
-                                              .flat_cycles = result->total_cycles,
-                                              .counters_of_flat = true};
-}
-
-/* All of it in cycle memory. */
-static enum vinci_status run_exact(const struct device *like,
-                                   const struct vinci_run_options *options,
-                                   struct vinci_result **out) {
-  struct device device = {.soc = like->soc, .trace = like->trace, .diag = like->diag};
-  struct vinci_run_options own = *options;
-  own.memory = VINCI_MEMORY_CYCLE;
-  enum vinci_status status = run_paced(&device, &own, out);
-  if (*out) {
-    (*out)->is_automatic = true;
-    (*out)->automatic = (struct vinci_auto_bar){.from = VINCI_AUTO_CYCLE, .simulated_ppm = PPM};
-  }
-  return status;
-}
-
-static enum vinci_status run_both(struct device *flat, const struct vinci_run_options *options,
-                                  struct vinci_result **out) {
-  struct told told = {.options = options};
-  struct vinci_run_options own = *options;
-  own.memory = VINCI_MEMORY_FLAT;
-  own.progress = options->progress ? tell : NULL;
-  own.progress_context = &told;
-  enum vinci_status status = run_paced(flat, &own, out);
-  if (status != VINCI_OK)
-    return status;
-  judge_flat(*out, flat->pace);
-  if ((*out)->automatic.error_bar_ppm <= limit_ppm(options))
-    return VINCI_OK;
-  told.second = true;
-  own.memory = VINCI_MEMORY_CYCLE;
-  return run_cycle(flat, &own, out);
-}
-
 enum vinci_status auto_run(const struct vinci_soc *soc, const struct vinci_trace *trace,
                            const struct vinci_run_options *options, struct vinci_result **out,
                            struct vinci_diag *diag) {
-  struct arena arena = {0};
-  struct pace pace;
-  struct device flat = {.soc = soc, .trace = trace, .diag = diag, .pace = &pace, .pace_flat = true};
+  struct automatic automatic = {0};
+  struct device cycle = {
+      .soc = soc, .trace = trace, .diag = diag, .automatic = &automatic, .note = note_cycle};
   *out = NULL;
   enum vinci_status status = trace_take(trace, diag);
   if (status != VINCI_OK)
     return status;
-  if (is_small(trace))
-    status = run_exact(&flat, options, out);
-  else if (pace_create(&pace, &arena, all_cores(soc)))
-    status = run_both(&flat, options, out);
+  automatic.cycle = &cycle;
+  /* Code of a kernel is executed by one run at a time. */
+  automatic.asked = trace->source || settles_late(soc, trace);
+  if (pace_create(&automatic.pace, &automatic.arena, all_cores(soc), LOOK_BYTES))
+    status = run_both(&cycle, options, out);
   else
     status = diag_error(diag, VINCI_E_NOMEM, "out of memory for the paces of two runs");
   trace_give_back(trace);
-  arena_free(&arena);
+  vinci_result_free(automatic.flat);
+  arena_free(&automatic.arena);
   return status;
 }

@@ -39,30 +39,9 @@ uint64_t device_address(const struct device *device, uint64_t address) {
   return address - trace->tensors[nearest].address + device->addresses[nearest];
 }
 
-static uint64_t cycle_limit_ps(const struct device *device);
-
-/* Ends the second of two runs once both say the duration well enough. */
-static void note_pace(struct device *device, const struct gm_transfer *transfer) {
-  struct pace *pace = device->pace;
-  uint32_t core = transfer->port / PIPE_COUNT;
-  uint64_t bytes = transfer->bursts * transfer->burst_bytes;
-  uint64_t now_ps = engine_now_ps(device->engine);
-  if (device->pace_flat) {
-    pace_note_flat(pace, core, bytes, now_ps);
-    return;
-  }
-  if (!pace_note_cycle(pace, core, bytes, now_ps) || pace->cycle_bytes < device->pace_least_bytes ||
-      !pace_estimate(pace))
-    return;
-  device->pace_stopped =
-      pace->bar_ppm <= device->pace_limit_ppm && pace->estimate_ps <= cycle_limit_ps(device);
-  if (device->pace_stopped)
-    engine_stop(device->engine);
-}
-
 void device_start_transfer(struct device *device, struct gm_transfer *transfer, uint64_t start_ps) {
-  if (device->pace)
-    note_pace(device, transfer);
+  if (device->automatic)
+    device->note(device, transfer->port / PIPE_COUNT, transfer->bursts * transfer->burst_bytes);
   transfer->address = device_address(device, transfer->address);
   device->memory_ops->start(device->memory, transfer, start_ps);
 }
@@ -223,8 +202,7 @@ void device_signal(struct device *device, struct aicore *core, enum cross_mode m
 
 /* ---- progress and limits ------------------------------------------------------ */
 
-/* UINT64_MAX: no limit, or one beyond what time can count. */
-static uint64_t cycle_limit_ps(const struct device *device) {
+uint64_t device_limit_ps(const struct device *device) {
   struct clock_domain clock;
   clock_init(&clock, (uint64_t)device->soc->core_hz);
   uint128 limit_ps = (uint128)device->options.max_cycles * clock.ps.value / clock.edges.value;
@@ -250,33 +228,36 @@ static void schedule_watch(struct device *device, uint64_t now_ps) {
     if (next_ps < activity_ps)
       next_ps = activity_ps;
   }
-  uint64_t limit_ps = cycle_limit_ps(device);
+  uint64_t limit_ps = device_limit_ps(device);
   if (limit_ps < next_ps)
     next_ps = limit_ps;
   if (next_ps <= ENGINE_END_PS) /* a program that hangs must not be kept waiting for a look */
     engine_schedule(device->engine, &device->watch, next_ps);
 }
 
-static uint64_t issued_instructions(const struct device *device) {
+uint64_t device_issued(const struct device *device) {
   uint64_t sum = 0;
   for (uint32_t i = 0; i < device->placement.core_count; i++)
     sum += device->cores[i].scalar.counters->instructions;
   return sum;
 }
 
+unsigned device_done_permille(const struct device *device) {
+  return program_share_permille(device_issued(device), device->instructions);
+}
+
 static void fire_watch(struct engine_event *event, uint64_t now_ps) {
   struct device *device = (struct device *)((char *)event - offsetof(struct device, watch));
   if (engine_next_ps(device->engine) == UINT64_MAX)
     return; /* nothing else will happen: the run has hung and ends here */
-  if (now_ps >= cycle_limit_ps(device)) {
+  if (now_ps >= device_limit_ps(device)) {
     stop_partial(device, "the limit of simulated cycles was reached");
     return;
   }
   struct clock_domain clock;
   clock_init(&clock, (uint64_t)device->soc->core_hz);
-  unsigned done = program_share_permille(issued_instructions(device), device->instructions);
   if (!device->options.progress(device->options.progress_context, clock_edge_at(&clock, now_ps),
-                                done)) {
+                                device_done_permille(device))) {
     stop_partial(device, "the run was interrupted");
     return;
   }
@@ -493,7 +474,7 @@ enum vinci_status device_create(struct device *device) {
   device->dispatch.fire = fire_dispatch;
   device->watch.key = event_key(PHASE_ACCOUNT, PART_DEVICE, SEQUENCE_WATCH);
   device->watch.fire = fire_watch;
-  if (device->options.progress) /* no core has begun to use its variables */
+  if (device->options.progress || device->automatic) /* no core has begun to use its variables */
     device->instructions = program_instructions(device->trace, device->cores[0].stream.variables);
   return VINCI_OK;
 }

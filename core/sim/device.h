@@ -11,7 +11,8 @@
 #include "core/isa/known.h"
 #include "core/sim/aicore.h"
 #include "core/sim/code.h"
-#include "core/sim/pace.h"
+
+struct automatic;
 
 /* Memory that outlives the run (core/sim/kept.h). */
 struct device_kept {
@@ -30,11 +31,9 @@ struct device {
                                              trace */
   const struct memory_host *host;         /* who owns the memory; NULL: the model */
   const struct aicore_observer *observer; /* NULL: nobody looks */
-  struct pace *pace;                      /* NULL: nobody compares two runs */
-  bool pace_flat;                         /* this is the first of both */
-  uint64_t pace_least_bytes;              /* of the second: not to be stopped before, */
-  uint64_t pace_limit_ppm;                /* and not while the bar is wider */
-  bool pace_stopped;                      /* it was */
+  struct automatic *automatic;            /* core/sim/auto.c; NULL: the model is given */
+  /* Then: a core starts a transfer of bytes to or from GM. */
+  void (*note)(struct device *device, uint32_t core, uint64_t bytes);
   struct vinci_diag *diag;
   struct arena arena; /* all of one run's model */
   struct engine *engine;
@@ -101,6 +100,13 @@ void device_core_finished(struct device *device, struct aicore *core);
 uint64_t device_running_cores(const struct device *device, enum core_kind kind);
 /* Where a byte of a tensor of the trace lies in device memory. */
 uint64_t device_address(const struct device *device, uint64_t address);
+/* Instructions that all cores have issued. */
+uint64_t device_issued(const struct device *device);
+/* Of the instructions of all kernels; known with progress and with `automatic`. */
+unsigned device_done_permille(const struct device *device);
+/* Simulated time of the limit of cycles; UINT64_MAX: no limit, or one beyond what time can count.
+ */
+uint64_t device_limit_ps(const struct device *device);
 /* Hands a transfer to the memory system. */
 void device_start_transfer(struct device *device, struct gm_transfer *transfer, uint64_t start_ps);
 /* A core signals cross-core flag `id` in a mode at the present time. */

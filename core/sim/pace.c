@@ -17,10 +17,12 @@ enum { BAR_BASE_PPM = 8000, BAR_REST = 13, BAR_RATIO = 120, BAR_DRIFT = 700, BAR
 /* Each eighth of the work has an estimate, up to five of them; behind these the run goes on to its
  * end. More estimates would find more looks that happen to agree. The ratios need a sixteenth of
  * the work. */
-enum { EVERY = PACE_LOOKS / 8, LAST_LOOK = 5 * EVERY, LEAST_LOOKS = PACE_LOOKS / 16 };
+enum { PARTS = 8, LAST_PART = 5, LEAST_PART = 16 };
+/* What runs that settle keep of the drift of their beginning: less than one part of these. */
+enum { DRIFT_LEFT = 4 };
 
-bool pace_create(struct pace *pace, struct arena *arena, uint32_t cores) {
-  *pace = (struct pace){.core_count = cores};
+bool pace_create(struct pace *pace, struct arena *arena, uint32_t cores, uint64_t look_bytes) {
+  *pace = (struct pace){.core_count = cores, .look_bytes = look_bytes};
   pace->flat = ARENA_ARRAY(arena, struct pace_curve, cores);
   pace->cycle = ARENA_ARRAY(arena, struct pace_core, cores);
   pace->looks = ARENA_ARRAY(arena, struct pace_look, PACE_LOOKS + 1);
@@ -71,23 +73,31 @@ static uint64_t flat_time_ps(const struct pace_curve *curve, uint64_t bytes) {
   return before_ps + (uint64_t)((uint128)(after_ps - before_ps) * rest / width);
 }
 
-static uint64_t bytes_at(const struct pace *pace, uint32_t look) {
-  return (uint64_t)((uint128)pace->flat_bytes * look / PACE_LOOKS);
+/* Leaves every second look out. */
+static void thin_looks(struct pace *pace) {
+  for (uint32_t i = 1; i <= PACE_LOOKS / 2; i++) {
+    struct pace_look kept = pace->looks[2 * i];
+    pace->looks[2 * i] = pace->looks[i]; /* its room for cores is used again */
+    pace->looks[i] = kept;
+  }
+  pace->look = PACE_LOOKS / 2;
+  pace->look_bytes *= 2;
 }
 
 bool pace_note_cycle(struct pace *pace, uint32_t core, uint64_t bytes, uint64_t now_ps) {
-  bool looked = false;
   pace->cycle_bytes += bytes;
   pace->cycle[core].bytes += bytes;
   pace->cycle[core].last_ps = now_ps;
-  while (pace->look < PACE_LOOKS && pace->cycle_bytes >= bytes_at(pace, pace->look + 1)) {
-    struct pace_look *look = &pace->looks[++pace->look];
-    look->time_ps = now_ps;
-    for (uint32_t i = 0; i < pace->core_count; i++)
-      look->cores[i] = pace->cycle[i];
-    looked = true;
-  }
-  return looked;
+  if (pace->cycle_bytes - pace->looks[pace->look].bytes < pace->look_bytes)
+    return false;
+  if (pace->look == PACE_LOOKS)
+    thin_looks(pace);
+  struct pace_look *look = &pace->looks[++pace->look];
+  look->bytes = pace->cycle_bytes;
+  look->time_ps = now_ps;
+  for (uint32_t i = 0; i < pace->core_count; i++)
+    look->cores[i] = pace->cycle[i];
+  return true;
 }
 
 /* ---- what they say ---- */
@@ -159,18 +169,54 @@ static uint64_t end_ps(const struct pace *pace, uint32_t from, uint32_t to, uint
   return end_ps + (pace->flat_ps - pace->flat_last_ps);
 }
 
-bool pace_estimate(struct pace *pace) {
-  uint32_t to = pace->look, from = to / 4;
-  while (from < to && bytes_at(pace, from) < pace->settled_bytes)
-    from++;
-  if (to % EVERY != 0 || to > LAST_LOOK || to < from + LEAST_LOOKS)
+/* The first look, from `look` on, that has these bytes, or the last look. */
+static uint32_t look_at(const struct pace *pace, uint32_t look, uint64_t bytes) {
+  while (look < pace->look && pace->looks[look].bytes < bytes)
+    look++;
+  return look;
+}
+
+/* Whether another part of the work is done that is worth an estimate. */
+static bool is_due(struct pace *pace) {
+  uint64_t parts = pace->flat_bytes > 0 ? pace->cycle_bytes * PARTS / pace->flat_bytes : 0;
+  if (parts <= pace->judged || parts > LAST_PART)
     return false;
-  uint32_t middle = (from + to) / 2;
+  pace->judged = (uint32_t)parts;
+  return true;
+}
+
+/* Where a span of looks is halved. */
+static uint32_t middle_of(const struct pace *pace, uint32_t from, uint32_t to) {
+  uint64_t before = pace->looks[from].bytes;
+  return look_at(pace, from, before + (pace->looks[to].bytes - before) / 2);
+}
+
+/* How far the ratios of both halves are apart, of the ratio of all. */
+static uint64_t drift_ppm(const struct pace *pace, uint32_t from, uint32_t to, uint64_t ratio) {
+  uint32_t middle = middle_of(pace, from, to);
+  return share_ppm(distance(ratio_ppm(pace, from, middle), ratio_ppm(pace, middle, to)), ratio);
+}
+
+bool pace_is_far(const struct pace *pace, uint64_t limit_ppm) {
+  uint32_t to = pace->look, from = look_at(pace, 0, pace->looks[to].bytes / 4);
+  uint64_t ratio = ratio_ppm(pace, from, to), drift = drift_ppm(pace, from, to, ratio);
+  uint64_t unsure =
+      BAR_REST * PPM + BAR_RATIO * distance(ratio, PPM) + BAR_DRIFT * drift / DRIFT_LEFT;
+  return BAR_BASE_PPM + unsure / MILLI * (PARTS - LAST_PART) / PARTS > limit_ppm;
+}
+
+bool pace_estimate(struct pace *pace) {
+  if (!is_due(pace))
+    return false;
+  uint32_t to = pace->look;
+  uint64_t done = pace->looks[to].bytes;
+  uint32_t from = look_at(pace, 0, max_u64(done / 4, pace->settled_bytes));
+  if (done - pace->looks[from].bytes < pace->flat_bytes / LEAST_PART)
+    return false;
   uint64_t ratio = ratio_ppm(pace, from, to);
   if (ratio == 0)
     return false;
-  uint64_t drift =
-      share_ppm(distance(ratio_ppm(pace, from, middle), ratio_ppm(pace, middle, to)), ratio);
+  uint64_t drift = drift_ppm(pace, from, to, ratio);
   uint64_t away = distance(ratio, PPM), weight = weight_ppm(away, drift);
   uint64_t together_ps = end_ps(pace, from, to, ratio, weight, false);
   uint64_t apart_ps = end_ps(pace, from, to, ratio, weight, true);

@@ -23,17 +23,19 @@ struct pace_curve {
   uint64_t time_ps[PACE_MARKS]; /* when (index + 1) steps were started */
 };
 
-/* Where the second run is looked at: its work in equal parts. */
-enum { PACE_LOOKS = 64 };
+/* Where the run in cycle memory is looked at: its work in equal steps, which double when there are
+ * too many of them. */
+enum { PACE_LOOKS = 128 };
 struct pace_core {
   uint64_t bytes, last_ps;
 };
 struct pace_look {
-  uint64_t time_ps;
+  uint64_t bytes, time_ps; /* of all cores */
   struct pace_core *cores;
 };
 
-/* The pace of the flat run, which goes first, and then that of the run in cycle memory. */
+/* The paces of a run in cycle memory and of one in flat memory, whose work has to be all there
+ * before anything is said. */
 struct pace {
   uint32_t core_count;
   struct pace_curve *flat;
@@ -44,19 +46,26 @@ struct pace {
   uint64_t cycle_bytes;
   struct pace_look *looks; /* the first is the start */
   uint32_t look;           /* the last of them */
+  uint64_t look_bytes;     /* from one to the next */
+  uint32_t judged;         /* eighths of the work at the last estimate */
   uint64_t estimate_ps, bar_ppm;
 };
 
-/* False when memory is short. */
-bool pace_create(struct pace *pace, struct arena *arena, uint32_t cores);
+/* False when memory is short. `look_bytes`: from one look to the next, until there are too many. */
+bool pace_create(struct pace *pace, struct arena *arena, uint32_t cores, uint64_t look_bytes);
 /* A transfer of the flat run starts. */
 void pace_note_flat(struct pace *pace, uint32_t core, uint64_t bytes, uint64_t now_ps);
 /* The same of the run in cycle memory; true when that run has come to another look. */
 bool pace_note_cycle(struct pace *pace, uint32_t core, uint64_t bytes, uint64_t now_ps);
 /*
+ * Once the flat run has done as much as the run in cycle memory has: whether no estimate will come
+ * within a bar, should the ratio of both stay what it is and its drift become less.
+ */
+bool pace_is_far(const struct pace *pace, uint64_t limit_ppm);
+/*
  * The duration in cycle memory by what both runs have shown up to the last look, and how far the
- * truth may be away, in millionths of it; into estimate_ps and bar_ppm. False: that look is too
- * early, or so late that the rest of the run is cheaper than an estimate is worth.
+ * truth may be away, in millionths of it; into estimate_ps and bar_ppm. False: another eighth of
+ * the work is not done yet, or the rest is cheaper than an estimate is worth.
  */
 bool pace_estimate(struct pace *pace);
 
