@@ -12,6 +12,7 @@
 #include "core/base/diag.h"
 #include "core/base/file.h"
 #include "core/base/sheet.h"
+#include "scripts/module/lua_steps.h"
 #include "studies/sweep/sweep.h"
 
 struct sweep_settings {
@@ -38,8 +39,9 @@ struct sweep_settings {
                   "the chip, such as Ascend910B4; 'vinci soc list' shows them all"),               \
       OPTION_LIST_ROW(                                                                             \
           "param", 'p', struct sweep_settings, params, "KEY=V1,V2,...",                            \
-          "a number of the chip, op.KEY of the operator, net.KEY of a network, soc, memory, "      \
-          "network or l2; may be repeated: all combinations run"),                                 \
+          "a number of the chip or of a job's system, op.KEY of the operator, net.KEY of a "       \
+          "network, job.KEY of a job, soc, memory, network or l2; may be repeated: all "           \
+          "combinations run"),                                                                     \
       OPTION_LIST_ROW("set", 0, struct sweep_settings, sets, "KEY=VALUE",                          \
                       "change a number of the chip in all points; may be repeated"),               \
       OPTION_ENERGY_ROW(struct sweep_settings, params),                                            \
@@ -221,6 +223,7 @@ static int run_list(const struct sweep_settings *settings, const struct text_lis
 static int run_study(struct sweep_settings *settings, const struct text_list *arguments) {
   struct vinci_diag diag = {0};
   vinci_sweep *sweep = NULL;
+  struct lua_steps steps;
   struct vinci_sweep_result result;
   struct shown shown = {.quiet = settings->quiet, .terminal = isatty(STDERR_FILENO)};
   struct vinci_sweep_run_options options = {.struct_size = sizeof options,
@@ -228,12 +231,13 @@ static int run_study(struct sweep_settings *settings, const struct text_list *ar
                                             .max_points = settings->limit,
                                             .progress = show_progress,
                                             .progress_context = &shown};
+  lua_steps_open(&steps);
   enum vinci_status status = parse_shard(settings->shard, &options, &diag);
   if (status == VINCI_OK && !settings->output)
     status = diag_error(&diag, VINCI_E_USAGE, "where to? --output=DIR is missing");
   if (status == VINCI_OK)
-    status =
-        vinci_sweep_open(arguments->items, arguments->count, &settings->options, &sweep, &diag);
+    status = sweep_open_with(arguments->items, arguments->count, &settings->options, &steps.steps,
+                             &sweep, &diag);
   if (status == VINCI_OK && !settings->quiet && vinci_sweep_warning(sweep))
     sheet_line(stderr, "warning: %s\n", vinci_sweep_warning(sweep));
   if (status == VINCI_OK)
@@ -243,6 +247,7 @@ static int run_study(struct sweep_settings *settings, const struct text_list *ar
   if (shown.any)
     show_line(&shown, true);
   vinci_sweep_free(sweep);
+  lua_steps_close(&steps);
   return status == VINCI_OK ? report(settings, &result, options.shard_count > 1, &diag)
                             : cli_fail(&diag);
 }
@@ -285,6 +290,7 @@ enum { SHARDS_DEFAULT = 8 };
 static enum vinci_status submit_study(const struct sweep_settings *settings,
                                       const struct text_list *arguments, struct vinci_diag *diag) {
   vinci_sweep *sweep = NULL;
+  struct lua_steps steps;
   struct sweep_submit submit = {
       .options = &settings->options,
       .arguments = arguments,
@@ -297,12 +303,14 @@ static enum vinci_status submit_study(const struct sweep_settings *settings,
       .quiet = settings->quiet,
   };
   enum vinci_status status = VINCI_OK;
+  lua_steps_open(&steps);
   if (!settings->slurm)
     status = diag_error(diag, VINCI_E_USAGE, "submit to what? --slurm is missing");
   else if (!settings->output)
     status = diag_error(diag, VINCI_E_USAGE, "where to? --output=DIR is missing");
   if (status == VINCI_OK)
-    status = vinci_sweep_open(arguments->items, arguments->count, &settings->options, &sweep, diag);
+    status = sweep_open_with(arguments->items, arguments->count, &settings->options, &steps.steps,
+                             &sweep, diag);
   if (status == VINCI_OK)
     status = sweep_identify(&sweep->study, &sweep->chips, diag);
   if (status == VINCI_OK)
@@ -312,6 +320,7 @@ static enum vinci_status submit_study(const struct sweep_settings *settings,
   if (status == VINCI_OK)
     status = sweep_submit_slurm(&submit, diag);
   vinci_sweep_free(sweep);
+  lua_steps_close(&steps);
   return status;
 }
 
@@ -378,17 +387,23 @@ static const struct option_row look_options[] = {
 
 static const struct cli_verb sweep_run = {
     .name = "sweep run",
-    .arguments = "STUDY.lua | TRACE | GRAPH | OP KEY=VALUE...",
+    .arguments = "STUDY.lua | TRACE | GRAPH | JOB | model=MODEL.lua | OP KEY=VALUE...",
     .summary = "Run all points of a study that have no result yet, then write results.csv",
     .details =
         "A study is a Lua file, or the command line: an operator with its arguments, a trace or\n"
-        "a graph, and --param for what varies. Points that DIR holds already are not run again,\n"
-        "however the last run ended; a point that fails is a row with its error. The table has\n"
-        "the same bytes for every number of jobs. Exit code 0 when all points have their row, 3\n"
-        "when all of them failed, 7 when interrupted.\n"
-        "Example:\n"
+        "a graph, a job of several devices (GROUP.md) or a model whose training step is split\n"
+        "over devices, with system=NAME and their arguments, and --param for what varies. Points\n"
+        "that DIR holds already are not run again, however the last run ended; a point that fails\n"
+        "is a row with its error. The table has the same bytes for every number of jobs. Exit "
+        "code\n"
+        "0 when all points have their row, 3 when all of them failed, 7 when interrupted.\n"
+        "Examples:\n"
         "  vinci sweep run matmul m=512 k=512 n=512 -s Ascend910B4 -p l2.size=96MiB,192MiB -o "
-        "study\n",
+        "study\n"
+        "  vinci sweep run step.job.csv -p hccs.copy=15GB/s,25GB/s -p job.bucket=8MiB,32MiB -o "
+        "links\n"
+        "  vinci sweep run model=model.lua system=atlas_a2_910b4 devices=8 -p job.tp=1,2,4 -o "
+        "splits\n",
     .options = {run_options, sizeof run_options / sizeof *run_options},
     .run = run,
 };
@@ -416,7 +431,7 @@ static const struct cli_verb sweep_collect_verb = {
 
 static const struct cli_verb sweep_submit_verb = {
     .name = "sweep submit",
-    .arguments = "--slurm STUDY.lua | TRACE | OP KEY=VALUE...",
+    .arguments = "--slurm STUDY.lua | TRACE | GRAPH | JOB | model=MODEL.lua | OP KEY=VALUE...",
     .summary =
         "Run a study as a Slurm job array, with a canary before and a collector after the array",
     .details =

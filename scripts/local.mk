@@ -67,6 +67,8 @@ libvinci_lua_la_SOURCES = \
 	scripts/module/lua_soc.c \
 	scripts/module/lua_net.c \
 	scripts/module/lua_serve.c \
+	scripts/module/lua_steps.c \
+	scripts/module/lua_steps.h \
 	scripts/module/lua_ops.c \
 	scripts/module/lua_tune.c \
 	scripts/module/lua_sweep.c \
@@ -101,6 +103,7 @@ dist_lualib_DATA = \
 	scripts/lib/planner_bounds.lua \
 	scripts/lib/planner_report.lua \
 	scripts/lib/transformer_clock.lua \
+	scripts/lib/transformer_point.lua \
 	scripts/lib/transformer_job.lua \
 	scripts/lib/transformer_layers.lua \
 	scripts/lib/transformer_memory.lua \

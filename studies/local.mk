@@ -53,6 +53,7 @@ libvinci_studies_la_SOURCES = \
 	studies/ops/summary.c \
 	studies/ops/table.c \
 	studies/sweep/about.c \
+	studies/sweep/job.c \
 	studies/sweep/journal.c \
 	studies/sweep/levers_rows.c \
 	studies/sweep/levers_state.c \

@@ -198,6 +198,7 @@ script_tests = \
 	tests/cli/test_peak_memory.sh \
 	tests/cli/test_table.sh \
 	tests/cli/test_width.sh \
+	tests/cli/test_sweep_job.sh \
 	tests/cli/test_sweep_list.sh \
 	tests/cli/test_unread.sh \
 	tests/core/test_isa_cli.sh \

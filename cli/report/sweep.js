@@ -34,6 +34,7 @@ const measures = [
   {name: "total_cycles", text: value => `${grouped(value)} cycles`},
   {name: "total_us", text: value => spell(value)},
   {name: "net.time_ps", text: value => spell(value / 1e6)},
+  {name: "job.time_ps", text: value => spell(value / 1e6)},
 ];
 
 // A table of a list begins with the parameters; others have "point" before them, and behind them

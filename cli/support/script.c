@@ -58,23 +58,6 @@ static int call_function(lua_State *lua) {
   return call->results;
 }
 
-/* The error on the stack as a diagnostic; those of the module have a status and a hint. */
-static enum vinci_status take_error(lua_State *lua, struct vinci_diag *diag) {
-  static const enum vinci_status all[] = {
-#define X(name, value, exit_code, text) VINCI_##name,
-      VINCI_STATUS_LIST(X)
-#undef X
-  };
-  lua_Integer code = vinci_status_exit_code(VINCI_E_USAGE);
-  size_t i = 0;
-  int error = lua_gettop(lua);
-  if (lua_type(lua, error) == LUA_TTABLE && lua_getfield(lua, error, "exit_code") == LUA_TNUMBER)
-    code = lua_tointeger(lua, -1);
-  while (i + 1 < sizeof all / sizeof *all && vinci_status_exit_code(all[i]) != code)
-    i++;
-  return diag_error(diag, all[i], "%s", luaL_tolstring(lua, error, NULL));
-}
-
 enum vinci_status script_call(const struct script_call *call, lua_State **lua,
                               struct vinci_diag *diag) {
   lua_State *state = luaL_newstate();
@@ -87,7 +70,7 @@ enum vinci_status script_call(const struct script_call *call, lua_State **lua,
     *lua = state;
     return VINCI_OK;
   }
-  enum vinci_status status = take_error(state, diag);
+  enum vinci_status status = lua_vinci_take_error(state, diag);
   lua_close(state);
   return status;
 }

@@ -17,8 +17,8 @@ enum { DEPTH_MAX = 65535, REPEAT_MAX = 1000, BATCH_MAX = 1 << 20 };
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
-bool network_is_graph(const char *path) {
-  static const char word[] = "graph,";
+/* Whether the first line that is no comment begins with a word. */
+static bool begins_with(const char *path, const char *word) {
   char head[HEAD_BYTES + 1];
   FILE *in = fopen(path, "r");
   size_t length = in ? fread(head, 1, HEAD_BYTES, in) : 0;
@@ -30,8 +30,12 @@ bool network_is_graph(const char *path) {
     const char *end = strchr(line, '\n');
     line = end ? end + 1 : head + length;
   }
-  return strncmp(line, word, sizeof word - 1) == 0;
+  return strncmp(line, word, strlen(word)) == 0;
 }
+
+bool network_is_graph(const char *path) { return begins_with(path, "graph,"); }
+
+bool network_is_job(const char *path) { return begins_with(path, "job,"); }
 
 /* ---- arguments ------------------------------------------------------------------------------ */
 

@@ -9,8 +9,10 @@
 #include "core/vinci_net.h"
 #include "networks/workload/workload.h"
 
-/* Whether a file begins as a graph does; false also when the file cannot be read. */
+/* Whether a file begins as a graph, or as a job of several devices does; false also when the file
+ * cannot be read. */
 bool network_is_graph(const char *path);
+bool network_is_job(const char *path);
 /* Whether networks have an argument of this name; and with an error. */
 bool network_has_key(const char *key);
 VINCI_MUST_CHECK enum vinci_status network_check_key(const char *key, struct vinci_diag *diag);

@@ -207,7 +207,7 @@ static enum vinci_status digest_arguments(const struct workload *workload, uint6
   if (workload->arg_count > 0)
     memcpy(sorted, workload->args, workload->arg_count * sizeof *sorted);
   qsort(sorted, workload->arg_count, sizeof *sorted, compare_texts);
-  *out = digest_string(seed, workload->op ? workload->op : "net");
+  *out = digest_string(seed, workload->op ? workload->op : workload->model ? "model" : "net");
   for (size_t i = 0; i < workload->arg_count; i++)
     *out = digest_string(*out, sorted[i]);
   free(sorted);
@@ -229,23 +229,25 @@ static enum vinci_status digest_file(const char *path, uint64_t *out, struct vin
   return failed ? diag_error_at(diag, VINCI_E_IO, position, "cannot read") : VINCI_OK;
 }
 
+/* The file of what is no operator. */
+static const char *file_of(const struct workload *workload) {
+  return workload->net     ? workload->net
+         : workload->job   ? workload->job
+         : workload->model ? workload->model
+                           : workload->trace;
+}
+
 enum vinci_status workload_digest(const struct workload *workload, uint64_t *out,
                                   struct vinci_diag *diag) {
   if (workload->op)
     return digest_arguments(workload, DIGEST_SEED, out, diag);
-  enum vinci_status status = digest_file(workload->net   ? workload->net
-                                         : workload->job ? workload->job
-                                                         : workload->trace,
-                                         out, diag);
+  enum vinci_status status = digest_file(file_of(workload), out, diag);
   return status == VINCI_OK && !workload->trace ? digest_arguments(workload, *out, out, diag)
                                                 : status;
 }
 
 char *workload_text(const struct workload *workload, struct arena *arena) {
-  const char *name = workload->op    ? workload->op
-                     : workload->net ? workload->net
-                     : workload->job ? workload->job
-                                     : workload->trace;
+  const char *name = workload->op ? workload->op : file_of(workload);
   size_t length = strlen(name) + 1;
   for (size_t i = 0; i < workload->arg_count; i++)
     length += strlen(workload->args[i]) + 1;

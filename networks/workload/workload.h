@@ -9,13 +9,14 @@
 #include "core/base/arena.h"
 #include "core/vinci_study.h"
 
-/* One of op, trace, net and job is set. */
+/* One of op, trace, net, job and model is set. */
 struct workload {
   const char *op;
   const char *trace;
   const char *net;   /* a graph (network.h) */
-  const char *job;   /* a job of several devices (devices/GROUP.md), of gates alone */
-  const char **args; /* "m=512", of op, net and job */
+  const char *job;   /* a job of several devices (devices/GROUP.md), of gates and sweeps */
+  const char *model; /* a transformer whose training step is split (scripts/LUA.md), of sweeps */
+  const char **args; /* "m=512", of op, net, job and model */
   size_t arg_count;
 };
 

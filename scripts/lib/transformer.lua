@@ -51,6 +51,9 @@ local SWAPS = { none = true, attention = true, all = true }
 local COUNTS = { model = { "shared_experts", "dense_layers", "kv_rank", "q_rank", "rope_dim" }, split = { "recompute_layers", "lora_rank" } }
 local GRADIENTS = { fp32 = true, fp16 = true, int8 = true }
 
+-- Fields of models and of splits with their defaults; needed ones have none, and a text that says what they are.
+M.fields = { model = MODEL_HAS, needed = MODEL_NEEDS, split = SPLIT_HAS }
+
 local function check_counts(given, what)
   for _, key in ipairs(COUNTS[what]) do
     if math.type(given[key]) ~= "integer" or given[key] < 0 or given[key] > MOST then

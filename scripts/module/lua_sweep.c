@@ -5,6 +5,7 @@
 
 #include "core/vinci_sensitivity.h"
 #include "scripts/module/lua_options.h"
+#include "scripts/module/lua_steps.h"
 #include "scripts/module/lua_vinci.h"
 
 /* Not seen by scripts: frees a sweep that an error has left. */
@@ -68,26 +69,42 @@ static bool ends_with(const char *text, const char *end) {
   return length >= tail && strcmp(text + length - tail, end) == 0;
 }
 
-/* One of study, trace, and op with args, as arguments of vinci_sweep_open(). */
+/* Work that arguments follow: an operator, a job of a file, a model; NULL: none. */
+static const char *read_named(const struct lua_options *options) {
+  lua_State *lua = options->lua;
+  const char *op = lua_options_text(options, "op"), *job = lua_options_text(options, "job"),
+             *model = lua_options_text(options, "model");
+  if (op && strpbrk(op, "./"))
+    lua_args_refuse(lua, options->function, "options.op", "is not a name of an operator");
+  if ((op != NULL) + (job != NULL) + (model != NULL) > 1)
+    lua_args_refuse(lua, options->function, "options", "wants one of op, job and model");
+  if (model)
+    return lua_pushfstring(lua, "model=%s", model);
+  return !job || strchr(job, '/') ? (job ? job : op) : lua_pushfstring(lua, "./%s", job);
+}
+
+/* One of study and trace, or what arguments follow, as arguments of vinci_sweep_open(). */
 static const char **read_work(const struct lua_options *options, size_t *count) {
   lua_State *lua = options->lua;
-  const char *study = lua_options_text(options, "study"), *op = lua_options_text(options, "op");
+  const char *study = lua_options_text(options, "study"), *op = read_named(options);
   const char *trace = lua_options_text(options, "trace");
   const char **args = NULL;
   size_t arg_count = 0;
   if ((study != NULL) + (trace != NULL) + (op != NULL) != 1)
-    lua_args_refuse(lua, options->function, "options", "wants one of study, trace and op");
+    lua_args_refuse(lua, options->function, "options",
+                    strcmp(options->function, "vinci.sweep") == 0
+                        ? "wants one of study, trace, op, job and model"
+                        : "wants one of study, trace and op");
   if (study && !ends_with(study, ".lua"))
     lua_args_refuse(lua, options->function, "options.study", "does not end in .lua");
-  if (op && strpbrk(op, "./"))
-    lua_args_refuse(lua, options->function, "options.op", "is not a name of an operator");
   if (trace && !strchr(trace, '/') && !ends_with(trace, ".csv"))
     trace = lua_pushfstring(lua, "./%s", trace); /* a path, which no operator is */
   if (lua_getfield(lua, options->at, "args") != LUA_TNIL)
     args =
         lua_args_assignments(lua, lua_gettop(lua), options->function, "options.args", &arg_count);
   if (!op && args)
-    lua_args_refuse(lua, options->function, "options.args", "is for an operator only");
+    lua_args_refuse(lua, options->function, "options.args",
+                    "goes neither with study nor with trace");
   const char **work = lua_newuserdatauv(lua, (arg_count + 1) * sizeof *work, 0);
   work[0] = study ? study : trace ? trace : op;
   for (size_t i = 0; i < arg_count; i++)
@@ -185,8 +202,19 @@ static void push_rows(lua_State *lua, const char *folder) {
     lua_vinci_raise(lua, &diag);
 }
 
+/* A sweep with who makes steps of its models. */
+struct swept {
+  struct lua_steps steps;
+  vinci_sweep *sweep;
+};
+
 static int free_sweep(lua_State *lua) {
-  vinci_sweep_free(lua_vinci_take(lua, sweep_type));
+  struct swept *swept = lua_vinci_take(lua, sweep_type);
+  if (!swept)
+    return 0;
+  vinci_sweep_free(swept->sweep);
+  lua_steps_close(&swept->steps);
+  free(swept);
   return 0;
 }
 
@@ -209,7 +237,7 @@ static void push_result(lua_State *lua, const struct vinci_sweep_result *result,
 
 /* A list of operators at each point. */
 static int sweep_list(lua_State *lua, const struct lua_options *options) {
-  static const char *const others[] = {"study", "trace", "op", "args", "progress"};
+  static const char *const others[] = {"study", "trace", "op", "job", "model", "args", "progress"};
   struct vinci_diag diag = {0};
   struct vinci_sweep_list_result result;
   for (size_t i = 0; i < sizeof others / sizeof *others; i++)
@@ -244,7 +272,8 @@ static int sweep_list(lua_State *lua, const struct lua_options *options) {
 static int sweep(lua_State *lua) {
   static const char *const names[] = {
       "study",      "trace", "op",       "args", "params",           "output",
-      "max_cycles", "jobs",  "progress", "ops",  LUA_OVERRIDE_NAMES, NULL};
+      "max_cycles", "jobs",  "progress", "ops",  LUA_OVERRIDE_NAMES, "job",
+      "model",      NULL};
   struct vinci_diag diag = {0};
   struct calling calling = {0};
   struct lua_options options;
@@ -263,16 +292,20 @@ static int sweep(lua_State *lua) {
   run.jobs = (unsigned)lua_options_whole(&options, "jobs", JOBS_MAX);
   read_progress(&options, &calling, &run);
   void **object = lua_vinci_object(lua, sweep_type);
-  vinci_sweep *opened = NULL;
-  enum vinci_status status = vinci_sweep_open(work, count, &study, &opened, &diag);
-  *object = opened;
+  struct swept *swept = calloc(1, sizeof *swept);
+  if (!swept)
+    return luaL_error(lua, "out of memory");
+  lua_steps_open(&swept->steps);
+  *object = swept;
+  enum vinci_status status =
+      sweep_open_with(work, count, &study, &swept->steps.steps, &swept->sweep, &diag);
   if (status == VINCI_OK)
-    status = vinci_sweep_run(opened, folder, &run, &result, &diag);
+    status = vinci_sweep_run(swept->sweep, folder, &run, &result, &diag);
   if (calling.failed)
     return lua_error(lua);
   if (status != VINCI_OK)
     lua_vinci_raise(lua, &diag);
-  push_result(lua, &result, vinci_sweep_warning(opened), folder);
+  push_result(lua, &result, vinci_sweep_warning(swept->sweep), folder);
   return 1;
 }
 

@@ -51,6 +51,24 @@ void lua_vinci_raise(lua_State *lua, const struct vinci_diag *diag) {
   abort(); /* lua_error does not return */
 }
 
+enum vinci_status lua_vinci_take_error(lua_State *lua, struct vinci_diag *diag) {
+  static const enum vinci_status all[] = {
+#define X(name, value, exit_code, text) VINCI_##name,
+      VINCI_STATUS_LIST(X)
+#undef X
+  };
+  lua_Integer code = vinci_status_exit_code(VINCI_E_USAGE);
+  size_t i = 0;
+  int error = lua_gettop(lua);
+  if (lua_type(lua, error) == LUA_TTABLE && lua_getfield(lua, error, "exit_code") == LUA_TNUMBER)
+    code = lua_tointeger(lua, -1);
+  while (i + 1 < sizeof all / sizeof *all && vinci_status_exit_code(all[i]) != code)
+    i++;
+  (void)diag_error(diag, all[i], "%s", luaL_tolstring(lua, error, NULL));
+  lua_settop(lua, error - 1);
+  return all[i];
+}
+
 static int error_text(lua_State *lua) {
   lua_settop(lua, 1);
   if (lua_type(lua, 1) != LUA_TTABLE)
@@ -149,6 +167,7 @@ static int load_part(lua_State *lua) {
                                       "transformer_layers",
                                       "transformer_memory",
                                       "transformer_clock",
+                                      "transformer_point",
                                       "planner_bounds",
                                       "planner_report",
                                       "tables",

@@ -65,6 +65,9 @@ const char **lua_args_assignments(lua_State *lua, int at, const char *function, 
 
 /* Leaves with an error object of a status: fields message, status, exit_code, hint, path, line. */
 _Noreturn void lua_vinci_raise(lua_State *lua, const struct vinci_diag *diag);
+/* The error on the stack, which is taken away, as a diagnostic; those of the module have a status,
+ * others are VINCI_E_USAGE. Returns that status. */
+enum vinci_status lua_vinci_take_error(lua_State *lua, struct vinci_diag *diag);
 /* The name of a status in Lua: "E_USAGE". */
 const char *lua_vinci_status(enum vinci_status status);
 /* Reads memory, network, l2 and max_cycles from the table of options at an index. */

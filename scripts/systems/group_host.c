@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/digest.h"
 #include "core/chip/soc.h"
 #include "scripts/host/description.h"
 #include "scripts/host/soc_host.h"
@@ -65,9 +66,13 @@ static struct group_number *find_number(struct group_description *group, const c
   return NULL;
 }
 
+const char *group_host_nearest(const struct group_description *group, const char *key) {
+  return diag_nearest(key, group->number_count, key_at, group);
+}
+
 static enum vinci_status unknown_number(const struct group_description *group, const char *key,
                                         struct vinci_diag *diag) {
-  const char *nearest = diag_nearest(key, group->number_count, key_at, group);
+  const char *nearest = group_host_nearest(group, key);
   (void)diag_error(diag, VINCI_E_USAGE, "unknown number '%s' of system '%s'", key,
                    group->system.name);
   if (nearest)
@@ -241,14 +246,33 @@ enum vinci_status group_host_fit(struct group_description *group, const char *da
                                  uint32_t devices, struct vinci_diag *diag) {
   vinci_soc *soc = NULL;
   enum vinci_status status = vinci_soc_load(group->chip, data_dir, &soc, diag);
-  if (status == VINCI_OK) {
-    group->system.devices = devices;
-    group->system.hbm_rate = soc_hbm_bytes_per_second(soc);
-    group->system.l2_bytes = (uint64_t)soc->l2_bytes;
-    status = group_system_check(&group->system, diag);
-  }
+  if (status == VINCI_OK)
+    status = group_host_fit_chip(group, soc, devices, diag);
   vinci_soc_free(soc);
   return status;
+}
+
+enum vinci_status group_host_fit_chip(struct group_description *group, const vinci_soc *soc,
+                                      uint32_t devices, struct vinci_diag *diag) {
+  group->system.devices = devices;
+  group->system.hbm_rate = soc_hbm_bytes_per_second(soc);
+  group->system.l2_bytes = (uint64_t)soc->l2_bytes;
+  return group_system_check(&group->system, diag);
+}
+
+bool group_host_has(const struct group_description *group, const char *key) {
+  for (size_t i = 0; i < group->number_count; i++)
+    if (strcmp(group->numbers[i].key, key) == 0)
+      return true;
+  return false;
+}
+
+uint64_t group_host_digest(const struct group_description *group) {
+  uint64_t digest = digest_word(DIGEST_SEED, group->system.devices);
+  digest = digest_word(digest_word(digest, group->system.hbm_rate), group->system.l2_bytes);
+  for (size_t i = 0; i < group->number_count; i++)
+    digest = digest_word(digest_string(digest, group->numbers[i].key), *group->numbers[i].value);
+  return digest;
 }
 
 enum vinci_status group_host_set(struct group_description *group, const char *assignment,

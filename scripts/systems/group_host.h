@@ -41,6 +41,16 @@ VINCI_MUST_CHECK enum vinci_status group_host_load(const char *name, const char 
 VINCI_MUST_CHECK enum vinci_status group_host_fit(struct group_description *group,
                                                   const char *data_dir, uint32_t devices,
                                                   struct vinci_diag *diag);
+/* The same with a chip that is there. */
+VINCI_MUST_CHECK enum vinci_status group_host_fit_chip(struct group_description *group,
+                                                       const vinci_soc *soc, uint32_t devices,
+                                                       struct vinci_diag *diag);
+/* Whether a system has a number of this key. */
+bool group_host_has(const struct group_description *group, const char *key);
+/* The key of the system that is nearest to one that there is not; NULL: none is near. */
+const char *group_host_nearest(const struct group_description *group, const char *key);
+/* Of the numbers of a system, how many devices it has, and what collectives take from its chip. */
+uint64_t group_host_digest(const struct group_description *group);
 /*
  * Loads a system, changes the numbers of "KEY=VALUE" assignments, and fits it to its devices. The
  * caller frees *out, after errors too; NULL: nothing was loaded.

@@ -11,7 +11,7 @@
 
 static const char *const setting_words[] = {"soc",  "memory", "network",    "l2",
                                             "code", "set",    "max_cycles", NULL};
-static const char *const workload_words[] = {"op", "trace", "net", "job", NULL};
+static const char *const workload_words[] = {"op", "trace", "net", "job", "model", NULL};
 
 static bool is_among(const char *const *words, const char *key) {
   while (*words && strcmp(*words, key) != 0)
@@ -74,9 +74,10 @@ enum vinci_status study_read_settings(struct study_reader *reader, struct run_sp
 
 static enum vinci_status refuse_workload(struct study_reader *reader,
                                          const struct workload *workload) {
-  enum vinci_status status = lua_file_error(
-      &reader->file, reader->diag, "%s%swants one of op, trace%s", reader->who ? reader->who : "",
-      reader->who ? " " : "", reader->who ? ", net and job" : " and net");
+  enum vinci_status status =
+      lua_file_error(&reader->file, reader->diag, "%s%swants one of op, trace, net%s",
+                     reader->who ? reader->who : "", reader->who ? " " : "",
+                     reader->job_fields ? ", job and model" : " and job");
   for (size_t i = 0; !workload->op && !workload->net && !workload->job && workload_words[i]; i++)
     lua_file_hint_key(&reader->file, workload_words[i], reader->diag);
   return status;
@@ -109,6 +110,20 @@ static int compare_texts(const void *left, const void *right) {
   return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
+static bool is_workload(const struct study_reader *reader, const char *key) {
+  return is_among(workload_words, key) && (reader->job_fields || strcmp(key, "model") != 0);
+}
+
+static bool is_job_field(const struct study_reader *reader, const char *key) {
+  for (const char *const *field = reader->job_fields; field && *field; field++) {
+    size_t length = strlen(*field);
+    if (strcmp(key, *field) == 0 ||
+        ((*field)[length - 1] == '.' && strncmp(key, *field, length) == 0 && key[length]))
+      return true;
+  }
+  return strcmp(key, "system") == 0;
+}
+
 /* All other fields, sorted, as key=value. */
 static enum vinci_status read_arguments(struct study_reader *reader, struct workload *workload) {
   lua_State *lua = reader->file.lua;
@@ -123,11 +138,10 @@ static enum vinci_status read_arguments(struct study_reader *reader, struct work
   workload->args = room;
   for (lua_pushnil(lua); lua_next(lua, -2); lua_pop(lua, 1)) {
     const char *key = lua_file_key(&reader->file, -2);
-    if (key &&
-        (study_is_setting(key) || is_among(workload_words, key) || is_among(reader->others, key)))
+    if (key && (study_is_setting(key) || is_workload(reader, key) || is_among(reader->others, key)))
       continue;
     if (!key || workload->trace || (workload->net && !network_has_key(key)) ||
-        (workload->job && strcmp(key, "system") != 0))
+        (workload->job && !is_job_field(reader, key)))
       return refuse_field(reader, key);
     status =
         lua_file_argument(&reader->file, key, &workload->args[workload->arg_count], reader->diag);
@@ -148,8 +162,11 @@ enum vinci_status study_read_workload(struct study_reader *reader, struct run_sp
     status = lua_file_field(&reader->file, "net", &workload->net, reader->diag);
   if (status == VINCI_OK)
     status = lua_file_field(&reader->file, "job", &workload->job, reader->diag);
+  if (status == VINCI_OK && reader->job_fields)
+    status = lua_file_field(&reader->file, "model", &workload->model, reader->diag);
   if (status == VINCI_OK &&
-      !!workload->op + !!workload->trace + !!workload->net + !!workload->job != 1)
+      !!workload->op + !!workload->trace + !!workload->net + !!workload->job + !!workload->model !=
+          1)
     status = refuse_workload(reader, workload);
   if (status == VINCI_OK)
     status = study_resolve(reader, &workload->trace);
@@ -157,5 +174,7 @@ enum vinci_status study_read_workload(struct study_reader *reader, struct run_sp
     status = study_resolve(reader, &workload->net);
   if (status == VINCI_OK)
     status = study_resolve(reader, &workload->job);
+  if (status == VINCI_OK)
+    status = study_resolve(reader, &workload->model);
   return status == VINCI_OK ? read_arguments(reader, workload) : status;
 }

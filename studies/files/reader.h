@@ -20,6 +20,9 @@ struct study_reader {
   struct vinci_diag *diag;
   const char *who;           /* of whom messages speak: "point 'mm'"; NULL: of the whole file */
   const char *const *others; /* fields that the file has beside those of a run; ends with NULL */
+  /* Fields of a job beside system, ends with NULL; one that ends in '.' is how they begin. NULL:
+   * none, and the file has no models either. */
+  const char *const *job_fields;
 };
 
 /* Fields of the table on top of the stack but for the workload; what is not given stays, overrides

@@ -79,11 +79,7 @@ static void add_digest(struct measuring *own, const char *metric, uint64_t diges
 
 /* Of the system: the numbers by key, how many devices there are, and the chip if that was used. */
 static uint64_t config_digest(const struct measuring *own) {
-  const struct group_description *group = own->group;
-  uint64_t digest = digest_word(DIGEST_SEED, group->system.devices);
-  digest = digest_word(digest_word(digest, group->system.hbm_rate), group->system.l2_bytes);
-  for (size_t i = 0; i < group->number_count; i++)
-    digest = digest_word(digest_string(digest, group->numbers[i].key), *group->numbers[i].value);
+  uint64_t digest = group_host_digest(own->group);
   return own->simulated ? digest_word(digest, soc_digest(own->simulated)) : digest;
 }
 

@@ -42,6 +42,8 @@ void sweep_record_header(struct sweep_columns columns, FILE *out) {
   fputs("status,exit_code,error", out);
   if (columns.networks)
     write_network_header(out);
+  else if (columns.jobs)
+    sweep_job_header(out);
   else
     write_kernel_header(out);
   if (columns.energy)
@@ -56,30 +58,33 @@ static bool asks_for_energy(const char *key, size_t length) {
 }
 
 static struct sweep_columns columns_of(const struct sweep_study *study) {
-  struct sweep_columns columns = {.networks = study->spec.workload.net};
+  struct sweep_columns columns = {.networks = study->spec.workload.net,
+                                  .jobs = sweep_is_of_jobs(study)};
   for (size_t p = 0; p < study->param_count; p++)
     columns.energy |= asks_for_energy(study->keys[p], strlen(study->keys[p]));
   return columns;
 }
 
 struct sweep_columns sweep_columns_of(const char *manifest) {
-  static const char network[] = SWEEP_NETWORK_COLUMN;
+  static const char network[] = SWEEP_NETWORK_COLUMN, job[] = SWEEP_JOB_COLUMN;
   struct sweep_columns columns = {0};
   for (const char *cell = manifest; cell;) {
     size_t length = strcspn(cell, ",");
     bool last = cell[length] == '\0';
-    columns.networks = last && length == sizeof network - 1 && strcmp(cell, network) == 0;
+    columns.networks = last && strcmp(cell, network) == 0;
+    columns.jobs = last && strcmp(cell, job) == 0;
     columns.energy |= asks_for_energy(cell, length);
     cell = last ? NULL : cell + length + 1;
   }
   return columns;
 }
 
-/* What a point gave: a run, or that of a network. */
+/* What a point gave: a run, or that of a network or a job. */
 struct outcome {
   struct sweep_columns columns;
   vinci_result *result;
   struct vinci_net_result network;
+  struct sweep_job_result job;
 };
 
 static void write_energy(FILE *out, struct vinci_energy energy, uint64_t time_ps) {
@@ -97,7 +102,10 @@ static void write_outcome_energy(FILE *out, const struct outcome *outcome) {
   struct vinci_energy energy = {network->energy_pj, network->energy_low_pj,
                                 network->energy_high_pj};
   uint64_t time_ps = network->end_ps;
-  if (!outcome->columns.networks) {
+  if (outcome->columns.jobs) {
+    energy = outcome->job.energy;
+    time_ps = outcome->job.time_ps;
+  } else if (!outcome->columns.networks) {
     (void)vinci_result_energy(outcome->result, &energy);
     time_ps = outcome->result->total_ps;
   }
@@ -128,6 +136,8 @@ static void write_kernel(FILE *out, const struct vinci_result *result) {
 static void write_figures(FILE *out, const struct outcome *outcome, bool good) {
   if (outcome->columns.networks)
     write_network(out, good ? &outcome->network : NULL);
+  else if (outcome->columns.jobs)
+    sweep_job_cells(good ? &outcome->job : NULL, out);
   else
     write_kernel(out, good ? outcome->result : NULL);
   if (outcome->columns.energy && good)
@@ -201,6 +211,10 @@ static enum vinci_status simulate(const struct sweep_study *study, struct chip_c
   enum vinci_status status = sweep_options(study, point, &options, diag);
   options.progress = go_on;
   options.progress_context = asking;
+  if (out->columns.jobs)
+    return status == VINCI_OK
+               ? sweep_run_job(study, chips, point, node_go_on, asking, &out->job, diag)
+               : status;
   if (status == VINCI_OK)
     status = sweep_resolve(study, chips, point, &soc, diag);
   if (status == VINCI_OK && !sweep_workload(study, point, &scratch, &workload))

@@ -10,8 +10,10 @@
 #include "networks/workload/network.h"
 #include "studies/sweep/sweep.h"
 
-/* Of parameters that are arguments of the operator, or of the network. */
-static const char op_prefix[] = "op.", net_prefix[] = "net.";
+/* Of parameters that are arguments of the operator, of the network, or of the job. */
+static const char op_prefix[] = "op.", net_prefix[] = "net.", job_prefix[] = SWEEP_JOB_PREFIX;
+/* Before the file of a model, which else looks like a study. */
+static const char model_word[] = "model=";
 
 static enum vinci_status no_memory(struct vinci_diag *diag) {
   return diag_error(diag, VINCI_E_NOMEM, "out of memory");
@@ -120,8 +122,12 @@ static enum vinci_status keep_workload(struct sweep_study *study, const char *co
   workload->args = ARENA_ARRAY(&study->arena, const char *, count);
   if (!what || !workload->args)
     return no_memory(diag);
-  if (is_trace && network_is_graph(what))
+  if (strncmp(what, model_word, sizeof model_word - 1) == 0)
+    workload->model = what + sizeof model_word - 1;
+  else if (is_trace && network_is_graph(what))
     workload->net = what;
+  else if (is_trace && network_is_job(what))
+    workload->job = what;
   else if (is_trace)
     workload->trace = what;
   else
@@ -147,9 +153,10 @@ static enum vinci_status read_arguments(struct sweep_study *study, const char *c
     return VINCI_E_USAGE;
   }
   const char *what = arguments[0];
-  bool is_study = ends_with(what, ".lua");
-  bool is_trace = ends_with(what, ".csv") || strchr(what, '/') != NULL;
-  bool takes_none = is_study || (is_trace && !network_is_graph(what));
+  bool is_model = strncmp(what, model_word, sizeof model_word - 1) == 0;
+  bool is_study = !is_model && ends_with(what, ".lua");
+  bool is_trace = !is_model && (ends_with(what, ".csv") || strchr(what, '/') != NULL);
+  bool takes_none = is_study || (is_trace && !network_is_graph(what) && !network_is_job(what));
   if (takes_none && count > 1)
     return diag_error(diag, VINCI_E_USAGE, "'%s' after %s: it takes no arguments", arguments[1],
                       what);
@@ -165,31 +172,36 @@ static enum vinci_status read_arguments(struct sweep_study *study, const char *c
   return status == VINCI_OK ? expand_params(study, options, diag) : status;
 }
 
-/* The argument that a parameter is; NULL: none. */
-static const char *argument_of(const char *key) {
-  if (strncmp(key, op_prefix, sizeof op_prefix - 1) == 0)
-    return key + sizeof op_prefix - 1;
-  return strncmp(key, net_prefix, sizeof net_prefix - 1) == 0 ? key + sizeof net_prefix - 1 : NULL;
+const char *sweep_argument(const char *key) {
+  static const char *const prefixes[] = {op_prefix, net_prefix, job_prefix};
+  for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+    if (strncmp(key, prefixes[i], strlen(prefixes[i])) == 0)
+      return key + strlen(prefixes[i]);
+  return NULL;
 }
 
-static bool is_model_key(const char *key) {
+bool sweep_is_model(const char *key) {
   return workload_model(&(struct workload_models){0}, key) != NULL;
 }
 
 /* The others are soc, models, and arguments of the operator. */
 static bool is_chip_key(const char *key) {
-  return !argument_of(key) && !is_model_key(key) && strcmp(key, "soc") != 0;
+  return !sweep_argument(key) && !sweep_is_model(key) && strcmp(key, "soc") != 0;
 }
 
-static const char *param_value(const struct sweep_study *study, size_t point, size_t param) {
+const char *sweep_value(const struct sweep_study *study, size_t point, size_t param) {
   return study->values[point * study->param_count + param];
+}
+
+bool sweep_is_of_jobs(const struct sweep_study *study) {
+  return study->spec.workload.job || study->spec.workload.model;
 }
 
 /* The chip of a point: of the parameter soc, or of the study. */
 static const char *chip_name(const struct sweep_study *study, size_t point) {
   for (size_t p = 0; p < study->param_count; p++)
-    if (strcmp(study->keys[p], "soc") == 0 && param_value(study, point, p))
-      return param_value(study, point, p);
+    if (strcmp(study->keys[p], "soc") == 0 && sweep_value(study, point, p))
+      return sweep_value(study, point, p);
   return study->spec.soc;
 }
 
@@ -199,22 +211,24 @@ static enum vinci_status check_argument(const struct sweep_study *study, const c
   bool of_net = strncmp(key, net_prefix, sizeof net_prefix - 1) == 0;
   if (workload->trace)
     return diag_error(diag, VINCI_E_USAGE, "parameter '%s': a trace has no arguments", key);
+  if (strncmp(key, job_prefix, sizeof job_prefix - 1) == 0)
+    return diag_error(diag, VINCI_E_USAGE, "parameter '%s': only jobs of several devices have %s",
+                      key, job_prefix);
   if (of_net != (workload->net != NULL))
     return diag_error(diag, VINCI_E_USAGE, "parameter '%s': arguments of %s begin with %s", key,
                       of_net ? "an operator" : "a network", of_net ? op_prefix : net_prefix);
-  return of_net ? network_check_key(argument_of(key), diag)
-                : workload_check_operator(workload, argument_of(key), diag);
+  return of_net ? network_check_key(sweep_argument(key), diag)
+                : workload_check_operator(workload, sweep_argument(key), diag);
 }
 
 /* A misspelt key is a mistake of the study; a bad value is the failure of its points. */
 static enum vinci_status check_keys(const struct sweep_study *study, struct vinci_diag *diag) {
   struct chip_cache chips = {.data = study->data};
   const vinci_soc *soc = NULL;
-  if (study->spec.workload.job) {
-    (void)diag_error(diag, VINCI_E_USAGE, "a sweep runs no job of several devices");
-    diag_hint(diag,
-              "vinci.group_run in Lua takes set = { [\"hccs.copy\"] = \"25GB/s\" } for each point");
-    return VINCI_E_USAGE;
+  if (sweep_is_of_jobs(study)) {
+    enum vinci_status checked = sweep_check_job(study, &chips, diag);
+    chip_cache_free(&chips);
+    return checked;
   }
   const char *name = study->point_count > 0 ? chip_name(study, 0) : study->spec.soc;
   if (!name)
@@ -224,7 +238,7 @@ static enum vinci_status check_keys(const struct sweep_study *study, struct vinc
     status = workload_check_operator(&study->spec.workload, NULL, diag);
   for (size_t p = 0; status == VINCI_OK && p < study->param_count; p++) {
     const char *key = study->keys[p];
-    if (argument_of(key))
+    if (sweep_argument(key))
       status = check_argument(study, key, diag);
     else if (is_chip_key(key))
       status = workload_check_key(soc, key, diag);
@@ -243,7 +257,8 @@ enum vinci_status sweep_study_open(struct sweep_study *study, const char *const 
                                    size_t count, const struct vinci_sweep_options *options,
                                    struct vinci_diag *diag) {
   struct run_spec overrides;
-  *study = (struct sweep_study){.options = {.struct_size = sizeof study->options}};
+  *study = (struct sweep_study){.options = {.struct_size = sizeof study->options},
+                                .steps = study->steps};
   const char *data = options->overrides.data_dir;
   study->data = data ? arena_strdup(&study->arena, data) : NULL;
   if ((data && !study->data) || !overrides_keep(&options->overrides, &study->arena, &overrides))
@@ -253,6 +268,8 @@ enum vinci_status sweep_study_open(struct sweep_study *study, const char *const 
   if (status == VINCI_OK && !spec_override(&study->spec, &overrides, &study->arena))
     status = no_memory(diag);
   study->options.max_cycles = study->spec.max_cycles;
+  if (sweep_is_of_jobs(study) && !study->spec.models.memory)
+    study->spec.models.memory = "flat"; /* as vinci group run */
   if (status == VINCI_OK)
     status = workload_choose(&study->spec.models, &study->options, diag);
   return status == VINCI_OK ? check_keys(study, diag) : status;
@@ -270,7 +287,7 @@ enum vinci_status sweep_study_open_list(struct sweep_study *study,
   if (status == VINCI_OK)
     status = workload_choose(&study->spec.models, &study->options, diag);
   for (size_t p = 0; status == VINCI_OK && p < study->param_count; p++)
-    if (argument_of(study->keys[p]))
+    if (sweep_argument(study->keys[p]))
       return VINCI_OK; /* the caller refuses these */
   return status == VINCI_OK ? check_keys(study, diag) : status;
 }
@@ -303,8 +320,8 @@ bool sweep_workload(const struct sweep_study *study, size_t point, struct arena 
   if (count > 0)
     memcpy(out->args, study->spec.workload.args, count * sizeof *out->args);
   for (size_t p = 0; p < study->param_count; p++) {
-    const char *value = param_value(study, point, p);
-    const char *argument = argument_of(study->keys[p]);
+    const char *value = sweep_value(study, point, p);
+    const char *argument = sweep_argument(study->keys[p]);
     if (value && argument && !put_argument(out, arena, argument, value))
       return false;
   }
@@ -327,7 +344,7 @@ enum vinci_status sweep_options(const struct sweep_study *study, size_t point,
   for (size_t p = 0; p < study->param_count; p++) {
     const char **model = workload_model(&models, study->keys[p]);
     if (model)
-      *model = param_value(study, point, p);
+      *model = sweep_value(study, point, p);
   }
   return workload_choose(&models, out, diag);
 }
@@ -340,7 +357,7 @@ enum vinci_status sweep_resolve(const struct sweep_study *study, struct chip_cac
     return diag_error(diag, VINCI_E_USAGE, "no chip is named");
   enum vinci_status status = chip_cache_copy(chips, name, &study->spec, out, diag);
   for (size_t p = 0; status == VINCI_OK && p < study->param_count; p++) {
-    const char *value = param_value(study, point, p);
+    const char *value = sweep_value(study, point, p);
     if (value && is_chip_key(study->keys[p]))
       status = set_value(*out, study->keys[p], value, diag);
   }
@@ -353,11 +370,12 @@ enum vinci_status sweep_resolve(const struct sweep_study *study, struct chip_cac
 
 /* A point whose chip cannot be made is known by what was asked for. */
 static uint64_t unresolved_digest(const struct sweep_study *study, size_t point) {
-  uint64_t digest = digest_string(DIGEST_SEED, chip_name(study, point));
+  const char *name = chip_name(study, point);
+  uint64_t digest = digest_string(DIGEST_SEED, name ? name : "");
   for (size_t i = 0; i < study->spec.set_count; i++)
     digest = digest_string(digest, study->spec.sets[i]);
   for (size_t p = 0; p < study->param_count; p++) {
-    const char *value = param_value(study, point, p);
+    const char *value = sweep_value(study, point, p);
     digest = digest_string(digest, study->keys[p]);
     digest = digest_string(digest, value ? value : "");
   }
@@ -373,8 +391,14 @@ static enum vinci_status identify(const struct sweep_study *study, struct chip_c
   vinci_soc *soc = NULL;
   struct vinci_run_options options;
   char models[WORKLOAD_MODELS_MAX];
-  enum vinci_status status = sweep_resolve(study, chips, point, &soc, &ignored);
-  uint64_t config = status == VINCI_OK ? soc_digest(soc) : unresolved_digest(study, point);
+  uint64_t config = 0;
+  enum vinci_status status = sweep_is_of_jobs(study)
+                                 ? sweep_job_digest(study, chips, point, &config, &ignored)
+                                 : sweep_resolve(study, chips, point, &soc, &ignored);
+  if (status != VINCI_OK)
+    config = unresolved_digest(study, point);
+  else if (soc)
+    config = soc_digest(soc);
   if (soc && soc->energy) /* its record has more cells, which these prices have made */
     config = energy_digest(soc->energy, config);
   vinci_soc_free(soc);

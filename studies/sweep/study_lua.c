@@ -5,8 +5,10 @@
  *     return {
  *       soc = "Ascend910B1",
  *       set = { "hbm.bandwidth_scale=2" },              -- for all points
- *       op = "matmul", m = 512, k = 512, n = 512,       -- or trace = "file.csv", net = "graph.csv"
- *       params = { { "l2.size", "96MiB", "192MiB" }, { "device.cube_cores", 4, 8, 24 } },
+ *       op = "matmul", m = 512, k = 512, n = 512,       -- or trace = "file.csv", net =
+ * "graph.csv",
+ *                                                       -- job = "step.job.csv", model =
+ * "model.lua" params = { { "l2.size", "96MiB", "192MiB" }, { "device.cube_cores", 4, 8, 24 } },
  *       points = { { ["l2.size"] = "1GiB" }, ... },     -- further points, one by one
  *     }
  *
@@ -201,7 +203,8 @@ static enum vinci_status read_table(void *context) {
 enum vinci_status sweep_study_read(struct sweep_study *study, const char *path,
                                    struct vinci_diag *diag) {
   static const char *const others[] = {"params", "points", "name", NULL};
-  struct reader reader = {.common = {.diag = diag, .others = others}, .study = study};
+  struct reader reader = {
+      .common = {.diag = diag, .others = others, .job_fields = sweep_job_fields}, .study = study};
   struct lua_file *file = &reader.common.file;
   enum vinci_status status = lua_file_open(file, path, &study->arena, diag);
   if (status == VINCI_OK)

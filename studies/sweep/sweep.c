@@ -24,6 +24,13 @@ static void keep_warning(vinci_sweep *sweep) {
 enum vinci_status vinci_sweep_open(const char *const *arguments, size_t argument_count,
                                    const struct vinci_sweep_options *options, vinci_sweep **out,
                                    struct vinci_diag *diag) {
+  return sweep_open_with(arguments, argument_count, options, NULL, out, diag);
+}
+
+enum vinci_status sweep_open_with(const char *const *arguments, size_t argument_count,
+                                  const struct vinci_sweep_options *options,
+                                  const struct sweep_steps *steps, vinci_sweep **out,
+                                  struct vinci_diag *diag) {
   static const struct vinci_sweep_options defaults = {.struct_size = sizeof defaults};
   const struct vinci_sweep_options *given = options ? options : &defaults;
   *out = NULL;
@@ -33,6 +40,7 @@ enum vinci_status vinci_sweep_open(const char *const *arguments, size_t argument
   vinci_sweep *sweep = calloc(1, sizeof *sweep);
   if (!sweep)
     return diag_error(diag, VINCI_E_NOMEM, "out of memory");
+  sweep->study.steps = steps;
   enum vinci_status status =
       sweep_study_open(&sweep->study, arguments, argument_count, given, diag);
   if (status != VINCI_OK) {

@@ -12,14 +12,41 @@
 
 #include "core/base/arena.h"
 #include "core/base/journal.h"
+#include "core/vinci_energy.h"
 #include "networks/workload/workload.h"
 
 enum { SWEEP_PARAMS_MAX = 64, SWEEP_POINTS_MAX = 10000000, SWEEP_JOBS_MAX = 256 };
 /* Of the table of all points, which is held in memory. */
 enum { SWEEP_CELLS_MAX = SWEEP_POINTS_MAX };
 
+/* The training step of a model (scripts/LUA.md), split over devices, as the text of a job. */
+struct sweep_step_request {
+  const char *model, *data; /* the file; the folder that holds soc/, may be NULL */
+  const char *soc;          /* the chip of the devices, with these changes */
+  const char *const *sets;
+  size_t set_count;
+  const char *memory;      /* the model of memory by which its operators are simulated */
+  const char *const *args; /* "tp=2": fields of the model and of the split */
+  size_t arg_count;
+};
+struct sweep_step {
+  char *text; /* for free() */
+  size_t length;
+  uint64_t memory_bytes; /* most that a device holds */
+};
+/* Who makes steps: the module of Lua, which the library has not. A worker asks for one at a time.
+ */
+struct sweep_steps {
+  void *context;
+  /* VINCI_E_USAGE with a hint when neither model nor split has a field of this name. */
+  enum vinci_status (*check)(void *context, const char *key, struct vinci_diag *diag);
+  enum vinci_status (*make)(void *context, const struct sweep_step_request *request,
+                            struct sweep_step *out, struct vinci_diag *diag);
+};
+
 struct sweep_study {
   struct arena arena;
+  const struct sweep_steps *steps;  /* NULL: nobody makes steps of models */
   const char *data;                 /* the folder that holds soc/, may be NULL */
   struct run_spec spec;             /* common to all points */
   struct vinci_run_options options; /* of points that do not say others */
@@ -30,7 +57,7 @@ struct sweep_study {
   uint64_t *ids; /* by point */
 };
 
-/* As vinci_sweep_open(). Free in any case. */
+/* As vinci_sweep_open(), with study->steps; what else was there is lost. Free in any case. */
 VINCI_MUST_CHECK enum vinci_status sweep_study_open(struct sweep_study *study,
                                                     const char *const *arguments, size_t count,
                                                     const struct vinci_sweep_options *options,
@@ -66,20 +93,59 @@ VINCI_MUST_CHECK enum vinci_status sweep_options(const struct sweep_study *study
 VINCI_MUST_CHECK enum vinci_status sweep_resolve(const struct sweep_study *study,
                                                  struct chip_cache *chips, size_t point,
                                                  vinci_soc **out, struct vinci_diag *diag);
+/* Whether points are jobs of several devices. */
+bool sweep_is_of_jobs(const struct sweep_study *study);
 /* Computes the ids of all points. */
 VINCI_MUST_CHECK enum vinci_status
 sweep_identify(struct sweep_study *study, struct chip_cache *chips, struct vinci_diag *diag);
+
+/* The value of a parameter at a point; NULL: the point leaves the parameter alone. */
+const char *sweep_value(const struct sweep_study *study, size_t point, size_t param);
+/* The argument of operator, network or job that a parameter is; NULL: none. */
+const char *sweep_argument(const char *key);
+/* Whether a parameter is one of memory, network, l2 and code. */
+bool sweep_is_model(const char *key);
+
+/* ---- jobs of several devices (job.c) ------------------------------------------------ */
+
+/* Fields of a job in a study file beside system; ends with NULL. */
+extern const char *const sweep_job_fields[];
+/* Where the arguments of jobs begin among parameters. */
+#define SWEEP_JOB_PREFIX "job."
+/* Checks system, job and names of parameters. */
+VINCI_MUST_CHECK enum vinci_status
+sweep_check_job(const struct sweep_study *study, struct chip_cache *chips, struct vinci_diag *diag);
+/* Of what a point runs on: numbers of system and chip. */
+VINCI_MUST_CHECK enum vinci_status sweep_job_digest(const struct sweep_study *study,
+                                                    struct chip_cache *chips, size_t point,
+                                                    uint64_t *out, struct vinci_diag *diag);
+/* What a point gave: times and bytes of all ranks, but for the time of the job. */
+struct sweep_job_result {
+  uint64_t time_ps, computing_ps, exposed_ps, bubble_ps, idle_ps, overlapped_ps, slowed_ps;
+  uint64_t ranks, transfers, moved_bytes;
+  uint64_t memory_bytes;      /* most that a device holds; 0: a job does not say */
+  uint64_t device_bytes;      /* memory of a device */
+  struct vinci_energy energy; /* all zero when nobody has asked */
+};
+VINCI_MUST_CHECK enum vinci_status
+sweep_run_job(const struct sweep_study *study, struct chip_cache *chips, size_t point,
+              bool (*progress)(void *context, size_t done, size_t all), void *context,
+              struct sweep_job_result *out, struct vinci_diag *diag);
+/* ",job.time_ps,..." and the cells below. result NULL: empty cells. */
+void sweep_job_header(FILE *out);
+void sweep_job_cells(const struct sweep_job_result *result, FILE *out);
 
 /* ---- records (record.c) --------------------------------------------------------- */
 
 enum { SWEEP_RECORD_MAX = 4096 };
 
-/* Which columns the record of a point has: those of a kernel or of a network, and of energy. */
+/* Which columns the record of a point has: those of a kernel, a network or a job, and of energy. */
 struct sweep_columns {
-  bool networks, energy;
+  bool networks, jobs, energy;
 };
-/* The last column of a manifest whose points run networks. */
+/* The last column of a manifest whose points run networks, or jobs. */
 #define SWEEP_NETWORK_COLUMN "network"
+#define SWEEP_JOB_COLUMN "job"
 /* By the first line of a manifest: a parameter energy or energy.KEY asks for energy. */
 struct sweep_columns sweep_columns_of(const char *manifest);
 /* The header of the part of a row that comes from the record: status to hbm; of networks their own
@@ -158,6 +224,13 @@ VINCI_MUST_CHECK enum vinci_status sweep_write_about(const struct sweep_study *s
                                                      const char *list, const char *folder,
                                                      struct vinci_diag *diag);
 /* ---- sweeps (sweep.c) ------------------------------------------------------------------ */
+
+/* vinci_sweep_open() with someone who makes steps of models, or NULL. */
+VINCI_MUST_CHECK enum vinci_status sweep_open_with(const char *const *arguments,
+                                                   size_t argument_count,
+                                                   const struct vinci_sweep_options *options,
+                                                   const struct sweep_steps *steps,
+                                                   vinci_sweep **out, struct vinci_diag *diag);
 
 struct vinci_sweep {
   struct sweep_study study;

@@ -113,7 +113,10 @@ enum vinci_status sweep_write_manifest(const struct sweep_study *study, const ch
     fputc(',', table.out);
     cell_write(table.out, study->keys[p]);
   }
-  fprintf(table.out, ",%s\n", study->spec.workload.net ? SWEEP_NETWORK_COLUMN : "workload");
+  fprintf(table.out, ",%s\n",
+          study->spec.workload.net  ? SWEEP_NETWORK_COLUMN
+          : sweep_is_of_jobs(study) ? SWEEP_JOB_COLUMN
+                                    : "workload");
   for (size_t i = 0; status == VINCI_OK && i < study->point_count; i++)
     if (!write_point(study, i, table.out))
       status = diag_error(diag, VINCI_E_NOMEM, "out of memory");

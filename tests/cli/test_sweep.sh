@@ -245,7 +245,7 @@ bad_study() {
 bad_study "a study that is not a table" 'return 1' "$work/bad.lua: error: does not return a table"
 bad_study "a study with an error" 'local x
 x.y = 1' "$work/bad.lua:2: error: attempt to index a nil value (local 'x')"
-bad_study "a study without work" 'return {}' "$work/bad.lua: error: wants one of op, trace and net"
+bad_study "a study without work" 'return {}' "$work/bad.lua: error: wants one of op, trace, net, job and model"
 bad_study "a field nobody knows" 'return { trace = "tiny.csv", parms = {} }' \
   "$work/bad.lua: error: unknown field 'parms'"
 

@@ -108,7 +108,7 @@ static void read_study(const void *bytes, size_t size) {
   const struct vinci_sweep_options options = {
       .struct_size = sizeof options, .overrides = {.soc = "Ascend910B4", .data_dir = folder}};
   const char *path = write_file("study.lua", bytes, size);
-  struct sweep_study study;
+  struct sweep_study study = {0};
   struct vinci_diag diag = {0};
   enum vinci_status status = sweep_study_open(&study, &path, 1, &options, &diag);
   if (status != diag.status)

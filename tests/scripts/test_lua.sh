@@ -206,7 +206,7 @@ k.vadd { dest = 0 }'
 
 # ---- sweeps and gates ----------------------------------------------------------------------
 echo 'return { soc = "Ascend910B4", memory = "flat", points = { { name = "p", op = "copy", shape = 64 } } }' >p.lua
-fails "a sweep of nothing" 2 "fails.lua:3: vinci.sweep: argument 'options' wants one of study, trace and op" \
+fails "a sweep of nothing" 2 "fails.lua:3: vinci.sweep: argument 'options' wants one of study, trace, op, job and model" \
   'vinci.sweep { output = "none" }'
 fails "a list that is not named" 2 "fails.lua:3: vinci.ops: argument 'options.list' is missing: a string is wanted" \
   'vinci.ops { output = "none" }'

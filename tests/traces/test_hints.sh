@@ -78,11 +78,11 @@ which a list of operators with arguments needs
 hint: known are the profiler's tables, op,args and lists of GEMMs (m,n,k) and convolutions")"
 echo 'return { soc = "Ascend910B4", opp = "matmul", m = 4, k = 4, n = 4 }' >"$work/study.lua"
 run sweep run "$work/study.lua" --output="$work/study"
-report "a misspelt key of a study" "$(expect 2 "$work/study.lua: error: wants one of op, trace and net
+report "a misspelt key of a study" "$(expect 2 "$work/study.lua: error: wants one of op, trace, net, job and model
 hint: did you mean 'op' by 'opp'?")"
 echo 'return { soc = "Ascend910B4", tarce = "a.csv" }' >"$work/study.lua"
 run sweep run "$work/study.lua" --output="$work/study"
-report "another misspelt key" "$(expect 2 "$work/study.lua: error: wants one of op, trace and net
+report "another misspelt key" "$(expect 2 "$work/study.lua: error: wants one of op, trace, net, job and model
 hint: did you mean 'trace' by 'tarce'?")"
 echo 'return { soc = "Ascend910B4", points = { { name = "a", opp = "matmul", m = 4, k = 4, n = 4 } } }' \
   >"$work/suite.lua"
