@@ -270,7 +270,7 @@ STANDARD = [
     grid(7, 9, (5, 6)), grid(7, 9, (5, 6), "nearest"), grid(8, 16, (4, 3), padding="border"), grid(8, 16, (4, 3), corners=1), grid(6, 5, (8, 8), "nearest", "border", 1),
     grid(7, 9, (6, 5), padding="reflection"), grid(8, 16, (4, 3), padding="reflection", corners=1), grid(6, 5, (8, 8), "nearest", "reflection"),
     grid(7, 9, (6, 5), "cubic"), grid(8, 16, (4, 3), "bicubic", corners=1), grid(6, 5, (9, 8), "cubic", "border"), grid(6, 5, (8, 8), "cubic", "border", 1),
-    grid(7, 9, (6, 5), "cubic", "reflection"), grid(5, 1, (6, 5), "cubic", "reflection", 1),
+    grid(7, 9, (6, 5), "cubic", "reflection"), grid(5, 2, (6, 5), "cubic", "reflection", 1),
     ("ai.Conv", {"x": V3, "w": W3, "b": B3}, ["y"], {"group": 2, "strides": [2, 1, 2], "pads": [1, 0, 2, 2, 1, 1], "dilations": [2, 1, 1]}, None,
      lambda: [convolved(V3, W3, B3, 2, (2, 1, 2), ((1, 2), (0, 1), (2, 1)), (2, 1, 1))]),
     ("ai.Pad", {"x": MAP, "p": np.array([0, 0, 2, 3, 0, 0, 1, 4])}, ["y"], {"mode": "reflect"}, None, lambda: [np.pad(MAP, ((0, 0), (0, 0), (2, 1), (3, 4)), "reflect")]),
