@@ -38,6 +38,7 @@ unit_tests = \
 	tests/core/test_journal \
 	tests/core/test_json \
 	tests/core/test_auto \
+	tests/core/test_function \
 	tests/core/test_guest \
 	tests/core/test_kept \
 	tests/core/test_l2_start \
@@ -229,6 +230,7 @@ script_tests = \
 	tests/networks/test_onnx_shapes.sh \
 	tests/networks/test_onnx_windows.sh \
 	tests/networks/test_passes.sh \
+	tests/lower/test_lower_function.sh \
 	tests/lower/test_operators.sh \
 	tests/lower/test_serving_kinds.sh \
 	tests/tree/check_calls.sh \
