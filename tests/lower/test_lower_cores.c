@@ -142,6 +142,9 @@ static void little_work_gets_few_cores(void **state) {
   /* The second part has more tiles than the first: both follow one number. */
   assert_in_range(blocks_of(soc, "concat shape=96x4 shape1=96x1789 dtype=fp32"), 3, 20);
   assert_int_equal(blocks_of(soc, "concat shape=96x4 shape1=96x1789 dtype=fp32 blocks=23"), 23);
+  /* 12 KiB: rows are shared out, however few they are, as the program of measured rows does. */
+  assert_int_equal(blocks_of(soc, "concat shape=128x16 shape1=128x32 dtype=fp16 blocks=32"), 32);
+  assert_int_equal(blocks_of(soc, "slice shape=96x64 out=96x32 begin=32 blocks=24"), 24);
   assert_in_range(blocks_of(soc, "argmax shape=173x160"), 5, 30);
   assert_int_equal(blocks_of(soc, "argmax shape=173x160 blocks=0"), 35);
   assert_in_range(blocks_of(soc, "sort shape=70x64"), 2, 20);

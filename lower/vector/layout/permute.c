@@ -18,6 +18,7 @@ enum {
   COLS_MAX = 512,
   PIECE_BYTES_MAX = 64,
   COPY_BYTES = 65536, /* of one buffer of plain rows */
+  LEAST_BYTES = 4096, /* of a tile that is worth a core of its own */
 };
 
 struct permute *permute_new(struct lower_job *job) {
@@ -295,11 +296,29 @@ static void split_copied(const struct permute *permute, struct ppass *pass) {
   tile->rows = min_u64(tile->space.rows, max_u64(1, min_u64(elements / pitch, ROWS_MAX)));
 }
 
+/* What cuts a map into tiles. */
+struct cut {
+  uint64_t cores, strided;
+  bool asked; /* for as many cores, however little there is to do */
+};
+
+/* Rows of a copy that give each core a tile, whatever is worth a core. */
+static void share_rows(uint64_t cores, uint64_t cols, struct vtile *tile) {
+  struct vtile shared = *tile;
+  shared.cols = cols;
+  vtile_counts(&shared);
+  shared.rows = max_u64(1, tile->space.rows / ceil_div(cores, shared.tiles / shared.row_tiles));
+  vtile_counts(&shared);
+  if (shared.tiles >= cores)
+    *tile = shared;
+}
+
 /* Smaller tiles when there are too few for all cores, down to a size still worth a copy. */
-static void spread_over_cores(uint64_t cores, const struct permute *permute, struct ppass *pass) {
+static void spread_over_cores(const struct cut *cut, const struct permute *permute,
+                              struct ppass *pass) {
   struct vtile *tile = &pass->tile;
-  const uint64_t least = 4096 / vtile_bytes(permute->type);
-  while (tile->tiles < cores && tile->rows * tile->cols > least) {
+  const uint64_t least = LEAST_BYTES / vtile_bytes(permute->type), cols = tile->cols;
+  while (tile->tiles < cut->cores && tile->rows * tile->cols > least) {
     bool by_rows =
         tile->rows > PERMUTE_SIDE && (tile->rows >= tile->cols || tile->cols <= PERMUTE_SIDE);
     if (by_rows)
@@ -310,6 +329,8 @@ static void spread_over_cores(uint64_t cores, const struct permute *permute, str
       break;
     vtile_counts(tile);
   }
+  if (cut->asked && tile->tiles < cut->cores && !pass->transposes)
+    share_rows(cut->cores, cols, tile);
 }
 
 /* A tile that became longer gets narrower, until UB holds the tile. */
@@ -322,19 +343,19 @@ static void narrow(const struct vinci_soc *soc, const struct permute *permute, s
   }
 }
 
-static void split(const struct vinci_soc *soc, uint64_t cores, const struct permute *permute,
-                  uint64_t strided, struct ppass *pass) {
+static void split(const struct vinci_soc *soc, const struct cut *cut, const struct permute *permute,
+                  struct ppass *pass) {
   struct vtile *tile = &pass->tile;
   tile->blocks = 1;
   if (pass->places)
     permute_lines_split(soc, pass);
   else if (pass->transposes)
-    split_transposed(soc, permute, strided, pass);
+    split_transposed(soc, permute, cut->strided, pass);
   else
     split_copied(permute, pass);
   vtile_counts(tile);
   if (!pass->places && pass->groups <= 1)
-    spread_over_cores(cores, permute, pass);
+    spread_over_cores(cut, permute, pass);
   uint64_t *run = pass->transposes ? &tile->rows : &tile->cols;
   if (!pass->places && pass->groups <= 1 && pass->fan <= 1) {
     uint64_t before = *run;
@@ -344,7 +365,7 @@ static void split(const struct vinci_soc *soc, uint64_t cores, const struct perm
       narrow(soc, permute, pass);
   }
   vtile_counts(tile);
-  tile->blocks = ceil_div(tile->tiles, ceil_div(tile->tiles, min_u64(tile->tiles, cores)));
+  tile->blocks = ceil_div(tile->tiles, ceil_div(tile->tiles, min_u64(tile->tiles, cut->cores)));
 }
 
 /* Passes share one kernel: it has the blocks of the pass that takes most. */
@@ -356,6 +377,8 @@ bool permute_candidate(struct lower_job *job, size_t index) {
     job->data = permute;
     return more;
   }
+  const struct lower_value *given = lower_get(job, "blocks");
+  struct cut cut = {.cores = job->cores, .asked = given && given->given && given->size > 0};
   uint64_t blocks = 1;
   /* Short rows: a second buffer is one more to clear, and no published tiling asks for two. */
   const bool lines = permute->passes && permute->pass[0].places;
@@ -364,8 +387,8 @@ bool permute_candidate(struct lower_job *job, size_t index) {
     return false;
   permute->buffers = index % 2 == 0 && !lines ? 2 : 1;
   for (unsigned i = 0; i < permute->passes; i++) {
-    uint64_t strided = i == 0 ? (uint64_t)ROWS_STRIDED << index / 2 : ROWS_STRIDED;
-    split(job->soc, job->cores, permute, strided, &permute->pass[i]);
+    cut.strided = i == 0 ? (uint64_t)ROWS_STRIDED << index / 2 : ROWS_STRIDED;
+    split(job->soc, &cut, permute, &permute->pass[i]);
     blocks = max_u64(blocks, permute->pass[i].tile.blocks);
   }
   permute->pass[0].tile.blocks = blocks;
@@ -378,8 +401,12 @@ void permute_take_tiling(const struct lower_job *job, struct permute *permute) {
   struct vtile *first = &permute->pass[0].tile;
   vtile_take(job, first);
   permute->buffers = first->buffers;
+  vtile_counts(first);
+  /* Passes are cut as finely as the first one is: what is worth a core was halved once at most. */
+  uint64_t bytes = first->rows * first->cols * vtile_bytes(permute->type);
+  struct cut cut = {first->blocks, ROWS_STRIDED, first->tiles > 1 && bytes <= LEAST_BYTES / 2};
   for (unsigned i = 1; i < permute->passes; i++) {
-    split(job->soc, first->blocks, permute, ROWS_STRIDED, &permute->pass[i]);
+    split(job->soc, &cut, permute, &permute->pass[i]);
     permute->pass[i].tile.blocks = first->blocks;
   }
   lay_out(permute);
