@@ -139,7 +139,7 @@ static void lay_out_function(struct vnorm *norm) {
   struct vtile *tile = &norm->kernel.tile;
   uint64_t elements = tile->rows * norm->pitch, slot = 0;
   uint64_t bytes = elements * vtile_bytes(norm->type) + ROWFUNC_TAIL_BYTES;
-  uint32_t keeps = rowfunc_keeps(norm_steps(norm), tile->space.cols);
+  uint32_t keeps = rowfunc_keeps(norm->kernel.job->soc, norm_steps(norm), tile->space.cols);
   bool converts = norm->type != DTYPE_FP32;
   for (unsigned k = 0; k < norm->norm->inputs; k++)
     norm->in[k].address = vtile_reserve(&slot, bytes);

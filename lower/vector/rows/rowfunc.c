@@ -10,16 +10,16 @@
 
 enum {
   LANES = REPEAT_BYTES / (int)sizeof(float),
-  /* Registers side by side: additions that do not wait for each other, and rows as short as this
-   * stay in registers. The longest wait of one addition for another is some 4 issues. */
-  SIDE = 4,
+  /* Widths of a register side by side, at most: their sums do not wait for each other, and rows as
+   * short as this stay in registers. */
+  SIDES_MAX = 4,
   ALL_MASK = 1,
   TAIL_MASK,
   COLUMNS_MAX = 24,
-  COLUMNS_AT = VREGS * SIDE,
+  COLUMNS_AT = VREGS * SIDES_MAX,
   ACCUMULATORS_AT = COLUMNS_AT + COLUMNS_MAX,
   REDUCTIONS_MAX = 4,
-  NARROW_AT = ACCUMULATORS_AT + REDUCTIONS_MAX * SIDE
+  NARROW_AT = ACCUMULATORS_AT + REDUCTIONS_MAX * SIDES_MAX
 };
 static const uint32_t all_results = V(Y0) | V(Y1) | V(Y2);
 
@@ -98,22 +98,39 @@ struct pass {
   uint32_t written, keeps, results; /* keeps, results: registers that go to UB */
 };
 
-static bool is_resident(uint64_t cols) { return cols <= SIDE * LANES; }
+/* As many as the registers that code can name allow: values, sums, and the numbers of a row. */
+static unsigned sides_of(const struct vinci_soc *soc, const struct vstep *steps) {
+  uint32_t used = 0;
+  unsigned reductions = 0, numbers = 0, sides = SIDES_MAX;
+  const unsigned narrow = 1;
+  for (; steps->form != VFORM_END; steps++) {
+    used |= reads_of(steps) | writes_of(steps);
+    reductions += steps->form == VFORM_REDUCE;
+    numbers += steps->form == VFORM_SPREAD;
+  }
+  unsigned each = (unsigned)__builtin_popcount(used) + narrow + (reductions > 0);
+  while (sides > 1 && each * sides + numbers > (unsigned)soc->vf_registers)
+    sides /= 2;
+  return sides;
+}
+
+static bool is_resident(unsigned sides, uint64_t cols) { return cols <= (uint64_t)sides * LANES; }
 
 /* A pass ends where the number of its reduction is asked for. */
-static struct pass pass_at(const struct vstep *first, uint64_t cols) {
+static struct pass pass_at(const struct vstep *first, bool resident) {
   struct pass pass = {.first = first, .end = first};
   for (; pass.end->form != VFORM_END && !is_of_column(pass.end); pass.end++)
     pass.written |= writes_of(pass.end);
-  pass.keeps = is_resident(cols) ? 0 : pass.written & read_from(pass.end);
+  pass.keeps = resident ? 0 : pass.written & read_from(pass.end);
   pass.results = pass.written & all_results & ~written_from(pass.end);
   return pass;
 }
 
-uint32_t rowfunc_keeps(const struct vstep *steps, uint64_t cols) {
+uint32_t rowfunc_keeps(const struct vinci_soc *soc, const struct vstep *steps, uint64_t cols) {
+  bool resident = is_resident(sides_of(soc, steps), cols);
   uint32_t keeps = 0;
   while (steps->form != VFORM_END) {
-    struct pass pass = pass_at(steps, cols);
+    struct pass pass = pass_at(steps, resident);
     keeps |= pass.keeps;
     for (steps = pass.end; is_of_column(steps);)
       steps++;
@@ -130,7 +147,8 @@ struct writer {
   int64_t column[VREGS], spread; /* registers */
   uint32_t held;                 /* tile registers that hold the row, when it stays in these */
   uint32_t kept;                 /* since the last barrier */
-  unsigned columns, loops;
+  unsigned sides, columns, loops;
+  bool resident;
 };
 
 /* Where one turn is: its first column, its place among those side by side, its mask. */
@@ -141,7 +159,9 @@ struct turn {
 
 static int64_t at_register(unsigned number) { return (int64_t)number * REPEAT_BYTES; }
 
-static int64_t tile_register(unsigned reg, unsigned side) { return at_register(reg * SIDE + side); }
+static int64_t tile_register(unsigned reg, unsigned side) {
+  return at_register(reg * SIDES_MAX + side);
+}
 
 /* The words of a mask, a bit for each byte. */
 static int64_t mask_word(unsigned lanes, unsigned word) {
@@ -230,7 +250,7 @@ static void put_step(struct writer *w, const struct vstep *step, int64_t dst, in
 /* ---- reductions ------------------------------------------------------------------------------ */
 
 static int64_t accumulator(unsigned reduction, unsigned side) {
-  return at_register(ACCUMULATORS_AT + reduction * SIDE + side);
+  return at_register(ACCUMULATORS_AT + reduction * SIDES_MAX + side);
 }
 
 static void put_accumulated(struct writer *w, const struct vstep *step, unsigned reduction,
@@ -296,27 +316,28 @@ static void put_turn(struct writer *w, const struct pass *pass, const struct tur
 }
 
 static void put_turns(struct writer *w, const struct pass *pass) {
-  uint64_t whole = w->function->cols / LANES, groups = whole / SIDE, left = whole % SIDE;
+  unsigned sides = w->sides;
+  uint64_t whole = w->function->cols / LANES, groups = whole / sides, left = whole % sides;
   unsigned rest = (unsigned)(w->function->cols % LANES);
   struct expr col = EXPR(0);
   if (groups > 1) {
     char name[16];
     snprintf(name, sizeof name, "group%u", w->loops++);
-    col = x_mul(emit_for(w->emit, name, groups), SIDE * LANES);
+    col = x_mul(emit_for(w->emit, name, groups), sides * LANES);
   }
-  for (unsigned side = 0; side < SIDE && groups > 0; side++)
+  for (unsigned side = 0; side < sides && groups > 0; side++)
     put_turn(w, pass, &(struct turn){x_add(col, side * LANES), side, LANES});
   if (groups > 1)
     emit_end(w->emit);
   for (unsigned side = 0; side < left; side++)
-    put_turn(w, pass, &(struct turn){EXPR((groups * SIDE + side) * LANES), side, LANES});
+    put_turn(w, pass, &(struct turn){EXPR((groups * sides + side) * LANES), side, LANES});
   if (rest > 0)
     put_turn(w, pass, &(struct turn){EXPR(whole * LANES), (unsigned)left, rest});
 }
 
 static void put_pass(struct writer *w, const struct pass *pass) {
-  uint64_t cols = w->function->cols;
-  unsigned sides = (unsigned)min_u64(ceil_div(cols, LANES), SIDE), reduction = 0;
+  uint64_t turns = ceil_div(w->function->cols, LANES);
+  unsigned sides = (unsigned)min_u64(turns, w->sides), reduction = 0;
   if (w->kept & read_from(pass->first)) {
     EMIT(w->emit, "reg_mem_bar", W("waits", "stores"), W("for", "loads"));
     w->kept = 0;
@@ -325,7 +346,7 @@ static void put_pass(struct writer *w, const struct pass *pass) {
   put_cleared(w, pass, sides);
   put_turns(w, pass);
   for (const struct vstep *step = pass->first; step < pass->end; step++) {
-    if (is_resident(cols))
+    if (w->resident)
       w->held |= reads_of(step) | writes_of(step);
     if (step->form == VFORM_REDUCE)
       put_folded(w, step, reduction++, sides);
@@ -345,6 +366,8 @@ static void put_column(struct writer *w, const struct vstep *step) {
 
 void rowfunc_put(const struct rowfunc *function) {
   struct writer w = {.function = function, .emit = function->emit, .line = EXPR(0)};
+  w.sides = sides_of(w.emit->soc, function->steps);
+  w.resident = is_resident(w.sides, function->cols);
   bool many = !x_is(function->n_rows, 1);
   emit_plain(w.emit, "vf_begin");
   EMIT(w.emit, "reg_pset", F("pd", ALL_MASK));
@@ -357,7 +380,7 @@ void rowfunc_put(const struct rowfunc *function) {
       put_column(&w, step++);
       continue;
     }
-    struct pass pass = pass_at(step, function->cols);
+    struct pass pass = pass_at(step, w.resident);
     put_pass(&w, &pass);
     step = pass.end;
   }

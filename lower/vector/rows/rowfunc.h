@@ -35,7 +35,7 @@ enum { ROWFUNC_TAIL_BYTES = 256 };
 /* Whether the chip has vector functions, and one can be made of these steps. */
 bool rowfunc_knows(const struct vinci_soc *soc, const struct vstep *steps);
 /* What a pass over a row of so many columns leaves in UB for the passes behind: registers. */
-uint32_t rowfunc_keeps(const struct vstep *steps, uint64_t cols);
+uint32_t rowfunc_keeps(const struct vinci_soc *soc, const struct vstep *steps, uint64_t cols);
 /* The rows from vf_begin to vf_call. Y0 to Y2 are the results; what is kept is of no use behind
  * the function. */
 void rowfunc_put(const struct rowfunc *function);
