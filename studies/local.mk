@@ -62,6 +62,7 @@ libvinci_studies_la_SOURCES = \
 	studies/sweep/measure.h \
 	studies/sweep/pool.c \
 	studies/sweep/record.c \
+	studies/sweep/records.h \
 	studies/sweep/savings.c \
 	studies/sweep/sensitivity.c \
 	studies/sweep/study.c \

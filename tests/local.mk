@@ -968,6 +968,14 @@ study: vinci$(EXEEXT)
 .PHONY: study
 dist_noinst_SCRIPTS += tests/cli/study.sh
 
+# ---- make study-size: CPU and memory of studies with many trivial points ----
+study-size: vinci$(EXEEXT)
+	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 $(srcdir)/tests/cli/study_size.py \
+	  ./vinci$(EXEEXT) $(STUDY_SIZE)
+.PHONY: study-size
+STUDY_SIZE = 10000 100000
+EXTRA_DIST += tests/cli/study_size.py
+
 # ---- make check-slurm: sweeps on a real Slurm, brought up here ----
 check-slurm: vinci$(EXEEXT)
 	$(AM_V_at)$(MAKE) check TESTS=tests/cli/slurm.sh

@@ -85,21 +85,27 @@ static enum vinci_status no_memory(struct vinci_diag *diag) {
   return diag_error(diag, VINCI_E_NOMEM, "out of memory for the journal");
 }
 
-enum vinci_status journal_read(const char *path, bool (*take)(void *context, char *text),
+enum vinci_status journal_read(const char *path,
+                               bool (*take)(void *context, char *text, uint64_t offset),
                                void *context, size_t *torn, struct vinci_diag *diag) {
-  int file = open(path, O_RDONLY | O_CLOEXEC);
-  size_t size = 0;
-  char *text = file < 0 ? NULL : read_all(file, &size), *at = text;
-  enum vinci_status status = text ? VINCI_OK : file_error(diag, path, "read");
-  bool whole;
-  for (char *line; status == VINCI_OK && (line = next_line(&at, text + size, &whole));) {
+  FILE *in = fopen(path, "re");
+  if (!in)
+    return file_error(diag, path, "read");
+  enum vinci_status status = VINCI_OK;
+  char *line = NULL;
+  size_t room = 0;
+  uint64_t offset = 0;
+  for (ssize_t bytes; status == VINCI_OK && (bytes = getline(&line, &room, in)) > 0;) {
+    bool whole = line[bytes - 1] == '\n' && take_sum(line, (size_t)bytes - 1);
     *torn += !whole;
-    if (whole && !take(context, line))
+    if (whole && !take(context, line, offset))
       status = no_memory(diag);
+    offset += (uint64_t)bytes;
   }
-  free(text);
-  if (file >= 0)
-    close(file);
+  if (status == VINCI_OK && !file_ended(in))
+    status = file_error(diag, path, "read");
+  free(line);
+  fclose(in);
   return status;
 }
 
@@ -198,7 +204,7 @@ enum vinci_status journal_open(struct journal *journal, const struct journal_req
   enum vinci_status status = open_locked(journal, request, diag);
   if (status != VINCI_OK)
     return status;
-  size_t size;
+  size_t size = 0;
   char *text = request->head ? read_all(journal->file, &size) : NULL;
   if ((request->head && !text) || !end_last_line(journal->file))
     status = failed(journal, diag);

@@ -41,11 +41,11 @@ struct journal_request {
 VINCI_MUST_CHECK enum vinci_status journal_open(struct journal *journal,
                                                 const struct journal_request *request,
                                                 struct vinci_diag *diag);
-/* Hands on the whole lines of a journal; counts the torn ones. */
-VINCI_MUST_CHECK enum vinci_status journal_read(const char *path,
-                                                bool (*take)(void *context, char *text),
-                                                void *context, size_t *torn,
-                                                struct vinci_diag *diag);
+/* Hands on the whole lines of a journal, each with where it begins, in bytes; counts the torn ones.
+ * Memory holds one line at a time. `take` returns false when memory is short. */
+VINCI_MUST_CHECK enum vinci_status
+journal_read(const char *path, bool (*take)(void *context, char *text, uint64_t offset),
+             void *context, size_t *torn, struct vinci_diag *diag);
 /* Adds a line of a text without line ends; false, with errno, when that failed. */
 VINCI_MUST_CHECK bool journal_add(const struct journal *journal, const char *text);
 /* Waits until the disk has the journal; false, with errno, when that failed. */

@@ -117,10 +117,9 @@ static enum vinci_status list_todo(const struct sweep_study *study, const struct
     seen[i] = (struct seen_id){study->ids[i], (uint32_t)i};
   qsort(seen, study->point_count, sizeof *seen, compare_seen);
   for (size_t i = 0; i < study->point_count; i++) {
-    const char *cells = sweep_records_find(records, seen[i].id);
+    const struct sweep_record *record = sweep_records_find(records, seen[i].id);
     bool again = i > 0 && seen[i].id == seen[i - 1].id;
-    bool crashed = cells && strncmp(cells, "crashed,", strlen("crashed,")) == 0;
-    if (!again && (!cells || crashed) && seen[i].point % shard->count == shard->index)
+    if (!again && (!record || record->crashed) && seen[i].point % shard->count == shard->index)
       todo[(*count)++] = seen[i].point;
   }
   qsort(todo, *count, sizeof *todo, compare_points);

@@ -14,6 +14,7 @@
 #include "core/base/journal.h"
 #include "core/vinci_energy.h"
 #include "networks/workload/workload.h"
+#include "studies/sweep/records.h"
 
 enum { SWEEP_PARAMS_MAX = 64, SWEEP_POINTS_MAX = 10000000, SWEEP_JOBS_MAX = 256 };
 /* Of the table of all points, which is held in memory. */
@@ -137,8 +138,6 @@ void sweep_job_cells(const struct sweep_job_result *result, FILE *out);
 
 /* ---- records (record.c) --------------------------------------------------------- */
 
-enum { SWEEP_RECORD_MAX = 4096 };
-
 /* Which columns the record of a point has: those of a kernel, a network or a job, and of energy. */
 struct sweep_columns {
   bool networks, jobs, energy;
@@ -162,23 +161,6 @@ void sweep_crash_cells(const struct sweep_study *study, int signal_number, char 
                        size_t size);
 
 /* ---- journals (journal.c) ------------------------------------------------------- */
-
-/* The records found, by id. */
-struct sweep_records {
-  struct arena arena;
-  struct sweep_record {
-    uint64_t id;
-    const char *cells;
-  } * items; /* sorted by id, each once */
-  size_t count;
-  size_t torn; /* lines that were not whole: a process was killed while it wrote */
-};
-
-VINCI_MUST_CHECK enum vinci_status sweep_records_read(const char *folder, struct sweep_records *out,
-                                                      struct vinci_diag *diag);
-void sweep_records_free(struct sweep_records *records);
-/* NULL when there is none, or when the point crashed and is to be tried again. */
-const char *sweep_records_find(const struct sweep_records *records, uint64_t id);
 
 /* A journal that one process appends to. */
 VINCI_MUST_CHECK enum vinci_status sweep_journal_open(struct journal *journal, const char *folder,

@@ -129,10 +129,9 @@ enum vinci_status sweep_write_manifest(const struct sweep_study *study, const ch
 /* ---- results --------------------------------------------------------------------------- */
 
 /* Copies the lines of the manifest with what the records add to them. */
-static enum vinci_status merge(FILE *in, const char *path, const struct sweep_records *records,
-                               FILE *out, struct vinci_sweep_counts *counts,
-                               struct vinci_diag *diag) {
-  char *line = NULL;
+static enum vinci_status merge(FILE *in, const char *path, struct sweep_records *records, FILE *out,
+                               struct vinci_sweep_counts *counts, struct vinci_diag *diag) {
+  char *line = NULL, cells[SWEEP_RECORD_MAX];
   size_t capacity = 0;
   ssize_t length;
   unsigned long number = 0;
@@ -152,11 +151,14 @@ static enum vinci_status merge(FILE *in, const char *path, const struct sweep_re
                              "not a line of a manifest");
       break;
     }
-    const char *cells = sweep_records_find(records, id);
+    const struct sweep_record *record = sweep_records_find(records, id);
+    cells[0] = '\0';
+    if (record)
+      status = sweep_records_cells(records, record, cells, diag);
     counts->points++;
-    counts->done += cells != NULL;
-    counts->failed += cells && strncmp(cells, "ok,", 3) != 0;
-    fprintf(out, "%s,%s\n", line, cells ? cells : "");
+    counts->done += record != NULL;
+    counts->failed += record && strncmp(cells, "ok,", 3) != 0;
+    fprintf(out, "%s,%s\n", line, cells);
   }
   if (status == VINCI_OK && !file_ended(in))
     status = file_error(diag, path, "read");
@@ -164,8 +166,8 @@ static enum vinci_status merge(FILE *in, const char *path, const struct sweep_re
   return status;
 }
 
-static enum vinci_status write_results(const char *folder, const struct sweep_records *records,
-                                       FILE *in, const char *path, bool write,
+static enum vinci_status write_results(const char *folder, struct sweep_records *records, FILE *in,
+                                       const char *path, bool write,
                                        struct vinci_sweep_counts *counts, struct vinci_diag *diag) {
   struct table table;
   enum vinci_status status = VINCI_OK;

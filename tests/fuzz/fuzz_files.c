@@ -71,7 +71,8 @@ static void read_tune_journal(const void *bytes, size_t size) {
   tune_journal_close(journal);
 }
 
-static bool count_line(void *context, char *text) {
+static bool count_line(void *context, char *text, uint64_t offset) {
+  (void)offset;
   *(size_t *)context += strlen(text) + 1;
   return true;
 }
