@@ -32,7 +32,7 @@ void stream_start(struct stream *stream, const struct vinci_soc *soc,
   stream->row = stream->program->first_row;
   stream->end = stream->row + stream->program->row_count;
   stream->tensor_hint = kernel->first_tensor;
-  stream->unchecked_ranges = false;
+  stream->unchecked_ranges = stream->in_function = false;
   stream->data = (struct stream_data){0};
   stream->variables[VAR_BLK] = blk;
   stream->variables[VAR_SUB] = sub;
@@ -421,10 +421,37 @@ enum vinci_status stream_check_access(struct stream *stream, const struct inst *
   return VINCI_OK;
 }
 
+/* A vector function is register instructions and nothing else, so that its time is its own. */
+static enum vinci_status check_function(struct stream *stream, const struct inst *inst,
+                                        struct vinci_diag *diag) {
+  const char *name = isa_row((enum isa_op)inst->op)->name, *chip = stream->soc->name;
+  bool begins = inst->op == OP_VF_BEGIN, was_in_function = stream->in_function;
+  stream->in_function = begins || (was_in_function && inst->op != OP_VF_CALL);
+  if (soc_space_bytes(stream->soc, SPACE_VR) == 0)
+    return stream_error(stream, inst->line, diag, "%s: %s has no vector functions", name, chip);
+  if (begins && was_in_function)
+    return stream_error(stream, inst->line, diag,
+                        "a vector function begins in another one, which vf_call has to end");
+  if (!begins && !was_in_function)
+    return stream_error(stream, inst->line, diag, "%s stands behind no vf_begin", name);
+  if (was_in_function && inst->op != OP_VF_CALL && !isa_is_register((enum isa_op)inst->op))
+    return stream_error(stream, inst->line, diag,
+                        "%s stands in a vector function, which has register instructions alone",
+                        name);
+  return VINCI_OK;
+}
+
 enum stream_step stream_load(struct stream *stream, struct inst *inst, struct vinci_diag *diag) {
   enum stream_step step = stream_next(stream, inst, diag);
+  if (step == STREAM_END && stream->in_function) {
+    stream_error(stream, stream->program->line, diag, "the last vector function has no vf_call");
+    return STREAM_ERROR;
+  }
   if (step != STREAM_INST)
     return step;
+  bool of_function = inst->op == OP_VF_CALL || isa_is_register((enum isa_op)inst->op);
+  if ((of_function || stream->in_function) && check_function(stream, inst, diag) != VINCI_OK)
+    return STREAM_ERROR;
   enum vinci_status status = stream->unchecked_ranges ? check_count(stream, inst, diag)
                                                       : stream_check_access(stream, inst, diag);
   return status == VINCI_OK ? STREAM_INST : STREAM_ERROR;

@@ -37,6 +37,7 @@ struct stream {
   uint64_t turns;          /* rows that are no instructions, so far */
   uint32_t tensor_hint;    /* where the last GM range was found */
   bool unchecked_ranges;   /* whoever executes looks at them */
+  bool in_function;        /* behind vf_begin: register instructions up to vf_call */
   struct known *known;     /* instructions that were checked before; NULL: not kept */
   struct stream_data data; /* set after stream_start() */
   struct stream_listener listener;
