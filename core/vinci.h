@@ -199,7 +199,7 @@ vinci_op_tilings(const vinci_soc *soc, const char *op, const char *const *args, 
 enum vinci_memory {
   VINCI_MEMORY_CYCLE, /* requests, network, L2 slices, DRAM commands */
   VINCI_MEMORY_FLAT,  /* start-up and bandwidth limits, L2 residency; several times as fast */
-  VINCI_MEMORY_AUTO,  /* flat, corrected by a part of the other, or that (vinci_auto.h) */
+  VINCI_MEMORY_AUTO,  /* cycle, or a part of that and an estimate by flat (vinci_auto.h) */
 };
 /* And, with VINCI_MEMORY_CYCLE, the network. */
 enum vinci_network {

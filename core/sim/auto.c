@@ -41,7 +41,8 @@ struct automatic {
   struct arena arena; /* of the pace */
   struct device *cycle;
   struct vinci_result *flat; /* NULL: not there yet, or of no use */
-  bool asked;                /* whether it is */
+  bool asked;                /* the flat run has been tried, or is not to be */
+  bool interrupted;          /* by the caller, while the run in cycle memory waited */
   bool given_up; /* the flat run has ended before its end, as no estimate would follow */
   bool ended;    /* the run in cycle memory has ended before its end */
   struct vinci_auto_bar bar; /* of the answer, unless that is the whole run in cycle memory */
@@ -111,16 +112,18 @@ static enum vinci_status run_one(struct device *device, const struct vinci_run_o
   return device_close(device, ended ? VINCI_E_LIMIT : status, out);
 }
 
-/* What the caller is told while the run in cycle memory waits. */
+/* What the caller is told while the run in cycle memory waits; false ends both runs. */
 static bool tell(void *context, uint64_t cycles, unsigned done_permille) {
   const struct device *device = context;
   (void)cycles;
   (void)done_permille;
   struct clock_domain clock;
   clock_init(&clock, (uint64_t)device->soc->core_hz);
-  return device->options.progress(device->options.progress_context,
-                                  clock_edge_at(&clock, engine_now_ps(device->engine)),
-                                  device_done_permille(device));
+  bool goes_on = device->options.progress(device->options.progress_context,
+                                          clock_edge_at(&clock, engine_now_ps(device->engine)),
+                                          device_done_permille(device));
+  device->automatic->interrupted |= !goes_on;
+  return goes_on;
 }
 
 static void end_cycle(struct automatic *automatic) {
@@ -182,6 +185,8 @@ static void ask_flat(struct automatic *automatic) {
     vinci_result_free(automatic->flat);
     automatic->flat = NULL;
   }
+  if (automatic->interrupted)
+    device_interrupt(cycle);
 }
 
 static void note_cycle(struct device *cycle, uint32_t core, uint64_t bytes) {
@@ -191,7 +196,7 @@ static void note_cycle(struct device *cycle, uint32_t core, uint64_t bytes) {
     return;
   if (!automatic->asked && pace->cycle_bytes >= LEAST_BYTES)
     ask_flat(automatic);
-  if (!automatic->flat || automatic->ended || !pace_estimate(pace) ||
+  if (!automatic->flat || automatic->ended || automatic->interrupted || !pace_estimate(pace) ||
       pace->bar_ppm > limit_ppm(&cycle->options) || pace->estimate_ps > device_limit_ps(cycle))
     return;
   automatic->bar.from = VINCI_AUTO_PREFIX;

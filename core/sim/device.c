@@ -214,6 +214,8 @@ static void stop_partial(struct device *device, const char *reason) {
   device_stop(device, VINCI_E_LIMIT);
 }
 
+void device_interrupt(struct device *device) { stop_partial(device, "the run was interrupted"); }
+
 void device_end_of_time(struct device *device) {
   if (device->status == VINCI_OK && engine_at_end(device->engine))
     stop_partial(device, "the simulated time reached its limit of 36028.797 s (2^55 ps)");
@@ -258,7 +260,7 @@ static void fire_watch(struct engine_event *event, uint64_t now_ps) {
   clock_init(&clock, (uint64_t)device->soc->core_hz);
   if (!device->options.progress(device->options.progress_context, clock_edge_at(&clock, now_ps),
                                 device_done_permille(device))) {
-    stop_partial(device, "the run was interrupted");
+    device_interrupt(device);
     return;
   }
   schedule_watch(device, now_ps);

@@ -78,6 +78,8 @@ VINCI_MUST_CHECK enum vinci_status device_run(const struct vinci_soc *soc,
  */
 VINCI_MUST_CHECK enum vinci_status device_open(struct device *device,
                                                const struct vinci_run_options *options);
+/* The caller's progress function wants no more: the run ends, partial. */
+void device_interrupt(struct device *device);
 /* Ends a run of which `status` is known so far; as vinci_run(). */
 VINCI_MUST_CHECK enum vinci_status device_close(struct device *device, enum vinci_status status,
                                                 struct vinci_result **out);

@@ -255,6 +255,40 @@ static void limits_hold_for_both_runs(void **state) {
   vinci_soc_free(soc);
 }
 
+struct told {
+  uint64_t cycles; /* the last time */
+  bool refused, told_again;
+};
+
+/* The run in cycle memory stands still while flat memory runs: that is when it is refused. */
+static bool refuse_while_flat_runs(void *context, uint64_t cycles, unsigned done_permille) {
+  struct told *told = context;
+  (void)done_permille;
+  told->told_again |= told->refused;
+  told->refused |= told->cycles == cycles;
+  told->cycles = cycles;
+  return !told->refused;
+}
+
+static void who_refuses_while_flat_memory_runs_ends_the_run(void **state) {
+  (void)state;
+  vinci_soc *soc = load_chip();
+  struct told told = {.cycles = UINT64_MAX};
+  struct vinci_run_options options = {.struct_size = sizeof options,
+                                      .memory = VINCI_MEMORY_AUTO,
+                                      .progress = refuse_while_flat_runs,
+                                      .progress_context = &told};
+  vinci_trace *trace = runs_compile(soc, "softmax shape=8192x8192");
+  struct vinci_diag diag = {0};
+  vinci_result *result;
+  assert_int_equal(vinci_run(soc, trace, &options, &result, &diag), VINCI_E_LIMIT);
+  assert_true(told.refused && !told.told_again);
+  assert_int_equal(vinci_result_total_cycles(result), told.cycles);
+  vinci_result_free(result);
+  vinci_trace_free(trace);
+  vinci_soc_free(soc);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_steady_pace_says_the_end),
@@ -264,6 +298,7 @@ int main(void) {
       cmocka_unit_test(looks_are_few_however_long_the_run),
       cmocka_unit_test(durations_are_of_the_run_that_is_named),
       cmocka_unit_test(limits_hold_for_both_runs),
+      cmocka_unit_test(who_refuses_while_flat_memory_runs_ends_the_run),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
