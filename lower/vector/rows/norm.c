@@ -470,7 +470,8 @@ enum vinci_status norm_setup(struct lower_job *job) {
   kernel->tile.space.cols = shape->shape[shape->rank - 1];
   kernel->tile.space.rows = lower_elements(shape->shape, shape->rank - 1);
   norm->pitch = vtile_pitch(kernel->tile.space.cols, vtile_bytes(norm->type));
-  norm->function = rowfunc_knows(job->soc, norm->norm->steps);
+  norm->function = rowfunc_knows(job->soc, norm->norm->steps) &&
+                   rowfunc_pays(norm->norm->steps, kernel->tile.space.cols);
   kernel->rows_max =
       norm->function ? kernel->tile.space.rows : rowwise_rows_max(&kernel->tile, norm->pitch);
   if (norm_as_vendor(norm))

@@ -34,7 +34,10 @@ enum { ROWFUNC_TAIL_BYTES = 256 };
 
 /* Whether the chip has vector functions, and one can be made of these steps. */
 bool rowfunc_knows(const struct vinci_soc *soc, const struct vstep *steps);
-/* What a pass over a row of so many columns leaves in UB for the passes behind: registers. */
+/* Whether a function is worth its start and its numbers of rows: each takes instructions of its own
+ * here, where one on UB computes those of 64 rows. */
+bool rowfunc_pays(const struct vstep *steps, uint64_t cols);
+/* Registers that a pass leaves in UB for the passes behind. */
 uint32_t rowfunc_keeps(const struct vinci_soc *soc, const struct vstep *steps, uint64_t cols);
 /* The rows from vf_begin to vf_call. Y0 to Y2 are the results; what is kept is of no use behind
  * the function. */
