@@ -43,8 +43,10 @@ local function value_of(key, word)
   local digits, unit = word:match "^(%d+)(%a*)$"
   local whole = digits and math.tointeger(tonumber(digits))
   if math.type(default) == "integer" then
-    if not whole or (unit ~= "" and not UNITS[unit]) then refuse("%s is a whole number, not '%s'", key, word) end
-    return whole * (UNITS[unit] or 1)
+    local factor = unit == "" and 1 or UNITS[unit]
+    if not whole or not factor then refuse("%s is a whole number, not '%s'", key, word) end
+    if whole > math.maxinteger // factor then refuse("%s is too large: '%s'", key, word) end
+    return whole * factor
   end
   local number = tonumber(word)
   if not number then refuse("%s is a number, not '%s'", key, word) end
@@ -53,6 +55,9 @@ end
 
 -- Data parallel ranks are what the other extents leave of the devices.
 local function share_devices(devices, split)
+  for _, extent in ipairs { "tp", "pp", "cp", "dp" } do
+    if (split[extent] or 1) < 1 then refuse("%s is at least 1, not %d", extent, split[extent]) end
+  end
   local others = (split.tp or 1) * (split.pp or 1) * (split.cp or 1)
   if devices % others ~= 0 then
     refuse("cannot split %d devices over tp=%d, pp=%d and cp=%d", devices, split.tp or 1, split.pp or 1, split.cp or 1)

@@ -74,7 +74,6 @@ static void take_argument(struct point *point, const char *argument) {
     point->args[point->arg_count++] = argument;
 }
 
-/* The word of the job's text that names a system, kept in the arena. Ranks are at least 1. */
 static enum vinci_status read_job(const struct sweep_study *study, struct job *job,
                                   struct vinci_diag *diag) {
   const char *path = study->spec.workload.job;
@@ -87,6 +86,7 @@ static enum vinci_status read_job(const struct sweep_study *study, struct job *j
   return status;
 }
 
+/* The word of the job's text that names a system, kept in the arena. */
 static enum vinci_status find_system(const struct sweep_study *study, struct point *point,
                                      struct vinci_diag *diag) {
   struct job job;

@@ -4,12 +4,14 @@
  *
  *     return {
  *       soc = "Ascend910B1",
- *       set = { "hbm.bandwidth_scale=2" },              -- for all points
- *       op = "matmul", m = 512, k = 512, n = 512,       -- or trace = "file.csv", net =
- * "graph.csv",
- *                                                       -- job = "step.job.csv", model =
- * "model.lua" params = { { "l2.size", "96MiB", "192MiB" }, { "device.cube_cores", 4, 8, 24 } },
- *       points = { { ["l2.size"] = "1GiB" }, ... },     -- further points, one by one
+ *       set = { "hbm.bandwidth_scale=2" },        -- for all points
+ *       op = "matmul", m = 512, k = 512, n = 512, -- or what is asked of:
+ *                    -- trace = "file.csv", net = "graph.csv", job = "step.job.csv",
+ *                    -- model = "model.lua"
+ *       params = {
+ *         { "l2.size", "96MiB", "192MiB" }, { "device.cube_cores", 4, 8, 24 },
+ *       },
+ *       points = { { ["l2.size"] = "1GiB" }, ... }, -- further points, one by one
  *     }
  *
  * with what studies/files/reader.h reads.
