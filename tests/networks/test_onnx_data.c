@@ -21,11 +21,12 @@
 /* ---- expected values ------------------------------------------------------------------------ */
 
 /* Integers are equal. Real references are fp32 of numpy, whose functions are within a few units of
- * the last place; those of bf16 cut the last bits off; those of windows take 3.1415 for pi. */
+ * the last place; those of bf16 cut the last bits off; those of windows take 3.1415 for pi, and
+ * those of bicubic samples have four digits. */
 static double tolerance_of(const struct test_case *test, const struct graph_tensor *tensor) {
   if (tensor->dtype == DTYPE_BF16)
     return 0x1p-7;
-  if (strstr(test->path, "window"))
+  if (strstr(test->path, "window") || strstr(test->path, "gridsample_bicubic"))
     return 1e-3;
   return tensor->dtype == DTYPE_FP32 || tensor->dtype == DTYPE_FP16 ? 1e-6 : 0;
 }
@@ -155,7 +156,7 @@ static void shapes_with_known_parameters(void **state) {
 /* Constant folding: everything is known. Open are operators that are not computed. */
 static void values_of_constants(void **state) {
   (void)state;
-  expect(look_at_values, 0, (struct counts){.equal = 512, .open = 451, .refused = 109});
+  expect(look_at_values, 0, (struct counts){.equal = 513, .open = 450, .refused = 109});
 }
 
 int main(void) {
