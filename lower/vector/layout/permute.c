@@ -368,6 +368,16 @@ static void split(const struct vinci_soc *soc, const struct cut *cut, const stru
   tile->blocks = ceil_div(tile->tiles, ceil_div(tile->tiles, min_u64(tile->tiles, cut->cores)));
 }
 
+/* Chips that copy whole blocks alone cannot cut rows anywhere. */
+static bool cuts_anywhere(const struct lower_job *job) {
+  return select_has(job->soc, OP_COPY_GM_TO_UBUF_ALIGN_B8);
+}
+
+static bool is_asked(const struct lower_job *job) {
+  const struct lower_value *given = lower_get(job, "blocks");
+  return given && given->given && given->size > 0 && cuts_anywhere(job);
+}
+
 /* Passes share one kernel: it has the blocks of the pass that takes most. */
 bool permute_candidate(struct lower_job *job, size_t index) {
   struct permute *permute = job->data;
@@ -377,8 +387,7 @@ bool permute_candidate(struct lower_job *job, size_t index) {
     job->data = permute;
     return more;
   }
-  const struct lower_value *given = lower_get(job, "blocks");
-  struct cut cut = {.cores = job->cores, .asked = given && given->given && given->size > 0};
+  struct cut cut = {.cores = job->cores, .asked = is_asked(job)};
   uint64_t blocks = 1;
   /* Short rows: a second buffer is one more to clear, and no published tiling asks for two. */
   const bool lines = permute->passes && permute->pass[0].places;
@@ -404,7 +413,8 @@ void permute_take_tiling(const struct lower_job *job, struct permute *permute) {
   vtile_counts(first);
   /* Passes are cut as finely as the first one is: what is worth a core was halved once at most. */
   uint64_t bytes = first->rows * first->cols * vtile_bytes(permute->type);
-  struct cut cut = {first->blocks, ROWS_STRIDED, first->tiles > 1 && bytes <= LEAST_BYTES / 2};
+  bool finely = first->tiles > 1 && bytes <= LEAST_BYTES / 2;
+  struct cut cut = {first->blocks, ROWS_STRIDED, finely && cuts_anywhere(job)};
   for (unsigned i = 1; i < permute->passes; i++) {
     split(job->soc, &cut, permute, &permute->pass[i]);
     permute->pass[i].tile.blocks = first->blocks;
