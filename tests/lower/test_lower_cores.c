@@ -152,9 +152,22 @@ static void little_work_gets_few_cores(void **state) {
   vinci_soc_free(soc);
 }
 
+/* Rows of 4 bytes, which copies of whole blocks cannot cut among 30 cores: one has all of them. */
+static void coupled_cores_run_short_rows_with_any_number_of_blocks(void **state) {
+  (void)state;
+  struct vinci_diag diag = {0};
+  vinci_soc *soc = NULL;
+  if (vinci_soc_load("Ascend910B", NULL, &soc, &diag) != VINCI_OK)
+    fail_msg("%s", diag.text);
+  assert_int_equal(
+      blocks_of(soc, "transdata shape=128x2 way=fractal_nz_to_nd dtype=fp16 blocks=30 idle=1"), 30);
+  vinci_soc_free(soc);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(little_work_gets_few_cores),
+      cmocka_unit_test(coupled_cores_run_short_rows_with_any_number_of_blocks),
       cmocka_unit_test(more_cores_and_faster_launches_are_not_slower),
   };
   return cmocka_run_group_tests_name("lower_cores", tests, NULL, NULL);
