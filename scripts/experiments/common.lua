@@ -15,7 +15,7 @@ for _, word in ipairs(arg) do
   elseif key == "soc" or key == "memory" or key == "output" then
     M[key] = value
   else
-    io.stderr:write(("usage: vinci lua %s [--quick] [--soc=NAME] [--memory=flat|cycle] [--output=DIR]\n")
+    io.stderr:write(("usage: vinci lua %s [OPTION]...\n  options: --quick --soc=NAME --memory=flat|cycle --output=DIR\n")
       :format(arg[0]))
     os.exit(2)
   end
@@ -59,22 +59,94 @@ local function cell(value)
   return tostring(value)
 end
 
+-- Splits a text at blanks into lines of at most width characters; a longer word has a line of its own.
+local function fold(text, width)
+  local lines = { "" }
+  for word in text:gmatch "%S+" do
+    local line = lines[#lines]
+    if line == "" then
+      lines[#lines] = word
+    elseif #line + 1 + #word <= width then
+      lines[#lines] = line .. " " .. word
+    else
+      lines[#lines + 1] = word
+    end
+  end
+  return lines
+end
+
+-- The longest of some lines.
+local function longest(lines)
+  local width = 0
+  for _, line in ipairs(lines) do width = math.max(width, #line) end
+  return width
+end
+
+local COLUMNS <const> = 80 -- of the narrowest terminal
+local INDENT <const> = (" "):rep(4)
+
+-- Prints cells, each a list of lines, side by side and aligned to the right; names of columns stand on their rows.
+local function print_cells(cells, widths, are_names)
+  local height = 0
+  for i = 1, #widths do height = math.max(height, #cells[i]) end
+  for k = 1, height do
+    local out = {}
+    for i, width in ipairs(widths) do
+      out[i] = ("%" .. width .. "s"):format(cells[i][are_names and k - height + #cells[i] or k] or "")
+    end
+    print((table.concat(out, "  "):gsub(" +$", "")))
+  end
+end
+
+local function sum_of(widths)
+  local sum = 2 * (#widths - 1) -- what stands between columns
+  for _, width in ipairs(widths) do sum = sum + width end
+  return sum
+end
+
+-- Widths of the columns of a table, whose first line are the names. Where the table is wider than a terminal, names are
+-- folded to what their column needs. Returns the names' cells, too.
+local function widths_of(lines)
+  local needed, whole, names = {}, {}, {}
+  for i, name in ipairs(lines[1]) do
+    needed[i] = 1
+    for k = 2, #lines do needed[i] = math.max(needed[i], #lines[k][i]) end
+    whole[i], names[i] = math.max(needed[i], #name), { name }
+  end
+  if sum_of(whole) <= COLUMNS then return whole, names end
+  for i, name in ipairs(lines[1]) do
+    names[i] = fold(name, needed[i])
+    needed[i] = math.max(needed[i], longest(names[i]))
+  end
+  return needed, names
+end
+
+-- Prints a table. What the last column has stands below each row if the table is too wide with this column.
+local function print_table(lines)
+  local widths, names = widths_of(lines)
+  local last = #widths
+  local below = sum_of(widths) > COLUMNS
+  if below then widths[last] = nil end
+  for k, line in ipairs(lines) do
+    local cells = names
+    if k > 1 then
+      cells = {}
+      for i, text in ipairs(line) do cells[i] = { text } end
+    end
+    print_cells(cells, widths, k == 1)
+    for _, text in ipairs(below and fold(line[last], COLUMNS - #INDENT) or {}) do print(INDENT .. text) end
+  end
+end
+
 -- Prints rows (lists) below the names of their columns, and keeps them as CSV.
 function M.table(name, columns, rows)
-  local widths, lines = {}, { columns }
+  local lines = { columns }
   for _, row in ipairs(rows) do
     local line = {}
     for i = 1, #columns do line[i] = cell(row[i]) end
     lines[#lines + 1] = line
   end
-  for _, line in ipairs(lines) do
-    for i, text in ipairs(line) do widths[i] = math.max(widths[i] or 0, #text) end
-  end
-  for _, line in ipairs(lines) do
-    local out = {}
-    for i, text in ipairs(line) do out[i] = (" "):rep(widths[i] - #text) .. text end
-    if not M.silent then print((table.concat(out, "  "))) end
-  end
+  if not M.silent then print_table(lines) end
   if not M.output then return end
   local file = assert(io.open(("%s/%s.csv"):format(M.output, name), "w"))
   for _, line in ipairs(lines) do file:write(table.concat(line, ","), "\n") end

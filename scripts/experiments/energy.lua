@@ -76,8 +76,8 @@ for _, one in ipairs(products) do
     ("%+.1f %%"):format((alone / one.power - 1) * 100) }
   good = good and one.low <= one.power and one.high >= one.power
 end
-print(("\nProducts of %d, watts: at the measured rate, and as simulated with its interval; pJ that the measurement leaves\n" ..
-  "for a cycle of the cube, and the watts when the three other types alone say that"):format(side))
+print(("\nProducts of %d, watts: at the measured rate, and as simulated with its\n" ..
+  "interval; pJ that the measurement leaves for a cycle of the cube, and the watts\nwhen the three other types alone say that"):format(side))
 E.table("energy", { "type", "measured", "at its rate", "simulated", "low", "high", "pJ a cycle", "left out", "error" }, rows)
 local numbered = {}
 for i, row in ipairs(rows) do numbered[i] = { i, row[2], row[4], row[8] } end
@@ -176,7 +176,7 @@ do
   local sums, us, devices = step_energy("Ascend910B4", E.quick and 256 or 2048, E.quick and 512 or 2048)
   row("step of a layer on 8 x 910B4", sums, us, devices)
 end
-print "\nA product, a network and a step of training: mJ with the interval, watts of a device with the interval, published watts"
+print "\nA product, a network and a step of training: mJ with the interval, watts of a\ndevice with the interval, published watts"
 E.table("energy_of", { "what", "mJ", "low", "high", "W", "low", "high", "published" }, rows)
 print(good and "\nall measurements lie within the intervals" or "\nNOT all measurements lie within the intervals")
 os.exit(good)

@@ -24,16 +24,18 @@ Serve a stream of requests for a language model; a row for each rate.
   --prompt=A-B       tokens of a prompt (128-512)
   --tokens=A-B       tokens of an answer (32-64)
   --batch=N          the most sequences at once (256)
-  --chunk=N          the most tokens of a step; longer prompts are read in parts (2048)
+  --chunk=N          the most tokens of a step (2048); longer prompts are read
+                     in parts
   --tp=N, --ep=N     devices that share attention, and experts (1)
   --int8             products and experts in eight bits
   --system=NAME      the links between devices (atlas_a2_910b4)
   --prefill=N, --decode=N
                      devices for prompts, and others for tokens
   --quick, --soc=NAME, --memory=flat|cycle, --output=DIR
-                     as of all experiments: small sizes, the chip, its memory, files as CSV and SVG
+                     as of all experiments: small sizes, the chip, its memory,
+                     files as CSV and SVG
 Example:
-  vinci lua serving.lua --rate=50,100,200 --prompt=256-256 --tokens=64-64 --soc=Ascend910B4
+  vinci lua serving.lua --rate=50,100,200 --prompt=256-256 --tokens=64-64
 ]]):format(arg[0], own.rate))
   os.exit(text and 2 or 0)
 end

@@ -18,12 +18,13 @@ for script in "$srcdir"/scripts/experiments/*.lua; do
   code=$?
   report "$name" "$([ $code -eq 0 ] || cat "$work/$name.err"
     [ "$(wc -l <"$work/$name.out")" -ge 3 ] || echo "no table"
+    awk 'length > 80 && !/^drawn: \// { print "too long for a terminal: " $0 }' "$work/$name.out"
     tail -n 1 "$work/$name.svg" | grep -q '^</svg>$' || echo "no picture"
     if command -v xmllint >/dev/null; then xmllint --noout "$work/$name.svg" 2>&1; fi
     awk -F, 'NR == 1 { n = NF } NF != n' "$work/$name.csv")"
 done
-# column NAME N: a column of the printed table.
-column() { awk -v n="$2" 'NR > 1 && $1 != "drawn:" { print $n }' "$work/$1.out"; }
+# column NAME N: a column of the table, of its CSV: names of columns can take several lines where they are printed.
+column() { awk -F, -v n="$2" 'NR > 1 { print $n }' "$work/$1.csv"; }
 report "more cores are not slower" "$(column core_scaling 2 | sort -c -r -n 2>&1)"
 report "faster memory is not slower" "$(column hbm_bandwidth 3 | sort -c -r -n 2>&1)"
 report "two buffers gain" "$(column double_buffering 4 | awk '$1 <= 1')"
