@@ -178,6 +178,8 @@ libvinci_lower_la_SOURCES = \
 	lower/vector/reduce/reduce.c \
 	lower/vector/reduce/reduce.h \
 	lower/vector/reduce/reduce_region.c \
+	lower/vector/reduce/scan.h \
+	lower/vector/reduce/scan_squares.c \
 	lower/vector/rows/column.c \
 	lower/vector/rows/column.h \
 	lower/vector/rows/norm.c \

@@ -19,7 +19,9 @@ import tempfile
 import numpy as np
 
 import convs
+import found
 import ops
+import serving
 import vecfused
 import vecjoined
 import vecmore
@@ -34,6 +36,7 @@ REFUSED = [
     (r"has no instruction that sorts", 10), (r"last part of a row is less than a block", 4),
     (r"does not take data type", 10), (r"has no instruction \"", 12),
     (r"its stores add no", 2),
+    (r"has no copies that fill up rows", 4),
     (r"the cores of \S+ cannot wait for each other", 5), (r"has no instruction that gathers", 5),
 ]
 
@@ -218,6 +221,8 @@ def main():
     long_sorts(cases)
     numbers_of_rows(cases)
     vecfused.resizes(cases)
+    serving.sums(cases)
+    found.histograms(cases)
     chosen += [case for case in cases.list if "bf16" not in case[0] and "nchw" not in case[0]]
     chosen = list(filter(in_one_chunk, chosen))
     with tempfile.TemporaryDirectory(dir=".") as folder:

@@ -3,8 +3,10 @@
  * histogram: how many elements lie in each of `bins` equal parts of a range. Elements become
  * numbers of bins; then each bin compares all elements of a tile with its own number, and adds up
  * ones. Sums of 64 lanes are kept for each bin until the block's last tile. Blocks leave a row of
- * counts each, which another kernel adds up. How the vendor's kernel counts is not published; the
- * vector unit has no instruction that adds at addresses, so the time grows with the bins.
+ * counts each, which another kernel adds up. Chips that compare no int32 count, for each bin, the
+ * elements from there on, and take the next bin's from these. How the vendor's kernel counts is not
+ * published; the vector unit has no instruction that adds at addresses, so the time grows with the
+ * bins.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,6 +15,7 @@
 #include "core/chip/layout.h"
 #include "core/isa/isa.h"
 #include "lower/plan/composite.h"
+#include "lower/select/select.h"
 #include "lower/vector/kernel.h"
 #include "lower/vector/unit.h"
 
@@ -36,6 +39,7 @@ static const struct lower_key keys[] = {HISTOGRAM_KEYS};
 
 struct histogram {
   struct vkernel kernel; /* first */
+  bool from_there;       /* counts are of elements in a bin and those behind */
   enum dtype type;
   uint64_t bins;
   double min, max;
@@ -64,6 +68,13 @@ static void lay_out(struct vtile *tile) {
   tile->ub_bytes = used;
 }
 
+/* Cores whose rows of counts the chip can store: a row that is shorter than a block of 32 bytes
+ * has to be the only row where copies move whole blocks alone. */
+static uint64_t storing_cores(const struct lower_job *job, uint64_t cores) {
+  bool whole = !select_has(job->soc, OP_COPY_UBUF_TO_GM_ALIGN_B8);
+  return whole && lower_get(job, "bins")->size * FLOAT_BYTES < BLOCK_BYTES ? 1 : cores;
+}
+
 /* Tiles and blocks for some cores: runs of whole lanes, all blocks have some. */
 static void share(uint64_t all, uint64_t cores, unsigned halvings, uint64_t *cols,
                   uint64_t *blocks) {
@@ -75,19 +86,43 @@ static void share(uint64_t all, uint64_t cores, unsigned halvings, uint64_t *col
 static void split(const struct lower_job *job, struct vkernel *kernel, unsigned halvings) {
   struct vtile *tile = &kernel->tile;
   uint64_t all = tile->space.cols;
-  share(all, job->cores, halvings, &tile->cols, &tile->blocks);
+  share(all, storing_cores(job, job->cores), halvings, &tile->cols, &tile->blocks);
   tile->cols = min_u64(tile->cols, all);
   vtile_fit(job, tile);
 }
 
 static bool walks(struct lower_job *job, const struct vkernel *kernel) {
+  const uint64_t most = storing_cores(job, kernel->tile.blocks);
+  if (kernel->tile.blocks > most)
+    return lower_refuse(job,
+                        "%s copies whole blocks of %d bytes alone: fewer than %d bins, blocks=1",
+                        job->soc->name, BLOCK_BYTES, BLOCK_BYTES / FLOAT_BYTES);
   return kernel->tile.cols <= COLS_MAX ||
          lower_refuse(job, "a tile has at most %d elements", COLS_MAX);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* The number of the bin of each element; -1 where an element, or NaN, is outside of the range. */
+#define BY_NUMBER(inst_, dst_, src_, value_, type_)                                                \
+  EMIT(e, inst_, F("dst", dst_), F("src", src_), F("scalar", value_), F("repeat", 1),              \
+       W("type", type_));                                                                          \
+  emit_barrier(e, PIPE_V)
+
+/* Of an element, or NaN, outside of the range the number is -1. */
+static void drop_outside(struct emit *e, const struct histogram *h, struct expr x) {
+  static const char *const inside[] = {"vcmpvs_ge", "vcmpvs_le"};
+  for (unsigned i = 0; i < 2; i++) {
+    EMIT(e, inside[i], F("dst", h->bits), F("src", x),
+         F("scalar", vscalar(DTYPE_FP32, i ? h->max : h->min)), F("repeat", 1), W("type", "fp32"));
+    emit_barrier(e, PIPE_V);
+    EMIT(e, "vsel", F("dst", h->number), F("src0", h->number), F("src1", h->none),
+         F("mask", h->bits), F("repeat", 1), F("src1_block", 0), F("src1_repeat", 0),
+         W("type", "fp32"));
+    emit_barrier(e, PIPE_V);
+  }
+}
+
+/* The number of the bin of each element; with fractions where counts are from there on. */
 static void put_numbers(struct emit *e, const struct histogram *h) {
   const struct vtile *tile = &h->kernel.tile;
   const double scale = (double)h->bins / (h->max - h->min);
@@ -98,25 +133,35 @@ static void put_numbers(struct emit *e, const struct histogram *h) {
     emit_barrier(e, PIPE_V);
     x = wide;
   }
-#define BY_NUMBER(inst_, dst_, src_, value_, type_)                                                \
-  EMIT(e, inst_, F("dst", dst_), F("src", src_), F("scalar", value_), F("repeat", 1),              \
-       W("type", type_));                                                                          \
-  emit_barrier(e, PIPE_V)
   BY_NUMBER("vadds", at, x, vscalar(DTYPE_FP32, -h->min), "fp32");
   BY_NUMBER("vmuls", at, at, vscalar(DTYPE_FP32, scale), "fp32");
-  EMIT(e, "vconv_f322s32", F("dst", at), F("src", at), F("repeat", 1), W("round", "f"));
-  emit_barrier(e, PIPE_V);
-  BY_NUMBER("vmins", at, at, h->bins - 1, "int32");
-  static const char *const inside[] = {"vcmpvs_ge", "vcmpvs_le"};
-  for (unsigned i = 0; i < 2; i++) {
-    EMIT(e, inside[i], F("dst", h->bits), F("src", x),
-         F("scalar", vscalar(DTYPE_FP32, i ? h->max : h->min)), F("repeat", 1), W("type", "fp32"));
+  if (h->from_there) {
+    BY_NUMBER("vmins", at, at, vscalar(DTYPE_FP32, (double)(h->bins - 1)), "fp32");
+  } else {
+    EMIT(e, "vconv_f322s32", F("dst", at), F("src", at), F("repeat", 1), W("round", "f"));
     emit_barrier(e, PIPE_V);
-    EMIT(e, "vsel", F("dst", at), F("src0", at), F("src1", h->none), F("mask", h->bits),
-         F("repeat", 1), F("src1_block", 0), F("src1_repeat", 0), W("type", "fp32"));
-    emit_barrier(e, PIPE_V);
+    BY_NUMBER("vmins", at, at, h->bins - 1, "int32");
   }
-#undef BY_NUMBER
+  drop_outside(e, h, x);
+}
+
+/* Which elements count for a bin. Numbers with fractions are those of bins from this one on:
+ * taking 1 away is exact as long as the difference is not negative. */
+static void pick(struct emit *e, const struct histogram *h, struct expr bin) {
+  if (h->from_there)
+    EMIT(e, "vcmpvs_ge", F("dst", h->bits), F("src", h->number), F("scalar", 0), F("repeat", 1),
+         W("type", "fp32"));
+  else
+    EMIT(e, "vcmpvs_eq", F("dst", h->bits), F("src", h->number), F("scalar", bin), F("repeat", 1),
+         W("type", "int32"));
+  emit_barrier(e, PIPE_V);
+  if (h->from_there)
+    EMIT(e, "vadds", F("dst", h->number), F("src", h->number), F("scalar", vscalar(DTYPE_FP32, -1)),
+         F("repeat", 1), W("type", "fp32"));
+  EMIT(e, "vsel", F("dst", h->picked), F("src0", h->one), F("src1", h->zero), F("mask", h->bits),
+       F("repeat", 1), F("src0_block", 0), F("src1_block", 0), F("src0_repeat", 0),
+       F("src1_repeat", 0), W("type", "fp32"));
+  emit_barrier(e, PIPE_V);
 }
 
 static void compute(struct emit *e, struct vkernel *kernel) {
@@ -128,13 +173,7 @@ static void compute(struct emit *e, struct vkernel *kernel) {
   struct expr bin = emit_for(e, "bin", h->bins);
   struct expr kept = x_at(EXPR(h->kept), bin, REPEAT_BYTES);
   vmask_count(e, tile->n_cols);
-  EMIT(e, "vcmpvs_eq", F("dst", h->bits), F("src", h->number), F("scalar", bin), F("repeat", 1),
-       W("type", "int32"));
-  emit_barrier(e, PIPE_V);
-  EMIT(e, "vsel", F("dst", h->picked), F("src0", h->one), F("src1", h->zero), F("mask", h->bits),
-       F("repeat", 1), F("src0_block", 0), F("src1_block", 0), F("src0_repeat", 0),
-       F("src1_repeat", 0), W("type", "fp32"));
-  emit_barrier(e, PIPE_V);
+  pick(e, h, bin);
   EMIT(e, "vcadd", F("dst", h->sums), F("src", h->picked), F("repeat", 1), W("type", "fp32"));
   emit_barrier(e, PIPE_V);
   vmask_count(e, x_ceil_div(tile->n_cols, LANES));
@@ -155,13 +194,22 @@ static void put_rows(struct emit *e, struct vkernel *kernel) {
   vmask_count(e, BLOCK_BYTES / FLOAT_BYTES);
   vfill(e, h->one, vscalar(DTYPE_FP32, 1), "fp32");
   vfill(e, h->zero, 0, "fp32");
-  vfill(e, h->none, -1, "int32");
+  if (h->from_there)
+    vfill(e, h->none, vscalar(DTYPE_FP32, -1), "fp32");
+  else
+    vfill(e, h->none, -1, "int32");
   vmask_count(e, h->bins * LANES);
   vfill(e, h->kept, 0, "fp32");
   vkernel_tiles(e, kernel);
   emit_comment(e, "All lanes of each bin; a row of counts for each block.");
   emit_barrier(e, PIPE_V);
   vunit_lanes(&unit, LANES);
+  for (uint64_t bin = 0; h->from_there && bin + 1 < h->bins; bin += REPEATS_MAX) {
+    uint64_t kept = h->kept + bin * REPEAT_BYTES;
+    EMIT(e, "vsub", F("dst", kept), F("src0", kept), F("src1", kept + REPEAT_BYTES),
+         F("repeat", min_u64(REPEATS_MAX, h->bins - 1 - bin)), W("type", "fp32"));
+    emit_barrier(e, PIPE_V);
+  }
   for (uint64_t bin = 0; bin < h->bins; bin += REPEATS_MAX)
     EMIT(e, "vcadd", F("dst", h->counts + bin * FLOAT_BYTES),
          F("src", h->kept + bin * REPEAT_BYTES), F("repeat", min_u64(REPEATS_MAX, h->bins - bin)),
@@ -185,8 +233,6 @@ static void tensors(struct emit *e, struct vkernel *kernel) {
 static enum vinci_status check(struct lower_job *job) {
   const struct lower_value *shape = lower_get(job, "shape");
   const uint64_t bins = lower_get(job, "bins")->size;
-  if (!(isa_dtypes(OP_VCMPV_EQ, job->soc->arch) >> DTYPE_INT32 & 1))
-    return lower_error(job, "%s compares no int32", job->soc->name);
   if (lower_get(job, "max")->number <= lower_get(job, "min")->number)
     return lower_error(job, "max is above min");
   if (bins > BINS_MAX)
@@ -210,6 +256,7 @@ static enum vinci_status part_setup(struct lower_job *job) {
   if (!h)
     return VINCI_E_NOMEM;
   h->type = lower_get(job, "dtype")->dtype;
+  h->from_there = !(isa_dtypes(OP_VCMPV_EQ, job->soc->arch) >> DTYPE_INT32 & 1);
   h->bins = lower_get(job, "bins")->size;
   h->min = lower_get(job, "min")->number;
   h->max = lower_get(job, "max")->number;
@@ -234,7 +281,8 @@ static enum vinci_status setup(struct lower_job *job) {
   enum vinci_status status = check(job);
   if (status != VINCI_OK)
     return status;
-  uint64_t cols, blocks, cores = soc_core_count(job->soc, emit_vector_core(job->soc));
+  uint64_t cols, blocks,
+      cores = storing_cores(job, soc_core_count(job->soc, emit_vector_core(job->soc)));
   share(all, cores, 0, &cols, &blocks);
   char extents[TENSOR_RANK_MAX * 24];
   for (unsigned i = 0, used = 0; i < shape->rank; i++)
