@@ -37,6 +37,9 @@ libvinci_studies_la_SOURCES = \
 	studies/gate/suite_folder.c \
 	studies/gate/suite_proof.c \
 	studies/gate/suite_reader.h \
+	studies/job/model.h \
+	studies/job/point.c \
+	studies/job/point.h \
 	studies/ops/equal.c \
 	studies/ops/evaluate.c \
 	studies/ops/journal.c \

@@ -15,8 +15,8 @@
 /* What a function of the state is asked, and its answer. */
 struct question {
   const char *key;
-  const struct sweep_step_request *request;
-  struct sweep_step *step;
+  const struct model_step_request *request;
+  struct model_step *step;
   struct vinci_diag *diag;
   enum vinci_status status;
 };
@@ -100,7 +100,7 @@ static void set_list(lua_State *lua, const char *key, const char *const *items, 
 
 static int make_step(lua_State *lua) {
   struct question *question = lua_touserdata(lua, 1);
-  const struct sweep_step_request *request = question->request;
+  const struct model_step_request *request = question->request;
   push_function(lua, "step");
   lua_createtable(lua, 0, 6);
   lua_set_text(lua, "model", request->model);
@@ -120,10 +120,10 @@ static int make_step(lua_State *lua) {
   return 0;
 }
 
-static enum vinci_status make(void *context, const struct sweep_step_request *request,
-                              struct sweep_step *out, struct vinci_diag *diag) {
+static enum vinci_status make(void *context, const struct model_step_request *request,
+                              struct model_step *out, struct vinci_diag *diag) {
   struct question question = {.request = request, .step = out, .diag = diag};
-  *out = (struct sweep_step){0};
+  *out = (struct model_step){0};
   return ask(context, make_step, &question);
 }
 

@@ -8,7 +8,7 @@
 #include "studies/sweep/sweep.h"
 
 struct lua_steps {
-  struct sweep_steps steps; /* for sweep_open_with() */
+  struct model_steps steps; /* for sweep_open_with() */
   lua_State *lua;           /* made at the first question */
 };
 

@@ -21,6 +21,7 @@
 
 #include "core/base/diag.h"
 #include "studies/files/reader.h"
+#include "studies/job/point.h"
 #include "studies/sweep/sweep.h"
 
 struct reader {
@@ -206,7 +207,7 @@ enum vinci_status sweep_study_read(struct sweep_study *study, const char *path,
                                    struct vinci_diag *diag) {
   static const char *const others[] = {"params", "points", "name", NULL};
   struct reader reader = {
-      .common = {.diag = diag, .others = others, .job_fields = sweep_job_fields}, .study = study};
+      .common = {.diag = diag, .others = others, .job_fields = job_point_fields}, .study = study};
   struct lua_file *file = &reader.common.file;
   enum vinci_status status = lua_file_open(file, path, &study->arena, diag);
   if (status == VINCI_OK)

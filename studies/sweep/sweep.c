@@ -29,7 +29,7 @@ enum vinci_status vinci_sweep_open(const char *const *arguments, size_t argument
 
 enum vinci_status sweep_open_with(const char *const *arguments, size_t argument_count,
                                   const struct vinci_sweep_options *options,
-                                  const struct sweep_steps *steps, vinci_sweep **out,
+                                  const struct model_steps *steps, vinci_sweep **out,
                                   struct vinci_diag *diag) {
   static const struct vinci_sweep_options defaults = {.struct_size = sizeof defaults};
   const struct vinci_sweep_options *given = options ? options : &defaults;

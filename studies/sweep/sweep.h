@@ -14,40 +14,16 @@
 #include "core/base/journal.h"
 #include "core/vinci_energy.h"
 #include "networks/workload/workload.h"
+#include "studies/job/model.h"
 #include "studies/sweep/records.h"
 
 enum { SWEEP_PARAMS_MAX = 64, SWEEP_POINTS_MAX = 10000000, SWEEP_JOBS_MAX = 256 };
 /* Of the table of all points, which is held in memory. */
 enum { SWEEP_CELLS_MAX = SWEEP_POINTS_MAX };
 
-/* The training step of a model (scripts/LUA.md), split over devices, as the text of a job. */
-struct sweep_step_request {
-  const char *model, *data; /* the file; the folder that holds soc/, may be NULL */
-  const char *soc;          /* the chip of the devices, with these changes */
-  const char *const *sets;
-  size_t set_count;
-  const char *memory;      /* the model of memory by which its operators are simulated */
-  const char *const *args; /* "tp=2": fields of the model and of the split */
-  size_t arg_count;
-};
-struct sweep_step {
-  char *text; /* for free() */
-  size_t length;
-  uint64_t memory_bytes; /* most that a device holds */
-};
-/* Who makes steps: the module of Lua, which the library has not. A worker asks for one at a time.
- */
-struct sweep_steps {
-  void *context;
-  /* VINCI_E_USAGE with a hint when neither model nor split has a field of this name. */
-  enum vinci_status (*check)(void *context, const char *key, struct vinci_diag *diag);
-  enum vinci_status (*make)(void *context, const struct sweep_step_request *request,
-                            struct sweep_step *out, struct vinci_diag *diag);
-};
-
 struct sweep_study {
   struct arena arena;
-  const struct sweep_steps *steps;  /* NULL: nobody makes steps of models */
+  const struct model_steps *steps;  /* NULL: nobody makes steps of models */
   const char *data;                 /* the folder that holds soc/, may be NULL */
   struct run_spec spec;             /* common to all points */
   struct vinci_run_options options; /* of points that do not say others */
@@ -109,8 +85,6 @@ bool sweep_is_model(const char *key);
 
 /* ---- jobs of several devices (job.c) ------------------------------------------------ */
 
-/* Fields of a job in a study file beside system; ends with NULL. */
-extern const char *const sweep_job_fields[];
 /* Where the arguments of jobs begin among parameters. */
 #define SWEEP_JOB_PREFIX "job."
 /* Checks system, job and names of parameters. */
@@ -211,7 +185,7 @@ VINCI_MUST_CHECK enum vinci_status sweep_write_about(const struct sweep_study *s
 VINCI_MUST_CHECK enum vinci_status sweep_open_with(const char *const *arguments,
                                                    size_t argument_count,
                                                    const struct vinci_sweep_options *options,
-                                                   const struct sweep_steps *steps,
+                                                   const struct model_steps *steps,
                                                    vinci_sweep **out, struct vinci_diag *diag);
 
 struct vinci_sweep {
