@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* vinci diff: two runs, chips, traces, lists or networks side by side, and where the difference
- * comes from.
+/* vinci diff: two runs, chips, traces, lists, networks or jobs side by side, and where the
+ * difference comes from.
  */
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/diff/print.h"
 #include "cli/support/cli.h"
@@ -15,7 +16,7 @@
 enum { SIDES = 2, JOBS_MAX = 256, ROWS_MAX = 1000000, ROWS_USUAL = 30 };
 
 struct diff_settings {
-  const char *soc, *memory, *network, *l2, *data, *fail_over;
+  const char *soc, *system, *memory, *network, *l2, *data, *fail_over;
   struct text_list sets, sets_a, sets_b;
   bool json, csv, all;
   uint64_t rows, jobs, max_cycles;
@@ -25,8 +26,11 @@ static const struct option_row diff_options[] = {
     OPTION_TEXT_ROW("soc-version", 's', struct diff_settings, soc, "A[,B]",
                     "the chip, or with a comma that of A and that of B, such as "
                     "Ascend910B4,Ascend910B2"),
+    OPTION_TEXT_ROW("system", 0, struct diff_settings, system, "A[,B]",
+                    "of jobs: the system of devices in place of the one that the job names"),
     OPTION_LIST_ROW("set", 0, struct diff_settings, sets, "KEY=VALUE",
-                    "change a number of the chip of both, such as l2.size=96MiB; may be repeated"),
+                    "change a number of the chip of both, such as l2.size=96MiB, or of the system "
+                    "of a job; may be repeated"),
     OPTION_LIST_ROW("set-a", 0, struct diff_settings, sets_a, "KEY=VALUE", "the same of A alone"),
     OPTION_LIST_ROW("set-b", 0, struct diff_settings, sets_b, "KEY=VALUE", "the same of B alone"),
     OPTION_ENERGY_ROW(struct diff_settings, sets),
@@ -85,12 +89,20 @@ static enum vinci_status join_sets(struct arena *arena, const struct text_list *
   return VINCI_OK;
 }
 
-/* A side is a word without '=' and the arguments "key=value" that follow. */
+/* Whether a word begins a side: no "key=value", but a path that has a '=' ("25GB/s" has a slash).
+ */
+static bool begins_side(const char *word) {
+  size_t key = strcspn(word, "=");
+  return word[key] == '\0' || memchr(word, '/', key) ||
+         (strchr(word, '/') && access(word, F_OK) == 0);
+}
+
+/* A side is such a word and the arguments "key=value" that follow. */
 static enum vinci_status split_words(const struct text_list *words, bool differs,
                                      struct vinci_diff_side side[SIDES], struct vinci_diag *diag) {
   size_t sides = 0;
   for (size_t i = 0; i < words->count; i++) {
-    bool begins = !strchr(words->items[i], '=') || strchr(words->items[i], '/');
+    bool begins = begins_side(words->items[i]);
     if (begins && sides == SIDES)
       return diag_error(diag, VINCI_E_USAGE, "'%s' is a third side; two are compared",
                         words->items[i]);
@@ -116,12 +128,31 @@ static enum vinci_status split_words(const struct text_list *words, bool differs
   return VINCI_E_USAGE;
 }
 
+/* The system of a job is an argument behind the words of its side. */
+static enum vinci_status add_system(struct arena *arena, struct vinci_diff_side *side,
+                                    const char *system, struct vinci_diag *diag) {
+  static const char key[] = "system=";
+  if (!system)
+    return VINCI_OK;
+  const char **words = ARENA_ARRAY(arena, const char *, side->word_count + 1);
+  char *argument = arena_alloc(arena, strlen(key) + strlen(system) + 1, 1);
+  if (!words || !argument)
+    return diag_error(diag, VINCI_E_NOMEM, "out of memory");
+  memcpy(words, side->words, side->word_count * sizeof *words);
+  stpcpy(stpcpy(argument, key), system);
+  words[side->word_count++] = argument;
+  side->words = words;
+  return VINCI_OK;
+}
+
 static enum vinci_status make_sides(const struct diff_settings *settings,
                                     const struct text_list *words, struct arena *arena,
                                     struct vinci_diff_side side[SIDES], struct vinci_diag *diag) {
-  const char *soc[SIDES], *memory[SIDES], *network[SIDES], *l2[SIDES];
+  const char *soc[SIDES], *system[SIDES], *memory[SIDES], *network[SIDES], *l2[SIDES];
   bool differs = settings->sets_a.count > 0 || settings->sets_b.count > 0;
   enum vinci_status status = split(arena, "soc-version", settings->soc, soc, &differs, diag);
+  if (status == VINCI_OK)
+    status = split(arena, "system", settings->system, system, &differs, diag);
   if (status == VINCI_OK)
     status = split(arena, "memory", settings->memory, memory, &differs, diag);
   if (status == VINCI_OK)
@@ -137,7 +168,11 @@ static enum vinci_status make_sides(const struct diff_settings *settings,
     status = join_sets(arena, &settings->sets, i == 0 ? &settings->sets_a : &settings->sets_b,
                        &side[i].overrides, diag);
   }
-  return status == VINCI_OK ? split_words(words, differs, side, diag) : status;
+  if (status == VINCI_OK)
+    status = split_words(words, differs, side, diag);
+  for (unsigned i = 0; status == VINCI_OK && i < SIDES; i++)
+    status = add_system(arena, &side[i], system[i], diag);
+  return status;
 }
 
 /* ---- the limit ------------------------------------------------------------------------------- */
@@ -230,16 +265,24 @@ static int run(const struct cli_verb *verb, int argc, char **argv) {
 const struct cli_verb cli_verb_diff = {
     .name = "diff",
     .arguments = "A [B]",
-    .summary = "Compare two runs, chips, traces, lists or networks: what differs, and why",
+    .summary = "Compare two runs, chips, traces, lists, networks or jobs: what differs, and why",
     .details =
         "A and B are each a trace, an operator with its arguments KEY=VALUE, a result folder or\n"
         "summary.json of 'vinci run', a list of operators, the results of such a list, a network\n"
-        "with arguments such as host=eager, or a result folder of 'vinci net run'. Without\n"
-        "B, A is compared with itself on another chip, or with what --set-b changes.\n"
+        "with arguments such as host=eager, a result folder of 'vinci net run', a job of several\n"
+        "devices with arguments, or a result folder of 'vinci group run'. Without B, A is "
+        "compared\n"
+        "with itself on another chip or system, or with what --set-b changes.\n"
         "Prints the change of the time; parts of the change that sum to it, by pipe, cause and\n"
         "instruction along the critical path; counters side by side; and the first row and the\n"
         "first instruction at which both part. Of networks: the parts by class (what bounds\n"
-        "kernels, host, launch gaps) and by node. Per cent are of A.\n\n"
+        "kernels, host, launch gaps) and by node. Per cent are of A.\n"
+        "Of jobs: what the time of each class of ranks is made of (computing, exposed\n"
+        "communication, idle by reason), and by collective the time, the exposed time, the bytes.\n"
+        "Arguments of a job are system=NAME, bucket=SIZE, fault=FAULT, algorithm.WHICH=NAME, and\n"
+        "numbers of the system or its chip. There is no page: 'vinci report DIR DIR' draws that "
+        "of\n"
+        "two result folders.\n\n"
         "Examples:\n"
         "  vinci diff matmul m=512 k=512 n=512 -s Ascend910B4,Ascend910B2\n"
         "  vinci diff matmul m=512 k=512 n=512 matmul m=512 k=512 n=1024 -s Ascend910B4\n"
@@ -247,7 +290,9 @@ const struct cli_verb cli_verb_diff = {
         "  vinci diff old.csv -s Ascend910B4 --set-b=l2.size=48MiB\n"
         "  vinci diff before/ after/              (two folders of 'vinci run --output')\n"
         "  vinci diff kernel_details.csv -s Ascend910B4,Ascend910B2\n"
-        "  vinci diff net.csv net.csv host=eager -s Ascend910B4\n",
+        "  vinci diff net.csv net.csv host=eager -s Ascend910B4\n"
+        "  vinci diff step.job.csv step.job.csv hccs.copy=15GB/s bucket=32MiB\n"
+        "  vinci diff step.job.csv --system=atlas_a2_910b4,atlas_a2_910b2\n",
     .options = {diff_options, sizeof diff_options / sizeof *diff_options},
     .run = run,
 };

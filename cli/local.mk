@@ -40,6 +40,7 @@ vinci_SOURCES = \
 	cli/debug/stops.c \
 	cli/debug/words.c \
 	cli/diff/export.c \
+	cli/diff/job.c \
 	cli/diff/print.c \
 	cli/diff/print.h \
 	cli/group/buckets.c \

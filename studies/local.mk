@@ -6,6 +6,8 @@ noinst_LTLIBRARIES += libvinci_studies.la
 libvinci_studies_la_SOURCES = \
 	studies/diff/diff.c \
 	studies/diff/diff.h \
+	studies/diff/job.c \
+	studies/diff/job_tables.c \
 	studies/diff/kept.c \
 	studies/diff/list.c \
 	studies/diff/net.c \

@@ -193,6 +193,7 @@ script_tests = \
 	tests/cli/test_database.sh \
 	tests/cli/test_debug.sh \
 	tests/cli/test_diff.sh \
+	tests/cli/test_diff_job.sh \
 	tests/cli/test_command.sh \
 	tests/cli/test_outputs.sh \
 	tests/cli/test_own.sh \

@@ -21,7 +21,7 @@ static void print_us_change(int64_t ps, FILE *out) {
 }
 
 /* "(+12.0 %)"; of nothing to something there is no per cent. */
-static const char *percent_text(int64_t change, uint64_t whole, char *text, size_t size) {
+const char *diff_percent_text(int64_t change, uint64_t whole, char *text, size_t size) {
   struct decimal percent = decimal_percent(change, whole);
   snprintf(text, size, "%s%s", *percent.text ? percent.text : "-", *percent.text ? " %" : "");
   return text;
@@ -34,6 +34,10 @@ static void print_side(char letter, const struct vinci_diff_end *end, FILE *out)
   fprintf(out, "%c  %s%s%s\n", letter, end->name, *end->soc ? " on " : "", end->soc);
 }
 
+static bool has_cycles(const vinci_diff *diff) {
+  return !vinci_diff_is_list(diff) && !vinci_diff_is_job(diff);
+}
+
 static void print_verdict(const vinci_diff *diff, FILE *out) {
   struct vinci_diff_end a = vinci_diff_end(diff, 0), b = vinci_diff_end(diff, 1);
   int64_t cycles = (int64_t)(b.total_cycles - a.total_cycles);
@@ -44,17 +48,18 @@ static void print_verdict(const vinci_diff *diff, FILE *out) {
   fputs("\nB against A: ", out);
   if (time == 0 && cycles == 0) {
     fprintf(out, "the same time, ");
-    if (!vinci_diff_is_list(diff))
+    if (has_cycles(diff))
       fprintf(out, "%" PRIu64 " cycles, ", a.total_cycles);
     fprintf(out, "%s us\n", us_of(a.duration_ps).text);
     return;
   }
-  if (!vinci_diff_is_list(diff))
+  if (has_cycles(diff))
     fprintf(out, "%+" PRId64 " cycles (%s), %" PRIu64 " -> %" PRIu64 "; ", cycles,
-            percent_text(cycles, a.total_cycles, percent, sizeof percent), a.total_cycles,
+            diff_percent_text(cycles, a.total_cycles, percent, sizeof percent), a.total_cycles,
             b.total_cycles);
   print_us_change(time, out);
-  fprintf(out, " (%s), %s -> %s us\n", percent_text(time, a.duration_ps, percent, sizeof percent),
+  fprintf(out, " (%s), %s -> %s us\n",
+          diff_percent_text(time, a.duration_ps, percent, sizeof percent),
           us_of(a.duration_ps).text, us_of(b.duration_ps).text);
 }
 
@@ -117,7 +122,7 @@ static void print_counter(const struct vinci_diff_row *row, struct sheet *sheet)
   bool counts = row->unit[0] == '1' || row->a_word;
   value_text(row, false, a, sizeof a);
   value_text(row, true, b, sizeof b);
-  percent_text(row->change, row->a, percent, sizeof percent);
+  diff_percent_text(row->change, row->a, percent, sizeof percent);
   sheet_cell(sheet, "  %s", row->name);
   sheet_text(sheet, a);
   sheet_text(sheet, b);
@@ -178,9 +183,8 @@ static const struct sheet_column class_columns[] = {
     {.title = "", .left = true, .fit = SHEET_BREAK, .rank = 1},
 };
 
-/* The first columns of both tables; per cent is of A. */
-static void print_change(const struct vinci_diff_row *row, const char *percent,
-                         struct sheet *sheet) {
+/* The first columns of these tables; per cent is of A. */
+void diff_print_change(const struct vinci_diff_row *row, const char *percent, struct sheet *sheet) {
   struct decimal size = us_of(row->change < 0 ? -(uint64_t)row->change : (uint64_t)row->change);
   sheet_text(sheet, row->in_a ? us_of(row->a).text : "-");
   sheet_text(sheet, row->in_b ? us_of(row->b).text : "-");
@@ -191,11 +195,12 @@ static void print_change(const struct vinci_diff_row *row, const char *percent,
 static void print_operator(const struct vinci_diff_row *row, struct sheet *sheet) {
   char percent[80];
   bool named = strcmp(row->group, row->name) != 0 && *row->group;
-  print_change(row,
-               row->in_a && row->in_b ? percent_text(row->change, row->a, percent, sizeof percent)
-               : row->in_a            ? "only in A"
-                                      : "only in B",
-               sheet);
+  diff_print_change(row,
+                    row->in_a && row->in_b
+                        ? diff_percent_text(row->change, row->a, percent, sizeof percent)
+                    : row->in_a ? "only in A"
+                                : "only in B",
+                    sheet);
   sheet_cell(sheet, "%s%s%s%s%s", row->name, named ? ": " : "", named ? row->group : "",
              *row->text ? " -> " : "", row->text);
 }
@@ -214,7 +219,8 @@ static void print_classes(const vinci_diff *diff) {
       if (row.a == 0 && row.b == 0)
         continue;
       row.in_a = row.in_b = true;
-      print_change(&row, percent_text(row.change, row.a, percent, sizeof percent), &sheet);
+      diff_print_change(&row, diff_percent_text(row.change, row.a, percent, sizeof percent),
+                        &sheet);
       sheet_text(&sheet, row.name);
       sheet_text(&sheet, row.text);
     }
@@ -287,6 +293,9 @@ void diff_print_text(const vinci_diff *diff, bool all, uint64_t rows) {
   if (vinci_diff_is_list(diff)) {
     print_classes(diff);
     print_operators(diff, all, rows);
+  } else if (vinci_diff_is_job(diff)) {
+    diff_print_job(diff, all, rows);
+    print_counters(diff, all);
   } else {
     print_runs(diff, all);
   }

@@ -66,8 +66,9 @@ static void put_row(const struct classes *classes, const struct group_job *job,
   put_ranks(classes, job->ranks, class, out);
   fprintf(out, ",%" PRIu32 ",%s,", moment->stream, kinds[moment->op->kind]);
   cell_write(out, moment->op->name);
-  fprintf(out, ",%" PRIu64 ",%s,%s,%s\n", collective ? moment->op->call.bytes : 0,
-          US(moment->start_ps), US(wait_ps), US(moment->end_ps - moment->start_ps));
+  fprintf(out, ",%" PRIu64 ",%s,%s,%s,%s\n", collective ? moment->op->call.bytes : 0,
+          US(moment->start_ps), US(wait_ps), US(moment->end_ps - moment->start_ps),
+          collective ? collective_op_name(moment->op->call.op) : "");
 }
 
 bool job_put_classes(const struct group_job *job, const struct group_result *result,
@@ -76,7 +77,7 @@ bool job_put_classes(const struct group_job *job, const struct group_result *res
                             .first = calloc(job->ranks, sizeof *classes.first)};
   struct job_waits waits = {0};
   bool enough = job_waits_find(moments, &waits) && classes.of && classes.first;
-  fputs("class,ranks,stream,kind,name,bytes,start_us,wait_us,duration_us\n", out);
+  fputs("class,ranks,stream,kind,name,bytes,start_us,wait_us,duration_us,op\n", out);
   if (enough)
     find_classes(job, result, &classes);
   for (size_t i = 0; enough && i < moments->count; i++)

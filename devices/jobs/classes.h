@@ -7,8 +7,8 @@
 #include "devices/jobs/result.h"
 
 /* What the first rank of each class does, a row for each operation: the class, its ranks, stream,
- * kind, name, bytes, start, how long a collective waits for others to come, duration. False when
- * memory is short. */
+ * kind, name, bytes, start, how long a collective waits for others to come, duration, operation of
+ * a collective. False when memory is short. */
 bool job_put_classes(const struct group_job *job, const struct group_result *result,
                      const struct job_moments *moments, FILE *out);
 

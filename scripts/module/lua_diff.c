@@ -70,8 +70,8 @@ static void push_end(lua_State *lua, const vinci_diff *diff, unsigned side) {
   struct vinci_diff_end end = vinci_diff_end(diff, side);
   lua_createtable(lua, 0, 5);
   lua_set_text(lua, "name", end.name);
-  lua_set_text(lua, "soc", *end.soc ? end.soc : NULL);
-  if (!vinci_diff_is_list(diff))
+  lua_set_text(lua, vinci_diff_is_job(diff) ? "system" : "soc", *end.soc ? end.soc : NULL);
+  if (!vinci_diff_is_list(diff) && !vinci_diff_is_job(diff))
     set_whole(lua, "cycles", (int64_t)end.total_cycles);
   set_whole(lua, "ps", (int64_t)end.duration_ps);
   set_whole(lua, "left_out", (int64_t)end.left_out);
@@ -94,11 +94,16 @@ static void push_row(lua_State *lua, enum vinci_diff_table table,
   if (row->in_b)
     set_whole(lua, "b", (int64_t)row->b);
   set_whole(lua, "change", row->change);
-  if (table != VINCI_DIFF_INSTRUCTIONS)
+  bool collective =
+      table == VINCI_DIFF_COLLECTIVES || table == VINCI_DIFF_EXPOSED || table == VINCI_DIFF_BYTES;
+  if (table != VINCI_DIFF_INSTRUCTIONS && !collective)
     return;
   set_whole(lua, "a_count", (int64_t)row->a_count);
   set_whole(lua, "b_count", (int64_t)row->b_count);
-  set_whole(lua, "count_change", row->count_change);
+  if (collective)
+    lua_set_text(lua, "op", row->text);
+  else
+    set_whole(lua, "count_change", row->count_change);
 }
 
 static void push_tables(lua_State *lua, const vinci_diff *diff) {
@@ -110,7 +115,11 @@ static void push_tables(lua_State *lua, const vinci_diff *diff) {
                 {VINCI_DIFF_INSTRUCTIONS, "instructions"},
                 {VINCI_DIFF_COUNTERS, "counters"},
                 {VINCI_DIFF_OPERATORS, "operators"},
-                {VINCI_DIFF_CLASSES, "classes"}};
+                {VINCI_DIFF_CLASSES, "classes"},
+                {VINCI_DIFF_RANKS, "ranks"},
+                {VINCI_DIFF_COLLECTIVES, "collectives"},
+                {VINCI_DIFF_EXPOSED, "exposed"},
+                {VINCI_DIFF_BYTES, "bytes"}};
   struct vinci_diff_row row;
   for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) {
     lua_newtable(lua);

@@ -29,14 +29,19 @@ bool diff_side_is_net(const struct diff_side *side) {
   return side->kind == DIFF_NET || side->kind == DIFF_KEPT_NET;
 }
 
+bool diff_side_is_job(const struct diff_side *side) {
+  return side->kind == DIFF_JOB || side->kind == DIFF_KEPT_JOB;
+}
+
 bool diff_side_lists(const struct diff_side *side) {
   return side->kind == DIFF_LIST || side->kind == DIFF_KEPT_LIST || diff_side_is_net(side);
 }
 
 static const char *kind_text(const struct diff_side *side) {
-  return diff_side_is_net(side)  ? "a network"
-         : diff_side_lists(side) ? "a list of operators"
-                                 : "one run";
+  return diff_side_is_job(side)   ? "a job of several devices"
+         : diff_side_is_net(side) ? "a network"
+         : diff_side_lists(side)  ? "a list of operators"
+                                  : "one run";
 }
 
 static bool choose_counters(struct vinci_diff *diff) {
@@ -95,10 +100,11 @@ static enum vinci_status compare_runs(struct vinci_diff *diff, struct vinci_diag
 
 static enum vinci_status compare(struct vinci_diff *diff, struct vinci_diag *diag) {
   const struct diff_side *a = &diff->side[EXPLAIN_A], *b = &diff->side[EXPLAIN_B];
-  enum vinci_status status =
-      diff_side_lists(a) ? diff_list_match(diff, diag) : compare_runs(diff, diag);
+  enum vinci_status status = diff_side_is_job(a)  ? diff_job_match(diff, diag)
+                             : diff_side_lists(a) ? diff_list_match(diff, diag)
+                                                  : compare_runs(diff, diag);
   for (unsigned i = 0; i < EXPLAIN_SIDES; i++)
-    diff->side[i].has_path |= diff_side_lists(b);
+    diff->side[i].has_path |= diff_side_lists(b) || diff_side_is_job(b);
   return status == VINCI_OK && !add_notes(diff) ? diff_no_memory(diag) : status;
 }
 
@@ -113,7 +119,8 @@ static enum vinci_status open_sides(struct vinci_diff *diff, const struct vinci_
     status = diff_check_kept(&diff->side[i], &diff->side[EXPLAIN_SIDES - 1 - i], diag);
   const struct diff_side *a_side = &diff->side[EXPLAIN_A], *b_side = &diff->side[EXPLAIN_B];
   bool alike = diff_side_lists(a_side) == diff_side_lists(b_side) &&
-               diff_side_is_net(a_side) == diff_side_is_net(b_side);
+               diff_side_is_net(a_side) == diff_side_is_net(b_side) &&
+               diff_side_is_job(a_side) == diff_side_is_job(b_side);
   if (status == VINCI_OK && !alike)
     status = diag_error(diag, VINCI_E_USAGE, "%s is %s, %s is %s", a_side->name, kind_text(a_side),
                         b_side->name, kind_text(b_side));
@@ -156,6 +163,8 @@ struct vinci_diff_end vinci_diff_end(const vinci_diff *diff, unsigned which) {
 
 bool vinci_diff_is_list(const vinci_diff *diff) { return diff_side_lists(&diff->side[EXPLAIN_A]); }
 
+bool vinci_diff_is_job(const vinci_diff *diff) { return diff_side_is_job(&diff->side[EXPLAIN_A]); }
+
 static bool is_new_group(const struct explanation *explanation, size_t index) {
   const struct explain_item *item = &explanation->items[index];
   return index == 0 || strcmp(item->group, item[-1].group) != 0;
@@ -171,6 +180,8 @@ static bool is_of(const struct explanation *explanation, enum vinci_diff_table t
 
 size_t vinci_diff_row_count(const vinci_diff *diff, enum vinci_diff_table table) {
   size_t count = 0;
+  if (vinci_diff_is_job(diff))
+    return diff_job_row_count(diff, table);
   if (table == VINCI_DIFF_COUNTERS)
     return diff->counter_count;
   if (table == VINCI_DIFF_OPERATORS)
@@ -268,7 +279,9 @@ static void fill_class(const vinci_diff *diff, size_t index, struct vinci_diff_r
 bool vinci_diff_row(const vinci_diff *diff, enum vinci_diff_table table, size_t index,
                     struct vinci_diff_row *out) {
   bool found = index < vinci_diff_row_count(diff, table);
-  if (found && table == VINCI_DIFF_COUNTERS) {
+  if (found && vinci_diff_is_job(diff)) {
+    diff_job_row(diff, table, index, out);
+  } else if (found && table == VINCI_DIFF_COUNTERS) {
     fill_counter(diff, diff->counters[index], out);
   } else if (found && table == VINCI_DIFF_OPERATORS) {
     fill_pair(&diff->pairs[index], out);

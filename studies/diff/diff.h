@@ -24,6 +24,8 @@ enum diff_kind {
   DIFF_KEPT_LIST, /* op_summary.csv of vinci run --ops */
   DIFF_NET,       /* a network, simulated here: a list of its nodes, with classes */
   DIFF_KEPT_NET,  /* a result folder of vinci net run */
+  DIFF_JOB,       /* a job of several devices, run here */
+  DIFF_KEPT_JOB,  /* a result folder of vinci group run */
 };
 
 /* An operator of a list, a node of a network. */
@@ -35,10 +37,68 @@ struct diff_operator {
   bool matched;
 };
 
+/* ---- jobs of several devices: classes of ranks that do the same in the same time ---- */
+
+/* What an instant of a rank is: the first that holds. All together are the time of the job. */
+enum diff_job_part {
+  DIFF_JOB_COMPUTING,
+  DIFF_JOB_MOVING,  /* in a collective to which all ranks have come, and not at work */
+  DIFF_JOB_WAITING, /* in a collective to which others have to come */
+  DIFF_JOB_HOST,    /* idle while the host is busy */
+  DIFF_JOB_EVENTS,  /* idle before the end of the rank: events, times before which nothing begins */
+  DIFF_JOB_ENDED,   /* idle behind the end of the rank */
+  DIFF_JOB_PARTS
+};
+
+/* The collectives of a rank with one name, operation and size. */
+struct diff_collective {
+  const char *name, *op;
+  uint64_t bytes, count;
+  uint64_t time_ps;    /* in them, waiting too */
+  uint64_t exposed_ps; /* of that, while the rank is not at work; of two at once the one that began
+                          first has the time */
+  bool matched;
+};
+
+struct diff_job_class {
+  uint64_t part_ps[DIFF_JOB_PARTS];
+  struct diff_collective *collectives; /* by name, operation and size */
+  size_t collective_count;
+};
+
+struct diff_job {
+  uint32_t ranks;
+  uint32_t *class_of; /* by rank */
+  struct diff_job_class *classes;
+  size_t class_count;
+  uint64_t transfers, moved_bytes;
+};
+
+/* Ranks that are of one class on each side. NULL: ranks that the side has not. */
+struct diff_job_pair {
+  const char *ranks; /* "0-3 8" */
+  const struct diff_job_class *a, *b;
+};
+
+/* A row of the tables of collectives. NULL: the side has none of that kind. */
+struct diff_collective_pair {
+  const char *ranks;
+  const struct diff_collective *a, *b;
+};
+
+struct diff_job_tables {
+  struct diff_job_pair *pairs; /* by their first ranks */
+  size_t pair_count;
+  struct diff_collective_pair *collectives; /* by the change of exposed time, then of time */
+  size_t collective_count;
+};
+
+/* ---- sides ---- */
+
 struct diff_side {
   enum diff_kind kind;
-  const char *name; /* as the caller says */
-  const char *soc_name;
+  const char *name;     /* as the caller says */
+  const char *soc_name; /* of a job the system */
   struct run_spec spec;
   const char *data; /* the folder that holds soc/, may be NULL */
   uint64_t total_cycles, duration_ps;
@@ -52,6 +112,7 @@ struct diff_side {
   struct diff_operator *operators;
   size_t operator_count, left_out;
   uint64_t class_ps[DIFF_CLASSES]; /* of a network, what its time is made of */
+  struct diff_job *job;            /* of a job; else NULL */
 };
 
 /* A pair of operators; NULL: only in the other list. */
@@ -68,6 +129,7 @@ struct vinci_diff {
   struct explanation explanation;
   struct diff_pair *pairs;
   size_t pair_count;
+  struct diff_job_tables job; /* of jobs */
   bool program_parts, time_parts;
   struct vinci_diff_point program, time;
   const char *notes[DIFF_NOTES_MAX];
@@ -77,6 +139,7 @@ struct vinci_diff {
 /* Whether all that is known of a side is a list; whether the list is that of a network. */
 bool diff_side_lists(const struct diff_side *side);
 bool diff_side_is_net(const struct diff_side *side);
+bool diff_side_is_job(const struct diff_side *side);
 enum vinci_status diff_no_memory(struct vinci_diag *diag);
 bool diff_note(struct vinci_diff *diff, const char *text);
 
@@ -124,6 +187,16 @@ VINCI_MUST_CHECK enum vinci_status diff_net_read(struct vinci_diff *diff, enum e
                                                  struct vinci_diag *diag);
 const char *diff_class_name(size_t index);
 const char *diff_class_text(size_t index);
+
+/* ---- jobs of several devices (job.c, job_tables.c) ---- */
+VINCI_MUST_CHECK enum vinci_status diff_job_run(struct vinci_diff *diff, enum explain_side side,
+                                                struct vinci_diag *diag);
+VINCI_MUST_CHECK enum vinci_status diff_job_read(struct vinci_diff *diff, enum explain_side side,
+                                                 struct vinci_diag *diag);
+VINCI_MUST_CHECK enum vinci_status diff_job_match(struct vinci_diff *diff, struct vinci_diag *diag);
+size_t diff_job_row_count(const struct vinci_diff *diff, enum vinci_diff_table table);
+void diff_job_row(const struct vinci_diff *diff, enum vinci_diff_table table, size_t index,
+                  struct vinci_diff_row *out);
 
 /* ---- where two runs part (parting.c) ---- */
 VINCI_MUST_CHECK enum vinci_status diff_find_partings(struct vinci_diff *diff,

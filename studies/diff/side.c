@@ -32,8 +32,8 @@ static bool has_file(const char *folder, const char *name) {
   return length < (int)sizeof path && stat(path, &found) == 0 && S_ISREG(found.st_mode);
 }
 
-/* Whether the first row of a file is that of a trace. */
-static bool begins_as_trace(const char *path) {
+/* Whether the first row of a file begins with this word. */
+static bool begins_with(const char *path, const char *word) {
   FILE *in = fopen(path, "r");
   char *line = NULL;
   size_t capacity = 0;
@@ -42,7 +42,7 @@ static bool begins_as_trace(const char *path) {
     const char *text = line + strspn(line, " \t\r\n\xef\xbb\xbf");
     if (*text == '\0' || *text == '#')
       continue;
-    found = strncmp(text, "trace,", strlen("trace,")) == 0;
+    found = strncmp(text, word, strlen(word)) == 0;
     break;
   }
   free(line);
@@ -71,7 +71,9 @@ static enum vinci_status name_kind(struct diff_side *side, const char *what,
                       "kernel_details.csv");
       return VINCI_E_INPUT;
     }
+    bool job = has_file(what, "timeline.csv") && has_file(what, "step_trace_time.csv");
     side->kind = one && has_file(what, "nodes.csv") ? DIFF_KEPT_NET
+                 : one && job                       ? DIFF_KEPT_JOB
                  : one                              ? DIFF_KEPT
                                                     : DIFF_KEPT_LIST;
     return VINCI_OK;
@@ -83,13 +85,14 @@ static enum vinci_status name_kind(struct diff_side *side, const char *what,
   if (file && access(what, R_OK) != 0)
     return file_error(diag, what, "read");
   side->kind = (file && network_is_graph(what)) || ends_with(what, ".onnx") ? DIFF_NET
-               : !file || begins_as_trace(what)                             ? DIFF_RUN
+               : !file || begins_with(what, "trace,")                       ? DIFF_RUN
+               : begins_with(what, "job,")                                  ? DIFF_JOB
                : diff_list_is_kept(what)                                    ? DIFF_KEPT_LIST
                                                                             : DIFF_LIST;
   return VINCI_OK;
 }
 
-/* A trace, or an operator with arguments. */
+/* A trace, or an operator, a network or a job with arguments. */
 static enum vinci_status keep_words(struct vinci_diff *diff, struct diff_side *side,
                                     const struct vinci_diff_side *given, struct vinci_diag *diag) {
   struct workload *workload = &side->spec.workload;
@@ -97,12 +100,13 @@ static enum vinci_status keep_words(struct vinci_diff *diff, struct diff_side *s
   workload->args = ARENA_ARRAY(&diff->arena, const char *, given->word_count);
   if (!what || !workload->args)
     return diff_no_memory(diag);
-  bool net = side->kind == DIFF_NET;
-  bool file = !net && (side->kind != DIFF_RUN || ends_with(what, ".csv") || strchr(what, '/'));
+  bool net = side->kind == DIFF_NET, job = side->kind == DIFF_JOB;
+  bool file =
+      !net && !job && (side->kind != DIFF_RUN || ends_with(what, ".csv") || strchr(what, '/'));
   if (file && given->word_count > 1)
     return diag_error(diag, VINCI_E_USAGE, "'%s' after %s: it takes no arguments", given->words[1],
                       what);
-  *(net ? &workload->net : file ? &workload->trace : &workload->op) = what;
+  *(net ? &workload->net : job ? &workload->job : file ? &workload->trace : &workload->op) = what;
   for (size_t i = 1; i < given->word_count; i++) {
     if (!strchr(given->words[i], '='))
       return diag_error(diag, VINCI_E_USAGE, "argument '%s' of %s is not key=value",
@@ -133,7 +137,8 @@ static bool same_overrides(const struct run_spec *a, const struct run_spec *b) {
 }
 
 static bool is_kept(const struct diff_side *side) {
-  return side->kind == DIFF_KEPT || side->kind == DIFF_KEPT_LIST || side->kind == DIFF_KEPT_NET;
+  return side->kind == DIFF_KEPT || side->kind == DIFF_KEPT_LIST || side->kind == DIFF_KEPT_NET ||
+         side->kind == DIFF_KEPT_JOB;
 }
 
 /* What was simulated before is as it is. What is said of both sides is for the one that runs. */
@@ -163,7 +168,8 @@ enum vinci_status diff_side_open(struct vinci_diff *diff, enum explain_side whic
   if (given->word_count == 0 || !*given->words[0]) {
     (void)diag_error(diag, VINCI_E_USAGE, "nothing to compare: %c is missing", side_letters[which]);
     diag_hint(diag,
-              "a side is a trace, an operator, a network, a list of operators, or a result folder");
+              "a side is a trace, an operator, a network, a job, a list of operators, or a result "
+              "folder");
     return VINCI_E_USAGE;
   }
   if (!overrides_keep(&given->overrides, &diff->arena, &side->spec) ||
@@ -255,6 +261,10 @@ enum vinci_status diff_side_run(struct vinci_diff *diff, enum explain_side which
     return diff_net_run(diff, which, diag);
   case DIFF_KEPT_NET:
     return diff_net_read(diff, which, diag);
+  case DIFF_JOB:
+    return diff_job_run(diff, which, diag);
+  case DIFF_KEPT_JOB:
+    return diff_job_read(diff, which, diag);
   case DIFF_KEPT_LIST:
     break;
   }

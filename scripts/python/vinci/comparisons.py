@@ -11,7 +11,7 @@ from .studies import overrides
 
 @dataclasses.dataclass
 class End:
-    """A side of a comparison."""
+    """A side of a comparison; `soc` of a job is its system."""
 
     name: str
     soc: str
@@ -22,7 +22,7 @@ class End:
 
 @dataclasses.dataclass
 class Difference:
-    """A row; `group` is the pipe, or of an operator what it was lowered from in A."""
+    """A row; `group` is the pipe, of an operator what it was lowered from in A, of a job the ranks."""
 
     group: str
     name: str
@@ -64,13 +64,17 @@ class Diff:
     counters: typing.List[Difference]
     operators: typing.List[Difference]
     classes: typing.List[Difference]
+    ranks: typing.List[Difference]
+    collectives: typing.List[Difference]
+    exposed: typing.List[Difference]
+    bytes: typing.List[Difference]
     program: typing.Optional[Parting]
     time: typing.Optional[Parting]
     notes: typing.List[str]
 
     def _repr_html_(self):
         rows = [(one.group, one.name, one.a, one.b, one.change)
-                for one in (self.operators or self.groups)]
+                for one in (self.operators or self.ranks or self.groups)]
         return (f"<b>{self.a.name}: {self.a.duration_us} us, {self.b.name}: {self.b.duration_us} us</b>"
                 + table(rows, ("group", "name", "a", "b", "change")))
 
@@ -103,7 +107,7 @@ def _parting(handle, which) -> typing.Optional[Parting]:
 
 
 def diff(a, b, *, max_cycles: int = 0, jobs: int = 0, **over) -> Diff:
-    """Compares two runs, as `vinci diff`: traces, operators, result folders, lists, networks.
+    """Compares two runs, as `vinci diff`: traces, operators, result folders, lists, networks, jobs.
 
     A side is a text, or a dictionary with `op` or `path`, `args`, and what is said of that side
     alone. Further, for both: chip, set, data, memory, network, l2, code.
@@ -119,7 +123,8 @@ def diff(a, b, *, max_cycles: int = 0, jobs: int = 0, **over) -> Diff:
     try:
         ends = [record(End, library().vinci_diff_end(handle, side)) for side in (0, 1)]
         tables = {name: _rows(handle, getattr(_abi, "VINCI_DIFF_" + name.upper()))
-                  for name in ("groups", "causes", "instructions", "counters", "operators", "classes")}
+                  for name in ("groups", "causes", "instructions", "counters", "operators", "classes", "ranks",
+                               "collectives", "exposed", "bytes")}
         notes, index = [], 0
         while library().vinci_diff_note(handle, index) is not None:
             notes.append(text(library().vinci_diff_note(handle, index)))
