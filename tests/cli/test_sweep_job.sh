@@ -7,7 +7,7 @@ srcdir=${TESTS_SRCDIR:-.}
 vinci=${VINCI:?}
 python=${PYTHON:-python3}
 work_folder test_sweep_job
-plan 20
+plan 25
 cp "$srcdir/traces/examples/data_parallel.job.csv" "$work/step.csv"
 cat >"$work/ops.csv" <<'END'
 job,version=1,name=ops,system=atlas_a2_910b4,ranks=4
@@ -127,6 +127,40 @@ keep "$vinci" lua "$work/sweep.lua" "$work"
 report "from Lua" "$(expect 0 ''
   for folder in study lua; do sed 's/,[^,]*model.lua [^,]*,/,/' "$work/$folder/results.csv" >"$work/$folder.csv"; done
   diff "$work/study.csv" "$work/lua.csv")"
+
+# ---- shards on a cluster ---------------------------------------------------------------
+# Programs in the place of Slurm's: sbatch runs each task of an array at once, squeue knows no job.
+mkdir "$work/bin"
+cat >"$work/bin/sbatch" <<'END'
+#!/bin/sh
+last=0
+for word in "$@"; do
+  case $word in --array=0-*) last=${word#--array=0-} ;; esac
+done
+for task in $(seq 0 "$last"); do
+  SLURM_ARRAY_TASK_ID=$task sh "$word" >&2 || exit 1
+done
+echo 7
+END
+printf '#!/bin/sh\n' >"$work/bin/squeue"
+chmod +x "$work/bin/sbatch" "$work/bin/squeue"
+submit() { # submit DIR ARGUMENTS...
+  folder=$1
+  shift
+  keep env PATH="$work/bin:$PATH" timeout 300 "$vinci" sweep submit --slurm --wait --shards=2 -q -o "$folder" "$@"
+}
+submit "$work/links.slurm" "$work/step.csv" -p hccs.copy=10GB/s,30GB/s -p job.algorithm.all_reduce=ring,mesh
+report "shards of jobs give the bytes of one sweep" "$(expect 0 -; cmp "$work/links/results.csv" "$work/links.slurm/results.csv" 2>&1
+  [ "$(find "$work/links.slurm/journal" -name '*.log' | wc -l)" -ge 2 ] || ls "$work/links.slurm/journal")"
+submit "$work/ops.slurm" "$work/ops.csv" -p job.bucket=4MiB,8MiB -p memory=flat,cycle -p energy=on
+report "so do shards with energy" "$(expect 0 -; cmp "$work/ops/results.csv" "$work/ops.slurm/results.csv" 2>&1)"
+submit "$work/splits.slurm" "model=$work/model.lua" system=atlas_a2_910b4 devices=4 sharded=true -p job.tp=1,2,4 -p job.micro_batch=1,2
+report "and shards of models" "$(cmp "$work/splits/results.csv" "$work/splits.slurm/results.csv" 2>&1)"
+submit "$work/study.slurm" "$work/study.lua"
+report "and those of a study file" "$(expect 0 -; cmp "$work/study/results.csv" "$work/study.slurm/results.csv" 2>&1)"
+submit "$work/none" "model=$work/model.lua" system=atlas_a2_910b4 -p job.micro_batches=1
+report "submit finds mistakes of a model first" "$(expect 2 "error: neither model nor split has a field 'micro_batches'
+hint: did you mean 'micro_batch'?"; ls "$work/none" 2>/dev/null)"
 
 # ---- mistakes --------------------------------------------------------------------------
 wrong() { # wrong NAME MESSAGE ARGUMENTS...
