@@ -6,6 +6,7 @@
 #include "cli/support/cli.h"
 #include "core/base/diag.h"
 #include "core/base/file.h"
+#include "scripts/module/lua_steps.h"
 #include "studies/gate/gate.h"
 #include "studies/ops/suite.h"
 
@@ -95,6 +96,7 @@ static const struct option_row bless_options[] = {
 struct gate {
   struct gate_settings settings;
   struct text_list arguments;
+  struct lua_steps steps; /* of points that are models */
 };
 
 static enum vinci_status need_suite(struct gate *gate, struct vinci_diag *diag) {
@@ -119,7 +121,9 @@ static int command(const struct cli_verb *verb, int argc, char **argv,
     settings->options.overrides.set_count = settings->sets.count;
     settings->options.jobs = (unsigned)settings->jobs;
     settings->options.repeat = (unsigned)settings->repeat;
+    lua_steps_open(&gate.steps);
     exit_code = body(&gate);
+    lua_steps_close(&gate.steps);
   }
   text_list_free(&settings->sets);
   text_list_free(&gate.arguments);
@@ -202,8 +206,8 @@ static bool compare(struct gate *gate, vinci_gate **out, struct vinci_diag *diag
   if (status == VINCI_OK)
     status = need_suite(gate, diag);
   if (status == VINCI_OK)
-    status = vinci_gate_check(gate->arguments.items[0], gate->settings.baseline,
-                              &gate->settings.options, out, diag);
+    status = gate_check_with(gate->arguments.items[0], gate->settings.baseline,
+                             &gate->settings.options, &gate->steps.steps, out, diag);
   return status == VINCI_OK || status == VINCI_E_GATE;
 }
 
@@ -242,7 +246,10 @@ static int explain(const struct cli_verb *verb, int argc, char **argv) {
 
 static void print_point(const struct gate_point *point, struct arena *arena) {
   const char *text = workload_text(&point->spec.workload, arena);
-  printf("%s: %s on %s", point->name, text ? text : "", point->spec.soc);
+  bool of_devices = point->spec.workload.job || point->spec.workload.model;
+  printf("%s: %s", point->name, text ? text : "");
+  if (!of_devices) /* a job names its system */
+    printf(" on %s", point->spec.soc);
   for (size_t s = 0; s < point->spec.set_count; s++)
     printf(" %s", point->spec.sets[s]);
   putchar('\n');
@@ -253,7 +260,8 @@ static int list_suite(struct gate *gate) {
   vinci_gate opened = {0};
   enum vinci_status status = need_suite(gate, &diag);
   if (status == VINCI_OK)
-    status = gate_open(&opened, gate->arguments.items[0], NULL, &gate->settings.options, &diag);
+    status = gate_open(&opened, gate->arguments.items[0], NULL, &gate->settings.options,
+                       &gate->steps.steps, &diag);
   for (size_t i = 0; status == VINCI_OK && i < opened.suite.count; i++)
     print_point(&opened.suite.points[i], &opened.suite.arena);
   gate_close(&opened);
@@ -274,8 +282,8 @@ static int bless_suite(struct gate *gate) {
   if (status == VINCI_OK)
     status = need_suite(gate, &diag);
   if (status == VINCI_OK)
-    status = vinci_gate_bless(gate->arguments.items[0], settings->baseline, settings->reason,
-                              &settings->options, &blessed, &diag);
+    status = gate_bless_with(gate->arguments.items[0], settings->baseline, settings->reason,
+                             &settings->options, &gate->steps.steps, &blessed, &diag);
   if (status != VINCI_OK) {
     int exit_code = cli_fail(&diag);
     return blessed.exit_code ? blessed.exit_code : exit_code;

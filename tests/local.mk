@@ -156,6 +156,7 @@ script_tests = \
 	tests/cli/test_energy.sh \
 	tests/cli/test_texts.sh \
 	tests/cli/test_gate.sh \
+	tests/cli/test_gate_job.sh \
 	tests/cli/test_gate_reports.sh \
 	tests/cli/test_group.sh \
 	tests/cli/test_group_buckets.sh \

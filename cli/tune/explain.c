@@ -53,7 +53,7 @@ static enum vinci_status measure(const struct tune_settings *settings,
       .options = {.struct_size = sizeof point.options}};
   enum vinci_status status = workload_choose(&point.spec.models, &point.options, diag);
   if (status == VINCI_OK)
-    status = gate_measure(&point, &chips, 0, rows, diag);
+    status = gate_measure(&point, &chips, NULL, 0, rows, diag);
   gate_rows_sort(rows);
   chip_cache_free(&chips);
   return status;

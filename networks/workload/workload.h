@@ -15,7 +15,8 @@ struct workload {
   const char *trace;
   const char *net;   /* a graph (network.h) */
   const char *job;   /* a job of several devices (devices/GROUP.md), of gates and sweeps */
-  const char *model; /* a transformer whose training step is split (scripts/LUA.md), of sweeps */
+  const char *model; /* a transformer whose training step is split (scripts/LUA.md), of
+                        gates and sweeps */
   const char **args; /* "m=512", of op, net, job and model */
   size_t arg_count;
 };

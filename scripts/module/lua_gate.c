@@ -5,7 +5,9 @@
 
 #include "core/vinci_gate.h"
 #include "scripts/module/lua_options.h"
+#include "scripts/module/lua_steps.h"
 #include "scripts/module/lua_vinci.h"
+#include "studies/gate/gate.h"
 
 const char lua_gate_type[] = "vinci.gate";
 
@@ -38,7 +40,10 @@ static int gate(lua_State *lua) {
   given.verbose = lua_options_flag(&options, "verbose");
   void **object = lua_vinci_object(lua, lua_gate_type);
   vinci_gate *found = NULL;
-  enum vinci_status status = vinci_gate_check(suite, baseline, &given, &found, &diag);
+  struct lua_steps steps;
+  lua_steps_open(&steps);
+  enum vinci_status status = gate_check_with(suite, baseline, &given, &steps.steps, &found, &diag);
+  lua_steps_close(&steps);
   *object = found;
   if (status != VINCI_OK && status != VINCI_E_GATE)
     lua_vinci_raise(lua, &diag);
@@ -60,7 +65,11 @@ static int bless(lua_State *lua) {
   struct vinci_gate_options given = read_gate(&options);
   given.rebase_inputs = lua_options_flag(&options, "rebase_inputs");
   given.allow_ci = lua_options_flag(&options, "allow_ci");
-  enum vinci_status status = vinci_gate_bless(suite, baseline, reason, &given, &blessed, &diag);
+  struct lua_steps steps;
+  lua_steps_open(&steps);
+  enum vinci_status status =
+      gate_bless_with(suite, baseline, reason, &given, &steps.steps, &blessed, &diag);
+  lua_steps_close(&steps);
   if (status != VINCI_OK)
     lua_vinci_raise(lua, &diag);
   lua_createtable(lua, 0, 2);

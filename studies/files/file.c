@@ -178,7 +178,12 @@ enum vinci_status lua_file_argument(struct lua_file *file, const char *key, cons
   snprintf(what, sizeof what, "'%s'", key);
   if (snprintf(prefix, sizeof prefix, "%s=", key) >= (int)sizeof prefix)
     return lua_file_error(file, diag, "the name '%.40s...' is too long", key);
-  return keep_value(file, prefix, what, out, diag);
+  if (lua_type(file->lua, -1) != LUA_TBOOLEAN)
+    return keep_value(file, prefix, what, out, diag);
+  lua_pushstring(file->lua, lua_toboolean(file->lua, -1) ? "true" : "false");
+  enum vinci_status status = keep_value(file, prefix, what, out, diag);
+  lua_pop(file->lua, 1);
+  return status;
 }
 
 enum vinci_status lua_file_whole(struct lua_file *file, const char *key, uint64_t *out,

@@ -63,7 +63,8 @@ VINCI_MUST_CHECK enum vinci_status lua_file_keep(struct lua_file *file, const ch
 /* The same for a field of the table on top of the stack; *out stays when it is nil. */
 VINCI_MUST_CHECK enum vinci_status lua_file_field(struct lua_file *file, const char *key,
                                                   const char **out, struct vinci_diag *diag);
-/* The same as "key=value" for the name and the value that lua_next has put on the stack. */
+/* The same as "key=value" for the name and the value that lua_next has put on the stack; also of a
+ * truth, "key=true". */
 VINCI_MUST_CHECK enum vinci_status lua_file_argument(struct lua_file *file, const char *key,
                                                      const char **out, struct vinci_diag *diag);
 /* A field that is a whole number from 1; *out stays when it is nil. */

@@ -63,7 +63,8 @@ static enum vinci_status select_points(vinci_gate *gate, struct vinci_diag *diag
 }
 
 enum vinci_status gate_open(vinci_gate *gate, const char *suite, const char *baseline,
-                            const struct vinci_gate_options *options, struct vinci_diag *diag) {
+                            const struct vinci_gate_options *options,
+                            const struct model_steps *steps, struct vinci_diag *diag) {
   static const struct vinci_gate_options defaults = {.struct_size = sizeof defaults};
   *gate = (vinci_gate){0};
   enum vinci_status status = check_options(options, diag);
@@ -71,7 +72,8 @@ enum vinci_status gate_open(vinci_gate *gate, const char *suite, const char *bas
   if (status == VINCI_OK && !keep_options(gate, baseline, options))
     status = diag_error(diag, VINCI_E_NOMEM, "out of memory");
   if (status == VINCI_OK)
-    status = gate_suite_open(&gate->suite, suite, &options->overrides, diag);
+    status = gate_suite_open(&gate->suite, suite, &options->overrides, steps, diag);
+  gate->run.steps = steps;
   return status == VINCI_OK ? select_points(gate, diag) : status;
 }
 
@@ -118,14 +120,15 @@ static enum vinci_status judge(const vinci_gate *gate, struct vinci_diag *diag) 
 }
 
 /* What can be said without running is said first. */
-enum vinci_status vinci_gate_check(const char *suite, const char *baseline,
-                                   const struct vinci_gate_options *options, vinci_gate **out,
-                                   struct vinci_diag *diag) {
+enum vinci_status gate_check_with(const char *suite, const char *baseline,
+                                  const struct vinci_gate_options *options,
+                                  const struct model_steps *steps, vinci_gate **out,
+                                  struct vinci_diag *diag) {
   *out = NULL;
   vinci_gate *gate = calloc(1, sizeof *gate);
   if (!gate)
     return diag_error(diag, VINCI_E_NOMEM, "out of memory");
-  enum vinci_status status = gate_open(gate, suite, baseline, options, diag);
+  enum vinci_status status = gate_open(gate, suite, baseline, options, steps, diag);
   if (status == VINCI_OK)
     status = gate_policy_open(&gate->rules, gate->policy, diag);
   if (status == VINCI_OK)
@@ -140,6 +143,12 @@ enum vinci_status vinci_gate_check(const char *suite, const char *baseline,
   }
   *out = gate;
   return judge(gate, diag);
+}
+
+enum vinci_status vinci_gate_check(const char *suite, const char *baseline,
+                                   const struct vinci_gate_options *options, vinci_gate **out,
+                                   struct vinci_diag *diag) {
+  return gate_check_with(suite, baseline, options, NULL, out, diag);
 }
 
 /* ---- what was found ------------------------------------------------------------------------- */
@@ -248,9 +257,10 @@ static enum vinci_status bless(vinci_gate *gate, const struct vinci_gate_options
   return status == VINCI_OK ? gate_bless_write(&request, changed, diag) : status;
 }
 
-enum vinci_status vinci_gate_bless(const char *suite, const char *baseline, const char *reason,
-                                   const struct vinci_gate_options *options,
-                                   struct vinci_gate_blessed *out, struct vinci_diag *diag) {
+enum vinci_status gate_bless_with(const char *suite, const char *baseline, const char *reason,
+                                  const struct vinci_gate_options *options,
+                                  const struct model_steps *steps, struct vinci_gate_blessed *out,
+                                  struct vinci_diag *diag) {
   vinci_gate gate = {0};
   int lock = -1;
   *out = (struct vinci_gate_blessed){0};
@@ -258,7 +268,7 @@ enum vinci_status vinci_gate_bless(const char *suite, const char *baseline, cons
   if (status == VINCI_OK)
     status = may_bless(reason, options, diag);
   if (status == VINCI_OK)
-    status = gate_open(&gate, suite, baseline, options, diag);
+    status = gate_open(&gate, suite, baseline, options, steps, diag);
   if (status == VINCI_OK)
     status = gate_lock_inputs(baseline, &lock, diag);
   if (status == VINCI_OK)
@@ -274,4 +284,10 @@ enum vinci_status vinci_gate_bless(const char *suite, const char *baseline, cons
   }
   gate_close(&gate);
   return status;
+}
+
+enum vinci_status vinci_gate_bless(const char *suite, const char *baseline, const char *reason,
+                                   const struct vinci_gate_options *options,
+                                   struct vinci_gate_blessed *out, struct vinci_diag *diag) {
+  return gate_bless_with(suite, baseline, reason, options, NULL, out, diag);
 }

@@ -21,13 +21,13 @@ VINCI_MUST_CHECK enum vinci_status gate_point_open(const struct gate_point *poin
                                                    vinci_trace **trace, struct vinci_diag *diag);
 /* Runs a point and adds its rows; with seed not 0 with the parts of the model shuffled. */
 VINCI_MUST_CHECK enum vinci_status gate_measure(const struct gate_point *point,
-                                                struct chip_cache *chips, uint64_t seed,
+                                                struct chip_cache *chips,
+                                                const struct model_steps *steps, uint64_t seed,
                                                 struct gate_rows *rows, struct vinci_diag *diag);
-/* The same of a job of several devices. */
-VINCI_MUST_CHECK enum vinci_status gate_measure_job(const struct gate_point *point,
-                                                    struct chip_cache *chips,
-                                                    struct gate_rows *rows,
-                                                    struct vinci_diag *diag);
+/* The same of a job of several devices, or of the step of a model, which steps makes. */
+VINCI_MUST_CHECK enum vinci_status
+gate_measure_job(const struct gate_point *point, struct chip_cache *chips,
+                 const struct model_steps *steps, struct gate_rows *rows, struct vinci_diag *diag);
 
 /* VINCI_E_CHECK or VINCI_E_MISMATCH when the program or the values of a point are wrong. */
 VINCI_MUST_CHECK enum vinci_status gate_prove(const struct gate_point *point, const vinci_soc *soc,
@@ -36,6 +36,7 @@ VINCI_MUST_CHECK enum vinci_status gate_prove(const struct gate_point *point, co
 struct gate_run {
   const struct gate_suite *suite;
   struct chip_cache *chips;
+  const struct model_steps *steps; /* NULL: nobody makes steps of models */
   unsigned jobs;
   unsigned repeat;
   struct gate_rows rows;
@@ -216,11 +217,23 @@ struct vinci_gate {
   struct gate_verdicts verdicts;
 };
 
-/* Reads a suite and leaves the points that `only` of the options names; free in any case. */
+/* Reads a suite and leaves the points that `only` of the options names; free in any case. steps:
+ * who makes steps of models, NULL for nobody. */
 VINCI_MUST_CHECK enum vinci_status gate_open(vinci_gate *gate, const char *suite,
                                              const char *baseline,
                                              const struct vinci_gate_options *options,
+                                             const struct model_steps *steps,
                                              struct vinci_diag *diag);
+/* vinci_gate_check() and vinci_gate_bless() with someone who makes steps of models, or NULL. The
+ * steps are needed until the call ends. */
+VINCI_MUST_CHECK enum vinci_status gate_check_with(const char *suite, const char *baseline,
+                                                   const struct vinci_gate_options *options,
+                                                   const struct model_steps *steps,
+                                                   vinci_gate **out, struct vinci_diag *diag);
+VINCI_MUST_CHECK enum vinci_status
+gate_bless_with(const char *suite, const char *baseline, const char *reason,
+                const struct vinci_gate_options *options, const struct model_steps *steps,
+                struct vinci_gate_blessed *out, struct vinci_diag *diag);
 /* What gate_open() has taken, but not the gate itself. */
 void gate_close(vinci_gate *gate);
 

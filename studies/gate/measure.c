@@ -202,15 +202,16 @@ static enum vinci_status measure_network(const struct gate_point *point, struct 
 }
 
 enum vinci_status gate_measure(const struct gate_point *point, struct chip_cache *chips,
-                               uint64_t seed, struct gate_rows *rows, struct vinci_diag *diag) {
+                               const struct model_steps *steps, uint64_t seed,
+                               struct gate_rows *rows, struct vinci_diag *diag) {
   struct vinci_run_options options = point->options;
   struct rows_of to = {.rows = rows, .point = point->name};
   vinci_soc *soc = NULL;
   vinci_trace *trace = NULL;
   vinci_result *result = NULL;
   uint64_t input = 0;
-  if (point->spec.workload.job)
-    return gate_measure_job(point, chips, rows, diag);
+  if (point->spec.workload.job || point->spec.workload.model)
+    return gate_measure_job(point, chips, steps, rows, diag);
   if (point->spec.workload.net)
     return measure_network(point, chips, rows, diag);
   options.max_events = GATE_EVENTS_MAX;

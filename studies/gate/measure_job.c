@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rows of a job of several devices: the time of the step, what that of all ranks is made of,
- * and the bytes of links. Of more than LINKS_OF_RANKS ranks the links are told level by level, as
- * sum and largest, so that a baseline stays a text that people read. Less is better in each row.
+ * The rows of a job of several devices, or of the step of a model that is split: the time of the
+ * step, what that of all ranks is made of, and the bytes of links. Of more than LINKS_OF_RANKS
+ * ranks the links are told level by level, as sum and largest, so that a baseline stays a text that
+ * people read. Less is better in each row.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,49 +13,19 @@
 #include "core/base/clock.h"
 #include "core/base/diag.h"
 #include "core/base/digest.h"
-#include "core/base/file.h"
 #include "core/chip/soc.h"
-#include "devices/flow/text.h"
-#include "scripts/systems/group_host.h"
 #include "studies/gate/gate.h"
+#include "studies/job/point.h"
 
-enum { TEXT_BYTES_MAX = 1 << 30, LINKS_OF_RANKS = 64, NAME_BYTES = 96 };
+enum { LINKS_OF_RANKS = 64, NAME_BYTES = 96 };
 
 struct measuring {
   const struct gate_point *point;
-  const char *data; /* the folder of descriptions, may be NULL */
-  struct chip_cache *chips;
   const vinci_soc *simulated; /* the chip on which operators of the job ran; NULL: none did */
-  struct group_description *group;
+  const struct group_description *group;
   struct gate_rows *rows;
   bool failed;
 };
-
-static const char system_key[] = "system=";
-
-static enum vinci_status find_system(void *context, const char *name, uint32_t devices,
-                                     const struct group_system **out, const vinci_soc **soc,
-                                     struct vinci_diag *diag) {
-  struct measuring *own = context;
-  const struct run_spec *spec = &own->point->spec;
-  if (spec->workload.arg_count) /* the reader has let nothing else pass */
-    name = spec->workload.args[0] + sizeof system_key - 1;
-  if (!name) {
-    (void)diag_error(diag, VINCI_E_USAGE, "point '%s': the job names no system of devices",
-                     own->point->name);
-    diag_hint(diag, "give system = \"NAME\"; 'vinci group show' lists the systems");
-    return VINCI_E_USAGE;
-  }
-  enum vinci_status status =
-      group_host_open(name, own->data, spec->sets, spec->set_count, devices, &own->group, diag);
-  if (status == VINCI_OK && soc)
-    status = chip_cache_get(own->chips, own->group->chip, &own->simulated, diag);
-  if (status == VINCI_OK)
-    *out = &own->group->system;
-  if (soc)
-    *soc = own->simulated;
-  return status;
-}
 
 /* ---- rows ------------------------------------------------------------------------------- */
 
@@ -168,35 +139,84 @@ static uint64_t event_digest(const struct group_result *result, uint32_t ranks) 
   return digest;
 }
 
-enum vinci_status gate_measure_job(const struct gate_point *point, struct chip_cache *chips,
-                                   struct gate_rows *rows, struct vinci_diag *diag) {
-  struct measuring own = {.point = point, .data = chips->data, .chips = chips, .rows = rows};
+/* The text of the file. */
+static enum vinci_status file_digest(const struct workload *workload, uint64_t *out,
+                                     struct vinci_diag *diag) {
+  const struct workload file = {.trace = workload->job ? workload->job : workload->model};
+  return workload_digest(&file, out, diag);
+}
+
+/* The file, and what the point says of the split, of algorithms and so on; the system belongs to
+ * digest.config. */
+static uint64_t program_digest(const struct workload *workload, uint64_t file) {
+  static const char system_key[] = "system=";
+  for (size_t i = 0; i < workload->arg_count; i++)
+    if (strncmp(workload->args[i], system_key, sizeof system_key - 1) != 0)
+      file = digest_string(file, workload->args[i]);
+  return file;
+}
+
+static enum vinci_status add_rows(struct measuring *own, const struct job *job,
+                                  const vinci_soc *soc, const struct group_result *result,
+                                  uint64_t memory_bytes, struct vinci_diag *diag) {
+  const struct workload *workload = &own->point->spec.workload;
+  uint32_t ranks = job->job.ranks;
+  uint64_t file = 0;
+  enum vinci_status status = file_digest(workload, &file, diag);
+  if (status != VINCI_OK)
+    return status;
+  /* Which job it is says the name of the file: other rows of a job are what a gate is for. Another
+   * model is another question. */
+  add_digest(own, "digest.config", config_digest(own));
+  add_digest(own, "digest.input", digest_word(workload->model ? file : DIGEST_SEED, ranks));
+  add_digest(own, "digest.program", program_digest(workload, file));
+  add_digest(own, "digest.events", event_digest(result, ranks));
+  add(own, "model.revision", vinci_model_revision(), "1", "digest");
+  add_times(own, result, ranks, soc);
+  if (workload->model)
+    add_number(own, "job.memory_bytes", memory_bytes, "byte");
+  add_links(own, result);
+  return own->failed ? diag_error(diag, VINCI_E_NOMEM, "out of memory") : VINCI_OK;
+}
+
+static enum vinci_status measure(struct measuring *own, struct job_point *point,
+                                 const struct model_steps *steps, struct vinci_diag *diag) {
+  struct vinci_run_options models = {.struct_size = sizeof models, .memory = VINCI_MEMORY_FLAT};
   struct arena arena = {0};
   struct group_result result;
-  const vinci_soc *soc = NULL;
-  uint32_t ranks;
-  size_t length;
-  char *text = file_read_text(point->spec.workload.job, TEXT_BYTES_MAX, &length, diag);
-  if (!text)
-    return diag->status;
-  enum vinci_status status = group_run_text(point->spec.workload.job, text, length, find_system,
-                                            &own, NULL, &arena, &ranks, &result, diag);
+  struct job job;
+  uint64_t memory_bytes;
+  enum vinci_status status = job_point_make(point, steps, &job, &memory_bytes, diag);
+  if (status != VINCI_OK)
+    return status;
+  status = workload_choose(&own->point->spec.models, &models, diag);
+  const struct job_kernel_options timed = {
+      .soc = point->soc, .memory = models.memory, .detail = JOB_NO_RANK};
   if (status == VINCI_OK)
-    status = chip_cache_get(chips, own.group->chip, &soc, diag);
-  if (status == VINCI_OK) {
-    /* Which job it is says the name of the file: other rows of a job are what a gate is for. */
-    add_digest(&own, "digest.config", config_digest(&own));
-    add_digest(&own, "digest.input", digest_word(DIGEST_SEED, ranks));
-    add_digest(&own, "digest.program", digest_bytes(DIGEST_SEED, text, length));
-    add_digest(&own, "digest.events", event_digest(&result, ranks));
-    add(&own, "model.revision", vinci_model_revision(), "1", "digest");
-    add_times(&own, &result, ranks, soc);
-    add_links(&own, &result);
-  }
-  if (status == VINCI_OK && own.failed)
-    status = diag_error(diag, VINCI_E_NOMEM, "out of memory");
-  free(text);
+    status = job_point_run(point, &job, &timed, NULL, &arena, &result, diag);
+  own->group = point->group;
+  own->simulated = point->model || job.kernels ? point->soc : NULL;
+  if (status == VINCI_OK)
+    status = add_rows(own, &job, point->soc, &result, memory_bytes, diag);
   arena_free(&arena);
-  group_host_free(own.group);
+  job_free(&job);
+  return status;
+}
+
+enum vinci_status gate_measure_job(const struct gate_point *point, struct chip_cache *chips,
+                                   const struct model_steps *steps, struct gate_rows *rows,
+                                   struct vinci_diag *diag) {
+  struct measuring own = {.point = point, .rows = rows};
+  const struct run_spec *spec = &point->spec;
+  struct job_point job;
+  enum vinci_status status = job_point_begin(&job, &spec->workload, chips->data)
+                                 ? VINCI_OK
+                                 : diag_error(diag, VINCI_E_NOMEM, "out of memory");
+  job.memory = spec->models.memory;
+  if (status == VINCI_OK)
+    status = job_point_open(&job, spec->sets, spec->set_count, chips, diag);
+  if (status == VINCI_OK)
+    status = measure(&own, &job, steps, diag);
+  job_point_free(&job);
   return status;
 }

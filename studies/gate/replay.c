@@ -72,13 +72,19 @@ static char *program_text(const struct gate_point *point, const vinci_soc *soc, 
   return text;
 }
 
+/* Networks and jobs have no events to compare. */
+static bool has_events(const struct gate_point *point) {
+  const struct workload *workload = &point->spec.workload;
+  return !workload->net && !workload->job && !workload->model;
+}
+
 static enum vinci_status keep_point(const struct gate_run *run, const struct gate_point *point,
                                     const struct gate_rows *baseline, const char *baseline_path,
                                     struct vinci_diag *diag) {
   char path[PATH_SIZE];
   vinci_soc *soc = NULL;
   vinci_trace *trace = NULL;
-  if (point->spec.workload.net || point->spec.workload.job) /* no events to compare */
+  if (!has_events(point))
     return VINCI_OK;
   enum vinci_status status = gate_point_open(point, run->chips, &soc, &trace, diag);
   struct keeping keeping = {.point = point, .soc = soc};
@@ -287,7 +293,7 @@ void gate_replay(const struct gate_run *run, const struct gate_rows *baseline,
                  FILE *out) {
   const struct gate_point *point = &run->suite->points[outcome->index];
   struct replaying replaying = {.run = run, .prefix = prefix, .out = out};
-  if (point->spec.workload.net || point->spec.workload.job)
+  if (!has_events(point))
     return;
   if (gate_point_open(point, run->chips, &replaying.new_soc, &replaying.new_trace, NULL) ==
       VINCI_OK) {

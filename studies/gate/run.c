@@ -64,7 +64,7 @@ static void measure(const struct gate_run *run, size_t task, int file) {
   struct gate_rows rows = {0};
   struct vinci_diag diag = {0};
   enum vinci_status status =
-      gate_measure(point, run->chips, task / run->suite->count, &rows, &diag);
+      gate_measure(point, run->chips, run->steps, task / run->suite->count, &rows, &diag);
   diag.status = status;
   if (status != VINCI_OK) {
     gate_rows_free(&rows);

@@ -5,7 +5,8 @@
  *     { soc = "Ascend910B4", set = { "l2.size=96MiB" }, memory = "cycle",
  *       points = { { name = "mm", op = "matmul", m = 512, k = 512, n = 512, dtype = "fp16" },
  *                  { name = "t", trace = "file.csv", soc = "Ascend910B1", max_cycles = 100000 },
- *                  { folder = "kernels", check = true } } }
+ *                  { name = "step", model = "model.lua", system = "atlas_a2_910b4", tp = 2, dp = 4
+ * }, { folder = "kernels", check = true } } }
  *
  * What a point does not say, the suite says.
  */
@@ -14,8 +15,9 @@
 
 #include "core/base/diag.h"
 #include "studies/gate/suite_reader.h"
+#include "studies/job/point.h"
 
-enum { WHO_MAX = 600 };
+enum { WHO_MAX = 600, KEY_MAX = 128 };
 
 static const char *const other_words[] = {"name",   "folder", "check", "inputs", "fill",
                                           "expect", "atol",   "rtol",  NULL};
@@ -87,10 +89,37 @@ static enum vinci_status override(struct gate_reader *reader, struct gate_point 
   if (!spec_override(&point->spec, &reader->overrides, arena))
     return diag_error(reader->common.diag, VINCI_E_NOMEM, "out of memory");
   point->options.max_cycles = point->spec.max_cycles;
-  if (!point->spec.soc && !point->spec.workload.job) /* a job has a system of devices */
+  bool of_devices = point->spec.workload.job || point->spec.workload.model;
+  if (!point->spec.soc && !of_devices) /* a job has a system of devices */
     return lua_file_error(&reader->common.file, reader->common.diag,
                           "point '%s' names no chip: soc = ...", point->name);
   return choose_exact(reader, point);
+}
+
+/* Names of arguments that a model has not are told before anything runs. */
+static enum vinci_status check_model(struct gate_reader *reader, const struct gate_point *point) {
+  const struct workload *workload = &point->spec.workload;
+  const struct model_steps *steps = reader->steps;
+  struct vinci_diag problem = {0};
+  enum vinci_status status = VINCI_OK;
+  if (!workload->model)
+    return VINCI_OK;
+  if (!steps)
+    status = job_point_lacks_steps(&problem);
+  for (size_t i = 0; status == VINCI_OK && i < workload->arg_count; i++) {
+    struct vinci_diag ignored = {0};
+    char key[KEY_MAX];
+    snprintf(key, sizeof key, "%.*s", (int)strcspn(workload->args[i], "="), workload->args[i]);
+    if (job_point_check_argument(key, &ignored) != VINCI_OK)
+      status = steps->check(steps->context, key, &problem);
+  }
+  if (status == VINCI_OK)
+    return VINCI_OK;
+  status = lua_file_error(&reader->common.file, reader->common.diag, "point '%s': %s", point->name,
+                          problem.text);
+  if (*problem.hint)
+    diag_hint(reader->common.diag, "%s", problem.hint);
+  return status;
 }
 
 static enum vinci_status read_point(struct gate_reader *reader, const struct gate_point *defaults,
@@ -112,6 +141,8 @@ static enum vinci_status read_point(struct gate_reader *reader, const struct gat
   if (status == VINCI_OK)
     status = gate_read_proof(reader, point);
   common->who = NULL;
+  if (status == VINCI_OK)
+    status = check_model(reader, point);
   return status == VINCI_OK ? override(reader, point) : status;
 }
 
@@ -276,9 +307,12 @@ static bool name_suite(struct gate_suite *suite, const char *path) {
 
 enum vinci_status gate_suite_open(struct gate_suite *suite, const char *path,
                                   const struct vinci_overrides *overrides,
-                                  struct vinci_diag *diag) {
+                                  const struct model_steps *steps, struct vinci_diag *diag) {
   *suite = (struct gate_suite){0};
-  struct gate_reader reader = {.common = {.diag = diag, .others = other_words}, .suite = suite};
+  struct gate_reader reader = {
+      .common = {.diag = diag, .others = other_words, .job_fields = job_point_fields},
+      .suite = suite,
+      .steps = steps};
   if (!name_suite(suite, path) || !overrides_keep(overrides, &suite->arena, &reader.overrides))
     return diag_error(diag, VINCI_E_NOMEM, "out of memory");
   enum vinci_status status = lua_file_open(&reader.common.file, path, &suite->arena, diag);

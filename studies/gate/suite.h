@@ -4,6 +4,7 @@
 #define VINCI_STUDIES_GATE_SUITE_H
 
 #include "networks/workload/workload.h"
+#include "studies/job/model.h"
 
 /* A tensor and the .npy file of its values. */
 struct gate_tensor {
@@ -36,8 +37,10 @@ struct gate_suite {
   size_t count;
 };
 
+/* steps: of points that are models; NULL: such a point is an error. */
 VINCI_MUST_CHECK enum vinci_status gate_suite_open(struct gate_suite *suite, const char *path,
                                                    const struct vinci_overrides *overrides,
+                                                   const struct model_steps *steps,
                                                    struct vinci_diag *diag);
 void gate_suite_free(struct gate_suite *suite);
 

@@ -131,9 +131,14 @@ enum vinci_status gate_read_proof(struct gate_reader *reader, struct gate_point 
     qsort(proof->inputs, proof->input_count, sizeof *proof->inputs, compare_tensors);
   if (proof->expected_count > 1)
     qsort(proof->expected, proof->expected_count, sizeof *proof->expected, compare_tensors);
-  if (point->spec.workload.net && (proof->check || proof->expected_count > 0))
+  const struct workload *workload = &point->spec.workload;
+  const char *what = workload->net     ? "a network"
+                     : workload->job   ? "a job of several devices"
+                     : workload->model ? "the step of a model"
+                                       : NULL;
+  if (what && (proof->check || proof->expected_count > 0))
     return lua_file_error(&reader->common.file, reader->common.diag,
-                          "%s: a network has no checks and no expected values here",
-                          reader->common.who);
+                          "%s: %s has no checks and no expected values here", reader->common.who,
+                          what);
   return VINCI_OK;
 }

@@ -9,8 +9,9 @@
 struct gate_reader {
   struct study_reader common;
   struct gate_suite *suite;
-  struct run_spec overrides; /* of the caller, for all points */
-  size_t capacity;           /* of the points of the suite */
+  const struct model_steps *steps; /* NULL: nobody makes steps of models */
+  struct run_spec overrides;       /* of the caller, for all points */
+  size_t capacity;                 /* of the points of the suite */
 };
 
 /* ---- proofs (suite_proof.c) ---- */

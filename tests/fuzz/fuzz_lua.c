@@ -121,7 +121,7 @@ static void read_suite(const void *bytes, size_t size) {
   struct gate_suite suite;
   struct vinci_diag diag = {0};
   enum vinci_status status =
-      gate_suite_open(&suite, write_file("suite.lua", bytes, size), &overrides, &diag);
+      gate_suite_open(&suite, write_file("suite.lua", bytes, size), &overrides, NULL, &diag);
   if (status != diag.status)
     vinci_bug("status %d, diagnostic %d", (int)status, (int)diag.status);
   gate_suite_free(&suite);

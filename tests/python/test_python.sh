@@ -21,7 +21,7 @@ mkdir "$work/without"
 echo 'raise ImportError' >"$work/without/numpy.py"
 cd "$work" || exit 99
 
-plan 14
+plan 15
 
 if command -v "${CC:=cc}" >/dev/null; then
   keep "$PYTHON" "$srcdir/tests/python/layouts.py" "$srcdir/core" "$CC"
@@ -45,6 +45,25 @@ keep "$PYTHON" page.py
 report "the steps of PYTHON.md run" "$(expect 0 '' 'matmul on Ascend910B4')"
 keep env PYTHONPATH="$work/without:$PYTHONPATH" "$PYTHON" page.py
 report "without numpy too" "$(expect 0 '' 'matmul on Ascend910B4')"
+cat >jobs.py <<'END'
+import sys, vinci
+step = sys.argv[1] + "/traces/examples/data_parallel.job.csv"
+found = vinci.diff(step, {"path": step, "args": {"hccs.copy": "10GB/s"}})
+change = round((found.b.duration_us - found.a.duration_us) * 1e6)
+for group in {row.group for row in found.ranks}:
+    if sum(row.change for row in found.ranks if row.group == group) != change:
+        print(group, change)
+if found.a.soc != "atlas_a2_910b4" or found.exposed[0].text != "all_reduce" or len(found.bytes) != len(found.collectives):
+    print(found)
+open("suite.lua", "w").write("return { points = { { name = 'p', model = 'm.lua', system = 'atlas_a2_910b4' } } }")
+try:
+    vinci.gate(suite="suite.lua", baseline="none.csv")
+except vinci.Error as error:
+    print(error)
+END
+keep "$PYTHON" jobs.py "$srcdir"
+report "two jobs side by side; a library has no scripts for steps of models" "$(expect 0 '' \
+  "point 'p': the training step of a model is made by scripts, which the library has not"; [ "$(wc -l <out)" -le 2 ] || cat out)"
 cat >three.py <<'END'
 import vinci
 r = vinci.run("matmul m=1024 k=1024 n=1024", chip="Ascend910B4")
