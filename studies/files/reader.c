@@ -75,9 +75,8 @@ enum vinci_status study_read_settings(struct study_reader *reader, struct run_sp
 static enum vinci_status refuse_workload(struct study_reader *reader,
                                          const struct workload *workload) {
   enum vinci_status status =
-      lua_file_error(&reader->file, reader->diag, "%s%swants one of op, trace, net%s",
-                     reader->who ? reader->who : "", reader->who ? " " : "",
-                     reader->job_fields ? ", job and model" : " and job");
+      lua_file_error(&reader->file, reader->diag, "%s%swants one of op, trace, net, job and model",
+                     reader->who ? reader->who : "", reader->who ? " " : "");
   for (size_t i = 0; !workload->op && !workload->net && !workload->job && workload_words[i]; i++)
     lua_file_hint_key(&reader->file, workload_words[i], reader->diag);
   return status;
@@ -110,12 +109,8 @@ static int compare_texts(const void *left, const void *right) {
   return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
-static bool is_workload(const struct study_reader *reader, const char *key) {
-  return is_among(workload_words, key) && (reader->job_fields || strcmp(key, "model") != 0);
-}
-
 static bool is_job_field(const struct study_reader *reader, const char *key) {
-  for (const char *const *field = reader->job_fields; field && *field; field++) {
+  for (const char *const *field = reader->job_fields; *field; field++) {
     size_t length = strlen(*field);
     if (strcmp(key, *field) == 0 ||
         ((*field)[length - 1] == '.' && strncmp(key, *field, length) == 0 && key[length]))
@@ -138,7 +133,8 @@ static enum vinci_status read_arguments(struct study_reader *reader, struct work
   workload->args = room;
   for (lua_pushnil(lua); lua_next(lua, -2); lua_pop(lua, 1)) {
     const char *key = lua_file_key(&reader->file, -2);
-    if (key && (study_is_setting(key) || is_workload(reader, key) || is_among(reader->others, key)))
+    if (key &&
+        (study_is_setting(key) || is_among(workload_words, key) || is_among(reader->others, key)))
       continue;
     if (!key || workload->trace || (workload->net && !network_has_key(key)) ||
         (workload->job && !is_job_field(reader, key)))
@@ -162,7 +158,7 @@ enum vinci_status study_read_workload(struct study_reader *reader, struct run_sp
     status = lua_file_field(&reader->file, "net", &workload->net, reader->diag);
   if (status == VINCI_OK)
     status = lua_file_field(&reader->file, "job", &workload->job, reader->diag);
-  if (status == VINCI_OK && reader->job_fields)
+  if (status == VINCI_OK)
     status = lua_file_field(&reader->file, "model", &workload->model, reader->diag);
   if (status == VINCI_OK &&
       !!workload->op + !!workload->trace + !!workload->net + !!workload->job + !!workload->model !=

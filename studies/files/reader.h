@@ -20,8 +20,7 @@ struct study_reader {
   struct vinci_diag *diag;
   const char *who;           /* of whom messages speak: "point 'mm'"; NULL: of the whole file */
   const char *const *others; /* fields that the file has beside those of a run; ends with NULL */
-  /* Fields of a job beside system, ends with NULL; one that ends in '.' is how they begin. NULL:
-   * none, and the file has no models either. */
+  /* Fields of a job beside system, ends with NULL; one that ends in '.' is how they begin. */
   const char *const *job_fields;
 };
 

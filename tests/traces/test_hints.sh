@@ -87,11 +87,11 @@ hint: did you mean 'trace' by 'tarce'?")"
 echo 'return { soc = "Ascend910B4", points = { { name = "a", opp = "matmul", m = 4, k = 4, n = 4 } } }' \
   >"$work/suite.lua"
 run gate list "$work/suite.lua"
-report "a misspelt key of a suite" "$(expect 2 "$work/suite.lua: error: point 'a' wants one of op, trace, net and job
+report "a misspelt key of a suite" "$(expect 2 "$work/suite.lua: error: point 'a' wants one of op, trace, net, job and model
 hint: did you mean 'op' by 'opp'?")"
 echo 'return { soc = "Ascend910B4", points = { { name = "a", m = 4 } } }' >"$work/suite.lua"
 run gate list "$work/suite.lua"
-report "no key that is near" "$(expect 2 "$work/suite.lua: error: point 'a' wants one of op, trace, net and job")"
+report "no key that is near" "$(expect 2 "$work/suite.lua: error: point 'a' wants one of op, trace, net, job and model")"
 
 # ---- files of other tools ----------------------------------------------------------------------
 launches="kernel_details.csv or op_summary*.csv of the same profile has a row for each launch, with shapes"
