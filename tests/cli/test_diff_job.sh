@@ -79,7 +79,6 @@ summary() { # summary FILE OPTIONS... of vinci group run
   shift
   "$vinci" group run "$@" --json >"$file" || echo "group run $*"
 }
-row() { grep "^$1" out || echo "no row $1"; }
 
 # ---- parts ---------------------------------------------------------------------------------------
 diff step.csv step.csv hccs.copy=10GB/s --csv
@@ -93,10 +92,10 @@ report "the same of a job by hand" "$(expect 0 ''
   summary b.json larger.csv
   $python sums.py out a.json b.json)"
 report "exposed time until the last rank comes" "$(
-  row ranks,0,computing,ps,30000000,30000000,0, >row
-  row ranks,0,exposed.waiting,ps,70000000,100000000,30000000, >>row
-  row ranks,1,exposed.waiting,ps,0,0,0, >>row
-  grep 'no row' row)"
+  for part in 'ranks,0,computing,ps,30000000,30000000,0,' 'ranks,0,exposed.waiting,ps,70000000,100000000,30000000,' \
+    'ranks,1,exposed.waiting,ps,0,0,0,'; do
+    grep -q "^$part" out || echo "no row $part"
+  done)"
 report "idle: the host, a time before which nothing begins, and behind the end" "$(
   $python - out <<'END'
 import csv, sys
