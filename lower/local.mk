@@ -151,6 +151,7 @@ libvinci_lower_la_SOURCES = \
 	lower/vector/layout/permute_gather.c \
 	lower/vector/layout/permute_lines.c \
 	lower/vector/layout/permute_rows.c \
+	lower/vector/layout/permute_sizes.c \
 	lower/vector/layout/triangle.c \
 	lower/vector/maps/adaptive.c \
 	lower/vector/maps/adaptive.h \

@@ -133,6 +133,18 @@ def numbers_of_rows(cases):
                   vecops.CHAIN["fp32"])
 
 
+def transposes_of_sizes(cases):
+    """Of single bytes and of 64 bits, which the vector unit has no transposition for."""
+    for shape, perm in [("64x128", "2x1"), ("63x127", "2x1"), ("1000x37", "2x1"), ("5x63x31", "1x3x2"),
+                        ("64x33x128", "3x2x1"), ("700x701", "2x1")]:
+        for dtype in ["int8", "uint8", "int64"]:
+            bounds = np.iinfo(dtype)
+            x = cases.rng.integers(bounds.min, bounds.max, vecops.extents(shape), dtype, endpoint=True)
+            order = [number - 1 for number in vecops.extents(perm)]
+            cases.add("transpose shape=%s perm=%s dtype=%s" % (shape, perm, dtype), {"x": x},
+                      {"y": np.ascontiguousarray(x.transpose(order))})
+
+
 def in_one_chunk(case):
     """Of longer rows the order of equal elements is not promised."""
     return not re.match("(sort|topk) .*shape=3x8192 dtype=fp16", case[0])
@@ -223,6 +235,7 @@ def main():
     vecfused.resizes(cases)
     serving.sums(cases)
     found.histograms(cases)
+    transposes_of_sizes(cases)
     chosen += [case for case in cases.list if "bf16" not in case[0] and "nchw" not in case[0]]
     chosen = list(filter(in_one_chunk, chosen))
     with tempfile.TemporaryDirectory(dir=".") as folder:

@@ -109,7 +109,8 @@ static void join_groups(const struct lower_job *job, struct ppass *pass) {
   uint64_t most = vtile_ub_bytes(job->soc) / 2 / group;
   uint64_t cores = soc_core_count(job->soc, emit_vector_core(job->soc)), tiles = 1;
   pass->groups = 1;
-  if (space->rows > PERMUTE_SIDE || pass->out.row_stride != space->rows || pass->padded ||
+  if (permute_side(bytes) != PERMUTE_SIDE || space->rows > PERMUTE_SIDE ||
+      pass->out.row_stride != space->rows || pass->padded ||
       pitch * bytes > PERMUTE_REPEATS_MAX * BLOCK_BYTES)
     return;
   for (unsigned i = 0; i < space->outers; i++)
@@ -135,7 +136,8 @@ static unsigned add_single(struct pmap *map) {
 
 /*
  * Rows of the copy from the source and of that to the target. Where one side has no neighbours,
- * or elements are of a size that no transposition knows, single elements are copied. Padding of
+ * or elements are of a size that no transposition knows, single elements are copied, by chips that
+ * copy less than a block. Padding of
  * more than a block comes from a transposition, even of a single row.
  */
 static void choose_sides(const struct vinci_soc *soc, struct pmap *map, unsigned bytes,
@@ -159,7 +161,7 @@ static void choose_sides(const struct vinci_soc *soc, struct pmap *map, unsigned
     *cols = add_single(map);
     return;
   }
-  bool narrow_or_wide = bytes != sizeof(uint16_t) && bytes != sizeof(uint32_t);
+  bool narrow_or_wide = pads && bytes != sizeof(uint16_t) && bytes != sizeof(uint32_t);
   if (*cols == map->count || *target == map->count || (*cols != *target && narrow_or_wide))
     *cols = *target = add_single(map);
 }
@@ -217,7 +219,7 @@ static void lay_out_pass(const struct permute *permute, struct ppass *pass) {
   struct vtile *tile = &pass->tile;
   uint64_t bytes = vtile_bytes(permute->type);
   pass->in_pitch = vtile_pitch(tile->cols, (unsigned)bytes);
-  uint64_t rows = pass->transposes ? round_up(tile->rows, PERMUTE_SIDE) : tile->rows;
+  uint64_t rows = pass->transposes ? round_up(tile->rows, permute_side(bytes)) : tile->rows;
   uint64_t before = pass->groups > 1 ? pass->groups - 1 : 0; /* groups but the last */
   uint64_t slot = vtile_align((before * tile->rows + rows) * pass->in_pitch * bytes);
   pass->in.pitch = pass->out.pitch = pass->in_pitch;
@@ -227,6 +229,8 @@ static void lay_out_pass(const struct permute *permute, struct ppass *pass) {
     pass->out_pitch = rows;
     pass->out.address = slot;
     slot += vtile_align((before * tile->cols + pass->in_pitch) * rows * bytes);
+    pass->wide = slot;
+    slot += 2 * vtile_align(rows * pass->in_pitch * permute_wide_bytes(bytes));
   }
   tile->slot_bytes = slot;
   if (pass->places)
@@ -265,7 +269,8 @@ static void split_transposed(const struct vinci_soc *soc, const struct permute *
                              uint64_t strided, struct ppass *pass) {
   struct vtile *tile = &pass->tile;
   uint64_t bytes = vtile_bytes(permute->type);
-  uint64_t budget = vtile_ub_bytes(soc) / permute->buffers / 2 / bytes;
+  uint64_t all_bytes = 2 * (bytes + permute_wide_bytes(bytes)); /* of an element */
+  uint64_t budget = vtile_ub_bytes(soc) / permute->buffers / all_bytes;
   bool packed = pass->in.row_stride == tile->space.cols || permute_reads_blocks(pass);
   /* With longer rows of the result, rows of both sides are whole lines of L2. */
   uint64_t unit = strided > ROWS_STRIDED ? L2_GRANULE_BYTES / bytes : PERMUTE_SIDE;

@@ -34,6 +34,7 @@ struct ppass {
   bool fills;
   bool chunks; /* rows go to UB in turns of 8, see put_load() */
   uint64_t in_pitch, out_pitch;
+  uint64_t wide;   /* of single bytes: where 16-bit numbers lie, rows, then columns */
   uint64_t padded; /* elements of a row of the result, or 0 */
   uint64_t groups; /* transpositions of a tile, whose rows and results follow each other */
   /* Pieces of a row of the result, which lie apart in the source, and their distance. */
@@ -110,6 +111,11 @@ void permute_take_tiling(const struct lower_job *job, struct permute *permute);
 void permute_result(const struct ppass *pass, struct vtile *view, struct vtile_operand *out);
 /* Whether rows lie in blocks of 32 bytes that follow each other, of which all bytes are read. */
 bool permute_reads_blocks(const struct ppass *pass);
+/* Elements of 1 and 8 bytes (permute_sizes.c): the rows that are transposed together; bytes of a
+ * number in between, 0 where there is none; the transposition of a tile. */
+uint64_t permute_side(uint64_t bytes);
+uint64_t permute_wide_bytes(uint64_t bytes);
+void permute_transpose_sizes(struct emit *emit, const struct ppass *pass);
 /* Whether rows follow each other in the source and in UB (permute_rows.c). */
 bool permute_loads_packed(const struct ppass *pass);
 /* Rows (permute_rows.c). */

@@ -211,8 +211,8 @@ static bool has_gaps(const struct ppass *pass) {
   const struct vtile *tile = &pass->tile;
   uint64_t block = BLOCK_BYTES / vtile_bytes(pass->in.dtype);
   bool last_is_short = pass->chunks && tile->space.rows % tile->rows != 0;
-  bool short_rows =
-      tile->space.rows % PERMUTE_SIDE != 0 || tile->rows % PERMUTE_SIDE != 0 || last_is_short;
+  const uint64_t side = permute_side(vtile_bytes(pass->in.dtype));
+  bool short_rows = tile->space.rows % side != 0 || tile->rows % side != 0 || last_is_short;
   bool whole_blocks =
       !pass->chunks && pass->fan == 1 && pass->in_pitch == round_up(tile->cols, block);
   if (pass->places)
@@ -258,6 +258,8 @@ static void put_tile(struct emit *e, struct ppass *pass) {
   vtile_loaded(e, &pass->tile);
   if (lines)
     permute_lines_compute(e, pass);
+  else if (pass->transposes && permute_side(vtile_bytes(pass->in.dtype)) != PERMUTE_SIDE)
+    permute_transpose_sizes(e, pass);
   else if (pass->transposes)
     put_transpose(e, pass);
   vtile_computed(e, &pass->tile);
