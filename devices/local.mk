@@ -25,6 +25,7 @@ libvinci_devices_la_SOURCES = \
 	devices/flow/run_fold_part.c \
 	devices/flow/run_fold_turns.c \
 	devices/flow/run_hang.c \
+	devices/flow/run_memory.c \
 	devices/flow/run_planes.c \
 	devices/flow/run_state.h \
 	devices/flow/system.c \
@@ -47,12 +48,16 @@ libvinci_devices_la_SOURCES = \
 	devices/jobs/job.h \
 	devices/jobs/job_events.c \
 	devices/jobs/job_events.h \
+	devices/jobs/job_memory.c \
+	devices/jobs/job_memory.h \
 	devices/jobs/energy.c \
 	devices/jobs/energy.h \
 	devices/jobs/kernels.c \
 	devices/jobs/kernels.h \
 	devices/jobs/loads.c \
 	devices/jobs/loads.h \
+	devices/jobs/memory.c \
+	devices/jobs/memory.h \
 	devices/jobs/path.c \
 	devices/jobs/path.h \
 	devices/jobs/profiler.c \

@@ -33,6 +33,7 @@ unit_tests = \
 	tests/devices/test_group \
 	tests/devices/test_fold \
 	tests/devices/test_group_moves \
+	tests/devices/test_held \
 	tests/devices/test_group_rules \
 	tests/core/test_isa \
 	tests/core/test_journal \
@@ -406,6 +407,7 @@ dist_noinst_DATA += \
 	tests/fuzz/corpus-group/chakra.et \
 	tests/fuzz/corpus-group/collectives.csv \
 	tests/fuzz/corpus-group/data_parallel.csv \
+	tests/fuzz/corpus-group/memory.csv \
 	tests/fuzz/corpus-group/pods.json \
 	tests/fuzz/corpus-group/servers.json \
 	tests/fuzz/corpus-group/step.csv \

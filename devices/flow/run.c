@@ -332,8 +332,17 @@ static void begin_op(struct group_sim *sim, uint32_t number) {
   }
 }
 
+static bool is_memory(const struct group_op *op) {
+  return op->kind == GROUP_ALLOCATE || op->kind == GROUP_FREE;
+}
+
 static void stream_goes_on(struct group_sim *sim, uint32_t number) {
   struct stream *stream = &sim->streams[number];
+  /* At once, and not as something that is due: so no other order of equal times comes about. */
+  while (stream->index < stream->ops->count && is_memory(sim_op_of(stream))) {
+    sim_memory_changes(sim, stream->rank, sim_op_of(stream));
+    stream->index++;
+  }
   if (stream->index == stream->ops->count)
     return;
   if (sim_op_of(stream)->earliest_ps > sim->now_ps)
@@ -464,7 +473,7 @@ void sim_begin(struct group_sim *sim) {
   if (sim->places)
     sim->status = set_up_places(sim);
   sim->of_group = calloc(sim->group_count + 1, sizeof *sim->of_group);
-  if (!sim->flows || !sim->places || !sim->of_group || !set_up_ranks(sim))
+  if (!sim->flows || !sim->places || !sim->of_group || !set_up_ranks(sim) || !sim_memory_begin(sim))
     sim_fail(sim, VINCI_E_NOMEM, "out of memory");
 }
 
@@ -484,6 +493,7 @@ void sim_end(struct group_sim *sim) {
   free(sim->dues);
   free(sim->now_dues);
   free(sim->limit_speeds);
+  sim_memory_end(sim);
   posts_free(&sim->posts);
   flows_free(sim->flows);
 }
@@ -500,12 +510,14 @@ static enum vinci_status results(struct group_sim *sim, struct arena *arena,
   sim->now_ps = out->end_ps;
   for (uint32_t i = 0; i < ranks; i++)
     out->ranks[i] = account(sim, i)->result;
+  if (!sim_memory_results(sim, arena, out))
+    return diag_error(sim->diag, VINCI_E_NOMEM, "out of memory");
   out->folded = fold_count(sim);
   for (uint32_t i = 0; i < limits; i++)
     out->limit_bytes[i] = flow_bytes(sim->flows, i);
   out->transfers = sim->transfers;
   out->transfer_bytes = sim->transfer_bytes;
-  return VINCI_OK;
+  return sim->status;
 }
 
 static enum vinci_status run_once(const struct group_job *job,

@@ -16,6 +16,9 @@
  * Faults: work of a slow device takes longer, transfers over a slow link get less. A device that is
  * down does nothing: its work and its transfers stand still, and go on when it is back. Ranks that
  * are longer in a collective meanwhile than collective.timeout give up, which ends the run.
+ *
+ * Memory: programs say what a rank takes of the memory of its device and gives back, by name.
+ * Nothing of that takes time, so that times are those of the job without (run_memory.c).
  */
 #ifndef VINCI_DEVICES_FLOW_RUN_H
 #define VINCI_DEVICES_FLOW_RUN_H
@@ -25,7 +28,15 @@
 
 /* HOST is a time of the host's thread, such as the issue of a kernel: the device does nothing then.
  */
-enum group_op_kind { GROUP_WORK, GROUP_COLLECTIVE, GROUP_RECORD, GROUP_WAIT, GROUP_HOST };
+enum group_op_kind {
+  GROUP_WORK,
+  GROUP_COLLECTIVE,
+  GROUP_RECORD,
+  GROUP_WAIT,
+  GROUP_HOST,
+  GROUP_ALLOCATE,
+  GROUP_FREE
+};
 
 /* Ranks that have collectives with each other, in the order of their numbers there. */
 struct group_ranks {
@@ -54,6 +65,8 @@ struct group_op {
   struct collective_call call;
   uint32_t family;      /* COLLECTIVE: of its group */
   uint64_t earliest_ps; /* the host has issued the operation by then */
+  uint64_t bytes;       /* ALLOCATE, FREE: of the memory with that name */
+  uint32_t memory;      /* ALLOCATE, FREE: the name, by its number in the job */
 };
 
 struct group_stream {
@@ -84,8 +97,10 @@ struct group_job {
   const struct group_family *families;
   uint32_t family_count;
   const struct group_fault *faults; /* NULL: none */
-  const uint32_t *devices; /* of the system, by rank, all different; NULL: rank r is device r */
-  bool unfolded;           /* simulate each step of each collective (run_fold.h) */
+  const uint32_t *devices;     /* of the system, by rank, all different; NULL: rank r is device r */
+  bool unfolded;               /* simulate each step of each collective (run_fold.h) */
+  const char *const *memories; /* names of memory that programs take; NULL: none */
+  uint32_t memory_count;
 };
 
 /* What happened, in the order of the ends. */
@@ -107,12 +122,21 @@ struct group_transfer {
   uint64_t start_ps, end_ps;
 };
 
+/* From a time on, a rank holds as many bytes of a name. */
+struct group_held {
+  uint32_t rank, memory;
+  uint64_t time_ps, bytes;
+};
+
 struct group_observer {
   void *context;
   /* NULL: nobody listens. Operations, as they end. */
   void (*op_ended)(void *context, const struct group_moment *moment);
   /* Transfers and copies, as they end. */
   void (*transfer_ended)(void *context, const struct group_transfer *transfer);
+  /* What a rank holds has changed: of each rank in the order of times, and of different ranks in no
+   * order of times. What is taken and given back at one time is no change. */
+  void (*memory_held)(void *context, const struct group_held *held);
 };
 
 /* Of one rank. busy + exposed + idle is the time of the run. */
@@ -124,6 +148,8 @@ struct group_rank_result {
   uint64_t idle_ps;    /* neither */
   uint64_t slowed_ps;  /* that work took longer because of transfers and faults */
   uint64_t end_ps;
+  uint64_t peak_bytes; /* the most that it holds of all memory */
+  uint64_t peak_ps;    /* when that is so first */
 };
 
 struct group_result {
@@ -132,6 +158,11 @@ struct group_result {
   uint64_t transfers, transfer_bytes;
   uint64_t *limit_bytes; /* by limit of the system */
   uint64_t folded;       /* collectives that were not simulated step by step (run_fold.h) */
+  /* Names of memory, and by rank and name what a rank holds at its peak, and at most. */
+  const char *const *memories;
+  uint32_t memory_count;
+  uint64_t *peak_held, *most_held;
+  uint64_t device_bytes; /* of a device's memory; 0: not known */
 };
 
 static inline uint32_t group_device_of(const struct group_job *job, uint32_t rank) {

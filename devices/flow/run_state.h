@@ -116,6 +116,8 @@ struct plane {
   struct group_step step;
 };
 
+struct memories;
+
 struct group_sim {
   const struct group_job *job;
   const struct group_observer *observer;
@@ -139,10 +141,11 @@ struct group_sim {
   bool may_go_down;       /* a device or a link, by a fault */
   uint32_t *limit_speeds; /* while faults change: by limit, thousandths; NULL without faults */
   uint64_t transfers, transfer_bytes;
-  struct folds *folds;    /* NULL: nothing is folded */
-  struct fold_part *part; /* NULL: not the run of a part of a collective */
-  uint32_t stand_ins;     /* members of a group, of which each stands for all that are a multiple of
-                           * as many behind; 0: each for itself */
+  struct memories *memories; /* NULL: the job has no memory */
+  struct folds *folds;       /* NULL: nothing is folded */
+  struct fold_part *part;    /* NULL: not the run of a part of a collective */
+  uint32_t stand_ins; /* members of a group, of which each stands for all that are a multiple of
+                       * as many behind; 0: each for itself */
 };
 
 static inline const struct group_op *sim_op_of(const struct stream *stream) {
@@ -215,6 +218,14 @@ void sim_note_timeout(struct group_sim *sim, uint32_t stream);
 void sim_timeout(struct group_sim *sim, const struct due *due);
 /* "device 3 is down from 10.0 us on (line 4)", or nothing. */
 void sim_down_text(const struct group_sim *sim, char *out, size_t size);
+
+/* What ranks hold (run_memory.c). False when memory of the host is short. */
+bool sim_memory_begin(struct group_sim *sim);
+void sim_memory_end(struct group_sim *sim);
+/* A rank takes or gives back, now. */
+void sim_memory_changes(struct group_sim *sim, uint32_t rank, const struct group_op *op);
+/* All that happens has happened: peaks of all ranks. False when memory of the host is short. */
+bool sim_memory_results(struct group_sim *sim, struct arena *arena, struct group_result *out);
 
 /* The memory of a device gives more or less to transfers from now on. */
 void sim_memory_taken(struct group_sim *sim, uint32_t device, uint64_t old_rate, uint64_t new_rate);

@@ -68,8 +68,9 @@ struct group_system {
 #define X(field, key, kind, minimum, maximum, text) uint64_t field;
   GROUP_SYSTEM_LIST(X)
 #undef X
-  uint64_t hbm_rate; /* of a device's memory, bytes a second; 0: transfers slow no kernel */
-  uint64_t l2_bytes; /* of a device */
+  uint64_t hbm_rate;  /* of a device's memory, bytes a second; 0: transfers slow no kernel */
+  uint64_t l2_bytes;  /* of a device */
+  uint64_t hbm_bytes; /* of a device's memory; 0: not known. No time depends on that */
 };
 
 /* What a transfer needs: a share of each limit on its path, at most `rate` for itself. */

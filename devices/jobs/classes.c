@@ -12,23 +12,22 @@
 enum { US_DIGITS = 6 };
 #define US(ps) decimal_exact(ps, US_DIGITS).text
 
-struct classes {
-  uint32_t *of;    /* by rank */
-  uint32_t *first; /* rank of each class */
-  uint32_t count;
-};
-
 static bool same(const struct group_job *job, const struct group_result *result, uint32_t a,
                  uint32_t b) {
   const struct group_rank_result *one = &result->ranks[a], *two = &result->ranks[b];
   return job->programs[a] == job->programs[b] && one->work_ps == two->work_ps &&
          one->comm_ps == two->comm_ps && one->exposed_ps == two->exposed_ps &&
          one->bubble_ps == two->bubble_ps && one->idle_ps == two->idle_ps &&
-         one->slowed_ps == two->slowed_ps && one->end_ps == two->end_ps;
+         one->slowed_ps == two->slowed_ps && one->end_ps == two->end_ps &&
+         one->peak_bytes == two->peak_bytes && one->peak_ps == two->peak_ps;
 }
 
-static void find_classes(const struct group_job *job, const struct group_result *result,
-                         struct classes *classes) {
+bool job_classes_find(const struct group_job *job, const struct group_result *result,
+                      struct job_classes *classes) {
+  *classes = (struct job_classes){.of = calloc(job->ranks, sizeof *classes->of),
+                                  .first = calloc(job->ranks, sizeof *classes->first)};
+  if (!classes->of || !classes->first)
+    return false;
   for (uint32_t rank = 0; rank < job->ranks; rank++) {
     uint32_t i = 0;
     while (i < classes->count && !same(job, result, classes->first[i], rank))
@@ -37,10 +36,16 @@ static void find_classes(const struct group_job *job, const struct group_result 
       classes->first[classes->count++] = rank;
     classes->of[rank] = i;
   }
+  return true;
 }
 
-/* "0-3 8": ranks of a class, in runs. */
-static void put_ranks(const struct classes *classes, uint32_t ranks, uint32_t class, FILE *out) {
+void job_classes_free(struct job_classes *classes) {
+  free(classes->of);
+  free(classes->first);
+}
+
+void job_classes_put_ranks(const struct job_classes *classes, uint32_t ranks, uint32_t class,
+                           FILE *out) {
   const char *before = "";
   for (uint32_t rank = 0; rank < ranks; rank++) {
     uint32_t last = rank;
@@ -54,7 +59,7 @@ static void put_ranks(const struct classes *classes, uint32_t ranks, uint32_t cl
   }
 }
 
-static void put_row(const struct classes *classes, const struct group_job *job,
+static void put_row(const struct job_classes *classes, const struct group_job *job,
                     const struct group_moment *moment, uint64_t wait_ps, FILE *out) {
   static const char *const kinds[] = {
       [GROUP_WORK] = "work", [GROUP_COLLECTIVE] = "collective", [GROUP_HOST] = "host"};
@@ -63,7 +68,7 @@ static void put_row(const struct classes *classes, const struct group_job *job,
   if (classes->first[class] != moment->rank)
     return;
   fprintf(out, "%" PRIu32 ",", class);
-  put_ranks(classes, job->ranks, class, out);
+  job_classes_put_ranks(classes, job->ranks, class, out);
   fprintf(out, ",%" PRIu32 ",%s,", moment->stream, kinds[moment->op->kind]);
   cell_write(out, moment->op->name);
   fprintf(out, ",%" PRIu64 ",%s,%s,%s,%s\n", collective ? moment->op->call.bytes : 0,
@@ -73,17 +78,13 @@ static void put_row(const struct classes *classes, const struct group_job *job,
 
 bool job_put_classes(const struct group_job *job, const struct group_result *result,
                      const struct job_moments *moments, FILE *out) {
-  struct classes classes = {.of = calloc(job->ranks, sizeof *classes.of),
-                            .first = calloc(job->ranks, sizeof *classes.first)};
+  struct job_classes classes = {0};
   struct job_waits waits = {0};
-  bool enough = job_waits_find(moments, &waits) && classes.of && classes.first;
+  bool enough = job_waits_find(moments, &waits) && job_classes_find(job, result, &classes);
   fputs("class,ranks,stream,kind,name,bytes,start_us,wait_us,duration_us,op\n", out);
-  if (enough)
-    find_classes(job, result, &classes);
   for (size_t i = 0; enough && i < moments->count; i++)
     put_row(&classes, job, &moments->items[i], waits.last_ps[i] - moments->items[i].start_ps, out);
-  free(classes.of);
-  free(classes.first);
+  job_classes_free(&classes);
   job_waits_free(&waits);
   return enough;
 }

@@ -8,6 +8,7 @@
 
 #include "core/base/decimal.h"
 #include "devices/jobs/job_events.h"
+#include "devices/jobs/job_memory.h"
 #include "traces/format/text_fields.h"
 
 enum { BYTES_MAX_LOG2 = 50, FAULT_BYTES_MAX = 1024, ROW_NAME_BYTES = 128 };
@@ -29,6 +30,7 @@ struct job_reader {
   uint32_t *list;                        /* the list of ranks that is being read */
   struct row *first, **end;
   struct job_events events;
+  struct job_memories memories;
   uint32_t counts[JOB_STREAMS_MAX];
 };
 
@@ -212,6 +214,9 @@ static enum vinci_status end_program(struct text_reader *reader) {
       return diag_error_at(reader->diag, VINCI_E_INPUT,
                            (struct diag_position){reader->path, event->waited_line, 1},
                            "no row of this program records event \"%s\"", event->name);
+  enum vinci_status status = job_memories_end(&own->memories, reader);
+  if (status != VINCI_OK)
+    return status;
   for (uint32_t i = 0; streams && i < JOB_STREAMS_MAX; i++) {
     ops[i] = ARENA_ARRAY(reader->arena, struct group_op, own->counts[i] + 1);
     if (!ops[i])
@@ -404,6 +409,7 @@ static const char *own_name(struct text_reader *reader, const struct row *row) {
 static enum vinci_status op_row(struct text_reader *reader, enum group_op_kind kind) {
   static const char *const work_keys[] = {"name", "stream", "at_us", "us", "op", "net", "memory"};
   static const char *const host_keys[] = {"name", "stream", "at_us", "us"};
+  static const char *const memory_keys[] = {"name", "stream", "bytes"};
   static const char *const event_keys[] = {"name", "stream", "at_us", "event"};
   static const char *const call_keys[] = {"name",  "stream",    "at_us", "op",
                                           "group", "algorithm", "root",  "bytes"};
@@ -413,20 +419,24 @@ static enum vinci_status op_row(struct text_reader *reader, enum group_op_kind k
       [GROUP_RECORD] = {event_keys, sizeof event_keys / sizeof *event_keys},
       [GROUP_WAIT] = {event_keys, sizeof event_keys / sizeof *event_keys},
       [GROUP_HOST] = {host_keys, sizeof host_keys / sizeof *host_keys},
+      [GROUP_ALLOCATE] = {memory_keys, sizeof memory_keys / sizeof *memory_keys},
+      [GROUP_FREE] = {memory_keys, sizeof memory_keys / sizeof *memory_keys},
   };
   struct job_reader *own = job_of(reader);
   struct row read = {.op = {.kind = kind, .line = reader->line}};
   struct group_op *op = &read.op;
   uint64_t stream = 0;
-  bool given;
+  bool given, memory = kind == GROUP_ALLOCATE || kind == GROUP_FREE;
   const char *name;
   if (!own->program)
     return text_fail(reader, 0, "a row program, with its ranks, stands before this row");
   enum vinci_status status =
       text_take_number(reader, "stream", JOB_STREAMS_MAX - 1, &given, &stream);
   if (status == VINCI_OK)
-    status = text_take(reader, "name", reader->fields[0], &name);
-  if (status == VINCI_OK)
+    status = text_take(reader, "name", memory ? NULL : reader->fields[0], &name);
+  if (status == VINCI_OK && memory)
+    status = job_memory_take(&own->memories, reader, name, (uint32_t)stream, op);
+  if (status == VINCI_OK && !memory)
     status = text_take_us(reader, "at_us", "0", &op->earliest_ps);
   if (status == VINCI_OK && kind == GROUP_HOST)
     status = text_take_us(reader, "us", NULL, &op->duration_ps);
@@ -530,9 +540,9 @@ enum vinci_status job_add_fault(struct job *job, const char *text, struct vinci_
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 static enum vinci_status read_row(struct text_reader *reader) {
-  static const char *const rows[] = {"work", "collective", "record",  "wait", "host",
-                                     "job",  "group",      "program", "fault"};
-  enum { OPS = 5, JOB = OPS, GROUP, PROGRAM, FAULT, ROWS };
+  static const char *const rows[] = {"work", "collective", "record", "wait",    "host", "allocate",
+                                     "free", "job",        "group",  "program", "fault"};
+  enum { OPS = 7, JOB = OPS, GROUP, PROGRAM, FAULT, ROWS };
   unsigned row = 0;
   while (row < ROWS && strcmp(rows[row], reader->fields[0]) != 0)
     row++;
@@ -561,6 +571,8 @@ enum vinci_status job_read(const char *path, const char *text, size_t length, st
   enum vinci_status status = text_read_rows(&reader, text, length, "job,version=1", read_row);
   if (status == VINCI_OK)
     status = end_program(&reader);
+  if (status == VINCI_OK)
+    status = job_memories_keep(&own.memories, &reader, &out->job);
   for (uint32_t i = 0; status == VINCI_OK && i < out->job.ranks; i++)
     if (!own.programs[i])
       status = diag_error_at(diag, VINCI_E_INPUT, (struct diag_position){.path = path},

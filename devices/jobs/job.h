@@ -9,7 +9,12 @@
 #include "core/vinci_energy.h"
 #include "devices/flow/run.h"
 
-enum { JOB_TEXT_VERSION = 1, JOB_STREAMS_MAX = 64, JOB_FAMILIES_MAX = 256 };
+enum {
+  JOB_TEXT_VERSION = 1,
+  JOB_STREAMS_MAX = 64,
+  JOB_FAMILIES_MAX = 256,
+  JOB_MEMORIES_MAX = 64 /* names */
+};
 
 /* The models of memory by which a kernel was simulated. */
 enum job_model { JOB_MODEL_ALL, JOB_MODEL_DETAIL, JOB_MODELS };

@@ -8,6 +8,7 @@
 
 #include "core/base/cells.h"
 #include "core/base/decimal.h"
+#include "devices/jobs/memory.h"
 #include "traces/export/export.h"
 
 enum { US_DIGITS = 6 };
@@ -114,12 +115,18 @@ void job_put_summary(const struct job *whole, const struct group_result *result,
     const struct group_rank_result *rank = &result->ranks[i];
     fprintf(out,
             "%s\n    {\"rank\": %" PRIu32 ", \"computing_us\": %s, \"exposed_us\": %s, "
-            "\"overlapped_us\": %s, \"idle_us\": %s, \"slowed_us\": %s, \"end_us\": %s}",
+            "\"overlapped_us\": %s, \"idle_us\": %s, \"slowed_us\": %s, \"end_us\": %s",
             i ? "," : "", i, US(rank->work_ps), US(rank->exposed_ps),
             US(rank->comm_ps - rank->exposed_ps), US(rank->idle_ps), US(rank->slowed_ps),
             US(rank->end_ps));
+    if (result->memory_count)
+      fprintf(out, ", \"peak_memory_bytes\": %" PRIu64 ", \"peak_memory_us\": %s", rank->peak_bytes,
+              US(rank->peak_ps));
+    fputc('}', out);
   }
   fputs("\n  ]", out);
+  if (result->memory_count)
+    job_memory_put(job, result, out);
   if (energy)
     job_energy_put(whole, result, energy, out);
   if (levers)

@@ -118,7 +118,7 @@ size_t job_turn_buckets(struct job *job, uint64_t bytes) {
       }
       if (sums)
         before = op;
-      else if (op->kind != GROUP_WAIT)
+      else if (op->kind != GROUP_WAIT && op->kind != GROUP_ALLOCATE && op->kind != GROUP_FREE)
         before = NULL;
     }
   }

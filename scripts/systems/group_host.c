@@ -256,6 +256,7 @@ enum vinci_status group_host_fit_chip(struct group_description *group, const vin
                                       uint32_t devices, struct vinci_diag *diag) {
   group->system.devices = devices;
   group->system.hbm_rate = soc_hbm_bytes_per_second(soc);
+  group->system.hbm_bytes = (uint64_t)soc->hbm_bytes;
   group->system.l2_bytes = (uint64_t)soc->l2_bytes;
   return group_system_check(&group->system, diag);
 }

@@ -73,8 +73,9 @@ static struct group_system random_system(void) {
   return system;
 }
 
-/* What a job is made of. */
+/* What a job is made of. `with` are the streams with rows of memory, as many more. */
 struct parts {
+  struct group_op with[PROGRAMS][2][3 * OPS];
   struct group_op ops[PROGRAMS][2][OPS];
   struct group_stream streams[PROGRAMS][2];
   struct group_program programs[PROGRAMS];
@@ -149,6 +150,42 @@ static void take_programs(struct parts *parts, uint32_t count) {
   }
 }
 
+/* Around operations, streams take memory and give back some of what they hold; one of eight jobs
+ * gives back too much. Numbers of their own: jobs are those without memory. */
+static void take_memory(struct parts *parts, uint64_t seed) {
+  static const char *const names[] = {"a", "b", "c"};
+  uint64_t kept = state;
+  state = seed ^ UINT64_C(0x6d656d6f7279);
+  bool wrong = below(8) == 0;
+  for (uint32_t p = 0; p < PROGRAMS; p++)
+    for (uint32_t s = 0; s < 2; s++) {
+      uint64_t held[3] = {0};
+      struct group_stream *stream = &parts->streams[p][s];
+      uint32_t count = 0;
+      for (uint32_t i = 0; i < stream->count; i++) {
+        uint32_t took = below(3), gave = below(3);
+        struct group_op take = {.kind = GROUP_ALLOCATE, .name = names[took], .memory = took};
+        struct group_op give = {.kind = GROUP_FREE, .name = names[gave], .memory = gave};
+        take.bytes = 1 + below(4) * 1000;
+        if (below(3) > 0) {
+          held[took] += take.bytes;
+          parts->with[p][s][count++] = take;
+        }
+        parts->with[p][s][count++] = stream->ops[i];
+        give.bytes = wrong && below(9) == 0 ? 100000 : held[gave] / (1 + below(2));
+        if (give.bytes > 0) {
+          held[gave] -= give.bytes <= held[gave] ? give.bytes : 0;
+          parts->with[p][s][count++] = give;
+        }
+      }
+      if (stream->count > 0)
+        *stream = (struct group_stream){parts->with[p][s], count};
+    }
+  parts->job.memories = names;
+  parts->job.memory_count = 3;
+  state = kept;
+}
+
 static void take_job(struct parts *parts, bool with_fault) {
   uint32_t ranks = 8 * (1 + below(DEVICES / 8)), programs = 1 + below(PROGRAMS);
   memset(parts, 0, sizeof *parts);
@@ -175,6 +212,26 @@ static void take_job(struct parts *parts, bool with_fault) {
     parts->job.faults = &parts->fault;
 }
 
+static bool same_memory(const struct group_result *one, const struct group_result *two,
+                        uint32_t ranks) {
+  size_t bytes = (size_t)ranks * one->memory_count * sizeof *one->peak_held;
+  return one->memory_count == two->memory_count &&
+         (bytes == 0 || (memcmp(one->peak_held, two->peak_held, bytes) == 0 &&
+                         memcmp(one->most_held, two->most_held, bytes) == 0));
+}
+
+/* Rows of memory change no time. */
+static void compare_times(const struct group_result *with, const struct group_result *without,
+                          uint32_t ranks, uint64_t seed) {
+  bool same = with->end_ps == without->end_ps && with->transfers == without->transfers &&
+              with->folded == without->folded;
+  for (uint32_t i = 0; i < ranks; i++)
+    same = same && memcmp(&with->ranks[i], &without->ranks[i],
+                          offsetof(struct group_rank_result, peak_bytes)) == 0;
+  if (!same)
+    fail_msg("seed %llu: memory changes times", (unsigned long long)seed);
+}
+
 /* Returns how many collectives were folded. */
 static uint64_t compare(struct parts *parts, uint64_t seed) {
   struct arena arenas[2] = {{0}};
@@ -192,6 +249,7 @@ static uint64_t compare(struct parts *parts, uint64_t seed) {
     same = folded->end_ps == all->end_ps && folded->transfers == all->transfers &&
            folded->transfer_bytes == all->transfer_bytes &&
            memcmp(folded->ranks, all->ranks, parts->job.ranks * sizeof *all->ranks) == 0 &&
+           same_memory(folded, all, parts->job.ranks) &&
            memcmp(folded->limit_bytes, all->limit_bytes, limits * sizeof *all->limit_bytes) == 0;
   else
     same = same && strcmp(diags[0].text, diags[1].text) == 0;
@@ -205,6 +263,24 @@ static uint64_t compare(struct parts *parts, uint64_t seed) {
   return folded->folded;
 }
 
+/* The same job with rows of memory; counts the jobs that hold something. */
+static void compare_with_memory(struct parts *parts, uint64_t seed, uint64_t *levels) {
+  struct arena arenas[2] = {{0}};
+  struct group_result without, with;
+  struct vinci_diag diag = {0};
+  parts->job.unfolded = false;
+  bool runs = group_run(&parts->job, NULL, &arenas[0], &without, &diag) == VINCI_OK;
+  take_memory(parts, seed);
+  (void)compare(parts, seed);
+  parts->job.unfolded = false;
+  if (runs && group_run(&parts->job, NULL, &arenas[1], &with, &diag) == VINCI_OK) {
+    compare_times(&with, &without, parts->job.ranks, seed);
+    *levels += with.ranks[0].peak_bytes > 0;
+  }
+  arena_free(&arenas[0]);
+  arena_free(&arenas[1]);
+}
+
 static uint64_t number_of(const char *name, uint64_t fallback) {
   const char *text = getenv(name);
   return text ? strtoull(text, NULL, 10) : fallback;
@@ -214,13 +290,15 @@ static void folded_runs_give_the_result_of_all_steps(void **context) {
   (void)context;
   struct parts *parts = malloc(sizeof *parts);
   uint64_t jobs = number_of("VINCI_FOLD_JOBS", JOBS), seed = number_of("VINCI_FOLD_SEED", SEED);
-  uint64_t folded = 0;
+  uint64_t folded = 0, levels = 0;
   assert_non_null(parts);
   for (uint64_t i = 0; i < jobs; i++) {
     state = seed + i;
     take_job(parts, below(6) == 0);
     folded += compare(parts, seed + i);
+    compare_with_memory(parts, seed + i, &levels);
   }
+  assert_true(levels >= jobs / 2);
   free(parts);
   printf("%llu jobs, %llu collectives folded\n", (unsigned long long)jobs,
          (unsigned long long)folded);

@@ -38,6 +38,21 @@ static bool is_short(const struct group_program *program) {
   return ops <= RUN_OPS_MAX;
 }
 
+/* A peak is the sum of what is held then, which is at most the most of each name. */
+static void check_memory(const struct group_job *job, const struct group_result *result) {
+  for (uint32_t rank = 0; rank < job->ranks; rank++) {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < result->memory_count; i++) {
+      size_t at = (size_t)rank * result->memory_count + i;
+      sum += result->peak_held[at];
+      if (result->peak_held[at] > result->most_held[at])
+        vinci_bug("rank %u holds more of %s at its peak than at most", rank, result->memories[i]);
+    }
+    if (sum != result->ranks[rank].peak_bytes)
+      vinci_bug("the peak of rank %u is not the sum of its names", rank);
+  }
+}
+
 static void run_job(struct job *job) {
   struct group_system system = simple_system(RUN_RANKS_MAX);
   struct group_result result;
@@ -52,6 +67,8 @@ static void run_job(struct job *job) {
   if (status != VINCI_OK && status != VINCI_E_INPUT && status != VINCI_E_DEADLOCK &&
       status != VINCI_E_LIMIT)
     vinci_bug("status %d of a job: %s", (int)status, diag.text);
+  if (status == VINCI_OK)
+    check_memory(&job->job, &result);
 }
 
 static void read_job(const char *text, size_t size) {

@@ -18,8 +18,8 @@ const char text_not_in_names[] = " \t\r\",";
 
 /* ---- errors -------------------------------------------------------------------------------- */
 
-/* The byte at which a field begins, from 1: commas between quotes do not count. */
-static unsigned long column_of(const struct text_reader *reader, size_t field) {
+/* Commas between quotes do not count. */
+unsigned long text_column_of(const struct text_reader *reader, size_t field) {
   bool quoted = false;
   size_t at = 0;
   for (size_t i = 0; i < reader->length && field > 0; i++) {
@@ -38,10 +38,15 @@ enum vinci_status text_fail(struct text_reader *reader, size_t field, const char
   va_start(arguments, format);
   vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
-  struct diag_position position = {reader->path, reader->line, column_of(reader, field)};
+  struct diag_position position = {reader->path, reader->line, text_column_of(reader, field)};
   diag_error_at(reader->diag, VINCI_E_INPUT, position, "%s", text);
   diag_excerpt(reader->diag, reader->text, reader->length);
   return VINCI_E_INPUT;
+}
+
+/* Of the word of the row. */
+static const char *article(const struct text_reader *reader) {
+  return strchr("aeiou", *reader->fields[0]) ? "an" : "a";
 }
 
 enum vinci_status text_no_memory(struct text_reader *reader) {
@@ -98,7 +103,7 @@ enum vinci_status text_take(struct text_reader *reader, const char *key, const c
                             const char **out) {
   size_t field = text_find_key(reader, key);
   if (field == 0 && !fallback)
-    return text_fail(reader, 0, "a %s row needs %s=...", reader->fields[0], key);
+    return text_fail(reader, 0, "%s %s row needs %s=...", article(reader), reader->fields[0], key);
   *out = field ? text_value_of(reader, field) : fallback;
   if (field && !fallback && **out == '\0')
     return text_fail(reader, field, "%s= is empty", key);
@@ -168,7 +173,7 @@ enum vinci_status text_end_row(struct text_reader *reader, struct text_words key
       known = known || strcmp(keys.names[j], key) == 0;
     if (known)
       return text_fail(reader, i, "second %s=", key);
-    text_fail(reader, i, "a %s row has no key %s", reader->fields[0], key);
+    text_fail(reader, i, "%s %s row has no key %s", article(reader), reader->fields[0], key);
     const char *nearest = diag_nearest(key, keys.count, text_word_at, &keys);
     if (nearest)
       diag_hint(reader->diag, "did you mean %s=?", nearest);

@@ -47,6 +47,8 @@ extern const char text_not_in_names[];
 /* VINCI_E_INPUT at a field of the line, which the message shows; field 0: the row's word. */
 enum vinci_status text_fail(struct text_reader *reader, size_t field, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* The byte of the line at which a field begins, from 1. */
+unsigned long text_column_of(const struct text_reader *reader, size_t field);
 enum vinci_status text_no_memory(struct text_reader *reader);
 /* The line into fields. */
 VINCI_MUST_CHECK enum vinci_status text_split(struct text_reader *reader);
