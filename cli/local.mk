@@ -194,6 +194,7 @@ report_pieces = \
 	cli/report/sweep.js \
 	cli/report/parallel.js \
 	cli/report/job.js \
+	cli/report/job_memory.js \
 	cli/report/tables.js \
 	cli/report/pairs.js \
 	cli/report/main.js

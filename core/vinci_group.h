@@ -111,11 +111,23 @@ struct vinci_group_options {
   size_t algorithm_count;
   uint64_t bucket_bytes; /* neighbouring sums are made together up to this; 0: as they are */
 };
+/* Memory of a name (rows allocate and free of GROUP.md): bytes at the peak of the rank, and the
+ * most. */
+struct vinci_group_held {
+  const char *name;
+  uint64_t peak_bytes, most_bytes;
+};
 /* What the time of a rank is made of: computing, exposed and idle add up to the time of the job. */
 struct vinci_group_rank {
   uint64_t computing_ps, exposed_ps, idle_ps;
   uint64_t overlapped_ps; /* communication beside work */
   uint64_t slowed_ps;     /* of computing_ps, because of communication */
+  /* The most that it holds of all memory, when that is so first, and of what; none: the job does
+   * not say. They live as long as the visit. */
+  uint64_t peak_bytes, peak_ps;
+  const struct vinci_group_held *held;
+  size_t held_count;
+  uint64_t device_bytes; /* the memory of its device */
 };
 struct vinci_group_result {
   uint64_t end_ps, transfers, moved_bytes;

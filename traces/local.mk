@@ -110,6 +110,7 @@ dist_examples_DATA = \
 	traces/examples/add1_tile2048.csv \
 	traces/examples/data_parallel.job.csv \
 	traces/examples/layer_step.job.csv \
+	traces/examples/pipeline_memory.job.csv \
 	traces/examples/long_chain.graph.csv \
 	traces/examples/step.buckets.csv \
 	traces/examples/reread.csv \

@@ -73,6 +73,8 @@ static enum vinci_status to_traces(const struct convert_settings *settings, cons
     status = time_work(settings, &job, diag);
   if (status == VINCI_OK)
     status = chakra_from_job(settings->output, &job.job, diag);
+  if (status == VINCI_OK && job.job.memory_count > 0)
+    fprintf(stderr, "warning: %s: rows allocate and free are left out\n", path);
   job_free(&job);
   return status;
 }

@@ -15,6 +15,7 @@
 #include "devices/jobs/job.h"
 #include "devices/jobs/kernels.h"
 #include "devices/jobs/loads.h"
+#include "devices/jobs/memory.h"
 #include "devices/jobs/path.h"
 #include "devices/jobs/profiler.h"
 #include "devices/jobs/rank_table.h"
@@ -59,7 +60,8 @@ static const struct option_row run_options[] = {
                     "rank_table.json: which device of which server each rank is"),
     OPTION_TEXT_ROW("output", 'o', struct run_settings, output, "DIR",
                     "write summary.json, step_trace_time.csv, collectives.csv, trace.json, "
-                    "timeline.csv, path.csv, links.csv, and kernels.csv of what was simulated"),
+                    "timeline.csv, path.csv, links.csv, memory.csv of a job that says what ranks "
+                    "hold, and kernels.csv of what was simulated"),
     OPTION_TEXT_ROW(
         "profiler", 0, struct run_settings, profiler, "DIR",
         "write RANK_ascend_pt folders as the vendor's profiler does: communication.json, "
@@ -76,6 +78,7 @@ struct outcome {
   struct group_result result;
   struct job_profile profile;
   struct job_loads loads;
+  struct job_levels levels;
   bool keeps_moves;                /* for --profiler */
   const struct job_energy *energy; /* NULL: nobody has asked */
   const vinci_soc *soc;            /* with energy */
@@ -150,6 +153,7 @@ static void print_report(const struct outcome *outcome) {
   SHEET_BEGIN(&sheet, stdout, columns, 0, "step_trace_time.csv of --output");
   while (sheet_pass(&sheet))
     print_ranks(job, result, &sheet);
+  job_memory_print(job, result, stdout);
   if (outcome->levers)
     proven_print(outcome->levers, result->end_ps, stdout);
   if (outcome->energy)
@@ -186,6 +190,12 @@ static void write_loads(void *context, FILE *out) {
   job_put_loads(&outcome->loads, outcome->result.end_ps, out);
 }
 
+static void write_levels(void *context, FILE *out) {
+  struct outcome *outcome = context;
+  outcome->short_of_memory |=
+      !job_put_levels(&outcome->job->job, &outcome->result, &outcome->levels, out);
+}
+
 static void write_path(void *context, FILE *out) {
   struct outcome *outcome = context;
   outcome->short_of_memory |=
@@ -199,24 +209,26 @@ static void write_kernels(void *context, FILE *out) {
 
 static enum vinci_status write_files(const char *folder, struct outcome *outcome,
                                      struct vinci_diag *diag) {
-  static const struct {
+  const struct {
     const char *name;
     void (*write)(void *context, FILE *out);
-  } files[] = {{"summary.json", write_summary},
-               {"step_trace_time.csv", write_step_trace},
-               {"collectives.csv", write_collectives},
-               {"trace.json", write_timeline},
-               {"timeline.csv", write_classes},
-               {"path.csv", write_path},
-               {"links.csv", write_loads},
-               {"kernels.csv", write_kernels}};
-  size_t count = sizeof files / sizeof *files - (outcome->job->kernels ? 0 : 1);
+    bool there;
+  } files[] = {{"summary.json", write_summary, true},
+               {"step_trace_time.csv", write_step_trace, true},
+               {"collectives.csv", write_collectives, true},
+               {"trace.json", write_timeline, true},
+               {"timeline.csv", write_classes, true},
+               {"path.csv", write_path, true},
+               {"links.csv", write_loads, true},
+               {"memory.csv", write_levels, outcome->job->job.memory_count > 0},
+               {"kernels.csv", write_kernels, outcome->job->kernels != NULL}};
   enum vinci_status status = folder_remove_command(folder, diag);
-  for (size_t i = 0; i < count && status == VINCI_OK; i++) {
+  for (size_t i = 0; i < sizeof files / sizeof *files && status == VINCI_OK; i++) {
     char path[PATH_BYTES];
     if (snprintf(path, sizeof path, "%s/%s", folder, files[i].name) >= (int)sizeof path)
       return diag_error(diag, VINCI_E_USAGE, "the name of the folder is too long");
-    status = file_replace(path, files[i].write, outcome, diag);
+    status = files[i].there ? file_replace(path, files[i].write, outcome, diag)
+                            : folder_remove_file(folder, files[i].name, diag); /* of another job */
   }
   if (status == VINCI_OK && outcome->short_of_memory)
     return diag_error(diag, VINCI_E_NOMEM, "out of memory");
@@ -330,6 +342,11 @@ static void keep_moment(void *context, const struct group_moment *moment) {
   profile_keep_moment(&outcome->profile, moment);
 }
 
+static void keep_level(void *context, const struct group_held *held) {
+  struct outcome *outcome = context;
+  job_keep_level(&outcome->levels, held);
+}
+
 static void keep_move(void *context, const struct group_transfer *moved) {
   struct outcome *outcome = context;
   job_keep_load(&outcome->loads, moved);
@@ -369,8 +386,10 @@ static enum vinci_status run_job(const struct run_settings *settings, struct job
   struct group_system_settings system = settings->system;
   struct outcome outcome = {
       .job = job, .loads.job = &job->job, .keeps_moves = settings->profiler != NULL};
-  struct group_observer observer = {
-      .context = &outcome, .op_ended = keep_moment, .transfer_ended = keep_move};
+  struct group_observer observer = {.context = &outcome,
+                                    .op_ended = keep_moment,
+                                    .transfer_ended = keep_move,
+                                    .memory_held = keep_level};
   bool listens = settings->output || settings->profiler;
   struct text_list chip_sets = {0};
   struct job_kernel_options timed = {0};
@@ -424,6 +443,7 @@ static enum vinci_status run_job(const struct run_settings *settings, struct job
   if (status == VINCI_OK && !settings->json && !settings->quiet && settings->detail)
     status = print_kernels(job, diag);
   profile_free(&outcome.profile);
+  job_levels_free(&outcome.levels);
   vinci_soc_free((vinci_soc *)(uintptr_t)timed.soc);
   text_list_free(&system.sets);
   text_list_free(&chip_sets);

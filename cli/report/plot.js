@@ -56,6 +56,39 @@ function linePlot(xs, lines, options) {
   return plot(make, [xs, ...lines.map(line => line.values)], options.height || 240, options.label);
 }
 
+// Layers one on another over common xs: layers, the lowest first: [{label, values, hue}]; options.lines: levels across,
+// [{label, value}]; options.labels as of drawLabels(). What the cursor tells of a layer is that of the layer alone.
+function stackPlot(xs, layers, options) {
+  const sums = [];
+  for (const layer of layers) {
+    const below = sums[sums.length - 1];
+    sums.push(layer.values.map((value, i) => value + (below ? below[i] : 0)));
+  }
+  const shown = layers.map((layer, i) => ({...layer, top: sums[i], hue: layer.hue || hues[i % hues.length]})).reverse(),
+    lines = options.lines || [];
+  const tell = values => (chart, v, series, index) => (index === null || index === undefined ? "-" : short(values[index]));
+  const make = () => ({
+    scales: {x: {time: false}, y: {range: (chart, low, high) => [0, high > 0 ? high * 1.12 : 1]}},
+    axes: [axis(options.x, null, {size: 40}), axis(options.y, null)],
+    cursor: {drag: {x: true, y: false}},
+    hooks: {draw: [chart => drawLabels(chart, options.labels || [])]},
+    series: [
+      {label: options.x, value: (chart, v) => (v === null ? "-" : short(v))},
+      ...shown.map(layer => ({
+        label: layer.label,
+        stroke: colour("page"), // a rim between layers, whose colours may look alike
+        fill: colour(layer.hue),
+        width: 1,
+        paths: uPlot.paths.stepped({align: 1}),
+        points: {show: false},
+        value: tell(layer.values),
+      })),
+      ...lines.map(line => ({label: line.label, stroke: colour("text"), width: 2, dash: dashes[1], points: {show: false}, value: () => short(line.value)})),
+    ],
+  });
+  return plot(make, [xs, ...shown.map(layer => layer.top), ...lines.map(line => xs.map(() => line.value))], options.height || 280, options.label);
+}
+
 // Draws texts beside points, inside the plot: [{x, y, text}], x and y as the scales have them.
 function drawLabels(chart, labels) {
   const {ctx, bbox} = chart,

@@ -24,6 +24,14 @@ function Writer:work(name, time)
   self:add("work,name=%s,us=%.6f,memory=%.3f%s", name, time.us, time.memory, at)
 end
 
+-- What the device takes of its memory, and gives back: bytes rounded up to a whole number.
+function Writer:allocate(name, bytes)
+  if bytes > 0 then self:add("allocate,name=%s,bytes=%d", name, math.ceil(bytes)) end
+end
+function Writer:free(name, bytes)
+  if bytes > 0 then self:add("free,name=%s,bytes=%d", name, math.ceil(bytes)) end
+end
+
 -- Time of a stream in which the device does not work.
 function Writer:host(name, us, stream) self:add("host,name=%s,us=%.6f,stream=%d", name, us, stream) end
 
@@ -169,6 +177,7 @@ local function forward(w, step, stage, part)
     w:work("embedding", step.times.embedding)
     L.sum(w, step)
   end
+  w:allocate("activations", w.passes.activations[part])
   local dense, layers = kinds_of(step, stage, part)
   local again = vinci.transformer_memory.recomputed(step.split, layers) -- the first ones
   for i = 1, layers do L.forward(w, step, i > dense, i > again) end
@@ -176,6 +185,7 @@ local function forward(w, step, stage, part)
     pass_on(w, step, "forward" .. stage, FORWARD_OUT)
   else
     L.gather(w, step)
+    w:allocate("loss", w.passes.loss)
     w:work("head", step.times.head)
   end
 end
@@ -231,8 +241,10 @@ local function backward(w, step, stage, part, last)
   else
     w:work("head gradient", step.times.head_grad)
     L.sum(w, step)
+    w:free("loss", w.passes.loss)
     ready(w, step, last, held.head, 0)
   end
+  w:allocate("working", w.passes.working[part])
   local dense, layers = kinds_of(step, stage, part)
   local again = vinci.transformer_memory.recomputed(step.split, layers)
   L.fetch(w, step, layers > again)
@@ -240,6 +252,8 @@ local function backward(w, step, stage, part, last)
     L.backward(w, step, i > dense, i <= again, i - 1 > again)
     ready(w, step, last, i > dense and held.layer or held.dense_layer, i > dense and held.experts_layer or 0)
   end
+  w:free("working", w.passes.working[part])
+  w:free("activations", w.passes.activations[part])
   if stage > 0 or part > 0 then
     pass_on(w, step, "backward" .. (stage - 1) % pp, BACKWARD_OUT)
   else
@@ -268,8 +282,12 @@ local function finish(w, step, stage)
   flush(w, step, "data")
   flush(w, step, "expert_data")
   if w.pending then w:follow(GRADIENTS, 0) end
+  w:free("swap", w.passes.swap)
+  w:free("communication", w.passes.communication)
   w:work("decompress", step.clock:time(w.converted))
+  w:allocate("update", w.static.update)
   update(w, step, stage, held)
+  w:free("update", w.static.update)
   if not (split.sharded and split.communication) then return end
   local of_experts = split.ep > 1 and held.experts or 0
   local width = WIDTH[step.model.dtype]
@@ -297,13 +315,16 @@ local function ranks_text(split, stage, position)
 end
 
 local function program(step, lines, stage, position)
-  local split, laid = step.split, step.laid
+  local split, laid, memory = step.split, step.laid, vinci.transformer_memory
   local w = setmetatable({ lines = lines, alone = step.alone, events = 0, bucket = { data = 0, expert_data = 0 }, converted = {}, issued = 0,
-    gradients = 0, stage = stage, launch_us = split.launch_us, position = position }, Writer)
+    gradients = 0, stage = stage, launch_us = split.launch_us, position = position,
+    static = memory.of(step.model, split, stage), passes = memory.of_passes(step.model, split, stage) }, Writer)
   local round, total, ahead = split.pp * split.vpp, split.micro_batches * split.vpp, M.ahead(split, stage)
   local function part_of(i) return split.vpp == 1 and 0 or i % round // split.pp end
   local name = split.cp == split.cp_heads and "stage" .. stage or ("stage%d_%d"):format(stage, position)
   w:add("program,name=%s,ranks=%s", name, ranks_text(laid, stage, position))
+  for _, name in ipairs { "weights", "gradients", "optimizer" } do w:allocate(name, w.static[name]) end
+  for _, name in ipairs { "communication", "swap" } do w:allocate(name, w.passes[name]) end
   for i = 0, ahead - 1 do forward(w, step, stage, part_of(i)) end
   for i = 0, total - 1 do
     if i + ahead < total then forward(w, step, stage, part_of(i + ahead)) end

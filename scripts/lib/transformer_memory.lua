@@ -112,6 +112,25 @@ local function layer_sizes(model, split, own)
   return sizes
 end
 
+-- Of logits in two bytes, in fp32, and their softmax in fp32; and of the inputs of the head.
+local function loss_bytes(model, own, input) return own.tokens * own.vocab * (WIDTH[model.dtype] + 4 + 4) + 2 * input end
+
+-- What rows of a job take and give back (transformer_job.lua), in bytes: `activations` of a micro batch by part of the
+-- stage, `working` of a backward pass by part, `swap`, `loss` and `communication`. M.of() has the same for all at once.
+function M.of_passes(model, split, stage)
+  local own, out = O.shard(model, split), { activations = {}, working = {} }
+  local sizes = layer_sizes(model, split, own)
+  for part = 0, split.vpp - 1 do
+    local one = part_bytes(model, split, own, stage, part, sizes)
+    out.activations[part] = one.bytes
+    out.working[part] = layer_working(model, split, own) + (one.again > 0 and one.largest or 0)
+  end
+  out.swap = split.swap ~= "none" and 2 * sizes.swapped or 0
+  out.loss = loss_bytes(model, own, sizes.input)
+  out.communication = split.pp > 1 and 4 * sizes.input or 0
+  return out
+end
+
 local function activations(model, split, own, stage, out)
   local sizes, most, largest, again = layer_sizes(model, split, own), nil, 0, 0
   local differ = #split.stage_layers > 0 or model.dense_layers > 0
@@ -126,10 +145,7 @@ local function activations(model, split, own, stage, out)
   -- Of layers in the memory of the host, one is on its way out and one on its way in.
   if split.swap ~= "none" then out.activations = out.activations + 2 * sizes.swapped end
   out.working = layer_working(model, split, own) + (again > 0 and largest or 0)
-  if stage == split.pp - 1 then -- logits in two bytes, in fp32, and their softmax in fp32
-    local loss = own.tokens * own.vocab * (WIDTH[model.dtype] + 4 + 4) + 2 * input
-    out.working = math.max(out.working, loss)
-  end
+  if stage == split.pp - 1 then out.working = math.max(out.working, loss_bytes(model, own, input)) end
   out.communication = split.pp > 1 and 4 * input or 0 -- what stages get and give, there and back
   return in_flight * most.tensors
 end

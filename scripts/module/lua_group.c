@@ -43,24 +43,43 @@ static struct run *new_run(lua_State *lua) {
   return run;
 }
 
+/* Of a rank: its peak, when, and by name what is held then and at most. */
+static void set_memory(lua_State *lua, const struct group_result *result, uint32_t rank) {
+  lua_set_number(lua, "peak_bytes", result->ranks[rank].peak_bytes);
+  lua_set_us(lua, "peak_us", result->ranks[rank].peak_ps);
+  lua_createtable(lua, 0, (int)result->memory_count);
+  for (uint32_t i = 0; i < result->memory_count; i++) {
+    size_t at = (size_t)rank * result->memory_count + i;
+    lua_createtable(lua, 0, 2);
+    lua_set_number(lua, "peak_bytes", result->peak_held[at]);
+    lua_set_number(lua, "most_bytes", result->most_held[at]);
+    lua_setfield(lua, -2, result->memories[i]);
+  }
+  lua_setfield(lua, -2, "held");
+}
+
 static void push_result(lua_State *lua, const struct run *run) {
   const struct group_result *result = &run->result;
-  lua_createtable(lua, 0, 4);
+  lua_createtable(lua, 0, 5);
   lua_set_us(lua, "us", result->end_ps);
   lua_set_number(lua, "transfers", result->transfers);
   lua_set_number(lua, "moved_bytes", result->transfer_bytes);
   lua_createtable(lua, (int)run->ranks, 0);
   for (uint32_t i = 0; i < run->ranks; i++) {
     const struct group_rank_result *rank = &result->ranks[i];
-    lua_createtable(lua, 0, 5);
+    lua_createtable(lua, 0, 8);
     lua_set_us(lua, "computing_us", rank->work_ps);
     lua_set_us(lua, "exposed_us", rank->exposed_ps);
     lua_set_us(lua, "overlapped_us", rank->comm_ps - rank->exposed_ps);
     lua_set_us(lua, "idle_us", rank->idle_ps);
     lua_set_us(lua, "slowed_us", rank->slowed_ps);
+    if (result->memory_count > 0)
+      set_memory(lua, result, i);
     lua_rawseti(lua, -2, (lua_Integer)i + 1);
   }
   lua_setfield(lua, -2, "ranks");
+  if (result->memory_count > 0)
+    lua_set_number(lua, "device_bytes", result->device_bytes);
 }
 
 /* Appends to the list on top of the stack. */

@@ -47,6 +47,33 @@ enum vinci_status vinci_group_levers(const char *name, const char *text, size_t 
   return status;
 }
 
+/* What the ranks are made of, to who visits them. held: room for a rank. */
+static void visit_ranks(const struct group_result *found, uint32_t ranks,
+                        struct vinci_group_held *held,
+                        bool (*visit)(void *context, const struct vinci_group_rank *rank),
+                        void *context) {
+  for (uint32_t i = 0; i < ranks; i++) {
+    const struct group_rank_result *rank = &found->ranks[i];
+    const struct vinci_group_rank told = {.computing_ps = rank->work_ps,
+                                          .exposed_ps = rank->exposed_ps,
+                                          .idle_ps = rank->idle_ps,
+                                          .overlapped_ps = rank->comm_ps - rank->exposed_ps,
+                                          .slowed_ps = rank->slowed_ps,
+                                          .peak_bytes = rank->peak_bytes,
+                                          .peak_ps = rank->peak_ps,
+                                          .held = held,
+                                          .held_count = found->memory_count,
+                                          .device_bytes = found->device_bytes};
+    for (uint32_t name = 0; name < found->memory_count; name++) {
+      size_t at = (size_t)i * found->memory_count + name;
+      held[name] = (struct vinci_group_held){found->memories[name], found->peak_held[at],
+                                             found->most_held[at]};
+    }
+    if (!visit(context, &told))
+      return;
+  }
+}
+
 enum vinci_status vinci_group_run(const char *name, const char *text, size_t length,
                                   const struct vinci_group_options *options,
                                   bool (*visit)(void *context, const struct vinci_group_rank *rank),
@@ -63,15 +90,13 @@ enum vinci_status vinci_group_run(const char *name, const char *text, size_t len
                                           .transfers = found.transfers,
                                           .moved_bytes = found.transfer_bytes,
                                           .ranks = ranks};
-  for (uint32_t i = 0; status == VINCI_OK && visit && i < ranks; i++) {
-    const struct group_rank_result *rank = &found.ranks[i];
-    const struct vinci_group_rank told = {.computing_ps = rank->work_ps,
-                                          .exposed_ps = rank->exposed_ps,
-                                          .idle_ps = rank->idle_ps,
-                                          .overlapped_ps = rank->comm_ps - rank->exposed_ps,
-                                          .slowed_ps = rank->slowed_ps};
-    if (!visit(context, &told))
-      break;
+  if (status == VINCI_OK && visit) {
+    struct vinci_group_held *held =
+        ARENA_ARRAY(&arena, struct vinci_group_held, found.memory_count + 1);
+    if (held)
+      visit_ranks(&found, ranks, held, visit, context);
+    else
+      status = diag_error(diag, VINCI_E_NOMEM, "out of memory");
   }
   arena_free(&arena);
   return status;

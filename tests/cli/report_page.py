@@ -675,8 +675,41 @@ def job(page):
         exposed = sum(micros(row[5]) for row in told if row[0].split(" ", 1)[1] == name)
         near("exposed of ranks " + name, exposed, ranks[rank]["exposed_us"], 0.02 * ranks[rank]["exposed_us"] + 0.1)
     same("levels", [row[0] for row in page.rows("#link-table")], sorted({row["level"] for row in page.table("links.csv")}))
+    same("no memory", page.browser.text("#no-memory")[:35], "This job says nothing about memory:")
     path = sum(micros(row[2]) for row in page.rows("#path-table"))
     near("critical path", path, summary["time_us"], 0.02 * summary["time_us"])
+    page.quiet()
+
+
+def held(page):
+    """What a class of ranks holds, by name and in all, at the peak that summary.json has; the chart has the steps."""
+    memory, rows = page.json("summary.json")["memory"], page.table("memory.csv")
+    told = page.browser.text("#memory-peak").replace("\u00a0", " ")
+    for part in ("Rank %d holds most: %.1f GiB" % (memory["peak_rank"], memory["peak_bytes"] / 2**30),
+                 "%.1f %% of the %.1f GiB of its device" % (100 * memory["peak_bytes"] / memory["device_bytes"], memory["device_bytes"] / 2**30)):
+        if part not in told:
+            print("%r is not in %r" % (part, told))
+    near("time of the peak", micros(told), memory["peak_us"], memory["peak_us"] / 100)
+    for name, amount in ((one["name"], one["peak_bytes"]) for one in memory["names"]):
+        shown = {row[0]: row[1] for row in page.rows("#memory-table")}.get(name)
+        near("held of " + name, number(shown) * {"B": 1, "MiB": 2**20, "GiB": 2**30}[shown.split()[1]], amount, amount / 50 + 1)
+    same("by name", page.browser.run("document.querySelectorAll('#memory .u-legend .u-series').length"), len(memory["names"]) + 2)
+    picture = page.browser.run("(e => e.getContext('2d').getImageData(0, 0, e.width, e.height).data.some(v => v > 0))"
+                               "(document.querySelector('#memory canvas'))")
+    same("the chart is drawn", picture, True)
+    page.picture("memory", "#memory")
+    page.browser.run("(e => { e.value = 'in all'; e.dispatchEvent(new Event('change')); })(document.querySelectorAll('#memory select')[1])")
+    page.browser.frame()
+    same("in all", page.browser.run("document.querySelectorAll('#memory .u-legend .u-series').length"), 3)
+    other = next(row["ranks"] for row in rows if row["ranks"] != str(memory["peak_rank"]))
+    page.browser.run("(e => { e.value = 'rank %s'; e.dispatchEvent(new Event('change')); })(document.querySelectorAll('#memory select')[0])" % other)
+    most = max(int(row["all_bytes"]) for row in rows if row["ranks"] == other)
+    shown = sum(number(row[1]) * {"B": 1, "MiB": 2**20, "GiB": 2**30}[row[1].split()[1]] for row in page.rows("#memory-table"))
+    near("peak of rank " + other, shown, most, most / 50)
+    page.browser.size(390, 900)
+    page.browser.frame()
+    same("width", page.browser.run("document.documentElement.scrollWidth"), 390)
+    page.browser.size(1280, 900)
     page.quiet()
 
 
@@ -793,7 +826,7 @@ CHECKS = {
     "run": ("run", [numbers, cause, lanes, zoom, hotspots, looks]), "many": ("many", [many]), "hostile": ("hostile", [hostile]), "older": ("older", [older]),
     "compare": ("pair", [compare]), "sweep": ("sweep", [sweep]), "tornado": ("tornado", [tornado]),
     **{"study_" + name: (name, [study, at_once if len(STUDIES[name]) > 2 else no_parallel]) for name in STUDIES},
-    "list": ("list", [list_of_operators]), "weights": ("weights", [list_of_operators]), "network": ("network", [network]), "loader": ("loader", [units]), "job": ("job", [job, late, no_energy]), "ends": ("ends", [ends]),
+    "list": ("list", [list_of_operators]), "weights": ("weights", [list_of_operators]), "network": ("network", [network]), "loader": ("loader", [units]), "job": ("job", [job, late, no_energy]), "held": ("held", [held]), "ends": ("ends", [ends]),
     "networks": ("networks", [pair_of_networks, fits]), "lists": ("lists", [pair_of_lists]),
     "sweeps": ("sweeps", [pair_of_sweeps, fits]), "jobs": ("jobs", [pair_of_jobs, fits]),
     **{"energy_" + name: ("energy_" + name, [energy]) for name in ("run", "network", "job")},

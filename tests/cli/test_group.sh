@@ -7,7 +7,7 @@ srcdir=${TESTS_SRCDIR:-.}
 vinci=${VINCI:?}
 
 work_folder test_group
-plan 29
+plan 32
 
 keep "$vinci" group show
 report "systems are listed with their chips" "$(expect 0 '' 'atlas_a2_910b4  Ascend910B4  ')"
@@ -117,6 +117,58 @@ for rank in summary["ranks"]:
         print(rank)
 END
 )"
+# ---- memory over time ------------------------------------------------------------------------
+# Rank 0 holds 40 GiB, more than the 32 GiB of its device; rank 1 takes and gives back in two streams.
+cat >"$work/held.csv" <<'END'
+job,version=1,name=held,system=atlas_a2_910b4,ranks=2
+program,ranks=0
+allocate,name=weights,bytes=34359738368
+work,us=100
+allocate,name="activations, all",bytes=8589934592
+work,us=50
+free,name="activations, all",bytes=8589934592
+program,ranks=1
+allocate,name=weights,bytes=1048576
+work,us=20
+record,event=e
+wait,event=e,stream=1
+free,name=weights,bytes=524288,stream=1
+END
+sed 's/^allocate,name="act.*/allocate,name=more,bytes=1/; s/^free,name="act.*/free,name=more,bytes=1/' "$work/held.csv" >"$work/fits.csv"
+keep "$vinci" group run "$work/held.csv" --output="$work/held"
+report "memory over time of ranks" "$(expect 0 '' 'Memory: rank 0 holds most, 40960.0 MiB at 0.100 ms: weights 32768.0, activations, all 8192.0 MiB
+That is 8192.0 MiB more than the 32768.0 MiB of its device: the job does not fit'
+  cat >"$work/levels" <<'END'
+class,ranks,time_us,name,bytes,all_bytes
+0,0,0.0,weights,34359738368,34359738368
+0,0,100.0,"activations, all",8589934592,42949672960
+0,0,150.0,"activations, all",0,34359738368
+1,1,0.0,weights,1048576,1048576
+1,1,20.0,weights,524288,524288
+END
+  diff "$work/levels" "$work/held/memory.csv"
+  ${PYTHON:-python3} - "$work/held/summary.json" <<'END'
+import json, sys
+summary = json.load(open(sys.argv[1]))
+memory = summary["memory"]
+if [memory[key] for key in ("peak_bytes", "peak_rank", "peak_us", "device_bytes")] != [40 << 30, 0, 100, 32 << 30]:
+    print(memory)
+if memory["names"] != [{"name": "weights", "peak_bytes": 32 << 30, "most_bytes": 32 << 30},
+                       {"name": "activations, all", "peak_bytes": 8 << 30, "most_bytes": 8 << 30}]:
+    print(memory["names"])
+if [(rank["peak_memory_bytes"], rank["peak_memory_us"]) for rank in summary["ranks"]] != [(40 << 30, 100), (1 << 20, 0)]:
+    print(summary["ranks"])
+END
+)"
+keep "$vinci" group run "$work/job.csv" --output="$work/held"
+report "a job without rows of memory says nothing" "$(expect 0 ''
+  case $out in *Memory*) printf '%s\n' "$out" ;; esac
+  ! grep -q memory "$work/held/summary.json" || cat "$work/held/summary.json"
+  ! [ -e "$work/held/memory.csv" ] || echo 'memory.csv of the job before is left over')"
+sed '$s/524288/1048577/' "$work/fits.csv" >"$work/over.csv"
+keep "$vinci" group run "$work/over.csv"
+report "more than is held is given back" "$(expect 3 "error: rank 1 gives back 1 bytes of 'weights' more than it holds, at 20.0 us (free 'weights' in line 13)
+hint: a row allocate,name=weights,bytes=N stands before, in the same stream or in one that this stream waits for")"
 sed '5s/2000000/4/; 7s/2000000/8/' "$work/job.csv" >"$work/bad.csv"
 keep "$vinci" group run "$work/bad.csv"
 report "ranks that differ are told with both lines" "$(expect 3 "error: collective 0 of group 'all' differs: rank 1 has all_gather of 8 bytes ('grads' in line 7), rank 0 has all_gather of 4 bytes ('grads' in line 5)")"

@@ -86,6 +86,7 @@ END
   "$vinci" net run "$srcdir/traces/examples/two_layers.graph.csv" $soc --memory=flat --energy --output="$work/energy_network" --quiet
   "$vinci" group run "$srcdir/traces/examples/layer_step.job.csv" --energy --output="$work/energy_job" --quiet
   "$vinci" group run "$work/ends.csv" --output="$work/ends" >/dev/null
+  "$vinci" group run "$srcdir/traces/examples/pipeline_memory.job.csv" --output="$work/held" >/dev/null
   # The same with other numbers, to compare accounts.
   "$vinci" run matmul m=512 k=512 n=512 --soc-version=Ascend910B1 --memory=flat --energy --output="$work/energy2_run" --quiet
   "$vinci" net run "$srcdir/traces/examples/two_layers.graph.csv" $soc --memory=flat --host=eager --energy \
@@ -108,7 +109,7 @@ json.dump(run, open(path, "w"))' "$work/older/report.json"
   cp -r "$work/job" "$work/jobs"
   cp -r "$work/network" "$work/networks"
   cp -r "$work/weights" "$work/lists"
-  for name in run many hostile older sweep tornado list weights $studies network loader job ends energy_run energy_network energy_job; do
+  for name in run many hostile older sweep tornado list weights $studies network loader job ends held energy_run energy_network energy_job; do
     "$vinci" report "$work/$name" --output="$work/$name.html" --quiet
   done
   for name in run network job; do
@@ -130,7 +131,7 @@ json.dump(run, open(path, "w"))' "$work/older/report.json"
 PYTHONDONTWRITEBYTECODE=1 timeout 900 /usr/bin/python3 "$srcdir/tests/cli/report_page.py" "$chromium" "$work" \
   ${PICTURES:+"$PICTURES"} >"$work/found" 2>&1
 
-plan 50
+plan 51
 # part CHECK FUNCTION NAME
 part() {
   report "$3" "$(awk -v head="== $1 $2" '
@@ -167,6 +168,7 @@ part weights list_of_operators "a list whose operators count more than once, or 
 part network network "a network by time"
 part loader units "a network with copies and tasks: lanes of units"
 part job job "a job of several devices"
+part held held "memory of ranks over time"
 part ends ends "ranks that end almost together, and one that waits"
 part networks pair_of_networks "two networks: parts and nodes"
 part networks fits "a page in a narrow window"

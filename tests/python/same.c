@@ -82,6 +82,11 @@ static double us(uint64_t ps) { return 1e-6 * (double)ps; }
 static bool print_rank(void *context, const struct vinci_group_rank *rank) {
   (void)context;
   printf("%.6f %.6f %.6f\n", us(rank->computing_ps), us(rank->exposed_ps), us(rank->idle_ps));
+  if (rank->held_count > 0)
+    printf("%" PRIu64 " %.6f", rank->peak_bytes, us(rank->peak_ps));
+  for (size_t i = 0; i < rank->held_count; i++)
+    if (strcmp(rank->held[i].name, "activations") == 0)
+      printf(" %" PRIu64 " %" PRIu64 "\n", rank->held[i].peak_bytes, rank->held[i].most_bytes);
   return true;
 }
 

@@ -43,6 +43,8 @@ local kinds = {
     local job = vinci.group_run(read(rest))
     for _, rank in ipairs(job.ranks) do
       print(("%.6f %.6f %.6f"):format(rank.computing_us, rank.exposed_us, rank.idle_us))
+      local held = rank.held and rank.held.activations
+      if held then print(("%d %.6f %d %d"):format(rank.peak_bytes, rank.peak_us, held.peak_bytes, held.most_bytes)) end
     end
     print(("group %.6f %d"):format(job.us, job.moved_bytes))
   end,

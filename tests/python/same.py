@@ -27,5 +27,8 @@ for number, line in enumerate(sys.stdin, 1):
         job = vinci.group_run(pathlib.Path(rest).read_bytes())
         for rank in job.ranks:
             print(f"{rank.computing_us:.6f} {rank.exposed_us:.6f} {rank.idle_us:.6f}")
+            if rank.held:
+                held = rank.held["activations"]
+                print(f"{rank.peak_bytes} {rank.peak_us:.6f} {held.peak_bytes} {held.most_bytes}")
         print(f"group {job.end_us:.6f} {job.moved_bytes}")
     sys.stdout.flush()

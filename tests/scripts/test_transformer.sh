@@ -36,7 +36,7 @@ check() {
   report "$1" "$(expect 0 ''; printf '%s' "$out")"
 }
 
-plan 23
+plan 25
 
 check "stages run one forward, one backward in turn" <<'END'
 local text = T.step(clock, model(), { pp = 2, dp = 2 }).job
@@ -127,6 +127,48 @@ same("device", last.device, last.bytes + last.rounding + last.library)
 -- In turn, stage 0 is four passes ahead, each of one layer; in a ring each rank has half of the tokens.
 same("in turn", T.memory(model(), { pp = 2, vpp = 2 }, 0).activations, 5 * layer)
 same("ring", T.memory(model(), { pp = 2, cp = 2 }, 0).activations, 2 * 2 * layer // 2)
+END
+
+check "memory over time of a run has the peak of the split" <<'END'
+-- What the rows of the job hold at most, on a rank of each stage, is what T.memory counts for that stage.
+local long = model { layers = 8, vocab = 50 }
+for _, one in ipairs { { model(), {} }, { model(), { tp = 2 } }, { model(), { pp = 2, dp = 2 } }, { model(), { pp = 4 } },
+  { model(), { dp = 2, sharded = true } }, { model(), { tp = 2, sequence_parallel = true, recompute = true } },
+  { model(), { pp = 2, cp = 2 } }, { model(), { pp = 2, vpp = 2 } }, { model(), { pp = 2, swap_optimizer = true } },
+  { long, { pp = 2, vpp = 4 } }, { long, { pp = 2, swap = "all" } }, { long, { pp = 4, recompute = true } },
+  { long, { pp = 2, recompute = true, recompute_layers = 2 } }, { long, { pp = 2, tp = 2, sharded = true, recompute_activation = true } },
+  { model { global_batch = 2, vocab = 50 }, { pp = 4 } } } do
+  local model, split = one[1], one[2]
+  local run = T.run(clock, model, split, system)
+  local per_stage = #run.ranks_us // (split.pp or 1)
+  for stage = 0, (split.pp or 1) - 1 do
+    local rank, wanted = run.ranks_us[stage * per_stage + per_stage], T.memory(model, split, stage)
+    local name = ("stage %d of pp %d vpp %d: "):format(stage, split.pp or 1, split.vpp or 1)
+    same(name .. "peak", rank.peak_bytes, wanted.bytes)
+    for _, part in ipairs { "weights", "gradients", "optimizer", "update" } do same(name .. part, rank.held[part].most_bytes, wanted[part]) end
+    local held = rank.held
+    local swap = held.swap and held.swap.most_bytes or 0
+    same(name .. "activations", held.activations.most_bytes + swap, wanted.activations)
+    local loss = stage == (split.pp or 1) - 1 and held.loss.most_bytes or 0
+    same(name .. "working", math.max(held.working.most_bytes, loss), wanted.working)
+    if split.pp then same(name .. "communication", held.communication.most_bytes, wanted.communication) end
+  end
+end
+END
+
+check "memory over time where parts of a stage differ, and of a replica alone" <<'END'
+-- T.memory takes the largest part for all in flight; rows have each part's own.
+local split = { pp = 2, vpp = 2, stage_layers = { 2, 1, 4, 1 } }
+local run = T.run(clock, model { layers = 8 }, split, system)
+for stage = 0, 1 do
+  local found, most = run.ranks_us[stage + 1].peak_bytes, T.memory(model { layers = 8 }, split, stage).bytes
+  if found > most or found < most // 2 then print("stage " .. stage, found, most) end
+end
+-- Rows take no time.
+local text, options = T.step(clock, model(), { pp = 2, dp = 2 }).job, { system = "atlas_a2_910b4" }
+local bare = text:gsub("allocate,[^\n]*\n", ""):gsub("free,[^\n]*\n", "")
+same("time", vinci.group_run(text, options).us, vinci.group_run(bare, options).us)
+if #bare == #text or vinci.group_run(bare, options).ranks[1].held then print "rows are not left out" end
 END
 
 check "layers are computed again, all or some, or their activation alone" <<'END'

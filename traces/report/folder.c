@@ -48,6 +48,7 @@ static const struct {
                      {"timeline.csv", "timeline", false, false},
                      {"path.csv", "path", false, false},
                      {"links.csv", "links", false, false},
+                     {"memory.csv", "memory", false, false},
                      {"command.json", "command", true, false}}},
 };
 

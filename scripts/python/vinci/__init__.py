@@ -15,7 +15,7 @@ latency Ascend910B4
 from ._library import Error
 from .chips import Number, Soc, arch, soc, socs
 from .comparisons import Diff, Difference, End, Parting, diff
-from .groups import Bucket, BucketPlan, Buckets, Group, Rank, Trained, buckets, group_levers, group_run, group_train
+from .groups import Bucket, BucketPlan, Buckets, Group, Held, Rank, Trained, buckets, group_levers, group_run, group_train
 from .networks import (Batch, Chain, Cuts, Figures, Net, Node, Served, Trial, net, net_cuts, net_import, net_levers,
                        net_profile, serve)
 from .runs import Core, Counter, Event, Hotspot, Lever, Proven, Result, Saving, counters, report, run

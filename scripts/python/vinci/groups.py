@@ -11,14 +11,36 @@ from .runs import Proven, proven
 
 
 @dataclasses.dataclass
+class Held:
+    """Memory of a name on a rank: bytes at the peak of the rank, and the most."""
+
+    peak_bytes: int
+    most_bytes: int
+
+
+@dataclasses.dataclass
 class Rank:
-    """What the time of a rank is made of: computing, exposed and idle add up to that of the job."""
+    """What the time of a rank is made of: computing, exposed and idle add up to that of the job.
+
+    Of a job whose rows `allocate` and `free` say what ranks hold: the most, when that is so first, and
+    by name; `held` is empty of other jobs.
+    """
 
     computing_us: float
     exposed_us: float
     idle_us: float
     overlapped_us: float
     slowed_us: float
+    peak_bytes: int = 0
+    peak_us: float = 0.0
+    device_bytes: int = 0
+    held: typing.Dict[str, Held] = dataclasses.field(default_factory=dict)
+
+
+def _rank(struct) -> Rank:
+    rank = record(Rank, struct)
+    rank.held = {text(one.name): record(Held, one) for one in struct.held[:struct.held_count]}
+    return rank
 
 
 @dataclasses.dataclass
@@ -84,8 +106,7 @@ def group_run(job: typing.Union[str, bytes], *, name: str = "job",
     """
     options = _group_options(system, set, data, algorithms, bucket_bytes)
     ranks: typing.List[Rank] = []
-    visit = visitor("vinci_group_run")(
-        lambda _, one: ranks.append(record(Rank, one.contents)) is None)
+    visit = visitor("vinci_group_run")(lambda _, one: ranks.append(_rank(one.contents)) is None)
     held, struct = _told(job), _abi.vinci_group_result()
     call("vinci_group_run", word(name, "name"), held, len(held), byref(options), visit, None,
          byref(struct))
