@@ -124,9 +124,9 @@ job,version=1,name=held,system=atlas_a2_910b4,ranks=2
 program,ranks=0
 allocate,name=weights,bytes=34359738368
 work,us=100
-allocate,name="activations, all",bytes=8589934592
+allocate,"name=activations, all",bytes=8589934592
 work,us=50
-free,name="activations, all",bytes=8589934592
+free,"name=activations, all",bytes=8589934592
 program,ranks=1
 allocate,name=weights,bytes=1048576
 work,us=20
@@ -134,7 +134,7 @@ record,event=e
 wait,event=e,stream=1
 free,name=weights,bytes=524288,stream=1
 END
-sed 's/^allocate,name="act.*/allocate,name=more,bytes=1/; s/^free,name="act.*/free,name=more,bytes=1/' "$work/held.csv" >"$work/fits.csv"
+sed 's/^allocate,"name=act.*/allocate,name=more,bytes=1/; s/^free,"name=act.*/free,name=more,bytes=1/' "$work/held.csv" >"$work/fits.csv"
 keep "$vinci" group run "$work/held.csv" --output="$work/held"
 report "memory over time of ranks" "$(expect 0 '' 'Memory: rank 0 holds most, 40960.0 MiB at 0.100 ms: weights 32768.0, activations, all 8192.0 MiB
 That is 8192.0 MiB more than the 32768.0 MiB of its device: the job does not fit'
