@@ -53,7 +53,7 @@ function layersOf(one) {
   return [...order, {name: `${rest.length} others`, of: step => rest.reduce((sum, layer) => sum + layer.of(step), 0)}];
 }
 
-function unitOf(most) {
+function memoryUnit(most) {
   return [
     ["GiB", 1024 ** 3],
     ["MiB", 1024 ** 2],
@@ -67,7 +67,7 @@ function levelPicture(one, total, device, together) {
   const peak = fullest(one.steps),
     layers = together ? [{name: "all memory", of: step => step.all}] : layersOf(one),
     drawn = thinned(one.steps, total),
-    [unit, size] = unitOf(Math.max(peak.all, 1)),
+    [unit, size] = memoryUnit(Math.max(peak.all, 1)),
     steps = [...(drawn[0].time > 0 ? [{time: 0, all: 0, held: one.names.map(() => 0)}] : []), ...drawn],
     last = steps[steps.length - 1];
   if (last.time < total) steps.push({...last, time: total});

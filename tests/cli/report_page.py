@@ -692,7 +692,8 @@ def held(page):
     near("time of the peak", micros(told), memory["peak_us"], memory["peak_us"] / 100)
     for name, amount in ((one["name"], one["peak_bytes"]) for one in memory["names"]):
         shown = {row[0]: row[1] for row in page.rows("#memory-table")}.get(name)
-        near("held of " + name, number(shown) * {"B": 1, "MiB": 2**20, "GiB": 2**30}[shown.split()[1]], amount, amount / 50 + 1)
+        unit = {"B": 1, "MiB": 2**20, "GiB": 2**30}[shown.split()[1]]
+        near("held of " + name, number(shown) * unit, amount, 0.051 * unit)  # one digit behind the point
     same("by name", page.browser.run("document.querySelectorAll('#memory .u-legend .u-series').length"), len(memory["names"]) + 2)
     picture = page.browser.run("(e => e.getContext('2d').getImageData(0, 0, e.width, e.height).data.some(v => v > 0))"
                                "(document.querySelector('#memory canvas'))")

@@ -148,7 +148,8 @@ for _, one in ipairs { { model(), {} }, { model(), { tp = 2 } }, { model(), { pp
     for _, part in ipairs { "weights", "gradients", "optimizer", "update" } do same(name .. part, rank.held[part].most_bytes, wanted[part]) end
     local held = rank.held
     local swap = held.swap and held.swap.most_bytes or 0
-    same(name .. "activations", held.activations.most_bytes + swap, wanted.activations)
+    local kept = held.activations and held.activations.most_bytes or 0 -- with swap = "all", none
+    same(name .. "activations", kept + swap, wanted.activations)
     local loss = stage == (split.pp or 1) - 1 and held.loss.most_bytes or 0
     same(name .. "working", math.max(held.working.most_bytes, loss), wanted.working)
     if split.pp then same(name .. "communication", held.communication.most_bytes, wanted.communication) end
