@@ -60,6 +60,8 @@ libvinci_devices_la_SOURCES = \
 	devices/jobs/memory.h \
 	devices/jobs/path.c \
 	devices/jobs/path.h \
+	devices/jobs/peaks.c \
+	devices/jobs/peaks.h \
 	devices/jobs/profiler.c \
 	devices/jobs/profiler.h \
 	devices/jobs/profiler_files.c \

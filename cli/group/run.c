@@ -17,6 +17,7 @@
 #include "devices/jobs/loads.h"
 #include "devices/jobs/memory.h"
 #include "devices/jobs/path.h"
+#include "devices/jobs/peaks.h"
 #include "devices/jobs/profiler.h"
 #include "devices/jobs/rank_table.h"
 #include "devices/jobs/result.h"

@@ -18,8 +18,6 @@ struct job_levels {
 void job_keep_level(void *context, const struct group_held *held);
 void job_levels_free(struct job_levels *levels);
 
-/* The first of the ranks that hold most at their peaks. */
-uint32_t job_fullest(const struct group_job *job, const struct group_result *result);
 /*
  * memory.csv: each change of what the first rank of each class holds, in the order of times: the
  * class, its ranks, the time, the name, bytes of the name and of all names from then on. Sorts the
@@ -27,9 +25,5 @@ uint32_t job_fullest(const struct group_job *job, const struct group_result *res
  */
 bool job_put_levels(const struct group_job *job, const struct group_result *result,
                     struct job_levels *levels, FILE *out);
-/* A key of summary.json: the peak of the fullest rank, and what it holds then. */
-void job_memory_put(const struct group_job *job, const struct group_result *result, FILE *out);
-/* The same in words, a line or two. */
-void job_memory_print(const struct group_job *job, const struct group_result *result, FILE *out);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "core/base/cells.h"
 #include "core/base/decimal.h"
-#include "devices/jobs/memory.h"
+#include "devices/jobs/peaks.h"
 #include "traces/export/export.h"
 
 enum { US_DIGITS = 6 };
