@@ -16,6 +16,8 @@ enum {
   LIST_PIECE = 1024,
   /* A look at the CPU time is a system call; host time goes at least as fast and is none. */
   LOOKS_PER_LIMIT = 32,
+  /* Frames between a helper and the row of data that calls it. */
+  LEVELS_MAX = 256,
 };
 
 static int64_t read_clock(clockid_t clock) {
@@ -64,17 +66,39 @@ struct lua_bounds *lua_bounds_of(lua_State *lua) {
   return *(struct lua_bounds **)lua_getextraspace(lua);
 }
 
+/* The frame that called all others. Each question walks from the newest frame, so that asking for
+ * every level would take the square of a deep recursion. */
+static void oldest_frame(lua_State *lua, lua_Debug *frame) {
+  int low = 0, high = 1;
+  while (lua_getstack(lua, high, frame)) {
+    low = high;
+    high *= 2;
+  }
+  while (high - low > 1) {
+    int middle = low + (high - low) / 2;
+    if (lua_getstack(lua, middle, frame))
+      low = middle;
+    else
+      high = middle;
+  }
+  (void)lua_getstack(lua, low, frame);
+}
+
 unsigned long lua_bounds_line(lua_State *lua) {
   lua_Debug frame;
   unsigned long line = 0;
-  for (int level = 0; lua_getstack(lua, level, &frame); level++) {
+  for (int level = 0; level < LEVELS_MAX && lua_getstack(lua, level, &frame); level++) {
     lua_getinfo(lua, "Sl", &frame);
     if (frame.currentline > 0)
       line = (unsigned long)frame.currentline;
     if (strcmp(frame.what, "main") == 0)
-      break;
+      return line;
   }
-  return line;
+  if (!lua_getstack(lua, LEVELS_MAX, &frame))
+    return line;
+  oldest_frame(lua, &frame);
+  lua_getinfo(lua, "Sl", &frame);
+  return frame.currentline > 0 ? (unsigned long)frame.currentline : line;
 }
 
 /* Once a limit is reached it stays so: each further look is an error again. */
