@@ -51,7 +51,7 @@ static enum vinci_status fail(struct onnx_import *import, const char *format, ..
                        "%s", text);
 }
 
-void onnx_hint_input(const struct onnx_call *call, uint32_t input) {
+const char *onnx_input_of(const struct onnx_call *call, uint32_t input) {
   const struct onnx_value *value = call->inputs[input];
   for (uint32_t steps = 0; value && !value->is_input && steps < GRAPH_LIST_MAX; steps++) {
     const struct onnx_value *next = NULL;
@@ -60,11 +60,15 @@ void onnx_hint_input(const struct onnx_call *call, uint32_t input) {
         next = value->writer->inputs[i];
     value = next;
   }
-  if (value)
+  return value ? value->name : NULL;
+}
+
+void onnx_hint_input(const struct onnx_call *call, uint32_t input) {
+  const char *name = onnx_input_of(call, input);
+  if (name)
     diag_hint(call->import->diag,
-              "it follows from input \"%.80s\", whose value can be fixed: "
-              "--fix %.80s=VALUE",
-              value->name, value->name);
+              "it follows from input \"%.80s\", whose value can be fixed: --fix %.80s=VALUE", name,
+              name);
 }
 
 /* ---- outputs --------------------------------------------------------------------------------- */

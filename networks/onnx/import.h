@@ -104,8 +104,13 @@ enum vinci_status onnx_fail(const struct onnx_call *call, const char *format, ..
 enum vinci_status onnx_no_memory(struct onnx_import *import);
 /* The node's name, else that of its first named output; "": none. */
 const char *onnx_node_name(const Onnx__NodeProto *node);
-/* Hints at the input of the model that an input of the call follows from, to be fixed. */
+/* The input of the model that an input of the call follows from, the first of several; NULL: none.
+ */
+const char *onnx_input_of(const struct onnx_call *call, uint32_t input);
+/* Hints at that input, to be fixed. */
 void onnx_hint_input(const struct onnx_call *call, uint32_t input);
+/* What --fix says of a value; NULL: nothing. (inputs.c) */
+const char *onnx_fixed_word(const struct onnx_import *import, const char *name);
 
 /* ---- functions of the model (functions.c) ---- */
 

@@ -41,7 +41,25 @@ static const char *input_at(const void *context, size_t index) {
   return graph->input[index]->name;
 }
 
-/* "--shape" and "--fix" name an input. */
+const char *onnx_fixed_word(const struct onnx_import *import, const char *name) {
+  return word_of(&import->options->inputs, name);
+}
+
+/* Whether an If of the graph, or within, has the value as its condition. */
+static bool chooses_branch(const Onnx__GraphProto *graph, const char *name) {
+  for (size_t i = 0; i < graph->n_node; i++) {
+    const Onnx__NodeProto *node = graph->node[i];
+    if (node->op_type && strcmp(node->op_type, "If") == 0 && node->n_input > 0 &&
+        strcmp(node->input[0], name) == 0)
+      return true;
+    for (size_t j = 0; j < node->n_attribute; j++)
+      if (node->attribute[j]->g && chooses_branch(node->attribute[j]->g, name))
+        return true;
+  }
+  return false;
+}
+
+/* "--shape" and "--fix" name an input; "--fix" may name what chooses the branch of an If. */
 static enum vinci_status check_words(const struct inputs *inputs, const char *option,
                                      const struct onnx_words *words) {
   struct vinci_diag *diag = inputs->import->diag;
@@ -54,7 +72,7 @@ static enum vinci_status check_words(const struct inputs *inputs, const char *op
     snprintf(name, sizeof name, "%.*s", (int)(equals - word), word);
     for (size_t j = 0; j < inputs->graph->n_input; j++)
       found = found || strcmp(input_at(inputs->graph, j), name) == 0;
-    if (found)
+    if (found || (words == &inputs->import->options->inputs && chooses_branch(inputs->graph, name)))
       continue;
     diag_error_at(diag, VINCI_E_USAGE, place(inputs), "no input \"%s\" for --%s", name, option);
     const char *nearest = diag_nearest(name, inputs->graph->n_input, input_at, inputs->graph);

@@ -277,9 +277,19 @@ def nodes():
                     N("If", ["q"], ["y"], name="n", then_branch=branch, else_branch=branch)], two,
                    weights=[ints("zero", 0)])
     refused("If", chosen, 'M: error: node "n" (If): its condition "q" is not known before a run',
-            hint='it follows from input "c", whose value can be fixed: --fix c=VALUE')
+            hint="--fix c=VALUE, if that input decides it; --fix q=true takes the then_branch, =false the else_branch")
     code, out, err, _ = run(chosen.SerializeToString(), "--fix=c=1")
     report("If with a fixed input is its branch", "" if "op=Relu,in=x,out=y" in out else out + err)
+    other = helper.make_graph([N("Abs", ["x"], ["t"])], "b", [], [V("t", T.FLOAT, None)])
+    computed = model([N("ReduceMax", ["x"], ["m"], keepdims=0), N("Greater", ["m", "zero"], ["q"]),
+                      N("If", ["q"], ["y"], name="n", then_branch=branch, else_branch=other)], two[:1],
+                     weights=[("zero", np.zeros((), np.float32))]).SerializeToString()
+    for words, op in [("--fix=q=true", "Relu"), ("--fix=q=1", "Relu"), ("--fix=q=false", "Abs")]:
+        code, out, err, _ = run(computed, words)
+        report("If with %s is its branch" % words, "" if "op=%s,in=x,out=y" % op in out else out + err)
+    code, out, err, _ = run(computed, "--fix=q=2")
+    report("a condition that is neither true nor false",
+           "" if code == 2 and "--fix=q=2: a condition is true or false" in err else "%d %s" % (code, err))
     refused("a cycle", model([N("Add", ["x", "b"], ["a"], name="n"), N("Relu", ["a"], ["b"])], outputs=[V("a", T.FLOAT, None)]),
             'M: error: node "b" (Relu): input "a" is written by no node before')
     refused("a result that no node writes", model([], outputs=[V("y", T.FLOAT, None)]),
