@@ -130,6 +130,7 @@ libvinci_lower_la_SOURCES = \
 	lower/vector/index/indices.c \
 	lower/vector/index/nms.c \
 	lower/vector/index/nms.h \
+	lower/vector/index/nms_folds.c \
 	lower/vector/index/nms_list.c \
 	lower/vector/index/nms_rows.c \
 	lower/vector/index/onehot.c \

@@ -3,8 +3,8 @@
 
     coupled.py VINCI [--soc NAME] [--seed S] [--every N]
 
-Cases of vecops.py, vecmore.py, vecjoined.py, ops.py and convs.py but those of bf16, which these chips do not have. What a chip refuses needs a reason that REFUSED knows. The
-layers have to run, with all checks.
+Cases of vecops.py, vecmore.py, vecjoined.py, ops.py and convs.py, and of FOUND, but those of bf16, which these chips do not
+have. What a chip refuses needs a reason that REFUSED knows. The layers have to run, with all checks.
 """
 
 import argparse
@@ -19,6 +19,7 @@ import tempfile
 import numpy as np
 
 import convs
+import detect
 import found
 import ops
 import serving
@@ -39,6 +40,10 @@ REFUSED = [
     (r"has no copies that fill up rows", 4),
     (r"the cores of \S+ cannot wait for each other", 5), (r"has no instruction that gathers", 5),
 ]
+
+# Results as long as the data say: more of these cases than of others, which have relatives.
+FOUND = [detect.kept_boxes]
+FOUND_EVERY = 3
 
 LAYERS = """
 conv2d n=1 c=3 h=224 w=224 k=64 kernel=7x7 stride=2x2 pad=3x3 bias=1
@@ -228,6 +233,12 @@ def main():
             group(cases)
         typed = [case for case in cases.list if "bf16" not in case[0]]
         chosen += typed[args.seed % args.every::args.every]
+    cases = vecops.Cases(np.random.default_rng(args.seed))
+    for group in FOUND:
+        group(cases)
+    typed = [case for case in cases.list if "bf16" not in case[0]]
+    every = max(args.every // FOUND_EVERY, 1)
+    chosen += typed[args.seed % every::every]
     cases = vecops.Cases(np.random.default_rng(args.seed))
     long_cases(cases)
     long_sorts(cases)

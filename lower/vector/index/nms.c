@@ -51,10 +51,6 @@ static enum vinci_status check(struct lower_job *job, const struct nms *nms) {
   if (nms->count > nms_units(nms) * can_keep(nms))
     return lower_error(job, "count is at most %" PRIu64 ", what all classes can keep",
                        nms_units(nms) * can_keep(nms));
-  if (job->soc->arch == ARCH_C100)
-    return lower_error(job, "not for %s: no vcmax of fp32", arch_name(job->soc->arch));
-  if (!nms->planes && !select_has(job->soc, OP_VREDUCEV2))
-    return lower_error(job, "%s takes no numbers of boxes apart; planes=1", job->soc->name);
   return VINCI_OK;
 }
 
@@ -66,6 +62,9 @@ static enum vinci_status setup(struct lower_job *job) {
   nms->type = lower_get(job, "dtype")->dtype;
   nms->center = lower_get(job, "center")->word == 1;
   nms->planes = lower_get(job, "planes")->word == 1;
+  nms->folds = !select_takes(job->soc, OP_VCMAX, DTYPE_FP32);
+  nms->apart =
+      !nms->planes && !select_has(job->soc, OP_VREDUCEV2) && !select_has(job->soc, OP_VREDUCE);
   nms->iou = (float)lower_get(job, "iou")->number;
   nms->scored = score != NULL;
   nms->score = score ? (float)score->number : 0.0f;
@@ -83,9 +82,18 @@ static enum vinci_status setup(struct lower_job *job) {
 
 /* ---- tilings --------------------------------------------------------------------------------- */
 
+static void reserve_pairs(struct nms *nms, uint64_t *used) {
+  uint64_t winners = round_up(nms->boxes, NMS_LANES) / NMS_LANES;
+  do {
+    nms->winners[nms->levels] = winners;
+    nms->pairs[nms->levels++] = vtile_reserve(used, round_up(2 * winners, NMS_LANES) * NMS_WORD);
+    winners = ceil_div(winners, NMS_PAIRS);
+  } while (nms->winners[nms->levels - 1] > 1 && nms->levels < NMS_LEVELS);
+}
+
 static void reserve(struct nms *nms, bool areas) {
   uint64_t used = 0, words = round_up(nms->boxes, NMS_LANES) * NMS_WORD;
-  uint64_t chunk = nms->chunk * NMS_WORD, winners = round_up(nms->boxes, NMS_LANES) / NMS_LANES;
+  uint64_t chunk = nms->chunk * NMS_WORD;
   for (unsigned i = 0; i < NMS_PLANES; i++)
     nms->plane[i] = vtile_reserve(&used, words);
   nms->scores = vtile_reserve(&used, words);
@@ -97,11 +105,12 @@ static void reserve(struct nms *nms, bool areas) {
     nms->temp[i] = vtile_reserve(&used, chunk);
   nms->bits = vtile_reserve(&used, nms->chunk / BITS_PER_BYTE + BLOCK_BYTES);
   nms->levels = 0;
-  do {
-    nms->winners[nms->levels] = winners;
-    nms->pairs[nms->levels++] = vtile_reserve(&used, round_up(2 * winners, NMS_LANES) * NMS_WORD);
-    winners = ceil_div(winners, NMS_PAIRS);
-  } while (nms->winners[nms->levels - 1] > 1 && nms->levels < NMS_LEVELS);
+  if (nms->folds) {
+    nms->places = vtile_reserve(&used, chunk);
+    nms->beyond = vtile_reserve(&used, BLOCK_BYTES);
+  } else {
+    reserve_pairs(nms, &used);
+  }
   nms->list = vtile_reserve(&used, nms->most * NMS_WORD);
   nms->number = vtile_reserve(&used, BLOCK_BYTES);
   nms->nothing = vtile_reserve(&used, BLOCK_BYTES);
@@ -152,7 +161,7 @@ static bool cost(struct lower_job *job) {
     return lower_refuse(job,
                         "%s stores blocks of %d bytes: with fewer than %d kept boxes, blocks=1",
                         soc->name, BLOCK_BYTES, BLOCK_BYTES / NMS_WORD);
-  if (nms->winners[0] > WINNERS_MAX)
+  if (nms->boxes > WINNERS_MAX * NMS_LANES)
     return lower_refuse(job, "a class has at most %d boxes", WINNERS_MAX * NMS_LANES);
   return vtile_ub_holds(job, "a class", nms->ub_bytes) && program_cost(job);
 }

@@ -54,6 +54,10 @@ static void put_numbers(struct emit *e, const struct nms *nms, struct expr batch
     return;
   put_load(e, nms, EXPR(nms->raw), nms->temp[0], x_at(image, first, NMS_PLANES * bytes),
            x_mul(n, NMS_PLANES));
+  if (nms->apart) {
+    nms_put_apart(e, nms, n);
+    return;
+  }
   vmask_count(e, x_mul(n, NMS_PLANES));
   for (unsigned i = 0; i < NMS_PLANES; i++)
     EMIT(e, "vreducev2", F("dst", nms->temp[i]), F("src0", nms->raw), F("src1", nms->raw),
@@ -85,8 +89,7 @@ static void put_areas(struct emit *e, const struct nms *nms, struct expr dst, ui
   emit_barrier(e, PIPE_V);
 }
 
-/* Opens the loop over chunks: where a chunk begins, and how many boxes it has. */
-static struct expr open_chunks(struct emit *e, const struct nms *nms, struct expr *n) {
+struct expr nms_open_chunks(struct emit *e, const struct nms *nms, struct expr *n) {
   struct expr c = emit_for(e, "chunk", ceil_div(nms->boxes, nms->chunk));
   struct expr first = emit_assigned(e, "first", x_mul(c, nms->chunk));
   *n = emit_assigned(e, "n", x_rest(nms->chunk, nms->boxes, first));
@@ -94,7 +97,7 @@ static struct expr open_chunks(struct emit *e, const struct nms *nms, struct exp
 }
 
 static void put_boxes(struct emit *e, const struct nms *nms, struct expr batch) {
-  struct expr n, first = open_chunks(e, nms, &n);
+  struct expr n, first = nms_open_chunks(e, nms, &n);
   struct expr at = emit_assigned(e, "at", x_mul(first, NMS_WORD));
   put_numbers(e, nms, batch, first, n);
   vmask_count(e, n);
@@ -117,7 +120,7 @@ static void put_scores(struct emit *e, const struct nms *nms, struct expr unit) 
   vmask_count(e, BLOCK_BYTES / NMS_WORD);
   vfill(e, nms->number, bits_of(nms->scored ? (double)nms->score : -(double)INFINITY), "fp32");
   emit_barrier(e, PIPE_V);
-  struct expr first = open_chunks(e, nms, &n);
+  struct expr first = nms_open_chunks(e, nms, &n);
   put_load(e, nms, EXPR(nms->temp[0]), nms->temp[1],
            x_at(x_name(e, "scores"), x_add(x_mul(unit, nms->boxes), first), bytes), n);
   vmask_count(e, n);
@@ -131,8 +134,8 @@ static void put_scores(struct emit *e, const struct nms *nms, struct expr unit) 
 
 /* ---- the largest score ----------------------------------------------------------------------- */
 
-/* All lanes of scores, then every second lane of pairs. */
-static void put_reductions(struct emit *e, const struct nms *nms) {
+/* All lanes of scores, then every second lane of pairs. For times, `value`. */
+static struct expr put_best(struct emit *e, const struct nms *nms, struct expr value) {
   emit_plain(e, "set_mask_norm");
   for (unsigned i = 0; i < nms->levels; i++) {
     if (i < 2)
@@ -143,6 +146,7 @@ static void put_reductions(struct emit *e, const struct nms *nms) {
   }
   emit_plain(e, "set_mask_count");
   emit_handshake(e, PIPE_V, PIPE_S, FOUND_FLAG);
+  return emit_read_word(e, "best", value, EXPR(nms->pairs[nms->levels - 1]), DTYPE_INT32);
 }
 
 /* Where the largest score lies, from the last level to the first. For times, `guess`. */
@@ -227,7 +231,7 @@ static void put_suppression(struct emit *e, const struct nms *nms, struct expr b
     side[i] = emit_read_word(e, names[i], EXPR(0), x_add(nms->plane[i], x_mul(box, NMS_WORD)),
                              DTYPE_INT32);
   struct expr own = put_own_area(e, nms, box);
-  struct expr first = open_chunks(e, nms, &n);
+  struct expr first = nms_open_chunks(e, nms, &n);
   vmask_count(e, n);
   put_compare(e, nms, side, own, emit_assigned(e, "at", x_mul(first, NMS_WORD)));
   emit_end(e);
@@ -236,12 +240,12 @@ static void put_suppression(struct emit *e, const struct nms *nms, struct expr b
 /* A turn: the largest score, unless nothing is left. */
 static void put_turn(struct emit *e, const struct nms *nms, struct expr k, struct expr expected) {
   const int64_t none = (int32_t)(uint32_t)bits_of(-(double)INFINITY);
-  put_reductions(e, nms);
-  struct expr best = emit_read_word(e, "best", x_mul(none, x_sub(1, x_lt(k, expected))),
-                                    EXPR(nms->pairs[nms->levels - 1]), DTYPE_INT32);
+  struct expr value = x_mul(none, x_sub(1, x_lt(k, expected)));
+  struct expr guess = x_mod(x_mul(k, ESTIMATE_STEP), nms->boxes);
+  struct expr best = nms->folds ? nms_fold_best(e, nms, value) : put_best(e, nms, value);
   emit_change(e, "left", x_sub(1, x_eq(best, none)));
   emit_if(e, "found", x_name(e, "left"));
-  struct expr box = put_index(e, nms, x_mod(x_mul(k, ESTIMATE_STEP), nms->boxes));
+  struct expr box = nms->folds ? nms_fold_box(e, nms, best, guess) : put_index(e, nms, guess);
   emit_change(e, "kept", x_add(k, 1));
   emit_plain(e, "set_mask_norm");
   put_word(e, nms->list, k, box, "int32");
@@ -289,6 +293,12 @@ static void put_class(struct emit *e, const struct nms *nms, struct expr unit) {
 /* What stays as it is: minus infinity behind pairs, and in a block. */
 static void put_start(struct emit *e, const struct nms *nms) {
   const int64_t nothing = bits_of(-(double)INFINITY);
+  if (nms->folds)
+    nms_fold_start(e, nms);
+  if (nms->apart) { /* squares are whole, of which boxes may be a part */
+    vmask_count(e, NMS_PLANES * nms->chunk);
+    vfill(e, nms->raw, 0, "fp32");
+  }
   for (unsigned i = 0; i < nms->levels; i++) {
     vmask_count(e, round_up(2 * nms->winners[i], NMS_LANES));
     vfill(e, nms->pairs[i], nothing, "fp32");
