@@ -123,6 +123,10 @@ libvinci_lower_la_SOURCES = \
 	lower/vector/elementwise/words.c \
 	lower/vector/index/combine.c \
 	lower/vector/index/compact.c \
+	lower/vector/index/compact.h \
+	lower/vector/index/compact_coupled.c \
+	lower/vector/index/compact_indices.c \
+	lower/vector/index/compact_sorted.c \
 	lower/vector/index/elements.c \
 	lower/vector/index/gather.c \
 	lower/vector/index/indexed.c \

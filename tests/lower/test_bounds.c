@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every operator against something that is not the simulator: a closed form of
- * how fast it could be at best. lower/calls/compared.def has a large shape for
- * each, what its bound is made of, and the largest factor between simulated
- * time and bound. Also, that its trace passes all checks, and that the number
- * of silicon rows in that table is true.
+ * Every operator against something that is not the simulator: a closed form of how fast it could
+ * be at best. lower/calls/compared.def has a large shape for each, what its bound is made
+ * of, and the largest factor between simulated time and bound. Also, that its trace passes
+ * all checks, and that the number of silicon rows in that table is true.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,21 +35,19 @@ static int tear_down(void **state) {
 }
 
 /*
- * As the others, for kernels that only cores of cube and vector unit have:
- * cycles of their instructions for 256 bytes of fp32.
+ * As the others, for kernels that only cores of cube and vector unit have: cycles of their
+ * instructions for 256 bytes of fp32.
  *
- * - argmax: four passes of 2 cycles. The 910A folds a row of 64 lanes by turns,
- * twice in a row of 64 repeats: 172 instructions that the scalar unit issues in
- * 13 cycles each, and 44 others.
- * - sort, topk: 64 scores, 16 of them sorted in 16 cycles, and merged 4 times,
- * 32 in 16 cycles.
- * - layer_norm_grad: 17 steps of 2 cycles, 3 conversions, two rows added one
- * after the other.
+ * - argmax: four passes of 2 cycles. The 910A folds a row of 64 lanes by turns, twice in a row of
+ * 64 repeats: 172 instructions that the scalar unit issues in 13 cycles each, and 44 others.
+ * - sort, topk: 64 scores, 16 of them sorted in 16 cycles, and merged 4 times, 32 in 16 cycles.
+ * - layer_norm_grad: 17 steps of 2 cycles, 3 conversions, two rows added one after the other.
  * - transpose: on the 910A 12 instructions for 1 KiB, issued in 13 cycles each.
- * - nms: 20 turns of a class, each 18 cycles for 64 boxes, as in compared.def.
- * On the 910A 37: 5 instructions of 2 cycles find the score and its place, 9
- * compare the box, and 7 operands are put into all lanes. Each instruction has
- * 2048 boxes, starts anew, and waits for the one before.
+ * - masked_select, nonzero: as sort, in tiles of 1024 that are merged 3 times. Not in the bound:
+ * bits and scores before that, fields of proposals, 2 cycles for 16 each, and the second kernel.
+ * - nms: 20 turns of a class, each 18 cycles for 64 boxes, as in compared.def. On the 910A 37:
+ * 5 instructions of 2 cycles find the score and its place, 9 compare the box, and 7 operands are
+ * put into all lanes. Each instruction has 2048 boxes, starts anew, and waits for the one before.
  */
 static const struct lower_compared on_310p3[] = {
     {"argmax", "ND", 0, LOWER_BOUND_BYTES, 8, 220, "shape=1024x4096"},
@@ -58,7 +55,9 @@ static const struct lower_compared on_310p3[] = {
     {"sort", "ND", 0, LOWER_BOUND_BYTES, 192, 140, "shape=512x2048 dtype=fp16"},
     {"topk", "ND", 0, LOWER_BOUND_BYTES, 192, 130, "shape=512x2048 k=256 dtype=fp16"},
     {"layer_norm_grad", "ND", 0, LOWER_BOUND_BYTES, 40, 160, "shape=4096x1024 dtype=fp16"},
-    {"nms", "ND", 0, LOWER_BOUND_BYTES, 360, 215, "boxes=2048 classes=96 most=20"}};
+    {"nms", "ND", 0, LOWER_BOUND_BYTES, 360, 215, "boxes=2048 classes=96 most=20"},
+    {"masked_select", "ND", 0, LOWER_BOUND_BYTES, 160, 150, "shape=1024x4096 count=2097152"},
+    {"nonzero", "ND", 0, LOWER_BOUND_BYTES, 160, 155, "shape=4194304 count=2097152"}};
 static const struct lower_compared on_910a[] = {
     {"argmax", "ND", 0, LOWER_BOUND_BYTES, 52, 170, "shape=1024x4096"},
     {"argmax_with_value", "ND", 0, LOWER_BOUND_BYTES, 69, 150, "shape=1024x4096"},
@@ -66,7 +65,9 @@ static const struct lower_compared on_910a[] = {
     {"topk", "ND", 0, LOWER_BOUND_BYTES, 192, 135, "shape=512x2048 k=256 dtype=fp16"},
     {"layer_norm_grad", "ND", 0, LOWER_BOUND_BYTES, 40, 190, "shape=4096x1024 dtype=fp16"},
     {"transpose", "ND", 0, LOWER_BOUND_BYTES, 39, 120, "shape=4096x4096 perm=2x1 dtype=fp32"},
-    {"nms", "ND", 0, LOWER_BOUND_BYTES, 740, 235, "boxes=2048 classes=96 most=20"}};
+    {"nms", "ND", 0, LOWER_BOUND_BYTES, 740, 235, "boxes=2048 classes=96 most=20"},
+    {"masked_select", "ND", 0, LOWER_BOUND_BYTES, 160, 155, "shape=1024x4096 count=2097152"},
+    {"nonzero", "ND", 0, LOWER_BOUND_BYTES, 160, 165, "shape=4194304 count=2097152"}};
 
 static vinci_trace *compiled(const struct lower_compared *row) {
   struct vinci_diag diag = {0};
@@ -78,9 +79,7 @@ static vinci_trace *compiled(const struct lower_compared *row) {
   return trace;
 }
 
-/* ---- the bound
- * -------------------------------------------------------------------------------
- */
+/* ---- the bound ------------------------------------------------------------------------------- */
 
 struct traffic {
   uint64_t in, out, elements; /* elements: of the largest tensor */
@@ -112,8 +111,7 @@ static double path_ps(enum path path, uint64_t bytes, unsigned cores) {
   return ps_of_cycles((double)bytes / per_cycle);
 }
 
-/* What the memory, the paths of all cores, and their cubes or vector units need
- * at least. */
+/* What the memory, the paths of all cores, and their cubes or vector units need at least. */
 static double bound_ps(const struct lower_compared *row, const vinci_trace *trace) {
   struct traffic traffic = traffic_of(trace);
   bool cube = row->kind == LOWER_BOUND_MACS;
@@ -189,9 +187,7 @@ static void kernels_of_coupled_cores_are_near_theirs(void **state) {
   are_near_their_bounds("Ascend910A", on_910a, sizeof on_910a / sizeof *on_910a);
 }
 
-/* ---- traces
- * ----------------------------------------------------------------------------------
- */
+/* ---- traces ---------------------------------------------------------------------------------- */
 
 /* No hazard, nothing out of range or read before it is written. */
 static void traces_pass_all_checks(void **state) {
@@ -214,8 +210,7 @@ static void traces_pass_all_checks(void **state) {
   assert_int_equal(wrong, 0);
 }
 
-/* ---- expected errors
- * --------------------------------------------------------------------------
+/* ---- expected errors --------------------------------------------------------------------------
  */
 
 /* No operator whose program uses the cube has the error of the vector class. */
@@ -235,9 +230,7 @@ static void cube_operators_are_in_no_vector_class(void **state) {
   }
 }
 
-/* ---- silicon rows
- * ----------------------------------------------------------------------------
- */
+/* ---- silicon rows ---------------------------------------------------------------------------- */
 
 static void silicon_rows_are_counted(void **state) {
   (void)state;

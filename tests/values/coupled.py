@@ -42,7 +42,7 @@ REFUSED = [
 ]
 
 # Results as long as the data say: more of these cases than of others, which have relatives.
-FOUND = [detect.kept_boxes]
+FOUND = [found.selects, found.nonzeros, detect.kept_boxes]
 FOUND_EVERY = 3
 
 LAYERS = """

@@ -3,8 +3,9 @@
  * masked_select and nonzero: results whose size depends on the data. As the vendor's kernel
  * (ops-math, masked_select_v3), each block packs what it keeps of its tiles into its own part of a
  * workspace and leaves its count there; all meet; each adds up the counts of the blocks before its
- * own, and moves its part to where it belongs. nonzero packs numbers of elements in the same way,
- * and then makes indices of them.
+ * own, and moves its part to where it belongs. On coupled cores, which cannot meet, this is a
+ * second kernel (compact_coupled.c). nonzero packs numbers of elements in the same way, and then
+ * makes indices of them.
  *
  * How many elements are kept is an argument. Where they are is up to the data: with values the
  * scalar unit reads the counts, and addresses follow. Without values they are taken to be spread
@@ -19,19 +20,15 @@
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
 #include "lower/estimate/estimate.h"
-#include "lower/vector/kernel.h"
+#include "lower/vector/index/compact.h"
 #include "lower/vector/unit.h"
 
 enum {
-  WORD_BYTES = 4,
-  HALF_BYTES = 2,
-  MOVE_FLAG = 2,
   SYNC_FLAG = 0,
   COUNT_FLAG = 3,     /* to the scalar unit */
-  COUNT_PITCH = 64,   /* bytes from the count of a block to the next one's, as the vendor has */
+  BIT_PAIR = 0x101,   /* times 0 or 1: a byte of that for each half of 64 bits */
   COLS_MAX = 16384,   /* whose bits, of 64-bit elements, are twice as many */
   UNIT = 512,         /* elements, so that the parts of cores begin at whole lines */
-  BIT_PAIR = 0x101,   /* times 0 or 1: a byte of that for each half of 64 bits */
   EXACT_MAX = 1 << 24 /* fp32 numbers that many elements */
 };
 
@@ -51,22 +48,10 @@ struct compact_func {
   bool selects; /* elements of x by a mask; else the numbers of elements of x that are not 0 */
 };
 
-struct compact {
-  struct vkernel kernel; /* first */
-  bool selects;
-  enum dtype packed; /* what the workspace holds */
-  uint64_t count;
-  struct vtile_operand x, mask;
-  uint64_t out; /* of a slot: the packed elements */
-  /* Behind the slots. */
-  uint64_t wide, bits, table, numbers, thin, counts;
-  /* Behind the meeting, in place of all but the counts. */
-  uint64_t index, at, quotient, rest;
-  struct expr base; /* of the block: where its part of the workspace begins */
-};
-
-/* Instructions work on words of this many bytes; 64-bit elements are two. */
-static unsigned words_of(const struct compact *c) { return c->packed == DTYPE_INT64 ? 2 : 1; }
+/* Instructions that pack work on words; 64-bit elements are two. */
+static unsigned words_of(const struct compact *c) {
+  return c->packed == DTYPE_INT64 && !c->coupled ? 2 : 1;
+}
 
 static bool is_byte(enum dtype type) { return type == DTYPE_INT8 || type == DTYPE_UINT8; }
 
@@ -78,40 +63,42 @@ static void lay_out(struct vtile *tile) {
   c->out = vtile_reserve(&slot, cols * vtile_bytes(c->packed));
   tile->slot_bytes = slot;
   uint64_t used = slot * tile->buffers;
-  c->wide = vtile_reserve(&used, cols * WORD_BYTES);
+  c->wide = vtile_reserve(&used, cols * COMPACT_WORD);
   c->bits = vtile_reserve(&used, cols * words_of(c) / BITS_PER_BYTE + BLOCK_BYTES);
   if (!c->selects) {
-    c->table = vtile_reserve(&used, cols * WORD_BYTES);
-    c->numbers = vtile_reserve(&used, cols * WORD_BYTES);
-  } else if (vtile_bytes(c->packed) != HALF_BYTES && vtile_bytes(c->packed) != WORD_BYTES) {
-    c->numbers = vtile_reserve(&used, cols * HALF_BYTES);
-    c->thin = vtile_reserve(&used, cols * HALF_BYTES);
+    c->table = vtile_reserve(&used, cols * COMPACT_WORD);
+    c->numbers = vtile_reserve(&used, cols * COMPACT_WORD);
+  } else if (vtile_bytes(c->packed) != COMPACT_HALF && vtile_bytes(c->packed) != COMPACT_WORD) {
+    c->numbers = vtile_reserve(&used, cols * COMPACT_HALF);
+    c->thin = vtile_reserve(&used, cols * COMPACT_HALF);
   }
   uint64_t later = 0;
   c->at = vtile_reserve(&later, cols * vtile_bytes(c->packed));
   if (!c->selects) {
-    c->quotient = vtile_reserve(&later, cols * WORD_BYTES);
-    c->rest = vtile_reserve(&later, cols * WORD_BYTES);
+    c->quotient = vtile_reserve(&later, cols * COMPACT_WORD);
+    c->rest = vtile_reserve(&later, cols * COMPACT_WORD);
     c->index = vtile_reserve(&later, cols * sizeof(int64_t));
   }
   used = max_u64(used, later);
-  c->counts = vtile_reserve(&used, COUNT_PITCH * (tile->blocks + 1));
+  c->counts = vtile_reserve(&used, COMPACT_PITCH * (tile->blocks + 1));
   tile->ub_bytes = used;
 }
 
 static void split(const struct lower_job *job, struct vkernel *kernel, unsigned halvings) {
+  const struct compact *c = (const struct compact *)kernel;
+  const uint64_t cols_max = c->coupled ? COMPACT_CHUNK : COLS_MAX;
   struct vtile *tile = &kernel->tile;
   tile->rows = 1;
   tile->blocks = job->cores;
-  uint64_t most = UNIT * vtile_most_cols(job, tile, UNIT, 1, COLS_MAX / UNIT);
+  uint64_t most = UNIT * vtile_most_cols(job, tile, UNIT, 1, cols_max / UNIT);
   vtile_split_run(job->soc, job->cores, tile, (unsigned)kernel->element_bytes,
                   max_u64(most >> halvings, UNIT));
 }
 
 /* ---- a tile ---------------------------------------------------------------------------------- */
 
-static void convert(struct emit *e, enum dtype from, enum dtype to, struct expr dst,
-                    struct expr src) {
+void compact_convert(struct emit *e, enum dtype from, enum dtype to, struct expr dst,
+                     struct expr src) {
   struct vunit unit = {.emit = e};
   vunit_convert(&unit, 0, 0, from, to, dst, src);
   emit_barrier(e, PIPE_V);
@@ -119,22 +106,25 @@ static void convert(struct emit *e, enum dtype from, enum dtype to, struct expr 
 
 /* Both bytes of each mask of 16 bits, as two elements of fp16: one for each half of 64 bits. */
 static void double_mask(struct emit *e, const struct compact *c, struct expr count) {
-  convert(e, DTYPE_FP16, DTYPE_INT16, EXPR(c->wide), EXPR(c->wide));
+  compact_convert(e, DTYPE_FP16, DTYPE_INT16, EXPR(c->wide), EXPR(c->wide));
   EMIT(e, "vmuls", F("dst", c->thin), F("src", c->wide), F("scalar", BIT_PAIR), F("repeat", 1),
        W("type", "int16"));
   emit_barrier(e, PIPE_V);
   vmask_count(e, x_mul(count, 2));
-  convert(e, DTYPE_UINT8, DTYPE_FP16, EXPR(c->wide), EXPR(c->thin));
+  compact_convert(e, DTYPE_UINT8, DTYPE_FP16, EXPR(c->wide), EXPR(c->thin));
 }
 
-/* Bits of what is not 0, from the mask, or from x in a type that can be compared. */
-static void put_bits(struct emit *e, const struct compact *c, struct expr count) {
+void compact_put_bits(struct emit *e, const struct compact *c) {
+  struct expr count = c->kernel.tile.n_cols;
   const struct vtile_operand *from = c->selects ? &c->mask : &c->x;
   struct expr at = x_add(c->kernel.tile.slot, from->address);
   enum dtype type = from->dtype;
-  if (type != DTYPE_FP16 && type != DTYPE_FP32) {
+  if (type == DTYPE_INT16 && c->coupled) {
+    at = compact_put_bytes(e, c, at);
+    type = DTYPE_FP16;
+  } else if (type != DTYPE_FP16 && type != DTYPE_FP32) {
     enum dtype wide = is_byte(type) ? DTYPE_FP16 : DTYPE_FP32;
-    convert(e, type, wide, EXPR(c->wide), at);
+    compact_convert(e, type, wide, EXPR(c->wide), at);
     at = EXPR(c->wide);
     type = wide;
   }
@@ -161,14 +151,14 @@ static void compute(struct emit *e, const struct compact *c) {
     EMIT(e, "vadds", F("dst", c->numbers), F("src", c->table), F("scalar", tile->col),
          F("repeat", 1), W("type", "int32"));
   else if (is_byte(c->packed))
-    convert(e, c->packed, DTYPE_FP16, EXPR(c->numbers), x);
-  put_bits(e, c, tile->n_cols);
+    compact_convert(e, c->packed, DTYPE_FP16, EXPR(c->numbers), x);
+  compact_put_bits(e, c);
   if (c->selects && is_byte(c->packed)) {
     pack(e, c, DTYPE_FP16, EXPR(c->thin), EXPR(c->numbers));
     emit_barrier(e, PIPE_V);
-    convert(e, DTYPE_FP16, c->packed, out, EXPR(c->thin));
+    compact_convert(e, DTYPE_FP16, c->packed, out, EXPR(c->thin));
   } else {
-    pack(e, c, vtile_bytes(c->packed) == HALF_BYTES ? DTYPE_UINT16 : DTYPE_UINT32, out,
+    pack(e, c, vtile_bytes(c->packed) == COMPACT_HALF ? DTYPE_UINT16 : DTYPE_UINT32, out,
          c->selects ? x : EXPR(c->numbers));
   }
 }
@@ -206,7 +196,7 @@ static void put_compute(struct emit *e, const struct compact *c) {
   const struct vtile *tile = &c->kernel.tile;
   emit_wait(e, PIPE_MTE2, PIPE_V, tile->flag_id);
   emit_wait(e, PIPE_MTE3, PIPE_V, tile->flag_id);
-  compute(e, c);
+  (c->coupled ? compact_squeeze : compute)(e, c);
   emit_set(e, PIPE_V, PIPE_MTE2, tile->flag_id);
   emit_set(e, PIPE_V, PIPE_MTE3, tile->flag_id);
   emit_set(e, PIPE_V, PIPE_S, COUNT_FLAG);
@@ -216,11 +206,15 @@ static void put_compute(struct emit *e, const struct compact *c) {
 static void put_store(struct emit *e, const struct compact *c, struct expr kept, struct expr i) {
   const struct vtile *tile = &c->kernel.tile;
   struct expr done = x_name(e, "done"), slot = x_mod(x_sub(i, 1), tile->buffers);
+  struct expr from = x_add(x_mul(slot, tile->slot_bytes), c->out);
   emit_wait(e, PIPE_V, PIPE_MTE3, slot);
   emit_if(e, "some", x_gt(kept, 0));
-  vtile_store_run(e, c->packed,
-                  x_at(x_name(e, "work"), x_add(c->base, done), vtile_bytes(c->packed)),
-                  x_add(x_mul(slot, tile->slot_bytes), c->out), kept);
+  if (c->coupled)
+    compact_put_part(e, c, from, kept);
+  else
+    vtile_store_run(e, c->packed,
+                    x_at(x_name(e, "work"), x_add(c->base, done), vtile_bytes(c->packed)), from,
+                    kept);
   emit_end(e);
   emit_set(e, PIPE_MTE3, PIPE_V, slot);
   emit_change(e, "done", x_add(done, kept));
@@ -232,16 +226,21 @@ static void put_leaving(struct emit *e, const struct compact *c, struct expr i) 
   emit_end(e);
 }
 
+static struct expr read_kept(struct emit *e, const struct compact *c, struct expr expected) {
+  return x_div(emit_read_taken(e, "taken", x_mul(expected, words_of(c))), words_of(c));
+}
+
 /* With one buffer the vector unit waits for the tile before to leave, which is issued behind all
  * that the vector unit is given, unless its queue has no room for that. */
 static bool leaves_first(const struct emit *e, const struct compact *c) {
   enum { COMPUTE_ROWS = 24 }; /* at most, of compute() and the flags around its rows */
-  return c->kernel.tile.buffers == 1 && soc_queue_depth(e->soc, PIPE_V) < COMPUTE_ROWS;
+  return c->kernel.tile.buffers == 1 &&
+         (c->coupled || soc_queue_depth(e->soc, PIPE_V) < COMPUTE_ROWS);
 }
 
-/* All tiles of the block. In a turn a tile comes in, the count of the tile before is read, the
+/* In a turn a tile comes in, the count of the tile before is read, the
  * vector unit goes on, and the tile before leaves. */
-static void put_tiles(struct emit *e, struct compact *c) {
+void compact_put_tiles(struct emit *e, struct compact *c) {
   struct vtile *tile = &c->kernel.tile;
   const uint64_t per = tile->per_block, cols = tile->cols;
   struct expr mine = x_max(0, x_min(per, x_sub(tile->tiles, x_mul(x_name(e, "blk"), per))));
@@ -257,8 +256,7 @@ static void put_tiles(struct emit *e, struct compact *c) {
   emit_if(e, "counted", x_gt(i, 0));
   emit_wait(e, PIPE_V, PIPE_S, COUNT_FLAG);
   struct expr kept = kept_between(c, x_sub(tile->col, cols), x_min(tile->space.cols, tile->col));
-  struct expr taken = emit_read_taken(e, "taken", x_mul(kept, words_of(c)));
-  emit_change(e, "kept", x_div(taken, words_of(c)));
+  emit_change(e, "kept", c->coupled ? compact_read_kept(e, c, kept) : read_kept(e, c, kept));
   emit_end(e);
   if (leaves_first(e, c))
     put_leaving(e, c, i);
@@ -273,84 +271,46 @@ static void put_tiles(struct emit *e, struct compact *c) {
 
 /* ---- the second pass ------------------------------------------------------------------------- */
 
+void compact_load_counts(struct emit *e, const struct compact *c) {
+  EMIT(e, vtile_copy_name(false, DTYPE_INT32), F("dst", c->counts), F("src", x_name(e, "counts")),
+       F("n_burst", c->kernel.tile.blocks), F("len_burst", BLOCK_BYTES),
+       F("src_gap", COMPACT_PITCH - BLOCK_BYTES), F("dst_gap", COMPACT_PITCH / BLOCK_BYTES - 1));
+}
+
 /* The count of each block, 64 bytes apart; the block reads those of all. */
 static void put_counts(struct emit *e, const struct compact *c) {
-  const uint64_t blocks = c->kernel.tile.blocks, mine = c->counts + blocks * COUNT_PITCH;
+  const uint64_t blocks = c->kernel.tile.blocks, mine = c->counts + blocks * COMPACT_PITCH;
   emit_comment(e, "Blocks leave their counts, meet, and read the counts of all.");
   emit_barrier(e, PIPE_ALL);
-  vmask_count(e, BLOCK_BYTES / WORD_BYTES);
+  vmask_count(e, BLOCK_BYTES / COMPACT_WORD);
   vfill(e, mine, x_name(e, "done"), "int32");
-  emit_handshake(e, PIPE_V, PIPE_MTE3, MOVE_FLAG);
-  vtile_store_run(e, DTYPE_INT32, x_at(x_name(e, "counts"), x_name(e, "blk"), COUNT_PITCH),
-                  EXPR(mine), EXPR(BLOCK_BYTES / WORD_BYTES));
+  emit_handshake(e, PIPE_V, PIPE_MTE3, COMPACT_MOVE_FLAG);
+  vtile_store_run(e, DTYPE_INT32, x_at(x_name(e, "counts"), x_name(e, "blk"), COMPACT_PITCH),
+                  EXPR(mine), EXPR(BLOCK_BYTES / COMPACT_WORD));
   emit_meet(e, SYNC_FLAG);
-  EMIT(e, vtile_copy_name(false, DTYPE_INT32), F("dst", c->counts), F("src", x_name(e, "counts")),
-       F("n_burst", blocks), F("len_burst", BLOCK_BYTES), F("src_gap", COUNT_PITCH - BLOCK_BYTES),
-       F("dst_gap", COUNT_PITCH / BLOCK_BYTES - 1));
-  emit_handshake(e, PIPE_MTE2, PIPE_S, MOVE_FLAG);
+  compact_load_counts(e, c);
+  emit_handshake(e, PIPE_MTE2, PIPE_S, COMPACT_MOVE_FLAG);
+}
+
+struct expr compact_read_count(struct emit *e, const struct compact *c, struct expr b) {
+  const struct vtile *tile = &c->kernel.tile;
+  const uint64_t run = tile->per_block * tile->cols, all = tile->space.cols;
+  return emit_read_word(
+      e, "count", kept_between(c, x_min(all, x_mul(b, run)), x_min(all, x_mul(x_add(b, 1), run))),
+      x_at(c->counts, b, COMPACT_PITCH), DTYPE_INT32);
 }
 
 /* How many elements the blocks before this one have kept, and that all together have kept as many
  * as y has. */
 static void put_sums(struct emit *e, const struct compact *c) {
-  const struct vtile *tile = &c->kernel.tile;
-  const uint64_t run = tile->per_block * tile->cols, all = tile->space.cols;
   emit_assigned(e, "before", EXPR(0));
   emit_assigned(e, "elements_of_y", EXPR(0));
-  struct expr b = emit_for(e, "b", tile->blocks);
-  struct expr count = emit_read_word(
-      e, "count", kept_between(c, x_min(all, x_mul(b, run)), x_min(all, x_mul(x_add(b, 1), run))),
-      x_at(c->counts, b, COUNT_PITCH), DTYPE_INT32);
+  struct expr b = emit_for(e, "b", c->kernel.tile.blocks);
+  struct expr count = compact_read_count(e, c, b);
   emit_change(e, "before", x_add(x_name(e, "before"), x_mul(count, x_lt(b, x_name(e, "blk")))));
   emit_change(e, "elements_of_y", x_add(x_name(e, "elements_of_y"), count));
   emit_end(e);
   emit_expect(e, "elements_of_y", c->count);
-}
-
-/* 64-bit indices along a dimension leave. */
-static void put_index(struct emit *e, const struct compact *c, unsigned dimension, uint64_t words,
-                      struct expr place, struct expr count) {
-  convert(e, DTYPE_INT32, DTYPE_INT64, EXPR(c->index), EXPR(words));
-  emit_handshake(e, PIPE_V, PIPE_MTE3, MOVE_FLAG);
-  vtile_store_run(e, DTYPE_INT64,
-                  x_at(x_name(e, "y"), x_add(place, dimension * c->count), sizeof(int64_t)),
-                  EXPR(c->index), count);
-  emit_handshake(e, PIPE_MTE3, PIPE_V, MOVE_FLAG);
-}
-
-/* quotient = number / extent, rounded down; rest = what that leaves. All are whole and exact. */
-static void put_division(struct emit *e, uint64_t number, uint64_t extent, uint64_t quotient,
-                         uint64_t rest) {
-  convert(e, DTYPE_INT32, DTYPE_FP32, EXPR(quotient), EXPR(number));
-  vfill(e, rest, vscalar(DTYPE_FP32, (double)extent), "fp32");
-  emit_barrier(e, PIPE_V);
-  EMIT(e, "vdiv", F("dst", quotient), F("src0", quotient), F("src1", rest), F("repeat", 1),
-       W("type", "fp32"));
-  emit_barrier(e, PIPE_V);
-  EMIT(e, "vconv_f322s32", F("dst", quotient), F("src", quotient), F("repeat", 1), W("round", "f"));
-  emit_barrier(e, PIPE_V);
-  EMIT(e, "vmuls", F("dst", rest), F("src", quotient), F("scalar", extent), F("repeat", 1),
-       W("type", "int32"));
-  emit_barrier(e, PIPE_V);
-  EMIT(e, "vsub", F("dst", rest), F("src0", number), F("src1", rest), F("repeat", 1),
-       W("type", "int32"));
-  emit_barrier(e, PIPE_V);
-}
-
-/* Numbers of elements become an index for each dimension, from the last one on. */
-static void put_indices(struct emit *e, const struct compact *c, struct expr place,
-                        struct expr count) {
-  const struct lower_value *shape = lower_get(c->kernel.job, "shape");
-  uint64_t number = c->at, quotient = c->quotient;
-  vmask_count(e, count);
-  for (unsigned i = shape->rank; --i > 0;) {
-    put_division(e, number, shape->shape[i], quotient, c->rest);
-    put_index(e, c, i, c->rest, place, count);
-    const uint64_t used = number;
-    number = quotient;
-    quotient = used;
-  }
-  put_index(e, c, 0, number, place, count);
 }
 
 static void put_moves(struct emit *e, const struct compact *c) {
@@ -362,13 +322,13 @@ static void put_moves(struct emit *e, const struct compact *c) {
   vtile_load_run(e, c->packed, EXPR(c->at), x_at(x_name(e, "work"), x_add(c->base, moved), bytes),
                  part);
   if (c->selects) {
-    emit_handshake(e, PIPE_MTE2, PIPE_MTE3, MOVE_FLAG);
+    emit_handshake(e, PIPE_MTE2, PIPE_MTE3, COMPACT_MOVE_FLAG);
     vtile_store_run(e, c->packed, x_at(x_name(e, "y"), place, bytes), EXPR(c->at), part);
-    emit_handshake(e, PIPE_MTE3, PIPE_MTE2, MOVE_FLAG);
+    emit_handshake(e, PIPE_MTE3, PIPE_MTE2, COMPACT_MOVE_FLAG);
   } else {
-    emit_handshake(e, PIPE_MTE2, PIPE_V, MOVE_FLAG);
-    put_indices(e, c, place, part);
-    emit_handshake(e, PIPE_V, PIPE_MTE2, MOVE_FLAG);
+    emit_handshake(e, PIPE_MTE2, PIPE_V, COMPACT_MOVE_FLAG);
+    compact_put_indices(e, c, place, part);
+    emit_handshake(e, PIPE_V, PIPE_MTE2, COMPACT_MOVE_FLAG);
   }
   emit_end(e);
 }
@@ -383,7 +343,7 @@ static void put_rows(struct emit *e, struct vkernel *kernel) {
     vtables_fill(e, &table, 1, tile->cols);
     emit_barrier(e, PIPE_V);
   }
-  put_tiles(e, c);
+  compact_put_tiles(e, c);
   put_counts(e, c);
   put_sums(e, c);
   put_moves(e, c);
@@ -392,7 +352,7 @@ static void put_rows(struct emit *e, struct vkernel *kernel) {
 static void tensors(struct emit *e, struct vkernel *kernel) {
   const struct compact *c = (struct compact *)kernel;
   const struct lower_value *shape = lower_get(kernel->job, "shape");
-  const uint64_t found[] = {shape->rank, c->count}, words = COUNT_PITCH / WORD_BYTES;
+  const uint64_t found[] = {shape->rank, c->count}, words = COMPACT_PITCH / COMPACT_WORD;
   emit_tensor(e, "x", c->x.dtype, TENSOR_IN, shape->shape, shape->rank, NULL);
   if (c->selects) {
     emit_tensor(e, "mask", DTYPE_UINT8, TENSOR_IN, shape->shape, shape->rank, NULL);
@@ -407,8 +367,6 @@ static void tensors(struct emit *e, struct vkernel *kernel) {
 /* ---- operators ------------------------------------------------------------------------------- */
 
 static enum vinci_status check(struct lower_job *job, const struct compact *c, uint64_t all) {
-  if (arch_is_coupled(job->soc->arch))
-    return lower_error(job, "not for %s: no signals between its cores", arch_name(job->soc->arch));
   if (c->count == 0 || c->count > all)
     return lower_error(job, "count is from 1 to the %" PRIu64 " elements", all);
   if (all > INT32_MAX)
@@ -419,14 +377,20 @@ static enum vinci_status check(struct lower_job *job, const struct compact *c, u
 }
 
 static enum vinci_status setup(struct lower_job *job) {
-  static const struct vkernel_kind kind = {
+  static const struct vkernel_kind split_cores = {
       .halvings = 3, .lay_out = lay_out, .split = split, .tensors = tensors, .rows = put_rows};
+  static const struct vkernel_kind coupled = {.halvings = 3,
+                                              .lay_out = compact_coupled_lay_out,
+                                              .split = split,
+                                              .walks = compact_coupled_walks};
   const struct lower_value *shape = lower_get(job, "shape");
-  struct compact *c = vkernel_new(job, sizeof *c, &kind);
+  bool is_coupled = arch_is_coupled(job->soc->arch);
+  struct compact *c = vkernel_new(job, sizeof *c, is_coupled ? &coupled : &split_cores);
   if (!c)
     return VINCI_E_NOMEM;
   enum dtype type = lower_get(job, "dtype")->dtype;
   uint64_t all = lower_elements(shape->shape, shape->rank);
+  c->coupled = is_coupled;
   c->selects = ((const struct compact_func *)job->op->spec)->selects;
   c->packed = c->selects ? type : DTYPE_INT32;
   c->count = lower_get(job, "count")->size;
@@ -467,8 +431,14 @@ static bool call_nonzero(struct lower_call *call) {
   return true;
 }
 
-static const struct lower_template template = {setup, vkernel_candidate, vkernel_cost,
-                                               vkernel_emit};
+static void emit(const struct lower_job *job, struct emit *e) {
+  if (((const struct compact *)job->data)->coupled)
+    compact_coupled_emit(job, e);
+  else
+    vkernel_emit(job, e);
+}
+
+static const struct lower_template template = {setup, vkernel_candidate, vkernel_cost, emit};
 #define COMPACT(id, vendor, summary, keys, from_tensors, ...)                                      \
   LOWER_OPERATOR(id, vendor, summary, keys, &template,                                             \
                  (&(const struct compact_func){__VA_ARGS__}), from_tensors)
