@@ -9,6 +9,10 @@ libvinci_lower_la_SOURCES = \
 	lower/attention/cost.c \
 	lower/attention/coupled.c \
 	lower/attention/coupled.h \
+	lower/attention/coupled_grad.c \
+	lower/attention/coupled_grad_tiling.c \
+	lower/attention/coupled_grad_vector.c \
+	lower/attention/coupled_move.c \
 	lower/attention/coupled_tiling.c \
 	lower/attention/coupled_vector.c \
 	lower/attention/cube.c \

@@ -14,7 +14,8 @@
  * dY * O: dS = P * (dP - delta), dV = P^T dY, dK = scale dS^T Q, dQ = scale dS K. Three kernels:
  * the first clears the sums in single precision and computes delta; the second walks the same tasks
  * and steps, the cube cores a step ahead with Q K^T and dY V^T, then adding three products to the
- * sums in device memory; the third scales and converts them.
+ * sums in device memory; the third scales and converts them. On coupled cores a task is some keys,
+ * so that only dQ is a sum in device memory.
  *
  *   attention.c    keys, layouts, and how profiles name the operators
  *   tiling.c       what is legal, candidates
@@ -143,9 +144,10 @@ enum { HALF_BYTES = 2, WORD_BYTES = 4, BLOCK_WORDS = 8 };
  * the columns; tiles of 64 columns have more keys than those of 128. Then addresses in UB, where
  * all lies in columns of 16: scores and probabilities of a step, its product with V, the values and
  * the result of a task, its maxima; maxima of the step, factors of two steps, numbers of rows in
- * half precision, the mask. */
+ * half precision, the mask. Of the gradient: scores and dP, which is the product; P and dS; the
+ * numbers of rows of two steps; the result, which is dQ of a step, dK or dV. */
 struct attention_coupled {
-  uint64_t score_keys, value_keys, value_columns;
+  uint64_t score_keys, value_keys, value_columns, gradients;
   uint64_t scores, probabilities, product, values, result, maximum;
   uint64_t fresh, factor, half, numbers, mask, triangle;
   uint64_t stage, stage_bytes; /* two, in which rows of K and V are on their way to L1 */
@@ -220,6 +222,10 @@ enum vinci_status attention_coupled_check(struct lower_job *job, const struct at
 bool attention_coupled_tiling(struct lower_job *job, struct attention_tiling *tiling);
 bool attention_coupled_candidate(struct lower_job *job, size_t index);
 bool attention_coupled_cost(struct lower_job *job);
+/* Of these the gradient (coupled_grad_tiling.c). */
+bool attention_coupled_grad_tiling(struct lower_job *job, struct attention_tiling *tiling);
+bool attention_coupled_grad_candidate(struct lower_job *job, size_t index);
+bool attention_coupled_grad_cost(struct lower_job *job);
 /* Flag ids between MTE1 and MTE2. */
 static inline unsigned attention_l1_flags(bool gradient) { return gradient ? 7 : 8; }
 

@@ -165,7 +165,7 @@ static void count_work(struct estimate *x) {
 /* Pieces of some cycles each, behind what every core does first. */
 static struct attention_end shared_by_cores(const struct vinci_soc *soc, uint64_t slice,
                                             uint64_t pieces, uint64_t cycles, uint64_t first) {
-  uint64_t cores = soc_core_count(soc, CORE_AIV);
+  uint64_t cores = soc_core_count(soc, emit_vector_core(soc));
   return (struct attention_end){.slice = slice,
                                 .cores = launch_cores(soc, cores, pieces, cycles),
                                 .cycles = launch_work_cycles(soc, cores, pieces, cycles) + first};
@@ -206,9 +206,10 @@ static struct attention_end end_of(const struct vinci_soc *soc, const struct att
   uint64_t elements = slice * depth, row = at->depth * WORD_BYTES, clear = ATTENTION_CLEAR_BYTES;
   uint64_t slices = heads * ceil_div(at->rows, slice), chunks = 0;
   if (first)
-    chunks =
-        ceil_div(heads * at->rows * row, clear) + 2 * ceil_div(kv_heads * at->keys * row, clear);
-  else
+    chunks = ceil_div(heads * at->rows * row, clear);
+  if (first && !at->coupled)
+    chunks += 2 * ceil_div(kv_heads * at->keys * row, clear);
+  if (!first && !at->coupled)
     slices += 2 * kv_heads * ceil_div(at->keys, slice);
   uint64_t vector = instructions * vector_start(soc) + passes * elements / ROWWISE_LANES;
   uint64_t load = stream_cycles(in, in_bytes * elements);

@@ -79,15 +79,12 @@ static void put_flags(struct writer *w, bool set) {
 static void fill_l1(struct writer *w) {
   struct emit *e = w->e;
   const uint64_t one = 0x3c003c00; /* fp16, twice */
-  const uint64_t blocks_max = INT16_MAX;
   const struct {
     const char *name;
     uint64_t bytes;
   } zeros[] = {{"q1", ATTENTION_PAIR * rows_bytes(w)}, {"k1", keys_bytes(w)}, {"v1", ones_at(w)}};
   for (size_t i = 0; i < sizeof zeros / sizeof *zeros; i++)
-    for (uint64_t at = 0, all = zeros[i].bytes / BLOCK_BYTES; at < all; at += blocks_max)
-      EMIT(e, "create_cbuf_matrix", F("dst", x_add(x_name(e, zeros[i].name), at * BLOCK_BYTES)),
-           F("blocks", min_u64(blocks_max, all - at)));
+    fa_zero_l1(e, zeros[i].name, zeros[i].bytes);
   EMIT(e, "create_cbuf_matrix", F("dst", x_add(x_name(e, "v1"), ones_at(w))),
        F("blocks", w->t.panel), F("value", one));
   emit_barrier(e, PIPE_MTE2);
@@ -128,29 +125,14 @@ static void load_mask(struct writer *w, struct place *p) {
     emit_end(w->e);
 }
 
-/* Some rows of K or V by way of UB, as many at once as a stage takes; `turn` moves the first. */
-static void load_through_ub(struct writer *w, bool values, struct expr dst, struct expr src,
+/* Rows of K or V to a panel of L1. */
+static void load_panel_rows(struct writer *w, bool values, struct expr dst, struct expr src,
                             struct expr rows, struct expr turn) {
-  struct emit *e = w->e;
   const struct attention *at = w->at;
-  uint64_t depth = values ? at->depth : at->depth_k, blocks = depth / FRACTAL_ROWS;
-  uint64_t row = (values ? &at->v : &at->kv)->row, most = attention_stage_rows(depth);
-  struct expr chunk = emit_for(e, "chunk", x_ceil_div(rows, most)), first = x_mul(chunk, most);
-  struct expr half = emit_assigned(e, "half", x_mod(x_add(turn, chunk), ATTENTION_PAIR));
-  struct expr count = emit_assigned(e, "count", x_min(most, x_sub(rows, first)));
-  struct expr stage = x_add(w->t.coupled.stage, x_mul(half, w->t.coupled.stage_bytes));
-  emit_wait(e, PIPE_MTE3, PIPE_MTE2, half);
-  EMIT(e, "copy_gm_to_ubuf", F("dst", stage), F("src", x_add(src, x_mul(first, row * HALF_BYTES))),
-       F("n_burst", count), F("len_burst", blocks), F("src_gap", row / FRACTAL_ROWS - blocks));
-  emit_handshake(e, PIPE_MTE2, PIPE_MTE3, half);
-  struct expr column = emit_for(e, "column", blocks);
-  struct expr at_row = x_add(x_mul(column, w->t.panel * BLOCK_BYTES), x_mul(first, BLOCK_BYTES));
-  EMIT(e, "copy_ubuf_to_cbuf", F("dst", x_add(dst, at_row)),
-       F("src", x_add(stage, x_mul(column, BLOCK_BYTES))), F("n_burst", count), F("len_burst", 1),
-       F("src_gap", blocks - 1));
-  emit_end(e);
-  emit_set(e, PIPE_MTE3, PIPE_MTE2, half);
-  emit_end(e);
+  const struct fa_matrix matrix = {.depth = values ? at->depth : at->depth_k,
+                                   .row = (values ? &at->v : &at->kv)->row,
+                                   .pitch = w->t.panel};
+  fa_load_through_ub(w, &matrix, dst, src, rows, turn);
 }
 
 /* Keys of K or V: of the step, or of the head; of a cache block by block. */
@@ -163,7 +145,7 @@ static void load_keys(struct writer *w, struct place *p, bool values) {
   struct expr key = resident ? EXPR(0) : p->key, count = resident ? p->length : p->keys;
   struct expr dst = x_name(w->e, values ? "v1" : "k1");
   if (!at->paged) {
-    load_through_ub(w, values, dst, fa_row(w, tensor, strides, at->heads, at->group, p->z, key),
+    load_panel_rows(w, values, dst, fa_row(w, tensor, strides, at->heads, at->group, p->z, key),
                     count, EXPR(0));
     return;
   }
@@ -171,7 +153,7 @@ static void load_keys(struct writer *w, struct place *p, bool values) {
   struct expr block = emit_for(w->e, "block", x_ceil_div(x_add(first, count), size));
   struct expr from = emit_assigned(w->e, "from", x_max(0, x_sub(x_mul(block, size), first)));
   struct expr to = x_min(count, x_sub(x_mul(x_add(block, 1), size), first));
-  load_through_ub(w, values, x_add(dst, x_mul(from, BLOCK_BYTES)),
+  load_panel_rows(w, values, x_add(dst, x_mul(from, BLOCK_BYTES)),
                   fa_page_row(w, tensor, strides, p->z, x_add(key, from)), x_sub(to, from), block);
   emit_end(w->e);
 }
@@ -214,40 +196,7 @@ static struct expr panel_from(struct writer *w, struct place *p) {
   return attention_is_resident(w->at, &w->t) ? x_div(p->key, FRACTAL_ROWS) : EXPR(0);
 }
 
-/* ---- L1 to L0 ---- */
-
-/* Rows of fractals of A, each along kk: `tall` of them in a column, from fractal column `from` on.
- */
-static void load_a(struct writer *w, struct expr src, uint64_t pitch, struct expr tall,
-                   struct expr from, struct expr kk) {
-  struct expr deep = fractals(kk), dst = x_slot(w->e, "a0", w->l0, FA_TILE_BYTES);
-  struct expr column = pitch ? EXPR(pitch / FRACTAL_ROWS) : tall;
-  struct expr high = emit_for(w->e, "high", tall);
-  EMIT(w->e, "load_cbuf_to_ca", F("dst", x_add(dst, x_mul(x_mul(high, deep), FRACTAL_BYTES))),
-       F("src", src), F("base", x_add(x_mul(from, column), high)), F("repeat", deep),
-       F("src_stride", column));
-  emit_end(w->e);
-}
-
-/* Rows of fractals of B: those of keys as they are, those of values transposed. */
-static void load_b(struct writer *w, struct expr src, struct expr base, struct expr rows,
-                   struct expr columns, bool values) {
-  struct expr wide = fractals(columns), dst = x_slot(w->e, "b0", w->l0, FA_TILE_BYTES);
-  uint64_t pitch = w->t.panel / FRACTAL_ROWS;
-  struct expr deep = emit_for(w->e, "deep", fractals(rows));
-  EMIT(w->e, "load_cbuf_to_cb", F("dst", x_add(dst, x_mul(x_mul(deep, wide), FRACTAL_BYTES))),
-       F("src", src), F("base", x_add(base, x_mul(deep, values ? 1 : pitch))), F("repeat", wide),
-       F_IF(values, "src_stride", pitch), F_IF(values, "transpose", 1));
-  emit_end(w->e);
-}
-
 /* ---- ahead: scores ---- */
-
-static void measure(struct writer *w, struct place *p) {
-  p->tall = fa_let(w, p, "tall", fractals(p->rows));
-  p->each = fa_let(w, p, "each", x_mul(p->tall, FRACTAL_ROWS * FRACTAL_ROWS));
-  p->wide = fa_let(w, p, "wide", fractals(p->keys));
-}
 
 /* Opens the loop over parts of some columns; `number`: of the tile. Gives the extent of the part.
  */
@@ -275,9 +224,9 @@ static void put_tile(struct writer *w, struct place *p, struct expr nt) {
   emit_wait(e, PIPE_V, PIPE_M, w->c);
   struct expr kk = open_parts(w, w->at->depth_k, ATTENTION_SIDE, number);
   struct expr from = x_mul(w->part, blocks);
-  load_a(w, rows_at(w, p), w->t.rows, tall, from, kk);
+  fa_load_a(w, rows_at(w, p), EXPR(w->t.rows / FRACTAL_ROWS), tall, from, kk);
   struct expr base = x_add(x_mul(from, w->t.panel / FRACTAL_ROWS), panel_from(w, p));
-  load_b(w, x_name(e, "k1"), x_add(base, at_column), kk, cn, false);
+  fa_load_b(w, x_name(e, "k1"), w->t.panel, x_add(base, at_column), kk, cn, false);
   fa_mad(w, block, x_mul(tall, FRACTAL_ROWS), kk, x_mul(wide, FRACTAL_ROWS), x_eq(w->part, 0));
   emit_end(e);
   emit_handshake(e, PIPE_M, PIPE_V, w->c);
@@ -340,9 +289,9 @@ static void put_product(struct writer *w) {
   struct expr kk = emit_assigned(e, "kk", x_min(most, x_sub(p->keys, x_mul(kt, most))));
   struct expr cn = open_parts(w, w->t.depth + FRACTAL_ROWS, part, kt);
   struct expr from = x_mul(kt, most / FRACTAL_ROWS), column = x_mul(w->part, part / FRACTAL_ROWS);
-  load_a(w, x_slot(e, "p1", slot, step_bytes(w)), 0, tall, from, kk);
+  fa_load_a(w, x_slot(e, "p1", slot, step_bytes(w)), tall, tall, from, kk);
   struct expr base = x_add(x_mul(column, w->t.panel / FRACTAL_ROWS), panel_from(w, p));
-  load_b(w, x_name(e, "v1"), x_add(base, from), kk, cn, true);
+  fa_load_b(w, x_name(e, "v1"), w->t.panel, x_add(base, from), kk, cn, true);
   struct expr at =
       x_mul(x_mul(column, FRACTAL_ROWS * ACCUMULATOR_BYTES), x_mul(tall, FRACTAL_ROWS));
   fa_mad(w, x_add(x_name(e, "o0"), at), x_mul(tall, FRACTAL_ROWS), kk, cn, x_eq(kt, 0));
@@ -364,7 +313,7 @@ static void put_probabilities(struct writer *w) {
 static void put_values(struct writer *w) { load_panel(w, &w->next, true); }
 
 static void put_first(struct writer *w) {
-  measure(w, &w->next);
+  fa_measure(w, &w->next);
   put_scores(w);
   put_values(w);
   put_probabilities(w);
@@ -372,8 +321,8 @@ static void put_first(struct writer *w) {
 
 static void put_step(struct writer *w, struct expr more) {
   static fa_put *const turns[] = {put_scores, put_values, put_probabilities};
-  measure(w, &w->here);
-  measure(w, &w->next);
+  fa_measure(w, &w->here);
+  fa_measure(w, &w->next);
   for (size_t i = 0; i < sizeof turns / sizeof *turns; i++) {
     emit_if(w->e, "ahead", more);
     turns[i](w);

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* flash_attention on cores that are cube and vector core in one: what its files share. */
+/* flash_attention and its gradient on cores that are cube and vector core in one: what its files
+ * share. */
 #ifndef VINCI_LOWER_ATTENTION_COUPLED_H
 #define VINCI_LOWER_ATTENTION_COUPLED_H
 
 #include "core/chip/layout.h"
 #include "lower/attention/attention.h"
+
+/* Rows of a step: a column of 16 words for each is at most 255 blocks from the next. */
+enum { ATTENTION_COUPLED_ROWS = 112 };
 
 /* Rows that a stage holds. */
 static inline uint64_t attention_stage_rows(uint64_t depth) {

@@ -8,15 +8,12 @@
 #include "lower/estimate/estimate.h"
 #include "lower/vector/rows/rowwise.h"
 
-enum { ROWS_MAX = 112 };    /* a column of 16 words for each is at most 255 blocks from the next */
 enum { COLS_MAX = 1024 };   /* rows of a mask, as blocks of 16 */
 enum { BURSTS_MAX = 4095 }; /* keys that one copy brings to L1 */
 enum { COLUMN = FRACTAL_ROWS };
 
 enum vinci_status attention_coupled_check(struct lower_job *job, const struct attention *at) {
   const char *arch = arch_name(job->soc->arch);
-  if (at->gradient)
-    return lower_error(job, "not for %s: no signals between its cores", arch);
   if (at->depth % COLUMN || at->depth_k % COLUMN)
     return lower_error(job,
                        "on %s head_dim and v_dim are multiples of %d: copies are of whole "
@@ -27,6 +24,8 @@ enum vinci_status attention_coupled_check(struct lower_job *job, const struct at
                        "on %s a mask has rows of a multiple of %d keys: copies are of whole "
                        "blocks",
                        arch, BLOCK_BYTES);
+  if (at->gradient && at->depth > ATTENTION_SIDE)
+    return lower_error(job, "on %s head_dim of the gradient is at most %d", arch, ATTENTION_SIDE);
   if (at->window || at->statistics || at->carried)
     return lower_error(job, "on %s there is no window, no statistics and no carry=gm", arch);
   return VINCI_OK;
@@ -114,8 +113,11 @@ static bool fits(struct lower_job *job, const struct attention_tiling *t) {
 bool attention_coupled_tiling(struct lower_job *job, struct attention_tiling *t) {
   const struct attention *at = job->data;
   uint64_t unit = at->masked ? BLOCK_BYTES : COLUMN;
-  if (t->rows % COLUMN || t->rows > ROWS_MAX)
-    return lower_refuse(job, "rows have to be a multiple of %d, at most %d", COLUMN, ROWS_MAX);
+  if (at->gradient)
+    return attention_coupled_grad_tiling(job, t);
+  if (t->rows % COLUMN || t->rows > ATTENTION_COUPLED_ROWS)
+    return lower_refuse(job, "rows have to be a multiple of %d, at most %d", COLUMN,
+                        ATTENTION_COUPLED_ROWS);
   if (t->cols % unit || t->cols > COLS_MAX)
     return lower_refuse(job, "cols have to be a multiple of %d, at most %d", (int)unit, COLS_MAX);
   if (t->panel % COLUMN || t->panel > BURSTS_MAX || (t->panel != t->cols && t->panel < at->keys))
@@ -148,6 +150,8 @@ static void give(struct lower_job *job, enum attention_key key, uint64_t size) {
 
 bool attention_coupled_candidate(struct lower_job *job, size_t index) {
   const struct attention *at = job->data;
+  if (at->gradient)
+    return attention_coupled_grad_candidate(job, index);
   if (index >= SIDE_COUNT * WIDTH_COUNT * PANELS)
     return false;
   uint64_t unit = at->masked ? BLOCK_BYTES : COLUMN, all = round_up(at->keys, unit);
@@ -333,6 +337,8 @@ static uint64_t gm_bytes(const struct estimate *x) {
 
 bool attention_coupled_cost(struct lower_job *job) {
   struct estimate x = {.soc = job->soc, .at = job->data};
+  if (x.at->gradient)
+    return attention_coupled_grad_cost(job);
   if (!attention_tiling(job, &x.t))
     return false;
   const struct attention_tiling *t = &x.t;

@@ -56,10 +56,8 @@ static struct expr column_at(struct place *p, struct expr base, struct expr j) {
   return x_add(base, x_mul(j, x_mul(p->each, WORD_BYTES)));
 }
 
-/* Columns op= a column that is for all: one after the other, or, where that is fewer instructions,
- * four rows of all of them after the other. */
-static void with_column(struct writer *w, struct vunit *unit, struct place *p, const char *inst,
-                        unsigned reg, struct expr columns, uint64_t most, struct expr column) {
+void fa_with_column(struct writer *w, struct vunit *unit, struct place *p, const char *inst,
+                    unsigned reg, struct expr columns, uint64_t most, struct expr column) {
   bool by_rows = w->t.rows * COLUMN / LANES < most;
   struct expr all = unit->reg[reg], one = EXPR(1), stride = x_div(p->each, BLOCK_WORDS);
   if (by_rows)
@@ -162,7 +160,7 @@ static void hide_fractals(struct writer *w, struct place *p, struct expr scores,
   emit_end(e);
 }
 
-static void hide_later(struct writer *w, struct place *p, struct vunit *unit) {
+void fa_hide_later_columns(struct writer *w, struct place *p, struct vunit *unit) {
   const struct attention *at = w->at;
   vunit_order(unit, 0, V(R_SCORES));
   struct expr first =
@@ -287,12 +285,12 @@ void fa_coupled_softmax(struct writer *w, struct place *p) {
   if (w->at->masked)
     hide_masked(w, p, &unit);
   if (w->at->causal)
-    hide_later(w, p, &unit);
+    fa_hide_later_columns(w, p, &unit);
   hide_behind(w, p, &unit);
   put_maximum(w, p, &unit);
   put_factor(w, p, &unit);
   vunit_order(&unit, V(R_SCORES) | V(R_FRESH), V(R_SCORES));
-  with_column(w, &unit, p, "vsub", R_SCORES, p->wide, w->t.cols / COLUMN, unit.reg[R_FRESH]);
+  fa_with_column(w, &unit, p, "vsub", R_SCORES, p->wide, w->t.cols / COLUMN, unit.reg[R_FRESH]);
   vunit_count(&unit, all);
   vunit_step(&unit, &(struct vstep)U("vexp", R_SCORES, R_SCORES));
   fa_convert(w, &unit, R_PROBABILITIES, R_SCORES);
@@ -315,7 +313,7 @@ static void add_product(struct writer *w, struct place *p, struct vunit *unit) {
   emit_end(e);
   emit_if(e, "later", x_gt(p->step, 0));
   take_product(w, p, w->t.coupled.product);
-  with_column(w, unit, p, "vmul", R_VALUES, EXPR(columns), columns, unit->reg[R_FACTOR]);
+  fa_with_column(w, unit, p, "vmul", R_VALUES, EXPR(columns), columns, unit->reg[R_FACTOR]);
   emit_barrier(e, PIPE_V);
   vunit_count(unit, x_mul(p->each, columns));
   unit->written = unit->read = 0;
@@ -349,7 +347,7 @@ void fa_coupled_update(struct writer *w, struct place *p) {
   emit_set(e, PIPE_V, PIPE_M, FLAG_PRODUCT);
   emit_if(e, "last", x_eq(x_add(p->step, 1), p->steps));
   emit_barrier(e, PIPE_V);
-  with_column(w, &unit, p, "vdiv", R_VALUES, EXPR(columns), columns, sums);
+  fa_with_column(w, &unit, p, "vdiv", R_VALUES, EXPR(columns), columns, sums);
   unit.written = V_ALL;
   emit_wait(e, PIPE_MTE3, PIPE_V, FLAG_RESULT);
   vunit_count(&unit, x_mul(p->each, columns));

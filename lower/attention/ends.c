@@ -20,7 +20,7 @@ enum { LANES = ROWWISE_LANES, LANES_BYTES = LANES * WORD_BYTES };
 /* Buffer and stream, with zeros where rows are read that nothing has written. */
 static void open_kernel(struct writer *w, uint64_t cleared) {
   emit_buffer(w->e, "ub", SPACE_UB, vtile_ub_bytes(w->e->soc));
-  emit_stream(w->e, CORE_AIV);
+  emit_stream(w->e, emit_vector_core(w->e->soc));
   emit_kernel_start(w->e, KERNEL_FUSED);
   emit_plain(w->e, "set_mask_count");
   fa_zero(w->e, 0, cleared);
@@ -195,8 +195,10 @@ void fa_grad_workspace(struct writer *w) {
   const struct attention *at = w->at;
   uint64_t heads = at->batch * at->heads, kv_heads = heads / at->group;
   fa_workspace(w, "dq_sum", DTYPE_FP32, heads, at->rows, at->depth);
-  fa_workspace(w, "dk_sum", DTYPE_FP32, kv_heads, at->keys, at->depth);
-  fa_workspace(w, "dv_sum", DTYPE_FP32, kv_heads, at->keys, at->depth);
+  if (!at->coupled) {
+    fa_workspace(w, "dk_sum", DTYPE_FP32, kv_heads, at->keys, at->depth);
+    fa_workspace(w, "dv_sum", DTYPE_FP32, kv_heads, at->keys, at->depth);
+  }
   fa_workspace(w, "delta", DTYPE_FP32, heads, at->rows, BLOCK_WORDS);
 }
 
@@ -266,8 +268,10 @@ void fa_grad_first(struct writer *w) {
   fa_grad_workspace(w);
   open_kernel(w, ATTENTION_CLEAR_BYTES + end.slice * attention_delta_bytes(w->t.depth));
   clear_sum(w, "i_dq_sum", "dq_sum", heads * at->rows, end.cores);
-  clear_sum(w, "i_dk_sum", "dk_sum", keys, end.cores);
-  clear_sum(w, "i_dv_sum", "dv_sum", keys, end.cores);
+  if (!at->coupled) {
+    clear_sum(w, "i_dk_sum", "dk_sum", keys, end.cores);
+    clear_sum(w, "i_dv_sum", "dv_sum", keys, end.cores);
+  }
   put_flags(w->e, true);
   put_delta(w, &end);
   put_flags(w->e, false);
@@ -282,6 +286,9 @@ static const struct result {
                {"i_dk", "dk_sum", "dk", true, true},
                {"i_dv", "dv_sum", "dv", true, false}};
 enum { RESULTS = sizeof results / sizeof *results };
+
+/* Coupled cores have written dK and dV. */
+static unsigned results_left(const struct attention *at) { return at->coupled ? 1 : RESULTS; }
 
 /* A sum times the scale, as the type. */
 static void put_result(struct writer *w, const struct result *result,
@@ -308,11 +315,11 @@ void fa_grad_last(struct writer *w) {
   struct attention_end end = attention_grad_end(w->e->soc, w->at, w->t.depth, false);
   emit_kernel(w->e, "flash_attention_grad_end", (uint32_t)end.cores);
   fa_grad_workspace(w);
-  for (unsigned i = 0; i < RESULTS; i++)
+  for (unsigned i = 0; i < results_left(w->at); i++)
     fa_tensor(w, results[i].name, results[i].as_keys, TENSOR_OUT);
   open_kernel(w, ATTENTION_PAIR * end.slice * w->t.depth * WORD_BYTES);
   put_flags(w->e, true);
-  for (unsigned i = 0; i < RESULTS; i++)
+  for (unsigned i = 0; i < results_left(w->at); i++)
     put_result(w, &results[i], &end);
   put_flags(w->e, false);
 }

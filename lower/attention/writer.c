@@ -73,7 +73,7 @@ static struct expr tasks_before(struct writer *w, struct expr cores_before) {
  * for each core. */
 void fa_count_tasks(struct writer *w) {
   uint64_t cores = w->t.cores, rounds = w->t.tasks / cores, rest = w->t.tasks % cores;
-  if (w->at->coupled && !w->at->causal) {
+  if (attention_ranges(w->at) && !w->at->causal) {
     w->first = emit_assigned(w->e, "task0", x_add(x_mul(w->blk, rounds), x_min(w->blk, rest)));
     w->tasks = emit_assigned(w->e, "tasks", x_add(rounds, x_lt(w->blk, rest)));
     return;
@@ -113,8 +113,7 @@ static struct expr base_of(struct writer *w, struct place *p) {
   return fa_let(w, p, "base", x_mul(x_div(low, w->t.cols), w->t.cols));
 }
 
-/* The number of task `i` of this block among all tasks. */
-static struct expr number_of(struct writer *w, struct place *p, struct expr i) {
+struct expr fa_task_number(struct writer *w, struct place *p, struct expr i) {
   if (attention_ranges(w->at))
     return x_add(w->first, i);
   struct expr back = x_mul(p->odd, x_sub(w->t.cores - 1, x_mul(2, w->blk)));
@@ -129,7 +128,7 @@ void fa_task(struct writer *w, struct place *p, struct expr i) {
   bool longest_first = w->at->causal && !attention_ranges(w->at), splits = t->splits > 1;
   p->index = i;
   p->odd = fa_let(w, p, "odd", x_mod(i, 2));
-  struct expr u = fa_let(w, p, splits ? "turn" : "u", number_of(w, p, i));
+  struct expr u = fa_let(w, p, splits ? "turn" : "u", fa_task_number(w, p, i));
   p->piece = EXPR(0);
   if (splits) {
     struct expr turn = u;
@@ -260,8 +259,13 @@ static void put_tensors(struct writer *w) {
   for (unsigned i = 0; i < 2 && (at->gradient || at->statistics); i++)
     emit_tensor(w->e, i ? "row_sum" : "row_max", DTYPE_FP32, at->gradient ? TENSOR_IN : TENSOR_OUT,
                 numbers, 4, NULL);
-  if (at->gradient)
-    fa_grad_workspace(w);
+  if (!at->gradient)
+    return;
+  fa_grad_workspace(w);
+  if (at->coupled) {
+    fa_tensor(w, "dk", true, TENSOR_OUT);
+    fa_tensor(w, "dv", true, TENSOR_OUT);
+  }
 }
 
 /* What the cores of a block hand each other. */
@@ -292,7 +296,7 @@ void attention_emit(const struct lower_job *job, struct emit *e) {
   bool gradient = w.at->gradient;
   if (!attention_tiling(&copy, &w.t))
     vinci_bug("%s: %s", job->op->name, copy.reason);
-  if (w.at->coupled) {
+  if (w.at->coupled && !gradient) {
     emit_kernel(e, job->op->name, (uint32_t)w.t.cores);
     put_tensors(&w);
     fa_coupled_stream(&w);
@@ -300,6 +304,13 @@ void attention_emit(const struct lower_job *job, struct emit *e) {
   }
   if (gradient)
     fa_grad_first(&w);
+  if (w.at->coupled) {
+    emit_kernel(e, job->op->name, (uint32_t)w.t.cores);
+    put_tensors(&w);
+    fa_coupled_grad_stream(&w);
+    fa_grad_last(&w);
+    return;
+  }
   emit_mixed_kernel(e, job->op->name, (uint32_t)w.t.cores, ATTENTION_VECTORS);
   put_tensors(&w);
   put_slots(&w);

@@ -72,6 +72,8 @@ struct expr fa_length(struct writer *w, struct place *p);
 
 void fa_count_tasks(struct writer *w);
 void fa_task(struct writer *w, struct place *p, struct expr i);
+/* The number of task `i` of this block among all tasks. */
+struct expr fa_task_number(struct writer *w, struct place *p, struct expr i);
 void fa_step(struct writer *w, struct place *p, struct expr step);
 typedef void fa_put(struct writer *w);
 /* A stream that is one step ahead with what the other cores wait for, from the first step of the
@@ -119,17 +121,55 @@ void fa_mad(struct writer *w, struct expr c, struct expr m, struct expr k, struc
 
 /* ---- coupled cores (coupled_vector.c) ---- */
 
+/* Elements of a row, those from row to row in device memory, rows of a column of 16 in L1. */
+struct fa_matrix {
+  uint64_t depth, row, pitch;
+};
+/* Fractals of a step's rows and keys (coupled_move.c). */
+void fa_measure(struct writer *w, struct place *p);
+void fa_zero_l1(struct emit *e, const char *name, uint64_t bytes);
+/* Some rows to L1 by way of UB, as many at once as a stage takes; `turn` moves the first. */
+void fa_load_through_ub(struct writer *w, const struct fa_matrix *matrix, struct expr dst,
+                        struct expr src, struct expr rows, struct expr turn);
+/* Rows of fractals of A, each along kk: `tall` of them from a matrix with `column` in a column,
+ * from fractal column `from` on. The same of the turned matrix, which has `tall` in a column. */
+void fa_load_a(struct writer *w, struct expr src, struct expr column, struct expr tall,
+               struct expr from, struct expr kk);
+void fa_load_a_turned(struct writer *w, struct expr src, struct expr tall, struct expr wide);
+/* Rows of fractals of B, from fractal `base` on of a matrix with `pitch` rows in a column: those of
+ * keys as they are, those of values transposed. */
+void fa_load_b(struct writer *w, struct expr src, uint64_t pitch, struct expr base,
+               struct expr rows, struct expr columns, bool values);
+
+/* Columns op= a column that is for all: one after the other, or, where that is fewer instructions
+ * than `most` columns take, four rows of all of them after the other. */
+void fa_with_column(struct writer *w, struct vunit *unit, struct place *p, const char *inst,
+                    unsigned reg, struct expr columns, uint64_t most, struct expr column);
+/* Hides what a causal mask hides. The scores are register X0. */
+void fa_hide_later_columns(struct writer *w, struct place *p, struct vunit *unit);
 /* Scores in UB to probabilities in UB; the product with V in L0C to the result in device memory. */
 void fa_coupled_softmax(struct writer *w, struct place *p);
 void fa_coupled_update(struct writer *w, struct place *p);
 /* What V does before the first step. */
 void fa_coupled_clear(struct writer *w);
 
+/* Flags of the gradient between V and M, and between V and MTE3. */
+enum { FA_GRAD_SCORES, FA_GRAD_PRODUCTS, FA_GRAD_ROWS, FA_GRAD_KEYS };
+enum { FA_GRAD_ANSWER, FA_GRAD_OUT };
+/* coupled_grad_vector.c: what V does before the first step; numbers of a step's rows to UB; P and
+ * dS of a step in UB; dQ of a step, dK and dV of a task to device memory. */
+void fa_grad_clear(struct writer *w);
+void fa_grad_load_numbers(struct writer *w, struct place *p);
+void fa_grad_answer(struct writer *w, struct place *p);
+void fa_grad_add_rows(struct writer *w, struct place *p);
+void fa_grad_put_keys(struct writer *w, struct place *p);
+
 /* ---- kernels ---- */
 
 void fa_cube_stream(struct writer *w);    /* cube.c */
 void fa_vector_stream(struct writer *w);  /* vector.c */
 void fa_coupled_stream(struct writer *w); /* coupled.c */
+void fa_coupled_grad_stream(struct writer *w);
 /* ends.c; two kernels declare the workspace that one hands to the other. */
 void fa_parts_workspace(struct writer *w);
 void fa_grad_workspace(struct writer *w);

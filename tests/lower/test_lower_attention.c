@@ -239,12 +239,22 @@ static void an_error_says(const char *text, const char *expected) {
   an_error_on_says(fixture_shared, "flash_attention", text, expected);
 }
 
+/* Arguments behind those of a short sequence, and what is wrong with them. */
+static void errors_on_say(const vinci_soc *soc, const char *op, const char *const (*refused)[2],
+                          size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    char text[128], expected[256];
+    const char *begin = strncmp(refused[i][0], "seq_q=", 6) == 0 ? "" : "seq_q=8 ";
+    snprintf(text, sizeof text, "%s%s", begin, refused[i][0]);
+    snprintf(expected, sizeof expected, "%s: %s", op, refused[i][1]);
+    an_error_on_says(soc, op, text, expected);
+  }
+}
+
 static void chips_may_lack_what_is_needed(void **state) {
   (void)state;
   vinci_soc *soc = fixture_soc_coupled();
   assert_non_null(soc);
-  an_error_on_says(soc, "flash_attention_grad", "seq_q=8",
-                   "flash_attention_grad: not for dav-c100: no signals between its cores");
   static const char *const refused[][2] = {
       {"head_dim=24",
        "on dav-c100 head_dim and v_dim are multiples of 16: copies are of whole blocks"},
@@ -258,12 +268,23 @@ static void chips_may_lack_what_is_needed(void **state) {
                                       "multiples of 16 and at most 4095"},
       {"splits=2", "no legal tiling: a slice is all rows, and keys are not split"},
   };
-  for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
-    char text[128], expected[256];
-    snprintf(text, sizeof text, "seq_q=8 %s", refused[i][0]);
-    snprintf(expected, sizeof expected, "flash_attention: %s", refused[i][1]);
-    an_error_on_says(soc, "flash_attention", text, expected);
-  }
+  static const char *const gradients_refused[][2] = {
+      {"head_dim=24",
+       "on dav-c100 head_dim and v_dim are multiples of 16: copies are of whole blocks"},
+      {"head_dim=144", "on dav-c100 head_dim of the gradient is at most 128"},
+      {"dtype=bf16", "fixture100 has no data type bf16"},
+      {"rows=128", "no legal tiling: rows have to be a multiple of 16, at most 112"},
+      {"cols=144", "no legal tiling: cols have to be a multiple of 16, at most 128, and a panel is "
+                   "that many"},
+      {"seq_k=300 cols=64 panel=128", "no legal tiling: cols have to be a multiple of 16, at most "
+                                      "128, and a panel is that many"},
+      {"rows=16 slice=8", "no legal tiling: a slice is all rows"},
+      {"diagonal=whole", "no legal tiling: diagonal is trim"},
+      {"seq_q=112 seq_k=128 rows=112 cols=128", "no legal tiling: the products do not fit L0C"},
+  };
+  errors_on_say(soc, "flash_attention", refused, sizeof refused / sizeof *refused);
+  errors_on_say(soc, "flash_attention_grad", gradients_refused,
+                sizeof gradients_refused / sizeof *gradients_refused);
   vinci_soc_free(soc);
   soc = fixture_soc();
   assert_non_null(soc);

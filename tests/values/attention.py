@@ -196,7 +196,7 @@ def paged(runner, lengths, heads, causal, extra):
 
 def backward(runner, lengths, heads, causal, extra):
     (seq_q, seq_k), (batch, n, kv, depth, layout, kind) = lengths, heads
-    scale = 0.5 if "scale=0.5" in extra else depth ** -0.5
+    scale = next((float(word[6:]) for word in extra if word.startswith("scale=")), depth ** -0.5)
     inputs, numbers = {}, []
     for name, count, rows in (("q", n, seq_q), ("k", kv, seq_k), ("v", kv, seq_k), ("dy", n, seq_q)):
         values, exact = runner.draw((batch, count, rows, depth), kind)
@@ -279,7 +279,16 @@ COUPLED = [(forward, (1, 1), (1, 1, 1, 16, "BNSD", "fp16"), 0, []),
            (paged, (1, [500, 17, 1, 300]), (4, 4, 1, 80, "BSND", "fp16"), 0,
             ["block_size=48", "cols=64", "panel=64"]),
            (paged, (5, [300]), (2, 4, 2, 64, "BSND", "fp16"), 1, ["block_size=512"]),
-           (paged, (1, [30, 200]), (2, 16, 1, 576, "BSND", "fp16"), 0, ["v_dim=512", "latent=1", "block_size=16"])]
+           (paged, (1, [30, 200]), (2, 16, 1, 576, "BSND", "fp16"), 0, ["v_dim=512", "latent=1", "block_size=16"]),
+           (backward, (1, 1), (1, 1, 1, 16, "BNSD", "fp16"), 0, []),
+           (backward, (17, 15), (2, 2, 2, 48, "SBH", "fp16"), 0, ["scale=1"]),
+           (backward, (1, 129), (1, 4, 2, 64, "BNSD", "fp16"), 1, []),
+           (backward, (197, 197), (1, 3, 3, 64, "BSND", "fp16"), 0, []),
+           (backward, (128, 128), (2, 2, 1, 128, "BNSD", "fp16"), 1, ["scale=0.5"]),
+           (backward, (127, 300), (1, 6, 2, 80, "BSH", "fp16"), 1, []),
+           (backward, (255, 255), (1, 2, 1, 112, "BNSD", "fp16"), 1, ["rows=48", "cols=32", "panel=32", "slice=48"]),
+           (backward, (130, 610), (1, 4, 2, 64, "BNSD", "fp16"), 1, ["rows=16", "cols=112", "cores=3"]),
+           (backward, (300, 100), (1, 4, 1, 64, "BSND", "fp16"), 0, ["rows=112", "cols=16", "cores=2"])]
 
 
 def main():
