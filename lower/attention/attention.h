@@ -149,7 +149,7 @@ enum { HALF_BYTES = 2, WORD_BYTES = 4, BLOCK_WORDS = 8 };
 struct attention_coupled {
   uint64_t score_keys, value_keys, value_columns, gradients;
   uint64_t scores, probabilities, product, values, result, maximum;
-  uint64_t fresh, factor, half, numbers, mask, triangle;
+  uint64_t fresh, factor, half, numbers, mask, triangle, statistics;
   uint64_t stage, stage_bytes; /* two, in which rows of K and V are on their way to L1 */
 };
 

@@ -29,5 +29,14 @@ static inline bool attention_is_single(const struct attention *at,
                                        const struct attention_tiling *tiling) {
   return tiling->cols >= at->keys;
 }
+/* Columns of maxima of rows: with statistics those of two tasks, as the vector unit has
+ * probabilities of the next task before it has the result of the present one; none where nobody
+ * asks for them. */
+static inline uint64_t attention_maxima(const struct attention *at,
+                                        const struct attention_tiling *tiling) {
+  if (at->statistics)
+    return ATTENTION_PAIR;
+  return !attention_is_single(at, tiling) || at->masked;
+}
 
 #endif

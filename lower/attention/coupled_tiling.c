@@ -26,8 +26,8 @@ enum vinci_status attention_coupled_check(struct lower_job *job, const struct at
                        arch, BLOCK_BYTES);
   if (at->gradient && at->depth > ATTENTION_SIDE)
     return lower_error(job, "on %s head_dim of the gradient is at most %d", arch, ATTENTION_SIDE);
-  if (at->window || at->statistics || at->carried)
-    return lower_error(job, "on %s there is no window, no statistics and no carry=gm", arch);
+  if (at->window || at->carried)
+    return lower_error(job, "on %s there is no window and no carry=gm", arch);
   return VINCI_OK;
 }
 
@@ -44,7 +44,8 @@ static void lay_out(const struct attention *at, struct attention_tiling *t) {
   p->product = vtile_reserve(&used, single ? 0 : values);
   p->result = vtile_reserve(&used, t->rows * t->depth * HALF_BYTES);
   p->fresh = vtile_reserve(&used, column);
-  p->maximum = vtile_reserve(&used, single && !at->masked ? 0 : column);
+  p->maximum = vtile_reserve(&used, attention_maxima(at, t) * column);
+  p->statistics = vtile_reserve(&used, at->statistics ? 2 * column : 0);
   p->factor = vtile_reserve(&used, single ? 0 : ATTENTION_PAIR * column);
   p->half = vtile_reserve(&used, column / 2);
   p->numbers = vtile_reserve(&used, t->rows * HALF_BYTES);
@@ -266,13 +267,14 @@ static void vector_step(struct estimate *x) {
     x->update += 2 * pass_cycles(soc, VECTOR_CLASS_TWO, values);
   x->result =
       pass_cycles(soc, VECTOR_CLASS_DIVIDE32, values) + pass_cycles(soc, VECTOR_CLASS_ONE, values);
+  x->result += x->at->statistics * 2 * pass_cycles(soc, VECTOR_CLASS_ONE, column);
 }
 
 /* What the vector unit is told, with flags, masks, barriers and copies, as coupled.c and
  * coupled_vector.c write them: of a step, of a task, of rows of K and V. */
 static void count_instructions(struct estimate *x) {
   const uint64_t of_step = 42, of_level = 3, of_factor = 16, of_mask = 10, of_edge = 4;
-  const uint64_t of_task = 22, of_stage = 5;
+  const uint64_t of_task = 22, of_stage = 5, of_statistics = 6;
   const struct attention_tiling *t = &x->t;
   uint64_t wide = t->depth / COLUMN, columns = t->cols / COLUMN, groups = t->rows / 4;
   x->instructions += of_step + levels_of(t) * of_level + min_u64(columns, groups);
@@ -280,6 +282,8 @@ static void count_instructions(struct estimate *x) {
     x->instructions += of_factor + min_u64(wide + 1, groups);
   if (x->at->masked)
     x->instructions += of_mask + columns;
+  if (x->at->statistics)
+    x->instructions += of_statistics;
   x->task_instructions = of_task + t->depth_k / COLUMN + min_u64(wide, groups) + wide;
   if (x->at->causal)
     x->task_instructions +=

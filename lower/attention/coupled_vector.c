@@ -26,7 +26,8 @@ enum {
   R_PRODUCT = X4,
   R_MASK = X5
 };
-enum { R_MAXIMUM = Y0, R_VALUES = Y1, R_FACTOR = Y2, R_FRESH = T0, R_RESULT = T1 };
+enum { R_MAXIMUM = Y0, R_VALUES = Y1, R_FACTOR = Y2, R_FRESH = T0, R_RESULT = T1, R_SUMS = T2 };
+enum { R_ROW_MAX = T3, R_ROW_SUM = T3 + 1 };
 
 /* Below what is hidden, and still a number in half precision. */
 static const double lowest = -65504;
@@ -35,6 +36,7 @@ static struct vunit unit_of(struct writer *w, struct place *p) {
   const struct attention_coupled *at = &w->t.coupled;
   struct expr slot = x_mod(x_add(p->odd, p->step), ATTENTION_PAIR);
   uint64_t factor_bytes = w->t.rows * COLUMN * WORD_BYTES;
+  struct expr pair = w->at->statistics ? x_mul(p->odd, factor_bytes) : EXPR(0);
   return (struct vunit){.emit = w->e,
                         .type = DTYPE_FP32,
                         .written = V_ALL,
@@ -44,7 +46,9 @@ static struct vunit unit_of(struct writer *w, struct place *p) {
                                 [R_NUMBERS] = EXPR(at->numbers),
                                 [R_PRODUCT] = EXPR(at->product),
                                 [R_MASK] = EXPR(at->mask),
-                                [R_MAXIMUM] = EXPR(at->maximum),
+                                [R_MAXIMUM] = x_add(at->maximum, pair),
+                                [R_ROW_MAX] = EXPR(at->statistics),
+                                [R_ROW_SUM] = EXPR(at->statistics + factor_bytes),
                                 [R_VALUES] = EXPR(at->values),
                                 [R_FACTOR] = x_add(at->factor, x_mul(slot, factor_bytes)),
                                 [R_FRESH] = EXPR(at->fresh),
@@ -254,7 +258,7 @@ static void put_factor(struct writer *w, struct place *p, struct vunit *unit) {
                                         U("vexp", R_FACTOR, R_FACTOR), END};
   static const struct vstep kept[] = {S("vadds", R_MAXIMUM, R_FRESH, 0), END};
   bool single = attention_is_single(w->at, &w->t);
-  if (single && !w->at->masked)
+  if (single && !w->at->masked && !w->at->statistics)
     return;
   emit_if(w->e, "begin", x_eq(p->step, 0));
   emit_barrier(w->e, PIPE_V);
@@ -265,6 +269,8 @@ static void put_factor(struct writer *w, struct place *p, struct vunit *unit) {
   vunit_forget(unit);
   vunit_count(unit, p->each);
   vunit_steps(unit, larger);
+  if (single && w->at->statistics)
+    vunit_steps(unit, kept);
   if (single)
     return;
   /* The first step has none: the slot may still hold that of the last step of the task before. */
@@ -333,7 +339,19 @@ static void store_result(struct writer *w, struct place *p) {
   emit_end(w->e);
 }
 
+/* Maxima and sums of rows, eight times each. */
+static void store_statistics(struct writer *w, struct place *p) {
+  static const char *const names[] = {"row_max", "row_sum"};
+  for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+    EMIT(w->e, "copy_ubuf_to_gm",
+         F("dst", fa_number(w, names[i], w->at->rows, p->z, p->row, BLOCK_BYTES)),
+         F("src", w->t.coupled.statistics + i * w->t.rows * COLUMN * WORD_BYTES),
+         F("n_burst", p->rows), F("len_burst", 1), F("src_gap", 1));
+}
+
 void fa_coupled_update(struct writer *w, struct place *p) {
+  static const struct vstep kept[] = {S("vadds", R_ROW_MAX, R_MAXIMUM, 0),
+                                      S("vadds", R_ROW_SUM, R_SUMS, 0), END};
   struct emit *e = w->e;
   struct vunit unit = unit_of(w, p);
   uint64_t columns = w->t.depth / COLUMN;
@@ -352,8 +370,15 @@ void fa_coupled_update(struct writer *w, struct place *p) {
   emit_wait(e, PIPE_MTE3, PIPE_V, FLAG_RESULT);
   vunit_count(&unit, x_mul(p->each, columns));
   fa_convert(w, &unit, R_RESULT, R_VALUES);
+  if (w->at->statistics) {
+    unit.reg[R_SUMS] = sums;
+    vunit_count(&unit, p->each);
+    vunit_steps(&unit, kept);
+  }
   emit_handshake(e, PIPE_V, PIPE_MTE3, FLAG_RESULT);
   store_result(w, p);
+  if (w->at->statistics)
+    store_statistics(w, p);
   emit_set(e, PIPE_MTE3, PIPE_V, FLAG_RESULT);
   vunit_rest(&unit);
   emit_end(e);

@@ -260,7 +260,7 @@ static void chips_may_lack_what_is_needed(void **state) {
        "on dav-c100 head_dim and v_dim are multiples of 16: copies are of whole blocks"},
       {"seq_k=48 mask=1",
        "on dav-c100 a mask has rows of a multiple of 32 keys: copies are of whole blocks"},
-      {"statistics=1", "on dav-c100 there is no window, no statistics and no carry=gm"},
+      {"carry=gm", "on dav-c100 there is no window and no carry=gm"},
       {"dtype=bf16", "fixture100 has no data type bf16"},
       {"rows=128", "no legal tiling: rows have to be a multiple of 16, at most 112"},
       {"seq_k=64 cols=24", "no legal tiling: cols have to be a multiple of 16, at most 1024"},
