@@ -16,7 +16,7 @@ enum {
   LIST_PIECE = 1024,
   /* A look at the CPU time is a system call; host time goes at least as fast and is none. */
   LOOKS_PER_LIMIT = 32,
-  /* Frames between a helper and the row of data that calls it. */
+  /* Frames between a row of data and what the row has called. */
   LEVELS_MAX = 256,
 };
 
