@@ -412,7 +412,7 @@ def hostile():
     report("a weight of 2^40 elements has no values", err if code else "")
 
 
-print("1..128")
+print("1..132")
 files()
 inputs()
 tensors()

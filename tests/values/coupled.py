@@ -37,7 +37,7 @@ REFUSED = [
     (r"has no instruction that sorts", 10), (r"last part of a row is less than a block", 4),
     (r"does not take data type", 10), (r"has no instruction \"", 12),
     (r"its stores add no", 2),
-    (r"has no copies that fill up rows", 4),
+    (r"has no copies that fill up rows", 6),
     (r"the cores of \S+ cannot wait for each other", 5), (r"has no instruction that gathers", 5),
 ]
 
