@@ -43,8 +43,6 @@ static int tear_down(void **state) {
  * - sort, topk: 64 scores, 16 of them sorted in 16 cycles, and merged 4 times, 32 in 16 cycles.
  * - layer_norm_grad: 17 steps of 2 cycles, 3 conversions, two rows added one after the other.
  * - transpose: on the 910A 12 instructions for 1 KiB, issued in 13 cycles each.
- * - masked_select, nonzero: as sort, in tiles of 1024 that are merged 3 times. Not in the bound:
- * bits and scores before that, fields of proposals, 2 cycles for 16 each, and the second kernel.
  * - nms: 20 turns of a class, each 18 cycles for 64 boxes, as in compared.def. On the 910A 37:
  * 5 instructions of 2 cycles find the score and its place, 9 compare the box, and 7 operands are
  * put into all lanes. Each instruction has 2048 boxes, starts anew, and waits for the one before.
@@ -55,9 +53,7 @@ static const struct lower_compared on_310p3[] = {
     {"sort", "ND", 0, LOWER_BOUND_BYTES, 192, 140, "shape=512x2048 dtype=fp16"},
     {"topk", "ND", 0, LOWER_BOUND_BYTES, 192, 130, "shape=512x2048 k=256 dtype=fp16"},
     {"layer_norm_grad", "ND", 0, LOWER_BOUND_BYTES, 40, 160, "shape=4096x1024 dtype=fp16"},
-    {"nms", "ND", 0, LOWER_BOUND_BYTES, 360, 215, "boxes=2048 classes=96 most=20"},
-    {"masked_select", "ND", 0, LOWER_BOUND_BYTES, 160, 150, "shape=1024x4096 count=2097152"},
-    {"nonzero", "ND", 0, LOWER_BOUND_BYTES, 160, 155, "shape=4194304 count=2097152"}};
+    {"nms", "ND", 0, LOWER_BOUND_BYTES, 360, 215, "boxes=2048 classes=96 most=20"}};
 static const struct lower_compared on_910a[] = {
     {"argmax", "ND", 0, LOWER_BOUND_BYTES, 52, 170, "shape=1024x4096"},
     {"argmax_with_value", "ND", 0, LOWER_BOUND_BYTES, 69, 150, "shape=1024x4096"},
@@ -65,9 +61,7 @@ static const struct lower_compared on_910a[] = {
     {"topk", "ND", 0, LOWER_BOUND_BYTES, 192, 135, "shape=512x2048 k=256 dtype=fp16"},
     {"layer_norm_grad", "ND", 0, LOWER_BOUND_BYTES, 40, 190, "shape=4096x1024 dtype=fp16"},
     {"transpose", "ND", 0, LOWER_BOUND_BYTES, 39, 120, "shape=4096x4096 perm=2x1 dtype=fp32"},
-    {"nms", "ND", 0, LOWER_BOUND_BYTES, 740, 235, "boxes=2048 classes=96 most=20"},
-    {"masked_select", "ND", 0, LOWER_BOUND_BYTES, 160, 155, "shape=1024x4096 count=2097152"},
-    {"nonzero", "ND", 0, LOWER_BOUND_BYTES, 160, 165, "shape=4194304 count=2097152"}};
+    {"nms", "ND", 0, LOWER_BOUND_BYTES, 740, 235, "boxes=2048 classes=96 most=20"}};
 
 static vinci_trace *compiled(const struct lower_compared *row) {
   struct vinci_diag diag = {0};
