@@ -179,6 +179,8 @@ struct attention_tiling {
 
 /* Reads the tiling keys; false, with a reason, when they are not legal. */
 bool attention_tiling(struct lower_job *job, struct attention_tiling *tiling);
+/* Of a candidate, a key that is not given. */
+void attention_give(struct lower_job *job, enum attention_key key, uint64_t size);
 bool attention_candidate(struct lower_job *job, size_t index);
 /* Behind the last key that a block of rows sees under a causal mask. */
 uint64_t attention_limit(const struct attention *at, const struct attention_tiling *tiling,

@@ -15,6 +15,10 @@ static inline uint64_t attention_stage_rows(uint64_t depth) {
   const uint64_t rows = ATTENTION_STAGE_BYTES / HALF_BYTES / depth;
   return rows > FRACTAL_ROWS ? rows : FRACTAL_ROWS;
 }
+/* The keys that forward and gradient choose alike: slice, cores, diagonal. */
+void attention_coupled_give_rest(struct lower_job *job);
+/* Cycles of a pass over words, which the next pass waits for. */
+uint64_t attention_pass_cycles(const struct vinci_soc *soc, enum vector_class kind, uint64_t words);
 /* Whether L1 holds all keys of a head. */
 static inline bool attention_is_resident(const struct attention *at,
                                          const struct attention_tiling *tiling) {

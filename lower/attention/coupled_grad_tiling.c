@@ -74,22 +74,16 @@ static const uint8_t sides[] = {112, 96, 80, 64, 48, 32, 16};
 static const uint8_t widths[] = {128, 112, 96, 80, 64, 48, 32, 16};
 enum { SIDE_COUNT = sizeof sides / sizeof *sides, WIDTH_COUNT = sizeof widths / sizeof *widths };
 
-static void give(struct lower_job *job, enum attention_key key, uint64_t size) {
-  if (!job->value[key].given)
-    job->value[key] = (struct lower_value){.present = true, .size = size};
-}
-
 bool attention_coupled_grad_candidate(struct lower_job *job, size_t index) {
   const struct attention *at = job->data;
   if (index >= SIDE_COUNT * WIDTH_COUNT)
     return false;
-  give(job, ATTENTION_ROWS, min_u64(sides[index / WIDTH_COUNT], round_up(at->rows, FRACTAL_ROWS)));
-  give(job, ATTENTION_COLS, min_u64(widths[index % WIDTH_COUNT], round_up(at->keys, FRACTAL_ROWS)));
-  give(job, ATTENTION_PANEL, job->value[ATTENTION_COLS].size);
-  give(job, ATTENTION_SLICE, job->value[ATTENTION_ROWS].size);
-  give(job, ATTENTION_CORES, soc_core_count(job->soc, CORE_AICORE));
-  if (!job->value[ATTENTION_DIAGONAL].given)
-    job->value[ATTENTION_DIAGONAL] = (struct lower_value){.present = true, .word = DIAGONAL_TRIM};
+  attention_give(job, ATTENTION_ROWS,
+                 min_u64(sides[index / WIDTH_COUNT], round_up(at->rows, FRACTAL_ROWS)));
+  attention_give(job, ATTENTION_COLS,
+                 min_u64(widths[index % WIDTH_COUNT], round_up(at->keys, FRACTAL_ROWS)));
+  attention_give(job, ATTENTION_PANEL, job->value[ATTENTION_COLS].size);
+  attention_coupled_give_rest(job);
   return true;
 }
 
@@ -117,14 +111,6 @@ static uint64_t stream_cycles(const struct path_cost *path, uint64_t copies, uin
   return copy_cycles(path, 1, bytes) + issue / MILLI;
 }
 
-/* A pass over words, which the next pass waits for. */
-static uint64_t pass_cycles(const struct vinci_soc *soc, enum vector_class kind, uint64_t words) {
-  const struct vector_class_cost *cost = &soc->vector_class[kind];
-  return ((uint64_t)cost->startup_mcycles +
-          ceil_div(words, ROWWISE_LANES) * (uint64_t)cost->per_repeat_mcycles) /
-         MILLI;
-}
-
 static void cube_step(struct estimate *x) {
   const uint64_t products = 5;
   const struct attention_tiling *t = &x->t;
@@ -149,15 +135,15 @@ static void vector_step(struct estimate *x) {
   uint64_t words = t->rows * t->cols, column = t->rows * FRACTAL_ROWS;
   uint64_t groups = t->rows / 4, wide = t->cols / FRACTAL_ROWS;
   x->vector = copy_cycles(from, 3, (2 * words + t->rows * t->depth) * ACCUMULATOR_BYTES);
-  x->vector += pass_cycles(soc, VECTOR_CLASS_EXP32, column);
-  x->vector += pass_cycles(soc, VECTOR_CLASS_TWO, column);
-  x->vector += (x->at->scale != 1) * pass_cycles(soc, VECTOR_CLASS_ONE, words);
-  x->vector += 2 * pass_cycles(soc, VECTOR_CLASS_TWO, words);
-  x->vector += pass_cycles(soc, VECTOR_CLASS_EXP32, words);
-  x->vector += pass_cycles(soc, VECTOR_CLASS_MULTIPLY, words);
-  x->vector += 2 * pass_cycles(soc, VECTOR_CLASS_ONE, words);
+  x->vector += attention_pass_cycles(soc, VECTOR_CLASS_EXP32, column);
+  x->vector += attention_pass_cycles(soc, VECTOR_CLASS_TWO, column);
+  x->vector += (x->at->scale != 1) * attention_pass_cycles(soc, VECTOR_CLASS_ONE, words);
+  x->vector += 2 * attention_pass_cycles(soc, VECTOR_CLASS_TWO, words);
+  x->vector += attention_pass_cycles(soc, VECTOR_CLASS_EXP32, words);
+  x->vector += attention_pass_cycles(soc, VECTOR_CLASS_MULTIPLY, words);
+  x->vector += 2 * attention_pass_cycles(soc, VECTOR_CLASS_ONE, words);
   x->keys_vector = 2 * (copy_cycles(from, 1, t->cols * t->depth * ACCUMULATOR_BYTES) +
-                        2 * pass_cycles(soc, VECTOR_CLASS_ONE, t->cols * t->depth));
+                        2 * attention_pass_cycles(soc, VECTOR_CLASS_ONE, t->cols * t->depth));
   x->instructions += 2 * min_u64(wide, groups);
 }
 

@@ -144,9 +144,11 @@ enum {
   PANELS = 2, /* all keys of a head, those of a step */
 };
 
-static void give(struct lower_job *job, enum attention_key key, uint64_t size) {
-  if (!job->value[key].given)
-    job->value[key] = (struct lower_value){.present = true, .size = size};
+void attention_coupled_give_rest(struct lower_job *job) {
+  attention_give(job, ATTENTION_SLICE, job->value[ATTENTION_ROWS].size);
+  attention_give(job, ATTENTION_CORES, soc_core_count(job->soc, CORE_AICORE));
+  if (!job->value[ATTENTION_DIAGONAL].given)
+    job->value[ATTENTION_DIAGONAL] = (struct lower_value){.present = true, .word = DIAGONAL_TRIM};
 }
 
 bool attention_coupled_candidate(struct lower_job *job, size_t index) {
@@ -158,14 +160,11 @@ bool attention_coupled_candidate(struct lower_job *job, size_t index) {
   uint64_t unit = at->masked ? BLOCK_BYTES : COLUMN, all = round_up(at->keys, unit);
   uint64_t rows = min_u64(sides[index / PANELS / WIDTH_COUNT], round_up(at->rows, COLUMN));
   uint64_t cols = min_u64(widths[index / PANELS % WIDTH_COUNT], all);
-  give(job, ATTENTION_ROWS, rows);
-  give(job, ATTENTION_COLS, cols);
-  give(job, ATTENTION_PANEL, index % PANELS ? job->value[ATTENTION_COLS].size : all);
-  give(job, ATTENTION_SLICE, job->value[ATTENTION_ROWS].size);
-  give(job, ATTENTION_SPLITS, 1);
-  give(job, ATTENTION_CORES, soc_core_count(job->soc, CORE_AICORE));
-  if (!job->value[ATTENTION_DIAGONAL].given)
-    job->value[ATTENTION_DIAGONAL] = (struct lower_value){.present = true, .word = DIAGONAL_TRIM};
+  attention_give(job, ATTENTION_ROWS, rows);
+  attention_give(job, ATTENTION_COLS, cols);
+  attention_give(job, ATTENTION_PANEL, index % PANELS ? job->value[ATTENTION_COLS].size : all);
+  attention_give(job, ATTENTION_SPLITS, 1);
+  attention_coupled_give_rest(job);
   return true;
 }
 
@@ -193,8 +192,8 @@ static uint64_t start_cycles(const struct path_cost *path) {
   return (uint64_t)path->startup_mcycles / MILLI;
 }
 
-/* A pass over words, which the next pass waits for. */
-static uint64_t pass_cycles(const struct vinci_soc *soc, enum vector_class kind, uint64_t words) {
+uint64_t attention_pass_cycles(const struct vinci_soc *soc, enum vector_class kind,
+                               uint64_t words) {
   const struct vector_class_cost *cost = &soc->vector_class[kind];
   return ((uint64_t)cost->startup_mcycles +
           ceil_div(words, ROWWISE_LANES) * (uint64_t)cost->per_repeat_mcycles) /
@@ -252,22 +251,22 @@ static void vector_step(struct estimate *x) {
   bool single = attention_is_single(x->at, t);
   x->scores = rate_cycles(from, words * ACCUMULATOR_BYTES) +
               ceil_div(t->cols, t->coupled.score_keys) * start_cycles(from);
-  x->scores += (x->at->scale != 1) * pass_cycles(soc, VECTOR_CLASS_ONE, words);
-  x->scores += pass_cycles(soc, VECTOR_CLASS_TWO, words) * 2;
-  x->scores += levels_of(t) * pass_cycles(soc, VECTOR_CLASS_TWO, 0);
-  x->scores += pass_cycles(soc, VECTOR_CLASS_EXP32, words);
-  x->scores += pass_cycles(soc, VECTOR_CLASS_ONE, words);
-  x->scores +=
-      (short_passes + (single ? 0 : factor_passes)) * pass_cycles(soc, VECTOR_CLASS_TWO, column);
+  x->scores += (x->at->scale != 1) * attention_pass_cycles(soc, VECTOR_CLASS_ONE, words);
+  x->scores += attention_pass_cycles(soc, VECTOR_CLASS_TWO, words) * 2;
+  x->scores += levels_of(t) * attention_pass_cycles(soc, VECTOR_CLASS_TWO, 0);
+  x->scores += attention_pass_cycles(soc, VECTOR_CLASS_EXP32, words);
+  x->scores += attention_pass_cycles(soc, VECTOR_CLASS_ONE, words);
+  x->scores += (short_passes + (single ? 0 : factor_passes)) *
+               attention_pass_cycles(soc, VECTOR_CLASS_TWO, column);
   if (x->at->masked)
-    x->scores +=
-        pass_cycles(soc, VECTOR_CLASS_ONE, words) + pass_cycles(soc, VECTOR_CLASS_FIVE, words);
+    x->scores += attention_pass_cycles(soc, VECTOR_CLASS_ONE, words) +
+                 attention_pass_cycles(soc, VECTOR_CLASS_FIVE, words);
   x->update = rate_cycles(from, values * ACCUMULATOR_BYTES) + start_cycles(from);
   if (!single)
-    x->update += 2 * pass_cycles(soc, VECTOR_CLASS_TWO, values);
-  x->result =
-      pass_cycles(soc, VECTOR_CLASS_DIVIDE32, values) + pass_cycles(soc, VECTOR_CLASS_ONE, values);
-  x->result += x->at->statistics * 2 * pass_cycles(soc, VECTOR_CLASS_ONE, column);
+    x->update += 2 * attention_pass_cycles(soc, VECTOR_CLASS_TWO, values);
+  x->result = attention_pass_cycles(soc, VECTOR_CLASS_DIVIDE32, values) +
+              attention_pass_cycles(soc, VECTOR_CLASS_ONE, values);
+  x->result += x->at->statistics * 2 * attention_pass_cycles(soc, VECTOR_CLASS_ONE, column);
 }
 
 /* What the vector unit is told, with flags, masks, barriers and copies, as coupled.c and

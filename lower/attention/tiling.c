@@ -176,7 +176,7 @@ enum {
   WIDTH_COUNT = sizeof widths / sizeof *widths, /* of steps, and of panels */
 };
 
-static void give(struct lower_job *job, enum attention_key key, uint64_t size) {
+void attention_give(struct lower_job *job, enum attention_key key, uint64_t size) {
   if (!job->value[key].given)
     job->value[key] = (struct lower_value){.present = true, .size = size};
 }
@@ -216,15 +216,15 @@ bool attention_candidate(struct lower_job *job, size_t index) {
   if (!makes_parts(at, t.splits, t.cols))
     t.splits = 1;
   if (!at->gradient)
-    give(job, ATTENTION_SPLITS, t.splits);
-  give(job, ATTENTION_ROWS, t.rows);
-  give(job, ATTENTION_COLS, t.cols);
-  give(job, ATTENTION_PANEL, t.panel);
+    attention_give(job, ATTENTION_SPLITS, t.splits);
+  attention_give(job, ATTENTION_ROWS, t.rows);
+  attention_give(job, ATTENTION_COLS, t.cols);
+  attention_give(job, ATTENTION_PANEL, t.panel);
   t.rows = job->value[ATTENTION_ROWS].size;
   t.cols = job->value[ATTENTION_COLS].size;
-  give(job, ATTENTION_SLICE, slice_of(job, &t));
+  attention_give(job, ATTENTION_SLICE, slice_of(job, &t));
   if (!job->value[ATTENTION_DIAGONAL].given)
     job->value[ATTENTION_DIAGONAL] = (struct lower_value){.present = true, .word = DIAGONAL_TRIM};
-  give(job, ATTENTION_CORES, t.cores);
+  attention_give(job, ATTENTION_CORES, t.cores);
   return true;
 }
