@@ -53,16 +53,19 @@ static unsigned words_of(const struct compact *c) {
   return c->packed == DTYPE_INT64 && !c->coupled ? 2 : 1;
 }
 
-static bool is_byte(enum dtype type) { return type == DTYPE_INT8 || type == DTYPE_UINT8; }
-
-static void lay_out(struct vtile *tile) {
-  struct compact *c = (struct compact *)tile;
-  uint64_t slot = 0, cols = tile->cols;
+uint64_t compact_lay_out_slot(struct compact *c, uint64_t cols) {
+  uint64_t slot = 0;
   c->x.address = vtile_reserve(&slot, cols * vtile_bytes(c->x.dtype));
   c->mask.address = c->selects ? vtile_reserve(&slot, cols) : 0;
   c->out = vtile_reserve(&slot, cols * vtile_bytes(c->packed));
-  tile->slot_bytes = slot;
-  uint64_t used = slot * tile->buffers;
+  return slot;
+}
+
+static void lay_out(struct vtile *tile) {
+  struct compact *c = (struct compact *)tile;
+  uint64_t cols = tile->cols;
+  tile->slot_bytes = compact_lay_out_slot(c, cols);
+  uint64_t used = tile->slot_bytes * tile->buffers;
   c->wide = vtile_reserve(&used, cols * COMPACT_WORD);
   c->bits = vtile_reserve(&used, cols * words_of(c) / BITS_PER_BYTE + BLOCK_BYTES);
   if (!c->selects) {
@@ -123,7 +126,7 @@ void compact_put_bits(struct emit *e, const struct compact *c) {
     at = compact_put_bytes(e, c, at);
     type = DTYPE_FP16;
   } else if (type != DTYPE_FP16 && type != DTYPE_FP32) {
-    enum dtype wide = is_byte(type) ? DTYPE_FP16 : DTYPE_FP32;
+    enum dtype wide = compact_is_byte(type) ? DTYPE_FP16 : DTYPE_FP32;
     compact_convert(e, type, wide, EXPR(c->wide), at);
     at = EXPR(c->wide);
     type = wide;
@@ -150,10 +153,10 @@ static void compute(struct emit *e, const struct compact *c) {
   if (!c->selects)
     EMIT(e, "vadds", F("dst", c->numbers), F("src", c->table), F("scalar", tile->col),
          F("repeat", 1), W("type", "int32"));
-  else if (is_byte(c->packed))
+  else if (compact_is_byte(c->packed))
     compact_convert(e, c->packed, DTYPE_FP16, EXPR(c->numbers), x);
   compact_put_bits(e, c);
-  if (c->selects && is_byte(c->packed)) {
+  if (c->selects && compact_is_byte(c->packed)) {
     pack(e, c, DTYPE_FP16, EXPR(c->thin), EXPR(c->numbers));
     emit_barrier(e, PIPE_V);
     compact_convert(e, DTYPE_FP16, c->packed, out, EXPR(c->thin));
@@ -313,6 +316,20 @@ static void put_sums(struct emit *e, const struct compact *c) {
   emit_expect(e, "elements_of_y", c->count);
 }
 
+void compact_put_moved(struct emit *e, const struct compact *c, struct expr place,
+                       struct expr count, uint64_t flag) {
+  if (c->selects) {
+    emit_handshake(e, PIPE_MTE2, PIPE_MTE3, flag);
+    vtile_store_run(e, c->packed, x_at(x_name(e, "y"), place, vtile_bytes(c->packed)), EXPR(c->at),
+                    count);
+    emit_handshake(e, PIPE_MTE3, PIPE_MTE2, flag);
+  } else {
+    emit_handshake(e, PIPE_MTE2, PIPE_V, flag);
+    compact_put_indices(e, c, place, count);
+    emit_handshake(e, PIPE_V, PIPE_MTE2, flag);
+  }
+}
+
 static void put_moves(struct emit *e, const struct compact *c) {
   const uint64_t cols = c->kernel.tile.cols, bytes = vtile_bytes(c->packed);
   struct expr mine = x_name(e, "done"), before = x_name(e, "before");
@@ -321,15 +338,7 @@ static void put_moves(struct emit *e, const struct compact *c) {
   struct expr place = emit_assigned(e, "place", x_add(before, moved));
   vtile_load_run(e, c->packed, EXPR(c->at), x_at(x_name(e, "work"), x_add(c->base, moved), bytes),
                  part);
-  if (c->selects) {
-    emit_handshake(e, PIPE_MTE2, PIPE_MTE3, COMPACT_MOVE_FLAG);
-    vtile_store_run(e, c->packed, x_at(x_name(e, "y"), place, bytes), EXPR(c->at), part);
-    emit_handshake(e, PIPE_MTE3, PIPE_MTE2, COMPACT_MOVE_FLAG);
-  } else {
-    emit_handshake(e, PIPE_MTE2, PIPE_V, COMPACT_MOVE_FLAG);
-    compact_put_indices(e, c, place, part);
-    emit_handshake(e, PIPE_V, PIPE_MTE2, COMPACT_MOVE_FLAG);
-  }
+  compact_put_moved(e, c, place, part, COMPACT_MOVE_FLAG);
   emit_end(e);
 }
 

@@ -35,6 +35,11 @@ struct compact {
   uint64_t joined, joiners; /* elements of y that come together at a time; cores that join */
 };
 
+static inline bool compact_is_byte(enum dtype type) {
+  return type == DTYPE_INT8 || type == DTYPE_UINT8;
+}
+/* The slot of a tile of as many columns: its bytes. */
+uint64_t compact_lay_out_slot(struct compact *c, uint64_t cols);
 /* dst = src in another type; a barrier behind. */
 void compact_convert(struct emit *emit, enum dtype from, enum dtype to, struct expr dst,
                      struct expr src);
@@ -47,6 +52,11 @@ struct expr compact_read_count(struct emit *emit, const struct compact *c, struc
 /* Numbers of elements become an index for each dimension, which leave for y from `place` on. */
 void compact_put_indices(struct emit *emit, const struct compact *c, struct expr place,
                          struct expr count);
+
+/* What has been loaded to c->at leaves for y from `place` on, as elements or as indices; the flag
+ * orders this with the loads. */
+void compact_put_moved(struct emit *emit, const struct compact *c, struct expr place,
+                       struct expr count, uint64_t flag);
 
 /* Bits of what is kept of the tile: of its mask, or of x in a type that can be compared. */
 void compact_put_bits(struct emit *emit, const struct compact *c);

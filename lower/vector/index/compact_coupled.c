@@ -148,15 +148,7 @@ static void put_joined(struct emit *e, const struct compact *c, struct expr from
   emit_end(e);
   struct expr count = emit_assigned(e, "elements", x_sub(to, from));
   vtile_load_run(e, c->packed, EXPR(c->at), x_name(e, "place"), count);
-  if (c->selects) {
-    emit_handshake(e, PIPE_MTE2, PIPE_MTE3, JOIN_FLAG);
-    vtile_store_run(e, c->packed, x_at(x_name(e, "y"), from, bytes), EXPR(c->at), count);
-    emit_handshake(e, PIPE_MTE3, PIPE_MTE2, JOIN_FLAG);
-  } else {
-    emit_handshake(e, PIPE_MTE2, PIPE_V, JOIN_FLAG);
-    compact_put_indices(e, c, from, count);
-    emit_handshake(e, PIPE_V, PIPE_MTE2, JOIN_FLAG);
-  }
+  compact_put_moved(e, c, from, count, JOIN_FLAG);
 }
 
 /* All blocks together have to keep as many elements as y has. */

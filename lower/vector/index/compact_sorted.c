@@ -27,24 +27,19 @@ enum {
   LANES = 128, /* of fp16 in a repeat */
 };
 
-static bool is_byte(enum dtype type) { return type == DTYPE_INT8 || type == DTYPE_UINT8; }
-
 /* Halves of an element that proposals carry; numbers of elements are their scores. */
 static unsigned halves_of(const struct compact *c) {
   if (!c->selects)
     return 0;
-  return is_byte(c->packed) ? 1 : vtile_bytes(c->packed) / COMPACT_HALF;
+  return compact_is_byte(c->packed) ? 1 : vtile_bytes(c->packed) / COMPACT_HALF;
 }
 
 void compact_sorted_lay_out(struct vtile *tile) {
   struct compact *c = (struct compact *)tile;
-  uint64_t slot = 0, cols = c->chunk = round_up(tile->cols, UNIT), halves = cols * COMPACT_HALF;
+  uint64_t cols = c->chunk = round_up(tile->cols, UNIT), halves = cols * COMPACT_HALF;
   unsigned parts = halves_of(c);
-  c->x.address = vtile_reserve(&slot, cols * vtile_bytes(c->x.dtype));
-  c->mask.address = c->selects ? vtile_reserve(&slot, cols) : 0;
-  c->out = vtile_reserve(&slot, cols * vtile_bytes(c->packed));
-  tile->slot_bytes = slot;
-  uint64_t used = slot * tile->buffers;
+  tile->slot_bytes = compact_lay_out_slot(c, cols);
+  uint64_t used = tile->slot_bytes * tile->buffers;
   c->wide = vtile_reserve(&used, cols * COMPACT_WORD);
   c->bits = vtile_reserve(&used, cols / BITS_PER_BYTE + BLOCK_BYTES);
   c->table = vtile_reserve(&used, halves);
@@ -179,7 +174,7 @@ static void put_field(struct emit *e, const struct compact *c, const char *inst,
 
 /* Where part i of the elements lies that proposals carry. */
 static struct expr part_at(const struct compact *c, unsigned i, struct expr elements) {
-  if (halves_of(c) == 1 && !is_byte(c->packed))
+  if (halves_of(c) == 1 && !compact_is_byte(c->packed))
     return elements;
   return EXPR(c->halves + i * c->chunk * COMPACT_HALF);
 }
@@ -191,7 +186,7 @@ static uint64_t put_sorted(struct emit *e, const struct compact *c, struct expr 
                             .chunk = c->chunk,
                             .a_at = c->proposals[0],
                             .b_at = c->proposals[1]};
-  if (c->selects && is_byte(c->packed)) {
+  if (c->selects && compact_is_byte(c->packed)) {
     vmask_count(e, c->kernel.tile.n_cols);
     compact_convert(e, c->packed, DTYPE_FP16, EXPR(c->halves), x);
   } else if (halves_of(c) > 1) {
@@ -236,7 +231,7 @@ void compact_squeeze(struct emit *e, const struct compact *c) {
     put_field(e, c, "vextract", part_at(c, i, out), EXPR(list), i);
   emit_barrier(e, PIPE_V);
   vmask_count(e, c->chunk);
-  if (is_byte(c->packed))
+  if (compact_is_byte(c->packed))
     compact_convert(e, DTYPE_FP16, c->packed, out, EXPR(c->halves));
   else if (halves_of(c) > 1)
     put_halves(e, c, out, false);
