@@ -21,7 +21,7 @@
 #include "lower/vector/reduce/scan.h"
 #include "lower/vector/unit.h"
 
-enum { LOADED_FLAG = 0, PAIR = 2 };
+enum { PAIR = 2 };
 
 static const struct lower_key keys[] = {
     SHAPE_KEY("extents of x and y; along the last"),
@@ -181,7 +181,7 @@ static uint64_t add_before(struct emit *e, const struct scan *x) {
 /* Of a part in single precision the sums, in lanes; where these are. */
 static uint64_t sum_part(struct emit *e, const struct scan *x, struct expr wide) {
   if (x->squares) {
-    scan_squares_turn(e, x->turned, wide);
+    scan_squares_turn(e, EXPR(x->turned), wide);
     scan_squares_sum(e, x);
     if (x->exclusive) {
       scan_squares_exclude(e, x);
@@ -202,7 +202,7 @@ static uint64_t sum_part(struct emit *e, const struct scan *x, struct expr wide)
 
 static void turn_back(struct emit *e, const struct scan *x, struct expr dst, uint64_t src) {
   if (x->squares)
-    scan_squares_turn_back(e, dst, src);
+    scan_squares_turn(e, dst, EXPR(src));
   else
     EMIT(e, "vgather", F("dst", dst), F("offset", x->table), F("src", src), F("repeat", 1),
          W("type", "fp32"));

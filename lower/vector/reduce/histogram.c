@@ -142,6 +142,7 @@ static void put_numbers(struct emit *e, const struct histogram *h) {
     emit_barrier(e, PIPE_V);
     BY_NUMBER("vmins", at, at, h->bins - 1, "int32");
   }
+#undef BY_NUMBER
   drop_outside(e, h, x);
 }
 

@@ -37,10 +37,8 @@ struct scan {
 
 /* The buffers of squares, behind the `used` bytes. */
 void scan_squares_reserve(struct scan *x, uint64_t *used);
-/* Pieces, as rows, become lanes. */
-void scan_squares_turn(struct emit *e, uint64_t dst, struct expr src);
-/* The lanes become rows again. */
-void scan_squares_turn_back(struct emit *e, struct expr dst, uint64_t src);
+/* Pieces, as rows, become lanes; the same again makes the lanes rows in their order. */
+void scan_squares_turn(struct emit *e, struct expr dst, struct expr src);
 /* Sums within all pieces; then of the pieces before each, with x->carry, which gets the sum of all.
  */
 void scan_squares_sum(struct emit *e, const struct scan *x);

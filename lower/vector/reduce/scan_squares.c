@@ -19,7 +19,6 @@ enum {
   BLOCKS = SCAN_SIDE / SCAN_BLOCK_LANES, /* of a line */
   GROUP = 16,                            /* rows of a square */
   GROUPS = SCAN_SIDE / GROUP,
-  GROUP_BYTES = GROUP * SCAN_ROW_BYTES,
   HALF_LINE = BLOCKS / 2, /* blocks */
   PAIR = 2                /* blocks that a square has for each of its columns */
 };
@@ -32,27 +31,13 @@ void scan_squares_reserve(struct scan *x, uint64_t *used) {
 
 /* ---- turning ------------------------------------------------------------------------------- */
 
-void scan_squares_turn(struct emit *e, uint64_t dst, struct expr src) {
+void scan_squares_turn(struct emit *e, struct expr dst, struct expr src) {
   struct expr half = emit_for(e, "of_line", PAIR);
   struct expr column = emit_for(e, "column", HALF_LINE);
-  struct expr lines = x_add(x_mul(column, PAIR), half); /* where these 8 lines lie */
+  struct expr place = x_add(x_mul(column, PAIR), half); /* of 8 lines, or of 8 pieces */
   struct expr block = x_add(x_mul(half, HALF_LINE), column);
   EMIT(e, "scatter_vnchwconv_b32",
-       F("dst", x_add(dst, x_mul(lines, SCAN_BLOCK_LANES * SCAN_ROW_BYTES))),
-       F("src", x_add(src, x_mul(block, BLOCK_BYTES))), F("repeat", GROUPS),
-       F("dst_step", HALF_LINE), F("src_step", BLOCKS), F("dst_repeat", 1),
-       F("src_repeat", GROUP * BLOCKS));
-  emit_end(e);
-  emit_end(e);
-  emit_barrier(e, PIPE_V);
-}
-
-void scan_squares_turn_back(struct emit *e, struct expr dst, uint64_t src) {
-  struct expr half = emit_for(e, "of_line", PAIR);
-  struct expr group = emit_for(e, "group", GROUPS);
-  struct expr piece = x_add(x_mul(group, GROUP), x_mul(half, SCAN_BLOCK_LANES));
-  struct expr block = x_add(x_mul(half, HALF_LINE), group);
-  EMIT(e, "scatter_vnchwconv_b32", F("dst", x_add(dst, x_mul(piece, SCAN_ROW_BYTES))),
+       F("dst", x_add(dst, x_mul(place, SCAN_BLOCK_LANES * SCAN_ROW_BYTES))),
        F("src", x_add(src, x_mul(block, BLOCK_BYTES))), F("repeat", GROUPS),
        F("dst_step", HALF_LINE), F("src_step", BLOCKS), F("dst_repeat", 1),
        F("src_repeat", GROUP * BLOCKS));
