@@ -141,10 +141,10 @@ bool matmul_tiling(struct lower_job *job, struct matmul_tiling *tiling);
 enum matmul_way { COPY_AT_ONCE, COPY_BY_ROW, COPY_BY_COLUMN };
 struct matmul_copies {
   enum matmul_way way;
-  uint64_t count;        /* for a full panel */
-  uint64_t row_bytes;    /* of a row of the operand, as far as a panel takes the row */
-  uint64_t stride_bytes; /* from row to row */
-  uint64_t run_bytes;    /* that a panel takes of a row of the operand; 0: all of the row */
+  uint64_t count;                  /* for a full panel */
+  uint64_t row_bytes;              /* of a row of the operand, as far as a panel takes the row */
+  uint64_t stride_bytes;           /* from row to row */
+  uint64_t run_bytes, piece_bytes; /* that a panel, a copy takes of a row; 0: all of the row */
 };
 struct matmul_copies matmul_copies(const struct vinci_soc *soc, const struct matmul *mm,
                                    const struct matmul_tiling *t, bool is_a);

@@ -180,7 +180,10 @@ struct load {
   uint64_t row;    /* bytes of a row in a panel */
   uint64_t stride; /* bytes from row to row; 0: not known */
   uint64_t run;    /* bytes that follow each other in device memory; 0: many */
+  uint64_t piece;  /* bytes of these that one copy takes; 0: all */
   bool nz;
+  bool follows; /* copies follow each other without the latency of each, as all of coupled cores do
+                 */
 };
 
 /*
@@ -204,14 +207,24 @@ static uint64_t miss_rate(const struct vinci_soc *soc, uint64_t cores) {
   return miss ? min_u64(miss, rate) : rate;
 }
 
+/* L2 hands out whole granules: what is narrower than one takes as long as the granules. */
+static uint64_t in_granules(uint64_t value, uint64_t run_bytes) {
+  return run_bytes > 0 ? value * round_up(run_bytes, L2_GRANULE_BYTES) / run_bytes : value;
+}
+
 static uint64_t load_cycles(const struct vinci_soc *soc, const struct load *load, uint64_t cores) {
   uint64_t rate = cube_rate(soc, PATH_GM_L1, cores);
   uint64_t missed = min_u64(load->bytes, load->unique / cores);
   uint64_t cycles =
       cube_cycles_at(load->bytes - missed, rate) + cube_cycles_at(missed, miss_rate(soc, cores));
-  /* L2 hands out whole granules: a panel narrower than one takes as long as the granules. */
-  if (load->run > 0)
-    cycles = cycles * round_up(load->run, L2_GRANULE_BYTES) / load->run;
+  cycles = in_granules(cycles, load->run);
+  /* What one copy leaves of a granule the next ones take from L2. */
+  if (load->piece > 0)
+    cycles += cube_cycles_at(in_granules(load->bytes, load->piece), rate) -
+              cube_cycles_at(in_granules(load->bytes, load->run), rate);
+  uint64_t next = estimate_next_mcycles(&soc->path[PATH_GM_L1]);
+  if (load->follows)
+    return panel_start(soc) + max_u64(cycles, load->copies * next / MILLI);
   return load->nz ? load->copies * panel_start(soc) + cycles : reorder_cycles(soc, load, cycles);
 }
 
@@ -264,7 +277,9 @@ static uint64_t operand_cycles(const struct lower_job *job, const struct matmul_
       .row = copies.row_bytes,
       .stride = mm->vectors ? 0 : copies.stride_bytes,
       .run = copies.run_bytes,
+      .piece = copies.piece_bytes,
       .nz = (is_a ? mm->nz_a : mm->nz_b) || copies.way == COPY_BY_COLUMN,
+      .follows = mm->coupled,
   };
   if (t->by_rows)
     as_rows(mm, t, is_a, &load);

@@ -67,13 +67,10 @@ static uint64_t room_of(const struct vinci_soc *soc, const struct matmul *mm) {
 }
 
 bool matmul_coupled_fits(struct lower_job *job, const struct matmul_tiling *t) {
-  enum { BURSTS_MAX = 4095 };
   const struct matmul *mm = job->data;
   uint64_t rest = (mm->n - 1) % t->bn + 1;
   if (block_bytes(mm, t) + other_bytes(mm, t) > room_of(job->soc, mm))
     return lower_refuse(job, "the block does not fit UB");
-  if (!mm->conv && (t->ka > BURSTS_MAX || t->kb > BURSTS_MAX))
-    return lower_refuse(job, "panels are deeper than %d", BURSTS_MAX);
   if (has_lines(mm) && rest * mm->out_bytes < BLOCK_BYTES && mm->n > t->bn)
     return lower_refuse(job, "the last block has rows of less than %d bytes", BLOCK_BYTES);
   uint64_t row = mm->n * mm->out_bytes, last = (mm->m - 1) % t->rows + 1;

@@ -77,14 +77,20 @@ struct matmul_copies matmul_copies(const struct vinci_soc *soc, const struct mat
   struct operand x = operand_of(mm, t, is_a);
   bool is_map = is_a && mm->conv, whole = x.nz || is_map || x.panel_columns == x.columns;
   enum matmul_way way = way_of(soc, mm, &x, is_map);
+  bool in_blocks = way == COPY_BY_COLUMN && !x.nz && !is_map;
   uint64_t columns = ceil_div(x.panel_columns, is_map ? mm->conv->window : mm->c0);
-  return (struct matmul_copies){way,
-                                is_map                ? map_copies(mm->conv, t, columns)
-                                : way == COPY_AT_ONCE ? 1
-                                : way == COPY_BY_ROW  ? x.panel_rows
-                                                      : columns,
-                                x.panel_columns * mm->element_bytes, x.columns * mm->element_bytes,
-                                whole ? 0 : x.panel_columns * mm->element_bytes};
+  uint64_t row_bytes = x.panel_columns * mm->element_bytes;
+  return (struct matmul_copies){
+      .way = way,
+      .count = is_map                ? map_copies(mm->conv, t, columns)
+               : way == COPY_AT_ONCE ? 1
+               : way == COPY_BY_ROW  ? x.panel_rows
+                                     : columns,
+      .row_bytes = row_bytes,
+      .stride_bytes = x.columns * mm->element_bytes,
+      .run_bytes = whole ? 0 : row_bytes,
+      .piece_bytes = in_blocks && x.columns > mm->c0 ? BLOCK_BYTES : 0,
+  };
 }
 
 /* Rows of 16 rows of k can be told in 16 bits. */

@@ -133,6 +133,12 @@ uint64_t matmul_c_slots(const struct vinci_soc *soc, const struct matmul_tiling 
   return block * ACCUMULATOR_BYTES * 2 <= (uint64_t)soc->l0c_bytes ? 2 : 1;
 }
 
+/* Elements of k in one copy: coupled cores bring a column of blocks with each burst, of up to 12
+ * bits. */
+static uint64_t deepest_panel(const struct matmul *mm) {
+  return mm->coupled ? BURSTS_MAX : L1_ROW_MAX;
+}
+
 /* A panel of a convolution comes with one copy, and load3d counts its depth in 16 bits. */
 static bool is_one_copy(const struct conv *conv, const struct matmul *mm,
                         const struct matmul_tiling *t) {
@@ -178,8 +184,9 @@ bool matmul_tiling(struct lower_job *job, struct matmul_tiling *t) {
     return lower_refuse(job, "panels are too deep for one copy");
   if (t->by_rows && !conv_rows_fit(job))
     return false;
-  if (!mm->conv && (t->ka > L1_ROW_MAX || t->kb > L1_ROW_MAX))
-    return lower_refuse(job, "panels are deeper than %d", L1_ROW_MAX);
+  uint64_t deepest = deepest_panel(mm);
+  if (!mm->conv && (t->ka > deepest || t->kb > deepest))
+    return lower_refuse(job, "panels are deeper than %u", (unsigned)deepest);
   t->mt = ceil_div(mm->m, t->rows);
   t->nt = ceil_div(mm->n, t->bn);
   t->blocks_total = mm->groups ? grouped_blocks(mm->groups, mm->groups->count, t->rows, t->nt)
@@ -298,7 +305,8 @@ static uint64_t step_depth(const struct vinci_soc *soc, const struct matmul *mm,
 /* All of k in one panel of the kind that MatMulV2 has. */
 static bool is_short(const struct matmul *mm, uint64_t bk) { return mm->k <= SHALLOW_STEPS * bk; }
 
-/* Depth of panels, as deep as L1 allows, in the ratio a:b; parts of k get equal numbers of them. */
+/* Depth of panels, as deep as L1 and one copy allow, in the ratio a:b; parts of k get equal numbers
+ * of them. */
 static void set_streaming(struct lower_job *job, const uint64_t tile[3], uint64_t a, uint64_t b,
                           uint64_t split) {
   const struct matmul *mm = job->data;
@@ -306,7 +314,8 @@ static void set_streaming(struct lower_job *job, const uint64_t tile[3], uint64_
   uint64_t part = ceil_div(ceil_div(mm->k, bk), split) * bk;
   uint64_t unit = INNER_SLOTS * mm->element_bytes * (tile[0] * a + tile[2] * b);
   uint64_t room = l1_room(job->soc, mm, tile[0], tile[2]);
-  uint64_t depth = max_u64(min_u64(room / unit / bk * bk, part), bk);
+  uint64_t most = min_u64(room / unit, deepest_panel(mm) / deeper) / bk * bk;
+  uint64_t depth = max_u64(min_u64(most, part), bk);
   uint64_t shallow = SHALLOW_STEPS * power_depth(job->soc, mm, tile[0], tile[2]);
   if (mm->shallow)
     depth = max_u64(min_u64(depth, shallow / deeper / bk * bk), bk);
