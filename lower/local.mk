@@ -9,6 +9,7 @@ libvinci_lower_la_SOURCES = \
 	lower/attention/cost.c \
 	lower/attention/coupled.c \
 	lower/attention/coupled.h \
+	lower/attention/coupled_cost.c \
 	lower/attention/coupled_grad.c \
 	lower/attention/coupled_grad_tiling.c \
 	lower/attention/coupled_grad_vector.c \

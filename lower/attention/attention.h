@@ -161,6 +161,7 @@ struct attention_tiling {
   uint64_t cores;
   uint64_t splits, part; /* parts that the keys are split into; keys of a part */
   uint64_t row_blocks, tasks;
+  uint64_t task_keys; /* keys that take as long as what a task has beside its keys; 0: not known */
   uint64_t depth, depth_k; /* in whole fractals */
   uint64_t half;           /* rows of a vector core */
   enum attention_diagonal diagonal;
@@ -197,10 +198,10 @@ static inline bool attention_ranges(const struct attention *at) {
   return (at->causal || at->coupled) && !at->gradient;
 }
 /*
- * Tasks of the next core, from `first` on, when `cores` are left with it; *keys is what they see.
- * A core takes tasks until it has its share of all keys. With that, the last core to finish takes
- * 6 and 11 % longer than the mean; it is 7 and 12 % on silicon (duration less launch over mean core
- * time; 16 heads on a 910B4, 8 heads on a 910B3, each of 4096 rows on 20 cores).
+ * Tasks of the next core, from `first` on, when `cores` are left with it; *keys is what they see,
+ * and task_keys of each. A core takes tasks until it has its share of all keys. The last core
+ * takes 6 and 11 % longer than the mean then; it is 7 and 12 % on silicon (duration less launch
+ * over mean core time; 16 heads on a 910B4, 8 heads on a 910B3, each of 4096 rows on 20 cores).
  */
 uint64_t attention_range(const struct attention *at, const struct attention_tiling *tiling,
                          uint64_t first, uint64_t cores, uint64_t *keys);

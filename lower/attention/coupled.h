@@ -17,6 +17,9 @@ static inline uint64_t attention_stage_rows(uint64_t depth) {
 }
 /* The keys that forward and gradient choose alike: slice, cores, diagonal. */
 void attention_coupled_give_rest(struct lower_job *job);
+/* How many keys take the vector unit as long as what a task takes beside its keys. */
+uint64_t attention_coupled_task_keys(const struct vinci_soc *soc, const struct attention *at,
+                                     const struct attention_tiling *tiling);
 /* Cycles of a pass over words, which the next pass waits for. */
 uint64_t attention_pass_cycles(const struct vinci_soc *soc, enum vector_class kind, uint64_t words);
 /* Whether L1 holds all keys of a head. */

@@ -86,9 +86,9 @@ uint64_t attention_seen(const struct attention *at, const struct attention_tilin
   return limit - low / t->cols * t->cols;
 }
 
-/* Keys that all tasks see. */
+/* What all tasks weigh, as keys that they see. */
 static uint64_t all_keys(const struct attention *at, const struct attention_tiling *t) {
-  uint64_t keys = 0;
+  uint64_t keys = t->row_blocks * t->task_keys;
   for (uint64_t block = 0; block < t->row_blocks; block++)
     keys += attention_seen(at, t, block);
   return at->batch * at->heads * keys;
@@ -99,7 +99,7 @@ uint64_t attention_range(const struct attention *at, const struct attention_tili
   uint64_t share = ceil_div(all_keys(at, t), t->cores), task = first;
   *keys = 0;
   while (task < t->tasks && (cores == 1 || (*keys < share && t->tasks - task >= cores)))
-    *keys += attention_seen(at, t, task++ % t->row_blocks);
+    *keys += t->task_keys + attention_seen(at, t, task++ % t->row_blocks);
   return task - first;
 }
 
