@@ -220,7 +220,7 @@ static bool cost(struct lower_job *job) {
 /* ---- candidates ---- */
 
 static const uint16_t sides[] = {256, 192, 128, 112, 96, 80, 64, 48, 32, 16};
-enum { SIDE_COUNT = sizeof sides / sizeof *sides, WAVE_COUNT = 4, DEPTH_COUNT = 2 };
+enum { SIDE_COUNT = sizeof sides / sizeof *sides, WAVE_COUNT = 5, DEPTH_COUNT = 2 };
 
 /* Rows of dy, evenly, of which L1 holds two panels; half as many for the second depth. */
 static uint64_t rows_of(const struct lower_job *job, uint64_t bm, uint64_t bn, size_t depth) {
@@ -246,9 +246,9 @@ static bool candidate(struct lower_job *job, size_t index) {
   uint64_t bk = matmul_even(points, most, FRACTAL_ROWS);
   if (!value[FILTER_CORES].given)
     value[FILTER_CORES] = matmul_size(matmul_cores(soc));
-  /* As many parts as fill the cores once, twice, ... */
+  /* One part, or as many as fill the cores once, twice, ... */
   uint64_t blocks = op->conv.groups * ceil_div(op->mm.m, bm) * ceil_div(op->mm.n, bn);
-  uint64_t split = max_u64(1, value[FILTER_CORES].size * (wave + 1) / blocks);
+  uint64_t split = max_u64(1, value[FILTER_CORES].size * wave / blocks);
   uint64_t given = value[FILTER_ROWS].given ? value[FILTER_ROWS].size : rows;
   uint64_t panels = op->images * ceil_div(op->conv.ho, given);
   value[FILTER_TILE] = matmul_shape(3, bm, bk, bn);

@@ -304,8 +304,22 @@ static void split_copied(const struct permute *permute, struct ppass *pass) {
 /* What cuts a map into tiles. */
 struct cut {
   uint64_t cores, strided;
-  bool asked; /* for as many cores, however little there is to do */
+  bool asked;  /* for as many cores, however little there is to do */
+  bool blocks; /* the chip copies whole blocks alone: shorter rows are a copy each */
 };
+
+/* Rows of the result that are shorter than a block: each is work, so that the cores have equal
+ * parts. */
+static void share_result(const struct cut *cut, const struct permute *permute, struct ppass *pass) {
+  struct vtile *tile = &pass->tile;
+  bool is_short = tile->rows * vtile_bytes(permute->type) < BLOCK_BYTES;
+  if (!cut->blocks || !pass->transposes || !is_short || tile->row_tiles > 1)
+    return;
+  uint64_t others = tile->tiles / ceil_div(tile->space.cols, tile->cols);
+  uint64_t even = ceil_div(tile->space.cols, ceil_div(cut->cores, others));
+  tile->cols = min_u64(tile->cols, round_up(even, PERMUTE_SIDE));
+  vtile_counts(tile);
+}
 
 /* Rows of a copy that give each core a tile, whatever is worth a core. */
 static void share_rows(uint64_t cores, uint64_t cols, struct vtile *tile) {
@@ -322,6 +336,7 @@ static void share_rows(uint64_t cores, uint64_t cols, struct vtile *tile) {
 static void spread_over_cores(const struct cut *cut, const struct permute *permute,
                               struct ppass *pass) {
   struct vtile *tile = &pass->tile;
+  share_result(cut, permute, pass);
   const uint64_t least = LEAST_BYTES / vtile_bytes(permute->type), cols = tile->cols;
   while (tile->tiles < cut->cores && tile->rows * tile->cols > least) {
     bool by_rows =
@@ -392,7 +407,7 @@ bool permute_candidate(struct lower_job *job, size_t index) {
     job->data = permute;
     return more;
   }
-  struct cut cut = {.cores = job->cores, .asked = is_asked(job)};
+  struct cut cut = {.cores = job->cores, .asked = is_asked(job), .blocks = !cuts_anywhere(job)};
   uint64_t blocks = 1;
   /* Short rows: a second buffer is one more to clear, and no published tiling asks for two. */
   const bool lines = permute->passes && permute->pass[0].places;
@@ -419,7 +434,8 @@ void permute_take_tiling(const struct lower_job *job, struct permute *permute) {
   /* Passes are cut as finely as the first one is: what is worth a core was halved once at most. */
   uint64_t bytes = first->rows * first->cols * vtile_bytes(permute->type);
   bool finely = first->tiles > 1 && bytes <= LEAST_BYTES / 2;
-  struct cut cut = {first->blocks, ROWS_STRIDED, finely && cuts_anywhere(job)};
+  bool anywhere = cuts_anywhere(job);
+  struct cut cut = {first->blocks, ROWS_STRIDED, finely && anywhere, !anywhere};
   for (unsigned i = 1; i < permute->passes; i++) {
     split(job->soc, &cut, permute, &permute->pass[i]);
     permute->pass[i].tile.blocks = first->blocks;
