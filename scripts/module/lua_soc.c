@@ -101,12 +101,18 @@ static void push_value(lua_State *lua, int64_t value, enum soc_kind kind) {
     lua_pushnumber(lua, (lua_Number)value / (lua_Number)scale);
 }
 
-/* soc:get(key): the number in the unit of the data files, that unit, and the text with suffix. */
+/* soc:get(key): the number in the unit of the data files, that unit, and the text with suffix; of
+ * what a chip names beside its numbers the name alone. */
 static int soc_get_value(lua_State *lua) {
   static const char function[] = "soc:get";
   const vinci_soc *soc = self(lua, function);
   lua_args_end(lua, function, 2);
   const char *key = lua_args_text(lua, 2, function, "key");
+  enum soc_name name = soc_name_by_key(key);
+  if (name != SOC_NAME_COUNT) {
+    lua_pushstring(lua, soc->choices[name].name);
+    return 1;
+  }
   struct soc_number number;
   if (!soc_number_find(soc, key, &number)) {
     const char *nearest = soc_param_nearest(key);

@@ -5,8 +5,9 @@
 --
 -- All cores read, write, copy, or read and write at once, from device memory and from L2, in the cycle and
 -- in the flat memory. Promised is the least of what all cores, L2, and device memory less its refresh
--- move; what L2 keeps does not count as moved by device memory. A row below its floor ends with LOW,
--- one above what is promised with HIGH; either makes the exit code 1.
+-- move; what L2 keeps does not count as moved by device memory. The cycle memory has a network too, whose
+-- busiest link may carry less than that. A row below its floor ends with LOW, one above what is promised
+-- with HIGH; either makes the exit code 1.
 local vinci = require "vinci"
 
 local TILE = 32 * 1024
@@ -89,6 +90,52 @@ local function promise(soc, mode, level, cores, clock)
   return math.min(engines(true), l2, hbm * mixed), math.min(engines(false), l2, hbm)
 end
 
+-- Where clusters of cores and slices sit in a mesh (noc/network.c): clusters by halving gaps, slices evenly.
+local function places(routers, clusters, slices)
+  local bits, core, slice, turn = 0, {}, {}, 0
+  while 1 << bits < routers do bits = bits + 1 end
+  while #core < clusters do
+    local place = 0
+    for bit = 0, bits - 1 do place = place | (turn >> bit & 1) << bits - 1 - bit end
+    if place < routers then core[#core + 1] = place end
+    turn = turn + 1
+  end
+  for i = 0, slices - 1 do slice[#slice + 1] = i * routers // slices end
+  return core, slice
+end
+
+-- Bytes per second that a mesh carries from all slices to all cores, or back, by its busiest link: along rows first,
+-- and each core to each slice alike. Reads and writes have a network each.
+local function network_rate(soc, mode)
+  if soc:get "noc.topology" ~= "mesh" then return math.huge end
+  local columns = soc:get "noc.columns"
+  local clusters, slices = soc:get "device.cube_cores", soc:get "l2.slices"
+  local load, most = {}, 1
+  local function pass(from, to)
+    local link = from .. ">" .. to
+    load[link] = (load[link] or 0) + 1
+    most = math.max(most, load[link])
+  end
+  local core, slice = places(columns * soc:get "noc.rows", clusters, slices)
+  for _, from in ipairs(slice) do
+    for _, to in ipairs(core) do
+      local at = from
+      while at % columns ~= to % columns do
+        local next = at + (at % columns < to % columns and 1 or -1)
+        pass(at, next)
+        at = next
+      end
+      while at ~= to do
+        local next = at + (at < to and columns or -columns)
+        pass(at, next)
+        at = next
+      end
+    end
+  end
+  local ways = (mode.reads and 1 or 0) + (mode.writes and 1 or 0)
+  return ways * soc:get "noc.flit" * soc:get "noc.clock" * clusters * slices / most
+end
+
 -- Bytes per second between a short and a long run of the same stream, without launch and start.
 local function measured(soc, mode, level, memory, core, cores)
   local function run(count)
@@ -105,17 +152,20 @@ local function measured(soc, mode, level, memory, core, cores)
 end
 
 local wrong, chips = 0, #arg > 0 and arg or vinci.socs()
-print "chip              from  stream   promised TB/s    cycle     flat"
+print "chip              from  stream   promised TB/s  network    cycle     flat"
 for _, name in ipairs(chips) do
   for _, level in ipairs { "HBM", "L2" } do
     local soc = vinci.soc(name, level == "HBM" and { set = { ["l2.size"] = "1MiB" } } or nil)
     local core, cores, clock = cores_of(soc)
     for _, mode in ipairs(MODES) do
       local least, most = promise(soc, mode, level, cores, clock)
-      local line = ("%-17s %-5s %-7s %14.3f "):format(name, level, mode.name, least / 1e12)
+      local network = network_rate(soc, mode)
+      local line = ("%-17s %-5s %-7s %14.3f %8.3f "):format(name, level, mode.name, least / 1e12, network / 1e12)
       for _, memory in ipairs { "cycle", "flat" } do
         local rate = measured(soc, mode, level, memory, core, cores)
-        local verdict = rate < FLOOR[level] * least and "LOW" or rate > CEILING * most and "HIGH" or ""
+        local limit = memory == "cycle" and network or math.huge
+        local verdict = rate < FLOOR[level] * math.min(least, limit) and "LOW"
+          or rate > CEILING * math.min(most, limit) and "HIGH" or ""
         wrong = wrong + (verdict == "" and 0 or 1)
         line = line .. (" %8.3f %s"):format(rate / 1e12, verdict)
       end
