@@ -173,11 +173,19 @@ static const struct known {
   unsigned per_mille; /* by how much more than the other side, at most */
   const char *reason;
 } known_failures[] = {
-    {"cores", "batch_matmul", RETILED, 80, "not explained"},
+    {"cores", "avg_pool", RETILED, 60,
+     "its estimate leaves out lines of a dirty L2, which are written back before reads of more "
+     "cores"},
+    {"cores", "batch_matmul", RETILED, 100,
+     "few columns: estimates of its tilings differ by 5 %, simulations by 13"},
     {"cores", "matmul", RETILED, 250, "joined parts of k start all cores; others: not explained"},
     {"cores", "conv2d", RETILED, 60, "not explained"},
     {"cores", "conv2d_backprop_filter", RETILED, 110, "not explained"},
-    {"cores", "conv2d_backprop_input", RETILED, 90, "not explained"},
+    {"cores", "conv2d_backprop_input", RETILED, 150,
+     "weights that stay in L1 all come first, from all cores at once: the estimate is a fifth low"},
+    {"cores", "div", RETILED, 50,
+     "its estimate leaves out lines of a dirty L2, which are written back before reads of more "
+     "cores"},
     {"cores", "flash_attention", RETILED, 50, "not explained"},
     {"cores", "flash_attention_grad", RETILED, 90, "not explained"},
     {"cores", "max_pool", RETILED, 40, "not explained"},
@@ -194,6 +202,8 @@ static const struct known {
      "its estimate counts hits of L2; on 310P3 small copies of whole blocks, which do not overlap, "
      "each wait for device memory"},
     {"cores", "rope", RETILED, 50, "its estimate does not know what its issue takes"},
+    {"buffers", "batch_matmul", RETILED, 150,
+     "steps are as deep as L0 allows, and then the first panels are deeper"},
     {"buffers", "batch_norm", RETILED, 50, "not explained"},
     {"buffers", "conv2d", RETILED, 60, "not explained"},
     {"buffers", "log_softmax", RETILED, 60, "not explained"},
@@ -208,6 +218,10 @@ static const struct known {
     {"buffers", "rms_norm", RETILED, 30, "not explained"},
     {"buffers", "softmax", RETILED, 40, "not explained"},
     {"buffers", "transdata", RETILED, 90, "not explained"},
+    {"memory_bandwidth", "batch_matmul", RETILED, 30,
+     "few columns: estimates of its tilings differ by 5 %, simulations by 13"},
+    {"queues", "softmax", SAME, 60,
+     "cores that start first ask for their second tile before the last cores ask for their first"},
     {"l2_bandwidth", "conv2d_backprop_input", RETILED, 70, "not explained"},
     {"l2_bandwidth", "matmul", RETILED, 50, "not explained"},
     {"l2_bandwidth", "flash_attention", RETILED, 230,
@@ -223,6 +237,7 @@ static const struct known {
     {"paths", "fill", RETILED, 60, "not explained"},
     {"paths", "pad", RETILED, 100, "not explained"},
     {"window", "batch_matmul", SAME, 70, "not explained"},
+    {"window", "div", SAME, 30, "the order of reads and of write-backs of a dirty L2"},
     {"window", "matmul", SAME, 80, "not explained"},
     {"window", "reciprocal", SAME, 30, "not explained"},
 };
