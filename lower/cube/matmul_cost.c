@@ -174,16 +174,18 @@ static uint64_t panel_start(const struct vinci_soc *soc) {
 }
 
 struct load {
-  uint64_t copies; /* of one core */
-  uint64_t bytes;  /* of one core */
-  uint64_t unique; /* of the operand */
-  uint64_t row;    /* bytes of a row in a panel */
-  uint64_t stride; /* bytes from row to row; 0: not known */
-  uint64_t run;    /* bytes that follow each other in device memory; 0: many */
-  uint64_t piece;  /* bytes of these that one copy takes; 0: all */
+  uint64_t panels, copies; /* of one core */
+  uint64_t bytes;          /* of one core */
+  uint64_t unique;         /* of the operand */
+  uint64_t row;            /* bytes of a row in a panel */
+  uint64_t stride;         /* bytes from row to row; 0: not known */
+  uint64_t run;            /* bytes that follow each other in device memory; 0: many */
+  uint64_t piece;          /* bytes of these that one copy takes; 0: all */
   bool nz;
-  bool follows; /* copies follow each other without the latency of each, as all of coupled cores do
-                 */
+  /* Copies of coupled cores follow each other without the latency of each. Those of convolutions do
+   * too, but their panels wait for room in L1: with the start-up of each, tilings of networks are
+   * 1 to 5 % faster. */
+  bool follows;
 };
 
 /*
@@ -212,6 +214,15 @@ static uint64_t in_granules(uint64_t value, uint64_t run_bytes) {
   return run_bytes > 0 ? value * round_up(run_bytes, L2_GRANULE_BYTES) / run_bytes : value;
 }
 
+/* Copies that follow each other: those of a panel all do, and with two panels in L1 the start-up of
+ * one shows in half, as for copies that reorder rows. */
+static uint64_t following_cycles(const struct vinci_soc *soc, const struct load *load,
+                                 uint64_t byte_cycles) {
+  uint64_t next = estimate_next_mcycles(&soc->path[PATH_GM_L1]);
+  uint64_t moving = max_u64(byte_cycles, load->copies * next / MILLI);
+  return max_u64(moving + panel_start(soc), (moving + load->panels * panel_start(soc)) / 2);
+}
+
 static uint64_t load_cycles(const struct vinci_soc *soc, const struct load *load, uint64_t cores) {
   uint64_t rate = cube_rate(soc, PATH_GM_L1, cores);
   uint64_t missed = min_u64(load->bytes, load->unique / cores);
@@ -222,9 +233,8 @@ static uint64_t load_cycles(const struct vinci_soc *soc, const struct load *load
   if (load->piece > 0)
     cycles += cube_cycles_at(in_granules(load->bytes, load->piece), rate) -
               cube_cycles_at(in_granules(load->bytes, load->run), rate);
-  uint64_t next = estimate_next_mcycles(&soc->path[PATH_GM_L1]);
   if (load->follows)
-    return panel_start(soc) + max_u64(cycles, load->copies * next / MILLI);
+    return following_cycles(soc, load, cycles);
   return load->nz ? load->copies * panel_start(soc) + cycles : reorder_cycles(soc, load, cycles);
 }
 
@@ -268,6 +278,7 @@ static uint64_t operand_cycles(const struct lower_job *job, const struct matmul_
   uint64_t count = is_a ? min_u64(t->bm, mm->m) : min_u64(t->bn, mm->n);
   uint64_t panels = times * (is_a == t->a_outer ? t->groups : t->turns);
   struct load load = {
+      .panels = panels,
       .copies = panels * copies.count,
       .bytes =
           times * (is_a && mm->conv ? matmul_a_panel_bytes(mm, t->rows, t->k) : count * k_bytes),
@@ -279,12 +290,13 @@ static uint64_t operand_cycles(const struct lower_job *job, const struct matmul_
       .run = copies.run_bytes,
       .piece = copies.piece_bytes,
       .nz = (is_a ? mm->nz_a : mm->nz_b) || copies.way == COPY_BY_COLUMN,
-      .follows = mm->coupled,
+      .follows = mm->coupled && !mm->conv,
   };
   if (t->by_rows)
     as_rows(mm, t, is_a, &load);
   uint64_t cycles = load_cycles(job->soc, &load, t->cores);
   /* Nothing of the first panel is in L2. */
+  load.panels = 1;
   load.copies = copies.count;
   load.bytes /= panels;
   line->first_cycles += load_cycles(job->soc, &load, t->cores);

@@ -133,9 +133,11 @@ uint64_t matmul_c_slots(const struct vinci_soc *soc, const struct matmul_tiling 
   return block * ACCUMULATOR_BYTES * 2 <= (uint64_t)soc->l0c_bytes ? 2 : 1;
 }
 
-/* Elements of k in one copy: coupled cores bring a column of blocks with each burst, of up to 12
- * bits. */
+/* Elements of k in a panel of a product: coupled cores bring a column of blocks with each burst, of
+ * which a copy has 12 bits. */
 static uint64_t deepest_panel(const struct matmul *mm) {
+  if (mm->conv) /* is_one_copy() */
+    return UINT64_MAX;
   return mm->coupled ? BURSTS_MAX : L1_ROW_MAX;
 }
 
@@ -185,7 +187,7 @@ bool matmul_tiling(struct lower_job *job, struct matmul_tiling *t) {
   if (t->by_rows && !conv_rows_fit(job))
     return false;
   uint64_t deepest = deepest_panel(mm);
-  if (!mm->conv && (t->ka > deepest || t->kb > deepest))
+  if (t->ka > deepest || t->kb > deepest)
     return lower_refuse(job, "panels are deeper than %u", (unsigned)deepest);
   t->mt = ceil_div(mm->m, t->rows);
   t->nt = ceil_div(mm->n, t->bn);
