@@ -197,6 +197,7 @@ report_pieces = \
 	cli/report/job_memory.js \
 	cli/report/tables.js \
 	cli/report/pairs.js \
+	cli/report/job_pair.js \
 	cli/report/main.js
 EXTRA_DIST += $(report_pieces) cli/report/assemble.awk cli/report/build-uplot \
 	cli/report/package.json cli/report/package-lock.json \

@@ -17,7 +17,10 @@ function nameRanks(list) {
   return `rank ${runs[0][0]} and ${count - 1}`;
 }
 
-// Rows of timeline.csv as classes: {ranks, rows in the order of their starts}.
+// Whole picoseconds, so that what ends where another begins has no sliver between.
+const toPs = us => Math.round(us * 1e6) / 1e6;
+
+// Rows of timeline.csv as classes: {ranks, rows in the order of their starts}. `come`: all ranks of a collective are there.
 function readClasses(text) {
   const classes = [];
   for (const row of readCsv(text).rows) {
@@ -26,61 +29,60 @@ function readClasses(text) {
       stream: +row.stream,
       kind: row.kind,
       name: row.name,
+      op: row.op || "",
       bytes: +row.bytes,
       start: +row.start_us,
       wait: +row.wait_us,
-      end: +row.start_us + +row.duration_us,
+      come: toPs(+row.start_us + +row.wait_us),
+      end: toPs(+row.start_us + +row.duration_us),
     });
   }
-  for (const one of classes) one.rows.sort((a, b) => a.start - b.start || a.stream - b.stream);
+  for (const one of classes) one.rows.sort((a, b) => a.start - b.start);
   return classes;
 }
 
-// Stretches of time when a class works, one after the other.
-function workOf(rows) {
-  const busy = [];
-  for (const row of rows) {
-    if (row.kind !== "work") continue;
-    const last = busy[busy.length - 1];
-    if (last && row.start <= last[1]) last[1] = Math.max(last[1], row.end);
-    else busy.push([row.start, row.end]);
+// What each instant of a rank is, as in `vinci diff`: the first that holds of "computing", "moving" or "waiting" in the
+// collective that began first, "host", "events", and behind its last row "ended". Calls give(part, us, row) for stretches of time.
+function shareTime(rows, total, give) {
+  const last = rows.reduce((end, row) => Math.max(end, row.end), 0),
+    points = [...new Set([0, total, ...rows.flatMap(row => [row.start, row.come, row.end])])].sort((a, b) => a - b);
+  let active = [],
+    next = 0;
+  for (let i = 0; i + 1 < points.length; i++) {
+    const from = points[i];
+    active = active.filter(row => row.end > from);
+    for (; next < rows.length && rows[next].start <= from; next++) if (rows[next].end > from) active.push(rows[next]);
+    const of = kind => active.find(row => row.kind === kind),
+      work = of("work"),
+      collective = of("collective"),
+      idle = of("host") ? "host" : from >= last ? "ended" : "events";
+    const part = work ? "computing" : !collective ? idle : collective.come > from ? "waiting" : "moving";
+    give(part, points[i + 1] - from, work || collective);
   }
-  return busy;
 }
 
-// Of a stretch of time, what none of the others covers. They are in order; `first` may be skipped up to.
-function uncovered(from, to, busy, first) {
-  let left = Math.max(0, to - from);
-  for (let i = first; i < busy.length && busy[i][0] < to; i++)
-    left -= Math.max(0, Math.min(to, busy[i][1]) - Math.max(from, busy[i][0]));
-  return Math.max(0, left);
-}
-
-// By class, name and bytes: how often, and the time that no work hides, of that waiting for others. A moment when two
-// collectives are under way counts for the one that began first.
+// By class, name, operation and bytes: how often, and the time that no work hides, of that waiting for others.
 function exposedRows(classes) {
   const found = new Map();
   for (const one of classes) {
-    const busy = workOf(one.rows);
-    let first = 0,
-      told = 0;
+    const sumOf = row => {
+      const key = [one.ranks, row.name, row.op, row.bytes].join("|");
+      if (!found.has(key))
+        found.set(key, {ranks: one.ranks, name: row.name, op: row.op, bytes: row.bytes, times: 0, us: 0, waiting: 0, moving: 0, exposed: 0});
+      return found.get(key);
+    };
     for (const row of one.rows) {
       if (row.kind !== "collective") continue;
-      while (first < busy.length && busy[first][1] <= row.start) first++;
-      const from = Math.max(row.start, told),
-        moves = Math.max(from, row.start + row.wait);
-      const waiting = uncovered(from, Math.min(moves, row.end), busy, first),
-        moving = uncovered(moves, row.end, busy, first);
-      told = Math.max(told, row.end);
-      const key = [one.ranks, row.name, row.bytes].join("|");
-      const sum = found.get(key) || {ranks: one.ranks, name: row.name, bytes: row.bytes, times: 0, us: 0, waiting: 0, moving: 0};
+      const sum = sumOf(row);
       sum.times++;
       sum.us += row.end - row.start;
-      sum.waiting += waiting;
-      sum.moving += moving;
-      sum.exposed = sum.waiting + sum.moving;
-      found.set(key, sum);
     }
+    shareTime(one.rows, 0, (part, us, row) => {
+      if (part !== "waiting" && part !== "moving") return;
+      const sum = sumOf(row);
+      sum[part] += us;
+      sum.exposed += us;
+    });
   }
   return [...found.values()];
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two lists, networks, sweeps or jobs: how long each takes, by which parts they differ.
+// Two lists, networks or sweeps: how long each takes, by which parts they differ.
 
 function signedTime(us) {
   return (us > 0 ? "+" : us < 0 ? "\u2212" : "") + spell(Math.abs(us));
@@ -28,7 +28,7 @@ function changeText(row, heads) {
   return row.b === undefined ? `only in ${heads.a || "A"}` : change(row.a, row.b);
 }
 
-// rows: {name, about, a, b}, times in us; undefined where a side has none.
+// rows: {name, about, a, b}, times in us; undefined where a side has none. heads.more: columns behind the name.
 function differenceTable(rows, id, heads) {
   const parts = rows
       .map(row => ({...row, by: (row.b || 0) - (row.a || 0)}))
@@ -41,6 +41,7 @@ function differenceTable(rows, id, heads) {
     [
       {title: heads.name, key: "name"},
       heads.about ? {title: heads.about, key: "about", code: true, more: true} : null,
+      ...(heads.more || []),
       {title: heads.a || "A", number: true, key: "a", text: row => time(row.a)},
       {title: heads.b || "B", number: true, key: "b", text: row => time(row.b)},
       {title: "Difference", number: true, key: "by", text: row => signed(row.by)},
@@ -218,43 +219,4 @@ function sweepPairSections(folders) {
       }),
     ),
   ];
-}
-
-// ---- jobs ----
-
-const lastRank = ranks => ranks.reduce((a, b) => (b.end_us > a.end_us ? b : a));
-
-function jobPairSections(folders) {
-  const [a, b] = folders.map(folder => folder.summary),
-    ranks = folders.map(folder => folder.summary.ranks),
-    parts = [
-      ["computing", "computing_us"],
-      ["communication that nothing hides", "exposed_us"],
-      ["waiting", "idle_us"],
-    ].map(([name, key]) => ({name, a: lastRank(ranks[0])[key], b: lastRank(ranks[1])[key]})),
-    collectives = pairRows(
-      folders.map(folder => readCsv(folder.table).rows),
-      row => `${row.name}, rank ${row.rank}`,
-      row => +row.duration_us,
-      row => row.op,
-    ),
-    ends = pairRows(ranks, rank => `rank ${rank.rank}`, rank => rank.end_us, () => "");
-  const which = a.job === b.job ? `Both are ${a.job}. ` : `The jobs differ: ${a.job} and ${b.job}. `;
-  return [
-    pairFirst(folders, which + sameOr("systems", a.system, b.system), a.time_us, b.time_us),
-    section(
-      "parts",
-      "The rank that ends last",
-      `Rank ${lastRank(ranks[0]).rank} of A, rank ${lastRank(ranks[1]).rank} of B.`,
-      differenceTable(parts, "part-table", {name: "Part"}),
-    ),
-    energyPairSection(a.energy, b.energy, jobEnergySection),
-    section("ranks", "Difference by rank", "When each rank ends.", differenceTable(ends, "rank-table", {name: "Rank"})),
-    section(
-      "collectives",
-      "Difference by collective",
-      "Collectives of one name, in their order.",
-      differenceTable(collectives, "pair-table", {name: "Collective", about: "Operation", filter: "filter collectives"}),
-    ),
-  ].filter(Boolean);
 }

@@ -640,14 +640,99 @@ def pair_of_sweeps(page):
     page.quiet()
 
 
+PARTS = {"computing": "computing", "exposed.moving": "communication that nothing hides", "exposed.waiting": "waiting for other ranks in a collective",
+         "idle.host": "waiting for the host", "idle.events": "waiting for events or times", "idle.ended": "done before the last rank"}
+
+
+def ranks_named(text):
+    """"0-1" as the page names ranks."""
+    return ("ranks " if "-" in text or " " in text else "rank ") + text
+
+
 def pair_of_jobs(page):
-    first, second = page.json("summary.json"), json.load(open(os.path.join(page.folder, "job2", "summary.json")))
-    for row, a, b in zip(sorted(page.rows("#rank-table")), first["ranks"], second["ranks"]):
-        near("end of " + row[0], micros(row[3]), b["end_us"] - a["end_us"], 0.02 * abs(b["end_us"] - a["end_us"]) + 0.01)
-    parts = sum(micros(row[3]) for row in page.rows("#part-table"))
-    near("sum of the parts", parts, second["time_us"] - first["time_us"], 0.02 * abs(second["time_us"] - first["time_us"]) + 0.01)
-    same("collectives", len(page.rows("#pair-table")), len(page.table("collectives.csv")))
+    """Parts, collectives and ends of each class of ranks are those of `vinci diff --csv`; memory that of both folders."""
+    name = os.path.basename(page.results)
+    with open(os.path.join(page.folder, name + ".csv"), newline="") as text:
+        told = list(csv.DictReader(text))
+    folders = [page.results, os.path.join(page.folder, "held2" if name == "helds" else "job2")]
+    summaries = [json.load(open(os.path.join(folder, "summary.json"))) for folder in folders]
+    by = summaries[1]["time_us"] - summaries[0]["time_us"]
+    near("verdict", micros(page.browser.text("#verdict")), summaries[0]["time_us"], summaries[0]["time_us"] / 100)
+    classes = sorted({row["group"] for row in told if row["table"] == "ranks"})
+    same("classes", sorted(row[0] for row in page.rows("#rank-table")), [ranks_named(one) for one in classes])
+    parts_of_classes(page, told, classes, by)
+    ends = {row[0]: row for row in page.rows("#rank-table")}
+    for one in classes:
+        for side, summary in enumerate(summaries):
+            end = summary["ranks"][int(one.replace("-", " ").split()[0])]["end_us"]
+            near("end of " + one, micros(ends[ranks_named(one)][1 + side]), end, end / 100)
+    page.browser.run("[...document.querySelectorAll('#collectives .wider, #collectives .tools:last-child button')].forEach(b => b.hidden || b.click())")
+    shown = {(row[0], row[1], row[4]): row for row in page.rows("#pair-table")}
+    wanted = [row for row in told if row["table"] == "exposed"]
+    same("collectives", len(shown), len(wanted))
+    for row, time, size in zip(wanted, *([r for r in told if r["table"] == table] for table in ("collective", "bytes"))):
+        here = [cells for key, cells in shown.items() if key[:2] == (row["name"], ranks_named(row["group"])) and same_size(cells[4], size)]
+        if len(here) != 1:
+            print("rows of %s: %r" % (row["name"], here))
+            continue
+        for cell, side in ((5, "a"), (6, "b")):
+            near("%s of %s" % (side, row["name"]), micros(here[0][cell]), int(row[side]) / 1e6, int(row[side]) / 1e8 + 0.001)
+        near("time of " + row["name"], micros(here[0][2]), int(time["a"]) / 1e6, int(time["a"]) / 1e8)
+    memory_of_classes(page, folders, classes)
+    page.picture(name)
     page.quiet()
+
+
+def same_size(cell, row):
+    unit = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}[cell.split()[1]]
+    return abs(number(cell) * unit - int(row["a"])) <= 0.051 * unit
+
+
+def parts_of_classes(page, told, classes, by):
+    """Each class when it is chosen; the sentence names the class that ends last (of several the one that waits least), its
+    largest part, and its collective."""
+    waits = {}
+    for one in classes:
+        page.browser.run("(e => { e.value = '%s'; e.dispatchEvent(new Event('change')); })(document.querySelector('#parts select'))" % ranks_named(one))
+        shown, total = {row[0]: row for row in page.rows("#part-table")}, 0
+        rows = {PARTS[row["name"]]: row for row in told if row["table"] == "ranks" and row["group"] == one}
+        for name, row in rows.items():
+            sides = [int(row[side]) / 1e6 for side in "ab"]
+            if any(sides):
+                for side, us in enumerate(sides):
+                    near("%s of %s" % (name, one), micros(shown[name][1 + side]), us, us / 100 + 0.001)
+                total += micros(shown[name][3])
+        same("parts of " + one, len(shown), sum(row["a"] != "0" or row["b"] != "0" for row in rows.values()))
+        near("sum of the parts of " + one, total, by, 0.02 * abs(by) + 0.01)
+        waits[one] = [sum(int(rows[PARTS[name]][side]) for side in "ab") for name in ("idle.ended", "exposed.waiting")]
+    why = page.browser.text("#why")
+    least = min(classes, key=lambda one: waits[one])
+    if "On %s, which end" % ranks_named(least) not in why:
+        print("not %s: %r" % (least, why))
+    most = max((row for row in told if row["table"] == "ranks" and row["group"] == least), key=lambda row: abs(int(row["change"])))
+    if PARTS[most["name"]] not in page.browser.text("#why b"):
+        print("not %s: %r" % (most["name"], why))
+    near("the largest part", micros(page.browser.text("#why b")), int(most["change"]) / 1e6, abs(int(most["change"])) / 1e8)
+    which = max((row for row in told if row["table"] == "exposed" and row["group"] == least), key=lambda row: abs(int(row["change"])))
+    near("change of " + which["name"], micros(page.browser.text("#which").split(which["name"])[1]), int(which["change"]) / 1e6, abs(int(which["change"])) / 1e8)
+
+
+def memory_of_classes(page, folders, classes):
+    """Peaks of the first ranks of classes, and by name what sums to the peak of the fullest."""
+    if not os.path.exists(os.path.join(folders[0], "memory.csv")):
+        return same("memory of jobs that do not say", page.browser.run("document.querySelectorAll('#memory').length"), 0)
+    unit, shown, peaks = {"B": 1, "MiB": 2**20, "GiB": 2**30}, {row[0]: row for row in page.rows("#memory-pair-table")}, {}
+    for side, folder in enumerate(folders):
+        with open(os.path.join(folder, "memory.csv"), newline="") as text:
+            rows = list(csv.DictReader(text))
+        for one in classes:
+            peaks[one, side] = max(int(row["all_bytes"]) for row in rows if row["ranks"] == one)
+            cell = shown[ranks_named(one)][1 + side]
+            near("peak of " + one, number(cell) * unit[cell.split()[1]], peaks[one, side], 0.051 * unit[cell.split()[1]])
+    fullest = max(peaks, key=peaks.get)[0]
+    for side in range(2):
+        held = [row[1 + side] for row in page.rows("#memory-name-table") if row[1 + side] != "-"]
+        near("names at the peak", sum(number(cell) * unit[cell.split()[1]] for cell in held), peaks[fullest, side], peaks[fullest, side] / 50)
 
 
 def fits(page):
@@ -829,7 +914,7 @@ CHECKS = {
     **{"study_" + name: (name, [study, at_once if len(STUDIES[name]) > 2 else no_parallel]) for name in STUDIES},
     "list": ("list", [list_of_operators]), "weights": ("weights", [list_of_operators]), "network": ("network", [network]), "loader": ("loader", [units]), "job": ("job", [job, late, no_energy]), "held": ("held", [held]), "ends": ("ends", [ends]),
     "networks": ("networks", [pair_of_networks, fits]), "lists": ("lists", [pair_of_lists]),
-    "sweeps": ("sweeps", [pair_of_sweeps, fits]), "jobs": ("jobs", [pair_of_jobs, fits]),
+    "sweeps": ("sweeps", [pair_of_sweeps, fits]), "jobs": ("jobs", [pair_of_jobs, fits]), "helds": ("helds", [pair_of_jobs, fits]),
     **{"energy_" + name: ("energy_" + name, [energy]) for name in ("run", "network", "job")},
     **{"energies_" + name: ("energies_" + name, [pair_of_energies]) for name in ("run", "network", "job")},
     **{"lone_" + name: ("lone_" + name, [lone_energy]) for name in ("run", "network", "job")},

@@ -127,11 +127,19 @@ json.dump(run, open(path, "w"))' "$work/older/report.json"
   "$vinci" report "$work/lists" "$work/weights2" --output="$work/lists.html" --quiet
   "$vinci" report "$work/sweeps" "$work/sweep2" --output="$work/sweeps.html" --quiet
   "$vinci" report "$work/jobs" "$work/job2" --output="$work/jobs.html" --quiet
+  "$vinci" diff "$work/jobs" "$work/job2" --csv >"$work/jobs.csv"
+  # Smaller activations, a faster backward pass, and a link of half the rate.
+  cp -r "$work/held" "$work/helds"
+  sed 's/name=activations,bytes=1610612736/name=activations,bytes=805306368/; s/us=4900/us=4000/' \
+    "$srcdir/traces/examples/pipeline_memory.job.csv" >"$work/held.csv"
+  "$vinci" group run "$work/held.csv" --set hccs.copy=10GB/s --output="$work/held2" >/dev/null
+  "$vinci" report "$work/helds" "$work/held2" --output="$work/helds.html" --quiet
+  "$vinci" diff "$work/helds" "$work/held2" --csv >"$work/helds.csv"
 } >"$work/made" 2>&1
 PYTHONDONTWRITEBYTECODE=1 timeout 900 /usr/bin/python3 "$srcdir/tests/cli/report_page.py" "$chromium" "$work" \
   ${PICTURES:+"$PICTURES"} >"$work/found" 2>&1
 
-plan 51
+plan 53
 # part CHECK FUNCTION NAME
 part() {
   report "$3" "$(awk -v head="== $1 $2" '
@@ -175,8 +183,10 @@ part networks fits "a page in a narrow window"
 part lists pair_of_lists "two lists: differences by operator and kind sum"
 part sweeps pair_of_sweeps "two sweeps: points that both have"
 part sweeps fits "two sweeps in a narrow window"
-part jobs pair_of_jobs "two jobs: ranks, parts and collectives"
+part jobs pair_of_jobs "two jobs: parts of each class of ranks, collectives and ends are those of vinci diff"
 part jobs fits "two jobs in a narrow window"
+part helds pair_of_jobs "two pipelines: bubbles, and what the memory of each class holds"
+part helds fits "two pipelines in a narrow window"
 part job late "why a rank is late: classes of ranks against each other"
 part job no_energy "no energy without being asked"
 part energy_run energy "energy of a run: parts and intervals"
