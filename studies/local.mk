@@ -7,6 +7,8 @@ libvinci_studies_la_SOURCES = \
 	studies/diff/diff.c \
 	studies/diff/diff.h \
 	studies/diff/job.c \
+	studies/diff/job.h \
+	studies/diff/job_share.c \
 	studies/diff/job_tables.c \
 	studies/diff/kept.c \
 	studies/diff/list.c \

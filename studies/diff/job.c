@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A job of several devices: run here, or kept in a result folder of `vinci group run`. Both are
- * read from the same texts, summary.json and timeline.csv, so that a run and its folder are equal.
+ * A job of several devices: run here, or kept in a result folder of `vinci group run`, of which
+ * summary.json and timeline.csv are read. Either way the same operations of the first ranks of
+ * classes are shared out, so that a run and its folder are equal.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,40 +15,16 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "devices/jobs/classes.h"
-#include "studies/diff/diff.h"
+#include "devices/jobs/waits.h"
+#include "studies/diff/job.h"
 #include "studies/job/point.h"
 
-enum { PATH_SIZE = 4096, CELLS_MAX = 64, TEXT_BYTES_MAX = 1 << 30, SPAN_POINTS = 3 };
-#define NO_CLASS UINT32_MAX
-
-enum span_kind { SPAN_WORK, SPAN_COLLECTIVE, SPAN_HOST, SPAN_KINDS };
-
-/* An operation of the first rank of a class. */
-struct span {
-  uint32_t class;
-  enum span_kind kind;
-  const char *name, *op;
-  uint64_t bytes, start_ps, come_ps, end_ps; /* come: all ranks of the collective are there */
-  size_t place;                              /* in the file */
-  struct diff_collective *collective;
-};
-
-struct reading {
-  struct vinci_diff *diff;
-  struct diff_side *side;
-  struct diff_job *job;
-  struct span *spans; /* for free() */
-  size_t count, capacity;
-  uint64_t end_ps;
-  bool *taken;    /* by class: its ranks are known */
-  unsigned found; /* keys of the summary */
-  bool short_of_memory;
-};
+enum { PATH_SIZE = 4096, CELLS_MAX = 64, TEXT_BYTES_MAX = 1 << 30 };
 
 /* ---- the summary ------------------------------------------------------------------------- */
 
 static void visit_summary(void *context, const char *way, const char *text) {
-  struct reading *reading = context;
+  struct job_reading *reading = context;
   struct diff_job *job = reading->job;
   const char *dot = strrchr(way, '.');
   if (strcmp(way, "system") == 0) {
@@ -65,26 +42,31 @@ static void visit_summary(void *context, const char *way, const char *text) {
   }
 }
 
-static enum vinci_status read_summary(struct reading *reading, const char *path, char *text,
-                                      size_t length, struct vinci_diag *diag) {
-  enum { KEYS = 4 };
+/* The number of ranks is known: none has a class yet. */
+static enum vinci_status begin_ranks(struct job_reading *reading, struct vinci_diag *diag) {
   struct diff_job *job = reading->job;
-  enum vinci_status status = json_read(path, text, length, visit_summary, reading, diag);
-  if (status == VINCI_OK && (reading->found != KEYS || job->ranks == 0))
-    return diag_error_at(diag, VINCI_E_INPUT, (struct diag_position){.path = path},
-                         "is not a summary of 'vinci group run'");
-  if (status != VINCI_OK)
-    return status;
   reading->side->duration_ps = reading->end_ps;
   job->class_of = ARENA_ARRAY(&reading->diff->arena, uint32_t, job->ranks);
   reading->taken = ARENA_ARRAY(&reading->diff->arena, bool, job->ranks);
   if (!job->class_of || !reading->taken || reading->short_of_memory)
     return diff_no_memory(diag);
   for (uint32_t i = 0; i < job->ranks; i++) {
-    job->class_of[i] = NO_CLASS;
+    job->class_of[i] = DIFF_JOB_NO_CLASS;
     reading->taken[i] = false;
   }
   return VINCI_OK;
+}
+
+static enum vinci_status read_summary(struct job_reading *reading, const char *path, char *text,
+                                      size_t length, struct vinci_diag *diag) {
+  enum { KEYS = 4 };
+  enum vinci_status status = json_read(path, text, length, visit_summary, reading, diag);
+  if (status == VINCI_OK && (reading->found != KEYS || reading->job->ranks == 0))
+    return diag_error_at(diag, VINCI_E_INPUT, (struct diag_position){.path = path},
+                         "is not a summary of 'vinci group run'");
+  if (status != VINCI_OK)
+    return status;
+  return begin_ranks(reading, diag);
 }
 
 /* ---- the timeline ------------------------------------------------------------------------ */
@@ -110,21 +92,21 @@ static bool take_ranks(struct diff_job *job, const char *text, uint32_t class) {
   return true;
 }
 
-static bool find_kind(const char *text, enum span_kind *out) {
+static bool find_kind(const char *text, enum job_span_kind *out) {
   static const char *const kinds[SPAN_KINDS] = {
       [SPAN_WORK] = "work", [SPAN_COLLECTIVE] = "collective", [SPAN_HOST] = "host"};
   for (unsigned i = 0; i < SPAN_KINDS; i++)
     if (strcmp(text, kinds[i]) == 0)
-      return *out = (enum span_kind)i, true;
+      return *out = (enum job_span_kind)i, true;
   return false;
 }
 
 /* A row whose cells are there; false when one of them is wrong. */
-static bool read_span(struct reading *reading, char *const *cell, const size_t *index,
-                      struct span *out) {
+static bool read_span(struct job_reading *reading, char *const *cell, const size_t *index,
+                      struct job_span *out) {
   struct diff_job *job = reading->job;
   uint64_t class, wait_ps, duration_ps;
-  *out = (struct span){.place = reading->count};
+  *out = (struct job_span){.place = reading->count};
   if (!decimal_whole(cell[index[CLASS]], &class) || class >= job->ranks ||
       !find_kind(cell[index[KIND]], &out->kind) ||
       !decimal_whole(cell[index[BYTES]], &out->bytes) ||
@@ -146,11 +128,11 @@ static bool read_span(struct reading *reading, char *const *cell, const size_t *
   return true;
 }
 
-static bool make_room(struct reading *reading) {
+static bool make_room(struct job_reading *reading) {
   if (reading->count < reading->capacity)
     return true;
   size_t capacity = reading->capacity ? 2 * reading->capacity : 256;
-  struct span *grown = realloc(reading->spans, capacity * sizeof *grown);
+  struct job_span *grown = realloc(reading->spans, capacity * sizeof *grown);
   if (!grown)
     return false;
   reading->spans = grown;
@@ -158,7 +140,7 @@ static bool make_room(struct reading *reading) {
   return true;
 }
 
-static enum vinci_status read_timeline(struct reading *reading, const char *path, FILE *in,
+static enum vinci_status read_timeline(struct job_reading *reading, const char *path, FILE *in,
                                        struct vinci_diag *diag) {
   char *line = NULL, *cell[CELLS_MAX];
   size_t index[COLUMNS], room = 0, last = 0;
@@ -192,175 +174,20 @@ static enum vinci_status read_timeline(struct reading *reading, const char *path
   return status;
 }
 
-/* ---- what the time is made of ------------------------------------------------------------ */
-
-static int compare_starts(const void *left, const void *right) {
-  const struct span *a = left, *b = right;
-  if (a->class != b->class)
-    return a->class < b->class ? -1 : 1;
-  if (a->start_ps != b->start_ps)
-    return a->start_ps < b->start_ps ? -1 : 1;
-  return (a->place > b->place) - (a->place < b->place);
-}
-
-static int compare_times(const void *left, const void *right) {
-  uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-  return (a > b) - (a < b);
-}
-
-/* What runs at a time: of each stream one at most. */
-struct active {
-  const struct span *spans[JOB_STREAMS_MAX];
-  size_t count;
-};
-
-/* Gives the time from one point to the next to what runs then. */
-static void give_time(struct diff_job_class *class, const struct active *active, uint64_t from_ps,
-                      uint64_t to_ps, bool ended) {
-  const struct span *first[SPAN_KINDS] = {NULL};
-  for (size_t i = 0; i < active->count; i++) {
-    const struct span **best = &first[active->spans[i]->kind];
-    if (!*best || compare_starts(active->spans[i], *best) < 0)
-      *best = active->spans[i];
-  }
-  const struct span *in = first[SPAN_COLLECTIVE];
-  enum diff_job_part part = first[SPAN_WORK] ? DIFF_JOB_COMPUTING
-                            : in ? in->come_ps > from_ps ? DIFF_JOB_WAITING : DIFF_JOB_MOVING
-                            : first[SPAN_HOST] ? DIFF_JOB_HOST
-                            : ended            ? DIFF_JOB_ENDED
-                                               : DIFF_JOB_EVENTS;
-  class->part_ps[part] += to_ps - from_ps;
-  if (in && !first[SPAN_WORK])
-    in->collective->exposed_ps += to_ps - from_ps;
-}
-
-/* Takes what begins until a time to what runs, and what has ended away. False: more at a time than
- * a rank has streams. */
-static bool step_to(struct active *active, const struct span *spans, size_t count, size_t *next,
-                    uint64_t now_ps) {
-  size_t kept = 0;
-  for (size_t i = 0; i < active->count; i++)
-    if (active->spans[i]->end_ps > now_ps)
-      active->spans[kept++] = active->spans[i];
-  active->count = kept;
-  for (; *next < count && spans[*next].start_ps <= now_ps; (*next)++) {
-    if (spans[*next].end_ps <= now_ps)
-      continue;
-    if (active->count == JOB_STREAMS_MAX)
-      return false;
-    active->spans[active->count++] = &spans[*next];
-  }
-  return true;
-}
-
-/* points: room for SPAN_POINTS times of each span and two more. */
-static bool share_time(struct diff_job_class *class, const struct span *spans, size_t count,
-                       uint64_t end_ps, uint64_t *points) {
-  struct active active = {.count = 0};
-  size_t n = 0, next = 0;
-  uint64_t last_ps = 0;
-  points[n++] = 0;
-  points[n++] = end_ps;
-  for (size_t i = 0; i < count; i++) {
-    points[n++] = spans[i].start_ps;
-    points[n++] = spans[i].come_ps;
-    points[n++] = spans[i].end_ps;
-    last_ps = max_u64(last_ps, spans[i].end_ps);
-  }
-  qsort(points, n, sizeof *points, compare_times);
-  for (size_t i = 0; i + 1 < n; i++) {
-    if (points[i] == points[i + 1])
-      continue;
-    if (!step_to(&active, spans, count, &next, points[i]))
-      return false;
-    give_time(class, &active, points[i], points[i + 1], points[i] >= last_ps);
-  }
-  return true;
-}
-
-/* ---- collectives ------------------------------------------------------------------------- */
-
-static int compare_collectives(const void *left, const void *right) {
-  const struct span *a = *(struct span *const *)left, *b = *(struct span *const *)right;
-  int order = strcmp(a->name, b->name);
-  order = order ? order : strcmp(a->op, b->op);
-  return order ? order : (a->bytes > b->bytes) - (a->bytes < b->bytes);
-}
-
-/* Joins the collectives of a class that are alike. room: for pointers to all spans. */
-static bool join_collectives(struct arena *arena, struct diff_job_class *class, struct span *spans,
-                             size_t count, struct span **room) {
-  size_t n = 0;
-  for (size_t i = 0; i < count; i++)
-    if (spans[i].kind == SPAN_COLLECTIVE)
-      room[n++] = &spans[i];
-  qsort(room, n, sizeof *room, compare_collectives);
-  class->collectives = ARENA_ARRAY(arena, struct diff_collective, n + 1);
-  for (size_t i = 0; class->collectives && i < n; i++) {
-    if (i == 0 || compare_collectives(&room[i - 1], &room[i]) != 0)
-      class->collectives[class->collective_count++] = (struct diff_collective){
-          .name = room[i]->name, .op = room[i]->op, .bytes = room[i]->bytes};
-    struct diff_collective *one = &class->collectives[class->collective_count - 1];
-    one->count++;
-    one->time_ps += room[i]->end_ps - room[i]->start_ps;
-    room[i]->collective = one;
-  }
-  return class->collectives != NULL;
-}
-
-/* Classes are numbered by their first ranks, and the last of all is of ranks that do nothing. */
-static enum vinci_status make_classes(struct reading *reading, const char *path,
-                                      struct vinci_diag *diag) {
-  struct diff_job *job = reading->job;
-  size_t used = job->class_count, from = 0;
-  uint64_t *points = calloc(SPAN_POINTS * reading->count + 2, sizeof *points);
-  struct span **room = calloc(reading->count + 1, sizeof *room);
-  bool fits = true;
-  job->classes = ARENA_ARRAY(&reading->diff->arena, struct diff_job_class, used + 1);
-  bool enough = points && room && job->classes;
-  if (enough && reading->count > 0)
-    qsort(reading->spans, reading->count, sizeof *reading->spans, compare_starts);
-  for (size_t c = 0; enough && fits && c < used; c++) {
-    struct span *spans = reading->spans + from;
-    size_t count = 0;
-    while (from + count < reading->count && spans[count].class == c)
-      count++;
-    job->classes[c] = (struct diff_job_class){0};
-    enough = join_collectives(&reading->diff->arena, &job->classes[c], spans, count, room);
-    fits = !enough || share_time(&job->classes[c], spans, count, reading->end_ps, points);
-    from += count;
-  }
-  if (enough) {
-    job->classes[used] = (struct diff_job_class){.part_ps[DIFF_JOB_ENDED] = reading->end_ps};
-    job->class_count = used + 1;
-    for (uint32_t i = 0; i < job->ranks; i++)
-      job->class_of[i] = job->class_of[i] == NO_CLASS ? (uint32_t)used : job->class_of[i];
-  }
-  free(points);
-  free(room);
-  if (!enough)
-    return diff_no_memory(diag);
-  return fits ? VINCI_OK
-              : diag_error_at(diag, VINCI_E_INPUT, (struct diag_position){.path = path},
-                              "has more operations of a rank at a time than the %d streams of a "
-                              "rank",
-                              JOB_STREAMS_MAX);
-}
-
 /* ---- a result folder --------------------------------------------------------------------- */
 
-static bool begin(struct vinci_diff *diff, struct diff_side *side, struct reading *reading) {
+static bool begin(struct vinci_diff *diff, struct diff_side *side, struct job_reading *reading) {
   side->job = ARENA_ARRAY(&diff->arena, struct diff_job, 1);
   if (side->job)
     *side->job = (struct diff_job){0};
-  *reading = (struct reading){.diff = diff, .side = side, .job = side->job};
+  *reading = (struct job_reading){.diff = diff, .side = side, .job = side->job};
   return side->job != NULL;
 }
 
 enum vinci_status diff_job_read(struct vinci_diff *diff, enum explain_side which,
                                 struct vinci_diag *diag) {
   struct diff_side *side = &diff->side[which];
-  struct reading reading;
+  struct job_reading reading;
   char path[PATH_SIZE];
   size_t length;
   if (!begin(diff, side, &reading))
@@ -380,39 +207,64 @@ enum vinci_status diff_job_read(struct vinci_diff *diff, enum explain_side which
   if (in)
     fclose(in);
   if (status == VINCI_OK)
-    status = make_classes(&reading, path, diag);
+    status = diff_job_share(&reading, path, diag);
   free(reading.spans);
   return status;
 }
 
 /* ---- a run ------------------------------------------------------------------------------- */
 
-/* The texts that `vinci group run --output` writes, read as it would be from a folder. */
-static enum vinci_status read_run(struct reading *reading, const struct job *job,
+/* An operation as a row of timeline.csv has it; ranks that are not the first of their class have
+ * none. False when memory is short. */
+static bool take_moment(struct job_reading *reading, const struct job_classes *classes,
+                        const struct group_moment *moment, uint64_t come_ps) {
+  static const enum job_span_kind kinds[] = {
+      [GROUP_WORK] = SPAN_WORK, [GROUP_COLLECTIVE] = SPAN_COLLECTIVE, [GROUP_HOST] = SPAN_HOST};
+  struct arena *arena = &reading->diff->arena;
+  bool collective = moment->op->kind == GROUP_COLLECTIVE;
+  uint32_t class = classes->of[moment->rank];
+  if (classes->first[class] != moment->rank)
+    return true;
+  if (!make_room(reading))
+    return false;
+  struct job_span *span = &reading->spans[reading->count];
+  *span = (struct job_span){.class = class,
+                            .kind = kinds[moment->op->kind],
+                            .name = arena_strdup(arena, moment->op->name),
+                            .op = collective ? collective_op_name(moment->op->call.op) : "",
+                            .bytes = collective ? moment->op->call.bytes : 0,
+                            .start_ps = moment->start_ps,
+                            .come_ps = come_ps,
+                            .end_ps = moment->end_ps,
+                            .place = reading->count++};
+  reading->job->class_count = max_u64(reading->job->class_count, class + 1);
+  reading->taken[class] = true;
+  return span->name != NULL;
+}
+
+/* What a run did, without the files that `vinci group run --output` would write. */
+static enum vinci_status take_run(struct job_reading *reading, const struct job *job,
                                   const struct group_result *found,
                                   const struct job_moments *moments, struct vinci_diag *diag) {
-  char *texts[2] = {NULL, NULL};
-  size_t length = 0, rows_length = 0;
-  FILE *summary = open_memstream(&texts[0], &length);
-  FILE *rows = open_memstream(&texts[1], &rows_length);
-  bool enough = summary && rows;
-  if (enough) {
-    job_put_summary(job, found, NULL, NULL, summary);
-    enough = job_put_classes(&job->job, found, moments, rows);
-  }
-  enough = (summary && file_close_text(summary, &texts[0])) && enough;
-  enough = (rows && file_close_text(rows, &texts[1])) && enough;
-  enum vinci_status status = enough ? VINCI_OK : diff_no_memory(diag);
-  if (status == VINCI_OK)
-    status = read_summary(reading, job->path, texts[0], length, diag);
-  FILE *in = status == VINCI_OK ? fmemopen(texts[1], rows_length, "r") : NULL;
-  if (status == VINCI_OK)
-    status = in ? read_timeline(reading, job->path, in, diag) : diff_no_memory(diag);
-  if (in)
-    fclose(in);
-  free(texts[0]);
-  free(texts[1]);
-  return status == VINCI_OK ? make_classes(reading, job->path, diag) : status;
+  struct job_classes classes = {0};
+  struct job_waits waits = {0};
+  struct diff_job *out = reading->job;
+  out->ranks = job->job.ranks;
+  out->transfers = found->transfers;
+  out->moved_bytes = found->transfer_bytes;
+  reading->end_ps = found->end_ps;
+  reading->side->soc_name = arena_strdup(&reading->diff->arena, job->job.system->name);
+  reading->short_of_memory = !reading->side->soc_name;
+  enum vinci_status status = begin_ranks(reading, diag);
+  bool enough = status == VINCI_OK && job_waits_find(moments, &waits) &&
+                job_classes_find(&job->job, found, &classes);
+  for (size_t i = 0; enough && i < moments->count; i++)
+    enough = take_moment(reading, &classes, &moments->items[i], waits.last_ps[i]);
+  for (uint32_t i = 0; enough && i < out->ranks; i++)
+    out->class_of[i] = reading->taken[classes.of[i]] ? classes.of[i] : DIFF_JOB_NO_CLASS;
+  job_classes_free(&classes);
+  job_waits_free(&waits);
+  return enough ? diff_job_share(reading, job->path, diag) : diff_no_memory(diag);
 }
 
 /* Those of the side, and the arguments that are numbers of system or chip. */
@@ -432,7 +284,7 @@ static enum vinci_status open_job(struct vinci_diff *diff, struct diff_side *sid
   return job_point_open(point, sets, count, chips, diag);
 }
 
-static enum vinci_status run_point(struct reading *reading, struct job_point *point,
+static enum vinci_status run_point(struct job_reading *reading, struct job_point *point,
                                    struct vinci_diag *diag) {
   struct job_moments moments = {0};
   const struct group_observer observer = {.context = &moments, .op_ended = job_keep_moment};
@@ -451,7 +303,7 @@ static enum vinci_status run_point(struct reading *reading, struct job_point *po
   if (status == VINCI_OK && moments.short_of_memory)
     status = diff_no_memory(diag);
   if (status == VINCI_OK)
-    status = read_run(reading, &job, &found, &moments, diag);
+    status = take_run(reading, &job, &found, &moments, diag);
   free(moments.items);
   arena_free(&arena);
   job_free(&job);
@@ -477,7 +329,7 @@ enum vinci_status diff_job_run(struct vinci_diff *diff, enum explain_side which,
                                struct vinci_diag *diag) {
   struct diff_side *side = &diff->side[which];
   struct chip_cache chips = {.data = side->data};
-  struct reading reading;
+  struct job_reading reading;
   struct job_point point = {0};
   enum vinci_status status = check_spec(&side->spec, diag);
   if (status == VINCI_OK &&
