@@ -77,6 +77,9 @@ libvinci_devices_la_SOURCES = \
 	devices/jobs/waits.c \
 	devices/jobs/waits.h \
 	devices/plan/buckets.c \
-	devices/plan/buckets.h
+	devices/plan/buckets.h \
+	devices/serving/engine.c \
+	devices/serving/engine.h \
+	devices/serving/run.c
 
 dist_noinst_DATA += devices/DESIGN.md devices/GROUP.md

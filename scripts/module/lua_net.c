@@ -321,6 +321,7 @@ void lua_net_open(lua_State *lua) {
                                        {"net_levers", net_levers},
                                        {"net_profile", net_profile},
                                        {"serve", lua_serve},
+                                       {"serving_run", lua_serving_run},
                                        {NULL, NULL}};
   luaL_setfuncs(lua, functions, 0);
 }

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lua: a family of graphs that serves requests. */
+/* Lua: streams of requests, of a family of graphs and of a language model. */
 #include <stdlib.h>
 
 #include "core/vinci_net.h"
+#include "core/vinci_serving.h"
 #include "scripts/module/lua_vinci.h"
 
 #define PS_PER_US 1e6
 #define US_MAX 1e12
 
-static const char function[] = "vinci.serve";
-
 /* A number of microseconds of the table on top of the stack. */
-static uint64_t field_us(lua_State *lua, const char *key, const char *of) {
+static uint64_t field_us(lua_State *lua, const char *function, const char *key, const char *of) {
   lua_getfield(lua, -1, key);
   lua_Number us = lua_type(lua, -1) == LUA_TNUMBER ? lua_tonumber(lua, -1) : -1;
   if (!(us >= 0 && us <= US_MAX))
@@ -20,7 +19,9 @@ static uint64_t field_us(lua_State *lua, const char *key, const char *of) {
   return (uint64_t)(us * PS_PER_US + 0.5);
 }
 
-static uint64_t field_whole(lua_State *lua, const char *key, const char *of, lua_Integer fallback) {
+/* fallback: 0 for none. */
+static uint64_t field_whole(lua_State *lua, const char *function, const char *key, const char *of,
+                            lua_Integer fallback) {
   int whole = 1;
   int type = lua_getfield(lua, -1, key);
   lua_Integer value = type == LUA_TNIL ? fallback : lua_tointegerx(lua, -1, &whole);
@@ -31,26 +32,30 @@ static uint64_t field_whole(lua_State *lua, const char *key, const char *of, lua
 }
 
 /* The list `key` of the options, on the stack; how long it is. */
-static size_t take_list(lua_State *lua, const char *key) {
+static size_t take_list(lua_State *lua, const char *function, const char *key) {
   if (lua_getfield(lua, 1, key) != LUA_TTABLE)
     lua_args_refuse(lua, function, key, "is not a list");
   return (size_t)lua_rawlen(lua, -1);
 }
 
-static void take_row(lua_State *lua, size_t index, const char *key) {
+static void take_row(lua_State *lua, const char *function, size_t index, const char *key) {
   if (lua_rawgeti(lua, -1, (lua_Integer)index + 1) != LUA_TTABLE)
     lua_args_refuse(lua, function, key, "has an entry that is not a table");
 }
 
+/* ---- a family of graphs ----------------------------------------------------------------- */
+
+static const char serve_name[] = "vinci.serve";
+
 /* Memory of the collector, which stays on the stack. */
 static struct vinci_net_gear *read_gears(lua_State *lua, size_t *count) {
-  *count = take_list(lua, "gears");
+  *count = take_list(lua, serve_name, "gears");
   struct vinci_net_gear *gears = lua_newuserdatauv(lua, (*count + 1) * sizeof *gears, 0);
   lua_insert(lua, -2);
   for (size_t i = 0; i < *count; i++) {
-    take_row(lua, i, "gears");
-    gears[i] = (struct vinci_net_gear){field_whole(lua, "batch", "gears", 0),
-                                       field_us(lua, "us", "gears")};
+    take_row(lua, serve_name, i, "gears");
+    gears[i] = (struct vinci_net_gear){field_whole(lua, serve_name, "batch", "gears", 0),
+                                       field_us(lua, serve_name, "us", "gears")};
     lua_pop(lua, 1);
   }
   lua_pop(lua, 1);
@@ -58,13 +63,13 @@ static struct vinci_net_gear *read_gears(lua_State *lua, size_t *count) {
 }
 
 static struct vinci_net_request *read_list(lua_State *lua, size_t *count) {
-  *count = take_list(lua, "requests");
+  *count = take_list(lua, serve_name, "requests");
   struct vinci_net_request *requests = lua_newuserdatauv(lua, (*count + 1) * sizeof *requests, 0);
   lua_insert(lua, -2);
   for (size_t i = 0; i < *count; i++) {
-    take_row(lua, i, "requests");
-    requests[i] = (struct vinci_net_request){field_us(lua, "arrival_us", "requests"),
-                                             field_whole(lua, "size", "requests", 1)};
+    take_row(lua, serve_name, i, "requests");
+    requests[i] = (struct vinci_net_request){field_us(lua, serve_name, "arrival_us", "requests"),
+                                             field_whole(lua, serve_name, "size", "requests", 1)};
     lua_pop(lua, 1);
   }
   lua_pop(lua, 1);
@@ -124,14 +129,14 @@ int lua_serve(lua_State *lua) {
   struct vinci_diag diag = {0};
   struct vinci_net_served result;
   size_t gear_count, count;
-  lua_args_end(lua, function, 1);
-  lua_args_options(lua, 1, function, names);
+  lua_args_end(lua, serve_name, 1);
+  lua_args_options(lua, 1, serve_name, names);
   struct vinci_net_gear *gears = read_gears(lua, &gear_count);
   struct vinci_net_request *requests = read_requests(lua, &count);
   lua_pushvalue(lua, 1);
   bool waits = lua_getfield(lua, -1, "max_wait_us") != LUA_TNIL;
   lua_pop(lua, 1);
-  uint64_t max_wait_ps = waits ? field_us(lua, "max_wait_us", "options") : 0;
+  uint64_t max_wait_ps = waits ? field_us(lua, serve_name, "max_wait_us", "options") : 0;
   uint64_t *latencies = lua_newuserdatauv(lua, (count + 1) * sizeof *latencies, 0);
   lua_newtable(lua);
   int runs = lua_gettop(lua);
@@ -141,5 +146,149 @@ int lua_serve(lua_State *lua) {
   push_result(lua, &result, latencies, count);
   lua_pushvalue(lua, runs);
   lua_setfield(lua, -2, "runs");
+  return 1;
+}
+
+/* ---- a language model -------------------------------------------------------------------- */
+
+static const char serving_name[] = "vinci.serving_run";
+
+/* What the functions of the options need, which run inside the library. */
+struct costs {
+  lua_State *lua;
+  int step, send; /* where the functions are on the stack; send: 0 for none */
+  bool failed;    /* the error is on top of the stack */
+};
+
+/* Calls the function below its one argument. Its result is a time; errors wait until the library
+ * has returned. */
+static bool call_cost(struct costs *costs, const char *what, uint64_t *ps) {
+  lua_State *lua = costs->lua;
+  if (lua_pcall(lua, 1, 1, 0) == LUA_OK) {
+    lua_Number us = lua_type(lua, -1) == LUA_TNUMBER ? lua_tonumber(lua, -1) : -1;
+    lua_pop(lua, 1);
+    *ps = us >= 0 && us <= US_MAX ? (uint64_t)(us * PS_PER_US + 0.5) : 0;
+    if (us >= 0 && us <= US_MAX)
+      return true;
+    lua_pushfstring(lua, "%s: %s gives no time from 0 to 1e12 us", serving_name, what);
+  }
+  costs->failed = true;
+  return false;
+}
+
+static bool step_cost(void *context, const struct vinci_serving_step *step, uint64_t *ps) {
+  struct costs *costs = context;
+  lua_State *lua = costs->lua;
+  lua_pushvalue(lua, costs->step);
+  lua_createtable(lua, 0, 4);
+  lua_set_number(lua, "batch", step->batch);
+  lua_set_number(lua, "length", step->length);
+  lua_set_number(lua, "ends", step->ends);
+  lua_createtable(lua, (int)step->part_count, 0);
+  for (size_t i = 0; i < step->part_count; i++) {
+    lua_createtable(lua, 2, 0);
+    lua_pushinteger(lua, (lua_Integer)step->parts[i].tokens);
+    lua_rawseti(lua, -2, 1);
+    lua_pushinteger(lua, (lua_Integer)step->parts[i].before);
+    lua_rawseti(lua, -2, 2);
+    lua_rawseti(lua, -2, (lua_Integer)i + 1);
+  }
+  lua_setfield(lua, -2, "parts");
+  return call_cost(costs, "step", ps);
+}
+
+static bool send_cost(void *context, uint64_t tokens, uint64_t *ps) {
+  struct costs *costs = context;
+  lua_pushvalue(costs->lua, costs->send);
+  lua_pushinteger(costs->lua, (lua_Integer)tokens);
+  return call_cost(costs, "send", ps);
+}
+
+/* The function `key` of the options, which stays on the stack; 0: there is none. */
+static int take_function(lua_State *lua, const char *key, bool needed) {
+  int type = lua_getfield(lua, 1, key);
+  if (type != LUA_TFUNCTION && (needed || type != LUA_TNIL))
+    lua_args_refuse(lua, serving_name, key, "is not a function");
+  return type == LUA_TFUNCTION ? lua_gettop(lua) : 0;
+}
+
+static struct vinci_serving_request *read_prompts(lua_State *lua, size_t *count) {
+  *count = take_list(lua, serving_name, "requests");
+  struct vinci_serving_request *requests =
+      lua_newuserdatauv(lua, (*count + 1) * sizeof *requests, 0);
+  lua_insert(lua, -2);
+  for (size_t i = 0; i < *count; i++) {
+    take_row(lua, serving_name, i, "requests");
+    requests[i] =
+        (struct vinci_serving_request){field_us(lua, serving_name, "at_us", "requests"),
+                                       field_whole(lua, serving_name, "prompt", "requests", 0),
+                                       field_whole(lua, serving_name, "tokens", "requests", 0)};
+    lua_pop(lua, 1);
+  }
+  lua_pop(lua, 1);
+  return requests;
+}
+
+static uint64_t whole_option(lua_State *lua, const char *key) {
+  lua_getfield(lua, 1, key);
+  bool given = !lua_isnil(lua, -1);
+  lua_pop(lua, 1);
+  if (!given)
+    return 0;
+  lua_pushvalue(lua, 1);
+  uint64_t value = field_whole(lua, serving_name, key, "options", 0);
+  lua_pop(lua, 1);
+  return value;
+}
+
+static void set_share(lua_State *lua, const char *key, const struct vinci_serving_share *share) {
+  lua_createtable(lua, 0, 4);
+  lua_set_us(lua, "p50", share->p50_ps);
+  lua_set_us(lua, "p90", share->p90_ps);
+  lua_set_us(lua, "p99", share->p99_ps);
+  lua_set_number(lua, "count", share->count);
+  lua_setfield(lua, -2, key);
+}
+
+/* vinci.serving_run { requests =, step =, pages = ... }: vinci_serving_run(). */
+int lua_serving_run(lua_State *lua) {
+  static const char *const names[] = {"requests", "step",  "send",    "batch",  "tokens",
+                                      "page",     "pages", "prefill", "decode", NULL};
+  struct vinci_diag diag = {0};
+  struct vinci_serving_result result;
+  struct costs costs = {.lua = lua};
+  size_t count;
+  lua_args_end(lua, serving_name, 1);
+  lua_args_options(lua, 1, serving_name, names);
+  const struct vinci_serving_request *requests = read_prompts(lua, &count);
+  costs.step = take_function(lua, "step", true);
+  costs.send = take_function(lua, "send", false);
+  const struct vinci_serving_options options = {.struct_size = sizeof options,
+                                                .batch = whole_option(lua, "batch"),
+                                                .tokens = whole_option(lua, "tokens"),
+                                                .page = whole_option(lua, "page"),
+                                                .pages = whole_option(lua, "pages"),
+                                                .prefill = whole_option(lua, "prefill"),
+                                                .decode = whole_option(lua, "decode"),
+                                                .context = &costs,
+                                                .step = step_cost,
+                                                .send = costs.send ? send_cost : NULL};
+  enum vinci_status status = vinci_serving_run(requests, count, &options, NULL, &result, &diag);
+  if (costs.failed)
+    return lua_error(lua);
+  if (status != VINCI_OK)
+    lua_vinci_raise(lua, &diag);
+  lua_createtable(lua, 0, 11);
+  set_share(lua, "ttft_us", &result.ttft);
+  set_share(lua, "tpot_us", &result.tpot);
+  set_share(lua, "itl_us", &result.itl);
+  lua_set_us(lua, "start_us", result.start_ps);
+  lua_set_us(lua, "end_us", result.end_ps);
+  lua_set_us(lua, "busy_us", result.busy_ps);
+  lua_set_number(lua, "tokens", result.tokens);
+  lua_set_number(lua, "steps", result.steps);
+  lua_set_number(lua, "preempted", result.preempted);
+  lua_set_number(lua, "fullest", result.fullest);
+  lua_set_number(lua, "engines", result.engines);
   return 1;
 }

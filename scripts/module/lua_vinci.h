@@ -98,8 +98,9 @@ void lua_values_open(lua_State *lua);
 void lua_sweep_open(lua_State *lua);
 void lua_ops_open(lua_State *lua);
 void lua_net_open(lua_State *lua);
-int lua_serve(lua_State *lua);   /* a function of lua_net_open() */
-int lua_buckets(lua_State *lua); /* a function of lua_group_open() */
+int lua_serve(lua_State *lua);       /* a function of lua_net_open() */
+int lua_serving_run(lua_State *lua); /* the same */
+int lua_buckets(lua_State *lua);     /* a function of lua_group_open() */
 void lua_diff_open(lua_State *lua);
 void lua_gate_open(lua_State *lua);
 void lua_group_open(lua_State *lua);

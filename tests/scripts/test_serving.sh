@@ -38,7 +38,7 @@ check() {
   report "$1" "$(expect 0 ''; printf '%s' "$out")"
 }
 
-plan 7
+plan 8
 
 check "a request alone, whole and in parts" <<'END'
 local run = V.run(plain, requests { 0, 50, 3 }, { blocks = 100 })
@@ -134,4 +134,23 @@ same("rate", a[2000].at_us / 2000, 10000, 0.05)
 refused("prompt is not a whole number from 1", V.stream, { tokens = 5 })
 refused("there is no request", V.run, plain, {})
 refused("there is no option 'bacth'", V.run, plain, requests { 0, 1, 1 }, { bacth = 1 })
+END
+
+check "engines alone: their mistakes, and those of the functions" <<'END'
+local list = requests { 0, 50, 3 }
+local function run(more)
+  local given = { requests = list, pages = 100, page = 16, step = function() return 100 end }
+  for key, value in pairs(more) do given[key] = value end
+  return vinci.serving_run(given)
+end
+same("end", run({}).end_us, 300)
+same("count of gaps", run({}).itl_us.count, 2)
+refused("'step' is not a function", run, { step = 5 })
+refused("step gives no time", run, { step = function() return "soon" end })
+refused("out of luck", run, { step = function() error "out of luck" end })
+refused("out of caches", run, { prefill = 1, decode = 1, send = function() error "out of caches" end })
+refused("there is no request", run, { requests = {} })
+refused("comes before the request before", run, { requests = requests({ 5, 1, 1 }, { 4, 1, 1 }) })
+refused("has no whole prompt of at least 1", run, { requests = requests { 0, 0, 1 } })
+refused("the options have no pages", vinci.serving_run, { requests = list, step = function() return 1 end })
 END

@@ -19,7 +19,7 @@ declared=$(awk '
     count = split(text, word, /[ *]+/)
     print word[count]
     open = 0
-  }' "$srcdir/core/vinci.h" "$srcdir/core/vinci_auto.h" "$srcdir/core/vinci_cuts.h" "$srcdir/core/vinci_device.h" "$srcdir/core/vinci_diff.h" "$srcdir/core/vinci_energy.h" "$srcdir/core/vinci_evaluate.h" "$srcdir/core/vinci_gate.h" "$srcdir/core/vinci_group.h" "$srcdir/core/vinci_guest.h" "$srcdir/core/vinci_kernel.h" "$srcdir/core/vinci_net.h" "$srcdir/core/vinci_sensitivity.h" "$srcdir/core/vinci_study.h" "$srcdir/core/vinci_tables.h" "$srcdir/core/vinci_timeline.h" "$srcdir/core/vinci_tune.h" | sort)
+  }' "$srcdir/core/vinci.h" "$srcdir/core/vinci_auto.h" "$srcdir/core/vinci_cuts.h" "$srcdir/core/vinci_device.h" "$srcdir/core/vinci_diff.h" "$srcdir/core/vinci_energy.h" "$srcdir/core/vinci_evaluate.h" "$srcdir/core/vinci_gate.h" "$srcdir/core/vinci_group.h" "$srcdir/core/vinci_guest.h" "$srcdir/core/vinci_kernel.h" "$srcdir/core/vinci_net.h" "$srcdir/core/vinci_sensitivity.h" "$srcdir/core/vinci_serving.h" "$srcdir/core/vinci_study.h" "$srcdir/core/vinci_tables.h" "$srcdir/core/vinci_timeline.h" "$srcdir/core/vinci_tune.h" | sort)
 
 plan 3
 report "only vinci_* is exported" \
