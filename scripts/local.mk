@@ -128,6 +128,7 @@ python_sources = \
 	scripts/python/vinci/steps.py \
 	scripts/python/vinci/studies.py \
 	scripts/python/vinci/traces.py \
+	scripts/python/vinci/serving.py \
 	scripts/python/vinci/tuning.py \
 	scripts/python/vinci/values.py
 python_made = python/vinci/_abi.py python/vinci/writer.py

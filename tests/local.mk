@@ -212,6 +212,7 @@ script_tests = \
 	tests/properties/test_properties.sh \
 	tests/python/test_python.sh \
 	tests/python/test_same.sh \
+	tests/python/test_serving_same.sh \
 	tests/python/test_tutorials.sh \
 	tests/scripts/test_networks.sh \
 	tests/scripts/test_trace_writer.sh \
@@ -493,6 +494,9 @@ dist_noinst_DATA += \
 	tests/python/same.c \
 	tests/python/same.lua \
 	tests/python/same.py \
+	tests/python/serving.c \
+	tests/python/serving.lua \
+	tests/python/serving.py \
 	tests/python/workloads.txt \
 	tests/reference/memory/hbm2_load_latency_1pc.csv \
 	tests/reference/memory/hbm2_parameters.csv \

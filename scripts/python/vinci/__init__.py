@@ -19,6 +19,7 @@ from .groups import Bucket, BucketPlan, Buckets, Group, Held, Rank, Trained, buc
 from .networks import (Batch, Chain, Cuts, Figures, Net, Node, Served, Trial, net, net_cuts, net_import, net_levers,
                        net_profile, serve)
 from .runs import Core, Counter, Event, Hotspot, Lever, Proven, Result, Saving, counters, report, run
+from .serving import Serving, Share, Step, serving_run
 from .steps import Steps, steps
 from .studies import (Answer, Blessed, Change, Effect, Gate, Kind, Listed, Point, Sensitivity, Swept,
                       SweptList, bless, evaluate, gate, ops, ops_kinds, sensitivity, sweep)
