@@ -48,8 +48,11 @@ libvinci_devices_la_SOURCES = \
 	devices/jobs/job.h \
 	devices/jobs/job_events.c \
 	devices/jobs/job_events.h \
+	devices/jobs/job_faults.c \
 	devices/jobs/job_memory.c \
 	devices/jobs/job_memory.h \
+	devices/jobs/job_ops.c \
+	devices/jobs/job_reader.h \
 	devices/jobs/energy.c \
 	devices/jobs/energy.h \
 	devices/jobs/kernels.c \

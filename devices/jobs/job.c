@@ -1,47 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads jobs: rows of a word and key=value fields, as of graphs. */
-#include "devices/jobs/job.h"
+#include "devices/jobs/job_reader.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "core/base/decimal.h"
-#include "devices/jobs/job_events.h"
-#include "devices/jobs/job_memory.h"
-#include "traces/format/text_fields.h"
-
-enum { BYTES_MAX_LOG2 = 50, FAULT_BYTES_MAX = 1024, ROW_NAME_BYTES = 128 };
-
-/* An operation of the program that is being read. */
-struct row {
-  struct row *next;
-  uint32_t stream;
-  struct group_op op;
-  struct job_kernel *kernel; /* NULL: its time is given */
-  bool memory_given;
-};
-
-struct job_reader {
-  struct job *job;
-  struct group_family *families;
-  const struct group_program **programs; /* by rank */
-  struct group_program *program;         /* that is being read, NULL: none yet */
-  uint32_t *list;                        /* the list of ranks that is being read */
-  struct row *first, **end;
-  struct job_events events;
-  struct job_memories memories;
-  uint32_t counts[JOB_STREAMS_MAX];
-};
-
-static struct job_reader *job_of(struct text_reader *reader) { return reader->object; }
+#include "core/base/diag.h"
 
 /* ---- lists of ranks -------------------------------------------------------------------------- */
-
-struct rank_list {
-  uint32_t *ranks;
-  uint32_t count;
-};
 
 /* "A", "A-B" or "A-B:STEP" at *at, as a first, last and step. */
 static bool parse_range(const char **at, uint64_t range[3]) {
@@ -66,9 +31,8 @@ static enum vinci_status keep_list(struct text_reader *reader, struct rank_list 
   return VINCI_OK;
 }
 
-/* The ranks up to the end of the text or a bar. */
-static enum vinci_status take_list(struct text_reader *reader, size_t field, const char **at,
-                                   struct rank_list *out) {
+enum vinci_status job_take_ranks(struct text_reader *reader, size_t field, const char **at,
+                                 struct rank_list *out) {
   struct job_reader *own = job_of(reader);
   uint32_t ranks = own->job->job.ranks;
   if (!own->list && !(own->list = ARENA_ROOM(reader->arena, uint32_t, ranks)))
@@ -141,7 +105,7 @@ static enum vinci_status take_groups(struct text_reader *reader, size_t field,
     return text_no_memory(reader);
   for (uint32_t i = 0; i < bars; i++) {
     struct rank_list list;
-    enum vinci_status status = take_list(reader, field, &at, &list);
+    enum vinci_status status = job_take_ranks(reader, field, &at, &list);
     if (status != VINCI_OK)
       return status;
     at += *at == '|';
@@ -152,12 +116,7 @@ static enum vinci_status take_groups(struct text_reader *reader, size_t field,
   return VINCI_OK;
 }
 
-static const char *family_at(const void *context, size_t index) {
-  const struct job_reader *own = context;
-  return own->families[index].name;
-}
-
-static uint32_t find_family(const struct job_reader *own, const char *name) {
+uint32_t job_find_family(const struct job_reader *own, const char *name) {
   uint32_t i = 0;
   while (i < own->job->job.family_count && strcmp(own->families[i].name, name) != 0)
     i++;
@@ -174,7 +133,7 @@ static enum vinci_status group_row(struct text_reader *reader) {
     status = text_take(reader, "ranks", NULL, &ranks);
   if (status == VINCI_OK)
     status = text_end_row(reader, (struct text_words){keys, sizeof keys / sizeof *keys});
-  if (status == VINCI_OK && find_family(own, name) < own->job->job.family_count)
+  if (status == VINCI_OK && job_find_family(own, name) < own->job->job.family_count)
     status = text_fail(reader, text_find_key(reader, "name"), "second group \"%s\"", name);
   if (status == VINCI_OK && own->job->job.family_count == JOB_FAMILIES_MAX)
     status = text_fail(reader, 0, "more than %d groups", JOB_FAMILIES_MAX);
@@ -191,8 +150,8 @@ static enum vinci_status group_row(struct text_reader *reader) {
 
 /* ---- programs -------------------------------------------------------------------------------- */
 
-static bool keep_use(struct job *job, const struct group_program *program, const struct row *row,
-                     struct group_op *op) {
+static bool keep_use(struct job *job, const struct group_program *program,
+                     const struct job_row *row, struct group_op *op) {
   struct job_use *use = ARENA_NEW(&job->arena, struct job_use);
   if (use) {
     *use = (struct job_use){job->uses, program, op, row->kernel, row->memory_given};
@@ -226,7 +185,7 @@ static enum vinci_status end_program(struct text_reader *reader) {
   }
   if (!streams)
     return text_no_memory(reader);
-  for (const struct row *row = own->first; row; row = row->next) {
+  for (const struct job_row *row = own->first; row; row = row->next) {
     struct group_op *op = &ops[row->stream][filled[row->stream]++];
     *op = row->op;
     if (row->kernel && !keep_use(own->job, own->program, row, op))
@@ -249,7 +208,7 @@ static enum vinci_status program_row(struct text_reader *reader) {
   if (status == VINCI_OK)
     status = text_end_row(reader, (struct text_words){keys, sizeof keys / sizeof *keys});
   if (status == VINCI_OK)
-    status = take_list(reader, text_find_key(reader, "ranks"), &at, &list);
+    status = job_take_ranks(reader, text_find_key(reader, "ranks"), &at, &list);
   if (status != VINCI_OK)
     return status;
   if (*at)
@@ -268,273 +227,6 @@ static enum vinci_status program_row(struct text_reader *reader) {
     own->programs[list.ranks[i]] = own->program;
   }
   return VINCI_OK;
-}
-
-static enum vinci_status take_event(struct text_reader *reader, struct group_op *op) {
-  struct job_reader *own = job_of(reader);
-  const char *name;
-  enum vinci_status status = text_take(reader, "event", NULL, &name);
-  if (status != VINCI_OK)
-    return status;
-  struct job_event *event = job_event_of(&own->events, reader->arena, name);
-  if (!event)
-    return text_no_memory(reader);
-  if (op->kind == GROUP_RECORD && event->recorded)
-    return text_fail(reader, text_find_key(reader, "event"), "event \"%s\" is recorded twice",
-                     name);
-  event->recorded = event->recorded || op->kind == GROUP_RECORD;
-  if (op->kind == GROUP_WAIT && !event->waited_line)
-    event->waited_line = reader->line;
-  op->name = event->name;
-  op->event = event->number;
-  return VINCI_OK;
-}
-
-static enum vinci_status take_share(struct text_reader *reader, const char *key, const char *what,
-                                    uint32_t *out_milli) {
-  const char *text;
-  double share;
-  enum vinci_status status = text_take(reader, key, "0", &text);
-  if (status != VINCI_OK)
-    return status;
-  if (!decimal_parse(text, &share) || share < 0 || share > 1)
-    return text_fail(reader, text_find_key(reader, key), "%s is the share of %s, 0 to 1", key,
-                     what);
-  *out_milli = (uint32_t)(share * 1000 + 0.5);
-  return VINCI_OK;
-}
-
-static enum vinci_status take_call(struct text_reader *reader, struct group_op *op) {
-  struct job_reader *own = job_of(reader);
-  const char *name, *group, *algorithm;
-  uint64_t bytes = 0, root = 0;
-  bool given = false;
-  enum vinci_status status = text_take(reader, "op", NULL, &name);
-  if (status == VINCI_OK) {
-    op->call.op = collective_op_find(name, strlen(name));
-    if (op->call.op == COLLECTIVE_OPS)
-      status = text_fail(reader, text_find_key(reader, "op"), "unknown collective \"%s\"", name);
-  }
-  if (status == VINCI_OK)
-    status = text_take(reader, "group", NULL, &group);
-  if (status == VINCI_OK && (op->family = find_family(own, group)) == own->job->job.family_count) {
-    status = text_fail(reader, text_find_key(reader, "group"),
-                       "no group \"%s\" stands before this row", group);
-    const char *nearest = diag_nearest(group, own->job->job.family_count, family_at, own);
-    if (nearest)
-      diag_hint(reader->diag, "did you mean %s?", nearest);
-  }
-  if (status == VINCI_OK)
-    status = text_take_number(reader, "bytes", UINT64_C(1) << BYTES_MAX_LOG2, &given, &bytes);
-  if (status == VINCI_OK && !given && op->call.op != COLLECTIVE_BARRIER)
-    status = text_fail(reader, 0, "the row needs bytes=N");
-  if (status == VINCI_OK)
-    status = text_take_number(reader, "root", GROUP_DEVICES_MAX, &given, &root);
-  if (status == VINCI_OK)
-    status = text_take(reader, "algorithm", "", &algorithm);
-  if (status == VINCI_OK && *algorithm) {
-    struct vinci_diag problem = {0};
-    if (collective_find(op->call.op, algorithm, &op->call.algorithm, &problem) != VINCI_OK) {
-      status = text_fail(reader, text_find_key(reader, "algorithm"), "%s", problem.text);
-      diag_hint(reader->diag, "%s", problem.hint);
-    }
-  }
-  op->call.bytes = bytes;
-  op->call.root = (uint32_t)root;
-  return status;
-}
-
-/* A file beside that of the job. */
-static const char *path_of(struct job *job, const char *file) {
-  const char *slash = *file == '/' ? NULL : strrchr(job->path, '/');
-  size_t folder = slash ? (size_t)(slash - job->path) + 1 : 0, size = folder + strlen(file) + 1;
-  char *path = arena_alloc(&job->arena, size, 1);
-  if (path)
-    snprintf(path, size, "%.*s%s", (int)folder, job->path, file);
-  return path;
-}
-
-/* The operator or network of a row of work, that of an earlier row where the words are the same. */
-static enum vinci_status take_kernel(struct text_reader *reader, struct row *row) {
-  struct job *job = job_of(reader)->job;
-  const char *op, *net;
-  enum vinci_status status = text_take(reader, "op", "", &op);
-  if (status == VINCI_OK)
-    status = text_take(reader, "net", "", &net);
-  if (status != VINCI_OK)
-    return status;
-  if (!!*op + !!*net + !!text_find_key(reader, "us") != 1)
-    return text_fail(reader, 0, "work has one of us=, op= and net=");
-  if (!*op && !*net)
-    return text_take_us(reader, "us", NULL, &row->op.duration_ps);
-  const char *text = *net ? path_of(job, net) : arena_strdup(reader->arena, op);
-  if (!text)
-    return text_no_memory(reader);
-  row->memory_given = text_find_key(reader, "memory") != 0;
-  for (row->kernel = job->kernels; row->kernel; row->kernel = row->kernel->next)
-    if (strcmp(*net ? (row->kernel->net ? row->kernel->net : "")
-                    : (row->kernel->op ? row->kernel->op : ""),
-               text) == 0)
-      return VINCI_OK;
-  row->kernel = ARENA_NEW(reader->arena, struct job_kernel);
-  if (!row->kernel)
-    return text_no_memory(reader);
-  *row->kernel = (struct job_kernel){.next = job->kernels,
-                                     .op = *net ? NULL : text,
-                                     .net = *net ? text : NULL,
-                                     .line = reader->line};
-  job->kernels = row->kernel;
-  return VINCI_OK;
-}
-
-/* Where a row has no name: a collective has that of what it does and of its group, work that of its
- * operator or network. NULL: the word of the row, or memory is short. */
-static const char *own_name(struct text_reader *reader, const struct row *row) {
-  const struct group_op *op = &row->op;
-  char text[ROW_NAME_BYTES];
-  if (text_find_key(reader, "name"))
-    return NULL;
-  if (op->kind == GROUP_COLLECTIVE)
-    snprintf(text, sizeof text, "%s %s", collective_op_name(op->call.op),
-             job_of(reader)->families[op->family].name);
-  else if (row->kernel && row->kernel->op)
-    snprintf(text, sizeof text, "%.*s", (int)strcspn(row->kernel->op, " "), row->kernel->op);
-  else if (row->kernel)
-    snprintf(text, sizeof text, "%s", row->kernel->net);
-  else
-    return NULL;
-  return arena_strdup(reader->arena, text);
-}
-
-static enum vinci_status op_row(struct text_reader *reader, enum group_op_kind kind) {
-  static const char *const work_keys[] = {"name", "stream", "at_us", "us", "op", "net", "memory"};
-  static const char *const host_keys[] = {"name", "stream", "at_us", "us"};
-  static const char *const memory_keys[] = {"name", "stream", "bytes"};
-  static const char *const event_keys[] = {"name", "stream", "at_us", "event"};
-  static const char *const call_keys[] = {"name",  "stream",    "at_us", "op",
-                                          "group", "algorithm", "root",  "bytes"};
-  static const struct text_words keys[] = {
-      [GROUP_WORK] = {work_keys, sizeof work_keys / sizeof *work_keys},
-      [GROUP_COLLECTIVE] = {call_keys, sizeof call_keys / sizeof *call_keys},
-      [GROUP_RECORD] = {event_keys, sizeof event_keys / sizeof *event_keys},
-      [GROUP_WAIT] = {event_keys, sizeof event_keys / sizeof *event_keys},
-      [GROUP_HOST] = {host_keys, sizeof host_keys / sizeof *host_keys},
-      [GROUP_ALLOCATE] = {memory_keys, sizeof memory_keys / sizeof *memory_keys},
-      [GROUP_FREE] = {memory_keys, sizeof memory_keys / sizeof *memory_keys},
-  };
-  struct job_reader *own = job_of(reader);
-  struct row read = {.op = {.kind = kind, .line = reader->line}};
-  struct group_op *op = &read.op;
-  uint64_t stream = 0;
-  bool given, memory = kind == GROUP_ALLOCATE || kind == GROUP_FREE;
-  const char *name;
-  if (!own->program)
-    return text_fail(reader, 0, "a row program, with its ranks, stands before this row");
-  enum vinci_status status =
-      text_take_number(reader, "stream", JOB_STREAMS_MAX - 1, &given, &stream);
-  if (status == VINCI_OK)
-    status = text_take(reader, "name", memory ? NULL : reader->fields[0], &name);
-  if (status == VINCI_OK && memory)
-    status = job_memory_take(&own->memories, reader, name, (uint32_t)stream, op);
-  if (status == VINCI_OK && !memory)
-    status = text_take_us(reader, "at_us", "0", &op->earliest_ps);
-  if (status == VINCI_OK && kind == GROUP_HOST)
-    status = text_take_us(reader, "us", NULL, &op->duration_ps);
-  if (status == VINCI_OK && kind == GROUP_WORK)
-    status = take_kernel(reader, &read);
-  if (status == VINCI_OK && kind == GROUP_WORK)
-    status = take_share(reader, "memory", "the time that is bound by memory", &op->memory_milli);
-  if (status == VINCI_OK && kind == GROUP_COLLECTIVE)
-    status = take_call(reader, op);
-  if (status == VINCI_OK && (kind == GROUP_RECORD || kind == GROUP_WAIT))
-    status = take_event(reader, op);
-  if (status == VINCI_OK)
-    status = text_end_row(reader, keys[kind]);
-  if (status != VINCI_OK)
-    return status;
-  struct row *row = ARENA_NEW(reader->arena, struct row);
-  op->name = op->name ? op->name : own_name(reader, &read);
-  op->name = op->name ? op->name : arena_strdup(reader->arena, name);
-  if (!row || !op->name)
-    return text_no_memory(reader);
-  read.stream = (uint32_t)stream;
-  *row = read;
-  *own->end = row;
-  own->end = &row->next;
-  own->counts[stream]++;
-  return VINCI_OK;
-}
-
-/* ---- faults ---------------------------------------------------------------------------------- */
-
-static enum vinci_status take_devices(struct text_reader *reader, struct group_fault *fault) {
-  size_t field = text_find_key(reader, "devices");
-  const char *at = text_value_of(reader, field);
-  struct rank_list list;
-  enum vinci_status status = take_list(reader, field, &at, &list);
-  if (status == VINCI_OK && *at)
-    status = text_fail(reader, field, "a fault has one list of devices");
-  if (status == VINCI_OK) {
-    fault->devices = list.ranks;
-    fault->device_count = list.count;
-  }
-  return status;
-}
-
-static enum vinci_status take_link(struct text_reader *reader, struct group_fault *fault) {
-  const char *link;
-  enum vinci_status status = text_take(reader, "link", NULL, &link);
-  if (status == VINCI_OK && !(fault->link = arena_strdup(reader->arena, link)))
-    status = text_no_memory(reader);
-  return status;
-}
-
-static enum vinci_status fault_row(struct text_reader *reader) {
-  static const char *const keys[] = {"devices", "link", "speed", "from_us", "to_us"};
-  struct job_reader *own = job_of(reader);
-  struct group_fault fault = {.line = own->programs ? reader->line : 0, .to_ps = UINT64_MAX};
-  bool devices = text_find_key(reader, "devices") != 0, link = text_find_key(reader, "link") != 0;
-  enum vinci_status status =
-      devices != link ? VINCI_OK : text_fail(reader, 0, "a fault is of devices=LIST or link=NAME");
-  if (status == VINCI_OK)
-    status = devices ? take_devices(reader, &fault) : take_link(reader, &fault);
-  if (status == VINCI_OK)
-    status = take_share(reader, "speed", "its speed that is left", &fault.speed_milli);
-  if (status == VINCI_OK)
-    status = text_take_us(reader, "from_us", "0", &fault.from_ps);
-  if (status == VINCI_OK && text_find_key(reader, "to_us"))
-    status = text_take_us(reader, "to_us", NULL, &fault.to_ps);
-  if (status == VINCI_OK && fault.to_ps <= fault.from_ps)
-    status = text_fail(reader, text_find_key(reader, "to_us"), "the fault ends before it begins");
-  if (status == VINCI_OK)
-    status = text_end_row(reader, (struct text_words){keys, sizeof keys / sizeof *keys});
-  if (status != VINCI_OK)
-    return status;
-  struct group_fault *kept = ARENA_NEW(reader->arena, struct group_fault);
-  if (!kept)
-    return text_no_memory(reader);
-  *kept = fault;
-  kept->next = own->job->job.faults;
-  own->job->job.faults = kept;
-  return VINCI_OK;
-}
-
-enum vinci_status job_add_fault(struct job *job, const char *text, struct vinci_diag *diag) {
-  struct job_reader own = {.job = job};
-  struct text_reader reader = {
-      .object = &own, .arena = &job->arena, .diag = diag, .path = "--fault", .begun = true};
-  struct vinci_diag problem = {0};
-  char row[FAULT_BYTES_MAX];
-  if (snprintf(row, sizeof row, "fault,%s", text) >= (int)sizeof row)
-    return diag_error(diag, VINCI_E_USAGE, "a fault has at most %d characters",
-                      FAULT_BYTES_MAX - 8);
-  reader.diag = &problem;
-  enum vinci_status status = text_read_rows(&reader, row, strlen(row), "fault", fault_row);
-  if (status == VINCI_OK)
-    return status;
-  (void)diag_error(diag, VINCI_E_USAGE, "--fault=%s: %s", text, problem.text);
-  diag_hint(diag, "a fault is written as devices=3,from_us=100,to_us=200,speed=0.5");
-  return VINCI_E_USAGE;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -557,8 +249,8 @@ static enum vinci_status read_row(struct text_reader *reader) {
   if (row == PROGRAM)
     return program_row(reader);
   if (row == FAULT)
-    return fault_row(reader);
-  return op_row(reader, (enum group_op_kind)row);
+    return job_fault_row(reader);
+  return job_op_row(reader, (enum group_op_kind)row);
 }
 
 void job_free(struct job *job) { arena_free(&job->arena); }
