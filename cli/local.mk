@@ -47,8 +47,11 @@ vinci_SOURCES = \
 	cli/group/collective.c \
 	cli/group/convert.c \
 	cli/group/group.h \
+	cli/group/outcome.h \
 	cli/group/plan.c \
 	cli/group/run.c \
+	cli/group/run_files.c \
+	cli/group/run_print.c \
 	cli/group/show.c \
 	cli/group/timed.c \
 	cli/group/train.c \

@@ -1,30 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* vinci group run: a job on several devices. */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/group/group.h"
+#include "cli/group/outcome.h"
 #include "cli/support/command.h"
-#include "core/base/decimal.h"
 #include "core/base/file.h"
-#include "core/base/sheet.h"
 #include "core/chip/soc.h"
-#include "devices/jobs/classes.h"
 #include "devices/jobs/energy.h"
-#include "devices/jobs/job.h"
 #include "devices/jobs/kernels.h"
-#include "devices/jobs/loads.h"
-#include "devices/jobs/memory.h"
-#include "devices/jobs/path.h"
-#include "devices/jobs/peaks.h"
-#include "devices/jobs/profiler.h"
 #include "devices/jobs/rank_table.h"
-#include "devices/jobs/result.h"
 #include "devices/jobs/turns.h"
 
-#define PS_PER_US UINT64_C(1000000)
-enum { US_DIGITS = 6, TEXT_BYTES_MAX = 1 << 30, RANKS_SHOWN = 16, PATH_BYTES = 4096 };
+enum { TEXT_BYTES_MAX = 1 << 30 };
 
 struct run_settings {
   struct cli_command command;
@@ -74,168 +62,6 @@ static const struct option_row run_options[] = {
     OPTION_FLAG_ROW("quiet", 'q', struct run_settings, quiet, "print errors only"),
 };
 
-struct outcome {
-  const struct job *job;
-  struct group_result result;
-  struct job_profile profile;
-  struct job_loads loads;
-  struct job_levels levels;
-  bool keeps_moves;                /* for --profiler */
-  const struct job_energy *energy; /* NULL: nobody has asked */
-  const vinci_soc *soc;            /* with energy */
-  struct proven_list *levers;      /* NULL: nobody has asked */
-  bool short_of_memory;
-};
-
-static struct decimal ms(uint64_t ps) { return decimal_ratio(ps, UINT64_C(1000000000), 3); }
-
-static struct decimal percent(uint64_t part, uint64_t whole) {
-  return decimal_ratio((uint128)part * 100, whole ? whole : 1, 1);
-}
-
-static const struct sheet_column columns[] = {
-    {.title = "rank", .left = true},
-    {.title = "computing ms"},
-    {.title = ""},
-    {.title = "exposed ms"},
-    {.title = ""},
-    {.title = "overlapped", .rank = 1},
-    {.title = "idle ms"},
-    {.title = ""},
-};
-
-static void print_row(const char *name, const struct group_rank_result *rank, uint64_t end_ps,
-                      struct sheet *sheet) {
-  sheet_text(sheet, name);
-  sheet_text(sheet, ms(rank->work_ps).text);
-  sheet_cell(sheet, "%s %%", percent(rank->work_ps, end_ps).text);
-  sheet_text(sheet, ms(rank->exposed_ps).text);
-  sheet_cell(sheet, "%s %%", percent(rank->exposed_ps, end_ps).text);
-  sheet_text(sheet, ms(rank->comm_ps - rank->exposed_ps).text);
-  sheet_text(sheet, ms(rank->idle_ps).text);
-  sheet_cell(sheet, "%s %%", percent(rank->idle_ps, end_ps).text);
-}
-
-/* Ranks in order; of many, the first ones and then the one that works least and that works most. */
-static void print_ranks(const struct group_job *job, const struct group_result *result,
-                        struct sheet *sheet) {
-  uint32_t least = 0, most = 0;
-  char name[32];
-  for (uint32_t i = 0; i < job->ranks; i++) {
-    least = result->ranks[i].work_ps < result->ranks[least].work_ps ? i : least;
-    most = result->ranks[i].work_ps > result->ranks[most].work_ps ? i : most;
-    snprintf(name, sizeof name, "%u", i);
-    if (i < RANKS_SHOWN)
-      print_row(name, &result->ranks[i], result->end_ps, sheet);
-  }
-  if (job->ranks <= RANKS_SHOWN)
-    return;
-  sheet_between(sheet, "%u more ranks; those that work least and most:\n",
-                job->ranks - RANKS_SHOWN);
-  snprintf(name, sizeof name, "%u least", least);
-  print_row(name, &result->ranks[least], result->end_ps, sheet);
-  snprintf(name, sizeof name, "%u most", most);
-  print_row(name, &result->ranks[most], result->end_ps, sheet);
-}
-
-static void print_report(const struct outcome *outcome) {
-  const struct group_job *job = &outcome->job->job;
-  const struct group_result *result = &outcome->result;
-  struct sheet sheet;
-  sheet_line(stdout, "%s on %u devices of %s: %s ms, %" PRIu64 " transfers, %s MB moved\n\n",
-             *outcome->job->name ? outcome->job->name : "Job", job->ranks, job->system->name,
-             ms(result->end_ps).text, result->transfers,
-             decimal_ratio(result->transfer_bytes, 1000000, 1).text);
-  if (result->folded)
-    sheet_line(stdout,
-               "%" PRIu64
-               " collectives were folded (GROUP.md); --unfolded simulates all of their steps\n\n",
-               result->folded);
-  SHEET_BEGIN(&sheet, stdout, columns, 0, "step_trace_time.csv of --output");
-  while (sheet_pass(&sheet))
-    print_ranks(job, result, &sheet);
-  job_memory_print(job, result, stdout);
-  if (outcome->levers)
-    proven_print(outcome->levers, result->end_ps, stdout);
-  if (outcome->energy)
-    job_energy_print(outcome->job, outcome->soc, result, outcome->energy, stdout);
-  cli_summary("group run ranks=%u us=%s bytes=%" PRIu64, job->ranks,
-              decimal_exact(result->end_ps, US_DIGITS).text, result->transfer_bytes);
-}
-
-static void write_summary(void *context, FILE *out) {
-  const struct outcome *outcome = context;
-  job_put_summary(outcome->job, &outcome->result, outcome->energy, outcome->levers, out);
-}
-static void write_step_trace(void *context, FILE *out) {
-  const struct outcome *outcome = context;
-  job_put_step_trace(&outcome->job->job, &outcome->result, out);
-}
-static void write_collectives(void *context, FILE *out) {
-  const struct outcome *outcome = context;
-  job_put_collectives(&outcome->profile.moments, out);
-}
-static void write_timeline(void *context, FILE *out) {
-  const struct outcome *outcome = context;
-  job_put_timeline(&outcome->job->job, &outcome->profile.moments, out);
-}
-
-static void write_classes(void *context, FILE *out) {
-  struct outcome *outcome = context;
-  outcome->short_of_memory |=
-      !job_put_classes(&outcome->job->job, &outcome->result, &outcome->profile.moments, out);
-}
-
-static void write_loads(void *context, FILE *out) {
-  const struct outcome *outcome = context;
-  job_put_loads(&outcome->loads, outcome->result.end_ps, out);
-}
-
-static void write_levels(void *context, FILE *out) {
-  struct outcome *outcome = context;
-  outcome->short_of_memory |=
-      !job_put_levels(&outcome->job->job, &outcome->result, &outcome->levels, out);
-}
-
-static void write_path(void *context, FILE *out) {
-  struct outcome *outcome = context;
-  outcome->short_of_memory |=
-      !job_put_path(&outcome->job->job, &outcome->result, &outcome->profile.moments, out);
-}
-
-static void write_kernels(void *context, FILE *out) {
-  const struct outcome *outcome = context;
-  job_put_kernels(outcome->job, out);
-}
-
-static enum vinci_status write_files(const char *folder, struct outcome *outcome,
-                                     struct vinci_diag *diag) {
-  const struct {
-    const char *name;
-    void (*write)(void *context, FILE *out);
-    bool there;
-  } files[] = {{"summary.json", write_summary, true},
-               {"step_trace_time.csv", write_step_trace, true},
-               {"collectives.csv", write_collectives, true},
-               {"trace.json", write_timeline, true},
-               {"timeline.csv", write_classes, true},
-               {"path.csv", write_path, true},
-               {"links.csv", write_loads, true},
-               {"memory.csv", write_levels, outcome->job->job.memory_count > 0},
-               {"kernels.csv", write_kernels, outcome->job->kernels != NULL}};
-  enum vinci_status status = folder_remove_command(folder, diag);
-  for (size_t i = 0; i < sizeof files / sizeof *files && status == VINCI_OK; i++) {
-    char path[PATH_BYTES];
-    if (snprintf(path, sizeof path, "%s/%s", folder, files[i].name) >= (int)sizeof path)
-      return diag_error(diag, VINCI_E_USAGE, "the name of the folder is too long");
-    status = files[i].there ? file_replace(path, files[i].write, outcome, diag)
-                            : folder_remove_file(folder, files[i].name, diag); /* of another job */
-  }
-  if (status == VINCI_OK && outcome->short_of_memory)
-    return diag_error(diag, VINCI_E_NOMEM, "out of memory");
-  return status;
-}
-
 /* Puts the ranks of the job onto the devices that a table names. */
 static enum vinci_status place_ranks(const struct run_settings *settings,
                                      struct group_description *group, struct job *job,
@@ -276,56 +102,6 @@ static enum vinci_status take_detail(const struct run_settings *settings,
   return VINCI_OK;
 }
 
-static uint64_t all_uses_ps(const struct job_kernel *kernel) {
-  const struct job_kernel_time *time = &kernel->time[JOB_MODEL_DETAIL];
-  return time->duration_ps * time->uses;
-}
-
-static int by_time(const void *left, const void *right) {
-  const struct job_kernel *a = *(const struct job_kernel *const *)left,
-                          *b = *(const struct job_kernel *const *)right;
-  if (all_uses_ps(a) != all_uses_ps(b))
-    return all_uses_ps(a) > all_uses_ps(b) ? -1 : 1;
-  return a->line < b->line ? -1 : a->line > b->line;
-}
-
-/* What was simulated for the rank of --detail, the longest in all uses first. */
-static enum vinci_status print_kernels(struct job *job, struct vinci_diag *diag) {
-  size_t count = 0;
-  for (const struct job_kernel *kernel = job->kernels; kernel; kernel = kernel->next)
-    count += kernel->time[JOB_MODEL_DETAIL].uses > 0;
-  const struct job_kernel **kernels =
-      ARENA_ARRAY(&job->arena, const struct job_kernel *, count + 1);
-  if (!kernels)
-    return diag_error(diag, VINCI_E_NOMEM, "out of memory");
-  count = 0;
-  for (const struct job_kernel *kernel = job->kernels; kernel; kernel = kernel->next)
-    if (kernel->time[JOB_MODEL_DETAIL].uses > 0)
-      kernels[count++] = kernel;
-  qsort(kernels, count, sizeof *kernels, by_time);
-  static const struct sheet_column kernel_columns[] = {
-      {.title = "work of that rank, one program", .left = true, .fit = SHEET_SHORTEN},
-      {.title = "uses"},
-      {.title = "us each"},
-      {.title = "us in all"},
-      {.title = "blocks", .rank = 1},
-      {.title = "bound", .left = true, .rank = 2}};
-  struct sheet sheet;
-  putchar('\n');
-  SHEET_BEGIN(&sheet, stdout, kernel_columns, 0, NULL);
-  while (sheet_pass(&sheet))
-    for (size_t i = 0; i < count; i++) {
-      const struct job_kernel_time *time = &kernels[i]->time[JOB_MODEL_DETAIL];
-      sheet_text(&sheet, kernels[i]->net ? kernels[i]->net : kernels[i]->op);
-      sheet_cell(&sheet, "%" PRIu32, time->uses);
-      sheet_text(&sheet, decimal_ratio(time->duration_ps, PS_PER_US, 3).text);
-      sheet_text(&sheet, decimal_ratio(all_uses_ps(kernels[i]), PS_PER_US, 3).text);
-      sheet_cell(&sheet, "%" PRIu32, time->blocks);
-      sheet_text(&sheet, time->bound);
-    }
-  return VINCI_OK;
-}
-
 /* Energies are numbers of the chip, all others are those of the system. */
 static enum vinci_status part_sets(const struct text_list *all, struct text_list *system,
                                    struct text_list *chip, struct vinci_diag *diag) {
@@ -339,17 +115,17 @@ static enum vinci_status part_sets(const struct text_list *all, struct text_list
 }
 
 static void keep_moment(void *context, const struct group_moment *moment) {
-  struct outcome *outcome = context;
+  struct group_outcome *outcome = context;
   profile_keep_moment(&outcome->profile, moment);
 }
 
 static void keep_level(void *context, const struct group_held *held) {
-  struct outcome *outcome = context;
+  struct group_outcome *outcome = context;
   job_keep_level(&outcome->levels, held);
 }
 
 static void keep_move(void *context, const struct group_transfer *moved) {
-  struct outcome *outcome = context;
+  struct group_outcome *outcome = context;
   job_keep_load(&outcome->loads, moved);
   if (outcome->keeps_moves)
     profile_keep_move(&outcome->profile, moved);
@@ -373,7 +149,7 @@ static enum vinci_status turn_job(const struct run_settings *settings, struct jo
 }
 
 static enum vinci_status find_levers(const struct run_settings *settings, struct job *job,
-                                     struct outcome *outcome, struct vinci_diag *diag) {
+                                     struct group_outcome *outcome, struct vinci_diag *diag) {
   if (strcmp(settings->savings, "all") != 0)
     return VINCI_OK;
   outcome->levers = ARENA_ARRAY(&job->arena, struct proven_list, 1);
@@ -385,7 +161,7 @@ static enum vinci_status run_job(const struct run_settings *settings, struct job
                                  struct vinci_diag *diag) {
   struct group_description *group = NULL;
   struct group_system_settings system = settings->system;
-  struct outcome outcome = {
+  struct group_outcome outcome = {
       .job = job, .loads.job = &job->job, .keeps_moves = settings->profiler != NULL};
   struct group_observer observer = {.context = &outcome,
                                     .op_ended = keep_moment,
@@ -430,7 +206,7 @@ static enum vinci_status run_job(const struct run_settings *settings, struct job
   if (status == VINCI_OK && outcome.profile.moments.short_of_memory)
     status = diag_error(diag, VINCI_E_NOMEM, "out of memory");
   if (status == VINCI_OK && settings->output)
-    status = write_files(settings->output, &outcome, diag);
+    status = group_outcome_write(settings->output, &outcome, diag);
   if (status == VINCI_OK && settings->output)
     cli_keep_command(&settings->command, settings->output);
   if (status == VINCI_OK && settings->profiler)
@@ -438,11 +214,11 @@ static enum vinci_status run_job(const struct run_settings *settings, struct job
   if (status == VINCI_OK && settings->profiler)
     status = profile_write(&outcome.profile, settings->profiler, &job->job, &outcome.result, diag);
   if (status == VINCI_OK && settings->json)
-    write_summary(&outcome, stdout);
+    job_put_summary(job, &outcome.result, outcome.energy, outcome.levers, stdout);
   else if (status == VINCI_OK && !settings->quiet)
-    print_report(&outcome);
+    group_outcome_print(&outcome);
   if (status == VINCI_OK && !settings->json && !settings->quiet && settings->detail)
-    status = print_kernels(job, diag);
+    status = group_kernels_print(job, diag);
   profile_free(&outcome.profile);
   job_levels_free(&outcome.levels);
   vinci_soc_free((vinci_soc *)(uintptr_t)timed.soc);
