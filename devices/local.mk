@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# devices/: several devices: links and transfers (flow), collectives as lists of steps, jobs as text, and plans.
+# devices/: several devices: links and transfers (flow), collectives as lists of steps, jobs as text,
+# what their runs are told as, other tools' files, plans, and engines that serve a language model.
 # Sees core, traces, and workloads of networks.
 
 noinst_LTLIBRARIES += libvinci_devices.la
@@ -12,6 +13,18 @@ libvinci_devices_la_SOURCES = \
 	devices/collective/mesh.c \
 	devices/collective/ring.c \
 	devices/collective/steps.h \
+	devices/exchange/chakra.h \
+	devices/exchange/chakra_decode.c \
+	devices/exchange/chakra_groups.c \
+	devices/exchange/chakra_read.c \
+	devices/exchange/chakra_read.h \
+	devices/exchange/chakra_rows.c \
+	devices/exchange/chakra_write.c \
+	devices/exchange/profiler.c \
+	devices/exchange/profiler.h \
+	devices/exchange/profiler_files.c \
+	devices/exchange/rank_table.c \
+	devices/exchange/rank_table.h \
 	devices/flow/flow.c \
 	devices/flow/flow.h \
 	devices/flow/posts.c \
@@ -35,15 +48,6 @@ libvinci_devices_la_SOURCES = \
 	devices/flow/training.h \
 	devices/flow/training_runs.c \
 	devices/jobs/buckets.c \
-	devices/jobs/chakra.h \
-	devices/jobs/classes.c \
-	devices/jobs/classes.h \
-	devices/jobs/chakra_decode.c \
-	devices/jobs/chakra_groups.c \
-	devices/jobs/chakra_read.c \
-	devices/jobs/chakra_read.h \
-	devices/jobs/chakra_rows.c \
-	devices/jobs/chakra_write.c \
 	devices/jobs/job.c \
 	devices/jobs/job.h \
 	devices/jobs/job_events.c \
@@ -53,34 +57,31 @@ libvinci_devices_la_SOURCES = \
 	devices/jobs/job_memory.h \
 	devices/jobs/job_ops.c \
 	devices/jobs/job_reader.h \
-	devices/jobs/energy.c \
-	devices/jobs/energy.h \
 	devices/jobs/kernels.c \
 	devices/jobs/kernels.h \
-	devices/jobs/loads.c \
-	devices/jobs/loads.h \
-	devices/jobs/memory.c \
-	devices/jobs/memory.h \
-	devices/jobs/path.c \
-	devices/jobs/path.h \
-	devices/jobs/peaks.c \
-	devices/jobs/peaks.h \
-	devices/jobs/profiler.c \
-	devices/jobs/profiler.h \
-	devices/jobs/profiler_files.c \
-	devices/jobs/rank_table.c \
-	devices/jobs/rank_table.h \
-	devices/jobs/result.c \
-	devices/jobs/result.h \
 	devices/jobs/steps.c \
 	devices/jobs/steps.h \
 	devices/jobs/text.c \
 	devices/jobs/turns.c \
 	devices/jobs/turns.h \
-	devices/jobs/waits.c \
-	devices/jobs/waits.h \
 	devices/plan/buckets.c \
 	devices/plan/buckets.h \
+	devices/results/classes.c \
+	devices/results/classes.h \
+	devices/results/energy.c \
+	devices/results/energy.h \
+	devices/results/loads.c \
+	devices/results/loads.h \
+	devices/results/memory.c \
+	devices/results/memory.h \
+	devices/results/path.c \
+	devices/results/path.h \
+	devices/results/peaks.c \
+	devices/results/peaks.h \
+	devices/results/result.c \
+	devices/results/result.h \
+	devices/results/waits.c \
+	devices/results/waits.h \
 	devices/serving/engine.c \
 	devices/serving/engine.h \
 	devices/serving/run.c

@@ -7,7 +7,7 @@
 
 #include "cli/group/group.h"
 #include "core/base/file.h"
-#include "devices/jobs/chakra.h"
+#include "devices/exchange/chakra.h"
 #include "devices/jobs/job.h"
 
 struct convert_settings {

@@ -4,9 +4,9 @@
 #define VINCI_CLI_GROUP_OUTCOME_H
 
 #include "cli/group/group.h"
-#include "devices/jobs/loads.h"
-#include "devices/jobs/memory.h"
-#include "devices/jobs/profiler.h"
+#include "devices/exchange/profiler.h"
+#include "devices/results/loads.h"
+#include "devices/results/memory.h"
 
 struct group_outcome {
   const struct job *job;

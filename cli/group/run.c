@@ -7,10 +7,10 @@
 #include "cli/support/command.h"
 #include "core/base/file.h"
 #include "core/chip/soc.h"
-#include "devices/jobs/energy.h"
+#include "devices/exchange/rank_table.h"
 #include "devices/jobs/kernels.h"
-#include "devices/jobs/rank_table.h"
 #include "devices/jobs/turns.h"
+#include "devices/results/energy.h"
 
 enum { TEXT_BYTES_MAX = 1 << 30 };
 

@@ -5,9 +5,9 @@
 #include "cli/group/outcome.h"
 #include "core/base/diag.h"
 #include "core/base/file.h"
-#include "devices/jobs/classes.h"
 #include "devices/jobs/kernels.h"
-#include "devices/jobs/path.h"
+#include "devices/results/classes.h"
+#include "devices/results/path.h"
 
 enum { PATH_BYTES = 4096 };
 

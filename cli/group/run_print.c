@@ -8,7 +8,7 @@
 #include "core/base/diag.h"
 #include "core/base/sheet.h"
 #include "devices/jobs/kernels.h"
-#include "devices/jobs/peaks.h"
+#include "devices/results/peaks.h"
 
 #define PS_PER_US UINT64_C(1000000)
 enum { US_DIGITS = 6, RANKS_SHOWN = 16 };

@@ -14,8 +14,8 @@
 #include "core/base/diag.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
-#include "devices/jobs/classes.h"
-#include "devices/jobs/waits.h"
+#include "devices/results/classes.h"
+#include "devices/results/waits.h"
 #include "studies/diff/job.h"
 #include "studies/job/point.h"
 

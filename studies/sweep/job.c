@@ -8,7 +8,7 @@
 #include "core/base/digest.h"
 #include "core/chip/energy.h"
 #include "core/chip/soc.h"
-#include "devices/jobs/energy.h"
+#include "devices/results/energy.h"
 #include "studies/job/point.h"
 #include "studies/sweep/sweep.h"
 

@@ -33,7 +33,7 @@ PARTS = {
     "memhier/dram/": "Device memory",
     "noc/": "Network on chip",
     "devices/": "Several devices",
-    "devices/jobs/energy": "Values, checks and energy",
+    "devices/results/energy": "Values, checks and energy",
 }
 HEAD = "| data set | n | mean | worst | independent? |"
 

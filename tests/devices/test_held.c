@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "devices/jobs/job.h"
-#include "devices/jobs/memory.h"
 #include "devices/jobs/turns.h"
+#include "devices/results/memory.h"
 
 #define US UINT64_C(1000000)
 #define HEAD "job,version=1,ranks=2\ngroup,name=all,ranks=0-1\nprogram,ranks=0-1\n"

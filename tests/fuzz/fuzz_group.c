@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "devices/jobs/chakra.h"
+#include "devices/exchange/chakra.h"
+#include "devices/exchange/rank_table.h"
 #include "devices/jobs/job.h"
-#include "devices/jobs/rank_table.h"
 #include "devices/jobs/steps.h"
 #include "tests/support/devices.h"
 

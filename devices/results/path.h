@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The critical path of a job: from its end back to its start, what each moment waited for. */
-#ifndef VINCI_DEVICES_JOBS_PATH_H
-#define VINCI_DEVICES_JOBS_PATH_H
+#ifndef VINCI_DEVICES_RESULTS_PATH_H
+#define VINCI_DEVICES_RESULTS_PATH_H
 
-#include "devices/jobs/result.h"
+#include "devices/results/result.h"
 
 /*
  * Rows from the start to the end of the job, whose times sum to that of the job: rank, kind (work,

@@ -6,8 +6,8 @@
  * and src/converter there; groups: "enable communicator groups" in the documentation of ASTRA-sim.
  * GROUP.md says what becomes of what.
  */
-#ifndef VINCI_DEVICES_JOBS_CHAKRA_H
-#define VINCI_DEVICES_JOBS_CHAKRA_H
+#ifndef VINCI_DEVICES_EXCHANGE_CHAKRA_H
+#define VINCI_DEVICES_EXCHANGE_CHAKRA_H
 
 #include <stdio.h>
 

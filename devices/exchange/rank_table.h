@@ -4,8 +4,8 @@
  * HCCL say. Versions 1.0 (servers) and 1.2 (servers in super pods). Source: HCCL user guide, "rank
  * table configuration resource information"; MindCluster, "hccl.json file description".
  */
-#ifndef VINCI_DEVICES_JOBS_RANK_TABLE_H
-#define VINCI_DEVICES_JOBS_RANK_TABLE_H
+#ifndef VINCI_DEVICES_EXCHANGE_RANK_TABLE_H
+#define VINCI_DEVICES_EXCHANGE_RANK_TABLE_H
 
 #include "core/base/arena.h"
 #include "core/base/diag.h"

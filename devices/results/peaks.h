@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The most that ranks of a job hold, as JSON and in words. */
-#ifndef VINCI_DEVICES_JOBS_PEAKS_H
-#define VINCI_DEVICES_JOBS_PEAKS_H
+#ifndef VINCI_DEVICES_RESULTS_PEAKS_H
+#define VINCI_DEVICES_RESULTS_PEAKS_H
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Collectives by group and turn. */
-#include "devices/jobs/waits.h"
+#include "devices/results/waits.h"
 
 #include <stdlib.h>
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "core/base/file.h"
-#include "devices/jobs/chakra_read.h"
+#include "devices/exchange/chakra_read.h"
 #include "traces/format/json_read.h"
 
 enum { PATH_BYTES = 4096, FILE_BYTES_MAX = 1 << 30 };

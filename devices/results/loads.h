@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How much the links of each level move over time. */
-#ifndef VINCI_DEVICES_JOBS_LOADS_H
-#define VINCI_DEVICES_JOBS_LOADS_H
+#ifndef VINCI_DEVICES_RESULTS_LOADS_H
+#define VINCI_DEVICES_RESULTS_LOADS_H
 
 #include <stdio.h>
 

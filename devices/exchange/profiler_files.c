@@ -12,7 +12,7 @@
 
 #include "core/base/arith.h"
 #include "core/base/decimal.h"
-#include "devices/jobs/profiler.h"
+#include "devices/exchange/profiler.h"
 #include "traces/export/export.h"
 
 enum { MS_DIGITS = 9, US_DIGITS = 6, MB_DIGITS = 6, RATIO_DIGITS = 4, SIZES_MAX = 64 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Folders of the profiler: what a run tells is sorted by rank, and each rank is written alone. */
-#include "devices/jobs/profiler.h"
+#include "devices/exchange/profiler.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files of a job's run. */
-#include "devices/jobs/result.h"
+#include "devices/results/result.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "core/base/cells.h"
 #include "core/base/decimal.h"
-#include "devices/jobs/peaks.h"
+#include "devices/results/peaks.h"
 #include "traces/export/export.h"
 
 enum { US_DIGITS = 6 };

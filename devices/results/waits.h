@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who came last to each collective of a run. */
-#ifndef VINCI_DEVICES_JOBS_WAITS_H
-#define VINCI_DEVICES_JOBS_WAITS_H
+#ifndef VINCI_DEVICES_RESULTS_WAITS_H
+#define VINCI_DEVICES_RESULTS_WAITS_H
 
-#include "devices/jobs/result.h"
+#include "devices/results/result.h"
 
 /* By moment, of collectives: when the last of its ranks came, and which; a rank that was done
  * before waited for nobody: its own start. Other moments: their start and rank. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory of a job's ranks over time (memory.h). */
-#include "devices/jobs/memory.h"
+#include "devices/results/memory.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "core/base/cells.h"
 #include "core/base/decimal.h"
-#include "devices/jobs/classes.h"
+#include "devices/results/classes.h"
 
 enum { US_DIGITS = 6 };
 #define US(ps) decimal_exact(ps, US_DIGITS).text

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The timeline of a job by classes of ranks: those that run one program and take the same in all.
  */
-#ifndef VINCI_DEVICES_JOBS_CLASSES_H
-#define VINCI_DEVICES_JOBS_CLASSES_H
+#ifndef VINCI_DEVICES_RESULTS_CLASSES_H
+#define VINCI_DEVICES_RESULTS_CLASSES_H
 
-#include "devices/jobs/result.h"
+#include "devices/results/result.h"
 
 struct job_classes {
   uint32_t *of;    /* by rank */

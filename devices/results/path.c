@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The walk from the end of a job to its start. */
-#include "devices/jobs/path.h"
+#include "devices/results/path.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "core/base/cells.h"
 #include "core/base/decimal.h"
-#include "devices/jobs/waits.h"
+#include "devices/results/waits.h"
 
 enum { US_DIGITS = 6 };
 #define US(ps) decimal_exact(ps, US_DIGITS).text

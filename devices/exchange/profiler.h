@@ -5,10 +5,10 @@
  * profiler_metadata.json with the groups. Fields and units are those of profiles of torch_npu
  * (Ascend/msinsight, test data of level 1 and 2); msprof-analyze reads these folders.
  */
-#ifndef VINCI_DEVICES_JOBS_PROFILER_H
-#define VINCI_DEVICES_JOBS_PROFILER_H
+#ifndef VINCI_DEVICES_EXCHANGE_PROFILER_H
+#define VINCI_DEVICES_EXCHANGE_PROFILER_H
 
-#include "devices/jobs/result.h"
+#include "devices/results/result.h"
 
 /* What a rank has sent or copied in one collective. */
 struct profile_move {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sums of energy over the ranks of a job. */
-#include "devices/jobs/energy.h"
+#include "devices/results/energy.h"
 
 #include <inttypes.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Between the files that read Chakra traces: nodes of a rank become rows of a program. */
-#ifndef VINCI_DEVICES_JOBS_CHAKRA_READ_H
-#define VINCI_DEVICES_JOBS_CHAKRA_READ_H
+#ifndef VINCI_DEVICES_EXCHANGE_CHAKRA_READ_H
+#define VINCI_DEVICES_EXCHANGE_CHAKRA_READ_H
 
-#include "devices/jobs/chakra.h"
+#include "devices/exchange/chakra.h"
 #include "devices/jobs/job.h"
 
 enum { CHAKRA_NAME_BYTES = 64, CHAKRA_UNKNOWN_MAX = 16 };

@@ -11,7 +11,7 @@
 #include "core/base/arith.h"
 #include "core/base/clock.h"
 #include "core/base/file.h"
-#include "devices/jobs/chakra.h"
+#include "devices/exchange/chakra.h"
 #include "traces/export/export.h"
 #include "traces/export/timeline/wire.h"
 

@@ -3,12 +3,12 @@
  * What a run of a job is told as: tables in the vendor's layout, a timeline with a process for each
  * rank, a summary.
  */
-#ifndef VINCI_DEVICES_JOBS_RESULT_H
-#define VINCI_DEVICES_JOBS_RESULT_H
+#ifndef VINCI_DEVICES_RESULTS_RESULT_H
+#define VINCI_DEVICES_RESULTS_RESULT_H
 
 #include "core/base/arena.h"
 #include "core/result/proven.h"
-#include "devices/jobs/energy.h"
+#include "devices/results/energy.h"
 
 /* An operation that has ended, kept for the files. */
 struct job_moments {

@@ -3,7 +3,7 @@
  * The nodes of a trace as rows of a program. Each node has a clock: how many rows of each stream
  * have ended when it ends. From the clocks follows what a node that is left out passes on.
  */
-#include "devices/jobs/chakra_read.h"
+#include "devices/exchange/chakra_read.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
  * the families of groups; a second one writes the programs. Ranks whose rows are the same share a
  * program, so that the job grows with what differs and not with the ranks.
  */
-#include "devices/jobs/chakra_read.h"
+#include "devices/exchange/chakra_read.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

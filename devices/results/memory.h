@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What ranks of a job hold of the memory of their devices (rows allocate and free of GROUP.md). */
-#ifndef VINCI_DEVICES_JOBS_MEMORY_H
-#define VINCI_DEVICES_JOBS_MEMORY_H
+#ifndef VINCI_DEVICES_RESULTS_MEMORY_H
+#define VINCI_DEVICES_RESULTS_MEMORY_H
 
 #include <stdio.h>
 

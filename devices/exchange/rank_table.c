@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads rank tables, and finds the devices of a system that they mean. */
-#include "devices/jobs/rank_table.h"
+#include "devices/exchange/rank_table.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "core/base/diag.h"
-#include "devices/jobs/chakra.h"
+#include "devices/exchange/chakra.h"
 
 enum { VARINT_BYTES = 10, KIND_BITS = 3 };
 enum wire_kind { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_LENGTH = 2, WIRE_32 = 5 };

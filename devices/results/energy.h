@@ -4,8 +4,8 @@
  * takes all the time, while it waits too. Left out: what collectives read and write in device
  * memory, and work of given times.
  */
-#ifndef VINCI_DEVICES_JOBS_ENERGY_H
-#define VINCI_DEVICES_JOBS_ENERGY_H
+#ifndef VINCI_DEVICES_RESULTS_ENERGY_H
+#define VINCI_DEVICES_RESULTS_ENERGY_H
 
 #include "core/result/result_energy.h"
 #include "devices/jobs/kernels.h"

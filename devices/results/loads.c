@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Load of links over time: a transfer is spread evenly over the slices that it is in. */
-#include "devices/jobs/loads.h"
+#include "devices/results/loads.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Peaks of memory of a job's ranks (peaks.h). */
-#include "devices/jobs/peaks.h"
+#include "devices/results/peaks.h"
 
 #include <inttypes.h>
 
