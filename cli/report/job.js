@@ -37,8 +37,9 @@ function readClasses(text) {
       end: toPs(+row.start_us + +row.duration_us),
     });
   }
-  for (const one of classes) one.rows.sort((a, b) => a.start - b.start);
-  return classes;
+  const known = classes.filter(Boolean); // ranks that do nothing have no rows
+  for (const one of known) one.rows.sort((a, b) => a.start - b.start);
+  return known;
 }
 
 // What each instant of a rank is, as in `vinci diff`: the first that holds of "computing", "moving" or "waiting" in the

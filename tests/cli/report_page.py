@@ -654,7 +654,7 @@ def pair_of_jobs(page):
     name = os.path.basename(page.results)
     with open(os.path.join(page.folder, name + ".csv"), newline="") as text:
         told = list(csv.DictReader(text))
-    folders = [page.results, os.path.join(page.folder, "held2" if name == "helds" else "job2")]
+    folders = [page.results, os.path.join(page.folder, {"helds": "held2", "idles": "idle2"}.get(name, "job2"))]
     summaries = [json.load(open(os.path.join(folder, "summary.json"))) for folder in folders]
     by = summaries[1]["time_us"] - summaries[0]["time_us"]
     near("verdict", micros(page.browser.text("#verdict")), summaries[0]["time_us"], summaries[0]["time_us"] / 100)
@@ -714,6 +714,8 @@ def parts_of_classes(page, told, classes, by):
         print("not %s: %r" % (most["name"], why))
     near("the largest part", micros(page.browser.text("#why b")), int(most["change"]) / 1e6, abs(int(most["change"])) / 1e8)
     which = max((row for row in told if row["table"] == "exposed" and row["group"] == least), key=lambda row: abs(int(row["change"])))
+    if int(which["change"]) == 0:
+        return same("a collective that changes", page.browser.text("#which"), None)
     near("change of " + which["name"], micros(page.browser.text("#which").split(which["name"])[1]), int(which["change"]) / 1e6, abs(int(which["change"])) / 1e8)
 
 
@@ -733,6 +735,13 @@ def memory_of_classes(page, folders, classes):
     for side in range(2):
         held = [row[1 + side] for row in page.rows("#memory-name-table") if row[1 + side] != "-"]
         near("names at the peak", sum(number(cell) * unit[cell.split()[1]] for cell in held), peaks[fullest, side], peaks[fullest, side] / 50)
+
+
+def idle(page):
+    """A rank that does nothing has a row, and no class."""
+    same("ranks", [row[0] for row in page.rows("#rank-table")], ["0", "1", "2"])
+    same("classes", page.browser.run("document.querySelector('#timeline p').textContent.split(' of ')[0]"), "2 classes")
+    page.quiet()
 
 
 def fits(page):
@@ -912,9 +921,9 @@ CHECKS = {
     "run": ("run", [numbers, cause, lanes, zoom, hotspots, looks]), "many": ("many", [many]), "hostile": ("hostile", [hostile]), "older": ("older", [older]),
     "compare": ("pair", [compare]), "sweep": ("sweep", [sweep]), "tornado": ("tornado", [tornado]),
     **{"study_" + name: (name, [study, at_once if len(STUDIES[name]) > 2 else no_parallel]) for name in STUDIES},
-    "list": ("list", [list_of_operators]), "weights": ("weights", [list_of_operators]), "network": ("network", [network]), "loader": ("loader", [units]), "job": ("job", [job, late, no_energy]), "held": ("held", [held]), "ends": ("ends", [ends]),
+    "list": ("list", [list_of_operators]), "weights": ("weights", [list_of_operators]), "network": ("network", [network]), "loader": ("loader", [units]), "job": ("job", [job, late, no_energy]), "held": ("held", [held]), "ends": ("ends", [ends]), "idle": ("idle", [idle]),
     "networks": ("networks", [pair_of_networks, fits]), "lists": ("lists", [pair_of_lists]),
-    "sweeps": ("sweeps", [pair_of_sweeps, fits]), "jobs": ("jobs", [pair_of_jobs, fits]), "helds": ("helds", [pair_of_jobs, fits]),
+    "sweeps": ("sweeps", [pair_of_sweeps, fits]), "jobs": ("jobs", [pair_of_jobs, fits]), "helds": ("helds", [pair_of_jobs, fits]), "idles": ("idles", [pair_of_jobs]),
     **{"energy_" + name: ("energy_" + name, [energy]) for name in ("run", "network", "job")},
     **{"energies_" + name: ("energies_" + name, [pair_of_energies]) for name in ("run", "network", "job")},
     **{"lone_" + name: ("lone_" + name, [lone_energy]) for name in ("run", "network", "job")},

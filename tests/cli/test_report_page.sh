@@ -44,6 +44,19 @@ work,us=100000.05
 program,ranks=3
 work,us=100000.055
 END
+# Rank 0 does nothing.
+cat >"$work/idle.csv" <<'END'
+job,version=1,name=idle,system=atlas_a2_910b4,ranks=3
+group,name=all,ranks=1-2
+program,ranks=0
+program,ranks=1
+work,us=30
+collective,name=grads,op=all_reduce,group=all,bytes=1048576
+program,ranks=2
+work,us=100
+collective,name=grads,op=all_reduce,group=all,bytes=1048576
+host,us=20
+END
 # A loader on the host, copies to the device, kernels.
 {
   echo 'graph,version=1,name=loader'
@@ -135,11 +148,18 @@ json.dump(run, open(path, "w"))' "$work/older/report.json"
   "$vinci" group run "$work/held.csv" --set hccs.copy=10GB/s --output="$work/held2" >/dev/null
   "$vinci" report "$work/helds" "$work/held2" --output="$work/helds.html" --quiet
   "$vinci" diff "$work/helds" "$work/held2" --csv >"$work/helds.csv"
+  "$vinci" group run "$work/idle.csv" --output="$work/idle" >/dev/null
+  "$vinci" report "$work/idle" --output="$work/idle.html" --quiet
+  cp -r "$work/idle" "$work/idles"
+  sed 's/us=100/us=130/' "$work/idle.csv" >"$work/later.csv"
+  "$vinci" group run "$work/later.csv" --output="$work/idle2" >/dev/null
+  "$vinci" report "$work/idles" "$work/idle2" --output="$work/idles.html" --quiet
+  "$vinci" diff "$work/idles" "$work/idle2" --csv >"$work/idles.csv"
 } >"$work/made" 2>&1
 PYTHONDONTWRITEBYTECODE=1 timeout 900 /usr/bin/python3 "$srcdir/tests/cli/report_page.py" "$chromium" "$work" \
   ${PICTURES:+"$PICTURES"} >"$work/found" 2>&1
 
-plan 53
+plan 55
 # part CHECK FUNCTION NAME
 part() {
   report "$3" "$(awk -v head="== $1 $2" '
@@ -187,6 +207,8 @@ part jobs pair_of_jobs "two jobs: parts of each class of ranks, collectives and 
 part jobs fits "two jobs in a narrow window"
 part helds pair_of_jobs "two pipelines: bubbles, and what the memory of each class holds"
 part helds fits "two pipelines in a narrow window"
+part idle idle "a rank that does nothing"
+part idles pair_of_jobs "two jobs with a rank that does nothing"
 part job late "why a rank is late: classes of ranks against each other"
 part job no_energy "no energy without being asked"
 part energy_run energy "energy of a run: parts and intervals"
