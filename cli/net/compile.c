@@ -88,11 +88,12 @@ enum vinci_status net_compile_layers(const struct net_run_settings *settings,
 }
 
 void net_print_counts(const struct layers_counts *counts) {
-  sheet_line(stdout,
-             "Layers    %zu: %zu lowered, %zu shapes only, %zu refused; %zu kernels, of these %zu "
-             "convert layouts; %zu computed offline\n",
-             counts->layers, counts->lowered, counts->views, counts->refused, counts->kernels,
-             counts->transdata, counts->offline);
+  sheet_line(
+      stdout,
+      "Layers    %zu: %zu lowered, %zu shapes only, %zu refused; %zu kernels, of these %zu "
+      "convert layouts; %zu computed offline; %zu layers of the model, %zu put in by passes\n",
+      counts->layers, counts->lowered, counts->views, counts->refused, counts->kernels,
+      counts->transdata, counts->offline, counts->of_model, counts->inserted);
 }
 
 /* ---- report -------------------------------------------------------------------------------- */
@@ -150,8 +151,9 @@ static enum vinci_status compile_words(const struct compile_settings *settings,
     net_print_counts(counts);
     print_passes(&net.compiled);
     print_refused(&net.compiled.graph);
-    cli_summary("net compile layers=%zu refused=%zu kernels=%zu", counts->layers, counts->refused,
-                counts->kernels);
+    cli_summary("net compile layers=%zu refused=%zu kernels=%zu model_layers=%zu inserted=%zu",
+                counts->layers, counts->refused, counts->kernels, counts->of_model,
+                counts->inserted);
   }
   if (status == VINCI_OK && counts->refused > 0)
     status = diag_error(diag, VINCI_E_INPUT, "%zu of %zu layers have no kernels", counts->refused,

@@ -88,6 +88,7 @@ struct graph_node {
   uint64_t host_ps;     /* that the host takes before its launch; 0: as the run's host has */
   uint64_t tiling_ps;   /* and beside that, as the shapes are known only then; of any host */
   bool offline;         /* computed once, when the network is loaded: reads weights alone */
+  bool inserted;        /* of layers: a pass has put the layer in, the network has none */
   const char *reason;   /* of a layer that could not become kernels; "" */
 };
 
@@ -99,7 +100,10 @@ struct graph {
   uint32_t tensor_count, tensor_room, node_count, node_room;
   struct lookup names;     /* of tensors */
   struct graph_kept *kept; /* memory outside the arena in which data of tensors lie */
-  const char *note;        /* what whoever reads the file should be told; NULL: nothing */
+  /* Of kernels: layers of the network that they come from, and layers that passes put in; 0, 0: not
+   * known. */
+  size_t model_layers, inserted_layers;
+  const char *note; /* what whoever reads the file should be told; NULL: nothing */
 };
 
 /* ---- making one (graph.c) ---- */

@@ -264,6 +264,7 @@ static void lower_layer(struct build *build, enum layout layout, struct layers_c
   build->row = find_row(node->op);
   build->layout = layout;
   counts->layers++;
+  counts->inserted += node->inserted;
   bool good = build->row ? shapes_known(build) : refuse_unknown(build);
   if (good && is_empty(build))
     good = build_refuse(build, "a result without elements");

@@ -24,6 +24,8 @@ enum layout layer_default_layout(const struct graph *graph, const struct graph_n
 
 struct layers_counts {
   size_t layers;    /* nodes that were layers */
+  size_t inserted;  /* of them, put in by passes */
+  size_t of_model;  /* layers of the network before the passes; 0: unknown */
   size_t lowered;   /* of them, into kernels */
   size_t views;     /* into nothing but another shape */
   size_t refused;   /* stay layers, with a reason */

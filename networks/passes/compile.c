@@ -296,6 +296,14 @@ static enum vinci_status meet_limit(struct compiling *compiling) {
   return status;
 }
 
+/* Of the network as it was given; what weights alone give is no layer of a run. */
+static size_t count_layers(const struct graph *graph) {
+  size_t count = 0;
+  for (uint32_t i = 0; i < graph->node_count; i++)
+    count += graph->nodes[i].kind == GRAPH_LAYER && !graph->nodes[i].offline;
+  return count;
+}
+
 enum vinci_status net_compile(const struct graph *from, const struct vinci_soc *soc,
                               const struct compile_options *options, struct compiled *out,
                               struct vinci_diag *diag) {
@@ -320,8 +328,12 @@ enum vinci_status net_compile(const struct graph *from, const struct vinci_soc *
   }
   if (status == VINCI_OK)
     status = meet_limit(&compiling);
-  if (status == VINCI_OK)
+  if (status == VINCI_OK) {
     layers_count_kernels(&out->graph, &out->counts);
+    out->counts.of_model = count_layers(from);
+    out->graph.model_layers = out->counts.of_model;
+    out->graph.inserted_layers = out->counts.inserted;
+  }
   estimates_free(&own);
   return status;
 }

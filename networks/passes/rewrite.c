@@ -310,6 +310,7 @@ static void insert(struct rewrite *rewrite, enum graph_kind kind, uint32_t at,
                             .source = of->source ? of->source : "",
                             .reason = "",
                             .stream = of->stream,
+                            .inserted = kind == GRAPH_LAYER,
                             .input_count = input_count,
                             .output_count = 1};
   if (kind == GRAPH_VIEW && output != GRAPH_NONE) /* several passes put views behind one node */

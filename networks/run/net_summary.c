@@ -129,6 +129,10 @@ void net_put_summary(const struct graph *graph, const struct vinci_soc *soc,
   }
   put_us("slowed_us", result->queue.slowed_ps, out);
   put_count("nodes", graph->node_count, out);
+  if (graph->model_layers > 0) {
+    put_count("model_layers", graph->model_layers, out);
+    put_count("inserted_layers", graph->inserted_layers, out);
+  }
   put_count("kernels", summary.kernels, out);
   put_count("launches", summary.launches, out);
   put_count("refused", result->count[NET_REFUSED], out);
