@@ -21,6 +21,7 @@ struct conv {
    * z / groups, channels z % groups; c1 counts the channels of a product. All have `channels`
    * results. */
   uint64_t groups, channels;
+  unsigned pad_bits; /* what padding holds, as set_padding takes an element; 0: zeros */
   /* The gradient of the map (conv_load.c): its map is the gradient of the result, with
    * given_h x given_w points, spread_h and spread_w apart, zeros between them. */
   bool gradient;

@@ -3,6 +3,8 @@
  * conv2d: y = x * w over windows, NC1HWC0 in and out, weights in FRACTAL_Z. The trace is that of a
  * matmul whose left operand load3d makes out of the map (matmul.h).
  */
+#include <math.h>
+
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
 #include "lower/cube/conv.h"
@@ -14,6 +16,7 @@ enum {
   CONV_C04,
   CONV_SCALE,
   CONV_SCALES,
+  CONV_PAD_VALUE,
   CONV_RELU,
   CONV_RESIDUAL,
   CONV_OWN_KNOBS,
@@ -34,6 +37,8 @@ static const struct lower_key keys[CONV_KEY_COUNT] = {
     [CONV_SCALES] = {"scales", LOWER_WORD, "0", "0|1",
                      "one scale for each channel of y instead, padding too: words as set_quant_pre "
                      "takes"},
+    [CONV_PAD_VALUE] = {"pad_value", LOWER_NUMBER, "0", NULL,
+                        "what padding holds, of int8 maps whose 0 is another number"},
     [CONV_RELU] = {"relu", LOWER_WORD, "0", "0|1", MATMUL_RELU_TEXT},
     [CONV_RESIDUAL] = {"residual", LOWER_WORD, "0", "0|1", MATMUL_RESIDUAL_TEXT},
     CONV_KNOB_ROWS(CONV_OWN_KNOBS),
@@ -47,7 +52,6 @@ static const struct lower_key keys[CONV_KEY_COUNT] = {
 
 /* How int32 sums leave, and which types go together. */
 static enum vinci_status set_scale(struct lower_job *job, struct matmul *mm) {
-  enum { SIGNED_BIT = 46 }; /* of the word: int8 and not uint8 */
   const struct lower_value *one = &job->value[CONV_SCALE], *each = &job->value[CONV_SCALES];
   bool integer = mm->type == DTYPE_INT8;
   bool plain = mm->out_type == DTYPE_INT32;
@@ -60,10 +64,20 @@ static enum vinci_status set_scale(struct lower_job *job, struct matmul *mm) {
     return lower_error(job, "either one scale or one for each channel");
   if (!scaled)
     return VINCI_OK;
-  mm->scale = each->word ? SCALE_COLUMNS : SCALE_TENSOR;
-  mm->scale_word = matmul_scale_word(one->number);
-  if (mm->out_type == DTYPE_INT8)
-    mm->scale_word |= UINT64_C(1) << SIGNED_BIT;
+  matmul_set_scale(mm, one->number, each->word);
+  return VINCI_OK;
+}
+
+/* Padding of quantised maps is their zero point (offset_x of the vendor's Conv2D). */
+static enum vinci_status set_pad_value(struct lower_job *job, struct conv *conv) {
+  const struct matmul *mm = job->data;
+  double value = job->value[CONV_PAD_VALUE].number;
+  if (value == 0)
+    return VINCI_OK;
+  if (mm->type != DTYPE_INT8 || value != rint(value) || value < INT8_MIN || value > INT8_MAX)
+    return lower_error(job, "pad_value is a whole number from %d to %d, for maps of int8", INT8_MIN,
+                       INT8_MAX);
+  conv->pad_bits = (uint8_t)(int8_t)value;
   return VINCI_OK;
 }
 
@@ -99,6 +113,8 @@ static enum vinci_status setup(struct lower_job *job) {
     status = conv_shape(job, mm, conv, &c, &mm->n);
   if (status == VINCI_OK)
     status = set_c04(job, conv);
+  if (status == VINCI_OK)
+    status = set_pad_value(job, conv);
   if (status != VINCI_OK)
     return status;
   mm->bias = job->value[CONV_BIAS].word;

@@ -14,6 +14,11 @@ struct expr conv_weights_of(const struct conv *conv, struct expr z) {
   return x_mod(z, conv->groups);
 }
 
+void conv_padding(const struct writer *w) {
+  if (w->mm->conv && w->mm->conv->pad_bits != 0)
+    EMIT(w->e, "set_padding", F("value", w->mm->conv->pad_bits));
+}
+
 void conv_put_map(const struct conv *conv, struct group *g, struct expr last_row) {
   uint64_t last = conv->h - 1;
   struct expr reach = x_add(x_mul(last_row, conv->sh), (conv->kh - 1) * conv->dh);

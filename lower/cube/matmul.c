@@ -18,7 +18,7 @@ static const struct lower_key keys[MATMUL_KEY_COUNT] = {
     [MATMUL_K] = {"k", LOWER_SIZE, NULL, NULL, "columns of A, rows of B"},
     [MATMUL_N] = {"n", LOWER_SIZE, NULL, NULL, "columns of B and of the result"},
     [MATMUL_DTYPE] = {"dtype", LOWER_DTYPE, "fp16", MATMUL_TYPES, "type of A and B"},
-    [MATMUL_OUT_DTYPE] = {"out_dtype", LOWER_DTYPE, "", "fp16|bf16|fp32|int32",
+    [MATMUL_OUT_DTYPE] = {"out_dtype", LOWER_DTYPE, "", "fp16|bf16|fp32|int32|int8",
                           "type of the result; default: that of A, fp32 for hf32, int32 for int8"},
     [MATMUL_TRANSPOSE_A] = {"transpose_a", LOWER_WORD, "0", BOOLEAN, "A is given as [k,m]"},
     [MATMUL_TRANSPOSE_B] = {"transpose_b", LOWER_WORD, "0", BOOLEAN, "B is given as [n,k]"},
@@ -32,8 +32,8 @@ static const struct lower_key keys[MATMUL_KEY_COUNT] = {
     [MATMUL_FORMAT_C] = {"format_c", LOWER_WORD, "ND", "ND|NZ", "layout of the result"},
     [MATMUL_SCALE] =
         {"scale", LOWER_NUMBER, "1", NULL,
-         "what an int32 sum is multiplied with on its way to fp16; of its fraction the "
-         "fixpipe keeps 10 bits"},
+         "what an int32 sum is multiplied with on its way to fp16 or int8; of its fraction "
+         "the fixpipe keeps 10 bits"},
     [MATMUL_SCALES] = {"scales", LOWER_WORD, "0", BOOLEAN,
                        "one scale for each column instead: a row of n words as set_quant_pre takes",
                        false},
@@ -100,13 +100,14 @@ static enum vinci_status check(struct lower_job *job, const struct matmul *mm) {
   if (status != VINCI_OK)
     return status;
   bool integer = mm->type == DTYPE_INT8, out_integer = mm->out_type == DTYPE_INT32;
-  if (integer ? !out_integer && mm->out_type != DTYPE_FP16 : out_integer)
+  bool out_byte = mm->out_type == DTYPE_INT8;
+  if (integer ? !out_integer && !out_byte && mm->out_type != DTYPE_FP16 : out_integer || out_byte)
     return lower_error(job, "%s gives no %s", dtype_name(mm->type), dtype_name(mm->out_type));
-  if (out_integer && mm->nz_c)
-    return lower_error(job, "an int32 result is ND only");
+  if ((out_integer || out_byte) && mm->nz_c)
+    return lower_error(job, "an %s result is ND only", dtype_name(mm->out_type));
   bool scaled = job->value[MATMUL_SCALE].given || job->value[MATMUL_SCALES].word;
   if (scaled && mm->scale == SCALE_NONE)
-    return lower_error(job, "only an fp16 result of int8 has scales");
+    return lower_error(job, "only fp16 and int8 results of int8 have scales");
   if (job->value[MATMUL_SCALE].given && mm->scale == SCALE_COLUMNS)
     return lower_error(job, "either one scale or one for each column");
   if (mm->mixed && (status = check_mixed(job, mm)) != VINCI_OK)
@@ -116,16 +117,23 @@ static enum vinci_status check(struct lower_job *job, const struct matmul *mm) {
   return mm->coupled ? matmul_coupled_check(job, mm) : matmul_residual_check(job, mm);
 }
 
-uint64_t matmul_scale_word(double scale) {
+/* The word that set_quant_pre takes for a scale: the upper bits of an fp32. */
+static uint64_t matmul_scale_word(double scale) {
   enum { LOST_BITS = 13 };
   return fp32_bits((float)scale) >> LOST_BITS << LOST_BITS;
 }
 
+void matmul_set_scale(struct matmul *mm, double scale, bool columns) {
+  enum { SIGNED_BIT = 46 }; /* of the word: int8 and not uint8 */
+  mm->scale = columns ? SCALE_COLUMNS : SCALE_TENSOR;
+  mm->scale_word = matmul_scale_word(scale);
+  if (mm->out_type == DTYPE_INT8)
+    mm->scale_word |= UINT64_C(1) << SIGNED_BIT;
+}
+
 static void set_scale(struct matmul *mm, const struct lower_value *value) {
-  if (mm->type != DTYPE_INT8 || mm->out_type != DTYPE_FP16)
-    return;
-  mm->scale = value[MATMUL_SCALES].word ? SCALE_COLUMNS : SCALE_TENSOR;
-  mm->scale_word = matmul_scale_word(value[MATMUL_SCALE].number);
+  if (mm->type == DTYPE_INT8 && (mm->out_type == DTYPE_FP16 || mm->out_type == DTYPE_INT8))
+    matmul_set_scale(mm, value[MATMUL_SCALE].number, value[MATMUL_SCALES].word);
 }
 
 struct matmul_tensor matmul_operand(const char *name, enum dtype type, uint64_t batches,

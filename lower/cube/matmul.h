@@ -193,8 +193,8 @@ static inline uint64_t matmul_out_c0(const struct matmul *mm) {
   return whole ? FRACTAL_ROWS : BLOCK_BYTES / mm->out_bytes;
 }
 
-/* The word that set_quant_pre takes for a scale: the upper bits of an fp32. */
-uint64_t matmul_scale_word(double scale);
+/* Sums of bytes leave as fp16 or int8, times one scale or one for each column. */
+void matmul_set_scale(struct matmul *mm, double scale, bool columns);
 
 /* Whether the vendor's library takes its one block for the shape on a chip. */
 bool matmul_has_library_block(const struct vinci_soc *soc, const struct matmul *mm);

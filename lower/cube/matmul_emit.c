@@ -514,6 +514,7 @@ void matmul_emit(const struct lower_job *job, struct emit *e) {
   struct expr groups = matmul_share(&w);
   free_flags(&w, true);
   matmul_scale(&w);
+  conv_padding(&w);
   first_panels(&w, groups);
   put_groups(&w, emit_for(e, "g", groups), groups);
   struct expr depth = x_rest(t->outer_k, w.now.depth, w.now.k);

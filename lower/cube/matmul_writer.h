@@ -132,6 +132,8 @@ void matmul_load_panel(struct matmul_panel *panel, struct expr k, struct expr de
  * `apart` and `pitch` blocks from one to the next in GM and in L1. */
 void matmul_copy_blocks(const struct matmul_panel *panel, struct expr src, struct expr count,
                         struct expr blocks, uint64_t apart, struct expr pitch);
+/* What load3d fills the borders of maps with, unless that is 0, or A is a matrix. */
+void conv_padding(const struct writer *w);
 void conv_load_panel(const struct matmul_panel *panel, struct expr k, struct expr depth);
 /* Whole lines of some blocks of channels; lines and maps in blocks of 32 bytes. Of large maps each
  * block of channels is a copy of its own, in a loop of that name. */

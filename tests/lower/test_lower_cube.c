@@ -434,7 +434,8 @@ static void errors_say_what_is_not_possible(void **state) {
   an_error_says("matmul", "m=4 k=4 n=4 dtype=hf32",
                 "matmul: the cube of fixture220 does not compute in hf32");
   an_error_says("matmul", "m=4 k=4 n=4 dtype=int8 out_dtype=fp32", "matmul: int8 gives no fp32");
-  an_error_says("matmul", "m=4 k=4 n=4 scale=2", "matmul: only an fp16 result of int8 has scales");
+  an_error_says("matmul", "m=4 k=4 n=4 scale=2",
+                "matmul: only fp16 and int8 results of int8 have scales");
   an_error_says("matmul", "m=4 k=4 n=4 dtype=int8 out_dtype=fp16 scales=1 scale=2",
                 "matmul: either one scale or one for each column");
   an_error_says("matmul", "m=512 k=512 n=512 tile=512x64x512",

@@ -187,6 +187,43 @@ def dequantised_cases(runner, rng):
                               1 + 2 * (index == 4), by_column, tilings[index % 4])
 
 
+def requantised_words(rng, count):
+    """Scales of 11 bits, offsets, and the words that the fixpipe reads for both."""
+    scales = (rng.integers(1024, 2048, count) * 2.0 ** -22).astype(np.float32)
+    offset = int(rng.integers(-128, 128))
+    return scales, offset, scales.view(np.uint32).astype(np.int64) | (offset & 511) << 37 | 1 << 46
+
+
+def requantised_sums(sums, scales, offset):
+    scaled = np.rint(sums.astype(np.float32).astype(np.float64) * scales)
+    return np.clip(np.clip(scaled, -256, 255) + offset, -128, 127).astype(np.int8)
+
+
+def requantised_cases(runner, rng):
+    """int8 to int8: matrices, and maps whose padding is another number than 0."""
+    for index, (m, k, n) in enumerate(SIZES):
+        a, b = operand(rng, "int8", (m, k)), operand(rng, "int8", (k, n))
+        scales, offset, words = requantised_words(rng, n)
+        extra = ["relu=1"] if index % 2 else []
+        c = rectified(a.astype(np.int64) @ b.astype(np.int64), extra)
+        yield runner.run("matmul", [f"m={m}", f"k={k}", f"n={n}", "dtype=int8", "out_dtype=int8", "scales=1", *extra],
+                         {"a": a, "b": b, "scales": words}, {"c": requantised_sums(c, scales, offset)})
+    for n, c, h, w, k, kernel, stride, pad, dilation in CONVOLUTIONS[:6]:
+        x, weights = operand(rng, "int8", (n, c, h, w)), operand(rng, "int8", (k, c, *kernel))
+        all_k = -(-k // 32) * 32
+        scales, offset, words = requantised_words(rng, all_k)
+        fill, wide = int(rng.integers(-128, 128)), np.zeros((all_k, c, *kernel), np.int64)
+        wide[:k] = weights
+        sums = convolve(x.astype(np.int64) - fill, wide, stride, pad, dilation)
+        sums += fill * wide.sum((1, 2, 3)).reshape(1, -1, 1, 1)
+        y = requantised_sums(sums, scales.reshape(1, -1, 1, 1), offset)
+        args = [f"n={n}", f"c={c}", f"h={h}", f"w={w}", f"k={k}", "dtype=int8", "out_dtype=int8", "scales=1",
+                f"pad_value={fill}", "kernel=%dx%d" % kernel, "stride=%dx%d" % stride, "pad=%dx%dx%dx%d" % pad,
+                "dilation=%dx%d" % dilation]
+        yield runner.run("conv2d", args, {"x": blocked(x, 32), "w": fractal_z(wide.astype(np.int8), 32), "scales": words},
+                         {"y": blocked(y, 32)})
+
+
 def blocked(image, c0):
     """[n, c, h, w] as NC1HWC0."""
     n, c, h, w = image.shape
@@ -308,7 +345,7 @@ def main():
                                         split_cases(runner, rng),
                                         padded_cases(runner, rng),
                                         coupled_cases(options.program, folder, rng),
-                                        dequantised_cases(runner, rng), conv_cases(runner, rng),
+                                        dequantised_cases(runner, rng), requantised_cases(runner, rng), conv_cases(runner, rng),
                                         random_cases(runner, rng, options.cases)))
     wrong = [outcome for outcome in outcomes if outcome]
     print(f"seed {options.seed}: {len(outcomes)} operators, {len(wrong)} differ")
