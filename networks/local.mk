@@ -36,6 +36,7 @@ libvinci_networks_la_SOURCES = \
 	networks/layers/quantised.h \
 	networks/layers/quantised_conv.c \
 	networks/layers/recurrent.c \
+	networks/layers/requantised.c \
 	networks/layers/rows.c \
 	networks/passes/algorithm.c \
 	networks/passes/attention.c \
@@ -63,6 +64,7 @@ libvinci_networks_la_SOURCES = \
 	networks/passes/passes.h \
 	networks/passes/patterns.c \
 	networks/passes/quantised.c \
+	networks/passes/requantised.c \
 	networks/passes/residual.c \
 	networks/passes/rewrite.c \
 	networks/passes/rewrite.h \

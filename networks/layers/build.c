@@ -349,12 +349,41 @@ uint32_t build_row_length(struct build *build, uint32_t in, uint64_t from, uint6
 
 /* ---- inputs and results in a layout -------------------------------------------------------- */
 
+/* No kernel orders bytes well: they move as numbers of 16 bits, whose squares the vector unit
+ * turns. Channels that are padding are 0. */
+static void convert_bytes(struct build *build, uint32_t from, uint32_t to,
+                          const struct image *image, enum layout layout) {
+  static const unsigned turned[] = {0, 1, 3, 2};
+  enum dtype dtype = build_at(build, from)->dtype;
+  uint64_t c0 = build_c0(dtype), c1 = (image->c + c0 - 1) / c0, points = image->h * image->w;
+  uint64_t own[4] = {image->n, c1, c0, points}, blocks[4] = {image->n, c1, points, c0};
+  uint64_t row = image->c * points, whole = c1 * c0 * points;
+  bool there = layout == LAYOUT_5HD;
+  uint32_t map = build_cast(build, from, DTYPE_FP16);
+  if (map == GRAPH_NONE)
+    return;
+  if (there)
+    map =
+        build_row_length(build, build_view(build, map, (uint64_t[]){image->n, row}, 2), row, whole);
+  map = build_transpose(build, build_view(build, map, there ? own : blocks, 4), turned);
+  if (!there && map != GRAPH_NONE)
+    map = build_row_length(build, build_view(build, map, (uint64_t[]){image->n, whole}, 2), whole,
+                           row);
+  if (map != GRAPH_NONE)
+    build_kernel1(build, "cast", &BUILD_LIST(map), to, "shape=%llu dtype=fp16 to=%s",
+                  (unsigned long long)(image->n * (there ? whole : row)), dtype_name(dtype));
+}
+
 /* NCHW or NC1HWC0, into a tensor that exists. */
 static void convert(struct build *build, uint32_t from, uint32_t to, const struct image *image,
                     enum layout layout) {
   uint64_t shape[4] = {image->n, image->c, image->h, image->w};
   if (stopped(build) || from == GRAPH_NONE || to == GRAPH_NONE)
     return;
+  if (dtype_bits(build_at(build, from)->dtype) == 8) {
+    convert_bytes(build, from, to, image, layout);
+    return;
+  }
   build_kernel1(build, "transdata", &BUILD_LIST(from), to, "shape=%s way=%s dtype=%s",
                 shape_text(shape, 4).text,
                 layout == LAYOUT_5HD ? "nchw_to_nc1hwc0" : "nc1hwc0_to_nchw",

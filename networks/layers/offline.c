@@ -119,10 +119,35 @@ static bool unpacked_numbers(const struct graph_node *node, const struct graph_t
   return true;
 }
 
+/*
+ * Scales as words of set_quant_pre: bits 31..13 the upper bits of an fp32, rounded to the nearest,
+ * 45..37 the offset, 46 whether results have a sign. Channels that are padding have a scale, too.
+ */
+static bool scale_words(const struct graph_node *node, const struct graph_tensor *from,
+                        const unsigned char *from_bytes, const struct graph_tensor *to,
+                        unsigned char *to_bytes) {
+  enum { LOST_BITS = 13, OFFSET_BIT = 37, OFFSET_MASK = 511, SIGNED_BIT = 46 };
+  uint64_t count = graph_elements(from);
+  uint64_t offset = (uint64_t)graph_arg_int(node, "offset", 0) & OFFSET_MASK;
+  uint64_t more = offset << OFFSET_BIT | (uint64_t)(graph_arg_int(node, "signed", 0) != 0)
+                                             << SIGNED_BIT;
+  if (from->dtype != DTYPE_FP32 || count == 0)
+    return false;
+  for (uint64_t i = 0; i < graph_elements(to); i++) {
+    uint64_t at = count == 1 ? 0 : min_u64(i, count - 1);
+    uint64_t bits = load_u32(from_bytes + at * sizeof(uint32_t));
+    bits = (bits + (UINT64_C(1) << (LOST_BITS - 1))) >> LOST_BITS << LOST_BITS;
+    store_u64(to_bytes + i * sizeof(uint64_t), bits | more);
+  }
+  return true;
+}
+
 bool offline_layer(const struct graph_node *node, const struct graph_tensor *from,
                    const void *from_bytes, const struct graph_tensor *to, void *to_bytes) {
   if (strcmp(node->op, "SignedWeights") == 0)
     return signed_weights(node, from, from_bytes, to_bytes);
+  if (strcmp(node->op, "ScaleWords") == 0)
+    return scale_words(node, from, from_bytes, to, to_bytes);
   if (strcmp(node->op, "UnpackedNumbers") == 0)
     return unpacked_numbers(node, from, from_bytes, to, to_bytes);
   if (strcmp(node->op, "WinogradWeights") == 0)

@@ -9,6 +9,7 @@
  *   sum (a - za)(b - zb) = sum ab - za sum b - zb sum a + k za zb.
  */
 #include "networks/layers/quantised.h"
+#include "networks/layers/conv.h"
 #include "networks/layers/elementwise.h"
 
 /* What the signed byte of an unsigned one is less. */
@@ -138,7 +139,7 @@ uint32_t bytes_without_zero(struct build *build, const struct bytes *bytes) {
 /* ---- numbers to bytes and back ------------------------------------------------------------- */
 
 /* One kernel, as the vendor's compiler has: the zero point is added before the rounding. */
-static void quantise(struct build *build, uint32_t x, uint32_t scale, double zero, uint32_t out) {
+void quantise(struct build *build, uint32_t x, uint32_t scale, double zero, uint32_t out) {
   if (x == GRAPH_NONE || scale == GRAPH_NONE || out == GRAPH_NONE)
     return;
   uint32_t inverse = step(build, "reciprocal", scale, "");
@@ -331,9 +332,15 @@ static uint32_t second_matrix(struct build *build, const struct product *size, u
                     DTYPE_INT8);
 }
 
-/* (a - za)(b - zb) + bias in int32, [m, n]. */
-static uint32_t integer_product(struct build *build, const struct product *size, struct bytes *a,
-                                struct bytes *b, unsigned bias) {
+/* How sums leave the cube: times scales, as fp16 or int8; without words as int32. */
+struct way_out {
+  enum dtype dtype;
+  uint32_t words;
+};
+
+/* (a - za)(b - zb) + bias, [m, n]. */
+static uint32_t product_of(struct build *build, const struct product *size, struct bytes *a,
+                           struct bytes *b, unsigned bias, const struct way_out *way) {
   uint64_t shape[2] = {size->m, size->n};
   bool transposed;
   if (!b->zero.known) {
@@ -345,12 +352,23 @@ static uint32_t integer_product(struct build *build, const struct product *size,
   uint32_t terms = column_terms(build, size, a, b, bias);
   if (terms != GRAPH_NONE)
     inputs.items[inputs.count++] = terms;
-  uint32_t sums = build_temp(build, DTYPE_INT32, shape, 2);
+  bool scaled = way->dtype != DTYPE_INT32;
+  if (scaled)
+    inputs.items[inputs.count++] = way->words;
+  uint32_t sums = build_temp(build, way->dtype, shape, 2);
   build_kernel1(build, "matmul", &inputs, sums,
-                "m=%llu k=%llu n=%llu dtype=int8 transpose_b=%d bias=%d",
+                "m=%llu k=%llu n=%llu dtype=int8 out_dtype=%s scales=%d transpose_b=%d bias=%d%s",
                 (unsigned long long)size->m, (unsigned long long)size->k,
-                (unsigned long long)size->n, transposed, terms != GRAPH_NONE);
-  return without_rows(build, size, a, b, sums);
+                (unsigned long long)size->n, dtype_name(way->dtype), scaled, transposed,
+                terms != GRAPH_NONE, relu_text(build));
+  return scaled ? sums : without_rows(build, size, a, b, sums);
+}
+
+/* In int32. */
+static uint32_t integer_product(struct build *build, const struct product *size, struct bytes *a,
+                                struct bytes *b, unsigned bias) {
+  static const struct way_out sums = {DTYPE_INT32, GRAPH_NONE};
+  return product_of(build, size, a, b, bias, &sums);
 }
 
 bool layer_matmul_integer(struct build *build) {
@@ -443,4 +461,39 @@ bool layer_qlinear_matmul(struct build *build) {
 bool layer_dequantized_matmul(struct build *build) {
   enum { BIAS = 6 };
   return give_real(build, real_product(build, BIAS, type_of_result(build)));
+}
+
+/* ---- what pass requantised makes ----------------------------------------------------------- */
+
+/* A product whose sums the fixpipe scales; scale_input: of a result of bytes. */
+static bool scaled_product(struct build *build, unsigned bias, const unsigned *scale_input,
+                           double zero) {
+  enum { A, A_SCALE, A_ZERO, B, B_SCALE, B_ZERO };
+  const struct graph_tensor *y = build_result(build, 0);
+  struct product size;
+  struct bytes a, b;
+  if (!take_product(build, A, B, &size) || !bytes_take(build, A, A_ZERO, &a) ||
+      !bytes_take(build, B, B_ZERO, &b))
+    return false;
+  if (!zero_is_nought(&b.zero))
+    return build_refuse(build, "a zero point of the second matrix");
+  uint32_t scale = scale_product(build, A_SCALE, B_SCALE, 2, 1);
+  if (scale_input)
+    scale = scale_between(build, scale, *scale_input);
+  struct way_out way = {y->dtype, scale_words(build, scale, size.n, y->dtype, zero)};
+  return give_real(build, product_of(build, &size, &a, &b, bias, &way));
+}
+
+bool layer_scaled_matmul(struct build *build) {
+  enum { BIAS = 6 };
+  return scaled_product(build, BIAS, NULL, 0);
+}
+
+bool layer_requantized_matmul(struct build *build) {
+  enum { BIAS = 6, Y_ZERO = 8 };
+  static const unsigned y_scale = 7;
+  double zero;
+  if (!zero_known(build, Y_ZERO, &zero))
+    return build_refuse(build, "a known zero point of the result is needed");
+  return scaled_product(build, BIAS, &y_scale, zero);
 }

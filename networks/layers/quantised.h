@@ -39,12 +39,26 @@ uint32_t bytes_sums(struct build *build, uint32_t bytes, uint64_t rows, uint64_t
  * weights, and the bias of an input, which may be left out: int32. */
 uint32_t bytes_terms(struct build *build, uint32_t sums, const struct bytes *x, unsigned bias);
 
+/* What the zero point of x adds to each channel of a convolution, and the bias: int32, or
+ * GRAPH_NONE for nothing. */
+uint32_t bytes_of_channels(struct build *build, const struct bytes *x, const struct bytes *w,
+                           uint64_t channels, unsigned bias);
+
 /* Two scales as one, in fp32: of the first input one for all, of the second one for all or for each
  * index of an axis of a tensor of `rank` dimensions. Without the second the first is the scale. */
 uint32_t scale_product(struct build *build, unsigned first, unsigned second, unsigned rank,
                        unsigned axis);
 /* Integers of 32 bits times their scale. */
 uint32_t scaled_sums(struct build *build, uint32_t sums, uint32_t scale, enum dtype dtype);
+/* Real numbers to bytes, with a known zero point, into a tensor of int8. */
+void quantise(struct build *build, uint32_t x, uint32_t scale, double zero, uint32_t out);
+/* Scales (fp32, one for all or one for each channel) as the words that the fixpipe reads, of so
+ * many channels: for fp16, or for int8 with a zero point. Refuses scales that are not known
+ * offline. */
+uint32_t scale_words(struct build *build, uint32_t scale, uint64_t channels, enum dtype dtype,
+                     double zero);
+/* Scales over the one scale of the result, an input. */
+uint32_t scale_between(struct build *build, uint32_t scale, unsigned input);
 /* The type of the layer's result; of a layer without a result, which is refused later, fp32. */
 enum dtype type_of_result(const struct build *build);
 /* A tensor as the layer's result; false: GRAPH_NONE, what made the tensor has refused. */

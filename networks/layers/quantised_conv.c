@@ -26,24 +26,13 @@ static uint32_t padded(struct build *build, const struct bytes *x, struct image 
   return build_cast(build, out, DTYPE_INT8);
 }
 
-/* NC1HWC0 of bytes: whole blocks of channels, each a matrix that is transposed. */
 static uint32_t byte_blocks(struct build *build, uint32_t map, const struct image *image) {
-  static const unsigned turned[] = {0, 1, 3, 2};
-  uint64_t c0 = build_c0(DTYPE_INT8), c1 = (image->c + c0 - 1) / c0, points = image->h * image->w;
-  uint64_t split[4] = {image->n, c1, c0, points}, blocks[5];
-  build_block_shape(image, DTYPE_INT8, blocks);
-  map = bytes_movable(build, map);
-  if (map == GRAPH_NONE)
-    return map;
-  map = build_view(build, map, (uint64_t[]){image->n, image->c * points}, 2);
-  map = build_row_length(build, map, image->c * points, c1 * c0 * points);
-  map = build_transpose(build, build_view(build, map, split, 4), turned);
-  return build_view(build, build_cast(build, map, DTYPE_INT8), blocks, 5);
+  uint64_t shape[4] = {image->n, image->c, image->h, image->w};
+  return build_to_blocks(build, build_view(build, map, shape, 4), image);
 }
 
-/* What the zero point adds to each channel of the result, and the bias: int32, or nothing. */
-static uint32_t channel_terms(struct build *build, const struct bytes *x, const struct bytes *w,
-                              uint64_t channels, unsigned bias) {
+uint32_t bytes_of_channels(struct build *build, const struct bytes *x, const struct bytes *w,
+                           uint64_t channels, unsigned bias) {
   if (zero_is_nought(&x->zero) || w->tensor == GRAPH_NONE)
     return build_tensor(build, bias) ? build_input(build, bias, LAYOUT_ND) : GRAPH_NONE;
   uint64_t each = graph_elements(build_at(build, w->tensor)) / channels;
@@ -82,7 +71,7 @@ static uint32_t conv_of_bytes(struct build *build, struct convolution *conv, con
                               const struct bytes *w, bool pads, unsigned bias) {
   uint32_t map =
       pads && !zero_is_nought(&x->zero) ? padded(build, x, &conv->in, &conv->window) : x->tensor;
-  uint32_t terms = channel_terms(build, x, w, conv->out.c, bias);
+  uint32_t terms = bytes_of_channels(build, x, w, conv->out.c, bias);
   struct build_list inputs =
       BUILD_LIST(byte_blocks(build, map, &conv->in),
                  fractal_weights(build, w->tensor, conv->in.c, conv->out.c, &conv->window));

@@ -82,7 +82,7 @@ static uint32_t *own_copy(struct typing *typing, const uint32_t *list, uint32_t 
 static bool reads_both(const struct graph_node *node) {
   static const char *const ops[] = {"DequantizeLinear",      "DequantizedConv", "DequantizedMatMul",
                                     "DynamicQuantizeLinear", "QLinearConv",     "QLinearMatMul",
-                                    "QuantizeLinear"};
+                                    "QuantizeLinear",        "RoundedToBytes"};
   for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
     if (strcmp(node->op, ops[i]) == 0)
       return true;

@@ -121,6 +121,26 @@ struct choosing {
   enum vinci_status status;
 };
 
+/* Of bytes: to 16 bits, turned, and back (build_to_blocks()). */
+static uint64_t byte_conversion_ps(struct choosing *choosing, const struct image *image,
+                                   enum dtype dtype) {
+  uint64_t c0 = build_c0(dtype), c1 = ceil_div(image->c, c0), points = image->h * image->w, sum = 0;
+  char turned[224], all[48];
+  snprintf(turned, sizeof turned, "shape=%s",
+           shape_text((uint64_t[]){image->n, c1, c0, points}, 4).text);
+  snprintf(all, sizeof all, "shape=%llu", (unsigned long long)(image->n * c1 * c0 * points));
+  const char *const args[][3] = {{all, "dtype=int8", "to=fp16"},
+                                 {turned, "perm=1x2x4x3", "dtype=fp16"},
+                                 {all, "dtype=fp16", "to=int8"}};
+  for (unsigned i = 0; i < sizeof args / sizeof *args && choosing->status == VINCI_OK; i++) {
+    struct kernel_estimate kernel = {0};
+    choosing->status = estimate_kernel(choosing->estimates, i == 1 ? "transpose" : "cast", args[i],
+                                       3, &kernel, choosing->diag);
+    sum += kernel.ps + (uint64_t)choosing->estimates->soc->launch_gap_ps;
+  }
+  return sum;
+}
+
 /* What a conversion of a tensor takes: the mean of both ways. */
 static uint64_t conversion_ps(struct choosing *choosing, const struct graph_tensor *tensor) {
   static const char *const ways[] = {"nchw_to_nc1hwc0", "nc1hwc0_to_nchw"};
@@ -128,6 +148,8 @@ static uint64_t conversion_ps(struct choosing *choosing, const struct graph_tens
   uint64_t sum = 0;
   if (!build_image(tensor, tensor->rank, &image) || build_same_bytes(&image, tensor->dtype))
     return 0;
+  if (dtype_bits(tensor->dtype) == 8)
+    return byte_conversion_ps(choosing, &image, tensor->dtype);
   uint64_t extents[4] = {image.n, image.c, image.h, image.w};
   for (unsigned i = 0; i < 2; i++) {
     char shape[224], way[48], dtype[32];

@@ -8,6 +8,7 @@
  */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "networks/passes/pass.h"
@@ -173,11 +174,107 @@ static bool scaled_integers(struct rewrite *rewrite, struct graph_node *node) {
   return false;
 }
 
+/* ---- bytes whose scale a run computes ------------------------------------------------------- */
+
+enum { POSITIVE_DEPTH = 24 };
+
+/* Whether no number of a tensor is below 0, as the layers say that make the tensor. */
+static bool is_positive(const struct rewrite *rewrite, uint32_t tensor, unsigned depth) {
+  static const char *const ends[] = {"Relu", "Sigmoid", "HardSigmoid", "Softmax"};
+  static const char *const keeps[] = {"MaxPool", "AveragePool",       "Concat",  "Add",
+                                      "Mul",     "GlobalAveragePool", "Reshape", "Transpose"};
+  const struct graph_node *node = rewrite_writer(rewrite, tensor, NULL);
+  if (!node || depth == 0)
+    return false;
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+    if (is_op(node, ends[i]))
+      return true;
+  const char *mode = graph_arg(node, "mode");
+  bool kept = is_op(node, "Resize") && (!mode || strcmp(mode, "cubic") != 0);
+  for (size_t i = 0; i < sizeof keeps / sizeof *keeps && !kept; i++)
+    kept = is_op(node, keeps[i]);
+  bool all = is_op(node, "Concat") || is_op(node, "Add") || is_op(node, "Mul");
+  for (uint32_t i = 0; kept && i < (all ? node->input_count : 1); i++)
+    kept = is_positive(rewrite, node->inputs[i], depth - 1);
+  return kept;
+}
+
+/* The constant factor of a Mul of two, of which the other is a tensor; GRAPH_NONE. */
+static uint32_t other_factor(const struct rewrite *rewrite, uint32_t product, uint32_t factor) {
+  const struct graph_node *node =
+      product == GRAPH_NONE ? NULL : rewrite_writer(rewrite, product, "Mul");
+  for (uint32_t i = 0; node && node->input_count == 2 && i < 2; i++)
+    if (node->inputs[i] == factor && rewrite_is_weight(rewrite, node->inputs[1 - i]))
+      return node->inputs[1 - i];
+  return GRAPH_NONE;
+}
+
+/* The numbers that the bytes of a layer stand for; `rounded` has them by input, made once. */
+static uint32_t rounded_numbers(struct rewrite *rewrite, const struct graph_node *node,
+                                const struct graph_node *bytes, uint32_t *rounded) {
+  uint32_t input = bytes->inputs[0];
+  struct graph_tensor map = *rewrite_tensor(rewrite, input);
+  if (rounded[input] == GRAPH_NONE)
+    rounded[input] = rewrite_insert(rewrite, node, "RoundedToBytes", &input, 1,
+                                    is_positive(rewrite, input, POSITIVE_DEPTH) ? "low=0" : "",
+                                    map.dtype, map.shape, map.rank);
+  return rounded[input];
+}
+
+/* The layer whose bytes a product of integers takes with their own zero point; NULL: none. */
+static const struct graph_node *dynamic_bytes(const struct rewrite *rewrite,
+                                              const struct graph_node *product) {
+  const struct graph_node *bytes =
+      product ? rewrite_writer(rewrite, product->inputs[0], "DynamicQuantizeLinear") : NULL;
+  bool own = bytes && bytes->output_count > 2 && rewrite_input(product, 2) == bytes->outputs[2];
+  return own && rewrite_is_weight(rewrite, product->inputs[1]) ? bytes : NULL;
+}
+
+/*
+ * A convolution of what DynamicQuantizeLinear gives, cast and times both scales: of the numbers
+ * that the bytes stand for, and of the weights as numbers. Zero points of weights have no place
+ * among signed bytes, and the scale of the map is not known before the run, so that bytes save
+ * nothing.
+ */
+static bool dynamic_conv(struct rewrite *rewrite, struct graph_node *node, uint32_t *rounded) {
+  char args[512];
+  for (uint32_t i = 0; is_op(node, "Mul") && node->input_count == 2 && i < 2; i++) {
+    const struct graph_node *cast = rewrite_inner(rewrite, node, node->inputs[i], "Cast");
+    const struct graph_node *product =
+        cast ? rewrite_inner(rewrite, cast, cast->inputs[0], "ConvInteger") : NULL;
+    const struct graph_node *bytes = dynamic_bytes(rewrite, product);
+    uint32_t scale =
+        bytes ? other_factor(rewrite, node->inputs[1 - i], bytes->outputs[1]) : GRAPH_NONE;
+    if (scale == GRAPH_NONE || graph_elements(rewrite_tensor(rewrite, scale)) != 1 ||
+        !args_text(product, args, sizeof args))
+      continue;
+    enum dtype dtype = rewrite_tensor(rewrite, bytes->inputs[0])->dtype;
+    struct graph_tensor weights = *rewrite_tensor(rewrite, product->inputs[1]);
+    uint32_t own[] = {product->inputs[1], scale, rewrite_input(product, 3)}, inputs[2];
+    inputs[0] = rounded_numbers(rewrite, node, bytes, rounded);
+    inputs[1] = rewrite_insert(rewrite, node, "DequantizeLinear", own, 3, "", dtype, weights.shape,
+                               weights.rank);
+    rewrite_take_away(rewrite, product);
+    rewrite_take_away(rewrite, cast);
+    rewrite_become(rewrite, node, "Conv", inputs, 2, args);
+    rewrite_done(rewrite, node, NULL);
+    return true;
+  }
+  return false;
+}
+
 void pass_quantised(struct pass_context *pass) {
   struct rewrite *rewrite = &pass->rewrite;
+  size_t tensors = rewrite->graph->tensor_count;
+  uint32_t *rounded = malloc((tensors + 1) * sizeof *rounded);
+  rewrite->no_memory |= !rounded;
+  if (rounded)
+    memset(rounded, 0xff, (tensors + 1) * sizeof *rounded);
   for (uint32_t i = 0; i < rewrite->node_count && !rewrite->no_memory; i++) {
     struct graph_node *node = &rewrite->graph->nodes[i];
-    if (!rewrite->gone[i] && node->kind == GRAPH_LAYER && !between_bytes(rewrite, node))
+    if (!rewrite->gone[i] && node->kind == GRAPH_LAYER && !between_bytes(rewrite, node) &&
+        !dynamic_conv(rewrite, node, rounded))
       (void)scaled_integers(rewrite, node);
   }
+  free(rounded);
 }

@@ -255,6 +255,12 @@ static const char *const elsewhere[] = {
     "MatMulNBits",
     "Mish",
     "RMSNormalization",
+    "RequantizedAdd",
+    "RequantizedConv",
+    "RequantizedMatMul",
+    "RoundedToBytes",
+    "ScaledConv",
+    "ScaledMatMul",
     "Silu",
     "UnpackedNumbers",
 };

@@ -270,6 +270,117 @@ def dequantised_product():
     return net
 
 
+def few_digits(net, name, shape, low):
+    """Scales whose fraction has 3 bits: products of them are what the fixpipe can hold."""
+    net.tensor(name, shape, "weight", dtype="fp32")
+    net.given[name] = (net.random.integers(5, 8, shape) * 2.0 ** low).astype(np.float32)
+    return net.given[name].astype(np.float64)
+
+
+class Quantised:
+    """A network of bytes that grows: real numbers, as they are after each layer, by the names of its tensors."""
+
+    def __init__(self, name, low, zero):
+        self.net, self.low, self.zero, self.count = Net(name, "fp32"), low, zero, 0
+        self.dtype = "int8" if low else "uint8"
+        self.net.number("z", zero, self.dtype)
+
+    def bytes(self, name, real, scale):
+        """Bytes of a tensor and the numbers that they stand for; returns these and their name."""
+        net, n = self.net, self.count
+        self.count += 1
+        net.number("s%d" % n, scale)
+        net.tensor("q%d" % n, real.shape, dtype=self.dtype)
+        net.layer("QuantizeLinear", "%s s%d z" % (name, n), "q%d" % n)
+        net.layer("DequantizeLinear", "q%d s%d z" % (n, n), "d%d" % n, **{"d%d" % n: real.shape})
+        return (as_bytes(real, scale, self.zero, self.low) - self.zero) * scale, "d%d" % n
+
+    def weights(self, shape, x_scale, low):
+        """Weights and a bias of bytes, with scales for each channel of the result, the first of `shape` or, of a
+        matrix, the last; returns both as numbers, and their names."""
+        net, n = self.net, self.count
+        self.count += 1
+        axis = 0 if len(shape) > 2 else 1
+        k = shape[axis]
+        w = net.integers("w%d" % n, "int8", shape, -128, 128)
+        b = net.integers("b%d" % n, "int32", (k,), -900, 900)
+        scales = few_digits(net, "ws%d" % n, (k,), low)
+        net.tensor("bs%d" % n, (k,), "weight", dtype="fp32")
+        net.given["bs%d" % n] = (scales * x_scale).astype(np.float32)
+        net.layer("DequantizeLinear", "w%d ws%d" % (n, n), "wr%d" % n, "axis=%d" % axis, **{"wr%d" % n: shape})
+        net.layer("DequantizeLinear", "b%d bs%d" % (n, n), "br%d" % n, "axis=0", **{"br%d" % n: (k,)})
+        each = scales.reshape([-1 if d == axis else 1 for d in range(len(shape))])
+        return w * each, b * scales * x_scale, "wr%d br%d" % (n, n)
+
+
+def requantised(low, zero):
+    """Convolutions, ReLU and a sum between bytes; at the end a convolution whose result stays real."""
+    own = Quantised("requantised", low, zero)
+    net = own.net
+    x = net.array("x", (2, 6, 9, 7), -4, 5, "in")
+    first, d = own.bytes("x", x, 0.0625)
+    w, b, names = own.weights((40, 6, 3, 3), 0.0625, -12)
+    c = conv(first, w, b)
+    net.layer("Conv", d + " " + names, "c", THREE, c=c.shape)
+    net.layer("Relu", "c", "r", r=c.shape)
+    middle, e = own.bytes("r", np.maximum(c, 0), 0.125)
+    w, b, names = own.weights((40, 40, 1, 1), 0.125, -12)
+    p = conv(middle, w, b, ((0, 0), (0, 0)))
+    net.layer("Conv", e + " " + names, "p", ONE, p=p.shape)
+    second, f = own.bytes("p", p, 0.125)
+    t = second + middle
+    net.layer("Add", f + " " + e, "t", t=t.shape)
+    net.layer("Relu", "t", "u", u=t.shape)
+    # No sum lies in the middle of two bytes: an odd zero point would make the other (GRAPH.md).
+    third, g = own.bytes("u", np.maximum(t, 0), 0.1875)
+    w, b, names = own.weights((5, 40, 3, 3), 0.1875, -14)
+    net.wanted["y"] = conv(third, w, b)
+    net.layer("Conv", g + " " + names, "y", THREE, y=net.wanted["y"].shape)
+    return net
+
+
+def requantised_products():
+    """Matrix products between bytes, ReLU between, the last one to real numbers."""
+    own = Quantised("products", -128, 3)
+    net = own.net
+    first, d = own.bytes("x", net.array("x", (15, 48), -4, 4, "in"), 0.0625)
+    w, b, names = own.weights((48, 40), 0.0625, -12)
+    h = first @ w + b
+    net.layer("Gemm", d + " " + names, "h", "alpha=1 beta=1 trans_a=0 trans_b=0", h=h.shape)
+    net.layer("Relu", "h", "r", r=h.shape)
+    middle, e = own.bytes("r", np.maximum(h, 0), 0.125)
+    w, b, names = own.weights((40, 72), 0.125, -12)
+    net.wanted["y"] = middle @ w
+    net.layer("MatMul", e + " " + names.split()[0], "y", y=net.wanted["y"].shape)
+    return net
+
+
+def rounded(positive):
+    """A convolution of bytes whose scale the run computes, and of weights with a zero point."""
+    net = Net("rounded", "fp32")
+    x, w = net.array("x", (2, 16, 9, 7), -2, 5, "in"), net.integers("w", "uint8", (20, 16, 3, 3), 0, 256)
+    net.number("ws", 0.0078125)
+    net.number("wz", 143, "uint8")
+    source = "x"
+    if positive:
+        x, source = np.maximum(x, 0), "r"
+        net.layer("Relu", "x", "r", r=x.shape)
+    low, high = min(x.min(), 0), max(x.max(), 0)
+    scale = (high - low) / 255
+    zero = np.clip(np.rint(-low / scale), 0, 255)
+    net.wanted["y"] = conv((as_bytes(x, scale, zero, 0) - zero) * scale, (w - 143) * 0.0078125)
+    net.tensor("q", x.shape, dtype="uint8")
+    net.tensor("qs", (1,))
+    net.tensor("qz", (1,), dtype="uint8")
+    net.tensor("sums", net.wanted["y"].shape, dtype="int32")
+    net.layer("DynamicQuantizeLinear", source, "q qs qz")
+    net.layer("ConvInteger", "q w qz wz", "sums", THREE)
+    net.layer("Cast", "sums", "real", "to=fp32", real=net.wanted["y"].shape)
+    net.layer("Mul", "qs ws", "scale", scale=(1,))
+    net.layer("Mul", "real scale", "y", y=net.wanted["y"].shape)
+    return net
+
+
 # ---- passes ----------------------------------------------------------------------------------------
 
 def conv(x, w, b=None, pads=((1, 1), (1, 1))):
@@ -447,6 +558,9 @@ CASES = [("fold", lambda: folded("norm"), 4e-3, []), ("fold", lambda: folded("no
          ("algorithm", lambda: one_conv(2, 64, 16, 64, 3), 8e-3, WINOGRAD),
          ("layout", convolved, 4e-3, []), ("residual", convolved, 4e-3, []), ("horizontal", beside, 4e-3, []),
          ("quantised", dequantised_conv, 4e-3, []), ("quantised", dequantised_product, 4e-3, []),
+         ("quantised", lambda: rounded(False), 8e-3, []), ("quantised", lambda: rounded(True), 8e-3, []),
+         ("requantised", lambda: requantised(-128, -3), 8e-3, []), ("requantised", lambda: requantised(0, 0), 8e-3, []),
+         ("requantised", lambda: requantised(0, 130), 8e-3, []), ("requantised", requantised_products, 8e-3, []),
          ("chain", beside, 4e-3, []), ("in-place", waiting, 4e-3, []), ("split", parted, 4e-3, SMALL),
          ("recompute", waiting, 4e-3, LIMIT), ("swap", waiting, 4e-3, LIMIT)]
 
