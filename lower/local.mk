@@ -152,6 +152,7 @@ libvinci_lower_la_SOURCES = \
 	lower/vector/kernel.c \
 	lower/vector/kernel.h \
 	lower/vector/layout/broadcast.c \
+	lower/vector/layout/concat.c \
 	lower/vector/layout/copy.c \
 	lower/vector/layout/fractals.c \
 	lower/vector/layout/layout.c \
@@ -161,6 +162,7 @@ libvinci_lower_la_SOURCES = \
 	lower/vector/layout/permute_gather.c \
 	lower/vector/layout/permute_lines.c \
 	lower/vector/layout/permute_rows.c \
+	lower/vector/layout/permute_short.c \
 	lower/vector/layout/permute_sizes.c \
 	lower/vector/layout/triangle.c \
 	lower/vector/maps/adaptive.c \

@@ -380,7 +380,11 @@ def movement(cases):
             cases.add("transdata shape=%s way=nd_to_fractal_nz" % shape + tail, {"x": x}, {"y": y})
             cases.add("transdata shape=%s way=fractal_nz_to_nd" % shape + tail, {"x": y}, {"y": x})
     for shape, out, begin in [("17x127", "5x31", (3, 11)), ("31x5x64", "31x2x17", (0, 1, 40)),
-                              ("1009", "127", (500,)), ("64x8x512", "64x8x128", (0, 0, 256))]:
+                              ("1009", "127", (500,)), ("64x8x512", "64x8x128", (0, 0, 256)),
+                              # Many short rows: of whole rows, of the blocks that are needed, of some of the rows.
+                              ("4421x4", "4421x2", (0, 2)), ("1031x85", "1031x3", (0, 41)), ("3x601x64", "3x601x5", (0, 0, 30)),
+                              ("9001x48", "7001x1", (1999, 47)), ("601x3x17", "601x3x1", (0, 0, 16)),
+                              ("601x3x17", "601x2x1", (0, 1, 16))]:
         for dtype in ["fp32", "fp16", "int8", "int64"]:
             x = cases.draw(shape, dtype)
             y = x[tuple(slice(b, b + e) for b, e in zip(begin, extents(out)))]
@@ -409,7 +413,9 @@ def movement(cases):
                           % (shape, count, dtype, dtype1, tail), {"x": x, "x1": index},
                           {"y": x[index]})
     for axis, shapes in [(1, ["17x3", "17x127", "17x1"]), (0, ["5x7", "1x7"]),
-                         (2, ["4x3x64", "4x3x32", "4x3x32"]), (0, ["127", "1009"])]:
+                         (2, ["4x3x64", "4x3x32", "4x3x32"]), (0, ["127", "1009"]),
+                         (1, ["4421x2", "4421x2"]), (2, ["3x601x1", "3x601x64", "3x601x5"]),
+                         (1, ["1031x1x3", "1031x5x3", "1031x2x3", "1031x1x3"])]:
         for dtype in ["fp32", "fp16", "int8"]:
             arrays = [cases.draw(shape, dtype) for shape in shapes]
             request = "concat axis=%d dtype=%s" % (axis, dtype)

@@ -7,6 +7,8 @@
 #ifndef VINCI_LOWER_VECTOR_LAYOUT_PERMUTE_H
 #define VINCI_LOWER_VECTOR_LAYOUT_PERMUTE_H
 
+#include <string.h>
+
 #include "lower/vector/kernel.h"
 
 enum {
@@ -71,6 +73,14 @@ struct permute {
   struct vkernel *gather; /* a kernel of its own in place of passes; or NULL */
 };
 
+#define PERMUTE_TYPES "fp16|bf16|fp32|int8|uint8|int16|int32|int64"
+
+static inline void permute_copy_shape(uint64_t *to, unsigned *rank,
+                                      const struct lower_value *shape) {
+  memcpy(to, shape->shape, sizeof shape->shape);
+  *rank = shape->rank;
+}
+
 /* In job->data, of the type of the key dtype; NULL, with an error, without memory. */
 struct permute *permute_new(struct lower_job *job);
 /* Strides of a tensor without gaps. */
@@ -101,6 +111,18 @@ VINCI_MUST_CHECK enum vinci_status permute_fractals(struct lower_job *job, struc
  * its rows are shorter than a block, and the chip can: permute->gather. */
 VINCI_MUST_CHECK enum vinci_status permute_gathers(struct lower_job *job, struct permute *permute,
                                                    const struct pmap *map);
+/* An input of a result whose rows, or pieces of them, are shorter than a block: rows of `row`
+ * elements, of which the result has `columns` from `first` on, `base` elements behind the start. */
+struct pshort_input {
+  const char *name;
+  uint64_t row, first, columns, base;
+};
+/* A result of N rows, each of which has the columns of the inputs one after another, by a gather in
+ * UB where that is faster, and the chip can: permute->gather (permute_short.c). */
+VINCI_MUST_CHECK enum vinci_status permute_short_rows(struct lower_job *job,
+                                                      struct permute *permute,
+                                                      const struct pshort_input *inputs,
+                                                      unsigned count, uint64_t rows);
 bool permute_candidate(struct lower_job *job, size_t index);
 bool permute_cost(struct lower_job *job);
 /* The tiling that was chosen or given. Passes after the first are cut by the rule for as many
