@@ -53,6 +53,13 @@ function M.plain_links(alpha_us, gigabytes)
     ["collective.buffer"] = "0B" }
 end
 
+-- The middle of numbers; the mean of the two in the middle where their count is even.
+function M.median(numbers)
+  local sorted = table.move(numbers, 1, #numbers, 1, {})
+  table.sort(sorted)
+  return (sorted[(#sorted + 1) // 2] + sorted[#sorted // 2 + 1]) / 2
+end
+
 -- Numbers in a table have as many digits as they need, up to four.
 local function cell(value)
   if math.type(value) == "float" then return ("%.4g"):format(value) end
