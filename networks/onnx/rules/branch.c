@@ -8,16 +8,17 @@
 #include "core/base/diag.h"
 #include "networks/onnx/rules/rules.h"
 
+/* The condition's name is that of the node: a value that a cast does not change keeps another. */
 static enum vinci_status find_condition(const struct onnx_call *call, bool *out) {
   const struct onnx_value *condition = call->inputs[0];
-  const char *given = onnx_fixed_word(call->import, condition->name);
+  const char *name = call->node->input[0], *given = onnx_fixed_word(call->import, name);
   if (onnx_known(call, 0) && onnx_elements(condition) == 1) {
     *out = onnx_load_int(condition, 0) != 0;
     return VINCI_OK;
   }
   if (!given) {
-    onnx_fail(call, "its condition \"%s\" is not known before a run", condition->name);
-    const char *name = condition->name, *input = onnx_input_of(call, 0);
+    onnx_fail(call, "its condition \"%s\" is not known before a run", name);
+    const char *input = onnx_input_of(call, 0);
     if (input)
       diag_hint(call->import->diag,
                 "--fix %.80s=VALUE, if that input decides it; --fix %.80s=true takes the "
@@ -31,7 +32,7 @@ static enum vinci_status find_condition(const struct onnx_call *call, bool *out)
   *out = strcmp(given, "true") == 0 || strcmp(given, "1") == 0;
   if (!*out && strcmp(given, "false") != 0 && strcmp(given, "0") != 0)
     return diag_error(call->import->diag, VINCI_E_USAGE,
-                      "--fix=%.100s=%.60s: a condition is true or false", condition->name, given);
+                      "--fix=%.100s=%.60s: a condition is true or false", name, given);
   return VINCI_OK;
 }
 
