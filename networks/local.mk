@@ -148,6 +148,7 @@ onnx_sources = \
 	networks/onnx/rules/norm.c \
 	networks/onnx/rules/pieces.c \
 	networks/onnx/rules/rules.h \
+	networks/onnx/rules/sequence.c \
 	networks/onnx/rules/shapes.c \
 	networks/onnx/rules/window.c \
 	networks/onnx/tensor.c \

@@ -99,6 +99,10 @@ static enum vinci_status take_outputs(struct onnx_import *import, const struct o
       return diag_error_at(import->diag, VINCI_E_INPUT,
                            (struct diag_position){.path = import->name},
                            "output \"%.100s\" is written by no node", name);
+    if (value->items)
+      return diag_error_at(import->diag, VINCI_E_INPUT,
+                           (struct diag_position){.path = import->name},
+                           "output \"%.100s\" is a sequence of tensors", name);
     if (value->constant || value->is_input || value->is_output) {
       Onnx__NodeProto node = ONNX__NODE_PROTO__INIT;
       written = onnx_new_value(import, name);

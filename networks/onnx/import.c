@@ -262,7 +262,8 @@ static enum vinci_status fold(struct onnx_call *call) {
 
 static bool has_shapes(const struct onnx_call *call) {
   for (uint32_t i = 0; i < call->row->inputs_min; i++)
-    if (!call->inputs[i]->shaped || call->inputs[i]->type == ONNX_UNKNOWN)
+    if (!call->inputs[i]->items &&
+        (!call->inputs[i]->shaped || call->inputs[i]->type == ONNX_UNKNOWN))
       return false;
   return true;
 }
@@ -339,12 +340,27 @@ static void take_unknown(struct onnx_call *call) {
   onnx_arg_all(call);
 }
 
+/* A sequence is read by operators of sequences, and goes through loops, branches and Identity. */
+static enum vinci_status check_sequences(const struct onnx_call *call) {
+  static const char *const takers[] = {"Loop", "If", "Identity", "ConcatFromSequence"};
+  bool takes = strncmp(call->op, "Sequence", strlen("Sequence")) == 0;
+  for (size_t i = 0; i < sizeof takers / sizeof *takers && !takes; i++)
+    takes = strcmp(call->op, takers[i]) == 0;
+  for (uint32_t i = 0; i < call->input_count && !takes; i++)
+    if (call->inputs[i] && call->inputs[i]->items)
+      return onnx_fail(call, "input %u (\"%.100s\") is a sequence of tensors", i,
+                       call->inputs[i]->name);
+  return VINCI_OK;
+}
+
 static enum vinci_status look_at(struct onnx_call *call) {
   bool known = true;
   enum vinci_status status = take_operands(call);
   if (status != VINCI_OK || call->output_count == 0)
     return status;
   const Onnx__FunctionProto *function = onnx_function(call);
+  if (!function && (status = check_sequences(call)) != VINCI_OK)
+    return status;
   if (!function && is_standard(call->node->domain))
     call->row = onnx_op_find(call->op);
   if (function)

@@ -23,6 +23,8 @@ struct onnx_value {
   const void *data; /* of a constant: its elements in order, little-endian; NULL: not at hand, or
                        more than ONNX_FOLD_MAX of 4 bits, which are in `bytes` alone */
   bool borrowed;    /* data lie in the file */
+  struct onnx_value **items; /* of a sequence of tensors; NULL: the value is not a sequence */
+  uint32_t item_count;
   struct onnx_value *bytes; /* of constants of 4 bits and of fp8: the bytes that hold them */
   bool is_input, is_output;
   bool live; /* a layer that stays reads the value */
@@ -64,6 +66,7 @@ struct onnx_import {
   struct onnx_layer *first, *last;
   uint32_t layer_count;
   uint64_t node_count; /* that were looked at, branches included */
+  uint64_t item_count; /* of all sequences */
 };
 
 /* An operator that is looked at. A rule sets the type and shape of outputs and adds arguments. */

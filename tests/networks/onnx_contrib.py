@@ -239,6 +239,26 @@ def loop(first, times):
             {"body": body(nodes, ["i", "c", "s"], ["k", "u", "v"]), "names": ["n", "", "x"]}, None, lambda: [states[-1], np.stack(states)])
 
 
+def sequence():
+    """A list of tensors that a loop inside of a loop fills, with places from both ends."""
+    x, made = real(4, 16), helper.make_node
+    fill = [made("Cast", ["i2"], ["r2"], to=T.FLOAT), made("Add", ["s", "r2"], ["t2"]), made("SequenceInsert", ["s2", "t2"], ["u2"]),
+            made("Identity", ["c2"], ["k2"])]
+    some = helper.make_tensor_sequence_value_info
+    inner = helper.make_graph(fill, "fill", [helper.make_tensor_value_info("i2", T.INT64, []), helper.make_tensor_value_info("c2", T.BOOL, []),
+                                             some("s2", T.FLOAT, None)], [helper.make_tensor_value_info("k2", T.BOOL, []), some("u2", T.FLOAT, None)])
+    number = lambda name, value: made("Constant", [], [name], value_int=value)
+    nodes = [made("SequenceEmpty", [], ["e"]), number("n2", 3), made("Loop", ["n2", "", "e"], ["u"], body=inner), number("p0", 0), number("p1", -2),
+             made("SequenceInsert", ["u", "s", "p0"], ["w0"]), made("Identity", ["w0"], ["w"]), made("SequenceErase", ["w", "p1"], ["v"]),
+             made("SequenceLength", ["v"], ["l"]), made("Cast", ["l"], ["lf"], to=T.FLOAT), made("SequenceAt", ["v", "m1"], ["a"]), made("Mul", ["a", "lf"], ["z1"]),
+             made("SequenceConstruct", ["a", "z1"], ["q"]), made("ConcatFromSequence", ["q"], ["z"], axis=-1),
+             made("ConcatFromSequence", ["v"], ["y1"], axis=1, new_axis=1), number("m1", -1), made("Identity", ["c"], ["k"])]
+    nodes.insert(0, nodes.pop(-2))
+    return ("ai.Loop", {"n": scalar(1, np.int64), "": None, "x": x}, ["y", "z", "y1"],
+            {"body": body(nodes, ["i", "c", "s"], ["k", "a", "z", "y1"]), "names": ["n", "", "x"]}, None,
+            lambda: [x + 2, np.concatenate([x + 2, (x + 2) * 3], -1)[None], np.stack([x, x, x + 2], 1)[None]])
+
+
 V3, W3, B3 = real(2, 4, 9, 8, 7), real(6, 2, 3, 2, 3), real(6)
 MAP, ROWS2, UPD = real(2, 3, 9, 11), real(40, 16), real(3, 16)
 PAIRS = np.array([[[0, 1], [2, -1]], [[1, 1], [0, 0]]], np.int64)
@@ -293,7 +313,7 @@ STANDARD = [
      lambda: [MAP[..., np.floor((np.arange(5) + 0.5) * 11 / 5).astype(int)]]),
     ("ai.ReduceProd", {"x": MAP, "a": np.array([1, 3])}, ["y"], {"keepdims": 0}, None, lambda: [MAP.astype(float).prod((1, 3))]),
     ("ai.Atan", {"x": MAP * 9}, ["y"], {}, None, lambda: [np.arctan(MAP * 9)]),
-    loop(0.5, 3), loop(-1.5, 11),
+    loop(0.5, 3), loop(-1.5, 11), sequence(),
 ]
 
 

@@ -231,8 +231,20 @@ def nodes():
     x = "2x3x8x8"
     node("Relu", ["z"], 'input "z" is written by no node before')
     node("Relu", [""], "input 0 is missing; the operator needs 1")
-    node("SequenceEmpty", text="this reader does not take sequences, maps, optional values and texts",
+    node("SequenceMap", text="this reader does not take maps, optional values, texts, and sequences that are computed in the run",
          hint="export the model without them")
+    node("SequenceAt", ["x", "p"], "its input 0 is not a sequence of tensors that is known before a run", [ints("p", 0)])
+    for op, places, text in [("SequenceAt", [2], "its place 2 is outside of a sequence of 2 tensors"), ("SequenceAt", [-3], "its place -1 is outside of a sequence of 2 tensors"),
+                             ("SequenceErase", [0, 1], 'its place "p" is not one number that is known before a run')]:
+        refused("%s %s" % (op, places), model([N("SequenceConstruct", ["x", "x"], ["q"]), N(op, ["q", "p"], ["r"], name="n"),
+                                               N("ConcatFromSequence", ["r"], ["y"], axis=0)], weights=[ints("p", *places)]), 'M: error: node "n" (%s): %s' % (op, text))
+    refused("a sequence into Add", model([N("SequenceConstruct", ["x", "x"], ["q"]), N("Add", ["x", "q"], ["y"], name="n")]),
+            'M: error: node "n" (Add): input 1 ("q") is a sequence of tensors')
+    refused("a sequence of sequences", model([N("SequenceConstruct", ["x", "x"], ["q"]), N("SequenceInsert", ["q", "q"], ["r"], name="n"),
+                                              N("SequenceLength", ["r"], ["y"])]), 'M: error: node "n" (SequenceInsert): input 1 is not a tensor')
+    refused("a sequence as a result", model([N("SequenceConstruct", ["x", "x"], ["y"])]), 'M: error: output "y" is a sequence of tensors')
+    refused("nothing to be joined", model([N("SequenceEmpty", [], ["q"]), N("ConcatFromSequence", ["q"], ["y"], name="n", axis=0)]),
+            'M: error: node "n" (ConcatFromSequence): a sequence without tensors has nothing to be joined')
     body = helper.make_graph([N("Identity", ["c"], ["d"]), N("Relu", ["s"], ["t"])], "b", [V("i", T.INT64, []), V("c", T.BOOL, []), V("s", T.FLOAT, None)],
                              [V("d", T.BOOL, []), V("t", T.FLOAT, None)])
     node("Loop", ["n", "", "x"], "its body has 2 outputs, and 3 are needed", [("n", np.array(3))], outs=("y", "z"), body=body)
@@ -287,6 +299,13 @@ def nodes():
     for words, op in [("--fix=q=true", "Relu"), ("--fix=q=1", "Relu"), ("--fix=q=false", "Abs")]:
         code, out, err, _ = run(computed, words)
         report("If with %s is its branch" % words, "" if "op=%s,in=x,out=y" % op in out else out + err)
+    cast = model([N("ReduceMax", ["x"], ["m"], keepdims=0), N("Greater", ["m", "zero"], ["p"]), N("Cast", ["p"], ["q"], to=T.BOOL),
+                  N("If", ["q"], ["y"], name="n", then_branch=branch, else_branch=other)], two[:1],
+                 weights=[("zero", np.zeros((), np.float32))]).SerializeToString()
+    code, out, err, _ = run(cast)
+    report("a condition behind a cast has its own name", "" if "--fix q=true" in err else err)
+    code, out, err, _ = run(cast, "--fix=q=false")
+    report("and is fixed by that", "" if "op=Abs,in=x,out=y" in out else out + err)
     code, out, err, _ = run(computed, "--fix=q=2")
     report("a condition that is neither true nor false",
            "" if code == 2 and "--fix=q=2: a condition is true or false" in err else "%d %s" % (code, err))
@@ -412,7 +431,7 @@ def hostile():
     report("a weight of 2^40 elements has no values", err if code else "")
 
 
-print("1..132")
+print("1..142")
 files()
 inputs()
 tensors()

@@ -53,8 +53,7 @@ static enum vinci_status make_room(struct unrolling *u, uint64_t iterations) {
   return u->state && u->results ? VINCI_OK : onnx_no_memory(u->call->import);
 }
 
-/* A scalar of 8 or 1 bytes. */
-static struct onnx_value *scalar(struct onnx_import *import, enum onnx_type type, int64_t number) {
+struct onnx_value *onnx_scalar(struct onnx_import *import, enum onnx_type type, int64_t number) {
   struct onnx_value *value = onnx_new_value(import, "loop");
   void *data = arena_alloc(&import->arena, 1, sizeof number);
   if (!value || !data)
@@ -105,9 +104,9 @@ static enum vinci_status run_body(struct unrolling *u, struct onnx_scope *scope,
 
 /* ---- results --------------------------------------------------------------------------------- */
 
-/* Some values one behind the other in their first dimension. */
+/* At most JOINED_AT_ONCE values one behind the other. */
 static enum vinci_status join_some(struct onnx_call *call, struct onnx_value **parts,
-                                   uint32_t count, struct onnx_value **out) {
+                                   uint32_t count, int64_t axis, struct onnx_value **out) {
   struct onnx_call join = *call;
   Onnx__NodeProto unnamed = *call->node;
   struct onnx_text body = {.used = 0};
@@ -124,8 +123,24 @@ static enum vinci_status join_some(struct onnx_call *call, struct onnx_value **p
   onnx_say(&body, "Concat y =");
   for (uint32_t i = 0; i < count; i++)
     onnx_say(&body, " x%u", i);
-  onnx_say(&body, " axis=0");
+  onnx_say(&body, " axis=%lld", (long long)axis);
   return onnx_call_text(&join, "x0 x1 x2 x3 x4 x5 x6 x7", "y", &body);
+}
+
+enum vinci_status onnx_join(struct onnx_call *call, struct onnx_value **parts, uint64_t count,
+                            int64_t axis, struct onnx_value **out) {
+  while (count > 1) {
+    uint64_t joined = 0;
+    for (uint64_t i = 0; i < count; i += JOINED_AT_ONCE) {
+      uint64_t some = count - i < JOINED_AT_ONCE ? count - i : JOINED_AT_ONCE;
+      enum vinci_status status = join_some(call, parts + i, (uint32_t)some, axis, &parts[joined++]);
+      if (status != VINCI_OK)
+        return status;
+    }
+    count = joined;
+  }
+  *out = parts[0];
+  return VINCI_OK;
 }
 
 /* The results of all iterations along a new first dimension. */
@@ -140,18 +155,7 @@ static enum vinci_status join_results(struct unrolling *u, uint32_t which,
     if (!(parts[i] = onnx_reshaped(u->call, parts[i], shape, parts[i]->rank + 1)))
       return onnx_no_memory(u->call->import);
   }
-  while (count > 1) {
-    uint64_t joined = 0;
-    for (uint64_t i = 0; i < count; i += JOINED_AT_ONCE) {
-      uint64_t some = count - i < JOINED_AT_ONCE ? count - i : JOINED_AT_ONCE;
-      enum vinci_status status = join_some(u->call, parts + i, (uint32_t)some, &parts[joined++]);
-      if (status != VINCI_OK)
-        return status;
-    }
-    count = joined;
-  }
-  *out = parts[0];
-  return VINCI_OK;
+  return onnx_join(u->call, parts, count, 0, out);
 }
 
 static enum vinci_status give_results(struct unrolling *u) {
@@ -226,9 +230,9 @@ enum vinci_status onnx_rule_loop(struct onnx_call *call) {
     struct onnx_scope scope = {.around = &u.weights, .depth = u.weights.depth + 1};
     if (u.done == ITERATIONS_MAX)
       return onnx_fail(call, "more than %d iterations", ITERATIONS_MAX);
-    status = bind_input(&u, &scope, 0, scalar(import, ONNX_INT64, (int64_t)u.done));
+    status = bind_input(&u, &scope, 0, onnx_scalar(import, ONNX_INT64, (int64_t)u.done));
     if (status == VINCI_OK)
-      status = bind_input(&u, &scope, 1, scalar(import, ONNX_BOOL, 1));
+      status = bind_input(&u, &scope, 1, onnx_scalar(import, ONNX_BOOL, 1));
     if (status == VINCI_OK)
       status = run_body(&u, &scope, 1);
     if (status == VINCI_OK)

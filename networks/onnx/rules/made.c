@@ -158,7 +158,8 @@ enum vinci_status onnx_rule_random_like(struct onnx_call *call) {
 /* ---- refused --------------------------------------------------------------------------------- */
 
 enum vinci_status onnx_rule_refused(struct onnx_call *call) {
-  onnx_fail(call, "this reader does not take sequences, maps, optional values and texts");
+  onnx_fail(call, "this reader does not take maps, optional values, texts, and sequences that are "
+                  "computed in the run");
   diag_hint(call->import->diag, "export the model without them");
   return VINCI_E_INPUT;
 }

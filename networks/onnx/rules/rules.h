@@ -46,6 +46,11 @@ static inline void *onnx_data(const struct onnx_value *output) {
  * layer of the call; NULL when memory is short. */
 struct onnx_value *onnx_reshaped(struct onnx_call *call, struct onnx_value *value,
                                  const uint64_t *shape, unsigned rank);
+/* A known scalar of 8 or 1 bytes; NULL when memory is short. */
+struct onnx_value *onnx_scalar(struct onnx_import *import, enum onnx_type type, int64_t number);
+/* Values one behind the other along an axis, eight at a time; parts are overwritten. */
+VINCI_MUST_CHECK enum vinci_status onnx_join(struct onnx_call *call, struct onnx_value **parts,
+                                             uint64_t count, int64_t axis, struct onnx_value **out);
 /* Writes a value that is another shape of input 0: alias, constant or layer Reshape. */
 VINCI_MUST_CHECK enum vinci_status onnx_reshape_to(struct onnx_call *call, const uint64_t *shape,
                                                    unsigned rank);
