@@ -71,7 +71,8 @@ static void keep(struct serving_engine *engine) {
     }
     struct sequence *last = engine->running[--engine->running_count];
     give_back(engine, last);
-    last->wanted = last->prompt + last->made;
+    /* The last token made is read with a prompt; engines for tokens have not read the token. */
+    last->wanted = last->prompt + last->made - (engine->decodes ? 1 : 0);
     last->read = 0;
     put_first(engine, last);
     engine->preempted++;

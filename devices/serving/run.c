@@ -8,7 +8,7 @@
 
 enum { TOKENS_MAX_LOG2 = 40 }; /* so that no sum of a request's tokens wraps */
 
-enum { BATCH_USUAL = 256, TOKENS_USUAL = 2048, PAGE_USUAL = 128 };
+enum { BATCH_USUAL = 256, TOKENS_USUAL = 2048, PAGE_USUAL = 128, ENGINES_MAX = 1000000 };
 
 struct serving {
   const struct vinci_serving_request *requests;
@@ -38,9 +38,12 @@ static enum vinci_status take_options(const struct vinci_serving_options *given,
   out->page = or_usual(out->page, PAGE_USUAL);
   if (!out->step || out->pages == 0)
     return diag_error(diag, VINCI_E_USAGE, "the options have no %s", out->step ? "pages" : "step");
-  return (out->prefill == 0) == (out->decode == 0)
-             ? VINCI_OK
-             : diag_error(diag, VINCI_E_USAGE, "prefill and decode are given together");
+  if ((out->prefill == 0) != (out->decode == 0))
+    return diag_error(diag, VINCI_E_USAGE, "prefill and decode are given together");
+  if (out->prefill > ENGINES_MAX || out->decode > ENGINES_MAX)
+    return diag_error(diag, VINCI_E_USAGE, "prefill and decode are up to %d engines each",
+                      ENGINES_MAX);
+  return VINCI_OK;
 }
 
 static enum vinci_status check_requests(const struct serving *serving, struct vinci_diag *diag) {

@@ -145,6 +145,11 @@ local function run(more)
 end
 same("end", run({}).end_us, 300)
 same("count of gaps", run({}).itl_us.count, 2)
+-- Pages for two sequences of 2 tokens, or for one of 4: the second gives its page up for the first, and then ends.
+local tight = run { requests = requests({ 0, 1, 3 }, { 0, 1, 4 }), pages = 2, page = 2, prefill = 1, decode = 1, step = function() return 1 end }
+same("end of engines for tokens with pages that are just enough", tight.end_us, 5)
+same("sequences that gave up their pages", tight.preempted, 1)
+refused("prefill and decode are up to 1000000 engines each", run, { prefill = 1000001, decode = 1 })
 refused("'step' is not a function", run, { step = 5 })
 refused("step gives no time", run, { step = function() return "soon" end })
 refused("out of luck", run, { step = function() error "out of luck" end })

@@ -38,7 +38,8 @@ class Serving:
     @property
     def tokens_s(self) -> float:
         """Tokens a second, from the first arrival to the last token."""
-        return self.tokens / (self.end_us - self.start_us) * 1e6
+        took_us = self.end_us - self.start_us
+        return self.tokens / took_us * 1e6 if took_us else float("inf")
 
 
 @dataclasses.dataclass
