@@ -83,8 +83,8 @@ static enum vinci_status concat_setup(struct lower_job *job) {
   if (pieces && pieces->size > 1)
     return join_pieces(job, permute, pieces->size, axis);
   uint64_t before = 0;
-  enum vinci_status status = join_columns(job, permute, names, axis);
-  for (unsigned k = 0; k < permute->inputs && status == VINCI_OK && !permute->gather; k++) {
+  enum vinci_status status = VINCI_OK;
+  for (unsigned k = 0; k < permute->inputs && status == VINCI_OK; k++) {
     struct pmap map = {.count = first->rank, .source = names[k]};
     permute_strides(permute->in_shapes[k], first->rank, map.from);
     permute_strides(permute->out_shape, first->rank, map.to);
@@ -93,7 +93,7 @@ static enum vinci_status concat_setup(struct lower_job *job) {
     before += permute->in_shapes[k][axis];
     status = permute_add(job, permute, &map);
   }
-  return status;
+  return status == VINCI_OK ? join_columns(job, permute, names, axis) : status;
 }
 
 /* Tensors of one shape, behind each other along a dimension more. */

@@ -384,8 +384,8 @@ static enum vinci_status slice_setup(struct lower_job *job) {
     return lower_error(job, "y reaches beyond x");
   permute_copy_shape(permute->in_shape, &permute->in_rank, shape);
   permute_copy_shape(permute->out_shape, &permute->out_rank, out);
-  enum vinci_status status = slice_columns(job, permute, map.from_base);
-  return status != VINCI_OK || permute->gather ? status : permute_add(job, permute, &map);
+  enum vinci_status status = permute_add(job, permute, &map);
+  return status == VINCI_OK ? slice_columns(job, permute, map.from_base) : status;
 }
 
 static bool call_slice(struct lower_call *call) {

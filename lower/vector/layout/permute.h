@@ -118,7 +118,8 @@ struct pshort_input {
   uint64_t row, first, columns, base;
 };
 /* A result of N rows, each of which has the columns of the inputs one after another, by a gather in
- * UB where that is faster, and the chip can: permute->gather (permute_short.c). */
+ * UB where that is cheaper than the passes that were added before, and the chip can: permute->gather
+ * (permute_short.c). */
 VINCI_MUST_CHECK enum vinci_status permute_short_rows(struct lower_job *job,
                                                       struct permute *permute,
                                                       const struct pshort_input *inputs,

@@ -6,8 +6,11 @@
  * that the result has, which leave as one run. Where an element comes from is the same for all
  * tiles, and is computed once.
  */
+#include <string.h>
+
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
+#include "lower/plan/plan.h"
 #include "lower/select/select.h"
 #include "lower/vector/layout/permute.h"
 #include "lower/vector/unit.h"
@@ -224,6 +227,36 @@ static bool is_worth(const struct lower_job *job, const struct permute *permute,
          (bytes == sizeof(uint16_t) || bytes == WORD_BYTES);
 }
 
+static bool keep_cheapest(struct lower_job *job, void *cycles) {
+  *(uint64_t *)cycles = min_u64(*(uint64_t *)cycles, job->cost.total_cycles);
+  return true;
+}
+
+/* Cycles of the cheapest tiling of what the job is now; UINT64_MAX: none is legal. */
+static enum vinci_status cheapest(struct lower_job *job, uint64_t *cycles) {
+  struct lower_value given[LOWER_KEYS_MAX];
+  memcpy(given, job->value, sizeof given);
+  *cycles = UINT64_MAX;
+  enum vinci_status status = lower_each_tiling(job, true, keep_cheapest, cycles);
+  memcpy(job->value, given, sizeof given);
+  job->cost = (struct lower_cost){0};
+  return status;
+}
+
+/* The gather, where the estimates say that it is cheaper than what there is. */
+static enum vinci_status choose(struct lower_job *job, struct permute *permute,
+                                struct vkernel *gather) {
+  struct vkernel *before = permute->gather;
+  uint64_t passes_cycles, gather_cycles = 0;
+  enum vinci_status status = cheapest(job, &passes_cycles);
+  permute->gather = gather;
+  if (status == VINCI_OK)
+    status = cheapest(job, &gather_cycles);
+  if (passes_cycles <= gather_cycles)
+    permute->gather = before;
+  return status;
+}
+
 enum vinci_status permute_short_rows(struct lower_job *job, struct permute *permute,
                                      const struct pshort_input *inputs, unsigned count,
                                      uint64_t all) {
@@ -261,7 +294,7 @@ enum vinci_status permute_short_rows(struct lower_job *job, struct permute *perm
   own->kernel.tile.space.cols = all;
   own->kernel.tile.buffers = 1;
   own->kernel.tile.cols = min_u64(all, own->unit);
-  if (width * bytes <= ROW_BYTES_MAX && vtile_fits(job, &own->kernel.tile))
-    permute->gather = &own->kernel;
-  return VINCI_OK;
+  if (width * bytes > ROW_BYTES_MAX || !vtile_fits(job, &own->kernel.tile))
+    return VINCI_OK;
+  return choose(job, permute, &own->kernel);
 }
