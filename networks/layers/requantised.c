@@ -80,8 +80,9 @@ static bool convolve(struct build *build, const struct bytes *x, const struct by
 }
 
 static bool take_operands(struct build *build, struct bytes *x, struct bytes *w) {
-  return take_signed(build, X, X_ZERO, LAYOUT_5HD, x) &&
-         take_signed(build, W, W_ZERO, LAYOUT_ND, w);
+  if (!take_signed(build, X, X_ZERO, LAYOUT_5HD, x) || !take_signed(build, W, W_ZERO, LAYOUT_ND, w))
+    return false;
+  return zero_is_nought(&w->zero) || build_refuse(build, "weights with a zero point");
 }
 
 bool layer_scaled_conv(struct build *build) {
@@ -133,11 +134,11 @@ bool layer_requantized_add(struct build *build) {
   return true;
 }
 
-/* ---- numbers that bytes of their own range stand for -------------------------------------------
- */
+/* ---- numbers that bytes of their own range stand for ----------------------------------------- */
 
-/* The smallest or the largest number of a tensor and 0, in fp32. */
-static uint32_t end_of(struct build *build, uint32_t row, const char *kernel, const char *bound) {
+/* The smallest or the largest number of a tensor and a bound, in fp32. */
+static uint32_t end_of(struct build *build, uint32_t row, const char *kernel, const char *bound,
+                       double limit) {
   uint64_t one = 1;
   if (row == GRAPH_NONE)
     return row;
@@ -147,7 +148,7 @@ static uint32_t end_of(struct build *build, uint32_t row, const char *kernel, co
                 (unsigned long long)graph_elements(build_at(build, row)), dtype_name(dtype));
   end = build_cast(build, end, DTYPE_FP32);
   uint32_t out = elementwise_room(build, end);
-  elementwise(build, bound, end, out, alpha_text(0).text);
+  elementwise(build, bound, end, out, alpha_text(limit).text);
   return out;
 }
 
@@ -170,6 +171,7 @@ static uint32_t pair(struct build *build, const char *kernel, uint32_t x, uint32
  */
 bool layer_rounded_to_bytes(struct build *build) {
   enum { STEPS = 255 };
+  const double least_range = 1e-20;
   const struct graph_tensor *y = build_result(build, 0);
   uint32_t x = build_input(build, 0, build->layout);
   bool positive = graph_arg_number(build->layer, "low", -1) == 0;
@@ -177,9 +179,10 @@ bool layer_rounded_to_bytes(struct build *build) {
     return build_refuse(build, "an input is needed");
   uint64_t count = graph_elements(build_at(build, x));
   uint32_t row = build_view(build, x, &count, 1), low = GRAPH_NONE;
-  uint32_t range = end_of(build, row, "reduce_max", "maxs");
+  /* Zeros alone have a scale, too. */
+  uint32_t range = end_of(build, row, "reduce_max", "maxs", least_range);
   if (!positive) {
-    low = end_of(build, row, "reduce_min", "mins");
+    low = end_of(build, row, "reduce_min", "mins", 0);
     range = pair(build, "sub", range, low);
   }
   uint32_t scale = step(build, "muls", range, alpha_text(1.0 / STEPS).text);

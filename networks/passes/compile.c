@@ -296,7 +296,7 @@ static enum vinci_status meet_limit(struct compiling *compiling) {
   return status;
 }
 
-/* Of the network as it was given; what weights alone give is no layer of a run. */
+/* Of the network as it was given, without layers that it marks as computed before a run. */
 static size_t count_layers(const struct graph *graph) {
   size_t count = 0;
   for (uint32_t i = 0; i < graph->node_count; i++)

@@ -176,16 +176,18 @@ static bool scaled_integers(struct rewrite *rewrite, struct graph_node *node) {
 
 /* ---- bytes whose scale a run computes ------------------------------------------------------- */
 
-enum { POSITIVE_DEPTH = 24 };
+enum { POSITIVE_LAYERS = 256 };
 
-/* Whether no number of a tensor is below 0, as the layers say that make the tensor. */
-static bool is_positive(const struct rewrite *rewrite, uint32_t tensor, unsigned depth) {
+/* Whether no number of a tensor is below 0, as the layers say that make the tensor; those that are
+ * looked at are taken from `left`. */
+static bool is_positive(const struct rewrite *rewrite, uint32_t tensor, unsigned *left) {
   static const char *const ends[] = {"Relu", "Sigmoid", "HardSigmoid", "Softmax"};
   static const char *const keeps[] = {"MaxPool", "AveragePool",       "Concat",  "Add",
                                       "Mul",     "GlobalAveragePool", "Reshape", "Transpose"};
   const struct graph_node *node = rewrite_writer(rewrite, tensor, NULL);
-  if (!node || depth == 0)
+  if (!node || *left == 0)
     return false;
+  --*left;
   for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
     if (is_op(node, ends[i]))
       return true;
@@ -195,7 +197,7 @@ static bool is_positive(const struct rewrite *rewrite, uint32_t tensor, unsigned
     kept = is_op(node, keeps[i]);
   bool all = is_op(node, "Concat") || is_op(node, "Add") || is_op(node, "Mul");
   for (uint32_t i = 0; kept && i < (all ? node->input_count : 1); i++)
-    kept = is_positive(rewrite, node->inputs[i], depth - 1);
+    kept = is_positive(rewrite, node->inputs[i], left);
   return kept;
 }
 
@@ -213,11 +215,12 @@ static uint32_t other_factor(const struct rewrite *rewrite, uint32_t product, ui
 static uint32_t rounded_numbers(struct rewrite *rewrite, const struct graph_node *node,
                                 const struct graph_node *bytes, uint32_t *rounded) {
   uint32_t input = bytes->inputs[0];
+  unsigned left = POSITIVE_LAYERS;
   struct graph_tensor map = *rewrite_tensor(rewrite, input);
   if (rounded[input] == GRAPH_NONE)
     rounded[input] = rewrite_insert(rewrite, node, "RoundedToBytes", &input, 1,
-                                    is_positive(rewrite, input, POSITIVE_DEPTH) ? "low=0" : "",
-                                    map.dtype, map.shape, map.rank);
+                                    is_positive(rewrite, input, &left) ? "low=0" : "", map.dtype,
+                                    map.shape, map.rank);
   return rounded[input];
 }
 
@@ -245,12 +248,14 @@ static bool dynamic_conv(struct rewrite *rewrite, struct graph_node *node, uint3
     const struct graph_node *bytes = dynamic_bytes(rewrite, product);
     uint32_t scale =
         bytes ? other_factor(rewrite, node->inputs[1 - i], bytes->outputs[1]) : GRAPH_NONE;
+    uint32_t zero = product ? rewrite_input(product, 3) : GRAPH_NONE;
     if (scale == GRAPH_NONE || graph_elements(rewrite_tensor(rewrite, scale)) != 1 ||
+        (zero != GRAPH_NONE && graph_elements(rewrite_tensor(rewrite, zero)) != 1) ||
         !args_text(product, args, sizeof args))
       continue;
     enum dtype dtype = rewrite_tensor(rewrite, bytes->inputs[0])->dtype;
     struct graph_tensor weights = *rewrite_tensor(rewrite, product->inputs[1]);
-    uint32_t own[] = {product->inputs[1], scale, rewrite_input(product, 3)}, inputs[2];
+    uint32_t own[] = {product->inputs[1], scale, zero}, inputs[2];
     inputs[0] = rounded_numbers(rewrite, node, bytes, rounded);
     inputs[1] = rewrite_insert(rewrite, node, "DequantizeLinear", own, 3, "", dtype, weights.shape,
                                weights.rank);
