@@ -225,11 +225,11 @@ static bool same_family(const char *name, const char *word) {
 /* A word such as l2.read_hits is a counter or a number of the chip. */
 static void check_word(const char *page, const char *word) {
   size_t count;
-  bool counts = false, known = soc_param_find(word) < soc_param_count() || counter_find(word);
+  bool counts = false, known = soc_param_find(word) < soc_param_count() || counter_find(word) ||
+                               soc_name_by_key(word) != SOC_NAME_COUNT;
   const struct counter *rows = counter_rows(&count);
   if (strncmp(word, "energy.", strlen("energy.")) == 0)
-    known |=
-        energy_find(word + strlen("energy.")) < ENERGY_NUMBERS || strcmp(word, "energy.name") == 0;
+    known |= energy_find(word + strlen("energy.")) < ENERGY_NUMBERS;
   for (size_t i = 0; i < count; i++) {
     counts |= same_family(rows[i].name, word);
     known |= strcmp(rows[i].printed, word) == 0;
