@@ -33,6 +33,18 @@ void elementwise(struct build *build, const char *kernel, uint32_t in, uint32_t 
                 dtype_name(build_at(build, in)->dtype), more);
 }
 
+uint32_t elementwise_new(struct build *build, const char *kernel, uint32_t in, const char *more) {
+  uint32_t out = elementwise_room(build, in);
+  elementwise(build, kernel, in, out, more);
+  return out;
+}
+
+uint32_t elementwise_pair_new(struct build *build, const char *kernel, uint32_t x, uint32_t y) {
+  uint32_t out = elementwise_room(build, x);
+  elementwise_pair(build, kernel, x, y, out);
+  return out;
+}
+
 bool layer_unary(struct build *build) {
   uint32_t in = operand(build, 0);
   elementwise(build, build->row->kernel, in, build_output(build, 0, build->layout), "");

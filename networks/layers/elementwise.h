@@ -18,5 +18,8 @@ void elementwise(struct build *build, const char *kernel, uint32_t in, uint32_t 
 /* A kernel of two inputs of one type, of which the second broadcasts. */
 void elementwise_pair(struct build *build, const char *kernel, uint32_t x, uint32_t y,
                       uint32_t out);
+/* The same two into a new intermediate tensor, which they give. */
+uint32_t elementwise_new(struct build *build, const char *kernel, uint32_t in, const char *more);
+uint32_t elementwise_pair_new(struct build *build, const char *kernel, uint32_t x, uint32_t y);
 
 #endif

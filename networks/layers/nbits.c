@@ -66,10 +66,8 @@ static void by_kernel(struct build *build, const struct nbits *nb, uint32_t a, u
   inputs.items[inputs.count++] = build_transpose(build, of_blocks(build, nb, NB_SCALES), turned);
   if (zeros) { /* (q - middle) + (middle - zero) */
     uint32_t zero = build_transpose(build, of_blocks(build, nb, NB_ZEROS), turned);
-    uint32_t less = elementwise_room(build, zero), offset = elementwise_room(build, zero);
-    elementwise(build, "adds", zero, less, alpha_text((double)-nb->middle).text);
-    elementwise(build, "neg", less, offset, "");
-    inputs.items[inputs.count++] = offset;
+    uint32_t less = elementwise_new(build, "adds", zero, alpha_text((double)-nb->middle).text);
+    inputs.items[inputs.count++] = elementwise_new(build, "neg", less, "");
   }
   if (bias)
     inputs.items[inputs.count++] =
@@ -89,14 +87,13 @@ static void by_weights(struct build *build, const struct nbits *nb, uint32_t a, 
   uint32_t q = build_temp(build, nb->type, apart, 3);
   build_offline_layer(build, "UnpackedNumbers", build_input(build, NB_WEIGHTS, LAYOUT_ND), q,
                       "bits=%lld row=%llu", (long long)nb->bits, (unsigned long long)nb->k);
-  uint32_t moved = elementwise_room(build, q), w = elementwise_room(build, q);
-  if (build_tensor(build, NB_ZEROS))
-    elementwise_pair(build, "sub", q, build_view(build, of_blocks(build, nb, NB_ZEROS), one, 3),
-                     moved);
-  else
-    elementwise(build, "adds", q, moved, alpha_text((double)-nb->middle).text);
-  elementwise_pair(build, "mul", moved, build_view(build, of_blocks(build, nb, NB_SCALES), one, 3),
-                   w);
+  uint32_t moved =
+      build_tensor(build, NB_ZEROS)
+          ? elementwise_pair_new(build, "sub", q,
+                                 build_view(build, of_blocks(build, nb, NB_ZEROS), one, 3))
+          : elementwise_new(build, "adds", q, alpha_text((double)-nb->middle).text);
+  uint32_t w = elementwise_pair_new(build, "mul", moved,
+                                    build_view(build, of_blocks(build, nb, NB_SCALES), one, 3));
   struct build_list inputs = {.items = {a, build_view(build, w, rows, 2)}, .count = 2};
   if (bias)
     inputs.items[inputs.count++] =

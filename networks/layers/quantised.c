@@ -15,20 +15,6 @@
 /* What the signed byte of an unsigned one is less. */
 enum { SIGN_SHIFT = 128 };
 
-/* ---- small steps --------------------------------------------------------------------------- */
-
-static uint32_t step(struct build *build, const char *kernel, uint32_t in, const char *more) {
-  uint32_t out = elementwise_room(build, in);
-  elementwise(build, kernel, in, out, more);
-  return out;
-}
-
-static uint32_t pair(struct build *build, const char *kernel, uint32_t x, uint32_t y) {
-  uint32_t out = elementwise_room(build, x);
-  elementwise_pair(build, kernel, x, y, out);
-  return out;
-}
-
 static bool is_byte(enum dtype dtype) { return dtype == DTYPE_INT8 || dtype == DTYPE_UINT8; }
 
 /* An input with a number for all, or for each element along an axis of x: as it broadcasts with x.
@@ -81,15 +67,16 @@ static bool take_zero(struct build *build, unsigned input, struct zero *out) {
 static uint32_t zero_tensor(struct build *build, const struct zero *zero) {
   uint32_t own = build_view(build, build_input(build, zero->input, LAYOUT_ND), &(uint64_t){1}, 1);
   own = build_cast(build, own, DTYPE_FP32);
-  return zero->shift == 0 ? own : step(build, "adds", own, alpha_text(-zero->shift).text);
+  return zero->shift == 0 ? own
+                          : elementwise_new(build, "adds", own, alpha_text(-zero->shift).text);
 }
 
 uint32_t zero_terms(struct build *build, uint32_t sums, const struct zero *zero) {
   uint32_t whole = build_cast(build, sums, DTYPE_INT32);
   if (zero->known)
-    return step(build, "muls", whole, alpha_text(-zero->number).text);
-  uint32_t factor = step(build, "neg", zero_tensor(build, zero), "");
-  return pair(build, "mul", whole, build_cast(build, factor, DTYPE_INT32));
+    return elementwise_new(build, "muls", whole, alpha_text(-zero->number).text);
+  uint32_t factor = elementwise_new(build, "neg", zero_tensor(build, zero), "");
+  return elementwise_pair_new(build, "mul", whole, build_cast(build, factor, DTYPE_INT32));
 }
 
 /* ---- bytes --------------------------------------------------------------------------------- */
@@ -115,7 +102,7 @@ bool bytes_take(struct build *build, unsigned input, unsigned zero, struct bytes
     return true;
   uint32_t real = build_cast(build, out->tensor, DTYPE_FP16);
   if (!fits_signed(build, input)) {
-    real = step(build, "adds", real, alpha_text(-SIGN_SHIFT).text);
+    real = elementwise_new(build, "adds", real, alpha_text(-SIGN_SHIFT).text);
     out->zero.number -= SIGN_SHIFT;
     out->zero.shift = SIGN_SHIFT;
   }
@@ -132,8 +119,9 @@ uint32_t bytes_without_zero(struct build *build, const struct bytes *bytes) {
   if (zero_is_nought(&bytes->zero))
     return real;
   if (bytes->zero.known)
-    return step(build, "adds", real, alpha_text(-bytes->zero.number).text);
-  return pair(build, "sub", real, build_cast(build, zero_tensor(build, &bytes->zero), DTYPE_FP16));
+    return elementwise_new(build, "adds", real, alpha_text(-bytes->zero.number).text);
+  return elementwise_pair_new(build, "sub", real,
+                              build_cast(build, zero_tensor(build, &bytes->zero), DTYPE_FP16));
 }
 
 /* ---- numbers to bytes and back ------------------------------------------------------------- */
@@ -142,7 +130,7 @@ uint32_t bytes_without_zero(struct build *build, const struct bytes *bytes) {
 void quantise(struct build *build, uint32_t x, uint32_t scale, double zero, uint32_t out) {
   if (x == GRAPH_NONE || scale == GRAPH_NONE || out == GRAPH_NONE)
     return;
-  uint32_t inverse = step(build, "reciprocal", scale, "");
+  uint32_t inverse = elementwise_new(build, "reciprocal", scale, "");
   if (inverse == GRAPH_NONE)
     return;
   build_kernel1(build, "quantize", &BUILD_LIST(x, inverse), out,
@@ -158,9 +146,11 @@ static void quantise_each(struct build *build, uint32_t x, uint32_t scale, uint3
   if (x == GRAPH_NONE || scale == GRAPH_NONE || zero == GRAPH_NONE)
     return;
   enum dtype dtype = build_at(build, x)->dtype;
-  uint32_t y = pair(build, "div", x, build_cast(build, scale, dtype));
-  y = pair(build, "add", step(build, "round", y, ""), build_cast(build, zero, dtype));
-  y = step(build, "mins", step(build, "maxs", y, alpha_text(low).text), alpha_text(high).text);
+  uint32_t y = elementwise_pair_new(build, "div", x, build_cast(build, scale, dtype));
+  y = elementwise_pair_new(build, "add", elementwise_new(build, "round", y, ""),
+                           build_cast(build, zero, dtype));
+  y = elementwise_new(build, "mins", elementwise_new(build, "maxs", y, alpha_text(low).text),
+                      alpha_text(high).text);
   build_view_output(build, 0, LAYOUT_ND, build_cast(build, y, type));
 }
 
@@ -179,8 +169,8 @@ static bool give_bytes(struct build *build, uint32_t x, uint32_t scale, unsigned
   }
   uint32_t bytes = build_temp(build, DTYPE_INT8, y->shape, y->rank);
   quantise(build, x, scale, zero - SIGN_SHIFT, bytes);
-  uint32_t real =
-      step(build, "adds", build_cast(build, bytes, DTYPE_FP16), alpha_text(SIGN_SHIFT).text);
+  uint32_t real = elementwise_new(build, "adds", build_cast(build, bytes, DTYPE_FP16),
+                                  alpha_text(SIGN_SHIFT).text);
   build_view_output(build, 0, LAYOUT_ND, build_cast(build, real, DTYPE_UINT8));
   return true;
 }
@@ -216,9 +206,10 @@ bool layer_dequantize(struct build *build) {
   }
   uint32_t real = build_cast(build, in, y->dtype);
   if (!known)
-    real = pair(build, "sub", real, build_cast(build, along(build, 2, x), y->dtype));
+    real =
+        elementwise_pair_new(build, "sub", real, build_cast(build, along(build, 2, x), y->dtype));
   else if (zero != 0)
-    real = step(build, "adds", real, alpha_text(-zero).text);
+    real = elementwise_new(build, "adds", real, alpha_text(-zero).text);
   elementwise_pair(build, "mul", real, build_cast(build, scale, y->dtype),
                    build_output(build, 0, LAYOUT_ND));
   return true;
@@ -238,16 +229,20 @@ bool layer_dynamic_quantize(struct build *build) {
     uint32_t end = build_temp(build, DTYPE_FP32, &one, 1);
     build_kernel1(build, i ? "reduce_max" : "reduce_min", &BUILD_LIST(row), end,
                   "shape=%llu axis=0 dtype=fp32", (unsigned long long)count);
-    ends[i] = step(build, i ? "maxs" : "mins", end, alpha_text(0).text);
+    ends[i] = elementwise_new(build, i ? "maxs" : "mins", end, alpha_text(0).text);
   }
   uint32_t scale =
-      step(build, "muls", pair(build, "sub", ends[1], ends[0]), alpha_text(1.0 / STEPS).text);
-  uint32_t zero = step(build, "neg", pair(build, "div", ends[0], scale), "");
-  zero = step(build, "maxs", step(build, "round", zero, ""), alpha_text(0).text);
-  zero = step(build, "mins", zero, alpha_text(STEPS).text);
-  uint32_t y = step(build, "round", pair(build, "div", row, scale), "");
-  y = step(build, "maxs", pair(build, "add", y, zero), alpha_text(0).text);
-  y = step(build, "mins", y, alpha_text(STEPS).text);
+      elementwise_new(build, "muls", elementwise_pair_new(build, "sub", ends[1], ends[0]),
+                      alpha_text(1.0 / STEPS).text);
+  uint32_t zero =
+      elementwise_new(build, "neg", elementwise_pair_new(build, "div", ends[0], scale), "");
+  zero =
+      elementwise_new(build, "maxs", elementwise_new(build, "round", zero, ""), alpha_text(0).text);
+  zero = elementwise_new(build, "mins", zero, alpha_text(STEPS).text);
+  uint32_t y = elementwise_new(build, "round", elementwise_pair_new(build, "div", row, scale), "");
+  y = elementwise_new(build, "maxs", elementwise_pair_new(build, "add", y, zero),
+                      alpha_text(0).text);
+  y = elementwise_new(build, "mins", y, alpha_text(STEPS).text);
   build_view_output(build, 0, LAYOUT_ND, build_cast(build, y, DTYPE_UINT8));
   if (build_result(build, 1))
     build_view_output(build, 1, LAYOUT_ND, build_cast(build, scale, build_result(build, 1)->dtype));
@@ -292,8 +287,9 @@ uint32_t bytes_sums(struct build *build, uint32_t bytes, uint64_t rows, uint64_t
 
 uint32_t bytes_terms(struct build *build, uint32_t sums, const struct bytes *x, unsigned bias) {
   uint32_t terms = zero_terms(build, sums, &x->zero);
-  return build_tensor(build, bias) ? pair(build, "add", terms, build_input(build, bias, LAYOUT_ND))
-                                   : terms;
+  return build_tensor(build, bias)
+             ? elementwise_pair_new(build, "add", terms, build_input(build, bias, LAYOUT_ND))
+             : terms;
 }
 
 /* What the zero points add to each column, and the bias: int32, or GRAPH_NONE for nothing. */
@@ -304,7 +300,7 @@ static uint32_t column_terms(struct build *build, const struct product *size, co
   uint32_t sums = size->transpose_b ? bytes_sums(build, b->tensor, size->n, size->k, 1)
                                     : bytes_sums(build, b->tensor, size->k, size->n, 0);
   if (!zero_is_nought(&b->zero))
-    sums = step(build, "adds", sums, alpha_text(-(double)size->k * b->zero.number).text);
+    sums = elementwise_new(build, "adds", sums, alpha_text(-(double)size->k * b->zero.number).text);
   return bytes_terms(build, sums, a, bias);
 }
 
@@ -316,7 +312,7 @@ static uint32_t without_rows(struct build *build, const struct product *size, co
   uint64_t column[2] = {size->m, 1};
   uint32_t rows = bytes_sums(build, a->tensor, size->m, size->k, 1);
   rows = zero_terms(build, rows, &b->zero);
-  return pair(build, "add", sums, build_view(build, rows, column, 2));
+  return elementwise_pair_new(build, "add", sums, build_view(build, rows, column, 2));
 }
 
 /* The second matrix as this chip multiplies bytes: the coupled cores take [n, k] alone. */
@@ -400,7 +396,7 @@ uint32_t scale_product(struct build *build, unsigned first, unsigned second, uns
   }
   uint32_t scale = scale_row(build, first, rank, axis);
   return build_tensor(build, second)
-             ? pair(build, "mul", scale_row(build, second, rank, axis), scale)
+             ? elementwise_pair_new(build, "mul", scale_row(build, second, rank, axis), scale)
              : scale;
 }
 
@@ -480,7 +476,7 @@ static bool scaled_product(struct build *build, unsigned bias, const unsigned *s
   uint32_t scale = scale_product(build, A_SCALE, B_SCALE, 2, 1);
   if (scale_input)
     scale = scale_between(build, scale, *scale_input);
-  struct way_out way = {y->dtype, scale_words(build, scale, size.n, y->dtype, zero)};
+  struct way_out way = {y->dtype, fixpipe_scales(build, scale, size.n, y->dtype, zero)};
   return give_real(build, product_of(build, &size, &a, &b, bias, &way));
 }
 

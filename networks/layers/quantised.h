@@ -55,8 +55,8 @@ void quantise(struct build *build, uint32_t x, uint32_t scale, double zero, uint
 /* Scales (fp32, one for all or one for each channel) as the words that the fixpipe reads, of so
  * many channels: for fp16, or for int8 with a zero point. Refuses scales that are not known
  * offline. */
-uint32_t scale_words(struct build *build, uint32_t scale, uint64_t channels, enum dtype dtype,
-                     double zero);
+uint32_t fixpipe_scales(struct build *build, uint32_t scale, uint64_t channels, enum dtype dtype,
+                        double zero);
 /* Scales over the one scale of the result, an input. */
 uint32_t scale_between(struct build *build, uint32_t scale, unsigned input);
 /* The type of the layer's result; of a layer without a result, which is refused later, fp32. */

@@ -92,10 +92,8 @@ static uint32_t conv_of_numbers(struct build *build, struct convolution *conv,
   if (!build_tensor(build, bias) || sums == GRAPH_NONE)
     return sums;
   uint64_t each[4] = {1, conv->out.c, 1, 1};
-  uint32_t both = elementwise_room(build, sums);
-  elementwise_pair(build, "add", sums,
-                   build_view(build, build_input(build, bias, LAYOUT_ND), each, 4), both);
-  return both;
+  return elementwise_pair_new(build, "add", sums,
+                              build_view(build, build_input(build, bias, LAYOUT_ND), each, 4));
 }
 
 /* Sums in int32, as the network orders them. */

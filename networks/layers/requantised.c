@@ -10,8 +10,8 @@
 #include "networks/layers/elementwise.h"
 #include "networks/layers/quantised.h"
 
-uint32_t scale_words(struct build *build, uint32_t scale, uint64_t channels, enum dtype dtype,
-                     double zero) {
+uint32_t fixpipe_scales(struct build *build, uint32_t scale, uint64_t channels, enum dtype dtype,
+                        double zero) {
   if (scale == GRAPH_NONE)
     return scale;
   if (!build->offline[scale]) {
@@ -33,9 +33,7 @@ uint32_t scale_between(struct build *build, uint32_t scale, unsigned input) {
   for (unsigned d = 0; d < rank; d++)
     ones[d] = 1;
   uint32_t result = build_view(build, build_input(build, input, LAYOUT_ND), ones, rank);
-  uint32_t out = elementwise_room(build, scale);
-  elementwise_pair(build, "div", scale, build_cast(build, result, DTYPE_FP32), out);
-  return out;
+  return elementwise_pair_new(build, "div", scale, build_cast(build, result, DTYPE_FP32));
 }
 
 /* ---- convolutions ---------------------------------------------------------------------------- */
@@ -69,7 +67,7 @@ static bool convolve(struct build *build, const struct bytes *x, const struct by
       BUILD_LIST(x->tensor, fractal_weights(build, w->tensor, from.c, all, &window));
   if (terms != GRAPH_NONE)
     inputs.items[inputs.count++] = terms;
-  inputs.items[inputs.count++] = scale_words(build, scale, all, y->dtype, zero);
+  inputs.items[inputs.count++] = fixpipe_scales(build, scale, all, y->dtype, zero);
   build_kernel1(build, "conv2d", &inputs, build_output(build, 0, LAYOUT_5HD),
                 "n=%llu c=%llu h=%llu w=%llu k=%llu %s dtype=int8 out_dtype=%s scales=1 bias=%d "
                 "pad_value=%g%s",
@@ -109,10 +107,9 @@ static uint32_t real_of(struct build *build, unsigned input, unsigned scale, uns
   struct bytes bytes;
   if (!take_signed(build, input, zero, build->layout, &bytes))
     return GRAPH_NONE;
-  uint32_t real = bytes_without_zero(build, &bytes), out = elementwise_room(build, real);
+  uint32_t real = bytes_without_zero(build, &bytes);
   uint32_t factor = build_view(build, build_input(build, scale, LAYOUT_ND), &(uint64_t){1}, 1);
-  elementwise_pair(build, "mul", real, build_cast(build, factor, DTYPE_FP16), out);
-  return out;
+  return elementwise_pair_new(build, "mul", real, build_cast(build, factor, DTYPE_FP16));
 }
 
 bool layer_requantized_add(struct build *build) {
@@ -121,13 +118,9 @@ bool layer_requantized_add(struct build *build) {
   if (build_tensor(build, SUM_ZERO) && !build_number(build, SUM_ZERO, 0, &zero))
     return build_refuse(build, "a known zero point of the result is needed");
   uint32_t a = real_of(build, A, A_SCALE, A_ZERO), b = real_of(build, B, B_SCALE, B_ZERO);
-  uint32_t sum = elementwise_room(build, a);
-  elementwise_pair(build, "add", a, b, sum);
-  if (*relu_text(build)) {
-    uint32_t rectified = elementwise_room(build, sum);
-    elementwise(build, "relu", sum, rectified, "");
-    sum = rectified;
-  }
+  uint32_t sum = elementwise_pair_new(build, "add", a, b);
+  if (*relu_text(build))
+    sum = elementwise_new(build, "relu", sum, "");
   uint32_t scale = build_view(build, build_input(build, SUM_SCALE, LAYOUT_ND), &(uint64_t){1}, 1);
   quantise(build, sum, build_cast(build, scale, DTYPE_FP32), zero,
            build_output(build, 0, build->layout));
@@ -147,21 +140,7 @@ static uint32_t end_of(struct build *build, uint32_t row, const char *kernel, co
   build_kernel1(build, kernel, &BUILD_LIST(row), end, "shape=%llu axis=0 dtype=%s",
                 (unsigned long long)graph_elements(build_at(build, row)), dtype_name(dtype));
   end = build_cast(build, end, DTYPE_FP32);
-  uint32_t out = elementwise_room(build, end);
-  elementwise(build, bound, end, out, alpha_text(limit).text);
-  return out;
-}
-
-static uint32_t step(struct build *build, const char *kernel, uint32_t in, const char *more) {
-  uint32_t out = elementwise_room(build, in);
-  elementwise(build, kernel, in, out, more);
-  return out;
-}
-
-static uint32_t pair(struct build *build, const char *kernel, uint32_t x, uint32_t y) {
-  uint32_t out = elementwise_room(build, x);
-  elementwise_pair(build, kernel, x, y, out);
-  return out;
+  return elementwise_new(build, bound, end, alpha_text(limit).text);
 }
 
 /*
@@ -183,18 +162,22 @@ bool layer_rounded_to_bytes(struct build *build) {
   uint32_t range = end_of(build, row, "reduce_max", "maxs", least_range);
   if (!positive) {
     low = end_of(build, row, "reduce_min", "mins", 0);
-    range = pair(build, "sub", range, low);
+    range = elementwise_pair_new(build, "sub", range, low);
   }
-  uint32_t scale = step(build, "muls", range, alpha_text(1.0 / STEPS).text);
-  uint32_t real =
-      step(build, "round", pair(build, "div", build_cast(build, x, DTYPE_FP32), scale), "");
+  uint32_t scale = elementwise_new(build, "muls", range, alpha_text(1.0 / STEPS).text);
+  uint32_t real = elementwise_new(
+      build, "round", elementwise_pair_new(build, "div", build_cast(build, x, DTYPE_FP32), scale),
+      "");
   if (!positive) {
-    uint32_t zero =
-        step(build, "round", step(build, "neg", pair(build, "div", low, scale), ""), "");
-    real = step(build, "maxs", pair(build, "add", real, zero), alpha_text(0).text);
-    real = pair(build, "sub", step(build, "mins", real, alpha_text(STEPS).text), zero);
+    uint32_t zero = elementwise_new(
+        build, "round",
+        elementwise_new(build, "neg", elementwise_pair_new(build, "div", low, scale), ""), "");
+    real = elementwise_new(build, "maxs", elementwise_pair_new(build, "add", real, zero),
+                           alpha_text(0).text);
+    real = elementwise_pair_new(build, "sub",
+                                elementwise_new(build, "mins", real, alpha_text(STEPS).text), zero);
   }
-  real = build_cast(build, pair(build, "mul", real, scale), y->dtype);
+  real = build_cast(build, elementwise_pair_new(build, "mul", real, scale), y->dtype);
   build_view_output(build, 0, build->layout, real);
   return true;
 }

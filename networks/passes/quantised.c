@@ -17,18 +17,14 @@
 
 enum { X, X_SCALE, X_ZERO, W, W_SCALE, W_ZERO, BIAS, INPUTS };
 
-static bool is_op(const struct graph_node *node, const char *op) {
-  return strcmp(node->op, op) == 0;
-}
-
 static bool is_byte(const struct rewrite *rewrite, uint32_t tensor) {
   enum dtype dtype = tensor == GRAPH_NONE ? DTYPE_FP32 : rewrite_tensor(rewrite, tensor)->dtype;
   return dtype == DTYPE_INT8 || dtype == DTYPE_UINT8;
 }
 
 static const char *product_of(const struct graph_node *node) {
-  return is_op(node, "Conv") || is_op(node, "ConvInteger") ? "DequantizedConv"
-                                                           : "DequantizedMatMul";
+  return rewrite_is_op(node, "Conv") || rewrite_is_op(node, "ConvInteger") ? "DequantizedConv"
+                                                                           : "DequantizedMatMul";
 }
 
 /* ---- between layers that make numbers of bytes --------------------------------------------- */
@@ -50,7 +46,7 @@ static const struct graph_node *made_of(const struct rewrite *rewrite, uint32_t 
  */
 static int64_t channel_axis(const struct rewrite *rewrite, const struct graph_node *node) {
   uint32_t w = rewrite_input(node, 1);
-  if (is_op(node, "Conv"))
+  if (rewrite_is_op(node, "Conv"))
     return 0;
   if (w == GRAPH_NONE || rewrite_tensor(rewrite, w)->rank != 2 ||
       graph_arg_int(node, "trans_a", 0) != 0 || graph_arg_number(node, "alpha", 1) != 1 ||
@@ -61,16 +57,7 @@ static int64_t channel_axis(const struct rewrite *rewrite, const struct graph_no
 
 static uint64_t channels_of(const struct rewrite *rewrite, const struct graph_node *node) {
   const struct graph_tensor *y = rewrite_tensor(rewrite, node->outputs[0]);
-  return y->rank < 2 ? 0 : y->shape[is_op(node, "Conv") ? 1 : y->rank - 1];
-}
-
-/* The args of a node in one text, each with a blank before; false: too long. */
-static bool args_text(const struct graph_node *node, char *out, size_t size) {
-  size_t used = 0;
-  out[0] = '\0';
-  for (uint32_t i = 0; i < node->arg_count && used < size; i++)
-    used += (size_t)snprintf(out + used, size - used, "%s%s", i ? " " : "", node->args[i]);
-  return used < size;
+  return y->rank < 2 ? 0 : y->shape[rewrite_is_op(node, "Conv") ? 1 : y->rank - 1];
 }
 
 static void take_away_unread(struct rewrite *rewrite, const struct graph_node *node) {
@@ -100,11 +87,11 @@ static bool is_bias(const struct rewrite *rewrite, const struct graph_node *sums
 }
 
 static bool between_bytes(struct rewrite *rewrite, struct graph_node *node) {
-  char args[512];
-  if (!is_op(node, "Conv") && !is_op(node, "MatMul") && !is_op(node, "Gemm"))
+  if (!rewrite_is_op(node, "Conv") && !rewrite_is_op(node, "MatMul") &&
+      !rewrite_is_op(node, "Gemm"))
     return false;
   /* Coupled cores copy whole blocks alone, and lay maps of bytes out for few shapes. */
-  if (is_op(node, "Conv") && arch_is_coupled(rewrite->soc->arch))
+  if (rewrite_is_op(node, "Conv") && arch_is_coupled(rewrite->soc->arch))
     return false;
   int64_t axis = channel_axis(rewrite, node);
   const struct graph_node *x = made_of(rewrite, rewrite_input(node, 0), -1);
@@ -121,13 +108,11 @@ static bool between_bytes(struct rewrite *rewrite, struct graph_node *node) {
                              w->inputs[1],
                              rewrite_input(w, 2),
                              sums ? sums->inputs[0] : GRAPH_NONE};
-  if (!args_text(node, args, sizeof args))
-    return false;
   const char *op = product_of(node);
   take_away_unread(rewrite, x);
   take_away_unread(rewrite, w);
   take_away_unread(rewrite, sums);
-  rewrite_become(rewrite, node, op, inputs, INPUTS, args);
+  rewrite_become_like(rewrite, node, op, inputs, INPUTS, node, "");
   rewrite_done(rewrite, node, NULL);
   return true;
 }
@@ -145,14 +130,14 @@ static bool is_scale(const struct rewrite *rewrite, uint32_t tensor,
 
 /* product -> Cast -> this Mul with a scale. */
 static bool scaled_integers(struct rewrite *rewrite, struct graph_node *node) {
-  char args[512];
-  if (!is_op(node, "Mul") || node->input_count != 2)
+  if (!rewrite_is_op(node, "Mul") || node->input_count != 2)
     return false;
   for (uint32_t i = 0; i < 2; i++) {
     const struct graph_node *cast = rewrite_inner(rewrite, node, node->inputs[i], "Cast");
     const struct graph_node *product =
         cast ? rewrite_inner(rewrite, cast, cast->inputs[0], NULL) : NULL;
-    if (!product || (!is_op(product, "MatMulInteger") && !is_op(product, "ConvInteger")))
+    if (!product ||
+        (!rewrite_is_op(product, "MatMulInteger") && !rewrite_is_op(product, "ConvInteger")))
       continue;
     uint32_t inputs[INPUTS] = {product->inputs[0], node->inputs[1 - i], rewrite_input(product, 2),
                                product->inputs[1], GRAPH_NONE,          rewrite_input(product, 3),
@@ -160,14 +145,13 @@ static bool scaled_integers(struct rewrite *rewrite, struct graph_node *node) {
     const struct graph_tensor *y = rewrite_tensor(rewrite, node->outputs[0]);
     const struct graph_tensor *sums = rewrite_tensor(rewrite, product->outputs[0]);
     const char *op = product_of(product);
-    if (graph_elements(y) != graph_elements(sums) || !args_text(product, args, sizeof args) ||
-        !is_scale(rewrite, inputs[X_SCALE], sums) ||
+    if (graph_elements(y) != graph_elements(sums) || !is_scale(rewrite, inputs[X_SCALE], sums) ||
         (graph_elements(rewrite_tensor(rewrite, inputs[X_SCALE])) != 1 &&
-         is_op(product, "ConvInteger")))
+         rewrite_is_op(product, "ConvInteger")))
       continue;
     rewrite_take_away(rewrite, product);
     rewrite_take_away(rewrite, cast);
-    rewrite_become(rewrite, node, op, inputs, INPUTS, args);
+    rewrite_become_like(rewrite, node, op, inputs, INPUTS, product, "");
     rewrite_done(rewrite, node, NULL);
     return true;
   }
@@ -189,13 +173,14 @@ static bool is_positive(const struct rewrite *rewrite, uint32_t tensor, unsigned
     return false;
   --*left;
   for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-    if (is_op(node, ends[i]))
+    if (rewrite_is_op(node, ends[i]))
       return true;
   const char *mode = graph_arg(node, "mode");
-  bool kept = is_op(node, "Resize") && (!mode || strcmp(mode, "cubic") != 0);
+  bool kept = rewrite_is_op(node, "Resize") && (!mode || strcmp(mode, "cubic") != 0);
   for (size_t i = 0; i < sizeof keeps / sizeof *keeps && !kept; i++)
-    kept = is_op(node, keeps[i]);
-  bool all = is_op(node, "Concat") || is_op(node, "Add") || is_op(node, "Mul");
+    kept = rewrite_is_op(node, keeps[i]);
+  bool all =
+      rewrite_is_op(node, "Concat") || rewrite_is_op(node, "Add") || rewrite_is_op(node, "Mul");
   for (uint32_t i = 0; kept && i < (all ? node->input_count : 1); i++)
     kept = is_positive(rewrite, node->inputs[i], left);
   return kept;
@@ -240,8 +225,7 @@ static const struct graph_node *dynamic_bytes(const struct rewrite *rewrite,
  * nothing.
  */
 static bool dynamic_conv(struct rewrite *rewrite, struct graph_node *node, uint32_t *rounded) {
-  char args[512];
-  for (uint32_t i = 0; is_op(node, "Mul") && node->input_count == 2 && i < 2; i++) {
+  for (uint32_t i = 0; rewrite_is_op(node, "Mul") && node->input_count == 2 && i < 2; i++) {
     const struct graph_node *cast = rewrite_inner(rewrite, node, node->inputs[i], "Cast");
     const struct graph_node *product =
         cast ? rewrite_inner(rewrite, cast, cast->inputs[0], "ConvInteger") : NULL;
@@ -250,8 +234,7 @@ static bool dynamic_conv(struct rewrite *rewrite, struct graph_node *node, uint3
         bytes ? other_factor(rewrite, node->inputs[1 - i], bytes->outputs[1]) : GRAPH_NONE;
     uint32_t zero = product ? rewrite_input(product, 3) : GRAPH_NONE;
     if (scale == GRAPH_NONE || graph_elements(rewrite_tensor(rewrite, scale)) != 1 ||
-        (zero != GRAPH_NONE && graph_elements(rewrite_tensor(rewrite, zero)) != 1) ||
-        !args_text(product, args, sizeof args))
+        (zero != GRAPH_NONE && graph_elements(rewrite_tensor(rewrite, zero)) != 1))
       continue;
     enum dtype dtype = rewrite_tensor(rewrite, bytes->inputs[0])->dtype;
     struct graph_tensor weights = *rewrite_tensor(rewrite, product->inputs[1]);
@@ -261,7 +244,7 @@ static bool dynamic_conv(struct rewrite *rewrite, struct graph_node *node, uint3
                                weights.rank);
     rewrite_take_away(rewrite, product);
     rewrite_take_away(rewrite, cast);
-    rewrite_become(rewrite, node, "Conv", inputs, 2, args);
+    rewrite_become_like(rewrite, node, "Conv", inputs, 2, product, "");
     rewrite_done(rewrite, node, NULL);
     return true;
   }

@@ -16,10 +16,6 @@
 enum { X, X_SCALE, X_ZERO, W, W_SCALE, W_ZERO, BIAS, Y_SCALE, Y_ZERO, INPUTS };
 enum { SIGN_SHIFT = 128 };
 
-static bool is_op(const struct graph_node *node, const char *op) {
-  return strcmp(node->op, op) == 0;
-}
-
 /* A zero point that is left out is 0. */
 static bool zero_of(const struct rewrite *rewrite, uint32_t tensor, double *out) {
   *out = 0;
@@ -44,25 +40,17 @@ static bool is_one(const struct rewrite *rewrite, uint32_t tensor) {
   return tensor != GRAPH_NONE && graph_elements(rewrite_tensor(rewrite, tensor)) == 1;
 }
 
-/* The args of a node in one text, with `more` behind; false: too long. */
-static bool args_text(const struct graph_node *node, const char *more, char *out, size_t size) {
-  size_t used = 0;
-  out[0] = '\0';
-  for (uint32_t i = 0; i < node->arg_count && used < size; i++)
-    used += (size_t)snprintf(out + used, size - used, "%s ", node->args[i]);
-  if (used < size)
-    used += (size_t)snprintf(out + used, size - used, "%s", more);
-  return used < size;
-}
-
 /* ---- unsigned bytes ------------------------------------------------------------------------ */
 
 /* Where a node reads a tensor as bytes with a zero point, which then is *zero, an index. */
 static bool reads_bytes(const struct graph_node *node, uint32_t index, uint32_t *zero) {
   *zero = X_ZERO;
-  if (is_op(node, "DequantizeLinear"))
+  if (node->input_count > INPUTS)
+    return false;
+  if (rewrite_is_op(node, "DequantizeLinear"))
     return index == X;
-  return (is_op(node, "DequantizedConv") || is_op(node, "DequantizedMatMul")) && index == X;
+  return (rewrite_is_op(node, "DequantizedConv") || rewrite_is_op(node, "DequantizedMatMul")) &&
+         index == X;
 }
 
 static bool zero_is_known(const struct rewrite *rewrite, const struct graph_node *node,
@@ -105,23 +93,19 @@ static uint32_t signed_zero(struct rewrite *rewrite, double number) {
 static void shift_zero(struct rewrite *rewrite, struct graph_node *node, uint32_t index) {
   uint32_t inputs[INPUTS], count = node->input_count > index ? node->input_count : index + 1;
   double number;
-  char args[512];
-  if (count > INPUTS || !zero_of(rewrite, rewrite_input(node, index), &number) ||
-      !args_text(node, "", args, sizeof args)) {
-    rewrite->no_memory = true;
+  if (!zero_of(rewrite, rewrite_input(node, index), &number))
     return;
-  }
   for (uint32_t i = 0; i < count; i++)
     inputs[i] = rewrite_input(node, i);
   inputs[index] = signed_zero(rewrite, number);
-  rewrite_become(rewrite, node, node->op, inputs, count, args);
+  rewrite_become_like(rewrite, node, node->op, inputs, count, node, "");
 }
 
 /* Unsigned bytes that a QuantizeLinear makes for such readers become signed ones. */
 static void make_signed(struct rewrite *rewrite, struct graph_node *node) {
   uint32_t tensor = node->outputs[0], zero;
   const struct graph_tensor *own = rewrite_tensor(rewrite, tensor);
-  if (!is_op(node, "QuantizeLinear") || own->dtype != DTYPE_UINT8 || own->io == GRAPH_OUT ||
+  if (!rewrite_is_op(node, "QuantizeLinear") || own->dtype != DTYPE_UINT8 || own->io == GRAPH_OUT ||
       !zero_is_known(rewrite, node, X_ZERO) || !all_read_bytes(rewrite, tensor))
     return;
   for (uint32_t i = 0; i < rewrite->node_count && !rewrite->no_memory; i++) {
@@ -142,8 +126,8 @@ static void make_signed(struct rewrite *rewrite, struct graph_node *node) {
 /* Whether the fixpipe can scale what a product on bytes gives. */
 static bool can_scale(struct rewrite *rewrite, const struct graph_node *node) {
   double zero;
-  bool conv = is_op(node, "DequantizedConv");
-  if (!conv && !is_op(node, "DequantizedMatMul"))
+  bool conv = rewrite_is_op(node, "DequantizedConv");
+  if (!conv && !rewrite_is_op(node, "DequantizedMatMul"))
     return false;
   if (!is_nought(rewrite, rewrite_input(node, W_ZERO)) ||
       !zero_of(rewrite, rewrite_input(node, X_ZERO), &zero) ||
@@ -167,9 +151,9 @@ static bool bound_of(const struct graph_node *node, const char *name, double *ou
 static bool is_relu(const struct rewrite *rewrite, const struct graph_node *node, uint32_t scale,
                     double zero) {
   double low, high, step;
-  if (is_op(node, "Relu"))
+  if (rewrite_is_op(node, "Relu"))
     return true;
-  if (!is_op(node, "Clip") || !bound_of(node, "min", &low) || low != 0)
+  if (!rewrite_is_op(node, "Clip") || !bound_of(node, "min", &low) || low != 0)
     return false;
   return !bound_of(node, "max", &high) ||
          (rewrite_number(rewrite, scale, &step) && high >= (INT8_MAX - zero) * step);
@@ -177,7 +161,7 @@ static bool is_relu(const struct rewrite *rewrite, const struct graph_node *node
 
 /* A QuantizeLinear to int8 with one known zero point and a scale from weights. */
 static bool is_last(const struct rewrite *rewrite, const struct graph_node *node, double *zero) {
-  return is_op(node, "QuantizeLinear") && is_signed(rewrite, node->outputs[0]) &&
+  return rewrite_is_op(node, "QuantizeLinear") && is_signed(rewrite, node->outputs[0]) &&
          is_one(rewrite, rewrite_input(node, X_SCALE)) &&
          rewrite_is_weight(rewrite, node->inputs[X_SCALE]) &&
          zero_of(rewrite, rewrite_input(node, X_ZERO), zero);
@@ -196,38 +180,35 @@ static struct graph_node *before_last(const struct rewrite *rewrite, const struc
 
 static void requantise(struct rewrite *rewrite, struct graph_node *last) {
   double zero;
-  char args[512];
   struct graph_node *relu;
   if (!is_last(rewrite, last, &zero))
     return;
   struct graph_node *product = before_last(rewrite, last, zero, &relu);
-  if (!product || !can_scale(rewrite, product) ||
-      !args_text(product, relu ? "relu=1" : "", args, sizeof args))
+  if (!product || !can_scale(rewrite, product))
     return;
   uint32_t inputs[INPUTS];
   for (uint32_t i = X; i <= BIAS; i++)
     inputs[i] = rewrite_input(product, i);
   inputs[Y_SCALE] = last->inputs[X_SCALE];
   inputs[Y_ZERO] = rewrite_input(last, X_ZERO);
-  const char *op = is_op(product, "DequantizedConv") ? "RequantizedConv" : "RequantizedMatMul";
+  const char *op =
+      rewrite_is_op(product, "DequantizedConv") ? "RequantizedConv" : "RequantizedMatMul";
   rewrite_take_away(rewrite, product);
   if (relu)
     rewrite_take_away(rewrite, relu);
-  rewrite_become(rewrite, last, op, inputs, INPUTS, args);
+  rewrite_become_like(rewrite, last, op, inputs, INPUTS, product, relu ? "relu=1" : "");
   rewrite_done(rewrite, last, NULL);
 }
 
 /* Results of fp16 that stay real numbers. */
 static void scale(struct rewrite *rewrite, struct graph_node *node) {
-  char args[512];
-  if (!can_scale(rewrite, node) || rewrite_tensor(rewrite, node->outputs[0])->dtype != DTYPE_FP16 ||
-      !args_text(node, "", args, sizeof args))
+  if (!can_scale(rewrite, node) || rewrite_tensor(rewrite, node->outputs[0])->dtype != DTYPE_FP16)
     return;
   uint32_t inputs[BIAS + 1];
   for (uint32_t i = X; i <= BIAS; i++)
     inputs[i] = rewrite_input(node, i);
-  const char *op = is_op(node, "DequantizedConv") ? "ScaledConv" : "ScaledMatMul";
-  rewrite_become(rewrite, node, op, inputs, BIAS + 1, args);
+  const char *op = rewrite_is_op(node, "DequantizedConv") ? "ScaledConv" : "ScaledMatMul";
+  rewrite_become_like(rewrite, node, op, inputs, BIAS + 1, node, "");
   rewrite_done(rewrite, node, NULL);
 }
 
@@ -251,7 +232,7 @@ static void add_bytes(struct rewrite *rewrite, struct graph_node *last) {
   if (!is_last(rewrite, last, &zero))
     return;
   const struct graph_node *sum = before_last(rewrite, last, zero, &relu);
-  if (!sum || !is_op(sum, "Add") || sum->input_count != PARTS)
+  if (!sum || !rewrite_is_op(sum, "Add") || sum->input_count != PARTS)
     return;
   for (uint32_t i = 0; i < PARTS; i++) {
     const struct graph_node *part = summand(rewrite, sum->inputs[i]);

@@ -6,6 +6,8 @@
 #ifndef VINCI_NETWORKS_PASSES_REWRITE_H
 #define VINCI_NETWORKS_PASSES_REWRITE_H
 
+#include <string.h>
+
 #include "core/chip/soc.h"
 #include "networks/graph/graph.h"
 #include "networks/passes/history.h"
@@ -52,6 +54,9 @@ struct graph_node *rewrite_reader(const struct rewrite *rewrite, uint32_t tensor
 struct graph_node *rewrite_inner(const struct rewrite *rewrite, const struct graph_node *node,
                                  uint32_t tensor, const char *op);
 uint32_t rewrite_index(const struct rewrite *rewrite, const struct graph_node *node);
+static inline bool rewrite_is_op(const struct graph_node *node, const char *op) {
+  return strcmp(node->op, op) == 0;
+}
 /* The index-th input of a node; GRAPH_NONE. */
 uint32_t rewrite_input(const struct graph_node *node, uint32_t index);
 static inline const struct graph_tensor *rewrite_tensor(const struct rewrite *rewrite,
@@ -84,6 +89,10 @@ void rewrite_refused(struct rewrite *rewrite, const struct graph_node *node, con
 /* Another operator, inputs and "key=value key=value" for a node, which keeps its results. */
 void rewrite_become(struct rewrite *rewrite, struct graph_node *node, const char *op,
                     const uint32_t *inputs, uint32_t input_count, const char *args);
+/* The same with the arguments of another node, and `more` behind these. */
+void rewrite_become_like(struct rewrite *rewrite, struct graph_node *node, const char *op,
+                         const uint32_t *inputs, uint32_t input_count,
+                         const struct graph_node *like, const char *more);
 /* One more argument. */
 void rewrite_add_arg(struct rewrite *rewrite, struct graph_node *node, const char *arg);
 void rewrite_set_output(struct rewrite *rewrite, struct graph_node *node, uint32_t output);
