@@ -91,16 +91,26 @@ static struct vinci_net_request *read_requests(lua_State *lua, size_t *count) {
   return requests;
 }
 
-/* Appends to the list on top of the stack. */
-static bool add_batch(void *context, const struct vinci_net_batch *batch) {
-  lua_State *lua = context;
+/* A list and a pointer to the batch that is appended. */
+static int append_batch(lua_State *lua) {
+  const struct vinci_net_batch *batch = lua_touserdata(lua, 2);
   lua_createtable(lua, 0, 4);
   lua_set_us(lua, "start_us", batch->start_ps);
   lua_set_us(lua, "end_us", batch->end_ps);
   lua_set_number(lua, "gear", batch->gear + 1);
   lua_set_number(lua, "samples", batch->samples);
-  lua_rawseti(lua, -2, (lua_Integer)lua_rawlen(lua, -2) + 1);
-  return true;
+  lua_rawseti(lua, 1, (lua_Integer)lua_rawlen(lua, 1) + 1);
+  return 0;
+}
+
+/* To the list on top of the stack; false: an error is above. It waits until the library has
+ * returned. */
+static bool add_batch(void *context, const struct vinci_net_batch *batch) {
+  lua_State *lua = context;
+  lua_pushcfunction(lua, append_batch);
+  lua_pushvalue(lua, -2);
+  lua_pushlightuserdata(lua, (void *)(uintptr_t)batch);
+  return lua_pcall(lua, 2, 0, 0) == LUA_OK;
 }
 
 static void push_result(lua_State *lua, const struct vinci_net_served *result,
@@ -143,6 +153,8 @@ int lua_serve(lua_State *lua) {
   if (vinci_net_serve(gears, gear_count, requests, count, max_wait_ps, latencies, add_batch, lua,
                       &result, &diag) != VINCI_OK)
     lua_vinci_raise(lua, &diag);
+  if (lua_gettop(lua) > runs)
+    return lua_error(lua);
   push_result(lua, &result, latencies, count);
   lua_pushvalue(lua, runs);
   lua_setfield(lua, -2, "runs");
@@ -160,26 +172,18 @@ struct costs {
   bool failed;    /* the error is on top of the stack */
 };
 
-/* Calls the function below its one argument. Its result is a time; errors wait until the library
- * has returned. */
-static bool call_cost(struct costs *costs, const char *what, uint64_t *ps) {
-  lua_State *lua = costs->lua;
-  if (lua_pcall(lua, 1, 1, 0) == LUA_OK) {
-    lua_Number us = lua_type(lua, -1) == LUA_TNUMBER ? lua_tonumber(lua, -1) : -1;
-    lua_pop(lua, 1);
-    *ps = us >= 0 && us <= US_MAX ? (uint64_t)(us * PS_PER_US + 0.5) : 0;
-    if (us >= 0 && us <= US_MAX)
-      return true;
-    lua_pushfstring(lua, "%s: %s gives no time from 0 to 1e12 us", serving_name, what);
-  }
-  costs->failed = true;
-  return false;
+/* Raises where a function's result, on top of the stack, is not a time. */
+static int check_time(lua_State *lua, const char *what) {
+  lua_Number us = lua_type(lua, -1) == LUA_TNUMBER ? lua_tonumber(lua, -1) : -1;
+  if (!(us >= 0 && us <= US_MAX))
+    return luaL_error(lua, "%s: %s gives no time from 0 to 1e12 us", serving_name, what);
+  return 1;
 }
 
-static bool step_cost(void *context, const struct vinci_serving_step *step, uint64_t *ps) {
-  struct costs *costs = context;
-  lua_State *lua = costs->lua;
-  lua_pushvalue(lua, costs->step);
+/* The function of the options, and a pointer to the step: gives a time. */
+static int ask_step(lua_State *lua) {
+  const struct vinci_serving_step *step = lua_touserdata(lua, 2);
+  lua_settop(lua, 1);
   lua_createtable(lua, 0, 4);
   lua_set_number(lua, "batch", step->batch);
   lua_set_number(lua, "length", step->length);
@@ -194,14 +198,43 @@ static bool step_cost(void *context, const struct vinci_serving_step *step, uint
     lua_rawseti(lua, -2, (lua_Integer)i + 1);
   }
   lua_setfield(lua, -2, "parts");
-  return call_cost(costs, "step", ps);
+  lua_call(lua, 1, 1);
+  return check_time(lua, "step");
+}
+
+/* The same with a pointer to tokens. */
+static int ask_send(lua_State *lua) {
+  const uint64_t *tokens = lua_touserdata(lua, 2);
+  lua_settop(lua, 1);
+  lua_pushinteger(lua, (lua_Integer)*tokens);
+  lua_call(lua, 1, 1);
+  return check_time(lua, "send");
+}
+
+/* Lua's errors, of short memory too, wait until the library has returned, which would lose its own
+ * memory otherwise. */
+static bool ask(struct costs *costs, lua_CFunction how, int function, const void *what,
+                uint64_t *ps) {
+  lua_State *lua = costs->lua;
+  lua_pushcfunction(lua, how);
+  lua_pushvalue(lua, function);
+  lua_pushlightuserdata(lua, (void *)(uintptr_t)what);
+  costs->failed = lua_pcall(lua, 2, 1, 0) != LUA_OK;
+  if (costs->failed)
+    return false;
+  *ps = (uint64_t)(lua_tonumber(lua, -1) * PS_PER_US + 0.5);
+  lua_pop(lua, 1);
+  return true;
+}
+
+static bool step_cost(void *context, const struct vinci_serving_step *step, uint64_t *ps) {
+  struct costs *costs = context;
+  return ask(costs, ask_step, costs->step, step, ps);
 }
 
 static bool send_cost(void *context, uint64_t tokens, uint64_t *ps) {
   struct costs *costs = context;
-  lua_pushvalue(costs->lua, costs->send);
-  lua_pushinteger(costs->lua, (lua_Integer)tokens);
-  return call_cost(costs, "send", ps);
+  return ask(costs, ask_send, costs->send, &tokens, ps);
 }
 
 /* The function `key` of the options, which stays on the stack; 0: there is none. */
