@@ -180,6 +180,7 @@ dist_experiments_DATA = \
 	scripts/experiments/hbm_bandwidth.lua \
 	scripts/experiments/l2_size.lua \
 	scripts/experiments/memory_plans.lua \
+	scripts/experiments/network.lua \
 	scripts/experiments/energy.lua \
 	scripts/experiments/roofline.lua \
 	scripts/experiments/serving.lua \

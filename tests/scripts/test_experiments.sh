@@ -10,7 +10,7 @@ vinci=${VINCI:?}
 work_folder test_experiments
 output=--output=$work
 
-plan 24
+plan 25
 for script in "$srcdir"/scripts/experiments/*.lua; do
   name=$(basename "$script" .lua)
   case $name in common | effects) continue ;; esac
