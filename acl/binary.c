@@ -91,7 +91,7 @@ ACL_API aclError aclrtBinaryLoadFromData(const void *data, size_t length,
   if (!binary->library || !add_functions(binary)) {
     release(binary);
     return acl_leave(acl_fail(ACL_ERROR_RT_PARAM_INVALID,
-                              "the %zu bytes are no kernels that aclrtcCompileProg has made",
+                              "the %zu bytes are not kernels that aclrtcCompileProg has made",
                               length));
   }
   *binHandle = binary;

@@ -90,11 +90,11 @@ static aclError take_kind(struct copy *copy, aclrtMemcpyKind kind) {
                     copy->bytes, copy->room);
   if (copy->from_device && !src)
     return acl_fail(ACL_ERROR_RT_PARAM_INVALID,
-                    "a copy from the device reads %zu bytes at %p, which are no device memory",
+                    "a copy from the device reads %zu bytes at %p, which are not device memory",
                     copy->bytes, copy->src);
   if (copy->to_device && !dst)
     return acl_fail(ACL_ERROR_RT_PARAM_INVALID,
-                    "a copy to the device writes %zu bytes at %p, which are no device memory",
+                    "a copy to the device writes %zu bytes at %p, which are not device memory",
                     copy->bytes, copy->dst);
   return ACL_SUCCESS;
 }
@@ -228,7 +228,7 @@ static aclError fill(void *address, size_t room, int32_t value, size_t count,
                      struct acl_stream *stream) {
   if (!address || count > room || !vinci_device_holds(acl_runtime.device, address, count))
     return acl_fail(ACL_ERROR_RT_PARAM_INVALID,
-                    "a fill of %zu bytes at %p, which are no device memory", count, address);
+                    "a fill of %zu bytes at %p, which are not device memory", count, address);
   memset(address, value, count);
   vinci_device_wrote(acl_runtime.device, address, count, true);
   return add_copy(stream, "fill", count, acl_runtime.soc->hbm_bytes_per_second);

@@ -114,7 +114,7 @@ enum vinci_status collective_check(const struct collective_call *call, struct vi
     return diag_error(diag, VINCI_E_INPUT, "%s joins 2 ranks, not %u", op, call->ranks);
   const struct collective_algorithm *by = call->algorithm, *outer = by->outer;
   if (by->needs & COLLECTIVE_NEEDS_SERVERS && call->ranks % call->inner != 0)
-    return diag_error(diag, VINCI_E_INPUT, "%s by %s: %u ranks are no whole servers of %u", op,
+    return diag_error(diag, VINCI_E_INPUT, "%s by %s: %u ranks are not whole servers of %u", op,
                       by->name, call->ranks, call->inner);
   if (by->needs & COLLECTIVE_NEEDS_INLINE && call->op != COLLECTIVE_ALL_GATHER &&
       !call->adds_inline)

@@ -231,7 +231,7 @@ static enum vinci_status check_head(struct json_reader *json, const struct table
     enum vinci_status split =
         json_read_fail(json, own->split_at,
                        "a rank table of prefill and decode devices: it has no rank_id, "
-                       "and two groups that are no ranks of one job");
+                       "and two groups that are not ranks of one job");
     diag_hint(json->diag, "give the rank table of HCCL (hccl.json, with server_list) of the "
                           "devices that run this job");
     return split;

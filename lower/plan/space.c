@@ -383,7 +383,8 @@ static enum vinci_status plan_default(struct vinci_space *space, struct lower_jo
                       job->op->name);
   if (status == VINCI_OK && !has_form(space, job))
     return diag_error(job->diag, VINCI_E_USAGE,
-                      "the schedules of %s have different keys, which are no knobs", job->op->name);
+                      "the schedules of %s have different keys, which are not knobs",
+                      job->op->name);
   for (size_t k = 0; status == VINCI_OK && k < space->knob_count; k++)
     add_value(&space->knob[k], value_in(space, job, &space->knob[k]));
   return status;

@@ -67,7 +67,8 @@ uint32_t fractal_weights(struct build *build, uint32_t weights, uint64_t c, uint
   uint64_t c0 = build_c0(dtype), cj = c, kj = k, groups = window->groups;
   uint64_t points = (uint64_t)(window->kernel[0] * window->kernel[1]);
   if (groups == 0 || c % groups != 0 || k % groups != 0) {
-    build_refuse(build, "channels that are no multiple of %llu groups", (unsigned long long)groups);
+    build_refuse(build, "channels that are not a multiple of %llu groups",
+                 (unsigned long long)groups);
     return GRAPH_NONE;
   }
   if (groups > 1 && !build->offline[weights]) {

@@ -90,7 +90,7 @@ function M.model(given)
   if 1.0 * model.layers * model.hidden * math.max(model.ffn, model.hidden) * math.max(model.experts, 1) > WEIGHTS_MOST then
     refuse("the model has more than %g weights", WEIGHTS_MOST)
   end
-  if model.heads % model.kv_heads ~= 0 then refuse("%d heads are no multiple of %d kv_heads", model.heads, model.kv_heads) end
+  if model.heads % model.kv_heads ~= 0 then refuse("%d heads are not a multiple of %d kv_heads", model.heads, model.kv_heads) end
   return model
 end
 

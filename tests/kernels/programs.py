@@ -258,7 +258,7 @@ ends(
     command(mistakes, "a"), 3, f"mistakes.asc:{line}: error:",
 )
 ends("memory that is freed twice", command(mistakes, "b"), 0, "aclrtFree: no device memory was given out at")
-ends("a copy beyond the end of device memory", command(mistakes, "c"), 0, "which are no device memory")
+ends("a copy beyond the end of device memory", command(mistakes, "c"), 0, "which are not device memory")
 ends("a copy of more than has room", command(mistakes, "d"), 0, "a copy of 64 bytes where 32 have room")
 ends("a stream that was destroyed", command(mistakes, "e"), 0, "is not a stream, or one that was destroyed")
 ends("more memory than the device has", command(mistakes, "f"), 0, "device memory has no room for 1125899906842624 bytes")

@@ -31,10 +31,10 @@ report "no sentence ends with 'it' or 'one'" "$({
 } | grep -v 'CONTRIBUTING.md.*No sentence')"
 
 # In texts between quotes and on pages. The history of versions stays as written.
-report "messages and pages say 'is not a', never 'is no'" "$({
-  grep -nE '"([^"\\]|\\.)*\bis no [a-zA-Z]' $(printf '%s\n' $read_sources | grep -vE '^tests/|\.1$') | grep -vE ':[0-9]+:/[*/]'
-  grep -nE '\bis no [a-zA-Z]' $(printf '%s\n' $pages cli/vinci.1 | grep -v CHANGELOG)
-} | grep -viE 'here is no|is no (longer|more|less|other|one) ')"
+report "messages and pages say 'is not a', never 'is no', 'are not', never 'are no'" "$({
+  grep -nE '"([^"\\]|\\.)*\b(is|are) no [a-zA-Z]' $(printf '%s\n' $read_sources | grep -vE '^tests/|\.1$') | grep -vE ':[0-9]+:/[*/]'
+  grep -nE '\b(is|are) no [a-zA-Z]' $(printf '%s\n' $pages cli/vinci.1 | grep -v CHANGELOG)
+} | grep -viE 'here (is|are) no|(is|are) no (longer|more|less|other|one|slower|faster|limit)\b')"
 
 # What a careless edit leaves behind: half a sentence at the head of a file, the bell or form feed of a
 # mistaken \a or \f. Examples and tables at the end of a head are indented.

@@ -80,7 +80,7 @@ static bool call_transpose(struct lower_call *call) {
     while (j < x->rank && (used & 1u << j || x->shape[j] != y->shape[i]))
       j++;
     if (j == x->rank)
-      return lower_cannot(call, "the shapes are no permutation of each other");
+      return lower_cannot(call, "the shapes are not permutations of each other");
     used |= 1u << j;
     at += (size_t)snprintf(text + at, sizeof text - at, "%s%u", i ? "x" : "", j + 1);
   }

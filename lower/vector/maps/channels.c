@@ -115,7 +115,7 @@ static enum vinci_status batch_norm_operands(struct lower_job *job, struct vew *
 static bool call_batch_norm(struct lower_call *call) {
   const struct lower_tensor *x = &call->input[0];
   if (call->input_count < CHANNEL_INPUTS || call->input[CHANNEL_INPUTS - 1].rank == 0)
-    return lower_cannot(call, "mean and variance are no inputs");
+    return lower_cannot(call, "mean and variance are not inputs");
   bool blocked = strcmp(x->format, "NC1HWC0") == 0;
   if (blocked ? x->rank != BLOCKED_RANK : strcmp(x->format, "NHWC") == 0)
     return lower_cannot(call, "channels of %s are not supported", x->format);
