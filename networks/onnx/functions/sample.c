@@ -172,7 +172,7 @@ enum vinci_status onnx_made_resize(struct onnx_call *call, bool *known) {
                        .cubic = onnx_real(call, "cubic_coeff_a", -0.75)};
   double scales[GRAPH_RANK_MAX];
   struct onnx_text body = {.used = 0};
-  char from[8] = "x", to[8];
+  char from[16] = "x", to[16];
   *known = how.mode && how.coordinates && how.nearest && take_scales(call, scales) &&
            strcmp(how.coordinates, "tf_crop_and_resize") != 0 && onnx_type_is_float(x->type) &&
            onnx_int(call, "antialias", 0) == 0;
