@@ -39,6 +39,7 @@ nobase_dist_pkgdata_DATA = \
 	include/vinci/cce/scalar.h \
 	include/vinci/cce/select.h \
 	include/vinci/cce/transfer.h \
+	include/vinci/cce/transfer_c310.h \
 	include/vinci/cce/types.h \
 	include/vinci/cce/types_c310.h \
 	include/vinci/cce/variable.h \

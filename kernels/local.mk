@@ -50,8 +50,11 @@ libvinci_kernels_la_SOURCES = \
 	kernels/source/switch.c \
 	kernels/source/switch.h \
 	kernels/source/sync.c \
+	kernels/source/token_flags.c \
 	kernels/source/told.c \
+	kernels/source/log.h \
 	kernels/source/told.h \
+	kernels/source/tokens.h \
 	kernels/source/told_lines.c
 
 dist_noinst_DATA += kernels/CHECKS.md kernels/DESIGN.md kernels/KERNELS.md

@@ -71,6 +71,70 @@ static void issue(const struct vinci_cce_host *host, struct vinci_cce_inst *inst
   leave(fiber);
 }
 
+/* ---- tokens of buffers -------------------------------------------------------------------- */
+
+/* Gives a flag of two pipes to who runs the code. */
+static void issue_flag(struct source_fiber *fiber, uint64_t address, enum isa_op op, enum pipe from,
+                       enum pipe to, uint8_t flag) {
+  struct source_core *core = &fiber->core;
+  struct inst *inst = core->inst;
+  inst->op = (uint16_t)op;
+  inst->row = source_issue_row(core, address, op);
+  if (inst->row == SOURCE_ROWS_MAX)
+    fail(fiber);
+  inst->line = core->source->trace->rows[inst->row].line;
+  inst->arg[SET_FLAG_SRC] = (int64_t)from;
+  inst->arg[SET_FLAG_DST] = (int64_t)to;
+  inst->arg[SET_FLAG_ID] = flag;
+  core->is_late = op == OP_SET_FLAG;
+  leave(fiber);
+  source_gate_open();
+  core->is_late = false;
+}
+
+static void refuse_token(struct source_fiber *fiber, uint64_t address, const char *text) {
+  (void)diag_error_at(
+      fiber->core.diag, VINCI_E_INPUT,
+      program_position(fiber->core.source->trace, source_fiber_line(fiber, address)),
+      "block %u: %s", fiber->core.place.blk, text);
+  fail(fiber);
+}
+
+static void wait_for_token(struct source_fiber *fiber, uint64_t address, enum pipe pipe,
+                           uint32_t id) {
+  struct source_token_wait wait = {.problem = SOURCE_TOKEN_FINE};
+  while (source_tokens_take(&fiber->core, pipe, id, &wait)) {
+    if (wait.problem == SOURCE_TOKEN_NO_FLAG)
+      refuse_token(fiber, address, "get_buf: the code uses all flags between the two pipes itself");
+    if (wait.problem == SOURCE_TOKEN_NO_MEMORY)
+      refuse_token(fiber, address, "get_buf: out of memory");
+    issue_flag(fiber, address, OP_SET_FLAG, wait.from, pipe, wait.flag);
+    issue_flag(fiber, address, OP_WAIT_FLAG, wait.from, pipe, wait.flag);
+  }
+}
+
+static void token(const struct vinci_cce_host *host, uint32_t number, uint32_t id, uint32_t takes) {
+  struct source_fiber *fiber = fiber_of(host);
+  struct source_core *core = &fiber->core;
+  uint64_t address = (uint64_t)(uintptr_t)__builtin_return_address(0) - 1;
+  enum pipe pipe = source_issue_pipe(number);
+  source_gate_open();
+  if (pipe >= PIPE_COUNT || id >= SOURCE_TOKENS)
+    refuse_token(fiber, address, "a token of a buffer has a pipe, and a number of 0 to 31");
+  if (!source_told_end(core))
+    source_fiber_stop(core);
+  uint32_t row = takes ? 0 : source_issue_row(core, address, OP_SET_FLAG);
+  if (takes)
+    wait_for_token(fiber, address, pipe, id);
+  else if (row == SOURCE_ROWS_MAX || !source_tokens_release(core, pipe, id, row))
+    refuse_token(fiber, address, "rls_buf: out of memory");
+  source_gate_close();
+}
+
+bool source_fiber_is_late(const struct source *source, uint32_t core) {
+  return source->fibers[core]->core.is_late;
+}
+
 uint32_t source_fiber_line(const struct source_fiber *fiber, uint64_t address) {
   const struct source *source = fiber->core.source;
   return source_line(&source->image[fiber->core.place.kind], source->trace->path,
@@ -253,7 +317,8 @@ static bool open_library(struct source_fiber *fiber, struct vinci_diag *diag) {
                                         .fail = fail_at,
                                         .dump = dump,
                                         .look = look,
-                                        .leave = leave_process};
+                                        .leave = leave_process,
+                                        .token = token};
   return source_code_open(&fiber->loaded, &fiber->core, &fiber->host, diag);
 }
 
@@ -319,6 +384,7 @@ void source_fiber_start(struct source *source, const struct source_place *place)
   fiber->core.instructions = 0;
   fiber->core.looks = (struct source_looks){.count = 0};
   fiber->core.sync = (struct source_sync){.count = 0};
+  source_tokens_start(&fiber->core);
   fiber->core.ctrl = UINT64_C(1) << 48; /* as after reset */
   fiber->ended = fiber->failed = false;
   fiber->heap = 0;

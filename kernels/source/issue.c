@@ -128,8 +128,7 @@ static const struct source_form *find_form(struct source_core *core,
 
 /* ---- values ------------------------------------------------------------------------------- */
 
-/* The numbers of pipe_t. */
-static enum pipe pipe_of(int64_t number) {
+enum pipe source_issue_pipe(int64_t number) {
   static const uint8_t pipes[] = {PIPE_S,    PIPE_V,    PIPE_M,  PIPE_MTE1,
                                   PIPE_MTE2, PIPE_MTE3, PIPE_ALL};
   enum { FIX = 10 };
@@ -171,6 +170,10 @@ static uint32_t row_of_call(struct source_core *core, uint64_t address, enum isa
   uint32_t line = source_line_of_callers(core);
   trace->rows[row].line = line != 0 ? line : trace->rows[row].line;
   return row;
+}
+
+uint32_t source_issue_row(struct source_core *core, uint64_t address, enum isa_op op) {
+  return row_of_call(core, address - core->base, op);
 }
 
 bool source_issue_scalar(struct source_core *core, const struct vinci_cce_inst *inst,
@@ -297,7 +300,7 @@ bool source_issue(struct source_core *core, struct vinci_cce_inst *inst, const i
     int64_t value = values[i];
     switch ((enum source_value)form->value[i].kind) {
     case VALUE_PIPE:
-      value = pipe_of(value);
+      value = source_issue_pipe(value);
       break;
     case VALUE_QUANT:
       value = quant_of(value);
@@ -314,6 +317,10 @@ bool source_issue(struct source_core *core, struct vinci_cce_inst *inst, const i
     out->arg[form->value[i].arg] = value;
   }
   core->instructions++;
+  if (form->op == OP_SET_FLAG && !source_tokens_flag(core, out))
+    return refuse(
+        core, "%s: %s", inst->name,
+        "tokens of buffers (get_buf) use this flag between the two pipes; another id is free");
   if (form->op == OP_SET_CTRL)
     core->ctrl = (uint64_t)out->arg[REGISTER_VALUE];
   return true;

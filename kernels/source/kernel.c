@@ -13,6 +13,7 @@
 #include "core/machine/machine.h"
 #include "core/machine/values.h"
 #include "core/vinci_kernel.h"
+#include "kernels/source/log.h"
 #include "kernels/source/source.h"
 
 enum { HEADER_BYTES = 1 << 16, HEX = 16 };
@@ -366,7 +367,7 @@ static enum stream_step next(struct program_source *program, uint32_t core, stru
   if (is_replayed(source))
     return source_log_next(source, core, inst, diag);
   enum stream_step step = source_fiber_next(source, core, inst, diag);
-  if (step != STREAM_INST || source->recorded)
+  if (step != STREAM_INST || source->recorded || source_fiber_is_late(source, core))
     return step;
   if (source_log_repeats(source, source_fiber_place(source, core))) {
     diag_error_at(diag, VINCI_E_INPUT,

@@ -9,6 +9,7 @@
 
 #include "core/base/arith.h"
 #include "core/base/diag.h"
+#include "kernels/source/log.h"
 #include "kernels/source/source.h"
 
 /* The stream of one block on one core. */
@@ -18,7 +19,20 @@ struct stream_log {
   int64_t *last; /* [row][operand], while the stream is written */
   uint32_t last_rows;
   uint32_t alike; /* instructions in a row that say nothing new of their operands */
+  struct log_set *sets;
+  uint32_t set_count, set_capacity;
+  uint32_t *first_set; /* by release, counted from 1: index of its first set and 1 */
+  uint32_t release_count, release_capacity;
 };
+
+/* A flag that is set behind a release of a token. */
+struct log_set {
+  uint32_t next; /* of the same release: its index and 1 */
+  uint8_t to, flag;
+};
+
+/* A release is a set_flag with this number. */
+enum { RELEASE = -1 };
 
 /* Where a core reads. */
 struct cursor {
@@ -27,6 +41,9 @@ struct cursor {
   bool begun; /* the code that the block needs has been told */
   size_t at;
   int64_t *last;
+  uint32_t release; /* the last that was read */
+  uint32_t set;     /* the next set behind it: index and 1 */
+  struct inst released;
 };
 
 struct source_log {
@@ -63,6 +80,8 @@ void source_log_free(struct source *source) {
   for (uint32_t i = 0; log->streams && i < log->stream_count; i++) {
     free(log->streams[i].bytes);
     free(log->streams[i].last);
+    free(log->streams[i].sets);
+    free(log->streams[i].first_set);
   }
   for (uint32_t i = 0; log->cursors && i < source->core_count; i++)
     free(log->cursors[i].last);
@@ -154,6 +173,46 @@ bool source_log_add(struct source *source, const struct source_place *place,
   return true;
 }
 
+/* One more place in a list whose items begin with all bits 0; false: out of memory. */
+static bool grow(void **items, uint32_t count, uint32_t *capacity, size_t size) {
+  if (count < *capacity)
+    return true;
+  uint32_t more = 2 * *capacity + 16;
+  uint8_t *grown = realloc(*items, more * size);
+  if (!grown)
+    return false;
+  memset(grown + *capacity * size, 0, (more - *capacity) * size);
+  *items = grown;
+  *capacity = more;
+  return true;
+}
+
+bool source_log_release(struct source *source, const struct source_place *place, uint32_t row,
+                        enum pipe pipe) {
+  struct stream_log *stream = stream_of(source, place);
+  struct inst inst = {.op = OP_SET_FLAG, .row = row};
+  inst.arg[SET_FLAG_SRC] = inst.arg[SET_FLAG_DST] = (int64_t)pipe;
+  inst.arg[SET_FLAG_ID] = RELEASE;
+  void *first = stream->first_set;
+  if (!grow(&first, ++stream->release_count, &stream->release_capacity, sizeof *stream->first_set))
+    return false;
+  stream->first_set = first;
+  return source_log_add(source, place, &inst);
+}
+
+bool source_log_set(struct source *source, const struct source_place *place, uint32_t release,
+                    enum pipe to, uint8_t flag) {
+  struct stream_log *stream = stream_of(source, place);
+  void *sets = stream->sets;
+  if (!grow(&sets, stream->set_count, &stream->set_capacity, sizeof *stream->sets))
+    return false;
+  stream->sets = sets;
+  stream->sets[stream->set_count] =
+      (struct log_set){.next = stream->first_set[release], .to = (uint8_t)to, .flag = flag};
+  stream->first_set[release] = ++stream->set_count;
+  return true;
+}
+
 bool source_log_repeats(const struct source *source, const struct source_place *place) {
   return stream_of(source, place)->alike >= ALIKE_MAX;
 }
@@ -196,6 +255,31 @@ static inline uint64_t take(struct cursor *cursor) {
          (WORD_BITS - (BITS_PER_BYTE - 1) * bytes);
 }
 
+/* The next flag that is set behind the release that was read; false: no more. */
+static bool next_set(struct cursor *cursor, struct inst *inst) {
+  if (cursor->set == 0)
+    return false;
+  const struct log_set *set = &cursor->stream->sets[cursor->set - 1];
+  *inst = cursor->released;
+  inst->arg[SET_FLAG_DST] = set->to;
+  inst->arg[SET_FLAG_ID] = set->flag;
+  cursor->set = set->next;
+  return true;
+}
+
+static void read_inst(const struct source *source, struct cursor *cursor, struct inst *inst) {
+  inst->row = (uint32_t)take(cursor);
+  const struct program_row *row = &source->trace->rows[inst->row];
+  inst->op = row->op;
+  inst->line = row->line;
+  int64_t *last = &cursor->last[(size_t)inst->row * ISA_ARGS_MAX];
+  for (unsigned i = 0; i < row->arg_count; i++) {
+    uint64_t change = take(cursor);
+    last[i] = (int64_t)((uint64_t)last[i] + (change >> 1 ^ -(change & 1)));
+    inst->arg[i] = last[i];
+  }
+}
+
 enum stream_step source_log_next(struct source *source, uint32_t core, struct inst *inst,
                                  struct vinci_diag *diag) {
   struct cursor *cursor = &source->log->cursors[core];
@@ -208,17 +292,14 @@ enum stream_step source_log_next(struct source *source, uint32_t core, struct in
     if (source_issue_fetch(source, cursor->kind, inst))
       return STREAM_INST;
   }
-  if (cursor->at == cursor->stream->length)
-    return STREAM_END;
-  inst->row = (uint32_t)take(cursor);
-  const struct program_row *row = &source->trace->rows[inst->row];
-  inst->op = row->op;
-  inst->line = row->line;
-  int64_t *last = &cursor->last[(size_t)inst->row * ISA_ARGS_MAX];
-  for (unsigned i = 0; i < row->arg_count; i++) {
-    uint64_t change = take(cursor);
-    last[i] = (int64_t)((uint64_t)last[i] + (change >> 1 ^ -(change & 1)));
-    inst->arg[i] = last[i];
+  while (!next_set(cursor, inst)) {
+    if (cursor->at == cursor->stream->length)
+      return STREAM_END;
+    read_inst(source, cursor, inst);
+    if (inst->op != OP_SET_FLAG || inst->arg[SET_FLAG_ID] != RELEASE)
+      return STREAM_INST;
+    cursor->released = *inst;
+    cursor->set = cursor->stream->first_set[++cursor->release];
   }
   return STREAM_INST;
 }

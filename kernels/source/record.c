@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/base/cells.h"
+#include "kernels/source/log.h"
 #include "kernels/source/source.h"
 
 enum { PERIOD_MAX = 512, DEPTH_MAX = 24, TURNS_MIN = 3 };

@@ -17,6 +17,7 @@
 #include "include/vinci/cce/issue.h"
 #include "kernels/source/depends.h"
 #include "kernels/source/library.h"
+#include "kernels/source/tokens.h"
 
 enum { SOURCE_ROWS_MAX = 1 << 16, SOURCE_ARGS_MAX = 32 };
 
@@ -87,6 +88,8 @@ void source_fiber_start(struct source *source, const struct source_place *place)
 enum stream_step source_fiber_next(struct source *source, uint32_t core, struct inst *inst,
                                    struct vinci_diag *diag);
 const struct source_place *source_fiber_place(const struct source *source, uint32_t core);
+/* Whether the instruction that a core has just given is not for the recording. */
+bool source_fiber_is_late(const struct source *source, uint32_t core);
 /* Whether the code of a core looks at memory and has not seen what it waits for: a recording does
  * not tell of such waits. */
 bool source_fibers_look(const struct source *source);
@@ -108,6 +111,8 @@ struct source_looks {
 struct source_core {
   struct source *source;
   struct source_sync sync;
+  struct source_tokens tokens;
+  bool is_late; /* core->inst has a place of its own in the recording */
   struct source_place place;
   struct inst *inst; /* to fill */
   struct vinci_diag *diag;
@@ -154,6 +159,10 @@ bool source_look(struct source_core *core, uint64_t code, uint64_t address, bool
  * diagnostic when there is no such instruction. */
 bool source_issue(struct source_core *core, struct vinci_cce_inst *inst, const int64_t *values,
                   uint64_t address);
+/* The pipe of a number of pipe_t; PIPE_COUNT: none. */
+enum pipe source_issue_pipe(int64_t number);
+/* The row of an instruction that the code calls at an address; SOURCE_ROWS_MAX: no more room. */
+uint32_t source_issue_row(struct source_core *core, uint64_t address, enum isa_op op);
 /* Of kernels with automatic synchronisation: an instruction that was held back is in core->inst;
  * and a barrier takes the place of one that has to wait for vector instructions before. */
 bool source_sync_held(struct source_core *core);
@@ -186,17 +195,6 @@ enum vinci_status source_look_at_gaps(const struct source *source, struct vinci_
 /* Prints what a memory holds; a text when the memory has no such numbers. */
 const char *source_dump(const struct source_core *core, const struct vinci_cce_dump *dump,
                         FILE *out);
-
-/* ---- what blocks issue (log.c) ---- */
-void source_log_start(struct source *source, const struct source_place *place);
-bool source_log_add(struct source *source, const struct source_place *place,
-                    const struct inst *inst);
-/* Whether the block does the same again and again, for too long. */
-bool source_log_repeats(const struct source *source, const struct source_place *place);
-enum stream_step source_log_next(struct source *source, uint32_t core, struct inst *inst,
-                                 struct vinci_diag *diag);
-bool source_log_create(struct source *source);
-void source_log_free(struct source *source);
 
 /* ---- as a whole (kernel.c) ---- */
 /* What is to be executed. */

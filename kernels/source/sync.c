@@ -61,7 +61,9 @@ void source_sync(struct source_core *core) {
   if (inst->op == OP_PIPE_BARRIER &&
       (inst->arg[BARRIER_PIPE] == PIPE_V || inst->arg[BARRIER_PIPE] == PIPE_ALL))
     sync->count = 0;
-  if (inst_pipe(inst) != PIPE_V || !registry_access((enum isa_op)inst->op))
+  /* Instructions of vector functions are in order by themselves. */
+  if (inst_pipe(inst) != PIPE_V || isa_is_register((enum isa_op)inst->op) ||
+      !registry_access((enum isa_op)inst->op))
     return;
   unsigned count = registry_access((enum isa_op)inst->op)(core->source->soc, inst, access);
   bool waits = false;

@@ -14,6 +14,7 @@
 #include "kernels/compile/assembler.h"
 #include "kernels/source/dcache.h"
 #include "kernels/source/gate.h"
+#include "kernels/source/log.h"
 #include "kernels/source/source.h"
 #include "kernels/source/told.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lines of 64 bytes that scalar code has accessed, and how they come into the log (told.h). */
+#include "kernels/source/log.h"
 #include "kernels/source/told.h"
 
 #include <stdlib.h>

@@ -13,7 +13,6 @@
   }
 
 VINCI_CCE_ABSENT(get_st_atomic_cfg)
-VINCI_CCE_ABSENT(set_st_atomic_cfg)
 VINCI_CCE_ABSENT(st_atomic)
 // Flags of the memories' units.
 VINCI_CCE_ABSENT(hset_flag)
@@ -78,7 +77,6 @@ VINCI_CCE_ABSENT(set_data_exp_1)
 VINCI_CCE_ABSENT(set_data_exp_2)
 VINCI_CCE_ABSENT(set_data_exp_3)
 VINCI_CCE_ABSENT(get_icache_prl_st)
-VINCI_CCE_ABSENT(copy_ubuf_to_gm_align_v2)
 VINCI_CCE_ABSENT(vld_va_reg)
 VINCI_CCE_ABSENT(conv_f322f16o)
 

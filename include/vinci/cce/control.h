@@ -16,12 +16,25 @@ VINCI_CCE_INLINE void wait_flag(pipe_t from, pipe_t to, int64_t id) {
 }
 VINCI_CCE_INLINE void pipe_barrier(pipe_t pipe) { VINCI_CCE("pipe_barrier", "pipe:pipe", pipe); }
 
+// Tokens of buffers (dav-c310): with mode 0 a pipe waits for all releases of the token that stand before in the code, with
+// mode 1 for none.
+VINCI_CCE_INLINE void get_buf(pipe_t pipe, uint8_t id, bool mode) {
+  if (!mode)
+    vinci_cce_host->token(vinci_cce_host, (uint32_t)pipe, id, 1);
+}
+VINCI_CCE_INLINE void rls_buf(pipe_t pipe, uint8_t id, bool) {
+  vinci_cce_host->token(vinci_cce_host, (uint32_t)pipe, id, 0);
+}
+
 // Signals between cores: the configuration word has the mode in bits 5..4 and the flag in bits 11..8.
 VINCI_CCE_INLINE void ffts_cross_core_sync(pipe_t pipe, uint64_t config) {
   VINCI_CCE("ffts_cross_core_sync", "pipe:pipe mode id", pipe, (int64_t)(config >> 4 & 3),
             (int64_t)(config >> 8 & 15));
 }
 VINCI_CCE_INLINE void wait_flag_dev(int64_t id) { VINCI_CCE("wait_flag_dev", "id", id); }
+// An address of UB with the end of what may be reached from there, for a guard of the chip; what leaves a tensor is not
+// found by that here, what leaves UB is.
+template <typename address> VINCI_CCE_INLINE address set_ub_addr_upper_bound(address at, uint64_t) { return at; }
 // Where the hardware's flags lie is not for a kernel to know.
 VINCI_CCE_INLINE void set_ffts_base_addr(uint64_t) {}
 VINCI_CCE_INLINE int64_t get_ffts_base_addr() { return 0; }
@@ -152,6 +165,17 @@ static uint8_t *workspace;
 VINCI_CCE_INLINE void __set_kfc_workspace_addr(GM_ADDR address) { vinci_cce::workspace = address; }
 VINCI_CCE_INLINE GM_ADDR __get_kfc_workspace_addr() {
   return vinci_cce::workspace ? vinci_cce::workspace : (GM_ADDR)vinci_cce::number(VINCI_CCE_WORKSPACE);
+}
+
+// What stores of a core add up, beside set_atomic_*: one word that says nothing is modelled, which queues of dav-c310
+// set when they begin.
+VINCI_CCE_INLINE void set_st_atomic_cfg(uint64_t config) {
+  enum { NOTHING = 0x24 };
+  if (config != NOTHING)
+    vinci_cce::trap("set_st_atomic_cfg: this configuration is not modelled");
+}
+template <typename type, typename operation> VINCI_CCE_INLINE void set_st_atomic_cfg(type, operation) {
+  vinci_cce::trap("set_st_atomic_cfg is not modelled");
 }
 
 // What a debugging library would hook into.

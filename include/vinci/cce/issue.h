@@ -61,6 +61,8 @@ struct vinci_cce_host {
   void (*look)(const struct vinci_cce_host *host, uint64_t address, uint32_t whole_cache);
   // Ends the run: the code does, at this address, what would leave the process ("calls exit(0)").
   void (*leave)(const struct vinci_cce_host *host, const char *act, uint64_t from);
+  // A pipe (a number of pipe_t) takes a token of a buffer or gives it back.
+  void (*token)(const struct vinci_cce_host *host, uint32_t pipe, uint32_t id, uint32_t takes);
 };
 
 // Where scalar code counts its accesses. The order of the members is known to kernels/compile/access.c.

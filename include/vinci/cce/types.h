@@ -54,8 +54,13 @@
 #define cce_cube_c address_space(6)
 #define cce_fixpipe_buff address_space(8)
 // Variables of a core, [[block_local]] in headers: several objects of a program may have the same variable.
+#if __NPU_ARCH__ == 3510 // these are inline in the headers, and some are static
+#define block_local gnu::unused
+#define workgroup_local gnu::unused
+#else
 #define block_local gnu::weak
 #define workgroup_local gnu::weak
+#endif
 
 // Scalar code reads and writes GM and UB. GM lies in the host's memory as all data do, constants and texts
 // included. Offsets into UB are added to what segment register GS holds: the UB of the core that executes.
@@ -183,6 +188,18 @@ enum QuantMode_t {
   F322BF16 = 16,
   VQF322B8_PRE = 23,
   QF322B8_PRE,
+#if __NPU_ARCH__ == 3510
+  VQF322FP8_PRE,
+  QF322FP8_PRE,
+  VQF322F32_PRE,
+  QF322F32_PRE,
+  VQF322F16_PRE,
+  QF322F16_PRE,
+  VQF322BF16_PRE,
+  QF322BF16_PRE,
+  VQS322BF16_PRE,
+  QS322BF16_PRE,
+#endif
 };
 
 enum Order_t { VALUE_INDEX, INDEX_VALUE, ONLY_VALUE, ONLY_INDEX };
