@@ -275,6 +275,7 @@ static int check(struct library *library, const struct library_operator *found, 
   size_t asked = 0, done = 0;
   struct monitor monitor;
   tally = (struct tally){.kind_count = 0};
+  library->family = soc ? library_family(vinci_soc_name(soc)) : NULL;
   for (size_t i = 1; i < words->count; i++) {
     struct library_operator which;
     if (library_find(library, words->items[i], &which) != VINCI_OK)
@@ -314,7 +315,8 @@ static enum vinci_status take_soc(const struct library_settings *settings, vinci
   enum vinci_status status =
       cli_load_soc(settings->soc, settings->data, &(struct text_list){0}, soc, diag);
   if (status == VINCI_OK && !library_family(vinci_soc_name(*soc)))
-    status = diag_error(diag, VINCI_E_USAGE, "libraries have kernels of the 910B family, not of %s",
+    status = diag_error(diag, VINCI_E_USAGE,
+                        "libraries have kernels of the 910B family and of the 950, not of %s",
                         vinci_soc_name(*soc));
   return status;
 }

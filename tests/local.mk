@@ -757,6 +757,10 @@ dist_noinst_DATA += \
 	tests/kernels/library/scaled_add/op_host/scaled_add_tiling.cpp \
 	tests/kernels/library/scaled_add/op_host/scaled_add_tiling.h \
 	tests/kernels/library/scaled_add/op_kernel/scaled_add.cpp \
+	tests/kernels/library_950/abs/op_host/abs_def.cpp \
+	tests/kernels/library_950/abs/op_host/arch35/abs_tiling.cpp \
+	tests/kernels/library_950/abs/op_kernel/arch35/abs.cpp \
+	tests/kernels/library_950/abs/op_kernel/arch35/abs_tiling_data.h \
 	tests/kernels/matrices.py \
 	tests/kernels/mutations.py \
 	tests/kernels/programs.py \

@@ -37,12 +37,16 @@ static void write_numbers(void *context, FILE *out) {
 }
 
 const char *library_family(const char *chip) {
-  static const char *const families[][2] = {{"Ascend910_93", "ascend910_93"},
-                                            {"Ascend910B", "ascend910b"}};
+  static const char *const families[][2] = {
+      {"Ascend910_93", "ascend910_93"}, {"Ascend910B", "ascend910b"}, {"Ascend950", "ascend950"}};
   for (size_t i = 0; i < sizeof families / sizeof *families; i++)
     if (strncasecmp(chip, families[i][0], strlen(families[i][0])) == 0)
       return families[i][1];
   return NULL;
+}
+
+bool library_has_registers(const struct library *library) {
+  return library->family && strcmp(library->family, "ascend950") == 0;
 }
 
 static enum vinci_status read_answer(const struct library *library, const char *path,
@@ -79,7 +83,8 @@ static enum vinci_status ask_host(const struct ask *ask, const char *const *word
   struct vinci_diag *diag = ask->library->diag;
   const char *family = library_family(vinci_soc_name(ask->soc));
   if (!family)
-    return diag_error(diag, VINCI_E_INPUT, "libraries have kernels of the 910B family, not of %s",
+    return diag_error(diag, VINCI_E_INPUT,
+                      "libraries have kernels of the 910B family and of the 950, not of %s",
                       vinci_soc_name(ask->soc));
   enum vinci_status status =
       words ? library_host(ask->library, ask->which, program, sizeof program)
@@ -182,8 +187,10 @@ static enum vinci_status take_args(const struct ask *ask, const struct answer *a
 enum vinci_status library_call(const struct library *library, const struct library_operator *which,
                                const vinci_soc *soc, const char *const *words, size_t word_count,
                                struct library_call *out) {
-  struct ask ask = {.library = library, .which = which, .soc = soc};
+  struct library own = *library;
+  struct ask ask = {.library = &own, .which = which, .soc = soc};
   struct answer answer = {0};
+  own.family = library_family(vinci_soc_name(soc));
   *out = (struct library_call){0};
   enum vinci_status status =
       folder_make_temporary("vinci-library", ask.folder, sizeof ask.folder, library->diag);
@@ -197,7 +204,7 @@ enum vinci_status library_call(const struct library *library, const struct libra
     snprintf(out->words, sizeof out->words, "%s", chosen ? chosen : "");
   }
   if (status == VINCI_OK)
-    status = library_kernel(library, which, &answer, out->kernel, sizeof out->kernel);
+    status = library_kernel(&own, which, &answer, out->kernel, sizeof out->kernel);
   command_free(&answer.lines);
   folder_remove(ask.folder);
   return status;

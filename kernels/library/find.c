@@ -256,6 +256,7 @@ enum vinci_status library_cache_folder(const struct library *library,
   digest = digest_string(digest, library->include);
   digest = digest_string(digest, compiler ? compiler : "");
   digest = digest_string(digest, library_compiler());
+  digest = digest_string(digest, library_has_registers(library) ? "registers" : "");
   for (size_t i = 0; i < library->folder_count; i++)
     digest = digest_string(digest, library->folders[i]);
   if (snprintf(out, size, "%s/%s-%016llx", library->cache, which->name,

@@ -57,7 +57,8 @@ static void walk(struct host *host, const char *folder, unsigned depth) {
   while (entries && (entry = readdir(entries))) {
     char path[PATH_MAX];
     size_t length = strlen(entry->d_name);
-    if (*entry->d_name == '.' || strcmp(entry->d_name, "arch35") == 0 ||
+    if (*entry->d_name == '.' ||
+        (strcmp(entry->d_name, "arch35") == 0 && !library_has_registers(host->library)) ||
         strcmp(entry->d_name, "op_api") == 0 || strcmp(entry->d_name, "config") == 0 ||
         snprintf(path, sizeof path, "%s/%s", folder, entry->d_name) >= (int)sizeof path)
       continue;
@@ -79,9 +80,9 @@ static bool is_of_library(const struct host *host, const char *path) {
   return of;
 }
 
-/* The source of a header: beside, or in src/ where the header is in inc/ or include/. */
+/* The source of a header: beside, or in src/ where the header is in inc/, include/ or pkg_inc/. */
 static bool find_source(const char *header, char *real) {
-  static const char *const folders[] = {"/inc/", "/include/"};
+  static const char *const folders[] = {"/inc/", "/include/", "/pkg_inc/"};
   char path[2 * PATH_MAX];
   int length = (int)strlen(header) - 2;
   snprintf(path, sizeof path, "%.*s.cpp", length, header);
@@ -213,13 +214,18 @@ static enum vinci_status make_stubs(const struct host *host) {
                                       "graph/utils/type_utils.h",
                                       "gtest/gtest.h",
                                       "kernel_run_context_facker.h",
+                                      "infershape_elewise_util.h",
                                       "log/log.h",
                                       "op_common/log/log.h",
+                                      "op_common/op_host/infershape_elewise_util.h",
+                                      "op_common/op_host/tiling_base_util.h",
                                       "op_common/op_host/util/const_util.h",
                                       "op_common/op_host/util/math_util.h",
                                       "op_common/op_host/util/opbase_export.h",
                                       "op_common/op_host/util/platform_util.h",
                                       "op_common/op_host/util/shape_util.h",
+                                      "op_host/infershape_elewise_util.h",
+                                      "op_host/tiling_base_util.h",
                                       "platform/platform_info.h",
                                       "platform/platform_infos_def.h",
                                       "register/op_def_registry.h",

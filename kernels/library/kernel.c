@@ -22,27 +22,40 @@ struct kernel {
   char name[LIBRARY_NAME_BYTES]; /* of the function */
   char structure[PARTS_BYTES];   /* that the kernel itself names for its tiling data */
   unsigned arguments;
-  bool wrapped; /* a template */
+  bool wrapped;   /* a template */
+  char *text;     /* of the source, for free() */
+  size_t name_at; /* of the function in the text */
   const char *core;
 };
+
+static const char renamed[] = "_kernel"; /* behind the name of a function that C has, too */
 
 static const char *const letters =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
 
-/* "rms_norm" of the folder, or the file that the definition names for this chip. */
+static bool is_source(struct kernel *kernel, const char *part, const char *stem) {
+  snprintf(kernel->source, sizeof kernel->source, "%.3700s/op_kernel/%s%.200s.cpp",
+           kernel->which->folder, part, stem);
+  return access(kernel->source, R_OK) == 0;
+}
+
+/* "rms_norm" of the folder, or the file that the definition names for this chip; those of the 950
+ * may lie in a folder of their own, without the mark of the file's name. */
 static enum vinci_status find_source(struct kernel *kernel, const struct answer *answer) {
   const char *folder = kernel->which->folder, *file = answer_text(answer, "file");
-  const char *stem = strrchr(folder, '/');
-  stem = file ? file : stem ? stem + 1 : folder;
-  snprintf(kernel->source, sizeof kernel->source, "%.3800s/op_kernel/%.200s.cpp", folder, stem);
-  if (access(kernel->source, R_OK) == 0)
+  const char *own = strrchr(folder, '/'), *stem;
+  own = own ? own + 1 : folder;
+  stem = file ? file : own;
+  bool registers = library_has_registers(kernel->library);
+  if ((registers && (is_source(kernel, "arch35/", stem) || is_source(kernel, "arch35/", own))) ||
+      is_source(kernel, "", stem))
     return VINCI_OK;
   return diag_error(kernel->library->diag, VINCI_E_INPUT, "the kernel of %s is not there: no %s",
                     kernel->which->name, kernel->source);
 }
 
 /* The name in front of a parenthesis, and the words between that and the next. */
-static bool read_head(struct kernel *kernel, const char *at) {
+static bool read_head(struct kernel *kernel, const char *text, const char *at) {
   const char *open = strchr(at, '('), *begin = open, *close = open ? strchr(open, ')') : NULL;
   if (!close)
     return false;
@@ -52,6 +65,7 @@ static bool read_head(struct kernel *kernel, const char *at) {
   while (begin > at && strchr(letters, begin[-1]))
     begin--;
   snprintf(kernel->name, sizeof kernel->name, "%.*s", (int)(end - begin), begin);
+  kernel->name_at = (size_t)(begin - text);
   kernel->arguments = 1;
   for (const char *c = open; c < close; c++)
     kernel->arguments += *c == ',';
@@ -87,16 +101,26 @@ static const char *find_core(const char *text, const char *key) {
   return NULL;
 }
 
+/* The __global__ of the function with the name of the operator's folder, else the first; NULL. */
+static const char *find_global(struct kernel *kernel, const char *text) {
+  static const char global[] = "__global__";
+  const char *folder = strrchr(kernel->which->folder, '/'), *first = strstr(text, global);
+  folder = folder ? folder + 1 : kernel->which->folder;
+  for (const char *at = first; at; at = strstr(at + strlen(global), global))
+    if (read_head(kernel, text, at + strlen(global)) && strcmp(kernel->name, folder) == 0)
+      return at;
+  return first && read_head(kernel, text, first + strlen(global)) ? first : NULL;
+}
+
 static enum vinci_status read_source(struct kernel *kernel, const struct answer *answer) {
-  static const char global[] = "__global__", registered[] = "REGISTER_TILING_DEFAULT(";
+  static const char registered[] = "REGISTER_TILING_DEFAULT(";
   const char *key = answer_text(answer, "key");
   size_t length;
   char *text = file_read(kernel->source, SOURCE_BYTES_MAX, &length, kernel->library->diag);
   if (!text)
     return kernel->library->diag->status;
-  const char *at = strstr(text, global);
-  bool found = at && read_head(kernel, at + strlen(global));
-  kernel->wrapped = found && is_template(text, at);
+  const char *found = find_global(kernel, text);
+  kernel->wrapped = found && is_template(text, found);
   kernel->core = find_core(text, key ? key : "0");
   const char *structure = strstr(text, registered);
   if (structure) {
@@ -104,7 +128,7 @@ static enum vinci_status read_source(struct kernel *kernel, const struct answer 
     snprintf(kernel->structure, sizeof kernel->structure, "%.*s", (int)strcspn(structure, ")"),
              structure);
   }
-  free(text);
+  kernel->text = text;
   return found ? VINCI_OK
                : diag_error(kernel->library->diag, VINCI_E_INPUT, "%s has no __global__ function",
                             kernel->source);
@@ -127,6 +151,29 @@ static void write_wrapper(const struct kernel *kernel, const char *arguments, FI
   fprintf(out, "); }\n");
 }
 
+/* Functions of C that operators are named after: a kernel cannot have their names here. */
+static bool is_of_c(const char *name) {
+  static const char names[] =
+      " abs acos acosh asin asinh atan atan2 atanh ceil cos cosh div erf erfc exp exp2 expm1 floor "
+      "fmod hypot index ldexp lgamma log log10 log1p log2 pow remainder rint round select signbit "
+      "sin sinh sqrt tan tanh tgamma trunc ";
+  char word[LIBRARY_NAME_BYTES + 2];
+  snprintf(word, sizeof word, " %s ", name);
+  return strstr(names, word) != NULL;
+}
+
+/* The operator's source; or its text, where the function gets another name. */
+static void write_operator(const struct kernel *kernel, FILE *out) {
+  if (kernel->wrapped || !is_of_c(kernel->name)) {
+    fprintf(out, "#include \"%s\"\n", kernel->source);
+    return;
+  }
+  fprintf(out, "#line 1 \"%s\"\n", kernel->source);
+  fwrite(kernel->text, 1, kernel->name_at, out);
+  fprintf(out, "%s%s%s\n", kernel->name, renamed,
+          kernel->text + kernel->name_at + strlen(kernel->name));
+}
+
 static void write_source(const struct kernel *kernel, const struct answer *answer, FILE *out) {
   const char *key = answer_text(answer, "key"), *line;
   fprintf(out, "// --cce-auto-sync=%s\n", kernel->library->no_sync ? "off" : "on");
@@ -136,7 +183,7 @@ static void write_source(const struct kernel *kernel, const struct answer *answe
     fprintf(out, "%s\n", line);
   if (*kernel->structure)
     fprintf(out, "#define VINCI_TILING_STRUCTURE %s\n", kernel->structure);
-  fprintf(out, "#include \"%s\"\n", kernel->source);
+  write_operator(kernel, out);
   if (kernel->wrapped)
     write_wrapper(kernel, answer_text(answer, "template"), out);
 }
@@ -179,12 +226,17 @@ static enum vinci_status compile(const struct kernel *kernel, const char *source
   command_add(&command, "cc");
   command_add(&command, "--kernel-only");
   command_add(&command, "--cce-auto-sync=%s", library->no_sync ? "off" : "on");
+  if (library_has_registers(library))
+    command_add(&command, "--npu-arch=dav-3510");
   if (library->headers)
     command_add(&command, "--headers=%s", library->headers);
   if (kernel->core)
     command_add(&command, "--core=%.3s", kernel->core);
   command_add(&command, "-w");
   command_add(&command, "-DASCENDC_TPL_KERNEL");
+  command_add(&command, "-iquote"); /* of a source whose text was taken */
+  command_add(&command, "%.*s", (int)(strrchr(kernel->source, '/') - kernel->source),
+              kernel->source);
   library_add_folders(library, kernel->which, &command);
   library_add_layout(layout, &command);
   command_add(&command, "-MD");
@@ -234,12 +286,16 @@ enum vinci_status library_kernel(const struct library *library,
     status = read_source(&kernel, answer);
   if (status == VINCI_OK)
     status = place_source(&kernel, answer, source, sizeof source);
+  free(kernel.text);
   if (status != VINCI_OK)
     return status;
   snprintf(result, sizeof result, "%.*s.so", (int)(strlen(source) - strlen(".cpp")), source);
   snprintf(manifest, sizeof manifest, "%.4000s.manifest", result);
   if (!library_is_new(manifest, result))
     status = compile_locked(&kernel, source, result, manifest);
-  snprintf(out, size, "%s:%s%s", result, kernel.name, kernel.wrapped ? "_chosen" : "");
+  snprintf(out, size, "%s:%s%s", result, kernel.name,
+           kernel.wrapped         ? "_chosen"
+           : is_of_c(kernel.name) ? renamed
+                                  : "");
   return status;
 }

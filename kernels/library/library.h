@@ -43,6 +43,7 @@ struct library {
   char include[PATH_MAX];  /* with vinci/library */
   char program[PATH_MAX];  /* vinci */
   char cache[PATH_MAX];
+  const char *family; /* of the chip: library_family(); NULL: that of the 910B */
   bool no_sync; /* kernels without the barriers of the chip's compiler ($VINCI_AUTO_SYNC is off) */
   unsigned trial; /* of the calls that a tiling takes, when none is given */
   /* [LIBRARY_WHY_BYTES]: takes the first error of a compiler or a tiling, whose messages are not
@@ -97,8 +98,10 @@ void library_call_free(struct library_call *call);
 VINCI_MUST_CHECK enum vinci_status library_chips(const struct library *library,
                                                  const struct library_operator *which, char *chips,
                                                  size_t size);
-/* "ascend910b" of "Ascend910B4"; NULL: libraries have no kernels for the chip. */
+/* "ascend910b" of "Ascend910B4"; NULL: no kernels of libraries for the chip are modelled. */
 const char *library_family(const char *chip);
+/* Whether the chip is of the 950, whose host code and kernels lie apart. */
+bool library_has_registers(const struct library *library);
 
 /* ---- within the room ---- */
 

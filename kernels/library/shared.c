@@ -76,10 +76,11 @@ void library_add_folders(const struct library *library, const struct library_ope
 
 void library_add_words(const struct library *library, struct command *words) {
   static const char *const always[] = {"-std=c++17", "-O0", "-fPIC", "-w"};
-  (void)library;
   command_add(words, "%s", library_compiler());
   for (size_t i = 0; i < sizeof always / sizeof *always; i++)
     command_add(words, "%s", always[i]);
+  if (library_has_registers(library))
+    command_add(words, "-DVINCI_LIBRARY_REGISTERS=1");
 }
 
 void library_add_includes(const struct library *library, struct command *words) {

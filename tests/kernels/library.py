@@ -67,7 +67,7 @@ def kernels():
     return sorted(name for place, _, names in os.walk(cache) for name in names if name.endswith(".so"))
 
 
-print("1..38")
+print("1..42")
 
 # ---- values ----
 
@@ -270,3 +270,20 @@ before = kernels()
 made = run(["RowNorm", "x=fp32:6x4096"], {"x": np.ones((6, 4096), np.float32)}, VINCI_AUTO_SYNC="off")
 report("VINCI_AUTO_SYNC=off makes a kernel of its own",
        "" if made.returncode == 0 and len(kernels()) == len(before) + 1 else f"{len(before)} {len(kernels())} {made.stderr}")
+
+# ---- the 950 ----
+
+second = os.path.join(folder, "operators_950")
+shutil.copytree(sys.argv[2] + "_950", second, dirs_exist_ok=True)
+x = generator.standard_normal(100003).astype(np.float32)
+np.save(os.path.join(folder, "x.npy"), x)
+np.save(os.path.join(folder, "want_y.npy"), np.abs(x))
+ABS = [f"--library={second}", "Abs", "x=fp32:100003", "-s", "Ascend950PR_9589"]
+values("host code and a kernel of the 950, in folders of their own, named as a function of C",
+       command("run", *ABS, "--values", "--quiet", "--input=x=x.npy", "--expect=y=want_y.npy"))
+made = command("run", *ABS)
+ends("lines are those of the source, whose text has another name for the function", made, 0, ".cpp:20  copy_gm_to_ubuf_align_b32")
+ends("a library is checked for that chip", command("library", "check", second, "-s", "Ascend950PR_9589"), 0,
+     "1 operators", "\n1 run that", "\n1 run all of up to")
+ends("and has no tiling for another", command("run", *ABS[:3], "-s", "Ascend910B4"), 3,
+     "the host code of Abs has no tiling function that was compiled")

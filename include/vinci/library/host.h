@@ -4,6 +4,9 @@
 #ifndef VINCI_LIBRARY_HOST_H
 #define VINCI_LIBRARY_HOST_H
 
+// Headers of Ascend C for groups of chips are not read: their tiling data are in two namespaces at once.
+#define LIB_HCCL_HCCL_TILING_H
+#include "securec.h"
 #include "vinci/library/registry.h"
 
 #include "vinci/library/data.h"

@@ -60,6 +60,7 @@ template <typename T> __aicore__ inline void vinci_library_copy(T *to, const __g
 #define GET_TILING_DATA_MEMBER(type, member, name, from) auto name = ((const __gm__ type *)(from))->member
 #define GET_TILING_DATA_PTR_WITH_STRUCT(type, name, from) const __gm__ type *name = (const __gm__ type *)(from)
 #define COPY_TILING_WITH_STRUCT(type, from, to) *(to) = *(const __gm__ type *)(from)
+#define __tiling_data_ptr__ const __gm__
 #ifndef KERNEL_TASK_TYPE
 #define KERNEL_TASK_TYPE(key, type)
 #define KERNEL_TASK_TYPE_DEFAULT(type)

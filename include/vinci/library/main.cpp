@@ -74,9 +74,9 @@ bool PlatFormInfos::GetPlatformRes(const std::string &label, const std::string &
   else if (key == "vector_core_cnt")
     value = std::to_string(chip.GetCoreNumAiv());
   else if (key == "Short_SoC_version" || key == "SoC_version")
-    value = "Ascend910B";
+    value = Ops::Base::has_registers ? "Ascend950" : "Ascend910B";
   else if (key == "NpuArch" || key == "npu_arch")
-    value = "2201";
+    value = Ops::Base::has_registers ? "3510" : "2201";
   else if (key == "Intrinsic_fix_pipe_l0c2out" || key == "Intrinsic_data_move_l12ub")
     value = label == "AICoreintrinsicDtypeMap" && key == "Intrinsic_fix_pipe_l0c2out" ? "float16" : "";
   return !value.empty();

@@ -64,21 +64,32 @@ inline std::string ToString(const gert::Shape &shape) {
   return text + "]";
 }
 
-// Of dav-2201: a block of UB, a repetition of the vector unit, a line of L2.
+// Chips whose vector units run functions of register instructions.
+#ifdef VINCI_LIBRARY_REGISTERS
+constexpr bool has_registers = true;
+#else
+constexpr bool has_registers = false;
+#endif
+// A block of UB, a repetition or a register of the vector unit, a line of L2 and a part of one; caches and threads of
+// the 950, as opbase has them.
 template <typename T> uint32_t GetUbBlockSize(const T *) { return 32; }
 template <typename T> uint32_t GetVRegSize(const T *) { return 256; }
-template <typename T> uint32_t GetCacheLineSize(const T *) { return 512; }
+template <typename T> uint32_t GetCacheLineSize(const T *) { return has_registers ? 256 : 512; }
+template <typename T> uint32_t GetSectorCacheLineSize(const T *context) { return GetCacheLineSize(context) / 2; }
+template <typename T> uint32_t GetSimtMaxThreadNum(const T *) { return 2048; }
+template <typename T> uint32_t GetSimtMaxDCacheSize(const T *) { return 128 << 10; }
+template <typename T> uint32_t GetNddmaDcacheSize(const T *) { return 8 << 10; }
 template <typename T> uint64_t GetUbSize(const T *context) {
   uint64_t size = 0;
   platform_ascendc::PlatformAscendC(context->GetPlatformInfo()).GetCoreMemSize(platform_ascendc::CoreMemType::UB, size);
   return size;
 }
-// Chips whose vector units run functions of register instructions: those of libraries are of the 910B family.
-template <typename T> bool IsRegbaseSocVersion(const T *) { return false; }
-inline bool IsRegbaseSocVersion(const gert::TilingContext *) { return false; }
-inline bool IsRegbaseSocVersion(const gert::TilingParseContext *) { return false; }
-inline const gert::Shape &EnsureNotScalar(const gert::Shape &shape) {
-  static const gert::Shape one = {1};
+template <typename T> bool IsRegbaseSocVersion(const T *) { return has_registers; }
+inline bool IsRegbaseSocVersion(const gert::TilingContext *) { return has_registers; }
+inline bool IsRegbaseSocVersion(const gert::TilingParseContext *) { return has_registers; }
+// A template: some libraries define the same as a function of their own.
+template <typename T> const T &EnsureNotScalar(const T &shape) {
+  static const T one = {1};
   return shape.IsScalar() ? one : shape;
 }
 template <typename T> bool IsFinite(T number) { return std::isfinite((double)number); }

@@ -39,9 +39,16 @@ uint32_t PlatformAscendC::GetCoreNumAiv() const { return (uint32_t)vinci_acl_num
 uint32_t PlatformAscendC::GetCoreNum() const { return GetCoreNumAiv(); }
 // Vector cores beside coupled cores.
 uint32_t PlatformAscendC::GetCoreNumVector() const { return 0; }
+// The host code of an operator is compiled for the kind of chip.
+#ifdef VINCI_LIBRARY_REGISTERS
+SocVersion PlatformAscendC::GetSocVersion() const { return SocVersion::ASCEND950; }
+NpuArch PlatformAscendC::GetCurNpuArch() const { return NpuArch::DAV_3510; }
+uint32_t PlatformAscendC::GetVecRegLen() const { return 256; }
+#else
 SocVersion PlatformAscendC::GetSocVersion() const { return SocVersion::ASCEND910B; }
 NpuArch PlatformAscendC::GetCurNpuArch() const { return NpuArch::DAV_2201; }
 uint32_t PlatformAscendC::GetVecRegLen() const { return 0; }
+#endif
 
 // Blocks of a mixed kernel: an AIC with its AIV each.
 uint32_t PlatformAscendC::CalcTschNumBlocks(uint32_t slices, uint32_t cubes, uint32_t vectors) const {
