@@ -138,18 +138,21 @@ static int list_all(const struct soc_settings *settings) {
 static int show_one(const struct soc_settings *settings, const struct text_list *arguments) {
   struct vinci_diag diag = {0};
   vinci_soc *soc = NULL;
-  if (arguments->count != 1) {
-    (void)diag_error(&diag, VINCI_E_USAGE, "show takes the name of one SoC");
+  if (arguments->count == 0) {
+    (void)diag_error(&diag, VINCI_E_USAGE, "show takes the name of a SoC");
     diag_hint(&diag, "'vinci soc list' shows the names");
     return cli_fail(&diag);
   }
+  struct soc_shown shown = {settings->all, arguments->items + 1, arguments->count - 1};
   if (cli_load_soc(arguments->items[0], settings->data, &settings->sets, &soc, &diag) != VINCI_OK)
     return cli_fail(&diag);
   enum vinci_status status = soc_validate(soc, &diag);
+  if (status == VINCI_OK)
+    status = soc_shown_check(soc, &shown, &diag);
   if (status == VINCI_OK && settings->json)
-    soc_show_json(soc);
+    soc_show_json(soc, &shown);
   else if (status == VINCI_OK)
-    soc_show_text(soc, settings->all);
+    soc_show_text(soc, &shown);
   vinci_soc_free(soc);
   return status == VINCI_OK ? 0 : cli_fail(&diag);
 }
@@ -349,10 +352,14 @@ static const struct cli_verb rows[] = {
      .options = DATA_TABLE,
      .run = list},
     {.name = "soc show",
-     .arguments = "NAME",
-     .summary = "Show every number of a SoC with unit, confidence, source and note",
-     .details = "Example:\n"
-                "  vinci soc show Ascend910B4 --set=l2.size=96MiB\n",
+     .arguments = "NAME [KEY]...",
+     .summary = "Show the numbers of a SoC with unit, confidence, source and note",
+     .details =
+         "With keys only these numbers and names, and the sources that they have. A group is "
+         "all of\nits keys: hbm, or path.GM_UB.\n"
+         "Examples:\n"
+         "  vinci soc show Ascend910B4 --set=l2.size=96MiB\n"
+         "  vinci soc show Ascend910B4 hbm.bandwidth_scale path.GM_UB\n",
      .options = {show_options, sizeof show_options / sizeof *show_options},
      .run = show},
     {.name = "soc diff",
@@ -390,16 +397,17 @@ const struct cli_verb cli_verb_soc = {
     .name = "soc",
     .arguments = "list|show|diff|validate|new",
     .summary = "Look at the hardware descriptions",
-    .details = "  list               the SoCs and how well their numbers are known\n"
-               "  show NAME          every number with unit, confidence, source and note\n"
-               "  diff NAME NAME     the numbers in which two SoCs differ\n"
-               "  validate [NAME]... check descriptions, all when none is named\n"
-               "  new NAME           write a description of your own\n\n"
-               "'vinci soc COMMAND --help' explains the options of a command.\n"
-               "Examples:\n"
-               "  vinci soc list\n"
-               "  vinci soc show Ascend910B4\n"
-               "  vinci soc diff Ascend910B4 Ascend910B1\n",
+    .details =
+        "  list               the SoCs and how well their numbers are known\n"
+        "  show NAME [KEY]... numbers, all or these, with unit, confidence, source and note\n"
+        "  diff NAME NAME     the numbers in which two SoCs differ\n"
+        "  validate [NAME]... check descriptions, all when none is named\n"
+        "  new NAME           write a description of your own\n\n"
+        "'vinci soc COMMAND --help' explains the options of a command.\n"
+        "Examples:\n"
+        "  vinci soc list\n"
+        "  vinci soc show Ascend910B4\n"
+        "  vinci soc diff Ascend910B4 Ascend910B1\n",
     .options = DATA_TABLE,
     .run = cli_run_command,
     .commands = commands,

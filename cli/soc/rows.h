@@ -19,8 +19,18 @@ struct soc_shares {
 struct soc_shares soc_shares_count(const vinci_soc *soc);
 unsigned soc_percent(unsigned part, unsigned whole);
 
-/* `vinci soc show`; all: also the optional numbers that the description does not give. */
-void soc_show_text(const vinci_soc *soc, bool all);
-void soc_show_json(const vinci_soc *soc);
+/* What `vinci soc show` shows. */
+struct soc_shown {
+  bool all;                /* also the optional numbers that the description does not give */
+  const char *const *keys; /* these numbers and names alone, given or not; a group such as l2 or
+                            * path.GM_L1 is all of its keys */
+  size_t key_count;        /* 0: everything */
+};
+
+/* Errors: VINCI_E_USAGE when a key is neither a number, nor a name, nor a group of these. */
+VINCI_MUST_CHECK enum vinci_status
+soc_shown_check(const vinci_soc *soc, const struct soc_shown *shown, struct vinci_diag *diag);
+void soc_show_text(const vinci_soc *soc, const struct soc_shown *shown);
+void soc_show_json(const vinci_soc *soc, const struct soc_shown *shown);
 
 #endif

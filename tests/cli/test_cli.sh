@@ -182,6 +182,16 @@ report "show tells names and numbers of the memory, and what was changed" "$(exp
   for line in '^? memory.timing.CL ' '^! memory.timing.RP .* 20 cycle  override' '^  memory.name   hbm2e_3200 '; do
     printf '%s\n' "$out" | grep -q "$line" || echo "no line $line"
   done)"
+run soc show Ascend910B4 hbm.bandwidth_scale l2.policy memory.timing.CL
+report "show tells a few numbers and names, and their sources" "$(expect 0 ''
+  [ "$(printf '%s\n' "$out" | sed 's/^..//; s/ .*//' | tr '\n' ' ')" = \
+    'l2.policy hbm.bandwidth_scale memory.timing.CL  urces: MOP  urces RAM ' ] || echo "$out")"
+run soc show Ascend910B4 path.GM_UB l2.sise
+report "show with a key that is not there" "$(expect 2 "error: Ascend910B4 has no number and no name 'l2.sise'
+hint: did you mean 'l2.size'?")"
+run soc show Ascend910B4 path.GM_UB --json
+report "show tells a group of numbers as JSON" "$(expect 0 '' '"path.GM_UB.startup_cycles": {'
+  case $out in *path.GM_L1* | *l2.size* | *l2.policy*) echo "more than the group: $out" ;; esac)"
 run soc diff Ascend910B1 Ascend910A
 report "diff tells them too" "$(expect 0 '' 'memory.name                              hbm2e_3200         hbm2_910
 '; printf '%s\n' "$out" | grep -q '^memory.timing.CL ' || echo "no timing")"
