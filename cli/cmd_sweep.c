@@ -148,6 +148,76 @@ static void report_pool(const struct vinci_sweep_result *result) {
         100 * result->busy_seconds / given);
 }
 
+/* ---- what failed ------------------------------------------------------------------------ */
+
+/* The first point of a table that failed: its parameters, and its error. */
+struct first_failure {
+  size_t rows;  /* that were read */
+  size_t point; /* 1-based; 0: none failed */
+  char params[256];
+  char error[512];
+};
+
+/* Whether a column before the status is a parameter. */
+static bool is_param(const char *column) {
+  static const char *const others[] = {"point", "workload", "network", "job"};
+  bool param = true;
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    param &= strcmp(column, others[i]) != 0;
+  return param;
+}
+
+static bool find_failure(void *context, const char *const *columns, const char *const *cells,
+                         size_t count) {
+  struct first_failure *first = context;
+  size_t status = 0, length = 0;
+  first->rows++;
+  while (status < count && strcmp(columns[status], "status") != 0)
+    status++;
+  if (status == count || strcmp(cells[status], "ok") == 0)
+    return true;
+  first->point = first->rows;
+  for (size_t i = 0; i < status; i++)
+    if (is_param(columns[i]) && *cells[i] && length < sizeof first->params)
+      length += (size_t)snprintf(first->params + length, sizeof first->params - length, "%s%s=%s",
+                                 length > 0 ? " " : "", columns[i], cells[i]);
+  for (size_t i = status; i < count; i++)
+    if (strcmp(columns[i], "error") == 0)
+      snprintf(first->error, sizeof first->error, "%s", cells[i]);
+  return false;
+}
+
+/* "point 2 (ub.size=banana): 'banana' is not a number" of the first point of the folder's table
+ * that failed; "" when the table does not say. */
+static void tell_failure(const char *folder, char *out, size_t size) {
+  struct first_failure first = {0};
+  struct vinci_diag ignored = {0};
+  *out = '\0';
+  if (vinci_sweep_read(folder, find_failure, &first, &ignored) != VINCI_OK || first.point == 0)
+    return;
+  snprintf(out, size, "point %zu%s%s%s: %s", first.point, *first.params ? " (" : "", first.params,
+           *first.params ? ")" : "", first.error);
+}
+
+/* Tells which points failed and why the first of them did. That all failed is an error; files:
+ * those that say why. */
+static enum vinci_status report_failures(const struct sweep_settings *settings, size_t failed,
+                                         size_t points, const char *files,
+                                         struct vinci_diag *diag) {
+  char first[1024];
+  if (failed == 0 || (failed < points && settings->quiet))
+    return VINCI_OK;
+  tell_failure(settings->output, first, sizeof first);
+  if (failed < points) {
+    sheet_line(stderr, "warning: %zu of %zu points failed%s%s\n", failed, points,
+               *first ? "; " : "", first);
+    return VINCI_OK;
+  }
+  (void)diag_error(diag, VINCI_E_INPUT, "every point failed%s%s", *first ? "; " : "", first);
+  diag_hint(diag, "%s/%s why each of them did", settings->output, files);
+  return VINCI_E_INPUT;
+}
+
 /* One line for people; the exit code is that of a failure only when every point failed. */
 static int report(const struct sweep_settings *settings, const struct vinci_sweep_result *result,
                   bool is_shard, struct vinci_diag *diag) {
@@ -163,13 +233,9 @@ static int report(const struct sweep_settings *settings, const struct vinci_swee
     cli_summary("sweep run points=%zu ok=%zu failed=%zu reused=%zu", result->points,
                 result->points - result->failed, result->failed, result->reused);
   }
-  if (result->failed == 0 || result->failed < result->points)
-    return 0;
-  (void)diag_error(diag, VINCI_E_INPUT,
-                   "every point failed; the column error of %s/results.csv "
-                   "says why",
-                   settings->output);
-  return cli_fail(diag);
+  enum vinci_status status =
+      report_failures(settings, result->failed, result->points, "results.csv says", diag);
+  return status == VINCI_OK ? 0 : cli_fail(diag);
 }
 
 /* The table of a list at all points. */
@@ -185,11 +251,8 @@ static enum vinci_status report_list(const struct sweep_settings *settings,
     cli_summary("sweep run points=%zu ok=%zu failed=%zu operators=%zu", result->points,
                 result->points - result->failed, result->failed, result->operators);
   }
-  if (result->failed < result->points)
-    return VINCI_OK;
-  return diag_error(diag, VINCI_E_INPUT,
-                    "every point failed; %s/results.csv and operators.csv say why",
-                    settings->output);
+  return report_failures(settings, result->failed, result->points,
+                         "results.csv and operators.csv say", diag);
 }
 
 static int run_list(const struct sweep_settings *settings, const struct text_list *arguments) {

@@ -15,6 +15,8 @@ libvinci_studies_la_SOURCES = \
 	studies/diff/net.c \
 	studies/diff/parting.c \
 	studies/diff/side.c \
+	studies/files/failure.c \
+	studies/files/failure.h \
 	studies/files/file.c \
 	studies/files/file.h \
 	studies/files/reader.c \

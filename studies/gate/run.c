@@ -13,6 +13,7 @@
 
 #include "core/base/diag.h"
 #include "core/base/pool.h"
+#include "studies/files/failure.h"
 #include "studies/gate/gate.h"
 
 enum { CHILD_FAILED = 1 };
@@ -51,10 +52,7 @@ static bool add_failure(struct gate_rows *rows, const char *point, int exit_code
 
 static bool add_diag(struct gate_rows *rows, const char *point, const struct vinci_diag *diag) {
   char text[1400];
-  if (diag->path[0] && diag->line > 0)
-    snprintf(text, sizeof text, "%s:%lu: %s", diag->path, diag->line, diag->text);
-  else
-    snprintf(text, sizeof text, "%s%s%s", diag->path, diag->path[0] ? ": " : "", diag->text);
+  failure_text(diag, text, sizeof text);
   return add_failure(rows, point, vinci_status_exit_code(diag->status), text);
 }
 

@@ -9,6 +9,7 @@
 #include "core/result/metrics.h"
 #include "core/result/result_energy.h"
 #include "networks/workload/network.h"
+#include "studies/files/failure.h"
 #include "studies/sweep/sweep.h"
 
 enum { ERROR_MAX = 1200 };
@@ -156,12 +157,7 @@ static void write_failure(FILE *out, struct sweep_columns columns, const char *s
 
 static void write_diag(FILE *out, struct sweep_columns columns, const struct vinci_diag *diag) {
   char text[ERROR_MAX];
-  if (diag->path[0] && diag->line > 0)
-    snprintf(text, sizeof text, "%.200s:%lu: %.800s", diag->path, diag->line, diag->text);
-  else if (diag->path[0])
-    snprintf(text, sizeof text, "%.200s: %.800s", diag->path, diag->text);
-  else
-    snprintf(text, sizeof text, "%.800s", diag->text);
+  failure_text(diag, text, sizeof text);
   static const char *const names[] = {"ok",    "regression", "usage", "rejected", "mismatch",
                                       "check", "hang",       "limit", "internal"};
   int code = vinci_status_exit_code(diag->status);

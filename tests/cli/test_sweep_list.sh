@@ -71,13 +71,15 @@ keep "$vinci" lua list.lua
 report "the same from Lua" "$(expect 0 ''; cmp first.csv out4/results.csv)"
 report "a list and an operator in Lua" "$(expect 0 '' "argument 'options.ops' does not go with op")"
 sweep list.csv -p soc=Ascend910B4,Ascend910B2,Ascend910B0 -o chips
-report "a chip that is unknown fails its point" "$(expect 0 - '3 points of 4 operators, 1 failed'
+report "a chip that is unknown fails its point" "$(expect 0 "warning: 1 of 3 points failed; point 3 (soc=Ascend910B0): \
+failed: unknown SoC 'Ascend910B0'" '3 points of 4 operators, 1 failed'
   tail -n 1 chips/results.csv | grep -q "^Ascend910B0,failed,4,3,,.*unknown SoC 'Ascend910B0'" || cat chips/results.csv)"
 printf 'op,args\nfoo,shape=4\nadd,shape=64\n' >some.csv
 sweep some.csv $soc -o some
 report "an operator that is unknown: no sum, and why" "$(expect 3 - '1 points of 2 operators, 1 failed'
   tail -n 1 some/results.csv | grep -q '^failed,2,1,,' || cat some/results.csv
-  case $err in "error: every point failed; some/results.csv and operators.csv say why") ;; *) echo "$err" ;; esac)"
+  case $err in "error: every point failed; point 1: unsupported: no operator is called foo
+hint: some/results.csv and operators.csv say why each of them did") ;; *) echo "$err" ;; esac)"
 sweep list.csv $soc
 report "without --output" "$(expect 2 'error: where to? --output=DIR is missing')"
 sweep list.csv matmul $soc -o x
