@@ -421,15 +421,21 @@ const struct cli_verb cli_verb_gate = {
     .name = "gate",
     .arguments = "COMMAND",
     .summary = "Gate regressions: compare a suite of points with a baseline",
-    .details = "  check    run a suite and compare it with its baseline\n"
-               "  bless    make the results of a run the baseline, with a reason\n"
-               "  explain  say where every change comes from\n"
-               "  list     list the points of a suite\n"
-               "  import   make a suite of the operators of a list\n\n"
-               "'vinci gate COMMAND --help' explains the options of a command.\n"
-               "Examples:\n"
-               "  vinci gate check suite.lua --baseline=suite.csv\n"
-               "  vinci gate bless suite.lua --baseline=suite.csv --reason=\"larger tiles\"\n",
+    .details =
+        "  check    run a suite and compare it with its baseline\n"
+        "  bless    make the results of a run the baseline, with a reason\n"
+        "  explain  say where every change comes from\n"
+        "  list     list the points of a suite\n"
+        "  import   make a suite of the operators of a list\n\n"
+        "A suite is a file of Lua; the manual, vinci(1), has all its fields and the rules of a "
+        "policy:\n"
+        "  return { soc = \"Ascend910B4\", points = {\n"
+        "    { name = \"mm\", op = \"matmul\", m = 512, k = 512, n = 512 },\n"
+        "    { name = \"kernel\", trace = \"kernel.csv\", check = true } } }\n\n"
+        "'vinci gate COMMAND --help' explains the options of a command.\n"
+        "Examples:\n"
+        "  vinci gate check suite.lua --baseline=suite.csv\n"
+        "  vinci gate bless suite.lua --baseline=suite.csv --reason=\"larger tiles\"\n",
     .run = cli_run_command,
     .commands = commands,
     .command_count = sizeof commands / sizeof *commands,

@@ -21,6 +21,30 @@ static bool is_among(const char *const *words, const char *key) {
 
 bool study_is_setting(const char *key) { return is_among(setting_words, key); }
 
+/* Words of lists that end with NULL, one list behind the other. */
+struct field_lists {
+  const char *const *lists[2];
+};
+
+static const char *field_at(const void *context, size_t index) {
+  const struct field_lists *all = context;
+  for (size_t l = 0; l < sizeof all->lists / sizeof *all->lists; l++)
+    for (const char *const *word = all->lists[l]; word && *word; word++)
+      if (index-- == 0)
+        return *word;
+  return NULL;
+}
+
+void study_hint_field(const char *key, const char *const *more, struct vinci_diag *diag) {
+  struct field_lists all = {{setting_words, more}};
+  size_t count = 0;
+  while (field_at(&all, count))
+    count++;
+  const char *nearest = diag_nearest(key, count, field_at, &all);
+  if (nearest)
+    diag_hint(diag, "did you mean '%s'?", nearest);
+}
+
 /* ---- settings ------------------------------------------------------------------------------- */
 
 static enum vinci_status read_sets(struct study_reader *reader, struct run_spec *spec) {
@@ -85,8 +109,12 @@ static enum vinci_status refuse_workload(struct study_reader *reader,
 static enum vinci_status refuse_field(struct study_reader *reader, const char *key) {
   if (!key && !reader->who)
     return lua_file_error(&reader->file, reader->diag, "has a field that is not named");
-  return lua_file_error(&reader->file, reader->diag, "%s%sunknown field '%s'",
-                        reader->who ? reader->who : "", reader->who ? ": " : "", key ? key : "[1]");
+  enum vinci_status status =
+      lua_file_error(&reader->file, reader->diag, "%s%sunknown field '%s'",
+                     reader->who ? reader->who : "", reader->who ? ": " : "", key ? key : "[1]");
+  if (key)
+    study_hint_field(key, reader->others, reader->diag);
+  return status;
 }
 
 enum vinci_status study_resolve(struct study_reader *reader, const char **path) {

@@ -33,6 +33,9 @@ VINCI_MUST_CHECK enum vinci_status study_read_workload(struct study_reader *read
                                                        struct run_spec *spec);
 /* Makes a path of the file one from here: paths are relative to the folder of the file. */
 VINCI_MUST_CHECK enum vinci_status study_resolve(struct study_reader *reader, const char **path);
+/* Hints at the field of a run that an unknown key may stand for, or one of more, which ends with
+ * NULL. */
+void study_hint_field(const char *key, const char *const *more, struct vinci_diag *diag);
 /* Whether study_read_settings() reads a field of this name. */
 bool study_is_setting(const char *key);
 

@@ -27,9 +27,12 @@ static const char *const other_words[] = {"name",   "folder", "check", "inputs",
 /* Names are keys of the baseline and words of the policy. */
 static enum vinci_status check_name(struct gate_reader *reader, const struct gate_point *point,
                                     size_t index) {
-  if (!point->name || !*point->name)
-    return lua_file_error(&reader->common.file, reader->common.diag,
-                          "points: entry %zu has no name", index + 1);
+  if (!point->name || !*point->name) {
+    enum vinci_status status = lua_file_error(&reader->common.file, reader->common.diag,
+                                              "points: entry %zu has no name", index + 1);
+    lua_file_hint_key(&reader->common.file, "name", reader->common.diag);
+    return status;
+  }
   for (const char *c = point->name; *c; c++)
     if ((unsigned char)*c <= ' ' || strchr(",\"*?[]\\#", *c))
       return lua_file_error(&reader->common.file, reader->common.diag,
@@ -208,12 +211,17 @@ static enum vinci_status read_folder(struct gate_reader *reader, const struct ga
 /* ---- the suite ------------------------------------------------------------------------------ */
 
 static enum vinci_status check_fields(struct gate_reader *reader) {
+  static const char *const suite_words[] = {"points", NULL};
   struct lua_file *file = &reader->common.file;
   for (lua_pushnil(file->lua); lua_next(file->lua, -2); lua_pop(file->lua, 1)) {
     const char *key = lua_file_key(file, -2);
-    if (!key || (strcmp(key, "points") != 0 && !study_is_setting(key)))
-      return lua_file_error(file, reader->common.diag, "unknown field '%s' of the suite",
-                            key ? key : "[1]");
+    if (key && (strcmp(key, "points") == 0 || study_is_setting(key)))
+      continue;
+    enum vinci_status status = lua_file_error(file, reader->common.diag,
+                                              "unknown field '%s' of the suite", key ? key : "[1]");
+    if (key)
+      study_hint_field(key, suite_words, reader->common.diag);
+    return status;
   }
   return VINCI_OK;
 }

@@ -366,7 +366,22 @@ return { soc = "Ascend910B4", retries = 2, points = { { name = "a", op = "copy",
 END
 gate list "$work/other.lua"
 report "a field that no suite has" "$(expect 2 "$work/other.lua: error: unknown field 'retries' of the suite")"
-sed -i 's/retries = 2/set = { ["l2.size"] = "8MiB" }/' "$work/other.lua"
+sed -i 's/retries = 2/memry = "flat"/' "$work/other.lua"
+gate list "$work/other.lua"
+report "a field of the suite that is misspelt" "$(expect 2 "$work/other.lua: error: unknown field 'memry' of the suite
+hint: did you mean 'memory'?")"
+sed -i 's/memry/point/' "$work/other.lua"
+gate list "$work/other.lua"
+report "the field with the points" "$(expect 2 - ''; case $err in *"hint: did you mean 'points'?") ;; *) echo "$err" ;; esac)"
+sed -i 's/point = "flat", //; s/name = "a"/nme = "a"/' "$work/other.lua"
+gate list "$work/other.lua"
+report "a name that is misspelt" "$(expect 2 "$work/other.lua: error: points: entry 1 has no name
+hint: did you mean 'name' by 'nme'?")"
+sed -i 's/nme/name/; s/shape = 64/shap = 64/' "$work/other.lua"
+gate bless "$work/other.lua" --baseline="$work/other.csv" --reason=x
+report "what cannot run is not blessed, and how to mend that" "$(expect 2 "error: point 'a' has no result to bless: copy has no \
+key 'shap' (did you mean 'shape'?)")"
+sed -i 's/shap = 64/shape = 64/; s/points = /set = { ["l2.size"] = "8MiB" }, points = /' "$work/other.lua"
 gate list "$work/other.lua"
 report "overrides that are no list" "$(expect 2 "$work/other.lua: error: set is not a list: write { \"key=value\", ... }")"
 

@@ -253,7 +253,8 @@ bad_study "a study with an error" 'local x
 x.y = 1' "$work/bad.lua:2: error: attempt to index a nil value (local 'x')"
 bad_study "a study without work" 'return {}' "$work/bad.lua: error: wants one of op, trace, net, job and model"
 bad_study "a field nobody knows" 'return { trace = "tiny.csv", parms = {} }' \
-  "$work/bad.lua: error: unknown field 'parms'"
+  "$work/bad.lua: error: unknown field 'parms'
+hint: did you mean 'params'?"
 
 bad_study "a limit that is none" 'return { trace = "tiny.csv", max_cycles = 0.5 }' \
   "$work/bad.lua: error: 'max_cycles' is not a whole number from 1"
