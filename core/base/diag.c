@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "core/base/sheet.h"
 
@@ -134,10 +135,11 @@ const char *diag_nearest(const char *name, size_t count,
                          const char *(*name_at)(const void *context, size_t index),
                          const void *context) {
   size_t limit = strlen(name) / 3 + 1;
+  bool letter = strlen(name) == 1; /* each other letter would be one edit away */
   const char *best = NULL;
   for (size_t i = 0; i < count; i++) {
     const char *candidate = name_at(context, i);
-    if (!candidate)
+    if (!candidate || (letter && strcasecmp(name, candidate) != 0))
       continue;
     size_t distance = edit_distance(name, candidate, limit);
     if (distance <= limit) {

@@ -79,6 +79,9 @@ static void nearest_name(void **state) {
   assert_string_equal(diag_nearest("copy_gm_to_ub", 5, candidate_at, names), "copy_gm_to_ubuf");
   assert_null(diag_nearest("xyzzy", 5, candidate_at, names));
   assert_null(diag_nearest("", 0, candidate_at, names));
+  static const char *const letters[] = {"s", "x", "it", "n", "k"};
+  assert_string_equal(diag_nearest("N", 5, candidate_at, letters), "n");
+  assert_null(diag_nearest("c", 5, candidate_at, letters)); /* each letter is one edit away */
 }
 
 static void add_unread(struct unread *unread, struct arena *arena, const char *name,
