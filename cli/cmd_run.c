@@ -234,6 +234,8 @@ static void keep_result(struct batch *batch, const vinci_result *result, const c
   else if (!settings->json && !settings->quiet) {
     if (settings->output && folder_diag.status == VINCI_OK)
       output_print(&settings->output_of, &lowered, folder);
+    else if (!settings->output && lowered.op)
+      output_tell_lines(result, lowered.op);
     output_sum_up(result);
   }
 }

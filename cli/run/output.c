@@ -16,6 +16,7 @@
 #include "core/base/diag.h"
 #include "core/base/file.h"
 #include "core/base/sheet.h"
+#include "core/result/events.h"
 #include "core/result/result.h"
 
 enum { WINDOW_TEXT_BYTES = 48 };
@@ -150,6 +151,13 @@ static void print_large_json(FILE *out, const char *folder) {
             "          trace.json has %lld MiB: --timeline=perfetto writes a tenth, and "
             "--window=FROM:TO a part\n",
             (long long)file.st_size / MIB);
+}
+
+void output_tell_lines(const vinci_result *result, const char *op) {
+  if (event_total(result) > 0)
+    sheet_line(stdout,
+               "Trace     the lines above are those of DIR/%s.csv, which --output=DIR writes\n",
+               op);
 }
 
 void output_print(const struct output_settings *settings, const struct output_operator *lowered,

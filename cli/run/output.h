@@ -49,6 +49,9 @@ VINCI_MUST_CHECK enum vinci_status output_write(const struct output_settings *se
 void output_print(const struct output_settings *settings, const struct output_operator *lowered,
                   const char *folder);
 
+/* Says of an operator that is run without a folder what the lines of its hot spots are. */
+void output_tell_lines(const vinci_result *result, const char *op);
+
 /* The line of the report that scripts may rely on. */
 void output_sum_up(const vinci_result *result);
 

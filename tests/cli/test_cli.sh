@@ -222,6 +222,14 @@ report "several traces: an array, a folder each" "$(expect 0 '' "  \"trace\": \"
   for name in tiny add1_tile20480; do
     [ -s "$work/results/two/$name/summary.json" ] || echo "no $name/summary.json"
   done)"
+run run copy shape=64 $soc
+report "the lines of an operator's hot spots are told" "$(expect 0 '' 'Trace     the lines above are those of DIR/copy.csv, which --output=DIR writes
+')"
+run run copy shape=64 $soc --timeline-events=0
+report "where there are some" "$(expect 0 ''; case $out in *DIR/copy.csv*) echo "$out" ;; esac)"
+run run copy shape=64 $soc --output="$work/results/copy"
+report "of a result folder its own trace" "$(expect 0 '' "Trace     $work/results/copy/copy.csv: the lines above are its lines
+"; case $out in *DIR/copy.csv*) echo "$out" ;; esac)"
 run run "$work/tiny.csv" "$work/elsewhere/tiny.csv" $soc --output="$work/results/three"
 report "traces of one name cannot share a folder" "$(expect 2 "error: $work/tiny.csv and \
 $work/elsewhere/tiny.csv would both write to $work/results/three/tiny")"
