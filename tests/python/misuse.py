@@ -33,6 +33,14 @@ error = fails("k.csv:1:1: the first row", "E_INPUT", vinci.parse, "x", chip=chip
 assert (error.file, error.line, error.exit_code) == ("k.csv", 1, 3), vars(error)
 assert vinci.run("copy shape=4096", chip=chip, max_cycles=100, partial=True).partial
 fails("no counter is called 'x'", "E_USAGE", vinci.run("copy shape=64", chip=chip).get, "x")
+fails("did you mean 'total_cycles'?", "E_USAGE", vinci.run("copy shape=64", chip=chip).get, "total_cyles")
+try:
+    vinci.run("copy shape=64", chip=chip)["total_cyles"]
+    raise AssertionError("a key that is not there")
+except KeyError as problem:
+    assert "'total_cyles'; did you mean 'total_cycles'?" in str(problem), problem
+fails("seed is 'random:1', not a whole number from 0", "E_USAGE",
+      vinci.values("copy shape=64", chip=chip).fill, "random:1")
 fails("checks has 'racechek'", "E_USAGE", vinci.check, "copy shape=64", chip=chip, checks=["racechek"])
 fails("give one of study, trace and op", "E_USAGE", vinci.sweep, output="none")
 fails("there is no option 'memroy'", "E_USAGE", vinci.sweep, op="copy shape=64", output="none",

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The shared library: how it is found and called, and how its errors become exceptions."""
 import ctypes
+import difflib
 import functools
 import numbers
 import os
@@ -125,6 +126,12 @@ def word(value, what: str) -> typing.Optional[bytes]:
     if b"\0" in value:
         raise Error(f"{what} contains a zero byte")
     return value
+
+
+def near(given, names, before: str = "") -> str:
+    """The hint at the name that a misspelt one stands for; "" when none is near."""
+    found = difflib.get_close_matches(str(given), list(names), 1)
+    return f"{before}did you mean '{found[0]}'?" if found else ""
 
 
 def words(values, what: str):

@@ -8,7 +8,7 @@ from ctypes import byref
 
 from . import _abi
 from ._library import (Callback, Error, Handle, call, choice, error_of, field_type, library, make,
-                       opened, record, table, text, visitor, word, words, written)
+                       near, opened, record, table, text, visitor, word, words, written)
 from .chips import Soc
 from .traces import Trace, trace_of
 
@@ -182,7 +182,10 @@ class Result(Handle):
         return self._summary
 
     def __getitem__(self, key: str):
-        return self.summary()[key]
+        summary = self.summary()
+        if key not in summary:
+            raise KeyError(f"the summary has no key {key!r}" + near(key, summary, "; "))
+        return summary[key]
 
     def counters(self) -> typing.Dict[str, Counter]:
         """All counters by name."""
@@ -203,7 +206,8 @@ class Result(Handle):
         """The value of one counter."""
         counters = self.counters()
         if name not in counters:
-            raise Error(f"no counter is called '{name}'", hint="vinci.counters() lists all")
+            raise Error(f"no counter is called '{name}'",
+                        hint=near(name, counters) or "vinci.counters() lists all")
         return counters[name].value
 
     def cores(self) -> typing.List[Core]:

@@ -8,7 +8,7 @@ from ctypes import byref
 
 from . import _abi
 from ._library import (Callback, Error, Handle, call, field_type, library, make, opened, record,
-                       table, text, visitor, word, written)
+                       table, text, visitor, whole, word, written)
 from .chips import Soc
 from .traces import Tensor, Trace, trace_of
 
@@ -72,7 +72,7 @@ class Values(Handle):
 
     def fill(self, seed: int = 1) -> "Values":
         """Small pseudo-random values for inputs that have none, the same ones on every host."""
-        library().vinci_values_fill(self, seed)
+        library().vinci_values_fill(self, whole(seed, "seed"))
         return self
 
     def set(self, tensor: str, values) -> "Values":
