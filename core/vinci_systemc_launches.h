@@ -23,10 +23,14 @@ public:
   // Offset of the register with the address of a tensor, while a kernel is chosen.
   uint64_t argument(uint32_t number, const std::string &tensor) const {
     const kernel &of = kernels_.at(number);
-    for (size_t i = 0; i < of.names.size(); i++)
+    std::string known;
+    for (size_t i = 0; i < of.names.size(); i++) {
       if (of.names[i] == tensor)
         return reg::ARGUMENT + 8 * i;
-    throw error(VINCI_E_USAGE, "kernel " + std::to_string(number) + " has no tensor " + tensor);
+      known += (i > 0 ? ", " : "") + of.names[i];
+    }
+    throw error(VINCI_E_USAGE,
+                "kernel " + std::to_string(number) + " has no tensor " + tensor + ", but " + known);
   }
 
 protected:

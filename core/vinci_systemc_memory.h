@@ -49,15 +49,18 @@ public:
   bool beyond() const { return beyond_; }
   // Why it was not moved.
   std::string why(uint64_t size) const {
-    if (!beyond_)
-      return "memory answers neither get_direct_mem_ptr nor transport_dbg, which runs with values "
-             "need";
-    char text[128];
-    std::snprintf(text, sizeof text,
-                  "a tensor of %llu bytes at address 0x%llx ends beyond the %llu bytes of device "
-                  "memory",
-                  static_cast<unsigned long long>(bytes_),
-                  static_cast<unsigned long long>(address_), static_cast<unsigned long long>(size));
+    char text[256];
+    const unsigned long long bytes = bytes_, address = address_, all = size;
+    if (beyond_)
+      std::snprintf(text, sizeof text,
+                    "a tensor of %llu bytes at address 0x%llx ends beyond the %llu bytes of device "
+                    "memory",
+                    bytes, address, all);
+    else
+      std::snprintf(text, sizeof text,
+                    "memory answers neither get_direct_mem_ptr nor transport_dbg for %llu bytes at "
+                    "address 0x%llx, which runs with values need: is there memory, and as much?",
+                    bytes, address);
     return text;
   }
 

@@ -144,6 +144,14 @@ void add_and_root(Master &host) {
   host.set(npu.argument(root, "x") + 4, Y >> 32);
   host.set(npu.argument(root, "y"), Y2, 8);
   expect(host.get(npu.argument(root, "x"), 8) == Y, "an argument reads back");
+  try {
+    (void)npu.argument(add, "z");
+    expect(false, "a tensor that is not there");
+  } catch (const vinci::error &error) {
+    expect(std::string(error.what()) ==
+               "kernel " + std::to_string(add) + " has no tensor z, but x, x1, y",
+           "the tensors are told");
+  }
   expect(host.set(reg::DOORBELL, 1), "the second launch");
   expect(host.get(reg::STATUS) == reg::BUSY, "busy");
   wait(host.line.posedge_event());
@@ -201,6 +209,7 @@ void without_backdoor() {
       text = error.what();
     }
     expect(text.find("npu: memory answers neither") == 0, "values need a backdoor");
+    expect(text.find(" bytes at address 0x") != text.npos, "the place is told");
     host.npu.load("add", args);
     host.set(reg::INT_ENABLE, reg::ERROR);
     host.set(reg::DOORBELL, 1);
