@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Every tutorial of TUTORIALS.md runs as it stands, in a folder of its own; commands of workflow files too.
+# Every tutorial of TUTORIALS.md runs as it stands, in a folder of its own; commands of workflow files too. It prints
+# the lines that blocks of text show.
 set -u
 srcdir=${TESTS_SRCDIR:-.}
 . "$srcdir/tests/support/tap.sh"
@@ -45,6 +46,7 @@ awk -v work="$work" '
   /^```sh$/ { flush(); on = "sh"; next }
   /^```python$/ { on = "python"; next }
   /^```yaml$/ { on = "yaml"; next }
+  /^```text$/ { on = "text"; next }
   /^```cpp / { flush(); on = "cpp"; print "cat >" $2 " <<\047END OF FILE\047" >script; next }
   /^```$/ {
     if (on == "cpp")
@@ -53,6 +55,7 @@ awk -v work="$work" '
     next
   }
   on == "cpp" { print >script }
+  on == "text" { print >(work "/" count ".text") }
   on == "sh" { print >script }
   on == "python" { text = text $0 "\n" }
   on == "yaml" && /vinci gate/ { sub(/^[ -]*(run: )?/, ""); print >script }
@@ -72,5 +75,7 @@ while read -r title; do
   esac
   mkdir "$work/$number"
   keep sh -c "cd '$work/$number' && exec sh ../$number.sh </dev/null"
-  report "$title" "$([ "$code" -eq 0 ] || { echo "exit code $code"; printf '%s\n' "$out" "$err" | tail -n 20; })"
+  report "$title" "$([ "$code" -eq 0 ] || { echo "exit code $code"; printf '%s\n' "$out" "$err" | tail -n 20; }
+    printf '%s\n' "$out" >"$work/$number.out"
+    [ ! -e "$work/$number.text" ] || grep -vxF -f "$work/$number.out" "$work/$number.text" | sed 's/^/not printed: /')"
 done <"$work/titles"
