@@ -8,6 +8,7 @@
 #include "core/base/diag.h"
 #include "core/chip/energy.h"
 #include "core/chip/mem.h"
+#include "core/chip/soc_numbers.h"
 #include "core/vinci_energy.h"
 
 enum { VALUE_TEXT = 48 };
@@ -97,7 +98,7 @@ static enum vinci_status set_energy(struct vinci_soc *soc, const char *assignmen
   return status == VINCI_OK ? energy_set(soc->energy, assignment, diag) : status;
 }
 
-enum vinci_status vinci_soc_set(vinci_soc *soc, const char *assignment, struct vinci_diag *diag) {
+static enum vinci_status assign(vinci_soc *soc, const char *assignment, struct vinci_diag *diag) {
   const char *equals = strchr(assignment, '=');
   if (!equals) {
     (void)diag_error(diag, VINCI_E_USAGE, "override '%s' has no value", assignment);
@@ -139,5 +140,30 @@ enum vinci_status vinci_soc_set(vinci_soc *soc, const char *assignment, struct v
   if (status == VINCI_OK && soc->load_named &&
       strncmp(key, network_prefix, sizeof network_prefix - 1) == 0)
     status = soc->load_named(soc, SOC_TOPOLOGY, diag);
+  return status;
+}
+
+/* An error of a value gets the name of its number: one of many assignments may be wrong. */
+static void name_number(const vinci_soc *soc, const char *assignment, struct vinci_diag *diag) {
+  size_t length = strcspn(assignment, "=");
+  char key[SOC_KEY_MAX], text[sizeof diag->text];
+  struct soc_number number;
+  int64_t ignored;
+  if (length >= sizeof key || !assignment[length])
+    return;
+  memcpy(key, assignment, length);
+  key[length] = '\0';
+  if (!soc_number_find(soc, key, &number) ||
+      soc_parse_value(assignment + length + 1, number.param->kind, &ignored, NULL) == VINCI_OK)
+    return;
+  snprintf(text, sizeof text, "%s: %.900s", key, diag->text);
+  strcpy(diag->text, text);
+}
+
+enum vinci_status vinci_soc_set(vinci_soc *soc, const char *assignment, struct vinci_diag *diag) {
+  bool first = diag && diag->status == VINCI_OK; /* the first error stays as it is */
+  enum vinci_status status = assign(soc, assignment, diag);
+  if (status == VINCI_E_USAGE && first)
+    name_number(soc, assignment, diag);
   return status;
 }

@@ -63,7 +63,7 @@ hint: write a file energy/NAME.lua of all numbers, and energy = \"NAME\" in the 
 keep "$vinci" run add shape=64 -s Ascend310P3 --set energy.name=davinci_7nm --energy -q
 report "another chip takes those that are named" "$(expect 0 '')"
 keep "$vinci" run add shape=64 -s Ascend910B4 --energy --set energy.idle.cube_core=1pJ -q
-report "a unit of another kind is refused" "$(expect 2 "error: unknown unit 'pJ' in '1pJ'
+report "a unit of another kind is refused" "$(expect 2 "error: energy.idle.cube_core: unknown unit 'pJ' in '1pJ'
 hint: power, suffixes mW W, to a milliwatt")"
 
 printf 'op,args\nadd,shape=64\n' >"$work/list.csv"

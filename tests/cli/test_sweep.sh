@@ -186,7 +186,7 @@ report "a failing point is a row with its error" "$(expect 0 - '3 points: 1 ok, 
   awk -F, 'NR == 1 { n = NF } /^[^"]*$/ && NF != n { print }' "$work/mixed/results.csv")"
 run run "$work/tiny.csv" $soc --param ub.size=192KiB,banana,1KiB -j2 --output="$work/mixed"
 report "the first of those that failed is told" "$(expect 0 "warning: 2 of 3 points failed; point 2 (ub.size=banana): \
-'banana' is not a number (bytes, suffixes KiB MiB GiB)")"
+ub.size: 'banana' is not a number (bytes, suffixes KiB MiB GiB)")"
 run run "$work/tiny.csv" $soc --param ub.size=192KiB,banana,1KiB -j2 --quiet --output="$work/mixed"
 report "but not with --quiet" "$(expect 0 '')"
 run run "$work/hangs.csv" $soc -j2 --output="$work/hang"
