@@ -241,27 +241,32 @@ local function apart(split, sums)
   return function(family, op, bytes) return others[family] and sums:time(split, family, op, bytes) end
 end
 
--- The step of a model (see M.model) that is split so: { job = text, ranks =, memory = largest of a device, times = }.
--- With `sums` the job is one replica of those that are data parallel.
-function M.step(clock, model, split, system, sums)
+-- A step without its job.
+function M.prepared(clock, model, split, sums)
   model = M.model(model)
   split = complete(model, split)
   local own = O.shard(model, split)
-  local step = { clock = clock, model = model, split = split, own = own,
-    boundary_bytes = own.rows * own.hidden * WIDTH[model.dtype],
-    times = times_of(clock, O.parts(model, own), optimizers(model, split, own)) }
-  local laid = sums and one_replica(split) or split
-  step.laid, step.alone = laid, sums and apart(split, sums)
+  return { clock = clock, model = model, split = split, own = own, boundary_bytes = own.rows * own.hidden * WIDTH[model.dtype],
+    times = times_of(clock, O.parts(model, own), optimizers(model, split, own)),
+    laid = sums and one_replica(split) or split, alone = sums and apart(split, sums) }
+end
+
+-- The step of a model (see M.model) that is split so: { job = text, ranks =, memory = largest of a device, times = }.
+-- With `sums` the job is one replica of those that are data parallel.
+function M.step(clock, model, split, system, sums)
+  local step = M.prepared(clock, model, split, sums)
+  local laid = step.laid
   local ranks = laid.tp * laid.cp * laid.pp * laid.dp
-  local lines = { ("job,version=1,name=%s,ranks=%d%s"):format(model.name, ranks,
+  local lines = { ("job,version=1,name=%s,ranks=%d%s"):format(step.model.name, ranks,
     system and (',"system=%s"'):format(system:gsub('"', '""')) or "") }
   J.write(step, lines)
   local memory
-  for stage = 0, split.pp - 1 do
-    local one = B.of(model, split, stage)
+  for stage = 0, step.split.pp - 1 do
+    local one = B.of(step.model, step.split, stage)
     if not memory or one.bytes > memory.bytes then memory = one end
   end
-  step.job, step.ranks, step.memory = table.concat(lines, "\n") .. "\n", ranks, memory
+  lines[#lines + 1] = ""
+  step.job, step.ranks, step.memory = table.concat(lines, "\n"), ranks, memory
   return step
 end
 
@@ -279,22 +284,27 @@ end
 -- Runs the step: microseconds of it, and what that of the busiest rank is made of. Bubble is what remains when all
 -- that is sent has one byte; loading is what the step waits for a loader that works ahead; the rest of what is exposed
 -- is communication. `faults` of the options are rows of the job: "devices=3,speed=0.8". With `sums` (of
--- vinci.planner_bounds) one replica of those that are data parallel runs.
+-- vinci.planner_bounds) one replica of those that are data parallel runs. `known` is a table of results by texts of jobs:
+-- what it has does not run again.
 function M.run(clock, model, split, options)
   local where = {}
   for key, value in pairs(options or {}) do where[key] = value end
-  local sums = where.sums
-  where.sums = nil
+  local sums, known = where.sums, where.known or {}
+  where.sums, where.known = nil, nil
   local step = M.step(clock, model, split, where.system, sums)
   local faults = rows_of_faults(where.faults)
   where.faults = nil
   step.job = step.job .. faults
-  local run = vinci.group_run(step.job, where)
+  local function run_of(job)
+    known[job] = known[job] or vinci.group_run(job, where)
+    return known[job]
+  end
+  local run = run_of(step.job)
   step.moved_bytes = run.moved_bytes
   local quiet = {}
   for key, value in pairs(step.split) do quiet[key] = value end
   quiet.micro_batches, quiet.communication = nil, false
-  local alone = vinci.group_run(M.step(clock, model, quiet, nil, sums).job .. faults, where)
+  local alone = run_of(M.step(clock, model, quiet, nil, sums).job .. faults)
   local most = 0
   for _, rank in ipairs(run.ranks) do most = math.max(most, rank.computing_us - rank.slowed_us) end
   step.loading_us = math.max(0.0, step.split.micro_batches * step.split.loader_us - run.us)

@@ -53,6 +53,22 @@ function Writer:collective(op, group, bytes, stream)
   self:add("collective,op=%s,group=%s,bytes=%d,stream=%d", op, group, bytes, stream or 0)
 end
 
+-- The rows of a pass that `write` writes: written before, they differ in the numbers of events alone.
+function Writer:repeated(name, write)
+  if self.once then return write() end
+  local known = self.written[name]
+  if not known then
+    local first, events = #self.lines + 1, self.events
+    write()
+    self.written[name] = { text = table.concat(self.lines, "\n", first), events = self.events - events, first = events }
+    return
+  end
+  local more, text = self.events - known.first, known.text
+  if known.events > 0 then text = text:gsub("event=e(%d+)", function(event) return ("event=e%d"):format(event + more) end) end
+  if text ~= "" then self.lines[#self.lines + 1] = text end
+  self.events = self.events + known.events
+end
+
 -- ---- groups of ranks ---------------------------------------------------------------------------------------------
 
 -- A family of groups: those ranks are together that have the same of `apart`, in their order.
@@ -318,18 +334,28 @@ local function program(step, lines, stage, position)
   local split, laid, memory = step.split, step.laid, vinci.transformer_memory
   local w = setmetatable({ lines = lines, alone = step.alone, events = 0, bucket = { data = 0, expert_data = 0 }, converted = {}, issued = 0,
     gradients = 0, stage = stage, launch_us = split.launch_us, position = position,
-    static = memory.of(step.model, split, stage), passes = memory.of_passes(step.model, split, stage) }, Writer)
+    static = memory.of(step.model, split, stage), passes = memory.of_passes(step.model, split, stage),
+    written = {}, once = split.launch_us > 0 or split.swap ~= "none" }, Writer) -- then passes differ by what was before
   local round, total, ahead = split.pp * split.vpp, split.micro_batches * split.vpp, M.ahead(split, stage)
   local function part_of(i) return split.vpp == 1 and 0 or i % round // split.pp end
   local name = split.cp == split.cp_heads and "stage" .. stage or ("stage%d_%d"):format(stage, position)
   w:add("program,name=%s,ranks=%s", name, ranks_text(laid, stage, position))
   for _, name in ipairs { "weights", "gradients", "optimizer" } do w:allocate(name, w.static[name]) end
   for _, name in ipairs { "communication", "swap" } do w:allocate(name, w.passes[name]) end
-  for i = 0, ahead - 1 do forward(w, step, stage, part_of(i)) end
+  local function forward_of(i)
+    local part = part_of(i)
+    w:repeated("forward" .. part, function() forward(w, step, stage, part) end)
+  end
+  local function backward_of(i, last)
+    local part = split.vpp - 1 - part_of(i)
+    if last then return backward(w, step, stage, part, true) end
+    w:repeated("backward" .. part, function() backward(w, step, stage, part, false) end)
+  end
+  for i = 0, ahead - 1 do forward_of(i) end
   for i = 0, total - 1 do
-    if i + ahead < total then forward(w, step, stage, part_of(i + ahead)) end
+    if i + ahead < total then forward_of(i + ahead) end
     local last = split.vpp == 1 and i == total - 1 or split.vpp > 1 and i >= total - round and i % split.pp == split.pp - 1
-    backward(w, step, stage, split.vpp - 1 - part_of(i), last)
+    backward_of(i, last)
   end
   finish(w, step, stage)
 end
