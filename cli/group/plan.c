@@ -71,9 +71,13 @@ struct question {
 static int tell(lua_State *lua) {
   struct question *question = lua_touserdata(lua, lua_upvalueindex(1));
   bool bounds = strcmp(luaL_checkstring(lua, 1), "bounds") == 0;
-  char found[64] = "";
+  char found[96] = "";
+  int length = 0;
   if (lua_type(lua, 4) == LUA_TNUMBER)
-    snprintf(found, sizeof found, ", fastest step %.3f ms", lua_tonumber(lua, 4) / 1000);
+    length = snprintf(found, sizeof found, ", fastest step %.3f ms", lua_tonumber(lua, 4) / 1000);
+  if (lua_type(lua, 5) == LUA_TNUMBER && length >= 0 && (size_t)length < sizeof found)
+    snprintf(found + length, sizeof found - (size_t)length, ", none below %.1f ms",
+             lua_tonumber(lua, 5) / 1000);
   question->monitor.limit_seconds = (double)question->settings->seconds; /* 0: none */
   lua_pushboolean(lua,
                   monitor_phase(&question->monitor, bounds ? "splits looked at" : "splits decided",
@@ -217,13 +221,13 @@ const struct cli_verb cli_group_plan = {
         "Those that do not fit the memory are tried with recompute. Each split has a lower bound "
         "of "
         "its\n"
-        "step, by products alone, then by estimates of kernels, then by kernels and sums. The "
-        "split "
-        "with\n"
-        "the least bound is looked at next, until no bound is below the best step. The best is "
-        "tried\n"
-        "again with groups of gradients from dynamic programming. Bubble and exposed are as in "
-        "LUA.md.\n"
+        "step, by products alone, then by estimates and sums, then by kernels that are simulated "
+        "one\n"
+        "after the other. The split with the least bound is looked at next, until no bound is "
+        "below\n"
+        "the best step. The best is tried again with groups of gradients from dynamic "
+        "programming.\n"
+        "Bubble and exposed are as in LUA.md.\n"
         "Large kernels are scaled from a part of them, and of more than 64 ranks one replica is\n"
         "simulated; --exact does neither. --seconds or Ctrl-C ends the search; the table then "
         "says\n"

@@ -4,10 +4,11 @@
 --
 -- All splits of the devices into tensor, pipeline, context, data and expert parallelism are candidates, with parts in
 -- turn where layers allow that. A split that does not fit the memory of a device is tried with recompute. Each split has
--- a lower bound of its step (planner_bounds.lua): first by its products alone, then by estimates of its kernels, then
--- by its kernels and what they send. The split with the least bound is looked at next: it gets a better bound, or it is
--- simulated. The search ends at the first whose bound is no better than the best step, so that the best is the best of
--- all. Stages of a pipeline also get layers by what they have to do besides and by the speed of their slowest device.
+-- a lower bound of its step (planner_bounds.lua), first by its products alone. The split with the least bound is looked
+-- at next: it gets a better bound, by what takes the least time to find out next (LEVELS), or some of its kernels are
+-- simulated, those first that stand for most of the step, or the step is. The search ends at the first whose bound is no
+-- better than the best step, so that the best is the best of all. Stages of a pipeline also get layers by what they have
+-- to do besides and by the speed of their slowest device; one bound stands for all lists of layers until a list is made.
 local vinci = ...
 local T, O, B = vinci.transformer, vinci.transformer_operators, vinci.planner_bounds
 local M = {}
@@ -119,7 +120,7 @@ function M.layers(count, layer_us, other_us, slowness)
 end
 
 -- Whether stages of a split can have layers by a list.
-local function can_balance(model, split) return split.pp > 1 and split.vpp == 1 and split.cp == 1 and model.layers >= split.pp end
+local function can_balance(model, split) return split.pp > 1 and split.vpp == 1 and split.cp == 1 and model.layers > split.pp end
 
 local function copy_of(split)
   local out = {}
@@ -182,7 +183,7 @@ end
 -- parts in turn).
 local function tuned(clock, model, split, sums, rounded)
   if split.dp == 1 or split.cp > 1 or split.vpp > 1 or model.experts > 0 then return nil end
-  local step, ends = T.step(clock, model, split, nil, sums), {}
+  local step, ends = T.prepared(clock, model, split, sums), {}
   local sum_of = rounded and sums.time or sums.exactly -- of many ranks, sizes between are interpolated
   local own, op = step.own, split.sharded and "reduce_scatter" or "all_reduce"
   local function time(elements) return sum_of(sums, step.split, "data", op, elements * 4) end
@@ -247,17 +248,24 @@ end
 local Search = {}
 Search.__index = Search
 
--- Bounds of an item by its level: 0 products alone, 1 estimates of kernels, 2 kernels and what they send.
+-- Bounds of an item by its level: of each, times of kernels, and whether sums over tensor parallel ranks and those of
+-- gradients are counted. What takes little time to find out comes first.
+local LEVELS = { [0] = { "products" }, { "cube", true }, { "cube", true, true }, { "estimates", true, true }, { "kernels", true, true } }
+local ESTIMATES, KERNELS = 3, 4
+local SHOWN = { [0] = "products alone", "products and attention", "products, attention and sums", "estimates of kernels, and sums",
+  "kernels and sums" }
+
 function Search:bound(item, level)
-  local whole = T.split(self.model, item.split)
-  local time = level == 0 and self.products or level == 1 and self.estimates or self.kernels
-  item.level = level
+  local whole, how = T.split(self.model, item.split), LEVELS[level]
+  local time, sums = self.times[how[1]], how[2] and self.sums or nil
+  item.level, item.learned = level, self.clock.learned
   if item.listed then
-    item.bound = B.bound_of_layers(self.model, whole, time)
+    local limit = level > 0 and self.options.memory or nil
+    item.bound = math.max(item.bound or 0, B.bound_of_layers(self.model, whole, time, sums, how[3], limit))
     return
   end
-  item.bound = math.max(item.bound or 0, B.bound(self.model, whole, time, level > 0 and self.sums or nil, level == 2))
-  item.row.bound = item.bound
+  item.bound = math.max(item.bound or 0, B.bound(self.model, whole, time, sums, how[3]))
+  item.row.bound, item.row.level = item.bound, level
 end
 
 function Search:add(split)
@@ -278,19 +286,54 @@ function Search:add(split)
   end
 end
 
--- Simulates the kernels of an item. False when an operator has no tiling on the chip, or the search has ended.
-function Search:learn(item)
-  local good, message = pcall(function()
-    local whole = T.split(self.model, item.split)
-    local own, lists = O.shard(self.model, whole), {}
-    for _, list in pairs(O.parts(self.model, own)) do lists[#lists + 1] = list end
-    for stage = 0, whole.pp - 1 do
-      lists[#lists + 1] = O.optimizer(self.model, O.sharded(whole, O.weights(self.model, whole, own, stage)))
+local ENDS = { embedding = true, embedding_grad = true, head = true, head_grad = true }
+local AT_ONCE = 4 -- kernels that are simulated between two bounds
+
+-- Operators of an item that the clock does not know: first those without an estimate, which may have no tiling, then
+-- those that stand for most of the step.
+function Search:sorted_unknown(item)
+  local whole, list, of = T.split(self.model, item.split), {}, {}
+  local own, layers = O.shard(self.model, whole), math.max(self.model.layers // whole.pp, 1)
+  local function look(operators, count)
+    for _, operator in ipairs(operators) do
+      local key = T.key_of(operator)
+      if not self.clock.known[key] then
+        if not of[key] then
+          of[key] = { key = key, operator = operator, us = 0, bare = not self.clock:estimate(operator, key) }
+          list[#list + 1] = of[key]
+        end
+        of[key].us = of[key].us + count * self.times.estimates(operator)
+      end
     end
-    self.clock:learn(lists)
+  end
+  for name, operators in pairs(O.parts(self.model, own)) do look(operators, ENDS[name] and 1 or layers) end
+  for stage = 0, whole.pp - 1 do look(O.optimizer(self.model, O.sharded(whole, O.weights(self.model, whole, own, stage))), 1) end
+  table.sort(list, function(a, b)
+    if a.bare ~= b.bare then return a.bare end
+    if a.us ~= b.us then return a.us > b.us end
+    return a.key < b.key
   end)
+  return list
+end
+
+-- The same where the clock may have learned some of them since.
+function Search:unknown(item)
+  local left = {}
+  for _, one in ipairs(item.unknown or self:sorted_unknown(item)) do
+    if not self.clock.known[one.key] then left[#left + 1] = one end
+  end
+  item.unknown = left
+  return left
+end
+
+-- Simulates kernels of an item, `count` or fewer. False when an operator has no tiling on the chip, or the search has
+-- ended; else whether all of them are known now, as the second result.
+function Search:learn(item, count)
+  local list, piece = self:unknown(item), {}
+  for i = 1, math.min(count, #list) do piece[i] = list[i].operator end
+  local good, message = pcall(self.clock.learn, self.clock, { piece })
   if not good and not self.clock.ended and item.row then item.row.why, item.row.bound = tostring(message), nil end
-  return good
+  return good, count >= #list
 end
 
 -- Layers for the stages of an item whose kernels are known: an item of its own, unless these are even.
@@ -302,8 +345,8 @@ function Search:balance(item)
   self.rows[#self.rows + 1] = row
   if not row.bound then return end
   local new = { split = split, row = row }
-  if self:learn(new) then
-    self:bound(new, 2)
+  if self:learn(new, math.huge) then
+    self:bound(new, KERNELS)
     self.items[#self.items + 1] = new
   end
 end
@@ -314,15 +357,17 @@ function Search:simulate(row)
     options = copy_of(self.where)
     options.sums, row.replica = self.sums, true
   end
+  options = copy_of(options)
+  options.known = row.grouped and self.ran or {}
   local run = T.run(self.clock, self.model, row.split, options)
   for _, key in ipairs { "us", "computing_us", "bubble_us", "exposed_us", "loading_us" } do row[key] = run[key] end
   row.job = not row.replica and run.job or nil
-  if not self.best or row.us < self.best.us then self.best = row end
+  if not self.best or row.us < self.best.us then self.best, self.ran = row, options.known end
 end
 
 function Search:goes_on(phase, done, all)
   local progress = self.options.progress
-  return not progress or progress(phase, done, all, self.best and self.best.us) ~= false
+  return not progress or progress(phase, done, all, self.best and self.best.us, self.least) ~= false
 end
 
 -- The item with the least bound, taken out; of equal ones the first.
@@ -336,16 +381,28 @@ end
 
 -- A better bound, or the step.
 function Search:refine(item)
-  if item.level == 0 then
-    self:bound(item, 1)
-  elseif item.level == 1 then
-    if not self:learn(item) then return self.clock.ended and item or nil end
-    if item.listed then return self:balance(item) end
-    self:bound(item, 2)
+  local before = item.bound
+  if item.level < ESTIMATES then
+    self:bound(item, item.level + 1)
+  elseif item.level == ESTIMATES then
+    if item.learned < self.clock.learned then self:bound(item, ESTIMATES) end -- some of its kernels may be known now
+    if item.bound <= before then
+      local good, all = self:learn(item, AT_ONCE)
+      if not good then return self.clock.ended and item or nil end
+      if all and item.listed then return self:balance(item) end
+      self:bound(item, all and KERNELS or ESTIMATES)
+    end
   else
     return self:simulate(item.row)
   end
   self.items[#self.items + 1] = item
+end
+
+-- Items whose bounds are below the best step.
+function Search:open()
+  local count = 0
+  for _, item in ipairs(self.items) do count = count + ((not self.best or item.bound < self.best.us) and 1 or 0) end
+  return count
 end
 
 -- False when the search was ended.
@@ -358,6 +415,7 @@ function Search:run()
       self.items = {} -- the others have no lesser bound
       break
     end
+    self.least = item.bound
     if not self:goes_on("steps", done, math.max(all, done)) then
       self.items[#self.items + 1] = item
       return false
@@ -367,7 +425,7 @@ function Search:run()
       self.items[#self.items + 1] = left
       return false
     end
-    done = math.max(done, all - #self.items)
+    done = math.max(done, all - self:open())
   end
   return true
 end
@@ -378,7 +436,8 @@ end
 -- cannot win, too), buckets (false: do not look for better groups of gradients), ranks (with more, one replica is
 -- simulated of those that are data parallel; 64), keep (see vinci.transformer_clock), alone (no
 -- other layers for the stages of a split), than_us (simulate all that may be faster than this), progress (a function of what is
--- done, "bounds" or "steps", how many of how many, and the microseconds of the best so far or nil: false ends that). The
+-- done, "bounds" or "steps", how many of how many, the microseconds of the best so far or nil, and those that no step that is
+-- not simulated is below, or nil: false ends that). The
 -- second result is nil when the search came to its end, else what it left out: { not_looked_at =, not_simulated = }.
 function M.plan(model, options)
   model = T.model(model)
@@ -386,8 +445,8 @@ function M.plan(model, options)
   local where = copy_of(alone)
   where.faults = options.faults
   local search = setmetatable({ model = model, options = options, clock = options.clock, where = where, rows = {}, items = {},
-    sums = B.sums(alone, options.keep), products = B.by_products(options.clock.soc), estimates = B.by_estimates(options.clock),
-    kernels = B.by_clock(options.clock) }, Search)
+    sums = B.sums(alone, options.keep), times = { products = B.by_products(options.clock.soc), cube = B.by_estimates(options.clock, true),
+      estimates = B.by_estimates(options.clock), kernels = B.by_clock(options.clock) } }, Search)
   local left, splits = { not_looked_at = 0, not_simulated = 0 }, options.splits or M.splits(model, options.devices)
   for i, split in ipairs(splits) do
     if not search:goes_on("bounds", i - 1, #splits) then
@@ -405,7 +464,7 @@ function M.plan(model, options)
   if best and options.buckets ~= false and not ended then
     local split = tuned(options.clock, model, best.split, search.sums, best.replica)
     if split then
-      local row = { split = split, name = best.name .. " groups", memory = best.memory, bound = best.bound }
+      local row = { split = split, name = best.name .. " groups", memory = best.memory, bound = best.bound, grouped = true }
       search:simulate(row)
       search.rows[#search.rows + 1] = row
       best = search.best
@@ -415,7 +474,7 @@ function M.plan(model, options)
   table.sort(search.rows, before)
   for _, row in ipairs(search.rows) do
     row.why = row.why or row.us and reason(row, best) or not best and "not simulated: the search was ended" or
-      ("at least %.1f ms by its %s; the fastest step takes %.1f ms"):format(row.bound / 1000, "kernels and sums", best.us / 1000)
+      ("at least %.1f ms by its %s; the fastest step takes %.1f ms"):format(row.bound / 1000, SHOWN[row.level], best.us / 1000)
   end
   return search.rows, left.not_looked_at + left.not_simulated > 0 and left or nil, search
 end

@@ -21,7 +21,7 @@ local CACHES = 2.5 -- what the part of any other operator moves, in sizes of L2:
 function M.new(soc, options)
   options = options or {}
   return setmetatable({ soc = soc, memory = options.memory or "flat", jobs = options.jobs, scaled = options.scaled,
-    keep = options.keep, known = {}, estimates = {}, factors = {}, simulated = 0, scaled_count = 0 }, Clock)
+    keep = options.keep, known = {}, estimates = {}, factors = {}, simulated = 0, scaled_count = 0, learned = 0 }, Clock)
 end
 
 local function key_of(operator)
@@ -146,6 +146,7 @@ function Clock:learn(lists)
     self.known[question.key] = self.factors[question.part] * (question.scale or 1)
     self.scaled_count = self.scaled_count + (question.scale and 1 or 0)
   end
+  self.learned = self.learned + #questions
 end
 
 -- Microseconds of a list, the share of these that memory bounds, and how many kernels there are.

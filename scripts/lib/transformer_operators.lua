@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- vinci.transformer_operators: what one rank holds of a transformer, and the operators of each part of a step on that
 -- rank. A part of vinci.transformer, whose models and splits it takes complete.
-local M = { WIDTH = { fp16 = 2, bf16 = 2, fp32 = 4 } }
-local PART = 1 << 24 -- elements of a kernel of the optimizer; the library takes tensor by tensor
+-- PART: elements of a kernel of the optimizer; the library takes tensor by tensor.
+local M = { WIDTH = { fp16 = 2, bf16 = 2, fp32 = 4 }, PART = 1 << 24 }
+local PART = M.PART
 local BLOCK = 1024 -- elements of a gradient that share a scale
 
 -- What one rank holds of a layer: extents after the tensor parallel split.

@@ -7,7 +7,7 @@ srcdir=${TESTS_SRCDIR:-.}
 . "$srcdir/tests/support/tap.sh"
 vinci=${VINCI:?}
 work_folder test_planner
-plan 6
+plan 8
 
 cat >"$work/head.lua" <<'END'
 local vinci = require "vinci"
@@ -64,6 +64,67 @@ for _, one in ipairs { { model(), { tp = 2 } }, { model { sequence = 1024, vocab
     end
   end
 end
+END
+
+check "the bound of all lists of layers is below each, and close to the least" <<'END'
+local function lists(count, stages, out, list)
+  if stages == 0 then
+    if count == 0 then out[#out + 1] = list end
+    return out
+  end
+  for n = 1, count - stages + 1 do
+    local more = table.move(list, 1, #list, 1, {})
+    more[#more + 1] = n
+    lists(count - n, stages - 1, out, more)
+  end
+  return out
+end
+local sums, time = B.sums { system = "atlas_a2_910b4" }, B.by_products(chip)
+local count, far = 0, 0
+for i = 1, 24 do
+  local pp = 1 << random(2)
+  local one = T.model(model { layers = pp + random(4), vocab = 2000 * random(9), global_batch = 8 * random(2), heads = 8, kv_heads = 4,
+    experts = i % 4 == 0 and 4 or 0, expert_ffn = i % 4 == 0 and 128 or 0 })
+  local split = { tp = random(2), pp = pp, dp = 1 << random(3) - 1, recompute = i % 3 == 0, sharded = i % 2 == 0 }
+  local function of(list, recompute)
+    local all = { stage_layers = list }
+    for key, value in pairs(split) do all[key] = value end
+    all.recompute = split.recompute or recompute
+    return T.split(one, all)
+  end
+  local function most(whole)
+    local bytes = 0
+    for stage = 0, pp - 1 do bytes = math.max(bytes, vinci.transformer_memory.of(one, whole, stage).device) end
+    return bytes
+  end
+  local all = lists(one.layers, pp, {}, {})
+  local limit = i % 2 == 0 and most(of(all[random(#all)])) or nil -- of lists that need more, layers are computed again
+  for _, gradients in ipairs { false, true } do
+    local least = math.huge
+    for _, list in ipairs(all) do
+      local whole = of(list, limit and most(of(list)) > limit)
+      least = math.min(least, B.bound(one, whole, time, sums, gradients))
+    end
+    local bound = B.bound_of_layers(one, of(all[1]), time, sums, gradients, limit)
+    if bound > least + 1e-6 then print(i, gradients, bound, least) end
+    if gradients then count, far = count + 1, far + (bound < 0.98 * least and 1 or 0) end
+  end
+end
+if far > 0 then print("far below the least", far, count) end
+END
+
+check "a plan of 1,024 devices simulates few kernels and sums" <<'END'
+-- 27 kernels, which are those of the best split, and 141 sums; 1136 estimates of kernels, of some milliseconds each.
+local clock, estimated, tiling = T.clock(chip, { jobs = 1, scaled = true }), 0, vinci.tiling
+vinci.tiling = function(...)
+  estimated = estimated + 1
+  return tiling(...)
+end
+local rows, _, search = P.plan({ layers = 8, hidden = 4096, ffn = 14336, heads = 32, kv_heads = 8, vocab = 128256, sequence = 4096,
+  global_batch = 1024 }, { clock = clock, devices = 1024, system = "atlas_a2_910b4", memory = 32 << 30 })
+vinci.tiling = tiling
+if not rows[1].name:find "^tp1 pp1 dp1024 sharded" then print(rows[1].name) end
+if clock.simulated > 32 or search.sums.simulated > 160 or estimated > 1250 then print(clock.simulated, search.sums.simulated, estimated) end
 END
 
 check "large kernels are scaled from a part of them" <<'END'
