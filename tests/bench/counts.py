@@ -248,6 +248,16 @@ VALUES = ("run", "--values", "--memory=flat", "--savings=none")
 MANY = 400000
 CUBE_1024 = ("matmul", "m=1024", "k=1024", "n=1024")
 
+PLANNED = """return { layers = 4, hidden = 256, ffn = 640, heads = 4, kv_heads = 2, head_dim = 64, vocab = 1000, sequence = 128,
+  global_batch = 64 }
+"""
+
+
+def plan(counter):
+    """All splits of a small model over 8 devices: bounds, sums and the kernels of the fastest."""
+    return counter.process("group", "plan", counter.file("model.lua", PLANNED), "-s", "atlas_a2_910b4", "-n", "8", "-q")[0]
+
+
 # name, unit, how it is counted
 ROWS = [
     ("version", "process", lambda c: c.process("--version")[0]),
@@ -290,6 +300,7 @@ ROWS = [
     ("step of 64, all steps", "rank", lambda c: job(c, 64, "--unfolded")),
     ("mesh of 32 ranks", "process", lambda c: mesh(c, 32)),
     ("mesh of 256 ranks with equal parts", "process", lambda c: mesh(c, 256, 64 << 20)),
+    ("plan of 8 devices", "process", plan),
 ]
 
 
