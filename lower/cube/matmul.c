@@ -46,9 +46,10 @@ static const struct lower_key keys[MATMUL_KEY_COUNT] = {
                          "shape of the result, or of one number"},
     [MATMUL_MIXED] = {"mixed", LOWER_WORD, "0", BOOLEAN,
                       "A is given as [m,batch,k], and the result is [m,batch,n]"},
-    [MATMUL_GENERATION] = {"generation", LOWER_WORD, "3", "3|2",
+    [MATMUL_GENERATION] = {"generation", LOWER_WORD, "3", "3|2|library",
                            "which tilings are tried: as MatMulV3 of the vendor's library has them, "
-                           "or as MatMulV2, with panels of at most four steps"},
+                           "or as MatMulV2, with panels of at most four steps; library: as "
+                           "MatMulV3, and panels are loaded in its order too"},
     [MATMUL_SPLIT] = MATMUL_SPLIT_ROW,
     MATMUL_TILING_ROWS(MATMUL_TILE, "m x k x n of a block in L0",
                        "k of A's and of B's panels in L1; one is a multiple of the other",
@@ -56,6 +57,7 @@ static const struct lower_key keys[MATMUL_KEY_COUNT] = {
 };
 
 enum { SHARED_A = 1, SHARED_B, BIAS_EACH = 2 };
+enum { GENERATION_2 = 1, GENERATION_LIBRARY };
 
 void matmul_types(const struct lower_job *job, struct matmul *mm, const struct lower_value *in,
                   const struct lower_value *out) {
@@ -213,7 +215,8 @@ static enum vinci_status setup(struct lower_job *job) {
       .residual = value[MATMUL_RESIDUAL].word,
       .mixed = value[MATMUL_MIXED].word,
       .alone = value[MATMUL_MIXED].word,
-      .shallow = value[MATMUL_GENERATION].word,
+      .shallow = value[MATMUL_GENERATION].word == GENERATION_2,
+      .library_loads = value[MATMUL_GENERATION].word == GENERATION_LIBRARY,
       .coupled = matmul_is_coupled(job->soc),
   };
   matmul_types(job, mm, &value[MATMUL_DTYPE], &value[MATMUL_OUT_DTYPE]);
@@ -340,6 +343,8 @@ static bool from_tensors(struct lower_call *call) {
   lower_arg(call, "format_c=%s", strstr(call->output[0].format, "NZ") ? "NZ" : "ND");
   if (strstr(call->type, "MatMulV2"))
     lower_arg(call, "generation=2");
+  else if (strcmp(call->type, "MatMulV3") == 0 && call->soc->arch == ARCH_C220)
+    lower_arg(call, "generation=library");
   if (call->blocks > 0)
     lower_arg(call, "cores=%" PRIu64, call->blocks);
   return true;

@@ -93,14 +93,14 @@ struct matmul {
   bool mixed; /* rows of A and C are those of all batches in turn: [m,batch,k], [m,batch,n] */
   bool relu;  /* negative results become 0 on their way out of L0C */
   enum matmul_scale scale;
-  bool shallow;          /* panels of few steps only */
-  bool library_block;    /* the library has one block for the shape: see matmul_tiling.c */
-  bool coupled;          /* cube and vector unit are in the same core */
-  uint64_t scale_word;   /* the same for all columns, as set_quant_pre takes a scale */
-  uint64_t cube_mcycles; /* per tile of the cube */
-  bool k_align;          /* k lies in whole fractals on both sides */
-  uint64_t b_repeats;    /* how often B moves to L0B beyond once */
-  uint64_t b_spill;      /* k by which a load of B may go beyond its step */
+  bool shallow;                      /* panels of few steps only */
+  bool library_block, library_loads; /* what the library has for the shape: see matmul_tiling.c */
+  bool coupled;                      /* cube and vector unit are in the same core */
+  uint64_t scale_word;               /* the same for all columns, as set_quant_pre takes a scale */
+  uint64_t cube_mcycles;             /* per tile of the cube */
+  bool k_align;                      /* k lies in whole fractals on both sides */
+  uint64_t b_repeats;                /* how often B moves to L0B beyond once */
+  uint64_t b_spill;                  /* k by which a load of B may go beyond its step */
   /* Rows and columns of the blocks that are candidates. */
   uint64_t tile_m[MATMUL_SIDES_MAX], tile_n[MATMUL_SIDES_MAX];
   size_t tile_m_count, tile_n_count;
@@ -118,8 +118,8 @@ struct matmul_tiling {
   uint64_t cores;
   bool early;   /* of a convolution: a read ahead of the scalar work of the kernel's start */
   bool by_rows; /* of a convolution: panels come with the copy for rows of matrices */
-  bool a_outer;
-  uint64_t outer_slots; /* panels of the outer operand in L1; of the inner one there are two */
+  bool a_outer, in_time; /* in_time: panels come where they are used, A's ahead of B's */
+  uint64_t outer_slots;  /* panels of the outer operand in L1; of the inner one there are two */
   uint64_t outer_k, inner_k;
   uint64_t c_slots;       /* blocks in L0C */
   bool unit_flags;        /* cube and fixpipe hand L0C over fractal by fractal */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The trace of a matmul. Copies to L1 run one turn ahead of the loads to L0, and those one step
- * ahead of the cube. Names in the text: g counts groups, u turns of a group, s steps of a turn;
- * names that end in x belong to the next group.
+ * The trace of a matmul. Copies to L1 run one turn ahead of the loads to L0, unless they are in the
+ * library's order, and those one step ahead of the cube. Names in the text: g counts groups, u
+ * turns of a group, s steps of a turn; names that end in x belong to the next group.
  *
  * Flags: MTE1 to MTE2 and back, 0 and 1: panels of the outer operand, 2 and 3: of the inner one,
  * 4 and 5: rows of bias, 6 and 7: residuals. M to MTE1 and back, 0 and 1: halves of L0; 2: the bias
@@ -433,6 +433,26 @@ static bool outer_comes_last(const struct writer *w) {
          (matmul_many_copies(w, w->t.a_outer) || waiting > soc_queue_depth(w->e->soc, PIPE_MTE2));
 }
 
+static void load_outer_now(const struct writer *w) {
+  emit_if(w->e, "outer", x_eq(w->u, 0));
+  load_panel(w, &w->now, true, w->now.k, EXPR(0));
+  emit_end(w->e);
+}
+
+/* What this turn uses, A's panel ahead of B's. */
+static void load_now(const struct writer *w) {
+  if (w->t.a_outer)
+    load_outer_now(w);
+  load_panel(w, &w->now, false, w->ku, w->turn);
+  if (!w->t.a_outer)
+    load_outer_now(w);
+  if (!w->mm->bias)
+    return;
+  emit_if(w->e, "new", x_eq(w->ku, 0));
+  load_rows(w, &w->now);
+  emit_end(w->e);
+}
+
 static void put_turn(struct writer *w) {
   struct emit *e = w->e;
   const struct matmul_tiling *t = &w->t;
@@ -444,7 +464,10 @@ static void put_turn(struct writer *w) {
   *(t->a_outer ? &w->db : &w->da) = emit_assigned(e, t->a_outer ? "db" : "da", w->du);
   if (w->mm->tail)
     matmul_tail_load(w);
-  load_ahead(w, !late, late && !last);
+  if (t->in_time)
+    load_now(w);
+  else
+    load_ahead(w, !late, late && !last);
   use_panels(w);
   if (last) {
     emit_if(e, "room", x_mul(w->more, x_eq(x_add(w->u, 1), w->turns)));
@@ -496,6 +519,9 @@ static void put_groups(struct writer *w, struct expr g, struct expr groups) {
   bool held = t->resident != RESIDENT_NONE;
   uint64_t run = t->resident == RESIDENT_A ? t->nt : t->mt;
   w->now = matmul_group(w, g, "");
+  w->fresh = w->last = EXPR(1);
+  if (t->in_time)
+    return;
   w->more = emit_assigned(e, "more", x_lt(x_add(g, 1), groups));
   w->next = matmul_group(w, x_add(g, w->more), "x");
   struct expr changes = x_gt(w->next.outer, w->now.outer);
@@ -515,7 +541,8 @@ void matmul_emit(const struct lower_job *job, struct emit *e) {
   free_flags(&w, true);
   matmul_scale(&w);
   conv_padding(&w);
-  first_panels(&w, groups);
+  if (!t->in_time)
+    first_panels(&w, groups);
   put_groups(&w, emit_for(e, "g", groups), groups);
   struct expr depth = x_rest(t->outer_k, w.now.depth, w.now.k);
   *(t->a_outer ? &w.da : &w.db) = emit_assigned(e, t->a_outer ? "da" : "db", depth);

@@ -156,6 +156,16 @@ static bool has_unit_flags(const struct matmul *mm, const struct matmul_tiling *
          mm->element_bytes > 1 && mm->scale == SCALE_NONE;
 }
 
+/*
+ * MatMulV3 loads a panel where it is used, A's ahead of B's, and asks for none ahead
+ * (MM_CFG_NO_PRELOAD of mat_mul_v3_common.h of ops-nn; scheduler_mdl_base.h of asc-devkit). The
+ * scalar unit runs ahead of MTE1 as far as queues allow, and so do loads. Where B has the deeper
+ * panels, its load stands behind a load of A that waits for room in L1.
+ */
+static bool has_library_loads(const struct matmul *mm, const struct matmul_tiling *t) {
+  return mm->library_loads && mm->library_block && t->unit_flags && t->resident == RESIDENT_NONE;
+}
+
 bool matmul_tiling(struct lower_job *job, struct matmul_tiling *t) {
   const struct matmul *mm = job->data;
   const struct lower_value *tile = matmul_key(job, MATMUL_TILE);
@@ -202,6 +212,7 @@ bool matmul_tiling(struct lower_job *job, struct matmul_tiling *t) {
   t->band = min_u64(t->band, t->mt);
   t->c_slots = matmul_c_slots(job->soc, t);
   t->unit_flags = has_unit_flags(mm, t);
+  t->in_time = has_library_loads(mm, t);
   if (mm->vectors && mm->vectors->fits)
     return mm->vectors->fits(job, t);
   return true;

@@ -316,6 +316,14 @@ def split_cases(runner, rng):
                      [f"split={split}"])
 
 
+def library_cases(runner, rng):
+    """Panels in the order of MatMulV3, with the deeper ones for A and for B."""
+    for index, size in enumerate(((700, 330, 1100), (1300, 600, 700), (530, 1100, 2700), (30, 700, 50))):
+        for kind, turned_a, turned_b in (("fp16", False, True), ("bf16", True, False), ("fp32", True, True)):
+            yield matmul(runner, rng, size, kind, (turned_a, turned_b), index % 2 == 0, 1, False,
+                         ["generation=library"])
+
+
 def wide_cases(runner, rng):
     for (index, (size, transposed, nz)), kind in itertools.product(enumerate(WIDE), TYPES):
         if index % 2 == 0 or kind != "hf32":
@@ -346,7 +354,7 @@ def main():
                                         padded_cases(runner, rng),
                                         coupled_cases(options.program, folder, rng),
                                         dequantised_cases(runner, rng), requantised_cases(runner, rng), conv_cases(runner, rng),
-                                        random_cases(runner, rng, options.cases)))
+                                        random_cases(runner, rng, options.cases), library_cases(runner, rng)))
     wrong = [outcome for outcome in outcomes if outcome]
     print(f"seed {options.seed}: {len(outcomes)} operators, {len(wrong)} differ")
     print("\n".join(wrong[:20]))
