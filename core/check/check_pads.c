@@ -120,6 +120,9 @@ static void fill_up(struct shadow *shadow, const struct inst *inst) {
                   make_pads, NULL);
 }
 
+/* Of an operand with a type; 0: copies of bytes have none. */
+static unsigned bits_of(enum dtype type) { return type < DTYPE_COUNT ? dtype_bits(type) : 0; }
+
 void check_pads_written(struct visit *visit, const struct target *targets, unsigned count) {
   struct check_run *run = visit->run;
   const struct inst *inst = visit->step->inst;
@@ -130,8 +133,7 @@ void check_pads_written(struct visit *visit, const struct target *targets, unsig
     if (!access->write || access->space != SPACE_UB || targets[i].exact)
       continue;
     struct isa_types types = inst_types(inst);
-    struct passing passing = {run, targets[i].shadow, 0, dtype_bits(types.src),
-                              dtype_bits(types.dst)};
+    struct passing passing = {run, targets[i].shadow, 0, bits_of(types.src), bits_of(types.dst)};
     if (copy)
       fill_up(targets[i].shadow, inst);
     else if (run->pads_count > 0 && passing.from > 0 && access->runs.bytes == 0)
