@@ -156,7 +156,11 @@ function M.table(name, columns, rows)
   if not M.silent then print_table(lines) end
   if not M.output then return end
   local file = assert(io.open(("%s/%s.csv"):format(M.output, name), "w"))
-  for _, line in ipairs(lines) do file:write(table.concat(line, ","), "\n") end
+  for _, line in ipairs(lines) do
+    local cells = {}
+    for i, text in ipairs(line) do cells[i] = text:find '[,"\n]' and '"' .. text:gsub('"', '""') .. '"' or text end
+    file:write(table.concat(cells, ","), "\n")
+  end
   file:close()
 end
 

@@ -252,7 +252,7 @@ Search.__index = Search
 -- gradients are counted. What takes little time to find out comes first.
 local LEVELS = { [0] = { "products" }, { "cube", true }, { "cube", true, true }, { "estimates", true, true }, { "kernels", true, true } }
 local ESTIMATES, KERNELS = 3, 4
-local SHOWN = { [0] = "products alone", "products and attention", "products, attention and sums", "estimates of kernels, and sums",
+local SHOWN = { [0] = "products alone", "products and attention", "products and attention with sums", "estimates of kernels with sums",
   "kernels and sums" }
 
 function Search:bound(item, level)
