@@ -48,7 +48,7 @@ run() { keep "$vinci" "$@"; }
 # Without the part of summary.json that may differ between two runs.
 without_host() { sed '/^  "host": /d' "$1"; }
 
-plan 98
+plan 104
 
 # ---- words -----------------------------------------------------------------------------
 run

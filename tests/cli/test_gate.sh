@@ -101,7 +101,7 @@ regresses() {
   report "$1" "$(expect "$4" '' "${5--}"; verdict add "$3"; verdict copy PASS; sums)"
 }
 
-plan 99
+plan 103
 
 # ---- usage, and the way to a baseline ---------------------------------------------------
 gate

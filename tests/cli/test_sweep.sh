@@ -36,7 +36,7 @@ run() { keep "$vinci" sweep "$@"; }
 # Cells 2-N of a table's rows without the header.
 cells() { tail -n +2 "$2" | cut -d, -f"$1"; }
 
-plan 61
+plan 63
 
 # ---- usage -----------------------------------------------------------------------------
 run
