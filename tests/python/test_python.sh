@@ -70,7 +70,8 @@ r = vinci.run("matmul m=1024 k=1024 n=1024", chip="Ascend910B4")
 print(r)
 END
 keep "$PYTHON" three.py
-"$vinci" run matmul m=1024 k=1024 n=1024 -s Ascend910B4 --savings=none | grep -v "^summary: " >program # a line for shells
+# Without the lines for shells: their summary, and what --output would write.
+"$vinci" run matmul m=1024 k=1024 n=1024 -s Ascend910B4 --savings=none | grep -vE "^(summary: |Trace  )" >program
 report "the first report is that of the program" "$(expect 0 ''; printf '%s\n' "$out" | diff program -)"
 
 # Lua's names; those that are written in Lua are named in the page.
