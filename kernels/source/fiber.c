@@ -71,6 +71,16 @@ static void issue(const struct vinci_cce_host *host, struct vinci_cce_inst *inst
   leave(fiber);
 }
 
+/* Ends the run with what the code at the address did wrong. */
+static _Noreturn void trap_at(struct source_fiber *fiber, uint64_t address, const char *text) {
+  source_gate_open();
+  (void)diag_error_at(
+      fiber->core.diag, VINCI_E_INPUT,
+      program_position(fiber->core.source->trace, source_fiber_line(fiber, address)),
+      "block %u: %s", fiber->core.place.blk, text);
+  fail(fiber);
+}
+
 /* ---- tokens of buffers -------------------------------------------------------------------- */
 
 /* Gives a flag of two pipes to who runs the code. */
@@ -92,22 +102,14 @@ static void issue_flag(struct source_fiber *fiber, uint64_t address, enum isa_op
   core->is_late = false;
 }
 
-static void refuse_token(struct source_fiber *fiber, uint64_t address, const char *text) {
-  (void)diag_error_at(
-      fiber->core.diag, VINCI_E_INPUT,
-      program_position(fiber->core.source->trace, source_fiber_line(fiber, address)),
-      "block %u: %s", fiber->core.place.blk, text);
-  fail(fiber);
-}
-
 static void wait_for_token(struct source_fiber *fiber, uint64_t address, enum pipe pipe,
                            uint32_t id) {
   struct source_token_wait wait = {.problem = SOURCE_TOKEN_FINE};
   while (source_tokens_take(&fiber->core, pipe, id, &wait)) {
     if (wait.problem == SOURCE_TOKEN_NO_FLAG)
-      refuse_token(fiber, address, "get_buf: the code uses all flags between the two pipes itself");
+      trap_at(fiber, address, "get_buf: the code uses all flags between the two pipes itself");
     if (wait.problem == SOURCE_TOKEN_NO_MEMORY)
-      refuse_token(fiber, address, "get_buf: out of memory");
+      trap_at(fiber, address, "get_buf: out of memory");
     issue_flag(fiber, address, OP_SET_FLAG, wait.from, pipe, wait.flag);
     issue_flag(fiber, address, OP_WAIT_FLAG, wait.from, pipe, wait.flag);
   }
@@ -120,14 +122,14 @@ static void token(const struct vinci_cce_host *host, uint32_t number, uint32_t i
   enum pipe pipe = source_issue_pipe(number);
   source_gate_open();
   if (pipe >= PIPE_COUNT || id >= SOURCE_TOKENS)
-    refuse_token(fiber, address, "a token of a buffer has a pipe, and a number of 0 to 31");
+    trap_at(fiber, address, "a token of a buffer has a pipe, and a number of 0 to 31");
   if (!source_told_end(core))
     source_fiber_stop(core);
   uint32_t row = takes ? 0 : source_issue_row(core, address, OP_SET_FLAG);
   if (takes)
     wait_for_token(fiber, address, pipe, id);
   else if (row == SOURCE_ROWS_MAX || !source_tokens_release(core, pipe, id, row))
-    refuse_token(fiber, address, "rls_buf: out of memory");
+    trap_at(fiber, address, "rls_buf: out of memory");
   source_gate_close();
 }
 
@@ -195,15 +197,6 @@ static int64_t number(const struct vinci_cce_host *host, uint32_t which) {
                                    : 0;
   }
   return 0;
-}
-
-static _Noreturn void trap_at(struct source_fiber *fiber, uint64_t address, const char *text) {
-  source_gate_open();
-  (void)diag_error_at(
-      fiber->core.diag, VINCI_E_INPUT,
-      program_position(fiber->core.source->trace, source_fiber_line(fiber, address)),
-      "block %u: %s", fiber->core.place.blk, text);
-  fail(fiber);
 }
 
 static void trap(const struct vinci_cce_host *host, const char *text) {
