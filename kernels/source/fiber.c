@@ -71,9 +71,9 @@ static void issue(const struct vinci_cce_host *host, struct vinci_cce_inst *inst
   leave(fiber);
 }
 
-/* Ends the run with what the code at the address did wrong. */
+/* Ends the run with what the code at the address did wrong. The gate is open: sanitizers ask the
+ * system before a call that does not return. */
 static _Noreturn void trap_at(struct source_fiber *fiber, uint64_t address, const char *text) {
-  source_gate_open();
   (void)diag_error_at(
       fiber->core.diag, VINCI_E_INPUT,
       program_position(fiber->core.source->trace, source_fiber_line(fiber, address)),
@@ -200,7 +200,9 @@ static int64_t number(const struct vinci_cce_host *host, uint32_t which) {
 }
 
 static void trap(const struct vinci_cce_host *host, const char *text) {
-  trap_at(fiber_of(host), (uint64_t)(uintptr_t)__builtin_return_address(0) - 1, text);
+  uint64_t address = (uint64_t)(uintptr_t)__builtin_return_address(0) - 1;
+  source_gate_open();
+  trap_at(fiber_of(host), address, text);
 }
 
 static void print(const struct vinci_cce_host *host, const char *text) {
@@ -237,6 +239,7 @@ static void fail_at(const struct vinci_cce_host *host, const char *file, uint32_
 static void leave_process(const struct vinci_cce_host *host, const char *act, uint64_t from) {
   struct source_fiber *fiber = fiber_of(host);
   char text[2 * SOURCE_NAME_BYTES];
+  source_gate_open();
   snprintf(text, sizeof text, TEXT_LEFT ": it %s", fiber->core.source->trace->kernels[0].name, act);
   trap_at(fiber, from - 1, text);
 }
@@ -339,8 +342,8 @@ static bool prepare(struct source_fiber *fiber) {
   return true;
 }
 
-static void run_kernel(unsigned high, unsigned low) {
-  struct source_fiber *fiber = (struct source_fiber *)((uintptr_t)high << 32 | low);
+static void run_kernel(void *argument) {
+  struct source_fiber *fiber = argument;
   if (!prepare(fiber))
     fail(fiber);
   source_gate_close();
