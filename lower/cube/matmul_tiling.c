@@ -160,7 +160,8 @@ static bool has_unit_flags(const struct matmul *mm, const struct matmul_tiling *
  * MatMulV3 loads a panel where it is used, A's ahead of B's, and asks for none ahead
  * (MM_CFG_NO_PRELOAD of mat_mul_v3_common.h of ops-nn; scheduler_mdl_base.h of asc-devkit). The
  * scalar unit runs ahead of MTE1 as far as queues allow, and so do loads. Where B has the deeper
- * panels, its load stands behind a load of A that waits for room in L1.
+ * panels, its load stands behind a load of A that waits for room in L1. Blocks that are
+ * not of the vendor's choice are chosen here, and so is their order.
  */
 static bool has_library_loads(const struct matmul *mm, const struct matmul_tiling *t) {
   return mm->library_loads && mm->library_block && t->unit_flags && t->resident == RESIDENT_NONE;
