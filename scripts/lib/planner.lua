@@ -336,7 +336,8 @@ function Search:learn(item, count)
   return good, count >= #list
 end
 
--- Layers for the stages of an item whose kernels are known: an item of its own, unless these are even.
+-- Layers for the stages of an item whose kernels are known: an item of its own, unless these are even. Returned when the
+-- search ends here.
 function Search:balance(item)
   local base = copy_of(item.split)
   local split = balanced(self.clock, self.model, base, self.options.faults)
@@ -348,6 +349,8 @@ function Search:balance(item)
   if self:learn(new, math.huge) then
     self:bound(new, KERNELS)
     self.items[#self.items + 1] = new
+  elseif self.clock.ended then
+    return new
   end
 end
 
@@ -438,7 +441,8 @@ end
 -- other layers for the stages of a split), than_us (simulate all that may be faster than this), progress (a function of what is
 -- done, "bounds" or "steps", how many of how many, the microseconds of the best so far or nil, and those that no step that is
 -- not simulated is below, or nil: false ends that). The
--- second result is nil when the search came to its end, else what it left out: { not_looked_at =, not_simulated = }.
+-- second result is nil when the search came to its end, else what it left out: { not_looked_at =, not_simulated =, lists = }, numbers of
+-- splits, and of those whose other lists of layers were not decided.
 function M.plan(model, options)
   model = T.model(model)
   local alone = { system = options.system, set = options.set, data = options.data } -- devices as they are
@@ -447,7 +451,7 @@ function M.plan(model, options)
   local search = setmetatable({ model = model, options = options, clock = options.clock, where = where, rows = {}, items = {},
     sums = B.sums(alone, options.keep), times = { products = B.by_products(options.clock.soc), cube = B.by_estimates(options.clock, true),
       estimates = B.by_estimates(options.clock), kernels = B.by_clock(options.clock) } }, Search)
-  local left, splits = { not_looked_at = 0, not_simulated = 0 }, options.splits or M.splits(model, options.devices)
+  local left, splits = { not_looked_at = 0, not_simulated = 0, lists = 0 }, options.splits or M.splits(model, options.devices)
   for i, split in ipairs(splits) do
     if not search:goes_on("bounds", i - 1, #splits) then
       left.not_looked_at = #splits - i + 1
@@ -458,7 +462,11 @@ function M.plan(model, options)
   local ended = not search:run()
   options.clock.goes_on, options.clock.ended = nil, false
   for _, item in ipairs(search.items) do
-    if item.row then item.row.why, left.not_simulated = "not simulated: the search was ended", left.not_simulated + 1 end
+    if item.row then
+      item.row.why, left.not_simulated = "not simulated: the search was ended", left.not_simulated + 1
+    else
+      left.lists = left.lists + 1
+    end
   end
   local best = search.best
   if best and options.buckets ~= false and not ended then
@@ -476,7 +484,7 @@ function M.plan(model, options)
     row.why = row.why or row.us and reason(row, best) or not best and "not simulated: the search was ended" or
       ("at least %.1f ms by its %s; the fastest step takes %.1f ms"):format(row.bound / 1000, SHOWN[row.level], best.us / 1000)
   end
-  return search.rows, left.not_looked_at + left.not_simulated > 0 and left or nil, search
+  return search.rows, (ended or left.not_looked_at > 0) and left or nil, search
 end
 
 -- A file that returns the table of a model, and has nothing to call.

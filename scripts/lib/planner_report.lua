@@ -201,9 +201,11 @@ function M.report(settings)
     text = text .. (settings.json and json_of_levers(levers) or text_of_levers(levers, own, settings.rows))
   end
   if left and settings.json then
-    text = text .. ('{"partial": true, "not_looked_at": %d, "not_simulated": %d}\n'):format(left.not_looked_at, left.not_simulated)
+    text = text .. ('{"partial": true, "not_looked_at": %d, "not_simulated": %d, "lists": %d}\n'):format(left.not_looked_at,
+      left.not_simulated, left.lists)
   elseif left then
-    text = text .. ("partial: %d splits were not looked at, and %d not simulated\n"):format(left.not_looked_at, left.not_simulated)
+    text = text .. ("partial: %d splits were not looked at, and %d not simulated; lists of layers were not decided for %d\n"):format(
+      left.not_looked_at, left.not_simulated, left.lists)
   end
   if not settings.json then text = text .. summary_of(rows, own or rows[1], left) end
   return text, rows[1] and rows[1].job, left ~= nil, csv_of(rows)

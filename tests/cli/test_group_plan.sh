@@ -189,6 +189,7 @@ for stop = 1, 40 do
   if (left and left.not_looked_at or 0) ~= splits - looked then print("bounds", stop, looked) end
   if (left and left.not_simulated or 0) ~= why or have + why < looked then print("steps", stop, have, why) end
   if (left == nil) ~= (calls < stop) then print("end", stop, calls) end
+  if left and left.not_looked_at + left.not_simulated + left.lists == 0 then print("nothing left out", stop) end
   if stop == 40 and left then print "40 calls do not do" end
 end
 END
