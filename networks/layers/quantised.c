@@ -147,10 +147,11 @@ static void quantise_each(struct build *build, uint32_t x, uint32_t scale, uint3
     return;
   enum dtype dtype = build_at(build, x)->dtype;
   uint32_t y = elementwise_pair_new(build, "div", x, build_cast(build, scale, dtype));
-  y = elementwise_pair_new(build, "add", elementwise_new(build, "round", y, ""),
-                           build_cast(build, zero, dtype));
-  y = elementwise_new(build, "mins", elementwise_new(build, "maxs", y, alpha_text(low).text),
-                      alpha_text(high).text);
+  zero = build_cast(build, zero, dtype);
+  y = elementwise_new(build, "round", y, "");
+  y = elementwise_pair_new(build, "add", y, zero);
+  y = elementwise_new(build, "maxs", y, alpha_text(low).text);
+  y = elementwise_new(build, "mins", y, alpha_text(high).text);
   build_view_output(build, 0, LAYOUT_ND, build_cast(build, y, type));
 }
 
@@ -432,8 +433,10 @@ bool give_real(struct build *build, uint32_t real) {
 
 bool give_quantised(struct build *build, uint32_t real, unsigned scale, unsigned zero) {
   const struct graph_tensor *y = build_result(build, 0);
-  return real != GRAPH_NONE && give_bytes(build, build_view(build, real, y->shape, y->rank),
-                                          scale_of_result(build, scale), zero);
+  if (real == GRAPH_NONE)
+    return false;
+  uint32_t factor = scale_of_result(build, scale);
+  return give_bytes(build, build_view(build, real, y->shape, y->rank), factor, zero);
 }
 
 /* Scaled sums of inputs in the order of QLinearMatMul. */
@@ -444,8 +447,8 @@ static uint32_t real_product(struct build *build, unsigned bias, enum dtype dtyp
   if (!take_product(build, A, B, &size) || !bytes_take(build, A, A_ZERO, &a) ||
       !bytes_take(build, B, B_ZERO, &b))
     return GRAPH_NONE;
-  return scaled_sums(build, integer_product(build, &size, &a, &b, bias),
-                     scale_product(build, A_SCALE, B_SCALE, 2, 1), dtype);
+  uint32_t scale = scale_product(build, A_SCALE, B_SCALE, 2, 1);
+  return scaled_sums(build, integer_product(build, &size, &a, &b, bias), scale, dtype);
 }
 
 bool layer_qlinear_matmul(struct build *build) {

@@ -130,8 +130,9 @@ static uint32_t real_conv(struct build *build, unsigned bias, enum dtype dtype) 
   struct bytes x, w;
   if (!bytes_take(build, X, X_ZERO, &x) || !bytes_take(build, W, W_ZERO, &w))
     return GRAPH_NONE;
-  return scaled_sums(build, integer_conv(build, &x, &w, bias, build_tensor(build, X)),
-                     scale_product(build, X_SCALE, W_SCALE, 4, 1), dtype);
+  uint32_t scale = scale_product(build, X_SCALE, W_SCALE, 4, 1);
+  uint32_t sums = integer_conv(build, &x, &w, bias, build_tensor(build, X));
+  return scaled_sums(build, sums, scale, dtype);
 }
 
 bool layer_qlinear_conv(struct build *build) {
