@@ -5,8 +5,6 @@
 
 #include "networks/passes/memory.h"
 
-enum { ARGS_BYTES = 2048 };
-
 static uint32_t like(const struct relief *relief, uint32_t tensor, const char *more) {
   struct graph_tensor own = *rewrite_tensor(relief->rewrite, tensor);
   char base[160];
@@ -63,11 +61,10 @@ static uint32_t run_again(const struct relief *relief, const struct wait *wait, 
                           uint32_t last) {
   struct rewrite *rewrite = relief->rewrite;
   struct graph_node maker = rewrite->graph->nodes[index];
-  uint32_t inputs[GRAPH_ARGS_MAX], count = maker.input_count;
-  char text[ARGS_BYTES] = "";
-  size_t used = 0;
-  for (uint32_t i = 0; i < maker.arg_count && used < sizeof text; i++)
-    used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i ? " " : "", maker.args[i]);
+  uint32_t count = maker.input_count;
+  uint32_t *inputs = ARENA_ARRAY(&rewrite->graph->arena, uint32_t, count + 1);
+  const char *text = rewrite_args_text(rewrite, &maker, "");
+  rewrite->no_memory |= !inputs;
   for (uint32_t i = 0; i < count && !rewrite->no_memory; i++) {
     inputs[i] = maker.inputs[i];
     if (inputs[i] != GRAPH_NONE && graph_memory(rewrite->graph, inputs[i]) == wait->memory)

@@ -105,8 +105,9 @@ static void shift_zero(struct rewrite *rewrite, struct graph_node *node, uint32_
 static void make_signed(struct rewrite *rewrite, struct graph_node *node) {
   uint32_t tensor = node->outputs[0], zero;
   const struct graph_tensor *own = rewrite_tensor(rewrite, tensor);
-  if (!rewrite_is_op(node, "QuantizeLinear") || own->dtype != DTYPE_UINT8 || own->io == GRAPH_OUT ||
-      !zero_is_known(rewrite, node, X_ZERO) || !all_read_bytes(rewrite, tensor))
+  if (!rewrite_is_op(node, "QuantizeLinear") || node->input_count > INPUTS ||
+      own->dtype != DTYPE_UINT8 || own->io == GRAPH_OUT || !zero_is_known(rewrite, node, X_ZERO) ||
+      !all_read_bytes(rewrite, tensor))
     return;
   for (uint32_t i = 0; i < rewrite->node_count && !rewrite->no_memory; i++) {
     struct graph_node *reader = &rewrite->graph->nodes[i];

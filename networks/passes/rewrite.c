@@ -255,15 +255,23 @@ void rewrite_become(struct rewrite *rewrite, struct graph_node *node, const char
   note_node(rewrite, rewrite_index(rewrite, node), node);
 }
 
-/* The args of a node in one text, with `more` behind; NULL: memory is short. */
-static const char *args_text(struct rewrite *rewrite, const struct graph_node *node,
-                             const char *more) {
+static uint32_t words_of(const char *text) {
+  uint32_t count = *text != '\0';
+  for (; *text; text++)
+    count += *text == ' ';
+  return count;
+}
+
+const char *rewrite_args_text(struct rewrite *rewrite, const struct graph_node *node,
+                              const char *more) {
   size_t size = strlen(more) + 1, used = 0;
   for (uint32_t i = 0; i < node->arg_count; i++)
     size += strlen(node->args[i]) + 1;
   char *text = arena_alloc(&rewrite->graph->arena, size, 1);
-  if (!text)
+  if (!text || node->arg_count + words_of(more) > GRAPH_ARGS_MAX) {
+    rewrite->no_memory = true;
     return NULL;
+  }
   for (uint32_t i = 0; i < node->arg_count; i++)
     used += (size_t)snprintf(text + used, size - used, "%s ", node->args[i]);
   snprintf(text + used, size - used, "%s", more);
@@ -273,11 +281,9 @@ static const char *args_text(struct rewrite *rewrite, const struct graph_node *n
 void rewrite_become_like(struct rewrite *rewrite, struct graph_node *node, const char *op,
                          const uint32_t *inputs, uint32_t input_count,
                          const struct graph_node *like, const char *more) {
-  const char *args = args_text(rewrite, like, more);
+  const char *args = rewrite_args_text(rewrite, like, more);
   if (args)
     rewrite_become(rewrite, node, op, inputs, input_count, args);
-  else
-    rewrite->no_memory = true;
 }
 
 void rewrite_add_arg(struct rewrite *rewrite, struct graph_node *node, const char *arg) {

@@ -89,7 +89,11 @@ void rewrite_refused(struct rewrite *rewrite, const struct graph_node *node, con
 /* Another operator, inputs and "key=value key=value" for a node, which keeps its results. */
 void rewrite_become(struct rewrite *rewrite, struct graph_node *node, const char *op,
                     const uint32_t *inputs, uint32_t input_count, const char *args);
-/* The same with the arguments of another node, and `more` behind these. */
+/* The arguments of a node in one text of the arena, with `more` behind these. NULL, and no_memory,
+ * when memory is short or a node cannot have so many. */
+const char *rewrite_args_text(struct rewrite *rewrite, const struct graph_node *node,
+                              const char *more);
+/* rewrite_become() with the arguments of another node, and `more` behind these. */
 void rewrite_become_like(struct rewrite *rewrite, struct graph_node *node, const char *op,
                          const uint32_t *inputs, uint32_t input_count,
                          const struct graph_node *like, const char *more);
