@@ -51,7 +51,7 @@ static bool add_failure(struct gate_rows *rows, const char *point, int exit_code
 }
 
 static bool add_diag(struct gate_rows *rows, const char *point, const struct vinci_diag *diag) {
-  char text[1400];
+  char text[FAILURE_BYTES];
   failure_text(diag, text, sizeof text);
   return add_failure(rows, point, vinci_status_exit_code(diag->status), text);
 }

@@ -10,6 +10,7 @@
 #include "core/base/decimal.h"
 #include "core/base/diag.h"
 #include "core/base/file.h"
+#include "studies/files/failure.h"
 #include "studies/sweep/sweep.h"
 
 enum { PATH_SIZE = 4096, CELLS_MAX = 512, US_DIGITS = 6 };
@@ -168,7 +169,9 @@ static enum vinci_status run_point(struct running *running, size_t point, struct
     *diag = own;
     return status;
   }
-  write_result(running, point, &sum, status == VINCI_OK ? sum.why : own.text);
+  char text[FAILURE_BYTES];
+  failure_text(&own, text, sizeof text);
+  write_result(running, point, &sum, status == VINCI_OK ? sum.why : text);
   return VINCI_OK;
 }
 

@@ -12,8 +12,6 @@
 #include "studies/files/failure.h"
 #include "studies/sweep/sweep.h"
 
-enum { ERROR_MAX = 1200 };
-
 /* The first columns, then those at the end of the row. */
 static const unsigned places[] = {IN_SWEEP, IN_SWEEP_END};
 enum { PLACES = sizeof places / sizeof *places };
@@ -156,7 +154,7 @@ static void write_failure(FILE *out, struct sweep_columns columns, const char *s
 }
 
 static void write_diag(FILE *out, struct sweep_columns columns, const struct vinci_diag *diag) {
-  char text[ERROR_MAX];
+  char text[FAILURE_BYTES];
   failure_text(diag, text, sizeof text);
   static const char *const names[] = {"ok",    "regression", "usage", "rejected", "mismatch",
                                       "check", "hang",       "limit", "internal"};
