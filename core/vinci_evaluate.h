@@ -20,9 +20,13 @@ extern "C" {
 
 /* One question, and the answer. */
 struct vinci_evaluation {
-  const char *op; /* as of vinci_compile(), with its tiling keys */
+  const char *op; /* as of vinci_compile(), with its tiling keys; NULL, of a sequence: communication
+                     with other devices, which takes no time here */
   const char *const *args;
   size_t arg_count;
+  /* Of a sequence, not 0: the operator is not simulated and takes this time; its tensors pass
+   * through L2. */
+  uint64_t given_ps;
   /* VINCI_E_USAGE: no such operator, or a tiling that does not fit. VINCI_E_LIMIT: more than
    * max_cycles. text says why. */
   enum vinci_status status;
@@ -30,6 +34,7 @@ struct vinci_evaluation {
   uint64_t total_cycles; /* 0 unless status is VINCI_OK */
   uint64_t duration_ps;
   uint64_t program_digest; /* of the text of the trace that was simulated */
+  char program[300]; /* "lowering", "library", "lowering: why not of the library"; "": none ran */
 };
 
 struct vinci_evaluate_options {
@@ -40,13 +45,20 @@ struct vinci_evaluate_options {
   enum vinci_l2 l2_start;
   uint32_t code_found_ppm;
   uint64_t max_cycles; /* 0: no limit */
+  /* The list runs in its order on one chip, in one thread: each operator finds in L2 and in the
+   * instruction caches what those before have left, as `vinci run --ops LIST --sequence`.
+   * Communication has L2 write back what is dirty, which stays there. Not with an l2_start. */
+  bool sequence;
+  /* Folders of a user's library, "DIR:DIR": its kernels run where it has the operator, in one
+   * thread. NULL: those of $VINCI_LIBRARY, in sequences, for operators that vinci does not have. */
+  const char *library;
 };
 
 /*
  * Lowers and simulates operators on one chip that stays loaded, each on a fresh state of that chip:
  * the question of a tuner, hundreds of times a second. The answers do not depend on jobs. Failures
- * are answers; the call itself fails with VINCI_E_USAGE for wrong options. Fewer threads than jobs
- * work where no more can be made.
+ * are answers; the call itself fails with VINCI_E_USAGE for wrong options, and for a library
+ * without operators. Fewer threads than jobs work where no more can be made.
  */
 VINCI_API VINCI_MUST_CHECK enum vinci_status
 vinci_evaluate(const vinci_soc *soc, struct vinci_evaluation *list, size_t count,

@@ -110,6 +110,12 @@ struct vinci_group_options {
   const char *const *algorithms; /* "all_reduce@dp=ring", as --algorithm of vinci group run */
   size_t algorithm_count;
   uint64_t bucket_bytes; /* neighbouring sums are made together up to this; 0: as they are */
+  /* Operators of a program run in their order on one chip, as --sequence of vinci group run; false:
+   * each alone on a fresh chip. */
+  bool sequence;
+  /* Folders of a user's library, "DIR:DIR": its kernels run where it has the operator. NULL: those
+   * of $VINCI_LIBRARY, for operators that vinci does not have. */
+  const char *library;
 };
 /* Memory of a name (rows allocate and free of GROUP.md): bytes at the peak of the rank, and the
  * most. */

@@ -57,11 +57,15 @@ libvinci_devices_la_SOURCES = \
 	devices/jobs/job_memory.h \
 	devices/jobs/job_ops.c \
 	devices/jobs/job_reader.h \
+	devices/jobs/kernel_options.h \
 	devices/jobs/kernels.c \
 	devices/jobs/kernels.h \
+	devices/jobs/sequence.c \
 	devices/jobs/steps.c \
 	devices/jobs/steps.h \
 	devices/jobs/text.c \
+	devices/jobs/timing.c \
+	devices/jobs/timing.h \
 	devices/jobs/turns.c \
 	devices/jobs/turns.h \
 	devices/plan/buckets.c \

@@ -106,6 +106,7 @@ libvinci_networks_la_SOURCES = \
 	networks/run/serve.c \
 	networks/workload/network.c \
 	networks/workload/network.h \
+	networks/workload/order.h \
 	networks/workload/workload.c \
 	networks/workload/workload.h
 

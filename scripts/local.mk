@@ -27,7 +27,6 @@ libvinci_scripts_la_SOURCES = \
 	scripts/systems/group_buckets.c \
 	scripts/systems/group_host.c \
 	scripts/systems/group_host.h \
-	scripts/systems/group_job.c \
 	scripts/systems/group_training.c
 libvinci_scripts_la_CPPFLAGS = $(AM_CPPFLAGS) $(LUA_CFLAGS) \
 	-DVINCI_DATADIR='"$(pkgdatadir)"'

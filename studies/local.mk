@@ -43,6 +43,7 @@ libvinci_studies_la_SOURCES = \
 	studies/gate/suite_folder.c \
 	studies/gate/suite_proof.c \
 	studies/gate/suite_reader.h \
+	studies/job/group_job.c \
 	studies/job/model.h \
 	studies/job/point.c \
 	studies/job/point.h \
@@ -51,8 +52,11 @@ libvinci_studies_la_SOURCES = \
 	studies/ops/journal.c \
 	studies/ops/launches.c \
 	studies/ops/library.c \
+	studies/ops/operators.h \
 	studies/ops/options.c \
 	studies/ops/ops.h \
+	studies/ops/order.c \
+	studies/ops/order.h \
 	studies/ops/results.c \
 	studies/ops/row.c \
 	studies/ops/run.c \

@@ -28,15 +28,17 @@ struct job_kernel_options;
 
 /* How work is simulated that a job describes by operators and networks. */
 struct group_work_settings {
-  const char *memory; /* NULL: flat */
-  uint64_t detail;    /* the rank, from 1; 0: none */
+  const char *memory;  /* NULL: flat */
+  const char *library; /* a user's, as of struct order; NULL: none */
+  bool sequence;       /* in the order of each program, on one chip */
+  uint64_t detail;     /* the rank, from 1; 0: none */
   bool quiet;
   const struct text_list *chip_sets; /* of each device: energies; NULL: none */
 };
 /*
  * Simulates such work on the chip of the system (devices/jobs/kernels.h), with progress. out: with
  * what was simulated, its chip for vinci_soc_free(); NULL: not wanted. Errors: also a rank that the
- * job has not, and a rank without anything to simulate.
+ * job has not, and a rank or a way without anything to simulate.
  */
 VINCI_MUST_CHECK enum vinci_status group_time_work(const struct group_description *group,
                                                    const struct group_work_settings *settings,

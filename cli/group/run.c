@@ -19,9 +19,9 @@ struct run_settings {
   struct group_system_settings system;
   struct text_list faults;
   struct text_list algorithms;
-  const char *memory, *detail, *bucket, *savings;
+  const char *memory, *library, *detail, *bucket, *savings;
   const char *output, *profiler, *rank_table;
-  bool unfolded, json, quiet;
+  bool sequence, unfolded, json, quiet;
 };
 
 static const struct option_row run_options[] = {
@@ -42,6 +42,14 @@ static const struct option_row run_options[] = {
                     "(default)"),
     OPTION_TEXT_ROW("memory", 0, struct run_settings, memory, "MODEL",
                     "cycle or flat (default): how operators and networks of the job are simulated"),
+    OPTION_FLAG_ROW("sequence", 0, struct run_settings, sequence,
+                    "operators of a program run in the order of the file on one chip, and find in "
+                    "L2 and in the instruction caches what those before have left; a collective "
+                    "has L2 write back what is dirty; without: each alone, with nothing there"),
+    OPTION_TEXT_ROW("library", 0, struct run_settings, library, "DIR",
+                    "operators that a library with sources has run its kernels, the others are "
+                    "lowered; DIR:DIR of several (default: $VINCI_LIBRARY, for names that no "
+                    "operator of vinci has)"),
     OPTION_TEXT_ROW("detail", 0, struct run_settings, detail, "RANK",
                     "simulate the cores of this rank, and of those of its program, with network, "
                     "L2 slices and DRAM commands, and list its kernels"),
@@ -171,7 +179,10 @@ static enum vinci_status run_job(const struct run_settings *settings, struct job
   struct text_list chip_sets = {0};
   struct job_kernel_options timed = {0};
   struct job_energy energy;
-  struct group_work_settings work = {.memory = settings->memory, .quiet = settings->quiet};
+  struct group_work_settings work = {.memory = settings->memory,
+                                     .library = settings->library,
+                                     .sequence = settings->sequence,
+                                     .quiet = settings->quiet};
   enum vinci_status status = part_sets(&settings->system.sets, &system.sets, &chip_sets, diag);
   work.chip_sets = chip_sets.count > 0 ? &chip_sets : NULL;
   system.name = system.name ? system.name : job->system;

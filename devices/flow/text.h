@@ -18,13 +18,17 @@ typedef enum vinci_status group_find_system(void *context, const char *name, uin
                                             struct vinci_diag *diag);
 
 struct proven_list;
+struct job_kernel_options;
 
-/* What is turned in a job (devices/jobs/turns.h), and whether levers are wanted. */
+/* What is turned in a job (devices/jobs/turns.h), whether levers are wanted, and how work is
+ * simulated (devices/jobs/kernels.h). */
 struct group_text_turns {
   const char *const *algorithms;
   size_t algorithm_count;
   uint64_t bucket_bytes;
-  struct proven_list *levers; /* NULL: not wanted */
+  struct proven_list *levers;             /* NULL: not wanted */
+  const struct job_kernel_options *timed; /* how work is simulated, on the chip that is found; NULL:
+                                             each operator alone with flat memory */
 };
 
 /*

@@ -154,7 +154,11 @@ static bool keep_use(struct job *job, const struct group_program *program,
                      const struct job_row *row, struct group_op *op) {
   struct job_use *use = ARENA_NEW(&job->arena, struct job_use);
   if (use) {
-    *use = (struct job_use){job->uses, program, op, row->kernel, row->memory_given};
+    *use = (struct job_use){.next = job->uses,
+                            .program = program,
+                            .op = op,
+                            .kernel = row->kernel,
+                            .memory_given = row->memory_given};
     job->uses = use;
   }
   return use != NULL;

@@ -19,11 +19,15 @@ enum {
 /* The models of memory by which a kernel was simulated. */
 enum job_model { JOB_MODEL_ALL, JOB_MODEL_DETAIL, JOB_MODELS };
 
-/* What a kernel took; all zero when it was not simulated by that model. */
+/* What a kernel took; all zero when it was not simulated by that model. Of uses in a sequence,
+ * which take different times, the mean. */
 struct job_kernel_time {
   uint64_t duration_ps, hbm_bytes;
-  uint32_t uses, launches, blocks; /* operations of programs; blocks: 0 of networks */
+  uint64_t shortest_ps, longest_ps; /* of its uses */
+  uint32_t uses, launches, blocks;  /* operations of programs; blocks: 0 of networks */
   const char *bound;
+  const char
+      *program; /* "library", "lowering", "lowering: why not of the library"; "" of networks */
   /* Of what it does, without what the chip takes all the time; 0: the chip keeps no account. */
   struct vinci_energy energy;
 };
@@ -42,6 +46,7 @@ struct job_use {
   const struct group_program *program;
   struct group_op *op;
   struct job_kernel *kernel;
+  const struct job_kernel_time *took; /* once it was simulated */
   bool memory_given;
 };
 

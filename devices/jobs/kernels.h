@@ -1,30 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Work of a job whose time is not given: operators and networks, which are simulated, each of them
- * once. What a job says again has the time of the first.
+ * once. What a job says again has the time of the first. Or, as a sequence, all operators of a
+ * program in their order, each with the state that those before have left.
  */
 #ifndef VINCI_DEVICES_JOBS_KERNELS_H
 #define VINCI_DEVICES_JOBS_KERNELS_H
 
-#include "core/vinci.h"
-#include "devices/jobs/job.h"
-
-#define JOB_NO_RANK UINT32_MAX
-
-struct job_kernel_options {
-  const vinci_soc *soc;     /* of each device */
-  enum vinci_memory memory; /* of all ranks but `detail` */
-  /* The rank whose work is simulated with single requests in network, L2 and DRAM
-   * (VINCI_MEMORY_CYCLE), and with it that of ranks of the same program; JOB_NO_RANK: none. */
-  uint32_t detail;
-  bool (*progress)(void *context, size_t done, size_t all); /* false: VINCI_E_LIMIT; may be NULL */
-  void *progress_context;
-};
+#include "devices/jobs/kernel_options.h"
 
 /*
  * Simulates what the work of a job computes, and gives each such operation its duration; and its
  * share of device memory, where the job does not: the bytes by what the memory could have moved in
- * that time. Errors: those of lowering and running, with the line of the job.
+ * that time. Errors: those of lowering and running, with the line of the job; a library that
+ * cannot be opened.
  */
 VINCI_MUST_CHECK enum vinci_status
 job_time(struct job *job, const struct job_kernel_options *options, struct vinci_diag *diag);

@@ -18,6 +18,8 @@ enum vinci_status group_run_text(const char *path, const char *text, size_t leng
   if (!turns)
     turns = &none;
   struct job_kernel_options options = {.memory = VINCI_MEMORY_FLAT, .detail = JOB_NO_RANK};
+  if (turns->timed)
+    options = *turns->timed;
   status = find_system(context, job.system, job.job.ranks, &job.job.system,
                        job.kernels ? &options.soc : NULL, diag);
   if (status == VINCI_OK && job.kernels)

@@ -29,14 +29,13 @@ static uint64_t operations_of_work(const struct group_program *program) {
 }
 
 /* Ranks of one program do the same. */
-static void sum_rank(const struct job *job, const struct job_kernel_options *options, uint32_t rank,
-                     struct job_energy *out) {
+static void sum_rank(const struct job *job, uint32_t rank, struct job_energy *out) {
   const struct group_program *program = job->job.programs[rank];
   uint64_t simulated = 0;
   for (const struct job_use *use = job->uses; use; use = use->next) {
     if (use->program != program)
       continue;
-    energy_join(&out->rank_work[rank], use->kernel->time[job_model_of(job, options, use)].energy);
+    energy_join(&out->rank_work[rank], use->took->energy);
     simulated++;
   }
   energy_join(&out->work, out->rank_work[rank]);
@@ -53,7 +52,7 @@ bool job_energy_sum(struct job *job, const struct job_kernel_options *options,
     return false;
   for (uint32_t rank = 0; rank < job->job.ranks; rank++) {
     out->rank_work[rank] = (struct vinci_energy){0};
-    sum_rank(job, options, rank, out);
+    sum_rank(job, rank, out);
   }
   energy_count_time(soc, result->end_ps, &time);
   out->rank_time = energy_total(soc->energy, &time);

@@ -5,8 +5,10 @@
 #include "core/result/proven.h"
 #include "devices/flow/text.h"
 #include "devices/flow/training.h"
+#include "devices/jobs/kernels.h"
 #include "scripts/module/lua_vinci.h"
 #include "scripts/systems/group_host.h"
+#include "studies/ops/order.h"
 
 #define NS_PER_S 1e9
 
@@ -16,6 +18,7 @@ struct run {
   size_t length;
   struct group_opening opening;
   struct group_text_turns turns;
+  struct job_kernel_options timed;
   struct arena arena;
   uint32_t ranks;
   struct group_result result;
@@ -106,11 +109,25 @@ static void take_turns(lua_State *lua, struct run *run, const char *function) {
     luaL_error(lua, "out of memory");
 }
 
+/* How operators of the job are simulated. */
+static void take_state(lua_State *lua, struct run *run, const char *function) {
+  run->timed = (struct job_kernel_options){.memory = VINCI_MEMORY_FLAT,
+                                           .detail = JOB_NO_RANK,
+                                           .data = run->opening.data,
+                                           .engine = ops_order_run};
+  lua_getfield(lua, 2, "sequence");
+  run->timed.sequence = lua_toboolean(lua, -1);
+  if (lua_getfield(lua, 2, "library") != LUA_TNIL)
+    run->timed.library = lua_args_text(lua, -1, function, "options.library");
+  run->turns.timed = &run->timed;
+}
+
 /* vinci.group_run(text [, options]): the time of a job, and what that of each rank is made of. */
 static int group_run_job(lua_State *lua) {
   static const char function[] = "vinci.group_run";
-  static const char *const names[] = {"system",       "set",     "data", "algorithms",
-                                      "bucket_bytes", "savings", NULL};
+  static const char *const names[] = {"system",     "set",          "data",
+                                      "algorithms", "bucket_bytes", "savings",
+                                      "sequence",   "library",      NULL};
   struct vinci_diag diag = {0};
   lua_args_end(lua, function, 2);
   (void)lua_args_text(lua, 1, function, "text");
@@ -126,6 +143,7 @@ static int group_run_job(lua_State *lua) {
     run->opening.sets =
         lua_args_assignments(lua, lua_gettop(lua), function, "set", &run->opening.set_count);
   take_turns(lua, run, function);
+  take_state(lua, run, function);
   if (group_run_text("job", run->text, run->length, group_opening_find, &run->opening, &run->turns,
                      &run->arena, &run->ranks, &run->result, &diag) != VINCI_OK)
     lua_vinci_raise(lua, &diag);

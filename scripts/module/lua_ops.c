@@ -8,6 +8,8 @@
 #include "scripts/module/lua_vinci.h"
 
 enum { JOBS_MAX = 256, REPEAT_MAX = 1000000 };
+#define PS_PER_US 1e6
+#define GIVEN_US_MAX 1e9
 
 static void push_result(lua_State *lua, const struct vinci_ops_result *result, const char *folder,
                         bool sequence) {
@@ -64,6 +66,15 @@ static int ops(lua_State *lua) {
 
 /* ---- evaluations ------------------------------------------------------------------------ */
 
+/* The time on top of the stack, in microseconds, of an operator that is not simulated. */
+static uint64_t read_given(lua_State *lua, const char *function, const char *name) {
+  lua_Number us = lua_args_number(lua, -1, function, name);
+  if (!(us > 0 && us <= GIVEN_US_MAX))
+    lua_args_refuse(lua, function, name, "has us = %f, not a time above 0", us);
+  uint64_t ps = (uint64_t)(us * PS_PER_US + 0.5);
+  return ps > 0 ? ps : 1;
+}
+
 /* Reads question number `index` of the list at 2; what it refers to is kept by the table `keeper`.
  */
 static void read_question(lua_State *lua, const char *function, int keeper, lua_Integer index,
@@ -73,6 +84,13 @@ static void read_question(lua_State *lua, const char *function, int keeper, lua_
   if (lua_rawgeti(lua, 2, index) != LUA_TTABLE)
     lua_args_refuse(lua, function, name, "is not a table { op =, args = { key = value } }");
   int at = lua_gettop(lua);
+  lua_getfield(lua, at, "communication");
+  if (lua_toboolean(lua, -1)) {
+    lua_settop(lua, at - 1);
+    return;
+  }
+  if (lua_getfield(lua, at, "us") != LUA_TNIL)
+    out->given_ps = read_given(lua, function, name);
   if (lua_getfield(lua, at, "op") != LUA_TSTRING)
     lua_args_refuse(lua, function, name, "has no op, the name of an operator");
   out->op = lua_tostring(lua, -1);
@@ -87,10 +105,12 @@ static void read_question(lua_State *lua, const char *function, int keeper, lua_
 }
 
 static void push_answer(lua_State *lua, const struct vinci_evaluation *answer) {
-  lua_createtable(lua, 0, 2);
+  lua_createtable(lua, 0, 3);
   if (answer->status == VINCI_OK) {
     lua_set_number(lua, "cycles", answer->total_cycles);
     lua_set_us(lua, "us", answer->duration_ps);
+    lua_pushstring(lua, answer->program);
+    lua_setfield(lua, -2, "program");
     return;
   }
   lua_pushstring(lua, lua_vinci_status(answer->status));
@@ -100,8 +120,8 @@ static void push_answer(lua_State *lua, const struct vinci_evaluation *answer) {
 }
 
 static struct vinci_evaluate_options read_evaluate_options(lua_State *lua, const char *function) {
-  static const char *const names[] = {"jobs", "memory",     "network", "l2",
-                                      "code", "max_cycles", NULL};
+  static const char *const names[] = {"jobs",       "memory",   "network", "l2", "code",
+                                      "max_cycles", "sequence", "library", NULL};
   struct vinci_evaluate_options options = {.struct_size = sizeof options};
   struct vinci_run_options run = {0};
   lua_args_options(lua, 3, function, names);
@@ -111,12 +131,17 @@ static struct vinci_evaluate_options read_evaluate_options(lua_State *lua, const
   options.l2_start = run.l2_start;
   options.code_found_ppm = run.code_found_ppm;
   options.max_cycles = run.max_cycles;
+  lua_getfield(lua, 3, "sequence");
+  options.sequence = lua_toboolean(lua, -1);
+  if (lua_getfield(lua, 3, "library") != LUA_TNIL)
+    options.library = lua_args_text(lua, -1, function, "options.library");
   if (lua_getfield(lua, 3, "jobs") != LUA_TNIL)
     options.jobs = (unsigned)lua_args_whole(lua, -1, function, "options.jobs", 1, JOBS_MAX);
   return options;
 }
 
-/* vinci.evaluate(soc, list [, options]): a table { cycles =, us = } or { status =, text = } each.
+/* vinci.evaluate(soc, list [, options]): a table { cycles =, us =, program = } or { status =, text
+ * = } each.
  */
 static int evaluate(lua_State *lua) {
   static const char function[] = "vinci.evaluate";

@@ -100,7 +100,7 @@ static bool find_tensors(const struct ops_request *request, struct call_list *li
     for (size_t i = 0; room && i < list->count; i++)
       room = find_row_tensors(&worker, list, &list->rows[i], &known);
   lookup_free(&known);
-  vinci_soc_free(worker.soc);
+  ops_drop_soc(&worker);
   return room;
 }
 

@@ -134,7 +134,7 @@ enum vinci_status ops_library_load(const struct ops_worker *worker, const struct
   snprintf(name, sizeof name, "%.*s", (int)strcspn(row->cell[CALL_TYPE], "@"),
            row->cell[CALL_TYPE]);
   const struct library_operator *which = library_match(all->operators, all->count, name);
-  if (!which)
+  if (!which || (all->of_others && lower_find(row->cell[CALL_TYPE])))
     return VINCI_OK;
   library.diag = diag;
   library.why = why;

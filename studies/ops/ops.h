@@ -7,9 +7,9 @@
 #include <stdio.h>
 
 #include "core/base/journal.h"
-#include "kernels/library/library.h"
 #include "lower/calls/calls.h"
 #include "networks/workload/workload.h"
+#include "studies/ops/operators.h"
 #include "traces/export/report/expected.h"
 
 enum {
@@ -39,6 +39,7 @@ struct ops_outcome {
   char soc[OPS_SOC_BYTES];
   char args[OPS_ARGS_BYTES];       /* "matmul m=4 ..." */
   bool of_library;                 /* its program is a kernel of the user's library */
+  uint64_t program_digest;         /* of the text of the trace that was simulated */
   char program[OPS_PROGRAM_BYTES]; /* "library", "lowering", "lowering: why not of the library" */
   struct call_times times;
   uint64_t low_ps, high_ps; /* duration in the cheapest and the dearest state, when asked for */
@@ -56,23 +57,12 @@ struct ops_outcome {
   char l2_from[OPS_FROM_BYTES];
 };
 
-/* ---- rows of a user's library (library.c) ---- */
-struct ops_library {
-  struct library library;
-  struct library_operator *operators;
-  size_t count;
-};
-/* folders, data: as of library_open(). For ops_library_free(), also when it fails. */
-VINCI_MUST_CHECK enum vinci_status ops_library_open(struct ops_library *out, const char *folders,
-                                                    const char *data, struct vinci_diag *diag);
-void ops_library_free(struct ops_library *library);
-uint64_t ops_library_digest(const struct ops_library *library);
-
 /* ---- one row (row.c) ---- */
 /* What is asked for. */
 struct ops_request {
-  struct run_spec spec; /* chip of rows that name none, its overrides, limit of cycles */
-  const char *data;     /* the folder that holds soc/, may be NULL */
+  struct run_spec spec;        /* chip of rows that name none, its overrides, limit of cycles */
+  const struct vinci_soc *soc; /* the caller's, of all rows; NULL: by name */
+  const char *data;            /* the folder that holds soc/, may be NULL */
   enum vinci_memory memory;
   enum vinci_network network;
   const struct ops_library *library; /* NULL: all rows are lowered */
@@ -104,13 +94,16 @@ struct ops_worker {
   atomic_size_t *launched;       /* of a sequence: launches that are over */
   atomic_size_t *running;        /* of a sequence: the row of the list whose launch runs */
   struct ops_sequence *sequence; /* NULL: each row on a fresh chip */
-  vinci_soc *soc;
+  struct vinci_result **result;  /* takes the result of a row, for the caller to free; NULL: none */
+  const vinci_soc *soc;
   char soc_name[OPS_SOC_BYTES];
 };
 
 /* The chip for the rows to come. */
 VINCI_MUST_CHECK enum vinci_status ops_take_soc(struct ops_worker *worker, const char *name,
                                                 struct vinci_diag *diag);
+/* Frees the chip, if it is the worker's own. */
+void ops_drop_soc(struct ops_worker *worker);
 const char *ops_soc_of(const struct ops_request *request, const struct call_row *row);
 /* Leaves the row open when the run shall end. */
 void ops_run_row(struct ops_worker *worker, const struct call_row *row,
@@ -189,6 +182,8 @@ VINCI_MUST_CHECK enum vinci_status ops_sequence_check(const struct ops_request *
 VINCI_MUST_CHECK enum vinci_status ops_sequence_create(struct ops_worker *worker,
                                                        struct vinci_diag *diag);
 void ops_sequence_free(struct ops_sequence *sequence);
+/* Communication between two rows: L2 writes back what is dirty, and keeps that. */
+void ops_sequence_communicate(struct ops_sequence *sequence);
 /* Back to the first row, with the same tensors at the same places; the chip keeps its state. */
 VINCI_MUST_CHECK bool ops_sequence_again(struct ops_sequence *sequence);
 /* Places the tensors of the next row and tells what L2 holds of them; false when memory is short.

@@ -9,14 +9,24 @@
 
 enum vinci_status ops_take_soc(struct ops_worker *worker, const char *name,
                                struct vinci_diag *diag) {
-  if (worker->soc && strcmp(worker->soc_name, name) == 0)
+  if (worker->request->soc)
+    worker->soc = worker->request->soc;
+  if (worker->request->soc || (worker->soc && strcmp(worker->soc_name, name) == 0))
     return VINCI_OK;
-  vinci_soc_free(worker->soc);
-  worker->soc = NULL;
+  ops_drop_soc(worker);
   snprintf(worker->soc_name, sizeof worker->soc_name, "%s", name);
   struct run_spec spec = worker->request->spec;
+  vinci_soc *soc = NULL;
   spec.soc = *name ? name : NULL;
-  return spec_load_soc(&spec, worker->request->data, &worker->soc, diag);
+  enum vinci_status status = spec_load_soc(&spec, worker->request->data, &soc, diag);
+  worker->soc = soc;
+  return status;
+}
+
+void ops_drop_soc(struct ops_worker *worker) {
+  if (worker->soc != worker->request->soc)
+    vinci_soc_free((vinci_soc *)(uintptr_t)worker->soc);
+  worker->soc = NULL;
 }
 
 const char *ops_soc_of(const struct ops_request *request, const struct call_row *row) {
@@ -54,8 +64,14 @@ static enum vinci_status run_program(struct ops_worker *worker, const struct cal
     calls_times(result, row, &outcome->times);
     outcome->l2_start = result->l2_start;
     outcome->l2_owed_bytes = result->l2_start_owed_bytes;
+    outcome->program_digest = trace->digest;
   }
-  vinci_result_free(result);
+  if (worker->result) {
+    vinci_result_free(*worker->result);
+    *worker->result = result;
+  } else {
+    vinci_result_free(result);
+  }
   return status;
 }
 

@@ -262,7 +262,7 @@ static void work(void *context, struct pool_worker *pool) {
   }
   board->no_memory |= !good && !*worker.stop;
   ops_sequence_free(worker.sequence);
-  vinci_soc_free(worker.soc);
+  ops_drop_soc(&worker);
 }
 
 static enum vinci_status prepare(void *context, unsigned process) {
@@ -433,7 +433,7 @@ static enum vinci_status begin(struct session *session, const char *list, const 
   status = open_files(session, folder, identity_of(&chips));
   if (status == VINCI_OK)
     status = find_equal(session, &chips);
-  vinci_soc_free(chips.soc);
+  ops_drop_soc(&chips);
   return status;
 }
 

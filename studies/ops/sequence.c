@@ -75,6 +75,8 @@ void ops_sequence_free(struct ops_sequence *sequence) {
   free(sequence);
 }
 
+void ops_sequence_communicate(struct ops_sequence *sequence) { kept_clean(sequence->memory); }
+
 bool ops_sequence_again(struct ops_sequence *sequence) {
   struct vinci_diag diag = {0};
   const struct call_list *list = sequence->tensors.list;
@@ -332,6 +334,6 @@ enum vinci_status ops_sequence_check(const struct ops_request *request,
     }
   struct ops_worker worker = {.request = request, .list = list};
   enum vinci_status status = ops_take_soc(&worker, ops_soc_of(request, list->rows), diag);
-  vinci_soc_free(worker.soc);
+  ops_drop_soc(&worker);
   return status;
 }

@@ -7,7 +7,7 @@ srcdir=${TESTS_SRCDIR:-.}
 vinci=${VINCI:?}
 
 work_folder test_group_work
-plan 7
+plan 12
 
 cp "$srcdir/traces/examples/two_layers.graph.csv" "$work/layers.csv"
 cat >"$work/job.csv" <<'END'
@@ -106,3 +106,99 @@ report "Lua, traces of Chakra and gates have the same time" "$(
   echo "return { points = { { name = 'p', job = 'one.csv' } } }" >"$work/suite.lua"
   "$vinci" gate bless "$work/suite.lua" --baseline="$work/base.csv" --reason=first 2>&1 >/dev/null || echo bless
   grep -q "^p,job.time_ps,$(echo "$want" | tr -d .)" "$work/base.csv" || grep job.time_ps "$work/base.csv")"
+
+# ---- in their order ----
+cat >"$work/order.csv" <<'END'
+job,version=1,name=order,system=atlas_a2_910b4,ranks=3
+group,name=all,ranks=0-2
+program,ranks=0 1
+work,op=gelu shape=2048x1024 dtype=fp16
+work,op=matmul m=2048 k=1024 n=512 dtype=fp16,stream=1
+collective,op=all_reduce,group=all,bytes=4096
+work,op=gelu shape=2048x1024 dtype=fp16
+program,ranks=2
+work,op=gelu shape=2048x1024 dtype=fp16
+work,op=matmul m=2048 k=1024 n=512 dtype=fp16
+collective,op=all_reduce,group=all,bytes=4096
+work,op=gelu shape=2048x1024 dtype=fp16
+END
+cat >"$work/list.csv" <<'END'
+op,args,Duration(us)
+gelu,shape=2048x1024 dtype=fp16,1
+matmul,m=2048 k=1024 n=512 dtype=fp16,1
+END
+cat >"$work/order.lua" <<'END'
+local vinci, folder = require "vinci", arg[1]
+local chip, text = vinci.soc "Ascend910B4", io.open(folder .. "/order.csv"):read "a"
+local function us(list, options)
+  local out = {}
+  for i, answer in ipairs(vinci.evaluate(chip, list, options)) do out[i] = answer.us end
+  return out
+end
+local gelu, product = { op = "gelu", args = { shape = "2048x1024", dtype = "fp16" } }, { op = "matmul", args = { m = 2048, k = 1024, n = 512, dtype = "fp16" } }
+local order = { sequence = true, memory = "flat" }
+local alone, followed = us({ gelu, product }, { memory = "flat" }), us({ gelu, product, { communication = true }, gelu }, order)
+if not (followed[1] == alone[1] and followed[2] < alone[2]) then print("no state", followed[1], alone[1], followed[2], alone[2]) end
+local cold, warm = vinci.group_run(text), vinci.group_run(text, { sequence = true })
+if not (warm.us < cold.us) then print("the job", warm.us, cold.us) end
+local sum = followed[1] + followed[2] + followed[4]
+if math.abs(warm.ranks[3].computing_us - sum) > 1e-6 then print("rank 2", warm.ranks[3].computing_us, sum) end
+local list = vinci.ops { list = folder .. "/list.csv", output = folder .. "/table", soc = "Ascend910B4", sequence = true, memory = "flat" }
+if math.abs(list.simulated_us - followed[1] - followed[2]) > 5e-7 then print("the list", list.simulated_us, followed[1], followed[2]) end
+local given = us({ { op = "gelu", args = gelu.args, us = 12.5 }, product }, order)
+if not (given[1] == 12.5 and given[2] == followed[2]) then print("given", given[1], given[2], followed[2]) end
+for _, wrong in ipairs { { { communication = true } }, { { op = "gelu", args = gelu.args, us = 1 } } } do
+  print(select(2, pcall(vinci.evaluate, chip, wrong)))
+end
+print(select(2, pcall(vinci.evaluate, chip, { gelu }, { sequence = true, l2 = "warm" })))
+print(select(2, pcall(vinci.evaluate, chip, { { op = "gelu", us = -1 } }, order)))
+END
+keep "$vinci" lua "$work/order.lua" "$work"
+report "operators in their order find what those before have left, as rows of a list, to the picosecond" "$(expect 0 ''
+  echo "$out" | diff - /dev/fd/3 3<<'END'
+question 1 is communication, which only a sequence has
+question 1 is an operator whose time is given, which only a sequence has
+a sequence takes no state of L2: L2 holds what the operators before have left
+vinci.evaluate: argument 'list[1]' has us = -1.000000, not a time above 0
+END
+)"
+
+for jobs in 1 2; do
+  keep "$vinci" group run "$work/order.csv" --sequence --quiet --output="$work/order$jobs"
+done
+report "--sequence: programs that do the same take the same, and kernels.csv has the extremes" "$(expect 0 ''
+  diff "$work/order1/kernels.csv" "$work/order2/kernels.csv"
+  diff "$work/order1/summary.json" "$work/order2/summary.json" | grep -v cpu
+  python3 - "$work/order1" 2>&1 <<'END'
+import csv, json, sys
+ranks = json.load(open(sys.argv[1] + "/summary.json"))["ranks"]
+rows = {row["kernel"].split()[0]: row for row in csv.DictReader(open(sys.argv[1] + "/kernels.csv"))}
+gelu = rows["gelu"]
+if not float(gelu["shortest_us"]) < float(gelu["duration_us"]) < float(gelu["longest_us"]) or gelu["uses"] != "4" or gelu["program"] != "lowering":
+    print(gelu)
+if rows["matmul"]["shortest_us"] != rows["matmul"]["longest_us"]:
+    print(rows["matmul"])
+if ranks[0]["computing_us"] >= ranks[2]["computing_us"]:
+    print("streams side by side", ranks)
+END
+)"
+keep "$vinci" group run "$work/job.csv" --sequence --quiet --output="$work/nets"
+report "a network in a sequence takes what it takes alone, and what follows finds an empty L2" "$(expect 0 ''
+  "$vinci" group run "$work/job.csv" --quiet --output="$work/alone"
+  for file in nets alone; do
+    python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["ranks"][1]["computing_us"])' "$work/$file/summary.json"
+  done | uniq | wc -l | grep -qx " *1" || cat "$work/nets/kernels.csv" "$work/alone/kernels.csv")"
+report "what a sequence cannot simulate is named at its row" "$(
+  sed '12s/gelu shape=2048x1024/gelu rows=4/' "$work/order.csv" >"$work/bad.csv"
+  keep "$vinci" group run "$work/bad.csv" --sequence
+  expect 2 "$work/bad.csv:12:1: error: gelu: shape is missing: extents of x"
+  keep "$vinci" group run "$srcdir/traces/examples/data_parallel.job.csv" --sequence
+  expect 2 "error: --sequence: no row of work has op= or net=, so there is nothing to simulate"
+  keep "$vinci" group run "$srcdir/traces/examples/data_parallel.job.csv" --library=none
+  expect 2 "error: --library: no row of work has op= or net=, so there is nothing to simulate")"
+keep "$vinci" group run "$work/order.csv" --library="$work"
+report "a library without operators is refused" "$(expect 2 -
+  case $err in
+    "error: the library "*" has no operators"*) ;;
+    *) echo "$err" ;;
+  esac)"

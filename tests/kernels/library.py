@@ -67,7 +67,7 @@ def kernels():
     return sorted(name for place, _, names in os.walk(cache) for name in names if name.endswith(".so"))
 
 
-print("1..42")
+print("1..45")
 
 # ---- values ----
 
@@ -217,6 +217,39 @@ local made = vinci.ops {{ list = "rows.csv", output = "lua", soc = "Ascend910B4"
 assert(made.ok == 5 and made.of_library == 4, made.of_library)
 """)
 ends("Lua says how many rows ran kernels of the library", command("lua", "rows.lua"), 0)
+
+# ---- work of a job ----
+
+JOB = """job,version=1,system=atlas_a2_910b4,ranks=1
+program,ranks=0
+work,op=RowNorm x=fp32:6x4096 eps=1e-3
+work,op=add shape=64 dtype=fp16
+"""
+with open(os.path.join(folder, "work.csv"), "w", encoding="utf-8") as out:
+    out.write(JOB)
+
+
+def job_programs(*words, **more):
+    made = command("group", "run", "work.csv", "--quiet", "--output=job", *words, **more)
+    if made.returncode != 0:
+        return made.stderr, {}
+    with open(os.path.join(folder, "job/kernels.csv"), encoding="utf-8") as table:
+        rows = {row["kernel"].split()[0]: row for row in csv.DictReader(table)}
+    shutil.rmtree(os.path.join(folder, "job"))
+    return {name: row["program"] for name, row in rows.items()}, rows
+
+
+alone = command("run", f"--library={library}", "RowNorm", "x=fp32:6x4096", "eps=1e-3", "--soc-version=Ascend910B4", "--memory=flat", "--json")
+us = float(alone.stdout.split('"duration_us": ')[1].split(",")[0])
+found, rows = job_programs(f"--library={library}")
+report("work of a job runs kernels of the library, for as long as they take alone",
+       differs({"RowNorm": "library", "add": "lowering"}, found) or
+       ("" if abs(float(rows["RowNorm"]["duration_us"]) - us) < 1e-3 else f"{rows['RowNorm']}, not {us}"))
+report("VINCI_LIBRARY is enough for names that vinci does not have, in a sequence too", "\n".join(
+    differs({"RowNorm": "library", "add": "lowering"}, job_programs(*words, VINCI_LIBRARY=library)[0])
+    for words in ((), ("--sequence",))).strip())
+said = job_programs()[0]
+report("without a library the name is unknown", "" if "work.csv:3:1: error: unknown operator 'RowNorm'" in str(said) else said)
 
 # ---- what `vinci cc` takes for libraries ----
 

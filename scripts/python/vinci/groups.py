@@ -64,17 +64,18 @@ def _told(given: typing.Union[str, bytes]) -> bytes:
     return given if isinstance(given, bytes) else given.encode("utf-8", "surrogateescape")
 
 
-def _group_options(system, set, data, algorithms, bucket_bytes):
+def _group_options(system, set, data, algorithms, bucket_bytes, sequence, library):
     sets, count = words(assignments(set, "set"), "set")
     named, named_count = words(assignments(algorithms, "algorithms"), "algorithms")
     return make("vinci_group_options", system=word(system, "system"), data=word(data, "data"),
                 sets=sets, set_count=count, algorithms=named, algorithm_count=named_count,
-                bucket_bytes=bucket_bytes)
+                bucket_bytes=bucket_bytes, sequence=sequence, library=word(library, "library"))
 
 
 def group_levers(job: typing.Union[str, bytes], *, name: str = "job",
                  system: typing.Optional[str] = None, set=None, data: typing.Optional[str] = None,
-                 algorithms=None, bucket_bytes: int = 0) -> typing.List[Proven]:
+                 algorithms=None, bucket_bytes: int = 0, sequence: bool = False,
+                 library: typing.Optional[str] = None) -> typing.List[Proven]:
     """What of a job can be turned, each measured by a run, as `vinci group run --savings=all`.
 
     Algorithms of collectives, and sums that are made together, the largest saving first; those whose
@@ -83,15 +84,21 @@ def group_levers(job: typing.Union[str, bytes], *, name: str = "job",
     `result`.
     """
     found, visit = proven("vinci_group_levers")
-    held, options = _told(job), _group_options(system, set, data, algorithms, bucket_bytes)
+    held, options = _told(job), _group_options(system, set, data, algorithms, bucket_bytes, sequence,
+                                                library)
     call("vinci_group_levers", word(name, "name"), held, len(held), byref(options), visit, None)
     return found
 
 
 def group_run(job: typing.Union[str, bytes], *, name: str = "job",
               system: typing.Optional[str] = None, set=None, data: typing.Optional[str] = None,
-              algorithms=None, bucket_bytes: int = 0) -> Group:
+              algorithms=None, bucket_bytes: int = 0, sequence: bool = False,
+              library: typing.Optional[str] = None) -> Group:
     """Runs the text of a job, as `vinci group run`.
+
+    `sequence`: operators of a program run in their order on one chip, each with what those before have
+    left in L2 and in the instruction caches. `library`: folders of a user's library, whose kernels run
+    where it has the operator.
 
     >>> import vinci
     >>> job = '''job,version=1,ranks=2
@@ -104,7 +111,7 @@ def group_run(job: typing.Union[str, bytes], *, name: str = "job",
     >>> found.ranks[0].computing_us, len(found.ranks)
     (1000.0, 2)
     """
-    options = _group_options(system, set, data, algorithms, bucket_bytes)
+    options = _group_options(system, set, data, algorithms, bucket_bytes, sequence, library)
     ranks: typing.List[Rank] = []
     visit = visitor("vinci_group_run")(lambda _, one: ranks.append(_rank(one.contents)) is None)
     held, struct = _told(job), _abi.vinci_group_result()

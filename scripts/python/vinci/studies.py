@@ -258,32 +258,46 @@ class Answer:
     status: str
     text: str
     program_digest: int
+    program: str = ""
 
 
 def evaluate(chip, questions, *, jobs: int = 0, memory=None, network=None, l2=None, code=None,
-             max_cycles: int = 0) -> typing.List[Answer]:
+             max_cycles: int = 0, sequence: bool = False, library=None) -> typing.List[Answer]:
     """How long does each of these operators take? Hundreds a second; the question of a tuner.
 
-    A question is "OP KEY=VALUE ...", or (op, {key: value}).
+    A question is "OP KEY=VALUE ...", or (op, {key: value}). With `sequence` the list runs in its order
+    on one chip, as `vinci run --ops LIST --sequence`: each operator finds in L2 and in the instruction
+    caches what those before have left. There a question may also be None, communication with other
+    devices, and (op, {key: value}, us), an operator that takes so long and is not simulated.
+    `library`: folders of a user's library, "DIR:DIR", whose kernels run where it has the operator;
+    `program` of an answer says which ran.
 
     >>> import vinci
     >>> answers = vinci.evaluate("Ascend910B4", ["copy shape=64", "copy shape=4096", "coppy"], jobs=1)
     >>> answers[0].cycles < answers[1].cycles, answers[2].status
     (True, 'E_USAGE')
+    >>> twice = vinci.evaluate("Ascend910B4", ["gelu shape=4096x1024"] * 2, sequence=True)
+    >>> twice[1].us < twice[0].us, twice[1].program
+    (True, 'lowering')
     """
     chip = chip_of(chip)
     if isinstance(questions, str):
         raise Error("questions are a list, also when there is one question")
     evaluations = (_abi.vinci_evaluation * max(1, len(questions)))()
     for one, question in zip(evaluations, questions):
-        name, args = (question, None) if isinstance(question, str) else question
+        if question is None:
+            continue
+        name, args, *us = (question, None) if isinstance(question, str) else question
+        one.given_ps = round(us[0] * 1e6) if us else 0
         name, *inside = name.split()
         one.op = word(name, "op")
         one.args, one.arg_count = words(inside + assignments(args, "args"), "args")
     options = make("vinci_evaluate_options", jobs=jobs, **models(memory, network, l2),
-                   code_found_ppm=code_ppm(code), max_cycles=max_cycles)
+                   code_found_ppm=code_ppm(code), max_cycles=max_cycles, sequence=sequence,
+                   library=word(library, "library"))
     call("vinci_evaluate", chip, evaluations, len(questions), byref(options))
-    return [Answer(one.total_cycles, one.duration_ps / 1e6, "OK", "", one.program_digest)
+    return [Answer(one.total_cycles, one.duration_ps / 1e6, "OK", "", one.program_digest,
+                   text(one.program))
             if one.status == _abi.VINCI_OK else
             Answer(None, None, status_name(one.status), text(one.text), 0)
             for one in evaluations[:len(questions)]]

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Jobs of several devices for callers of the library: opens the system, runs, frees. */
+/* Jobs of several devices for callers of the library: opens the system, runs, frees. Work is timed
+ * by the engine of lists (studies/ops). */
 #include "core/base/diag.h"
 #include "core/result/proven.h"
 #include "core/vinci_group.h"
 #include "devices/flow/text.h"
+#include "devices/jobs/kernels.h"
 #include "scripts/systems/group_host.h"
+#include "studies/ops/order.h"
 
 /* What the arena keeps of a run: what was found. levers NULL: not wanted. */
 static enum vinci_status run_text(const char *name, const char *text, size_t length,
@@ -20,10 +23,17 @@ static enum vinci_status run_text(const char *name, const char *text, size_t len
                                   .data = wanted->data,
                                   .sets = wanted->sets,
                                   .set_count = wanted->set_count};
+  const struct job_kernel_options timed = {.memory = VINCI_MEMORY_FLAT,
+                                           .detail = JOB_NO_RANK,
+                                           .sequence = wanted->sequence,
+                                           .library = wanted->library,
+                                           .data = wanted->data,
+                                           .engine = ops_order_run};
   const struct group_text_turns turns = {.algorithms = wanted->algorithms,
                                          .algorithm_count = wanted->algorithm_count,
                                          .bucket_bytes = wanted->bucket_bytes,
-                                         .levers = levers};
+                                         .levers = levers,
+                                         .timed = &timed};
   enum vinci_status status = group_run_text(name, text, length, group_opening_find, &opening,
                                             &turns, arena, ranks, found, diag);
   group_opening_free(&opening);
