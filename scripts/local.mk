@@ -106,7 +106,8 @@ dist_lualib_DATA = \
 	scripts/lib/transformer_job.lua \
 	scripts/lib/transformer_layers.lua \
 	scripts/lib/transformer_memory.lua \
-	scripts/lib/transformer_operators.lua
+	scripts/lib/transformer_operators.lua \
+	scripts/lib/transformer_sequence.lua
 
 # For code generators in Python.
 pythonmoduledir = $(pkgdatadir)/python

@@ -6,7 +6,7 @@
 -- data parallel ones, then the stages of the pipeline. Operators are in transformer_operators.lua, schedules in
 -- transformer_job.lua, what layers do in transformer_layers.lua, times of operators in transformer_clock.lua, memory of a device in transformer_memory.lua.
 local vinci = ...
-local O, J, B = vinci.transformer_operators, vinci.transformer_job, vinci.transformer_memory
+local O, J, B, S = vinci.transformer_operators, vinci.transformer_job, vinci.transformer_memory, vinci.transformer_sequence
 local M = { clock = vinci.transformer_clock.new, key_of = vinci.transformer_clock.key_of }
 local WIDTH = O.WIDTH
 
@@ -221,8 +221,9 @@ function M.operators(model, split)
   return O.parts(model, O.shard(model, split))
 end
 
-local function times_of(clock, lists, stages)
+local function times_of(clock, lists, stages, model, split)
   local all = {}
+  if clock.sequence then return S.times(clock, lists, stages, model, split) end
   for _, list in pairs(lists) do all[#all + 1] = list end
   for _, list in pairs(stages) do all[#all + 1] = list end
   clock:learn(all)
@@ -247,7 +248,7 @@ function M.prepared(clock, model, split, sums)
   split = complete(model, split)
   local own = O.shard(model, split)
   return { clock = clock, model = model, split = split, own = own, boundary_bytes = own.rows * own.hidden * WIDTH[model.dtype],
-    times = times_of(clock, O.parts(model, own), optimizers(model, split, own)),
+    times = times_of(clock, O.parts(model, own), optimizers(model, split, own), model, split),
     laid = sums and one_replica(split) or split, alone = sums and apart(split, sums) }
 end
 

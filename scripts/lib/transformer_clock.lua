@@ -4,6 +4,9 @@
 -- A clock with `scaled` does not simulate the largest operators whole: a part of such an operator is simulated, with the
 -- tiling of the whole, and its time grows by the closed-form estimates of both. Operators that differ in the rest alone
 -- share that part. tests/scripts/test_planner.sh compares scaled times with whole ones.
+--
+-- A clock with `sequence` also answers lists in their order on one chip (transformer_sequence.lua). There scaled operators take
+-- their scaled time, and their tensors pass through L2.
 local vinci = ...
 local M = {}
 
@@ -16,12 +19,12 @@ local SIDE, HEADS = 2048, 8 -- of the part: extents of a product, heads of atten
 local FLAT = 1 << 22 -- elements of a tensor of one extent
 local CACHES = 2.5 -- what the part of any other operator moves, in sizes of L2: L2 must not hold it
 
--- Options: memory, jobs, as of vinci.evaluate; scaled (true: see above); keep (a table with get(key) and put(key, us)
+-- Options: memory, jobs, library, as of vinci.evaluate; scaled, sequence (true: see above); keep (a table with get(key) and put(key, us)
 -- that remembers times beyond this clock).
 function M.new(soc, options)
   options = options or {}
   return setmetatable({ soc = soc, memory = options.memory or "flat", jobs = options.jobs, scaled = options.scaled,
-    keep = options.keep, known = {}, estimates = {}, factors = {}, simulated = 0, scaled_count = 0, learned = 0 }, Clock)
+    sequence = options.sequence, library = options.library, keep = options.keep, followed = {}, known = {}, estimates = {}, factors = {}, simulated = 0, scaled_count = 0, learned = 0 }, Clock)
 end
 
 local function key_of(operator)
@@ -30,7 +33,7 @@ local function key_of(operator)
   table.sort(names)
   return operator[1] .. " " .. table.concat(names, " ")
 end
-M.key_of = key_of
+M.key_of, Clock.key_of = key_of, key_of
 
 -- The closed-form estimate of an operator: { total_cycles =, args = the tiling }, or nil where none is known.
 function Clock:estimate(operator, key)
@@ -119,7 +122,7 @@ function Clock:simulate(list)
     if self.ended then error("vinci.transformer: the search was ended", 0) end
     local piece, questions = table.move(list, first, math.min(first + size - 1, #list), 1, {}), {}
     for i, one in ipairs(piece) do questions[i] = { op = one.operator[1], args = one.operator[2] } end
-    for i, answer in ipairs(vinci.evaluate(self.soc, questions, { memory = self.memory, jobs = self.jobs })) do
+    for i, answer in ipairs(vinci.evaluate(self.soc, questions, { memory = self.memory, jobs = self.jobs, library = self.library })) do
       if not answer.us then error(("vinci.transformer: %s: %s"):format(piece[i].key, answer.text), 0) end
       self.factors[piece[i].key] = answer.us
       if self.keep then self.keep.put("kernel " .. piece[i].key, answer.us) end
@@ -149,14 +152,48 @@ function Clock:learn(lists)
   self.learned = self.learned + #questions
 end
 
+-- Questions to vinci.evaluate of operators, and of false: communication.
+function Clock:questions(list)
+  local questions = {}
+  for i, operator in ipairs(list) do
+    local scaled = operator and self.scaled and self:scaling(operator)
+    questions[i] = not operator and { communication = true } or
+      { op = operator[1], args = operator[2], us = scaled and self.known[key_of(operator)] or nil }
+  end
+  return questions
+end
+
+-- Microseconds of each operator of a list that runs in its order on one chip; false in the list is communication.
+function Clock:follow(list)
+  local keys, scaled = {}, {}
+  for i, operator in ipairs(list) do
+    keys[i] = operator and key_of(operator) or "communication"
+    if operator and self.scaled and self:scaling(operator) then scaled[#scaled + 1] = operator end
+  end
+  local text = table.concat(keys, "\n")
+  if self.followed[text] then return self.followed[text] end
+  self:learn { scaled }
+  local us, options = {}, { memory = self.memory, sequence = true, library = self.library }
+  for i, answer in ipairs(vinci.evaluate(self.soc, self:questions(list), options)) do
+    if not answer.us then error(("vinci.transformer: %s: %s"):format(keys[i], answer.text), 0) end
+    us[i] = answer.us
+  end
+  self.followed[text] = us
+  return us
+end
+
+-- Of a list whose operators take `us`: microseconds, the share of these that memory bounds, and how many kernels there are.
+function Clock:sum(list, us)
+  local sum, bound = 0, 0
+  for i, operator in ipairs(list) do sum, bound = sum + us[i], bound + (operator[3] and us[i] or 0) end
+  return { us = sum, memory = sum > 0 and bound / sum or 0, kernels = #list }
+end
+
 -- Microseconds of a list, the share of these that memory bounds, and how many kernels there are.
 function Clock:time(list)
-  local us, bound = 0, 0
-  for _, operator in ipairs(list) do
-    local one = self.known[key_of(operator)]
-    us, bound = us + one, bound + (operator[3] and one or 0)
-  end
-  return { us = us, memory = us > 0 and bound / us or 0, kernels = #list }
+  local us = {}
+  for i, operator in ipairs(list) do us[i] = self.known[key_of(operator)] end
+  return self:sum(list, us)
 end
 
 return M

@@ -167,6 +167,7 @@ static int load_part(lua_State *lua) {
                                       "transformer_layers",
                                       "transformer_memory",
                                       "transformer_clock",
+                                      "transformer_sequence",
                                       "transformer_point",
                                       "planner_bounds",
                                       "planner_report",
