@@ -117,7 +117,8 @@ static const struct option_row run_options[] = {
                     "with --ops: take results of the same program, chip, models and state of L2 "
                     "from this folder, and keep new ones there"),
     OPTION_FLAG_ROW("exact", 0, struct run_settings, exact,
-                    "with --results: simulate all the same; a row whose result is another fails"),
+                    "with --results: simulate all the same; a row whose result is another fails; "
+                    "with --sequence and --repeat: also what starts as an earlier time did"),
     OPTION_NUMBER_ROW("shuffle-parts", 0, struct run_settings, shuffle_seed, "SEED", 1, UINT64_MAX,
                       NULL),
     OPTION_FLAG_ROW("counters", 0, struct run_settings, counters,

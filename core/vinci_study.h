@@ -151,7 +151,9 @@ struct vinci_ops_options {
    * several devices is refused. */
   const char *device;
   const char *results; /* NULL, or a folder that keeps results from run to run; no sequence */
-  bool exact;          /* simulates all the same; another result than there fails the row */
+  /* With results: simulates all the same; another result than there fails the row. Of a sequence
+   * that repeats: simulates its list also when the chip is as before an earlier time. */
+  bool exact;
   /* NULL, or folders of an operator library, "DIR:DIR", as of `vinci run --library`: rows whose
    * operator it has run its kernel, and column program says which do. */
   const char *library;
@@ -180,6 +182,8 @@ struct vinci_ops_result {
   uint64_t input_bytes, found_bytes;
   uint64_t simulated_ps, measured_ps;
   struct vinci_ops_origin origins[VINCI_OPS_ORIGINS];
+  /* Of a sequence: launches of all rows, and those among them that were not simulated again. */
+  size_t launches, skipped;
 };
 
 /* Simulates the operators of a list, such as the op_summary.csv of a profiler ("-" is standard

@@ -38,6 +38,11 @@ static bool watch(void *context, const struct vinci_ops_progress *progress) {
 }
 
 static void report_sequence(const struct vinci_ops_result *result, unsigned repeat) {
+  if (result->skipped > 0)
+    sheet_line(stdout,
+               "%zu of %zu launches met a chip in a state seen before, with the same rows to come, "
+               "and were not simulated again (--exact simulates all, with the same result)\n",
+               result->skipped, result->launches);
   if (repeat > 1)
     printf("The last of %u times that the list ran on the chip, one after the other\n", repeat);
   printf("L2: without inputs before the first row%s; of %s GB that the rows read, %s %% were there "

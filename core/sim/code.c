@@ -81,6 +81,23 @@ void code_copy(struct code_caches *code, const struct code_caches *from) {
   }
 }
 
+static uint64_t digest_cache(const struct code_cache *cache, uint64_t digest) {
+  digest = digest_word(digest, cache->count);
+  for (uint32_t i = 0; i < cache->count; i++)
+    digest = digest_word(digest_word(digest, cache->held[i].kernel), cache->held[i].lines);
+  return digest;
+}
+
+uint64_t code_digest(const struct code_caches *code, uint64_t seed) {
+  uint64_t digest = digest_word(seed, code->seen_count);
+  for (uint32_t i = 0; i < code->seen_count; i++)
+    digest = digest_word(digest, code->seen[i].kernel);
+  for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++)
+    for (uint32_t i = 0; i < code->count[kind]; i++)
+      digest = digest_cache(&code->cache[kind][(code->next[kind] + i) % code->count[kind]], digest);
+  return digest;
+}
+
 uint64_t code_kernel(const struct vinci_trace *trace, const struct program_kernel *kernel) {
   uint64_t digest = digest_word(digest_string(DIGEST_SEED, kernel->name), kernel->blocks > 1);
   for (uint32_t i = 0; i < trace->tensor_count; i++)

@@ -58,6 +58,9 @@ bool code_create(struct code_caches *code, struct arena *arena, const struct vin
 /* Empties the caches; the next kernel begins on the first cores. */
 void code_clear(struct code_caches *code);
 void code_copy(struct code_caches *code, const struct code_caches *from);
+/* Of all that later launches depend on. Cores count from the next one that a kernel goes to: which
+ * of them that is makes no difference. */
+uint64_t code_digest(const struct code_caches *code, uint64_t seed);
 
 /* What tells the code of a kernel from that of others: its name, the types of the tensors, and
  * whether it has one block or more, as kernels of a library choose other code for little data. */

@@ -138,6 +138,11 @@ void kept_copy(struct kept_memory *kept, struct kept_memory *from) {
 
 uint64_t kept_digest(const struct kept_memory *kept) { return kept->digest; }
 
+uint64_t kept_state(struct kept_memory *kept) {
+  settle(kept);
+  return code_digest(&kept->code, kept->ops->digest(kept->tags));
+}
+
 void kept_drop_code(struct kept_memory *kept) { code_clear(&kept->code); }
 
 void kept_clean(struct kept_memory *kept) {

@@ -164,6 +164,8 @@ struct memsys_ops {
   void (*pass)(struct memsys *tags, uint64_t address, uint64_t bytes, bool write);
   /* Gives tags what others of the same chip hold. */
   void (*copy)(struct memsys *tags, const struct memsys *from);
+  /* Of all in tags that later runs on them depend on. */
+  uint64_t (*digest)(const struct memsys *tags);
   /* Writes back what is dirty; takes no time and counts nothing. */
   void (*clean)(struct memsys *tags);
   /* Brings bytes into L2 before the run, clean; takes no time and counts nothing. */

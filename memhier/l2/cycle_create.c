@@ -2,6 +2,7 @@
 /* The cycle-level memory system: how it is built, and what it reports. */
 #include <string.h>
 
+#include "core/base/digest.h"
 #include "core/result/result_counters.h"
 #include "memhier/l2/cycle_host.h"
 #include "memhier/l2/l2_policies.h"
@@ -162,6 +163,13 @@ static void cycle_copy(struct memsys *memory, const struct memsys *from) {
     l2_copy(&memory->slices[i], &from->slices[i]);
 }
 
+static uint64_t cycle_digest(const struct memsys *memory) {
+  uint64_t digest = DIGEST_SEED;
+  for (uint64_t i = 0; i < memory->slice_count.value; i++)
+    digest = l2_digest(&memory->slices[i], digest);
+  return digest;
+}
+
 static void cycle_clean(struct memsys *memory) {
   for (uint64_t i = 0; i < memory->slice_count.value; i++)
     l2_clean(&memory->slices[i]);
@@ -231,6 +239,7 @@ const struct memsys_ops memhier_cycle_ops = {
     .find = cycle_find,
     .pass = cycle_pass,
     .copy = cycle_copy,
+    .digest = cycle_digest,
     .clean = cycle_clean,
     .preload = cycle_preload,
     .owe = cycle_owe,

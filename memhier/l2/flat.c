@@ -9,6 +9,7 @@
  */
 #include "core/base/arith.h"
 #include "core/base/clock.h"
+#include "core/base/digest.h"
 #include "memhier/l2/l2_policies.h"
 #include "memhier/memhier.h"
 
@@ -301,6 +302,10 @@ static void flat_copy(struct memsys *memory, const struct memsys *from) {
   l2_copy(&memory->l2, &from->l2);
 }
 
+static uint64_t flat_digest(const struct memsys *memory) {
+  return l2_digest(&memory->l2, DIGEST_SEED);
+}
+
 static void flat_clean(struct memsys *memory) { l2_clean(&memory->l2); }
 
 static void flat_preload(struct memsys *memory, uint64_t address, uint64_t bytes) {
@@ -340,6 +345,7 @@ const struct memsys_ops memhier_flat_ops = {
     .find = flat_find,
     .pass = flat_pass,
     .copy = flat_copy,
+    .digest = flat_digest,
     .clean = flat_clean,
     .preload = flat_preload,
     .owe = flat_owe,

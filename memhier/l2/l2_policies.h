@@ -19,6 +19,10 @@ struct l2_policy {
   /* A line in L2 is read or written, or has just come in. NULL: this changes nothing. Accesses that
    * pass L2 do not touch. */
   void (*touch)(uint8_t *set, unsigned ways, unsigned way);
+  /* Writes all ways in the order in which they leave when nothing is touched. Only for a policy to
+   * which this order is all that there is of a set: two sets do the same that hold the same lines
+   * in this order, in whatever ways. NULL: the bytes of the set count as they are. */
+  void (*order)(const uint8_t *set, unsigned ways, uint8_t *order);
 };
 
 /* That of a row's name; that of the first row for "", NULL when there is no such row. */

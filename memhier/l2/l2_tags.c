@@ -2,6 +2,7 @@
 /* L2 tags: which granules of GM are in the cache, and which are dirty. */
 #include <string.h>
 
+#include "core/base/digest.h"
 #include "memhier/l2/l2_policies.h"
 #include "memhier/memhier.h"
 
@@ -166,6 +167,36 @@ void l2_copy(struct l2_tags *l2, const struct l2_tags *from) {
   memcpy(l2->hints, from->hints, sets * L2_HINTS);
   memcpy(l2->orders, from->orders, sets * l2->order_bytes);
   memcpy(l2->held, from->held, (from->held_lines / LINES_PER_WORD + 1) * sizeof *l2->held);
+}
+
+/* A set whose policy has an order: the lines in that order, in whatever ways. */
+static uint64_t digest_set(const struct l2_tags *l2, uint64_t set, uint64_t digest) {
+  unsigned ways = l2->geometry.ways;
+  const struct l2_way *held = &l2->ways[set * ways];
+  const uint8_t *kept = &l2->orders[set * l2->order_bytes];
+  uint8_t order[UINT8_MAX];
+  if (l2->geometry.policy->order)
+    l2->geometry.policy->order(kept, ways, order);
+  else
+    digest = digest_bytes(digest, kept, l2->order_bytes);
+  for (unsigned i = 0; i < ways; i++) {
+    const struct l2_way *way = &held[l2->geometry.policy->order ? order[i] : i];
+    digest = digest_word(digest, way->tag);
+    digest = digest_word(digest, (uint64_t)way->valid << 32 | way->dirty);
+  }
+  return digest;
+}
+
+uint64_t l2_digest(const struct l2_tags *l2, uint64_t seed) {
+  uint64_t digest = digest_word(digest_word(seed, l2->owed_granules), l2->owed_line);
+  digest = digest_word(digest_word(digest, l2->owed_ppm), (uint64_t)l2->due_ppm);
+  if (l2->set_count.value == 0)
+    return digest;
+  for (uint64_t set = 0; set < l2->set_count.value; set++)
+    digest = digest_set(l2, set, digest);
+  for (uint64_t i = 0; i <= l2->held_lines / LINES_PER_WORD; i++)
+    digest = digest_word(digest, l2->held[i]);
+  return digest;
 }
 
 void l2_clean(struct l2_tags *l2) {

@@ -27,6 +27,8 @@ static void push_result(lua_State *lua, const struct vinci_ops_result *result, c
     lua_set_number(lua, "found_bytes", result->found_bytes);
     lua_set_us(lua, "simulated_us", result->simulated_ps);
     lua_set_us(lua, "measured_us", result->measured_ps);
+    lua_set_number(lua, "launches", result->launches);
+    lua_set_number(lua, "skipped", result->skipped);
   }
   lua_pushfstring(lua, "%s/op_summary.csv", folder);
   lua_setfield(lua, -2, "file");

@@ -16,7 +16,7 @@
 #include "core/base/words.h"
 #include "studies/ops/ops.h"
 
-enum { LAUNCHES_MAX = 1 << 20 };
+enum { LAUNCHES_MAX = 1 << 20, LOOK_LAUNCHES = 8 };
 
 /* ---- tensors of rows without shapes --------------------------------------------------------- */
 
@@ -163,6 +163,7 @@ enum vinci_status ops_launches_create(const struct ops_request *request, struct 
   out->list.rows = ARENA_ARRAY(&out->list.arena, struct call_row, count + 1);
   out->row = ARENA_ARRAY(&out->list.arena, size_t, count + 1);
   out->place = ARENA_ARRAY(&out->list.arena, struct ops_place, list->count + 1);
+  out->row_count = list->count;
   if (!out->list.rows || !out->row || !out->place)
     return diag_error(diag, VINCI_E_NOMEM, "out of memory for the launches of the list");
   for (size_t i = 0, end; i < list->count; i = end) {
@@ -280,18 +281,79 @@ bool ops_launches_skip(struct ops_worker *worker, const struct ops_launches *lau
   return true;
 }
 
-bool ops_launches_pass(struct ops_worker *worker, const struct ops_launches *launches,
-                       const struct ops_outcome *outcomes) {
-  for (size_t i = 0; i < launches->list.count; i++) {
-    struct ops_outcome outcome = {0};
-    if (outcomes[launches->row[i]].end == OPS_CRASHED) {
-      if (!skip_launch(worker, i))
-        return false;
-      continue;
-    }
-    run_launch(worker, i, &outcome);
-    if (outcome.end == OPS_OPEN)
+/* ---- the whole list, time after time ----------------------------------------------------------
+ */
+
+/* All launches once; outcomes by row. Rows whose process has died pass their tensors. */
+static bool pass_once(struct ops_worker *worker, const struct ops_launches *launches,
+                      const struct ops_outcome *ended, struct ops_outcome *outcomes) {
+  for (size_t row = 0; row < launches->row_count; row++)
+    outcomes[row] = ended[row].end == OPS_CRASHED ? ended[row] : (struct ops_outcome){0};
+  for (size_t row = 0; row < launches->row_count; row += launches->place[row].rows)
+    if (!ops_launches_run(worker, launches, row, outcomes))
       return false;
-  }
   return ops_sequence_again(worker->sequence);
+}
+
+/* Of times to be passed and the one behind them: those that are over, and those that need not run.
+ */
+struct turns {
+  struct lookup states; /* by state of the chip: the time before which it was in this state */
+  uint32_t done, times;
+  bool found;
+};
+
+/* Where the chip is as before an earlier time, all times between these two come again: whole turns
+ * need not run, nor the last one where it is as the one that has just run. */
+static bool find_turn(struct turns *turns, uint64_t state, uint32_t *spared) {
+  uintptr_t before = lookup_find(&turns->states, state);
+  uint32_t left = turns->times - turns->done;
+  *spared = 0;
+  if (before == LOOKUP_NONE)
+    return lookup_add(&turns->states, NULL, state, turns->done);
+  uint32_t turn = turns->done - (uint32_t)before;
+  *spared = (left + 1) % turn == 0 ? left + 1 : left - left % turn;
+  turns->found = true;
+  return true;
+}
+
+static bool skip_turns(struct ops_worker *worker, const struct ops_launches *launches,
+                       struct turns *turns, struct ops_passed *out) {
+  uint32_t spared;
+  if (!find_turn(turns, ops_sequence_state(worker->sequence), &spared))
+    return false;
+  turns->done += spared;
+  out->skipped += spared * launches->list.count;
+  *worker->launched += spared * launches->list.count;
+  return true;
+}
+
+static bool pass_times(struct ops_worker *worker, const struct ops_launches *launches,
+                       const struct ops_outcome *ended, struct turns *turns,
+                       struct ops_passed *out) {
+  /* Looking at a chip takes as long as some small kernels. */
+  uint32_t each = 1 + (uint32_t)(LOOK_LAUNCHES / (launches->list.count + 1));
+  bool good = true;
+  while (good) {
+    if (!turns->found && !worker->request->exact && turns->done % each == 0)
+      good = skip_turns(worker, launches, turns, out);
+    if (!good || turns->done >= turns->times)
+      break;
+    good = pass_once(worker, launches, ended, out->outcomes);
+    turns->done++;
+  }
+  out->last = turns->done > turns->times;
+  return good;
+}
+
+bool ops_launches_pass(struct ops_worker *worker, const struct ops_launches *launches,
+                       const struct ops_outcome *ended, uint32_t times, struct ops_passed *out) {
+  struct turns turns = {.times = times};
+  *out = (struct ops_passed){0};
+  if (times == 0)
+    return true;
+  out->outcomes = calloc(launches->row_count, sizeof *out->outcomes);
+  bool good = out->outcomes && pass_times(worker, launches, ended, &turns, out);
+  lookup_free(&turns.states);
+  return good;
 }

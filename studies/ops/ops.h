@@ -151,6 +151,7 @@ struct ops_launches {
   struct call_list list;   /* a row for each launch */
   size_t *row;             /* by launch: of the list that was asked for */
   struct ops_place *place; /* by row of that list */
+  size_t row_count;
 };
 /* Finds tensors for the rows of a list that has no shapes; for ops_launches_free(), also when it
  * fails. */
@@ -159,11 +160,23 @@ VINCI_MUST_CHECK enum vinci_status ops_launches_create(const struct ops_request 
                                                        struct ops_launches *out,
                                                        struct vinci_diag *diag);
 void ops_launches_free(struct ops_launches *launches);
-/* Runs all launches, for what they leave on the chip; rows whose process has died pass their
- * tensors. False when the run shall end, or memory is short. */
+/*
+ * The list `times` times, for what these leave on the chip, before its last time; ended: rows by
+ * their number, of which those whose process has died pass their tensors. The same launches on a
+ * chip in the same state take the same time and leave the same. Unless the request is exact, times
+ * from a state on that the chip was in before an earlier time are not run again, as far as they are
+ * whole turns from that state to itself.
+ */
+struct ops_passed {
+  size_t skipped;               /* launches that were not run */
+  bool last;                    /* the last time is among them: its rows have these outcomes */
+  struct ops_outcome *outcomes; /* by row; to be freed, also on failure */
+};
+/* False when the run shall end, or memory is short. */
 VINCI_MUST_CHECK bool ops_launches_pass(struct ops_worker *worker,
                                         const struct ops_launches *launches,
-                                        const struct ops_outcome *outcomes);
+                                        const struct ops_outcome *ended, uint32_t times,
+                                        struct ops_passed *out);
 /* Runs the loop of a row: outcomes, by row, of all rows of the loop that are open. They stay open,
  * and it is false, when the run shall end or memory is short. */
 VINCI_MUST_CHECK bool ops_launches_run(struct ops_worker *worker,
@@ -184,6 +197,8 @@ VINCI_MUST_CHECK enum vinci_status ops_sequence_create(struct ops_worker *worker
 void ops_sequence_free(struct ops_sequence *sequence);
 /* Communication between two rows: L2 writes back what is dirty, and keeps that. */
 void ops_sequence_communicate(struct ops_sequence *sequence);
+/* Of the chip now, as of kept_state(). */
+uint64_t ops_sequence_state(struct ops_sequence *sequence);
 /* Back to the first row, with the same tensors at the same places; the chip keeps its state. */
 VINCI_MUST_CHECK bool ops_sequence_again(struct ops_sequence *sequence);
 /* Places the tensors of the next row and tells what L2 holds of them; false when memory is short.

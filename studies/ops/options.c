@@ -22,7 +22,7 @@ static enum vinci_status check_results(const struct vinci_ops_options *options,
   if (options->results && options->sequence)
     return diag_error(diag, VINCI_E_USAGE,
                       "a sequence keeps no results: those of a row depend on all rows before");
-  if (options->exact && !options->results)
+  if (options->exact && !options->results && !options->sequence)
     return diag_error(diag, VINCI_E_USAGE,
                       "--exact compares with results that are kept: give --results=DIR");
   return options->results ? folder_make(options->results, diag) : VINCI_OK;

@@ -26,6 +26,7 @@
 /* In memory that the processes share. */
 struct board {
   atomic_size_t launched; /* of a sequence: launches that are over, of all repeats */
+  atomic_size_t skipped;  /* of a sequence: launches among these that were not simulated again */
   atomic_bool no_memory;  /* of a process, apart from what a row has asked for */
   atomic_size_t running;  /* of a sequence: the row whose launch runs */
   atomic_uint done_permille[OPS_JOBS_MAX]; /* of the row a process works on, by process */
@@ -230,14 +231,17 @@ static bool tell(void *context) {
 /* ---- processes ---- */
 
 /* Rows that were taken before: their instructions are not run again. */
-static bool begin_sequence(struct session *session, struct ops_worker *worker, size_t first) {
+static bool begin_sequence(struct session *session, struct ops_worker *worker, size_t first,
+                           struct ops_passed *passed) {
   struct vinci_diag diag = {0};
-  bool good = ops_sequence_create(worker, &diag) == VINCI_OK;
   session->board->launched = 0;
   session->board->running = first;
-  for (uint32_t i = 1; good && i < ops_repeats(&session->request); i++)
-    good = ops_launches_pass(worker, &session->launches, session->board->outcome);
-  return good && ops_launches_skip(worker, &session->launches, first);
+  if (ops_sequence_create(worker, &diag) != VINCI_OK ||
+      !ops_launches_pass(worker, &session->launches, session->board->outcome,
+                         ops_repeats(&session->request) - 1, passed))
+    return false;
+  session->board->skipped = passed->skipped;
+  return passed->last || ops_launches_skip(worker, &session->launches, first);
 }
 
 /* What a process does until there are no more rows, or the run shall end. */
@@ -252,15 +256,19 @@ static void work(void *context, struct pool_worker *pool) {
                               .launched = &board->launched,
                               .running = &board->running,
                               .done_permille = &board->done_permille[pool->process]};
-  bool good = !sequence || begin_sequence(session, &worker, pool->held);
+  struct ops_passed passed = {0};
+  bool good = !sequence || begin_sequence(session, &worker, pool->held, &passed);
   for (size_t i; good && (i = pool_next(pool)) != POOL_NONE;) {
     struct ops_outcome *outcome = &board->outcome[i];
-    if (outcome->end == OPS_OPEN && sequence)
+    if (outcome->end == OPS_OPEN && passed.last)
+      *outcome = passed.outcomes[i];
+    else if (outcome->end == OPS_OPEN && sequence)
       good = ops_launches_run(&worker, &session->launches, i, board->outcome);
     else if (outcome->end == OPS_OPEN && session->equal[i].first == i)
       ops_run_row(&worker, &session->list.rows[i], outcome);
   }
   board->no_memory |= !good && !*worker.stop;
+  free(passed.outcomes);
   ops_sequence_free(worker.sequence);
   ops_drop_soc(&worker);
 }
@@ -451,7 +459,10 @@ static void fill_result(const struct session *session, struct vinci_ops_result *
                                    .input_bytes = session->input_bytes,
                                    .found_bytes = session->found_bytes,
                                    .simulated_ps = session->simulated_ps,
-                                   .measured_ps = session->measured_ps};
+                                   .measured_ps = session->measured_ps,
+                                   .skipped = session->board->skipped};
+  if (session->request.sequence)
+    out->launches = session->launches.list.count * ops_repeats(&session->request);
   memcpy(out->origins, session->origins, sizeof out->origins);
 }
 

@@ -85,6 +85,8 @@ bool ops_sequence_again(struct ops_sequence *sequence) {
   return sequence_create(list, &sequence->tensors, &diag) == VINCI_OK;
 }
 
+uint64_t ops_sequence_state(struct ops_sequence *sequence) { return kept_state(sequence->memory); }
+
 /* What device memory cannot hold is no tensor of this chip. */
 static bool is_there(const struct ops_sequence *sequence, const struct sequence_use *use) {
   return use->tensor != SEQUENCE_NONE &&

@@ -258,6 +258,17 @@ def plan(counter):
     return counter.process("group", "plan", counter.file("model.lua", PLANNED), "-s", "atlas_a2_910b4", "-n", "8", "-q")[0]
 
 
+LAUNCHES = """op,args
+add,shape=65536 dtype=fp16 blocks=40
+mul,shape=65536 dtype=fp16 blocks=40
+"""
+
+
+def launches(counter):
+    """100,000 kernels in order: two, 50,000 times. The chip is soon as it was before. Counted is the process that simulates."""
+    return counter.process("run", "--ops", counter.file("list.csv", LAUNCHES), "--sequence", "--repeat=50000", CHIP, "-q")[0]
+
+
 # name, unit, how it is counted
 ROWS = [
     ("version", "process", lambda c: c.process("--version")[0]),
@@ -301,6 +312,7 @@ ROWS = [
     ("mesh of 32 ranks", "process", lambda c: mesh(c, 32)),
     ("mesh of 256 ranks with equal parts", "process", lambda c: mesh(c, 256, 64 << 20)),
     ("plan of 8 devices", "process", plan),
+    ("100,000 launches in order", "process", launches),
 ]
 
 

@@ -186,6 +186,8 @@ class Listed:
     found_bytes: int
     simulated_us: float
     measured_us: float
+    launches: int
+    skipped: int
     of_library: int = 0
     file: str = ""
 
