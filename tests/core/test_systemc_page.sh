@@ -7,6 +7,7 @@ srcdir=${TESTS_SRCDIR:-.}
 vinci=${VINCI:?}
 library=${VINCI_SHARED_LIBRARY:?}
 
+[ -z "${VINCI_INSTRUMENT:-}" ] || skip_all "the library is instrumented"
 work_folder test_systemc_page
 plan 4
 
