@@ -197,8 +197,6 @@ void l2_find(const struct l2_tags *l2, const struct l2_place *place, uint32_t gr
              uint64_t *valid, uint64_t *dirty);
 /* Lets a cache of the same geometry hold what another does. */
 void l2_copy(struct l2_tags *l2, const struct l2_tags *from);
-/* Of all that later accesses depend on: caches of one geometry with the same digest go on alike. */
-uint64_t l2_digest(const struct l2_tags *l2, uint64_t seed);
 /* Writes all dirty lines back; they stay. */
 void l2_clean(struct l2_tags *l2);
 /* Bits of the granules that [offset, offset + bytes) of a line touches. */

@@ -57,6 +57,7 @@ libvinci_studies_la_SOURCES = \
 	studies/ops/ops.h \
 	studies/ops/order.c \
 	studies/ops/order.h \
+	studies/ops/passed.h \
 	studies/ops/results.c \
 	studies/ops/row.c \
 	studies/ops/run.c \

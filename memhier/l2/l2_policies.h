@@ -25,6 +25,10 @@ struct l2_policy {
   void (*order)(const uint8_t *set, unsigned ways, uint8_t *order);
 };
 
+/* Of all that later accesses depend on: caches of one geometry with the same digest go on alike. */
+struct l2_tags;
+uint64_t l2_digest(const struct l2_tags *l2, uint64_t seed);
+
 /* That of a row's name; that of the first row for "", NULL when there is no such row. */
 const struct l2_policy *l2_policy_find(const char *name);
 

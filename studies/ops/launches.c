@@ -14,7 +14,7 @@
 #include "core/base/digest.h"
 #include "core/base/lookup.h"
 #include "core/base/words.h"
-#include "studies/ops/ops.h"
+#include "studies/ops/passed.h"
 
 enum { LAUNCHES_MAX = 1 << 20, LOOK_LAUNCHES = 8 };
 

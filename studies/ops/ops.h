@@ -160,23 +160,6 @@ VINCI_MUST_CHECK enum vinci_status ops_launches_create(const struct ops_request 
                                                        struct ops_launches *out,
                                                        struct vinci_diag *diag);
 void ops_launches_free(struct ops_launches *launches);
-/*
- * The list `times` times, for what these leave on the chip, before its last time; ended: rows by
- * their number, of which those whose process has died pass their tensors. The same launches on a
- * chip in the same state take the same time and leave the same. Unless the request is exact, times
- * from a state on that the chip was in before an earlier time are not run again, as far as they are
- * whole turns from that state to itself.
- */
-struct ops_passed {
-  size_t skipped;               /* launches that were not run */
-  bool last;                    /* the last time is among them: its rows have these outcomes */
-  struct ops_outcome *outcomes; /* by row; to be freed, also on failure */
-};
-/* False when the run shall end, or memory is short. */
-VINCI_MUST_CHECK bool ops_launches_pass(struct ops_worker *worker,
-                                        const struct ops_launches *launches,
-                                        const struct ops_outcome *ended, uint32_t times,
-                                        struct ops_passed *out);
 /* Runs the loop of a row: outcomes, by row, of all rows of the loop that are open. They stay open,
  * and it is false, when the run shall end or memory is short. */
 VINCI_MUST_CHECK bool ops_launches_run(struct ops_worker *worker,

@@ -21,7 +21,7 @@
 #include "core/base/digest.h"
 #include "core/base/file.h"
 #include "core/base/pool.h"
-#include "studies/ops/ops.h"
+#include "studies/ops/passed.h"
 
 /* In memory that the processes share. */
 struct board {
