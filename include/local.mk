@@ -6,6 +6,7 @@ nobase_dist_pkgdata_DATA = \
 	include/acl/acl_base.h \
 	include/acl/acl_rt.h \
 	include/acl/acl_rt_compile.h \
+	include/simt_api/math_functions.h \
 	include/vinci/cce/absent.h \
 	include/vinci/cce/absent_c310.h \
 	include/vinci/cce/bfloat16.h \
@@ -38,6 +39,7 @@ nobase_dist_pkgdata_DATA = \
 	include/vinci/cce/register_types.h \
 	include/vinci/cce/scalar.h \
 	include/vinci/cce/select.h \
+	include/vinci/cce/threads_c310.h \
 	include/vinci/cce/transfer.h \
 	include/vinci/cce/transfer_c310.h \
 	include/vinci/cce/types.h \

@@ -46,6 +46,7 @@ libvinci_memhier_la_SOURCES = \
 	memhier/transfer/transfer_l0c.c \
 	memhier/transfer/transfer_img2col.c \
 	memhier/transfer/transfer_load.c \
+	memhier/transfer/transfer_nddma.c \
 	memhier/transfer/transfer_values.c
 
 dist_noinst_DATA += memhier/DESIGN.md

@@ -16,8 +16,10 @@ libvinci_vector_la_SOURCES = \
 	vector/registers.c \
 	vector/registers.h \
 	vector/registers_compute.c \
+	vector/registers_masks.c \
 	vector/registers_move.c \
 	vector/registers_reduce.c \
+	vector/threads.c \
 	vector/values.c \
 	vector/values.h \
 	vector/values_binary.c \

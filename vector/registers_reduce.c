@@ -259,6 +259,9 @@ inst_values_fn reg_marks(enum isa_op op, inst_values_fn values, inst_access_fn a
     return mark_whole;
   case OP_REG_VCI:
   case OP_REG_VUSQZ:
+  case OP_REG_PLDS: /* bits that nobody wrote choose lanes at once */
+  case OP_REG_PSTS:
+  case OP_REG_PSTU:
     return NULL; /* nothing is read */
   default:
     break;

@@ -152,6 +152,8 @@ static bool scalar_access(void *context, const struct machine_step *step) {
     check_cache_clean(run, step);
     return goes_on(run);
   }
+  if (isa_is_of_threads((enum isa_op)step->inst->op))
+    order_thread(run->order, step);
   check_scalar_access(run, step);
   check_cache_scalar(run, step);
   return goes_on(run);

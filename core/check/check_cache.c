@@ -277,8 +277,9 @@ void check_cache_scalar(struct check_run *run, const struct machine_step *step) 
   const struct inst *inst = step->inst;
   int64_t address = inst->arg[ACCESS_ADDRESS];
   uint64_t bytes = (uint64_t)inst->arg[ACCESS_BYTES];
-  bool writes = inst->op == OP_SCALAR_STORE;
-  bool passes = run->trace->rows[inst->row].partner == PROGRAM_PASSES_CACHE;
+  bool writes = isa_is_store((enum isa_op)inst->op);
+  bool passes = run->trace->rows[inst->row].partner == PROGRAM_PASSES_CACHE ||
+                isa_is_of_threads((enum isa_op)inst->op); /* their cache is another */
   if (!run->cache || (inst->arg[ACCESS_SPACE] & ACCESS_SPACES) != SPACE_GM)
     return;
   while (bytes > 0) {

@@ -355,7 +355,7 @@ static void note_code(struct check_run *run, const struct program_kernel *kernel
   for (uint32_t row = 0; row < run->trace->row_count; row++) {
     if (run->trace->rows[row].kind == ROW_INST)
       note_row(run, kernel, row);
-    else if (run->trace->rows[row].op == OP_SCALAR_STORE)
+    else if (isa_is_store((enum isa_op)run->trace->rows[row].op))
       note_tensors(run, kernel->first_tensor, kernel->tensor_count);
   }
 }

@@ -393,6 +393,7 @@ bool order_step(struct order *order, const struct machine_step *step, struct ord
   case OP_WAIT_FLAG_DEV:
     return take_signal(order, core, step);
   case OP_VF_CALL:
+  case OP_SIMT_CALL:
   case OP_REG_MEM_BAR:
     /* Vector functions follow each other: chosen, as the vector unit of the 950 is in order. */
     core->clock[PIPE_V] = release(core, PIPE_V);
@@ -411,6 +412,13 @@ bool order_read(struct order *order, const struct machine_step *step) {
 void order_clean(struct order *order, const struct machine_step *step) {
   struct order_core *core = &order->cores[step->core];
   core->clock[PIPE_S] = release_scalar(core);
+}
+
+/* Threads come after what stands before them on the vector unit, as functions do. Among themselves
+ * they are not told apart. */
+void order_thread(struct order *order, const struct machine_step *step) {
+  struct order_core *core = &order->cores[step->core];
+  core->clock[PIPE_V] = release(core, PIPE_V);
 }
 
 /* ---- questions ---------------------------------------------------------------------------- */

@@ -45,7 +45,7 @@ void check_scalar_access(struct check_run *run, const struct machine_step *step)
                                .bytes = (uint64_t)arg[ACCESS_BYTES],
                                .arg = ACCESS_ADDRESS,
                                .alignment = (uint16_t)(1u << alignment),
-                               .write = step->inst->op == OP_SCALAR_STORE};
+                               .write = isa_is_store((enum isa_op)step->inst->op)};
   if (mask != 0 && !check_holds(run, step, &access))
     check_apart(run, step, &access, mask);
   else if (check_memory(run, step, &access) && run->uses_shadow)

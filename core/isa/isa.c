@@ -16,9 +16,9 @@
 #include "core/base/diag.h"
 #include "core/chip/soc.h"
 
-#define SCALAR_ROW(text_name)                                                                      \
+#define ACCESS_ROW(text_name, of_pipe)                                                             \
   {                                                                                                \
-    .name = text_name, .pipe = PIPE_S, .type_arg = -1, .unit_flag_arg = -1, .arg_count = 4,        \
+    .name = text_name, .pipe = of_pipe, .type_arg = -1, .unit_flag_arg = -1, .arg_count = 4,       \
     .arg = {                                                                                       \
       {.name = "address", .kind = ARG_INTEGER},                                                    \
       {.name = "bytes", .kind = ARG_INTEGER},                                                      \
@@ -51,9 +51,11 @@ struct isa_row isa_rows[OP_END] = {
          .arg = {{.name = "value", .kind = ARG_INTEGER},
                  {.name = "from", .kind = ARG_ADDRESS, .space = SPACE_UB, .reads = true},
                  {.name = "bytes", .kind = ARG_INTEGER}}},
-    [OP_SCALAR_LOAD] = SCALAR_ROW("scalar load"),
-    [OP_SCALAR_STORE] = SCALAR_ROW("scalar store"),
-    [OP_SCALAR_CLEAN] = SCALAR_ROW("dcci"),
+    [OP_SCALAR_LOAD] = ACCESS_ROW("scalar load", PIPE_S),
+    [OP_SCALAR_STORE] = ACCESS_ROW("scalar store", PIPE_S),
+    [OP_SCALAR_CLEAN] = ACCESS_ROW("dcci", PIPE_S),
+    [OP_THREAD_LOAD] = ACCESS_ROW("thread load", PIPE_V),
+    [OP_THREAD_STORE] = ACCESS_ROW("thread store", PIPE_V),
 };
 
 /* Open addressing, at most a quarter full: nearly every name sits in its own slot. The names are
@@ -66,10 +68,9 @@ static uint16_t slots[HASH_SLOTS]; /* instruction + 1, 0 = free */
 static uint8_t name_lengths[OP_COUNT];
 
 /* What is filled already: a row is written once, under the lock, before its flag says so. */
-atomic_bool isa_is_parsed[OP_END] = {[OP_READ_ROW] = true,
-                                     [OP_SCALAR_LOAD] = true,
-                                     [OP_SCALAR_STORE] = true,
-                                     [OP_SCALAR_CLEAN] = true};
+atomic_bool isa_is_parsed[OP_END] = {
+    [OP_READ_ROW] = true,     [OP_SCALAR_LOAD] = true, [OP_SCALAR_STORE] = true,
+    [OP_SCALAR_CLEAN] = true, [OP_THREAD_LOAD] = true, [OP_THREAD_STORE] = true};
 static atomic_bool is_hashed;
 static pthread_mutex_t filling = PTHREAD_MUTEX_INITIALIZER;
 

@@ -39,6 +39,8 @@ enum isa_op {
   OP_SCALAR_LOAD,
   OP_SCALAR_STORE,
   OP_SCALAR_CLEAN,
+  OP_THREAD_LOAD, /* of functions of threads: the vector unit's */
+  OP_THREAD_STORE,
   OP_END
 };
 
@@ -94,7 +96,16 @@ struct isa_row {
 
 /* Whether an instruction is part of a vector function; vf_call, which runs one, is not. */
 static inline bool isa_is_register(enum isa_op op) {
-  return op == OP_VF_BEGIN || (op > OP_VF_CALL && op <= OP_REG_MEM_BAR);
+  return op == OP_VF_BEGIN || (op > OP_VF_CALL && op <= OP_REG_MEM_BAR) ||
+         (op >= OP_REG_PLDS && op <= OP_REG_PSTU);
+}
+
+/* Whether what is told of an access of code is a store, and whether the code is that of threads. */
+static inline bool isa_is_store(enum isa_op op) {
+  return op == OP_SCALAR_STORE || op == OP_THREAD_STORE;
+}
+static inline bool isa_is_of_threads(enum isa_op op) {
+  return op == OP_THREAD_LOAD || op == OP_THREAD_STORE;
 }
 
 /* Rows as far as they are parsed, for isa_row() alone. */

@@ -34,6 +34,8 @@
 #define OPERANDS_CODE_FETCH(O, F) \
   O(F, BYTES, "bytes:1..1000000000") O(F, LINE_CYCLES, "line_cycles:0..1000000=0")
 
+/* Those that the host has executed for all threads. */
+#define OPERANDS_THREADS(O, F) O(F, COUNT, "threads:1..2048") O(F, INSTRUCTIONS, "instructions:0..1000000000000=0")
 #define OPERANDS_SET_MASK(O, F) O(F, HIGH, "high:" RANGE_INT64) O(F, LOW, "low:" RANGE_INT64)
 
 /* All other instructions that set a register. */
@@ -60,6 +62,17 @@
   O(F, COUNT, "n_burst:0..4095=1") O(F, LENGTH, "len_burst:0..2097151") \
   O(F, LEFT_PAD, "left_pad:0..32=0") O(F, RIGHT_PAD, "right_pad:0..32=0") \
   O(F, SRC_GAP, "src_gap:0..4294967295=0") O(F, DST_GAP, "dst_gap:0..4294967295=0")
+
+/* Of each of three loops, the inner one first: how many numbers, strides in numbers, fills before and
+ * behind. */
+#define OPERANDS_NDDMA(O, F) OPERANDS_TRANSFER(O, F, "UB:w", "GM:r") \
+  O(F, N0, "n0:0..1048575") O(F, N1, "n1:0..1048575=1") O(F, N2, "n2:0..1048575=1") \
+  O(F, SRC0, "src0:0..1099511627775=1") O(F, SRC1, "src1:0..1099511627775=0") \
+  O(F, SRC2, "src2:0..1099511627775=0") \
+  O(F, DST0, "dst0:0..1048575=1") O(F, DST1, "dst1:0..1048575=0") O(F, DST2, "dst2:0..1048575=0") \
+  O(F, LEFT0, "left0:0..1048575=0") O(F, LEFT1, "left1:0..255=0") O(F, LEFT2, "left2:0..255=0") \
+  O(F, RIGHT0, "right0:0..255=0") O(F, RIGHT1, "right1:0..255=0") O(F, RIGHT2, "right2:0..255=0") \
+  O(F, VALUE, "value:" RANGE_INT64 "=0") O(F, NEAREST, "nearest:0..1=0")
 
 #define OPERANDS_ND2NZ(O, F) OPERANDS_TRANSFER(O, F, "L1:w", "GM:r") \
   O(F, NUMBER, "nd_num:0..4095=1") O(F, N, "n:0..16384") O(F, D, "d:0..65535") \

@@ -70,6 +70,12 @@
   O(F, ALIGN, "align:VR:rw") O(F, SRC, "src:VR:r") O(F, DST, "dst:UB:w") \
   O(F, HELD, "held:0..31=0") O(F, COUNT, "count:0..256")
 
+/* Masks in UB. Of unaligned stores count says how many bytes the bits of all lanes make. */
+#define OPERANDS_REGPLDS(O, F) O(F, PD, "pd:0..63") O(F, SRC, "src:UB:r") O(F, DIST, "dist:{norm|us|ds}=norm")
+#define OPERANDS_REGPSTS(O, F) OPERANDS_MASKED(O, F) O(F, DST, "dst:UB:w") O(F, DIST, "dist:{norm|pk}=norm")
+#define OPERANDS_REGPSTU(O, F) OPERANDS_MASKED(O, F) O(F, ALIGN, "align:VR:rw") O(F, DST, "dst:UB:w") \
+  O(F, HELD, "held:0..31=0") O(F, COUNT, "count:8..16")
+
 /* Masks: time alone. pd and pd1 are written. */
 #define OPERANDS_REGMASK(O, F) O(F, PD, "pd:0..63") O(F, PD1, "pd1:0..63=0") \
   O(F, P0, "p0:0..63=0") O(F, P1, "p1:0..63=0") O(F, P2, "p2:0..63=0")

@@ -77,9 +77,9 @@ static void observe_access(void *context, const struct inst *inst) {
   access->row = inst->row;
   access->line = inst->line;
   memcpy(access->arg, inst->arg, isa_row((enum isa_op)inst->op)->arg_count * sizeof *inst->arg);
-  struct machine_step step = machine_step_of(core, access, PIPE_S);
+  struct machine_step step = machine_step_of(core, access, isa_row((enum isa_op)inst->op)->pipe);
   MACHINE_TELL(core->machine, access, &step);
-  core->accessed = true;
+  core->accessed |= step.pipe == PIPE_S;
 }
 
 /* Scalar code has what it has loaded before it issues anything, so its accesses end with a wait. */

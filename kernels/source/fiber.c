@@ -133,6 +133,23 @@ static void token(const struct vinci_cce_host *host, uint32_t number, uint32_t i
   source_gate_close();
 }
 
+/* ---- functions of threads --------------------------------------------------------------- */
+
+/* What the host executes between counts for the threads, and what it accesses there is theirs. */
+static uint64_t threads(const struct vinci_cce_host *host, uint32_t begin) {
+  struct source_core *core = &fiber_of(host)->core;
+  source_gate_open();
+  if (!source_told_end(core))
+    source_fiber_stop(core);
+  uint64_t now = core->counter ? *core->counter : 0;
+  uint64_t instructions = begin ? 0 : now - core->threads_from;
+  core->in_threads = begin != 0;
+  core->threads_from = now;
+  core->counted += instructions;
+  source_gate_close();
+  return instructions;
+}
+
 bool source_fiber_is_late(const struct source *source, uint32_t core) {
   return source->fibers[core]->core.is_late;
 }
@@ -314,7 +331,8 @@ static bool open_library(struct source_fiber *fiber, struct vinci_diag *diag) {
                                         .dump = dump,
                                         .look = look,
                                         .leave = leave_process,
-                                        .token = token};
+                                        .token = token,
+                                        .threads = threads};
   return source_code_open(&fiber->loaded, &fiber->core, &fiber->host, diag);
 }
 
@@ -380,6 +398,7 @@ void source_fiber_start(struct source *source, const struct source_place *place)
   fiber->core.instructions = 0;
   fiber->core.looks = (struct source_looks){.count = 0};
   fiber->core.sync = (struct source_sync){.count = 0};
+  fiber->core.in_threads = false;
   source_tokens_start(&fiber->core);
   fiber->core.ctrl = UINT64_C(1) << 48; /* as after reset */
   fiber->ended = fiber->failed = false;

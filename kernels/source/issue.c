@@ -156,7 +156,8 @@ enum { CALL_INSTRUCTIONS = 5, CYCLES_MAX = 1000000000 /* of one instruction */ }
 
 /* What a vector function does between its instructions is done by the vector unit itself. */
 static bool is_in_function(const char *name) {
-  return strncmp(name, "reg_", 4) == 0 || strcmp(name, "vf_call") == 0;
+  return strncmp(name, "reg_", 4) == 0 || strcmp(name, "vf_call") == 0 ||
+         strcmp(name, "simt_call") == 0;
 }
 
 /* The row of an intrinsic that the code calls. */
@@ -295,6 +296,9 @@ bool source_issue(struct source_core *core, struct vinci_cce_inst *inst, const i
     return refuse(core, "%s issues instructions from more places than %s", core->source->kernel,
                   "65536");
   out->line = core->source->trace->rows[out->row].line;
+  if (core->in_threads)
+    return refuse(core, "%s stands in a function of threads (%s)", inst->name,
+                  "instructions are those of vector functions and of the core");
   memcpy(out->arg, form->arg, isa_row(form->op)->arg_count * sizeof *out->arg);
   for (unsigned i = 0; i < form->count; i++) {
     int64_t value = values[i];

@@ -79,7 +79,8 @@ struct source {
   uint64_t touched_instructions[CORE_KIND_COUNT];
   uint32_t fetch_row[CORE_KIND_COUNT];
   bool handlers_set;
-  bool syncs; /* the library was compiled with automatic synchronisation (sync.c) */
+  bool syncs;   /* the library was compiled with automatic synchronisation (sync.c) */
+  bool threads; /* and has functions of threads */
 };
 
 /* ---- fibers (fiber.c) ---- */
@@ -123,6 +124,8 @@ struct source_core {
   /* Instructions of scalar code that the host has executed, and those before the last intrinsic. */
   const volatile uint64_t *counter; /* NULL: the code does not count */
   uint64_t counted;
+  bool in_threads;                /* the code is that of threads of the vector unit, */
+  uint64_t threads_from;          /* and what was counted where they began */
   struct vinci_cce_block *blocks; /* of the code: what has been executed */
   size_t block_count;
   struct vinci_cce_watch *watch; /* NULL: the code does not count its accesses */

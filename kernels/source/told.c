@@ -233,18 +233,23 @@ static bool is_of_library(const struct source_core *core, uint64_t from) {
   return source_line(image, core->source->trace->path, from - core->base) == 0;
 }
 
+static enum isa_op op_of(const struct source_core *core, bool write) {
+  if (core->in_threads)
+    return write ? OP_THREAD_STORE : OP_THREAD_LOAD;
+  return write ? OP_SCALAR_STORE : OP_SCALAR_LOAD;
+}
+
 /* The row of an access, new or known. */
 static uint32_t row_of(struct source_core *core, struct told_place *place, bool write,
                        unsigned word) {
   struct source *source = core->source;
   uint64_t rows = source->trace->row_count;
   if (place->row[write] == SOURCE_ROWS_MAX)
-    place->row[write] =
-        source_access_row(source, core->place.kind, place->from - 1 - core->base,
-                          write ? OP_SCALAR_STORE : OP_SCALAR_LOAD, (word & ASM_PASSES) != 0);
+    place->row[write] = source_access_row(source, core->place.kind, place->from - 1 - core->base,
+                                          op_of(core, write), (word & ASM_PASSES) != 0);
   if (source->trace->row_count != rows && word & ASM_PASSES)
     source->trace->rows[place->row[write]].partner = PROGRAM_PASSES_CACHE;
-  if (source->trace->row_count != rows && !write && !(word & ASM_UB))
+  if (source->trace->row_count != rows && !write && !(word & ASM_UB) && !core->in_threads)
     source->program.passes |= word & ASM_PASSES || is_of_library(core, place->from - 1);
   return place->row[write];
 }

@@ -107,7 +107,7 @@ static void sort_parts(struct told_lines *told) {
 /* ---- entries of the log ---- */
 
 static bool write_entry(struct source_core *core, const struct told_run *run, uint64_t mask) {
-  struct inst inst = {.op = run->write ? OP_SCALAR_STORE : OP_SCALAR_LOAD, .row = run->row};
+  struct inst inst = {.op = core->source->trace->rows[run->row].op, .row = run->row};
   inst.arg[ACCESS_ADDRESS] = run->start;
   inst.arg[ACCESS_BYTES] = run->end - run->start;
   inst.arg[ACCESS_SPACE] = run->space | (int64_t)run->alignment << ACCESS_ALIGNMENT_SHIFT;

@@ -42,7 +42,9 @@ VINCI_CCE_ABSENT(get_l2_vaddr_base)
 VINCI_CCE_ABSENT(get_lpcnt)
 VINCI_CCE_ABSENT(set_lpcnt)
 VINCI_CCE_ABSENT(get_para_base)
+#if __NPU_ARCH__ != 3510
 VINCI_CCE_ABSENT(set_pcie_rd_ctrl)
+#endif
 VINCI_CCE_ABSENT(fake_overflow_status_1)
 // The image pre-processor.
 VINCI_CCE_ABSENT(load_image_to_cbuf)

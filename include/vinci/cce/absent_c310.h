@@ -9,7 +9,7 @@
 #include "vinci/cce/transfer.h"
 #include "vinci/cce/types_c310.h"
 
-// ---- register instructions: numbers of 4 and 64 bits, carries, gathers, masks in UB, histograms ----
+// ---- register instructions: numbers of 4 and 64 bits, carries, gathers, histograms ----
 
 VINCI_CCE_ABSENT(vcvt_f162s4)
 VINCI_CCE_ABSENT(vcvt_s162s4)
@@ -28,9 +28,6 @@ VINCI_CCE_ABSENT(vsta)
 VINCI_CCE_ABSENT(vstar)
 VINCI_CCE_ABSENT(vstur)
 VINCI_CCE_ABSENT(ldva)
-VINCI_CCE_ABSENT(plds)
-VINCI_CCE_ABSENT(psts)
-VINCI_CCE_ABSENT(pstu)
 VINCI_CCE_ABSENT(movvp)
 VINCI_CCE_ABSENT(dhistv2)
 VINCI_CCE_ABSENT(chistv2)
@@ -61,7 +58,7 @@ VINCI_CCE_ABSENT_FORM(vcvt, " of 64 bits", vector_s32 &, const vector_s64 &)
 VINCI_CCE_ABSENT_FORM(vldus, " of 64 bits", vector_s64 &)
 #undef VINCI_CCE_ABSENT_FORM
 
-// ---- copies: into L1, of several dimensions, of scales ----
+// ---- copies: into L1, of scales ----
 
 VINCI_CCE_ABSENT(copy_gm_to_cbuf_align_v2)
 VINCI_CCE_ABSENT(copy_gm_to_cbuf_multi_nd2nz)
@@ -69,14 +66,6 @@ VINCI_CCE_ABSENT(set_mte2_nz_para)
 VINCI_CCE_ABSENT(set_mte2_src_para)
 VINCI_CCE_ABSENT(set_channel_para)
 VINCI_CCE_ABSENT(set_loop3_para)
-VINCI_CCE_ABSENT(nd_dma_dci)
-VINCI_CCE_ABSENT(set_pad_cnt_nddma)
-VINCI_CCE_ABSENT(set_pad_val_nddma)
-VINCI_CCE_ABSENT(set_loop0_stride_nddma)
-VINCI_CCE_ABSENT(set_loop1_stride_nddma)
-VINCI_CCE_ABSENT(set_loop2_stride_nddma)
-VINCI_CCE_ABSENT(set_loop3_stride_nddma)
-VINCI_CCE_ABSENT(set_loop4_stride_nddma)
 VINCI_CCE_ABSENT(load_cbuf_to_ca_mx)
 VINCI_CCE_ABSENT(load_cbuf_to_cb_mx)
 
@@ -97,50 +86,5 @@ VINCI_CCE_INLINE void copy_ubuf_to_ubuf(__ubuf__ void *dst, __ubuf__ void *src, 
   ::copy_ubuf_to_ubuf(dst, src, 0, n_burst, len_burst, src_gap, dst_gap);
 }
 } // namespace __cce_scalar
-
-// ---- functions of threads, and what prints from them ----
-
-VINCI_CCE_ABSENT(__clz)
-VINCI_CCE_ABSENT(__popc)
-VINCI_CCE_ABSENT(__ffs)
-VINCI_CCE_ABSENT(__brev)
-VINCI_CCE_ABSENT(__byte_perm)
-VINCI_CCE_ABSENT(__mulhi)
-VINCI_CCE_ABSENT(__umulhi)
-VINCI_CCE_ABSENT(__isfinite)
-VINCI_CCE_ABSENT(__threadfence)
-VINCI_CCE_ABSENT(__sync_workitems)
-VINCI_CCE_ABSENT(__activemask)
-VINCI_CCE_ABSENT(__ballot)
-VINCI_CCE_ABSENT(__any)
-VINCI_CCE_ABSENT(__all)
-VINCI_CCE_ABSENT(__uni)
-VINCI_CCE_ABSENT(__shfl)
-VINCI_CCE_ABSENT(__reduce_max)
-VINCI_CCE_ABSENT(__cce_simt_get_CLOCK64)
-VINCI_CCE_ABSENT(lanemask_lt)
-VINCI_CCE_ABSENT(laneid)
-VINCI_CCE_ABSENT(atomicAdd)
-VINCI_CCE_ABSENT(atomicExch)
-VINCI_CCE_ABSENT(get_shmem_sz)
-VINCI_CCE_ABSENT(init_printf_ubuf_addr_aicore)
-VINCI_CCE_ABSENT(asc_vf_debug_ub2gm)
-VINCI_CCE_ABSENT(asc_debug_get_block_idx)
-template <LD_L2CacheType l2, L1CacheType l1, typename number> VINCI_CCE_INLINE number __ldg(const number *) {
-  vinci_cce::trap("__ldg is not modelled");
-  return {};
-}
-template <ROUND round, RoundingSaturation saturation, typename number> half2 __cvt_half2(number) {
-  vinci_cce::trap("__cvt_half2 is not modelled");
-  return {};
-}
-VINCI_CCE_INLINE half2 __exp(half2) {
-  vinci_cce::trap("__exp of two numbers is not modelled");
-  return {};
-}
-VINCI_CCE_INLINE half2 __log(half2) {
-  vinci_cce::trap("__log of two numbers is not modelled");
-  return {};
-}
 
 #endif

@@ -63,6 +63,9 @@ struct vinci_cce_host {
   void (*leave)(const struct vinci_cce_host *host, const char *act, uint64_t from);
   // A pipe (a number of pipe_t) takes a token of a buffer or gives it back.
   void (*token)(const struct vinci_cce_host *host, uint32_t pipe, uint32_t id, uint32_t takes);
+  // Threads of the vector unit begin or end: what the code accesses between is theirs. At the end, how many
+  // instructions the host has executed for all of them.
+  uint64_t (*threads)(const struct vinci_cce_host *host, uint32_t begin);
 };
 
 // Where scalar code counts its accesses. The order of the members is known to kernels/compile/access.c.

@@ -19,6 +19,7 @@
 #include "vinci/cce/vector.h"
 #if __NPU_ARCH__ == 3510
 #include "vinci/cce/types_c310.h"
+#include "vinci/cce/threads_c310.h"
 #include "vinci/cce/register_compute.h"
 #include "vinci/cce/register_memory.h"
 #include "vinci/cce/transfer_c310.h"

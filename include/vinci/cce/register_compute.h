@@ -196,14 +196,6 @@ VINCI_CCE_RTYPES_INTEGERS(VINCI_CCE_RINDICES, vci)
 
 // ---- comparisons ----
 
-namespace vinci_cce {
-// Bits that the last comparison has left.
-VINCI_CCE_INLINE void take_compared(vector_bool &mask) {
-  for (int i = 0; i < 4; i++)
-    mask.word[i] = (uint64_t)number((vinci_cce_number)(VINCI_CCE_MASK0 + i));
-}
-} // namespace vinci_cce
-
 #define VINCI_CCE_RCOMPARE(relation, vector, number, text)                                             \
   VINCI_CCE_INLINE void vcmp_##relation(vector_bool &dst, const vector &src0, const vector &src1,      \
                                         const vector_bool &mask) {                                     \
@@ -211,7 +203,7 @@ VINCI_CCE_INLINE void take_compared(vector_bool &mask) {
     const int64_t a = src0.read(), b = src1.read(), to = dst.write();                                  \
     VINCI_CCE("reg_vcmp", VINCI_CCE_MASKED "src0 src1 relation=" #relation " pd type=" text,           \
               VINCI_CCE_UNDER(under, Mode::MODE_ZEROING), a, b, to);                                   \
-    vinci_cce::take_compared(dst);                                                                     \
+    vinci_cce::take_mask_bits(dst);                                                                     \
   }                                                                                                    \
   VINCI_CCE_INLINE void vcmps_##relation(vector_bool &dst, const vector &src, number value,            \
                                          const vector_bool &mask) {                                    \
@@ -219,7 +211,7 @@ VINCI_CCE_INLINE void take_compared(vector_bool &mask) {
     const int64_t a = src.read(), to = dst.write();                                                    \
     VINCI_CCE("reg_vcmps", VINCI_CCE_MASKED "src scalar relation=" #relation " pd type=" text,         \
               VINCI_CCE_UNDER(under, Mode::MODE_ZEROING), a, vinci_cce::register_scalar(value), to);   \
-    vinci_cce::take_compared(dst);                                                                     \
+    vinci_cce::take_mask_bits(dst);                                                                     \
   }
 VINCI_CCE_RTYPES_ALL(VINCI_CCE_RCOMPARE, eq)
 VINCI_CCE_RTYPES_ALL(VINCI_CCE_RCOMPARE, ne)

@@ -44,6 +44,12 @@ template <int bytes> VINCI_CCE_INLINE vector_bool pattern_mask(Pat pattern) {
   return mask;
 }
 
+// Bits that the last comparison, or load of a mask, has left.
+VINCI_CCE_INLINE void take_mask_bits(vector_bool &mask) {
+  for (int i = 0; i < 4; i++)
+    mask.word[i] = (uint64_t)number((vinci_cce_number)(VINCI_CCE_MASK0 + i));
+}
+
 } // namespace vinci_cce
 
 #define VINCI_CCE_PATTERNS(row, width, bytes)                                                          \

@@ -201,6 +201,60 @@ VINCI_CCE_VECTOR_TYPES(VINCI_CCE_RFLUSH)
 VINCI_CCE_VECTOR_TYPES(VINCI_CCE_RBLOCKS)
 #undef VINCI_CCE_RBLOCKS
 
+// Masks: addresses and offsets count bytes. Their distributions have numbers of their own: 0 as it is, 1 each bit twice (of
+// loads) or each second bit (of stores), 2 each second bit (of loads).
+static constexpr std::integral_constant<Dist, (Dist)1> US{}, PK{};
+static constexpr std::integral_constant<Dist, (Dist)2> DS{};
+namespace vinci_cce {
+VINCI_CCE_INLINE void load_mask(vector_bool &dst, int64_t src, Dist dist) {
+  if ((int64_t)dist > 2)
+    trap("a load of a mask has no such distribution");
+  VINCI_CCE("reg_plds", "pd src dist", dst.write(), src, (int64_t)dist);
+  take_mask_bits(dst);
+}
+VINCI_CCE_INLINE void store_mask(const vector_bool &src, int64_t dst, Dist dist) {
+  if ((int64_t)dist > 1)
+    trap("a store of a mask has no such distribution");
+  VINCI_CCE("reg_psts", VINCI_CCE_MASKED "dst dist", VINCI_CCE_UNDER(src, Mode::MODE_ZEROING), dst, (int64_t)dist);
+}
+} // namespace vinci_cce
+template <typename number> VINCI_CCE_INLINE void plds(vector_bool &dst, __ubuf__ number *src, int64_t offset, Dist dist) {
+  vinci_cce::load_mask(dst, (int64_t)src + offset, dist);
+}
+template <typename number>
+VINCI_CCE_INLINE void plds(vector_bool &dst, __ubuf__ number *&src, int64_t offset, Dist dist, Post) {
+  vinci_cce::load_mask(dst, (int64_t)src, dist);
+  src = (__ubuf__ number *)((__ubuf__ uint8_t *)src + offset);
+}
+template <typename number>
+VINCI_CCE_INLINE void pld(vector_bool &dst, __ubuf__ number *src, const vector_address &offset, Dist dist) {
+  vinci_cce::load_mask(dst, (int64_t)src + offset.offset, dist);
+}
+template <typename number>
+VINCI_CCE_INLINE void psts(const vector_bool &src, __ubuf__ number *dst, int64_t offset, Dist dist) {
+  vinci_cce::store_mask(src, (int64_t)dst + offset, dist);
+}
+template <typename number>
+VINCI_CCE_INLINE void psts(const vector_bool &src, __ubuf__ number *&dst, int64_t offset, Dist dist, Post) {
+  vinci_cce::store_mask(src, (int64_t)dst, dist);
+  dst = (__ubuf__ number *)((__ubuf__ uint8_t *)dst + offset);
+}
+template <typename number>
+VINCI_CCE_INLINE void pst(const vector_bool &src, __ubuf__ number *dst, const vector_address &offset, Dist dist) {
+  vinci_cce::store_mask(src, (int64_t)dst + offset.offset, dist);
+}
+// A bit for each lane, of numbers of 2 or 4 bytes; the address moves on behind these.
+template <typename number>
+VINCI_CCE_INLINE void pstu(vector_align &align, const vector_bool &src, __ubuf__ number *&dst) {
+  static_assert(sizeof(number) == 2 || sizeof(number) == 4, "lanes of 2 or 4 bytes");
+  const int64_t to = (int64_t)dst, bytes = 32 / sizeof(number), held = align.held;
+  const int64_t start = to - held, end = to + bytes, whole = end / 32 * 32;
+  VINCI_CCE("reg_pstu", VINCI_CCE_MASKED "align dst held count", VINCI_CCE_UNDER(src, Mode::MODE_ZEROING),
+            align.change(), to, held, bytes);
+  align.held = (uint32_t)(end - (whole > start ? whole : start));
+  dst = (__ubuf__ number *)((__ubuf__ uint8_t *)dst + bytes);
+}
+
 // Address registers: a sum of indices times strides, in numbers of a width.
 namespace vinci_cce {
 VINCI_CCE_INLINE int64_t weighted() { return 0; }

@@ -71,4 +71,89 @@ VINCI_CCE_INLINE void copy_ubuf_to_gm_align_v2(__gm__ void *dst, __ubuf__ void *
   });
 }
 
+// ---- copies of several dimensions ----
+// Registers: of each loop the stride in GM in bits 59..20, in UB in bits 19..0, in numbers; fills of loops 1 to 4 in 16
+// bits each, those before in the low half. The outer two loops are loops of copies here, one instruction on a board.
+
+namespace vinci_cce {
+struct many_loops {
+  uint64_t stride[5] = {0, 0, 0, 0, 0}, fills = 0, value = 0;
+};
+static many_loops loops_many;
+
+struct many_turn {
+  int64_t size, left, right; // of the loop
+  int64_t source(int64_t place) const { return place - left; }
+  int64_t places() const { return left + size + right; }
+  bool inside(int64_t place) const { return place >= left && place < left + size; }
+};
+
+template <typename number>
+VINCI_CCE_INLINE void many_inner(__ubuf__ number *dst, __gm__ number *src, const many_turn (&loop)[5], bool fills_all,
+                                 bool nearest) {
+  const uint64_t low = (UINT64_C(1) << 20) - 1, *stride = loops_many.stride;
+  const int64_t n0 = fills_all ? 0 : loop[0].size, left0 = fills_all ? loop[0].places() : loop[0].left;
+#define VINCI_CCE_MANY(type)                                                                           \
+  VINCI_CCE("nddma_out_to_ub",                                                                         \
+            "dst src n0 n1 n2 src0 src1 src2 dst0 dst1 dst2 left0 left1 left2 right0 right1 right2 value nearest type=" type, \
+            (int64_t)dst, (int64_t)src, n0, loop[1].size, loop[2].size, (int64_t)(stride[0] >> 20),    \
+            (int64_t)(stride[1] >> 20), (int64_t)(stride[2] >> 20), (int64_t)(stride[0] & low),        \
+            (int64_t)(stride[1] & low), (int64_t)(stride[2] & low), left0, loop[1].left, loop[2].left, \
+            fills_all ? 0 : loop[0].right, loop[1].right, loop[2].right, (int64_t)loops_many.value, nearest && !fills_all)
+  if constexpr (sizeof(number) == 1)
+    VINCI_CCE_MANY("uint8");
+  else if constexpr (sizeof(number) == 2)
+    VINCI_CCE_MANY("uint16");
+  else
+    VINCI_CCE_MANY("uint32");
+#undef VINCI_CCE_MANY
+}
+
+template <typename number>
+VINCI_CCE_INLINE void many_outer(__ubuf__ number *dst, __gm__ number *src, const many_turn (&loop)[5], bool nearest) {
+  const uint64_t low = (UINT64_C(1) << 20) - 1, *stride = loops_many.stride;
+  for (int64_t i = 0; i < loop[4].places(); i++)
+    for (int64_t j = 0; j < loop[3].places(); j++) {
+      const bool inside = loop[4].inside(i) && loop[3].inside(j);
+      auto nearest_of = [](const many_turn &turn, int64_t place) {
+        const int64_t at = turn.source(place);
+        return at < 0 ? 0 : at < turn.size ? at : turn.size - 1;
+      };
+      __gm__ number *from = src + nearest_of(loop[4], i) * (int64_t)(stride[4] >> 20) +
+                            nearest_of(loop[3], j) * (int64_t)(stride[3] >> 20);
+      many_inner(dst + i * (int64_t)(stride[4] & low) + j * (int64_t)(stride[3] & low), from, loop,
+                 !inside && !nearest, nearest);
+    }
+}
+} // namespace vinci_cce
+
+VINCI_CCE_INLINE void nd_dma_dci() {} // of the engine's cache
+VINCI_CCE_INLINE void set_pcie_rd_ctrl(uint64_t) {} // of reads from the host's memory
+VINCI_CCE_INLINE void set_pad_cnt_nddma(uint64_t fills) { vinci_cce::loops_many.fills = fills; }
+VINCI_CCE_INLINE void set_pad_val_nddma(uint64_t value) { vinci_cce::loops_many.value = value; }
+VINCI_CCE_INLINE void set_loop0_stride_nddma(uint64_t strides) { vinci_cce::loops_many.stride[0] = strides; }
+VINCI_CCE_INLINE void set_loop1_stride_nddma(uint64_t strides) { vinci_cce::loops_many.stride[1] = strides; }
+VINCI_CCE_INLINE void set_loop2_stride_nddma(uint64_t strides) { vinci_cce::loops_many.stride[2] = strides; }
+VINCI_CCE_INLINE void set_loop3_stride_nddma(uint64_t strides) { vinci_cce::loops_many.stride[3] = strides; }
+VINCI_CCE_INLINE void set_loop4_stride_nddma(uint64_t strides) { vinci_cce::loops_many.stride[4] = strides; }
+
+#define VINCI_CCE_MANY(name, bytes)                                                                    \
+  template <typename number>                                                                           \
+  VINCI_CCE_INLINE void name(__ubuf__ number *dst, __gm__ number *src, uint8_t, uint32_t n0, uint32_t n1, uint32_t n2, \
+                             uint32_t n3, uint32_t n4, uint8_t left, uint8_t right, bool constant, uint8_t) { \
+    static_assert(sizeof(number) == bytes, "the width is that of the name");                           \
+    const uint64_t fills = vinci_cce::loops_many.fills;                                                \
+    auto fill = [=](int at) { return (int64_t)(fills >> 8 * at & 0xff); };                             \
+    const vinci_cce::many_turn loop[5] = {{n0, left, right},                                           \
+                                          {n1, fill(0), fill(1)},                                      \
+                                          {n2, fill(2), fill(3)},                                      \
+                                          {n3, fill(4), fill(5)},                                      \
+                                          {n4, fill(6), fill(7)}};                                     \
+    vinci_cce::many_outer(dst, src, loop, !constant);                                                  \
+  }
+VINCI_CCE_MANY(nddma_out_to_ub_b8, 1)
+VINCI_CCE_MANY(nddma_out_to_ub_b16, 2)
+VINCI_CCE_MANY(nddma_out_to_ub_b32, 4)
+#undef VINCI_CCE_MANY
+
 #endif

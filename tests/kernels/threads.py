@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""
+Functions of threads of the 950 from source, and masks in UB: values beside numpy, checks, time, mistakes. Prints TAP.
+
+    threads.py VINCI FOLDER_FOR_FILES
+"""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+
+vinci = os.path.realpath(sys.argv[1])
+folder = os.path.realpath(sys.argv[2])
+chip = "--soc-version=Ascend950PR_9589"
+random = np.random.default_rng(12)
+count = 0
+
+# Threads take turns over 1000 numbers in UB, and count in device memory how many are above 0.
+THREADS = """
+__simt_vf__ void turn(__ubuf__ float *tile, __gm__ float *z, uint32_t size) {
+  for (uint32_t i = threadIdx.x + blockDim.x * threadIdx.y; i < size; i += blockDim.x * blockDim.y) {
+    if (tile[i] > 0)
+      atomicAdd(z, 1.0f);
+    tile[i] = __fma(tile[i], tile[i], (float)threadIdx.y) + __expf(tile[i]);
+    %(inside)s
+  }
+}
+extern "C" __global__ __aicore__ void threads(__gm__ float *x, __gm__ float *y, __gm__ float *z) {
+  __ubuf__ float *tile = (__ubuf__ float *)4096;
+  copy_gm_to_ubuf_align_v2(tile, x, 0, 1, 4000, 0, 0, false, 0, 4000, 4000);
+  set_flag(PIPE_MTE2, PIPE_V, 0);
+  %(wait)s
+  cce::async_invoke<turn>(cce::dim3(%(threads)s), tile, z, %(size)s);
+  set_flag(PIPE_V, PIPE_MTE3, 0);
+  wait_flag(PIPE_V, PIPE_MTE3, 0);
+  copy_ubuf_to_gm_align_v2(y, tile, 0, 1, 4000, 0, 4000, 4000);
+}
+"""
+PLAIN = {"inside": "", "wait": "wait_flag(PIPE_MTE2, PIPE_V, 0);", "threads": "64, 2", "size": "1000"}
+
+# The bits of comparisons: as they are and packed, in turn and twice, and of lanes side by side at an address that is not
+# aligned.
+MASKS = """
+extern "C" __global__ __aicore__ void masks(__gm__ float *x, __gm__ float *y) {
+  __ubuf__ float *tile = (__ubuf__ float *)0;
+  __ubuf__ uint32_t *bits = (__ubuf__ uint32_t *)4096, *packed = (__ubuf__ uint32_t *)(4096 + %(packed)s);
+  __ubuf__ uint32_t *lanes = (__ubuf__ uint32_t *)(8192 + 8);
+  __ubuf__ float *out = (__ubuf__ float *)16384;
+  copy_gm_to_ubuf_align_v2(tile, x, 0, 1, 2048, 0, 0, false, 0, 2048, 2048);
+  set_flag(PIPE_MTE2, PIPE_V, 0);
+  wait_flag(PIPE_MTE2, PIPE_V, 0);
+  __VEC_SCOPE__ {
+    vector_f32 a, one, zero;
+    vector_bool all = pset_b32(PAT_ALL), above;
+    vector_align held;
+    vdup(one, 1.0f, all, MODE_ZEROING);
+    vdup(zero, 0.0f, all, MODE_ZEROING);
+    for (uint16_t k = 0; k < 8; k++) {
+      vlds(a, tile, k * 64, NORM);
+      vcmps_gt(above, a, 0.0f, all);
+      psts(above, bits, k * 32, NORM);
+      psts(above, packed, k * 16, PK);
+      pstu(held, above, lanes);
+    }
+    vstas(held, lanes, 0);
+    %(barrier)s
+    for (uint16_t k = 0; k < 8; k++) {
+      vector_bool again, twice, half;
+      plds(again, bits, k * 32, NORM);
+      vsel(a, one, zero, again);
+      vsts(a, out, k * 192, NORM_B32, all);
+      plds(twice, packed, k * 16, US);
+      vsel(a, one, zero, twice);
+      vsts(a, out, k * 192 + 64, NORM_B32, all);
+      plds(half, bits, k / 2 * 64, DS);
+      vsel(a, one, zero, half);
+      vsts(a, out, k * 192 + 128, NORM_B32, all);
+    }
+  }
+  set_flag(PIPE_V, PIPE_MTE3, 0);
+  wait_flag(PIPE_V, PIPE_MTE3, 0);
+  copy_ubuf_to_gm_align_v2(y, out, 0, 1, 6144, 0, 6144, 6144);
+  copy_ubuf_to_gm_align_v2(y + 1536, (__ubuf__ float *)8192, 0, 1, 72, 0, 72, 96);
+}
+"""
+STORED = {"packed": "512", "barrier": "mem_bar(VST_VLD);"}
+
+
+def report(text, problem=""):
+    global count
+    count += 1
+    print(f"{'not ok' if problem else 'ok'} {count} - {text}", flush=True)
+    for line in str(problem or "").splitlines():
+        print(f"# {line}")
+
+
+def command(*words):
+    return subprocess.run([vinci, *words], capture_output=True, text=True, check=False, cwd=folder)
+
+
+def compiled(name, text):
+    source, library = name + ".cpp", f"./{name}.so"
+    with open(os.path.join(folder, source), "w", encoding="utf-8") as out:
+        out.write(text)
+    made = command("cc", "--kernel-only", "--npu-arch=dav-3510", source, "-o", library)
+    if made.returncode != 0:
+        report(f"{name} compiles", made.stderr)
+    return library
+
+
+def tensors(arrays):
+    words = []
+    for name, (array, io) in arrays.items():
+        np.save(os.path.join(folder, name + ".npy"), array)
+        words += ["--arg", f"name={name},dtype=fp32,shape={array.size},io={io}"]
+    return words
+
+
+def values(text, library, kernel, arrays):
+    words = tensors(arrays)
+    for name, (_, io) in arrays.items():
+        words += [f"--input={name}={name}.npy"] if io == "in" else [f"--expect={name}={name}.npy"]
+    made = command("run", f"{library}:{kernel}", "--blocks=1", *words, chip, "--values", "--quiet", "--rtol=1e-6")
+    report(text, "" if made.returncode == 0 else f"{made.returncode}: {made.stdout}{made.stderr}")
+
+
+def finds(text, library, kernel, arrays, code, *wanted):
+    made = command("check", f"{library}:{kernel}", "--blocks=1", *tensors(arrays), chip)
+    told = made.stdout + made.stderr
+    report(text, "" if made.returncode == code and all(word in told for word in wanted) else
+           f"{made.returncode}: {told}")
+
+
+print("1..13")
+
+# ---- threads ----
+
+x = random.standard_normal(1000).astype(np.float32)
+row = (np.arange(1000) // 64 % 2).astype(np.float64)
+y = (x.astype(np.float64)**2 + row + np.exp(x.astype(np.float64))).astype(np.float32)
+arrays = {"x": (x, "in"), "y": (y, "out"), "z": (np.array([np.count_nonzero(x > 0)] + [0] * 7, np.float32), "out")}
+threads = compiled("threads", THREADS % PLAIN)
+values("128 threads, in UB and in device memory", threads, "threads", arrays)
+checked = {**arrays, "z": (arrays["z"][0], "inout")}
+finds("checks find nothing", threads, "threads", checked, 0)
+early = compiled("early", THREADS % {**PLAIN, "wait": ""})
+finds("threads that do not wait for a copy are a race", early, "threads", checked, 5, "thread load", "early.cpp:4")
+far = compiled("far", THREADS % {**PLAIN, "size": "64000"})
+finds("a thread beyond UB is found", far, "threads", checked, 5, "far.cpp:")
+wait = compiled("wait", THREADS % {**PLAIN, "inside": "__sync_workitems();"})
+finds("a barrier of threads has no model", wait, "threads", checked, 3, "__sync_workitems is not modelled")
+inside = compiled("inside", THREADS % {**PLAIN, "inside": "pipe_barrier(PIPE_ALL);"})
+finds("an instruction within threads is refused at its line", inside, "threads", checked, 3,
+      "inside.cpp:7: error: pipe_barrier stands in a function of threads")
+many = compiled("many", THREADS % {**PLAIN, "threads": "64, 64"})
+finds("more threads than a function has", many, "threads", checked, 3, "a function of threads has 1 to 2048 threads")
+
+
+def busy(library):
+    made = command("run", f"{library}:threads", "--blocks=1", *tensors(arrays), chip, "--json")
+    return json.loads(made.stdout)["pipes"]["V"]["busy_cycles"] if made.returncode == 0 else made.stderr
+
+
+wide, narrow = busy(threads), busy(compiled("narrow", THREADS % {**PLAIN, "threads": "32, 1"}))
+report("a warp alone takes four times as long as four, or nearly so",
+       "" if 3 * wide < narrow < 5 * wide else (wide, narrow))
+
+# ---- masks ----
+
+x = random.standard_normal(512).astype(np.float32)
+bit = (x > 0).reshape(8, 64)
+kept = np.zeros((8, 256), bool)
+kept[:, ::4] = bit
+twice = np.repeat(kept[:, ::2], 2, axis=1)
+half = np.repeat(kept.reshape(4, 512)[:, ::2], 2, axis=0)
+lanes = np.concatenate([np.zeros(8, np.uint8), np.packbits(bit.reshape(-1), bitorder="little")])
+want = np.stack([bit, twice[:, ::4], half[:, ::4]], axis=1).astype(np.float32).reshape(-1)
+want = np.concatenate([want, np.frombuffer(lanes.tobytes(), np.float32)])
+arrays = {"x": (x, "in"), "y": (want, "out")}
+masks = compiled("masks", MASKS % STORED)
+values("masks to UB and back, as they are, packed, and lanes side by side", masks, "masks", arrays)
+finds("checks find nothing but the 8 bytes before the lanes", masks, "masks", arrays, 5, "uninit")
+near = compiled("near", MASKS % {**STORED, "packed": "520"})
+finds("a packed mask that does not begin at a multiple of 16 bytes", near, "masks", arrays, 5, "reg_psts", "near.cpp:22")
+loose = compiled("loose", MASKS % {**STORED, "barrier": ""})
+finds("a mask that is loaded without a barrier behind its store", loose, "masks", arrays, 5, "reg_plds")
+unset = compiled("unset", MASKS.replace("psts(above, bits, k * 32, NORM);", "") % STORED)
+finds("a mask from UB that nobody wrote", unset, "masks", arrays, 5, "reg_plds")
