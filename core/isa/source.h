@@ -68,9 +68,9 @@ struct program_source {
   /* Scalar code reads past its cache (ld_dev), or is that of a library, as code is that waits for
    * other cores. */
   bool passes;
-  /* The code has functions of threads, which the code executes itself: values then come in the
-   * order of the code too. */
-  bool threads;
+  /* The code has functions of threads, which the code executes itself, or reads masks of vector
+   * functions: values then come in the order of the code too. */
+  bool in_order;
   /* The code has accessed what is not there, and was not executed any further. */
   bool stopped;
   /* What scalar code has read and written itself when the code was executed. */

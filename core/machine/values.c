@@ -196,7 +196,7 @@ run(struct execution *execution,
       .data_context = execution->values,
   };
   struct program_source *source = values->trace->source;
-  if (source && (source->auto_sync || source->threads))
+  if (source && (source->auto_sync || source->in_order))
     options.order = MACHINE_PROGRAM_ORDER;
   if (execution->as) {
     options.order = execution->as->order;

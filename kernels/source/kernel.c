@@ -122,7 +122,7 @@ static enum vinci_status choose_kernel(const struct source_request *request,
   source->kernel = arena_strdup(&source->arena, symbol.name);
   struct source_file marked;
   source->syncs = source_section(&image, source_section_sync, &marked);
-  source->threads = source_section(&image, source_section_threads, &marked);
+  source->in_order = source_section(&image, source_section_in_order, &marked);
   return source->kernel ? check_arch(&image, source->soc, request->path, diag)
                         : diag_error(diag, VINCI_E_NOMEM, "out of memory");
 }
@@ -402,7 +402,7 @@ static bool attach(struct source *source) {
                                             .next = next,
                                             .free = free_source,
                                             .auto_sync = source->enter || source->syncs,
-                                            .threads = source->threads};
+                                            .in_order = source->in_order};
   return source->fibers && source->place_of_row && trace->rows && source_log_create(source);
 }
 

@@ -16,7 +16,8 @@ const char *const source_section_image[CORE_KIND_COUNT] = {
     [CORE_AIC] = ".vinci.aic", [CORE_AIV] = ".vinci.aiv", [CORE_AICORE] = ".vinci.aicore"};
 const char source_section_path[] = ".vinci.source", source_section_arch[] = ".vinci.arch",
            source_section_sync[] = ".vinci.sync",
-           source_section_threads[] = ".vinci.threads"; /* of include/vinci/cce/threads_c310.h */
+           source_section_in_order[] =
+               ".vinci.in_order"; /* of include/vinci/cce/register_types.h */
 
 enum { LIBRARY_BYTES_MAX = 1 << 28 };
 

@@ -18,7 +18,7 @@ enum { SOURCE_NAME_BYTES = 256 };
 enum { SOURCE_IMAGE_ALIGNMENT = 64 };
 extern const char *const source_section_image[CORE_KIND_COUNT];
 extern const char source_section_path[], source_section_arch[], source_section_sync[],
-    source_section_threads[];
+    source_section_in_order[];
 
 /* A file in memory, or a part of a file. */
 struct source_file {

@@ -79,8 +79,8 @@ struct source {
   uint64_t touched_instructions[CORE_KIND_COUNT];
   uint32_t fetch_row[CORE_KIND_COUNT];
   bool handlers_set;
-  bool syncs;   /* the library was compiled with automatic synchronisation (sync.c) */
-  bool threads; /* and has functions of threads */
+  bool syncs;    /* the library was compiled with automatic synchronisation (sync.c) */
+  bool in_order; /* and wants its values in the order of the code */
 };
 
 /* ---- fibers (fiber.c) ---- */

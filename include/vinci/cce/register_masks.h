@@ -46,6 +46,7 @@ template <int bytes> VINCI_CCE_INLINE vector_bool pattern_mask(Pat pattern) {
 
 // Bits that the last comparison, or load of a mask, has left.
 VINCI_CCE_INLINE void take_mask_bits(vector_bool &mask) {
+  VINCI_CCE_IN_ORDER;
   for (int i = 0; i < 4; i++)
     mask.word[i] = (uint64_t)number((vinci_cce_number)(VINCI_CCE_MASK0 + i));
 }

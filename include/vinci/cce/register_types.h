@@ -72,6 +72,10 @@ VINCI_CCE_WORD(ROUND, ROUND_A, A) VINCI_CCE_WORD(ROUND, ROUND_Z, Z) VINCI_CCE_WO
 VINCI_CCE_WORD(StoreMode, MODE_STORED, STORED) VINCI_CCE_WORD(StoreMode, MODE_NO_STORED, NO_STORED)
 #undef VINCI_CCE_WORD
 
+// In a function that reads at once what instructions before give: tells who loads the library.
+#define VINCI_CCE_IN_ORDER                                                                             \
+  static const char in_order_ __attribute__((section(".vinci.in_order"), used, retain)) = 1
+
 namespace vinci_cce {
 
 // ---- names ----

@@ -59,8 +59,7 @@ enum { THREADS_MAX = 2048 }; // of a function: documentation of LAUNCH_BOUND
 
 // Calls a function for each of these threads.
 template <typename function> VINCI_CCE_INLINE void each_thread(const cce::dim3 &count, const function &call) {
-  // Tells who loads the library that it has such functions.
-  static const char mark __attribute__((section(".vinci.threads"), used, retain)) = 1;
+  VINCI_CCE_IN_ORDER;
   const uint64_t threads = (uint64_t)count.x * count.y * count.z;
   if (threads == 0 || threads > THREADS_MAX)
     trap("a function of threads has 1 to 2048 threads");
