@@ -25,6 +25,7 @@ nobase_dist_pkgdata_DATA = \
 	include/vinci/cce/library/graph/types.h \
 	include/vinci/cce/library/kernel_tiling/kernel_tiling.h \
 	include/vinci/cce/library/lib/matmul_intf.h \
+	include/vinci/cce/library/nlohmann/json.hpp \
 	include/vinci/cce/library/platform.cpp \
 	include/vinci/cce/library/platform/soc_spec.h \
 	include/vinci/cce/library/register/tilingdata_base.h \

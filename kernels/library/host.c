@@ -249,6 +249,8 @@ static enum vinci_status add_dependencies(struct host *host) {
   enum vinci_status status = library_layout(host->library, layout, sizeof layout);
   if (status == VINCI_OK)
     status = library_depends(host->library, host->which, layout, &folders);
+  command_add(&host->parts, "-idirafter"); /* the headers' own folders by other names */
+  command_add(&host->parts, "%s/package", layout);
   for (size_t i = 0; i < folders.count && status == VINCI_OK; i++) {
     command_add(&host->parts, "-I%s", folders.items[i]);
     walk(host, folders.items[i], 0);

@@ -101,15 +101,20 @@ static const char *find_core(const char *text, const char *key) {
   return NULL;
 }
 
-/* The __global__ of the function with the name of the operator's folder, else the first; NULL. */
-static const char *find_global(struct kernel *kernel, const char *text) {
-  static const char global[] = "__global__";
+/* The mark of the function with the name of the operator's folder, else the first; NULL. */
+static const char *find_marked(struct kernel *kernel, const char *text, const char *global) {
   const char *folder = strrchr(kernel->which->folder, '/'), *first = strstr(text, global);
   folder = folder ? folder + 1 : kernel->which->folder;
   for (const char *at = first; at; at = strstr(at + strlen(global), global))
     if (read_head(kernel, text, at + strlen(global)) && strcmp(kernel->name, folder) == 0)
       return at;
   return first && read_head(kernel, text, first + strlen(global)) ? first : NULL;
+}
+
+/* KERNEL_API is a word of libraries for 'extern "C" __global__ __aicore__'. */
+static const char *find_global(struct kernel *kernel, const char *text) {
+  const char *found = find_marked(kernel, text, "__global__");
+  return found ? found : find_marked(kernel, text, "KERNEL_API");
 }
 
 static enum vinci_status read_source(struct kernel *kernel, const struct answer *answer) {
@@ -134,23 +139,6 @@ static enum vinci_status read_source(struct kernel *kernel, const struct answer 
                             kernel->source);
 }
 
-/* A function that calls the template with the chosen arguments. */
-static void write_wrapper(const struct kernel *kernel, const char *arguments, FILE *out) {
-  fprintf(out, "extern \"C\" __global__ ");
-  if (kernel->core && strncmp(kernel->core, "mix", 3) == 0)
-    fprintf(out, "__mix__(%s) ", kernel->core + strlen("mix "));
-  fprintf(out, "__aicore__ void %s_chosen(", kernel->name);
-  for (unsigned i = 0; i < kernel->arguments; i++)
-    fprintf(out, "%sGM_ADDR a%u", i > 0 ? ", " : "", i);
-  fprintf(out, ") { %s", kernel->name);
-  if (arguments)
-    fprintf(out, "<%s>", arguments);
-  fputc('(', out);
-  for (unsigned i = 0; i < kernel->arguments; i++)
-    fprintf(out, "%sa%u", i > 0 ? ", " : "", i);
-  fprintf(out, "); }\n");
-}
-
 /* Functions of C that operators are named after: a kernel cannot have their names here. */
 static bool is_of_c(const char *name) {
   static const char names[] =
@@ -162,9 +150,31 @@ static bool is_of_c(const char *name) {
   return strstr(names, word) != NULL;
 }
 
+/* Behind the name of the function in the text that is compiled. */
+static const char *suffix_of(const struct kernel *kernel) {
+  return is_of_c(kernel->name) ? renamed : "";
+}
+
+/* A function that calls the template with the chosen arguments. */
+static void write_wrapper(const struct kernel *kernel, const char *arguments, FILE *out) {
+  fprintf(out, "extern \"C\" __global__ ");
+  if (kernel->core && strncmp(kernel->core, "mix", 3) == 0)
+    fprintf(out, "__mix__(%s) ", kernel->core + strlen("mix "));
+  fprintf(out, "__aicore__ void %s_chosen(", kernel->name);
+  for (unsigned i = 0; i < kernel->arguments; i++)
+    fprintf(out, "%sGM_ADDR a%u", i > 0 ? ", " : "", i);
+  fprintf(out, ") { %s%s", kernel->name, suffix_of(kernel));
+  if (arguments)
+    fprintf(out, "<%s>", arguments);
+  fputc('(', out);
+  for (unsigned i = 0; i < kernel->arguments; i++)
+    fprintf(out, "%sa%u", i > 0 ? ", " : "", i);
+  fprintf(out, "); }\n");
+}
+
 /* The operator's source; or its text, where the function gets another name. */
 static void write_operator(const struct kernel *kernel, FILE *out) {
-  if (kernel->wrapped || !is_of_c(kernel->name)) {
+  if (!is_of_c(kernel->name)) {
     fprintf(out, "#include \"%s\"\n", kernel->source);
     return;
   }
@@ -294,8 +304,6 @@ enum vinci_status library_kernel(const struct library *library,
   if (!library_is_new(manifest, result))
     status = compile_locked(&kernel, source, result, manifest);
   snprintf(out, size, "%s:%s%s", result, kernel.name,
-           kernel.wrapped         ? "_chosen"
-           : is_of_c(kernel.name) ? renamed
-                                  : "");
+           kernel.wrapped ? "_chosen" : suffix_of(&kernel));
   return status;
 }

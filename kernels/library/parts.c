@@ -102,8 +102,10 @@ static enum vinci_status link_parts(const struct library *library, const char *l
   return status;
 }
 
-/* Kernels include "impl/dav_c220/NAME" and "lib/math/NAME" as packages of the headers have them; a
- * checkout has other folders between, and some of lib/ had other names. */
+/* Kernels include "impl/dav_c220/NAME" and "lib/math/NAME", host code "tiling/math/NAME", as
+ * packages of the headers have them; a checkout has other folders between, and some of lib/ had
+ * other names.
+ */
 static enum vinci_status link_headers(const struct library *library, const char *layout) {
   static const char *const links[][2] = {{"impl", "impl/basic_api"},
                                          {"lib/activation", "include/adv_api/activation"},
@@ -120,10 +122,17 @@ static enum vinci_status link_headers(const struct library *library, const char 
                                          {"lib/select", "include/adv_api/select"},
                                          {"lib/sigmoid", "include/adv_api/activation"},
                                          {"lib/sort", "include/adv_api/sort"},
-                                         {"lib/transpose", "include/adv_api/transpose"}};
+                                         {"lib/transpose", "include/adv_api/transpose"},
+                                         {"tiling/activation", "include/adv_api/activation"},
+                                         {"tiling/math", "include/adv_api/math"},
+                                         {"tiling/normalization", "include/adv_api/normalization"},
+                                         {"tiling/reduce", "include/adv_api/reduce"}};
   char place[PATH_MAX + 64], target[PATH_MAX], whole[PATH_MAX];
   snprintf(place, sizeof place, "%s/package/lib", layout);
   enum vinci_status status = folder_make(place, library->diag);
+  snprintf(place, sizeof place, "%s/package/tiling", layout);
+  if (status == VINCI_OK)
+    status = folder_make(place, library->diag);
   for (size_t i = 0; i < sizeof links / sizeof *links && status == VINCI_OK; i++) {
     snprintf(target, sizeof target, "%.4000s/%s", library->headers, links[i][1]);
     snprintf(place, sizeof place, "%s/package/%s", layout, links[i][0]);
