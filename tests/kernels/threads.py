@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-Functions of threads of the 950 from source, and masks in UB: values beside numpy, checks, time, mistakes. Prints TAP.
+Functions of threads of the 950 from source, masks in UB, and copies of five dimensions: values beside numpy, checks, time, mistakes. Prints TAP.
 
     threads.py VINCI FOLDER_FOR_FILES
 """
@@ -89,6 +89,24 @@ extern "C" __global__ __aicore__ void masks(__gm__ float *x, __gm__ float *y) {
 """
 STORED = {"packed": "512", "barrier": "mem_bar(VST_VLD);"}
 
+# Five loops with fills of 7 before and behind those of three of them, from numbers that lie 20 apart.
+LOOPS = """
+extern "C" __global__ __aicore__ void nd(__gm__ float *x, __gm__ float *y) {
+  __ubuf__ float *tile = (__ubuf__ float *)64;
+  set_pad_cnt_nddma(1 | 2 << 8 | (uint64_t)1 << 32);
+  set_pad_val_nddma(0x40e00000);
+  set_loop0_stride_nddma((uint64_t)20 << 20 | 1);
+  set_loop1_stride_nddma((uint64_t)1 << 20 | 8);
+  set_loop2_stride_nddma((uint64_t)0 << 20 | 56);
+  set_loop3_stride_nddma((uint64_t)100 << 20 | 112);
+  set_loop4_stride_nddma((uint64_t)200 << 20 | 336);
+  nddma_out_to_ub_b32(tile, x, 0, 5, 4, 2, 2, 2, 1, 2, true, 0);
+  set_flag(PIPE_MTE2, PIPE_MTE3, 0);
+  wait_flag(PIPE_MTE2, PIPE_MTE3, 0);
+  copy_ubuf_to_gm_align_v2(y, tile, 0, 1, 2688, 0, 2688, 2688);
+}
+"""
+
 
 def report(text, problem=""):
     global count
@@ -135,7 +153,7 @@ def finds(text, library, kernel, arrays, code, *wanted):
            f"{made.returncode}: {told}")
 
 
-print("1..13")
+print("1..15")
 
 # ---- threads ----
 
@@ -190,3 +208,15 @@ loose = compiled("loose", MASKS % {**STORED, "barrier": ""})
 finds("a mask that is loaded without a barrier behind its store", loose, "masks", arrays, 5, "reg_plds")
 unset = compiled("unset", MASKS.replace("psts(above, bits, k * 32, NORM);", "") % STORED)
 finds("a mask from UB that nobody wrote", unset, "masks", arrays, 5, "reg_plds")
+
+# ---- copies of five dimensions ----
+
+x = np.arange(400, dtype=np.float32)
+want = np.full((2, 3, 2, 7, 8), 7, np.float32)
+for e in range(2):
+    for d in range(1, 3):
+        want[e, d, :, 1:5, 1:6] = x[200 * e + 100 * (d - 1):][:100].reshape(5, 20)[:, :4].T
+arrays = {"x": (x, "in"), "y": (want.reshape(-1), "out")}
+loops = compiled("loops", LOOPS)
+values("a copy in five loops with fills", loops, "nd", arrays)
+finds("checks find nothing in the copy", loops, "nd", arrays, 0)
