@@ -18,6 +18,7 @@
 #include "kernels/source/dcache.h"
 #include "kernels/source/fiber.h"
 #include "kernels/source/gate.h"
+#include "kernels/source/log.h"
 
 /* Scalar code that runs over the end of device memory is in device memory too. */
 enum { GM_BEHIND = 1 << 12 };
@@ -130,6 +131,8 @@ static void token(const struct vinci_cce_host *host, uint32_t number, uint32_t i
     wait_for_token(fiber, address, pipe, id);
   else if (row == SOURCE_ROWS_MAX || !source_tokens_release(core, pipe, id, row))
     trap_at(fiber, address, "rls_buf: out of memory");
+  else if (source_log_repeats(core->source, &core->place))
+    trap_at(fiber, address, SOURCE_TEXT_ROUND);
   source_gate_close();
 }
 

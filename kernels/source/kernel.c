@@ -30,7 +30,10 @@ static enum vinci_status check_arch(const struct source_file *image, const struc
   enum vinci_status status =
       diag_error(diag, VINCI_E_INPUT, "%s is not compiled for %s, the architecture of %s", path,
                  arch, soc->name);
-  diag_hint(diag, "kernels are compiled for dav-c220, the cores of the 910B family");
+  diag_hint(diag, soc->arch == ARCH_C310
+                      ? "vinci cc --npu-arch=dav-3510 compiles for this chip"
+                      : "kernels are compiled for the cores of the 910B family (dav-2201), "
+                        "or for those of the 950 (--npu-arch=dav-3510)");
   return status;
 }
 
@@ -373,9 +376,7 @@ static enum stream_step next(struct program_source *program, uint32_t core, stru
   if (source_log_repeats(source, source_fiber_place(source, core))) {
     diag_error_at(diag, VINCI_E_INPUT,
                   program_position(source->trace, source->trace->rows[inst->row].line),
-                  "block %u: the kernel goes round in a loop: 4 million instructions without a "
-                  "new operand",
-                  source_fiber_place(source, core)->blk);
+                  "block %u: " SOURCE_TEXT_ROUND, source_fiber_place(source, core)->blk);
     return STREAM_ERROR;
   }
   if (!source_log_add(source, source_fiber_place(source, core), inst)) {

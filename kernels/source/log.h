@@ -18,6 +18,8 @@ bool source_log_release(struct source *source, const struct source_place *place,
 bool source_log_set(struct source *source, const struct source_place *place, uint32_t release,
                     enum pipe to, uint8_t flag);
 /* Whether the block does the same again and again, for too long. */
+#define SOURCE_TEXT_ROUND                                                                          \
+  "the kernel goes round in a loop: 4 million instructions without a new operand"
 bool source_log_repeats(const struct source *source, const struct source_place *place);
 enum stream_step source_log_next(struct source *source, uint32_t core, struct inst *inst,
                                  struct vinci_diag *diag);

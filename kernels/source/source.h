@@ -83,8 +83,7 @@ struct source {
   bool in_order; /* and wants its values in the order of the code */
 };
 
-/* ---- fibers (fiber.c) ---- */
-/* The functions of program_source, while a kernel is executed. */
+/* ---- fibers (fiber.c): the functions of program_source, while a kernel is executed ---- */
 void source_fiber_start(struct source *source, const struct source_place *place);
 enum stream_step source_fiber_next(struct source *source, uint32_t core, struct inst *inst,
                                    struct vinci_diag *diag);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tokens of buffers (get_buf and rls_buf of dav-c310; Ascend C, Mutex). A pipe that takes a token
- * waits until all releases of the token that stand before, in the order of the code, are over; a
- * release is over when what its pipe has done before is. So a token is a flag from the pipe of each
- * release to the pipe that takes, and becomes one: what runs, checks and shows flags need not know
- * of tokens. As pipes work in order, who has waited for a release of a pipe need not wait for an
- * earlier one, of any token, and one flag between two pipes is enough.
+ * waits until all releases of the token by other pipes that stand before, in the order of the code,
+ * are over; a release is over when what its pipe has done before is. So a token is a flag from the
+ * pipe of each release to the pipe that takes, and becomes one: what runs, checks and shows flags
+ * need not know of tokens. As pipes work in order, who has waited for a release of a pipe need not
+ * wait for an earlier one, of any token, and one flag between two pipes is enough.
  *
  * The flag is set behind the release, when nobody knows yet who waits. A recording gets the place
  * of the release, and learns the sets there afterwards (log.c). The code that is executed has no

@@ -110,7 +110,7 @@ def check(library, kernel, size, *numbers):
     return command("check", f"{library}:{kernel}", "--blocks=1", *words, chip)
 
 
-print("1..13")
+print("1..16")
 
 # ---- tokens ----
 
@@ -180,3 +180,33 @@ made = check(compiled("near", LOOPS.replace("true, 0, 40, 32", "true, 0, 40, 28"
 report("runs that share a block of UB are refused at their line", "" if made.returncode == 3 and
        "near.cpp:8: error: block 0: runs in UB that do not begin at blocks of their own are not modelled" in made.stderr
        else f"{made.returncode} {made.stderr}")
+
+# One run of GM to four places, and runs that overlap by half: distances that are shorter than a run.
+NEAR = """
+extern "C" __global__ __aicore__ void again(__gm__ float *x, __gm__ float *y) {
+  __ubuf__ float *tile = (__ubuf__ float *)0;
+  copy_gm_to_ubuf_align_v2(tile, x, 0, 4, 64, 0, 0, false, 0, 0, 64);
+  copy_gm_to_ubuf_align_v2(tile + 64, x, 0, 4, 64, 0, 0, false, 0, 32, 64);
+  set_flag(PIPE_MTE2, PIPE_MTE3, 0);
+  wait_flag(PIPE_MTE2, PIPE_MTE3, 0);
+  copy_ubuf_to_gm_align_v2(y, tile, 0, 1, 512, 0, 512, 512);
+}
+"""
+x = random.standard_normal(128).astype(np.float32)
+want = np.concatenate([x[:16]] * 4 + [x[8 * i:8 * i + 16] for i in range(4)])
+again = compiled("again", NEAR)
+values("one run for many places, and runs that overlap", again, "again", x, want)
+made = check(again, "again", 128)
+report("and checks find nothing in them", "" if made.returncode == 0 else made.stdout + made.stderr)
+
+# Releases and tokens that nobody holds issue nothing; such a loop ends all the same.
+made = command("run", compiled("endless", """
+extern "C" __global__ __aicore__ void endless(__gm__ float *x, __gm__ float *y) {
+  for (;;) {
+    get_buf(PIPE_V, 0, 0);
+    rls_buf(PIPE_V, 0, 0);
+  }
+}
+""") + ":endless", "--blocks=1", chip, "--arg", "name=x,dtype=fp32,shape=8,io=in", "--arg", "name=y,dtype=fp32,shape=8,io=out")
+report("a loop of tokens alone is told", "" if made.returncode == 3 and
+       "endless.cpp:5: error: block 0: the kernel goes round in a loop" in made.stderr else f"{made.returncode} {made.stderr}")

@@ -22,6 +22,12 @@ template <typename function> VINCI_CCE_INLINE void each_turn(const copy_loops &l
            (int64_t)(i * (loops.outer >> 40 & field) + j * (loops.inner >> 40 & field)));
 }
 
+// Copies for n_burst runs in GM: one, or one for each run where runs overlap, or lie farther apart than the field of the
+// instruction here counts (the chip takes distances from -len_burst to 2^40, documentation of DataCopyPad).
+VINCI_CCE_INLINE int64_t copies_of(int64_t n_burst, int64_t gap) {
+  return n_burst > 1 && (gap < 0 || gap > (int64_t)UINT32_MAX) ? n_burst : 1;
+}
+
 // Blocks of 32 bytes between runs in UB.
 VINCI_CCE_INLINE int64_t block_gap(int64_t n_burst, int64_t bytes, int64_t stride) {
   const int64_t rounded = (bytes + 31) / 32 * 32;
@@ -49,25 +55,30 @@ VINCI_CCE_INLINE void copy_gm_to_ubuf_align_v2(__ubuf__ number *dst, __gm__ numb
     vinci_cce::trap("copy_gm_to_ubuf_align_v2: fills with numbers of the source are not modelled");
   const int64_t bytes = len_burst + (left_pad + right_pad) * (int64_t)sizeof(number);
   const int64_t dst_gap = vinci_cce::block_gap(n_burst, bytes, dst_stride);
-  const int64_t src_gap = n_burst > 1 ? src_stride - len_burst : 0;
+  const int64_t gap = n_burst > 1 ? src_stride - len_burst : 0, copies = vinci_cce::copies_of(n_burst, gap);
+  const int64_t runs = n_burst / copies, src_gap = copies > 1 ? 0 : gap;
   vinci_cce::each_turn(vinci_cce::loops_in, [=](int64_t gm, int64_t ub) {
-    __ubuf__ uint8_t *to = (__ubuf__ uint8_t *)dst + ub;
-    __gm__ uint8_t *from = (__gm__ uint8_t *)src + gm;
-    if constexpr (sizeof(number) == 1)
-      copy_gm_to_ubuf_align_b8(to, from, 0, n_burst, len_burst, left_pad, right_pad, src_gap, dst_gap);
-    else if constexpr (sizeof(number) == 2)
-      copy_gm_to_ubuf_align_b16(to, from, 0, n_burst, len_burst, left_pad, right_pad, src_gap, dst_gap);
-    else
-      copy_gm_to_ubuf_align_b32(to, from, 0, n_burst, len_burst, left_pad, right_pad, src_gap, dst_gap);
+    for (int64_t i = 0; i < copies; i++) {
+      __ubuf__ uint8_t *to = (__ubuf__ uint8_t *)dst + ub + i * dst_stride;
+      __gm__ uint8_t *from = (__gm__ uint8_t *)src + gm + i * src_stride;
+      if constexpr (sizeof(number) == 1)
+        copy_gm_to_ubuf_align_b8(to, from, 0, runs, len_burst, left_pad, right_pad, src_gap, dst_gap);
+      else if constexpr (sizeof(number) == 2)
+        copy_gm_to_ubuf_align_b16(to, from, 0, runs, len_burst, left_pad, right_pad, src_gap, dst_gap);
+      else
+        copy_gm_to_ubuf_align_b32(to, from, 0, runs, len_burst, left_pad, right_pad, src_gap, dst_gap);
+    }
   });
 }
 
 VINCI_CCE_INLINE void copy_ubuf_to_gm_align_v2(__gm__ void *dst, __ubuf__ void *src, uint8_t, int64_t n_burst,
                                                int64_t len_burst, uint8_t, int64_t dst_stride, int64_t src_stride) {
   const int64_t src_gap = vinci_cce::block_gap(n_burst, len_burst, src_stride);
+  const int64_t gap = n_burst > 1 ? dst_stride - len_burst : 0, copies = vinci_cce::copies_of(n_burst, gap);
   vinci_cce::each_turn(vinci_cce::loops_out, [=](int64_t gm, int64_t ub) {
-    copy_ubuf_to_gm_align_b8((__gm__ uint8_t *)dst + gm, (__ubuf__ uint8_t *)src + ub, 0, n_burst, len_burst, 0, 0, src_gap,
-                             n_burst > 1 ? dst_stride - len_burst : 0);
+    for (int64_t i = 0; i < copies; i++)
+      copy_ubuf_to_gm_align_b8((__gm__ uint8_t *)dst + gm + i * dst_stride, (__ubuf__ uint8_t *)src + ub + i * src_stride, 0,
+                               n_burst / copies, len_burst, 0, 0, src_gap, copies > 1 ? 0 : gap);
   });
 }
 
