@@ -47,11 +47,13 @@ static enum vinci_status find_source(struct kernel *kernel, const struct answer 
   own = own ? own + 1 : folder;
   stem = file ? file : own;
   bool registers = library_has_registers(kernel->library);
-  if ((registers && (is_source(kernel, "arch35/", stem) || is_source(kernel, "arch35/", own))) ||
-      is_source(kernel, "", stem))
+  if ((registers && is_source(kernel, "arch35/", stem)) || is_source(kernel, "", stem) ||
+      (registers && is_source(kernel, "arch35/", own)))
     return VINCI_OK;
-  return diag_error(kernel->library->diag, VINCI_E_INPUT, "the kernel of %s is not there: no %s",
-                    kernel->which->name, kernel->source);
+  (void)is_source(kernel, "", stem);
+  return diag_error(kernel->library->diag, VINCI_E_INPUT, "the kernel of %s is not there: no %s%s",
+                    kernel->which->name, kernel->source,
+                    registers ? ", nor one in arch35 beside it" : "");
 }
 
 /* The name in front of a parenthesis, and the words between that and the next. */
