@@ -32,7 +32,8 @@ void asm_add(struct asm_out *out, const char *text, size_t length) {
     out->bytes = more;
     out->capacity = capacity;
   }
-  memcpy(out->bytes + out->length, text, length);
+  if (length > 0) /* text may be NULL then */
+    memcpy(out->bytes + out->length, text, length);
   out->length += length;
 }
 

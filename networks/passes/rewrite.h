@@ -90,7 +90,7 @@ void rewrite_refused(struct rewrite *rewrite, const struct graph_node *node, con
 void rewrite_become(struct rewrite *rewrite, struct graph_node *node, const char *op,
                     const uint32_t *inputs, uint32_t input_count, const char *args);
 /* The arguments of a node in one text of the arena, with `more` behind these. NULL, and no_memory,
- * when memory is short or a node cannot have so many. */
+ * when memory is short or these are more than a node can have. */
 const char *rewrite_args_text(struct rewrite *rewrite, const struct graph_node *node,
                               const char *more);
 /* rewrite_become() with the arguments of another node, and `more` behind these. */

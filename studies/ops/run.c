@@ -41,6 +41,7 @@ struct session {
   struct arena arena; /* of what is asked for */
   unsigned jobs;
   bool stopped; /* as the caller says */
+  uint64_t told_permille;
   struct pool pool;
   struct call_list list;
   struct ops_launches launches; /* of a sequence */
@@ -223,6 +224,9 @@ static bool tell(void *context) {
   else
     for (size_t i = 0; i < OPS_JOBS_MAX; i++)
       progress.done_permille += session->board->done_permille[i];
+  /* Counters are read one after the other, while a launch ends. */
+  session->told_permille = max_u64(session->told_permille, progress.done_permille);
+  progress.done_permille = session->told_permille;
   if (options->progress && !options->progress(options->progress_context, &progress))
     session->stopped = true;
   return session->status == VINCI_OK && !session->stopped;

@@ -243,7 +243,8 @@ static void read_models(struct context *context) {
     size_t length = 0;
     snprintf(name, sizeof name, "tests/fuzz/corpus-onnx/%s.onnx", names[i]);
     see(context, name, vinci_net_import(source(name), NULL, 0, NULL, &text, &length, &diag), &diag);
-    fwrite(text, 1, text ? length : 0, context->out);
+    if (text)
+      fwrite(text, 1, length, context->out);
     free(text);
   }
 }

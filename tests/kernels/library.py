@@ -249,7 +249,7 @@ report("VINCI_LIBRARY is enough for names that vinci does not have, in a sequenc
     differs({"RowNorm": "library", "add": "lowering"}, job_programs(*words, VINCI_LIBRARY=library)[0])
     for words in ((), ("--sequence",))).strip())
 said = job_programs()[0]
-report("without a library the name is unknown", "" if "work.csv:3:1: error: no operator is called RowNorm" in str(said) else said)
+report("without a library the name is unknown", "" if "work.csv:3:1: error: unknown operator 'RowNorm'" in str(said) else said)
 
 # ---- what `vinci cc` takes for libraries ----
 

@@ -287,7 +287,7 @@ VINCI_CCE_INLINE long double whole(long double x, ROUND mode) {
   }
   return std::rint(x);
 }
-// A number with so many bits, the last of which counts 2^lowest at least.
+// A number rounded to `bits` bits, the last of which counts 2^lowest at least.
 VINCI_CCE_INLINE long double narrow(long double x, int bits, int lowest, ROUND mode) {
   int exponent;
   if (x == 0 || x - x != 0)
