@@ -40,6 +40,13 @@ extern "C" __global__ __aicore__ void threads(__gm__ float *x, __gm__ float *y, 
   copy_ubuf_to_gm_align_v2(y, tile, 0, 1, 4000, 0, 4000, 4000);
 }
 """
+# A header of the user gives functions of the C library by those of the chip.
+OWN = """
+inline float fabsf(float x) { return __fabsf(x); }
+inline float roundf(float x) { return __roundf(x); }
+inline float sqrtf(float x) { return __sqrtf(x); }
+""" + THREADS.replace("__fma(tile[i], tile[i], (float)threadIdx.y) + __expf(tile[i])",
+                      "fabsf(tile[i]) > 1 ? roundf(tile[i]) : sqrtf(fabsf(tile[i]))")
 PLAIN = {"inside": "", "wait": "wait_flag(PIPE_MTE2, PIPE_V, 0);", "threads": "64, 2", "size": "1000"}
 
 # The bits of comparisons: as they are and packed, in turn and twice, and of lanes side by side at an address that is not
@@ -153,7 +160,7 @@ def finds(text, library, kernel, arrays, code, *wanted):
            f"{made.returncode}: {told}")
 
 
-print("1..15")
+print("1..16")
 
 # ---- threads ----
 
@@ -164,6 +171,9 @@ arrays = {"x": (x, "in"), "y": (y, "out"), "z": (np.array([np.count_nonzero(x > 
 threads = compiled("threads", THREADS % PLAIN)
 values("128 threads, in UB and in device memory", threads, "threads", arrays)
 checked = {**arrays, "z": (arrays["z"][0], "inout")}
+whole = np.trunc(x.astype(np.float64) + np.copysign(0.5, x))
+own = {**arrays, "y": (np.where(np.abs(x) > 1, whole, np.sqrt(np.abs(x))).astype(np.float32), "out")}
+values("functions that a header of the user names as the C library does", compiled("own", OWN % PLAIN), "threads", own)
 finds("checks find nothing", threads, "threads", checked, 0)
 early = compiled("early", THREADS % {**PLAIN, "wait": ""})
 finds("threads that do not wait for a copy are a race", early, "threads", checked, 5, "thread load", "early.cpp:4")

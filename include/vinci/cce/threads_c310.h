@@ -206,10 +206,12 @@ VINCI_CCE_INLINE uint32_t __umulhi(uint32_t x, uint32_t y) { return (uint32_t)((
 
 // ---- functions of a number ----
 // Names of their own, as the C library has functions of these names. In double and rounded once: the C library may not be
-// asked for the fp32 function, as a header of the user may define that one by the functions here.
+// asked for the fp32 function, as a header of the user may define that one by the functions here. The compiler, which
+// knows the functions of the C library, would ask for it all the same, and find a function that calls itself.
+#define VINCI_CCE_CALLED __attribute__((noinline, no_builtin, visibility("hidden"))) inline
 
 #define VINCI_CCE_OF_DOUBLE(name, of)                                                                  \
-  VINCI_CCE_INLINE float vinci_cce_##name(float x) { return (float)std::of((double)x); }
+  VINCI_CCE_CALLED float vinci_cce_##name(float x) { return (float)std::of((double)x); }
 VINCI_CCE_OF_DOUBLE(floorf, floor)
 VINCI_CCE_OF_DOUBLE(ceilf, ceil)
 VINCI_CCE_OF_DOUBLE(roundf, round)
@@ -232,12 +234,13 @@ VINCI_CCE_INLINE half2 __log(half2 x) { return vinci_cce_logf(x); }
 VINCI_CCE_INLINE int signbitf(float x) { return __builtin_signbit(x) != 0; }
 template <typename number> VINCI_CCE_INLINE number __max(number x, number y) { return x < y ? y : x; }
 template <typename number> VINCI_CCE_INLINE number __min(number x, number y) { return y < x ? y : x; }
-VINCI_CCE_INLINE float vinci_cce_powf(float x, float y) { return (float)std::pow((double)x, (double)y); }
-VINCI_CCE_INLINE float vinci_cce_fmaxf(float x, float y) { return (float)std::fmax((double)x, (double)y); }
-VINCI_CCE_INLINE float vinci_cce_fminf(float x, float y) { return (float)std::fmin((double)x, (double)y); }
+VINCI_CCE_CALLED float vinci_cce_powf(float x, float y) { return (float)std::pow((double)x, (double)y); }
+VINCI_CCE_CALLED float vinci_cce_fmaxf(float x, float y) { return (float)std::fmax((double)x, (double)y); }
+VINCI_CCE_CALLED float vinci_cce_fminf(float x, float y) { return (float)std::fmin((double)x, (double)y); }
 VINCI_CCE_INLINE bool vinci_cce_isnan(float x) { return x != x; }
 VINCI_CCE_INLINE bool vinci_cce_isinf(float x) { return x == __builtin_inff() || x == -__builtin_inff(); }
 VINCI_CCE_INLINE bool vinci_cce_isfinite(float x) { return x - x == 0; }
+#undef VINCI_CCE_CALLED
 // One rounding: the product is exact in double, and a sum that is not ends in an odd bit, so that rounding to fp32
 // is right.
 VINCI_CCE_INLINE float vinci_cce_fma(float x, float y, float z) {
