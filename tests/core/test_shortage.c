@@ -15,6 +15,7 @@
 #include "core/vinci_sensitivity.h"
 #include "core/vinci_tables.h"
 #include "core/vinci_timeline.h"
+#include "tests/core/shortage.h"
 #include "tests/core/shortage_cases.h"
 #include "traces/import/import.h"
 
