@@ -171,7 +171,9 @@ static struct cc_words compile_words(const struct cc_build *build, enum core_kin
       "-fallow-half-arguments-and-returns",
       /* A loop over UB is no call: the compiler has no such
        * function for a memory behind a segment register. */
-      "-fno-builtin-memset", "-fno-builtin-memcpy", "-fno-builtin-memmove"};
+      "-fno-builtin-memset", "-fno-builtin-memcpy", "-fno-builtin-memmove",
+      /* A header for threads gives exp2f() by powf(), which the compiler would turn round. */
+      "-fno-builtin-powf"};
   struct cc_words words = {.count = 0};
   cc_add(&words, cc_compiler());
   for (size_t i = 0; i < sizeof always / sizeof *always; i++)

@@ -45,8 +45,10 @@ OWN = """
 inline float fabsf(float x) { return __fabsf(x); }
 inline float roundf(float x) { return __roundf(x); }
 inline float sqrtf(float x) { return __sqrtf(x); }
+inline float powf(float x, float y) { return __powf(x, y); }
+inline float exp2f(float x) { return powf(2.0f, x); }
 """ + THREADS.replace("__fma(tile[i], tile[i], (float)threadIdx.y) + __expf(tile[i])",
-                      "fabsf(tile[i]) > 1 ? roundf(tile[i]) : sqrtf(fabsf(tile[i]))")
+                      "fabsf(tile[i]) > 1 ? exp2f(roundf(tile[i])) : sqrtf(fabsf(tile[i]))")
 PLAIN = {"inside": "", "wait": "wait_flag(PIPE_MTE2, PIPE_V, 0);", "threads": "64, 2", "size": "1000"}
 
 # The bits of comparisons: as they are and packed, in turn and twice, and of lanes side by side at an address that is not
@@ -172,7 +174,7 @@ threads = compiled("threads", THREADS % PLAIN)
 values("128 threads, in UB and in device memory", threads, "threads", arrays)
 checked = {**arrays, "z": (arrays["z"][0], "inout")}
 whole = np.trunc(x.astype(np.float64) + np.copysign(0.5, x))
-own = {**arrays, "y": (np.where(np.abs(x) > 1, whole, np.sqrt(np.abs(x))).astype(np.float32), "out")}
+own = {**arrays, "y": (np.where(np.abs(x) > 1, 2**whole, np.sqrt(np.abs(x))).astype(np.float32), "out")}
 values("functions that a header of the user names as the C library does", compiled("own", OWN % PLAIN), "threads", own)
 finds("checks find nothing", threads, "threads", checked, 0)
 early = compiled("early", THREADS % {**PLAIN, "wait": ""})
