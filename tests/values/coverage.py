@@ -8,6 +8,7 @@ what they check, by architecture and, of vector instructions, by the data type o
 what is missing; ends with 1 if anything is.
 """
 
+import os
 import subprocess
 import sys
 
@@ -21,6 +22,9 @@ SOCS = sorted(images.ARCHS)
 # What the table of instructions has and no core can execute.
 NOWHERE = {("copy_cbuf_to_ubuf", "dav-c310"): "no core of it has both L1 and UB",
            ("copy_ubuf_to_cbuf", "dav-c310"): "no core of it has both L1 and UB"}
+# What tests/kernels/threads.py compares with numpy, from source: instruction and intrinsic.
+FROM_SOURCE = {"reg_plds": "plds(", "reg_psts": "psts(", "reg_pstu": "pstu(", "nddma_out_to_ub": "nddma_out_to_ub_b"}
+SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../kernels/threads.py")
 
 
 def checked():
@@ -37,6 +41,9 @@ def checked():
     for _, op, kind in registers.TABLE:
         pairs.add((op, "dav-c310"))
         triples.add((op, "dav-c310", kind))
+    with open(SOURCE, encoding="utf-8") as source:
+        text = source.read()
+    pairs |= {(op, "dav-c310") for op, intrinsic in FROM_SOURCE.items() if intrinsic in text}
     return pairs, triples
 
 
