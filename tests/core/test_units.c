@@ -25,10 +25,11 @@ static bool is_stem(int op, const char *one, const char *other) {
 /* Of register instructions that compute and move, the registers are found by their kind. */
 static bool finds_by_kind(int op) { return is_stem(op, "reg_compute", "reg_move"); }
 
-/* A vector function as a whole, its masks and its memory bars: no bytes that others could touch.
- * What reg_vldas reads is read once more by the reg_vldus behind. */
+/* A vector function or a function of threads as a whole, masks and memory bars: no bytes that
+ * others could touch. What reg_vldas reads is read once more by the reg_vldus behind. */
 static bool touches_nothing(int op) {
-  return is_stem(op, "reg_call", "reg_bar") || is_stem(op, "reg_mask", "reg_align");
+  return is_stem(op, "reg_call", "reg_bar") || is_stem(op, "reg_mask", "reg_align") ||
+         is_stem(op, "simt_call", "simt_call");
 }
 
 /* Operands without the data type, which comes last. */
