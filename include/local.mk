@@ -58,6 +58,7 @@ nobase_dist_pkgdata_DATA = \
 	include/vinci/library/platform.h \
 	include/vinci/library/registry.h \
 	include/vinci/library/shape.h \
+	include/vinci/library/template.cpp \
 	include/vinci/library/template.h \
 	include/vinci/library/tensor.h \
 	include/vinci/library/testing.h \

@@ -560,6 +560,13 @@ replay: vinci$(EXEEXT)
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) ./vinci$(EXEEXT) lua $(srcdir)/tests/accuracy/step_memory.lua
 .PHONY: replay
 
+# ---- make library-values: operators of a user's copy of the open library, as VINCI_LIBRARY names it, against numpy ----
+# LIBRARY_VALUES='--dtype=fp32 Abs RmsNorm' chooses.
+library-values: vinci$(EXEEXT)
+	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) PYTHONDONTWRITEBYTECODE=1 \
+	/usr/bin/python3 $(srcdir)/tests/kernels/library_values.py ./vinci$(EXEEXT) $(LIBRARY_VALUES)
+.PHONY: library-values
+
 # ---- make promises: what reports say that turning numbers of the chip saves, against what that does ----
 promises: vinci$(EXEEXT)
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 $(srcdir)/tests/accuracy/promises.py \
@@ -739,6 +746,8 @@ dist_noinst_DATA += \
 	tests/kernels/handles.py \
 	tests/kernels/kernels.py \
 	tests/kernels/library.py \
+	tests/kernels/library_operators.py \
+	tests/kernels/library_values.py \
 	tests/kernels/library/block_product/op_host/block_product.cpp \
 	tests/kernels/library/block_product/op_kernel/block_product.cpp \
 	tests/kernels/library/block_product/op_kernel/block_product_key.h \

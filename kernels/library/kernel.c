@@ -103,20 +103,25 @@ static const char *find_core(const char *text, const char *key) {
   return NULL;
 }
 
-/* The mark of the function with the name of the operator's folder, else the first; NULL. */
-static const char *find_marked(struct kernel *kernel, const char *text, const char *global) {
+/* The mark of the function with the name of the operator's folder, else the first; NULL. Of two of
+ * that name the preprocessor takes one: a template where arguments of one were chosen. */
+static const char *find_marked(struct kernel *kernel, const char *text, const char *global,
+                               bool chosen) {
   const char *folder = strrchr(kernel->which->folder, '/'), *first = strstr(text, global);
+  const char *found = NULL;
   folder = folder ? folder + 1 : kernel->which->folder;
   for (const char *at = first; at; at = strstr(at + strlen(global), global))
-    if (read_head(kernel, text, at + strlen(global)) && strcmp(kernel->name, folder) == 0)
-      return at;
-  return first && read_head(kernel, text, first + strlen(global)) ? first : NULL;
+    if (read_head(kernel, text, at + strlen(global)) && strcmp(kernel->name, folder) == 0 &&
+        (!found || is_template(text, at) == chosen))
+      found = at;
+  found = found ? found : first;
+  return found && read_head(kernel, text, found + strlen(global)) ? found : NULL;
 }
 
 /* KERNEL_API is a word of libraries for 'extern "C" __global__ __aicore__'. */
-static const char *find_global(struct kernel *kernel, const char *text) {
-  const char *found = find_marked(kernel, text, "__global__");
-  return found ? found : find_marked(kernel, text, "KERNEL_API");
+static const char *find_global(struct kernel *kernel, const char *text, bool chosen) {
+  const char *found = find_marked(kernel, text, "__global__", chosen);
+  return found ? found : find_marked(kernel, text, "KERNEL_API", chosen);
 }
 
 static enum vinci_status read_source(struct kernel *kernel, const struct answer *answer) {
@@ -126,7 +131,7 @@ static enum vinci_status read_source(struct kernel *kernel, const struct answer 
   char *text = file_read(kernel->source, SOURCE_BYTES_MAX, &length, kernel->library->diag);
   if (!text)
     return kernel->library->diag->status;
-  const char *found = find_global(kernel, text);
+  const char *found = find_global(kernel, text, answer_text(answer, "template") != NULL);
   kernel->wrapped = found && is_template(text, found);
   kernel->core = find_core(text, key ? key : "0");
   const char *structure = strstr(text, registered);

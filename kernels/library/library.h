@@ -114,7 +114,7 @@ VINCI_MUST_CHECK enum vinci_status library_lock(const struct library *library, c
                                                 int *lock);
 /* What all host programs have in common (shared.c): the header that is read first, compiled where
  * the compiler can do that, and objects. */
-enum { LIBRARY_SHARED_OBJECTS = 3 };
+enum { LIBRARY_SHARED_OBJECTS = 4 };
 struct library_shared {
   char header[PATH_MAX];
   char object[LIBRARY_SHARED_OBJECTS][PATH_MAX];

@@ -142,6 +142,18 @@ static enum vinci_status link_headers(const struct library *library, const char 
   return status;
 }
 
+/* Host code includes "util/fp16.h", numbers of 16 bits, of the base of the library. */
+static enum vinci_status link_base(const struct library *library, const char *layout) {
+  char place[PATH_MAX + 64], target[PATH_MAX], whole[PATH_MAX];
+  snprintf(place, sizeof place, "%s/package/util", layout);
+  for (size_t i = 0; i < library->folder_count; i++) {
+    snprintf(target, sizeof target, "%.4000s/include/op_common/op_host/util", library->folders[i]);
+    if (realpath(target, whole))
+      return link_to(library, whole, place);
+  }
+  return VINCI_OK;
+}
+
 enum vinci_status library_layout(const struct library *library, char *out, size_t size) {
   const struct library_operator none = {.name = "parts"};
   int lock;
@@ -153,6 +165,8 @@ enum vinci_status library_layout(const struct library *library, char *out, size_
   status = link_parts(library, out);
   if (status == VINCI_OK && library->headers)
     status = link_headers(library, out);
+  if (status == VINCI_OK && library->headers)
+    status = link_base(library, out);
   if (lock >= 0)
     close(lock);
   return status;

@@ -155,6 +155,7 @@ enum vinci_status library_share(const struct library *library, struct library_sh
   static const struct product header = {"vinci/library/host.h", "host.h.gch", true};
   static const struct product objects[LIBRARY_SHARED_OBJECTS] = {
       {"vinci/library/main.cpp", "main.o", false},
+      {"vinci/library/template.cpp", "template.o", false},
       {"vinci/library/trials.cpp", "trials.o", false},
       {"vinci/cce/library/platform.cpp", "platform.o", false}};
   const struct library_operator none = {.name = "host"};

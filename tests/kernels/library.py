@@ -15,6 +15,10 @@ import sys
 
 import numpy as np
 
+sys.dont_write_bytecode = True
+import library_operators  # noqa: E402  what operators of the open library compute
+import library_values  # noqa: E402  and how they are compared
+
 vinci = os.path.realpath(sys.argv[1])
 folder = os.path.realpath(sys.argv[3])
 library = os.path.join(folder, "operators")
@@ -67,7 +71,7 @@ def kernels():
     return sorted(name for place, _, names in os.walk(cache) for name in names if name.endswith(".so"))
 
 
-print("1..45")
+print("1..48")
 
 # ---- values ----
 
@@ -320,3 +324,21 @@ ends("a library is checked for that chip", command("library", "check", second, "
      "1 operators", "\n1 run that", "\n1 run all of up to")
 ends("and has no tiling for another", command("run", *ABS[:3], "-s", "Ascend910B4"), 3,
      "the host code of Abs has no tiling function that was compiled")
+
+# ---- the table for a user's copy of the open library ----
+
+wrong = []
+for dtype in library_values.TOLERANCE:
+    for name, operator in library_operators.OPERATORS.items():
+        outputs = library_values.prepare(name, dtype)[2]
+        if len(outputs) != len(operator["outputs"]) or not all(np.isfinite(array).all() for array in outputs.values()):
+            wrong.append(f"{name} {dtype}")
+report("each function of the table gives the outputs that it names, in numbers of the type", " ".join(wrong))
+os.environ.update(environment, VINCI_LIBRARY=library)
+# Its source was changed above: it takes alpha twice.
+library_operators.add("ScaledAdd", "x b", lambda x, b: 5 * x + b, "alpha=2.5")
+report("an operator that computes what its row says is right",
+       library_values.run(vinci, "Ascend910B4", "fp16", "ScaledAdd", folder))
+library_operators.add("ScaledAdd", "x b", lambda x, b: 5 * x + b + (x > 2.9), "alpha=2.5")
+made = library_values.run(vinci, "Ascend910B4", "fp16", "ScaledAdd", folder)
+report("one that differs in a few numbers is not", "" if made.startswith("4: ") and "differs" in made else made or "right")

@@ -124,7 +124,7 @@ library SystemC '(systemc|sysc|tlm)' 'core/(sim/engine_systemc\.cc|vinci_systemc
 report "the only C++ is core/sim/engine_systemc.cc, examples, and what kernels are compiled with" "$(find $folders \
   -name '*.cc' -o -name '*.cpp' -o -name '*.cxx' -o -name '*.hpp' |
   grep -vx 'core/sim/engine_systemc\.cc' |
-  grep -v '^traces/examples/\(source\|systemc\)/\|^include/vinci/cce/library/\(platform\.cpp\|nlohmann/json\.hpp\)$\|^include/vinci/library/\(main\|trials\)\.cpp$')"
+  grep -v '^traces/examples/\(source\|systemc\)/\|^include/vinci/cce/library/\(platform\.cpp\|nlohmann/json\.hpp\)$\|^include/vinci/library/\(main\|template\|trials\)\.cpp$')"
 
 # Tables (.def) are as long as the hardware is rich; include/ has one row for each intrinsic; core/vinci.h is
 # installed, the whole interface of one run.

@@ -22,8 +22,6 @@ struct Call {
   std::vector<size_t> workspaces;
   uint64_t key = 0;
   uint32_t blocks = 1, schedule = 0;
-  std::vector<long long> chosen; // arguments of the kernel's template
-  bool has_chosen = false;
 };
 
 } // namespace vinci_library

@@ -47,6 +47,24 @@
 #define FORMAT_NCL 47
 #endif
 
+// The type with a number of DT_...; void: not there.
+template <int number> struct TypeFromId { using type = void; };
+#define VINCI_LIBRARY_TYPE(number, name)                                                                           \
+  template <> struct TypeFromId<number> { using type = name; }
+VINCI_LIBRARY_TYPE(DT_FLOAT, float);
+VINCI_LIBRARY_TYPE(DT_FLOAT16, half);
+VINCI_LIBRARY_TYPE(DT_BF16, bfloat16_t);
+VINCI_LIBRARY_TYPE(DT_INT8, int8_t);
+VINCI_LIBRARY_TYPE(DT_UINT8, uint8_t);
+VINCI_LIBRARY_TYPE(DT_INT16, int16_t);
+VINCI_LIBRARY_TYPE(DT_UINT16, uint16_t);
+VINCI_LIBRARY_TYPE(DT_INT32, int32_t);
+VINCI_LIBRARY_TYPE(DT_UINT32, uint32_t);
+VINCI_LIBRARY_TYPE(DT_INT64, int64_t);
+VINCI_LIBRARY_TYPE(DT_UINT64, uint64_t);
+VINCI_LIBRARY_TYPE(DT_DOUBLE, double);
+VINCI_LIBRARY_TYPE(DT_BOOL, bool);
+
 // The data lie in device memory; kernels have their own copy.
 template <typename T> __aicore__ inline void vinci_library_copy(T *to, const __gm__ uint8_t *from) {
   static_assert(sizeof(T) > 0, "a structure of tiling data");

@@ -29,15 +29,6 @@ std::map<std::string, std::unique_ptr<ops::OpDef>> &Definitions() {
   static std::map<std::string, std::unique_ptr<ops::OpDef>> definitions;
   return definitions;
 }
-static std::vector<std::vector<long long>> &Choices() {
-  static std::vector<std::vector<long long>> choices;
-  return choices;
-}
-static constexpr uint64_t choice_key = 1ull << 62;
-uint64_t ChooseTemplate(const std::vector<long long> &arguments) {
-  Choices().push_back(arguments);
-  return choice_key + Choices().size() - 1;
-}
 
 // ---- the chip -------------------------------------------------------------------------------------------------------
 
@@ -127,6 +118,10 @@ static const TypeRow *RowOf(ge::DataType type) {
 const char *TypeWord(ge::DataType type) {
   const TypeRow *row = RowOf(type);
   return row ? row->ours : nullptr;
+}
+const char *TypeCode(ge::DataType type) {
+  const TypeRow *row = RowOf(type);
+  return row ? row->code : nullptr;
 }
 std::string FormatName(ge::Format format) {
   for (const auto &row : formats)
@@ -568,13 +563,10 @@ static void PrintCall(const Request &request, const Call &call) {
     workspace += size;
   printf("workspace %zu\n", workspace);
   printf("blocks %u\n", call.blocks);
-  if (call.key >= choice_key && call.key - choice_key < Choices().size()) {
-    printf("key 0\ntemplate ");
-    const std::vector<long long> &choice = Choices()[call.key - choice_key];
-    for (size_t i = 0; i < choice.size(); i++)
-      printf("%s%lld", i > 0 ? "," : "", choice[i]);
-    printf("\n");
-  } else
+  std::string arguments;
+  if (TemplateText(request.definition->type, call.key, arguments))
+    printf("key 0\ntemplate %s\n", arguments.c_str());
+  else
     printf("key %llu\n", (unsigned long long)call.key);
   printf("bytes %zu\n", call.tiling.GetDataSize());
   if (!request.kernel_file.empty())

@@ -26,8 +26,11 @@ enum {
 
 namespace vinci_library {
 
-// Notes the arguments of a template; the result is the key of this choice.
+// Notes the arguments of a template; the result is the key of this choice, whose lower 32 bits are enough.
 uint64_t ChooseTemplate(const std::vector<long long> &arguments);
+// Notes which arguments of templates are types.
+enum class TemplateKind { NUMBER, TYPE };
+bool DeclareTemplate(const char *name, const std::vector<TemplateKind> &kinds);
 
 } // namespace vinci_library
 
@@ -35,13 +38,22 @@ uint64_t ChooseTemplate(const std::vector<long long> &arguments);
 #define ASCENDC_TPL_SEL_PARAM(context, ...) (context)->SetTilingKey(GET_TPL_TILING_KEY(__VA_ARGS__))
 #define VINCI_LIBRARY_WHOLE(...) __VA_ARGS__
 
+#ifdef ASCENDC_TPL_KERNEL
+#define ASCENDC_TPL_ARGS_DECL(...)
+#else
+#define VINCI_LIBRARY_JOIN(a, b) VINCI_LIBRARY_JOINED(a, b)
+#define VINCI_LIBRARY_JOINED(a, b) a##b
+#define ASCENDC_TPL_ARGS_DECL(name, ...)                                                                           \
+  [[maybe_unused]] static const bool VINCI_LIBRARY_JOIN(vinci_library_declared_, __COUNTER__) =                    \
+      vinci_library::DeclareTemplate(#name, {__VA_ARGS__});
+#endif
+#define ASCENDC_TPL_DATATYPE_DECL(...) vinci_library::TemplateKind::TYPE
+#define ASCENDC_TPL_DTYPE_DECL(...) vinci_library::TemplateKind::NUMBER
+#define ASCENDC_TPL_FORMAT_DECL(...) vinci_library::TemplateKind::NUMBER
+#define ASCENDC_TPL_UINT_DECL(...) vinci_library::TemplateKind::NUMBER
+#define ASCENDC_TPL_BOOL_DECL(...) vinci_library::TemplateKind::NUMBER
+#define ASCENDC_TPL_KERNEL_TYPE_DECL(...) vinci_library::TemplateKind::NUMBER
 // Which choices there are is for compilers that make all of them.
-#define ASCENDC_TPL_DTYPE_DECL(...)
-#define ASCENDC_TPL_DATATYPE_DECL(...)
-#define ASCENDC_TPL_FORMAT_DECL(...)
-#define ASCENDC_TPL_UINT_DECL(...)
-#define ASCENDC_TPL_BOOL_DECL(...)
-#define ASCENDC_TPL_KERNEL_TYPE_DECL(...)
 #define ASCENDC_TPL_DTYPE_SEL(...)
 #define ASCENDC_TPL_DATATYPE_SEL(...)
 #define ASCENDC_TPL_FORMAT_SEL(...)
@@ -51,7 +63,6 @@ uint64_t ChooseTemplate(const std::vector<long long> &arguments);
 #define ASCENDC_TPL_KERNEL_TYPE_SEL(...)
 #define ASCENDC_TPL_DETERMINISTIC_SEL(...)
 #define ASCENDC_TPL_SHARED_KERNEL_TYPE_SEL(...)
-#define ASCENDC_TPL_ARGS_DECL(...)
 #define ASCENDC_TPL_ARGS_SEL(...)
 #define ASCENDC_TPL_SEL(...)
 

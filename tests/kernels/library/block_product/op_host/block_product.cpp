@@ -14,9 +14,14 @@ static ge::graphStatus TileBlockProduct(gert::TilingContext *context) {
   tiling->n = b.GetDim(1);
   OP_CHECK_IF(a.GetDim(1) != b.GetDim(0), OP_LOGE(context, "a is %ld deep, b %ld", a.GetDim(1), b.GetDim(0)),
               return ge::GRAPH_FAILED);
-  bool half_result = context->GetOutputDesc(0)->GetDataType() == ge::DT_FLOAT16;
+  uint32_t result = context->GetOutputDesc(0)->GetDataType();
   uint32_t depth = tiling->k % 64 == 0 ? 64 : 32;
-  ASCENDC_TPL_SEL_PARAM(context, depth, half_result);
+  if (result == ge::DT_FLOAT) {
+    ASCENDC_TPL_SEL_PARAM(context, depth, result);
+  } else {
+    uint32_t key = GET_TPL_TILING_KEY(depth, result); // some host code keeps it in 32 bits
+    context->SetTilingKey(key);
+  }
   platform_ascendc::PlatformAscendC chip(context->GetPlatformInfo());
   context->SetBlockDim(std::min<uint32_t>(chip.GetCoreNumAic(), tiling->m / 64 * (tiling->n / 64)));
   return ge::GRAPH_SUCCESS;

@@ -2,6 +2,7 @@
 #include "block_product_key.h"
 
 constexpr int side = 64, fractal = 16;
+using number = TypeFromId<DT_FLOAT16>::type;
 
 template <int depth> VINCI_CCE_INLINE void load(__cbuf__ half *a, __cbuf__ half *b, __ca__ half *l0a, __cb__ half *l0b) {
   for (int row = 0; row < side / fractal; row++)
@@ -10,12 +11,15 @@ template <int depth> VINCI_CCE_INLINE void load(__cbuf__ half *a, __cbuf__ half 
     load_cbuf_to_cb(l0b + row * side * fractal, b + row * 256, 0, side / fractal, depth / fractal, 0, 0, true, inc);
 }
 
-template <int depth, bool half_result>
+#ifdef ON_A_HOST
+extern "C" __global__ __aicore__ void block_product(GM_ADDR a, GM_ADDR b, GM_ADDR c, GM_ADDR workspace, GM_ADDR tiling) {}
+#else
+template <int depth, typename result>
 __global__ __aicore__ void block_product(GM_ADDR a, GM_ADDR b, GM_ADDR c, GM_ADDR workspace, GM_ADDR tiling) {
   REGISTER_TILING_DEFAULT(BlockProductTiling);
   GET_TILING_DATA_WITH_STRUCT(BlockProductTiling, data, tiling);
   KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIC_ONLY);
-  __cbuf__ half *panel_a = (__cbuf__ half *)(uintptr_t)0, *panel_b = panel_a + side * depth;
+  __cbuf__ number *panel_a = (__cbuf__ number *)(uintptr_t)0, *panel_b = panel_a + side * depth;
   uint32_t across = data.n / side;
   set_nd_para(1);
   for (uint32_t square = block_idx; square < data.m / side * across; square += block_num) {
@@ -30,12 +34,9 @@ __global__ __aicore__ void block_product(GM_ADDR a, GM_ADDR b, GM_ADDR c, GM_ADD
           false, at == 0);
       pipe_barrier(PIPE_ALL);
     }
-    if constexpr (half_result)
-      copy_matrix_cc_to_gm((__gm__ half *)c + row * data.n + column, (__cc__ float *)(uintptr_t)0, 0, side, side, data.n, side, 0,
-                           F322F16, 0, false, true);
-    else
-      copy_matrix_cc_to_gm((__gm__ float *)c + row * data.n + column, (__cc__ float *)(uintptr_t)0, 0, side, side, data.n, side, 0,
-                           NoQuant, 0, false, true);
+    copy_matrix_cc_to_gm((__gm__ result *)c + row * data.n + column, (__cc__ float *)(uintptr_t)0, 0, side, side, data.n, side, 0,
+                         sizeof(result) == 2 ? F322F16 : NoQuant, 0, false, true);
     pipe_barrier(PIPE_ALL);
   }
 }
+#endif
