@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A call of an operator: the host program is asked, its answer becomes arguments of the kernel. */
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -123,6 +124,9 @@ static enum vinci_status ask_host(const struct ask *ask, const char *const *word
                         ask->which->name, ended);
   if (hint)
     diag_hint(diag, "%s", hint);
+  else if (ended == 128 + SIGSEGV && !library_tiling())
+    diag_hint(diag, "host functions of the headers, which it may call, are found by VINCI_TILING: "
+                    "vinci cc --tiling -o libtiling_api.so");
   return status;
 }
 

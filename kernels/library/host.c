@@ -291,6 +291,11 @@ static void add_objects(const struct host *host, const char *prefix, struct comm
   }
 }
 
+const char *library_tiling(void) {
+  const char *path = getenv("VINCI_TILING");
+  return path && *path ? path : NULL;
+}
+
 static enum vinci_status link_host(const struct host *host, const char *product) {
   struct command command = {0};
   char log[PATH_MAX];
@@ -301,8 +306,8 @@ static enum vinci_status link_host(const struct host *host, const char *product)
   add_objects(host, "", &command);
   if (*host->prefix)
     add_objects(host, host->prefix, &command);
-  const char *tiling = getenv("VINCI_TILING");
-  if (tiling && *tiling)
+  const char *tiling = library_tiling();
+  if (tiling)
     command_add(&command, "%s", tiling);
   /* What code for other chips would define is never called. Position-independent programs would
    * have a relocation without a kind for such a function, which loaders refuse. */

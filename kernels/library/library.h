@@ -123,6 +123,8 @@ struct library_shared {
 VINCI_MUST_CHECK enum vinci_status
 library_share(const struct library *library, struct library_shared *shared, struct command *files);
 const char *library_compiler(void);
+/* The host functions of the headers (VINCI_TILING); NULL: not given. */
+const char *library_tiling(void);
 /* Words of the compiler of host code, in this order: itself and its options, folders of our
  * headers, those that an operator's code includes from, those of Ascend C. */
 void library_add_words(const struct library *library, struct command *words);

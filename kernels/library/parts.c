@@ -142,16 +142,22 @@ static enum vinci_status link_headers(const struct library *library, const char 
   return status;
 }
 
-/* Host code includes "util/fp16.h", numbers of 16 bits, of the base of the library. */
-static enum vinci_status link_base(const struct library *library, const char *layout) {
-  char place[PATH_MAX + 64], target[PATH_MAX], whole[PATH_MAX];
+/* Host code includes "util/fp16.h", numbers of 16 bits, of the base of the library. What else lies
+ * there has names that our headers have. */
+static enum vinci_status name_numbers(const struct library *library, const char *layout) {
+  static const char *const names[] = {"util/fp16.h", "util/bfloat16.h"};
+  char place[PATH_MAX + 64], target[PATH_MAX], text[PATH_MAX + 64];
   snprintf(place, sizeof place, "%s/package/util", layout);
-  for (size_t i = 0; i < library->folder_count; i++) {
-    snprintf(target, sizeof target, "%.4000s/include/op_common/op_host/util", library->folders[i]);
-    if (realpath(target, whole))
-      return link_to(library, whole, place);
+  enum vinci_status status = folder_make(place, library->diag);
+  for (size_t i = 0; i < 2 * library->folder_count && status == VINCI_OK; i++) {
+    snprintf(target, sizeof target, "%.4000s/include/op_common/op_host/%s", library->folders[i / 2],
+             names[i % 2]);
+    snprintf(place, sizeof place, "%s/package/%s", layout, names[i % 2]);
+    snprintf(text, sizeof text, "#include \"%s\"\n", target);
+    if (access(target, R_OK) == 0 && access(place, R_OK) != 0)
+      status = file_replace_text(place, text, library->diag);
   }
-  return VINCI_OK;
+  return status;
 }
 
 enum vinci_status library_layout(const struct library *library, char *out, size_t size) {
@@ -165,8 +171,8 @@ enum vinci_status library_layout(const struct library *library, char *out, size_
   status = link_parts(library, out);
   if (status == VINCI_OK && library->headers)
     status = link_headers(library, out);
-  if (status == VINCI_OK && library->headers)
-    status = link_base(library, out);
+  if (status == VINCI_OK)
+    status = name_numbers(library, out);
   if (lock >= 0)
     close(lock);
   return status;

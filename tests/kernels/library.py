@@ -71,7 +71,7 @@ def kernels():
     return sorted(name for place, _, names in os.walk(cache) for name in names if name.endswith(".so"))
 
 
-print("1..48")
+print("1..49")
 
 # ---- values ----
 
@@ -342,3 +342,11 @@ report("an operator that computes what its row says is right",
 library_operators.add("ScaledAdd", "x b", lambda x, b: 5 * x + b + (x > 2.9), "alpha=2.5")
 made = library_values.run(vinci, "Ascend910B4", "fp16", "ScaledAdd", folder)
 report("one that differs in a few numbers is not", "" if made.startswith("4: ") and "differs" in made else made or "right")
+source = os.path.join(library, "scaled_add/op_host/scaled_add_tiling.cpp")
+with open(source, encoding="utf-8") as text:
+    tiling = text.read()
+with open(source, "w", encoding="utf-8") as text:
+    text.write("namespace AscendC { int NoSuchFunction(); }\n" +
+               tiling.replace("return ge::GRAPH_SUCCESS;", "return AscendC::NoSuchFunction();", 1))
+ends("host code that calls a function of the headers' host library", run(["ScaledAdd", "x=fp16:64"], VINCI_TILING=""), 3,
+     "the tiling of ScaledAdd ended with exit code 139", "vinci cc --tiling")

@@ -110,7 +110,7 @@ def main():
     parser.add_argument("--dtype", default="fp16", choices=sorted(TOLERANCE))
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--folder", help="keep files there: command and messages of each operator")
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()
     if not os.environ.get("VINCI_LIBRARY"):
         print("library_values.py: error: VINCI_LIBRARY names no library: there is nothing to try", file=sys.stderr)
         return 2
