@@ -13,33 +13,43 @@
 
 enum { WORDS_MAX = 64 };
 
-bool job_goes_on(struct job_timing *timing) {
+static bool may_go_on(const struct job_timing *timing) {
   const struct job_kernel_options *options = timing->options;
-  if (!options->progress || options->progress(options->progress_context, timing->done, timing->all))
+  return !options->progress ||
+         options->progress(options->progress_context, timing->done, timing->all);
+}
+
+bool job_goes_on(struct job_timing *timing) {
+  if (may_go_on(timing))
     return true;
   (void)diag_error(timing->diag, VINCI_E_LIMIT, "interrupted before the job ran");
   return false;
 }
 
-static bool go_on(void *context, size_t done, size_t all) {
-  struct job_timing *timing = context;
-  const struct job_kernel_options *options = timing->options;
-  (void)done;
-  (void)all; /* of nodes of a network */
-  return !options->progress ||
-         options->progress(options->progress_context, timing->done, timing->all);
+/* A network tells of its nodes, the caller hears of operators and networks. */
+static bool on_node(void *context, size_t done, size_t all) {
+  (void)done, (void)all;
+  return may_go_on(context);
+}
+
+/* Takes the next word off a text, which goes on with the word behind; NULL: out of memory. */
+static const char *take_word(struct arena *arena, const char **text) {
+  size_t length = strcspn(*text, " ");
+  const char *word = arena_strndup(arena, *text, length);
+  *text += length;
+  *text += strspn(*text, " ");
+  return word;
 }
 
 /* The operator and its arguments as words of the arena. */
 static enum vinci_status split(struct job *job, const char *text, const char *words[WORDS_MAX],
                                size_t *count, struct vinci_diag *diag) {
-  for (*count = 0; *(text += strspn(text, " ")); ++*count) {
-    size_t length = strcspn(text, " ");
+  text += strspn(text, " ");
+  for (*count = 0; *text; ++*count) {
     if (*count == WORDS_MAX)
       return diag_error(diag, VINCI_E_INPUT, "an operator has at most %d words", WORDS_MAX);
-    if (!(words[*count] = arena_strndup(&job->arena, text, length)))
+    if (!(words[*count] = take_word(&job->arena, &text)))
       return diag_error(diag, VINCI_E_NOMEM, "out of memory");
-    text += length;
   }
   return *count > 0 ? VINCI_OK : diag_error(diag, VINCI_E_INPUT, "op= has no operator");
 }
@@ -78,9 +88,8 @@ struct order job_order(const struct job_kernel_options *options, enum job_model 
 
 bool job_order_row(struct arena *arena, const char *op, struct order_row *out) {
   op += strspn(op, " ");
-  size_t length = strcspn(op, " ");
-  *out = (struct order_row){.op = arena_strndup(arena, op, length),
-                            .args = arena_strdup(arena, op + length + strspn(op + length, " "))};
+  *out = (struct order_row){.op = take_word(arena, &op)};
+  out->args = arena_strdup(arena, op);
   return out->op && out->args;
 }
 
@@ -171,7 +180,7 @@ static enum vinci_status time_network(struct job_timing *timing, const struct jo
   struct workload workload = {.net = kernel->net};
   struct vinci_run_options models = {.struct_size = sizeof models,
                                      .memory = memory_of(timing->options, model)};
-  struct network_watch watch = {.progress = go_on, .context = timing, .visit = add_node};
+  struct network_watch watch = {.progress = on_node, .context = timing, .visit = add_node};
   struct vinci_net_result result;
   timing->energy = (struct vinci_energy){0};
   enum vinci_status status =
