@@ -33,9 +33,13 @@ static const char renamed[] = "_kernel"; /* behind the name of a function that C
 static const char *const letters =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
 
-static bool is_source(struct kernel *kernel, const char *part, const char *stem) {
+static void name_source(struct kernel *kernel, const char *part, const char *stem) {
   snprintf(kernel->source, sizeof kernel->source, "%.3700s/op_kernel/%s%.200s.cpp",
            kernel->which->folder, part, stem);
+}
+
+static bool is_source(struct kernel *kernel, const char *part, const char *stem) {
+  name_source(kernel, part, stem);
   return access(kernel->source, R_OK) == 0;
 }
 
@@ -50,7 +54,7 @@ static enum vinci_status find_source(struct kernel *kernel, const struct answer 
   if ((registers && is_source(kernel, "arch35/", stem)) || is_source(kernel, "", stem) ||
       (registers && is_source(kernel, "arch35/", own)))
     return VINCI_OK;
-  (void)is_source(kernel, "", stem);
+  name_source(kernel, "", stem); /* the message tells the usual place */
   return diag_error(kernel->library->diag, VINCI_E_INPUT, "the kernel of %s is not there: no %s%s",
                     kernel->which->name, kernel->source,
                     registers ? ", nor one in arch35 beside it" : "");
