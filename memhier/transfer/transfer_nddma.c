@@ -26,21 +26,6 @@ static struct loop loop_of(const struct inst *inst, unsigned i) {
                        .places = left + count + (uint64_t)inst->arg[NDDMA_RIGHT0 + i]};
 }
 
-/* Numbers in GM, outermost loop first, in runs as long as they adjoin. */
-static void gm_levels(const struct inst *inst, struct transfer_runs *levels) {
-  uint64_t bytes = transfer_element_bytes(inst);
-  for (unsigned i = 0; i < LOOPS; i++) {
-    struct loop loop = loop_of(inst, i);
-    struct transfer_runs *level = &levels[LOOPS - 1 - i];
-    bool adjoins = loop.src_bytes == bytes && loop.count > 0;
-    *level = (struct transfer_runs){loop.count, bytes, loop.src_bytes};
-    if (!adjoins)
-      break;
-    bytes *= loop.count;
-    *level = (struct transfer_runs){1, bytes, bytes};
-  }
-}
-
 static void fill_levels(const struct inst *inst, bool of_gm, struct transfer_runs *levels) {
   uint64_t element = transfer_element_bytes(inst);
   for (unsigned i = 0; i < LOOPS; i++) {
@@ -50,18 +35,20 @@ static void fill_levels(const struct inst *inst, bool of_gm, struct transfer_run
   }
 }
 
-/* The runs of the two inner levels that count for the memory system. */
+/* Numbers in GM in runs as long as they adjoin, at one distance. */
 static struct transfer_runs bursts_of(const struct inst *inst) {
-  struct transfer_runs levels[LOOPS];
-  fill_levels(inst, true, levels);
-  gm_levels(inst, levels);
   struct transfer_runs bursts = {1, transfer_element_bytes(inst), 0};
-  for (unsigned i = LOOPS; i-- > 0;) {
-    if (levels[i].count == 1 && levels[i].bytes > bursts.bytes)
-      bursts.bytes = levels[i].bytes;
-    if (levels[i].count != 1 && bursts.count == 1)
-      bursts.stride_bytes = levels[i].stride_bytes;
-    bursts.count *= levels[i].count;
+  bool adjoins = true;
+  for (unsigned i = 0; i < LOOPS; i++) {
+    struct loop loop = loop_of(inst, i);
+    adjoins = adjoins && loop.src_bytes == bursts.bytes && loop.count > 0;
+    if (adjoins) {
+      bursts.bytes *= loop.count;
+      continue;
+    }
+    if (loop.count != 1 && bursts.count == 1)
+      bursts.stride_bytes = loop.src_bytes;
+    bursts.count *= loop.count;
   }
   return bursts;
 }
