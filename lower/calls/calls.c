@@ -335,6 +335,13 @@ static void end_header(struct list_reader *reader) {
   refuse_header(reader);
 }
 
+struct call_row calls_empty_row(void) {
+  struct call_row row = {.weight = 1};
+  for (int i = 0; i < CALL_COLUMN_COUNT; i++)
+    row.cell[i] = "";
+  return row;
+}
+
 static void on_row(int end, void *context) {
   struct list_reader *reader = context;
   (void)end;
@@ -357,9 +364,7 @@ static void on_row(int end, void *context) {
   reader->field = 0;
   reader->again = 0;
   reader->filled = false;
-  reader->row = (struct call_row){.weight = 1};
-  for (int i = 0; i < CALL_COLUMN_COUNT; i++)
-    reader->row.cell[i] = "";
+  reader->row = calls_empty_row();
 }
 
 static void malformed(struct list_reader *reader, struct csv_parser *parser) {
@@ -429,11 +434,12 @@ static enum vinci_status read_file(struct list_reader *reader, FILE *file) {
 enum vinci_status calls_read_stream(FILE *file, const char *path, struct call_list *out,
                                     struct vinci_diag *diag) {
   *out = (struct call_list){0};
-  struct list_reader reader = {
-      .path = path, .diag = diag, .arena = &out->arena, .list = out, .has = out->has};
-  reader.row.weight = 1;
-  for (int i = 0; i < CALL_COLUMN_COUNT; i++)
-    reader.row.cell[i] = "";
+  struct list_reader reader = {.path = path,
+                               .diag = diag,
+                               .arena = &out->arena,
+                               .list = out,
+                               .has = out->has,
+                               .row = calls_empty_row()};
   for (int i = 0; i < CALL_FIELDS_MAX; i++)
     reader.column[i] = CALL_COLUMN_COUNT;
   enum vinci_status status = read_file(&reader, file);

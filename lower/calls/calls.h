@@ -38,6 +38,9 @@ struct call_row {
   size_t turn_before; /* in a loop: how many rows back the row is in the turn before; 0: none */
 };
 
+/* A row without a cell. */
+struct call_row calls_empty_row(void);
+
 struct call_list {
   struct arena arena;
   struct call_row *rows;

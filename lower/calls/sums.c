@@ -58,9 +58,8 @@ static enum vinci_status take_row(struct sums *sums, char *const *cell, unsigned
   struct lower_call call = {0};
   uint64_t total;
   struct diag_position at = {.path = sums->path, .line = line};
-  *row = (struct call_row){.line = line, .weight = 1};
-  for (int i = 0; i < CALL_COLUMN_COUNT; i++)
-    row->cell[i] = "";
+  *row = calls_empty_row();
+  row->line = line;
   if (!calls_time(cell_at(sums, cell, SUMS_TIME), &total))
     return diag_error_at(sums->diag, VINCI_E_INPUT, at, "'%.40s' is not a time in microseconds",
                          cell_at(sums, cell, SUMS_TIME));

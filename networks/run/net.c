@@ -197,9 +197,7 @@ static uint64_t found_in_l2(const struct net *net, const struct net_launch *laun
 
 static void keep_result(const struct vinci_result *result, const struct vinci_trace *trace,
                         struct net_node *out) {
-  struct call_row row = {0};
-  for (unsigned i = 0; i < CALL_COLUMN_COUNT; i++)
-    row.cell[i] = "";
+  struct call_row row = calls_empty_row();
   calls_times(result, &row, &out->times);
   out->from = NET_SIMULATED;
   out->hbm_bytes = result->hbm.read_bytes + result->hbm.write_bytes;

@@ -33,6 +33,8 @@ void ops_library_free(struct ops_library *library) {
   *library = (struct ops_library){0};
 }
 
+bool ops_is_unknown(const char *op) { return !lower_find(op); }
+
 uint64_t ops_library_digest(const struct ops_library *library) {
   uint64_t digest = DIGEST_SEED;
   for (size_t i = 0; library && i < library->library.folder_count; i++)
@@ -134,7 +136,7 @@ enum vinci_status ops_library_load(const struct ops_worker *worker, const struct
   snprintf(name, sizeof name, "%.*s", (int)strcspn(row->cell[CALL_TYPE], "@"),
            row->cell[CALL_TYPE]);
   const struct library_operator *which = library_match(all->operators, all->count, name);
-  if (!which || (all->of_others && lower_find(row->cell[CALL_TYPE])))
+  if (!which || (all->of_others && !ops_is_unknown(row->cell[CALL_TYPE])))
     return VINCI_OK;
   library.diag = diag;
   library.why = why;

@@ -8,9 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/cells.h"
 #include "core/base/diag.h"
-#include "core/base/file.h"
 #include "core/isa/program.h"
 #include "core/result/result.h"
 #include "studies/ops/ops.h"
@@ -30,49 +28,33 @@ struct running {
 
 /* ---- the list ------------------------------------------------------------------------------- */
 
-static enum vinci_status read_rows(struct running *running, struct vinci_diag *diag) {
+/* Rows as of a list of op,args. Those whose time is given are none of the rows that are simulated,
+ * and take what a profile has measured. */
+static enum vinci_status take_rows(struct running *running, struct vinci_diag *diag) {
   const struct order *order = running->order;
-  char *text = NULL;
-  size_t length = 0;
-  FILE *out = open_memstream(&text, &length);
-  if (!out)
+  struct call_list *list = &running->list;
+  list->has[CALL_TYPE] = list->has[CALL_ARGS] = true;
+  list->rows = ARENA_ARRAY(&list->arena, struct call_row, order->count);
+  if (!list->rows)
     return diag_error(diag, VINCI_E_NOMEM, "out of memory");
-  fputs("op,args\n", out);
   for (size_t i = 0; i < order->count; i++) {
     if (!order->rows[i].op)
       continue;
-    cell_put(out, order->rows[i].op);
-    putc(',', out);
-    cell_put(out, order->rows[i].args);
-    putc('\n', out);
+    struct call_row *row = &list->rows[list->count++];
+    *row = calls_empty_row();
+    row->line = list->count + 1; /* behind a header */
+    row->cell[CALL_TYPE] = order->rows[i].op;
+    row->cell[CALL_ARGS] = order->rows[i].args;
+    row->measured_ps = order->rows[i].given_ps;
   }
-  if (!file_close_text(out, &text))
-    return diag_error(diag, VINCI_E_NOMEM, "out of memory");
-  FILE *in = fmemopen(text, length, "r");
-  enum vinci_status status = in ? calls_read_stream(in, "operators", &running->list, diag)
-                                : diag_error(diag, VINCI_E_NOMEM, "out of memory");
-  if (in)
-    fclose(in);
-  free(text);
-  if (status == VINCI_OK)
-    calls_withhold_blocks(&running->list);
-  return status;
-}
-
-/* Rows whose time is given are none of the rows that are simulated, and take what a profile has
- * measured. */
-static void take_given(struct running *running) {
-  const struct order *order = running->order;
-  for (size_t i = 0, row = 0; i < order->count; i++)
-    if (order->rows[i].op)
-      running->list.rows[row++].measured_ps = order->rows[i].given_ps;
+  return VINCI_OK;
 }
 
 /* ---- what is asked for ---------------------------------------------------------------------- */
 
 static bool has_unknown(const struct order *order) {
   for (size_t i = 0; i < order->count; i++)
-    if (order->rows[i].op && !lower_find(order->rows[i].op))
+    if (order->rows[i].op && ops_is_unknown(order->rows[i].op))
       return true;
   return false;
 }
@@ -110,12 +92,9 @@ static enum vinci_status begin(struct running *running, struct vinci_diag *diag)
                                         .result = &running->result};
   enum vinci_status status = open_library(running, diag);
   if (status == VINCI_OK)
-    status = read_rows(running, diag);
-  if (status != VINCI_OK)
+    status = take_rows(running, diag);
+  if (status != VINCI_OK || !order->sequence)
     return status;
-  take_given(running);
-  if (!order->sequence)
-    return VINCI_OK;
   status =
       ops_launches_create(&running->request, &running->list, "operators", &running->launches, diag);
   running->worker.list = &running->launches.list;
