@@ -11,6 +11,8 @@
 
 #include "core/base/arith.h"
 #include "core/base/diag.h"
+#include "core/base/digest.h"
+#include "core/base/lookup.h"
 #include "devices/jobs/kernels.h"
 #include "devices/jobs/timing.h"
 
@@ -74,6 +76,25 @@ static bool is_same(const struct doings *one, const struct doings *other) {
       return false;
   }
   return true;
+}
+
+/* The same of all that are the same. */
+static uint64_t digest(const struct doings *doings) {
+  uint64_t digest = digest_word(DIGEST_SEED, doings->model);
+  for (size_t i = 0; i < doings->count; i++) {
+    const struct job_use *use = doings->items[i].use;
+    digest = digest_word(digest, use ? use->kernel->line : 0);
+  }
+  return digest;
+}
+
+static const struct doings *find_same(const struct lookup *table, uint64_t key,
+                                      const struct doings *known, const struct doings *doings) {
+  size_t looked = 0;
+  for (uintptr_t i; (i = lookup_next(table, key, &looked)) != LOOKUP_NONE;)
+    if (is_same(&known[i], doings))
+      return &known[i];
+  return NULL;
 }
 
 /* ---- its times ------------------------------------------------------------------------------- */
@@ -203,23 +224,24 @@ static void sum_up(const struct job *job, const struct job_kernel_options *optio
 static enum vinci_status run_programs(struct job_timing *timing, const struct doing *uses,
                                       size_t count, struct arena *arena) {
   struct doings *known = ARENA_ARRAY(arena, struct doings, count + 1);
-  size_t known_count = 0;
+  struct lookup table = {0}; /* of those that are known */
   enum vinci_status status =
       known ? VINCI_OK : diag_error(timing->diag, VINCI_E_NOMEM, "out of memory");
   for (size_t i = 0, end; status == VINCI_OK && i < count; i = end) {
-    struct doings *doings = &known[known_count];
-    size_t like = 0;
+    struct doings *doings = &known[table.count];
     for (end = i + 1; end < count && uses[end].use->program == uses[i].use->program;)
       end++;
     doings->model = job_model_of(timing->job, timing->options, uses[i].use);
     if (!add_collectives(arena, &uses[i], end - i, doings))
       return diag_error(timing->diag, VINCI_E_NOMEM, "out of memory");
-    while (like < known_count && !is_same(&known[like], doings))
-      like++;
-    if (like < known_count)
-      take_times(doings, &known[like]);
+    uint64_t key = digest(doings);
+    const struct doings *same = find_same(&table, key, known, doings);
+    if (same)
+      take_times(doings, same);
+    else if (lookup_add(&table, arena, key, table.count))
+      status = run_doings(timing, doings);
     else
-      status = run_doings(timing, &known[known_count++]);
+      status = diag_error(timing->diag, VINCI_E_NOMEM, "out of memory");
   }
   return status;
 }
