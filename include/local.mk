@@ -11,6 +11,7 @@ nobase_dist_pkgdata_DATA = \
 	include/vinci/cce/absent_c310.h \
 	include/vinci/cce/bfloat16.h \
 	include/vinci/cce/control.h \
+	include/vinci/cce/conversions_c310.h \
 	include/vinci/cce/cube.h \
 	include/vinci/cce/debug.h \
 	include/vinci/cce/end.h \
@@ -33,6 +34,7 @@ nobase_dist_pkgdata_DATA = \
 	include/vinci/cce/library/tiling/template_argument.h \
 	include/vinci/cce/library/tiling/tiling_api.h \
 	include/vinci/cce/load.h \
+	include/vinci/cce/numbers_c310.h \
 	include/vinci/cce/permute.h \
 	include/vinci/cce/register_compute.h \
 	include/vinci/cce/register_masks.h \

@@ -20,6 +20,7 @@
 #if __NPU_ARCH__ == 3510
 #include "vinci/cce/types_c310.h"
 #include "vinci/cce/threads_c310.h"
+#include "vinci/cce/conversions_c310.h"
 #include "vinci/cce/register_compute.h"
 #include "vinci/cce/register_memory.h"
 #include "vinci/cce/transfer_c310.h"
