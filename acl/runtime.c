@@ -2,6 +2,7 @@
 /* Start and end of the runtime, devices and contexts, errors. */
 #include "acl/runtime.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -9,6 +10,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum { DEVICES_MAX = 1024 };
 
 struct acl_runtime acl_runtime = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -152,6 +155,14 @@ static void at_end(int status, void *unused) {
   }
 }
 
+/* Programs have the number of their machine's device written down; here is one device. */
+static bool read_device(const char *text) {
+  char *end = NULL;
+  unsigned long id = text ? strtoul(text, &end, 10) : 0;
+  acl_runtime.device_id = (int32_t)id;
+  return !text || (isdigit((unsigned char)*text) && !*end && id < DEVICES_MAX);
+}
+
 /* Loads the chip. What the environment asks for wrongly ends the process. */
 static void load(void) {
   struct vinci_diag diag = {0};
@@ -172,6 +183,10 @@ static void load(void) {
     (void)diag_error(&diag, VINCI_E_USAGE,
                      "VINCI_DCACHE is 0, or 1 for values by the data caches of the cores, not '%s'",
                      asked("VINCI_DCACHE"));
+  else if (!read_device(asked("VINCI_DEVICE")))
+    (void)diag_error(&diag, VINCI_E_USAGE,
+                     "VINCI_DEVICE is the number of the device, below %d, not '%s'", DEVICES_MAX,
+                     asked("VINCI_DEVICE"));
   else if (!read_checks(asked("VINCI_CHECK")))
     (void)diag_error(&diag, VINCI_E_USAGE,
                      "VINCI_CHECK is all, or some of memcheck,racecheck,initcheck,synccheck, not "
@@ -256,9 +271,12 @@ ACL_API aclError aclrtGetVersion(int32_t *major, int32_t *minor, int32_t *patch)
 /* ---- devices and contexts ----------------------------------------------------------------- */
 
 static aclError check_device(int32_t id) {
-  return id == 0
+  return id == acl_runtime.device_id
              ? ACL_SUCCESS
-             : acl_fail(ACL_ERROR_RT_INVALID_DEVICEID, "there is device 0, and no device %d", id);
+             : acl_fail(
+                   ACL_ERROR_RT_INVALID_DEVICEID,
+                   "there is device %d, and no device %d (VINCI_DEVICE=%d gives it that number)",
+                   acl_runtime.device_id, id, id);
 }
 
 ACL_API aclError aclrtSetDevice(int32_t deviceId) {
@@ -287,7 +305,7 @@ ACL_API aclError aclrtGetDevice(int32_t *deviceId) {
   ACL_BEGIN(ACL_NEED_CONTEXT);
   if (!deviceId)
     return acl_leave(ACL_ERROR_INVALID_PARAM);
-  *deviceId = 0;
+  *deviceId = acl_runtime.device_id;
   return acl_leave(ACL_SUCCESS);
 }
 
@@ -295,7 +313,7 @@ ACL_API aclError aclrtGetDeviceCount(uint32_t *count) {
   ACL_BEGIN(ACL_NEED_INITIALIZED);
   if (!count)
     return acl_leave(ACL_ERROR_INVALID_PARAM);
-  *count = 1;
+  *count = (uint32_t)acl_runtime.device_id + 1; /* those before it are somebody else's */
   return acl_leave(ACL_SUCCESS);
 }
 

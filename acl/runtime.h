@@ -82,6 +82,7 @@ struct acl_runtime {
   pthread_mutex_t lock;
   bool initialized;
   bool finalized;       /* and not initialized since */
+  int32_t device_id;    /* of the one device */
   unsigned devices_set; /* calls of aclrtSetDevice without that of aclrtResetDevice */
   bool context_is_gone; /* the device was reset, or the current context destroyed */
   const void *context;  /* current; NULL: that of the device */

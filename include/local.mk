@@ -28,6 +28,7 @@ nobase_dist_pkgdata_DATA = \
 	include/vinci/cce/library/lib/matmul_intf.h \
 	include/vinci/cce/library/nlohmann/json.hpp \
 	include/vinci/cce/library/platform.cpp \
+	include/vinci/cce/library/platform/platform_ascendc.h \
 	include/vinci/cce/library/platform/soc_spec.h \
 	include/vinci/cce/library/register/tilingdata_base.h \
 	include/vinci/cce/library/securec.h \

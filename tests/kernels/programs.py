@@ -265,7 +265,10 @@ ends("more memory than the device has", command(mistakes, "f"), 0, "device memor
 ends("a copy that does not wait for a kernel", command(mistakes, "g"), 0, "warning: aclrtMemcpy from the device while kernels")
 ends("a launch of no block", command(mistakes, "h"), 3, "a launch of no block")
 ends("the last error of a thread", command(mistakes, "j"), 3, "mistakes.asc:")
-ends("a device that is not there", command(mistakes, "i"), 0, "there is device 0, and no device 1")
+ends("a device that is not there", command(mistakes, "i"), 0, "there is device 0, and no device 1 (VINCI_DEVICE=1")
+ends("a device with that number", command(mistakes, "i", VINCI_DEVICE="1"), 1)
+ends("a number of a device that is none", command(mistakes, "i", VINCI_DEVICE="1x"), 2,
+     "VINCI_DEVICE is the number of the device, below 1024, not '1x'")
 
 # ---- registers, flags that count, meetings of a few blocks ----
 

@@ -57,6 +57,8 @@ static bool fits_type(const struct program_tensor *tensor, const struct npy *npy
     return true;
   if (expected && tensor_is_float(tensor->dtype) && npy->kind == 'f' && npy->item_bytes > 1)
     return true;
+  if (tensor->dtype == DTYPE_UINT8 && npy->kind == 'b') /* tensors of truth values are bytes */
+    return npy->item_bytes == 1;
   return tensor->dtype == DTYPE_BF16 &&
          ((npy->kind == 'V' && npy->item_bytes == 2) || (npy->kind == 'f' && npy->item_bytes == 4));
 }
