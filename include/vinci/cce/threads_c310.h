@@ -7,7 +7,7 @@
 
 #include "vinci/cce/absent.h"
 #include "vinci/cce/control.h"
-#include "vinci/cce/issue.h"
+#include "vinci/cce/register_types.h"
 #include "vinci/cce/scalar.h"
 
 // ---- places of a thread ----
