@@ -23,6 +23,11 @@
 /* Scalar code that runs over the end of device memory is in device memory too. */
 enum { GM_BEHIND = 1 << 12 };
 
+/* CTRL after reset: half-width results do not saturate. On the 950 bit 60 says that CTRL tells of
+ * saturation for all instructions, which is on; the value is that of its open headers. */
+#define CTRL_RESET (UINT64_C(1) << 48)
+#define CTRL_RESET_C310 (UINT64_C(1) << 60 | UINT64_C(1) << 3)
+
 /* ---- leaving the code -------------------------------------------------------------------- */
 
 static struct source_fiber *fiber_of(const struct vinci_cce_host *host) {
@@ -403,7 +408,7 @@ void source_fiber_start(struct source *source, const struct source_place *place)
   fiber->core.sync = (struct source_sync){.count = 0};
   fiber->core.in_threads = false;
   source_tokens_start(&fiber->core);
-  fiber->core.ctrl = UINT64_C(1) << 48; /* as after reset */
+  fiber->core.ctrl = source->soc->arch == ARCH_C310 ? CTRL_RESET_C310 : CTRL_RESET;
   fiber->ended = fiber->failed = false;
   fiber->heap = 0;
   fiber->refused = NULL;

@@ -307,6 +307,17 @@ struct conversion {
   constexpr void take(Part_T value) { part = (int64_t)value; }
   constexpr void take(Mode value) { merge = merges(value); }
 };
+template <typename number> constexpr bool is_real = sizeof(number) > 1;
+template <> inline constexpr bool is_real<int16_t> = false;
+template <> inline constexpr bool is_real<uint16_t> = false;
+template <> inline constexpr bool is_real<int32_t> = false;
+template <> inline constexpr bool is_real<uint32_t> = false;
+// What exceeds the type becomes its end where the word says so; while CTRL[60] is 1, as it is at the start, CTRL[59] says
+// so of integers and CTRL[48] of others: 0 (Ascend C, "SetCtrlSpr").
+template <typename to> inline int64_t saturates(int64_t word) {
+  const uint64_t ctrl = (uint64_t)number(VINCI_CCE_CTRL);
+  return ctrl >> 60 & 1 ? !(ctrl >> (is_real<to> ? 48 : 59) & 1) : word;
+}
 } // namespace vinci_cce
 
 #define VINCI_CCE_RTRUNCATE(name, vector, number, text)                                                \
@@ -328,7 +339,7 @@ VINCI_CCE_RTYPES_REALS(VINCI_CCE_RTRUNCATE, vtrc)
     const int64_t from = src.read(), to = how.merge ? dst.change() : dst.write();                      \
     VINCI_CCE("reg_vcvt", VINCI_CCE_MASKED "dst src round saturates part to=" to_text " type=" text,   \
               VINCI_CCE_UNDER(mask, how.merge ? Mode::MODE_MERGING : Mode::MODE_ZEROING), to, from,    \
-              how.round, how.saturates, how.part);                                                     \
+              how.round, vinci_cce::saturates<to_vector::element>(how.saturates), how.part);                                                     \
   }
 VINCI_CCE_RCONVERT(vector_s8, "int8", vector_s16, "int16") VINCI_CCE_RCONVERT(vector_s8, "int8", vector_f16, "fp16")
 VINCI_CCE_RCONVERT(vector_s8, "int8", vector_s32, "int32") VINCI_CCE_RCONVERT(vector_u8, "uint8", vector_u16, "uint16")
