@@ -205,26 +205,54 @@ bool source_issue_scalar(struct source_core *core, const struct vinci_cce_inst *
 
 enum { BYTES_MAX = 1000000000 /* of a row */ };
 
+/*
+ * Of vector functions the host executes what writes them down, where the chip has one instruction
+ * for each. So what is executed for the first time there counts by its register instructions: of 32
+ * bits, as those of the scalar unit (assumed; nothing is published).
+ */
+enum { TOUCHED = 1, OF_FUNCTION = 1 << 8, OUTSIDE = 1 << 9, FUNCTION_INSTRUCTION_BYTES = 4 };
+
+static void mark_touched(struct source_core *core, uint16_t mark) {
+  for (size_t i = 0; i < core->block_count; i++)
+    if (core->blocks[i].touched == TOUCHED)
+      core->blocks[i].touched |= mark;
+}
+
+static uint64_t register_bytes(const struct vinci_trace *trace) {
+  uint64_t bytes = 0;
+  for (uint64_t row = 0; row < trace->row_count; row++)
+    if (trace->rows[row].kind == ROW_INST && isa_is_register((enum isa_op)trace->rows[row].op))
+      bytes += FUNCTION_INSTRUCTION_BYTES;
+  return bytes;
+}
+
 void source_issue_touched(struct source_core *core) {
   struct source *source = core->source;
   enum core_kind kind = core->place.kind;
-  uint64_t instructions = 0;
-  for (size_t i = 0; i < core->block_count; i++)
-    instructions += core->blocks[i].touched ? core->blocks[i].instructions : 0;
-  if (source->recorded || instructions <= source->touched_instructions[kind])
+  uint64_t counted = (uint64_t)source->soc->code_counted_instructions, instructions = 0;
+  bool functions = false;
+  for (size_t i = 0; i < core->block_count; i++) {
+    const struct vinci_cce_block *block = &core->blocks[i];
+    bool inside = (block->touched & OF_FUNCTION) != 0;
+    functions |= inside;
+    instructions += block->touched && !inside ? block->instructions : 0;
+  }
+  if (source->recorded || counted == 0 || instructions == 0)
     return;
-  if (source->touched_instructions[kind] == 0)
+  uint64_t bytes = ceil_div(instructions, counted) * (uint64_t)source->soc->code_line_bytes +
+                   (functions ? register_bytes(source->trace) : 0);
+  if (bytes <= source->touched_bytes[kind])
+    return;
+  if (source->touched_bytes[kind] == 0)
     source->fetch_row[kind] = source_row(source, kind, core->entry, OP_CODE_FETCH);
-  source->touched_instructions[kind] = instructions;
+  source->touched_bytes[kind] = bytes;
 }
 
 bool source_issue_fetch(const struct source *source, enum core_kind kind, struct inst *inst) {
-  uint64_t counted = (uint64_t)source->soc->code_counted_instructions;
-  uint64_t touched = source->touched_instructions[kind];
+  uint64_t bytes = source->touched_bytes[kind];
   uint32_t row = source->fetch_row[kind];
-  if (counted == 0 || touched == 0 || row == SOURCE_ROWS_MAX)
+  if (bytes == 0 || row == SOURCE_ROWS_MAX)
     return false;
-  uint64_t bytes = (touched + counted - 1) / counted * (uint64_t)source->soc->code_line_bytes;
   inst->op = OP_CODE_FETCH; /* the rest is state, such as the mask */
   inst->row = row;
   inst->line = source->trace->rows[row].line;
@@ -290,6 +318,8 @@ bool source_issue(struct source_core *core, struct vinci_cce_inst *inst, const i
     inst->found = (void *)(uintptr_t)form;
   }
   out->op = (uint16_t)form->op;
+  if (form->op == OP_VF_BEGIN || form->op == OP_VF_CALL)
+    mark_touched(core, form->op == OP_VF_BEGIN ? OUTSIDE : OF_FUNCTION);
   core->sync.code = address - core->base;
   out->row = row_of_call(core, address - core->base, form->op);
   if (out->row == SOURCE_ROWS_MAX)

@@ -75,8 +75,8 @@ struct source {
   bool wants_accesses;                  /* of scalar code, in the log */
   bool recorded, last_look;             /* the log is whole; nobody looks at ranges afterwards */
   bool wants_caches;                    /* values are those of cores with data caches */
-  /* Code of the block that touches most of it, as the host counts, by kind of core; its row. */
-  uint64_t touched_instructions[CORE_KIND_COUNT];
+  /* Code of the block that touches most of it, by kind of core; its row. */
+  uint64_t touched_bytes[CORE_KIND_COUNT];
   uint32_t fetch_row[CORE_KIND_COUNT];
   bool handlers_set;
   bool syncs;    /* the library was compiled with automatic synchronisation (sync.c) */

@@ -20,5 +20,6 @@ return {
   JHBM = "JEDEC JESD235 (HBM2, HBM2E): 16 pseudo-channels a stack; JESD209-4 (LPDDR4X): channels of 16 bits",
   SMI = "npu-smi info, the vendor's tool of the driver, as public logs of several hosts show its table",
   LSO = "LeleCheung/Ascend-Optimization: project/Ascend-Optimization-v1/operators, op_summary.csv of a card whose memory is faster than that of a 910B4",
+  CSM = "hicann/cann-samples: Samples/1_Features and Samples/2_Performance, kernels whose READMEs hold durations on boards",
   CM384 = "CloudMatrix384 paper summaries: 910C package of two dies, 752 TFLOPS, 128 GB, 3.2 TB/s",
 }

@@ -196,4 +196,58 @@ for title, body, cycles in (
 turns = [busy_cycles("timed", "vbr(a, 1.0f);" + "vexp(b, a, all); vdiv(b, b, a, all);" * n) for n in (120, 40)]
 report("exponential and quotient, 4 cycles each on two units: 4 cycles a turn, and a twentieth lost in gaps",
        "" if 80 * 4 - 4 < turns[0] - turns[1] < 80 * 4 * 1.05 else f"found {turns}")
+
+# ---- conversions: CTRL tells of saturation, unless its bit 60 leaves that to instructions ----
+
+CONVERT = """extern "C" __global__ __vector__ void convert(__gm__ half *x, __gm__ int8_t *y) {
+  __ubuf__ half *from = (__ubuf__ half *)0;
+  __ubuf__ int8_t *to = (__ubuf__ int8_t *)4096;
+  copy_gm_to_ubuf(from, x, 0, 1, 8, 0, 0);
+  set_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);
+  wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);
+  %s
+  __VEC_SCOPE__ {
+    vector_f16 wide;
+    vector_s8 narrow;
+    vector_bool all = pset_b16(PAT_ALL);
+    vlds(wide, from, 0, NORM);
+    vcvt(narrow, wide, all, ROUND_Z, %s, PART_EVEN, MODE_ZEROING);
+    vsts(narrow, to, 0, PK_B16, all);
+  }
+  set_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);
+  wait_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);
+  copy_ubuf_to_gm(y, to, 0, 1, 4, 0, 0);
+}
+"""
+wide = np.linspace(-400, 400, 128).astype(np.float16)
+kept = wide.astype(np.int32).astype(np.int8)
+ended = np.clip(wide.astype(np.int32), -128, 127).astype(np.int8)
+for title, control, word, want in (
+    ("at the start integers end at the range, whatever the instruction says", "", "RS_DISABLE", ended),
+    ("CTRL[59] keeps their low bits", "set_ctrl(get_ctrl() | (1ll << 59));", "RS_ENABLE", kept),
+    ("with CTRL[60] 0 an instruction without saturation keeps low bits", "set_ctrl(get_ctrl() & ~(1ll << 60));", "RS_DISABLE", kept),
+    ("and one with saturation ends at the range", "set_ctrl(get_ctrl() & ~(1ll << 60));", "RS_ENABLE", ended),
+):
+    library, _ = compiled("convert", CONVERT % (control, word))
+    np.save(os.path.join(folder, "wide.npy"), wide)
+    np.save(os.path.join(folder, "narrow.npy"), want)
+    run = command("run", f"{library}:convert", chip, "--blocks=1", "--arg", "name=x,dtype=fp16,shape=128,io=in",
+                  "--arg", "name=y,dtype=int8,shape=128,io=out", "--values", f"--input=x={folder}/wide.npy",
+                  f"--expect=y={folder}/narrow.npy", "--quiet")
+    report(f"conversion: {title}", "" if run.returncode == 0 else run.stdout + run.stderr)
+
+# ---- code: of functions their own instructions count ----
+
+
+def code_bytes(body):
+    library, _ = compiled("timed", head + body + tail)
+    run = command("run", f"{library}:timed", chip, "--blocks=1", "--arg", "name=y,dtype=fp32,shape=8,io=out", "--quiet",
+                  f"--record={folder}/timed.csv")
+    with open(os.path.join(folder, "timed.csv"), encoding="utf-8") as rows:
+        found = re.search(r"^code_fetch,bytes=(\d+)", rows.read(), re.MULTILINE)
+    return int(found.group(1)) if found else run.stdout + run.stderr
+
+
+few, many = (code_bytes("vbr(a, 1.0f);" + "vadd(a, a, a, all);" * n) for n in (10, 90))
+report("80 register instructions more are 320 bytes more of code", "" if many - few == 320 else f"found {few} and {many}")
 print(f"1..{count}")

@@ -84,7 +84,7 @@ struct vinci_cce_watch {
 // A part of the code without a jump, as compiled for the host (kernels/compile/count.c).
 struct vinci_cce_block {
   uint16_t instructions;
-  uint16_t touched; // 1: has been executed
+  uint16_t touched; // the lower byte is 1: has been executed; the upper one is the simulator's
 };
 
 enum vinci_cce_number {
