@@ -4,17 +4,11 @@
 
 /* Ascend C documentation, SetCtrlSpr. */
 #define CTRL_NO_SATURATION (UINT64_C(1) << 48)
-#define CTRL_FOR_ALL (UINT64_C(1) << 60) /* on the 950: else each instruction says for itself */
 
 void inst_reset_registers(struct inst *inst) {
   /* Reset state of a core: all lanes active, normal mode. */
   inst->mask = (struct vector_mask){.low = UINT64_MAX, .high = UINT64_MAX};
   inst->registers = (struct inst_registers){.atomic = ATOMIC_NONE, .atomic_type = DTYPE_FP16};
-}
-
-static bool ctrl_saturates(const struct inst *inst) {
-  uint64_t value = (uint64_t)inst->arg[REGISTER_VALUE];
-  return (value & CTRL_NO_SATURATION) == 0 && (inst->arch != ARCH_C310 || (value & CTRL_FOR_ALL));
 }
 
 /* Atomic stores: what they do and the type of their elements. */
@@ -80,7 +74,7 @@ void inst_write_registers(struct inst *inst) {
     inst->registers.pad_value = (uint64_t)inst->arg[REGISTER_VALUE];
     break;
   case OP_SET_CTRL:
-    inst->registers.saturates = ctrl_saturates(inst);
+    inst->registers.saturates = ((uint64_t)inst->arg[REGISTER_VALUE] & CTRL_NO_SATURATION) == 0;
     break;
   case OP_SET_PADDING:
     inst->registers.load3d_padding = (uint64_t)inst->arg[REGISTER_VALUE];

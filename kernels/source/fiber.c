@@ -23,10 +23,12 @@
 /* Scalar code that runs over the end of device memory is in device memory too. */
 enum { GM_BEHIND = 1 << 12 };
 
-/* CTRL after reset: half-width results do not saturate. On the 950 bit 60 says that CTRL tells of
- * saturation for all instructions, which is on; the value is that of its open headers. */
+/* CTRL after reset: half-width results do not saturate. That of the 950 is as its open headers
+ * reset it, with bit 60, by which CTRL tells of all conversions; but its bit 48, which is 0 there,
+ * is that of dav-c220: half-width results that saturate, and NaN that becomes 0, are not modelled.
+ */
 #define CTRL_RESET (UINT64_C(1) << 48)
-#define CTRL_RESET_C310 (UINT64_C(1) << 60 | UINT64_C(1) << 3)
+#define CTRL_RESET_C310 (UINT64_C(1) << 60 | CTRL_RESET | UINT64_C(1) << 3)
 
 /* ---- leaving the code -------------------------------------------------------------------- */
 

@@ -307,16 +307,11 @@ struct conversion {
   constexpr void take(Part_T value) { part = (int64_t)value; }
   constexpr void take(Mode value) { merge = merges(value); }
 };
-template <typename number> constexpr bool is_real = sizeof(number) > 1;
-template <> inline constexpr bool is_real<int16_t> = false;
-template <> inline constexpr bool is_real<uint16_t> = false;
-template <> inline constexpr bool is_real<int32_t> = false;
-template <> inline constexpr bool is_real<uint32_t> = false;
-// What exceeds the type becomes its end where the word says so; while CTRL[60] is 1, as it is at the start, CTRL[59] says
-// so of integers and CTRL[48] of others: 0 (Ascend C, "SetCtrlSpr").
+// What exceeds the type becomes its end where the word says so. While CTRL[60] is 1, as it is at the start, CTRL[59] says so
+// of integers, by 0 (Ascend C, "SetCtrlSpr").
 template <typename to> inline int64_t saturates(int64_t word) {
   const uint64_t ctrl = (uint64_t)number(VINCI_CCE_CTRL);
-  return ctrl >> 60 & 1 ? !(ctrl >> (is_real<to> ? 48 : 59) & 1) : word;
+  return std::is_integral_v<to> && (ctrl >> 60 & 1) ? !(ctrl >> 59 & 1) : word;
 }
 } // namespace vinci_cce
 
