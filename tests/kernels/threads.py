@@ -51,6 +51,37 @@ inline float exp2f(float x) { return powf(2.0f, x); }
                       "fabsf(tile[i]) > 1 ? exp2f(roundf(tile[i])) : sqrtf(fabsf(tile[i]))")
 PLAIN = {"inside": "", "wait": "wait_flag(PIPE_MTE2, PIPE_V, 0);", "threads": "64, 2", "size": "1000"}
 
+# Scalar code and threads call one function.
+SHARED = """
+__attribute__((noinline)) __simt_callee__ float fetch(__ubuf__ float *p) { return *p; }
+__attribute__((noinline)) __simt_callee__ int32_t past(__gm__ float *p) { return ld_dev((__gm__ int32_t *)p, 0); }
+__simt_vf__ void next(__ubuf__ float *t, __gm__ float *x) {
+  if (threadIdx.x < 8) t[8 + threadIdx.x] = fetch(t + threadIdx.x) + 1;
+  %(inside)s
+}
+extern "C" __global__ __aicore__ void shared(__gm__ float *x, __gm__ float *y) {
+  __ubuf__ float *t = (__ubuf__ float *)4096;
+  copy_gm_to_ubuf_align_v2(t, x, 0, 1, 32, 0, 0, false, 0, 32, 32);
+  set_flag(PIPE_MTE2, PIPE_V, 0);
+  wait_flag(PIPE_MTE2, PIPE_V, 0);
+  %(before)s
+  __VEC_SCOPE__ {
+    vector_f32 a;
+    vector_bool all = pset_b32(PAT_ALL);
+    vdup(a, 1.0f, all, MODE_ZEROING);
+    vsts(a, t, 0, NORM_B32, all);
+  }
+  %(behind)s
+  set_flag(PIPE_V, PIPE_MTE3, 0);
+  wait_flag(PIPE_V, PIPE_MTE3, 0);
+  copy_ubuf_to_gm_align_v2(y, t, 0, 1, 64, 0, 64, 64);
+}
+"""
+CALL = "cce::async_invoke<next>(cce::dim3(32), t, x);"
+FETCH = "if (fetch(t) > 1e30f) return;"
+FLAGGED = "set_flag(PIPE_V, PIPE_S, 0); wait_flag(PIPE_V, PIPE_S, 0); " + FETCH + \
+    " set_flag(PIPE_S, PIPE_V, 0); wait_flag(PIPE_S, PIPE_V, 0);"
+
 # The bits of comparisons: as they are and packed, in turn and twice, and of lanes side by side at an address that is not
 # aligned.
 MASKS = """
@@ -162,7 +193,7 @@ def finds(text, library, kernel, arrays, code, *wanted):
            f"{made.returncode}: {told}")
 
 
-print("1..16")
+print("1..19")
 
 # ---- threads ----
 
@@ -198,6 +229,19 @@ def busy(library):
 wide, narrow = busy(threads), busy(compiled("narrow", THREADS % {**PLAIN, "threads": "32, 1"}))
 report("a warp alone takes four times as long as four, or nearly so",
        "" if 3 * wide < narrow < 5 * wide else (wide, narrow))
+
+arrays = {"x": (np.zeros(8, np.float32), "in"), "y": (np.zeros(16, np.float32), "out")}
+after = compiled("after", SHARED % {"inside": "", "before": CALL, "behind": FETCH})
+finds("scalar code that does not wait is a race where threads have called the function before", after, "shared", arrays,
+      5, "scalar load", "after.cpp:2")
+ahead = compiled("ahead", SHARED % {"inside": "", "before": FLAGGED, "behind": CALL})
+finds("threads that wait are none where scalar code has called the function before", ahead, "shared", arrays, 0)
+cached = "if (past(x) == 5) return;"
+waits = [command("check", f"{compiled(name, SHARED % words)}:shared", "--blocks=1", *tensors(arrays), chip).stdout
+         for name, words in {"alone": {"inside": "", "before": "", "behind": cached + CALL},
+                             "both": {"inside": cached, "before": CALL, "behind": cached}}.items()]
+report("loads past the cache tell of waits also where threads have called the function before",
+       "" if all("waits through memory" in text for text in waits) else waits)
 
 # ---- masks ----
 
