@@ -51,6 +51,38 @@ inline float exp2f(float x) { return powf(2.0f, x); }
                       "fabsf(tile[i]) > 1 ? exp2f(roundf(tile[i])) : sqrtf(fabsf(tile[i]))")
 PLAIN = {"inside": "", "wait": "wait_flag(PIPE_MTE2, PIPE_V, 0);", "threads": "64, 2", "size": "1000"}
 
+# Atomics compute in the type of the memory, in device memory and in UB.
+ATOMICS = """
+__simt_vf__ void once(__gm__ float *y, __ubuf__ float *tile, __ubuf__ bfloat16_t *brain) {
+  __gm__ int64_t *wide = (__gm__ int64_t *)(y + 16);
+  __gm__ half *narrow = (__gm__ half *)(y + 18);
+  __gm__ uint8_t *byte = (__gm__ uint8_t *)(y + 19);
+  y[0] = 0.5f;
+  y[1] = atomicAdd(y, 1);
+  wide[0] = 5000000000;
+  y[2] = atomicAdd(wide, 1) == 5000000000 && wide[0] == 5000000001;
+  y[3] = atomicMax((__gm__ uint64_t *)wide, -1) == 5000000001 && wide[0] == -1;
+  y[4] = atomicCAS(wide, -1, 7000000000) == -1 && wide[0] == 7000000000;
+  narrow[0] = (half)1.0f;
+  y[5] = (float)atomicAdd(narrow, 0.25f) + (float)narrow[0];
+  byte[0] = 100;
+  y[6] = (float)atomicAdd(byte, 200) + byte[0];
+  tile[0] = 2.5f;
+  y[7] = atomicSub(tile, 1);
+  y[8] = atomicCAS(tile, 1.5, 3);
+  y[9] = tile[0];
+  brain->bits = 0x3fc0;
+  y[10] = (float)atomicAdd(brain, 1) + (float)atomicAdd(brain, 0);
+  y[11] = atomicExch((volatile __gm__ float *)y, 4) + y[0];
+  wide[0] = 0;
+  y[18] = 0;
+  y[19] = 0;
+}
+extern "C" __global__ __aicore__ void atomics(__gm__ float *y) {
+  cce::async_invoke<once>(cce::dim3(1), y, (__ubuf__ float *)4096, (__ubuf__ bfloat16_t *)8192);
+}
+"""
+
 # Scalar code and threads call one function.
 SHARED = """
 __attribute__((noinline)) __simt_callee__ float fetch(__ubuf__ float *p) { return *p; }
@@ -193,7 +225,7 @@ def finds(text, library, kernel, arrays, code, *wanted):
            f"{made.returncode}: {told}")
 
 
-print("1..19")
+print("1..20")
 
 # ---- threads ----
 
@@ -229,6 +261,11 @@ def busy(library):
 wide, narrow = busy(threads), busy(compiled("narrow", THREADS % {**PLAIN, "threads": "32, 1"}))
 report("a warp alone takes four times as long as four, or nearly so",
        "" if 3 * wide < narrow < 5 * wide else (wide, narrow))
+
+want = np.zeros(20, np.float32)
+want[:12] = [1.5, 0.5, 1, 1, 1, 2.25, 144, 2.5, 1.5, 3, 4, 5.5]
+want[0] = 4
+values("atomics in the type of the memory", compiled("atomics", ATOMICS), "atomics", {"y": (want, "out")})
 
 arrays = {"x": (np.zeros(8, np.float32), "in"), "y": (np.zeros(16, np.float32), "out")}
 after = compiled("after", SHARED % {"inside": "", "before": CALL, "behind": FETCH})

@@ -106,19 +106,16 @@ VINCI_CCE_INLINE void __stg(number *address, other value) {
   *address = (number)value;
 }
 
-// `old` is what lies at an address, `value` an operand; the result is `old`.
-#define VINCI_CCE_ATOMIC(name, result)                                                                 \
-  template <typename place, typename number> VINCI_CCE_INLINE number name(place address, number value) { \
-    if constexpr (vinci_cce::is_number<number>) {                                                      \
-      const number old = (number)*address;                                                             \
-      vinci_cce::put(*address, (number)(result));                                                      \
-      return old;                                                                                      \
-    } else {                                                                                           \
-      vinci_cce::trap(#name " of groups of numbers is not modelled");                                  \
-      return value;                                                                                    \
-    }                                                                                                  \
-  }
 namespace vinci_cce {
+// The type of what lies at an address, without the space.
+template <typename type> struct unplaced {
+  using plain = type;
+};
+template <typename type> struct unplaced<__ubuf__ type> {
+  using plain = type;
+};
+template <typename place>
+using memory_t = typename unplaced<std::remove_cv_t<std::remove_reference_t<decltype(*std::declval<place>())>>>::plain;
 template <typename place, typename number> VINCI_CCE_INLINE void put(place &at, number value) {
   if constexpr (std::is_same_v<number, bfloat16_t>)
     at.bits = value.bits;
@@ -126,6 +123,20 @@ template <typename place, typename number> VINCI_CCE_INLINE void put(place &at, 
     at = value;
 }
 } // namespace vinci_cce
+// Computed in the type of the memory, which an operand becomes as an argument of a function does. `old` is what lies at
+// an address, `value` the operand; the result is `old`.
+#define VINCI_CCE_ATOMIC(name, result)                                                                 \
+  template <typename place, typename number> VINCI_CCE_INLINE auto name(place address, number operand) { \
+    using memory = vinci_cce::memory_t<place>;                                                         \
+    if constexpr (vinci_cce::is_number<memory> && std::is_convertible_v<number, memory>) {             \
+      const memory old = (memory)*address, value = (memory)operand;                                    \
+      vinci_cce::put(*address, (memory)(result));                                                      \
+      return old;                                                                                      \
+    } else {                                                                                           \
+      vinci_cce::trap(#name " of groups of numbers is not modelled");                                  \
+      return operand;                                                                                  \
+    }                                                                                                  \
+  }
 VINCI_CCE_ATOMIC(atomicAdd, old + value)
 VINCI_CCE_ATOMIC(atomicSub, old - value)
 VINCI_CCE_ATOMIC(atomicExch, value)
@@ -137,16 +148,18 @@ VINCI_CCE_ATOMIC(atomicAnd, old &value)
 VINCI_CCE_ATOMIC(atomicOr, old | value)
 VINCI_CCE_ATOMIC(atomicXOr, old ^ value)
 #undef VINCI_CCE_ATOMIC
-template <typename place, typename number>
-VINCI_CCE_INLINE number atomicCAS(place address, number compare, number value) {
-  if constexpr (vinci_cce::is_number<number>) {
-    const number old = (number)*address;
-    if (old == compare)
-      vinci_cce::put(*address, value);
+template <typename place, typename number, typename other>
+VINCI_CCE_INLINE auto atomicCAS(place address, number compare, other operand) {
+  using memory = vinci_cce::memory_t<place>;
+  if constexpr (vinci_cce::is_number<memory> && std::is_convertible_v<number, memory> &&
+                std::is_convertible_v<other, memory>) {
+    const memory old = (memory)*address;
+    if (old == (memory)compare)
+      vinci_cce::put(*address, (memory)operand);
     return old;
   } else {
     vinci_cce::trap("atomicCAS of groups of numbers is not modelled");
-    return value;
+    return operand;
   }
 }
 
