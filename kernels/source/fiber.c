@@ -147,8 +147,14 @@ static void token(const struct vinci_cce_host *host, uint32_t number, uint32_t i
 
 /* What the host executes between counts for the threads, and what it accesses there is theirs. */
 static uint64_t threads(const struct vinci_cce_host *host, uint32_t begin) {
-  struct source_core *core = &fiber_of(host)->core;
+  struct source_fiber *fiber = fiber_of(host);
+  struct source_core *core = &fiber->core;
+  uint64_t address = (uint64_t)(uintptr_t)__builtin_return_address(0) - 1;
   source_gate_open();
+  if (begin && core->in_threads)
+    trap_at(fiber, address,
+            "a function of threads starts another, which has no model: the kernel can start both, "
+            "one after the other, or the threads call the function themselves");
   if (!source_told_end(core))
     source_fiber_stop(core);
   uint64_t now = core->counter ? *core->counter : 0;

@@ -114,6 +114,16 @@ FETCH = "if (fetch(t) > 1e30f) return;"
 FLAGGED = "set_flag(PIPE_V, PIPE_S, 0); wait_flag(PIPE_V, PIPE_S, 0); " + FETCH + \
     " set_flag(PIPE_S, PIPE_V, 0); wait_flag(PIPE_S, PIPE_V, 0);"
 
+# A thread starts more threads.
+NESTED = """
+__simt_vf__ void inner(__gm__ float *y) { y[threadIdx.x] = (float)blockDim.x; }
+__simt_vf__ void outer(__gm__ float *y) {
+  if (threadIdx.x == 0)
+    cce::async_invoke<inner>(cce::dim3(4), y);
+}
+extern "C" __global__ __aicore__ void nested(__gm__ float *y) { cce::async_invoke<outer>(cce::dim3(32), y); }
+"""
+
 # The bits of comparisons: as they are and packed, in turn and twice, and of lanes side by side at an address that is not
 # aligned.
 MASKS = """
@@ -225,7 +235,7 @@ def finds(text, library, kernel, arrays, code, *wanted):
            f"{made.returncode}: {told}")
 
 
-print("1..20")
+print("1..21")
 
 # ---- threads ----
 
@@ -249,6 +259,9 @@ finds("a barrier of threads has no model", wait, "threads", checked, 3, "__sync_
 inside = compiled("inside", THREADS % {**PLAIN, "inside": "pipe_barrier(PIPE_ALL);"})
 finds("an instruction within threads is refused at its line", inside, "threads", checked, 3,
       "inside.cpp:7: error: pipe_barrier stands in a function of threads")
+nested = compiled("nested", NESTED)
+finds("threads that start threads are refused at their line", nested, "nested", {"y": (np.zeros(8, np.float32), "out")}, 3,
+      "nested.cpp:5: error: ", "a function of threads starts another")
 many = compiled("many", THREADS % {**PLAIN, "threads": "64, 64"})
 finds("more threads than a function has", many, "threads", checked, 3, "a function of threads has 1 to 2048 threads")
 
