@@ -235,7 +235,7 @@ def finds(text, library, kernel, arrays, code, *wanted):
            f"{made.returncode}: {told}")
 
 
-print("1..21")
+print("1..23")
 
 # ---- threads ----
 
@@ -326,3 +326,8 @@ arrays = {"x": (x, "in"), "y": (want.reshape(-1), "out")}
 loops = compiled("loops", LOOPS)
 values("a copy in five loops with fills", loops, "nd", arrays)
 finds("checks find nothing in the copy", loops, "nd", arrays, 0)
+empty = LOOPS.replace("x, 0, 5, 4, 2, 2, 2, 1, 2, true, 0", "x, 0, 5, 4, 2, 0, 1, 1, 2, false, 0").replace("2688", "448")
+arrays = {"x": (x, "in"), "y": (np.full(112, 7, np.float32), "out")}
+empty = compiled("empty", empty)
+values("a loop of no turns has the value of fills", empty, "nd", arrays)
+finds("checks find nothing in that", empty, "nd", arrays, 0)

@@ -123,17 +123,18 @@ VINCI_CCE_INLINE void many_inner(__ubuf__ number *dst, __gm__ number *src, const
 template <typename number>
 VINCI_CCE_INLINE void many_outer(__ubuf__ number *dst, __gm__ number *src, const many_turn (&loop)[5], bool nearest) {
   const uint64_t low = (UINT64_C(1) << 20) - 1, *stride = loops_many.stride;
+  const bool has_nearest = nearest && loop[4].size > 0 && loop[3].size > 0; // else a fill is the value, as in inner loops
   for (int64_t i = 0; i < loop[4].places(); i++)
     for (int64_t j = 0; j < loop[3].places(); j++) {
       const bool inside = loop[4].inside(i) && loop[3].inside(j);
       auto nearest_of = [](const many_turn &turn, int64_t place) {
-        const int64_t at = turn.source(place);
-        return at < 0 ? 0 : at < turn.size ? at : turn.size - 1;
+        const int64_t at = turn.source(place), last = turn.size > 0 ? turn.size - 1 : 0;
+        return at < 0 ? 0 : at < last ? at : last;
       };
       __gm__ number *from = src + nearest_of(loop[4], i) * (int64_t)(stride[4] >> 20) +
                             nearest_of(loop[3], j) * (int64_t)(stride[3] >> 20);
       many_inner(dst + i * (int64_t)(stride[4] & low) + j * (int64_t)(stride[3] & low), from, loop,
-                 !inside && !nearest, nearest);
+                 !inside && !has_nearest, nearest);
     }
 }
 } // namespace vinci_cce
