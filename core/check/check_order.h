@@ -53,9 +53,9 @@ bool order_step(struct order *order, const struct machine_step *step, struct ord
  * comes after what has been read.
  * False when memory is short. */
 bool order_read(struct order *order, const struct machine_step *step);
-/* A dcci of scalar code. */
 /* Before an access of a thread. */
 void order_thread(struct order *order, const struct machine_step *step);
+/* A dcci of scalar code. */
 void order_clean(struct order *order, const struct machine_step *step);
 bool order_deliver(struct order *order, const struct signal_delivery *delivery);
 
