@@ -350,7 +350,11 @@ static enum vinci_status check_range(struct stream *stream, const struct inst *i
   const struct isa_row *isa = isa_row((enum isa_op)inst->op);
   const char *operand = isa->arg[access->arg].name;
   unsigned alignment = access->alignment > 0 ? access->alignment : space_alignment(access->space);
-  if (access->address < 0 || access->address % alignment != 0)
+  if (access->address < 0)
+    return stream_error(stream, inst->line, diag,
+                        "operand \"%s\" of %s: address %lld lies before %s", operand, isa->name,
+                        (long long)access->address, space_name(access->space));
+  if (access->address % alignment != 0)
     return stream_error(stream, inst->line, diag,
                         "operand \"%s\" of %s: address %lld in %s is not a multiple of %u", operand,
                         isa->name, (long long)access->address, space_name(access->space),

@@ -235,7 +235,7 @@ def finds(text, library, kernel, arrays, code, *wanted):
            f"{made.returncode}: {told}")
 
 
-print("1..23")
+print("1..24")
 
 # ---- threads ----
 
@@ -308,6 +308,12 @@ arrays = {"x": (x, "in"), "y": (want, "out")}
 masks = compiled("masks", MASKS % STORED)
 values("masks to UB and back, as they are, packed, and lanes side by side", masks, "masks", arrays)
 finds("checks find nothing but the 8 bytes before the lanes", masks, "masks", arrays, 5, "uninit")
+with open(os.path.join(folder, "below.csv"), "w", encoding="utf-8") as out:
+    out.write("trace,version=1\nkernel,name=k,arch=dav-c310,blocks=1\nstream,core=AIV\nvf_begin\n"
+              "reg_pstu,pg=0,align=0,dst=0,held=31,count=8\nvf_call\n")
+below = command("run", "below.csv", chip)
+report("a mask whose held bytes begin before UB",
+       "" if below.returncode == 3 and "address -31 lies before UB" in below.stderr else below.stderr)
 near = compiled("near", MASKS % {**STORED, "packed": "520"})
 finds("a packed mask that does not begin at a multiple of 16 bytes", near, "masks", arrays, 5, "reg_psts", "near.cpp:20")
 loose = compiled("loose", MASKS % {**STORED, "barrier": ""})
