@@ -105,7 +105,7 @@ static bool take_answer(void *context, size_t row, const struct order_answer *an
   struct job_use *use = ordering->doings->items[ordering->first + row].use;
   timing->done++;
   if (answer->status != VINCI_OK) {
-    (void)job_fail(timing, use->op->line, answer->status, answer->text, "");
+    (void)job_fail(timing, use->op->line, answer->status, answer->text, answer->hint);
     return false;
   }
   struct job_kernel_time *took = ARENA_NEW(&timing->job->arena, struct job_kernel_time);

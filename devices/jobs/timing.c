@@ -102,10 +102,13 @@ struct alone {
 static bool take_answer(void *context, size_t row, const struct order_answer *answer) {
   const struct alone *alone = context;
   (void)row;
-  if (answer->status != VINCI_OK)
+  if (answer->status != VINCI_OK) {
     (void)diag_error(alone->diag, answer->status, "%s", answer->text);
-  else if (!job_take_result(alone->arena, answer->result, answer->program, alone->out))
+    if (*answer->hint)
+      diag_hint(alone->diag, "%s", answer->hint);
+  } else if (!job_take_result(alone->arena, answer->result, answer->program, alone->out)) {
     (void)diag_error(alone->diag, VINCI_E_NOMEM, "out of memory");
+  }
   return true;
 }
 
@@ -156,15 +159,13 @@ static enum vinci_status time_operator(struct job_timing *timing, const struct j
                                        struct vinci_diag *diag) {
   const struct job_kernel_options *options = timing->options;
   const char *set = getenv("VINCI_LIBRARY");
-  struct vinci_diag ignored = {0};
   if (options->engine && options->library)
     return time_by_engine(timing, kernel, model, out, diag);
   enum vinci_status status = lower_and_run(timing, kernel, model, out, diag);
   if (status != VINCI_E_USAGE || !options->engine || !set || !*set)
     return status;
-  if (time_by_engine(timing, kernel, model, out, &ignored) == VINCI_OK)
-    return VINCI_OK;
-  return timing->diag->status == VINCI_OK ? status : timing->diag->status;
+  *diag = (struct vinci_diag){0};
+  return time_by_engine(timing, kernel, model, out, diag);
 }
 
 static bool add_node(void *context, const struct vinci_net_node *node) {

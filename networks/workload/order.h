@@ -18,9 +18,10 @@ struct order_row {
 struct order_answer {
   enum vinci_status status;
   const char *text;    /* why there is no result; "" of VINCI_OK */
+  const char *hint;    /* how to mend that; may be "" */
   const char *program; /* "library", "lowering", "lowering: why not of the library" */
   uint64_t program_digest;
-  const struct vinci_result *result; /* NULL: nothing was simulated */
+  const struct vinci_result *result; /* NULL: nothing was simulated, or not to its end */
 };
 
 struct order {

@@ -124,6 +124,13 @@ void ops_library_refuse(struct ops_outcome *outcome, const char *reason, const c
            *why ? ": " : "", why);
 }
 
+/* What a compiler or a tiling has said stands behind what follows from that. */
+static void add_why(struct vinci_diag *diag, const char *why) {
+  size_t used = strlen(diag->text);
+  if (*why)
+    snprintf(diag->text + used, sizeof diag->text - used, ": %s", why);
+}
+
 enum vinci_status ops_library_load(const struct ops_worker *worker, const struct call_row *row,
                                    struct ops_outcome *outcome, vinci_trace **trace,
                                    struct vinci_diag *diag) {
@@ -153,10 +160,12 @@ enum vinci_status ops_library_load(const struct ops_worker *worker, const struct
                                      words.count, &call);
   if (status == VINCI_OK)
     status = load(worker->soc, &call, trace, diag);
-  if (status == VINCI_OK)
+  if (status == VINCI_OK) {
     keep_words(which->name, &words, outcome);
-  else
+  } else {
     ops_library_refuse(outcome, diag->text, why);
+    add_why(diag, why);
+  }
   library_call_free(&call);
   command_free(&words);
   return status;

@@ -95,6 +95,7 @@ struct ops_worker {
   atomic_size_t *running;        /* of a sequence: the row of the list whose launch runs */
   struct ops_sequence *sequence; /* NULL: each row on a fresh chip */
   struct vinci_result **result;  /* takes the result of a row, for the caller to free; NULL: none */
+  struct vinci_diag *refusal;    /* takes why a row's kernel of the library does not run; or NULL */
   const vinci_soc *soc;
   char soc_name[OPS_SOC_BYTES];
 };

@@ -20,7 +20,8 @@ struct running {
   struct call_list list; /* a row for each that is no communication */
   struct ops_launches launches;
   struct ops_worker worker;
-  vinci_result *result; /* of the row that has run */
+  vinci_result *result;      /* of the row that has run, */
+  struct vinci_diag refusal; /* and why its kernel of the library did not */
   atomic_bool stop;
   atomic_uint done_permille;
   atomic_size_t launched, row;
@@ -89,7 +90,8 @@ static enum vinci_status begin(struct running *running, struct vinci_diag *diag)
                                         .done_permille = &running->done_permille,
                                         .launched = &running->launched,
                                         .running = &running->row,
-                                        .result = &running->result};
+                                        .result = &running->result,
+                                        .refusal = &running->refusal};
   enum vinci_status status = open_library(running, diag);
   if (status == VINCI_OK)
     status = take_rows(running, diag);
@@ -114,6 +116,48 @@ static const char *reason_of(const struct ops_outcome *outcome) {
   return outcome->end == OPS_OK || !reason ? "" : reason + 2;
 }
 
+static enum vinci_status split(struct arena *arena, const char *text, const char ***words,
+                               size_t *count) {
+  *count = 0;
+  *words = ARENA_ARRAY(arena, const char *, strlen(text) / 2 + 1);
+  for (text += strspn(text, " "); *words && *text; text += strspn(text, " ")) {
+    size_t length = strcspn(text, " ");
+    if (!((*words)[(*count)++] = arena_strndup(arena, text, length)))
+      return VINCI_E_NOMEM;
+    text += length;
+  }
+  return *words ? VINCI_OK : VINCI_E_NOMEM;
+}
+
+/* What the lowering says of an operator alone, with its hint. Nothing when it takes that. */
+static void ask_lowering(const struct running *running, const struct call_row *row,
+                         struct vinci_diag *out) {
+  struct arena arena = {0};
+  vinci_trace *trace = NULL;
+  const char **words;
+  size_t count;
+  if (split(&arena, row->cell[CALL_ARGS], &words, &count) == VINCI_OK &&
+      vinci_compile(running->order->soc, row->cell[CALL_TYPE], words, count, &trace, out) ==
+          VINCI_OK)
+    *out = (struct vinci_diag){0};
+  vinci_trace_free(trace);
+  arena_free(&arena);
+}
+
+/* The library is the one that refuses what only the library has. */
+static void find_reason(const struct running *running, const struct call_row *row,
+                        const struct ops_outcome *outcome, struct vinci_diag *out) {
+  *out = (struct vinci_diag){0};
+  if (outcome->end == OPS_UNSUPPORTED && ops_is_unknown(row->cell[CALL_TYPE]))
+    *out = running->refusal;
+  if (outcome->end == OPS_UNSUPPORTED && out->status == VINCI_OK)
+    ask_lowering(running, row, out);
+  if (out->status != VINCI_OK)
+    return;
+  out->status = statuses[outcome->end];
+  snprintf(out->text, sizeof out->text, "%s", reason_of(outcome));
+}
+
 static enum vinci_status run_given(struct running *running, const struct call_row *row,
                                    struct vinci_diag *diag) {
   if (running->worker.sequence && !ops_sequence_skip(running->worker.sequence, row))
@@ -121,10 +165,14 @@ static enum vinci_status run_given(struct running *running, const struct call_ro
   return VINCI_OK;
 }
 
-static bool tell(struct running *running, size_t index, const struct ops_outcome *outcome) {
+static bool tell(struct running *running, size_t index, const struct call_row *row,
+                 const struct ops_outcome *outcome) {
   const struct order *order = running->order;
-  const struct order_answer answer = {.status = statuses[outcome->end],
-                                      .text = reason_of(outcome),
+  struct vinci_diag reason;
+  find_reason(running, row, outcome, &reason);
+  const struct order_answer answer = {.status = reason.status,
+                                      .text = reason.text,
+                                      .hint = reason.hint,
                                       .program = *outcome->program ? outcome->program : "lowering",
                                       .program_digest = outcome->program_digest,
                                       .result = running->result};
@@ -143,9 +191,10 @@ static enum vinci_status run_row(struct running *running, size_t index, const st
       return status;
   } else {
     outcome.end = OPS_OPEN;
+    running->refusal = (struct vinci_diag){0};
     ops_run_row(&running->worker, row, &outcome);
   }
-  return tell(running, index, &outcome)
+  return tell(running, index, row, &outcome)
              ? VINCI_OK
              : diag_error(diag, VINCI_E_LIMIT, "the list was ended before its last operator");
 }

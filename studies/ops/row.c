@@ -260,6 +260,8 @@ static bool run_of_library(struct ops_worker *worker, const struct call_row *row
       ops_library_refuse(outcome, diag.text, "");
   }
   vinci_trace_free(trace);
+  if (status != VINCI_OK && worker->refusal)
+    *worker->refusal = diag;
   bool ended = status == VINCI_OK || status == VINCI_E_LIMIT || status == VINCI_E_NOMEM;
   if (ended) {
     outcome->of_library = true;
