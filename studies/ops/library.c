@@ -134,6 +134,7 @@ static void add_why(struct vinci_diag *diag, const char *why) {
 enum vinci_status ops_library_load(const struct ops_worker *worker, const struct call_row *row,
                                    struct ops_outcome *outcome, vinci_trace **trace,
                                    struct vinci_diag *diag) {
+  static const char *const none[1]; /* a row without words is no wish for a call of the library's */
   const struct ops_library *all = worker->request->library;
   char name[LIBRARY_NAME_BYTES], why[LIBRARY_WHY_BYTES] = "";
   struct library library = all->library;
@@ -155,9 +156,10 @@ enum vinci_status ops_library_load(const struct ops_worker *worker, const struct
   }
   add_args(row->cell[CALL_ARGS], &words);
   enum vinci_status status =
-      words.no_memory ? diag_error(diag, VINCI_E_NOMEM, "out of memory for the words of a call")
-                      : library_call(&library, which, worker->soc, (const char *const *)words.items,
-                                     words.count, &call);
+      words.no_memory
+          ? diag_error(diag, VINCI_E_NOMEM, "out of memory for the words of a call")
+          : library_call(&library, which, worker->soc,
+                         words.count ? (const char *const *)words.items : none, words.count, &call);
   if (status == VINCI_OK)
     status = load(worker->soc, &call, trace, diag);
   if (status == VINCI_OK) {

@@ -71,7 +71,7 @@ def kernels():
     return sorted(name for place, _, names in os.walk(cache) for name in names if name.endswith(".so"))
 
 
-print("1..49")
+print("1..51")
 
 # ---- values ----
 
@@ -254,6 +254,28 @@ report("VINCI_LIBRARY is enough for names that vinci does not have, in a sequenc
     for words in ((), ("--sequence",))).strip())
 said = job_programs()[0]
 report("without a library the name is unknown", "" if "work.csv:3:1: error: unknown operator 'RowNorm'" in str(said) else said)
+
+
+
+def same_refusals(row):
+    """What `vinci run` says of the operator, at the row of a job: alone, in a sequence, and of $VINCI_LIBRARY."""
+    with open(os.path.join(folder, "refused.csv"), "w", encoding="utf-8") as out:
+        out.write(JOB.replace("RowNorm x=fp32:6x4096 eps=1e-3", row))
+    alone = command("run", f"--library={library}", *row.split(), "--soc-version=Ascend910B4")
+    wanted = "refused.csv:3:1: " + alone.stderr[alone.stderr.index("error: "):]
+    if alone.returncode != 2:
+        return f"{alone.returncode}: {alone.stderr}"
+    for words, more in (([f"--library={library}"], {}), ([], {"VINCI_LIBRARY": library})):
+        for sequence in ([], ["--sequence"]):
+            made = command("group", "run", "refused.csv", "--quiet", *words, *sequence, **more)
+            if made.returncode != 2 or made.stderr != wanted:
+                return f"{row}: {words} {sequence}: {made.returncode}: {made.stderr}, not {wanted}"
+    return ""
+
+
+report("work that an operator of the library refuses is told as `vinci run` tells it, with the hint",
+       same_refusals("RowNorm x=fp99:6x4096") or same_refusals("RowNorm x=fp32:6x4096 nosuch=3"))
+report("an operator of the library without arguments is no call of the library's choice", same_refusals("RowNorm"))
 
 # ---- what `vinci cc` takes for libraries ----
 
