@@ -243,27 +243,30 @@ static bool has_unknown_type(const struct lower_call *call) {
   return false;
 }
 
-static bool add(struct call_request *out, struct arena *arena, const char *key, const char *value) {
-  char text[256];
-  if (*value == '\0')
-    return true;
+static bool add_word(struct call_request *out, struct arena *arena, const char *word,
+                     size_t length) {
   if (out->arg_count == LOWER_KEYS_MAX)
     return refuse(out, "too many arguments");
-  snprintf(text, sizeof text, "%s%s%s", key, *key ? "=" : "", value);
-  const char *copy = arena_strdup(arena, text);
+  const char *copy = arena_strndup(arena, word, length);
   if (!copy)
     return refuse_for_memory(out);
   out->args[out->arg_count++] = copy;
   return true;
 }
 
+static bool add(struct call_request *out, struct arena *arena, const char *key, const char *value) {
+  char text[256];
+  if (*value == '\0')
+    return true;
+  snprintf(text, sizeof text, "%s=%s", key, value);
+  return add_word(out, arena, text, strlen(text));
+}
+
 /* The words of a cell. */
 static bool add_words(struct call_request *out, struct arena *arena, const char *cell) {
   for (const char *next = cell; *next;) {
-    char word[200];
     size_t length = strcspn(next, " ");
-    snprintf(word, sizeof word, "%.*s", (int)length, next);
-    if (!add(out, arena, "", word))
+    if (length > 0 && !add_word(out, arena, next, length))
       return false;
     next += length;
     next += strspn(next, " ");
