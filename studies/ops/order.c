@@ -168,6 +168,7 @@ static enum vinci_status run_given(struct running *running, const struct call_ro
 static bool tell(struct running *running, size_t index, const struct call_row *row,
                  const struct ops_outcome *outcome) {
   const struct order *order = running->order;
+  bool done = outcome->end == OPS_OK; /* what has reached the limit of cycles has partial numbers */
   struct vinci_diag reason;
   find_reason(running, row, outcome, &reason);
   const struct order_answer answer = {.status = reason.status,
@@ -175,7 +176,7 @@ static bool tell(struct running *running, size_t index, const struct call_row *r
                                       .hint = reason.hint,
                                       .program = *outcome->program ? outcome->program : "lowering",
                                       .program_digest = outcome->program_digest,
-                                      .result = running->result};
+                                      .result = done ? running->result : NULL};
   bool goes_on = order->answer(order->context, index, &answer);
   vinci_result_free(running->result);
   running->result = NULL;

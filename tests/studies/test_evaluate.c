@@ -91,6 +91,59 @@ static void a_limit_and_wrong_options_are_told(void **state) {
   vinci_soc_free(soc);
 }
 
+enum { WORDS_MAX = 2 };
+
+/* Asks alone, or in a sequence behind an operator that runs. */
+static struct vinci_evaluation ask(const vinci_soc *soc, const char *op, const char *const *words,
+                                   bool sequence) {
+  static const char *const first[] = {"shape=64"};
+  const struct vinci_evaluate_options options = {
+      .struct_size = sizeof options, .jobs = 1, .max_cycles = 5000, .sequence = sequence};
+  struct vinci_evaluation list[] = {{.op = "gelu", .args = first, .arg_count = 1},
+                                    {.op = op, .args = words}};
+  struct vinci_diag diag = {0};
+  while (list[1].arg_count < WORDS_MAX && words[list[1].arg_count])
+    list[1].arg_count++;
+  assert_int_equal(vinci_evaluate(soc, list, 2, &options, &diag), VINCI_OK);
+  assert_int_equal(list[0].status, VINCI_OK);
+  assert_int_equal(list[0].total_cycles, cycles_alone(soc, &list[0]));
+  return list[1];
+}
+
+static void a_sequence_refuses_as_operators_alone(void **state) {
+  (void)state;
+  static char wide[300] = "dtype=";
+  const struct {
+    const char *op, *words[WORDS_MAX];
+    enum vinci_status status;
+  } cases[] = {
+      {"op", {"args"}, VINCI_E_USAGE},
+      {"op", {"Duration(us)"}, VINCI_E_USAGE},
+      {"a\"b", {"x=1"}, VINCI_E_USAGE},
+      {"gelu", {"shape=64", "dtype=\"fp16\""}, VINCI_E_USAGE},
+      {"gelu", {"shape=64,dtype=fp32"}, VINCI_E_USAGE},
+      {"gelu", {"shape=64\ngelu,shape=64"}, VINCI_E_USAGE},
+      {"gelu", {"shape=x"}, VINCI_E_USAGE},
+      {"gelu", {"shape=64", wide}, VINCI_E_USAGE},
+      {"row_norm", {NULL}, VINCI_E_USAGE},
+      {"gelu", {"shape=4096x4096"}, VINCI_E_LIMIT},
+  };
+  vinci_soc *soc = load();
+  memset(wide + strlen(wide), 'x', sizeof wide - strlen(wide) - 1);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct vinci_evaluation alone = ask(soc, cases[i].op, cases[i].words, false);
+    struct vinci_evaluation other = ask(soc, cases[i].op, cases[i].words, true);
+    assert_int_equal(alone.status, cases[i].status);
+    assert_int_equal(other.status, cases[i].status);
+    assert_string_equal(other.text, alone.text);
+    assert_int_equal(other.total_cycles, 0);
+    assert_int_equal(other.duration_ps, 0);
+    assert_int_equal(other.program_digest, 0);
+    assert_string_equal(other.program, "");
+  }
+  vinci_soc_free(soc);
+}
+
 /* What a program that has threads already may do. */
 static void no_process_is_made(void **state) {
   (void)state;
@@ -133,6 +186,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(answers_do_not_depend_on_jobs),
       cmocka_unit_test(a_limit_and_wrong_options_are_told),
+      cmocka_unit_test(a_sequence_refuses_as_operators_alone),
       cmocka_unit_test(no_process_is_made),
       cmocka_unit_test(nothing_asked_is_no_error),
   };
