@@ -72,7 +72,8 @@ static int ops(lua_State *lua) {
 static uint64_t read_given(lua_State *lua, const char *function, const char *name) {
   lua_Number us = lua_args_number(lua, -1, function, name);
   if (!(us > 0 && us <= GIVEN_US_MAX))
-    lua_args_refuse(lua, function, name, "has us = %f, not a time above 0", us);
+    lua_args_refuse(lua, function, name,
+                    "has us = %f, not a time above 0 of at most 1e9 microseconds", us);
   uint64_t ps = (uint64_t)(us * PS_PER_US + 0.5);
   return ps > 0 ? ps : 1;
 }

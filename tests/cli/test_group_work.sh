@@ -7,7 +7,7 @@ srcdir=${TESTS_SRCDIR:-.}
 vinci=${VINCI:?}
 
 work_folder test_group_work
-plan 12
+plan 14
 
 cp "$srcdir/traces/examples/two_layers.graph.csv" "$work/layers.csv"
 cat >"$work/job.csv" <<'END'
@@ -152,6 +152,10 @@ for _, wrong in ipairs { { { communication = true } }, { { op = "gelu", args = g
 end
 print(select(2, pcall(vinci.evaluate, chip, { gelu }, { sequence = true, l2 = "warm" })))
 print(select(2, pcall(vinci.evaluate, chip, { { op = "gelu", us = -1 } }, order)))
+for _, options in ipairs { order, { memory = "flat" } } do
+  local wrong = vinci.evaluate(chip, { { op = "op", args = { args = "" } }, gelu }, options)
+  print(wrong[1].status, wrong[1].text, wrong[2].us == alone[1])
+end
 END
 keep "$vinci" lua "$work/order.lua" "$work"
 report "operators in their order find what those before have left, as rows of a list, to the picosecond" "$(expect 0 ''
@@ -159,7 +163,9 @@ report "operators in their order find what those before have left, as rows of a 
 question 1 is communication, which only a sequence has
 question 1 is an operator whose time is given, which only a sequence has
 a sequence takes no state of L2: L2 holds what the operators before have left
-vinci.evaluate: argument 'list[1]' has us = -1.000000, not a time above 0
+vinci.evaluate: argument 'list[1]' has us = -1.000000, not a time above 0 of at most 1e9 microseconds
+E_USAGE	unknown operator 'op'	true
+E_USAGE	unknown operator 'op'	true
 END
 )"
 
@@ -188,10 +194,30 @@ report "a network in a sequence takes what it takes alone, and what follows find
   for file in nets alone; do
     python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["ranks"][1]["computing_us"])' "$work/$file/summary.json"
   done | uniq | wc -l | grep -qx " *1" || cat "$work/nets/kernels.csv" "$work/alone/kernels.csv")"
+# same_refusal ROW TEXT: behind a row that runs; what the program says is the same in a sequence.
+same_refusal() {
+  printf '%s\n' 'job,version=1,system=atlas_a2_910b4,ranks=1' 'program,ranks=0' 'work,op=gelu shape=64' "$1" >"$work/bad.csv"
+  for words in '' --sequence; do
+    # shellcheck disable=SC2086
+    keep "$vinci" group run "$work/bad.csv" --quiet $words
+    expect 2 "$work/bad.csv:4:1: error: $2"
+  done
+}
+report "a row of work is one row of a sequence, whatever its words" "$(
+  same_refusal 'work,op=op args' "unknown operator 'op'
+hint: 'vinci compile --list' shows all of them"
+  same_refusal 'work,"op=gelu shape=64 dtype=""fp16"""' "gelu: dtype takes fp16|bf16|fp32, not '\"fp16\"'
+hint: 'vinci compile gelu --help' explains its keys"
+  same_refusal 'work,"op=gelu shape=64x64, dtype=fp16"' "gelu: shape takes 1 to 8 extents such as 8x128x512, not '64x64,'
+hint: 'vinci compile gelu --help' explains its keys")"
+report "hints are the same in a sequence" "$(
+  same_refusal 'work,op=row_norm shape=8' "unknown operator 'row_norm'
+hint: did you mean 'rms_norm'?")"
 report "what a sequence cannot simulate is named at its row" "$(
   sed '12s/gelu shape=2048x1024/gelu rows=4/' "$work/order.csv" >"$work/bad.csv"
   keep "$vinci" group run "$work/bad.csv" --sequence
-  expect 2 "$work/bad.csv:12:1: error: gelu: shape is missing: extents of x"
+  expect 2 "$work/bad.csv:12:1: error: gelu: shape is missing: extents of x
+hint: 'vinci compile gelu --help' explains its keys"
   keep "$vinci" group run "$srcdir/traces/examples/data_parallel.job.csv" --sequence
   expect 2 "error: --sequence: no row of work has op= or net=, so there is nothing to simulate"
   keep "$vinci" group run "$srcdir/traces/examples/data_parallel.job.csv" --library=none

@@ -48,6 +48,15 @@ fails("there is no option 'memroy'", "E_USAGE", vinci.sweep, op="copy shape=64",
 fails("max_cycles is -1, not a whole number from 0", "E_USAGE", vinci.run, "copy shape=64", chip=chip,
       max_cycles=-1)
 fails("questions are a list", "E_USAGE", vinci.evaluate, chip, "copy shape=64")
+for us in (-1.0, 0, 1e15, float("nan"), float("inf"), "x", None, True):
+    error = fails("questions[1] has us = " + repr(us) + ", not a time above 0 of at most 1e9 microseconds", "E_USAGE",
+                  vinci.evaluate, chip, ["gelu shape=64", ("gelu", {"shape": 64}, us)], sequence=True)
+    assert isinstance(error, ValueError), us
+answers = vinci.evaluate(chip, [("gelu", {"shape": 64}, us) for us in (1e-9, 1e9)], sequence=True)
+assert [answer.us for answer in answers] == [1e-6, 1e9], answers
+wrong = [vinci.evaluate(chip, ["op args", "gelu shape=64"], sequence=sequence) for sequence in (False, True)]
+assert [(one.status, one.text, one.program) for one in wrong[1]] == \
+    [("E_USAGE", "unknown operator 'op'", ""), ("OK", "", "lowering")] and wrong[0] == wrong[1], wrong
 fails("no.graph.csv: cannot read: No such file", "E_IO", vinci.net, chip, "no.graph.csv")
 fails("no.onnx", "E_IO", vinci.net, chip, "no.onnx")
 fails("a trace is for the chip", "E_USAGE", vinci.run, vinci.compile("copy shape=64", chip=chip),

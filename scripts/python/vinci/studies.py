@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Many runs: sweeps, lists of operators, batches, gates, comparisons, sensitivity."""
 import dataclasses
+import numbers
 import os
 import typing
 from ctypes import byref
@@ -263,6 +264,17 @@ class Answer:
     program: str = ""
 
 
+class _NoTime(Error, ValueError):
+    """A time that no operator takes."""
+
+
+def _given(us, what: str) -> int:
+    """Picoseconds of an operator that is not simulated."""
+    if not isinstance(us, numbers.Real) or isinstance(us, bool) or not 0 < us <= 1e9:
+        raise _NoTime(f"{what} has us = {us!r}, not a time above 0 of at most 1e9 microseconds")
+    return max(1, round(float(us) * 1e6))
+
+
 def evaluate(chip, questions, *, jobs: int = 0, memory=None, network=None, l2=None, code=None,
              max_cycles: int = 0, sequence: bool = False, library=None) -> typing.List[Answer]:
     """How long does each of these operators take? Hundreds a second; the question of a tuner.
@@ -270,7 +282,8 @@ def evaluate(chip, questions, *, jobs: int = 0, memory=None, network=None, l2=No
     A question is "OP KEY=VALUE ...", or (op, {key: value}). With `sequence` the list runs in its order
     on one chip, as `vinci run --ops LIST --sequence`: each operator finds in L2 and in the instruction
     caches what those before have left. There a question may also be None, communication with other
-    devices, and (op, {key: value}, us), an operator that takes so long and is not simulated.
+    devices, and (op, {key: value}, us), an operator that takes so long and is not simulated,
+    above 0 and at most 1e9 microseconds.
     `library`: folders of a user's library, "DIR:DIR", whose kernels run where it has the operator;
     `program` of an answer says which ran.
 
@@ -286,11 +299,11 @@ def evaluate(chip, questions, *, jobs: int = 0, memory=None, network=None, l2=No
     if isinstance(questions, str):
         raise Error("questions are a list, also when there is one question")
     evaluations = (_abi.vinci_evaluation * max(1, len(questions)))()
-    for one, question in zip(evaluations, questions):
+    for index, (one, question) in enumerate(zip(evaluations, questions)):
         if question is None:
             continue
         name, args, *us = (question, None) if isinstance(question, str) else question
-        one.given_ps = round(us[0] * 1e6) if us else 0
+        one.given_ps = _given(us[0], f"questions[{index}]") if us else 0
         name, *inside = name.split()
         one.op = word(name, "op")
         one.args, one.arg_count = words(inside + assignments(args, "args"), "args")
