@@ -236,6 +236,50 @@ for title, control, word, want in (
                   f"--expect=y={folder}/narrow.npy", "--quiet")
     report(f"conversion: {title}", "" if run.returncode == 0 else run.stdout + run.stderr)
 
+# ---- address registers: indices and strides, or strides of a function whose parameters are the indices ----
+
+ADDRESSES = """
+inline vector_address strides(uint16_t index0, uint32_t a, uint16_t index1, uint32_t b) { return vag_b32(a, b); }
+inline vector_address stride(uint16_t index0, uint32_t a) { return vag_b32(a); }
+extern "C" __global__ __vector__ void addresses(__gm__ float *x, __gm__ float *y) {
+  __ubuf__ float *from = (__ubuf__ float *)0, *to = (__ubuf__ float *)16384;
+  copy_gm_to_ubuf(from, x, 0, 1, 96, 0, 0);
+  set_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);
+  wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);
+  __VEC_SCOPE__ {
+    vector_f32 a;
+    vector_bool all = pset_b32(PAT_ALL);
+    for (uint16_t i = 0; i < 2; i++)
+      for (uint16_t j = 0; j < 3; j++) {
+        vld(a, from, %s, NORM);
+        vst(a, to, %s, NORM_B32, all);
+      }
+    for (uint16_t i = 0; i < 6; i++) {
+      vld(a, from, stride(5 - i, 128), NORM);
+      vst(a, to, vag_b32(i, 128, 1, 64), NORM_B32, all);
+    }
+  }
+  set_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);
+  wait_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);
+  copy_ubuf_to_gm(y, to, 0, 1, 96, 0, 0);
+}
+"""
+x = random.standard_normal((12, 64)).astype(np.float32)
+want = np.zeros_like(x)
+for i in range(2):
+    for j in range(3):
+        want[2 * (3 * i + j)] = x[6 * i + j]
+want[1::2] = x[::2][::-1]
+np.save(os.path.join(folder, "x.npy"), x.ravel())
+np.save(os.path.join(folder, "want.npy"), want.ravel())
+for title, load, store in (("with indices", "vag_b32(i, 384, j, 64)", "vag_b32(i, 384, j, 128)"),
+                           ("of parameters", "strides(i, 384, j, 64)", "strides(i, 384, j, 128)")):
+    library, _ = compiled("addresses", ADDRESSES % (load, store))
+    run = command("run", f"{library}:addresses", chip, "--blocks=1", "--arg", "name=x,dtype=fp32,shape=768,io=in",
+                  "--arg", "name=y,dtype=fp32,shape=768,io=out", "--values", f"--input=x={folder}/x.npy",
+                  f"--expect=y={folder}/want.npy", "--quiet")
+    report(f"addresses by strides, {title}", "" if run.returncode == 0 else run.stdout + run.stderr)
+
 # ---- code: of functions their own instructions count ----
 
 

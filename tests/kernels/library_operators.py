@@ -182,18 +182,19 @@ for name, inputs, function in (
         ("EluGrad", "grads activations@-0.9:3", lambda g, a: np.where(a > 0, g, g * (a + 1))),
         ("EluGradV2", "grads activations", lambda g, x: np.where(x > 0, g, g * np.exp(x))),
         ("HardtanhGrad", "result grad", lambda r, g: np.where((r > -1) & (r < 1), g, 0)),
-        ("SwishGrad", "grad x y", lambda g, x, y: g * (sigmoid(x) + x * sigmoid(x) * (1 - sigmoid(x)))),
+        ("SwishGrad", "grad x y", lambda g, x, y: g * (y + sigmoid(x) * (1 - y))),
         ("HardSigmoidGrad", "grads input_x@-5:5", lambda g, x: np.where(np.abs(x) < 3, g / 6, 0))):
     add(name, inputs, function)
 
 for name, function in (
-        ("AbsGrad", lambda y, d: d * np.sign(y)), ("AcoshGrad", lambda y, d: d / np.sinh(y)),
+        ("AbsGrad", lambda y, d: d * np.sign(y)),
         ("AsinhGrad", lambda y, d: d / np.cosh(y)), ("AtanGrad", lambda y, d: d / (1 + y * y)),
         ("TanhGrad", lambda y, d: d * (1 - y * y)), ("SigmoidGrad", lambda y, d: d * y * (1 - y)),
         ("RsqrtGrad", lambda y, d: -0.5 * d * y ** 3), ("SqrtGrad", lambda y, d: 0.5 * d / y)):
     add(name, "y@0.3:2 dy", function, outputs="z")
 for name, function in (("AcosGrad", lambda y, d: -d / np.sqrt(1 - y * y)), ("AsinGrad", lambda y, d: d / np.sqrt(1 - y * y))):
     add(name, "y@-0.9:0.9 dy", function, outputs="z")
+add("AcoshGrad", "y@1.1:4 dy", lambda y, d: d / np.sqrt(y * y - 1), outputs="z")
 add("Xlog1py", "x y@-0.5:3", lambda a, b: a * np.log1p(b), outputs="z")
 add("Axpy", "x1 x2", lambda a, b: a + 1.5 * b, "alpha=1.5")
 add("FastGeluGrad", "dy x", lambda d, x: d * slope(lambda v: v * sigmoid(1.702 * v), x), outputs="z")

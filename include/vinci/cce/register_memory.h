@@ -255,20 +255,42 @@ VINCI_CCE_INLINE void pstu(vector_align &align, const vector_bool &src, __ubuf__
   dst = (__ubuf__ number *)((__ubuf__ uint8_t *)dst + bytes);
 }
 
-// Address registers: a sum of indices times strides, in numbers of a width.
+// Address registers: a sum of indices times strides, in numbers of a width. With indices: vag_b32(i, stride, j, stride). The
+// open headers give strides alone, as loops of the chip know how often they have turned; the indices are parameters of the
+// function around, index0 and so on, whose names a macro sees.
 namespace vinci_cce {
+struct no_index {};
 VINCI_CCE_INLINE int64_t weighted() { return 0; }
 template <typename... rest>
 VINCI_CCE_INLINE int64_t weighted(int64_t index, int64_t stride, rest... more) {
   return index * stride + weighted(more...);
 }
-} // namespace vinci_cce
-#define VINCI_CCE_ADDRESS(width, bytes)                                                                \
-  template <typename... numbers> VINCI_CCE_INLINE vector_address vag_b##width(numbers... number) {     \
-    return {vinci_cce::weighted((int64_t)number...) * bytes};                                          \
+template <typename... named> struct indices {
+  static constexpr size_t count = (!std::is_same_v<named, no_index> + ... + 0);
+  int64_t at[sizeof...(named)];
+};
+VINCI_CCE_INLINE int64_t index_of(int64_t index) { return index; }
+VINCI_CCE_INLINE int64_t index_of(no_index) { return 0; }
+template <typename... named> VINCI_CCE_INLINE indices<named...> indices_of(named... index) { return {{index_of(index)...}}; }
+template <typename... named, typename... numbers>
+VINCI_CCE_INLINE vector_address address_of(int64_t bytes, indices<named...> index, numbers... number) {
+  if constexpr (indices<named...>::count > 0) {
+    static_assert(sizeof...(numbers) == indices<named...>::count, "a stride for each index");
+    int64_t sum = 0, at = 0;
+    ((sum += index.at[at++] * (int64_t)number), ...);
+    return {sum * bytes};
+  } else {
+    static_assert(sizeof...(numbers) % 2 == 0, "an index and a stride in turn");
+    return {weighted((int64_t)number...) * bytes};
   }
-VINCI_CCE_ADDRESS(8, 1) VINCI_CCE_ADDRESS(16, 2) VINCI_CCE_ADDRESS(32, 4)
-#undef VINCI_CCE_ADDRESS
+}
+} // namespace vinci_cce
+inline constexpr vinci_cce::no_index index0, index1, index2, index3;
+#define VINCI_CCE_ADDRESS(bytes, ...)                                                                  \
+  vinci_cce::address_of(bytes, vinci_cce::indices_of(index0, index1, index2, index3), __VA_ARGS__)
+#define vag_b8(...) VINCI_CCE_ADDRESS(1, __VA_ARGS__)
+#define vag_b16(...) VINCI_CCE_ADDRESS(2, __VA_ARGS__)
+#define vag_b32(...) VINCI_CCE_ADDRESS(4, __VA_ARGS__)
 
 // Barriers of scalar accesses hold nothing: scalar code in a function is no part of the model.
 VINCI_CCE_INLINE void mem_bar(Bar bar) {
