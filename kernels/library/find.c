@@ -20,6 +20,7 @@ struct search {
   const struct library *library;
   struct library_operator *found;
   size_t count, capacity;
+  size_t first; /* of the folder that is searched: folders before it come first */
   bool no_memory;
 };
 
@@ -33,14 +34,24 @@ static bool is_left_out(const char *name) {
   return out;
 }
 
-static bool is_known(const struct search *search, const char *name) {
-  for (size_t i = 0; i < search->count; i++)
-    if (strcmp(search->found[i].name, name) == 0)
-      return true;
-  return false;
+/* Of two operators of a name in a folder: the one whose definition names the chip, then the one
+ * with the shorter path. The order of a folder's entries is that of its host. */
+static bool is_better(const struct library_operator *a, const struct library_operator *b) {
+  size_t m = strlen(a->folder), n = strlen(b->folder);
+  if (a->suits != b->suits)
+    return a->suits;
+  return m != n ? m < n : strcmp(a->folder, b->folder) < 0;
 }
 
-static void note(struct search *search, const char *folder, const char *name, size_t length) {
+static void note(struct search *search, const struct library_operator *which) {
+  size_t at = 0;
+  while (at < search->count && strcmp(search->found[at].name, which->name) != 0)
+    at++;
+  if (at < search->count) {
+    if (at >= search->first && is_better(which, &search->found[at]))
+      search->found[at] = *which;
+    return;
+  }
   if (search->count == search->capacity) {
     size_t capacity = search->capacity ? 2 * search->capacity : 64;
     struct library_operator *found = realloc(search->found, capacity * sizeof *found);
@@ -50,10 +61,7 @@ static void note(struct search *search, const char *folder, const char *name, si
     search->found = found;
     search->capacity = capacity;
   }
-  struct library_operator *which = &search->found[search->count];
-  snprintf(which->name, sizeof which->name, "%.*s", (int)length, name);
-  snprintf(which->folder, sizeof which->folder, "%s", folder);
-  search->count += !is_known(search, which->name);
+  search->found[search->count++] = *which;
 }
 
 /* OP_ADD(Name) in a file of op_host below `folder`. */
@@ -61,12 +69,19 @@ static void look_into(struct search *search, const char *folder, const char *pat
   static const char mark[] = "OP_ADD(";
   static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
   struct vinci_diag ignored = {0};
+  struct library_operator which;
+  char chip[32];
   size_t length;
   char *text = file_read(path, SOURCE_BYTES_MAX, &length, &ignored);
+  const char *family = search->library->family ? search->library->family : "ascend910b";
+  snprintf(chip, sizeof chip, "\"%s", family);
+  which.suits = text && strstr(text, chip);
+  snprintf(which.folder, sizeof which.folder, "%s", folder);
   for (const char *at = text; at && (at = strstr(at, mark));) {
     at += strlen(mark);
     at += strspn(at, " \t\n");
-    note(search, folder, at, strspn(at, letters));
+    snprintf(which.name, sizeof which.name, "%.*s", (int)strspn(at, letters), at);
+    note(search, &which);
   }
   free(text);
 }
@@ -99,8 +114,10 @@ static int by_name(const void *a, const void *b) {
 enum vinci_status library_operators(const struct library *library, struct library_operator **out,
                                     size_t *count) {
   struct search search = {.library = library};
-  for (size_t i = 0; i < library->folder_count; i++)
+  for (size_t i = 0; i < library->folder_count; i++) {
+    search.first = search.count;
     walk(&search, library->folders[i], NULL, 0);
+  }
   *out = search.found;
   *count = search.count;
   if (search.no_memory) {

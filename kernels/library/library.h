@@ -55,6 +55,7 @@ struct library {
 struct library_operator {
   char name[LIBRARY_NAME_BYTES];
   char folder[PATH_MAX]; /* with op_host and op_kernel */
+  bool suits;            /* its definition names the chip */
 };
 
 /* A call of an operator as a call of a kernel. */

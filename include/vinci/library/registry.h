@@ -31,11 +31,11 @@ public:
   Self &Tiling(ge::graphStatus (*function)(TilingContext *), size_t = 0) { return of_.tiling = function, *this; }
   template <typename T> Self &TilingParse(ge::graphStatus (*function)(TilingParseContext *)) {
     of_.parse = function;
-    of_.compile_info = [] { return std::static_pointer_cast<void>(std::make_shared<T>()); };
+    of_.compile_info = CompileInfo<T>;
     return *this;
   }
   template <typename T, typename C> Self &TilingParse(ge::graphStatus (*function)(C *)) {
-    of_.compile_info = [] { return std::static_pointer_cast<void>(std::make_shared<T>()); };
+    of_.compile_info = CompileInfo<T>;
     return (void)function, *this;
   }
   Self &InferShape(ge::graphStatus (*function)(InferShapeContext *)) { return of_.shape = function, *this; }
@@ -56,6 +56,16 @@ public:
   Self &HostInputs(std::initializer_list<int32_t>) { return *this; }
 
 private:
+  // Sources of one operator for several chips have structures of one name and several sizes, and the linker takes one of
+  // these functions for all: there is room behind.
+  template <typename T> struct Roomy {
+    T value{};
+    char room[4096];
+  };
+  template <typename T> static std::shared_ptr<void> CompileInfo() {
+    auto made = std::make_shared<Roomy<T>>();
+    return std::shared_ptr<void>(made, &made->value);
+  }
   static ge::graphStatus SameAsFirst(InferDataTypeContext *context) {
     for (size_t i = 0; i < context->GetComputeNodeOutputNum(); i++)
       context->SetOutputDataType(i, context->GetInputDataType(0));

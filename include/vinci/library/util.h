@@ -124,11 +124,21 @@ inline bool BroadcastShape(const gert::Shape *a, const gert::Shape *b, gert::Sha
   *out = result;
   return true;
 }
-inline ge::graphStatus InferShape4Broadcast(gert::InferShapeContext *context) {
-  const gert::Shape *a = context->GetInputShape(0), *b = context->GetInputShape(1);
+inline ge::graphStatus InferShape4Broadcast(gert::InferShapeContext *context, size_t inputs) {
+  const gert::Shape *first = context->GetInputShape(0);
   gert::Shape *out = context->GetOutputShape(0);
-  return a && b && out && BroadcastShape(a, b, out) ? ge::GRAPH_SUCCESS : ge::GRAPH_FAILED;
+  if (!first || !out)
+    return ge::GRAPH_FAILED;
+  gert::Shape shape = *first;
+  for (size_t i = 1; i < inputs; i++) {
+    const gert::Shape *next = context->GetInputShape(i);
+    if (!next || !BroadcastShape(&shape, next, &shape))
+      return ge::GRAPH_FAILED;
+  }
+  *out = shape;
+  return ge::GRAPH_SUCCESS;
 }
+inline ge::graphStatus InferShape4Broadcast(gert::InferShapeContext *context) { return InferShape4Broadcast(context, 2); }
 
 // The values of a constant input of whole numbers.
 template <typename T, typename C> bool GetConstIntToShape(C *context, int64_t at, gert::Shape &shape) {
