@@ -226,6 +226,11 @@ static enum vinci_status make_stubs(const struct host *host) {
                                       "op_common/op_host/util/shape_util.h",
                                       "op_host/infershape_elewise_util.h",
                                       "op_host/tiling_base_util.h",
+                                      "op_host/util/const_util.h",
+                                      "op_host/util/math_util.h",
+                                      "op_host/util/opbase_export.h",
+                                      "op_host/util/platform_util.h",
+                                      "op_host/util/shape_util.h",
                                       "platform/platform_info.h",
                                       "platform/platform_infos_def.h",
                                       "register/op_def_registry.h",
@@ -235,6 +240,7 @@ static enum vinci_status make_stubs(const struct host *host) {
                                       "tiling_context_faker.h",
                                       "util/const_util.h",
                                       "util/math_util.h",
+                                      "util/platform_util.h",
                                       "util/shape_util.h"};
   enum vinci_status status = VINCI_OK;
   for (size_t i = 0; i < sizeof names / sizeof *names && status == VINCI_OK; i++)

@@ -444,6 +444,8 @@ end
 -- second result is nil when the search came to its end, else what it left out: { not_looked_at =, not_simulated =, lists = }, numbers of
 -- splits, and of those whose other lists of layers were not decided.
 function M.plan(model, options)
+  -- Bounds are of operators alone on a chip that nobody has used; operators that find their code and data may go below.
+  if options.clock.sequence then error("plan: bounds hold for operators alone: give a clock without `sequence`", 2) end
   model = T.model(model)
   local alone = { system = options.system, set = options.set, data = options.data } -- devices as they are
   local where = copy_of(alone)

@@ -7,7 +7,7 @@ srcdir=${TESTS_SRCDIR:-.}
 . "$srcdir/tests/support/tap.sh"
 vinci=${VINCI:?}
 work_folder test_planner
-plan 8
+plan 9
 
 cat >"$work/head.lua" <<'END'
 local vinci = require "vinci"
@@ -188,4 +188,9 @@ for _ = 1, 300 do
   end
   if math.abs(largest(list, limit, ranks) - most) > 1 then print(table.concat(list, " "), limit, ranks, largest(list, limit, ranks), most) end
 end
+END
+
+check "bounds of operators alone are not those of a clock with their sequence" <<'END'
+local ok, why = pcall(P.plan, model(), { clock = T.clock(chip, { sequence = true }), devices = 2, system = "atlas_a2_910b4" })
+if ok or not why:find("give a clock without `sequence`", 1, true) then print(ok, why) end
 END
