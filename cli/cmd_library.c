@@ -269,7 +269,7 @@ static void note_trial(struct tally *tally, const struct library_operator *which
 
 /* The host code of each operator is compiled; with a chip also a kernel, and that is run. What
  * stops a compiler stands on standard error, or with a chip in the table. */
-static int check(struct library *library, const struct library_operator *found, size_t count,
+static int check(struct library *library, struct library_operator *found, size_t count,
                  const struct text_list *words, const vinci_soc *soc, uint64_t calls) {
   static struct tally tally;
   size_t asked = 0, done = 0;
@@ -281,8 +281,10 @@ static int check(struct library *library, const struct library_operator *found, 
     if (library_find(library, words->items[i], &which) != VINCI_OK)
       return cli_fail(library->diag);
   }
-  for (size_t i = 0; i < count; i++)
+  for (size_t i = 0; i < count; i++) {
+    library_choose(&found[i], library->family);
     asked += is_asked(words, found[i].name);
+  }
   monitor_start(&monitor, "", 0, false); /* each operator takes some ten seconds */
   for (size_t i = 0; i < count; i++) {
     struct trial trial;

@@ -192,9 +192,11 @@ enum vinci_status library_call(const struct library *library, const struct libra
                                const vinci_soc *soc, const char *const *words, size_t word_count,
                                struct library_call *out) {
   struct library own = *library;
-  struct ask ask = {.library = &own, .which = which, .soc = soc};
+  struct library_operator operator_of = *which;
+  struct ask ask = {.library = &own, .which = &operator_of, .soc = soc};
   struct answer answer = {0};
   own.family = library_family(vinci_soc_name(soc));
+  library_choose(&operator_of, own.family);
   *out = (struct library_call){0};
   enum vinci_status status =
       folder_make_temporary("vinci-library", ask.folder, sizeof ask.folder, library->diag);

@@ -16,6 +16,9 @@
 
 enum { SOURCE_BYTES_MAX = 1 << 24, DEPTH_MAX = 12 };
 
+/* As definitions spell them; the first where no chip is named. */
+static const char *const library_families[LIBRARY_FAMILIES] = {"ascend910b", "ascend950"};
+
 struct search {
   const struct library *library;
   struct library_operator *found;
@@ -36,11 +39,11 @@ static bool is_left_out(const char *name) {
 
 /* Of two operators of a name in a folder: the one whose definition names the chip, then the one
  * with the shorter path. The order of a folder's entries is that of its host. */
-static bool is_better(const struct library_operator *a, const struct library_operator *b) {
-  size_t m = strlen(a->folder), n = strlen(b->folder);
-  if (a->suits != b->suits)
-    return a->suits;
-  return m != n ? m < n : strcmp(a->folder, b->folder) < 0;
+static void keep_better(struct library_place *kept, const struct library_place *other) {
+  size_t m = strlen(other->folder), n = strlen(kept->folder);
+  bool shorter = m != n ? m < n : strcmp(other->folder, kept->folder) < 0;
+  if (other->suits != kept->suits ? other->suits : shorter)
+    *kept = *other;
 }
 
 static void note(struct search *search, const struct library_operator *which) {
@@ -48,8 +51,8 @@ static void note(struct search *search, const struct library_operator *which) {
   while (at < search->count && strcmp(search->found[at].name, which->name) != 0)
     at++;
   if (at < search->count) {
-    if (at >= search->first && is_better(which, &search->found[at]))
-      search->found[at] = *which;
+    for (size_t i = 0; at >= search->first && i < LIBRARY_FAMILIES; i++)
+      keep_better(&search->found[at].place[i], &which->place[i]);
     return;
   }
   if (search->count == search->capacity) {
@@ -64,19 +67,25 @@ static void note(struct search *search, const struct library_operator *which) {
   search->found[search->count++] = *which;
 }
 
+void library_choose(struct library_operator *which, const char *family) {
+  bool other = family && strcmp(family, library_families[1]) == 0;
+  snprintf(which->folder, sizeof which->folder, "%s", which->place[other].folder);
+}
+
 /* OP_ADD(Name) in a file of op_host below `folder`. */
 static void look_into(struct search *search, const char *folder, const char *path) {
   static const char mark[] = "OP_ADD(";
   static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
   struct vinci_diag ignored = {0};
   struct library_operator which;
-  char chip[32];
   size_t length;
   char *text = file_read(path, SOURCE_BYTES_MAX, &length, &ignored);
-  const char *family = search->library->family ? search->library->family : "ascend910b";
-  snprintf(chip, sizeof chip, "\"%s", family);
-  which.suits = text && strstr(text, chip);
-  snprintf(which.folder, sizeof which.folder, "%s", folder);
+  for (size_t i = 0; i < LIBRARY_FAMILIES; i++) {
+    char chip[32];
+    snprintf(chip, sizeof chip, "\"%s", library_families[i]);
+    which.place[i].suits = text && strstr(text, chip);
+    snprintf(which.place[i].folder, sizeof which.place[i].folder, "%s", folder);
+  }
   for (const char *at = text; at && (at = strstr(at, mark));) {
     at += strlen(mark);
     at += strspn(at, " \t\n");
@@ -125,6 +134,8 @@ enum vinci_status library_operators(const struct library *library, struct librar
     *out = NULL;
     return diag_error(library->diag, VINCI_E_NOMEM, "out of memory for a list of operators");
   }
+  for (size_t i = 0; i < search.count; i++)
+    library_choose(&search.found[i], NULL);
   if (search.count > 0)
     qsort(search.found, search.count, sizeof *search.found, by_name);
   return VINCI_OK;

@@ -52,10 +52,15 @@ struct library {
   struct vinci_diag *diag;
 };
 
+enum { LIBRARY_FAMILIES = 2 };
+struct library_place {
+  char folder[PATH_MAX]; /* with op_host and op_kernel */
+  bool suits;            /* the definition there names the family */
+};
 struct library_operator {
   char name[LIBRARY_NAME_BYTES];
-  char folder[PATH_MAX]; /* with op_host and op_kernel */
-  bool suits;            /* its definition names the chip */
+  char folder[PATH_MAX]; /* of those below, that of the 910B, or which library_choose() has taken */
+  struct library_place place[LIBRARY_FAMILIES]; /* by families of chips */
 };
 
 /* A call of an operator as a call of a kernel. */
@@ -73,6 +78,9 @@ VINCI_MUST_CHECK enum vinci_status library_open(struct library *library, const c
 /* All operators, by name; for free(). */
 VINCI_MUST_CHECK enum vinci_status library_operators(const struct library *library,
                                                      struct library_operator **out, size_t *count);
+/* An operator of a name may lie in one folder for each family: takes that of a family (NULL: 910B).
+ */
+void library_choose(struct library_operator *which, const char *family);
 /* The operator of a name: its own, or as aclnn and files spell that ("aclnnRmsNorm", "rms_norm");
  * NULL: none. */
 const struct library_operator *library_match(const struct library_operator *operators, size_t count,
