@@ -160,6 +160,7 @@ static uint64_t threads(const struct vinci_cce_host *host, uint32_t begin) {
   uint64_t now = core->counter ? *core->counter : 0;
   uint64_t instructions = begin ? 0 : now - core->threads_from;
   core->in_threads = begin != 0;
+  source_told_forget(core);
   core->threads_from = now;
   core->counted += instructions;
   source_gate_close();

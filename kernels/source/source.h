@@ -142,6 +142,9 @@ bool source_told_start(struct source_core *core);
  * short: source_told_failed(). */
 bool source_told_end(struct source_core *core);
 bool source_told_failed(const struct source_core *core);
+/* From here the code is that of threads, or no longer: the row of a place is of one of both, and
+ * both may call one function. */
+void source_told_forget(struct source_core *core);
 /* Whether accesses go to the log. */
 bool source_told_logs(const struct source_core *core);
 void source_told_free(struct source_core *core);

@@ -40,8 +40,7 @@ struct told_place {
   uint32_t word, unaligned; /* bits that an address must not have */
   int32_t last;             /* where in a line an access may start; below 0: none is simple */
   uint32_t clears;
-  /* Of scalar code and of threads: both may call a function. In each of loads, and of stores. */
-  uint32_t row[2][2];
+  uint32_t row[2];      /* of loads, of stores */
   uint32_t own[2], any; /* indices of parts, and of the line */
 };
 
@@ -217,7 +216,7 @@ static void new_place(const struct source_core *core, struct told_place *place, 
       .word = word,
       .unaligned = (1u << promised_alignment(word)) - 1,
       .last = simple ? (int32_t)(LINE_BYTES - bytes) : -1,
-      .row = {{SOURCE_ROWS_MAX, SOURCE_ROWS_MAX}, {SOURCE_ROWS_MAX, SOURCE_ROWS_MAX}}};
+      .row = {SOURCE_ROWS_MAX, SOURCE_ROWS_MAX}};
 }
 
 static inline struct told_place *place_of(struct source_core *core, uint64_t from, unsigned word) {
@@ -245,29 +244,26 @@ static uint32_t row_of(struct source_core *core, struct told_place *place, bool 
                        unsigned word) {
   struct source *source = core->source;
   uint64_t rows = source->trace->row_count;
-  uint32_t *row = &place->row[core->in_threads][write];
-  if (*row == SOURCE_ROWS_MAX)
-    *row = source_access_row(source, core->place.kind, place->from - 1 - core->base,
-                             op_of(core, write), (word & ASM_PASSES) != 0);
+  if (place->row[write] == SOURCE_ROWS_MAX)
+    place->row[write] = source_access_row(source, core->place.kind, place->from - 1 - core->base,
+                                          op_of(core, write), (word & ASM_PASSES) != 0);
   if (source->trace->row_count != rows && word & ASM_PASSES)
-    source->trace->rows[*row].partner = PROGRAM_PASSES_CACHE;
+    source->trace->rows[place->row[write]].partner = PROGRAM_PASSES_CACHE;
   if (source->trace->row_count != rows && !write && !(word & ASM_UB) && !core->in_threads)
     source->program.passes |= word & ASM_PASSES || is_of_library(core, place->from - 1);
-  return *row;
+  return place->row[write];
 }
 
 /* Looks up what an access to one line needs; false: none of the place has been there. */
-static inline bool find_line(const struct source_core *core, struct told_place *place,
+static inline bool find_line(const struct told_lines *kept, struct told_place *place,
                              uint64_t line) {
-  const struct told_lines *kept = &core->told->kept;
-  const uint32_t *row = place->row[core->in_threads];
   uint32_t any = told_find_line(kept, line), word = place->word;
   if (any == TOLD_NONE)
     return false;
   if (word & ASM_WRITES &&
-      (place->own[1] = told_find_part(kept, any, row[1] | TOLD_WRITES)) == TOLD_NONE)
+      (place->own[1] = told_find_part(kept, any, place->row[1] | TOLD_WRITES)) == TOLD_NONE)
     return false;
-  if (word & ASM_READS && (place->own[0] = told_find_part(kept, any, row[0])) == TOLD_NONE)
+  if (word & ASM_READS && (place->own[0] = told_find_part(kept, any, place->row[0])) == TOLD_NONE)
     return false;
   place->any = any;
   return true;
@@ -299,7 +295,7 @@ static inline bool take_simply(struct source_core *core, struct told_lines *kept
     return false;
   uint64_t line = place->space | address / LINE_BYTES, mask = place->mask << first;
   if (place->line != line || place->clears != kept->clears) {
-    if (!find_line(core, place, line) && !enter_line(core, place, line)) {
+    if (!find_line(kept, place, line) && !enter_line(core, place, line)) {
       place->line = UINT64_MAX;
       return true;
     }
@@ -402,6 +398,11 @@ static void forget_other_memory(struct source_told *told, const struct source *s
     memset(told->place, 0, sizeof told->place);
   told->gm_end = gm;
   told->ub_end = ub;
+}
+
+void source_told_forget(struct source_core *core) {
+  for (size_t i = 0; core->told && i < PLACES; i++)
+    core->told->place[i].from = 0;
 }
 
 bool source_told_start(struct source_core *core) {
