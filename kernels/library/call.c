@@ -210,7 +210,7 @@ enum vinci_status library_call(const struct library *library, const struct libra
     snprintf(out->words, sizeof out->words, "%s", chosen ? chosen : "");
   }
   if (status == VINCI_OK)
-    status = library_kernel(&own, which, &answer, out->kernel, sizeof out->kernel);
+    status = library_kernel(&own, ask.which, &answer, out->kernel, sizeof out->kernel);
   command_free(&answer.lines);
   folder_remove(ask.folder);
   return status;
