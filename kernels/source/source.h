@@ -20,7 +20,6 @@
 #include "kernels/source/tokens.h"
 
 enum { SOURCE_ROWS_MAX = 1 << 16, SOURCE_ARGS_MAX = 32 };
-
 /* An argument of the kernel: the address of a tensor, or a number. */
 struct source_arg {
   bool is_tensor;
@@ -28,7 +27,6 @@ struct source_arg {
   uint32_t parts;  /* of a list: its tensors, which follow `tensor`; else 0 */
   uint64_t value;
 };
-
 /* How the values of an intrinsic become the operands of an instruction. */
 enum source_value { VALUE_PLAIN, VALUE_PIPE, VALUE_QUANT, VALUE_GM };
 struct source_form {
@@ -142,8 +140,7 @@ bool source_told_start(struct source_core *core);
  * short: source_told_failed(). */
 bool source_told_end(struct source_core *core);
 bool source_told_failed(const struct source_core *core);
-/* From here the code is that of threads, or no longer: the row of a place is of one of both, and
- * both may call one function. */
+/* Threads begin or end, and may call what scalar code calls: rows of places are found anew. */
 void source_told_forget(struct source_core *core);
 /* Whether accesses go to the log. */
 bool source_told_logs(const struct source_core *core);
