@@ -563,7 +563,7 @@ replay: vinci$(EXEEXT)
 # ---- make library-values: operators of a user's copy of the open library, as VINCI_LIBRARY names it, against numpy ----
 # LIBRARY_VALUES='--dtype=fp32 Abs RmsNorm' chooses.
 library-values: vinci$(EXEEXT)
-	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) PYTHONDONTWRITEBYTECODE=1 \
+	$(AM_V_at)VINCI_DATA='$(abs_top_srcdir)/scripts' PYTHONDONTWRITEBYTECODE=1 \
 	/usr/bin/python3 $(srcdir)/tests/kernels/library_values.py ./vinci$(EXEEXT) $(LIBRARY_VALUES)
 .PHONY: library-values
 
