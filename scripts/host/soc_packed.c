@@ -48,11 +48,11 @@ static bool is_same(const char *folder, const struct packed_file *packed) {
 }
 
 const struct soc_packed *soc_packed_find(const char *folder, const char *name) {
-  const struct soc_packed *packed = soc_packed_table.chips;
-  const struct soc_packed *end = packed + soc_packed_table.count;
-  while (packed < end && strcmp(text_at(packed->name), name) != 0)
-    packed++;
-  if (packed == end)
+  const struct soc_packed *packed = NULL;
+  for (size_t i = 0; !packed && i < soc_packed_table.count; i++)
+    if (strcmp(text_at(soc_packed_table.chips[i].name), name) == 0)
+      packed = &soc_packed_table.chips[i];
+  if (!packed)
     return NULL;
   for (size_t i = 0; i < packed->file_count; i++)
     if (!is_same(folder, &packed->files[i]))
