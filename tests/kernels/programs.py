@@ -541,6 +541,13 @@ template <int bytes, typename type> __global__ __vector__ void nested(type *from
   copy_ubuf_to_gm(to, ub, 0, 1, bytes / 32, 0, 0);
 }
 } // namespace space
+template <typename type> struct lengths { type bytes; };
+template <typename type> __global__ __vector__ void chosen(uint8_t *from, uint8_t *to, lengths<type> length) {
+  __ubuf__ uint8_t *ub = (__ubuf__ uint8_t *)(uintptr_t)0;
+  copy_gm_to_ubuf(ub, from, 0, 1, length.bytes / 32, 0, 0);
+  pipe_barrier(PIPE_ALL);
+  copy_ubuf_to_gm(to, ub, 0, 1, length.bytes / 32, 0, 0);
+}
 static int blocks(int a, int b) { return a > b ? a : b; }
 #define LAUNCH(...) copy<<<__VA_ARGS__>>>
 int main() {
@@ -556,13 +563,16 @@ int main() {
          nullptr>>>(from, to, 1'0);
   LAUNCH(1)(from + 64, to + 64, 64);
   if (large) copy<<<1, 0>>>(from + 128, to + 128, 64); else copy<<<1, 0>>>(from, to, 64);
+  lengths<short> length = {32};
+  chosen<<<1, nullptr, nullptr>>>(from + 192, to + 192, length); // the arguments say which
   unsigned char *found = from_device<unsigned char>(to, 256);
-  printf("%d %d %d %d %s%s%c\\n", found[63], found[127], found[191], found[192], text, raw, quote);
+  printf("%d %d %d %d %d %s%s%c\\n", found[63], found[127], found[191], found[223], found[224], text, raw, quote);
   return 0;
 }
 """,
 )
-ends("launches in all sorts of text", command(built("text", path)), 0, '192 128 64 0 <<<1>>>("<<<""', "nested<64")
+ends("launches in all sorts of text", command(built("text", path)), 0, '192 128 64 32 0 <<<1>>>("<<<""', "nested<64",
+     "chosen<short>")
 path = write(
     "variables.asc",
     HOST + """
@@ -985,7 +995,7 @@ try:
     made = command("cmake", f"-DASC_DIR={cmake}", "-S", folder, "-B", os.path.join(folder, "cmake"), VINCI=os.path.abspath(vinci))
     command("cmake", "--build", os.path.join(folder, "cmake"), VINCI=os.path.abspath(vinci))
     ends("a library of kernels finds its way", command(os.path.join(folder, "cmake", "user")), 0, "parts 9 9")
-    ends("the language ASC of CMake", command(os.path.join(folder, "cmake", "sample")), 0, "192 128 64 0")
+    ends("the language ASC of CMake", command(os.path.join(folder, "cmake", "sample")), 0, "192 128 64 32 0")
     os.makedirs(os.path.join(folder, "plain"))
     write("plain/CMakeLists.txt", """cmake_minimum_required(VERSION 3.16)
 project(plain LANGUAGES CXX)

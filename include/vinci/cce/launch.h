@@ -69,6 +69,12 @@ void operator->*(void (*kernel)(parameters...), call<arguments...> &&call) {
   start(kernel, std::move(call), std::index_sequence_for<parameters...>{});
 }
 
+// The same of a template, as the types of the arguments choose. A call that is const is the second choice.
+template <typename... arguments>
+void operator->*(void (*kernel)(std::decay_t<arguments>...), const call<arguments...> &&call) {
+  kernel->*std::move(const_cast<vinci_cce::call<arguments...> &>(call));
+}
+
 // A launch with the addresses of the arguments, for kernels that were compiled at run time (acl/compile.c).
 template <typename... parameters, size_t... at>
 int launch_array(void (*kernel)(parameters...), uint32_t blocks, void *stream, void **values,
