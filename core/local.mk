@@ -215,7 +215,9 @@ libvinci_core_la_SOURCES += \
 	core/sim/run.c \
 	core/sim/schedule.c \
 	core/sim/schedule.h \
-	core/sim/scalar.c
+	core/sim/scalar.c \
+	core/sim/steps.c \
+	core/sim/steps.h
 
 # machine/: the abstract machine: the same control without time, and the values. Includes
 # control.

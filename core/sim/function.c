@@ -4,9 +4,7 @@
 
 #include <string.h>
 
-#include "core/base/arith.h"
-#include "core/chip/layout.h"
-#include "core/isa/isa.h"
+#include "core/sim/steps.h"
 
 enum {
   STEPS_MAX = 1 << 15, /* that are recorded; a longer function is scheduled while it comes */
@@ -14,12 +12,6 @@ enum {
   STEP_WORDS = sizeof(struct function_step) / sizeof(uint64_t)
 };
 _Static_assert(sizeof(struct function_step) % sizeof(uint64_t) == 0, "a step is whole words");
-
-/* The operands of an instruction that name registers and masks. */
-struct named {
-  uint8_t count, arg[FUNCTION_OPERANDS];
-  bool mask[FUNCTION_OPERANDS], read[FUNCTION_OPERANDS], written[FUNCTION_OPERANDS];
-};
 
 /* A function that was met before: two digests and the number of its steps tell which. */
 struct met {
@@ -29,83 +21,12 @@ struct met {
 
 struct vector_functions {
   const struct vinci_soc *soc;
-  struct named named[OP_COUNT];
+  struct steps *reader;
   struct function_step *step; /* STEPS_MAX of them */
   uint64_t steps, digest[2];  /* of the function that is being added */
   struct schedule *schedule;
   struct met met[MET_MAX]; /* by digest */
 };
-
-/* ---- what an instruction is ---------------------------------------------------------------- */
-
-/* Masks by the names of their operands: pd and pd1 are written, pg and p0 to p2 read. */
-static bool is_mask(const struct isa_arg *arg) {
-  return arg->kind == ARG_INTEGER && arg->name[0] == 'p' && arg->name_length <= 3 &&
-         (arg->name[1] == 'd' || arg->name[1] == 'g' ||
-          (arg->name[1] >= '0' && arg->name[1] <= '2'));
-}
-
-static void find_named(struct named *named, const struct isa_row *row) {
-  for (unsigned i = 0; i < row->arg_count; i++) {
-    const struct isa_arg *arg = &row->arg[i];
-    bool mask = is_mask(arg), is_register = arg->kind == ARG_ADDRESS && arg->space == SPACE_VR;
-    if ((!is_register && !mask) || named->count == FUNCTION_OPERANDS)
-      continue;
-    unsigned k = named->count++;
-    named->arg[k] = (uint8_t)i;
-    named->mask[k] = mask;
-    named->written[k] = mask ? arg->name[1] == 'd' : arg->writes;
-    named->read[k] = mask ? arg->name[1] != 'd' : arg->reads;
-  }
-}
-
-/* The number of an operand's name; false: a mask operand that names none. */
-static bool name_of(const struct inst *inst, const struct named *named, unsigned k,
-                    uint16_t *name) {
-  int64_t value = inst->arg[named->arg[k]];
-  if (!named->mask[k]) {
-    *name = (uint16_t)(value / REPEAT_BYTES % REGISTER_NAMES);
-    return true;
-  }
-  *name = (uint16_t)(REGISTER_NAMES + value);
-  return value > 0 && value < MASK_NAMES;
-}
-
-static void add_names(const struct named *named, const struct inst *inst,
-                      struct function_step *step) {
-  unsigned count = 0;
-  for (unsigned k = 0; k < named->count; k++)
-    count +=
-        named->read[k] && count < FUNCTION_OPERANDS && name_of(inst, named, k, &step->name[count]);
-  step->reads = (uint8_t)count;
-  for (unsigned k = 0; k < named->count; k++)
-    count += named->written[k] && count < FUNCTION_OPERANDS &&
-             name_of(inst, named, k, &step->name[count]);
-  step->writes = (uint8_t)(count - step->reads);
-  for (; count < FUNCTION_OPERANDS; count++)
-    step->name[count] = 0;
-}
-
-/* False: an instruction that takes no time. */
-static bool step_of(const struct vector_functions *functions, const struct inst *inst,
-                    struct function_step *step) {
-  *step = (struct function_step){.class = REGISTER_NONE};
-  if (inst->op == OP_REG_MEM_BAR) {
-    step->waits = (uint8_t)(FUNCTION_LOADS + inst->arg[0]);
-    step->waiting = (uint8_t)(FUNCTION_LOADS + inst->arg[1]);
-    return true;
-  }
-  unsigned class = inst_register_class(inst);
-  if (class == REGISTER_NONE)
-    return false;
-  enum dtype type = inst_dtype(inst);
-  bool computes = class != REGISTER_LOAD && class != REGISTER_STORE && type < DTYPE_COUNT;
-  step->class = (uint8_t) class;
-  step->ports = inst->op == OP_REG_VLDS2 ? 2 : 1; /* two registers at once */
-  step->operations = (uint16_t)(computes ? REPEAT_BYTES * BITS_PER_BYTE / dtype_bits(type) : 0);
-  add_names(&functions->named[inst->op], inst, step);
-  return true;
-}
 
 /* ---- functions ----------------------------------------------------------------------------- */
 
@@ -117,10 +38,8 @@ struct vector_functions *functions_create(struct arena *arena, const struct vinc
   functions->soc = soc;
   functions->step = ARENA_ROOM(arena, struct function_step, STEPS_MAX);
   functions->schedule = schedule_create(arena, soc);
-  for (unsigned op = 0; op < OP_COUNT; op++)
-    if (isa_is_register((enum isa_op)op))
-      find_named(&functions->named[op], isa_row((enum isa_op)op));
-  return functions->step && functions->schedule ? functions : NULL;
+  functions->reader = steps_create(arena, soc);
+  return functions->step && functions->schedule && functions->reader ? functions : NULL;
 }
 
 /* Multipliers of two generators of pseudo-random numbers (Steele and Vigna, 2021). */
@@ -143,7 +62,7 @@ static void schedule_recorded(struct vector_functions *functions) {
 
 void functions_add(struct vector_functions *functions, const struct inst *inst) {
   struct function_step step;
-  if (!step_of(functions, inst, &step))
+  if (!steps_next(functions->reader, inst, &step))
     return;
   if (functions->steps == STEPS_MAX)
     schedule_recorded(functions);
@@ -168,4 +87,5 @@ void functions_end(struct vector_functions *functions, struct inst_cost *cost) {
   }
   *cost = met->cost;
   functions->steps = functions->digest[0] = functions->digest[1] = 0;
+  steps_end(functions->reader);
 }

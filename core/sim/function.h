@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Vector functions: their register instructions come one by one, in the order of the code. What one
- * takes (schedule.h) depends on its instructions and their registers, not on addresses in UB: loops
- * call the same few functions over and over, on all cores, so a function that was met before is not
- * scheduled again.
+ * takes (schedule.h) depends on its instructions, their registers and their banks of UB, not on
+ * other bits of addresses: loops call the same few functions over and over, on all cores, so a
+ * function that was met before is not scheduled again.
  */
 #ifndef VINCI_CORE_SIM_FUNCTION_H
 #define VINCI_CORE_SIM_FUNCTION_H

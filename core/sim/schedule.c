@@ -35,7 +35,8 @@ struct schedule {
   uint64_t queue[QUEUE_MAX];      /* when its places are free */
   struct execution_unit unit[UNITS_MAX];
   struct {
-    uint64_t cycle; /* + 1 */
+    uint64_t cycle;         /* + 1 */
+    uint32_t read, written; /* banks */
     uint8_t loads, stores;
   } port[WINDOW];
   uint64_t dispatch, dispatched;    /* cycle of the last one, and how many in that */
@@ -163,24 +164,50 @@ static void take(uint64_t *places, uint64_t cycle, int64_t cycles) {
     places[cycle % WINDOW] = cycle + 1;
 }
 
-/* Loads: as many a cycle as there are ports, one less beside a store; those that take two alone. */
-static uint64_t issue_at_port(struct schedule *at, bool store, unsigned ports, uint64_t cycle) {
-  unsigned most = (unsigned)at->soc->vf_loads;
-  for (;; cycle++) {
-    unsigned place = cycle % WINDOW;
-    if (at->port[place].cycle != cycle + 1) {
-      at->port[place].cycle = cycle + 1;
-      at->port[place].loads = at->port[place].stores = 0;
-    }
-    unsigned used = at->port[place].loads + at->port[place].stores;
-    if (used + ports > most || (store && at->port[place].stores > 0))
-      continue;
-    if (store)
-      at->port[place].stores++;
-    else
-      at->port[place].loads = (uint8_t)(at->port[place].loads + ports);
-    return cycle;
+/*
+ * Whether UB takes an access in one cycle. Loads: as many as there are ports, one less beside a
+ * store; those that take two alone. No two of a cycle need one bank, unless they read the same; a
+ * store has its bank group alone with one load of its other bank, which the number of ports sees
+ * to.
+ */
+static bool has_place(struct schedule *at, const struct function_step *step, uint64_t cycle) {
+  unsigned most = (unsigned)at->soc->vf_loads, place = cycle % WINDOW;
+  bool store = is_store(step->class);
+  if (at->port[place].cycle != cycle + 1) {
+    at->port[place].cycle = cycle + 1;
+    at->port[place].loads = at->port[place].stores = 0;
+    at->port[place].read = at->port[place].written = 0;
   }
+  unsigned used = at->port[place].loads + at->port[place].stores;
+  unsigned needed = store ? 1 : step->ports;
+  uint32_t busy = step->again ? 0 : at->port[place].read;
+  if (used > 0 && used + needed > most)
+    return false;
+  return !(store && at->port[place].stores > 0) &&
+         ((busy | at->port[place].written) & step->banks) == 0;
+}
+
+static void take_place(struct schedule *at, const struct function_step *step, uint64_t cycle) {
+  unsigned place = cycle % WINDOW;
+  if (is_store(step->class)) {
+    at->port[place].stores++;
+    at->port[place].written |= step->banks;
+  } else {
+    at->port[place].loads = (uint8_t)(at->port[place].loads + step->ports);
+    at->port[place].read |= step->banks;
+  }
+}
+
+/* An access that needs a bank several times takes as many cycles in a row. */
+static uint64_t issue_at_port(struct schedule *at, const struct function_step *step,
+                              uint64_t cycle) {
+  uint64_t turns = max_u64(step->turns, 1), free = 0;
+  for (; free < turns; cycle++)
+    free = has_place(at, step, cycle) ? free + 1 : 0;
+  cycle -= turns;
+  for (uint64_t i = 0; i < turns; i++)
+    take_place(at, step, cycle + i);
+  return cycle;
 }
 
 static uint64_t issue_in_unit(struct schedule *at, unsigned class, uint64_t from) {
@@ -204,9 +231,9 @@ static uint64_t issue_in_unit(struct schedule *at, unsigned class, uint64_t from
 
 static uint64_t issue(struct schedule *at, const struct function_step *step, uint64_t ready) {
   if (step->class == REGISTER_LOAD)
-    return issue_at_port(at, false, step->ports, max_u64(ready, at->loads_from));
+    return issue_at_port(at, step, max_u64(ready, at->loads_from));
   if (is_store(step->class))
-    return issue_at_port(at, true, 1, max_u64(ready, at->stores_from));
+    return issue_at_port(at, step, max_u64(ready, at->stores_from));
   return issue_in_unit(at, step->class, ready);
 }
 
@@ -222,7 +249,8 @@ static void take_barrier(struct schedule *at, const struct function_step *step) 
 }
 
 static void note(struct schedule *at, const struct function_step *step, uint64_t cycle) {
-  uint64_t end = cycle + (uint64_t)cost_of(at, step->class)->latency_cycles;
+  uint64_t more = step->turns > 1 ? step->turns - 1 : 0;
+  uint64_t end = cycle + more + (uint64_t)cost_of(at, step->class)->latency_cycles;
   for (unsigned i = 0; i < step->reads; i++) {
     struct producer *name = &at->name[step->name[i]];
     name->read = max_u64(name->read, cycle);
@@ -230,7 +258,7 @@ static void note(struct schedule *at, const struct function_step *step, uint64_t
   }
   for (unsigned i = 0; i < step->writes; i++) {
     struct producer *name = &at->name[step->name[step->reads + i]];
-    name->cycle = name->read = cycle;
+    name->cycle = name->read = cycle + more;
     name->class = step->class;
     name->used = at->count;
   }
@@ -248,6 +276,8 @@ void schedule_add(struct schedule *at, const struct function_step *step) {
     return;
   }
   bool queued = step->class != REGISTER_LOAD;
+  if (step->loop)
+    dispatch_at(at, at->dispatch + (uint64_t)at->soc->vf_loop_cycles);
   uint64_t *place = queued ? queue_place(at) : NULL;
   uint64_t cycle = max_u64(at->dispatch, place ? *place : 0);
   /* Sources first: an instruction may write what it reads. */
@@ -268,9 +298,11 @@ void schedule_add(struct schedule *at, const struct function_step *step) {
 void schedule_end(const struct schedule *at, struct inst_cost *cost) {
   uint64_t start = (uint64_t)at->soc->vf_start_cycles;
   uint64_t cycles = max_u64(at->end, start) + (uint64_t)at->soc->vf_end_cycles;
-  *cost = (struct inst_cost){.issue_cycles = cycles,
-                             .latency_cycles = cycles,
-                             .startup_cycles = start,
-                             .path = PATH_NONE,
-                             .operations = at->operations};
+  /* The next function starts while the last instructions end. */
+  *cost = (struct inst_cost){
+      .issue_cycles = cycles - min_u64(start + (uint64_t)at->soc->vf_issue_cycles, cycles - 1),
+      .latency_cycles = cycles,
+      .startup_cycles = start,
+      .path = PATH_NONE,
+      .operations = at->operations};
 }

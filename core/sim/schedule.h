@@ -2,14 +2,15 @@
 /*
  * How long a vector function takes. An instruction is dispatched in order, `vf.width` a cycle, when
  * a register is free for each of its results and the queue has room. It is issued out of order:
- * when its sources are there (forwarding by class), and an execution unit, or a port of UB, is free
- * in that cycle. An execution unit issues one a cycle; the results of its plain instructions leave
- * it one a cycle too; its special unit (exp, ln, quotients, roots, reductions) takes
- * `interval_cycles` each. Nothing of a function is kept but the state of the unit, so a function
- * may be of any length.
+ * when its sources are there (forwarding by class), and an execution unit, or a port and the banks
+ * of UB, are free in that cycle. A loop takes `vf.loop_cycles` of dispatch to begin. The next
+ * function starts while this one ends. An execution unit issues one a cycle; the results of its
+ * plain instructions leave it one a cycle too; its special unit (exp, ln, quotients, roots,
+ * reductions) takes `interval_cycles` each. Nothing of a function is kept but the state of the
+ * unit, so a function may be of any length.
  *
- * Left out: how loops of a function start again, banks of UB, address registers, spilled registers,
- * and overlap of one function with the next.
+ * Left out: address registers, spilled registers, loops of a single turn, the banks of gathers and
+ * scatters, and that loads go before stores.
  */
 #ifndef VINCI_CORE_SIM_SCHEDULE_H
 #define VINCI_CORE_SIM_SCHEDULE_H
@@ -29,6 +30,10 @@ struct function_step {
   uint8_t reads, writes;
   uint16_t operations;
   uint16_t name[FUNCTION_OPERANDS]; /* those that are read, then those that are written */
+  uint32_t banks;                   /* of UB that a load or a store needs, a bit each */
+  uint16_t turns;                   /* cycles that the busiest of them needs; 0: no bank */
+  uint8_t again;                    /* reads what the load before has read */
+  uint8_t loop;                     /* 1: a loop begins its second turn here */
 };
 
 struct schedule;

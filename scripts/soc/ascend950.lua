@@ -204,10 +204,12 @@ return soc {
     loads = num(2, "count", "DK", "documented", "UB: two registers read, or one read and one written a cycle"),
     start_cycles = num(21, "cycle", "VFS", "derived", "vf_startup_cost 23, dispatch 2 before"),
     end_cycles = num(12, "cycle", "VFS", "derived", "vf_drain_cost"),
+    loop_cycles = num(5, "cycle", "SVF", "derived", "ten broadcasts: the same work in 1 to 105 loops"),
     issue_cycles = num(3, "cycle", "VFS", "derived", "idu_to_ooo, ooo_to_shq and exq_recv"),
     release_cycles = num(4, "cycle", "VFS", "derived", "consumer_release_start_offset"),
     LOAD = register(9, 6, 6, 9, 0, 2),
-    STORE = register(9, 9, 9, 9, 0, 1),
+    -- Stores read alignment registers that stores write: 78 sums of rows one behind the other take 384 cycles.
+    STORE = register(9, 9, 9, 4, 0, 1, "derived", "isa and forwarding; from store to store reduce_sum_ar_binary of SVF"),
     ADD = register(7, 3, 4, 5, 0, 2),
     MULTIPLY = register(8, 4, 5, 6, 0, 2),
     MAX = register(6, 2, 3, 4, 0, 2),

@@ -60,6 +60,7 @@ return soc {
     start_cycles = num(0, "cycle", "DK", "documented", no_functions),
     end_cycles = num(0, "cycle", "DK", "documented", no_functions),
     issue_cycles = num(0, "cycle", "DK", "documented", no_functions),
+    loop_cycles = num(0, "cycle", "DK", "documented", no_functions),
     release_cycles = num(0, "cycle", "DK", "documented", no_functions),
   },
 }

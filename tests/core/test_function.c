@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -84,8 +85,124 @@ static void a_function_without_instructions_starts_and_ends(void **state) {
   }
 }
 
+/* ---- UB ---------------------------------------------------------------------------------------
+ */
+
+/* Operands by their names, with all lanes active; the rest as left out. */
+static void add(struct vector_functions *functions, enum isa_op op, uint32_t row, const char *dst,
+                int64_t at, const char *src, int64_t from, const char *more, int64_t value) {
+  struct inst inst = {.op = op, .arch = ARCH_C310, .row = row};
+  const struct isa_row *isa = isa_row(op);
+  const struct {
+    const char *name;
+    int64_t value;
+  } given[] = {{dst, at},  {src, from}, {more, value}, {"m0", -1},
+               {"m1", -1}, {"m2", -1},  {"m3", -1}};
+  for (unsigned i = 0; i < isa->arg_count; i++)
+    for (unsigned k = 0; k < sizeof given / sizeof *given; k++)
+      if (given[k].name && isa->arg[i].name_length == strlen(given[k].name) &&
+          strncmp(isa->arg[i].name, given[k].name, isa->arg[i].name_length) == 0)
+        inst.arg[i] = given[k].value;
+  if (isa->type_arg >= 0)
+    inst.arg[isa->type_arg] = DTYPE_FP32;
+  functions_add(functions, &inst);
+}
+
+static uint64_t end_of(struct vector_functions *functions) {
+  struct inst_cost cost;
+  functions_end(functions, &cost);
+  return cost.latency_cycles;
+}
+
+static uint64_t loads(struct vector_functions *functions, unsigned count, int64_t apart) {
+  for (unsigned i = 0; i < count; i++)
+    add(functions, OP_REG_VLDS, i, "dst", i % 8 * REPEAT_BYTES, "src", i * apart, NULL, 0);
+  return end_of(functions);
+}
+
+/* All of 8 groups in one of two banks each: two a cycle from different banks, or the same. */
+static void loads_wait_for_banks(void **state) {
+  (void)state;
+  struct vector_functions *functions = functions_of_chip();
+  const unsigned count = 40;
+  uint64_t alone = loads(functions, 1, 0);
+  assert_int_equal(loads(functions, count, 2 * REPEAT_BYTES), alone + count - 1);
+  assert_int_equal(loads(functions, count, REPEAT_BYTES), alone + count / 2 - 1);
+  assert_int_equal(loads(functions, count, 0), alone + count / 2 - 1);
+}
+
+/* 8 blocks of one bank group are written one after the other, those of 8 groups at once. */
+static void blocks_of_a_group_are_stored_one_by_one(void **state) {
+  (void)state;
+  struct vector_functions *functions = functions_of_chip();
+  for (unsigned i = 0; i < 10; i++)
+    add(functions, OP_REG_VSSTB, i, "dst", i * REPEAT_BYTES, "src", 0, "stride", 1);
+  uint64_t side_by_side = end_of(functions);
+  for (unsigned i = 0; i < 10; i++)
+    add(functions, OP_REG_VSSTB, i, "dst", i * BLOCK_BYTES, "src", 0, "stride", 8);
+  assert_int_equal(end_of(functions), side_by_side + 70);
+}
+
+/* What the alignment register holds goes from store to store. */
+static void unaligned_stores_wait_for_each_other(void **state) {
+  (void)state;
+  struct vector_functions *functions = functions_of_chip();
+  for (unsigned i = 0; i < 11; i++)
+    add(functions, OP_REG_VSTUS, i, "align", 30 * REPEAT_BYTES, "src", 0, "dst", i * 4);
+  uint64_t eleven = end_of(functions);
+  add(functions, OP_REG_VSTUS, 0, "align", 30 * REPEAT_BYTES, "src", 0, "dst", 0);
+  uint64_t each = (uint64_t)soc->register_class[REGISTER_STORE].store_cycles;
+  assert_int_equal(eleven, end_of(functions) + 10 * each);
+}
+
+/* ---- loops and neighbours ------------------------------------------------------------------ */
+
+/* Turns of an outer loop with 3 turns of an inner one, by rows; or the same without loops. */
+static uint64_t nested(struct vector_functions *functions, unsigned turns, bool loops) {
+  uint32_t row = 0;
+  for (unsigned i = 0; i < turns; i++) {
+    uint32_t outer = loops ? 1 : row++;
+    add(functions, OP_REG_VLDS, outer, "dst", 0, "src", 0, NULL, 0);
+    for (unsigned k = 0; k < 3; k++)
+      add(functions, OP_REG_VLDS, loops ? 2 : row++, "dst", (k + 1) * REPEAT_BYTES, "src",
+          (k + 1) * REPEAT_BYTES, NULL, 0);
+  }
+  return end_of(functions);
+}
+
+static void a_loop_takes_time_to_begin(void **state) {
+  (void)state;
+  struct vector_functions *functions = functions_of_chip();
+  /* 4 loads take 2 cycles, less than an inner loop takes to begin. */
+  uint64_t loops = nested(functions, 30, true) - nested(functions, 10, true);
+  uint64_t plain = nested(functions, 30, false) - nested(functions, 10, false);
+  assert_int_equal(plain, 20 * 2);
+  assert_in_range(loops, 20 * (uint64_t)soc->vf_loop_cycles,
+                  20 * ((uint64_t)soc->vf_loop_cycles + 2));
+  /* One loop, however many turns it has. */
+  struct vector_functions *others = functions_of_chip();
+  for (unsigned i = 0; i < 40; i++)
+    add(others, OP_REG_VLDS, 7, "dst", i % 8 * REPEAT_BYTES, "src", i * REPEAT_BYTES, NULL, 0);
+  assert_in_range(end_of(others) - loads(functions, 40, REPEAT_BYTES), 0, soc->vf_loop_cycles);
+}
+
+static void the_next_function_starts_before_the_end(void **state) {
+  (void)state;
+  struct inst_cost cost;
+  struct vector_functions *functions = functions_of_chip();
+  add_sum(functions, 0, 20);
+  functions_end(functions, &cost);
+  assert_int_equal(cost.latency_cycles - cost.issue_cycles,
+                   soc->vf_start_cycles + soc->vf_issue_cycles);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(loads_wait_for_banks),
+      cmocka_unit_test(blocks_of_a_group_are_stored_one_by_one),
+      cmocka_unit_test(unaligned_stores_wait_for_each_other),
+      cmocka_unit_test(a_loop_takes_time_to_begin),
+      cmocka_unit_test(the_next_function_starts_before_the_end),
       cmocka_unit_test(what_was_met_takes_the_same),
       cmocka_unit_test(functions_of_any_length_are_scheduled),
       cmocka_unit_test(a_function_without_instructions_starts_and_ends),

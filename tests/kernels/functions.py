@@ -197,6 +197,34 @@ turns = [busy_cycles("timed", "vbr(a, 1.0f);" + "vexp(b, a, all); vdiv(b, b, a, 
 report("exponential and quotient, 4 cycles each on two units: 4 cycles a turn, and a twentieth lost in gaps",
        "" if 80 * 4 - 4 < turns[0] - turns[1] < 80 * 4 * 1.05 else f"found {turns}")
 
+# ---- loads and stores: banks, and the end of UB ----
+
+# 64 turns: of two loads and a store, three accesses where two fit a cycle; what lies between the starts of the two
+# inputs is an odd or an even number of registers, so that a pair of loads needs both banks or the same bank.
+ADD = """for (uint16_t i = 0; i < 64; i++) {
+      vlds(a, ub + i * 64, 0, NORM);
+      vlds(b, ub + %d + i * 64, 0, NORM);
+      vadd(a, a, b, all);
+      vsts(a, ub + %d + i * 64, 0, NORM_B32, all);
+    }"""
+STORES = """for (uint16_t i = 0; i < 64; i++)
+      vsts(a, ub + i * 64, 0, NORM_B32, all);"""
+adds = [busy_cycles("timed", "vbr(a, 1.0f);" + STORES + "mem_bar(VST_VLD);" + ADD % (first, 16384))
+        - busy_cycles("timed", "vbr(a, 1.0f);" + STORES) for first in (5120, 5184)]
+report("an addition of registers takes a cycle and a half, whichever banks its inputs lie in",
+       "" if all(64 * 1.5 <= found <= 64 * 1.5 + 32 for found in adds) else f"found {adds}")
+column = "for (uint16_t i = 0; i < 64; i++) vlds(a, ub + %s, 0, NORM);"
+turns = [busy_cycles("timed", column % step)
+         for step in ("i * 64", "i % 8 * 128")]
+report("registers of both banks come two a cycle, those of one bank one a cycle",
+       "" if 30 <= turns[1] - turns[0] <= 32 else f"found {turns}")
+library, _ = compiled("timed", head + "vbr(a, 1.0f); vsts(a, ub + 65536 - 64, 0, NORM_B32, all);" + tail)
+run = command("run", f"{library}:timed", chip, "--blocks=1", "--arg", "name=y,dtype=fp32,shape=8,io=out", "--quiet")
+report("the last bytes of 256 KiB of UB are there", "" if run.returncode == 0 else run.stderr)
+library, _ = compiled("timed", head + "vbr(a, 1.0f); vsts(a, ub + 65536, 0, NORM_B32, all);" + tail)
+run = command("run", f"{library}:timed", chip, "--blocks=1", "--arg", "name=y,dtype=fp32,shape=8,io=out", "--quiet")
+report("those behind are not", "" if run.returncode == 3 and "of UB, which has 262144" in run.stderr else run.stderr)
+
 # ---- conversions: CTRL tells of saturation, unless its bit 60 leaves that to instructions ----
 
 CONVERT = """extern "C" __global__ __vector__ void convert(__gm__ half *x, __gm__ int8_t *y) {

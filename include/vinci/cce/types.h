@@ -20,7 +20,7 @@
 #define __cube__ __attribute__((section("vinci_aic")))
 #define __mix__(cubes, vectors) __attribute__((section("vinci_mix_" #cubes "_" #vectors)))
 #define __host_aicore__
-#define __simd_callee__
+#define __simd_callee__ __attribute__((always_inline))
 #define __simd_vf__
 #define __simt_callee__
 #define __simt_vf__
