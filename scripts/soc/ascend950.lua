@@ -66,7 +66,8 @@ return soc {
     row_bytes = num(64, "B", "DK", "documented"),
   },
   ub = {
-    size = num(248 * KiB, "B", "INI", "documented", "for the user, of 256 KiB per AIV"),
+    size = num(256 * KiB, "B", "DKX", "documented", "programs on boards use all of it; the platform files have 248 KiB"),
+    reserved = num(8 * KiB, "B", "DK", "documented", "6 KiB stack of vector functions and 2 KiB; the platform files leave them out"),
     bank_groups = num(8, "count", "DK", "documented"),
     banks_per_group = num(2, "count", "DK", "documented", "of 16 KiB"),
     row_bytes = num(32, "B", "DK", "documented"),

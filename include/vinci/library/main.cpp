@@ -54,11 +54,13 @@ void PlatFormInfos::MemorySize(int memory, uint64_t &size) {
 bool PlatFormInfos::GetPlatformRes(const std::string &label, const std::string &key, std::string &value) {
   platform_ascendc::PlatformAscendC chip(nullptr);
   static const std::map<std::string, const char *> sizes = {
-      {"ub_size", "ub.size"},   {"l1_size", "l1.size"},   {"l0_a_size", "l0a.size"}, {"l0_b_size", "l0b.size"},
+      {"l1_size", "l1.size"},   {"l0_a_size", "l0a.size"}, {"l0_b_size", "l0b.size"},
       {"l0_c_size", "l0c.size"}, {"l2_size", "l2.size"}, {"memory_size", "hbm.size"}, {"bt_size", "bt.size"}};
   auto size = sizes.find(key);
   value = "";
-  if (size != sizes.end())
+  if (key == "ub_size")
+    value = std::to_string(vinci_platform_ub());
+  else if (size != sizes.end())
     value = std::to_string(vinci_acl_number(size->second));
   else if (key == "ai_core_cnt" || key == "cube_core_cnt")
     value = std::to_string(chip.GetCoreNumAic());

@@ -14,6 +14,8 @@
 
 // A number of the chip by its name ("ub.size"); -1 when there is no such number.
 extern "C" int64_t vinci_acl_number(const char *name);
+// Bytes of UB as the platform files of CANN have them (vinci/cce/library/platform.cpp).
+extern "C" int64_t vinci_platform_ub();
 
 namespace fe {
 

@@ -70,6 +70,12 @@ void PlatformAscendC::ReserveLocalMemory(ReservedSize size) {
                                                                : 32u << 10;
 }
 
+// As the platform files say it: without what vector functions keep for their stack.
+extern "C" int64_t vinci_platform_ub() {
+  bool functions = vinci_acl_number("vf.physical") > 0;
+  return vinci_acl_number("ub.size") - (functions ? vinci_acl_number("ub.reserved") : 0);
+}
+
 // The library keeps the last 256 bytes of UB and L1 for its messages.
 void PlatformAscendC::GetCoreMemSize(const CoreMemType &type, uint64_t &size) const {
   static const struct {
@@ -83,8 +89,9 @@ void PlatformAscendC::GetCoreMemSize(const CoreMemType &type, uint64_t &size) co
                   {CoreMemType::BT, "bt.size", 0}};
   for (const auto &memory : memories)
     if (memory.type == type)
-      size = (uint64_t)vinci_acl_number(memory.name) - memory.kept -
-             (type == CoreMemType::UB ? reservedMemSize_ : 0);
+      size = (uint64_t)(type == CoreMemType::UB ? vinci_platform_ub() - reservedMemSize_
+                                                : vinci_acl_number(memory.name)) -
+             memory.kept;
 }
 
 // Bytes per cycle.
