@@ -523,7 +523,8 @@ dist_noinst_DATA += \
 	tests/reference/recent_again.csv \
 	tests/reference/recent_again_memory.csv \
 	tests/reference/recent_between.csv \
-	tests/reference/recent_between_memory.csv \
+	tests/reference/recent_once.csv \
+	tests/reference/recent_once_memory.csv \
 	tests/reference/recent_alone.csv \
 	tests/reference/samples/addhp_c1.csv \
 	tests/reference/samples/addhp_c2.csv \

@@ -42,6 +42,17 @@ end
 local as_sqrt = "latencies of docs/isa/vector; what is forwarded as for quotients"
 local not_in_tables = "not in the tables"
 
+-- Starts of the open library's own kernels for this chip: lines of code that a run touches and scalar work before
+-- its first copy, of tensors of 256x2048 in fp32 (`vinci run --library`, report and hotspots.csv).
+local function start(head, code_lines, operators)
+  return {
+    issue_cycles = num(13, "cycle", "DK", "assumed", "as dav-c220"),
+    head_cycles = num(head, "cycle", "OPS", "derived", operators),
+    code_bytes = num(code_lines * 64, "B", "OPS", "derived", operators),
+    line_cycles = num(15, "cycle", "OPS", "derived", "as code.counted_line_cycles"),
+  }
+end
+
 return soc {
   name = "ascend950",
   base = "library",
@@ -193,6 +204,12 @@ return soc {
     COMPACT = vector_class(14, 14),
     SORT = vector_class(16, 22),
     TRANSPOSE = vector_class(2, 3),
+  },
+
+  kernel = {
+    ELEMENTWISE = start(275, 64, "mean of Relu 276 and 55, Add 271 and 72, Gelu 277 and 66"),
+    FUSED = start(645, 168, "mean of LayerNormV4 691 and 180, RmsNorm 600 and 156"),
+    REDUCE = start(556, 133, "mean of SoftmaxV2 406 and 100, ReduceSum 706 and 166"),
   },
 
   -- The tables agree with the vendor's cycle model, says their author; nothing is set by durations.

@@ -10,6 +10,7 @@ return {
   MSI = "Ascend/msinsight: test/data/pytorch, kernel_details.csv, profiles of real kernels",
   MSM = "Ascend/msmodeling: tensor_cast/device.py, device table of a system-level model",
   PTO = "hw-native-sys/pto-isa: include/pto/costmodel, fits on a 910B3 and model constants",
+  OPS = "hicann/ops-nn and hicann/ops-math: op_kernel/arch35, kernels of the open operator library for the 950",
   SVF = "hicann/cann-samples@a934ed96: Samples/2_Performance/simd_vf_story, cycles of vector functions in the vendor's simulator",
   VFS = "zouzias/pto-isa-mirror: include/pto/costmodel/a5/VfSim/params, tables of a simulator of vector functions that is set by the vendor's cycle model",
   SMP = "hw-native-sys/simpler: docs/hardware and docs/investigations (mmio-performance)",

@@ -4,7 +4,8 @@
  * how they were launched. again: the same launch again and again, until every core has the code.
  * between: other kernels ran between, and what is read comes from outside the chip. alone: the
  * first or the only launch of a program, which finds neither code nor inputs in L2; or behind
- * another kernel that moves more than L2 holds. _memory: the same of kernels of the 950 without
+ * another kernel that moves more than L2 holds. once: the only launch of a program that the
+ * vendor's page measures, whose code L2 has. _memory: the same of kernels of the 950 without
  * vector functions.
  */
 #include <math.h>
@@ -28,11 +29,10 @@ static const struct launched {
   uint32_t repeat;
   const char *l2, *code;
   bool memory; /* kernels of the 950 whose instructions are on UB: no vector functions */
-} launched[] = {{"again", LAUNCHES, NULL, NULL, false},
-                {"again_memory", LAUNCHES, NULL, NULL, true},
-                {"between", 0, "empty", "warm", false},
-                {"between_memory", 0, "empty", "warm", true},
-                {"alone", 0, "empty", "device", false}};
+} launched[] = {
+    {"again", LAUNCHES, NULL, NULL, false},    {"again_memory", LAUNCHES, NULL, NULL, true},
+    {"between", 0, "empty", "warm", false},    {"once", 0, "empty", "cold", false},
+    {"once_memory", 0, "empty", "cold", true}, {"alone", 0, "empty", "device", false}};
 static const char *const without_functions[] = {"vf.physical=0"};
 
 struct kind {
