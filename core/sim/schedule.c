@@ -36,7 +36,7 @@ struct schedule {
   struct execution_unit unit[UNITS_MAX];
   struct {
     uint64_t cycle;         /* + 1 */
-    uint32_t read, written; /* banks */
+    uint64_t read, written; /* banks */
     uint8_t loads, stores;
   } port[WINDOW];
   uint64_t dispatch, dispatched;    /* cycle of the last one, and how many in that */
@@ -180,7 +180,7 @@ static bool has_place(struct schedule *at, const struct function_step *step, uin
   }
   unsigned used = at->port[place].loads + at->port[place].stores;
   unsigned needed = store ? 1 : step->ports;
-  uint32_t busy = step->again ? 0 : at->port[place].read;
+  uint64_t busy = step->again ? 0 : at->port[place].read;
   if (used > 0 && used + needed > most)
     return false;
   return !(store && at->port[place].stores > 0) &&

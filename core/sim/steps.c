@@ -121,10 +121,10 @@ static bool loop_begins(struct loops *loops, uint32_t row) {
 /* ---- banks --------------------------------------------------------------------------------- */
 
 /* How often each bank and each bank group of UB is needed. */
-enum { BANKS_MAX = 32 }; /* the bits of function_step.banks */
+enum { BANKS_MAX = 64 }; /* the bits of function_step.banks */
 struct needed {
   const struct vinci_soc *soc;
-  uint8_t bank[BANKS_MAX], group[BANKS_MAX];
+  uint16_t bank[BANKS_MAX], group[BANKS_MAX];
 };
 
 /* Addresses of UB are row, bank, group and byte (scripts/soc/ascend950.lua). */
@@ -147,16 +147,16 @@ static void add_banks(struct steps *steps, const struct inst *inst, struct funct
   struct inst_access access[INST_ACCESS_MAX];
   unsigned count = registry_access((enum isa_op)inst->op)(soc, inst, access);
   bool store = step->class == REGISTER_STORE;
-  if (soc->ub_bank_groups == 0)
-    return;
+  if (soc->ub_bank_groups == 0 || soc->ub_banks_per_group == 0 || soc->ub_row_bytes == 0)
+    return; /* the map is not known */
   for (unsigned i = 0; i < count; i++) {
     struct needed needed = {.soc = soc};
     if (access[i].space != SPACE_UB || access[i].bytes == 0)
       continue;
     inst_each_run(&access[i], need_run, &needed);
     for (unsigned bank = 0; bank < BANKS_MAX; bank++) {
-      step->banks |= needed.bank[bank] > 0 ? UINT32_C(1) << bank : 0;
-      step->turns = (uint16_t)max_u64(step->turns, store ? needed.group[bank] : needed.bank[bank]);
+      step->banks |= needed.bank[bank] > 0 ? UINT64_C(1) << bank : 0;
+      step->turns = (uint32_t)max_u64(step->turns, store ? needed.group[bank] : needed.bank[bank]);
     }
     step->again = !store && access[i].address == steps->read;
     steps->read = store ? steps->read : access[i].address;

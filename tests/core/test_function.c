@@ -131,6 +131,25 @@ static void loads_wait_for_banks(void **state) {
   assert_int_equal(loads(functions, count, 0), alone + count / 2 - 1);
 }
 
+/* The most banks that a chip may have, and none. */
+static void banks_of_any_number(void **state) {
+  (void)state;
+  static const char *const most[] = {"ub.bank_groups=16", "ub.banks_per_group=4", "ub.row_bytes=1"};
+  vinci_soc *saved = soc;
+  struct vinci_diag diag = {0};
+  assert_int_equal(vinci_soc_load("Ascend950PR_9589", NULL, &soc, &diag), VINCI_OK);
+  for (unsigned i = 0; i < 3; i++)
+    assert_int_equal(vinci_soc_set(soc, most[i], &diag), VINCI_OK);
+  struct vector_functions *functions = functions_of_chip();
+  /* 256 bytes go round 64 banks of one byte 4 times; the next load waits for all of them. */
+  assert_int_equal(loads(functions, 11, REPEAT_BYTES), loads(functions, 1, 0) + 40);
+  assert_int_equal(vinci_soc_set(soc, "ub.bank_groups=0", &diag), VINCI_OK);
+  functions = functions_of_chip();
+  assert_int_equal(loads(functions, 40, 2 * REPEAT_BYTES), loads(functions, 1, 0) + 19);
+  vinci_soc_free(soc);
+  soc = saved;
+}
+
 /* 8 blocks of one bank group are written one after the other, those of 8 groups at once. */
 static void blocks_of_a_group_are_stored_one_by_one(void **state) {
   (void)state;
@@ -199,6 +218,7 @@ static void the_next_function_starts_before_the_end(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(loads_wait_for_banks),
+      cmocka_unit_test(banks_of_any_number),
       cmocka_unit_test(blocks_of_a_group_are_stored_one_by_one),
       cmocka_unit_test(unaligned_stores_wait_for_each_other),
       cmocka_unit_test(a_loop_takes_time_to_begin),
