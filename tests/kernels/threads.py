@@ -21,7 +21,7 @@ count = 0
 
 # Threads take turns over 1000 numbers in UB, and count in device memory how many are above 0.
 THREADS = """
-__simt_vf__ void turn(__ubuf__ float *tile, __gm__ float *z, uint32_t size) {
+__simt_vf__ __launch_bounds__(1024) void turn(__ubuf__ float *tile, __gm__ float *z, uint32_t size) {
   for (uint32_t i = threadIdx.x + blockDim.x * threadIdx.y; i < size; i += blockDim.x * blockDim.y) {
     if (tile[i] > 0)
       atomicAdd(z, 1.0f);

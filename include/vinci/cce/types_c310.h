@@ -33,6 +33,7 @@ enum class Bin { N0, N1, N2, N3, N4, N5, N6, N7 };
 enum QuantMode_post { NoConv };
 #define __no_simd_vf_fusion__
 #define LAUNCH_BOUND(threads)
+#define __launch_bounds__(threads)
 // How many parts a number of elements makes.
 static constexpr int32_t get_repeat_ceiling(int32_t elements, int32_t part) { return (elements + part - 1) / part; }
 

@@ -4,8 +4,22 @@
 #define VINCI_LIBRARY_REGISTRY_H
 
 #include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "vinci/library/context.h"
+
+// Names that the vendor's header of registration (register/register.h) makes known to host code without std::.
+using std::make_shared;
+using std::map;
+using std::pair;
+using std::string;
+using std::to_string;
+using std::unique_ptr;
+using std::vector;
 
 namespace vinci_library {
 

@@ -16,11 +16,12 @@ static ge::graphStatus TileAbs(gert::TilingContext *context) {
               OP_LOGE(context, "the chip has no registers"), return ge::GRAPH_FAILED);
   const gert::Shape &shape = Ops::Base::EnsureNotScalar(context->GetInputShape(0)->GetStorageShape());
   auto *data = context->GetTilingData<AbsTilingData>();
+  const map<string, vector<uint64_t>> keys = {make_pair(string("abs"), vector<uint64_t>{1})};
   uint64_t total = (uint64_t)shape.GetShapeSize(), cores = Ops::Base::GetAivCoreNum(context);
   data->total = total;
   data->each = (total + cores * 64 - 1) / (cores * 64) * 64;
   context->SetBlockDim((uint32_t)((total + data->each - 1) / data->each));
-  context->SetTilingKey(1);
+  context->SetTilingKey(keys.at("abs")[0]);
   context->GetWorkspaceSizes(1)[0] = 32;
   return ge::GRAPH_SUCCESS;
 }
