@@ -141,19 +141,25 @@ inline ge::graphStatus InferShape4Broadcast(gert::InferShapeContext *context, si
 inline ge::graphStatus InferShape4Broadcast(gert::InferShapeContext *context) { return InferShape4Broadcast(context, 2); }
 
 // The values of a constant input of whole numbers.
-template <typename T, typename C> bool GetConstIntToShape(C *context, int64_t at, gert::Shape &shape) {
-  const gert::Tensor *tensor = context->GetInputTensor((size_t)at);
+template <typename T> bool GetValueToShape(const gert::Tensor *tensor, gert::Shape &shape) {
   if (!tensor || !tensor->GetAddr())
     return false;
   shape.SetDimNum(0);
-  bool wide = tensor->GetDataType() == ge::DT_INT64;
   for (int64_t i = 0; i < tensor->GetShapeSize(); i++)
-    shape.AppendDim(wide ? tensor->GetData<int64_t>()[i] : tensor->GetData<int32_t>()[i]);
+    shape.AppendDim((int64_t)tensor->GetData<T>()[i]);
   return true;
+}
+template <typename C> bool GetConstIntToShape(C *context, int64_t at, gert::Shape &shape) {
+  const gert::Tensor *tensor = context->GetInputTensor((size_t)at);
+  bool wide = tensor && (tensor->GetDataType() == ge::DT_INT64 || tensor->GetDataType() == ge::DT_UINT64);
+  return wide ? GetValueToShape<int64_t>(tensor, shape) : GetValueToShape<int32_t>(tensor, shape);
+}
+template <typename T, typename C> bool GetConstIntToShape(C *context, int64_t at, gert::Shape &shape) {
+  return GetConstIntToShape(context, at, shape);
 }
 template <typename T, typename C> bool GetConstInt(C *context, int64_t at, T &value) {
   gert::Shape values;
-  if (!GetConstIntToShape<int64_t>(context, at, values) || values.GetDimNum() == 0)
+  if (!GetConstIntToShape(context, at, values) || values.GetDimNum() == 0)
     return false;
   value = (T)values.GetDim(0);
   return true;

@@ -22,5 +22,9 @@ inline int memset_s(void *to, size_t room, int value, size_t bytes) {
   return EOK;
 }
 inline int strcpy_s(char *to, size_t room, const char *from) { return memcpy_s(to, room, from, strlen(from) + 1); }
+inline int strcat_s(char *to, size_t room, const char *from) {
+  size_t length = strnlen(to, room);
+  return strcpy_s(to + length, room - length, from);
+}
 
 #endif
