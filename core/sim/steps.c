@@ -146,15 +146,16 @@ static void add_banks(struct steps *steps, const struct inst *inst, struct funct
   const struct vinci_soc *soc = steps->soc;
   struct inst_access access[INST_ACCESS_MAX];
   unsigned count = registry_access((enum isa_op)inst->op)(soc, inst, access);
+  unsigned banks = (unsigned)(soc->ub_bank_groups * soc->ub_banks_per_group);
   bool store = step->class == REGISTER_STORE;
-  if (soc->ub_bank_groups == 0 || soc->ub_banks_per_group == 0 || soc->ub_row_bytes == 0)
+  if (banks == 0 || soc->ub_row_bytes == 0)
     return; /* the map is not known */
   for (unsigned i = 0; i < count; i++) {
     struct needed needed = {.soc = soc};
     if (access[i].space != SPACE_UB || access[i].bytes == 0)
       continue;
     inst_each_run(&access[i], need_run, &needed);
-    for (unsigned bank = 0; bank < BANKS_MAX; bank++) {
+    for (unsigned bank = 0; bank < banks; bank++) {
       step->banks |= needed.bank[bank] > 0 ? UINT64_C(1) << bank : 0;
       step->turns = (uint32_t)max_u64(step->turns, store ? needed.group[bank] : needed.bank[bank]);
     }

@@ -212,7 +212,8 @@ return soc {
     REDUCE = start(556, 133, "mean of SoftmaxV2 406 and 100, ReduceSum 706 and 166"),
   },
 
-  -- The tables agree with the vendor's cycle model, says their author; nothing is set by durations.
+  -- The tables agree with the vendor's cycle model, says their author. Two numbers come from cycles of the vendor's
+  -- simulator: loop_cycles, and from store to store. Nothing is set by durations.
   vf = {
     physical = num(68, "count", "VFS", "derived", "vreg_num"),
     registers = num(32, "count", "DK", "documented", "RegTensor: at most 32 at a time"),
