@@ -229,6 +229,8 @@ libvinci_core_la_SOURCES += \
 	core/machine/machine_core.c \
 	core/machine/machine_core.h \
 	core/machine/machine_hang.c \
+	core/machine/reach.c \
+	core/machine/reach.h \
 	core/machine/values.c \
 	core/machine/values.h \
 	core/machine/values_unknown.c \

@@ -37,7 +37,9 @@ nobase_dist_pkgdata_DATA = \
 	include/vinci/cce/load.h \
 	include/vinci/cce/numbers_c310.h \
 	include/vinci/cce/permute.h \
+	include/vinci/cce/register_carry.h \
 	include/vinci/cce/register_compute.h \
+	include/vinci/cce/register_index.h \
 	include/vinci/cce/register_masks.h \
 	include/vinci/cce/register_memory.h \
 	include/vinci/cce/register_types.h \

@@ -15,7 +15,9 @@ libvinci_vector_la_SOURCES = \
 	vector/reduce.c \
 	vector/registers.c \
 	vector/registers.h \
+	vector/registers_carry.c \
 	vector/registers_compute.c \
+	vector/registers_index.c \
 	vector/registers_masks.c \
 	vector/registers_move.c \
 	vector/registers_reduce.c \

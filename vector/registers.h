@@ -69,6 +69,15 @@ static inline uint8_t *reg_at(const struct inst *inst, const struct value_core *
   return core->bytes[SPACE_VR] + inst->arg[arg];
 }
 
+/* Marks of unwritten bytes (core/isa/inst.h) where these are not those of lane by lane. */
+void reg_gather_marks(const struct vinci_soc *soc, const struct inst *inst,
+                      struct value_core *core);
+void reg_scatter_marks(const struct vinci_soc *soc, const struct inst *inst,
+                       struct value_core *core);
+void reg_wide_marks(const struct vinci_soc *soc, const struct inst *inst, struct value_core *core);
+void reg_counts_marks(const struct vinci_soc *soc, const struct inst *inst,
+                      struct value_core *core);
+
 /* What a load reads and a store writes of UB, in bytes. */
 uint64_t reg_load_bytes(const struct inst *inst);
 

@@ -247,6 +247,16 @@ inst_values_fn reg_marks(enum isa_op op, inst_values_fn values, inst_access_fn a
   switch (op) {
   case OP_REG_VSELR:
     return mark_none;
+  case OP_REG_VGATHER2:
+  case OP_REG_VGATHERB:
+    return reg_gather_marks;
+  case OP_REG_VSCATTER:
+    return reg_scatter_marks;
+  case OP_REG_VMULL:
+    return reg_wide_marks;
+  case OP_REG_DHISTV2:
+  case OP_REG_CHISTV2:
+    return reg_counts_marks;
   case OP_REG_VCVT:
     return mark_wide;
   case OP_REG_VCADD:

@@ -15,10 +15,8 @@
 #include "core/chip/soc_names.h"
 #include "core/vinci.h"
 
-/*
- * Cost classes of vector instructions: id and members. isa.def assigns
- * each instruction its class per operand width; the SoC data gives the numbers.
- */
+/* Cost classes of vector instructions: id and members. isa.def assigns each instruction its class
+ * per operand width; the SoC data gives the numbers. */
 #define VECTOR_CLASS_LIST(X)                                                                       \
   X(NONE, "not a vector instruction")                                                              \
   X(ONE, "one repeat per cycle: one-source and scalar-operand forms")                              \
@@ -64,6 +62,9 @@ struct vector_class_cost {
   X(NONE, "not a register instruction")                                                            \
   X(LOAD, "loads from UB")                                                                         \
   X(STORE, "stores to UB")                                                                         \
+  X(GATHER, "numbers of UB by their indices")                                                      \
+  X(GATHER_BLOCKS, "blocks of UB by their places")                                                 \
+  X(SCATTER, "numbers to UB by their indices")                                                     \
   X(ADD, "sums, differences, conversions")                                                         \
   X(MULTIPLY, "products, with or without a sum")                                                   \
   X(MAX, "maxima, minima, bits, shifts, comparisons, selections")                                  \
@@ -228,8 +229,7 @@ uint64_t soc_core_hz(const struct vinci_soc *soc, enum core_kind kind);
 uint64_t soc_hbm_bytes_per_second(const struct vinci_soc *soc);
 /* The same, less the time in which the memory refreshes: what reads or writes alone can reach. */
 uint64_t soc_hbm_stream_bytes_per_second(const struct vinci_soc *soc);
-/* Thousandths of a cycle per tile of the cube in a type; 0: the cube cannot compute in this type.
- */
+/* Thousandths of a cycle per tile of the cube in a type; 0: the cube cannot compute in this. */
 int64_t soc_cube_mcycles(const struct vinci_soc *soc, enum dtype dtype);
 /*
  * From the start of the first block to that of another. A kernel that leaves places (cores, or AIC
@@ -238,8 +238,7 @@ int64_t soc_cube_mcycles(const struct vinci_soc *soc, enum dtype dtype);
  */
 uint64_t soc_dispatch_ps(const struct vinci_soc *soc, uint64_t places, uint64_t blocks,
                          uint64_t block);
-/* The wait for code that takes one core alone N cycles, on each of the cores that fetch the code.
- */
+/* The wait for code that takes one core alone N cycles, on each of the cores that fetch it. */
 uint64_t soc_code_cycles(const struct vinci_soc *soc, uint64_t line_cycles, uint64_t lines,
                          uint64_t missing, uint64_t cores);
 /* How many lines of the instruction cache some bytes of code take. */

@@ -39,6 +39,16 @@
   O(F, SRC, "src:VR:r") O(F, VALUE, "scalar:" RANGE_INT64) O(F, RELATION, REG_RELATIONS) \
   O(F, PD, "pd:0..63=0")
 
+/* Carries: a bit for each byte of a register, as masks have them, in c0 to c3 and from p0. */
+#define OPERANDS_REGCARRY(O, F) OPERANDS_MASKED(O, F) \
+  O(F, DST, "dst:VR:w") O(F, SRC0, "src0:VR:r") O(F, SRC1, "src1:VR:r") O(F, PD, "pd:0..63=0")
+#define OPERANDS_REGCARRIED(O, F) OPERANDS_REGCARRY(O, F) \
+  O(F, C0, "c0:" RANGE_INT64 "=0") O(F, C1, "c1:" RANGE_INT64 "=0") \
+  O(F, C2, "c2:" RANGE_INT64 "=0") O(F, C3, "c3:" RANGE_INT64 "=0") O(F, P0, "p0:0..63=0")
+#define OPERANDS_REGWIDE(O, F) OPERANDS_MASKED(O, F) \
+  O(F, DST0, "dst0:VR:w") O(F, DST1, "dst1:VR:w") O(F, SRC0, "src0:VR:r") O(F, SRC1, "src1:VR:r")
+#define OPERANDS_REGCOUNTS(O, F) OPERANDS_REG1(O, F, "rw") O(F, BIN, "bin:0..1=0")
+
 /* Of two registers two, of one register one, whole registers all. */
 #define OPERANDS_REGPAIR(O, F) \
   O(F, DST0, "dst0:VR:w") O(F, DST1, "dst1:VR:w") O(F, SRC0, "src0:VR:r") O(F, SRC1, "src1:VR:r")
@@ -69,6 +79,18 @@
 #define OPERANDS_REGSTUS(O, F) \
   O(F, ALIGN, "align:VR:rw") O(F, SRC, "src:VR:r") O(F, DST, "dst:UB:w") \
   O(F, HELD, "held:0..31=0") O(F, COUNT, "count:0..256")
+
+/*
+ * By index. first and last: the lowest and the highest index of active lanes, in elements, of blocks
+ * in bytes. turns: how many rows of the busiest subbank of UB the indices need. Compiled kernels have
+ * them from the register; what a mask leaves no lane of touches nothing.
+ */
+#define OPERANDS_REACH(O, F) \
+  O(F, FIRST, "first:0..1048575") O(F, LAST, "last:0..1048575") O(F, TURNS, "turns:1..256=1")
+#define OPERANDS_REGGATHER(O, F) OPERANDS_MASKED(O, F) O(F, DST, "dst:VR:w") O(F, SRC, "src:UB:r") \
+  O(F, INDEX, "index:VR:r") OPERANDS_REACH(O, F)
+#define OPERANDS_REGSCATTER(O, F) OPERANDS_MASKED(O, F) O(F, DST, "dst:UB:w") O(F, SRC, "src:VR:r") \
+  O(F, INDEX, "index:VR:r") OPERANDS_REACH(O, F)
 
 /* Masks in UB. Of unaligned stores count says how many bytes the bits of all lanes make. */
 #define OPERANDS_REGPLDS(O, F) O(F, PD, "pd:0..63") O(F, SRC, "src:UB:r") O(F, DIST, "dist:{norm|us|ds}=norm")

@@ -129,7 +129,12 @@ static uint64_t *queue_place(struct schedule *at) {
 
 /* ---- issue --------------------------------------------------------------------------------- */
 
-static bool is_store(unsigned class) { return class == REGISTER_STORE; }
+static bool is_store(unsigned class) {
+  return class == REGISTER_STORE || class == REGISTER_SCATTER;
+}
+static bool is_load(unsigned class) {
+  return class == REGISTER_LOAD || class == REGISTER_GATHER || class == REGISTER_GATHER_BLOCKS;
+}
 
 /* Forwarding, from issue to issue. */
 static uint64_t forwarded(const struct schedule *at, const struct producer *from, unsigned class) {
@@ -230,7 +235,7 @@ static uint64_t issue_in_unit(struct schedule *at, unsigned class, uint64_t from
 }
 
 static uint64_t issue(struct schedule *at, const struct function_step *step, uint64_t ready) {
-  if (step->class == REGISTER_LOAD)
+  if (is_load(step->class))
     return issue_at_port(at, step, max_u64(ready, at->loads_from));
   if (is_store(step->class))
     return issue_at_port(at, step, max_u64(ready, at->stores_from));
@@ -263,7 +268,7 @@ static void note(struct schedule *at, const struct function_step *step, uint64_t
     name->used = at->count;
   }
   at->end = max_u64(at->end, end);
-  if (step->class == REGISTER_LOAD)
+  if (is_load(step->class))
     at->loaded = max_u64(at->loaded, end);
   if (is_store(step->class))
     at->stored = max_u64(at->stored, end);
@@ -275,7 +280,7 @@ void schedule_add(struct schedule *at, const struct function_step *step) {
     take_barrier(at, step);
     return;
   }
-  bool queued = step->class != REGISTER_LOAD;
+  bool queued = !is_load(step->class);
   if (step->loop)
     dispatch_at(at, at->dispatch + (uint64_t)at->soc->vf_loop_cycles);
   uint64_t *place = queued ? queue_place(at) : NULL;

@@ -7,6 +7,7 @@
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
 #include "core/isa/isa.h"
+#include "core/isa/operands_register.h"
 
 /* The operands of an instruction that name registers and masks. */
 struct named {
@@ -141,6 +142,18 @@ static bool need_run(void *context, int64_t address, uint64_t bytes) {
   return true;
 }
 
+/* Of scatters the operands have the same places. */
+enum { OPERANDS_REGGATHER(OPERAND_NUMBER, REGGATHER) };
+static bool is_indexed(unsigned class) {
+  return class == REGISTER_GATHER || class == REGISTER_GATHER_BLOCKS || class == REGISTER_SCATTER;
+}
+
+/* Numbers by index come through all banks: where they lie is not known here, how often is. */
+static void add_turns(const struct inst *inst, struct function_step *step) {
+  step->banks = UINT64_MAX;
+  step->turns = (uint32_t)inst->arg[REGGATHER_TURNS];
+}
+
 /* A bank is read or written once a cycle; of a group, one bank is written. */
 static void add_banks(struct steps *steps, const struct inst *inst, struct function_step *step) {
   const struct vinci_soc *soc = steps->soc;
@@ -180,12 +193,15 @@ bool steps_next(struct steps *steps, const struct inst *inst, struct function_st
   step->loop = steps->loops.begun;
   steps->loops.begun = false;
   enum dtype type = inst_dtype(inst);
-  bool computes = class != REGISTER_LOAD && class != REGISTER_STORE && type < DTYPE_COUNT;
+  bool moves = class == REGISTER_LOAD || class == REGISTER_STORE || is_indexed(class);
+  bool computes = !moves && type < DTYPE_COUNT;
   step->class = (uint8_t) class;
   step->ports = inst->op == OP_REG_VLDS2 ? 2 : 1; /* two registers at once */
   step->operations = (uint16_t)(computes ? REPEAT_BYTES * BITS_PER_BYTE / dtype_bits(type) : 0);
   add_names(&steps->named[inst->op], inst, step);
-  if (class == REGISTER_LOAD || class == REGISTER_STORE)
+  if (is_indexed(class))
+    add_turns(inst, step);
+  else if (moves)
     add_banks(steps, inst, step);
   return true;
 }

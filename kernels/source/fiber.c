@@ -13,6 +13,7 @@
 
 #include "core/chip/soc.h"
 #include "core/isa/taken.h"
+#include "core/machine/reach.h"
 #include "core/machine/values.h"
 #include "core/machine/values_unknown.h"
 #include "kernels/source/dcache.h"
@@ -233,6 +234,24 @@ static int64_t number(const struct vinci_cce_host *host, uint32_t which) {
   return 0;
 }
 
+static void reach(const struct vinci_cce_host *host, struct vinci_cce_reach *asked) {
+  struct source_fiber *fiber = fiber_of(host);
+  check_registers(fiber, __builtin_return_address(0));
+  const struct source_core *core = &fiber->core;
+  const struct value_core *values = &core->source->program.values->cores[core->place.core];
+  struct reach_indices indices = {.base = (uint64_t)asked->base,
+                                  .index = values->bytes[SPACE_VR] + asked->index,
+                                  .count = asked->count,
+                                  .index_bytes = asked->index_bytes,
+                                  .unit_bytes = asked->unit_bytes,
+                                  .bytes = asked->bytes};
+  memcpy(indices.mask, asked->mask, sizeof indices.mask);
+  struct reach found = reach_of(core->source->soc, &indices);
+  asked->first = (int64_t)found.first;
+  asked->last = (int64_t)found.last;
+  asked->turns = found.turns;
+}
+
 static void trap(const struct vinci_cce_host *host, const char *text) {
   uint64_t address = (uint64_t)(uintptr_t)__builtin_return_address(0) - 1;
   source_gate_open();
@@ -349,7 +368,8 @@ static bool open_library(struct source_fiber *fiber, struct vinci_diag *diag) {
                                         .look = look,
                                         .leave = leave_process,
                                         .token = token,
-                                        .threads = threads};
+                                        .threads = threads,
+                                        .reach = reach};
   return source_code_open(&fiber->loaded, &fiber->core, &fiber->host, diag);
 }
 

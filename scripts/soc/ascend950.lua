@@ -41,6 +41,7 @@ local function register(latency, forward, special, store, interval, units, confi
 end
 local as_sqrt = "latencies of docs/isa/vector; what is forwarded as for quotients"
 local not_in_tables = "not in the tables"
+local gathers = "the vendor's simulator, as docs/isa/vector of PTO quotes it: 27 to 28, 21, 17 cycles from issue to end"
 
 -- Starts of the open library's own kernels for this chip: lines of code that a run touches and scalar work before
 -- its first copy, of tensors of 256x2048 in fp32 (`vinci run --library`, report and hotspots.csv).
@@ -221,6 +222,7 @@ return soc {
     queue = num(58, "count", "VFS", "derived", "shq_depth"),
     units = num(2, "count", "DK", "documented", "two instructions a cycle; issue_ports of VFS"),
     loads = num(2, "count", "DK", "documented", "UB: two registers read, or one read and one written a cycle"),
+    subbank = num(8, "B", "DK", "documented", "UB: four of them a bank, seen by gather and scatter alone"),
     start_cycles = num(21, "cycle", "VFS", "derived", "vf_startup_cost 23, dispatch 2 before"),
     end_cycles = num(12, "cycle", "VFS", "derived", "vf_drain_cost"),
     loop_cycles = num(5, "cycle", "SVF", "derived", "ten broadcasts: the same work in 1 to 105 loops"),
@@ -229,6 +231,10 @@ return soc {
     LOAD = register(9, 6, 6, 9, 0, 2),
     -- Stores read alignment registers that stores write: 78 sums of rows one behind the other take 384 cycles.
     STORE = register(9, 9, 9, 4, 0, 1, "derived", "isa and forwarding; from store to store reduce_sum_ar_binary of SVF"),
+    -- Readers of gathers: as of loads, three cycles before the end.
+    GATHER = register(28, 25, 25, 28, 0, 2, "derived", gathers),
+    GATHER_BLOCKS = register(21, 18, 18, 21, 0, 2, "derived", gathers),
+    SCATTER = register(17, 17, 17, 4, 0, 1, "derived", gathers),
     ADD = register(7, 3, 4, 5, 0, 2),
     MULTIPLY = register(8, 4, 5, 6, 0, 2),
     MAX = register(6, 2, 3, 4, 0, 2),

@@ -57,6 +57,7 @@ return soc {
     queue = num(0, "count", "DK", "documented", no_functions),
     units = num(0, "count", "DK", "documented", no_functions),
     loads = num(0, "count", "DK", "documented", no_functions),
+    subbank = num(0, "B", "DK", "documented", no_functions),
     start_cycles = num(0, "cycle", "DK", "documented", no_functions),
     end_cycles = num(0, "cycle", "DK", "documented", no_functions),
     issue_cycles = num(0, "cycle", "DK", "documented", no_functions),

@@ -322,4 +322,144 @@ def code_bytes(body):
 
 few, many = (code_bytes("vbr(a, 1.0f);" + "vadd(a, a, a, all);" * n) for n in (10, 90))
 report("80 register instructions more are 320 bytes more of code", "" if many - few == 320 else f"found {few} and {many}")
+
+# ---- numbers by their indices, wide integers, histograms ----
+
+INDEXED = """extern "C" __global__ __vector__ void indexed(__gm__ %(type)s *x, __gm__ %(index)s *i, __gm__ %(type)s *y) {
+  __ubuf__ %(type)s *from = (__ubuf__ %(type)s *)0, *to = (__ubuf__ %(type)s *)16384;
+  __ubuf__ %(index)s *places = (__ubuf__ %(index)s *)8192;
+  copy_gm_to_ubuf(from, x, 0, 1, sizeof(%(type)s) * 1024 / 32, 0, 0);
+  copy_gm_to_ubuf(places, i, 0, 1, 8, 0, 0);
+  set_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);
+  wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);
+  __VEC_SCOPE__ {
+    vector_%(short)s a;
+    vector_%(shorti)s at;
+    vector_bool all = pset_b%(bits)s(PAT_ALL), some = pset_b%(bits)s(PAT_VL32);
+    vlds(at, places, 0, NORM);
+    %(body)s
+  }
+  set_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);
+  wait_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);
+  copy_ubuf_to_gm(y, to, 0, 1, sizeof(%(type)s) * %(out)s / 32, 0, 0);
+}
+"""
+FLOATS = {"type": "float", "index": "uint32_t", "short": "f32", "shorti": "u32", "bits": 32, "out": 64}
+HALVES = {"type": "half", "index": "uint16_t", "short": "f16", "shorti": "u16", "bits": 16, "out": 128}
+BYTES = {"type": "uint8_t", "index": "uint16_t", "short": "u16", "shorti": "u16", "bits": 16, "out": 256}
+GATHER = "vgather2(a, from, at, %s); vsts(a, to, 0, NORM_B32, all);"
+SCATTER = "vlds(a, from, 0, NORM); vscatter(a, to, at, all);"
+NAMES = {"float32": "fp32", "float16": "fp16", "uint32": "uint32", "uint16": "uint16", "uint8": "uint8"}
+
+
+def indexed(shape, body, x, places, size, change=lambda text: text):
+    """A kernel with this body; the words that run it."""
+    library, path = compiled("indexed", change(INDEXED % {**shape, "body": body}))
+    words = [f"{library}:indexed", chip, "--blocks=1"]
+    for name, array, io in (("x", x, "in"), ("i", places, "in"), ("y", None, "out")):
+        dtype = NAMES[(x if array is None else array).dtype.name]
+        words += ["--arg", f"name={name},dtype={dtype},shape={size if array is None else array.size},io={io}"]
+        if array is not None:
+            np.save(os.path.join(folder, f"{name}.npy"), array)
+            words += ["--input", f"{name}={folder}/{name}.npy"]
+    return words, path
+
+
+def has(words, want):
+    np.save(os.path.join(folder, "want.npy"), want)
+    run = command("run", *words, "--values", f"--expect=y={folder}/want.npy", "--quiet")
+    check = command("check", *words)
+    clean = check.returncode == 0 and "WARNING" not in check.stdout
+    return "" if run.returncode == 0 and clean else run.stdout + run.stderr + check.stdout + check.stderr
+
+
+x = random.standard_normal(1024).astype(np.float32)
+far = random.integers(0, 1024, 64).astype(np.uint32)
+words, _ = indexed(FLOATS, GATHER % "all", x, far, 64)
+report("a gather takes numbers from their places", has(words, x[far]))
+record = os.path.join(folder, "indexed.csv")
+command("run", *words, "--values", "--quiet", f"--record={record}")
+whole, again = results_of(*words, "--values"), results_of(record)
+report("and as a recorded trace has the same result",
+       "" if isinstance(whole, dict) and whole == again else str(again)[:300])
+words, _ = indexed(FLOATS, GATHER % "some", x, np.where(np.arange(64) < 32, far, 1 << 30).astype(np.uint32), 64)
+report("lanes that are not active become 0, wherever their index leads", has(words, np.where(np.arange(64) < 32, x[far], 0)))
+words, _ = indexed(HALVES, (GATHER % "all").replace("B32", "B16"), x.astype(np.float16),
+                   random.permutation(1024)[:128].astype(np.uint16), 128)
+near = np.load(f"{folder}/i.npy")
+report("numbers of 16 bits have indices of 16 bits", has(words, x.astype(np.float16)[near]))
+small = random.integers(0, 256, 1024).astype(np.uint8)
+words, _ = indexed(BYTES, "vgather2(a, from, at, all); vsts(a, (__ubuf__ uint16_t *)to, 0, NORM_B16, all);", small, near, 256)
+report("bytes come into lanes of 16 bits", has(words, small[near].astype(np.uint16).view(np.uint8)))
+blocks = (32 * random.permutation(128)[:64]).astype(np.uint32)
+words, _ = indexed(FLOATS, "vgatherb(a, from, at, some); vsts(a, to, 0, NORM_B32, all);", x, blocks, 64)
+report("blocks of 32 bytes by their places in bytes", has(words, x.reshape(128, 8)[blocks[:8] // 32].ravel()))
+turned = random.permutation(64).astype(np.uint32)
+want = np.zeros(64, np.float32)
+want[turned] = x[:64]
+words, _ = indexed(FLOATS, SCATTER, x, turned, 64)
+report("a scatter puts numbers to their places", has(words, want))
+
+LONG = """vector_u32 low, high; vector_bool carry;
+    vlds(low, (__ubuf__ uint32_t *)from, 0, NORM); vlds(high, (__ubuf__ uint32_t *)from, 64, NORM);
+    vaddc(carry, low, low, at, all); vaddcs(carry, high, high, at, carry, all);
+    vsts(low, (__ubuf__ uint32_t *)to, 0, NORM_B32, all); vsts(high, (__ubuf__ uint32_t *)to, 64, NORM_B32, all);"""
+WORDS = {**FLOATS, "type": "uint32_t", "short": "u32", "out": 128}
+parts = random.integers(0, 1 << 32, 1024).astype(np.uint32)
+more = random.integers(0, 1 << 32, 64).astype(np.uint32)
+sums = (parts[:64] + (parts[64:128].astype(np.uint64) << np.uint64(32))) + (more + (more.astype(np.uint64) << np.uint64(32)))
+words, _ = indexed(WORDS, LONG, parts, more, 128)
+report("integers of 64 bits add up with carries",
+       has(words, np.concatenate([sums & np.uint64(0xffffffff), sums >> np.uint64(32)]).astype(np.uint32)))
+words, _ = indexed(WORDS, LONG.replace("vaddc", "vsubc"), parts, more, 128)
+less = (parts[:64] + (parts[64:128].astype(np.uint64) << np.uint64(32))) - (more + (more.astype(np.uint64) << np.uint64(32)))
+report("and are subtracted with them",
+       has(words, np.concatenate([less & np.uint64(0xffffffff), less >> np.uint64(32)]).astype(np.uint32)))
+words, _ = indexed(WORDS, """vector_u32 low, high; vlds(low, from, 0, NORM); vmull(low, high, low, at, all);
+    vsts(low, to, 0, NORM_B32, all); vsts(high, to, 64, NORM_B32, all);""", parts, more, 128)
+wide = parts[:64].astype(np.uint64) * more
+report("products of 64 bits",
+       has(words, np.concatenate([wide & np.uint64(0xffffffff), wide >> np.uint64(32)]).astype(np.uint32)))
+words, _ = indexed(BYTES, """vector_u8 b; vector_bool bytes = pset_b8(PAT_ALL);
+    vlds(b, from, 0, NORM); vdup(a, (uint16_t)0, all, MODE_ZEROING);
+    %s(a, b, bytes, Bin_N1); vsts(a, (__ubuf__ uint16_t *)to, 0, NORM_B16, all);""" % "chistv2", small, near, 256)
+counts = np.cumsum(np.bincount(small[:256], minlength=256)).astype(np.uint16)
+report("a cumulative histogram of the upper half counts the lower half too", has(words, counts[128:].view(np.uint8)))
+
+
+def finds(title, body, places, wanted, mark, verb="check", change=lambda text: text):
+    words, path = indexed(FLOATS, body, x, places, 64, change)
+    with open(path, encoding="utf-8") as file:
+        line = [i for i, text in enumerate(file, 1) if mark in text][0]
+    run = command(verb, *words, *(["--values"] if verb == "run" else []))
+    told = run.stdout + run.stderr
+    right = run.returncode in (3, 5) and re.search(wanted, told) and f"indexed.cpp:{line}" in told
+    report(title, "" if right else f"exit {run.returncode}, no '{wanted}' at line {line}\n{told}")
+
+
+behind = np.where(np.arange(64) == 5, 70000, far).astype(np.uint32)
+finds("an index behind UB is found where the gather is", GATHER % "all", behind, "illegal read|outside|leaves", "vgather2(")
+finds("and where the scatter is", SCATTER, behind, "illegal write|outside|leaves", "vscatter(")
+finds("an index that is no place at all ends the run", SCATTER, np.full(64, 0xffffffff, np.uint32), "operand \"(first|last)\"", "vscatter(", "run")
+finds("an address that is not that of a block is found", "vgather2(a, from + 1, at, all); vsts(a, to, 0, NORM_B32, all);", far,
+      "misaligned|multiple", "vgather2(")
+finds("a gather of what nobody wrote is found", "vgather2(a, to + 8192, at, all); vsts(a, to, 0, NORM_B32, all);", far,
+      "uninitialized read", "vgather2(")
+finds("a copy of what is scattered needs a flag", SCATTER, turned, "RAW hazard", "copy_ubuf_to_gm(y",
+      change=lambda text: text.replace("  set_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);\n  wait_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);\n", ""))
+
+
+def gather_cycles(places):
+    words, _ = indexed(FLOATS, "for (uint16_t k = 0; k < 32; k++) vgather2(a, from, at, all); vsts(a, to, 0, NORM_B32, all);",
+                       x, places.astype(np.uint32), 64)
+    result = results_of(*words, "--values")
+    return max(core["pipes"]["V"]["busy_cycles"] for core in result["cores"]) if isinstance(result, dict) else result
+
+
+# A subbank has 8 bytes of each 512: two rows of one take two cycles, one row or two subbanks take one.
+cycles = [gather_cycles(np.arange(64) % 2 * step) for step in (0, 1, 2, 128)]
+report("numbers of one row of a subbank, or of two subbanks, come at once; of two rows one after the other",
+       "" if cycles[0] == cycles[1] == cycles[2] and cycles[3] - cycles[0] == 32 else f"found {cycles}")
+eight = gather_cycles(np.arange(64) % 8 * 128)
+report("of eight rows eight cycles", "" if eight - cycles[0] == 7 * 32 else f"found {eight} and {cycles[0]}")
 print(f"1..{count}")

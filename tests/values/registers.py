@@ -388,6 +388,117 @@ def gen_index(case):
     case.register(at["dst"], case.after)[:] = case.register(at["src"])[index.astype(int)].copy()
 
 
+# ---- by index ----
+
+def put_indices(case, register, dtype, low, high):
+    """Indices from low to high in a register, in dtype; what active lanes have, as they lie there."""
+    count = BYTES // np.dtype(dtype).itemsize
+    index = case.rng.integers(low, high, count, endpoint=True).astype(dtype)
+    case.before[UB + register * BYTES:][:BYTES] = index.view(np.uint8)
+    return index
+
+
+def reach(case, index, active):
+    """The operands, sometimes wider, sometimes narrower than what the indices need."""
+    used = index[active]
+    first, last = (int(used.min()), int(used.max())) if len(used) else (0, 0)
+    if case.rng.random() < 0.2:
+        last = max(first, last - 3)
+    case.set(first=first, last=last, turns=int(case.rng.integers(1, 9)))
+    return first, last
+
+
+def gen_gather(case):
+    gathers = case.op == "reg_vgather2"
+    case.under(merges=False)
+    at = case.names("dst" if gathers else "src", "index", apart=("dst" if gathers else "src", "index"))
+    wide = max(case.size, 2)
+    base = 32 * int(case.rng.integers(0, 40))
+    index = put_indices(case, at["index"], {2: np.uint16, 4: np.uint32}[wide], 3, 600)
+    active = case.bits[::wide]
+    first, last = reach(case, index, active)
+    case.set(type=case.kind, **{"src" if gathers else "dst": base})
+    case.start()
+    for lane in range(BYTES // wide):
+        there, inside = base + int(index[lane]) * case.size, first <= index[lane] <= last
+        register = UB + at["dst" if gathers else "src"] * BYTES + lane * wide
+        if gathers:
+            case.after[register:register + wide] = 0
+        if not active[lane] or not inside:
+            continue
+        if gathers:
+            case.after[register:register + case.size] = case.before[there:there + case.size]
+        else:
+            case.after[there:there + case.size] = case.before[register:register + case.size]
+
+
+def gen_gather_blocks(case):
+    case.under(merges=False)
+    at = case.names("dst", "index", apart=("dst", "index"))
+    base = 32 * int(case.rng.integers(0, 40))
+    index = put_indices(case, at["index"], np.uint32, 1, 60) * 32
+    case.before[UB + at["index"] * BYTES:][:BYTES] = index.astype(np.uint32).view(np.uint8)
+    active = case.bits[:32:4]
+    first, last = reach(case, index[:8], active)
+    case.set(src=base)
+    case.start()
+    for block in range(8):
+        target = case.after[UB + at["dst"] * BYTES + 32 * block:][:32]
+        there = base + int(index[block])
+        moves = active[block] and first <= index[block] <= last
+        target[:] = case.before[there:there + 32] if moves else 0
+
+
+# ---- integers wider than a lane ----
+
+def gen_carry(case):
+    active = case.under(merges=False)
+    at = case.names("dst", "src0", "src1")
+    carried = case.op.endswith("s")
+    subtracts = case.op.startswith("reg_vsub")
+    carries = np.full(case.lanes, subtracts)
+    if carried:
+        bits = case.rng.random(BYTES) < 0.5
+        packed = np.packbits(bits, bitorder="little").view(np.int64)
+        case.set(p0=1, **{"c%d" % i: packed[i] for i in range(4)})
+        carries = bits[::case.size]
+    case.set(type=case.kind)
+    case.start()
+    a, b = (case.register(at[name], kind="uint32").astype(np.uint64) for name in ("src0", "src1"))
+    total = a + (b ^ 0xffffffff if subtracts else b) + carries
+    case.register(at["dst"], case.after, "uint32")[:] = np.where(active, total & 0xffffffff, 0)
+    bits = np.zeros(BYTES, bool)
+    bits[::case.size] = active & (total >> 32 != 0)
+    case.after[UB + VR:] = np.packbits(bits, bitorder="little")
+
+
+def gen_product(case):
+    active = case.under(merges=False)
+    at = case.names("dst0", "dst1", "src0", "src1", apart=("dst0", "dst1"))
+    case.set(type=case.kind)
+    case.start()
+    wide = case.register(at["src0"]).astype(object) * case.register(at["src1"]).astype(object)
+    for name, shift in (("dst0", 0), ("dst1", 32)):
+        half = np.array([int(number) >> shift & 0xffffffff for number in wide], np.uint32)
+        case.register(at[name], case.after, "uint32")[:] = np.where(active, half, 0)
+
+
+def gen_histogram(case):
+    case.under(merges=False)
+    at = case.names("dst", "src", apart=("dst", "src"))
+    high = int(case.rng.integers(0, 2))
+    case.set(bin=high)
+    if case.rng.random() < 0.5:  # few numbers, often
+        case.before[UB + at["src"] * BYTES:][:BYTES] = case.rng.integers(120, 140, BYTES)
+    case.start()
+    taken = case.register(at["src"], kind="uint8")[case.bits]
+    counts = np.bincount(taken, minlength=256)
+    if case.op == "reg_chistv2":
+        counts = np.cumsum(counts)
+    target = case.register(at["dst"], case.after, "uint16")
+    target[:] = target + counts[128 * high:][:128].astype(np.uint16)
+
+
 # ---- conversions ----
 
 CONVERTS = {"int8": ["int16", "fp16", "int32"], "uint8": ["uint16", "fp16", "uint32"],
@@ -590,6 +701,11 @@ add(gen_pair, "vintlv vdintlv", ALL)
 add(gen_part, "vpack", WHOLES)
 add(gen_part, "vunpack", ["int8", "uint8", "int16", "uint16"])
 add(gen_index, "vselr", ["uint8", "uint16", "uint32"])
+add(gen_gather, "vgather2 vscatter", ["uint8", "uint16", "uint32"])
+add(gen_gather_blocks, "vgatherb", ANY_TYPE)
+add(gen_carry, "vaddc vsubc vaddcs vsubcs", ["int32", "uint32"])
+add(gen_product, "vmull", ["int32", "uint32"])
+add(gen_histogram, "dhistv2 chistv2", ANY_TYPE)
 add(gen_load, "vlds", ALL)
 add(gen_load2, "vlds2", ALL)
 add(gen_store, "vsts", ALL)

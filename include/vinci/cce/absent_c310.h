@@ -9,19 +9,13 @@
 #include "vinci/cce/transfer.h"
 #include "vinci/cce/types_c310.h"
 
-// ---- register instructions: numbers of 4 and 64 bits, carries, gathers, histograms ----
+// ---- register instructions: numbers of 4 and 64 bits, indices of another width, address registers ----
 
 VINCI_CCE_ABSENT(vcvt_f162s4)
 VINCI_CCE_ABSENT(vcvt_s162s4)
 VINCI_CCE_ABSENT(vcvt_s42f16)
 VINCI_CCE_ABSENT(vcvt_s42s16)
-VINCI_CCE_ABSENT(vmull)
-VINCI_CCE_ABSENT(vaddc)
-VINCI_CCE_ABSENT(vaddcs)
-VINCI_CCE_ABSENT(vsubc)
-VINCI_CCE_ABSENT(vsubcs)
-VINCI_CCE_ABSENT(vgather2)
-VINCI_CCE_ABSENT(vscatter)
+VINCI_CCE_ABSENT(vgather2_bc)
 VINCI_CCE_ABSENT(vlda)
 VINCI_CCE_ABSENT(vldu)
 VINCI_CCE_ABSENT(vsta)
@@ -29,8 +23,6 @@ VINCI_CCE_ABSENT(vstar)
 VINCI_CCE_ABSENT(vstur)
 VINCI_CCE_ABSENT(ldva)
 VINCI_CCE_ABSENT(movvp)
-VINCI_CCE_ABSENT(dhistv2)
-VINCI_CCE_ABSENT(chistv2)
 // The register that counts squeezed numbers.
 VINCI_CCE_ABSENT(get_ar)
 VINCI_CCE_ABSENT(sprclr)
@@ -55,7 +47,6 @@ VINCI_CCE_ABSENT_FORM(vdiv, " of integers", vector_u32 &)
 VINCI_CCE_ABSENT_FORM(vcvt, " of 64 bits", vector_s64 &)
 VINCI_CCE_ABSENT_FORM(vcvt, " of 64 bits", vector_f32 &, const vector_s64 &)
 VINCI_CCE_ABSENT_FORM(vcvt, " of 64 bits", vector_s32 &, const vector_s64 &)
-VINCI_CCE_ABSENT_FORM(vldus, " of 64 bits", vector_s64 &)
 #undef VINCI_CCE_ABSENT_FORM
 
 // ---- copies: into L1, of scales ----

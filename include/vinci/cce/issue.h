@@ -36,6 +36,19 @@ struct vinci_cce_dump {
   uint32_t dimensions; // of the shape; 0: none
 };
 
+// Where indices in a register lead, of a gather or scatter. A question, and the answer.
+struct vinci_cce_reach {
+  int64_t base;         // in UB
+  int64_t index;        // the register
+  uint64_t mask[4];     // a bit for each byte of a register
+  uint32_t count;       // of indices
+  uint32_t index_bytes; // an index counts when the bit of its first byte is set
+  uint32_t unit_bytes;  // of what an index counts
+  uint32_t bytes;       // at each
+  int64_t first, last;  // the lowest and the highest
+  int64_t turns;        // rows of the busiest subbank
+};
+
 // What the simulator gives to a kernel. The order of the members stays; new ones come behind.
 struct vinci_cce_host {
   uint32_t version;
@@ -66,6 +79,8 @@ struct vinci_cce_host {
   // Threads of the vector unit begin or end: what the code accesses between is theirs. At the end, how many
   // instructions the host has executed for all of them.
   uint64_t (*threads)(const struct vinci_cce_host *host, uint32_t begin);
+  // Answers where indices lead, of instructions that have been executed.
+  void (*reach)(const struct vinci_cce_host *host, struct vinci_cce_reach *reach);
 };
 
 // Where scalar code counts its accesses. The order of the members is known to kernels/compile/access.c.

@@ -144,16 +144,6 @@ VINCI_CCE_INLINE void store2(int64_t dst, int64_t src0, int64_t src1, distributi
   VINCI_CCE_INLINE void vst(const vector &src0, const vector &src1, __ubuf__ number *dst, const vector_address &offset, DistVST dist, const vector_bool &) { \
     vinci_cce::store2((int64_t)dst + offset.offset, src0.read(), src1.read(), vinci_cce::distribution_of(dist)); \
   }                                                                                                    \
-  VINCI_CCE_INLINE void vldas(vector_align &, __ubuf__ number *src) {                                  \
-    VINCI_CCE("reg_vldas", "ub", (int64_t)src);                                                        \
-  }                                                                                                    \
-  VINCI_CCE_INLINE void vldus(vector &dst, vector_align &, __ubuf__ number *src) {                     \
-    VINCI_CCE("reg_vldus", "dst src", dst.write(), (int64_t)src);                                      \
-  }                                                                                                    \
-  VINCI_CCE_INLINE void vldus(vector &dst, vector_align &align, __ubuf__ number *&src, uint32_t stride, Post) { \
-    vldus(dst, align, (__ubuf__ number *)src);                                                         \
-    src += stride;                                                                                     \
-  }                                                                                                    \
   VINCI_CCE_INLINE void vstus(vector_align &align, uint32_t count, const vector &src, __ubuf__ number *dst) { \
     const int64_t to = (int64_t)dst, bytes = (int64_t)(count * sizeof(number)), held = align.held;     \
     const int64_t start = to - held, end = to + bytes, whole = end / 32 * 32;                          \
@@ -166,6 +156,23 @@ VINCI_CCE_INLINE void store2(int64_t dst, int64_t src0, int64_t src1, distributi
   }
 VINCI_CCE_VECTOR_TYPES(VINCI_CCE_RMEMORY)
 #undef VINCI_CCE_RMEMORY
+
+// Bytes, whatever the type.
+#define VINCI_CCE_RUNALIGNED(vector, number, text)                                                     \
+  VINCI_CCE_INLINE void vldas(vector_align &, __ubuf__ number *src) {                                  \
+    VINCI_CCE("reg_vldas", "ub", (int64_t)src);                                                        \
+  }                                                                                                    \
+  VINCI_CCE_INLINE void vldus(vector &dst, vector_align &, __ubuf__ number *src) {                     \
+    VINCI_CCE("reg_vldus", "dst src", dst.write(), (int64_t)src);                                      \
+  }                                                                                                    \
+  VINCI_CCE_INLINE void vldus(vector &dst, vector_align &align, __ubuf__ number *&src, uint32_t stride, Post) { \
+    vldus(dst, align, (__ubuf__ number *)src);                                                         \
+    src += stride;                                                                                     \
+  }
+VINCI_CCE_VECTOR_TYPES(VINCI_CCE_RUNALIGNED)
+VINCI_CCE_RUNALIGNED(vector_s64, int64_t, "")
+VINCI_CCE_RUNALIGNED(vector_u64, uint64_t, "")
+#undef VINCI_CCE_RUNALIGNED
 
 // What is held goes to the addresses before dst; the offset has been added by the stores before.
 #define VINCI_CCE_RFLUSH(vector, number, text)                                                         \

@@ -5,6 +5,7 @@
 #define VINCI_CCE_TYPES_C310_H
 
 #include <cstdint>
+#include <type_traits>
 
 #include "vinci/cce/issue.h"
 #include "vinci/cce/types.h"
@@ -30,6 +31,8 @@ template <pipe_t pipe> static inline void mark_stamp(int64_t) {}
 } // namespace bisheng
 enum class Spr { AR = 74 };
 enum class Bin { N0, N1, N2, N3, N4, N5, N6, N7 };
+static constexpr std::integral_constant<Bin, Bin::N0> Bin_N0{};
+static constexpr std::integral_constant<Bin, Bin::N1> Bin_N1{};
 enum QuantMode_post { NoConv };
 #define __no_simd_vf_fusion__
 #define LAUNCH_BOUND(threads)
