@@ -33,7 +33,8 @@ enum { THREADS_MAX = 2048 }; // of a function: documentation of LAUNCH_BOUND
 // Calls a function for each of these threads.
 template <typename function> VINCI_CCE_INLINE void each_thread(const cce::dim3 &count, const function &call) {
   VINCI_CCE_IN_ORDER;
-  const uint64_t threads = (uint64_t)count.x * count.y * count.z;
+  const uint64_t row = count.x > THREADS_MAX || count.y > THREADS_MAX ? THREADS_MAX + 1 : count.x * count.y;
+  const uint64_t threads = row * count.z; // less than 2^64: a row has at most 2048 * 2048
   if (threads == 0 || threads > THREADS_MAX)
     trap("a function of threads has 1 to 2048 threads");
   if (vinci_cce_host->size <= offsetof(struct vinci_cce_host, threads))
