@@ -17,16 +17,18 @@ cd "$top"
 # Pools of processes and threads count at the same time. An object is not optimized, so that each line of the source
 # is there, and each condition a branch.
 flags="-O0 --coverage -fprofile-update=atomic"
-configured "$place" CFLAGS="$flags" CXXFLAGS="$flags" CPPFLAGS="-include $top/tests/coverage/exit.h"
-make -s -C "$place" -j "$jobs" all >&2
+# configure does without the header: what it compiles to learn of symbols must have no others.
+configured "$place" CFLAGS="$flags" CXXFLAGS="$flags"
+counted() { make -s -C "$place" -j "$jobs" CPPFLAGS="-include $top/tests/coverage/exit.h" "$@"; }
+counted all >&2
 
 [ -n "${COVERAGE_KEEP:-}" ] || find "$place" -name '*.gcda' -delete
 status=0 limits=
 if [ $# -gt 0 ]; then
   limits=--no-limits
-  make -s -k -C "$place" -j "$jobs" check TESTS="$*" || status=1
+  counted -k check TESTS="$*" || status=1
 else
-  make -s -k -C "$place" -j "$jobs" check-fast || status=1
+  counted -k check-fast || status=1
 fi
 # shellcheck disable=SC2086 # no limits, or one word
 PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 tests/coverage/coverage.py "$top" "$place" --jobs "$jobs" $limits || status=1
