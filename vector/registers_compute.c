@@ -31,6 +31,8 @@ static int64_t load_whole(const uint8_t *at, enum dtype type) {
     return load_u16(at);
   case DTYPE_INT32:
     return load_i32(at);
+  case DTYPE_INT64:
+    return (int64_t)load_low(at, sizeof(int64_t));
   default:
     return load_u32(at);
   }
@@ -125,7 +127,7 @@ BOTH(neg, -a, -a)
 BOTH(relu, math_larger(a, 0.0f), a > 0 ? a : 0)
 WHOLE(copy, a)
 WHOLE(copy_b, b)
-REAL(div, a / b)
+BOTH(div, a / b, b == 0 ? -1 : a / b) /* by 0: no document says */
 REAL(absdif, __builtin_fabsf(a - b))
 REAL(expdif, math_exp(a - b))
 REAL(prelu, a < 0.0f ? a * b : a)
@@ -192,7 +194,7 @@ enum { NO_SCALAR = -1 };
 FUNCTION(VADD, NUMBERS(add), 2, NO_SCALAR)
 FUNCTION(VSUB, NUMBERS(sub), 2, NO_SCALAR)
 FUNCTION(VMUL, NUMBERS(mul), 2, NO_SCALAR)
-FUNCTION(VDIV, REALS(div), 2, NO_SCALAR)
+FUNCTION(VDIV, NUMBERS(div), 2, NO_SCALAR)
 FUNCTION(VMAX, NUMBERS(max), 2, NO_SCALAR)
 FUNCTION(VMIN, NUMBERS(min), 2, NO_SCALAR)
 FUNCTION(VABSDIF, REALS(absdif), 2, NO_SCALAR)
@@ -367,16 +369,17 @@ void REG_VCMPS_values(const struct vinci_soc *soc, const struct inst *inst,
 
 /* The types in the order of the words of the operand `to`. */
 static enum dtype target_type(const struct inst *inst) {
-  static const enum dtype types[] = {DTYPE_FP16,   DTYPE_BF16,  DTYPE_FP32,
-                                     DTYPE_INT8,   DTYPE_UINT8, DTYPE_INT16,
-                                     DTYPE_UINT16, DTYPE_INT32, DTYPE_UINT32};
+  static const enum dtype types[] = {DTYPE_FP16,   DTYPE_BF16,  DTYPE_FP32,   DTYPE_INT8,
+                                     DTYPE_UINT8,  DTYPE_INT16, DTYPE_UINT16, DTYPE_INT32,
+                                     DTYPE_UINT32, DTYPE_INT64};
   return types[inst->arg[REGCVT_TO]];
 }
 
 static void range_of(enum dtype type, int64_t *low, int64_t *high) {
   unsigned bits = dtype_bits(type);
-  bool sign = type == DTYPE_INT8 || type == DTYPE_INT16 || type == DTYPE_INT32;
-  *high = (INT64_C(1) << (bits - sign)) - 1;
+  bool sign =
+      type == DTYPE_INT8 || type == DTYPE_INT16 || type == DTYPE_INT32 || type == DTYPE_INT64;
+  *high = (int64_t)((UINT64_C(1) << (bits - sign)) - 1);
   *low = sign ? -*high - 1 : 0;
 }
 
@@ -408,7 +411,8 @@ static void convert_lane(const struct inst *inst, const uint8_t *from, enum dtyp
     double value = load_real(from, src);
     int64_t low, high;
     range_of(dst, &low, &high);
-    bool beyond = inst->arg[REGCVT_SATURATES] != 0 || value - value != 0.0; /* infinite */
+    bool beyond = inst->arg[REGCVT_SATURATES] != 0 || value - value != 0.0 /* infinite */ ||
+                  dst == DTYPE_INT64;
     put_whole(inst, at, dst,
               number_to_integer(value, round, beyond ? low : -(INT64_C(1) << 62),
                                 beyond ? high : INT64_C(1) << 62));

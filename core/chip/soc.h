@@ -238,7 +238,7 @@ int64_t soc_cube_mcycles(const struct vinci_soc *soc, enum dtype dtype);
  */
 uint64_t soc_dispatch_ps(const struct vinci_soc *soc, uint64_t places, uint64_t blocks,
                          uint64_t block);
-/* The wait for code that takes one core alone N cycles, on each of the cores that fetch it. */
+/* The wait for code that takes one core alone N cycles, on each core that fetches the same. */
 uint64_t soc_code_cycles(const struct vinci_soc *soc, uint64_t line_cycles, uint64_t lines,
                          uint64_t missing, uint64_t cores);
 /* How many lines of the instruction cache some bytes of code take. */

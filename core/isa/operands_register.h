@@ -30,7 +30,7 @@
 #define OPERANDS_REGROUND(O, F) OPERANDS_REG1(O, F, "w") O(F, ROUND, "round:{r|f|c|a|z|o}=r")
 #define OPERANDS_REGCVT(O, F) OPERANDS_REGROUND(O, F) O(F, SATURATES, "saturates:0..1=0") \
   O(F, PART, "part:0..3=0") \
-  O(F, TO, "to:{fp16|bf16|fp32|int8|uint8|int16|uint16|int32|uint32}")
+  O(F, TO, "to:{fp16|bf16|fp32|int8|uint8|int16|uint16|int32|uint32|int64}")
 
 #define REG_RELATIONS "relation:{eq|ne|lt|gt|le|ge}"
 #define OPERANDS_REGCMP(O, F) OPERANDS_MASKED(O, F) \

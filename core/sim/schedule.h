@@ -31,7 +31,7 @@ struct function_step {
   uint16_t operations;
   uint16_t name[FUNCTION_OPERANDS]; /* those that are read, then those that are written */
   uint64_t banks;                   /* of UB that a load or a store needs, a bit each */
-  uint32_t turns;                   /* cycles that the busiest of them needs; 0: none, one */
+  uint32_t turns;                   /* cycles that the busiest of them needs; 0: as 1 */
   uint16_t again;                   /* reads what the load before has read */
   uint16_t loop;                    /* 1: a loop begins its second turn here */
 };

@@ -353,7 +353,7 @@ NAMES = {"float32": "fp32", "float16": "fp16", "uint32": "uint32", "uint16": "ui
 
 
 def indexed(shape, body, x, places, size, change=lambda text: text):
-    """A kernel with this body; the words that run it."""
+    """A kernel with this body: the words for a run, and its source."""
     library, path = compiled("indexed", change(INDEXED % {**shape, "body": body}))
     words = [f"{library}:indexed", chip, "--blocks=1"]
     for name, array, io in (("x", x, "in"), ("i", places, "in"), ("y", None, "out")):
@@ -456,7 +456,7 @@ def gather_cycles(places):
     return max(core["pipes"]["V"]["busy_cycles"] for core in result["cores"]) if isinstance(result, dict) else result
 
 
-# A subbank has 8 bytes of each 512: two rows of one take two cycles, one row or two subbanks take one.
+# A subbank has 8 bytes of each 512: two rows of it take two cycles, one row or two subbanks one cycle.
 cycles = [gather_cycles(np.arange(64) % 2 * step) for step in (0, 1, 2, 128)]
 report("numbers of one row of a subbank, or of two subbanks, come at once; of two rows one after the other",
        "" if cycles[0] == cycles[1] == cycles[2] and cycles[3] - cycles[0] == 32 else f"found {cycles}")

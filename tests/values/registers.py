@@ -24,9 +24,8 @@ ALL = REALS + INTEGERS
 WIDE = REALS + WHOLES
 SIGNED = HALVES + ["int8", "int16", "int32"]
 TYPES = {"int8": np.int8, "uint8": np.uint8, "int16": np.int16, "uint16": np.uint16, "int32": np.int32,
-         "uint32": np.uint32}
+         "uint32": np.uint32, "int64": np.int64}
 TOLERANCE = {"reg_vexp", "reg_vln", "reg_vexpdif", "reg_vmula", "reg_vmadd", "reg_vaxpy"}
-TO = ["fp16", "bf16", "fp32", "int8", "uint8", "int16", "uint16", "int32", "uint32"]
 
 
 def codes_of(kind):
@@ -123,8 +122,15 @@ def smaller(a, b):
     return np.where(np.isnan(a) | np.isnan(b), np.nan, both)
 
 
+def divided(a, b):
+    """Integers towards 0; by 0 all bits of the result are 1, as no document says what happens."""
+    if a.dtype != object:
+        return a / b
+    return np.array([-1 if y == 0 else abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1) for x, y in zip(a, b)], object)
+
+
 BINARY = {"vadd": lambda a, b, c: a + b, "vsub": lambda a, b, c: a - b, "vmul": lambda a, b, c: a * b,
-          "vdiv": lambda a, b, c: a / b, "vmax": lambda a, b, c: larger(a, b),
+          "vdiv": lambda a, b, c: divided(a, b), "vmax": lambda a, b, c: larger(a, b),
           "vmin": lambda a, b, c: smaller(a, b), "vabsdif": lambda a, b, c: abs(ref_round32(a - b)),
           "vprelu": lambda a, b, c: np.where(a < 0, a * b, a), "vmula": lambda a, b, c: a * b + c,
           "vmadd": lambda a, b, c: a * c + b, "vaxpy": lambda a, b, c: a * b + c,
@@ -504,8 +510,8 @@ def gen_histogram(case):
 CONVERTS = {"int8": ["int16", "fp16", "int32"], "uint8": ["uint16", "fp16", "uint32"],
             "int16": ["uint8", "fp16", "int32", "uint32", "fp32"], "uint16": ["uint8", "uint32"],
             "fp16": ["int8", "uint8", "int16", "bf16", "int32", "fp32"], "bf16": ["fp16", "int32", "fp32"],
-            "int32": ["uint8", "int16", "uint16", "fp32"], "uint32": ["uint8", "int16", "uint16"],
-            "fp32": ["int16", "fp16", "bf16", "int32"]}
+            "int32": ["uint8", "int16", "uint16", "fp32", "int64"], "int64": ["fp32", "int32"], "uint32": ["uint8", "int16", "uint16"],
+            "fp32": ["int16", "fp16", "bf16", "int32", "int64"]}
 
 
 def converted(kind, number, to, mode, saturates):
@@ -523,17 +529,19 @@ def converted(kind, number, to, mode, saturates):
         if np.isinf(number):
             number = info.max if number > 0 else info.min
         else:
-            number = min(max(number, -2.0**62), 2.0**62)
-            number = int(ref.round_integral(np.array([number]), mode)[0])
-    if saturates:
+            limit = 2.0**(63 if to == "int64" else 62)
+            number = int(ref.round_integral(np.array([min(max(number, -limit), limit)]), mode)[0])
+    if saturates or to == "int64":
         number = min(max(int(number), info.min), info.max)
     return int(number) & ((1 << ref.BITS[to]) - 1)
 
 
 def round_to_fp32(number, mode):
-    excess = max(0, abs(number).bit_length() - 24)
-    unit = 1 << excess
-    return float(ref.round_integral(np.array([number / unit]), mode)[0]) * unit
+    unit = 1 << max(0, abs(number).bit_length() - 24)
+    low, rest = divmod(number, unit)
+    up = {"f": False, "c": rest > 0, "z": rest > 0 and number < 0, "r": 2 * rest > unit or 2 * rest == unit and low % 2 == 1,
+          "a": 2 * rest > unit or 2 * rest == unit and number > 0}[mode]
+    return float((low + up) * unit)
 
 
 def gen_convert(case):
@@ -675,7 +683,8 @@ def add(generator, ops, kinds):
 
 add(gen_binary, "vadd vsub vmax vmin", ALL)
 add(gen_binary, "vmul vmula", WIDE)
-add(gen_binary, "vdiv vabsdif vprelu", HALVES)
+add(gen_binary, "vdiv", HALVES + WHOLES)
+add(gen_binary, "vabsdif vprelu", HALVES)
 add(gen_binary, "vmadd", REALS)
 add(gen_binary, "vexpdif", ["fp32"])
 add(gen_scalar, "vadds vmaxs vmins", ALL)
@@ -691,7 +700,7 @@ add(gen_fill, "vdup vbr", ALL)
 add(gen_lane, "vdupr", ALL)
 add(gen_indices, "vci", HALVES + INTEGERS)
 add(gen_trunc, "vtrc", REALS)
-add(gen_convert, "vcvt", ALL)
+add(gen_convert, "vcvt", ALL + ["int64"])
 add(gen_compare, "vcmp vcmps", ALL)
 add(gen_reduce, "vcadd vcmax vcmin vcgadd vcgmax vcgmin", HALVES + WHOLES)
 add(gen_reduce, "vcpadd", HALVES)

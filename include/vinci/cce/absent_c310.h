@@ -9,7 +9,7 @@
 #include "vinci/cce/transfer.h"
 #include "vinci/cce/types_c310.h"
 
-// ---- register instructions: numbers of 4 and 64 bits, indices of another width, address registers ----
+// ---- register instructions: numbers of 4 bits, indices of another width, address registers ----
 
 VINCI_CCE_ABSENT(vcvt_f162s4)
 VINCI_CCE_ABSENT(vcvt_s162s4)
@@ -34,20 +34,6 @@ VINCI_CCE_INLINE vector_bool movp_b32() {
   vinci_cce::trap("movp_b32 is not modelled");
   return {};
 }
-
-// Forms of operations that there are for other types.
-#define VINCI_CCE_ABSENT_FORM(name, text, ...)                                                         \
-  template <typename... arguments> VINCI_CCE_INLINE void name(__VA_ARGS__, const arguments &...) {     \
-    vinci_cce::trap(#name text " is not modelled");                                                    \
-  }
-VINCI_CCE_ABSENT_FORM(vdiv, " of integers", vector_s16 &)
-VINCI_CCE_ABSENT_FORM(vdiv, " of integers", vector_u16 &)
-VINCI_CCE_ABSENT_FORM(vdiv, " of integers", vector_s32 &)
-VINCI_CCE_ABSENT_FORM(vdiv, " of integers", vector_u32 &)
-VINCI_CCE_ABSENT_FORM(vcvt, " of 64 bits", vector_s64 &)
-VINCI_CCE_ABSENT_FORM(vcvt, " of 64 bits", vector_f32 &, const vector_s64 &)
-VINCI_CCE_ABSENT_FORM(vcvt, " of 64 bits", vector_s32 &, const vector_s64 &)
-#undef VINCI_CCE_ABSENT_FORM
 
 // ---- copies: into L1, of scales ----
 

@@ -79,7 +79,7 @@ template <typename number> VINCI_CCE_INLINE int64_t register_scalar(number value
 VINCI_CCE_RTYPES_ALL(VINCI_CCE_R2, vadd)
 VINCI_CCE_RTYPES_ALL(VINCI_CCE_R2, vsub)
 VINCI_CCE_RTYPES_WIDE(VINCI_CCE_R2, vmul)
-VINCI_CCE_RTYPES_HALVES(VINCI_CCE_R2, vdiv)
+VINCI_CCE_RTYPES_HALVES(VINCI_CCE_R2, vdiv) VINCI_CCE_RTYPES_WHOLES(VINCI_CCE_R2, vdiv)
 VINCI_CCE_RTYPES_ALL(VINCI_CCE_R2, vmax)
 VINCI_CCE_RTYPES_ALL(VINCI_CCE_R2, vmin)
 VINCI_CCE_RTYPES_HALVES(VINCI_CCE_R2, vabsdif)
@@ -352,7 +352,9 @@ VINCI_CCE_RCONVERT(vector_s32, "int32", vector_u16, "uint16") VINCI_CCE_RCONVERT
 VINCI_CCE_RCONVERT(vector_u32, "uint32", vector_u8, "uint8") VINCI_CCE_RCONVERT(vector_u32, "uint32", vector_s16, "int16")
 VINCI_CCE_RCONVERT(vector_u32, "uint32", vector_u16, "uint16") VINCI_CCE_RCONVERT(vector_f32, "fp32", vector_s16, "int16")
 VINCI_CCE_RCONVERT(vector_f32, "fp32", vector_f16, "fp16") VINCI_CCE_RCONVERT(vector_f32, "fp32", vector_bf16, "bf16")
-VINCI_CCE_RCONVERT(vector_f32, "fp32", vector_s32, "int32")
+VINCI_CCE_RCONVERT(vector_f32, "fp32", vector_s32, "int32") VINCI_CCE_RCONVERT(vector_f32, "fp32", vector_s64, "int64")
+VINCI_CCE_RCONVERT(vector_s32, "int32", vector_s64, "int64") VINCI_CCE_RCONVERT(vector_s64, "int64", vector_f32, "fp32")
+VINCI_CCE_RCONVERT(vector_s64, "int64", vector_s32, "int32")
 #undef VINCI_CCE_RCONVERT
 
 #endif
