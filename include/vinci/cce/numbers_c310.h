@@ -58,6 +58,8 @@ VINCI_CCE_INLINE uint32_t __byte_perm(uint32_t x, uint32_t y, uint32_t selector)
 }
 VINCI_CCE_INLINE int32_t __mulhi(int32_t x, int32_t y) { return (int32_t)((int64_t)x * y >> 32); }
 VINCI_CCE_INLINE uint32_t __umulhi(uint32_t x, uint32_t y) { return (uint32_t)((uint64_t)x * y >> 32); }
+VINCI_CCE_INLINE int64_t __mul64hi(int64_t x, int64_t y) { return (int64_t)((__int128)x * y >> 64); }
+VINCI_CCE_INLINE uint64_t __umul64hi(uint64_t x, uint64_t y) { return (uint64_t)((unsigned __int128)x * y >> 64); }
 
 // ---- functions of a number ----
 // Names of their own, as the C library has functions of these names. In double and rounded once: the C library may not be

@@ -63,6 +63,10 @@ template <auto function, typename... arguments> static inline void async_invoke(
 } // namespace cce
 } // namespace bisheng
 
+// Where the open headers of threads have their functions; code of kernels does not name this namespace.
+namespace __asc_simt_vf {}
+using namespace __asc_simt_vf;
+
 // ---- what has no model ----
 
 #define VINCI_CCE_ABSENT_EXCHANGE(name)                                                                \
@@ -96,6 +100,10 @@ VINCI_CCE_ABSENT(asc_debug_get_block_idx)
 
 VINCI_CCE_INLINE void __threadfence() {}
 VINCI_CCE_INLINE void __threadfence_block() {}
+template <typename... others>
+VINCI_CCE_INLINE void __builtin_cce_dcci(const void *address, uint64_t whole_cache, others...) {
+  dcci(address, whole_cache);
+}
 enum class LD_L2CacheType { L2_CACHE_HINT_NORMAL_FV };
 enum class ST_L2CacheType { L2_CACHE_HINT_NORMAL_FV };
 enum class L1CacheType { NON_CACHEABLE, CACHEABLE };

@@ -92,6 +92,8 @@ public:
   const Stride *GetInputStride(size_t) const { return nullptr; }
   const Stride *GetOutputStride(size_t) const { return nullptr; }
   bool InputIsView(size_t) const { return false; }
+  const Stride *GetDynamicInputStride(size_t, size_t) const { return nullptr; }
+  bool DynamicInputIsView(size_t, size_t) const { return false; }
   bool OutputIsView(size_t) const { return false; }
   ge::graphStatus SetTilingKey(uint64_t key) { return call_->key = key, ge::GRAPH_SUCCESS; }
   uint64_t GetTilingKey() const { return call_->key; }

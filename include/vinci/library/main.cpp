@@ -283,6 +283,26 @@ static bool Fits(const Param &param, size_t column) {
   return column < list.size() && list[column] == param.given[0].GetDataType();
 }
 
+// Extents that a format tells one by one; 0: any number.
+static size_t ExtentsOf(ge::Format format) {
+  const std::string name = FormatName(format);
+  return name.find_first_not_of("NCDHWL") == std::string::npos && format != ge::FORMAT_ND ? name.size() : 0;
+}
+
+// Whether what is given has the format of the column, or as many extents where no format is given.
+static bool HasFormat(const Param &param, size_t column) {
+  const std::vector<ge::Format> &formats = param.def->formats;
+  if (column >= formats.size())
+    return true;
+  for (const gert::Tensor &tensor : param.given) {
+    if (tensor.GetStorageFormat() != ge::FORMAT_ND ? tensor.GetStorageFormat() != formats[column]
+                                                   : ExtentsOf(formats[column]) > 0 &&
+                                                         ExtentsOf(formats[column]) != tensor.GetStorageShape().GetDimNum())
+      return false;
+  }
+  return true;
+}
+
 static size_t Columns(const Request &request) {
   size_t count = 1;
   for (const auto *params : {&request.inputs, &request.outputs})
@@ -305,18 +325,26 @@ static std::string Accepted(const Request &request) {
   return text;
 }
 
+// The first column with these types and formats, else the first with these types.
 static void ChooseColumn(Request &request) {
-  for (size_t column = 0; column < Columns(request); column++) {
-    bool fits = true;
-    for (const Param &param : request.inputs)
-      fits &= Fits(param, column);
-    for (const Param &param : request.outputs)
-      fits &= Fits(param, column);
-    if (fits) {
-      request.column = column;
-      return;
+  const size_t columns = Columns(request);
+  size_t chosen = columns;
+  for (size_t column = 0; column < columns; column++) {
+    bool fits = true, has_formats = true;
+    for (const auto *params : {&request.inputs, &request.outputs})
+      for (const Param &param : *params) {
+        fits &= Fits(param, column);
+        has_formats &= HasFormat(param, column);
+      }
+    if (fits && (chosen == columns || has_formats)) {
+      chosen = column;
+      if (has_formats)
+        break;
     }
   }
+  request.column = chosen;
+  if (chosen < columns)
+    return;
   Fail(request.definition->type + " does not take these types", "the definition has" + Accepted(request));
 }
 
@@ -404,15 +432,20 @@ static Request ReadRequest(const std::string &op, const std::string &chip, const
   return request;
 }
 
+// A tensor without a format has that of the chosen column.
+static void SetFormat(gert::Tensor &tensor, const Param &param, size_t column) {
+  const std::vector<ge::Format> &formats = param.def->formats;
+  if (tensor.GetStorageFormat() != ge::FORMAT_ND || column >= formats.size())
+    return;
+  tensor.Desc().SetStorageFormat(formats[column]);
+  tensor.Desc().SetOriginFormat(formats[column]);
+}
+
 static void AddTensors(const Request &request, const Param &param, std::vector<gert::Tensor> &tensors,
                        std::vector<gert::AnchorInstanceInfo> &places) {
   places.emplace_back(tensors.size(), param.given.size());
   for (gert::Tensor tensor : param.given) {
-    const std::vector<ge::Format> &formats = param.def->formats;
-    if (tensor.GetStorageFormat() == ge::FORMAT_ND && request.column < formats.size()) {
-      tensor.Desc().SetStorageFormat(formats[request.column]);
-      tensor.Desc().SetOriginFormat(formats[request.column]);
-    }
+    SetFormat(tensor, param, request.column);
     tensors.push_back(tensor);
   }
 }
@@ -434,8 +467,10 @@ static void InferOutputs(Request &request, Call &call) {
                                                         : ge::DT_UNDEFINED);
     }
     call.output_place.emplace_back(call.outputs.size(), tensors.size());
-    for (gert::Tensor &tensor : tensors)
+    for (gert::Tensor &tensor : tensors) {
+      SetFormat(tensor, output, request.column);
       call.outputs.push_back(tensor);
+    }
   }
   gert::InferDataTypeContext type(&call);
   std::vector<gert::Tensor> before = call.outputs;
@@ -458,7 +493,7 @@ static void InferOutputs(Request &request, Call &call) {
     bool inferred = output.given.empty() && !output.listed;
     for (size_t i = 0; i < count; i++)
       if (!output.given.empty() && !inferred)
-        call.outputs[at + i] = output.given[i];
+        SetFormat(call.outputs[at + i] = output.given[i], output, request.column);
       else if (inferred) {
         call.outputs[at + i].MutableStorageShape() = call.outputs[at + i].GetOriginShape();
         output.given.push_back(call.outputs[at + i]);
