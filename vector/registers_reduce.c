@@ -252,6 +252,11 @@ inst_values_fn reg_marks(enum isa_op op, inst_values_fn values, inst_access_fn a
     return reg_gather_marks;
   case OP_REG_VSCATTER:
     return reg_scatter_marks;
+  case OP_REG_VADDC:
+  case OP_REG_VSUBC:
+  case OP_REG_VADDCS:
+  case OP_REG_VSUBCS:
+    return mark_lanes;
   case OP_REG_VMULL:
     return reg_wide_marks;
   case OP_REG_DHISTV2:

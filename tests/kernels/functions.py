@@ -411,6 +411,11 @@ sums = (parts[:64] + (parts[64:128].astype(np.uint64) << np.uint64(32))) + (more
 words, _ = indexed(WORDS, LONG, parts, more, 128)
 report("integers of 64 bits add up with carries",
        has(words, np.concatenate([sums & np.uint64(0xffffffff), sums >> np.uint64(32)]).astype(np.uint32)))
+upper = np.where(np.arange(64) < 32, sums, np.uint64(0))
+words, _ = indexed(WORDS, re.sub(r"(vaddcs?\(.*?), all\)", r"\1, some)", LONG), parts, more, 128,
+                   lambda text: text.replace("places, i, 0, 1, 8,", "places, i, 0, 1, 4,"))
+report("lanes without carries are 0 and written, though nobody wrote what they would add",
+       has(words, np.concatenate([upper & np.uint64(0xffffffff), upper >> np.uint64(32)]).astype(np.uint32)))
 words, _ = indexed(WORDS, LONG.replace("vaddc", "vsubc"), parts, more, 128)
 less = (parts[:64] + (parts[64:128].astype(np.uint64) << np.uint64(32))) - (more + (more.astype(np.uint64) << np.uint64(32)))
 report("and are subtracted with them",
