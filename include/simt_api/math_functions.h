@@ -19,4 +19,20 @@
 #undef isinf
 #undef signbit
 
+// Of integers it only declares these.
+#define VINCI_SIMT_EXTREMES(number)                                                                    \
+  [[maybe_unused]] static number max(number x, number y) { return x < y ? y : x; }                     \
+  [[maybe_unused]] static number min(number x, number y) { return y < x ? y : x; }
+VINCI_SIMT_EXTREMES(char)
+VINCI_SIMT_EXTREMES(unsigned char)
+VINCI_SIMT_EXTREMES(short)
+VINCI_SIMT_EXTREMES(unsigned short)
+VINCI_SIMT_EXTREMES(int)
+VINCI_SIMT_EXTREMES(unsigned int)
+VINCI_SIMT_EXTREMES(long)
+VINCI_SIMT_EXTREMES(unsigned long)
+VINCI_SIMT_EXTREMES(long long)
+VINCI_SIMT_EXTREMES(unsigned long long)
+#undef VINCI_SIMT_EXTREMES
+
 #endif

@@ -46,7 +46,7 @@ template <typename data> struct plain : data {};
   void set_##name(const type *values) { memcpy(name, values, sizeof name); }                           \
   type *get_##name() { return name; }
 #define TILING_DATA_FIELD_DEF_STRUCT(type, name) type name = {};
-#define END_TILING_DATA_DEF }
+#define END_TILING_DATA_DEF };
 #define REGISTER_TILING_DATA_CLASS(...)
 
 // The library's structures, as far as its headers are there.
