@@ -12,11 +12,14 @@
 
 enum { PLAIN_BYTES = SHEET_CELL_BYTES };
 
-/* Whether a byte is a control character, or may begin one in UTF-8. */
-static bool may_control(unsigned char byte) { return byte < 0x20 || byte == 0x7f || byte == 0xc2; }
+/* Whether a byte is printed as it is: no control character, and none begins there in UTF-8. Most
+ * are of the first kind. */
+static bool is_printed(unsigned char byte) {
+  return (unsigned char)(byte - 0x20) < 0x7f - 0x20 || (byte > 0x7f && byte != 0xc2);
+}
 
 static bool is_plain(const char *text) {
-  while (*text && !may_control((unsigned char)*text))
+  while (is_printed((unsigned char)*text))
     text++;
   return *text == '\0';
 }
