@@ -42,6 +42,7 @@ nobase_dist_pkgdata_DATA = \
 	include/vinci/cce/register_index.h \
 	include/vinci/cce/register_masks.h \
 	include/vinci/cce/register_memory.h \
+	include/vinci/cce/register_squeeze.h \
 	include/vinci/cce/register_types.h \
 	include/vinci/cce/scalar.h \
 	include/vinci/cce/select.h \

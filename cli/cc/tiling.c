@@ -56,7 +56,8 @@ static void note_end(struct tiling *tiling, pid_t child, int ended) {
     tiling->done++;
     tiling->left_out[tiling->source[i]] = !WIFEXITED(ended) || WEXITSTATUS(ended) != 0;
   }
-  fprintf(stderr, "\r%zu of %zu sources", tiling->done, tiling->sources.gl_pathc);
+  if (isatty(STDERR_FILENO))
+    fprintf(stderr, "\r%zu of %zu sources", tiling->done, tiling->sources.gl_pathc);
 }
 
 /* A free place for a job; waits for an end when there is none. core/base/pool.h is for processes

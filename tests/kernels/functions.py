@@ -431,6 +431,29 @@ words, _ = indexed(BYTES, """vector_u8 b; vector_bool bytes = pset_b8(PAT_ALL);
 counts = np.cumsum(np.bincount(small[:256], minlength=256)).astype(np.uint16)
 report("a cumulative histogram of the upper half counts the lower half too", has(words, counts[128:].view(np.uint8)))
 
+# ---- squeezed numbers, side by side from any address on ----
+
+SQUEEZE = """vector_f32 b; vector_align held; vector_bool keep; %s
+    for (uint16_t k = 0; k < 5; k++) {
+      vlds(b, from, k * 64, NORM); vcmps_gt(keep, b, 0.5f, all);
+      vsqz(a, b, keep, MODE_STORED);
+      vstur(held, a, to + 3, POST_UPDATE);
+    }
+    vstar(held, to + 3);"""
+FEW = {**FLOATS, "out": 320}
+kept = x[:320][x[:320] > 0.5]
+want = np.concatenate([np.zeros(3, np.float32), kept])
+fill = "vdup(a, 0.0f, all, MODE_ZEROING); for (uint16_t k = 0; k < 6; k++) vsts(a, to, k * 64, NORM_B32, all); mem_bar(VST_VST); "
+words, _ = indexed(FEW, SQUEEZE % (fill + "sprclr(SPR_AR);"), x, far, 320)
+report("squeezed numbers lie side by side from any address on", has(words, np.resize(np.concatenate([want, np.zeros(320, np.float32)]), 320)))
+counted = "  int64_t bytes = get_ar();\n  if (bytes != %d)\n    trap();\n  set_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);"
+for bytes, ends in ((kept.nbytes, 0), (kept.nbytes + 4, 3)):
+    words, _ = indexed(FEW, SQUEEZE % (fill + "sprclr(SPR_AR);"), x, far, 320,
+                       lambda text: text.replace("  set_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);", counted % bytes))
+    run = command("run", *words, "--values", "--quiet")
+    report(f"AR has their bytes behind the function: {'so' if ends == 0 else 'not'} {bytes}",
+           "" if run.returncode == ends else f"exit {run.returncode}\n{run.stderr}")
+
 
 def finds(title, body, places, wanted, mark, verb="check", change=lambda text: text):
     words, path = indexed(FLOATS, body, x, places, 64, change)
@@ -450,6 +473,11 @@ finds("an address that is not that of a block is found", "vgather2(a, from + 1, 
       "misaligned|multiple", "vgather2(")
 finds("a gather of what nobody wrote is found", "vgather2(a, to + 8192, at, all); vsts(a, to, 0, NORM_B32, all);", far,
       "uninitialized read", "vgather2(")
+finds("a store of squeezed numbers without a squeeze is told",
+      "vector_align held; vlds(a, from, 0, NORM); vstur(held, a, to, POST_UPDATE); vstar(held, to);", far,
+      "vstur without a vsqz", "vstur(", "run")
+finds("and two squeezes without a store between", "vsqz(a, a, all, MODE_STORED); vsqz(a, a, all, MODE_STORED);".replace("vsqz", "vlds(a, from, 0, NORM); vsqz", 1), far,
+      "takes turns", "vsqz(", "run")
 finds("a copy of what is scattered needs a flag", SCATTER, turned, "RAW hazard", "copy_ubuf_to_gm(y",
       change=lambda text: text.replace("  set_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);\n  wait_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);\n", ""))
 

@@ -19,13 +19,8 @@ VINCI_CCE_ABSENT(vgather2_bc)
 VINCI_CCE_ABSENT(vlda)
 VINCI_CCE_ABSENT(vldu)
 VINCI_CCE_ABSENT(vsta)
-VINCI_CCE_ABSENT(vstar)
-VINCI_CCE_ABSENT(vstur)
 VINCI_CCE_ABSENT(ldva)
 VINCI_CCE_ABSENT(movvp)
-// The register that counts squeezed numbers.
-VINCI_CCE_ABSENT(get_ar)
-VINCI_CCE_ABSENT(sprclr)
 VINCI_CCE_INLINE vector_bool movp_b16() {
   vinci_cce::trap("movp_b16 is not modelled");
   return {};

@@ -25,6 +25,7 @@
 #include "vinci/cce/register_compute.h"
 #include "vinci/cce/register_index.h"
 #include "vinci/cce/register_memory.h"
+#include "vinci/cce/register_squeeze.h"
 #include "vinci/cce/transfer_c310.h"
 #include "vinci/cce/absent_c310.h"
 #endif

@@ -245,26 +245,6 @@ VINCI_CCE_RSUMS(vcgadd)
 #undef VINCI_CCE_RSUM
 #undef VINCI_CCE_RSUMS
 
-#define VINCI_CCE_RSQUEEZE(name, vector, number, text)                                                 \
-  VINCI_CCE_INLINE void name(vector &dst, const vector &src, const vector_bool &mask, StoreMode mode) { \
-    if (mode == StoreMode::STORED)                                                                     \
-      vinci_cce::trap(#name " with the register that counts lanes is not modelled");                   \
-    const int64_t from = src.read(), to = dst.write();                                                 \
-    VINCI_CCE("reg_" #name, VINCI_CCE_MASKED "dst src type=" text,                                     \
-              VINCI_CCE_UNDER(mask, Mode::MODE_ZEROING), to, from);                                    \
-  }
-VINCI_CCE_RTYPES_ALL(VINCI_CCE_RSQUEEZE, vsqz)
-#undef VINCI_CCE_RSQUEEZE
-#define VINCI_CCE_RCOUNT(name, vector, number, text)                                                   \
-  VINCI_CCE_INLINE void name(vector &dst, const vector_bool &mask) {                                   \
-    VINCI_CCE("reg_" #name, VINCI_CCE_MASKED "dst type=" text,                                         \
-              VINCI_CCE_UNDER(mask, Mode::MODE_ZEROING), dst.write());                                 \
-  }
-VINCI_CCE_RCOUNT(vusqz, vector_s8, int8_t, "int8")
-VINCI_CCE_RCOUNT(vusqz, vector_s16, int16_t, "int16")
-VINCI_CCE_RCOUNT(vusqz, vector_s32, int32_t, "int32")
-#undef VINCI_CCE_RCOUNT
-
 #define VINCI_CCE_RPAIR(name, vector, number, text)                                                    \
   VINCI_CCE_INLINE void name(vector &dst0, vector &dst1, const vector &src0, const vector &src1) {     \
     const int64_t a = src0.read(), b = src1.read(), first = dst0.write(), second = dst1.write();       \

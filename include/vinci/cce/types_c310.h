@@ -30,6 +30,7 @@ template <pipe_t pipe> static inline void mark_stamp(int64_t) {}
 } // namespace cce
 } // namespace bisheng
 enum class Spr { AR = 74 };
+static constexpr std::integral_constant<Spr, Spr::AR> SPR_AR{};
 enum class Bin { N0, N1, N2, N3, N4, N5, N6, N7 };
 static constexpr std::integral_constant<Bin, Bin::N0> Bin_N0{};
 static constexpr std::integral_constant<Bin, Bin::N1> Bin_N1{};
