@@ -13,6 +13,7 @@ nobase_dist_pkgdata_DATA = \
 	include/vinci/cce/control.h \
 	include/vinci/cce/conversions_c310.h \
 	include/vinci/cce/cube.h \
+	include/vinci/cce/cube_c310.h \
 	include/vinci/cce/debug.h \
 	include/vinci/cce/end.h \
 	include/vinci/cce/forms.h \

@@ -108,9 +108,11 @@
 #define S_ALIGN(dst, src) OPERANDS_ALIGN(OPERAND_TEXT, ALIGN, dst, src)
 #define S_NDDMA OPERANDS_NDDMA(OPERAND_TEXT, NDDMA) S_TYPE
 #define S_ND2NZ OPERANDS_ND2NZ(OPERAND_TEXT, ND2NZ)
+#define S_ND2NZ_WIDE OPERANDS_ND2NZ_WIDE(OPERAND_TEXT, ND2NZ_WIDE) S_TYPE
 #define S_DN2NZ OPERANDS_DN2NZ(OPERAND_TEXT, DN2NZ) S_TYPE
 #define S_LOAD2D(dst, src) OPERANDS_LOAD2D(OPERAND_TEXT, LOAD2D, dst, src)
 #define S_LOAD2D_L1(dst) OPERANDS_LOAD2D_L1(OPERAND_TEXT, LOAD2D_L1, dst)
+#define S_LOAD2DV2(dst) OPERANDS_LOAD2DV2(OPERAND_TEXT, LOAD2DV2, dst) S_TYPE
 #define S_LOAD_SPARSE OPERANDS_LOAD_SPARSE(OPERAND_TEXT, LOAD_SPARSE)
 #define S_LOAD2DT(dst) OPERANDS_LOAD2DT(OPERAND_TEXT, LOAD2DT, dst) S_TYPE
 #define S_LOAD3D(dst) OPERANDS_LOAD3D(OPERAND_TEXT, LOAD3D, dst) S_TYPE
@@ -136,6 +138,10 @@
 #define TEXT_LOAD2D \
     "repeat fractals of 512 bytes; base: first source fractal, src_stride from start to start, " \
     "dst_gap between fractals"
+#define TEXT_LOAD2DV2 \
+    "k_step columns of m_step fractals of 512 bytes from fractal m_start of column k_start on; src_stride and " \
+    "dst_stride in fractals from column to column; transpose: rows become columns, whole squares of " \
+    "fractals alone"
 #define TEXT_LOAD2DT \
     "repeat transposed squares: one fractal of 16-bit, two of 8-bit and 32-bit, four of 4-bit " \
     "types; base and src_stride count squares, dst_gap and frac_gap fractals between squares and " \

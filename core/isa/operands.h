@@ -86,6 +86,13 @@
   O(F, DST_C0_STRIDE, "dst_c0_stride:1..16384") O(F, DST_N_STRIDE, "dst_n_stride:1..16384=1") \
   O(F, DST_NZ_STRIDE, "dst_nz_stride:0..16384=0")
 
+/* As ND2NZ, with the ranges of the 950. */
+#define OPERANDS_ND2NZ_WIDE(O, F) OPERANDS_TRANSFER(O, F, "L1:w", "GM:r") \
+  O(F, NUMBER, "nd_num:0..65535=1") O(F, N, "n:0..65535") O(F, D, "d:0..2097151") \
+  O(F, SRC_ND_STRIDE, "src_nd_stride:0..1099511627775=0") O(F, SRC_D, "src_d:0..1099511627775") \
+  O(F, DST_C0_STRIDE, "dst_c0_stride:0..65535") O(F, DST_N_STRIDE, "dst_n_stride:0..65535=1") \
+  O(F, DST_ND_STRIDE, "dst_nd_stride:0..2097151=0")
+
 #define OPERANDS_LOAD2D(O, F, dst, src) OPERANDS_TRANSFER(O, F, dst, src) \
   O(F, BASE, "base:0..65535=0") O(F, REPEAT, "repeat:0..255") \
   O(F, SRC_STRIDE, "src_stride:0..65535=1") O(F, DST_GAP, "dst_gap:0..65535=0")
@@ -93,6 +100,12 @@
   O(F, TRANSPOSE, "transpose:0..1=0")
 #define OPERANDS_LOAD2DT(O, F, dst) OPERANDS_LOAD2D(O, F, dst, "L1:r") \
   O(F, FRAC_GAP, "frac_gap:0..65535=0")
+
+#define OPERANDS_LOAD2DV2(O, F, dst) OPERANDS_TRANSFER(O, F, dst, "L1:r") \
+  O(F, M_START, "m_start:0..65535=0") O(F, K_START, "k_start:0..65535=0") \
+  O(F, M_STEP, "m_step:0..255") O(F, K_STEP, "k_step:0..255") \
+  O(F, SRC_STRIDE, "src_stride:0..65535") O(F, DST_STRIDE, "dst_stride:0..65535") \
+  O(F, TRANSPOSE, "transpose:0..1=0")
 
 #define OPERANDS_LOAD_SPARSE(O, F) OPERANDS_TRANSFER(O, F, "L0B:w", "L1:r") \
   O(F, INDEX, "index:L1:r") O(F, BASE, "base:0..65535=0") O(F, REPEAT, "repeat:0..255")

@@ -47,6 +47,33 @@ void transfer_load2d_values(const struct vinci_soc *soc, const struct inst *inst
   }
 }
 
+/* A row of the source, one block of each of its fractals, becomes a column of the result. */
+static void load2dv2_turn(const struct inst *inst, uint8_t *to, const uint8_t *from) {
+  struct transfer_runs src = transfer_load2dv2_src(inst), dst = transfer_load2dv2_dst(inst);
+  unsigned bits = dtype_bits(inst_dtype(inst));
+  size_t block = (size_t)BLOCK_BYTES * BITS_PER_BYTE / bits; /* elements */
+  size_t columns = dst.bytes / BLOCK_BYTES;
+  for (size_t row = 0; row < dst.count * block; row++)
+    for (size_t column = 0; column < columns; column++)
+      copy_elements(bits, to + row / block * dst.stride_bytes + column * BLOCK_BYTES, row % block,
+                    from + column / block * src.stride_bytes + row * BLOCK_BYTES, column % block,
+                    1);
+}
+
+void transfer_load2dv2_values(const struct vinci_soc *soc, const struct inst *inst,
+                              struct value_core *core) {
+  (void)soc;
+  struct transfer_runs src = transfer_load2dv2_src(inst), dst = transfer_load2dv2_dst(inst);
+  const uint8_t *from = transfer_bytes(inst, core, TRANSFER_SRC) + transfer_load2dv2_offset(inst);
+  uint8_t *to = transfer_bytes(inst, core, TRANSFER_DST);
+  if (inst->arg[LOAD2DV2_TRANSPOSE]) {
+    load2dv2_turn(inst, to, from);
+    return;
+  }
+  for (uint64_t i = 0; i < src.count; i++)
+    memcpy(to + i * dst.stride_bytes, from + i * src.stride_bytes, src.bytes);
+}
+
 void transfer_load_sparse_values(const struct vinci_soc *soc, const struct inst *inst,
                                  struct value_core *core) {
   (void)soc;

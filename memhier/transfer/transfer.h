@@ -23,6 +23,7 @@ enum { OPERANDS_ND2NZ(OPERAND_NUMBER, ND2NZ) };
 enum { OPERANDS_DN2NZ(OPERAND_NUMBER, DN2NZ) };
 enum { OPERANDS_LOAD2D_L1(OPERAND_NUMBER, LOAD2D, "") };
 enum { OPERANDS_LOAD2DT(OPERAND_NUMBER, LOAD2DT, "") };
+enum { OPERANDS_LOAD2DV2(OPERAND_NUMBER, LOAD2DV2, "") };
 enum { OPERANDS_LOAD_SPARSE(OPERAND_NUMBER, LOAD_SPARSE) };
 enum { OPERANDS_LOAD3D(OPERAND_NUMBER, LOAD3D, "") };
 enum { OPERANDS_IMG2COL(OPERAND_NUMBER, IMG2COL, "") };
@@ -79,6 +80,10 @@ struct transfer_runs transfer_nd2nz_rows(const struct inst *inst);
 /* Units of load2d on the source side, fractals or squares; the first one lies at the offset. */
 struct transfer_runs transfer_load2d_src(const struct inst *inst, uint64_t unit_bytes);
 uint64_t transfer_load2d_offset(const struct inst *inst, uint64_t unit_bytes);
+/* Columns of fractals of load2dv2 on both sides; the first of the source lies at the offset. */
+struct transfer_runs transfer_load2dv2_src(const struct inst *inst);
+struct transfer_runs transfer_load2dv2_dst(const struct inst *inst);
+uint64_t transfer_load2dv2_offset(const struct inst *inst);
 /* Fractals of the square that is transposed at a time: 16 x 16 of 16 and 32 bits, 32 x 32 of 8,
  * 64 x 64 of 4. */
 uint64_t transfer_square_fractals(const struct inst *inst);

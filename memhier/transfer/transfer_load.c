@@ -81,6 +81,48 @@ unsigned transfer_load2dt_access(const struct vinci_soc *soc, const struct inst 
   return transfer_touch(inst, access, count, TRANSFER_DST, 0, dst, 2);
 }
 
+/* Bytes of a run and of its distance are those of a column of fractals. */
+struct transfer_runs transfer_load2dv2_src(const struct inst *inst) {
+  return (struct transfer_runs){
+      .count = (uint64_t)inst->arg[LOAD2DV2_K_STEP],
+      .bytes = (uint64_t)inst->arg[LOAD2DV2_M_STEP] * FRACTAL_BYTES,
+      .stride_bytes = (uint64_t)inst->arg[LOAD2DV2_SRC_STRIDE] * FRACTAL_BYTES,
+  };
+}
+
+uint64_t transfer_load2dv2_offset(const struct inst *inst) {
+  return ((uint64_t)inst->arg[LOAD2DV2_K_START] * (uint64_t)inst->arg[LOAD2DV2_SRC_STRIDE] +
+          (uint64_t)inst->arg[LOAD2DV2_M_START]) *
+         FRACTAL_BYTES;
+}
+
+/* Transposed: rows of the result are the elements of a row of the source, of whole fractals. */
+struct transfer_runs transfer_load2dv2_dst(const struct inst *inst) {
+  struct transfer_runs dst = transfer_load2dv2_src(inst);
+  uint64_t columns = (uint64_t)BLOCK_BYTES * BITS_PER_BYTE / dtype_bits(inst_dtype(inst));
+  dst.stride_bytes = (uint64_t)inst->arg[LOAD2DV2_DST_STRIDE] * FRACTAL_BYTES;
+  if (inst->arg[LOAD2DV2_TRANSPOSE]) {
+    dst.count = (uint64_t)inst->arg[LOAD2DV2_M_STEP] * FRACTAL_ROWS / columns;
+    dst.bytes = (uint64_t)inst->arg[LOAD2DV2_K_STEP] * columns / FRACTAL_ROWS * FRACTAL_BYTES;
+  }
+  return dst;
+}
+
+void transfer_load2dv2_cost(const struct vinci_soc *soc, const struct inst *inst,
+                            struct inst_cost *cost) {
+  struct transfer_runs src = transfer_load2dv2_src(inst);
+  transfer_cost_local(soc, transfer_path(inst), src.count * src.bytes, cost);
+}
+
+unsigned transfer_load2dv2_access(const struct vinci_soc *soc, const struct inst *inst,
+                                  struct inst_access *access) {
+  (void)soc;
+  struct transfer_runs src = transfer_load2dv2_src(inst), dst = transfer_load2dv2_dst(inst);
+  unsigned count =
+      transfer_touch(inst, access, 0, TRANSFER_SRC, transfer_load2dv2_offset(inst), &src, 1);
+  return transfer_touch(inst, access, count, TRANSFER_DST, 0, &dst, 1);
+}
+
 /* The documented rate is that of the values; the indices go beside them, which is derived. */
 void transfer_load_sparse_cost(const struct vinci_soc *soc, const struct inst *inst,
                                struct inst_cost *cost) {

@@ -178,7 +178,7 @@ made = check(loops, "loops", 320)
 report("and checks find nothing", "" if made.returncode == 0 else made.stdout + made.stderr)
 made = check(compiled("near", LOOPS.replace("true, 0, 40, 32", "true, 0, 40, 28")), "loops", 320)
 report("runs that share a block of UB are refused at their line", "" if made.returncode == 3 and
-       "near.cpp:8: error: block 0: runs in UB that do not begin at blocks of their own are not modelled" in made.stderr
+       "near.cpp:8: error: block 0: runs that do not begin at blocks of their own are not modelled" in made.stderr
        else f"{made.returncode} {made.stderr}")
 
 # One run of GM to four places, and runs that overlap by half: distances that are shorter than a run.

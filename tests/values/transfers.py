@@ -122,7 +122,7 @@ def burst(dst, src, convert=False):
     return generate
 
 
-def align_in(element):
+def align_in(element, memory="UB"):
     def generate(case, _):
         count = case.draw(0, 6)
         length = case.draw(0, 40) * case.pick([1, 1, element])
@@ -133,7 +133,7 @@ def align_in(element):
         padded = (left + right) * element + length
         blocks = -(-padded // BLOCK)
         start = case.place("GM", max(count - 1, 0) * (length + src_gap) + length, 1)
-        to = case.place("UB", (max(count - 1, 0) * (blocks + dst_gap) + blocks) * BLOCK, BLOCK)
+        to = case.place(memory, (max(count - 1, 0) * (blocks + dst_gap) + blocks) * BLOCK, BLOCK)
         case.set(dst=to, src=address("GM", start), n_burst=count, len_burst=length, left_pad=left,
                  right_pad=right, src_gap=src_gap, dst_gap=dst_gap)
         value = case.draw(0, 2**62)
@@ -148,7 +148,7 @@ def align_in(element):
                 fill[:min(element, length)] = data[:element]
             run = np.tile(fill, blocks * BLOCK // element + 1)[:blocks * BLOCK]
             run[left * element:left * element + length] = data
-            store(case, "UB", to + i * (blocks + dst_gap) * BLOCK, run)
+            store(case, memory, to + i * (blocks + dst_gap) * BLOCK, run)
     return generate
 
 
@@ -168,8 +168,11 @@ def align_out(element):
     return generate
 
 
-def nd2nz(element):
+def nd2nz(width):
+    """Elements of a width; 0: of a type."""
     def generate(case, _):
+        kind = None if width else case.pick(["int8", "uint8", "fp16", "bf16", "fp32", "int32", "uint32"])
+        element = width or WIDTH[kind] // 8
         c0 = BLOCK // element
         number, n, d = case.draw(0, 3), case.draw(0, 9), case.draw(0, 3 * c0 + 2)
         row = d + case.draw(0, 9)
@@ -184,7 +187,7 @@ def nd2nz(element):
         start, to = case.place("GM", src_size, 1), case.place("L1", dst_size, BLOCK)
         case.set(dst=to, src=address("GM", start), nd_num=number, n=n, d=d,
                  src_nd_stride=src_nd_stride, src_d=row, dst_c0_stride=column,
-                 dst_n_stride=n_stride, dst_nd_stride=nd_stride)
+                 dst_n_stride=n_stride, dst_nd_stride=nd_stride, **({"type": kind} if kind else {}))
         case.begin()
         for i in range(number if n and d else 0):
             base = start + i * src_nd_stride * element
@@ -252,6 +255,37 @@ def load2d(dst, src):
                 fractal = fractal.copy().view(np.uint16).reshape(16, 16).T.copy().view(
                     np.uint8).ravel()
             store(case, dst, to + i * (gap + 1) * FRACTAL, fractal)
+    return generate
+
+
+def load2dv2(dst):
+    """A matrix in columns of fractals, or its transpose in such columns."""
+    def generate(case, _):
+        kind = case.pick(["int8", "uint8", "fp16", "bf16", "fp32", "int32", "uint32"])
+        bits, transpose = WIDTH[kind], case.draw(0, 1)
+        c0 = 256 // bits
+        m_start, k_start = case.draw(0, 2), case.draw(0, 2)
+        m_step, k_step = case.draw(0, 4), case.draw(0, 3)
+        src_stride = m_start + m_step + case.draw(0, 2)
+        columns, rows = (m_step * 16 // c0, k_step * c0 // 16) if transpose else (k_step, m_step)
+        dst_stride = rows + case.draw(0, 2)
+        first = (k_start * src_stride + m_start) * FRACTAL
+        step = src_stride * FRACTAL
+        start = case.place("L1", first + max(k_step - 1, 0) * step + m_step * FRACTAL, BLOCK)
+        to = case.place(dst, max(columns - 1, 0) * dst_stride * FRACTAL + rows * FRACTAL, FRACTAL)
+        case.set(dst=to, src=start, m_start=m_start, k_start=k_start, m_step=m_step, k_step=k_step,
+                 src_stride=src_stride, dst_stride=dst_stride, type=kind)
+        if transpose:
+            case.set(transpose=1)
+        case.begin()
+        if m_step == 0 or k_step == 0:
+            return
+        matrix = np.concatenate([unpack(case.old("L1")[start + first + i * step:][:m_step * FRACTAL], bits)
+                                 .reshape(m_step * 16, c0) for i in range(k_step)], axis=1)
+        if transpose:
+            matrix = matrix.T[:rows * 16, :columns * c0]
+        for i in range(columns):
+            store(case, dst, to + i * dst_stride * FRACTAL, pack(matrix[:rows * 16, i * c0:(i + 1) * c0].reshape(-1), bits))
     return generate
 
 
@@ -750,11 +784,17 @@ CUBE_SIDE = [
     ("copy_gm_to_cbuf_multi_nd2nz_b8", nd2nz(1), SPLIT),
     ("copy_gm_to_cbuf_multi_nd2nz_b16", nd2nz(2), SPLIT),
     ("copy_gm_to_cbuf_multi_nd2nz_b32s", nd2nz(4), SPLIT),
+    ("copy_gm_to_cbuf_multi_nd2nz", nd2nz(0), on("dav-c310")),
+    ("copy_gm_to_cbuf_align_b8", align_in(1, "L1"), on("dav-c310")),
+    ("copy_gm_to_cbuf_align_b16", align_in(2, "L1"), on("dav-c310")),
+    ("copy_gm_to_cbuf_align_b32", align_in(4, "L1"), on("dav-c310")),
     ("copy_gm_to_cbuf_multi_dn2nz", dn2nz, on("dav-c310")),
     ("load_gm_to_ca", load2d("L0A", "GM"), on("dav-c220")),
     ("load_gm_to_cb", load2d("L0B", "GM"), on("dav-c220")),
     ("load_cbuf_to_ca", load2d("L0A", "L1"), SPLIT),
     ("load_cbuf_to_cb", load2d("L0B", "L1"), SPLIT),
+    ("load_cbuf_to_ca_2dv2", load2dv2("L0A"), on("dav-c310")),
+    ("load_cbuf_to_cb_2dv2", load2dv2("L0B"), on("dav-c310")),
     ("load_cbuf_to_ca_transpose", load2dt("L0A"), SPLIT),
     ("load_cbuf_to_cb_transpose", load2dt("L0B"), SPLIT),
     ("img2colv2_cbuf_to_ca", load3d("L0A"), SPLIT),

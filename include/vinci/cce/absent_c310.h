@@ -30,16 +30,11 @@ VINCI_CCE_INLINE vector_bool movp_b32() {
   return {};
 }
 
-// ---- copies: into L1, of scales ----
+// ---- scales ----
 
-VINCI_CCE_ABSENT(copy_gm_to_cbuf_align_v2)
-VINCI_CCE_ABSENT(copy_gm_to_cbuf_multi_nd2nz)
-VINCI_CCE_ABSENT(set_mte2_nz_para)
-VINCI_CCE_ABSENT(set_mte2_src_para)
-VINCI_CCE_ABSENT(set_channel_para)
-VINCI_CCE_ABSENT(set_loop3_para)
 VINCI_CCE_ABSENT(load_cbuf_to_ca_mx)
 VINCI_CCE_ABSENT(load_cbuf_to_cb_mx)
+VINCI_CCE_ABSENT(mad_mx)
 
 // ---- signals between the cores of a block, and on a pipe ----
 

@@ -6,19 +6,28 @@
 #include "vinci/cce/issue.h"
 #include "vinci/cce/types.h"
 
+// The flag behind unit_flag is another one on dav-c310: whether one row of a lies in fractals too.
+#if __NPU_ARCH__ == 3510
+#define VINCI_CCE_MAD_FLAG "gemv"
+#define VINCI_CCE_MAD_FLAG_OF(flag) !(flag)
+#else
+#define VINCI_CCE_MAD_FLAG "k_align"
+#define VINCI_CCE_MAD_FLAG_OF(flag) flag
+#endif
+
 // init: c starts at 0. bias_from_table: at the biases that the accumulators' address holds in its upper half.
 #define VINCI_CCE_MAD(name, c_type, a_type, b_type, type_text)                                         \
   VINCI_CCE_INLINE void name(__cc__ c_type *c, __ca__ a_type *a, __cb__ b_type *b, int64_t m,          \
-                             int64_t k, int64_t n, int64_t unit_flag, bool k_align,                    \
+                             int64_t k, int64_t n, int64_t unit_flag, bool flag,                       \
                              bool bias_from_table, bool init) {                                        \
     uint64_t address = (uint64_t)c;                                                                    \
     if (bias_from_table)                                                                               \
-      VINCI_CCE("mad", "c a b m:u16 k:u16 n:u16 unit_flag:u8 k_align source=bt bias init=0 type=" type_text, \
-                (int64_t)(address & 0xffffffff), (int64_t)a, (int64_t)b, m, k, n, unit_flag, k_align,  \
-                (int64_t)(address >> 32));                                                             \
+      VINCI_CCE("mad", "c a b m:u16 k:u16 n:u16 unit_flag:u8 " VINCI_CCE_MAD_FLAG " source=bt bias init=0 type=" type_text, \
+                (int64_t)(address & 0xffffffff), (int64_t)a, (int64_t)b, m, k, n, unit_flag,           \
+                VINCI_CCE_MAD_FLAG_OF(flag), (int64_t)(address >> 32));                                \
     else                                                                                               \
-      VINCI_CCE("mad", "c a b m:u16 k:u16 n:u16 unit_flag:u8 k_align init type=" type_text, (int64_t)address, \
-                (int64_t)a, (int64_t)b, m, k, n, unit_flag, k_align, init);                            \
+      VINCI_CCE("mad", "c a b m:u16 k:u16 n:u16 unit_flag:u8 " VINCI_CCE_MAD_FLAG " init type=" type_text, (int64_t)address, \
+                (int64_t)a, (int64_t)b, m, k, n, unit_flag, VINCI_CCE_MAD_FLAG_OF(flag), init);        \
   }
 VINCI_CCE_MAD(mad, float, half, half, "fp16")
 VINCI_CCE_MAD(mad, float, bfloat16_t, bfloat16_t, "bf16")
@@ -26,6 +35,8 @@ VINCI_CCE_MAD(mad, float, float, float, "fp32")
 VINCI_CCE_MAD(mad, int32_t, int8_t, int8_t, "int8")
 VINCI_CCE_MAD(mad_s4, int32_t, void, void, "int4")
 #undef VINCI_CCE_MAD
+#undef VINCI_CCE_MAD_FLAG_OF
+#undef VINCI_CCE_MAD_FLAG
 
 // A sparse right matrix, whose indices load_cbuf_to_cb_sp has loaded with it; k counts the values of a.
 VINCI_CCE_INLINE void mad_sp(__cc__ int32_t *c, __ca__ int8_t *a, __cb__ int8_t *b, int64_t m, int64_t k, int64_t n,

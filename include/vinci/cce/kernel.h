@@ -21,6 +21,7 @@
 #include "vinci/cce/types_c310.h"
 #include "vinci/cce/threads_c310.h"
 #include "vinci/cce/conversions_c310.h"
+#include "vinci/cce/cube_c310.h"
 #include "vinci/cce/register_carry.h"
 #include "vinci/cce/register_compute.h"
 #include "vinci/cce/register_index.h"

@@ -42,6 +42,11 @@ VINCI_CCE_ALIGN(copy_gm_to_ubuf_align_b32, __ubuf__, __gm__)
 VINCI_CCE_ALIGN(copy_ubuf_to_gm_align_b8, __gm__, __ubuf__)
 VINCI_CCE_ALIGN(copy_ubuf_to_gm_align_b16, __gm__, __ubuf__)
 VINCI_CCE_ALIGN(copy_ubuf_to_gm_align_b32, __gm__, __ubuf__)
+#if __NPU_ARCH__ == 3510
+VINCI_CCE_ALIGN(copy_gm_to_cbuf_align_b8, __cbuf__, __gm__)
+VINCI_CCE_ALIGN(copy_gm_to_cbuf_align_b16, __cbuf__, __gm__)
+VINCI_CCE_ALIGN(copy_gm_to_cbuf_align_b32, __cbuf__, __gm__)
+#endif
 #undef VINCI_CCE_ALIGN
 
 // Matrices of rows into fractals.

@@ -34,7 +34,7 @@ VINCI_CCE_INLINE int64_t block_gap(int64_t n_burst, int64_t bytes, int64_t strid
   if (n_burst <= 1)
     return 0;
   if (stride < rounded || stride % 32 != 0)
-    trap("runs in UB that do not begin at blocks of their own are not modelled");
+    trap("runs that do not begin at blocks of their own are not modelled");
   return (stride - rounded) / 32;
 }
 } // namespace vinci_cce
@@ -46,30 +46,34 @@ VINCI_CCE_INLINE void set_loop_size_ubtoout(uint64_t turns) { vinci_cce::loops_o
 VINCI_CCE_INLINE void set_loop1_stride_ubtoout(uint64_t strides) { vinci_cce::loops_out.inner = strides; }
 VINCI_CCE_INLINE void set_loop2_stride_ubtoout(uint64_t strides) { vinci_cce::loops_out.outer = strides; }
 
-// Fills are numbers of the type; `filled` says that they are the number of set_mov_pad_val.
-template <typename number>
-VINCI_CCE_INLINE void copy_gm_to_ubuf_align_v2(__ubuf__ number *dst, __gm__ number *src, uint8_t, int64_t n_burst,
-                                               int64_t len_burst, int64_t left_pad, int64_t right_pad, bool filled,
-                                               uint8_t, int64_t src_stride, int64_t dst_stride) {
-  if (!filled && left_pad + right_pad > 0)
-    vinci_cce::trap("copy_gm_to_ubuf_align_v2: fills with numbers of the source are not modelled");
-  const int64_t bytes = len_burst + (left_pad + right_pad) * (int64_t)sizeof(number);
-  const int64_t dst_gap = vinci_cce::block_gap(n_burst, bytes, dst_stride);
-  const int64_t gap = n_burst > 1 ? src_stride - len_burst : 0, copies = vinci_cce::copies_of(n_burst, gap);
-  const int64_t runs = n_burst / copies, src_gap = copies > 1 ? 0 : gap;
-  vinci_cce::each_turn(vinci_cce::loops_in, [=](int64_t gm, int64_t ub) {
-    for (int64_t i = 0; i < copies; i++) {
-      __ubuf__ uint8_t *to = (__ubuf__ uint8_t *)dst + ub + i * dst_stride;
-      __gm__ uint8_t *from = (__gm__ uint8_t *)src + gm + i * src_stride;
-      if constexpr (sizeof(number) == 1)
-        copy_gm_to_ubuf_align_b8(to, from, 0, runs, len_burst, left_pad, right_pad, src_gap, dst_gap);
-      else if constexpr (sizeof(number) == 2)
-        copy_gm_to_ubuf_align_b16(to, from, 0, runs, len_burst, left_pad, right_pad, src_gap, dst_gap);
-      else
-        copy_gm_to_ubuf_align_b32(to, from, 0, runs, len_burst, left_pad, right_pad, src_gap, dst_gap);
-    }
-  });
-}
+// Fills are numbers of the type; `filled` says that they are the number of set_mov_pad_val. L1 has no loops around.
+#define VINCI_CCE_ALIGN_V2(name, space, loops)                                                         \
+  template <typename number>                                                                           \
+  VINCI_CCE_INLINE void name##_v2(space number *dst, __gm__ number *src, uint8_t, int64_t n_burst, int64_t len_burst, \
+                                  int64_t left_pad, int64_t right_pad, bool filled, uint8_t, int64_t src_stride, \
+                                  int64_t dst_stride) {                                                \
+    if (!filled && left_pad + right_pad > 0)                                                           \
+      vinci_cce::trap(#name "_v2: fills with numbers of the source are not modelled");                 \
+    const int64_t bytes = len_burst + (left_pad + right_pad) * (int64_t)sizeof(number);                \
+    const int64_t dst_gap = vinci_cce::block_gap(n_burst, bytes, dst_stride);                          \
+    const int64_t gap = n_burst > 1 ? src_stride - len_burst : 0, copies = vinci_cce::copies_of(n_burst, gap); \
+    const int64_t runs = n_burst / copies, src_gap = copies > 1 ? 0 : gap;                             \
+    vinci_cce::each_turn(loops, [=](int64_t gm, int64_t in) {                                          \
+      for (int64_t i = 0; i < copies; i++) {                                                           \
+        space uint8_t *to = (space uint8_t *)dst + in + i * dst_stride;                                \
+        __gm__ uint8_t *from = (__gm__ uint8_t *)src + gm + i * src_stride;                            \
+        if constexpr (sizeof(number) == 1)                                                             \
+          name##_b8(to, from, 0, runs, len_burst, left_pad, right_pad, src_gap, dst_gap);              \
+        else if constexpr (sizeof(number) == 2)                                                        \
+          name##_b16(to, from, 0, runs, len_burst, left_pad, right_pad, src_gap, dst_gap);             \
+        else                                                                                           \
+          name##_b32(to, from, 0, runs, len_burst, left_pad, right_pad, src_gap, dst_gap);             \
+      }                                                                                                \
+    });                                                                                                \
+  }
+VINCI_CCE_ALIGN_V2(copy_gm_to_ubuf_align, __ubuf__, vinci_cce::loops_in)
+VINCI_CCE_ALIGN_V2(copy_gm_to_cbuf_align, __cbuf__, vinci_cce::copy_loops{})
+#undef VINCI_CCE_ALIGN_V2
 
 VINCI_CCE_INLINE void copy_ubuf_to_gm_align_v2(__gm__ void *dst, __ubuf__ void *src, uint8_t, int64_t n_burst,
                                                int64_t len_burst, uint8_t, int64_t dst_stride, int64_t src_stride) {
