@@ -121,6 +121,7 @@ libvinci_core_la_SOURCES += \
 	core/isa/source.c \
 	core/isa/source.h \
 	core/isa/stream.c \
+	core/isa/signal_flags.h \
 	core/isa/stream.h \
 	core/isa/taken.c \
 	core/isa/taken.h \

@@ -464,6 +464,7 @@ dist_noinst_DATA += \
 	tests/check/exchange.csv \
 	tests/check/kernels.def \
 	tests/check/mixed.csv \
+	tests/check/one.csv \
 	tests/check/pair.csv \
 	tests/check/pipeline.csv \
 	tests/check/split_k.csv \

@@ -48,7 +48,8 @@ void session_print_cause(const struct session *session, const struct inst *inst,
     fprintf(session->out, ": %s>%s:%" PRId64, pipe_name((enum pipe)inst->arg[SET_FLAG_SRC]),
             pipe_name((enum pipe)inst->arg[SET_FLAG_DST]), inst->arg[SET_FLAG_ID]);
   else if (inst->op == OP_WAIT_FLAG_DEV)
-    fprintf(session->out, ": signal %" PRId64, inst->arg[CROSS_WAIT_ID]);
+    fprintf(session->out, ": signal %" PRId64 "%s", inst->arg[CROSS_WAIT_ID],
+            inst->arg[CROSS_WAIT_MODE] == CROSS_ONE ? " of mode 4" : "");
 }
 
 /* "dst=UB+0x200 src=GM+0x1000 dtype=fp16", as evaluated. */
@@ -219,11 +220,13 @@ enum vinci_status command_flags(struct session *session, const struct words *wor
             flag % core->flags.ids, core->flag_cycle[flag], core->flags.line[flag]);
     set++;
   }
-  for (uint32_t id = 0; id < device->signals.ids; id++) {
-    const struct signal_counts *counts = signals_at(&device->signals, session->core, id);
+  uint32_t ids = (uint32_t)session->soc->cross_core_ids;
+  for (uint32_t flag = 0; flag < device->signals.flags; flag++) {
+    const struct signal_counts *counts = signals_at(&device->signals, session->core, flag);
     if (counts->arrived > 0)
-      fprintf(session->out, "  signal %" PRIu32 " has arrived %" PRIu32 " time%s\n", id,
-              counts->arrived, counts->arrived == 1 ? "" : "s");
+      fprintf(session->out, "  signal %" PRIu32 "%s has arrived %" PRIu32 " time%s\n",
+              flag < ids ? flag : flag - ids, flag < ids ? "" : " of mode 4", counts->arrived,
+              counts->arrived == 1 ? "" : "s");
     set += counts->arrived > 0;
   }
   if (set == 0)

@@ -57,8 +57,9 @@ struct order_core {
   struct order_flag *flags;
   struct order_history issued; /* struct order_clock: of the scalar unit after each wait */
   struct order_history views;  /* struct order_view * */
-  struct order_fifo *arrived;  /* by id */
-  struct order_fifo *sent;     /* by id and mode */
+  struct order_fifo *arrived;  /* by flag (core/control/signals.h) */
+  struct order_fifo *sent;     /* by flag and mode */
+  bool pipes_wait;             /* for signals */
 };
 
 struct order {
@@ -147,8 +148,10 @@ static void view_join(const struct order *order, struct order_view *view,
   }
 }
 
+/* Of a view that has been given up, the first one that is there, which has all of that. */
 static const struct order_view *view_of(const struct order_core *core, uint32_t index) {
-  struct order_view *const *view = history_at(&core->views, sizeof *view, index);
+  uint64_t known = index > 0 && index < core->views.first ? core->views.first : index;
+  struct order_view *const *view = history_at(&core->views, sizeof *view, known);
   return view ? *view : NULL;
 }
 
@@ -187,10 +190,10 @@ static void forget_views(struct order_core *core) {
 }
 
 static void clear_signals(struct order *order, struct order_core *core) {
-  for (int64_t id = 0; id < order->soc->cross_core_ids; id++) {
-    fifo_clear(order, &core->arrived[id]);
+  for (uint32_t flag = 0; flag < signals_flags(order->soc); flag++) {
+    fifo_clear(order, &core->arrived[flag]);
     for (unsigned mode = 0; mode < CROSS_MODES; mode++)
-      fifo_clear(order, &core->sent[id * CROSS_MODES + mode]);
+      fifo_clear(order, &core->sent[flag * CROSS_MODES + mode]);
   }
 }
 
@@ -205,6 +208,7 @@ void order_begin_block(struct order *order, const struct machine_step *step) {
   core->issued.count = 0;
   core->issued.first = 1; /* before the first wait nothing is known */
   forget_views(core);
+  core->pipes_wait = false;
   clear_signals(order, core);
 }
 
@@ -293,7 +297,9 @@ static bool wait_flag(struct order *order, struct order_core *core,
 
 static bool signal(struct order *order, struct order_core *core, const struct machine_step *step) {
   const struct inst *inst = step->inst;
-  size_t slot = (size_t)inst->arg[CROSS_SET_ID] * CROSS_MODES + (size_t)inst->arg[CROSS_SET_MODE];
+  int64_t mode = inst->arg[CROSS_SET_MODE];
+  size_t flag = signals_flag(order->soc, mode, inst->arg[CROSS_SET_ID]);
+  size_t slot = flag * CROSS_MODES + (size_t)mode;
   uint32_t known = core->clock[step->pipe].at[CLOCK_VIEW];
   struct order_view *view = view_new(order, view_of(core, known));
   if (!view)
@@ -313,7 +319,7 @@ bool order_deliver(struct order *order, const struct signal_delivery *delivery) 
   for (uint32_t i = 0; i < delivery->sender_count; i++) {
     struct order_core *sender = &order->cores[delivery->senders[i]];
     struct order_view *view =
-        fifo_pop(order, &sender->sent[delivery->id * CROSS_MODES + delivery->mode]);
+        fifo_pop(order, &sender->sent[delivery->flag * CROSS_MODES + delivery->mode]);
     if (!view)
       continue;
     view_join(order, all, view);
@@ -321,16 +327,23 @@ bool order_deliver(struct order *order, const struct signal_delivery *delivery) 
     view_drop(view);
   }
   for (uint32_t i = 0; i < delivery->receiver_count; i++) {
-    fifo_push(order, &order->cores[delivery->receivers[i]].arrived[delivery->id], all);
+    fifo_push(order, &order->cores[delivery->receivers[i]].arrived[delivery->arrives], all);
   }
   view_drop(all);
   return true;
 }
 
-/* Views before the one that the oldest clock still refers to are given up. */
+/*
+ * Views before the one that the oldest clock of the scalar unit still refers to are given up, and
+ * older ones than VIEWS_KEPT where pipes wait.
+ */
+enum { VIEWS_KEPT = 256 };
 static void prune_views(struct order_core *core, uint64_t oldest_waits) {
   const struct order_clock *clock = history_at(&core->issued, sizeof *clock, oldest_waits);
-  uint32_t oldest = clock ? clock->at[CLOCK_VIEW] : 0;
+  uint64_t newest = core->views.first + core->views.count;
+  uint64_t oldest = clock ? clock->at[CLOCK_VIEW] : 0;
+  if (core->pipes_wait && newest > VIEWS_KEPT)
+    oldest = oldest > newest - VIEWS_KEPT ? oldest : newest - VIEWS_KEPT;
   struct order_view **views = core->views.items;
   uint32_t gone = 0;
   while (gone < core->views.count && core->views.first + gone < oldest)
@@ -342,15 +355,25 @@ static void prune_views(struct order_core *core, uint64_t oldest_waits) {
   memmove(views, views + gone, core->views.count * sizeof *views);
 }
 
+static bool end_wait(struct order_core *core, const struct machine_step *step) {
+  return step->pipe != PIPE_S || end_scalar_wait(core, step);
+}
+
+/* What one pipe has learned of other cores counts for each that takes a signal later: views are in
+ * one row. */
 static bool take_signal(struct order *order, struct order_core *core,
                         const struct machine_step *step) {
-  struct order_view *view = fifo_pop(order, &core->arrived[step->inst->arg[CROSS_WAIT_ID]]);
+  const int64_t *arg = step->inst->arg;
+  size_t flag = signals_flag(order->soc, arg[CROSS_WAIT_MODE], arg[CROSS_WAIT_ID]);
+  struct order_view *view = fifo_pop(order, &core->arrived[flag]);
   if (!view)
-    return end_scalar_wait(core, step);
-  struct order_clock *clock = &core->clock[PIPE_S];
+    return end_wait(core, step);
+  struct order_clock *clock = &core->clock[step->pipe];
+  core->pipes_wait |= step->pipe != PIPE_S;
   if (view->block[step->core] == core->block + 1)
     join(clock, &view->clock[step->core]);
-  const struct order_view *known = view_of(core, clock->at[CLOCK_VIEW]);
+  uint64_t newest = core->views.first + core->views.count - 1;
+  const struct order_view *known = core->views.count > 0 ? view_of(core, (uint32_t)newest) : NULL;
   struct order_view *both = view_new(order, known ? known : view);
   if (both && known)
     view_join(order, both, view);
@@ -366,7 +389,7 @@ static bool take_signal(struct order *order, struct order_core *core,
   }
   *slot = both;
   clock->at[CLOCK_VIEW] = (uint32_t)(core->views.first + core->views.count - 1);
-  return end_scalar_wait(core, step);
+  return end_wait(core, step);
 }
 
 bool order_step(struct order *order, const struct machine_step *step, struct order_flag_use *use) {
@@ -467,11 +490,11 @@ bool order_next_set_flag(const struct order *order, uint32_t core, uint32_t *ind
 
 bool order_next_signal(struct order *order, uint32_t index, uint32_t *row, bool *arrived) {
   struct order_core *core = &order->cores[index];
-  for (int64_t id = 0; id < order->soc->cross_core_ids; id++) {
+  for (uint32_t flag = 0; flag < signals_flags(order->soc); flag++) {
     for (unsigned slot = 0; slot <= CROSS_MODES; slot++) {
       *arrived = slot == CROSS_MODES;
       struct order_view *view =
-          fifo_pop(order, *arrived ? &core->arrived[id] : &core->sent[id * CROSS_MODES + slot]);
+          fifo_pop(order, *arrived ? &core->arrived[flag] : &core->sent[flag * CROSS_MODES + slot]);
       if (!view)
         continue;
       *row = view->row;
@@ -497,11 +520,11 @@ static bool create_fifos(struct order *order, struct order_fifo **fifos, size_t 
 }
 
 static bool create_core(struct order *order, struct order_core *core) {
-  size_t ids = (size_t)order->soc->cross_core_ids;
+  size_t signals = signals_flags(order->soc);
   core->flags = arena_alloc(order->arena, flags_count(order->soc), sizeof *core->flags);
   core->issued.first = core->views.first = 1;
-  return core->flags && create_fifos(order, &core->arrived, ids) &&
-         create_fifos(order, &core->sent, ids * CROSS_MODES);
+  return core->flags && create_fifos(order, &core->arrived, signals) &&
+         create_fifos(order, &core->sent, signals * CROSS_MODES);
 }
 
 struct order *order_create(struct arena *arena, const struct vinci_soc *soc, uint32_t core_count,

@@ -235,12 +235,13 @@ static bool find_shadow(struct check_run *run, const struct machine_step *step,
     /* Registers of vector functions are in the order of the code. */
     target->tracks = access->space != SPACE_VR && check_wants(run, VINCI_CHECK_RACECHECK);
     const struct program_kernel *kernel = step->kernel;
-    if (access->remote > (kernel->mixed ? kernel->vectors_per_cube : 0))
+    if (access->remote > 0 && !kernel->mixed)
       return false;
-    uint32_t core =
-        access->remote ? soc_vector_beside(run->soc, step->core, access->remote - 1u) : step->core;
+    if (access->remote > kernel->vectors_per_cube && access->remote != ACCESS_CUBE)
+      return false;
+    uint32_t core = inst_access_core(run->soc, access, step->core);
     target->shadow = &run->cores[core].shadow[access->space];
-    if (access->space == SPACE_UB) {
+    if (access->space == SPACE_UB || (access->space == SPACE_L1 && run->soc->arch == ARCH_C310)) {
       run->ub_is_shared |= access->remote > 0;
       target->raced = &run->ub_raced;
       target->exact = run->exact && run->ub_is_shared && run->ub_raced;

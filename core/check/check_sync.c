@@ -57,7 +57,7 @@ void check_sync_misuse(struct check_run *run, const struct machine_step *step,
   static const enum finding_kind kinds[] = {
       [MISUSE_FLAG_SET_TWICE] = FINDING_FLAG_TWICE, [MISUSE_CROSS_UNTAKEN] = FINDING_CROSS_LIMIT,
       [MISUSE_CROSS_AHEAD] = FINDING_CROSS_LIMIT,   [MISUSE_CROSS_NOT_MIXED] = FINDING_CROSS_MODE,
-      [MISUSE_CROSS_AIC_PAIR] = FINDING_CROSS_MODE,
+      [MISUSE_CROSS_AIC_PAIR] = FINDING_CROSS_MODE, [MISUSE_CROSS_NO_PARTNER] = FINDING_CROSS_MODE,
   };
   char text[256];
   misuse_text(misuse, text, sizeof text);

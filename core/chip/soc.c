@@ -323,6 +323,10 @@ uint32_t soc_vector_beside(const struct vinci_soc *soc, uint32_t cube, uint32_t 
   return soc_core_count(soc, CORE_AIC) + cube * soc_vectors_per_cube(soc) + sub;
 }
 
+uint32_t soc_cube_beside(const struct vinci_soc *soc, uint32_t vector) {
+  return (vector - soc_core_count(soc, CORE_AIC)) / soc_vectors_per_cube(soc);
+}
+
 /* AIV n stands in cluster n / (AIV per AIC); vector cores beside coupled cores follow them. */
 void soc_core_place(const struct vinci_soc *soc, enum core_kind kind, uint32_t n, uint32_t *cluster,
                     uint32_t *member) {

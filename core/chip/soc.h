@@ -218,6 +218,7 @@ unsigned soc_core_count(const struct vinci_soc *soc, enum core_kind kind);
 uint32_t soc_vectors_per_cube(const struct vinci_soc *soc);
 /* The number, among the cores of a kernel of both kinds, of an AIV that stands with an AIC. */
 uint32_t soc_vector_beside(const struct vinci_soc *soc, uint32_t cube, uint32_t sub);
+uint32_t soc_cube_beside(const struct vinci_soc *soc, uint32_t vector);
 /* Where the n-th core of a kind stands: cluster, and number in the cluster. */
 void soc_core_place(const struct vinci_soc *soc, enum core_kind kind, uint32_t n, uint32_t *cluster,
                     uint32_t *member);

@@ -16,6 +16,7 @@ struct hang_wait hang_wait_of(const struct inst *inst, enum pipe pipe, unsigned 
     waiting.other = (uint8_t)inst->arg[SET_FLAG_SRC];
   } else if (reason == STALL_CROSS_CORE) {
     waiting.id = (uint8_t)inst->arg[CROSS_WAIT_ID];
+    waiting.other = (uint8_t)inst->arg[CROSS_WAIT_MODE];
   } else if (reason == STALL_QUEUE_FULL) {
     waiting.other = (uint8_t)inst_pipe(inst);
   }
@@ -79,7 +80,8 @@ static void describe_reason(const struct hang_wait *waiting, char *text, size_t 
              isa_row((enum isa_op)waiting->op)->name);
     break;
   case STALL_CROSS_CORE:
-    snprintf(text, size, "waits for cross-core flag %u", waiting->id);
+    snprintf(text, size, "waits for cross-core flag %u%s", waiting->id,
+             waiting->other == CROSS_ONE ? " of mode 4" : "");
     break;
   case STALL_QUEUE_FULL:
     snprintf(text, size, "waits for room in the queue of %s", pipe_name((enum pipe)waiting->other));
@@ -105,7 +107,7 @@ struct report {
 static void describe_senders(const struct hang_view *view, uint32_t core,
                              const struct hang_wait *waiting, char *text, size_t size) {
   text[0] = '\0';
-  if (waiting->reason != STALL_CROSS_CORE)
+  if (waiting->reason != STALL_CROSS_CORE || waiting->other == CROSS_ONE)
     return;
   enum core_kind kind = placement_kind(view->placement, core);
   uint32_t sent = signals_waiting(view->signals, kind, waiting->id);

@@ -30,6 +30,14 @@ void misuse_text(const struct misuse *misuse, char *buffer, size_t size) {
   case MISUSE_CROSS_AIC_PAIR:
     snprintf(buffer, size, "ffts_cross_core_sync mode 1 orders the AIV of a block, not its AIC");
     break;
+  case MISUSE_CROSS_NO_PARTNER:
+    snprintf(buffer, size,
+             "ffts_cross_core_sync mode 4, id %" PRIu32
+             ": ids below 16 are those of the first AIV, and of an AIV itself; ids of the AIC from "
+             "16 on "
+             "those of the second AIV of the block",
+             misuse->id);
+    break;
   case MISUSE_NO_PATH:
     snprintf(buffer, size, "%s: %s has no path %s", isa_row(misuse->op)->name, misuse->soc,
              path_name(misuse->path));

@@ -7,12 +7,13 @@
 #include "core/isa/isa.h"
 
 enum misuse_kind {
-  MISUSE_FLAG_SET_TWICE,  /* the flag is set already, since a line */
-  MISUSE_CROSS_UNTAKEN,   /* a core has as many signals of the id waiting as a counter holds */
-  MISUSE_CROSS_AHEAD,     /* as many signals of the id wait for other senders */
-  MISUSE_CROSS_NOT_MIXED, /* mode 1 or 2 in a kernel of one stream */
-  MISUSE_CROSS_AIC_PAIR,  /* mode 1 on an AIC */
-  MISUSE_NO_PATH,         /* the chip does not have the path of an instruction */
+  MISUSE_FLAG_SET_TWICE,   /* the flag is set already, since a line */
+  MISUSE_CROSS_UNTAKEN,    /* a core has as many signals of the id waiting as a counter holds */
+  MISUSE_CROSS_AHEAD,      /* as many signals of the id wait for other senders */
+  MISUSE_CROSS_NOT_MIXED,  /* mode 1 or 2 in a kernel of one stream */
+  MISUSE_CROSS_AIC_PAIR,   /* mode 1 on an AIC */
+  MISUSE_CROSS_NO_PARTNER, /* mode 4 with an id that belongs to no AIV of the block */
+  MISUSE_NO_PATH,          /* the chip does not have the path of an instruction */
 };
 
 struct misuse {

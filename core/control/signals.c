@@ -8,16 +8,16 @@ bool signals_create(struct signals *signals, struct arena *arena,
                     const struct placement *placement) {
   uint32_t cores = placement->core_count;
   signals->placement = placement;
-  signals->ids = (uint32_t)placement->soc->cross_core_ids;
+  signals->flags = signals_flags(placement->soc);
   signals->limit = (uint32_t)placement->soc->cross_core_sets_max;
-  signals->counts = ARENA_ARRAY(arena, struct signal_counts, (size_t)cores * signals->ids);
+  signals->counts = ARENA_ARRAY(arena, struct signal_counts, (size_t)cores * signals->flags);
   signals->cores = ARENA_ARRAY(arena, uint32_t, cores);
   return signals->counts && signals->cores;
 }
 
 void signals_start_block(struct signals *signals, uint32_t core) {
-  if (signals->ids > 0)
-    memset(signals_at(signals, core, 0), 0, signals->ids * sizeof *signals->counts);
+  if (signals->flags > 0)
+    memset(signals_at(signals, core, 0), 0, signals->flags * sizeof *signals->counts);
 }
 
 uint32_t signals_needed(const struct signals *signals, enum core_kind kind) {
@@ -53,13 +53,40 @@ static bool refuse(struct misuse *misuse, enum misuse_kind kind, uint32_t mode, 
   return false;
 }
 
+/* Between the AIC and one AIV: nobody else has to signal. */
+static bool give_one(const struct signals *signals, uint32_t core, uint32_t id,
+                     struct signal_delivery *delivery, struct misuse *misuse) {
+  const struct placement *placement = signals->placement;
+  const struct placement_unit *unit = &placement->units[placement->unit_of[core]];
+  uint32_t from = 0, to = 0, behind = 0; /* places in the unit */
+  while (unit->core[from] != core)
+    from++;
+  if (from == 0) {
+    to = 1 + id / CROSS_SECOND;
+    id %= CROSS_SECOND;
+  } else {
+    behind = (from - 1) * CROSS_SECOND;
+  }
+  if (to >= unit->core_count || (from > 0 && id >= CROSS_SECOND))
+    return refuse(misuse, MISUSE_CROSS_NO_PARTNER, CROSS_ONE,
+                  delivery->flag - signals_flag(placement->soc, CROSS_ONE, 0), 0);
+  delivery->arrives = signals_flag(placement->soc, CROSS_ONE, id + behind);
+  delivery->senders = &unit->core[from];
+  delivery->receivers = &unit->core[to];
+  delivery->sender_count = delivery->receiver_count = 1;
+  return true;
+}
+
 bool signals_give(struct signals *signals, uint32_t core, enum cross_mode mode, uint32_t id,
                   struct signal_delivery *delivery, struct misuse *misuse) {
   enum core_kind kind = placement_kind(signals->placement, core);
-  uint32_t *sent = &signals_at(signals, core, id)->sent[mode];
-  *delivery = (struct signal_delivery){.id = id, .mode = mode};
+  uint32_t flag = signals_flag(signals->placement->soc, mode, id);
+  uint32_t *sent = &signals_at(signals, core, flag)->sent[mode];
+  *delivery = (struct signal_delivery){.flag = flag, .arrives = flag, .mode = mode};
   if (mode != CROSS_ALL && !signals->placement->kernel->mixed)
     return refuse(misuse, MISUSE_CROSS_NOT_MIXED, mode, id, 0);
+  if (mode == CROSS_ONE)
+    return give_one(signals, core, id, delivery, misuse);
   if (mode == CROSS_PAIR && kind == CORE_AIC)
     return refuse(misuse, MISUSE_CROSS_AIC_PAIR, mode, id, 0);
   if (*sent == signals->limit)
@@ -86,10 +113,12 @@ bool signals_give(struct signals *signals, uint32_t core, enum cross_mode mode, 
   return true;
 }
 
-bool signals_arrive(struct signals *signals, uint32_t core, uint32_t id, struct misuse *misuse) {
-  uint32_t *arrived = &signals_at(signals, core, id)->arrived;
+bool signals_arrive(struct signals *signals, uint32_t core, uint32_t flag, struct misuse *misuse) {
+  uint32_t *arrived = &signals_at(signals, core, flag)->arrived;
+  uint32_t ids = (uint32_t)signals->placement->soc->cross_core_ids;
   if (*arrived == signals->limit)
-    return refuse(misuse, MISUSE_CROSS_UNTAKEN, 0, id, *arrived);
+    return refuse(misuse, MISUSE_CROSS_UNTAKEN, flag < ids ? 0 : CROSS_ONE,
+                  flag < ids ? flag : flag - ids, *arrived);
   ++*arrived;
   return true;
 }

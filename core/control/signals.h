@@ -3,21 +3,16 @@
  * Signals between cores (ffts_cross_core_sync, wait_flag_dev). A signal has an id and a mode; the
  * mode says which cores have to give their signal before any core gets a signal. When the last of
  * them has, one signal of each sender is used up and each receiver gets a signal. Both counters of
- * a core have a limit, soc->cross_core_sets_max. A block starts with no signals.
+ * a core have a limit, soc->cross_core_sets_max. A block starts with no signals. Mode 4 has flags
+ * of its own.
  */
 #ifndef VINCI_CORE_CONTROL_SIGNALS_H
 #define VINCI_CORE_CONTROL_SIGNALS_H
 
 #include "core/control/placement.h"
+#include "core/isa/signal_flags.h"
 
-enum cross_mode {
-  CROSS_ALL,   /* the cores of the kind that have a block of the kernel, which get the signal */
-  CROSS_PAIR,  /* the AIV of a block, which get the signal */
-  CROSS_BLOCK, /* the AIC of a block for its AIV, or its AIV for the AIC */
-  CROSS_MODES
-};
-
-/* One id of a core. */
+/* One flag of a core. */
 struct signal_counts {
   uint32_t arrived;           /* signals that the core has not taken yet */
   uint32_t sent[CROSS_MODES]; /* by the core, and still to be met by others of its group */
@@ -25,9 +20,9 @@ struct signal_counts {
 
 struct signals {
   const struct placement *placement;
-  uint32_t ids;
+  uint32_t flags; /* of a core */
   uint32_t limit;
-  struct signal_counts *counts; /* [core][id] */
+  struct signal_counts *counts; /* [core][flag] */
   uint32_t *cores;              /* room for the group of a signal in mode 0 */
 };
 
@@ -37,7 +32,8 @@ struct signal_delivery {
   const uint32_t *receivers;
   uint32_t sender_count;
   uint32_t receiver_count; /* 0: a sender has not signalled yet */
-  uint32_t id;
+  uint32_t flag;           /* of the senders, and */
+  uint32_t arrives;        /* of the receivers */
   uint32_t mode;
 };
 
@@ -45,14 +41,14 @@ bool signals_create(struct signals *signals, struct arena *arena,
                     const struct placement *placement);
 void signals_start_block(struct signals *signals, uint32_t core);
 static inline struct signal_counts *signals_at(const struct signals *signals, uint32_t core,
-                                               uint32_t id) {
-  return &signals->counts[(size_t)core * signals->ids + id];
+                                               uint32_t flag) {
+  return &signals->counts[(size_t)core * signals->flags + flag];
 }
 /* A core signals. False with *misuse when the signal has no meaning, or finds its counter full. */
 bool signals_give(struct signals *signals, uint32_t core, enum cross_mode mode, uint32_t id,
                   struct signal_delivery *delivery, struct misuse *misuse);
 /* A receiver gets its signal. False with *misuse when its counter is full: the signal is lost. */
-bool signals_arrive(struct signals *signals, uint32_t core, uint32_t id, struct misuse *misuse);
+bool signals_arrive(struct signals *signals, uint32_t core, uint32_t flag, struct misuse *misuse);
 /* Cores of a kind that mode 0 waits for: those of all blocks of the running kernel. Blocks beyond
  * the number of cores have none, and the wait does not end (Ascend C SyncAll: no more blocks than
  * cores). */

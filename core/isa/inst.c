@@ -104,3 +104,11 @@ unsigned inst_touch(const struct inst *inst, struct inst_access *access, unsigne
     access[count++] = range;
   return count;
 }
+
+uint32_t inst_access_core(const struct vinci_soc *soc, const struct inst_access *access,
+                          uint32_t core) {
+  if (access->remote == 0)
+    return core;
+  return access->remote == ACCESS_CUBE ? soc_cube_beside(soc, core)
+                                       : soc_vector_beside(soc, core, access->remote - 1u);
+}

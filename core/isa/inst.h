@@ -109,6 +109,8 @@ static inline enum pipe inst_pipe(const struct inst *inst) {
     return (enum pipe)inst->arg[BARRIER_PIPE];
   case OP_FFTS_CROSS_CORE_SYNC:
     return (enum pipe)inst->arg[CROSS_SET_PIPE];
+  case OP_WAIT_FLAG_DEV:
+    return (enum pipe)inst->arg[CROSS_WAIT_PIPE];
   default:
     return isa_row((enum isa_op)inst->op)->pipe;
   }
@@ -171,6 +173,7 @@ struct inst_runs {
   uint64_t lanes[INST_LANE_WORDS];
 };
 
+enum { ACCESS_CUBE = 3 }; /* an access of an AIV to L1 of the AIC of the block */
 /* A range that an instruction reads or writes: the hull of all it touches. */
 struct inst_access {
   enum space space;
@@ -178,11 +181,15 @@ struct inst_access {
   int64_t address;
   uint64_t bytes;     /* 0: nothing touched */
   uint8_t arg;        /* the operand it comes from */
-  uint8_t remote;     /* UB of AIV number remote - 1 of the block; 0: a buffer of the core itself */
+  uint8_t remote;     /* UB of AIV number remote - 1 of the block, or ACCESS_CUBE; 0: own buffers */
   bool partial;       /* a write that leaves some bytes of its runs as they are */
   uint16_t alignment; /* what the operand's address must be a multiple of; 0: as its space */
   struct inst_runs runs;
 };
+
+/* The core whose buffer an access of a core means. */
+uint32_t inst_access_core(const struct vinci_soc *soc, const struct inst_access *access,
+                          uint32_t core);
 
 /* Calls `each` with the bytes an access touches, as runs that do not adjoin where that is
  * easily seen, until it returns false. */

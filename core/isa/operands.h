@@ -26,9 +26,10 @@
 #define OPERANDS_BARRIER(O, F) O(F, PIPE, "pipe:pipe")
 
 #define OPERANDS_CROSS_SET(O, F) \
-  O(F, PIPE, "pipe:pipe") O(F, MODE, "mode:0..2") O(F, ID, "id:0..31")
+  O(F, PIPE, "pipe:pipe") O(F, MODE, "mode:0..4!3") O(F, ID, "id:0..31")
 
-#define OPERANDS_CROSS_WAIT(O, F) O(F, ID, "id:0..31")
+#define OPERANDS_CROSS_WAIT(O, F) \
+  O(F, ID, "id:0..31") O(F, PIPE, "pipe:pipe=S@dav-c310") O(F, MODE, "mode:0..4!3=0@dav-c310")
 
 #define OPERANDS_SCALAR_WORK(O, F) O(F, CYCLES, "cycles:1..1000000000=1")
 #define OPERANDS_CODE_FETCH(O, F) \
@@ -49,6 +50,8 @@
 #define OPERANDS_BURST(O, F, dst, src) OPERANDS_TRANSFER(O, F, dst, src) \
   O(F, COUNT, "n_burst:0..4095=1") O(F, LENGTH, "len_burst:0..65535") \
   O(F, SRC_GAP, "src_gap:0..65535=0") O(F, DST_GAP, "dst_gap:0..65535=0")
+#define OPERANDS_BURST_SUB(O, F, dst, src) OPERANDS_BURST(O, F, dst, src) \
+  O(F, SUB, "sub:0..1=0@dav-c310")
 #define OPERANDS_BURST_CONVERT(O, F, dst, src) OPERANDS_BURST(O, F, dst, src) \
   O(F, CONVERT, "conv:0..1=0")
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/base/number.h"
+#include "core/isa/signal_flags.h"
 
 /*
  * A loop nest may turn this often without reaching an instruction; more is taken
@@ -123,8 +124,10 @@ static enum vinci_status check_flag_id(const struct stream *stream, const struct
     ids = stream->soc->flag_ids;
     break;
   case OP_FFTS_CROSS_CORE_SYNC:
+    ids = signals_ids(stream->soc, inst->arg[CROSS_SET_MODE]);
+    break;
   case OP_WAIT_FLAG_DEV:
-    ids = stream->soc->cross_core_ids;
+    ids = signals_ids(stream->soc, inst->arg[CROSS_WAIT_MODE]);
     break;
   default:
     return VINCI_OK;
@@ -393,12 +396,16 @@ static enum vinci_status check_count(const struct stream *stream, const struct i
                       isa->name, (unsigned long long)inst->mask.low, (unsigned long long)bytes);
 }
 
-/* UB of an AIV: the block must have that AIV. */
+/* UB of an AIV, L1 of the AIC: the block must have that core. */
 static enum vinci_status check_remote(const struct stream *stream, const struct inst *inst,
                                       const struct inst_access *access, struct vinci_diag *diag) {
   uint32_t there = stream->kernel->mixed ? stream->kernel->vectors_per_cube : 0;
-  if (access->remote <= there)
+  if (access->remote == ACCESS_CUBE ? there > 0 : access->remote <= there)
     return VINCI_OK;
+  if (access->remote == ACCESS_CUBE)
+    return stream_error(stream, inst->line, diag,
+                        "%s writes to L1 of the AIC of the block, which has none",
+                        isa_row((enum isa_op)inst->op)->name);
   return stream_error(stream, inst->line, diag,
                       "%s writes to UB of AIV %u of the block, which has %u",
                       isa_row((enum isa_op)inst->op)->name, access->remote - 1u, there);

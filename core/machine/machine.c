@@ -25,7 +25,7 @@ void machine_signal(struct machine_core *core, const struct machine_step *step) 
                     (uint32_t)arg[CROSS_SET_ID], &delivery, &misuse))
     machine_misused(machine, core->index, step, &misuse);
   for (uint32_t i = 0; i < delivery.receiver_count; i++)
-    if (!signals_arrive(&machine->signals, delivery.receivers[i], delivery.id, &misuse))
+    if (!signals_arrive(&machine->signals, delivery.receivers[i], delivery.arrives, &misuse))
       machine_misused(machine, delivery.receivers[i], step, &misuse);
   if (delivery.receiver_count > 0)
     MACHINE_TELL(machine, deliver, &delivery);

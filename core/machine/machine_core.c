@@ -104,6 +104,12 @@ static bool may_take_flag(const struct machine_core *core, const struct inst *in
   return flag_is_set(&core->flags, flags_index_of(core->machine->soc, inst));
 }
 
+static struct signal_counts *signal_of(const struct machine_core *core, const struct inst *inst) {
+  return signals_at(
+      &core->machine->signals, core->index,
+      signals_flag(core->machine->soc, inst->arg[CROSS_WAIT_MODE], inst->arg[CROSS_WAIT_ID]));
+}
+
 static void take_flag(struct machine_core *core, const struct inst *inst) {
   flag_take(&core->flags, flags_index_of(core->machine->soc, inst));
 }
@@ -135,6 +141,8 @@ static void turn_units(struct machine_core *core, const struct inst *inst) {
 static bool is_free(const struct machine_core *core, const struct inst *inst) {
   if (inst->op == OP_WAIT_FLAG)
     return may_take_flag(core, inst);
+  if (inst->op == OP_WAIT_FLAG_DEV)
+    return signal_of(core, inst)->arrived > 0;
   return !core->units.unit || inst_unit_flag(inst) == UNIT_FLAG_OFF ||
          machine_blocked_unit(core, inst) == core->units.set.units;
 }
@@ -157,6 +165,9 @@ static bool run_inst(struct machine_core *core, enum pipe id, const struct inst 
     break;
   case OP_WAIT_FLAG:
     take_flag(core, inst);
+    break;
+  case OP_WAIT_FLAG_DEV:
+    signal_of(core, inst)->arrived--;
     break;
   case OP_FFTS_CROSS_CORE_SYNC:
     machine_signal(core, &step);
@@ -244,8 +255,7 @@ static bool wait_flag(struct machine_core *core) {
 }
 
 static bool take_signal(struct machine_core *core) {
-  uint32_t id = (uint32_t)core->inst.arg[CROSS_WAIT_ID];
-  struct signal_counts *counts = signals_at(&core->machine->signals, core->index, id);
+  struct signal_counts *counts = signal_of(core, &core->inst);
   if (counts->arrived == 0)
     return wait_for(core, STALL_CROSS_CORE);
   observe_wait(core, PIPE_S);
@@ -387,7 +397,8 @@ static bool run_by_priority(struct machine_core *core) {
 
 static bool synchronises(const struct inst *inst) {
   return inst->op == OP_SET_FLAG || inst->op == OP_WAIT_FLAG || inst->op == OP_PIPE_BARRIER ||
-         inst->op == OP_FFTS_CROSS_CORE_SYNC || inst_unit_flag(inst) != UNIT_FLAG_OFF;
+         inst->op == OP_FFTS_CROSS_CORE_SYNC || inst->op == OP_WAIT_FLAG_DEV ||
+         inst_unit_flag(inst) != UNIT_FLAG_OFF;
 }
 
 static struct machine_entry *entry_at(const struct machine_pipe *pipe, uint32_t index) {

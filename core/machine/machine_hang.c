@@ -3,12 +3,14 @@
 #include "core/control/hang.h"
 #include "core/machine/machine_core.h"
 
-/* Only a missing flag or a unit flag holds a pipe of the machine back. */
+/* Only a missing flag, a signal or a unit flag holds a pipe of the machine back. */
 static struct hang_wait wait_of(const struct machine_core *core, enum pipe pipe,
                                 const struct inst *head) {
-  bool unit = head->op != OP_WAIT_FLAG;
-  struct hang_wait waiting = hang_wait_of(head, pipe, unit ? STALL_UNIT_FLAG : STALL_WAIT_FLAG);
-  if (unit)
+  enum stall reason = head->op == OP_WAIT_FLAG       ? STALL_WAIT_FLAG
+                      : head->op == OP_WAIT_FLAG_DEV ? STALL_CROSS_CORE
+                                                     : STALL_UNIT_FLAG;
+  struct hang_wait waiting = hang_wait_of(head, pipe, reason);
+  if (reason == STALL_UNIT_FLAG)
     hang_add_unit(&waiting, &core->units, machine_blocked_unit(core, head));
   return waiting;
 }

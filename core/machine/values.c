@@ -75,7 +75,7 @@ static bool make_buffers(struct vinci_values *values, struct value_core *core,
   return true;
 }
 
-/* UB of the AIV that work on the block of an AIC: they follow all AIC, in the same order. */
+/* The AIV that work on the block of an AIC follow all AIC, in the same order. */
 static bool join_vectors(struct vinci_values *values, const struct machine_step *step) {
   struct value_core *core = &values->cores[step->core];
   for (uint32_t i = 0; i < step->kernel->vectors_per_cube && i < 2; i++) {
@@ -87,10 +87,19 @@ static bool join_vectors(struct vinci_values *values, const struct machine_step 
   return true;
 }
 
+static bool join_cube(struct vinci_values *values, const struct machine_step *step) {
+  struct value_core *cube = &values->cores[soc_cube_beside(values->soc, step->core)];
+  if (!make_buffers(values, cube, CORE_AIC))
+    return false;
+  values->cores[step->core].aic_l1 = cube->bytes[SPACE_L1];
+  return true;
+}
+
 bool values_begin_block(struct vinci_values *values, const struct machine_step *step) {
-  bool joins = step->kind == CORE_AIC && step->kernel->mixed;
-  return make_buffers(values, &values->cores[step->core], step->kind) &&
-         (!joins || join_vectors(values, step));
+  if (!make_buffers(values, &values->cores[step->core], step->kind))
+    return false;
+  return !step->kernel->mixed ||
+         (step->kind == CORE_AIC ? join_vectors(values, step) : join_cube(values, step));
 }
 
 void values_apply(struct vinci_values *values, uint32_t core, const struct inst *inst) {

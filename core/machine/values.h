@@ -21,6 +21,7 @@ struct value_registers {
 struct value_core {
   uint8_t *bytes[SPACE_COUNT]; /* by space; an operand's address is an offset into the space */
   uint8_t *aiv_ub[2];          /* AIC of a mixed kernel: UB of the AIV of its block */
+  uint8_t *aic_l1;             /* AIV of a mixed kernel: L1 of the AIC of its block */
   uint64_t compare_mask[2];    /* CMPMASK of the vector unit: bits of lanes 0..63 and 64..127 */
   struct value_registers *registers; /* NULL: nobody reads them */
 };

@@ -134,8 +134,7 @@ static struct unknown_pages *pages_of(struct unknown *unknown, const struct vinc
     return unknown->gm;
   if (access->space != SPACE_UB)
     return NULL;
-  uint32_t core =
-      access->remote ? soc_vector_beside(values->soc, step->core, access->remote - 1u) : step->core;
+  uint32_t core = inst_access_core(values->soc, access, step->core);
   if (!unknown->ub[core]) {
     unknown->ub[core] = unknown_pages_new(values->cores[core].bytes[SPACE_UB],
                                           soc_space_bytes(values->soc, SPACE_UB));

@@ -157,6 +157,7 @@ static bool step_pipe(const struct run *run, struct replay_side *side, enum pipe
     end = max_u64(ready, drained);
     break;
   case OP_WAIT_FLAG:
+  case OP_WAIT_FLAG_DEV:
     item->leaves_at = end = max_u64(ready, opens);
     break;
   case OP_PIPE_BARRIER:

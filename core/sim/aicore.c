@@ -115,16 +115,32 @@ static void fire_finish(struct engine_event *event, uint64_t now_ps) {
   device_core_finished(core->device, core);
 }
 
+uint64_t aicore_signal_seen(const struct aicore *core, uint32_t flag) {
+  const struct arrivals *arrivals = &core->arrivals[flag];
+  if (signals_at(&core->device->signals, core->index, flag)->arrived == 0)
+    return UINT64_MAX;
+  return clock_edge_at(&core->clock, arrivals->ps[arrivals->head]) +
+         (uint64_t)core->device->soc->cross_core_cycles;
+}
+
+uint32_t aicore_take_signal(struct aicore *core, uint32_t flag) {
+  struct arrivals *arrivals = &core->arrivals[flag];
+  uint32_t delivery = arrivals->delivery[arrivals->head];
+  signals_at(&core->device->signals, core->index, flag)->arrived--;
+  arrivals->head = (arrivals->head + 1) % (unsigned)core->device->soc->cross_core_sets_max;
+  return delivery;
+}
+
 static bool create_flags(struct aicore *core, struct arena *arena) {
   const struct vinci_soc *soc = core->device->soc;
   core->flag_cycle = ARENA_ARRAY(arena, uint64_t, flags_count(soc));
-  core->arrivals = ARENA_ARRAY(arena, struct arrivals, (size_t)soc->cross_core_ids);
+  core->arrivals = ARENA_ARRAY(arena, struct arrivals, (size_t)signals_flags(soc));
   if (!core->flag_cycle || !core->arrivals ||
       !flags_create(&core->flags, arena, soc,
                     core->device->trace->source != NULL || core->device->options.second_buffers) ||
       (core->device->options.second_buffers && !flags_add_spares(&core->flags, arena, soc)))
     return false;
-  for (int64_t i = 0; i < soc->cross_core_ids; i++) {
+  for (uint32_t i = 0; i < signals_flags(soc); i++) {
     core->arrivals[i].ps = ARENA_ARRAY(arena, uint64_t, (size_t)soc->cross_core_sets_max);
     core->arrivals[i].delivery = ARENA_ARRAY(arena, uint32_t, (size_t)soc->cross_core_sets_max);
     if (!core->arrivals[i].ps || !core->arrivals[i].delivery)

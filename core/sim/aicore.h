@@ -137,8 +137,8 @@ struct aicore {
   uint64_t *flag_cycle; /* by flag: when it was set */
   struct unit_flags units;
   uint64_t *unit_cycle; /* by unit of L0C: from when on its state holds; may lie ahead of now */
-  struct arrivals *arrivals;        /* by id of a signal */
-  uint64_t l1_wait_mcycles;         /* that loads of MTE1 have to wait for writes to L1 */
+  struct arrivals *arrivals; /* by flag of signals */
+  uint64_t l1_wait_mcycles;  /* that loads of MTE1 have to wait for writes to L1 */
   struct engine_event finish;
   bool has_block;
   bool has_read;       /* from GM, in its block */
@@ -179,6 +179,10 @@ static inline struct result_event *aicore_record(struct aicore *core, enum pipe 
 }
 /* From which cycle on the waiting pipe sees a flag that is set. */
 uint64_t aicore_flag_seen(const struct aicore *core, size_t flag);
+/* The cycle from which a signal of another core can be taken; UINT64_MAX: none is there. */
+uint64_t aicore_signal_seen(const struct aicore *core, uint32_t flag);
+/* Takes the signal; the number of its delivery. */
+uint32_t aicore_take_signal(struct aicore *core, uint32_t flag);
 /* Sets a flag at a cycle and wakes who waits for the flag. */
 void aicore_set_flag(struct aicore *core, enum pipe src, enum pipe dst, uint32_t id, uint32_t line,
                      uint64_t cycle);

@@ -170,21 +170,38 @@ uint64_t device_running_cores(const struct device *device, enum core_kind kind) 
 
 /* ---- flags between cores --------------------------------------------------- */
 
-static void deliver_signal(struct device *device, struct aicore *core, uint32_t id, uint32_t line) {
+/* Parts that wait for a signal go on when the core sees the signal. */
+static void wake_for_signal(struct aicore *core, uint32_t flag, uint64_t cycle) {
+  const struct vinci_soc *soc = core->device->soc;
+  const struct scalar_unit *scalar = &core->scalar;
+  const int64_t *arg = scalar->inst.arg;
+  if (scalar->stall == STALL_CROSS_CORE &&
+      signals_flag(soc, arg[CROSS_WAIT_MODE], arg[CROSS_WAIT_ID]) == flag)
+    scalar_wake(core, cycle);
+  for (unsigned i = 0; i < PIPE_COUNT; i++) {
+    struct pipe_unit *pipe = &core->pipe[i];
+    const struct pipe_entry *head = pipe->count > 0 ? &pipe->queue[pipe->head] : NULL;
+    if (head && pipe->stall == STALL_CROSS_CORE && signals_flag(soc, head->other, head->id) == flag)
+      pipe_wake(pipe, cycle);
+  }
+}
+
+static void deliver_signal(struct device *device, struct aicore *core, uint32_t flag,
+                           uint32_t line) {
   const struct vinci_soc *soc = device->soc;
-  struct arrivals *arrivals = &core->arrivals[id];
-  uint32_t before = signals_at(&device->signals, core->index, id)->arrived;
+  struct arrivals *arrivals = &core->arrivals[flag];
+  uint32_t before = signals_at(&device->signals, core->index, flag)->arrived;
   uint64_t now_ps = engine_now_ps(device->engine);
   struct misuse misuse;
-  if (!signals_arrive(&device->signals, core->index, id, &misuse)) {
+  if (!signals_arrive(&device->signals, core->index, flag, &misuse)) {
     aicore_misused(core, line, &misuse);
     return;
   }
   unsigned place = (arrivals->head + before) % (unsigned)soc->cross_core_sets_max;
   arrivals->ps[place] = now_ps;
   arrivals->delivery[place] = device->deliveries;
-  if (core->scalar.stall == STALL_CROSS_CORE && core->scalar.inst.arg[CROSS_WAIT_ID] == id)
-    scalar_wake(core, clock_edge_at(&core->clock, now_ps) + (uint64_t)soc->cross_core_cycles);
+  wake_for_signal(core, flag,
+                  clock_edge_at(&core->clock, now_ps) + (uint64_t)soc->cross_core_cycles);
 }
 
 void device_signal(struct device *device, struct aicore *core, enum cross_mode mode, uint32_t id,
@@ -197,7 +214,7 @@ void device_signal(struct device *device, struct aicore *core, enum cross_mode m
   if (event && delivery.receiver_count > 0)
     event->delivery = device->deliveries;
   for (uint32_t i = 0; i < delivery.receiver_count; i++)
-    deliver_signal(device, &device->cores[delivery.receivers[i]], id, line);
+    deliver_signal(device, &device->cores[delivery.receivers[i]], delivery.arrives, line);
 }
 
 /* ---- progress and limits ------------------------------------------------------ */

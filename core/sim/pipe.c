@@ -125,6 +125,23 @@ static bool start_wait_flag(struct pipe_unit *pipe, const struct pipe_entry *ent
   return true;
 }
 
+static bool start_wait_signal(struct pipe_unit *pipe, const struct pipe_entry *entry,
+                              uint64_t now) {
+  struct aicore *core = pipe->core;
+  uint32_t flag = signals_flag(core->device->soc, entry->other, entry->id);
+  uint64_t seen = aicore_signal_seen(core, flag);
+  if (seen > now) {
+    if (seen != UINT64_MAX)
+      pipe_wake(pipe, seen);
+    return hold(pipe, STALL_CROSS_CORE);
+  }
+  uint32_t delivery = aicore_take_signal(core, flag);
+  struct result_event *event = aicore_record(core, pipe->id, entry, pipe->wait_cycle, now);
+  if (event)
+    event->delivery = delivery;
+  return true;
+}
+
 static bool start_barrier(struct pipe_unit *pipe, const struct pipe_entry *entry, uint64_t now) {
   if (pipe->ring_count > 0)
     return hold(pipe, STALL_BARRIER);
@@ -265,7 +282,8 @@ static void tell_started(const struct pipe_unit *pipe, const struct pipe_entry *
   uint64_t end_cycle = pipe->complete_cycle;
   if (entry->op == OP_SET_FLAG || entry->op == OP_FFTS_CROSS_CORE_SYNC || entry->cost.uses_gm)
     end_cycle = OBSERVER_LATER;
-  else if (entry->op == OP_WAIT_FLAG || entry->op == OP_PIPE_BARRIER)
+  else if (entry->op == OP_WAIT_FLAG || entry->op == OP_PIPE_BARRIER ||
+           entry->op == OP_WAIT_FLAG_DEV)
     end_cycle = start_cycle;
   observer->started(observer->context, pipe->core, pipe->id, start_cycle, end_cycle);
 }
@@ -279,6 +297,8 @@ static bool start_head(struct pipe_unit *pipe, const struct pipe_entry *entry, u
     return start_signal(pipe, entry, now, RETIRE_CROSS_CORE);
   case OP_WAIT_FLAG:
     return start_wait_flag(pipe, entry, now);
+  case OP_WAIT_FLAG_DEV:
+    return start_wait_signal(pipe, entry, now);
   case OP_PIPE_BARRIER:
     return start_barrier(pipe, entry, now);
   default:

@@ -66,6 +66,10 @@ static void fill_control(const struct inst *inst, struct pipe_entry *entry) {
     entry->other = (uint8_t)inst->arg[CROSS_SET_MODE];
     entry->id = (uint8_t)inst->arg[CROSS_SET_ID];
     break;
+  case OP_WAIT_FLAG_DEV:
+    entry->other = (uint8_t)inst->arg[CROSS_WAIT_MODE];
+    entry->id = (uint8_t)inst->arg[CROSS_WAIT_ID];
+    break;
   default:
     break;
   }
@@ -114,21 +118,15 @@ static enum progress take_flag(struct aicore *core, uint64_t now) {
 
 static enum progress take_cross_flag(struct aicore *core, uint64_t now) {
   struct scalar_unit *scalar = &core->scalar;
-  const struct vinci_soc *soc = core->device->soc;
-  uint32_t id = (uint32_t)scalar->inst.arg[CROSS_WAIT_ID];
-  struct signal_counts *counts = signals_at(&core->device->signals, core->index, id);
-  struct arrivals *arrivals = &core->arrivals[id];
-  if (counts->arrived == 0)
-    return wait_for(scalar, STALL_CROSS_CORE);
-  uint64_t seen =
-      clock_edge_at(&core->clock, arrivals->ps[arrivals->head]) + (uint64_t)soc->cross_core_cycles;
+  const int64_t *arg = scalar->inst.arg;
+  uint32_t flag = signals_flag(core->device->soc, arg[CROSS_WAIT_MODE], arg[CROSS_WAIT_ID]);
+  uint64_t seen = aicore_signal_seen(core, flag);
   if (seen > now) {
-    scalar_wake(core, seen);
+    if (seen != UINT64_MAX)
+      scalar_wake(core, seen);
     return wait_for(scalar, STALL_CROSS_CORE);
   }
-  counts->arrived--;
-  scalar->delivery = arrivals->delivery[arrivals->head];
-  arrivals->head = (arrivals->head + 1) % (unsigned)soc->cross_core_sets_max;
+  scalar->delivery = aicore_take_signal(core, flag);
   return finish_wait(core, STALL_CROSS_CORE, now, scalar->issue_cycles);
 }
 
@@ -184,9 +182,8 @@ static enum progress push_to(struct aicore *core, enum pipe id, uint64_t now) {
 }
 
 static bool needs_engine_time(const struct inst *inst, enum pipe target) {
-  return inst->op == OP_WAIT_FLAG_DEV ||
-         (target == PIPE_S && (inst->op == OP_SET_FLAG || inst->op == OP_WAIT_FLAG ||
-                               inst->op == OP_FFTS_CROSS_CORE_SYNC));
+  return target == PIPE_S && (inst->op == OP_SET_FLAG || inst->op == OP_WAIT_FLAG ||
+                              inst->op == OP_FFTS_CROSS_CORE_SYNC || inst->op == OP_WAIT_FLAG_DEV);
 }
 
 static void signal_from_scalar(struct aicore *core, uint64_t now) {

@@ -234,6 +234,9 @@ static uint64_t start_on_pipe(struct trial *trial, enum pipe id, uint64_t ready)
   case OP_FFTS_CROSS_CORE_SYNC:
     *signal_of(trial, CROSS_SET_ID) = max_u64(ready, pipe[COMPLETE]);
     return ready;
+  case OP_WAIT_FLAG_DEV:
+    return max_u64(ready,
+                   *signal_of(trial, CROSS_WAIT_ID) + (uint64_t)trial->soc->cross_core_cycles);
   default:
     cost = cost_of(trial);
     if (cost->uses_gm)

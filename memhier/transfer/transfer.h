@@ -16,6 +16,7 @@
 /* Numbers of the operands: TRANSFER_DST of all stems, TRANSFER_SRC of all but transfer_fill. */
 enum { OPERANDS_TRANSFER(OPERAND_NUMBER, TRANSFER, "", "") };
 enum { OPERANDS_BURST_CONVERT(OPERAND_NUMBER, BURST, "", "") };
+enum { OPERANDS_BURST_SUB(OPERAND_NUMBER, BURST_SUB, "", "") };
 enum { OPERANDS_L0C_RELU(OPERAND_NUMBER, L0C, "", "", "") };
 enum { OPERANDS_ALIGN(OPERAND_NUMBER, ALIGN, "", "") };
 enum { OPERANDS_NDDMA(OPERAND_NUMBER, NDDMA) };

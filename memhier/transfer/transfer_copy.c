@@ -58,6 +58,22 @@ unsigned transfer_burst_access(const struct vinci_soc *soc, const struct inst *i
   return transfer_touch(inst, access, count, TRANSFER_DST, 0, &dst, 1);
 }
 
+/* Between UB and L1: on the 950 the target belongs to a core beside. */
+void transfer_beside_cost(const struct vinci_soc *soc, const struct inst *inst,
+                          struct inst_cost *cost) {
+  transfer_burst_cost(soc, inst, cost);
+}
+
+unsigned transfer_beside_access(const struct vinci_soc *soc, const struct inst *inst,
+                                struct inst_access *access) {
+  unsigned count = transfer_burst_access(soc, inst, access);
+  bool into_cube = inst->op == OP_COPY_UBUF_TO_CBUF;
+  for (unsigned i = 0; i < count && inst->arch == ARCH_C310; i++)
+    if (access[i].write)
+      access[i].remote = into_cube ? ACCESS_CUBE : (uint8_t)(inst->arg[BURST_SUB_SUB] + 1);
+  return count;
+}
+
 /* The GM side: runs and gaps to the byte. */
 static struct transfer_runs align_gm_runs(const struct inst *inst, unsigned gap) {
   uint64_t bytes = (uint64_t)inst->arg[ALIGN_LENGTH];

@@ -84,13 +84,9 @@ static void copy_widened(uint8_t *to, const uint8_t *from, uint64_t bytes) {
     store_fp32(to + i * sizeof(float), fp16_to_fp32(load_u16(from + i * sizeof(uint16_t))));
 }
 
-void transfer_burst_values(const struct vinci_soc *soc, const struct inst *inst,
-                           struct value_core *core) {
-  (void)soc;
+static void copy_bursts(const struct inst *inst, uint8_t *to, const uint8_t *from) {
   struct transfer_runs src = transfer_burst_runs(inst, TRANSFER_SRC);
   struct transfer_runs dst = transfer_burst_runs(inst, TRANSFER_DST);
-  uint8_t *to = transfer_bytes(inst, core, TRANSFER_DST);
-  const uint8_t *from = transfer_bytes(inst, core, TRANSFER_SRC);
   for (uint64_t i = 0; i < src.count; i++) {
     if (dst.bytes == src.bytes)
       transfer_store(inst, to, from, src.bytes);
@@ -99,6 +95,24 @@ void transfer_burst_values(const struct vinci_soc *soc, const struct inst *inst,
     to += dst.stride_bytes;
     from += src.stride_bytes;
   }
+}
+
+void transfer_burst_values(const struct vinci_soc *soc, const struct inst *inst,
+                           struct value_core *core) {
+  (void)soc;
+  copy_bursts(inst, transfer_bytes(inst, core, TRANSFER_DST),
+              transfer_bytes(inst, core, TRANSFER_SRC));
+}
+
+void transfer_beside_values(const struct vinci_soc *soc, const struct inst *inst,
+                            struct value_core *core) {
+  uint8_t *beside = core->aic_l1;
+  if (inst->op == OP_COPY_CBUF_TO_UBUF)
+    beside = core->aiv_ub[inst->arg[BURST_SUB_SUB]];
+  if (inst->arch == ARCH_C310)
+    copy_bursts(inst, beside + inst->arg[TRANSFER_DST], transfer_bytes(inst, core, TRANSFER_SRC));
+  else
+    transfer_burst_values(soc, inst, core);
 }
 
 /* Bytes of the pad value from one on to another; elements start at 0. */

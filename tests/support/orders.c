@@ -30,13 +30,12 @@ static void fill_garbage(uint8_t *bytes, uint64_t count, uint64_t seed) {
 static bool begin_block(void *context, const struct machine_step *step) {
   struct run_values *run = context;
   struct value_core *core = &run->values->cores[step->core];
-  core->bytes[SPACE_GM] = run->values->gm;
+  if (!values_begin_block(run->values, step))
+    return false;
   for (unsigned space = 0; space < SPACE_COUNT; space++) {
     uint64_t bytes = soc_space_bytes(fixture_shared, (enum space)space);
     if (space == SPACE_GM || bytes == 0 || !core_has_space(step->kind, (enum space)space))
       continue;
-    if (!core->bytes[space])
-      core->bytes[space] = calloc(1, bytes);
     fill_garbage(core->bytes[space], bytes < 65536 ? bytes : 65536,
                  run->seed + step->block * 8 + space);
   }

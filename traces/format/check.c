@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/chip/layout.h"
+#include "core/isa/signal_flags.h"
 #include "traces/format/reader.h"
 
 /* " a, b" of the members of a set, for hints. */
@@ -21,6 +22,16 @@ static void list_set(uint32_t set, unsigned count, const char *(*name)(unsigned)
 static const char *arch_at(unsigned index) { return arch_name((enum arch)index); }
 static const char *dtype_at(unsigned index) { return dtype_name((enum dtype)index); }
 
+/* AIC and AIV of the 950 write to UB and to L1 of each other, by the fixpipe and by copies. */
+static bool writes_beside(const struct trace_reader *reader, const struct isa_row *isa,
+                          const struct isa_arg *arg) {
+  bool copies = isa == isa_row(OP_COPY_CBUF_TO_UBUF) || isa == isa_row(OP_COPY_UBUF_TO_CBUF);
+  if (!arg->writes || reader->soc->arch != ARCH_C310 || !(copies || isa->pipe == PIPE_FIX))
+    return false;
+  return reader->core == CORE_AIC ? arg->space == SPACE_UB
+                                  : copies && reader->core == CORE_AIV && arg->space == SPACE_L1;
+}
+
 /* Whether the stream's core has the buffers the operands lie in. */
 static enum vinci_status check_spaces(struct trace_reader *reader, const struct isa_row *isa) {
   for (unsigned i = 0; i < isa->arg_count; i++) {
@@ -28,9 +39,7 @@ static enum vinci_status check_spaces(struct trace_reader *reader, const struct 
     if (arg->kind != ARG_ADDRESS)
       continue;
     enum space space = (enum space)arg->space;
-    /* The fixpipe of the 950 writes to UB of the AIV of its block. */
-    bool remote = isa->pipe == PIPE_FIX && space == SPACE_UB && reader->core == CORE_AIC;
-    if (!remote && !core_has_space(reader->core, space))
+    if (!writes_beside(reader, isa, arg) && !core_has_space(reader->core, space))
       return trace_fail(reader, 0, 0, "%s: operand \"%s\" is in %s, which an %s core does not have",
                         isa->name, arg->name, space_name(space), core_kind_name(reader->core));
     if (soc_space_bytes(reader->soc, space) == 0)
@@ -304,6 +313,15 @@ static enum vinci_status check_boundary(struct trace_reader *reader, const int64
                       "1024");
 }
 
+static enum vinci_status check_signal(struct trace_reader *reader, const struct isa_row *isa,
+                                      const int64_t *operands, uint32_t expr_mask) {
+  int64_t mode = operand(isa, "mode", operands, expr_mask);
+  if (mode == CROSS_ONE && reader->soc->arch != ARCH_C310)
+    return fail_operand(reader, "mode", "mode 4 exists on dav-c310");
+  return check_id(reader, isa, operand(isa, "id", operands, expr_mask),
+                  signals_ids(reader->soc, mode), "cross-core flag");
+}
+
 /* The coupled cores narrow fp32 to the nearest or to odd: platform files, Ascend C, Cast. */
 static enum vinci_status check_narrowing(struct trace_reader *reader, const int64_t *operands) {
   enum arch arch = reader->soc->arch;
@@ -327,8 +345,7 @@ enum vinci_status trace_check_inst(struct trace_reader *reader, enum isa_op op,
     return check_flag(reader, isa, operands, expr_mask);
   case OP_FFTS_CROSS_CORE_SYNC:
   case OP_WAIT_FLAG_DEV:
-    return check_id(reader, isa, operand(isa, "id", operands, expr_mask),
-                    reader->soc->cross_core_ids, "cross-core flag");
+    return check_signal(reader, isa, operands, expr_mask);
   case OP_COPY_MATRIX_CC_TO_GM:
   case OP_COPY_MATRIX_CC_TO_CBUF:
   case OP_COPY_MATRIX_CC_TO_UB:

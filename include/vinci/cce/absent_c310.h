@@ -38,12 +38,14 @@ VINCI_CCE_ABSENT(mad_mx)
 
 // ---- signals between the cores of a block, and on a pipe ----
 
-VINCI_CCE_ABSENT(set_intra_block)
-VINCI_CCE_ABSENT(wait_intra_block)
 VINCI_CCE_INLINE void wait_flag_dev(pipe_t pipe, int64_t id) {
-  if (pipe != PIPE_S)
-    vinci_cce::trap("wait_flag_dev on a pipe is not modelled");
-  wait_flag_dev(id);
+  VINCI_CCE("wait_flag_dev", "id pipe:pipe", id, (int64_t)pipe);
+}
+VINCI_CCE_INLINE void set_intra_block(pipe_t pipe, int64_t id) {
+  VINCI_CCE("ffts_cross_core_sync", "pipe:pipe id mode=4", (int64_t)pipe, id);
+}
+VINCI_CCE_INLINE void wait_intra_block(pipe_t pipe, int64_t id) {
+  VINCI_CCE("wait_flag_dev", "id pipe:pipe mode=4", id, (int64_t)pipe);
 }
 
 // Scalar code in a vector function.

@@ -16,7 +16,15 @@ VINCI_CCE_BURST(copy_gm_to_ubuf, __ubuf__, __gm__)
 VINCI_CCE_BURST(copy_ubuf_to_gm, __gm__, __ubuf__)
 VINCI_CCE_BURST(copy_ubuf_to_ubuf, __ubuf__, __ubuf__)
 VINCI_CCE_BURST(copy_cbuf_to_gm, __gm__, __cbuf__)
+#if __NPU_ARCH__ == 3510 // UB of an AIV beside the AIC
+VINCI_CCE_INLINE void copy_cbuf_to_ubuf(__ubuf__ void *dst, __cbuf__ void *src, bool sub, int64_t n_burst, int64_t len_burst,
+                                        int64_t src_gap, int64_t dst_gap) {
+  VINCI_CCE("copy_cbuf_to_ubuf", "dst src n_burst:u16 len_burst:u16 src_gap:u16 dst_gap:u16 sub", (int64_t)dst, (int64_t)src,
+            n_burst, len_burst, src_gap, dst_gap, sub);
+}
+#else
 VINCI_CCE_BURST(copy_cbuf_to_ubuf, __ubuf__, __cbuf__)
+#endif
 VINCI_CCE_BURST(copy_ubuf_to_cbuf, __cbuf__, __ubuf__)
 #undef VINCI_CCE_BURST
 VINCI_CCE_INLINE void copy_gm_to_cbuf(__cbuf__ void *dst, __gm__ void *src, uint8_t, int64_t n_burst,
