@@ -235,7 +235,6 @@ def finds(text, library, kernel, arrays, code, *wanted):
            f"{made.returncode}: {told}")
 
 
-print("1..24")
 
 # ---- threads ----
 
@@ -337,3 +336,21 @@ arrays = {"x": (x, "in"), "y": (np.full(112, 7, np.float32), "out")}
 empty = compiled("empty", empty)
 values("a loop of no turns has the value of fills", empty, "nd", arrays)
 finds("checks find nothing in that", empty, "nd", arrays, 0)
+
+# ---- names that the open headers of threads have too ----
+
+told = compiled("told", """
+#include <cassert>
+namespace __asc_simt_vf {
+template <class... Args> void printf(const char *, Args &&...) {}
+}
+using namespace __asc_aicore;
+extern "C" __global__ __vector__ void told(__gm__ float *y) {
+  assert(y != nullptr);
+  printf("%d of %d", 1, 2);
+}
+""")
+made = command("run", f"{told}:told", "--blocks=1", *tensors({"y": (np.zeros(8, np.float32), "out")}), chip)
+report("a kernel prints by its own printf, beside that of threads",
+       "" if made.returncode == 0 and "1 of 2" in made.stdout + made.stderr else f"{made.returncode}: {made.stdout}{made.stderr}")
+print("1..25")

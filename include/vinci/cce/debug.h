@@ -132,8 +132,10 @@ VINCI_CCE_DUMP(asc_dump, __fbuf__, "FB")
 
 inline void asc_dump_shape_impl(uint32_t, const uint32_t *) {}
 
-template <class... Args> inline void printf(__gm__ const char *fmt, Args &&...args) {
-  vinci_cce::write(fmt, args...);
+// Two of a kind, so that these come before the open headers' own for functions of threads, which takes any arguments.
+template <int none = 0> inline void printf(__gm__ const char *fmt) { vinci_cce::write(fmt); }
+template <class First, class... Rest> inline void printf(__gm__ const char *fmt, First &&first, Rest &&...rest) {
+  vinci_cce::write(fmt, first, rest...);
 }
 template <class... Args> inline void PRINTF(__gm__ const char *fmt, Args &&...args) {
   vinci_cce::write(fmt, args...);

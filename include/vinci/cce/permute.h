@@ -88,6 +88,12 @@ VINCI_CCE_COMPACT(vreducev2, uint32_t, "uint32")
   }
 VINCI_CCE_FLOATS(VINCI_CCE_SORT, vbitsort)
 #undef VINCI_CCE_SORT
+#if __NPU_ARCH__ == 3510 // the same with the repeats in the upper 8 bits of a word
+template <typename number>
+VINCI_CCE_INLINE void vbs(__ubuf__ number *dst, __ubuf__ number *src0, __ubuf__ uint32_t *src1, uint64_t config) {
+  vbitsort(dst, src0, src1, (int64_t)(config >> 56));
+}
+#endif
 
 // Merges 2 to 4 lists: lengths in the four quarters of a word. The configuration has the repeats in bits 7..0,
 // a bit for each list in bits 11..8, and in bit 12 whether the first list that ends ends the merge.

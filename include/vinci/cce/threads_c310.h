@@ -63,7 +63,9 @@ template <auto function, typename... arguments> static inline void async_invoke(
 } // namespace cce
 } // namespace bisheng
 
-// Where the open headers of threads have their functions; code of kernels does not name this namespace.
+// Where the open headers of threads have their functions; code of kernels does not name this namespace. Their own end of
+// assert() is left out, as host code would not know which of the two to take.
+#define IMPL_UTILS_DEBUG_ASC_ASSERT_SIMT_IMPL_H
 namespace __asc_simt_vf {}
 using namespace __asc_simt_vf;
 
