@@ -18,14 +18,16 @@ enum { CROSS_SECOND = 16 };
 
 /* Flags of a core: an id of modes 0 to 2 is a flag, those of mode 4 lie behind, two for each id. */
 static inline uint32_t signals_flags(const struct vinci_soc *soc) {
-  return 3 * (uint32_t)soc->cross_core_ids;
+  return (soc->arch == ARCH_C310 ? 3 : 1) * (uint32_t)soc->cross_core_ids;
 }
 static inline uint32_t signals_flag(const struct vinci_soc *soc, int64_t mode, int64_t id) {
   return (uint32_t)(mode == CROSS_ONE ? soc->cross_core_ids + id : id);
 }
-/* Ids of a mode. */
+/* Ids of a mode; 0: the chip does not have the mode. */
 static inline int64_t signals_ids(const struct vinci_soc *soc, int64_t mode) {
-  return mode == CROSS_ONE ? 2 * soc->cross_core_ids : soc->cross_core_ids;
+  if (mode != CROSS_ONE)
+    return soc->cross_core_ids;
+  return soc->arch == ARCH_C310 ? 2 * soc->cross_core_ids : 0;
 }
 
 #endif
