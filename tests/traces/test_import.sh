@@ -176,6 +176,12 @@ hint: a file that is cut short has to be exported again"
 a,Add,1
 b,Mul,2' ": error: the profile has 2 rows, of which one is wanted
 hint: --op=NAME chooses rows by name or type, such as Add"
+  bad 'OP Type,Core Type,Count,Total Time(us),Min Time(us),Avg Time(us),Max Time(us),Ratio(%)
+MatMulV2,AI_CORE,0,45211.2,12.1,161.5,900.1,61.2' ': error: the row has 0 launches ("Count")'
+  bad 'Name,Type,Duration(us)
+a,Add,1
+b,Mul,2' ": error: the profile has 2 rows, of which one is wanted
+hint: --op=NAME chooses rows by name or type, such as Add"
   import "$work/bad.csv" --op=Mull
   expect 3 "$work/bad.csv: error: no row is called 'Mull'
 hint: did you mean 'Mul'?")"

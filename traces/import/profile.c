@@ -240,6 +240,8 @@ static enum vinci_status choose_rows(const struct table *table, const char *op, 
   }
   if (out->samples > 0)
     return VINCI_OK;
+  if (!op)
+    return diag_error_at(diag, VINCI_E_INPUT, at, "the row has 0 launches (\"Count\")");
   enum vinci_status status = diag_error_at(diag, VINCI_E_INPUT, at, "no row is called '%s'", op);
   const char *nearest = diag_nearest(op, 2 * table->rows, row_name_at, &names);
   if (nearest)
