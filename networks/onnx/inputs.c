@@ -256,7 +256,7 @@ static enum vinci_status fix_value(const struct inputs *inputs, const char *text
     return diag_error(import->diag, VINCI_E_USAGE,
                       "--fix=%s=%s: the value is a number; of bool inputs true or false",
                       value->name, text);
-  if (bits == 0 || bits % 8 != 0 || bits > 64 || elements > ONNX_FOLD_MAX)
+  if (!onnx_can_store(value->type) || bits % 8 != 0 || elements > ONNX_FOLD_MAX)
     return diag_error(import->diag, VINCI_E_USAGE,
                       "--fix=%s: an input of up to %d elements can be fixed, not of type %s "
                       "with %llu",

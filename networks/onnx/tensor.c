@@ -206,8 +206,10 @@ void onnx_store_real(void *data, enum onnx_type type, uint64_t index, double num
   case ONNX_UINT64:
     store_u64(at, number >= 0x1p63 ? (uint64_t)number : (uint64_t)(int64_t)number);
     break;
-  default:
-    onnx_store_int(data, type, index, number_to_integer(number, ROUND_ZERO, INT64_MIN, INT64_MAX));
+  default: /* not the types that onnx_can_store() refuses: onnx_store_int() would call this again */
+    if (!onnx_type_is_float(type))
+      onnx_store_int(data, type, index,
+                     number_to_integer(number, ROUND_ZERO, INT64_MIN, INT64_MAX));
   }
 }
 

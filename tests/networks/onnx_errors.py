@@ -142,6 +142,15 @@ def inputs():
     refused("a word without a value", named, "--fix=x is not NAME=VALUE", "--fix=x", code=2)
     refused("a value that is none", relu, "--fix=x=one: the value is a number; of bool inputs true or "
             "false", "--fix=x=one", code=2)
+    fnuz = 18  # float8e4m3fnuz, which older packages do not name
+    unsigned = model([N("Identity", ["x"], ["y"])], [V("x", fnuz, [4])],
+                     [V("y", fnuz, [4])])
+    refused("a value of a type whose numbers are not known", unsigned,
+            "--fix=x: an input of up to 65536 elements can be fixed, not of type float8e4m3fnuz with 4",
+            "--fix=x=1", code=2)
+    dropped = model([N("Dropout", ["x"], ["y", "mask"])], [V("x", fnuz, [4])],
+                    [V("y", fnuz, [4]), V("mask", fnuz, [4])], opset=9)
+    refused("a mask of such a type", dropped, 'M: error: tensor "x" of node')
     sequence = model([N("Relu", ["x"], ["y"])],
                      [helper.make_tensor_sequence_value_info("x", T.FLOAT, [2])])
     refused("an input that is not a tensor", sequence,
@@ -438,7 +447,7 @@ def hostile():
     report("a layer with many more inputs than it reads", "" if done.returncode == 0 else "%d %s" % (done.returncode, done.stderr))
 
 
-print("1..143")
+print("1..145")
 files()
 inputs()
 tensors()

@@ -92,7 +92,7 @@ enum vinci_status onnx_rule_dropout(struct onnx_call *call) {
       return status;
     mask->constant = true;
     unsigned bits = onnx_type_bits(mask->type);
-    uint8_t *ones = elements <= ONNX_FOLD_MAX && bits >= 8
+    uint8_t *ones = elements <= ONNX_FOLD_MAX && bits >= 8 && onnx_can_store(mask->type)
                         ? arena_alloc(&call->import->arena, (size_t)elements * bits / 8 + 1, 1)
                         : NULL;
     for (uint64_t i = 0; ones && i < elements; i++)
