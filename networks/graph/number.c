@@ -46,6 +46,11 @@ bool graph_number(const struct graph_tensor *tensor, uint64_t index, double *out
   }
 }
 
+/* Truncated; what int64 cannot hold becomes its nearest end, NaN 0, the same on every host. */
+static int64_t whole(double number) {
+  return number_to_integer(number, ROUND_ZERO, INT64_MIN, INT64_MAX);
+}
+
 bool graph_put_number(enum dtype dtype, void *data, uint64_t index, double number) {
   uint8_t *at = (uint8_t *)data + index * (dtype_bits(dtype) / 8);
   switch (dtype) {
@@ -59,19 +64,19 @@ bool graph_put_number(enum dtype dtype, void *data, uint64_t index, double numbe
     store_u16(at, bf16_from_fp32((float)number));
     return true;
   case DTYPE_INT64:
-    store_i64(at, (int64_t)number);
+    store_i64(at, whole(number));
     return true;
   case DTYPE_INT32:
   case DTYPE_UINT32:
-    store_u32(at, (uint32_t)(int64_t)number);
+    store_u32(at, (uint32_t)whole(number));
     return true;
   case DTYPE_INT16:
   case DTYPE_UINT16:
-    store_u16(at, (uint16_t)(int64_t)number);
+    store_u16(at, (uint16_t)whole(number));
     return true;
   case DTYPE_INT8:
   case DTYPE_UINT8:
-    *at = (uint8_t)(int64_t)number;
+    *at = (uint8_t)whole(number);
     return true;
   default:
     return false;
