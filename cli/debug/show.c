@@ -220,12 +220,12 @@ enum vinci_status command_flags(struct session *session, const struct words *wor
             flag % core->flags.ids, core->flag_cycle[flag], core->flags.line[flag]);
     set++;
   }
-  uint32_t ids = (uint32_t)session->soc->cross_core_ids;
   for (uint32_t flag = 0; flag < device->signals.flags; flag++) {
     const struct signal_counts *counts = signals_at(&device->signals, session->core, flag);
     if (counts->arrived > 0)
       fprintf(session->out, "  signal %" PRIu32 "%s has arrived %" PRIu32 " time%s\n",
-              flag < ids ? flag : flag - ids, flag < ids ? "" : " of mode 4", counts->arrived,
+              signals_id(session->soc, flag),
+              signals_is_one(session->soc, flag) ? " of mode 4" : "", counts->arrived,
               counts->arrived == 1 ? "" : "s");
     set += counts->arrived > 0;
   }

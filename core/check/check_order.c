@@ -363,8 +363,7 @@ static bool end_wait(struct order_core *core, const struct machine_step *step) {
  * one row. */
 static bool take_signal(struct order *order, struct order_core *core,
                         const struct machine_step *step) {
-  const int64_t *arg = step->inst->arg;
-  size_t flag = signals_flag(order->soc, arg[CROSS_WAIT_MODE], arg[CROSS_WAIT_ID]);
+  uint32_t flag = signals_wait_flag(order->soc, step->inst);
   struct order_view *view = fifo_pop(order, &core->arrived[flag]);
   if (!view)
     return end_wait(core, step);

@@ -69,7 +69,7 @@ static bool give_one(const struct signals *signals, uint32_t core, uint32_t id,
   }
   if (to >= unit->core_count || (from > 0 && id >= CROSS_SECOND))
     return refuse(misuse, MISUSE_CROSS_NO_PARTNER, CROSS_ONE,
-                  delivery->flag - signals_flag(placement->soc, CROSS_ONE, 0), 0);
+                  signals_id(placement->soc, delivery->flag), 0);
   delivery->arrives = signals_flag(placement->soc, CROSS_ONE, id + behind);
   delivery->senders = &unit->core[from];
   delivery->receivers = &unit->core[to];
@@ -115,10 +115,10 @@ bool signals_give(struct signals *signals, uint32_t core, enum cross_mode mode, 
 
 bool signals_arrive(struct signals *signals, uint32_t core, uint32_t flag, struct misuse *misuse) {
   uint32_t *arrived = &signals_at(signals, core, flag)->arrived;
-  uint32_t ids = (uint32_t)signals->placement->soc->cross_core_ids;
+  const struct vinci_soc *soc = signals->placement->soc;
   if (*arrived == signals->limit)
-    return refuse(misuse, MISUSE_CROSS_UNTAKEN, flag < ids ? 0 : CROSS_ONE,
-                  flag < ids ? flag : flag - ids, *arrived);
+    return refuse(misuse, MISUSE_CROSS_UNTAKEN, signals_is_one(soc, flag) ? CROSS_ONE : 0,
+                  signals_id(soc, flag), *arrived);
   ++*arrived;
   return true;
 }

@@ -105,9 +105,8 @@ static bool may_take_flag(const struct machine_core *core, const struct inst *in
 }
 
 static struct signal_counts *signal_of(const struct machine_core *core, const struct inst *inst) {
-  return signals_at(
-      &core->machine->signals, core->index,
-      signals_flag(core->machine->soc, inst->arg[CROSS_WAIT_MODE], inst->arg[CROSS_WAIT_ID]));
+  return signals_at(&core->machine->signals, core->index,
+                    signals_wait_flag(core->machine->soc, inst));
 }
 
 static void take_flag(struct machine_core *core, const struct inst *inst) {

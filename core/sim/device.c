@@ -174,9 +174,7 @@ uint64_t device_running_cores(const struct device *device, enum core_kind kind) 
 static void wake_for_signal(struct aicore *core, uint32_t flag, uint64_t cycle) {
   const struct vinci_soc *soc = core->device->soc;
   const struct scalar_unit *scalar = &core->scalar;
-  const int64_t *arg = scalar->inst.arg;
-  if (scalar->stall == STALL_CROSS_CORE &&
-      signals_flag(soc, arg[CROSS_WAIT_MODE], arg[CROSS_WAIT_ID]) == flag)
+  if (scalar->stall == STALL_CROSS_CORE && signals_wait_flag(soc, &scalar->inst) == flag)
     scalar_wake(core, cycle);
   for (unsigned i = 0; i < PIPE_COUNT; i++) {
     struct pipe_unit *pipe = &core->pipe[i];

@@ -118,8 +118,7 @@ static enum progress take_flag(struct aicore *core, uint64_t now) {
 
 static enum progress take_cross_flag(struct aicore *core, uint64_t now) {
   struct scalar_unit *scalar = &core->scalar;
-  const int64_t *arg = scalar->inst.arg;
-  uint32_t flag = signals_flag(core->device->soc, arg[CROSS_WAIT_MODE], arg[CROSS_WAIT_ID]);
+  uint32_t flag = signals_wait_flag(core->device->soc, &scalar->inst);
   uint64_t seen = aicore_signal_seen(core, flag);
   if (seen > now) {
     if (seen != UINT64_MAX)

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Which lines, branches and functions do the tests run? Builds below coverage/ of the working directory without
 # optimization and with counts, runs the tests of `make check-fast` but three that such a build cannot pass, or those
-# that are named, and prints what coverage.py says. Counts of an earlier call go first; with COVERAGE_KEEP=1 they stay, and the tests add theirs.
+# that are named, and prints what coverage.py says. Counts of an earlier call go first; with COVERAGE_KEEP=1 they
+# stay, and the tests add theirs.
 #   coverage.sh [TEST...]
 # Ends with 1 when the library is below a limit, or when a test fails. What a test says of its failure is in its
 # .log in coverage/. With named tests there are no limits.
