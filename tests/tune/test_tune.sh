@@ -113,7 +113,7 @@ report "the parts of the difference add up" "$(awk '
 
 words="tune $product $soc -n 56 --seed=3 --robust=2 -q"
 "$vinci" $words -r "$work/whole" -j1
-for lines in 5 20 40; do
+for lines in 5 15 30; do
   "$vinci" $words -r "$work/killed" -j2 &
   pid=$!
   await has_lines "$work/killed.journal" $lines
