@@ -138,6 +138,30 @@ static void values_lie_as_in_files(void **state) {
   }
 }
 
+/* C leaves open what these become: hosts differ. 2^63 is the least double beyond int64. */
+static void numbers_beyond_int64_become_its_ends(void **state) {
+  static const struct {
+    double number;
+    int64_t expected;
+  } cases[] = {
+      {0x1p63, INT64_MAX},
+      {0x1p63 - 1024, INT64_MAX - 1023},
+      {1e300, INT64_MAX},
+      {INFINITY, INT64_MAX},
+      {-0x1p63, INT64_MIN},
+      {-0x1p64, INT64_MIN},
+      {-INFINITY, INT64_MIN},
+      {NAN, 0},
+      {-2.75, -2},
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    uint8_t bytes[8];
+    assert_true(graph_put_number(DTYPE_INT64, bytes, 0, cases[i].number));
+    assert_int_equal(load_i64(bytes), cases[i].expected);
+  }
+}
+
 static const struct {
   const char *text;
   unsigned long line, column;
@@ -548,6 +572,7 @@ int main(void) {
       cmocka_unit_test(time_grows_by_the_bytes_copied_meanwhile),
       cmocka_unit_test(values_are_read_as_they_are_written),
       cmocka_unit_test(values_lie_as_in_files),
+      cmocka_unit_test(numbers_beyond_int64_become_its_ends),
       cmocka_unit_test(tiling_is_hidden_behind_a_longer_kernel),
       cmocka_unit_test(a_host_waits_for_copies_to_the_host),
       cmocka_unit_test(a_full_queue_holds_the_host_back),
