@@ -280,7 +280,7 @@ EXTRA_PROGRAMS += $(test_programs)
 CLEANFILES += $(test_programs)
 TESTS = $(late_tests) $(long_tests) $(test_programs) $(script_tests)
 dist_noinst_SCRIPTS += $(late_tests) $(long_tests) $(script_tests)
-EXTRA_DIST += tests/tree/rooms.txt tests/memhier/streams.lua tests/support/await.sh tests/support/tap.sh \
+EXTRA_DIST += tests/tree/rooms.txt tests/memhier/streams.lua tests/support/await.sh tests/support/tap.py tests/support/tap.sh \
 	tests/support/timed.sh tests/support/workloads.sh
 
 # What several tests share.

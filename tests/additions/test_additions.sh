@@ -5,15 +5,14 @@
 set -u
 . "${TESTS_SRCDIR:-.}/tests/support/tap.sh"
 
-python=/usr/bin/python3
-"$python" -c '' 2>/dev/null || skip_without "python3"
+needs_python
 command -v patch >/dev/null || skip_without "patch"
 work_folder test_additions
 plan 5
 
 # check TREE: applies the patches of a tree.
 check() {
-  keep env PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/additions/additions.py" "$1" \
+  keep python_test "$TESTS_SRCDIR/tests/additions/additions.py" "$1" \
     "$work/build" --check
 }
 

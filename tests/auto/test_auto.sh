@@ -6,8 +6,7 @@ set -u
 . "${TESTS_SRCDIR:-.}/tests/support/tap.sh"
 vinci=${VINCI:?}
 
-python=/usr/bin/python3
-"$python" -c '' 2>/dev/null || skip_without "python3"
+needs_python
 work_folder test_auto
 plan 10
 
@@ -23,7 +22,7 @@ report "the report has the bar and says what is of flat memory" \
   "$vinci" run $large -q --json >"$work/a.json"
   "$vinci" run $large -q --json --shuffle-parts=5 >"$work/b.json"
 }
-keep "$python" -c '
+keep "$PYTHON" -c '
 import json, sys
 a, b = (json.load(open(name)) for name in sys.argv[1:])
 for one in (a, b):
@@ -61,7 +60,7 @@ keep "$vinci" diff softmax shape=64x64 -s Ascend910B4,Ascend910B2 --memory=auto
 report "counters of both models do not compare" \
   "$(expect 2 'error: memory is cycle or flat, not auto: counters of both models do not compare' '')"
 
-PYTHONDONTWRITEBYTECODE=1 keep "$python" "$TESTS_SRCDIR/tests/auto/auto.py" --program "$vinci" --count 24
+keep python_test "$TESTS_SRCDIR/tests/auto/auto.py" --program "$vinci" --count 24
 [ "$code" -eq 0 ] || err="$err
 $out"
 report "the duration of cycle memory lies inside the bar" "$(expect 0 '' 'auto: holds')"

@@ -8,17 +8,10 @@ import os
 import subprocess
 import sys
 
+from tap import plan, report
+
 VINCI, FOLDER = sys.argv[1:3]
 MIB = 1 << 20
-number = 0
-
-
-def report(name, problems):
-    global number
-    number += 1
-    print("%sok %d - %s" % ("not " if problems else "", number, name))
-    for problem in problems:
-        print("# " + problem)
 
 
 def net(verb, rows, *options):
@@ -147,7 +140,7 @@ def check_split():
     report("kernels run in parts where that pays: fast L2, cheap launches", problems)
 
 
-print("1..7")
+plan(7)
 check_queue()
 check_window()
 check_streams()

@@ -5,20 +5,13 @@ import os
 import subprocess
 import sys
 
+from tap import plan, report
+
 VINCI, FOLDER = sys.argv[1:3]
 HEAD = ("Name,Type,Duration(us),aic_mac_time(us),Input Shapes,Input Data Types,Input Formats,Output Shapes,"
         "Output Data Types,Output Formats")
 VECTOR = '"4096,%d",FLOAT16,ND,"4096,%d",FLOAT16,ND'
 PRODUCT = '"512,512;512,512",FLOAT16;FLOAT16,ND;ND,"512,512",FLOAT16,ND'
-number = 0
-
-
-def report(name, problems):
-    global number
-    number += 1
-    print("%sok %d - %s" % ("not " if problems else "", number, name))
-    for problem in problems:
-        print("# " + problem)
 
 
 def table(rows, *options):
@@ -83,6 +76,6 @@ def check_equal():
     report("a row of a list has the result that the row has alone", problems)
 
 
-print("1..4")
+plan(4)
 check_columns()
 check_equal()

@@ -105,11 +105,11 @@ with sqlite3.connect(work + "/endless.db") as db:
 with open(work + "/ascend_pytorch_profiler_0.db", "rb") as whole, open(work + "/cut.db", "wb") as cut:
     cut.write(whole.read(5000))
 P
-/usr/bin/python3 "$work/make.py" "$work"
+"$PYTHON" "$work/make.py" "$work"
 
 # cells FILE: columns that say what a row is and what was simulated.
 cells() {
-  /usr/bin/python3 -c 'import csv, sys
+  "$PYTHON" -c 'import csv, sys
 for row in csv.DictReader(open(sys.argv[1], newline="")):
     print([row[key] for key in ("Op Name", "OP Type", "Task Type", "Block Dim", "Input Shapes", "Input Data Types", "lowered", "measured_duration_us", "status")])' "$1"
 }
@@ -148,7 +148,7 @@ report "so is the head of one" "$(equal "$code" 3 "exit code"; has "head.db: err
 
 # rates FILE: name, start and measured miss rate of each row.
 rates() {
-  /usr/bin/python3 -c 'import csv, sys
+  "$PYTHON" -c 'import csv, sys
 for row in csv.DictReader(open(sys.argv[1], newline="")):
     print(row["Op Name"], row["measured_aiv_icache_miss_rate"])' "$1"
 }

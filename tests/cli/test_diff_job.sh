@@ -6,7 +6,6 @@ set -u
 srcdir=${TESTS_SRCDIR:-.}
 . "$srcdir/tests/support/tap.sh"
 vinci=${VINCI:?}
-python=${PYTHON:-python3}
 work_folder test_diff_job
 cp "$srcdir/traces/examples/data_parallel.job.csv" "$work/step.csv"
 cd "$work" || exit 99
@@ -85,19 +84,19 @@ diff step.csv step.csv hccs.copy=10GB/s --csv
 report "parts of each rank, and exposed time by collective, sum to the step" "$(expect 0 ''
   summary a.json step.csv
   summary b.json step.csv --set hccs.copy=10GB/s
-  $python sums.py out a.json b.json)"
+  "$PYTHON" sums.py out a.json b.json)"
 diff hand.csv larger.csv --csv
 report "the same of a job by hand" "$(expect 0 ''
   summary a.json hand.csv
   summary b.json larger.csv
-  $python sums.py out a.json b.json)"
+  "$PYTHON" sums.py out a.json b.json)"
 report "exposed time until the last rank comes" "$(
   for part in 'ranks,0,computing,ps,30000000,30000000,0,' 'ranks,0,exposed.waiting,ps,70000000,100000000,30000000,' \
     'ranks,1,exposed.waiting,ps,0,0,0,'; do
     grep -q "^$part" out || echo "no row $part"
   done)"
 report "idle: the host, a time before which nothing begins, and behind the end" "$(
-  $python - out <<'END'
+  "$PYTHON" - out <<'END'
 import csv, sys
 rows = list(csv.DictReader(open(sys.argv[1])))
 parts = {(r["group"], r["name"]): int(r["a"]) for r in rows if r["table"] == "ranks"}
@@ -116,7 +115,7 @@ report "a collective of another size is the same collective" "$(
 cp out one.out
 diff larger.csv hand.csv --csv
 report "the other way round all changes turn" "$(expect 0 ''
-  $python - one.out out <<'END'
+  "$PYTHON" - one.out out <<'END'
 import csv, sys
 one, two = ({(r["table"], r["group"], r["name"]): r for r in csv.DictReader(open(path))} for path in sys.argv[1:])
 if set(one) != set(two) or len(one) < 15:
@@ -130,7 +129,7 @@ diff hand.csv more.csv --csv
 report "ranks and collectives of one side only" "$(expect 0 ''
   summary a.json hand.csv
   summary b.json more.csv
-  $python sums.py out a.json b.json
+  "$PYTHON" sums.py out a.json b.json
   [ "$(grep -c '^collective,[01],grads: all_reduce,ps,[0-9]*,,-' out)" -eq 2 ] || grep '^collective' out
   [ "$(grep -c '^collective,[01],other: all_reduce,ps,,[0-9]*,' out)" -eq 2 ] || grep '^collective' out
   grep -q '^ranks,2,computing,ps,,1000000,' out || grep '^ranks' out)"
@@ -148,7 +147,7 @@ report "two folders of runs are two runs" "$(expect 0 ''
   cmp out folders.out 2>&1)"
 diff before step.csv bucket=1GiB --set-b=hccs.copy=10GB/s --json
 report "a folder and a run; JSON has the numbers of CSV" "$(expect 0 ''
-  $python - out folders.out <<'END'
+  "$PYTHON" - out folders.out <<'END'
 import csv, json, sys
 told, rows = json.load(open(sys.argv[1])), list(csv.DictReader(open(sys.argv[2])))
 keys = {"collective": "collectives", "counter": "counters", "ranks": "ranks", "exposed": "exposed", "bytes": "bytes", "total": "totals"}
@@ -191,7 +190,7 @@ diff ops.csv --system=atlas_a2_910b4,atlas_a2_910b2 --csv
 report "one job on two systems" "$(expect 0 ''
   summary a.json ops.csv
   summary b.json ops.csv -s atlas_a2_910b2
-  $python sums.py out a.json b.json)"
+  "$PYTHON" sums.py out a.json b.json)"
 diff ops.csv ops.csv device.cube_cores=4 bucket=8MiB --memory=flat,cycle --csv
 report "numbers of the chip, buckets and memory of one side" "$(expect 0 ''
   grep -q '^collective,0-1,second: all_reduce,.*,1,1,$' out || cat out

@@ -6,7 +6,6 @@ set -u
 srcdir=${TESTS_SRCDIR:-.}
 . "$srcdir/tests/support/tap.sh"
 vinci=${VINCI:?}
-python=${PYTHON:-python3}
 work_folder test_gate_job
 plan 15
 cat >"$work/model.lua" <<'END'
@@ -56,14 +55,14 @@ for key in ("time_ps", "computing_ps", "exposed_ps", "idle_ps", "transfers", "mo
 END
 keep "$vinci" sweep run "model=$work/model.lua" system=atlas_a2_910b4 devices=4 sharded=true -p job.tp=1,2 -j1 -q -o "$work/split"
 report "a split has the numbers of a sweep" "$(expect 0 ''
-  $python "$work/same.py" "$work/base.csv" split "$work/split/results.csv" job.tp=2)"
+  "$PYTHON" "$work/same.py" "$work/base.csv" split "$work/split/results.csv" job.tp=2)"
 keep "$vinci" sweep run "model=$work/model.lua" system=atlas_a2_910b4 pp=2 dp=2 micro_batch=1 -p hccs.copy=10GB/s \
   -p device.cube_cores=8,24 -j1 -q -o "$work/deep"
 report "numbers of system and chip" "$(expect 0 ''
-  $python "$work/same.py" "$work/base.csv" deep "$work/deep/results.csv" device.cube_cores=8)"
+  "$PYTHON" "$work/same.py" "$work/base.csv" deep "$work/deep/results.csv" device.cube_cores=8)"
 keep "$vinci" sweep run "$work/step.csv" -p job.bucket=8MiB,1KiB -p job.algorithm.all_reduce=ring -p memory=cycle,flat -j1 -q -o "$work/joined"
 report "arguments and memory of a job" "$(expect 0 ''
-  $python "$work/same.py" "$work/base.csv" joined "$work/joined/results.csv" job.bucket=8MiB memory=cycle)"
+  "$PYTHON" "$work/same.py" "$work/base.csv" joined "$work/joined/results.csv" job.bucket=8MiB memory=cycle)"
 gate check "$base" -j2 --repeat=2
 report "the same passes, again and again" "$(expect 0 '' 'passed=4')"
 

@@ -6,7 +6,6 @@ set -u
 srcdir=${TESTS_SRCDIR:-.}
 . "$srcdir/tests/support/tap.sh"
 vinci=${VINCI:?}
-python=${PYTHON:-python3}
 
 work_folder test_group_files
 plan 20
@@ -177,7 +176,7 @@ same("calls", calls, int(sys.argv[3]))
 END
 keep "$vinci" group run "$srcdir/traces/examples/data_parallel.job.csv" --profiler="$work/profiler" --json
 report "folders of the profiler have its fields and the sums of the run" "$(expect 0 ''
-  $python "$work/profiler.py" "$work/profiler" "$work/out" 14)"
+  "$PYTHON" "$work/profiler.py" "$work/profiler" "$work/out" 14)"
 # 24 ranks on three servers: an all-reduce in parts, one within servers, and pairs between servers.
 cat >"$work/servers.csv" <<'END'
 job,version=1,name=servers,system=atlas_a2_910b2,ranks=24
@@ -195,7 +194,7 @@ collective,op=all_to_all,group=server,bytes=77777777,stream=2
 END
 keep "$vinci" group run "$work/servers.csv" --profiler="$work/many" --json
 report "links of servers are told apart, and collectives side by side" "$(expect 0 ''
-  $python "$work/profiler.py" "$work/many" "$work/out" 54)"
+  "$PYTHON" "$work/profiler.py" "$work/many" "$work/out" 54)"
 
 # Rank 1 receives while rank 0 works for 100 us, then both work: the receive is a bubble, the host's 30 us are none.
 cat >"$work/stages.csv" <<'END'
@@ -275,7 +274,7 @@ keep "$vinci" group convert "$srcdir/traces/examples/data_parallel.job.csv" --ou
 mv "$work"/new/folder/step* "$work" # the folder was made
 report "a job that is written as Chakra and read back gives the same result" "$(expect 0 ''
   "$vinci" group convert "$work/step" -s atlas_a2_910b4 | "$vinci" group run - --json | cmp - "$work/direct.json" 2>&1)"
-report "other readers find version, durations, dependencies and groups" "$($python - "$work/step" <<'END'
+report "other readers find version, durations, dependencies and groups" "$("$PYTHON" - "$work/step" <<'END'
 import json, sys
 from chakra import read, fields
 head, *nodes = read(sys.argv[1] + ".2.et")
@@ -296,7 +295,7 @@ END
 )"
 
 # Two ranks without streams: what is left out passes on what it waits for, and is counted.
-$python - "$work" <<'END'
+"$PYTHON" - "$work" <<'END'
 import sys
 from chakra import *
 for rank in 0, 1:
@@ -333,7 +332,7 @@ report "such a job runs" "$(cp "$work/out" "$work/foreign.csv"; keep "$vinci" gr
   expect 0 '' '"rank": 1, "computing_us": 160.0')"
 
 # One trace for any number of ranks: each rank finds its own group in the family.
-$python - "$work" <<'END'
+"$PYTHON" - "$work" <<'END'
 import sys
 from chakra import *
 write(sys.argv[1] + "/one.0.et", [node(0, "fwd", "COMP", us=30), node(1, "g", "COLL", [0], comm_type=2, comm_size=500000000, pg_name="tp")])
@@ -350,7 +349,7 @@ collective,name=g,op=all_gather,group=group0,bytes=2000000000,stream=1")"
 # Each mistake: nodes as Python, what the message says.
 mistakes_of_traces() {
   while IFS='|' read -r nodes message; do
-    $python -c "from chakra import *; write('$work/bad.0.et', $nodes)"
+    "$PYTHON" -c "from chakra import *; write('$work/bad.0.et', $nodes)"
     keep "$vinci" group convert "$work/bad" -n 2
     case "$code $err" in "3 $work/bad.0.et: error: $message"*) ;; *) echo "$nodes: $code $err" ;; esac
   done <<'END'
@@ -385,7 +384,7 @@ report "mistakes of traces are named" "$(mistakes_of_traces)"
 
 # Any damage ends in a message or in a job that is read; never in a crash.
 report "damaged traces harm nobody" "$(
-  $python - "$work" <<'END'
+  "$PYTHON" - "$work" <<'END'
 import random, sys
 from chakra import *
 random.seed(7)
@@ -427,7 +426,7 @@ keep "$vinci" gate bless "$work/suite.lua" --baseline="$work/gate.csv" --reason=
 report "a job is a point of a gate" "$(expect 0 -
   grep -q '^step,job.bytes.hccs.2->3,500000000,byte,metric' "$work/gate.csv" || cat "$work/gate.csv"
   "$vinci" group run "$work/gated.csv" --set hccs.copy=20GB/s --json >"$work/step.json"
-  $python - "$work" <<'END'
+  "$PYTHON" - "$work" <<'END'
 import csv, json, sys
 rows = {r[1]: r[2] for r in csv.reader(open(sys.argv[1] + "/gate.csv")) if r and r[0] == "step"}
 summary = json.load(open(sys.argv[1] + "/step.json"))

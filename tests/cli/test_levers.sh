@@ -8,10 +8,10 @@ vinci=${VINCI:?}
 work_folder test_levers
 examples=$srcdir/traces/examples
 soc=--soc-version=Ascend910B4
-[ -x /usr/bin/python3 ] || skip_all 'no python3'
+needs_python
 
 plan 16
-PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 "$srcdir/tests/accuracy/promises.py" "$vinci" \
+python_test "$srcdir/tests/accuracy/promises.py" "$vinci" \
   "$srcdir/tests/accuracy/promises.cases" 31 37 >"$work/promises" 2>&1
 report "levers of networks, jobs and splits are kept, in order" "$([ $? -eq 0 ] || cat "$work/promises")"
 

@@ -34,7 +34,7 @@ keep "$vinci" run --ops "$work/out.dir/kernel_details.csv" $soc --set=l2.owed=0K
   --output="$work/ops"
 report "kernel_details.csv is a profile for vinci run --ops --sequence, of the same durations" \
   "$(expect 0 ''
-    "${PYTHON:-python3}" - "$work/ops/op_summary.csv" "$work/durations" <<'END'
+    "$PYTHON" - "$work/ops/op_summary.csv" "$work/durations" <<'END'
 import csv, sys
 rows = [r["Task Duration(us)"] for r in csv.DictReader(open(sys.argv[1]))]
 own = open(sys.argv[2]).read().split()
@@ -136,7 +136,7 @@ report "a training step computes and idles as long as measured: 6 and 10 per cen
     { limit = 0 }
     END { if (seen != 3) print seen + 0 " of 3 lines" }')"
 report "and says how many types of at least 1 per cent of its time are within 12 per cent" "$(
-  "${PYTHON:-python3}" - "$work/out.dir/nodes.csv" "$work/out" <<'END'
+  "$PYTHON" - "$work/out.dir/nodes.csv" "$work/out" <<'END'
 import csv, re, sys
 types = {}
 for row in csv.DictReader(open(sys.argv[1])):
@@ -213,7 +213,7 @@ kernel,name=k,op=relu,in=a,out=b,args=shape=67108864
 END
 keep "$vinci" net run "$work/copies.csv" $soc --memory=flat --output="$work/out.dir"
 report "copies within device memory slow kernels by the bytes that they move meanwhile" "$(expect 0 '' 'Copies    take'
-  "${PYTHON:-python3}" - "$work/out.dir/nodes.csv" <<'END'
+  "$PYTHON" - "$work/out.dir/nodes.csv" <<'END'
 import csv, sys
 copy, kernel = csv.DictReader(open(sys.argv[1]))
 copied, end = float(copy["duration_us"]), float(kernel["start_us"]) + float(kernel["duration_us"])
@@ -230,7 +230,7 @@ report "the summary is what its nodes add up to" "$(for file in "$work/copies.cs
     keep "$vinci" net run "$file" $soc --memory=flat --repeat=1 --host=eager --json --output="$work/out.dir"
     expect 0 ''
     cmp "$work/out" "$work/out.dir/summary.json" 2>&1
-    "${PYTHON:-python3}" - "$work/out.dir" <<'END'
+    "$PYTHON" - "$work/out.dir" <<'END'
 import csv, json, sys
 summary = json.load(open(sys.argv[1] + "/summary.json"))
 nodes = list(csv.DictReader(open(sys.argv[1] + "/nodes.csv")))

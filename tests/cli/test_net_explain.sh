@@ -15,7 +15,7 @@ keep "$vinci" net explain "$cnn" $soc --json
 cp "$work/out" "$work/all.json"
 "$vinci" net compile "$cnn" $soc -q -o "$work/kernels.csv"
 report "kernels are those of net compile, each with layers that are in the network" "$(expect 0 ''
-  "${PYTHON:-python3}" - "$work/all.json" "$work/kernels.csv" "$cnn" <<'END'
+  "$PYTHON" - "$work/all.json" "$work/kernels.csv" "$cnn" <<'END'
 import json, sys
 def rows(path, word):
     found = []
@@ -41,7 +41,7 @@ END
 )"
 
 report "joined layers lead to the layer that computes them" "$(
-  "${PYTHON:-python3}" - "$work/all.json" <<'END'
+  "$PYTHON" - "$work/all.json" <<'END'
 import json, sys
 layers = {l["name"]: l for l in json.load(open(sys.argv[1]))["layers"]}
 for name in ("conv", "bn", "relu"):

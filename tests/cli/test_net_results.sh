@@ -6,7 +6,6 @@ set -u
 srcdir=${TESTS_SRCDIR:-.}
 . "$srcdir/tests/support/tap.sh"
 vinci=${VINCI:?}
-python=${PYTHON:-python3}
 soc=--soc-version=Ascend910B4
 example=$srcdir/traces/examples/two_layers.graph.csv
 
@@ -85,7 +84,7 @@ report "torn results are measured again" "$(counted 0 6; same fresh mended; same
 # One picosecond more in each: first the number alone, then with a checksum that fits (FNV-1a).
 damage() {
   for file in "$kept"/*; do
-    $python - "$file" "$1" <<'END'
+    "$PYTHON" - "$file" "$1" <<'END'
 import sys
 lines = open(sys.argv[1]).read().split("\n")
 numbers = lines[1].split()

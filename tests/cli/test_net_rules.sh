@@ -6,4 +6,4 @@ srcdir=${TESTS_SRCDIR:-.}
 . "$srcdir/tests/support/tap.sh"
 
 work_folder test_net_rules
-PYTHONDONTWRITEBYTECODE=1 "$PYTHON" "$srcdir/tests/cli/net_rules.py" "${VINCI:?}" "$work"
+python_test "$srcdir/tests/cli/net_rules.py" "${VINCI:?}" "$work"

@@ -6,7 +6,6 @@ set -u
 srcdir=${TESTS_SRCDIR:-.}
 . "$srcdir/tests/support/tap.sh"
 vinci=${VINCI:?}
-python=${PYTHON:-python3}
 soc=--soc-version=Ascend910B4
 family=$srcdir/traces/examples/gears.graph.csv
 unset LC_ALL
@@ -69,13 +68,13 @@ END
 
 serve "$family" 1,4,8,16 poisson:rate=300000,count=400,seed=5 --max-wait=40 --output="$work/out.dir"
 report "requests are served" "$(expect 0 '' 'Latency   50 %')"
-report "latencies, batches and waste are those of another program" "$($python "$work/serve.py" "$work/out.dir" 40)"
+report "latencies, batches and waste are those of another program" "$("$PYTHON" "$work/serve.py" "$work/out.dir" 40)"
 serve "$family" 2,3 poisson:rate=100000,count=127,seed=9,size=5 --output="$work/big.dir"
 # 90 % of 127 is 114.3: the 115th.
-report "requests larger than every gear are served in parts" "$(expect 0 ''; $python "$work/serve.py" "$work/big.dir" 0)"
+report "requests larger than every gear are served in parts" "$(expect 0 ''; "$PYTHON" "$work/serve.py" "$work/big.dir" 0)"
 
 # Arrivals of the formula: splitmix64, and -ln(u) / rate.
-report "drawn requests are those of the formula" "$($python - "$work/out.dir/requests.csv" <<'END'
+report "drawn requests are those of the formula" "$("$PYTHON" - "$work/out.dir/requests.csv" <<'END'
 import csv, math, sys
 state, now, mask = 5, 0.0, 2**64 - 1
 for row in csv.DictReader(open(sys.argv[1])):

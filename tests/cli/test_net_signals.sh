@@ -8,7 +8,7 @@ srcdir=${TESTS_SRCDIR:-.}
 vinci=${VINCI:?}
 
 work_folder test_net_signals
-"${PYTHON:-python3}" -c 'import numpy' 2>/dev/null || skip_without "numpy"
+"$PYTHON" -c 'import numpy' 2>/dev/null || skip_without "numpy"
 plan 7
 
 # Windows and steps are larger than the unfolding on the way into L0 takes.
@@ -60,7 +60,7 @@ graph("short", [("x", "1x24x20x20", ",io=in"), ("v", "16x40x15", ""), ("t", "40x
        "name=flat,op=Reshape,in=t,out=r", "name=mean,op=GlobalAveragePool,in=x,out=m", "name=row,op=Reshape,in=m,out=n",
        "name=both,op=Concat,in=r n,out=y,args=axis=0"])
 END
-"${PYTHON:-python3}" "$work/make.py" "$work" || exit 99
+"$PYTHON" "$work/make.py" "$work" || exit 99
 
 # agrees NAME SOC ATOL: problems of a network's values.
 agrees() {

@@ -5,7 +5,6 @@ set -u
 srcdir=${TESTS_SRCDIR:-.}
 . "$srcdir/tests/support/tap.sh"
 vinci=${VINCI:?}
-python=${PYTHON:-python3}
 soc=--soc-version=Ascend910B4
 
 work_folder test_net_study
@@ -32,7 +31,7 @@ keep "$vinci" sweep run "$work/net.csv" $soc --memory=flat --param net.host=sink
 found=$(expect 0 '')
 keep "$vinci" net run "$work/net.csv" $soc --memory=flat --host=eager --set hbm.bandwidth_scale=2 --json
 report "a point of a sweep is a run" "$found$(expect 0 ''
-  $python "$work/same.py" "$work/sweep/results.csv" "$work/out" net.host=eager hbm.bandwidth_scale=2)"
+  "$PYTHON" "$work/same.py" "$work/sweep/results.csv" "$work/out" net.host=eager hbm.bandwidth_scale=2)"
 keep "$vinci" sweep run "$work/net.csv" $soc --memory=flat --param net.host=sink,eager,graph --output="$work/sweep"
 report "points that have a result are reused" "$(expect 0 '' '3 ok, 0 failed')"
 cat >"$work/study.lua" <<'END'
@@ -44,7 +43,7 @@ found=$(expect 0 '')
 sed 's/{batch}/16/g' "$work/family.csv" >"$work/sixteen.csv"
 keep "$vinci" net run "$work/sixteen.csv" $soc --memory=flat --host=graph --json
 report "a study varies the batch of a family" "$found$(expect 0 ''
-  $python "$work/same.py" "$work/family/results.csv" "$work/out" net.batch=16)"
+  "$PYTHON" "$work/same.py" "$work/family/results.csv" "$work/out" net.batch=16)"
 
 keep "$vinci" sweep run "$work/net.csv" $soc --param net.hosts=sink --output="$work/other"
 report "an argument that networks lack has a hint" "$(expect 2 "error: a network has no argument 'hosts'
@@ -73,7 +72,7 @@ keep "$vinci" gate check "$work/suite.lua" --baseline="$work/base.csv" --repeat=
 report "and passes" "$(expect 0 -)"
 keep "$vinci" net run "$work/net.csv" $soc --memory=flat --host=eager --json
 report "its numbers are those of a run" "$(expect 0 ''
-  $python - "$work/base.csv" "$work/out" <<'END'
+  "$PYTHON" - "$work/base.csv" "$work/out" <<'END'
 import json, sys
 rows = [l.split(",") for l in open(sys.argv[1]) if l.startswith("eager,")]
 value = {r[1]: r[2] for r in rows}

@@ -256,7 +256,7 @@ run kept $soc --results="$work/results" --exact
 report "torn results are no results, and are kept anew" "$found$(stored 3)"
 # One picosecond more in each, with a checksum that fits (FNV-1a).
 for file in "$work/results"/*; do
-  /usr/bin/python3 -c '
+  "$PYTHON" -c '
 import sys
 lines = open(sys.argv[1]).read().split("\n")
 numbers = lines[1].split()

@@ -46,7 +46,7 @@ rows=$(($(wc -l <rows.csv) - 1))
 plan $((rows + 9))
 "${VINCI:?}" run --ops rows.csv -s Ascend910B -o out --quiet >log 2>&1
 report "the list runs" "$(cat log)"
-/usr/bin/python3 - rows.csv out/op_summary.csv >found <<'PYTHON'
+"$PYTHON" - rows.csv out/op_summary.csv >found <<'PYTHON'
 import csv, sys
 rows, table = (list(csv.DictReader(open(name))) for name in sys.argv[1:])
 for row, line in zip(rows, table):

@@ -32,7 +32,7 @@ table cheap --l2=warm --code=warm
 table empty --l2=empty --code=cold
 table dirty --l2=dirty --code=cold
 report "an interval has the row's own duration and those of the extreme states" "$(
-  /usr/bin/python3 - "$work" <<'END'
+  "$PYTHON" - "$work" <<'END'
 import csv, sys
 def rows(name):
     return list(csv.DictReader(open(f"{sys.argv[1]}/{name}/op_summary.csv")))

@@ -36,7 +36,7 @@ END
 # make FROM TO ORDER [plain]: the rows of a list as listed, reversed, shuffled or only the Nth; plain: without
 # times of starts, and without MemSet, which only its neighbour explains.
 make() {
-  /usr/bin/python3 - "$work/$1.csv" "$work/$2.csv" "$3" "${4:-}" <<'END'
+  "$PYTHON" - "$work/$1.csv" "$work/$2.csv" "$3" "${4:-}" <<'END'
 import csv, random, sys
 head, *rows = csv.reader(open(sys.argv[1]))
 order = sys.argv[3]

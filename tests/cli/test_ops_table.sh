@@ -6,4 +6,4 @@ srcdir=${TESTS_SRCDIR:-.}
 . "$srcdir/tests/support/tap.sh"
 
 work_folder test_ops_table
-PYTHONDONTWRITEBYTECODE=1 "$PYTHON" "$srcdir/tests/cli/ops_table.py" "${VINCI:?}" "$work"
+python_test "$srcdir/tests/cli/ops_table.py" "${VINCI:?}" "$work"

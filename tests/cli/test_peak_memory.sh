@@ -7,8 +7,7 @@ set -u
 . "${TESTS_SRCDIR:-.}/tests/support/tap.sh"
 vinci=${VINCI:?}
 
-python=/usr/bin/python3
-"$python" -c '' 2>/dev/null || skip_without "python3"
+needs_python
 [ -z "${VINCI_INSTRUMENT:-}" ] || skip_all "sanitizers have memory of their own"
 plan 3
 
@@ -17,7 +16,7 @@ plan 3
 peak() {
   side=$1
   shift
-  "$python" -c 'import os, sys
+  "$PYTHON" -c 'import os, sys
 def peak():
     pid = os.fork()
     if pid == 0:

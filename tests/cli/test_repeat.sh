@@ -19,7 +19,7 @@ run() {
 
 # field NAME EXPRESSION: of the summary.
 field() {
-  /usr/bin/python3 -c 'import json, sys; s = json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$work/$1.json" "$2"
+  "$PYTHON" -c 'import json, sys; s = json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$work/$1.json" "$2"
 }
 
 equal() { [ "$1" = "$2" ] || echo "$3: $1, expected $2"; }
@@ -65,7 +65,7 @@ add,shape=64 dtype=fp32
 END
 keep "$vinci" run --ops "$work/rows.csv" $soc --repeat=2 --output="$work/list"
 report "each row of a list by itself" "$(
-  /usr/bin/python3 - "$work" "$(field twice 's["duration_us"]')" <<'END'
+  "$PYTHON" - "$work" "$(field twice 's["duration_us"]')" <<'END'
 import csv, sys
 relu, add = csv.DictReader(open(sys.argv[1] + "/list/op_summary.csv"))
 for row in (relu, add):
@@ -86,7 +86,7 @@ b,Relu,AI_VECTOR_CORE,100,30,"4096,1025",FLOAT16,ND,"4096,1025",FLOAT16,ND
 END
 found() { # SIZE: of L2; bytes that each row finds of its input
   keep "$vinci" run --ops "$work/profile.csv" --sequence --repeat=3 $soc --set=l2.size="$1" --output="$work/p$1"
-  /usr/bin/python3 -c '
+  "$PYTHON" -c '
 import csv, sys
 print(*(100 * int(r["l2_found_bytes"]) // int(r["l2_input_bytes"]) for r in csv.DictReader(open(sys.argv[1]))))' "$work/p$1/op_summary.csv"
 }

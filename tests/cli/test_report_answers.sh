@@ -11,12 +11,12 @@ vinci=${VINCI:?}
 chromium=${CHROMIUM:-$(command -v chromium || command -v chromium-browser || command -v google-chrome)} ||
   skip_without 'Chromium (Debian package chromium)'
 [ -z "${VINCI_INSTRUMENT:-}" ] || skip_all 'the page is the same with sanitizers, test_report.sh runs the program'
-[ -x /usr/bin/python3 ] || skip_all 'no python3'
+needs_python
 
 work_folder test_report_answers
 ln -s "$srcdir/traces" "$work/traces"
 printf 'op,args\nmatmul,m=256 k=256 n=256\nadd,shape=65536\nsoftmax,shape=128x512\n' >"$work/ops.csv"
-(cd "$work" && PYTHONDONTWRITEBYTECODE=1 timeout 900 /usr/bin/python3 "$srcdir/tests/cli/report_answers.py" "$chromium" \
+(cd "$work" && PYTHONDONTWRITEBYTECODE=1 timeout 900 "$PYTHON" "$srcdir/tests/cli/report_answers.py" "$chromium" \
   "$srcdir/cli/REPORT.md" >found 2>&1)
 grep '^== ' "$work/found" | grep -v '^== end$' | sed 's/^== //' >"$work/questions"
 

@@ -13,7 +13,7 @@ soc=--soc-version=Ascend910B4
 chromium=${CHROMIUM:-$(command -v chromium || command -v chromium-browser || command -v google-chrome)} ||
   skip_without 'Chromium (Debian package chromium)'
 [ -z "${VINCI_INSTRUMENT:-}" ] || skip_all 'the page is the same with sanitizers, test_report.sh runs the program'
-[ -x /usr/bin/python3 ] || skip_all 'no python3'
+needs_python
 
 work_folder test_report_page
 studies='list_one list_many trace net texts shapes lua equal'
@@ -156,7 +156,7 @@ json.dump(run, open(path, "w"))' "$work/older/report.json"
   "$vinci" report "$work/idles" "$work/idle2" --output="$work/idles.html" --quiet
   "$vinci" diff "$work/idles" "$work/idle2" --csv >"$work/idles.csv"
 } >"$work/made" 2>&1
-PYTHONDONTWRITEBYTECODE=1 timeout 900 /usr/bin/python3 "$srcdir/tests/cli/report_page.py" "$chromium" "$work" \
+PYTHONDONTWRITEBYTECODE=1 timeout 900 "$PYTHON" "$srcdir/tests/cli/report_page.py" "$chromium" "$work" \
   ${PICTURES:+"$PICTURES"} >"$work/found" 2>&1
 
 plan 55

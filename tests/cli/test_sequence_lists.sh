@@ -35,7 +35,7 @@ run() {
 
 # cell ROW COLUMN: of the table.
 cell() {
-  /usr/bin/python3 -c 'import csv, sys
+  "$PYTHON" -c 'import csv, sys
 print(list(csv.DictReader(open(sys.argv[1])))[int(sys.argv[2]) - 1][sys.argv[3]])' "$table" "$1" "$2"
 }
 

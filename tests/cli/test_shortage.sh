@@ -6,10 +6,9 @@ set -u
 srcdir=${TESTS_SRCDIR:-.}
 . "$srcdir/tests/support/tap.sh"
 vinci=${VINCI:?}
-python=/usr/bin/python3
 
 [ -z "${VINCI_INSTRUMENT:-}" ] || skip_all 'sanitizers have their own allocations'
-[ -x "$python" ] || skip_without python3
+needs_python
 work_folder test_shortage
 ${CC:-cc} -shared -fPIC -O1 -o "$work/shortage.so" "$srcdir/tests/cli/shortage.c" -ldl 2>"$work/said" ||
   skip_all 'the C library or the compiler is another one'
@@ -32,7 +31,7 @@ wait_flag,src=V,dst=MTE3,id=0
 copy_ubuf_to_gm,dst=y+2048*2*blk,src=tile,len_burst=128
 END
 printf 'op,args\nrelu,shape=4096\nmatmul,m=16 k=32 n=48\n' >"$work/list.csv"
-"$python" -c '
+"$PYTHON" -c '
 import struct, sys
 header = "{\"descr\": \"<f2\", \"fortran_order\": False, \"shape\": (4096,), }".replace("\"", chr(39)).ljust(117) + "\n"
 sys.stdout.buffer.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + bytes(8192))' >"$work/x.npy"
@@ -48,7 +47,7 @@ every=499
 short() { # NAME ARGUMENT...
   name=$1
   shift
-  report "$name" "$("$python" "$srcdir/tests/cli/shortage.py" "$work/shortage.so" "${SHORTAGE_EVERY:-$every}" "$vinci" "$@" 2>&1 | head -20)"
+  report "$name" "$("$PYTHON" "$srcdir/tests/cli/shortage.py" "$work/shortage.so" "${SHORTAGE_EVERY:-$every}" "$vinci" "$@" 2>&1 | head -20)"
 }
 
 short "a run" run "$work/twice.csv" $soc

@@ -5,7 +5,6 @@ set -u
 srcdir=${TESTS_SRCDIR:-.}
 . "$srcdir/tests/support/tap.sh"
 vinci=${VINCI:?}
-python=${PYTHON:-python3}
 work_folder test_sweep_job
 plan 25
 cp "$srcdir/traces/examples/data_parallel.job.csv" "$work/step.csv"
@@ -55,7 +54,7 @@ same() { # same NAME TABLE KEY=VALUE... -- OPTIONS of group run
   shift
   keep "$vinci" group run "$@" --json
   # shellcheck disable=SC2086
-  report "$name" "$(expect 0 ''; $python "$work/same.py" "$table" "$work/out" $keys 2>&1)"
+  report "$name" "$(expect 0 ''; "$PYTHON" "$work/same.py" "$table" "$work/out" $keys 2>&1)"
 }
 
 # ---- jobs of files ---------------------------------------------------------------------
@@ -72,7 +71,7 @@ same "sums made together, with energy" "$work/ops/results.csv" job.bucket=8MiB m
 same "flat memory is that of jobs" "$work/ops/results.csv" job.bucket=4MiB memory=flat -- "$work/ops.csv" --bucket=4MiB --energy
 keep "$vinci" sweep run "$work/ops.csv" system=atlas_a2_910b2 -p device.cube_cores=4,24 -j1 -q -o "$work/cores"
 report "numbers of the chip of the system" "$(expect 0 ''
-  $python - "$work/cores/results.csv" <<'END'
+  "$PYTHON" - "$work/cores/results.csv" <<'END'
 import csv, sys
 few, many = list(csv.DictReader(open(sys.argv[1])))
 if not int(few["job.computing_ps"]) > int(many["job.computing_ps"]):

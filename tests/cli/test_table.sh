@@ -21,7 +21,7 @@ report "rows come in the order of the axes, the last one fastest" "$(equal "$cod
 row=$(echo "$out" | grep '^48,bf16,')
 run=$("$vinci" run $soc --memory=flat --json matmul k=96 n=160 m=48 dtype=bf16)
 report "a row has the cycles of a run" "$(
-  equal "$(echo "$row" | cut -d, -f4)" "$(echo "$run" | /usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin)["total_cycles"])')" cycles)"
+  equal "$(echo "$row" | cut -d, -f4)" "$(echo "$run" | "$PYTHON" -c 'import json, sys; print(json.load(sys.stdin)["total_cycles"])')" cycles)"
 "$vinci" table $soc -q -j 1 softmax 'shape={rows}x80' --over rows=16..64+16 >"$work/one.csv"
 "$vinci" table $soc -q -j 3 softmax 'shape={rows}x80' --over rows=16..64+16 -o "$work/three.csv"
 report "an axis within a value; the same bytes for any number of jobs" "$(
@@ -64,12 +64,12 @@ keep "$vinci" table $soc -q "$work/model.lua" --form=llmservingsim --over rows=1
 report "an axis of others is refused with those that there are" "$(equal "$code" 2 "exit code"; has "chunk, kv, sequences, tokens")"
 keep "$vinci" table $soc -q "$work/model.lua" --form=llmservingsim --tp=1,2 $axes -o "$work/bundle"
 report "LLMServingSim: files, layers and points, sums of kernels" "$(equal "$code" 0 "exit code"
-  /usr/bin/python3 "$srcdir/tests/cli/table_forms.py" llmservingsim "$work/bundle/tiny/bf16" 2>&1)"
+  "$PYTHON" "$srcdir/tests/cli/table_forms.py" llmservingsim "$work/bundle/tiny/bf16" 2>&1)"
 keep "$vinci" table $soc -q "$work/dense.lua" --form=vidur --tp=1,2 --system=atlas_a2_910b4 $axes -o "$work/vidur"
 report "Vidur: rows for what its reader selects, in milliseconds" "$(equal "$code" 0 "exit code"
-  /usr/bin/python3 "$srcdir/tests/cli/table_forms.py" vidur "$work/vidur" 2>&1)"
+  "$PYTHON" "$srcdir/tests/cli/table_forms.py" vidur "$work/vidur" 2>&1)"
 keep "$vinci" table $soc -q "$work/model.lua" --form=vidur -o "$work/vidur"
 report "Vidur has no experts" "$(equal "$code" 2 "exit code"; has "Vidur's profiles have no experts")"
 keep "$vinci" table $soc -q "$work/dense.lua" --form=simai --tp=2 --devices=4 -o "$work/simai"
 report "SimAI: a row for each part of each layer, with what is sent" "$(equal "$code" 0 "exit code"
-  /usr/bin/python3 "$srcdir/tests/cli/table_forms.py" simai "$work/simai/house/dense-tp2-4.txt" 2>&1)"
+  "$PYTHON" "$srcdir/tests/cli/table_forms.py" simai "$work/simai/house/dense-tp2-4.txt" 2>&1)"

@@ -11,9 +11,10 @@ import os
 import subprocess
 import sys
 
+from tap import plan, report
+
 vinci = sys.argv[1]
 folder = os.path.realpath(sys.argv[2])
-count = 0
 SOURCE = """#include <cstdio>
 #include "acl/acl.h"
 __global__ __vector__ void act(GM_ADDR x, GM_ADDR y, int32_t what, int64_t at) {
@@ -90,14 +91,6 @@ int main(int count, char **words) {
 LINES = {word: SOURCE[: SOURCE.index("// " + word)].count("\n") + 1 for word in ("store", "load", "UB", "copy", "result")}
 
 
-def report(text, problem=""):
-    global count
-    count += 1
-    print(f"{'not ok' if problem else 'ok'} {count} - {text}")
-    for line in str(problem or "").splitlines():
-        print(f"# {line}")
-
-
 def command(*words, **environment):
     known = {key: value for key, value in os.environ.items() if not key.startswith("VINCI_") or key == "VINCI_DATA"}
     known.update(environment, VINCI_REPORT="0")
@@ -154,4 +147,4 @@ ends("values without caches", 0, ["good: 7"], 4, 0, 256)
 ends("values of an old line", 0, ["good: 0"], 4, 0, 256, VINCI_DCACHE="1")
 ends("values with dcci", 0, ["good: 7"], 4, 1, 256, VINCI_DCACHE="1")
 ends("VINCI_DCACHE is 0 or 1", 2, ["VINCI_DCACHE is 0, or 1"], 4, 1, 256, VINCI_DCACHE="yes")
-print(f"1..{count}")
+plan()

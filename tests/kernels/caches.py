@@ -11,9 +11,10 @@ import os
 import subprocess
 import sys
 
+from tap import plan, report
+
 vinci = sys.argv[1]
 folder = os.path.realpath(sys.argv[2])
-count = 0
 BEGIN = """  __gm__ volatile int32_t *from = (__gm__ int32_t *)x, *to = (__gm__ int32_t *)y;
   __ubuf__ volatile int32_t *a = (__ubuf__ int32_t *)(uintptr_t)0;
 """
@@ -60,14 +61,6 @@ RIGHT = (
 )
 
 
-def report(text, problem=""):
-    global count
-    count += 1
-    print(f"{'not ok' if problem else 'ok'} {count} - {text}")
-    for line in str(problem or "").splitlines():
-        print(f"# {line}")
-
-
 def command(*words):
     return subprocess.run([vinci, *words], capture_output=True, text=True, check=False, cwd=folder, timeout=300)
 
@@ -101,4 +94,4 @@ for name, _ in RIGHT:
     run = execute("check", name)
     clean = run.returncode == 0 and "ERROR" not in run.stdout and "WARNING" not in run.stdout
     report(f"check of {name}: ok", "" if clean else run.stdout + run.stderr)
-print(f"1..{count}")
+plan()

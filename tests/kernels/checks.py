@@ -11,10 +11,11 @@ import re
 import subprocess
 import sys
 
+from tap import plan, report
+
 vinci, page = sys.argv[1:3]
 folder = os.path.realpath(sys.argv[3])
 chip = "--soc-version=Ascend910B4"
-count = 0
 # What the example of a recursion calls.
 HEAD = """#include <cstdlib>
 __attribute__((noinline)) static int64_t deep(int64_t n) {
@@ -23,14 +24,6 @@ __attribute__((noinline)) static int64_t deep(int64_t n) {
   return n < 0 ? 0 : deep(n + 1) + room[n % 256];
 }
 """
-
-
-def report(text, problem=""):
-    global count
-    count += 1
-    print(f"{'not ok' if problem else 'ok'} {count} - {text}", flush=True)
-    for line in str(problem or "").splitlines():
-        print(f"# {line}")
 
 
 def command(*words):
@@ -88,4 +81,4 @@ for kind, name, wanted in rows:
     said = run.stdout + run.stderr
     problem = problem_of(name, said, run.returncode, wanted)
     report(f"{kind.strip()}: {wanted}", problem and f"{problem}; {run.returncode}: {said[:900]}")
-print(f"1..{count}")
+plan()

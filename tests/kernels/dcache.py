@@ -12,9 +12,10 @@ import sys
 
 import numpy as np
 
+from tap import plan, report
+
 vinci = sys.argv[1]
 folder = os.path.realpath(sys.argv[2])
-count = 0
 BEGIN = """  __gm__ volatile int32_t *from = (__gm__ int32_t *)x, *to = (__gm__ int32_t *)y;
   __ubuf__ volatile int32_t *a = (__ubuf__ int32_t *)(uintptr_t)0;
   int64_t own = block_idx * 64;
@@ -49,14 +50,6 @@ KERNELS = (
 )
 
 
-def report(text, problem=""):
-    global count
-    count += 1
-    print(f"{'not ok' if problem else 'ok'} {count} - {text}")
-    for line in str(problem or "").splitlines():
-        print(f"# {line}")
-
-
 def command(*words):
     return subprocess.run([vinci, *words], capture_output=True, text=True, check=False, cwd=folder, timeout=300)
 
@@ -85,4 +78,4 @@ run = command("run", "dcache.so:copied", "--soc-version=Ascend910B4", "--dcache"
 report("--dcache needs --values", "" if run.returncode == 2 and "--dcache needs --values" in run.stderr else run.stderr)
 run = command("run", "add", "shape=1024", "--soc-version=Ascend910B4", "--values", "--fill=zero", "--dcache")
 report("--dcache needs a kernel", "" if run.returncode == 2 and "--dcache needs LIBRARY:KERNEL" in run.stderr else f"{run.returncode} {run.stderr}")
-print(f"1..{count}")
+plan()

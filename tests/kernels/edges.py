@@ -14,18 +14,11 @@ import sys
 
 import numpy as np
 
+from tap import plan, report
+
 vinci = sys.argv[1]
 folder = os.path.realpath(sys.argv[2])
 chip = "--soc-version=Ascend910B4"
-count = 0
-
-
-def report(text, problem=""):
-    global count
-    count += 1
-    print(f"{'not ok' if problem else 'ok'} {count} - {text}")
-    for line in str(problem or "").splitlines():
-        print(f"# {line}")
 
 
 def command(*words):
@@ -335,4 +328,4 @@ for kernel, kind in (("attributes", "AIC"), ("raw", "AIV")):
     cores = [core["name"] for core in json.loads(run.stdout)["cores"]] if run.returncode == 0 else run.stderr
     report(f"runs on {kind}", "" if all(("cube" in name) == (kind == "AIC") for name in cores) else cores)
 
-print(f"1..{count}")
+plan()

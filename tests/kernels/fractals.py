@@ -11,9 +11,10 @@ import os
 import subprocess
 import sys
 
+from tap import plan, report
+
 vinci = sys.argv[1]
 folder = os.path.realpath(sys.argv[2])
-count = 0
 CUBE = """  __cbuf__ half *l1 = (__cbuf__ half *)(uintptr_t)0;
   __ca__ half *l0a = (__ca__ half *)(uintptr_t)0;
   __cb__ half *l0b = (__cb__ half *)(uintptr_t)0;
@@ -77,14 +78,6 @@ RIGHT = (
 )
 
 
-def report(text, problem=""):
-    global count
-    count += 1
-    print(f"{'not ok' if problem else 'ok'} {count} - {text}")
-    for line in str(problem or "").splitlines():
-        print(f"# {line}")
-
-
 def command(*words):
     return subprocess.run([vinci, *words], capture_output=True, text=True, check=False, cwd=folder, timeout=300)
 
@@ -117,4 +110,4 @@ for name, _, _, level, wanted in WRONG:
 for name, *_ in RIGHT:
     run = check(name)
     report(f"check of {name}: ok", "" if run.returncode == 0 and "======" not in run.stdout else run.stdout + run.stderr)
-print(f"1..{count}")
+plan()

@@ -15,19 +15,12 @@ import sys
 
 import numpy as np
 
+from tap import plan, report
+
 vinci, sources = sys.argv[1:3]
 folder = os.path.realpath(sys.argv[3])
 chip = "--soc-version=Ascend950PR_9589"
 random = np.random.default_rng(7)
-count = 0
-
-
-def report(text, problem=""):
-    global count
-    count += 1
-    print(f"{'not ok' if problem else 'ok'} {count} - {text}", flush=True)
-    for line in str(problem or "").splitlines():
-        print(f"# {line}")
 
 
 def command(*words):
@@ -495,4 +488,4 @@ report("numbers of one row of a subbank, or of two subbanks, come at once; of tw
        "" if cycles[0] == cycles[1] == cycles[2] and cycles[3] - cycles[0] == 32 else f"found {cycles}")
 eight = gather_cycles(np.arange(64) % 8 * 128)
 report("of eight rows eight cycles", "" if eight - cycles[0] == 7 * 32 else f"found {eight} and {cycles[0]}")
-print(f"1..{count}")
+plan()

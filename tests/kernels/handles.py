@@ -11,17 +11,10 @@ import re
 import subprocess
 import sys
 
+from tap import plan, report
+
 vinci = sys.argv[1]
 folder = os.path.realpath(sys.argv[2])
-count = 0
-
-
-def report(text, problem=""):
-    global count
-    count += 1
-    print(f"{'not ok' if problem else 'ok'} {count} - {text}")
-    for line in str(problem or "").splitlines():
-        print(f"# {line}")
 
 
 def command(*words, **environment):
@@ -309,4 +302,4 @@ forked("children that use the device of their parent are told of once", "u", 1, 
 forked("a launch of a child is not a good end of the child", "l", 1, 1, 3)
 forked("processes that make a device each have a report each", "f", 2, 0, 0)
 
-print(f"1..{count}")
+plan()

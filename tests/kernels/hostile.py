@@ -12,10 +12,11 @@ import subprocess
 import sys
 import time
 
+from tap import plan, report
+
 vinci = sys.argv[1]
 folder = os.path.realpath(sys.argv[2])
 LIMIT_SECONDS = 400
-count = 0
 HEAD = """#include <csetjmp>
 #include <csignal>
 #include <cstdio>
@@ -89,14 +90,6 @@ KERNELS = (
     ("divides", "sink = block_num / (sink * 1); // here", "divides by zero"),
     ("calls_nothing", "((void (*)())(sink + 8))(); // here", "not there"),
 )
-
-
-def report(text, problem=""):
-    global count
-    count += 1
-    print(f"{'not ok' if problem else 'ok'} {count} - {text}", flush=True)
-    for line in str(problem or "").splitlines():
-        print(f"# {line}")
 
 
 def command(*words):
@@ -211,4 +204,4 @@ run = execute("check", "bad.so:fine", "--isolate")
 report("an isolated check of a right kernel is ok", "" if run.returncode == 0 else f"{run.returncode} {run.stderr}")
 run = execute("check", "bad.so:fine", "--isolate-time=3")
 report("limits need --isolate", "" if run.returncode == 2 and "needs --isolate" in run.stderr else f"{run.returncode} {run.stderr}")
-print(f"1..{count}")
+plan()

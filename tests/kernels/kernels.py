@@ -15,19 +15,12 @@ import sys
 
 import numpy as np
 
+from tap import plan, report
+
 vinci, sources = sys.argv[1:3]
 folder = os.path.realpath(sys.argv[3])
 chip = "--soc-version=Ascend910B4"
 random = np.random.default_rng(7)
-count = 0
-
-
-def report(text, problem):
-    global count
-    count += 1
-    print(f"{'not ok' if problem else 'ok'} {count} - {text}")
-    for line in str(problem or "").splitlines():
-        print(f"# {line}")
 
 
 def command(*words):
@@ -150,7 +143,7 @@ def zeros(shape, dtype=np.float32):
     return np.zeros(shape, dtype)
 
 
-print("1..49")
+plan(49)
 x, y = (random.standard_normal(65536).astype(np.float16) for _ in range(2))
 add = {"x": (x, "in"), "y": (y, "in"), "z": (zeros(65536, np.float16), "out")}
 run_example("vector_add", "aiv", 8, add, [4], "z", (x + y).astype(np.float64), 0)

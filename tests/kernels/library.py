@@ -15,6 +15,8 @@ import sys
 
 import numpy as np
 
+from tap import plan, report
+
 sys.dont_write_bytecode = True
 import library_operators  # noqa: E402  what operators of the open library compute
 import library_values  # noqa: E402  and how they are compared
@@ -28,16 +30,6 @@ environment = {key: value for key, value in os.environ.items() if not key.starts
 environment.update(XDG_CACHE_HOME=cache, VINCI=vinci)
 environment.pop("VINCI_LIBRARY", None)
 generator = np.random.default_rng(7)
-count = 0
-
-
-def report(text, problem=""):
-    global count
-    count += 1
-    print(f"{'not ok' if problem else 'ok'} {count} - {text}")
-    for line in str(problem or "").splitlines():
-        print(f"# {line}")
-    sys.stdout.flush()
 
 
 def command(*words, **more):
@@ -71,7 +63,7 @@ def kernels():
     return sorted(name for place, _, names in os.walk(cache) for name in names if name.endswith(".so"))
 
 
-print("1..53")
+plan(53)
 
 # ---- values ----
 

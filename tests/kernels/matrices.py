@@ -15,11 +15,11 @@ import sys
 
 import numpy as np
 
+from tap import plan, report
+
 vinci, folder = sys.argv[1], os.path.realpath(sys.argv[2])
 chip = "--soc-version=Ascend910B4"
 random = np.random.default_rng(11)
-count = 0
-PLAN = 16
 
 # What all kernels begin and end with: addresses, and flags between two pipes.
 COMMON = """
@@ -34,14 +34,6 @@ VINCI_CCE_INLINE void store(GM_ADDR c, uint16_t m, uint16_t n) {
   copy_matrix_cc_to_gm((__gm__ int32_t *)c, (__cc__ int32_t *)(uintptr_t)0, 0, n, m, n, m, 0, NoQuant, 0, false, true);
 }
 """
-
-
-def report(text, problem):
-    global count
-    count += 1
-    print(f"{'not ok' if problem else 'ok'} {count} - {text}")
-    for line in str(problem or "").splitlines():
-        print(f"# {line}")
 
 
 def command(*words):
@@ -105,7 +97,7 @@ def whole(low, high, shape):
     return random.integers(low, high, shape, dtype=np.int8)
 
 
-print(f"1..{PLAN}")
+plan(16)
 
 # ---- int4: two to a byte, fractals of 16 x 64 ----
 

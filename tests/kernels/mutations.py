@@ -14,9 +14,10 @@ import re
 import subprocess
 import sys
 
+from tap import plan, report
+
 vinci, schedules, examples = (os.path.realpath(word) for word in sys.argv[1:4])
 folder = os.path.realpath(sys.argv[4])
-count = 0
 SOC = "Ascend910B4"
 
 
@@ -34,14 +35,6 @@ EXAMPLES = (
     ("matmul_relu", ("--core=mix",), 2, (tensor("a", "fp16", "2x128x64", "in"), tensor("b", "fp16", "2x64x128", "in"),
                                          tensor("w", "fp32", "2x128x128", "workspace"), tensor("y", "fp32", "2x128x128", "out"))),
 )
-
-
-def report(text, problem=""):
-    global count
-    count += 1
-    print(f"{'not ok' if problem else 'ok'} {count} - {text}")
-    for line in str(problem or "").splitlines():
-        print(f"# {line}")
 
 
 def command(*words, timeout=300):
@@ -142,4 +135,4 @@ with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         look_at(*example, totals)
 print(f"# {totals['made']} changes: reported {totals['found']} of {totals['matter']} that change a result in some order, "
       f"and {totals['found too']} more")
-print(f"1..{count}")
+plan()

@@ -13,10 +13,11 @@ import sys
 
 import numpy as np
 
+from tap import plan, report
+
 vinci, folder = sys.argv[1], os.path.realpath(sys.argv[2])
 chip = "--soc-version=Ascend950PR_9589"
 random = np.random.default_rng(11)
-count = 0
 M, K, N = 64, 96, 160
 TYPES = {"half": ("fp16", np.float16, "float", "fp32"), "float": ("fp32", np.float32, "float", "fp32"),
          "int8_t": ("int8", np.int8, "int32_t", "int32")}
@@ -52,14 +53,6 @@ COLUMNS = """set_mte2_nz_para(1 | 1ull << 16 | %(rows)sull << 32);
 LOAD = "%(name)s(%(to)s, %(from)s, 0, 0, %(rows)s / 16, %(columns)s / c0, %(rows)s / 16, %(result)s / 16, %(turn)d);"
 FIX = ("copy_matrix_cc_to_gm(c, c0_, 0, %s, 64, %s, 64, 0, 0, 0, (uint64_t)%s, 0, false, %s, (uint64_t)0, 0, false, false, 0, "
        "false, false, false, false, false, %s);")
-
-
-def report(text, problem=""):
-    global count
-    count += 1
-    print(f"{'not ok' if problem else 'ok'} {count} - {text}", flush=True)
-    for line in str(problem or "").splitlines():
-        print(f"# {line}")
 
 
 def command(*words):
@@ -130,4 +123,4 @@ product("half a square of fractals is told", "int8_t", 0, 1, BY_ROWS.replace("co
         lambda c: c.astype(np.int32), expected=3, message="load_cbuf_to_cb: m_step and k_step have to make whole squares")
 product("what the fixpipe does behind a conversion is told", "half", 0, 0, BY_ROWS.replace("(uint64_t)0, 0, false, false, 0", "(uint64_t)1, 0, false, false, 0"),
         lambda c: c.astype(np.float32), expected=3, message="behind the first conversion is not modelled")
-print(f"1..{count}")
+plan()

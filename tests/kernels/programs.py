@@ -13,17 +13,10 @@ import re
 import subprocess
 import sys
 
+from tap import plan, report
+
 vinci, sources = sys.argv[1:3]
 folder = os.path.realpath(sys.argv[3])
-count = 0
-
-
-def report(text, problem):
-    global count
-    count += 1
-    print(f"{'not ok' if problem else 'ok'} {count} - {text}")
-    for line in str(problem or "").splitlines():
-        print(f"# {line}")
 
 
 def command(*words, **environment):
@@ -1009,4 +1002,4 @@ target_link_libraries(plain PRIVATE ascendcl acl_rtc)
     ends("a program of C++ alone", command(plain + "/build/plain", **known), 0, "plain 1.5 7 0.25 997")
 except FileNotFoundError:
     report("the language ASC of CMake # SKIP no cmake", "")
-print(f"1..{count}")
+plan()

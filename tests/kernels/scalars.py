@@ -11,9 +11,10 @@ import os
 import subprocess
 import sys
 
+from tap import plan, report
+
 vinci = sys.argv[1]
 folder = os.path.realpath(sys.argv[2])
-count = 0
 BEGIN = """  __gm__ volatile half *from = (__gm__ half *)x, *to = (__gm__ half *)y;
   __ubuf__ volatile half *a = (__ubuf__ half *)(uintptr_t)0, *b = (__ubuf__ half *)(uintptr_t)8192;
   int64_t own = block_idx * 128;
@@ -106,14 +107,6 @@ RIGHT = (
 )
 
 
-def report(text, problem=""):
-    global count
-    count += 1
-    print(f"{'not ok' if problem else 'ok'} {count} - {text}")
-    for line in str(problem or "").splitlines():
-        print(f"# {line}")
-
-
 def command(*words):
     return subprocess.run([vinci, *words], capture_output=True, text=True, check=False, cwd=folder, timeout=300)
 
@@ -160,4 +153,4 @@ for name, wanted in (("tail_store", '0 bytes behind the end of tensor "y"'), ("u
                      ("ub_negative", "byte -2 of UB")):
     run = execute("run", name)
     report(f"a run of {name} tells where", "" if wanted in run.stderr else run.stderr)
-print(f"1..{count}")
+plan()

@@ -5,10 +5,9 @@ set -u
 srcdir=${TESTS_SRCDIR:-.}
 . "$srcdir/tests/support/tap.sh"
 
-python=/usr/bin/python3
-"$python" -c '' 2>/dev/null || skip_without "Python"
-clang++ --version >/dev/null 2>&1 || skip_without "clang++"
+needs_python
+needs_compiler
 [ -z "${VINCI_INSTRUMENT:-}" ] || skip_all "instrumented builds handle traps of kernels themselves"
 work_folder test_checks
-PYTHONDONTWRITEBYTECODE=1 "$python" "$srcdir/tests/kernels/checks.py" "${VINCI:-./vinci}" \
+python_test "$srcdir/tests/kernels/checks.py" "${VINCI:-./vinci}" \
   "$srcdir/kernels/CHECKS.md" "$work"

@@ -5,10 +5,9 @@ set -u
 srcdir=${TESTS_SRCDIR:-.}
 . "$srcdir/tests/support/tap.sh"
 
-python=/usr/bin/python3
-"$python" -c '' 2>/dev/null || skip_without "Python"
-clang++ --version >/dev/null 2>&1 || skip_without "clang++"
+needs_python
+needs_compiler
 [ -e "${VINCI_SHARED_LIBRARY:?}" ] || skip_all "no shared library in this build"
 [ -z "${VINCI_INSTRUMENT:-}" ] || skip_all "programs do not bring the run-time of instrumented libraries"
 work_folder test_handles
-PYTHONDONTWRITEBYTECODE=1 "$python" "$srcdir/tests/kernels/handles.py" "${VINCI:-./vinci}" "$work"
+python_test "$srcdir/tests/kernels/handles.py" "${VINCI:-./vinci}" "$work"

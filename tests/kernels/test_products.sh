@@ -5,8 +5,7 @@ set -u
 srcdir=${TESTS_SRCDIR:-.}
 . "$srcdir/tests/support/tap.sh"
 
-python=/usr/bin/python3
-"$python" -c 'import numpy' 2>/dev/null || skip_without "numpy"
-clang++ --version >/dev/null 2>&1 || skip_without "clang++"
+needs_python numpy
+needs_compiler
 work_folder test_products
-PYTHONDONTWRITEBYTECODE=1 "$python" "$srcdir/tests/kernels/products.py" "${VINCI:-./vinci}" "$work"
+python_test "$srcdir/tests/kernels/products.py" "${VINCI:-./vinci}" "$work"

@@ -13,11 +13,12 @@ import sys
 
 import numpy as np
 
+from tap import plan, report
+
 vinci = os.path.realpath(sys.argv[1])
 folder = os.path.realpath(sys.argv[2])
 chip = "--soc-version=Ascend950PR_9589"
 random = np.random.default_rng(12)
-count = 0
 
 # Threads take turns over 1000 numbers in UB, and count in device memory how many are above 0.
 THREADS = """
@@ -190,14 +191,6 @@ extern "C" __global__ __aicore__ void nd(__gm__ float *x, __gm__ float *y) {
 """
 
 
-def report(text, problem=""):
-    global count
-    count += 1
-    print(f"{'not ok' if problem else 'ok'} {count} - {text}", flush=True)
-    for line in str(problem or "").splitlines():
-        print(f"# {line}")
-
-
 def command(*words):
     return subprocess.run([vinci, *words], capture_output=True, text=True, check=False, cwd=folder)
 
@@ -353,4 +346,4 @@ extern "C" __global__ __vector__ void told(__gm__ float *y) {
 made = command("run", f"{told}:told", "--blocks=1", *tensors({"y": (np.zeros(8, np.float32), "out")}), chip)
 report("a kernel prints by its own printf, beside that of threads",
        "" if made.returncode == 0 and "1 of 2" in made.stdout + made.stderr else f"{made.returncode}: {made.stdout}{made.stderr}")
-print("1..25")
+plan(25)

@@ -14,11 +14,12 @@ import sys
 
 import numpy as np
 
+from tap import plan, report
+
 vinci = os.path.realpath(sys.argv[1])
 folder = os.path.realpath(sys.argv[2])
 chip = "--soc-version=Ascend950PR_9589"
 random = np.random.default_rng(11)
-count = 0
 
 # Each tile of 2048 numbers is doubled in one of `buffers` places of UB. A token of each place orders pipes: the copy
 # into the place waits until its last result has left, and so on.
@@ -55,14 +56,6 @@ LOCKS = {
     "before_out": "get_buf(PIPE_MTE3, id, 0);",
     "after_out": "rls_buf(PIPE_MTE3, id, 0);",
 }
-
-
-def report(text, problem=""):
-    global count
-    count += 1
-    print(f"{'not ok' if problem else 'ok'} {count} - {text}", flush=True)
-    for line in str(problem or "").splitlines():
-        print(f"# {line}")
 
 
 def command(*words):
@@ -110,7 +103,7 @@ def check(library, kernel, size, *numbers):
     return command("check", f"{library}:{kernel}", "--blocks=1", *words, chip)
 
 
-print("1..16")
+plan(16)
 
 # ---- tokens ----
 

@@ -5,14 +5,13 @@
 set -u
 . "${TESTS_SRCDIR:-.}/tests/support/tap.sh"
 
-python=/usr/bin/python3
-"$python" -c '' 2>/dev/null || skip_without "python3"
+needs_python
 work_folder test_mutants
 plan 5
 
 # check TREE: applies the rows of a tree, in memory.
 check() {
-  keep env PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/mutants/mutants.py" "$1" \
+  keep python_test "$TESTS_SRCDIR/tests/mutants/mutants.py" "$1" \
     "$work/build" --check
 }
 

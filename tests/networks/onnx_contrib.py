@@ -11,10 +11,11 @@ import numpy as np
 import onnx
 from onnx import TensorProto as T, helper, numpy_helper
 
+from tap import plan, report
+
 WORK, VINCI = sys.argv[1:3]
 TYPES = {"float32": T.FLOAT, "uint8": T.UINT8, "int8": T.INT8, "bool": T.BOOL, "int64": T.INT64, "int32": T.INT32}
 random = np.random.default_rng(3)
-number = 0
 
 
 def real(*shape, low=-2.0, high=2.0):
@@ -397,8 +398,6 @@ def model(op, inputs, outputs, attributes, types):
 
 
 def check(op, inputs, outputs, attributes, layers, wanted):
-    global number
-    number += 1
     wanted = [dynamic(inputs["x"], W, 0.125, inputs["c"])] if wanted is None else wanted()
     path = WORK + "/contrib.onnx"
     whole = op.startswith("QLinear")
@@ -419,15 +418,11 @@ def check(op, inputs, outputs, attributes, layers, wanted):
         error = np.abs(np.load("%s/out/tensors/%s.npy" % (WORK, name)).astype(float) - array).max()
         if not error <= (0 if whole else tolerance * max(1, np.abs(array).max())):
             problems.append("%s is wrong by %g of %g" % (name, error, np.abs(array).max()))
-    print("%sok %d - %s %s" % ("not " if problems else "", number, op, " ".join("%s=%s" % a for a in attributes.items() if a[0] != "body")))
-    for problem in problems:
-        print("# " + problem.replace("\n", "\n# "))
+    report("%s %s" % (op, " ".join("%s=%s" % a for a in attributes.items() if a[0] != "body")), problems)
 
 
 def whole(name, nodes, inputs, weights, wanted, passes, tolerance):
     """A network of several nodes; `wanted`: its result y, or what the error says."""
-    global number
-    number += 1
     path = WORK + "/whole.onnx"
     graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info(n, TYPES[str(a.dtype)], a.shape) for n, a in inputs.items()],
                               [helper.make_tensor_value_info("y", T.FLOAT, None)], [a if isinstance(a, T) else numpy_helper.from_array(a, n) for n, a in weights.items()])
@@ -444,9 +439,7 @@ def whole(name, nodes, inputs, weights, wanted, passes, tolerance):
     else:
         error = np.abs(np.load(WORK + "/out/tensors/y.npy").astype(float) - wanted).max()
         problem = "" if error <= tolerance else "wrong by %g" % error
-    print("%sok %d - %s" % ("not " if problem else "", number, name))
-    if problem:
-        print("# " + problem.replace("\n", "\n# "))
+    report(name, problem)
 
 
 def soft(x):
@@ -572,7 +565,7 @@ def nodes_before_and_after():
           {"x": wide}, {"w": bits4("w", INT4, q.T)}, 'node "turn" (Transpose): its input "w" is int4 with 65919 elements', "none", 0)
 
 
-print("1..%d" % (len(CASES) + len(STANDARD) + 44))
+plan(len(CASES) + len(STANDARD) + 44)
 for case in CASES + STANDARD:
     check(*case)
 networks()

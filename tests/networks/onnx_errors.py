@@ -11,19 +11,12 @@ import numpy as np
 import onnx
 from onnx import TensorProto as T, helper, numpy_helper
 
+from tap import plan, report
+
 WORK, VINCI, SOURCES = sys.argv[1:4]
 N = helper.make_node
 V = helper.make_tensor_value_info
 MEMORY = 512 << 20
-case_number = 0
-
-
-def report(name, problem):
-    global case_number
-    case_number += 1
-    print("%sok %d - %s" % ("not " if problem else "", case_number, name))
-    if problem:
-        print("# " + problem.replace("\n", "\n# "))
 
 
 def limit():
@@ -447,7 +440,7 @@ def hostile():
     report("a layer with many more inputs than it reads", "" if done.returncode == 0 else "%d %s" % (done.returncode, done.stderr))
 
 
-print("1..145")
+plan(145)
 files()
 inputs()
 tensors()

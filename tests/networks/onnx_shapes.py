@@ -7,22 +7,19 @@ import onnx
 from onnx import TensorProto as T, shape_inference
 
 import onnx_models as models
+from tap import plan, report
 
 WORK, VINCI = sys.argv[1:3]
 DTYPES = {T.FLOAT: "fp32", T.INT64: "int64", T.BOOL: "uint8", T.FLOAT16: "fp16"}
-failures, case_number = [], 0
+failures = []
 
 
 def complain(text):
     failures.append(text)
 
 
-def report(name):
-    global case_number
-    case_number += 1
-    print("%sok %d - %s" % ("not " if failures else "", case_number, name))
-    for text in failures[:20]:
-        print("# " + text)
+def done(name):
+    report(name, failures[:20])
     failures.clear()
 
 
@@ -78,7 +75,7 @@ def static_models():
         if len(expected) < sum(len(n.output) for n in model.graph.node):
             complain("the library leaves values open: it is not a reference here")
         compare(imported(model, name)[0], expected, least)
-        report("%s: shapes and types of all values are those of onnx.shape_inference" % name)
+        done("%s: shapes and types of all values are those of onnx.shape_inference" % name)
 
 
 def dynamic_model():
@@ -95,10 +92,10 @@ def dynamic_model():
               [static[row.split("out=")[1].split(",")[0]] for row in static_layers]]
     if shapes[0] != shapes[1]:
         complain("other shapes than those of the model with fixed sizes")
-    report("a model that computes its shapes is, with sizes given, the model with fixed sizes")
+    done("a model that computes its shapes is, with sizes given, the model with fixed sizes")
     tensors, _ = imported(models.encoder("batch", "length"), "dynamic", "--shape", "ids=2x9")
     compare(tensors, {"ids": ("int64", (2, 9))}, 1)
-    report("--shape gives the sizes, too")
+    done("--shape gives the sizes, too")
 
 
 def all_versions():
@@ -123,7 +120,7 @@ def all_versions():
                 complain("opset 7: %s; opset %d: %s" % (a, opset, b))
         if len(first) != len(other):
             complain("opset %d: %d layers, not %d" % (opset, len(other), len(first)))
-    report("operator sets 7 to 20 give one form")
+    done("operator sets 7 to 20 give one form")
 
 
 def any_order():
@@ -139,10 +136,10 @@ def any_order():
             complain("%s nodes give another graph" % name)
     if len(nodes) % 7 == 0:
         complain("the mixed order leaves nodes out")
-    report("nodes in any order are the same graph")
+    done("nodes in any order are the same graph")
 
 
-print("1..8")
+plan(8)
 any_order()
 static_models()
 dynamic_model()

@@ -13,6 +13,8 @@ import sys
 import numpy as np
 from onnx import TensorProto as T, helper, numpy_helper
 
+from tap import plan, report
+
 WORK, VINCI = sys.argv[1:3]
 
 
@@ -101,13 +103,11 @@ def main():
               [(op, case((3, 2), (2, 3), pads=((0, 0), (0, 0)), ceil=ceil)) for op in ("MaxPool", "AveragePool") for ceil in (True, False)]),
              ("a last window that would begin behind the tensor is not there",
               [("MaxPool", case((2, 2), (3, 3), pads=((0, 1), (0, 1)), ceil=True))])]
-    print("1..%d" % len(tests))
-    for number, (name, cases) in enumerate(tests, 1):
+    plan(len(tests))
+    for name, cases in tests:
         shape = [2, 16, 9, 9] if "begin" in name else [2, 16, 8, 9]
         problems = [problem for op, one in cases for problem in run(op, shape, one)]
-        print("%sok %d - %s" % ("not " if problems else "", number, name))
-        for problem in problems:
-            print("# " + problem.replace("\n", " "))
+        report(name, problems)
 
 
 if __name__ == "__main__":

@@ -5,9 +5,7 @@ set -u
 srcdir=${TESTS_SRCDIR:-.}
 . "$srcdir/tests/support/tap.sh"
 vinci=${VINCI:?}
-# Debian's packages are those of Debian's Python.
-python=/usr/bin/python3
-"$python" -c 'import onnx' 2>/dev/null || skip_all 'python3-onnx is not installed'
+needs_python onnx
 "$vinci" --version | grep -q 'ONNX models: read$' || skip_all 'built without the reader of ONNX'
 work_folder test_onnx_windows
-PYTHONDONTWRITEBYTECODE=1 "$python" "$srcdir/tests/networks/onnx_windows.py" "$work" "$vinci"
+python_test "$srcdir/tests/networks/onnx_windows.py" "$work" "$vinci"

@@ -6,8 +6,7 @@ set -u
 . "${TESTS_SRCDIR:-.}/tests/support/tap.sh"
 vinci=${VINCI:?}
 
-python=/usr/bin/python3
-"$python" -c '' 2>/dev/null || skip_without "python3"
+needs_python
 work_folder test_properties
 plan 6
 
@@ -15,7 +14,7 @@ plan 6
 properties() {
   program=$1
   shift
-  PYTHONDONTWRITEBYTECODE=1 keep "$python" "$TESTS_SRCDIR/tests/properties/properties.py" --program "$program" "$@"
+  keep python_test "$TESTS_SRCDIR/tests/properties/properties.py" --program "$program" "$@"
 }
 
 # other VERB COMMANDS: a program that does something else for that verb.

@@ -6,8 +6,7 @@ set -u
 . "${TESTS_SRCDIR:-.}/tests/support/tap.sh"
 vinci=${VINCI:?}
 
-python=/usr/bin/python3
-"$python" -c '' 2>/dev/null || skip_without "python3"
+needs_python
 work_folder test_same
 plan 8
 
@@ -26,7 +25,7 @@ END
 
 # same [OPTION]...: some operators, by $VINCI and by the other program.
 same() {
-  keep "$python" "$TESTS_SRCDIR/tests/same/same.py" --ref "$vinci" --new "$work/other" \
+  keep "$PYTHON" "$TESTS_SRCDIR/tests/same/same.py" --ref "$vinci" --new "$work/other" \
     --only 'softmax|matmul' --count 14 "$@"
 }
 

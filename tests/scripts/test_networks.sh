@@ -55,7 +55,7 @@ report "parameters and multiplications are as published" "$(expect 0 ''
 "$vinci" lua "$all" resnet50 | sed 's/{batch}/2/g' >"$work/resnet50.csv"
 keep "$vinci" net compile "$work/resnet50.csv" --soc-version=Ascend910B4 -o "$work/kernels.csv"
 report "ResNet-50 has its layers, its launches and 4 089 184 256 multiplications for each image" "$(expect 0 '' ' 0 refused'
-  "${PYTHON:-python3}" - "$work/kernels.csv" <<'END'
+  "$PYTHON" - "$work/kernels.csv" <<'END'
 import collections, sys
 count, macs, residual = collections.Counter(), 0, 0
 for line in open(sys.argv[1]):

@@ -11,20 +11,13 @@ import re
 import subprocess
 import sys
 
+from tap import plan, report
+
 vinci, module, folder = sys.argv[1:4]
 sys.path.insert(0, module)
 import vinci_trace  # noqa: E402
 
 chip = "--soc-version=Ascend910B4"
-count = 0
-
-
-def report(text, problem=""):
-    global count
-    count += 1
-    print(f"{'not ok' if problem else 'ok'} {count} - {text}")
-    for line in str(problem).splitlines():
-        print(f"# {line}")
 
 
 def normal(path):
@@ -42,7 +35,7 @@ def refused(make, kind, words):
     return "was taken"
 
 
-print("1..6")
+plan(6)
 example = re.search(r"    from vinci_trace import Trace\n(.*?)\nRows are", vinci_trace.__doc__, re.S).group(1)
 scope = {"Trace": vinci_trace.Trace}
 os.chdir(folder)

@@ -39,6 +39,21 @@ skip_without() {
   skip_all "no $1"
 }
 
+# needs_python [MODULE]: ends a test where there is no Python, or no such module.
+needs_python() {
+  "$PYTHON" -c "${1:+import $1}" 2>/dev/null || skip_without "${1:-Python}"
+}
+
+# Ends a test of kernels from source where there is no compiler for these.
+needs_compiler() {
+  clang++ --version >/dev/null 2>&1 || skip_without "clang++"
+}
+
+# python_test SCRIPT ARGUMENT...: a test in Python, with tests/support/tap.py.
+python_test() {
+  PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="${TESTS_SRCDIR:-.}/tests/support" "$PYTHON" "$@"
+}
+
 # One result; it fails when there are problems, one per line.
 report() {
   tap_number=$((tap_number + 1))

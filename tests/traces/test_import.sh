@@ -25,7 +25,7 @@ round_trip() {
     "$vinci" run "$work/op.csv" $soc --quiet --output="$work/run" --timeline=msprof || return
   import "$work/run" "$work"/run/OPPROF_* --format=json
   expect 0 ""
-  /usr/bin/python3 - "$work/out" "$work/run/summary.json" <<'END'
+  "$PYTHON" - "$work/out" "$work/run/summary.json" <<'END'
 import json, sys
 tables, timeline = json.load(open(sys.argv[1]))["sources"]
 run = json.load(open(sys.argv[2]))

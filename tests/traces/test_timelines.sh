@@ -11,7 +11,7 @@ soc=--soc-version=Ascend910B4
 
 work_folder test_timelines
 run() { keep "$vinci" run "$@" $soc --quiet; }
-read_back() { PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 "$srcdir/tests/traces/timelines.py" "$@" 2>&1; }
+read_back() { python_test "$srcdir/tests/traces/timelines.py" "$@" 2>&1; }
 
 "$vinci" soc show Ascend910B4 >"$work/limits"
 plan 28

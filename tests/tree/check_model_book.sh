@@ -4,10 +4,7 @@
 set -u
 srcdir=${TESTS_SRCDIR:-.}
 . "$srcdir/tests/support/tap.sh"
-python=/usr/bin/python3
-[ -x "$python" ] || skip_without python3
-PYTHONDONTWRITEBYTECODE=1
-export PYTHONDONTWRITEBYTECODE
+needs_python
 plan 1
 report "the model book is that of these chips and of ACCURACY.md" \
-  "$("$python" "$srcdir/tests/accuracy/model_book.py" "${VINCI:?}" "$srcdir" 2>&1)"
+  "$(python_test "$srcdir/tests/accuracy/model_book.py" "${VINCI:?}" "$srcdir" 2>&1)"

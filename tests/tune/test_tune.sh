@@ -240,7 +240,7 @@ report "errors name what is wrong" "$problems"
 
 # ---- the door ----
 
-keep /usr/bin/python3 "$srcdir/scripts/python/tuner.py" "$vinci" Ascend910B4 $small
+keep "$PYTHON" "$srcdir/scripts/python/tuner.py" "$vinci" Ascend910B4 $small
 found=$(cut -d' ' -f2- "$work/out")
 tune $small --strategy=exhaustive --robust=0
 report "a tuner in Python finds the same as all schedules" "$(same found "$found" "$(best)")"

@@ -14,6 +14,7 @@ import sys
 import numpy as np
 
 import reference as ref
+from tap import plan, report
 
 SOC = "Ascend910B4"
 
@@ -37,7 +38,7 @@ class Kernels:
     def __init__(self, options):
         self.options = options
         self.rng = np.random.Generator(np.random.PCG64(options.seed))
-        self.count = self.failed = 0
+        self.failed = 0
 
     def numbers(self, kind, *shape):
         """Random values in their file form."""
@@ -60,13 +61,9 @@ class Kernels:
             command += ["--expect", "%s=%s" % (tensor, self.path("want_" + tensor))]
         command += ["--atol", repr(atol), "--rtol", repr(rtol)]
         result = subprocess.run(command, capture_output=True, text=True)
-        self.count += 1
         good = result.returncode == 0
         self.failed += not good
-        print("%sok %d - %s" % ("" if good else "not ", self.count, name))
-        if not good:
-            print("# " + " ".join(command))
-            print("# exit %d: %s" % (result.returncode, result.stderr.strip().replace("\n", "\n# ")))
+        report(name, "" if good else [" ".join(command), "exit %d: %s" % (result.returncode, result.stderr.strip())])
 
     def trace(self, name, text):
         path = os.path.join(self.options.folder, name + ".csv")
@@ -359,7 +356,7 @@ def main():
     layouts(kernels)
     additions(kernels)
     atomics(kernels)
-    print("1..%d" % kernels.count)
+    plan()
     return 1 if kernels.failed else 0
 
 

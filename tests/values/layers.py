@@ -12,20 +12,13 @@ import sys
 
 import numpy as np
 
+from tap import plan, report
+
 VINCI, FOLDER = sys.argv[1:3]
 SOC = ["-s", "Ascend910B4"]
 KINDS = {"fp16": np.float16, "fp32": np.float32}
 SLOW = ["--set", "hbm.bandwidth=100GB/s", "--set", "launch.base=1ns", "--set", "launch.per_cluster=0ns",
         "--set", "code.first_cycles=0"]
-number = 0
-
-
-def report(name, problems):
-    global number
-    number += 1
-    print("%sok %d - %s" % ("not " if problems else "", number, name))
-    for problem in problems:
-        print("# " + problem)
 
 
 def sigmoid(x):
@@ -578,7 +571,7 @@ def check_passes():
 
 def main():
     recurrent_ones = sys.argv[3] == "recurrent"
-    print("1..%d" % (6 if recurrent_ones else len(ALONE) + len(BYTES) + len(CASES)))
+    plan(6 if recurrent_ones else len(ALONE) + len(BYTES) + len(CASES))
     if recurrent_ones:
         check_recurrent()
     else:

@@ -5,14 +5,13 @@
 set -u
 . "${TESTS_SRCDIR:-.}/tests/support/tap.sh"
 
-python=/usr/bin/python3
-"$python" -c 'import numpy' 2>/dev/null || skip_without "numpy"
+needs_python numpy
 plan 4
 
 seed=${VINCI_VALUE_SEED:-1}
 echo "# seed $seed"
 for chip in Ascend910B4 Ascend950PR_9589 Ascend310P3 Ascend910A; do
   report_run "flash attention computes what numpy does on $chip" \
-    env PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/values/attention.py" "${VINCI:?}" \
+    python_test "$TESTS_SRCDIR/tests/values/attention.py" "${VINCI:?}" \
     --soc "$chip" --every "${VINCI_VALUE_EVERY:-12}" --seed "$seed"
 done

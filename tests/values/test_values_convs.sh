@@ -5,12 +5,11 @@
 set -u
 . "${TESTS_SRCDIR:-.}/tests/support/tap.sh"
 
-python=/usr/bin/python3
-"$python" -c 'import numpy' 2>/dev/null || skip_without "numpy"
+needs_python numpy
 plan 1
 
 seed=${VINCI_VALUE_SEED:-1}
 echo "# seed $seed"
 report_run "convolutions compute what numpy does" \
-  env PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/values/convs.py" "$VINCI" \
+  python_test "$TESTS_SRCDIR/tests/values/convs.py" "$VINCI" \
   --cases "${VINCI_VALUE_CONVS:-10}" --seed "$seed"

@@ -4,17 +4,16 @@
 set -u
 . "${TESTS_SRCDIR:-.}/tests/support/tap.sh"
 
-python=/usr/bin/python3
-"$python" -c 'import numpy' 2>/dev/null || skip_without "numpy"
+needs_python numpy
 plan 4
 
 seed=${VINCI_VALUE_SEED:-1}
 echo "# seed $seed"
 for chip in Ascend310P3 Ascend910A; do
   report_run "operators compute what numpy does on $chip" \
-    env PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/values/coupled.py" "${VINCI:?}" \
+    python_test "$TESTS_SRCDIR/tests/values/coupled.py" "${VINCI:?}" \
     --soc "$chip" --every "${VINCI_VALUE_EVERY:-40}" --seed "$seed"
   report_run "attention as layers computes what numpy does on $chip" \
-    env PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/values/scores.py" "${VINCI:?}" \
+    python_test "$TESTS_SRCDIR/tests/values/scores.py" "${VINCI:?}" \
     --soc "$chip" --seed "$seed"
 done

@@ -4,9 +4,8 @@
 set -u
 . "${TESTS_SRCDIR:-.}/tests/support/tap.sh"
 
-python=/usr/bin/python3
-"$python" -c 'import numpy' 2>/dev/null || skip_without "numpy"
+needs_python numpy
 plan 1
 
 report_run "each instruction has a reference, on each architecture and for each type" \
-  env PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/values/coverage.py" tests/values/driver
+  python_test "$TESTS_SRCDIR/tests/values/coverage.py" tests/values/driver

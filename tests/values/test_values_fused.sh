@@ -5,8 +5,7 @@
 set -u
 . "${TESTS_SRCDIR:-.}/tests/support/tap.sh"
 
-python=/usr/bin/python3
-"$python" -c 'import numpy' 2>/dev/null || skip_without "numpy"
+needs_python numpy
 plan 2
 
 seed=${VINCI_VALUE_SEED:-1}
@@ -16,7 +15,7 @@ values() {
   what=$1 script=$2
   shift 2
   report_run "$what compute what numpy does" \
-    env PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/values/$script" "${VINCI:?}" \
+    python_test "$TESTS_SRCDIR/tests/values/$script" "${VINCI:?}" \
     --seed "$seed" "$@"
 }
 values "fused operators" fused.py

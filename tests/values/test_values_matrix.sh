@@ -4,8 +4,7 @@
 set -u
 . "${TESTS_SRCDIR:-.}/tests/support/tap.sh"
 
-python=/usr/bin/python3
-"$python" -c 'import numpy' 2>/dev/null || skip_without "numpy"
+needs_python numpy
 plan 2
 
 seed=${VINCI_VALUE_SEED:-1}
@@ -14,7 +13,7 @@ echo "# seed $seed"
 # check REFERENCE CASES TEXT
 check() {
   report_run "$3" \
-    env PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/values/$1" tests/values/driver \
+    python_test "$TESTS_SRCDIR/tests/values/$1" tests/values/driver \
     --cases "$2" --seed "$seed"
 }
 check transfers.py $((cases * 5 / 4)) "transfers move and convert what the reference says"

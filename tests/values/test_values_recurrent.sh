@@ -5,7 +5,6 @@ set -u
 srcdir=${TESTS_SRCDIR:-.}
 . "$srcdir/tests/support/tap.sh"
 
-python=/usr/bin/python3
-"$python" -c 'import numpy' 2>/dev/null || skip_without "numpy"
+needs_python numpy
 work_folder test_values_recurrent
-PYTHONDONTWRITEBYTECODE=1 "$python" "$srcdir/tests/values/layers.py" "${VINCI:?}" "$work" recurrent
+python_test "$srcdir/tests/values/layers.py" "${VINCI:?}" "$work" recurrent

@@ -4,8 +4,7 @@
 set -u
 . "${TESTS_SRCDIR:-.}/tests/support/tap.sh"
 
-python=/usr/bin/python3
-"$python" -c 'import numpy' 2>/dev/null || skip_without "numpy"
+needs_python numpy
 plan 5
 
 seed=${VINCI_VALUE_SEED:-1}
@@ -13,7 +12,7 @@ echo "# seed $seed"
 # values SCRIPT EVERY WHAT
 values() {
   report_run "$3 compute what numpy does" \
-    env PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/values/$1" "${VINCI:?}" \
+    python_test "$TESTS_SRCDIR/tests/values/$1" "${VINCI:?}" \
     --soc Ascend910B4 --every "${VINCI_VALUE_EVERY:-$2}" --seed "$seed"
 }
 values serving.py 6 "operators of serving engines"

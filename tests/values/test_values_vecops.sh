@@ -4,8 +4,7 @@
 set -u
 . "${TESTS_SRCDIR:-.}/tests/support/tap.sh"
 
-python=/usr/bin/python3
-"$python" -c 'import numpy' 2>/dev/null || skip_without "numpy"
+needs_python numpy
 plan 7
 
 seed=${VINCI_VALUE_SEED:-1}
@@ -15,7 +14,7 @@ values() {
   script=$1 what=$2
   shift 2
   report_run "$what compute what numpy does" \
-    env PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/values/$script" "${VINCI:?}" \
+    python_test "$TESTS_SRCDIR/tests/values/$script" "${VINCI:?}" \
     --every "${VINCI_VALUE_EVERY:-20}" --seed "$seed" "$@"
 }
 values vecops.py "vector operators"

@@ -4,12 +4,11 @@
 set -u
 . "${TESTS_SRCDIR:-.}/tests/support/tap.sh"
 
-python=/usr/bin/python3
-"$python" -c 'import numpy' 2>/dev/null || skip_without "numpy"
+needs_python numpy
 plan 1
 
 seed=${VINCI_VALUE_SEED:-1}
 echo "# seed $seed"
 report_run "vector instructions compute what the reference says" \
-  env PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/values/vector.py" tests/values/driver \
+  python_test "$TESTS_SRCDIR/tests/values/vector.py" tests/values/driver \
   --cases "${VINCI_VALUE_CASES:-8000}" --seed "$seed"
