@@ -44,6 +44,7 @@ inst_values_fn registry_marks(enum isa_op op) {
   switch (op) {
   case OP_MAD:
   case OP_MAD_SP:
+  case OP_MAD_MX:
     return cube_mad_marks;
   case OP_COPY_MATRIX_CC_TO_UBUF:
     return transfer_cc_to_ub_marks;
@@ -51,12 +52,15 @@ inst_values_fn registry_marks(enum isa_op op) {
   case OP_LOAD_CBUF_TO_CB:
   case OP_LOAD_CBUF_TO_CA_TRANSPOSE:
   case OP_LOAD_CBUF_TO_CB_TRANSPOSE:
+  case OP_LOAD_CBUF_TO_CA_2DV2:
+  case OP_LOAD_CBUF_TO_CB_2DV2:
   case OP_LOAD_CBUF_TO_CB_SP:
   case OP_IMG2COLV2_CBUF_TO_CA:
   case OP_IMG2COLV2_CBUF_TO_CB:
   case OP_IMG2COL_CBUF_TO_CA:
   case OP_IMG2COL_CBUF_TO_CB:
-    return registry_values(op); /* which only moves */
+  case OP_COPY_CBUF_TO_BT:
+    return registry_values(op); /* moves; a converted mark is not 0 */
   default:
     return isa_is_register(op) && registry_values(op) != control_values
                ? reg_marks(op, registry_values(op), registry_access(op))

@@ -16,7 +16,14 @@ enum { OPERANDS_MAD(OPERAND_NUMBER, MAD) };
 /* Words of operands, in the order of their signatures. */
 enum { MAD_SOURCE_L0C, MAD_SOURCE_BT };
 enum { MAD_SUMS_WIDE, MAD_SUMS_FP16 };
-enum { MAD_B_SAME, MAD_B_INT8, MAD_B_FP8_E4M3, MAD_B_FP8_E5M2 };
+enum {
+  MAD_B_SAME,
+  MAD_B_INT8,
+  MAD_B_FP8_E4M3,
+  MAD_B_FP8_E5M2,
+  MAD_B_FP4_E2M1,
+  MAD_B_FP4_E1M2,
+};
 
 /* Whether A is one row as it stands, instead of fractals. */
 static inline bool mad_is_gemv(const struct inst *inst) {
@@ -24,6 +31,13 @@ static inline bool mad_is_gemv(const struct inst *inst) {
 }
 /* Whether B has two of four values along k, and indices. */
 static inline bool mad_is_sparse(const struct inst *inst) { return inst->op == OP_MAD_SP; }
+/* Whether blocks of both operands have scales. */
+static inline bool mad_is_scaled(const struct inst *inst) { return inst->op == OP_MAD_MX; }
+/* Bytes of the scales of a matrix of this many rows of A, or columns of B. */
+static inline uint64_t mad_scale_bytes(const struct inst *inst, uint64_t lines) {
+  uint64_t pairs = ceil_div((uint64_t)inst->arg[MAD_K], MX_BLOCK * MX_BLOCKS);
+  return ceil_div(lines, FRACTAL_ROWS) * pairs * MX_FRACTAL_BYTES;
+}
 /* Values along k that are multiplied: those of B. */
 static inline uint64_t mad_k(const struct inst *inst) {
   uint64_t k = (uint64_t)inst->arg[MAD_K];

@@ -46,6 +46,14 @@ static struct inst_access range(enum space space, bool write, const struct inst 
                               .arg = (uint8_t)arg};
 }
 
+/* Of a buffer beside that of an operand, whose address is a share of the operand's. */
+static struct inst_access beside(enum space space, const struct inst *inst, unsigned arg,
+                                 uint64_t bytes, int64_t share) {
+  struct inst_access access = range(space, false, inst, arg, bytes);
+  access.address /= share;
+  return access;
+}
+
 unsigned cube_mad_access(const struct vinci_soc *soc, const struct inst *inst,
                          struct inst_access *access) {
   (void)soc;
@@ -63,9 +71,15 @@ unsigned cube_mad_access(const struct vinci_soc *soc, const struct inst *inst,
   unsigned count = 0;
   access[count++] = range(SPACE_L0A, false, inst, MAD_A, a_bytes);
   access[count++] = range(SPACE_L0B, false, inst, MAD_B, b_bytes);
-  if (mad_is_sparse(inst)) {
-    access[count] = range(SPACE_IDX, false, inst, MAD_B, b_bytes / SPARSE_INDEX_SHARE);
-    access[count++].address /= SPARSE_INDEX_SHARE;
+  if (mad_is_sparse(inst))
+    access[count++] =
+        beside(SPACE_IDX, inst, MAD_B, b_bytes / SPARSE_INDEX_SHARE, SPARSE_INDEX_SHARE);
+  if (mad_is_scaled(inst)) {
+    /* Ascend C documentation, MmadMx: fp4 begins at 512 bytes, fp8 at 1,024. */
+    uint16_t alignment = dtype_bits(inst_dtype(inst)) == BITS_PER_BYTE ? 2 * FRACTAL_BYTES : 0;
+    access[0].alignment = access[1].alignment = alignment;
+    access[count++] = beside(SPACE_L0A_MX, inst, MAD_A, mad_scale_bytes(inst, m), MX_SHARE);
+    access[count++] = beside(SPACE_L0B_MX, inst, MAD_B, mad_scale_bytes(inst, n), MX_SHARE);
   }
   if (!inst->arg[MAD_INIT] && inst->arg[MAD_SOURCE] == MAD_SOURCE_BT)
     access[count++] = range(SPACE_BT, false, inst, MAD_BIAS, n * ACCUMULATOR_BYTES);

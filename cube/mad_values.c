@@ -4,7 +4,8 @@
  * the bias or +0; each product and each sum is rounded to fp32. Products of all types but fp32
  * are exact. Integers: int32 that wraps around; the parts of a sum are small enough for fp32
  * to be exact, so that one loop serves all types. Sums kept in fp16 are rounded after 128 steps
- * of k and at the end; how often the hardware rounds is not published.
+ * of k and at the end; how often the hardware rounds is not published. Values with scales are
+ * scaled first, each rounded to fp32: the documentation has this formula.
  */
 #include "core/base/arith.h"
 #include "core/base/number.h"
@@ -37,7 +38,8 @@ struct mad {
   enum arch arch;
   enum dtype type, b_type;
   const uint8_t *a, *b, *bias;
-  const uint8_t *index; /* NULL: b is not sparse */
+  const uint8_t *index;               /* NULL: b is not sparse */
+  const uint8_t *a_scales, *b_scales; /* NULL: values are not scaled */
   uint8_t *c;
   size_t m, k, n;
   size_t c0; /* elements of 32 bytes */
@@ -60,6 +62,10 @@ static enum dtype b_type_of(const struct inst *inst) {
     return DTYPE_FP8_E4M3;
   case MAD_B_FP8_E5M2:
     return DTYPE_FP8_E5M2;
+  case MAD_B_FP4_E2M1:
+    return DTYPE_FP4_E2M1;
+  case MAD_B_FP4_E1M2:
+    return DTYPE_FP4_E1M2;
   default:
     return inst_dtype(inst);
   }
@@ -88,6 +94,10 @@ static struct mad mad_of(const struct inst *inst, const struct value_core *core)
     mad.bias = core->bytes[SPACE_BT] + inst->arg[MAD_BIAS];
   if (mad_is_sparse(inst))
     mad.index = core->bytes[SPACE_IDX] + inst->arg[MAD_B] / SPARSE_INDEX_SHARE;
+  if (mad_is_scaled(inst)) {
+    mad.a_scales = core->bytes[SPACE_L0A_MX] + inst->arg[MAD_A] / MX_SHARE;
+    mad.b_scales = core->bytes[SPACE_L0B_MX] + inst->arg[MAD_B] / MX_SHARE;
+  }
   mad.m_blocks = ceil_div(mad.m, FRACTAL_ROWS);
   mad.k_blocks = mad_k_blocks(inst);
   mad.n_blocks = ceil_div(mad.n, FRACTAL_ROWS);
@@ -127,6 +137,12 @@ static void decode_block(const struct mad *mad, enum dtype type, const uint8_t *
     for (size_t i = 0; i < C0_MAX; i++)
       out[i] = (float)int4_load(bytes, i);
     break;
+  case DTYPE_FP4_E2M1:
+  case DTYPE_FP4_E1M2:
+    for (size_t i = 0; i < C0_MAX; i++)
+      out[i] = number_decode(type == DTYPE_FP4_E2M1 ? &number_fp4_e2m1 : &number_fp4_e1m2,
+                             (uint32_t)int4_load(bytes, i) & 15);
+    break;
   default:
     memcpy(out, bytes, BLOCK_BYTES);
     number_order(out, BLOCK_BYTES, 8 * sizeof *out);
@@ -144,11 +160,31 @@ static const uint8_t *a_block(const struct mad *mad, size_t row, size_t block) {
   return mad->a + fractal * FRACTAL_BYTES + row % FRACTAL_ROWS * BLOCK_BYTES;
 }
 
+/* The scales of two blocks along k of a row of A or a column of B. */
+static const uint8_t *scales_at(const struct mad *mad, const uint8_t *scales, size_t line,
+                                size_t k) {
+  size_t pairs = ceil_div(mad->k, MX_BLOCK * MX_BLOCKS);
+  size_t fractal = line / FRACTAL_ROWS * pairs + k / (MX_BLOCK * MX_BLOCKS);
+  return scales + (fractal * FRACTAL_ROWS + line % FRACTAL_ROWS) * MX_BLOCKS;
+}
+
+/* Scales what a block of 32 bytes holds, from k on. */
+static void scale_block(const struct mad *mad, const uint8_t *scales, size_t line, size_t k,
+                        float *values) {
+  if (!scales)
+    return;
+  const uint8_t *codes = scales_at(mad, scales, line, k);
+  for (size_t i = 0; i < mad->c0; i++)
+    values[i] *= number_e8m0(codes[(k + i) / MX_BLOCK % MX_BLOCKS]);
+}
+
 static void decode_a(const struct mad *mad, size_t m0, size_t rows, size_t k0, size_t columns,
                      struct operands *to) {
   for (size_t row = 0; row < rows; row++)
-    for (size_t k = 0; k < columns; k += mad->c0)
+    for (size_t k = 0; k < columns; k += mad->c0) {
       decode_block(mad, mad->type, a_block(mad, m0 + row, (k0 + k) / mad->c0), &to->a[row][k]);
+      scale_block(mad, mad->a_scales, m0 + row, k0 + k, &to->a[row][k]);
+    }
   for (size_t row = rows; row % ROWS != 0; row++)
     memset(to->a[row], 0, sizeof to->a[row]);
 }
@@ -188,6 +224,7 @@ static void decode_b(const struct mad *mad, size_t n_block, size_t k0, size_t co
     for (size_t n = 0; n < SIDE; n++) {
       float block[C0_MAX];
       decode_block(mad, mad->b_type, fractal + n * BLOCK_BYTES, block);
+      scale_block(mad, mad->b_scales, n_block * SIDE + n, k0 + k, block);
       for (size_t i = 0; i < mad->c0; i++)
         to->b[k + i][n] = block[i];
     }
@@ -301,6 +338,8 @@ static bool row_is_marked(const struct mad *mad, size_t row) {
 }
 
 static bool column_is_marked(const struct mad *mad, size_t k, size_t column) {
+  if (mad->from_bias && any_marked(mad->bias + column * ACCUMULATOR_BYTES, ACCUMULATOR_BYTES))
+    return true;
   for (size_t block = 0; block * mad->c0 < k; block++) {
     size_t fractal = block * mad->n_blocks + column / SIDE;
     size_t at = fractal * FRACTAL_BYTES + column % SIDE * BLOCK_BYTES;

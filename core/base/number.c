@@ -13,6 +13,9 @@ const struct number_format number_fp32 = {23,        -126, 0x7f7fffff, 0x7f80000
                                           0x80000000};
 const struct number_format number_fp8_e4m3 = {3, -6, 0x7e, 0x7f, 0x7f, 0x80};
 const struct number_format number_fp8_e5m2 = {2, -14, 0x7b, 0x7c, 0x7e, 0x80};
+/* Their infinity and NaN are a code that no four bits without the sign have. */
+const struct number_format number_fp4_e2m1 = {1, 0, 7, 8, 8, 8};
+const struct number_format number_fp4_e1m2 = {2, 0, 7, 8, 8, 8};
 
 /* A finite number other than zero: significand * 2^(exponent - 52), 53 bits unless tiny. */
 struct parts {
@@ -91,6 +94,12 @@ static double power_of_two(int exponent) {
   double value;
   memcpy(&value, &bits, sizeof value);
   return value;
+}
+
+float number_e8m0(uint8_t code) {
+  if (code == UINT8_MAX)
+    return fp32_from_bits(NUMBER_FP32_NAN);
+  return code == 0 ? 0x1p-127f : fp32_from_bits((uint32_t)code << 23);
 }
 
 float number_decode(const struct number_format *format, uint32_t code) {

@@ -43,6 +43,9 @@ extern const struct number_format number_bf16;
 extern const struct number_format number_fp32;
 extern const struct number_format number_fp8_e4m3;
 extern const struct number_format number_fp8_e5m2;
+extern const struct number_format number_fp4_e2m1, number_fp4_e1m2; /* no infinity and no NaN */
+/* 2^(code - 127); 255 is NaN: the scale format of OCP Microscaling 1.0. */
+float number_e8m0(uint8_t code);
 
 #define NUMBER_FP32_NAN UINT32_C(0x7fc00000)
 #define NUMBER_FP16_NAN UINT16_C(0x7e00)

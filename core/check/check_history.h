@@ -37,7 +37,14 @@ struct target {
 };
 
 /* What an instruction moves at a time, as far as unwritten bytes are concerned. */
-enum load { LOAD_BYTES, LOAD_FRACTALS, LOAD_SQUARES, LOAD_SQUARES_INT4, LOAD_WINDOWS };
+enum load {
+  LOAD_BYTES,
+  LOAD_FRACTALS,
+  LOAD_SQUARES,
+  LOAD_SQUARES_INT4,
+  LOAD_WINDOWS,
+  LOAD_BIASES,
+};
 
 /* An instruction on its way through the shadows. */
 struct visit {

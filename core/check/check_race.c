@@ -123,12 +123,19 @@ static uint64_t piece_bytes(enum load load, uint64_t bytes) {
     return UINT64_C(4) * FRACTAL_BYTES;
   case LOAD_WINDOWS:
     return bytes;
+  case LOAD_BIASES: /* whole pairs of blocks: Ascend C documentation, DataCopy to the bias table */
+    return UINT64_C(2) * BLOCK_BYTES;
   default:
     return 1;
   }
 }
 
-static enum load load_of(const struct check_run *run, const struct inst *inst) {
+/* What an instruction that writes a buffer of the matrix unit takes together. */
+static enum load load_of(const struct check_run *run, const struct inst *inst, enum space space) {
+  if (space == SPACE_BT)
+    return LOAD_BIASES;
+  if (space != SPACE_L0A && space != SPACE_L0B)
+    return LOAD_BYTES;
   if (run->window_arg[inst->op] >= 0)
     return LOAD_WINDOWS;
   if (run->square_arg[inst->op] < 0)
@@ -340,8 +347,8 @@ void check_accesses(struct check_run *run, const struct machine_step *step,
   if (isa_is_register((enum isa_op)step->inst->op))
     visit.load = LOAD_WINDOWS; /* of a part that nobody wrote, lanes may have no use */
   for (unsigned i = 0; i < access_count; i++) {
-    if (access[i].write && (access[i].space == SPACE_L0A || access[i].space == SPACE_L0B))
-      visit.load = load_of(run, step->inst);
+    if (access[i].write && visit.load == LOAD_BYTES)
+      visit.load = load_of(run, step->inst, access[i].space);
     count += access[i].bytes > 0 && find_shadow(run, step, &access[i], &targets[count]);
   }
   for (unsigned i = 0; i < count; i++) {

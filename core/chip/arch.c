@@ -124,6 +124,7 @@ bool core_has_space(enum core_kind kind, enum space space) {
   case CORE_AIV:
     return space == SPACE_GM || space == SPACE_UB || space == SPACE_VR;
   default:
-    return space != SPACE_BT && space != SPACE_FB && space != SPACE_IDX && space != SPACE_VR;
+    return space != SPACE_BT && space != SPACE_FB && space != SPACE_IDX && space != SPACE_L0A_MX &&
+           space != SPACE_L0B_MX && space != SPACE_VR;
   }
 }

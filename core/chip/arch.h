@@ -58,8 +58,9 @@ enum pipe {
 };
 
 /* Memory spaces: id, required alignment in bytes of an address (Ascend C, chapter 2201). IDX: the
- * buffer of the indices of sparse matrices, which instructions reach through addresses in L0B. VR:
- * the registers of vector functions, one behind the other. */
+ * buffer of the indices of sparse matrices, which instructions reach through addresses in L0B.
+ * L0A_MX and L0B_MX: the scales of blocks of 32 values in L0A and L0B, for products of scaled
+ * operands. VR: the registers of vector functions, one behind the other. */
 #define SPACE_LIST(X)                                                                              \
   X(GM, 1)                                                                                         \
   X(L1, 32)                                                                                        \
@@ -70,6 +71,8 @@ enum pipe {
   X(BT, 64)                                                                                        \
   X(FB, 128)                                                                                       \
   X(IDX, 128)                                                                                      \
+  X(L0A_MX, 32)                                                                                    \
+  X(L0B_MX, 32)                                                                                    \
   X(VR, 256)
 
 enum space {
@@ -94,7 +97,9 @@ enum space {
   X(INT64, "int64", 64)                                                                            \
   X(HF32, "hf32", 32)                                                                              \
   X(FP8_E4M3, "fp8_e4m3", 8)                                                                       \
-  X(FP8_E5M2, "fp8_e5m2", 8)
+  X(FP8_E5M2, "fp8_e5m2", 8)                                                                       \
+  X(FP4_E2M1, "fp4_e2m1", 4)                                                                       \
+  X(FP4_E1M2, "fp4_e1m2", 4)
 
 enum dtype {
 #define X(id, name, bits) DTYPE_##id,
@@ -114,6 +119,8 @@ enum dtype {
   X(GM_L0B, GM, L0B, MTE2)                                                                         \
   X(L1_L0A, L1, L0A, MTE1)                                                                         \
   X(L1_L0B, L1, L0B, MTE1)                                                                         \
+  X(L1_L0A_MX, L1, L0A_MX, MTE1)                                                                   \
+  X(L1_L0B_MX, L1, L0B_MX, MTE1)                                                                   \
   X(L1_BT, L1, BT, MTE1)                                                                           \
   X(L1_FB, L1, FB, FIX)                                                                            \
   X(L1_UB, L1, UB, MTE1)                                                                           \

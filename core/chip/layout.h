@@ -37,6 +37,17 @@ enum {
   SPARSE_INDEX_SHARE = 4, /* bytes of values to a byte of indices */
 };
 
+/* Products of scaled operands (microscaling): one scale for this many values along k, and the
+ * scales of what lies at an address of L0A or L0B begin at a sixteenth of that address in a buffer
+ * of their own. k is a multiple of two blocks. Source: Ascend C documentation, MmadMx, LoadData MX.
+ */
+enum {
+  MX_BLOCK = 32,
+  MX_BLOCKS = 2, /* of a row in a fractal of scales, which has 16 rows */
+  MX_SHARE = 16,
+  MX_FRACTAL_BYTES = 16 * MX_BLOCKS,
+};
+
 /* Fewest 16 x 16 tiles of a mad that the next one on the same accumulators may follow with no
  * barrier between them. Source: Ascend C documentation, Mmad. */
 enum { MAD_OVERLAP_TILES = 10 };

@@ -290,6 +290,10 @@ uint64_t soc_space_bytes(const struct vinci_soc *soc, enum space space) {
     return (uint64_t)soc->fb_bytes;
   case SPACE_IDX: /* Ascend C documentation, LoadDataWithSparse: a quarter of L0B */
     return soc->arch == ARCH_C220 ? (uint64_t)soc->l0b_bytes / SPARSE_INDEX_SHARE : 0;
+  case SPACE_L0A_MX:
+    return soc->cube_fp4_mcycles > 0 ? (uint64_t)soc->l0a_bytes / MX_SHARE : 0;
+  case SPACE_L0B_MX:
+    return soc->cube_fp4_mcycles > 0 ? (uint64_t)soc->l0b_bytes / MX_SHARE : 0;
   case SPACE_VR:
     return soc->vf_physical > 0 ? REGISTER_NAMES * REPEAT_BYTES : 0;
   case SPACE_COUNT:
@@ -383,6 +387,9 @@ int64_t soc_cube_mcycles(const struct vinci_soc *soc, enum dtype dtype) {
   case DTYPE_FP8_E4M3:
   case DTYPE_FP8_E5M2:
     return soc->cube_fp8_mcycles;
+  case DTYPE_FP4_E2M1:
+  case DTYPE_FP4_E1M2:
+    return soc->cube_fp4_mcycles;
   default:
     return 0;
   }

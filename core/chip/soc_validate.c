@@ -19,6 +19,8 @@ struct path_archs {
 static const struct path_archs limited_paths[] = {
     {PATH_GM_L0A, ARCH_BIT(C100) | ARCH_BIT(M200) | ARCH_BIT(C220)},
     {PATH_GM_L0B, ARCH_BIT(C100) | ARCH_BIT(M200) | ARCH_BIT(C220)},
+    {PATH_L1_L0A_MX, ARCH_BIT(C310)},
+    {PATH_L1_L0B_MX, ARCH_BIT(C310)},
     {PATH_L1_BT, ARCH_BIT(C220) | ARCH_BIT(C310)},
     {PATH_L1_FB, ARCH_BIT(C220) | ARCH_BIT(C310)},
     {PATH_L1_UB, ARCH_BIT(C100) | ARCH_BIT(M200) | ARCH_BIT(C310)},

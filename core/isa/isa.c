@@ -369,7 +369,7 @@ void isa_word_text(const struct isa_arg *arg, int64_t index, char *buffer, size_
 /*
  * Which generations compute in which types: CANN platform files (lists of types per
  * intrinsic) and Ascend C documentation: bf16 and hf32 came with the split cores,
- * int4 is in 310P and 910B alone, fp8 came with the 950.
+ * int4 is in 310P and 910B alone, fp8 and fp4 came with the 950.
  */
 bool arch_has_dtype(enum arch arch, enum dtype dtype) {
   switch (dtype) {
@@ -380,6 +380,8 @@ bool arch_has_dtype(enum arch arch, enum dtype dtype) {
     return arch == ARCH_M200 || arch == ARCH_C220;
   case DTYPE_FP8_E4M3:
   case DTYPE_FP8_E5M2:
+  case DTYPE_FP4_E2M1:
+  case DTYPE_FP4_E1M2:
     return arch == ARCH_C310;
   default:
     return true;

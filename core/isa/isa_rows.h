@@ -34,6 +34,7 @@
 #define D_INTEGER (D(INT16) | D(UINT16) | D(INT32) | D(UINT32))
 #define D_ANY (D(FP16) | D(BF16) | D(FP32) | D_INTEGER)
 #define D_FP8 (D(FP8_E4M3) | D(FP8_E5M2))
+#define D_FP4 (D(FP4_E2M1) | D(FP4_E1M2))
 #define D_CUBE (D(FP16) | D(BF16) | D(FP32) | D(HF32) | D(INT8) | D(UINT8) | D(INT4) | D_FP8)
 #define D_CUBE_IN (D_CUBE | D(INT32) | D(UINT32))
 #define D_IMG2COL (D(FP16) | D(INT8) | D(UINT8))
@@ -114,6 +115,7 @@
 #define S_LOAD2D(dst, src) OPERANDS_LOAD2D(OPERAND_TEXT, LOAD2D, dst, src)
 #define S_LOAD2D_L1(dst) OPERANDS_LOAD2D_L1(OPERAND_TEXT, LOAD2D_L1, dst)
 #define S_LOAD2DV2(dst) OPERANDS_LOAD2DV2(OPERAND_TEXT, LOAD2DV2, dst) S_TYPE
+#define S_LOAD_SCALES(dst) OPERANDS_LOAD_SCALES(OPERAND_TEXT, LOAD_SCALES, dst)
 #define S_LOAD_SPARSE OPERANDS_LOAD_SPARSE(OPERAND_TEXT, LOAD_SPARSE)
 #define S_LOAD2DT(dst) OPERANDS_LOAD2DT(OPERAND_TEXT, LOAD2DT, dst) S_TYPE
 #define S_LOAD3D(dst) OPERANDS_LOAD3D(OPERAND_TEXT, LOAD3D, dst) S_TYPE
@@ -143,6 +145,9 @@
     "k_step columns of m_step fractals of 512 bytes from fractal m_start of column k_start on; src_stride and " \
     "dst_stride in fractals from column to column; transpose: rows become columns, whole squares of " \
     "fractals alone"
+#define TEXT_LOAD_SCALES \
+    "x_step rows of y_step fractals of 16 x 2 scales, 32 bytes each, from fractal y_start of row x_start " \
+    "on; src_stride and dst_stride in fractals from row to row; dst: the address of the values / 16"
 #define TEXT_LOAD2DT \
     "repeat transposed squares: one fractal of 16-bit, two of 8-bit and 32-bit, four of 4-bit " \
     "types; base and src_stride count squares, dst_gap and frac_gap fractals between squares and " \

@@ -110,6 +110,12 @@
   O(F, SRC_STRIDE, "src_stride:0..65535") O(F, DST_STRIDE, "dst_stride:0..65535") \
   O(F, TRANSPOSE, "transpose:0..1=0")
 
+/* Rows of fractals, where LOAD2DV2 has columns. */
+#define OPERANDS_LOAD_SCALES(O, F, dst) OPERANDS_TRANSFER(O, F, dst, "L1:r") \
+  O(F, X_START, "x_start:0..65535=0") O(F, Y_START, "y_start:0..65535=0") \
+  O(F, X_STEP, "x_step:0..255") O(F, Y_STEP, "y_step:0..255") \
+  O(F, SRC_STRIDE, "src_stride:0..65535") O(F, DST_STRIDE, "dst_stride:0..65535")
+
 #define OPERANDS_LOAD_SPARSE(O, F) OPERANDS_TRANSFER(O, F, "L0B:w", "L1:r") \
   O(F, INDEX, "index:L1:r") O(F, BASE, "base:0..65535=0") O(F, REPEAT, "repeat:0..255")
 
@@ -162,7 +168,7 @@
   O(F, UNIT_FLAG, "unit_flag:0..3!1=0@dav-c220|dav-c310") O(F, SOURCE, "source:{l0c|bt}=l0c") \
   O(F, BIAS, "bias:0..65535=0") O(F, SUMS, "sums:{wide|fp16}=wide@dav-c100|dav-m200") \
   O(F, B_TYPE, \
-    "b_type:{same|int8|fp8_e4m3|fp8_e5m2}=same@dav-c100|dav-m200|dav-c310") \
+    "b_type:{same|int8|fp8_e4m3|fp8_e5m2|fp4_e2m1|fp4_e1m2}=same@dav-c100|dav-m200|dav-c310") \
   O(F, GEMV, "gemv:0..1=1@dav-c310") O(F, K_ALIGN, "k_align:0..1=0@dav-c220|dav-c310")
 
 /* clang-format on */

@@ -28,6 +28,9 @@ static enum energy_number mac_of(enum dtype type) {
   case DTYPE_FP8_E4M3:
   case DTYPE_FP8_E5M2:
     return ENERGY_MAC_FP8;
+  case DTYPE_FP4_E2M1:
+  case DTYPE_FP4_E1M2:
+    return ENERGY_MAC_FP4;
   default:
     return ENERGY_MAC_FP32;
   }
@@ -196,7 +199,7 @@ bool energy_counts_of(const struct vinci_result *result, struct energy_counts *c
 
 uint64_t energy_macs(const struct energy_counts *counts) {
   uint64_t macs = 0;
-  for (unsigned i = ENERGY_MAC_FP16; i <= ENERGY_MAC_FP8; i++)
+  for (unsigned i = ENERGY_MAC_FP16; i <= ENERGY_MAC_FP4; i++)
     macs += counts->of[i];
   return macs;
 }

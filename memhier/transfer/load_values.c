@@ -74,6 +74,18 @@ void transfer_load2dv2_values(const struct vinci_soc *soc, const struct inst *in
     memcpy(to + i * dst.stride_bytes, from + i * src.stride_bytes, src.bytes);
 }
 
+void transfer_load_scales_values(const struct vinci_soc *soc, const struct inst *inst,
+                                 struct value_core *core) {
+  (void)soc;
+  struct transfer_runs src = transfer_load_scales_rows(inst, LOAD_SCALES_SRC_STRIDE);
+  struct transfer_runs dst = transfer_load_scales_rows(inst, LOAD_SCALES_DST_STRIDE);
+  const uint8_t *from =
+      transfer_bytes(inst, core, TRANSFER_SRC) + transfer_load_scales_offset(inst);
+  uint8_t *to = transfer_bytes(inst, core, TRANSFER_DST);
+  for (uint64_t i = 0; i < src.count; i++)
+    memcpy(to + i * dst.stride_bytes, from + i * src.stride_bytes, src.bytes);
+}
+
 void transfer_load_sparse_values(const struct vinci_soc *soc, const struct inst *inst,
                                  struct value_core *core) {
   (void)soc;

@@ -25,6 +25,7 @@ enum { OPERANDS_DN2NZ(OPERAND_NUMBER, DN2NZ) };
 enum { OPERANDS_LOAD2D_L1(OPERAND_NUMBER, LOAD2D, "") };
 enum { OPERANDS_LOAD2DT(OPERAND_NUMBER, LOAD2DT, "") };
 enum { OPERANDS_LOAD2DV2(OPERAND_NUMBER, LOAD2DV2, "") };
+enum { OPERANDS_LOAD_SCALES(OPERAND_NUMBER, LOAD_SCALES, "") };
 enum { OPERANDS_LOAD_SPARSE(OPERAND_NUMBER, LOAD_SPARSE) };
 enum { OPERANDS_LOAD3D(OPERAND_NUMBER, LOAD3D, "") };
 enum { OPERANDS_IMG2COL(OPERAND_NUMBER, IMG2COL, "") };
@@ -85,6 +86,9 @@ uint64_t transfer_load2d_offset(const struct inst *inst, uint64_t unit_bytes);
 struct transfer_runs transfer_load2dv2_src(const struct inst *inst);
 struct transfer_runs transfer_load2dv2_dst(const struct inst *inst);
 uint64_t transfer_load2dv2_offset(const struct inst *inst);
+/* Rows of fractals of scales; the first of the source lies at the offset. */
+struct transfer_runs transfer_load_scales_rows(const struct inst *inst, unsigned stride_arg);
+uint64_t transfer_load_scales_offset(const struct inst *inst);
 /* Fractals of the square that is transposed at a time: 16 x 16 of 16 and 32 bits, 32 x 32 of 8,
  * 64 x 64 of 4. */
 uint64_t transfer_square_fractals(const struct inst *inst);

@@ -123,6 +123,36 @@ unsigned transfer_load2dv2_access(const struct vinci_soc *soc, const struct inst
   return transfer_touch(inst, access, count, TRANSFER_DST, 0, &dst, 1);
 }
 
+struct transfer_runs transfer_load_scales_rows(const struct inst *inst, unsigned stride_arg) {
+  return (struct transfer_runs){
+      .count = (uint64_t)inst->arg[LOAD_SCALES_X_STEP],
+      .bytes = (uint64_t)inst->arg[LOAD_SCALES_Y_STEP] * MX_FRACTAL_BYTES,
+      .stride_bytes = (uint64_t)inst->arg[stride_arg] * MX_FRACTAL_BYTES,
+  };
+}
+
+uint64_t transfer_load_scales_offset(const struct inst *inst) {
+  return ((uint64_t)inst->arg[LOAD_SCALES_X_START] * (uint64_t)inst->arg[LOAD_SCALES_SRC_STRIDE] +
+          (uint64_t)inst->arg[LOAD_SCALES_Y_START]) *
+         MX_FRACTAL_BYTES;
+}
+
+void transfer_load_scales_cost(const struct vinci_soc *soc, const struct inst *inst,
+                               struct inst_cost *cost) {
+  struct transfer_runs rows = transfer_load_scales_rows(inst, LOAD_SCALES_SRC_STRIDE);
+  transfer_cost_local(soc, transfer_path(inst), rows.count * rows.bytes, cost);
+}
+
+unsigned transfer_load_scales_access(const struct vinci_soc *soc, const struct inst *inst,
+                                     struct inst_access *access) {
+  (void)soc;
+  struct transfer_runs src = transfer_load_scales_rows(inst, LOAD_SCALES_SRC_STRIDE);
+  struct transfer_runs dst = transfer_load_scales_rows(inst, LOAD_SCALES_DST_STRIDE);
+  unsigned count =
+      transfer_touch(inst, access, 0, TRANSFER_SRC, transfer_load_scales_offset(inst), &src, 1);
+  return transfer_touch(inst, access, count, TRANSFER_DST, 0, &dst, 1);
+}
+
 /* The documented rate is that of the values; the indices go beside them, which is derived. */
 void transfer_load_sparse_cost(const struct vinci_soc *soc, const struct inst *inst,
                                struct inst_cost *cost) {

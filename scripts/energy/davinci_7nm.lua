@@ -26,6 +26,7 @@ return energy {
     int8 = num(70 + 30, "fJ", "TPU4", "derived", "product of 8 bits and addition of 32", 50, 200),
     int4 = num(18 + 30, "fJ", "TPU4", "assumed", "a quarter of the product of 8 bits, and the addition", 25, 120),
     fp8 = num(60 + 30, "fJ", "TPU4", "assumed", "a product of 4 significant bits, and the addition", 40, 250),
+    fp4 = num(15 + 30, "fJ", "TPU4", "assumed", "a quarter of the product of fp8, and the addition", 25, 120),
   },
   cube = {
     cycle = num(1366000, "fJ", "FLP", "derived", "what the other numbers leave of 364 W in products of fp16, bf16, int8 and fp32: 499, 1234, 1316 and 2417 pJ, their mean; range: the four", 499000, 2417000),

@@ -193,6 +193,7 @@ return soc {
     fp32_cycles = num(2, "cycle", "DK", "documented", "a quarter of the rate of fp16: 16x8x16 in 2 cycles"),
     hf32_cycles = num(1, "cycle", "MSI", "measured", "2048 multiply-accumulates per cycle explain 98 % of the cube time of 910B2 convolutions"),
     fp8_cycles = num(0, "cycle", "INI", "documented", "not supported"),
+    fp4_cycles = num(0, "cycle", "INI", "documented", "not supported"),
     issue_cycles = num(2.09, "cycle", "KPP", "measured", "910b1 table, back to back: 2.1 + 0.999 x tiles over all rows; 2.09 with whole tiles keeps all rows but two of at most 6 tiles within 2 %"),
     least_cycles = num(2, "cycle", "KPP", "measured", "910b3 table: 24.98 cycles with one tile, as the fit says of two; 26.03 with three"),
     minimum_cycles = num(4.86, "cycle", "KPP", "measured", "910b1 table: the shortest mad, of two tiles"),

@@ -143,6 +143,7 @@ return soc {
     fp32_cycles = num(1, "cycle", "INI", "documented", "16, 8, 16 per cycle; roofline.h of MOP agrees"),
     hf32_cycles = num(1, "cycle", "MSM", "derived", "half of the rate of fp16"),
     fp8_cycles = num(1, "cycle", "INI", "documented", "16, 32, 16 per cycle"),
+    fp4_cycles = num(1, "cycle", "DK", "documented", "16, 64, 16 per cycle; roofline.h of MOP agrees"),
     issue_cycles = num(0.26, "cycle", "KPP", "measured", "910_95 table, back to back: 0.26 + 1.000 x tiles"),
     least_cycles = assumed(2),
     minimum_cycles = num(4.26, "cycle", "KPP", "measured", "910_95 table: the shortest mad there, of four tiles"),
@@ -279,6 +280,8 @@ return soc {
       bytes_per_cycle = num(256, "B/cycle", "INI", "documented", "L1_TO_L0B_91095 from 4 KiB: largest error 1.1 %"),
       minimum_cycles = num(7.1, "cycle", "KPP", "measured", "row of 1 KiB"),
     },
+    L1_L0A_MX = { bytes_per_cycle = num(32, "B/cycle", "DK", "documented", "theoretical performance of LoadData MX: beside the time of the values") },
+    L1_L0B_MX = { bytes_per_cycle = num(32, "B/cycle", "DK", "documented", "theoretical performance of LoadData MX: beside the time of the values") },
     L1_BT = {
       minimum_cycles = assumed(3.1),
       bytes_per_cycle = num(32, "B/cycle", "KPP", "assumed", like_c220),

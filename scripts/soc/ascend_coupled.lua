@@ -136,6 +136,7 @@ return soc {
     fp32_cycles = num(0, "cycle", "INI", "documented", "not supported"),
     hf32_cycles = num(0, "cycle", "INI", "documented", "not supported"),
     fp8_cycles = num(0, "cycle", "INI", "documented", "not supported"),
+    fp4_cycles = num(0, "cycle", "INI", "documented", "not supported"),
     issue_cycles = assumed(2.09),
     least_cycles = assumed(2),
     minimum_cycles = assumed(4.86),

@@ -142,8 +142,9 @@ static void words_have_numbers(void **state) {
 static void types_by_architecture(void **state) {
   (void)state;
   for (unsigned dtype = 0; dtype < DTYPE_COUNT; dtype++) {
-    bool fp8 = dtype == DTYPE_FP8_E4M3 || dtype == DTYPE_FP8_E5M2;
-    assert_int_equal(arch_has_dtype(ARCH_C220, (enum dtype)dtype), !fp8);
+    bool small = dtype == DTYPE_FP8_E4M3 || dtype == DTYPE_FP8_E5M2 || dtype == DTYPE_FP4_E2M1 ||
+                 dtype == DTYPE_FP4_E1M2;
+    assert_int_equal(arch_has_dtype(ARCH_C220, (enum dtype)dtype), !small);
     assert_true(arch_has_dtype(ARCH_C310, (enum dtype)dtype) || dtype == DTYPE_INT4);
   }
   assert_true(isa_dtypes(OP_MAD, ARCH_C100) >> DTYPE_UINT8 & 1);

@@ -47,10 +47,8 @@ static void every_code_comes_back(void **state) {
   static const struct {
     const struct number_format *format;
     uint32_t codes;
-  } formats[] = {{&number_fp16, 0x10000},
-                 {&number_bf16, 0x10000},
-                 {&number_fp8_e4m3, 0x100},
-                 {&number_fp8_e5m2, 0x100}};
+  } formats[] = {{&number_fp16, 0x10000},   {&number_bf16, 0x10000},  {&number_fp8_e4m3, 0x100},
+                 {&number_fp8_e5m2, 0x100}, {&number_fp4_e2m1, 0x10}, {&number_fp4_e1m2, 0x10}};
   for (size_t f = 0; f < sizeof formats / sizeof *formats; f++) {
     for (uint32_t code = 0; code < formats[f].codes; code++) {
       const struct number_format *format = formats[f].format;
@@ -60,6 +58,22 @@ static void every_code_comes_back(void **state) {
         assert_int_equal(number_encode(format, value, (enum number_round)round, false), expected);
     }
   }
+}
+
+/* The numbers of OCP Microscaling 1.0: e2m1 and the scale format; of e1m2 the Ascend C
+ * documentation has the largest, 1.75. */
+static void numbers_of_scaled_blocks(void **state) {
+  (void)state;
+  static const float e2m1[] = {0, 0.5f, 1, 1.5f, 2, 3, 4, 6};
+  for (uint32_t code = 0; code < 8; code++) {
+    assert_true(number_decode(&number_fp4_e2m1, code) == e2m1[code]);
+    assert_true(number_decode(&number_fp4_e2m1, code | 8) == -e2m1[code]);
+    assert_true(number_decode(&number_fp4_e1m2, code) == (float)code / 4);
+    assert_true(number_decode(&number_fp4_e1m2, code | 8) == (float)code / -4);
+  }
+  for (int code = 0; code < 255; code++)
+    assert_true(number_e8m0((uint8_t)code) == ldexpf(1, code - 127));
+  assert_true(isnan(number_e8m0(255)));
 }
 
 static void quick_conversions_agree_with_exact_ones(void **state) {
@@ -192,6 +206,7 @@ int main(void) {
   static const struct CMUnitTest tests[] = {
       cmocka_unit_test(known_codes),
       cmocka_unit_test(every_code_comes_back),
+      cmocka_unit_test(numbers_of_scaled_blocks),
       cmocka_unit_test(quick_conversions_agree_with_exact_ones),
       cmocka_unit_test(modes_choose_the_right_neighbour),
       cmocka_unit_test(too_large_numbers),

@@ -224,6 +224,8 @@ static void shipped_numbers_are_the_published_ones(void **state) {
     assert_int_equal(soc_space_bytes(soc, SPACE_L0A), 64 << 10);
     assert_int_equal(soc_space_bytes(soc, SPACE_L0B), 64 << 10);
     assert_int_equal(soc_space_bytes(soc, SPACE_IDX), soc->arch == ARCH_C220 ? 16 << 10 : 0);
+    assert_int_equal(soc_space_bytes(soc, SPACE_L0A_MX), soc->arch == ARCH_C310 ? 4 << 10 : 0);
+    assert_int_equal(soc_space_bytes(soc, SPACE_L0B_MX), soc->arch == ARCH_C310 ? 4 << 10 : 0);
     assert_int_equal(soc_space_bytes(soc, SPACE_L0C), row->l0c_kib << 10);
     /* The platform files leave out what vector functions keep for themselves. */
     int64_t kept = soc->vf_physical > 0 ? soc->ub_reserved_bytes : 0;

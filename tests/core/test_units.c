@@ -108,6 +108,7 @@ static void numbers_of_operands_are_those_of_the_signatures(void **state) {
       {OP_COPY_GM_TO_CBUF_MULTI_DN2NZ, "dst_nz_stride", DN2NZ_DST_NZ_STRIDE, 9},
       {OP_LOAD_GM_TO_CA, "dst_gap", LOAD2D_DST_GAP, 5},
       {OP_LOAD_CBUF_TO_CA_TRANSPOSE, "frac_gap", LOAD2DT_FRAC_GAP, 6},
+      {OP_LOAD_CBUF_TO_CA_MX, "dst_stride", LOAD_SCALES_DST_STRIDE, 7},
       {OP_LOAD_CBUF_TO_CB_SP, "repeat", LOAD_SPARSE_REPEAT, 4},
       {OP_IMG2COLV2_CBUF_TO_CA, "transpose", LOAD3D_TRANSPOSE, 19},
       {OP_CREATE_CA_MATRIX, "value", FILL_VALUE, 4},
@@ -146,6 +147,15 @@ static enum dtype first_type(const struct isa_row *row) {
 
 /* Every instruction with small operands: ranges are of its operands' spaces and
  * directions, results come no earlier than the next may start. */
+/* Indices of a sparse matrix lie beside its values, and so do scales: the operand of the values
+ * names both. */
+static enum space named_space(enum space touched, enum space operand) {
+  bool beside = (touched == SPACE_IDX && operand == SPACE_L0B) ||
+                (touched == SPACE_L0A_MX && operand == SPACE_L0A) ||
+                (touched == SPACE_L0B_MX && operand == SPACE_L0B);
+  return beside ? operand : touched;
+}
+
 static void every_row_gives_sound_answers(void **state) {
   (void)state;
   for (int op = 0; op < OP_COUNT; op++) {
@@ -176,8 +186,7 @@ static void every_row_gives_sound_answers(void **state) {
       if (operand->kind == ARG_WORD)
         continue; /* stands for what a register points to */
       assert_int_equal(operand->kind, ARG_ADDRESS);
-      /* The indices of a sparse matrix lie beside its values in L0B. */
-      assert_int_equal(access[i].space == SPACE_IDX ? SPACE_L0B : access[i].space, operand->space);
+      assert_int_equal(named_space(access[i].space, operand->space), operand->space);
       assert_true(access[i].write ? operand->writes : operand->reads);
       wrote |= access[i].write && access[i].bytes > 0;
     }

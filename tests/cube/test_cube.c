@@ -134,11 +134,12 @@ static void cycles_of_a_tile_are_those_of_the_type(void **state) {
                           .cube_hf32_mcycles = 4,
                           .cube_int8_mcycles = 5,
                           .cube_int4_mcycles = 6,
-                          .cube_fp8_mcycles = 7};
+                          .cube_fp8_mcycles = 7,
+                          .cube_fp4_mcycles = 8};
   static const int64_t expected[DTYPE_COUNT] = {
-      [DTYPE_FP16] = 1, [DTYPE_BF16] = 2,     [DTYPE_FP32] = 3,
-      [DTYPE_HF32] = 4, [DTYPE_INT8] = 5,     [DTYPE_UINT8] = 5,
-      [DTYPE_INT4] = 6, [DTYPE_FP8_E4M3] = 7, [DTYPE_FP8_E5M2] = 7};
+      [DTYPE_FP16] = 1,     [DTYPE_BF16] = 2,     [DTYPE_FP32] = 3,    [DTYPE_HF32] = 4,
+      [DTYPE_INT8] = 5,     [DTYPE_UINT8] = 5,    [DTYPE_INT4] = 6,    [DTYPE_FP8_E4M3] = 7,
+      [DTYPE_FP8_E5M2] = 7, [DTYPE_FP4_E2M1] = 8, [DTYPE_FP4_E1M2] = 8};
   for (unsigned type = 0; type < DTYPE_COUNT; type++)
     assert_int_equal(soc_cube_mcycles(&soc, (enum dtype)type), expected[type]);
 }

@@ -25,7 +25,7 @@ LEGAL = {"dav-c100": [("fp16",), ("int8",), ("uint8", "int8")],
          "dav-c310": [("fp16",), ("bf16",), ("fp32",), ("hf32",), ("int8",),
                       ("fp8_e4m3", "fp8_e5m2"), ("fp8_e5m2", "fp8_e4m3")]}
 WIDTH = {"fp16": 16, "bf16": 16, "fp32": 32, "hf32": 32, "int8": 8, "uint8": 8, "int4": 4,
-         "fp8_e4m3": 8, "fp8_e5m2": 8}
+         "fp8_e4m3": 8, "fp8_e5m2": 8, "fp4_e2m1": 4, "fp4_e1m2": 4}
 ROUNDED_STEPS = 128 # of k between two roundings of sums kept in fp16
 
 
@@ -179,6 +179,62 @@ def mad_sparse(case, pools):
         result[column // 16, :m, column % 16] = (total & 0xFFFFFFFF).astype(np.uint32).view(np.int32)
 
 
+FP4 = {"fp4_e2m1": [0, 0.5, 1, 1.5, 2, 3, 4, 6], "fp4_e1m2": [0, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75]}
+SCALED = [("fp4_e2m1", "fp4_e1m2"), ("fp4_e1m2", "fp4_e2m1"), ("fp8_e4m3", "fp8_e5m2"), ("fp8_e5m2", "fp8_e4m3")]
+
+
+def scaled(case, kind, data, scales, lines, k):
+    """Lines of k numbers times the powers of two of their blocks of 32: OCP Microscaling, Ascend C documentation, MmadMx."""
+    c0 = 256 // WIDTH[kind]
+    blocks, pairs = -(-lines // 16), k // 64
+    if kind in FP4:
+        codes = np.stack([data & 15, data >> 4], axis=-1).reshape(-1)
+        values = np.array(FP4[kind] + [-value for value in FP4[kind]], np.float32)[codes]
+    else:
+        values = numbers(case, kind, data)
+    values = values.reshape(k // c0, blocks, 16, c0).transpose(1, 2, 0, 3).reshape(blocks * 16, k)[:lines]
+    codes = scales.reshape(blocks, pairs, 16, 2).transpose(0, 2, 1, 3).reshape(blocks * 16, pairs * 2)[:lines]
+    powers = np.where(codes == 255, np.float32(np.nan), np.ldexp(np.float32(1), codes.astype(int) - 127)).astype(np.float32)
+    return values * np.repeat(powers, 32, axis=1)
+
+
+def mad_scaled(case, pools):
+    kinds = case.pick(SCALED)
+    kind, b_kind = kinds[0], case.pick(kinds)
+    m, k, n = case.draw(0, 40), 64 * case.draw(0, 3), case.draw(0, 40)
+    m1, n1, pairs = -(-m // 16), -(-n // 16), k // 64
+    alignment = 512 if kind in FP4 else 1024
+    fractals = pairs * 64 * WIDTH[kind] // 256
+    at = {"L0A": case.place("L0A", m1 * fractals * FRACTAL, alignment), "L0B": case.place("L0B", n1 * fractals * FRACTAL, alignment),
+          "L0C": case.place("L0C", m1 * n1 * 1024, 1024)}
+    for space in ("L0A_MX", "L0B_MX"):
+        low, high = (0, 255) if case.draw(0, 5) == 0 else (117, 137)
+        case.old(space)[:] = case.rng.integers(low, high, case.windows[space], endpoint=True)
+    case.old("L0C")[:] = case.slice_of(pools[calm(case, "fp32")], case.windows["L0C"])
+    init = case.draw(0, 1)
+    case.set(c=at["L0C"], a=at["L0A"], b=at["L0B"], m=m, k=k, n=n, init=init, type=kind)
+    if b_kind != kind:
+        case.set(b_type=b_kind)
+    bias = None
+    if not init and case.draw(0, 1):
+        case.old("BT")[:] = case.slice_of(pools[calm(case, "fp32")], case.windows["BT"])
+        bias = case.place("BT", n * 4, 64)
+        case.set(source="bt", bias=bias)
+    case.begin()
+    if not (m and k and n):
+        return
+    sides = [scaled(case, of, case.old(space)[at[space]:][:blocks * fractals * FRACTAL],
+                    case.old(space + "_MX")[at[space] // 16:][:blocks * pairs * 32], lines, k)
+             for of, space, blocks, lines in ((kind, "L0A", m1, m), (b_kind, "L0B", n1, n))]
+    grid = case.new("L0C")[at["L0C"]:][:m1 * n1 * 1024].view(np.uint32).reshape(n1, m1 * 16, 16)
+    start = grid.transpose(1, 0, 2).reshape(m1 * 16, n1 * 16)[:m, :n].copy().view(np.float32)
+    if bias is not None:
+        start = np.tile(case.old("BT")[bias:bias + n * 4].copy().view(np.float32), (m, 1))
+    total = sums(case, np.zeros((m, n), np.float32) if init else start, sides[0], sides[1].T, False)
+    for column in range(n):
+        grid[column // 16, :m, column % 16] = total[:, column]
+
+
 def calm(case, pool):
     """Pools without infinities and NaN make most sums worth comparing."""
     return pool if pool == "bytes" or case.draw(0, 3) == 0 else "calm " + pool
@@ -228,7 +284,9 @@ def calm_pools(rng):
 
 
 SPARSE = WINDOWS + (("IDX", 5120),)
-GROUPS = [("AIC", SPARSE, [("mad_sp", mad_sparse, lambda machine: machine.arch == "dav-c220")]),
+SCALES = WINDOWS + (("L0A_MX", 1280), ("L0B_MX", 1280))
+GROUPS = [("AIC", SCALES, [("mad_mx", mad_scaled, lambda machine: machine.arch == "dav-c310")]),
+          ("AIC", SPARSE, [("mad_sp", mad_sparse, lambda machine: machine.arch == "dav-c220")]),
           ("AIC", WINDOWS, [("mad", mad, lambda machine: machine.split)]),
           ("AICORE", COUPLED, [("mad", mad, lambda machine: not machine.split)])]
 

@@ -21,11 +21,12 @@ AIV = (("GM", 8192), ("UB", 8192))
 COUPLED = (("GM", 8192), ("L1", 8192), ("UB", 8192))
 L0C_UB = (("GM", 64), ("L0C", 12288), ("UB", 12288))
 SPARSE = (("GM", 64), ("L1", 12288), ("L0B", 8192), ("IDX", 2048))
+SCALES = (("GM", 64), ("L1", 12288), ("L0A_MX", 2048), ("L0B_MX", 2048))
 MIXED = (("GM", 64), ("L0C", 16384), ("FB", 2048), ("UB0", 12288), ("UB1", 12288))
 BLOCK, FRACTAL = 32, 512
 CODE = {8: np.uint8, 16: np.uint16, 32: np.uint32}
 WIDTH = {"fp16": 16, "bf16": 16, "fp32": 32, "int8": 8, "uint8": 8, "int32": 32, "uint32": 32,
-         "int4": 4}
+         "int4": 4, "fp4_e2m1": 4, "fp4_e1m2": 4}
 
 # ---- stores to GM, which atomics change ----
 
@@ -261,7 +262,7 @@ def load2d(dst, src):
 def load2dv2(dst):
     """A matrix in columns of fractals, or its transpose in such columns."""
     def generate(case, _):
-        kind = case.pick(["int8", "uint8", "fp16", "bf16", "fp32", "int32", "uint32"])
+        kind = case.pick(["int8", "uint8", "fp16", "bf16", "fp32", "int32", "uint32", "fp4_e2m1", "fp4_e1m2"])
         bits, transpose = WIDTH[kind], case.draw(0, 1)
         c0 = 256 // bits
         m_start, k_start = case.draw(0, 2), case.draw(0, 2)
@@ -286,6 +287,22 @@ def load2dv2(dst):
             matrix = matrix.T[:rows * 16, :columns * c0]
         for i in range(columns):
             store(case, dst, to + i * dst_stride * FRACTAL, pack(matrix[:rows * 16, i * c0:(i + 1) * c0].reshape(-1), bits))
+    return generate
+
+
+def load_scales(dst):
+    """Rows of fractals of 16 x 2 scales."""
+    def generate(case, _):
+        x_start, y_start, x_step, y_step = case.draw(0, 3), case.draw(0, 3), case.draw(0, 5), case.draw(0, 5)
+        src_stride, dst_stride = y_start + y_step + case.draw(0, 2), y_step + case.draw(0, 2)
+        first = (x_start * src_stride + y_start) * BLOCK
+        start = case.place("L1", first + max(x_step - 1, 0) * src_stride * BLOCK + y_step * BLOCK, BLOCK)
+        to = case.place(dst, max(x_step - 1, 0) * dst_stride * BLOCK + y_step * BLOCK, BLOCK)
+        case.set(dst=to, src=start, x_start=x_start, y_start=y_start, x_step=x_step, y_step=y_step, src_stride=src_stride,
+                 dst_stride=dst_stride)
+        case.begin()
+        for i in range(x_step):
+            store(case, dst, to + i * dst_stride * BLOCK, case.old("L1")[start + first + i * src_stride * BLOCK:][:y_step * BLOCK])
     return generate
 
 
@@ -839,6 +856,8 @@ COUPLED_AIC = tuple(window for window in AIC if window[0] not in ("BT", "FB"))
 GROUPS = [("AIC", AIC, CUBE_SIDE), ("AIC", AIC, CUBE_SIDE), ("AIV", AIV, VECTOR_SIDE),
           ("AICORE", COUPLED, COUPLED_SIDE), ("AICORE", COUPLED_AIC, COUPLED_CUBE),
           ("AICORE", L0C_UB, COUPLED_L0C), ("AIC", MIXED, BETWEEN_CORES),
+          ("AIC", SCALES, [("load_cbuf_to_ca_mx", load_scales("L0A_MX"), on("dav-c310")),
+                           ("load_cbuf_to_cb_mx", load_scales("L0B_MX"), on("dav-c310"))]),
           ("AIC", SPARSE,
            [("load_cbuf_to_cb_sp", load_sparse, lambda machine: machine.arch == "dav-c220")])]
 

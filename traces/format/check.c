@@ -3,6 +3,7 @@
  * What architecture, core type and SoC allow an instruction. Values that only
  * the run knows get the same checks from core/isa/stream.c.
  */
+#include <inttypes.h>
 #include <string.h>
 
 #include "core/chip/layout.h"
@@ -244,19 +245,28 @@ static bool has_address(const struct isa_row *isa) {
 }
 
 /* What of mad goes together: Ascend C documentation, Mmad, the tables of types. */
-static enum vinci_status check_mad(struct trace_reader *reader, const int64_t *operands) {
-  const struct isa_row *isa = isa_row(OP_MAD);
+static enum vinci_status check_mad(struct trace_reader *reader, enum isa_op op,
+                                   const int64_t *operands, uint32_t expr_mask) {
+  const struct isa_row *isa = isa_row(op);
   enum dtype type = (enum dtype)operands[isa->type_arg];
   int64_t sums = operands[isa_arg_find(isa, "sums", strlen("sums"))];
   int64_t b_type = operands[isa_arg_find(isa, "b_type", strlen("b_type"))];
   int64_t source = operands[isa_arg_find(isa, "source", strlen("source"))];
   bool fp8 = type == DTYPE_FP8_E4M3 || type == DTYPE_FP8_E5M2;
+  bool fp4 = type == DTYPE_FP4_E2M1 || type == DTYPE_FP4_E1M2;
   char text[128];
   if (sums != 0 && type != DTYPE_FP16)
     return fail_operand(reader, "sums", "mad keeps sums in fp16 of fp16 only");
-  if (b_type == 1 ? type != DTYPE_UINT8 : b_type != 0 && !fp8) {
-    snprintf(text, sizeof text, "mad does not multiply %s by the other type", dtype_name(type));
+  if (b_type == 1 ? type != DTYPE_UINT8 : b_type != 0 && (b_type < 4 ? !fp8 : !fp4)) {
+    snprintf(text, sizeof text, "%s does not multiply %s by the other type", isa->name,
+             dtype_name(type));
     return fail_operand(reader, "b_type", text);
+  }
+  int64_t k = operand(isa, "k", operands, expr_mask);
+  if (op == OP_MAD_MX && k > 0 && k % (MX_BLOCK * MX_BLOCKS) != 0) {
+    snprintf(text, sizeof text, "k of mad_mx is %" PRId64 ", not a multiple of %d", k,
+             MX_BLOCK * MX_BLOCKS);
+    return fail_operand(reader, "k", text);
   }
   if (source == 0 || reader->soc->bt_bytes > 0)
     return VINCI_OK;
@@ -366,7 +376,8 @@ enum vinci_status trace_check_inst(struct trace_reader *reader, enum isa_op op,
       return VINCI_E_INPUT;
     return expr_mask == 0 ? check_alignment(reader, op, operands) : VINCI_OK;
   case OP_MAD:
-    if (check_mad(reader, operands) != VINCI_OK)
+  case OP_MAD_MX:
+    if (check_mad(reader, op, operands, expr_mask) != VINCI_OK)
       return VINCI_E_INPUT;
     __attribute__((fallthrough));
   default:

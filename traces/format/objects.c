@@ -98,6 +98,11 @@ static enum vinci_status tensor_values(struct trace_reader *reader,
   if (status == VINCI_OK && !arch_has_dtype(reader->kernel->arch, (enum dtype)dtype))
     return FAIL_VALUE(reader, values, TENSOR_DTYPE, "%s has no data type \"%s\"",
                       arch_name(reader->kernel->arch), dtype_name((enum dtype)dtype));
+  if (status == VINCI_OK && (dtype == DTYPE_FP4_E2M1 || dtype == DTYPE_FP4_E1M2))
+    return FAIL_VALUE(
+        reader, values, TENSOR_DTYPE,
+        "tensors of %s are uint8 with two numbers to a byte, the first in the low half",
+        dtype_name((enum dtype)dtype));
   tensor->dtype = (enum dtype)dtype;
   if (status == VINCI_OK)
     status = tensor_shape(reader, values, tensor);

@@ -30,12 +30,6 @@ VINCI_CCE_INLINE vector_bool movp_b32() {
   return {};
 }
 
-// ---- scales ----
-
-VINCI_CCE_ABSENT(load_cbuf_to_ca_mx)
-VINCI_CCE_ABSENT(load_cbuf_to_cb_mx)
-VINCI_CCE_ABSENT(mad_mx)
-
 // ---- signals between the cores of a block, and on a pipe ----
 
 VINCI_CCE_INLINE void wait_flag_dev(pipe_t pipe, int64_t id) {

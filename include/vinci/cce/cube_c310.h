@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What feeds and empties the matrix unit of dav-c310: loads of L0A and L0B by columns of fractals, copies into L1, the
-// fixpipe, and products of 8-bit numbers with a point. Forms and units are those of the open headers of Ascend C.
+// fixpipe, and products of numbers of 8 and 4 bits with a point, with scales too. Forms and units are those of the open headers of Ascend C.
 #ifndef VINCI_CCE_CUBE_C310_H
 #define VINCI_CCE_CUBE_C310_H
 
@@ -20,14 +20,14 @@
   VINCI_CCE_INLINE void name(space number *dst, __cbuf__ number *src, int64_t m_start, int64_t k_start, int64_t m_step, \
                              int64_t k_step, int64_t src_stride, int64_t dst_stride, flag transpose) { \
     const bool transposed = transpose != 0;                                                            \
-    constexpr int64_t block = 32 / sizeof(number);                                                     \
+    constexpr int64_t block = packed ? 64 : 32 / sizeof(number);                                       \
     if (src_stride < 0)                                                                                \
       vinci_cce::trap(#name ": strides that go down are not modelled");                                \
-    if (transposed && packed)                                                                          \
-      vinci_cce::trap(#name ": numbers of 4 bits are not transposed here");                            \
     if (transposed && (m_step * 16 % block != 0 || k_step * block % 16 != 0))                          \
       vinci_cce::trap(#name ": m_step and k_step have to make whole squares of fractals to be transposed");  \
-    if constexpr (packed || sizeof(number) == 1)                                                       \
+    if constexpr (packed)                                                                              \
+      VINCI_CCE_2DV2(text, "fp4_e2m1");                                                                \
+    else if constexpr (sizeof(number) == 1)                                                            \
       VINCI_CCE_2DV2(text, "uint8");                                                                   \
     else if constexpr (sizeof(number) == 2)                                                            \
       VINCI_CCE_2DV2(text, "uint16");                                                                  \
@@ -45,6 +45,17 @@ VINCI_CCE_LOAD2DV2(load_cbuf_to_ca_s4, "load_cbuf_to_ca", __ca__, true)
 VINCI_CCE_LOAD2DV2(load_cbuf_to_cb_s4, "load_cbuf_to_cb", __cb__, true)
 #undef VINCI_CCE_LOAD2DV2
 #undef VINCI_CCE_2DV2
+
+// Scales of blocks of 32 values; dst is an address in the buffer of scales, which is that of the values / 16.
+#define VINCI_CCE_LOAD_SCALES(name)                                                                    \
+  VINCI_CCE_INLINE void name(uint64_t dst, __cbuf__ void *src, int64_t x_start, int64_t y_start, int64_t x_step, \
+                             int64_t y_step, int64_t src_stride, int64_t dst_stride) {                 \
+    VINCI_CCE(#name, "dst src x_start:u16 y_start:u16 x_step:u8 y_step:u8 src_stride:u16 dst_stride:u16", (int64_t)dst, \
+              (int64_t)src, x_start, y_start, x_step, y_step, src_stride, dst_stride);                 \
+  }
+VINCI_CCE_LOAD_SCALES(load_cbuf_to_ca_mx)
+VINCI_CCE_LOAD_SCALES(load_cbuf_to_cb_mx)
+#undef VINCI_CCE_LOAD_SCALES
 
 // Squares by rows of fractals (load.h), where start and stride count fractals.
 template <typename number>
@@ -184,28 +195,47 @@ VINCI_CCE_FIX_TO_UB(int32_t, "int32")
 
 // ---- products ----
 
-#define VINCI_CCE_MAD_FP8(a_type, b_type, text)                                                        \
-  VINCI_CCE_INLINE void mad(__cc__ float *c, __ca__ a_type *a, __cb__ b_type *b, int64_t m, int64_t k, int64_t n, \
-                            int64_t unit_flag, bool no_gemv, bool bias_from_table, bool init) {        \
+namespace vinci_cce {
+VINCI_CCE_INLINE void mad_mx_shape(int64_t m, int64_t k, bool gemv) {
+  if (k % 64 != 0)
+    trap("mad_mx: k has to be a multiple of 64");
+  if (m == 1 && gemv)
+    trap("mad_mx: one row needs disableGemv here: where GEMV has its scales is not documented");
+}
+} // namespace vinci_cce
+
+// The operands one by one, or in fields of a word.
+#define VINCI_CCE_MAD(name, a_type, b_type, text, check)                                               \
+  VINCI_CCE_INLINE void name(__cc__ float *c, __ca__ a_type *a, __cb__ b_type *b, int64_t m, int64_t k, int64_t n, \
+                             int64_t unit_flag, bool no_gemv, bool bias_from_table, bool init) {       \
     const int64_t address = (int64_t)c & 0xffffffff, gemv = !no_gemv;                                  \
+    check;                                                                                             \
     if (bias_from_table)                                                                               \
-      VINCI_CCE("mad", "c a b m:u16 k:u16 n:u16 unit_flag:u8 gemv source=bt bias init=0 " text, address, (int64_t)a, \
+      VINCI_CCE(#name, "c a b m:u16 k:u16 n:u16 unit_flag:u8 gemv source=bt bias init=0 " text, address, (int64_t)a, \
                 (int64_t)b, m, k, n, unit_flag, gemv, (int64_t)((uint64_t)c >> 32));                   \
     else                                                                                               \
-      VINCI_CCE("mad", "c a b m:u16 k:u16 n:u16 unit_flag:u8 gemv init " text, (int64_t)c, (int64_t)a, (int64_t)b, m, k, n, \
+      VINCI_CCE(#name, "c a b m:u16 k:u16 n:u16 unit_flag:u8 gemv init " text, (int64_t)c, (int64_t)a, (int64_t)b, m, k, n, \
                 unit_flag, gemv, init);                                                                \
   }
-VINCI_CCE_MAD_FP8(float8_e4m3_t, float8_e4m3_t, "type=fp8_e4m3")
-VINCI_CCE_MAD_FP8(float8_e4m3_t, float8_e5m2_t, "b_type=fp8_e5m2 type=fp8_e4m3")
-VINCI_CCE_MAD_FP8(float8_e5m2_t, float8_e4m3_t, "b_type=fp8_e4m3 type=fp8_e5m2")
-VINCI_CCE_MAD_FP8(float8_e5m2_t, float8_e5m2_t, "type=fp8_e5m2")
-#undef VINCI_CCE_MAD_FP8
-
-// The same with the operands in fields of a word.
-template <typename c_type, typename a_type, typename b_type>
-VINCI_CCE_INLINE void mad(__cc__ c_type *c, __ca__ a_type *a, __cb__ b_type *b, uint64_t word) {
-  const auto field = [word](int first, int bits) { return (int64_t)(word >> first & ((UINT64_C(1) << bits) - 1)); };
-  mad(c, a, b, field(0, 12), field(12, 12), field(24, 12), field(55, 2), field(61, 1) != 0, field(62, 1) != 0, field(63, 1) != 0);
-}
+#define VINCI_CCE_MAD_WORD(name)                                                                       \
+  template <typename c_type, typename a_type, typename b_type>                                         \
+  VINCI_CCE_INLINE void name(__cc__ c_type *c, __ca__ a_type *a, __cb__ b_type *b, uint64_t word) {    \
+    const auto field = [word](int first, int bits) { return (int64_t)(word >> first & ((UINT64_C(1) << bits) - 1)); }; \
+    name(c, a, b, field(0, 12), field(12, 12), field(24, 12), field(55, 2), field(61, 1) != 0, field(62, 1) != 0, \
+         field(63, 1) != 0);                                                                           \
+  }
+#define VINCI_CCE_MAD_PAIRS(name, one, two, text_one, text_two, check)                                 \
+  VINCI_CCE_MAD(name, one, one, "type=" text_one, check)                                               \
+  VINCI_CCE_MAD(name, one, two, "b_type=" text_two " type=" text_one, check)                           \
+  VINCI_CCE_MAD(name, two, one, "b_type=" text_one " type=" text_two, check)                           \
+  VINCI_CCE_MAD(name, two, two, "type=" text_two, check)
+VINCI_CCE_MAD_PAIRS(mad, float8_e4m3_t, float8_e5m2_t, "fp8_e4m3", "fp8_e5m2", )
+VINCI_CCE_MAD_PAIRS(mad_mx, float8_e4m3_t, float8_e5m2_t, "fp8_e4m3", "fp8_e5m2", vinci_cce::mad_mx_shape(m, k, gemv))
+VINCI_CCE_MAD_PAIRS(mad_mx, float4_e2m1x2_t, float4_e1m2x2_t, "fp4_e2m1", "fp4_e1m2", vinci_cce::mad_mx_shape(m, k, gemv))
+VINCI_CCE_MAD_WORD(mad)
+VINCI_CCE_MAD_WORD(mad_mx)
+#undef VINCI_CCE_MAD_PAIRS
+#undef VINCI_CCE_MAD_WORD
+#undef VINCI_CCE_MAD
 
 #endif

@@ -98,21 +98,30 @@ VINCI_CCE_FILLS(create_cbuf_matrix, __cbuf__)
 #undef VINCI_CCE_FILL
 
 // Tables: biases, parameters of the fixpipe. The instruction table has blocks of 32 bytes between runs. Here runs
-// of biases and the gaps of their target are in 64 bytes; runs of parameters are in 128 bytes, and their gaps go
-// from start to start (in 32 bytes for the source).
+// and the gaps of their target have units of their own; the gaps of parameters go from start to start (in 32 bytes
+// for the source).
+namespace vinci_cce {
+#if __NPU_ARCH__ == 3510
+enum : int64_t { BIAS_BLOCKS = 1, PARAMETER_BLOCKS = 2 };
+#else
+enum : int64_t { BIAS_BLOCKS = 2, PARAMETER_BLOCKS = 4 };
+#endif
+} // namespace vinci_cce
 template <typename source>
 VINCI_CCE_INLINE void copy_cbuf_to_bt(uint64_t dst, __cbuf__ source *src, int64_t convert, int64_t n_burst,
                                       int64_t len_burst, int64_t src_gap, int64_t dst_gap) {
+  constexpr int64_t unit = vinci_cce::BIAS_BLOCKS;
   VINCI_CCE("copy_cbuf_to_bt", "dst src conv:u16 n_burst:u16 len_burst:u17 src_gap:u16 dst_gap:u17", (int64_t)dst, (int64_t)src,
-            convert, n_burst, 2 * len_burst, src_gap, 2 * dst_gap);
+            convert, n_burst, unit * len_burst, src_gap, unit * dst_gap);
 }
 VINCI_CCE_INLINE void copy_cbuf_to_fbuf(__fbuf__ void *dst, __cbuf__ void *src, int64_t n_burst,
                                         int64_t len_burst, int64_t src_gap, int64_t dst_gap) {
+  constexpr int64_t unit = vinci_cce::PARAMETER_BLOCKS;
   if (src_gap >> 16 != 0 || dst_gap >> 16 != 0)
     vinci_cce::trap("copy_cbuf_to_fbuf: a gap is wider than its field of 16 bits");
   VINCI_CCE("copy_cbuf_to_fbuf", "dst src n_burst:u16 len_burst:u18 src_gap dst_gap", (int64_t)dst, (int64_t)src,
-            n_burst, 4 * len_burst, n_burst > 1 ? src_gap - 4 * len_burst : 0,
-            n_burst > 1 ? 4 * (dst_gap - len_burst) : 0);
+            n_burst, unit * len_burst, n_burst > 1 ? src_gap - unit * len_burst : 0,
+            n_burst > 1 ? unit * (dst_gap - len_burst) : 0);
 }
 
 // Matrices that the fixpipe writes to GM: their number, and strides from one to the next.
