@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "core/base/arith.h"
+#include "core/base/number.h"
 #include "networks/graph/queue.h"
 #include "networks/graph/text.h"
 #include "tests/support/fixture.h"
