@@ -302,6 +302,21 @@ static bool take_low_bits(struct source_core *core, unsigned arg, unsigned bits,
   return false;
 }
 
+/* The header's VINCI_CCE_PASSES_L2: what the instruction touches takes no room in L2. Traces say
+ * that of tensors, so here the tensor is one that passes L2 from then on. */
+static int64_t take_gm(struct source_core *core, int64_t pointer) {
+  struct vinci_trace *trace = core->source->trace;
+  uint64_t value = (uint64_t)pointer;
+  uint64_t address = (value & ~VINCI_CCE_PASSES_L2) - (uint64_t)(uintptr_t)core->gm;
+  if (value & VINCI_CCE_PASSES_L2)
+    for (uint32_t i = 0; i < trace->tensor_count; i++) {
+      struct program_tensor *tensor = &trace->tensors[i];
+      tensor->passes_l2 |= address - tensor->address < tensor->bytes + tensor->tail;
+      trace->any_passes_l2 |= tensor->passes_l2;
+    }
+  return (int64_t)address;
+}
+
 bool source_issue(struct source_core *core, struct vinci_cce_inst *inst, const int64_t *values,
                   uint64_t address) {
   const struct source_form *form = inst->found;
@@ -340,7 +355,7 @@ bool source_issue(struct source_core *core, struct vinci_cce_inst *inst, const i
       value = quant_of(value);
       break;
     case VALUE_GM:
-      value -= (int64_t)(uintptr_t)core->gm;
+      value = take_gm(core, value);
       break;
     case VALUE_PLAIN:
       if (form->value[i].bits > 0 &&

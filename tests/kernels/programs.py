@@ -660,6 +660,14 @@ ends("loops over UB that fill and copy", command(built("loops", path)), 0, "163 
 path = write(
     "forms.asc",
     HOST + """
+// A library with names of its own.
+namespace library {
+template <class T, class U, std::enable_if_t<std::is_arithmetic<T>::value && std::is_arithmetic<U>::value, int> = 0>
+constexpr auto min(T const &t, U const &u) {
+  return t < u ? t : u;
+}
+} // namespace library
+using namespace library;
 // What the C interface of Ascend C calls.
 __global__ __vector__ void vectors(__gm__ half *from, __gm__ float *to) {
   __ubuf__ half a[64], b[64];
@@ -697,7 +705,7 @@ __global__ __vector__ void vectors(__gm__ half *from, __gm__ float *to) {
   to[2] = moved[63]; // the last of block 0
   to[3] = bytes[3]; // (3 - 32) * 2
   to[4] = bytes[16]; // the upper half stays
-  to[5] = min(sum[5], 7.5f) + max(-1, 2) + max((half)1.5f, (half)0.5f);
+  to[5] = min(sum[5], 7.5f) + max(-1, 2) + max((half)1.5f, (half)0.5f) + min(3u, 4u) - 3;
 }
 __global__ __cube__ void products(__gm__ half *from, __gm__ float *to) {
   __ca__ half a[2][256];

@@ -7,6 +7,7 @@
 #include "vinci/cce/cube.h"
 #include "vinci/cce/load.h"
 #include "vinci/cce/transfer.h"
+#include "vinci/cce/transfer_c310.h"
 #include "vinci/cce/types_c310.h"
 
 // ---- L1 to L0A and L0B ----
@@ -93,8 +94,9 @@ VINCI_CCE_INLINE void set_mte2_src_para(uint64_t value) { vinci_cce::fractal_str
             vinci_cce::nz_field(48) * 32 / (int64_t)sizeof(number))
 #define VINCI_CCE_TO_NZ_TYPES(name, number_of, src_matrix, dst_matrix)                                 \
   template <typename number>                                                                           \
-  VINCI_CCE_INLINE void name(__cbuf__ number *dst, __gm__ number *src, uint8_t, int64_t row_bytes, uint8_t, int64_t n, \
+  VINCI_CCE_INLINE void name(__cbuf__ number *dst, __gm__ number *from, uint8_t, int64_t row_bytes, uint8_t cache, int64_t n, \
                              int64_t d, int64_t matrix_bytes, bool few_channels) {                     \
+    __gm__ number *src = vinci_cce::by_cache(from, cache);                                             \
     if (few_channels)                                                                                  \
       vinci_cce::trap(#name ": blocks of at most four channels are not modelled");                     \
     if constexpr (sizeof(number) == 1)                                                                 \
@@ -112,11 +114,11 @@ VINCI_CCE_TO_NZ_TYPES(copy_gm_to_cbuf_multi_dn2nz, "dn_num", "src_dn_stride", "d
 // Columns of fractals, as they are: runs of blocks.
 template <typename number>
 VINCI_CCE_INLINE void load_gm_to_cbuf_2dv2(__cbuf__ number *dst, __gm__ number *src, int64_t m_start, int64_t k_start,
-                                           int64_t dst_stride, int64_t m_step, int64_t k_step, uint8_t sid, uint8_t, uint8_t) {
+                                           int64_t dst_stride, int64_t m_step, int64_t k_step, uint8_t sid, uint8_t, uint8_t cache) {
   const int64_t stride = vinci_cce::fractal_stride, blocks = 16;
   if (k_step > 1 && (stride < m_step || dst_stride < m_step))
     vinci_cce::trap("load_gm_to_cbuf_2dv2: columns that overlap are not modelled");
-  __gm__ uint8_t *from = (__gm__ uint8_t *)src + (k_start * stride + m_start) * 512;
+  __gm__ uint8_t *from = vinci_cce::by_cache((__gm__ uint8_t *)src + (k_start * stride + m_start) * 512, cache);
   if (m_step > 0 && k_step > 0)
     copy_gm_to_cbuf((__cbuf__ void *)dst, (__gm__ void *)from, sid, k_step, m_step * blocks,
                     k_step > 1 ? (stride - m_step) * blocks : 0, k_step > 1 ? (dst_stride - m_step) * blocks : 0);
@@ -163,11 +165,12 @@ VINCI_CCE_INLINE void set_channel_para(uint64_t value) { vinci_cce::channel_para
 #define VINCI_CCE_FIX_BEHIND                                                                           \
   uint64_t post, int64_t relu_post, bool clip, bool clip_post, int64_t element, bool a, bool b, bool c, bool d, bool e
 #define VINCI_CCE_FIX_OTHERS (int64_t)post + relu_post + clip + clip_post + element + a + b + c + d + e
-#define VINCI_CCE_FIX_C310(name, space, accumulator, text)                                             \
+#define VINCI_CCE_FIX_C310(name, space, accumulator, text, place)                                      \
   template <typename number>                                                                           \
-  VINCI_CCE_INLINE void name(space number *dst, __cc__ accumulator *src, uint8_t, int64_t n, int64_t m, int64_t dst_stride, \
-                             int64_t src_stride, uint8_t, uint8_t, int64_t unit_flag, uint64_t quant, int64_t relu, \
+  VINCI_CCE_INLINE void name(space number *to, __cc__ accumulator *src, uint8_t, int64_t n, int64_t m, int64_t dst_stride, \
+                             int64_t src_stride, uint8_t cache, uint8_t, int64_t unit_flag, uint64_t quant, int64_t relu, \
                              bool channel_split, bool nz2nd, VINCI_CCE_FIX_BEHIND, bool nz2dn) {       \
+    space number *dst = place;                                                                         \
     vinci_cce::fix_plain(nz2dn, VINCI_CCE_FIX_OTHERS);                                                 \
     VINCI_CCE(#name, VINCI_CCE_FIX_NAMES " type=" text, VINCI_CCE_FIX_VALUES);                         \
   }
@@ -180,10 +183,10 @@ VINCI_CCE_INLINE void set_channel_para(uint64_t value) { vinci_cce::channel_para
     vinci_cce::fix_plain(nz2dn, VINCI_CCE_FIX_OTHERS);                                                 \
     VINCI_CCE("copy_matrix_cc_to_ub", VINCI_CCE_FIX_NAMES " split sub type=" text, VINCI_CCE_FIX_VALUES, split, sub); \
   }
-VINCI_CCE_FIX_C310(copy_matrix_cc_to_gm, __gm__, float, "fp32")
-VINCI_CCE_FIX_C310(copy_matrix_cc_to_gm, __gm__, int32_t, "int32")
-VINCI_CCE_FIX_C310(copy_matrix_cc_to_cbuf, __cbuf__, float, "fp32")
-VINCI_CCE_FIX_C310(copy_matrix_cc_to_cbuf, __cbuf__, int32_t, "int32")
+VINCI_CCE_FIX_C310(copy_matrix_cc_to_gm, __gm__, float, "fp32", vinci_cce::by_cache(to, cache))
+VINCI_CCE_FIX_C310(copy_matrix_cc_to_gm, __gm__, int32_t, "int32", vinci_cce::by_cache(to, cache))
+VINCI_CCE_FIX_C310(copy_matrix_cc_to_cbuf, __cbuf__, float, "fp32", to)
+VINCI_CCE_FIX_C310(copy_matrix_cc_to_cbuf, __cbuf__, int32_t, "int32", to)
 VINCI_CCE_FIX_TO_UB(float, "fp32")
 VINCI_CCE_FIX_TO_UB(int32_t, "int32")
 #undef VINCI_CCE_FIX_TO_UB

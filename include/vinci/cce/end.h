@@ -11,6 +11,13 @@ extern "C" __attribute__((visibility("default"), used, weak)) void vinci_cce_pre
 }
 #endif
 
+// A hint that keeps data out of L2 adds an offset to their address, which a driver chooses.
+#if defined(L2_CACHE_HINT) && defined(ASCENDC_MODULE_UTILS_MACROS_H) && __NPU_ARCH__ == 2201
+namespace vinci_cce {
+static const uint64_t cache_offset = g_opL2CacheHintCfg.l2Cacheoffset = VINCI_CCE_PASSES_L2;
+} // namespace vinci_cce
+#endif
+
 // The library asks whether a driver has given it a buffer before it dumps (debug.h). This one has no marks of a
 // driver, so that nothing is written there.
 #ifdef IMPL_UTILS_DEBUG_ASC_DEBUG_UTILS_H

@@ -102,6 +102,10 @@ struct vinci_cce_block {
   uint16_t touched; // the lower byte is 1: has been executed; the upper one is the simulator's
 };
 
+// Of an operand's address in GM: what lies there takes no room in L2 (CacheMode::CACHE_MODE_DISABLE). Addresses in GM do
+// not reach this bit.
+#define VINCI_CCE_PASSES_L2 (UINT64_C(1) << 60)
+
 enum vinci_cce_number {
   VINCI_CCE_BLOCK_IDX,
   VINCI_CCE_BLOCK_NUM,

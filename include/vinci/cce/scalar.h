@@ -28,14 +28,17 @@ using either_t = typename either<std::enable_if_t<is_number<left>, left>, std::e
 
 } // namespace vinci_cce
 
-// Two types of their own, so that a function of the user or of namespace std is preferred where both are seen.
-template <typename left, typename right>
-constexpr vinci_cce::either_t<left, right> min(left a, right b) {
+// Two types of their own and a pack that stays empty, so that a function of the user, of a library or of namespace std is
+// preferred where both are seen.
+template <typename left, typename right, typename... none>
+constexpr vinci_cce::either_t<left, right> min(left a, right b, none...) {
+  static_assert(sizeof...(none) == 0, "min takes two numbers");
   using type = vinci_cce::either_t<left, right>;
   return (type)b < (type)a ? (type)b : (type)a;
 }
-template <typename left, typename right>
-constexpr vinci_cce::either_t<left, right> max(left a, right b) {
+template <typename left, typename right, typename... none>
+constexpr vinci_cce::either_t<left, right> max(left a, right b, none...) {
+  static_assert(sizeof...(none) == 0, "max takes two numbers");
   using type = vinci_cce::either_t<left, right>;
   return (type)a < (type)b ? (type)b : (type)a;
 }

@@ -7,6 +7,11 @@
 #include "vinci/cce/transfer.h"
 
 namespace vinci_cce {
+// The operand of copies that says what the cache does: 4 keeps what passes out of L2. That data should stay (2) has no model.
+template <typename number> VINCI_CCE_INLINE __gm__ number *by_cache(__gm__ number *at, uint8_t mode) {
+  return mode == 4 ? (__gm__ number *)((uint64_t)at | VINCI_CCE_PASSES_L2) : at;
+}
+
 // Registers of the loops: turns of the inner one in bits 20..0 and of the outer one in bits 41..21; of each loop the
 // stride in GM in bits 39..0, in UB in bits 60..40, in bytes.
 struct copy_loops {
@@ -50,7 +55,7 @@ VINCI_CCE_INLINE void set_loop2_stride_ubtoout(uint64_t strides) { vinci_cce::lo
 #define VINCI_CCE_ALIGN_V2(name, space, loops)                                                         \
   template <typename number>                                                                           \
   VINCI_CCE_INLINE void name##_v2(space number *dst, __gm__ number *src, uint8_t, int64_t n_burst, int64_t len_burst, \
-                                  int64_t left_pad, int64_t right_pad, bool filled, uint8_t, int64_t src_stride, \
+                                  int64_t left_pad, int64_t right_pad, bool filled, uint8_t cache, int64_t src_stride, \
                                   int64_t dst_stride) {                                                \
     if (!filled && left_pad + right_pad > 0)                                                           \
       vinci_cce::trap(#name "_v2: fills with numbers of the source are not modelled");                 \
@@ -61,7 +66,7 @@ VINCI_CCE_INLINE void set_loop2_stride_ubtoout(uint64_t strides) { vinci_cce::lo
     vinci_cce::each_turn(loops, [=](int64_t gm, int64_t in) {                                          \
       for (int64_t i = 0; i < copies; i++) {                                                           \
         space uint8_t *to = (space uint8_t *)dst + in + i * dst_stride;                                \
-        __gm__ uint8_t *from = (__gm__ uint8_t *)src + gm + i * src_stride;                            \
+        __gm__ uint8_t *from = vinci_cce::by_cache((__gm__ uint8_t *)src + gm + i * src_stride, cache); \
         if constexpr (sizeof(number) == 1)                                                             \
           name##_b8(to, from, 0, runs, len_burst, left_pad, right_pad, src_gap, dst_gap);              \
         else if constexpr (sizeof(number) == 2)                                                        \
@@ -76,13 +81,14 @@ VINCI_CCE_ALIGN_V2(copy_gm_to_cbuf_align, __cbuf__, vinci_cce::copy_loops{})
 #undef VINCI_CCE_ALIGN_V2
 
 VINCI_CCE_INLINE void copy_ubuf_to_gm_align_v2(__gm__ void *dst, __ubuf__ void *src, uint8_t, int64_t n_burst,
-                                               int64_t len_burst, uint8_t, int64_t dst_stride, int64_t src_stride) {
+                                               int64_t len_burst, uint8_t cache, int64_t dst_stride, int64_t src_stride) {
   const int64_t src_gap = vinci_cce::block_gap(n_burst, len_burst, src_stride);
   const int64_t gap = n_burst > 1 ? dst_stride - len_burst : 0, copies = vinci_cce::copies_of(n_burst, gap);
   vinci_cce::each_turn(vinci_cce::loops_out, [=](int64_t gm, int64_t ub) {
     for (int64_t i = 0; i < copies; i++)
-      copy_ubuf_to_gm_align_b8((__gm__ uint8_t *)dst + gm + i * dst_stride, (__ubuf__ uint8_t *)src + ub + i * src_stride, 0,
-                               n_burst / copies, len_burst, 0, 0, src_gap, copies > 1 ? 0 : gap);
+      copy_ubuf_to_gm_align_b8(vinci_cce::by_cache((__gm__ uint8_t *)dst + gm + i * dst_stride, cache),
+                               (__ubuf__ uint8_t *)src + ub + i * src_stride, 0, n_burst / copies, len_burst, 0, 0, src_gap,
+                               copies > 1 ? 0 : gap);
   });
 }
 
@@ -156,7 +162,7 @@ VINCI_CCE_INLINE void set_loop4_stride_nddma(uint64_t strides) { vinci_cce::loop
 #define VINCI_CCE_MANY(name, bytes)                                                                    \
   template <typename number>                                                                           \
   VINCI_CCE_INLINE void name(__ubuf__ number *dst, __gm__ number *src, uint8_t, uint32_t n0, uint32_t n1, uint32_t n2, \
-                             uint32_t n3, uint32_t n4, uint8_t left, uint8_t right, bool constant, uint8_t) { \
+                             uint32_t n3, uint32_t n4, uint8_t left, uint8_t right, bool constant, uint8_t cache) { \
     static_assert(sizeof(number) == bytes, "the width is that of the name");                           \
     const uint64_t fills = vinci_cce::loops_many.fills;                                                \
     auto fill = [=](int at) { return (int64_t)(fills >> 8 * at & 0xff); };                             \
@@ -165,7 +171,7 @@ VINCI_CCE_INLINE void set_loop4_stride_nddma(uint64_t strides) { vinci_cce::loop
                                           {n2, fill(2), fill(3)},                                      \
                                           {n3, fill(4), fill(5)},                                      \
                                           {n4, fill(6), fill(7)}};                                     \
-    vinci_cce::many_outer(dst, src, loop, !constant);                                                  \
+    vinci_cce::many_outer(dst, vinci_cce::by_cache(src, cache), loop, !constant);                                                  \
   }
 VINCI_CCE_MANY(nddma_out_to_ub_b8, 1)
 VINCI_CCE_MANY(nddma_out_to_ub_b16, 2)
