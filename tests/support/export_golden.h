@@ -69,6 +69,8 @@ static const char *const golden_summary[] = {
     "    \"GM->L0B\": 0,",
     "    \"L1->L0A\": 0,",
     "    \"L1->L0B\": 0,",
+    "    \"L1->L0A_MX\": 0,",
+    "    \"L1->L0B_MX\": 0,",
     "    \"L1->BT\": 0,",
     "    \"L1->FB\": 0,",
     "    \"L1->UB\": 0,",
