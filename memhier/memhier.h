@@ -11,7 +11,7 @@
 
 /* ---- what both models do with a transfer ---- */
 
-/* How long the engine needs for lines of L2, at least. */
+/* How long the engine that reorders needs for its lines, at least. */
 static inline uint64_t transfer_lines_ps(const struct gm_transfer *transfer, uint64_t lines) {
   return (uint64_t)((uint128)lines * transfer->line_mcycles * (PS_PER_SECOND / MILLI) /
                     transfer->core_hz);

@@ -120,7 +120,7 @@ static void add_macros(struct cc_words *words, enum arch arch, enum core_kind ki
   cc_add(words, c310 ? "-D__NPU_ARCH__=3510" : "-D__NPU_ARCH__=2201");
   cc_add(words, "-D__CCE__");
   cc_add(words, "-D__NPU_DEVICE__");
-  if (!c310) /* hints of L2: as the vendor's driver does, whose published samples need it */
+  if (!c310) /* hints of L2: the published samples need this name, which the vendor's driver defines */
     cc_add(words, "-DL2_CACHE_HINT");
   if (c310) {
     cc_add(words, "-D__DAV_C310__");

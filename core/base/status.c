@@ -6,7 +6,7 @@
 #include "core/base/status.inc"
 
 /* Changes with every change of the model that can move a result. */
-#define VINCI_MODEL_REVISION "25"
+#define VINCI_MODEL_REVISION "26"
 
 const char *vinci_status_text(enum vinci_status status) {
   switch (status) {

@@ -232,11 +232,11 @@ uint64_t soc_hbm_bytes_per_second(const struct vinci_soc *soc);
 uint64_t soc_hbm_stream_bytes_per_second(const struct vinci_soc *soc);
 /* Thousandths of a cycle per tile of the cube in a type; 0: the cube cannot compute in this. */
 int64_t soc_cube_mcycles(const struct vinci_soc *soc, enum dtype dtype);
-/*
- * From the start of the first block to that of another. A kernel that leaves places (cores, or AIC
+/* What lies in such a part of GM the engine that turns ND to NZ takes at once. */
+uint64_t soc_reorder_line_bytes(const struct vinci_soc *soc);
+/* From the start of the first block to that of another. A kernel that leaves places (cores, or AIC
  * with their AIV) free goes to one cluster after the other, and to all cores of a cluster at once,
- * with its blocks spread over all clusters.
- */
+ * with its blocks spread over all clusters. */
 uint64_t soc_dispatch_ps(const struct vinci_soc *soc, uint64_t places, uint64_t blocks,
                          uint64_t block);
 /* The wait for code that takes one core alone N cycles, on each core that fetches the same. */

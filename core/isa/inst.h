@@ -145,6 +145,7 @@ struct inst_cost {
   /* Of the engine for each line of L2 that a run touches, at least, as the reordering of nd2nz
    * takes; thousandths of a cycle. */
   uint64_t line_mcycles;
+  uint64_t line_bytes;     /* of these lines */
   uint64_t minimum_cycles; /* from start to last byte, at least */
   /* From the last byte of a write, when the next copy may start, to the answer. */
   uint64_t acknowledge_cycles;

@@ -46,7 +46,8 @@ struct gm_transfer {
   uint64_t bursts; /* runs of burst_bytes, stride_bytes from start to start */
   uint64_t burst_bytes;
   uint64_t stride_bytes;
-  uint64_t line_mcycles; /* of the engine for each line of L2, at least; thousandths */
+  uint64_t line_mcycles; /* of the engine for each line that it reorders, at least; thousandths */
+  uint64_t line_bytes;
   uint64_t core_hz;
   bool *reached_memory; /* of a read: the core's kernel has read what L2 lacked; set by memory */
   /* Called in PHASE_DELIVER at the time the last byte has arrived. part_ps[] says then how the time

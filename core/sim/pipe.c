@@ -221,6 +221,7 @@ static bool start_transfer(struct pipe_unit *pipe, const struct pipe_entry *entr
       .burst_bytes = cost->gm_burst_bytes,
       .stride_bytes = cost->gm_stride_bytes,
       .line_mcycles = cost->line_mcycles,
+      .line_bytes = cost->line_bytes,
       .core_hz = core->clock.hz,
       .reached_memory = cost->gm_write ? NULL : &core->reached_memory,
       .done = transfer_done,

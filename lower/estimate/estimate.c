@@ -94,7 +94,7 @@ uint64_t estimate_copies(const struct path_cost *path, uint64_t bytes, uint64_t 
 
 uint64_t estimate_reorder(const struct vinci_soc *soc, uint64_t rows, uint64_t row_bytes,
                           uint64_t stride_bytes) {
-  uint64_t line_bytes = (uint64_t)soc->l2_line_bytes;
+  uint64_t line_bytes = soc_reorder_line_bytes(soc);
   /* Rows begin at multiples of their distance and length: the largest power of two in both tells
    * where in a line. On the mean a row touches this much more than its own bytes. The engine counts
    * rows without gaps as if each began a line. */

@@ -37,7 +37,7 @@ uint64_t start_spread_cycles(const struct vinci_soc *soc, enum kernel_code code,
 uint64_t estimate_next_mcycles(const struct path_cost *path);
 /* Copies of one core that together move N bytes over a path; data come from device memory. */
 uint64_t estimate_copies(const struct path_cost *path, uint64_t bytes, uint64_t copies);
-/* Copies that reorder rows on the way into L1: what the engine takes for their lines of L2. Rows
+/* Copies that reorder rows on the way into L1: what the engine takes for their lines. Rows
  * are `stride_bytes` apart, 0: that is not known. */
 uint64_t estimate_reorder(const struct vinci_soc *soc, uint64_t rows, uint64_t row_bytes,
                           uint64_t stride_bytes);

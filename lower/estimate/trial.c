@@ -137,17 +137,16 @@ static uint64_t touched_bytes(const struct inst_cost *cost, uint64_t unit_bytes)
   return cost->gm_bursts * (round_up(cost->gm_burst_bytes, step_bytes) + unit_bytes - step_bytes);
 }
 
-/* What the engine itself takes for bytes, or for lines of L2 that it reorders. */
+/* What the engine itself takes for bytes, or for lines that it reorders. */
 static uint64_t moving_cycles(const struct trial *trial, const struct inst_cost *cost) {
   const struct path_cost *path = &trial->soc->path[cost->path];
-  uint64_t rate = (uint64_t)path->mbytes_per_cycle,
-           line_bytes = (uint64_t)trial->soc->l2_line_bytes;
+  uint64_t rate = (uint64_t)path->mbytes_per_cycle;
   if (!cost->gm_write && path->hbm_mbytes_per_cycle > 0)
     rate = min_u64(rate, (uint64_t)path->hbm_mbytes_per_cycle);
   uint64_t bytes = cost->gm_bursts > 1 ? touched_bytes(cost, L2_GRANULE_BYTES) : cost->bytes;
   uint64_t mcycles = rate ? bytes * MILLI * MILLI / rate : 0, lines = 0;
   if (cost->line_mcycles > 0)
-    lines = touched_bytes(cost, line_bytes) * cost->line_mcycles / line_bytes;
+    lines = touched_bytes(cost, cost->line_bytes) * cost->line_mcycles / cost->line_bytes;
   return ceil_div(max_u64(mcycles, lines), MILLI);
 }
 

@@ -59,11 +59,20 @@ static void begin_first(struct engine_port *port) {
   port->window_bytes = path_window_bytes(soc, transfer->path);
 }
 
+/* Lines of the engine that reorders in what lies in one line of L2. */
+static uint64_t reorder_lines(const struct engine_port *port, const struct gm_transfer *transfer,
+                              uint64_t bytes) {
+  if (port->line_ps == 0)
+    return 0;
+  uint64_t address = transfer_position(transfer), line = transfer->line_bytes;
+  return (address + bytes - 1) / line - address / line + 1;
+}
+
 static void issue_run(struct engine_port *port, struct line_batch *batch, uint64_t at_ps) {
   const struct line_run *run = cycle_next_run(batch);
   struct gm_transfer *transfer = port->first;
   uint64_t bytes_ps = run->moved_bytes / L2_GRANULE_BYTES * port->granule_time / GRANULE_TIME_UNITS;
-  uint64_t pace_ps = max_u64(bytes_ps, port->line_ps);
+  uint64_t pace_ps = max_u64(bytes_ps, port->line_ps * reorder_lines(port, transfer, run->bytes));
   port->next_issue_ps = at_ps + pace_ps;
   if (transfer->lines++ == 0)
     transfer->first_ps = at_ps;

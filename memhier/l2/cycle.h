@@ -87,7 +87,7 @@ struct engine_port {
   uint32_t cluster;
   uint64_t next_issue_ps;
   uint64_t granule_time; /* of the first transfer for one granule, 1/GRANULE_TIME_UNITS ps */
-  uint64_t line_ps;      /* of the first transfer for one line, at least */
+  uint64_t line_ps;      /* of the first transfer for one line of its engine, at least */
   uint64_t idle_ps[2];   /* of a line's request and answer in an idle network; [1]: of a store */
   uint64_t window_bytes; /* that may be in flight for this transfer */
   uint64_t bytes_in_flight;

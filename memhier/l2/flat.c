@@ -92,12 +92,10 @@ static struct memsys *flat_create_tags(struct arena *arena, const struct vinci_s
 
 /* Lines that the next bytes of a run begin on: one that is cut by the end of a piece counts once.
  */
-static uint64_t new_lines(const struct memsys *memory, const struct gm_transfer *transfer,
-                          uint64_t bytes) {
+static uint64_t new_lines(const struct gm_transfer *transfer, uint64_t bytes) {
   if (transfer->line_mcycles == 0)
     return 0;
-  uint64_t line_bytes = (uint64_t)memory->soc->l2_line_bytes;
-  uint64_t address = transfer_position(transfer);
+  uint64_t address = transfer_position(transfer), line_bytes = transfer->line_bytes;
   bool begins = transfer->offset == 0 || address % line_bytes == 0;
   return (address + bytes - 1) / line_bytes - address / line_bytes + begins;
 }
@@ -117,7 +115,7 @@ static uint64_t take_line(struct memsys *memory, struct gm_transfer *transfer, u
   l2_count_traffic(traffic, &outcome);
   traffic[transfer->write ? TRAFFIC_NETWORK_WRITE : TRAFFIC_NETWORK_READ] += bytes;
   piece->bytes += bytes;
-  piece->lines += new_lines(memory, transfer, bytes);
+  piece->lines += new_lines(transfer, bytes);
   uint64_t line_bytes = (uint64_t)memory->soc->l2_line_bytes;
   uint64_t shared = transfer_shared_granules(transfer, bytes, line_bytes) * L2_GRANULE_BYTES;
   piece->shared_bytes += shared;

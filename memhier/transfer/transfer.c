@@ -123,8 +123,9 @@ void transfer_reorder(const struct vinci_soc *soc, struct transfer_runs rows,
                       struct inst_cost *cost) {
   if (!cost->uses_gm)
     return;
-  uint64_t line_bytes = (uint64_t)soc->l2_line_bytes;
+  uint64_t line_bytes = soc_reorder_line_bytes(soc);
   cost->line_mcycles = (uint64_t)soc->nd2nz_line_mcycles;
+  cost->line_bytes = line_bytes;
   /* Rows without gaps are one run, whose lines are fewer than those of the rows. */
   if (cost->gm_burst_bytes > rows.bytes)
     cost->line_mcycles = cost->line_mcycles * rows.count * ceil_div(rows.bytes, line_bytes) /

@@ -393,6 +393,7 @@ return soc {
 
   -- Samples: 906 MB of rows of 2 KiB that hit L2 in 190 us on 24 cores of a 910B1.
   nd2nz = {
+    line = num(512, "B", "DKX", "derived", "what else is known of line_cycles: rows of 256 and of 512 B take the same"),
     line_cycles = num(4.77, "cycle", "DKX", "derived", "data_copy, GM to L1, quarters that fit L2: 107.3 B/cycle of each core with rows of whole lines of 512 B. What else is known agrees: a stream of copies of 64 rows of 128 B takes at most 5.7 cycles per row, MTE2 of products on a 910B4 5.0 to 6.0 cycles per row of 256 or 512 B, and the least of GM_TO_L1_TRANS_910b1, 781 cycles at 4 and at 12 KiB, is that of 128 rows behind the start-up of the path"),
   },
 

@@ -309,7 +309,10 @@ return soc {
     L0C_UB = { bytes_per_cycle = num(128, "B/cycle", "INI", "documented", "L0C_TO_UB_91095: largest error 1.5 %") },
   },
 
-  nd2nz = { line_cycles = assumed(4.77) },
+  nd2nz = {
+    line_cycles = num(3.02, "cycle", "DKX", "derived", "data_copy, GM to L1, quarters that fit L2: 906 MB in 202 us, 84.7 B/cycle of each of 32 cores, rows of 2 KiB"),
+    line = num(256, "B", "DKX", "derived", "products of fp4 with rows of 256 B, and two of fp16 with rows of 512 B: 3.7 and 5.9 cycles of MTE2 for each row, the copies of scales among them"),
+  },
   fixpipe = { split_bytes_per_cycle = num(32, "B/cycle", "MSI", "assumed", "as the 910B") },
 
   -- Where cores, slices and memory sit on the network is not published.

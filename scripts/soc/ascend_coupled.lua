@@ -195,7 +195,7 @@ return soc {
     L0C_UB = { startup_cycles = num(2.2, "cycle", "KPP", "assumed", "no public measurement; as L1_L0A of dav-c220") },
   },
 
-  nd2nz = { line_cycles = assumed(4.77) },
+  nd2nz = { line_cycles = assumed(4.77), line = num(512, "B", "DKX", "assumed", "as dav-c220") },
   fixpipe = { split_bytes_per_cycle = num(0, "B/cycle", "DK", "documented", "there is no fixpipe") },
 
   -- Where cores, slices and memory sit on the network is not published.

@@ -471,6 +471,14 @@ static void validation_sees_what_no_range_can(void **state) {
   }
 }
 
+static void lines_that_are_reordered_are_no_longer_than_those_of_l2(void **state) {
+  (void)state;
+  struct vinci_soc soc = {.nd2nz_line_bytes = 256, .l2_line_bytes = 512};
+  assert_int_equal(soc_reorder_line_bytes(&soc), 256);
+  soc.l2_line_bytes = 128;
+  assert_int_equal(soc_reorder_line_bytes(&soc), 128);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(values_parse_with_their_units),
@@ -489,6 +497,7 @@ int main(void) {
       cmocka_unit_test(other_descriptions_can_be_chosen),
       cmocka_unit_test(validation_says_which_rate_to_lower),
       cmocka_unit_test(validation_sees_what_no_range_can),
+      cmocka_unit_test(lines_that_are_reordered_are_no_longer_than_those_of_l2),
   };
   return cmocka_run_group_tests_name("soc", tests, set_up, NULL);
 }

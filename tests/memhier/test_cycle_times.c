@@ -35,17 +35,22 @@ static vinci_soc *chip(void) {
   return soc;
 }
 
-static vinci_result *run(const vinci_soc *soc, const char *text, enum vinci_l2 start) {
+static vinci_result *run_with(const vinci_soc *soc, const char *text, enum vinci_l2 start,
+                              enum vinci_memory memory) {
   struct vinci_diag diag = {0};
   vinci_trace *trace = NULL;
   vinci_result *result = NULL;
   struct vinci_run_options options = {
-      .struct_size = sizeof options, .memory = VINCI_MEMORY_CYCLE, .l2_start = start};
+      .struct_size = sizeof options, .memory = memory, .l2_start = start};
   if (vinci_trace_parse("t.csv", text, strlen(text), soc, &trace, &diag) != VINCI_OK ||
       vinci_run(soc, trace, &options, &result, &diag) != VINCI_OK)
     fail_msg("line %lu: %s", diag.line, diag.text);
   vinci_trace_free(trace);
   return result;
+}
+
+static vinci_result *run(const vinci_soc *soc, const char *text, enum vinci_l2 start) {
+  return run_with(soc, text, start, VINCI_MEMORY_CYCLE);
 }
 
 static uint64_t cycles(const vinci_soc *soc, const char *text, enum vinci_l2 start) {
@@ -141,7 +146,7 @@ static void a_write_ends_with_its_answer(void **state) {
 }
 
 /* Cycles of 100 rows more, of a copy that reorders rows on the way to L1. */
-static uint64_t row_cycles(const vinci_soc *soc, unsigned columns) {
+static uint64_t row_cycles_of(const vinci_soc *soc, unsigned columns, enum vinci_memory memory) {
   uint64_t total[2];
   for (unsigned i = 0; i < 2; i++) {
     char text[500];
@@ -150,9 +155,33 @@ static uint64_t row_cycles(const vinci_soc *soc, unsigned columns) {
              "tensor,name=x,dtype=fp16,shape=8388608,io=in\nstream,core=AIC\n"
              "copy_gm_to_cbuf_multi_nd2nz_b16,dst=0,src=x,n=%u,d=%u,src_d=4096,dst_c0_stride=208\n",
              i == 0 ? 100 : 200, columns);
-    total[i] = cycles(soc, text, VINCI_L2_WARM);
+    vinci_result *result = run_with(soc, text, VINCI_L2_WARM, memory);
+    total[i] = result->total_cycles;
+    vinci_result_free(result);
   }
   return total[1] - total[0];
+}
+static uint64_t row_cycles(const vinci_soc *soc, unsigned columns) {
+  return row_cycles_of(soc, columns, VINCI_MEMORY_CYCLE);
+}
+
+/* Lines may be parts of those of L2: a row of two takes twice as long as one of a line. */
+static void reordered_rows_take_an_engines_time_for_each_part_of_a_line(void **state) {
+  (void)state;
+  vinci_soc *soc = chip();
+  soc->path[PATH_GM_L1] = soc->path[PATH_GM_UB];
+  soc->nd2nz_line_mcycles = 37000;
+  soc->nd2nz_line_bytes = LINE / 2;
+  static const enum vinci_memory memories[] = {VINCI_MEMORY_CYCLE, VINCI_MEMORY_FLAT};
+  for (unsigned i = 0; i < 2; i++) {
+    enum vinci_memory memory = memories[i];
+    assert_in_range(row_cycles_of(soc, 16, memory), 3700 - 40, 3700 + 40);
+    assert_in_range(row_cycles_of(soc, LINE / 4, memory), 3700 - 40, 3700 + 40);
+    assert_in_range(row_cycles_of(soc, LINE / 4 + 1, memory), 2 * 3700 - 40, 2 * 3700 + 40);
+    assert_in_range(row_cycles_of(soc, LINE / 2, memory), 2 * 3700 - 40, 2 * 3700 + 40);
+    assert_in_range(row_cycles_of(soc, LINE, memory), 4 * 3700 - 40, 4 * 3700 + 40);
+  }
+  vinci_soc_free(soc);
 }
 
 static void reordered_rows_take_an_engines_time_for_each_line(void **state) {
@@ -309,6 +338,7 @@ int main(void) {
       cmocka_unit_test(a_hit_takes_the_measured_start_up),
       cmocka_unit_test(a_long_copy_has_the_rate_of_its_path),
       cmocka_unit_test(reordered_rows_take_an_engines_time_for_each_line),
+      cmocka_unit_test(reordered_rows_take_an_engines_time_for_each_part_of_a_line),
       cmocka_unit_test(requests_between_granules_fetch_more),
       cmocka_unit_test(a_write_ends_with_its_answer),
       cmocka_unit_test(more_lines_end_no_sooner),

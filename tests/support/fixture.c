@@ -30,6 +30,7 @@ static void set_memory(struct vinci_soc *soc) {
   soc->launch_base_ps = FIXTURE_LAUNCH * 1000;
   soc->launch_block_ps = FIXTURE_BLOCK * 1000;
   soc->nd2nz_line_mcycles = 5300;
+  soc->nd2nz_line_bytes = 512;
   soc->split_mbytes_per_cycle = 37000;
   soc->launch_cluster_ps = FIXTURE_CLUSTER * 1000;
   soc->l2_bytes = INT64_C(64) << 20;

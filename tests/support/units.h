@@ -55,6 +55,7 @@ static inline struct vinci_soc *test_soc(void) {
   soc.cube_issue_mcycles = T_ISSUE_MCYCLES;
   soc.cube_startup_mcycles = T_CUBE_STARTUP * 1000;
   soc.nd2nz_line_mcycles = T_ND2NZ_LINE * 1000;
+  soc.nd2nz_line_bytes = T_L2_LINE;
   soc.l2_line_bytes = T_L2_LINE;
   return &soc;
 }
