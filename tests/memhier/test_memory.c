@@ -321,21 +321,26 @@ static void one_transfer_moves_at_the_paths_rate(void **state) {
 }
 
 /* Rows on 7 lines each, of which the first and the last are touched in part. */
+/* Rows that begin inside a line: of 512 bytes each touches 7, of 256 bytes 12. */
 static void an_engine_may_take_time_for_lines(void **state) {
   (void)state;
-  enum { ROWS = 11, LINES = 7, LINE_MCYCLES = 30700 };
-  struct bench bench = new_bench();
-  uint64_t end_ps = 0;
-  struct gm_transfer rows = new_transfer(&bench, 0, 0x1000 + 500, 5 * 512 + 100, &end_ps);
-  rows.bursts = ROWS;
-  rows.stride_bytes = 8 * 512;
-  rows.line_mcycles = LINE_MCYCLES;
-  flat().memory->start(bench.memory, &rows, 0);
-  engine_run_until(bench.engine, UINT64_MAX - 1);
-  uint64_t expected_ps =
-      (uint64_t)ROWS * LINES * LINE_MCYCLES * (PS_PER_SECOND / 1000) / (uint64_t)bench.soc->core_hz;
-  assert_in_range(end_ps, expected_ps - 100, expected_ps + 100);
-  free_bench(&bench);
+  enum { ROWS = 11, LINE_MCYCLES = 30700 };
+  static const struct { uint64_t line_bytes, lines; } cases[] = {{512, 7}, {256, 12}};
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    struct bench bench = new_bench();
+    uint64_t end_ps = 0;
+    struct gm_transfer rows = new_transfer(&bench, 0, 0x1000 + 500, 5 * 512 + 100, &end_ps);
+    rows.bursts = ROWS;
+    rows.stride_bytes = 8 * 512;
+    rows.line_mcycles = LINE_MCYCLES;
+    rows.line_bytes = cases[i].line_bytes;
+    flat().memory->start(bench.memory, &rows, 0);
+    engine_run_until(bench.engine, UINT64_MAX - 1);
+    uint64_t expected_ps = ROWS * cases[i].lines * LINE_MCYCLES * (PS_PER_SECOND / 1000) /
+                           (uint64_t)bench.soc->core_hz;
+    assert_in_range(end_ps, expected_ps - 100, expected_ps + 100);
+    free_bench(&bench);
+  }
 }
 
 /* Runs of 4 requests of a line that meet inside of granules: 17 granules and 3 of them twice. */
