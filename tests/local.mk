@@ -129,6 +129,7 @@ long_tests = \
 	tests/kernels/test_functions.sh \
 	tests/kernels/test_products.sh \
 	tests/kernels/test_hints.sh \
+	tests/kernels/test_others.sh \
 	tests/kernels/test_scaled.sh \
 	tests/kernels/test_threads.sh \
 	tests/kernels/test_tokens.sh \
@@ -742,6 +743,7 @@ dist_noinst_DATA += \
 	tests/kernels/functions.py \
 	tests/kernels/products.py \
 	tests/kernels/hints.py \
+	tests/kernels/others.py \
 	tests/kernels/scaled.py \
 	tests/kernels/threads.py \
 	tests/kernels/tokens.py \

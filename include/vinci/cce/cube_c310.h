@@ -136,6 +136,12 @@ VINCI_CCE_INLINE int64_t fix_stride(int64_t elements, int64_t bytes, bool keeps_
     trap("the fixpipe writes columns of blocks at multiples of 32 bytes");
   return keeps_blocks ? elements * bytes / 32 : elements;
 }
+// Of an element of the result; where the pointer has no type, the conversion tells.
+template <typename number> VINCI_CCE_INLINE int64_t fix_bytes(uint64_t quant) {
+  if constexpr (!std::is_void_v<number>)
+    return sizeof(number);
+  return quant == NoQuant ? 4 : quant == F322F16 || quant == VDEQF16 || quant == DEQF16 || quant == F322BF16 ? 2 : 1;
+}
 VINCI_CCE_INLINE int64_t fix_matrices(bool several) { return several ? (int64_t)(loop3_para & 0xffff) : 1; }
 VINCI_CCE_INLINE int64_t fix_source(bool several) {
   const int64_t rows = (int64_t)(loop3_para >> 16 & 0xffff);
@@ -158,7 +164,7 @@ VINCI_CCE_INLINE void set_channel_para(uint64_t value) { vinci_cce::channel_para
   "dst src n:u16 m:u16 dst_stride:u32 src_stride:u16 unit_flag:u8 quant:quant relu:u8 channel_split nz2nd nz2dn nd_num " \
   "src_nd_stride dst_nd_stride"
 #define VINCI_CCE_FIX_VALUES                                                                           \
-  (int64_t)dst, (int64_t)src, n, m, vinci_cce::fix_stride(dst_stride, sizeof(number), !nz2nd && !nz2dn), src_stride, unit_flag, \
+  (int64_t)dst, (int64_t)src, n, m, vinci_cce::fix_stride(dst_stride, vinci_cce::fix_bytes<number>(quant), !nz2nd && !nz2dn), src_stride, unit_flag, \
       (int64_t)quant, relu, channel_split, nz2nd, nz2dn, vinci_cce::fix_matrices(nz2nd || nz2dn),       \
       vinci_cce::fix_source(nz2nd || nz2dn), vinci_cce::fix_target(nz2nd || nz2dn)
 // The conversion behind, its activation, limits, an operand of each element, and broadcasts: none here.

@@ -254,8 +254,10 @@ VINCI_CCE_RTYPES_ALL(VINCI_CCE_RPAIR, vintlv)
 VINCI_CCE_RTYPES_ALL(VINCI_CCE_RPAIR, vdintlv)
 #undef VINCI_CCE_RPAIR
 
+// A mode behind the part has no effect: all of a half is written, and the other half as the vendor's C interface leaves open.
 #define VINCI_CCE_RPART(name, to_vector, vector, text)                                                 \
-  VINCI_CCE_INLINE void name(to_vector &dst, const vector &src, HiloPart part) {                       \
+  template <typename... modes>                                                                         \
+  VINCI_CCE_INLINE void name(to_vector &dst, const vector &src, HiloPart part, modes...) {             \
     const int64_t from = src.read(), to = dst.write();                                                 \
     VINCI_CCE("reg_" #name, "dst src part type=" text, to, from, (int64_t)part);                       \
   }
@@ -265,14 +267,16 @@ VINCI_CCE_RPART(vunpack, vector_u16, vector_u8, "uint8") VINCI_CCE_RPART(vunpack
 VINCI_CCE_RPART(vunpack, vector_u32, vector_u16, "uint16") VINCI_CCE_RPART(vunpack, vector_s32, vector_s16, "int16")
 #undef VINCI_CCE_RPART
 
-#define VINCI_CCE_RINDEX(name, vector, number, text)                                                   \
-  VINCI_CCE_INLINE void name(vector &dst, const vector &src, const vector &index) {                    \
+#define VINCI_CCE_RINDEX(name, vector, by_vector, text)                                                \
+  VINCI_CCE_INLINE void name(vector &dst, const vector &src, const by_vector &index) {                 \
     const int64_t from = src.read(), by = index.read(), to = dst.write();                              \
     VINCI_CCE("reg_" #name, "dst src index type=" text, to, from, by);                                 \
   }
-VINCI_CCE_RINDEX(vselr, vector_u8, uint8_t, "uint8")
-VINCI_CCE_RINDEX(vselr, vector_u16, uint16_t, "uint16")
-VINCI_CCE_RINDEX(vselr, vector_u32, uint32_t, "uint32")
+VINCI_CCE_RINDEX(vselr, vector_u8, vector_u8, "uint8") VINCI_CCE_RINDEX(vselr, vector_s8, vector_u8, "uint8")
+VINCI_CCE_RINDEX(vselr, vector_u16, vector_u16, "uint16") VINCI_CCE_RINDEX(vselr, vector_s16, vector_u16, "uint16")
+VINCI_CCE_RINDEX(vselr, vector_f16, vector_u16, "uint16") VINCI_CCE_RINDEX(vselr, vector_bf16, vector_u16, "uint16")
+VINCI_CCE_RINDEX(vselr, vector_u32, vector_u32, "uint32") VINCI_CCE_RINDEX(vselr, vector_s32, vector_u32, "uint32")
+VINCI_CCE_RINDEX(vselr, vector_f32, vector_u32, "uint32")
 #undef VINCI_CCE_RINDEX
 
 // ---- rounding and conversions: words in any order ----

@@ -286,9 +286,11 @@ VINCI_CCE_INLINE vector_address address_of(int64_t bytes, indices<named...> inde
     int64_t sum = 0, at = 0;
     ((sum += index.at[at++] * (int64_t)number), ...);
     return {sum * bytes};
-  } else {
-    static_assert(sizeof...(numbers) % 2 == 0, "an index and a stride in turn");
+  } else if constexpr (sizeof...(numbers) % 2 == 0) {
     return {weighted((int64_t)number...) * bytes};
+  } else {
+    trap("an address register takes an index and a stride in turn where it is not made in the loops of a function");
+    return {};
   }
 }
 } // namespace vinci_cce

@@ -51,9 +51,9 @@ VINCI_CCE_VECTOR_TYPES(VINCI_CCE_RSQUEEZE)
     VINCI_CCE("reg_vusqz", VINCI_CCE_MASKED "dst type=" text,                                          \
               VINCI_CCE_UNDER(mask, Mode::MODE_ZEROING), dst.write());                                 \
   }
-VINCI_CCE_RCOUNT(vector_s8, "int8")
-VINCI_CCE_RCOUNT(vector_s16, "int16")
-VINCI_CCE_RCOUNT(vector_s32, "int32")
+VINCI_CCE_RCOUNT(vector_s8, "int8") VINCI_CCE_RCOUNT(vector_u8, "int8")
+VINCI_CCE_RCOUNT(vector_s16, "int16") VINCI_CCE_RCOUNT(vector_u16, "int16")
+VINCI_CCE_RCOUNT(vector_s32, "int32") VINCI_CCE_RCOUNT(vector_u32, "int32")
 #undef VINCI_CCE_RCOUNT
 
 // As many numbers as the squeeze before gave, to the address that lies AR bytes behind dst. POST_UPDATE moves AR on.

@@ -12,6 +12,10 @@ template <typename number> VINCI_CCE_INLINE __gm__ number *by_cache(__gm__ numbe
   return mode == 4 ? (__gm__ number *)((uint64_t)at | VINCI_CCE_PASSES_L2) : at;
 }
 
+// Bytes of a number; 1 where the pointer has no type.
+template <typename number> constexpr int64_t width_of = sizeof(number);
+template <> constexpr int64_t width_of<void> = 1;
+
 // Registers of the loops: turns of the inner one in bits 20..0 and of the outer one in bits 41..21; of each loop the
 // stride in GM in bits 39..0, in UB in bits 60..40, in bytes.
 struct copy_loops {
@@ -59,7 +63,7 @@ VINCI_CCE_INLINE void set_loop2_stride_ubtoout(uint64_t strides) { vinci_cce::lo
                                   int64_t dst_stride) {                                                \
     if (!filled && left_pad + right_pad > 0)                                                           \
       vinci_cce::trap(#name "_v2: fills with numbers of the source are not modelled");                 \
-    const int64_t bytes = len_burst + (left_pad + right_pad) * (int64_t)sizeof(number);                \
+    const int64_t bytes = len_burst + (left_pad + right_pad) * vinci_cce::width_of<number>;            \
     const int64_t dst_gap = vinci_cce::block_gap(n_burst, bytes, dst_stride);                          \
     const int64_t gap = n_burst > 1 ? src_stride - len_burst : 0, copies = vinci_cce::copies_of(n_burst, gap); \
     const int64_t runs = n_burst / copies, src_gap = copies > 1 ? 0 : gap;                             \
@@ -67,9 +71,9 @@ VINCI_CCE_INLINE void set_loop2_stride_ubtoout(uint64_t strides) { vinci_cce::lo
       for (int64_t i = 0; i < copies; i++) {                                                           \
         space uint8_t *to = (space uint8_t *)dst + in + i * dst_stride;                                \
         __gm__ uint8_t *from = vinci_cce::by_cache((__gm__ uint8_t *)src + gm + i * src_stride, cache); \
-        if constexpr (sizeof(number) == 1)                                                             \
+        if constexpr (vinci_cce::width_of<number> == 1)                                                \
           name##_b8(to, from, 0, runs, len_burst, left_pad, right_pad, src_gap, dst_gap);              \
-        else if constexpr (sizeof(number) == 2)                                                        \
+        else if constexpr (vinci_cce::width_of<number> == 2)                                           \
           name##_b16(to, from, 0, runs, len_burst, left_pad, right_pad, src_gap, dst_gap);             \
         else                                                                                           \
           name##_b32(to, from, 0, runs, len_burst, left_pad, right_pad, src_gap, dst_gap);             \
@@ -163,7 +167,8 @@ VINCI_CCE_INLINE void set_loop4_stride_nddma(uint64_t strides) { vinci_cce::loop
   template <typename number>                                                                           \
   VINCI_CCE_INLINE void name(__ubuf__ number *dst, __gm__ number *src, uint8_t, uint32_t n0, uint32_t n1, uint32_t n2, \
                              uint32_t n3, uint32_t n4, uint8_t left, uint8_t right, bool constant, uint8_t cache) { \
-    static_assert(sizeof(number) == bytes, "the width is that of the name");                           \
+    static_assert(std::is_void_v<number> || vinci_cce::width_of<number> == bytes, "the width is that of the name"); \
+    using unit = std::conditional_t<bytes == 1, uint8_t, std::conditional_t<bytes == 2, uint16_t, uint32_t>>; \
     const uint64_t fills = vinci_cce::loops_many.fills;                                                \
     auto fill = [=](int at) { return (int64_t)(fills >> 8 * at & 0xff); };                             \
     const vinci_cce::many_turn loop[5] = {{n0, left, right},                                           \
@@ -171,7 +176,7 @@ VINCI_CCE_INLINE void set_loop4_stride_nddma(uint64_t strides) { vinci_cce::loop
                                           {n2, fill(2), fill(3)},                                      \
                                           {n3, fill(4), fill(5)},                                      \
                                           {n4, fill(6), fill(7)}};                                     \
-    vinci_cce::many_outer(dst, vinci_cce::by_cache(src, cache), loop, !constant);                                                  \
+    vinci_cce::many_outer((__ubuf__ unit *)dst, (__gm__ unit *)vinci_cce::by_cache(src, cache), loop, !constant); \
   }
 VINCI_CCE_MANY(nddma_out_to_ub_b8, 1)
 VINCI_CCE_MANY(nddma_out_to_ub_b16, 2)
