@@ -395,11 +395,6 @@ int64_t soc_cube_mcycles(const struct vinci_soc *soc, enum dtype dtype) {
   }
 }
 
-uint64_t soc_reorder_line_bytes(const struct vinci_soc *soc) {
-  return (uint64_t)(soc->nd2nz_line_bytes < soc->l2_line_bytes ? soc->nd2nz_line_bytes
-                                                               : soc->l2_line_bytes);
-}
-
 uint64_t soc_dispatch_ps(const struct vinci_soc *soc, uint64_t places, uint64_t blocks,
                          uint64_t block) {
   if (blocks >= places)

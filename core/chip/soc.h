@@ -54,10 +54,8 @@ struct vector_class_cost {
   int64_t offset_mcycles;     /* what each instruction takes besides its repeats, back to back */
 };
 
-/*
- * Cost classes of register instructions, in vector functions: id and members. REG16 and REG32 of
- * isa.def assign each instruction its class per width of elements.
- */
+/* Cost classes of register instructions, in vector functions: id and members. REG16 and REG32 of
+ * isa.def assign each instruction its class per width of elements. */
 #define REGISTER_CLASS_LIST(X)                                                                     \
   X(NONE, "not a register instruction")                                                            \
   X(LOAD, "loads from UB")                                                                         \
@@ -102,11 +100,9 @@ struct register_class_cost {
   int64_t units;       /* execution units that have the instruction */
 };
 
-/*
- * Kinds of kernels of the vendor's library, which differ in the size of their code: id and
+/* Kinds of kernels of the vendor's library, which differ in the size of their code: id and
  * members. Lowering takes the numbers of a kind for what a block does before its first copy, and
- * for the scalar work of its instructions.
- */
+ * for the scalar work of its instructions. */
 #define KERNEL_CODE_LIST(X)                                                                        \
   X(ELEMENTWISE, "elementwise kernels, plain copies, pooling, sorting")                            \
   X(SLICE, "slices, concatenations, gathers")                                                      \
@@ -233,7 +229,10 @@ uint64_t soc_hbm_stream_bytes_per_second(const struct vinci_soc *soc);
 /* Thousandths of a cycle per tile of the cube in a type; 0: the cube cannot compute in this. */
 int64_t soc_cube_mcycles(const struct vinci_soc *soc, enum dtype dtype);
 /* What lies in such a part of GM the engine that turns ND to NZ takes at once. */
-uint64_t soc_reorder_line_bytes(const struct vinci_soc *soc);
+static inline uint64_t soc_reorder_line_bytes(const struct vinci_soc *soc) {
+  int64_t line = soc->nd2nz_line_bytes, of_l2 = soc->l2_line_bytes;
+  return (uint64_t)(line < of_l2 ? line : of_l2);
+}
 /* From the start of the first block to that of another. A kernel that leaves places (cores, or AIC
  * with their AIV) free goes to one cluster after the other, and to all cores of a cluster at once,
  * with its blocks spread over all clusters. */
