@@ -142,7 +142,7 @@ struct inst_cost {
   uint64_t gm_bursts;
   uint64_t gm_burst_bytes;
   uint64_t gm_stride_bytes; /* from start to start */
-  /* Of the engine for each line of L2 that a run touches, at least, as the reordering of nd2nz
+  /* Of the engine for each line that a run touches, at least, as the reordering of nd2nz
    * takes; thousandths of a cycle. */
   uint64_t line_mcycles;
   uint64_t line_bytes;     /* of these lines */
