@@ -7,6 +7,6 @@ srcdir=${TESTS_SRCDIR:-.}
 
 needs_python
 needs_compiler
-[ -z "${VINCI_INSTRUMENT:-}" ] || skip_all "instrumented builds handle traps of kernels themselves"
+needs_traps
 work_folder test_caches
 python_test "$srcdir/tests/kernels/caches.py" "${VINCI:-./vinci}" "$work"

@@ -7,7 +7,7 @@ srcdir=${TESTS_SRCDIR:-.}
 
 needs_python
 needs_compiler
-[ -z "${VINCI_INSTRUMENT:-}" ] || skip_all "instrumented builds handle traps of kernels themselves"
+needs_traps
 work_folder test_checks
 python_test "$srcdir/tests/kernels/checks.py" "${VINCI:-./vinci}" \
   "$srcdir/kernels/CHECKS.md" "$work"

@@ -7,7 +7,6 @@ srcdir=${TESTS_SRCDIR:-.}
 
 needs_python numpy
 needs_compiler
-# After a trap the sanitizer maps its memory a second time, and ends the process before the program does.
-[ -z "${VINCI_INSTRUMENT:-}" ] || skip_all "instrumented builds handle traps of kernels themselves"
+needs_traps
 work_folder test_edges
 python_test "$srcdir/tests/kernels/edges.py" "${VINCI:-./vinci}" "$work"

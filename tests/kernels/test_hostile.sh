@@ -7,6 +7,6 @@ srcdir=${TESTS_SRCDIR:-.}
 
 needs_python
 needs_compiler
-[ -z "${VINCI_INSTRUMENT:-}" ] || skip_all "instrumented builds handle traps of kernels themselves"
+needs_traps
 work_folder test_hostile
 python_test "$srcdir/tests/kernels/hostile.py" "${VINCI:-./vinci}" "$work"

@@ -7,7 +7,7 @@ srcdir=${TESTS_SRCDIR:-.}
 
 needs_python
 needs_compiler
-[ -z "${VINCI_INSTRUMENT:-}" ] || skip_all "instrumented builds handle traps of kernels themselves"
+needs_traps
 work_folder test_mutations
 python_test "$srcdir/tests/kernels/mutations.py" "${VINCI:-./vinci}" \
   tests/kernels/schedules "$srcdir/traces/examples/source" "$work"

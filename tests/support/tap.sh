@@ -49,6 +49,12 @@ needs_compiler() {
   clang++ --version >/dev/null 2>&1 || skip_without "clang++"
 }
 
+# Ends a test of kernels that trap where the build is instrumented: after a trap the sanitizer maps its memory a second
+# time, and ends the process before the program does.
+needs_traps() {
+  [ -z "${VINCI_INSTRUMENT:-}" ] || skip_all "instrumented builds handle traps of kernels themselves"
+}
+
 # python_test SCRIPT ARGUMENT...: a test in Python, with tests/support/tap.py.
 python_test() {
   PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="${TESTS_SRCDIR:-.}/tests/support" "$PYTHON" "$@"
